@@ -10,7 +10,7 @@ namespace enginehost {
 class CancelToken {
  public:
   void cancel() const { flag_->store(true, std::memory_order_relaxed); }
-  bool cancelled() const { return flag_->load(std::memory_order_relaxed); }
+  bool canceled() const { return flag_->load(std::memory_order_relaxed); }
 
  private:
   std::shared_ptr<std::atomic<bool>> flag_ = std::make_shared<std::atomic<bool>>(false);

@@ -28,7 +28,7 @@ struct ChildRequest {
 
 struct ChildOutcome {
   bool timed_out = false;
-  bool cancelled = false;
+  bool canceled = false;
   bool survived_kill = false;  // SIGKILL did not end it in time (stuck in a driver); it was left behind
   int exit_code = -1;          // -1 when ended by a signal
   int signal = 0;
@@ -36,7 +36,7 @@ struct ChildOutcome {
       0;  // Windows: the code of the exception that ended it; `signal` is the like of it
   std::string output, error, channel;
   std::chrono::milliseconds duration{0};
-  bool succeeded() const { return exit_code == 0 && !timed_out && !cancelled; }
+  bool succeeded() const { return exit_code == 0 && !timed_out && !canceled; }
 };
 
 // Runs a program to its end with posix_spawn (never fork: a host with a driver open or a large heap must not

@@ -20,7 +20,7 @@ bool is_shared_file_system(const std::filesystem::path& folder);
 // True where a folder's times (mtime, ctime) are known to become others whenever a name is put into it, taken
 // out or given to another file, so that unchanged times vouch for the names. False where that is
 // not known, as of file systems of other machines and those that a program makes up.
-bool times_tell_of_names(const std::filesystem::path& folder);
+bool times_reflect_names(const std::filesystem::path& folder);
 
 // False where all files show one mode (FAT; Windows, where access lists stand in the place of modes).
 bool keeps_modes(const std::filesystem::path& folder);

@@ -34,7 +34,7 @@ Result<void> write_all(int file, std::string_view bytes) {
 }
 
 // "No space left" is said of inodes, too, and df then shows room.
-void tell_inodes(Diagnosis& diagnosis, int error_number, const fs::path& folder) {
+void report_inodes(Diagnosis& diagnosis, int error_number, const fs::path& folder) {
   if (error_number != ENOSPC) return;
   auto space = space_below(folder);
   // It may be the folder that could not be made.
@@ -198,7 +198,7 @@ Result<void> make_folders(const fs::path& folder) {
   if (const std::string obstacle = link_to_nothing(folder); !obstacle.empty())
     diagnosis.with("obstacle", obstacle);
   diagnosis.with("folder", path_text(folder));
-  tell_inodes(diagnosis, why, folder);
+  report_inodes(diagnosis, why, folder);
   return fail(std::move(diagnosis));
 }
 
@@ -282,7 +282,7 @@ Diagnosis write_failure(int error_number, const fs::path& file) {
 Diagnosis write_failure(int error_number, const fs::path& file, const fs::path& folder) {
   Diagnosis diagnosis = diagnose_errno(code_of_write_error(error_number), error_number);
   diagnosis.with("file", path_text(file)).with("folder", path_text(folder));
-  tell_inodes(diagnosis, error_number, folder);
+  report_inodes(diagnosis, error_number, folder);
   return diagnosis;
 }
 

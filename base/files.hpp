@@ -83,7 +83,7 @@ Diagnosis write_failure(int error_number, const std::filesystem::path& file, con
 // Lower-case hexadecimal digits for names, two per byte: random, or at least no other call's. No secrets.
 std::string random_hex(std::size_t bytes);
 
-// True when child == parent or lies below it; both are compared lexically after normalisation.
+// True when child == parent or lies below it; both are compared lexically after normalization.
 bool is_below(const std::filesystem::path& child, const std::filesystem::path& parent);
 
 // The library that holds this code, as the loader found it; empty when the program itself does. Not on Windows.

@@ -41,9 +41,9 @@ class CountingIterator {
 };
 
 // Builds a Json from the library's events and refuses what a lenient reader would let pass.
-class Reader : public nlohmann::json_sax<Library> {
+class SaxReader : public nlohmann::json_sax<Library> {
  public:
-  explicit Reader(const JsonLimits& limits) : limits_(limits) {}
+  explicit SaxReader(const JsonLimits& limits) : limits_(limits) {}
 
   bool null() override { return place(Json()); }
   bool boolean(bool value) override { return place(Json(value)); }
@@ -240,7 +240,7 @@ Result<Json> parse_json(std::string_view text, std::string_view name, const Json
                     .with("document", name)
                     .with("problem", "it contains a NUL byte")
                     .with("position", std::to_string(nul)));
-  Reader reader(limits);
+  SaxReader reader(limits);
   std::size_t position = 0;
   if (!Library::sax_parse(CountingIterator(text.data(), &position),
                           CountingIterator(text.data() + text.size(), &position), &reader))

@@ -11,7 +11,7 @@ namespace enginehost {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr bool letters_of_any_size = fs::path::preferred_separator == '\\';
+constexpr bool case_insensitive = fs::path::preferred_separator == '\\';
 
 struct Url {
   std::string scheme, user, host, port, path;
@@ -100,7 +100,7 @@ std::string without_needless_escapes(std::string_view text) {
 // ".." away before it looks, and so is it done here where there is nothing.
 fs::path out_of(const fs::path& folder) {
   std::error_code error;
-  if (!letters_of_any_size && fs::is_symlink(fs::symlink_status(folder, error)))
+  if (!case_insensitive && fs::is_symlink(fs::symlink_status(folder, error)))
     if (const fs::path target = fs::canonical(folder, error); !error) return target.parent_path();
   return folder.parent_path();
 }
@@ -138,7 +138,7 @@ std::string identity_of_location(std::string_view location) {
   if (!is_url(location)) {
     if (!path_of(location).is_absolute()) return without_passwords(location);
     const std::string folder = without_passwords(generic_text(path_of(plain_folder(location))));
-    return letters_of_any_size ? to_lower(folder) : folder;
+    return case_insensitive ? to_lower(folder) : folder;
   }
   std::optional<Url> url = parts_of(location);
   if (!url) return without_passwords(location);

@@ -9,7 +9,7 @@ namespace enginehost {
 // thread. A child that was made without the C library's fork() is not told from its parent.
 unsigned generation_of_process();
 
-// Made when it is first asked for, in each process anew; never destroyed. Any thread.
+// Made when it is first asked for, in each process again; never destroyed. Any thread.
 template <class Value>
 class PerProcess {
  public:

@@ -1,4 +1,4 @@
-// Text of strangers (manifests, licences, file names, what a library said) on its way to a terminal.
+// Text of strangers (manifests, licenses, file names, what a library said) on its way to a terminal.
 #pragma once
 #include <string>
 #include <string_view>

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <numeric>
 
-#include "base/counted.hpp"
+#include "base/pluralize.hpp"
 
 namespace enginehost {
 
@@ -43,7 +43,7 @@ std::string to_lower(std::string_view text) {
 }
 
 std::string format_bytes(std::uint64_t bytes) {
-  if (bytes < 1024) return counted(bytes, "byte", "bytes");
+  if (bytes < 1024) return pluralize(bytes, "byte", "bytes");
   static constexpr const char* units[] = {"KiB", "MiB", "GiB", "TiB"};
   double value = static_cast<double>(bytes) / 1024;
   std::size_t unit = 0;

@@ -1,4 +1,4 @@
-// Small text helpers that several rooms need.
+// Small text helpers that several modules need.
 #pragma once
 #include <cstdint>
 #include <optional>

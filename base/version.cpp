@@ -80,8 +80,8 @@ Marks marks_of(std::string_view text) {
 }
 
 // A text read from its front: "1!2.0.1rc1+cpu" is epoch 1, release 2.0.1, and the rest.
-struct Text {
-  explicit Text(std::string_view version) : release(version.substr(0, version.find('+'))) {
+struct VersionText {
+  explicit VersionText(std::string_view version) : release(version.substr(0, version.find('+'))) {
     if (release.size() > 1 && (release[0] == 'v' || release[0] == 'V') && is_digit(release[1]))
       release.remove_prefix(1);
     std::string_view rest = release;
@@ -158,7 +158,7 @@ std::strong_ordering compare_marks(const Marks& left, const Marks& right) {
 }  // namespace
 
 std::strong_ordering compare_versions(std::string_view left, std::string_view right) {
-  Text a(left), b(right);
+  VersionText a(left), b(right);
   if (const auto order = compare_numbers(a.epoch, b.epoch); order != 0) return order;
   for (;;) {
     std::string_view left_number, right_number;
@@ -178,7 +178,7 @@ bool is_version(std::string_view text) {
       (label.empty() || !std::all_of(label.begin(), label.end(), is_of_label) ||
        is_separator(label.front()) || is_separator(label.back())))
     return false;
-  Text version(text);
+  VersionText version(text);
   std::string_view number;
   if (!version.next(number)) return false;
   while (version.next(number)) {
@@ -187,7 +187,7 @@ bool is_version(std::string_view text) {
 }
 
 bool is_prerelease(std::string_view text) {
-  Text version(text);
+  VersionText version(text);
   std::string_view number;
   while (version.next(number)) {
   }
@@ -203,7 +203,7 @@ std::string_view local_label(std::string_view version) {
 
 bool has_version_prefix(std::string_view version, std::string_view prefix) {
   if (version == prefix) return true;
-  Text found(version), wanted(prefix);
+  VersionText found(version), wanted(prefix);
   if (compare_numbers(found.epoch, wanted.epoch) != 0) return false;
   std::string_view wanted_number;
   bool is_longer = false;

@@ -39,7 +39,7 @@ class Checker {
   Result<void> tree(const std::string& id);
   void rest();
 
-  bool cancelled() const { return options_.cancel && options_.cancel->cancelled(); }
+  bool canceled() const { return options_.cancel && options_.cancel->canceled(); }
   void note(const char* invariant, const std::string& build, Problem problem) {
     problem.diagnosis.with("layer", path_text(root_)).with("invariant", invariant);
     if (!build.empty()) problem.diagnosis.with("build", build);
@@ -93,9 +93,9 @@ class Checker {
     std::sort(names.begin(), names.end());
     return names;
   }
-  template <class Known>
-  void strangers(const char* invariant, const std::string& build, const fs::path& folder,
-                 const Known& known) {
+  template <class IsKnown>
+  void report_unlisted(const char* invariant, const std::string& build, const fs::path& folder,
+                       const IsKnown& known) {
     std::vector<fs::path> folders{folder};
     while (!folders.empty()) {
       const fs::path at = std::move(folders.back());
@@ -272,11 +272,11 @@ Result<void> Checker::record_now(const fs::path& file, const Result<std::string>
   }
   const std::set<std::string> restamped = files_with_other_stamps(view, *installed);
   for (const auto& [path, planned] : *plan) {
-    if (cancelled()) return fail(diagnose("EH-P10").with("build", build));
+    if (canceled()) return fail(diagnose("EH-P10").with("build", build));
     if (auto problem = problem_in(view, planned.entry, restamped.contains(path)))
       note("I2", build, std::move(*problem));
   }
-  strangers("I2", build, view, [&](const std::string& path) { return plan->contains(path); });
+  report_unlisted("I2", build, view, [&](const std::string& path) { return plan->contains(path); });
   return {};
 }
 
@@ -304,11 +304,11 @@ Result<void> Checker::tree(const std::string& id) {
   }
   std::set<std::string_view> known;
   for (const TreeEntry& entry : list->entries) {
-    if (cancelled()) return fail(diagnose("EH-P10"));
+    if (canceled()) return fail(diagnose("EH-P10"));
     known.insert(entry.path);
     if (auto problem = problem_in(folder, entry)) note("I1", build, std::move(*problem));
   }
-  strangers("I1", build, folder, [&](const std::string& path) { return known.contains(path); });
+  report_unlisted("I1", build, folder, [&](const std::string& path) { return known.contains(path); });
   return {};
 }
 

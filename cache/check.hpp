@@ -31,7 +31,7 @@ struct Violation {
   Problem problem;    // its path is that in the view, or in the cache where there is no view of it
 };
 
-// Reads only. EH-P10 when cancelled; EH-F16, EH-F23 as Store::check_readable().
+// Reads only. EH-P10 when canceled; EH-F16, EH-F23 as Store::check_readable().
 Result<std::vector<Violation>> check(const std::filesystem::path& root, const CheckOptions& options = {});
 
 // A digest of everything below a folder: names, kinds, modes, sizes, times of change and contents.

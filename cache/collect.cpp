@@ -11,10 +11,10 @@
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
+#include "cache/orphaned_trees.hpp"
 #include "cache/sharing.hpp"
 #include "cache/store_paths.hpp"
 #include "cache/sweep.hpp"
-#include "cache/unrecorded.hpp"
 
 namespace enginehost::cache {
 namespace {
@@ -73,9 +73,9 @@ std::uint64_t logical_of(const std::vector<Installed>& builds) {
 
 // What stays on disk when only these builds do.
 std::uint64_t bytes_with(const Measured& measured, const std::vector<const Installed*>& builds,
-                         const std::set<std::string>& unrecorded) {
+                         const std::set<std::string>& orphaned) {
   std::set<std::string> names;
-  for (const std::string& tree : unrecorded) {
+  for (const std::string& tree : orphaned) {
     names.insert("trees/" + tree);
     names.insert("lists/" + tree);
   }
@@ -138,11 +138,11 @@ class Collection {
     const std::uint64_t least = left([&](const Candidate& one) { return kept.contains(one.build.build); });
     const bool in_vain = least > *options_.max_bytes && *options_.max_bytes != 0;
     if (in_vain) {
-      // Those that keep the bound from being reached are told as they were found. Looked at anew, one may be
+      // Those that keep the bound from being reached are told as they were found. Looked at again, one may be
       // free by now, and would go alone.
       for (Candidate& candidate : builds_)
         if (const auto found = kept.find(candidate.build.build); found != kept.end() && !candidate.tried)
-          tell(candidate, {}, std::move(found->second));
+          note(candidate, {}, std::move(found->second));
       return;
     }
     const std::uint64_t low_water =
@@ -154,12 +154,12 @@ class Collection {
   }
 
   // `noted` to have lost their records; those that have one again are in order.
-  void note_unrecorded(const std::set<std::string>& noted, const std::set<std::string>& recorded) {
+  void note_orphaned_trees(const std::set<std::string>& noted, const std::set<std::string>& recorded) {
     for (const std::string& tree : noted) {
       if (recorded.contains(tree)) continue;
       const auto part = measured_.parts.find("trees/" + tree);
-      report.unrecorded.push_back({tree, part == measured_.parts.end() ? 0 : part->second});
-      if (!options_.unrecorded) unrecorded_.insert(tree);
+      report.orphaned.push_back({tree, part == measured_.parts.end() ? 0 : part->second});
+      if (!options_.orphaned) orphaned_.insert(tree);
     }
   }
 
@@ -185,31 +185,31 @@ class Collection {
     std::vector<const Installed*> staying;
     for (const Candidate& candidate : builds_)
       if (!candidate.gone && stays(candidate)) staying.push_back(&candidate.build);
-    return bytes_with(measured_, staying, unrecorded_);
+    return bytes_with(measured_, staying, orphaned_);
   }
 
   template <class Take>
   void let_go(Candidate& candidate, const std::string& why, const Take& take) {
     if (candidate.gone || std::exchange(candidate.tried, true)) return;
-    tell(candidate, why, take(candidate.build));
+    note(candidate, why, take(candidate.build));
   }
 
   // One that cannot be looked at or removed must not keep all the others.
-  void tell(Candidate& candidate, const std::string& why, Result<std::string> kept) {
+  void note(Candidate& candidate, const std::string& why, Result<std::string> kept) {
     if (!kept) {
       report.stayed.push_back(std::move(kept.error().with("build", candidate.build.build)));
       kept = "a failure, see what stayed";
     }
     candidate.gone = kept->empty();
-    Collected::Build told{candidate.build.build, candidate.build.size, candidate.last_used,
-                          candidate.gone ? why : *kept};
-    (candidate.gone ? report.removed : report.kept).push_back(std::move(told));
+    Collected::Build reported{candidate.build.build, candidate.build.size, candidate.last_used,
+                              candidate.gone ? why : *kept};
+    (candidate.gone ? report.removed : report.kept).push_back(std::move(reported));
   }
 
   const CollectOptions& options_;
   std::vector<Candidate> builds_;
   Measured measured_;
-  std::set<std::string> unrecorded_;  // that stay
+  std::set<std::string> orphaned_;  // that stay
   std::int64_t now_ = 0;
 };
 
@@ -224,7 +224,7 @@ Result<std::string> what_keeps(const fs::path& root, const Installed& build) {
   TRY_ASSIGN(const bool pinned, is_there(pin_file(root, build.build)));
   if (pinned) return "pinned";
   TRY_ASSIGN(const bool kept, are_locks_kept(root));
-  if (!kept) return anyone_alive(root, build.digest) ? "in use" : "";
+  if (!kept) return in_use(root, build.digest) ? "in use" : "";
   TRY_ASSIGN(const bool at_rest, is_free(lock_file(root, Store::key_of(build.build))));
   if (!at_rest) return "being made";
   TRY_ASSIGN(const bool unused, is_free(lease_file(root, build.digest)));
@@ -250,7 +250,7 @@ Result<Collected> Store::collect(const CollectOptions& options) const {
   TRY_ASSIGN(const bool made, is_there(root_));
   if (!made) return Collected{};
   // Pins and leases that cannot be read may keep any build.
-  if (auto odd = odd_places(); !odd.empty()) return fail(std::move(odd.front()));
+  if (auto odd = unexpected_entries(); !odd.empty()) return fail(std::move(odd.front()));
   if (!options.dry_run) TRY(prepare());
   Collection collection(*this, options);
   Collected& report = collection.report;
@@ -258,9 +258,9 @@ Result<Collected> Store::collect(const CollectOptions& options) const {
   auto records = referred(root_);
   if (records && !collection.unread.empty()) records = fail(std::move(collection.unread.front()));
   if (records) {
-    TRY_ASSIGN(const auto noted, unrecorded_in(root_));
-    collection.note_unrecorded(noted, *records);
-    if (options.unrecorded && !options.dry_run) TRY(keep_unrecorded(root_, {}));
+    TRY_ASSIGN(const auto noted, orphaned_trees_in(root_));
+    collection.note_orphaned_trees(noted, *records);
+    if (options.orphaned && !options.dry_run) TRY(keep_orphaned_trees(root_, {}));
   }
   std::string freed;
   std::vector<Released> released;  // their locks are held until the files are gone
@@ -301,13 +301,13 @@ Result<Collected> Store::collect(const CollectOptions& options) const {
   report.left_to_maker = !swept;
   if (swept) std::move(swept->stayed.begin(), swept->stayed.end(), std::back_inserter(report.stayed));
   // A sweep that met the same has told it.
-  const auto is_told = [&](const Diagnosis& why) {
-    return std::ranges::any_of(report.stayed, [&](const Diagnosis& told) {
-      return told.code == why.code && told.value("file") == why.value("file") &&
-             told.value("folder") == why.value("folder");
+  const auto is_reported = [&](const Diagnosis& why) {
+    return std::ranges::any_of(report.stayed, [&](const Diagnosis& reported) {
+      return reported.code == why.code && reported.value("file") == why.value("file") &&
+             reported.value("folder") == why.value("folder");
     });
   };
-  if (!records && !is_told(records.error())) report.stayed.push_back(records.error());
+  if (!records && !is_reported(records.error())) report.stayed.push_back(records.error());
   const Usage after = usage();
   report.logical_after = after.logical;
   report.physical_after = after.physical;

@@ -16,7 +16,7 @@ struct CollectOptions {
   // build goes when all that may go is not enough: it would be lost for nothing. With 0 all go that may.
   std::optional<std::uint64_t> max_bytes;
   std::optional<std::chrono::seconds> max_age;  // builds that were not used for so long go
-  bool unrecorded = false;                      // trees that lost their records go, too
+  bool orphaned = false;                        // trees that lost their records go, too
   bool dry_run = false;                         // tells what would go
 };
 
@@ -36,7 +36,7 @@ struct Collected {
     std::string tree;
     std::uint64_t size = 0;  // on disk
   };
-  std::vector<Tree> unrecorded;
+  std::vector<Tree> orphaned;
   // Of all builds of this layer as if nothing were shared, and what the disk holds. Files that a file system
   // shares on its own (reflinks) count in full.
   std::uint64_t logical_before = 0, logical_after = 0, physical_before = 0, physical_after = 0;

@@ -17,18 +17,18 @@ Lease::Lease() = default;
 Lease::Lease(Lease&& other) noexcept
     : lock_(std::move(other.lock_)),
       heartbeat_(std::move(other.heartbeat_)),
-      may_leave_words_(other.may_leave_words_),
+      may_write_markers_(other.may_write_markers_),
       place_(std::exchange(other.place_, -1)) {}
 Lease& Lease::operator=(Lease&& other) noexcept {
   if (this == &other) return *this;
-  take_word_back();
+  erase_marker();
   lock_ = std::move(other.lock_);
   heartbeat_ = std::move(other.heartbeat_);
-  may_leave_words_ = other.may_leave_words_;
+  may_write_markers_ = other.may_write_markers_;
   place_ = std::exchange(other.place_, -1);
   return *this;
 }
-Lease::~Lease() { take_word_back(); }
+Lease::~Lease() { erase_marker(); }
 
 namespace {
 
@@ -36,7 +36,7 @@ namespace {
 // zero and leaves the rest: writing over what is there is cheaper than growing and cutting a file.
 constexpr int places = 12;
 constexpr std::size_t room = 1024;
-static_assert(Lease::longest_word < room);
+static_assert(Lease::longest_marker < room);
 
 calls::Offset begin_of(int place) { return static_cast<calls::Offset>(place) * calls::Offset{room}; }
 
@@ -48,7 +48,7 @@ std::string word_at(int file, int place) {
   return std::string(all.substr(0, all.find('\0')));
 }
 
-bool has_word(int file, int place) {
+bool has_marker(int file, int place) {
   char first = '\0';
   return calls::pread(file, &first, 1, begin_of(place)) == 1 && first != '\0';
 }
@@ -61,17 +61,17 @@ bool make_empty(int file, int place) {
 }
 
 // Those whose places nobody locks, in the file's first `size` bytes; `own`: where this process has its word.
-std::vector<std::string> dead_words(int file, std::int64_t size, int own, bool taken) {
-  std::vector<std::string> words;
+std::vector<std::string> read_stale_markers(int file, std::int64_t size, int own, bool taken) {
+  std::vector<std::string> markers;
   for (int place = places; place-- > 0;) {
-    if (begin_of(place) >= size || place == own || !has_word(file, place)) continue;
+    if (begin_of(place) >= size || place == own || !has_marker(file, place)) continue;
     if (!inside::lock_part(file, begin_of(place), room)) continue;
     // Another may have taken it before the lock was ours.
-    if (std::string word = word_at(file, place); !word.empty() && (!taken || make_empty(file, place)))
-      words.push_back(std::move(word));
+    if (std::string marker = word_at(file, place); !marker.empty() && (!taken || make_empty(file, place)))
+      markers.push_back(std::move(marker));
     inside::unlock_part(file, begin_of(place), room);
   }
-  return words;
+  return markers;
 }
 
 // Whoever may read a lock file may also hold it for ever: that must keep nobody from reading. A removal that
@@ -84,28 +84,28 @@ WaitOptions briefly() {
 
 }  // namespace
 
-bool Lease::leave_word(std::string_view word) {
-  if (!may_leave_words_ || place_ >= 0 || word.empty() || word.size() > longest_word ||
-      word.find('\0') != word.npos)
+bool Lease::write_marker(std::string_view marker) {
+  if (!may_write_markers_ || place_ >= 0 || marker.empty() || marker.size() > longest_marker ||
+      marker.find('\0') != marker.npos)
     return false;
   if (!may_write(places - 1)) return false;
   // One write: an earlier word there may have been a longer one.
   char bytes[room];
-  const std::size_t size = word.copy(bytes, longest_word);
+  const std::size_t size = marker.copy(bytes, longest_marker);
   bytes[size] = '\0';
   const int file = lock_.descriptor();
   for (int place = 0; place < places; ++place) {
     if (!inside::lock_part(file, begin_of(place), room)) continue;
     place_ = place;
     if (calls::pwrite(file, bytes, size + 1, begin_of(place)) == static_cast<ssize_t>(size + 1)) return true;
-    take_word_back();
+    erase_marker();
     return false;
   }
   return false;
 }
 
 // Where nothing can be written any more the file is cut: words that lie behind go unnoticed this once.
-void Lease::take_word_back() {
+void Lease::erase_marker() {
   if (place_ < 0) return;
   const int file = lock_.descriptor(), place = std::exchange(place_, -1);
   const calls::Offset begin = begin_of(place);
@@ -113,14 +113,14 @@ void Lease::take_word_back() {
   inside::unlock_part(file, begin, room);
 }
 
-std::vector<std::string> Lease::words_of_the_dead() const {
-  if (!may_leave_words_) return {};
-  return dead_words(lock_.descriptor(), lock_.size_when_taken(), place_, false);
+std::vector<std::string> Lease::stale_markers() const {
+  if (!may_write_markers_) return {};
+  return read_stale_markers(lock_.descriptor(), lock_.size_when_taken(), place_, false);
 }
 
-std::vector<std::string> Lease::take_words_of_the_dead() {
-  if (!may_leave_words_) return {};
-  return dead_words(lock_.descriptor(), lock_.size_when_taken(), place_, true);
+std::vector<std::string> Lease::take_stale_markers() {
+  if (!may_write_markers_) return {};
+  return read_stale_markers(lock_.descriptor(), lock_.size_when_taken(), place_, true);
 }
 
 Result<Lease> Store::lease(const Installed& installed) const {
@@ -138,7 +138,7 @@ Result<Lease> Store::lease(const Installed& installed) const {
     return fail(std::move(lock.error()));
   }
   const bool kept = !installed.read_only && locks_are_kept(installed.layer);
-  lease.may_leave_words_ = kept && lease.holds();
+  lease.may_write_markers_ = kept && lease.holds();
   if (!installed.read_only && !kept) lease.heartbeat_ = Heartbeat::start(installed.layer, installed.digest);
   // It may have been removed before the lock was ours.
   for (const fs::path& needed : {ref_file(installed.layer, installed.build), installed.folder}) {
@@ -164,7 +164,7 @@ Result<Store::Leased> Store::find_leased(std::string_view build, std::string_vie
   leased.installed = std::move(*found);
   if (leased.lease.holds() && locks_are_kept(root_)) {
     leased.lease.lock_.note_use();
-    leased.lease.may_leave_words_ = true;
+    leased.lease.may_write_markers_ = true;
     return leased;
   }
   TRY_ASSIGN(leased.lease, lease(leased.installed));
@@ -181,7 +181,7 @@ Result<Lease> Store::lease_as_recorded(Installed& record) const {
   lock->note_use();
   Lease lease;
   lease.lock_ = std::move(*lock);
-  lease.may_leave_words_ = true;
+  lease.may_write_markers_ = true;
   return lease;
 }
 

@@ -29,23 +29,23 @@ class Lease {
   // False where there is nothing to hold: see Store::lease.
   bool holds() const { return lock_.held(); }
 
-  static constexpr std::size_t longest_word = 1000;
+  static constexpr std::size_t longest_marker = 1000;
   // One at a time; false where none can be left: in a layer that is only read, where locks are not kept,
   // where the process may write no file of that size, when a dozen others have theirs there, and for a word
   // that is too long or holds a zero byte.
-  bool leave_word(std::string_view word);
-  void take_word_back();
+  bool write_marker(std::string_view marker);
+  void erase_marker();
   int descriptor() const { return lock_.descriptor(); }
   // Those of the dead that were there when the lease was taken.
-  std::vector<std::string> words_of_the_dead() const;
+  std::vector<std::string> stale_markers() const;
   // The same. Each is given out once, whoever asks.
-  std::vector<std::string> take_words_of_the_dead();
+  std::vector<std::string> take_stale_markers();
 
  private:
   friend class Store;
   FileLock lock_;
   std::unique_ptr<inside::Heartbeat> heartbeat_;
-  bool may_leave_words_ = false;
+  bool may_write_markers_ = false;
   int place_ = -1;  // of our word
 };
 

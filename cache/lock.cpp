@@ -19,7 +19,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 constexpr milliseconds longest_sleep{50};
-constexpr milliseconds tell_every{250};
+constexpr milliseconds report_every{250};
 
 enum class Missing { make, fail };
 
@@ -92,7 +92,7 @@ Diagnosis held_by_another(const std::filesystem::path& file, const LockHolder& h
 Result<FileDescriptor> wait_for(const std::filesystem::path& file, int operation, const WaitOptions& wait,
                                 calls::Status& status, Missing missing = Missing::make) {
   const Clock::time_point began = Clock::now();
-  Clock::time_point last_sign = began, last_told = began - tell_every;
+  Clock::time_point last_sign = began, last_reported = began - report_every;
   std::string content;
   milliseconds sleep{1};
   for (;;) {
@@ -104,11 +104,11 @@ Result<FileDescriptor> wait_for(const std::filesystem::path& file, int operation
       }
       if (errno != EWOULDBLOCK && errno != EINTR)
         return fail(diagnose_errno("EH-F18", errno).with("file", path_text(file)));
-      if (wait.cancel && wait.cancel->cancelled())
+      if (wait.cancel && wait.cancel->canceled())
         return fail(diagnose("EH-P10").with("file", path_text(file)));
       const Clock::time_point now = Clock::now();
-      if (now - last_told >= tell_every) {
-        last_told = now;
+      if (now - last_reported >= report_every) {
+        last_reported = now;
         if (std::string read = content_now(lock); read != content) {
           content = std::move(read);
           last_sign = now;
@@ -144,7 +144,7 @@ Result<FileLock> FileLock::exclusive(const std::filesystem::path& file, std::str
   lock.program_ = program;
   lock.since_ = static_cast<std::int64_t>(std::time(nullptr));
   // What an earlier owner wrote may be longer. Failing to say who we are is no reason not to work.
-  if (calls::ftruncate(lock.file_.get(), 0) == 0) lock.tell_progress(0, 0);
+  if (calls::ftruncate(lock.file_.get(), 0) == 0) lock.report_progress(0, 0);
   return lock;
 }
 
@@ -186,7 +186,7 @@ void FileLock::note_use() const {
   if (calls::touch(file_.get()) != 0) return;
 }
 
-void FileLock::tell_progress(std::uint64_t done, std::uint64_t total) {
+void FileLock::report_progress(std::uint64_t done, std::uint64_t total) {
   if (!held()) return;
   const std::string content = content_of(program_, since_, done, total);
   if (content.size() > file_size_limit()) return;  // the signal SIGXFSZ would end the application

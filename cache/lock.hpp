@@ -40,7 +40,7 @@ class FileLock {
 
   // Waits for the exclusive lock and writes who holds it into the file; with an empty `program` the file is
   // left as it is (what a lease's time tells is its last use). EH-F18: "file", "holder", "holder_name",
-  // "since", "waited"; EH-P10 when cancelled; EH-F15/EH-F16 when the file cannot be made.
+  // "since", "waited"; EH-P10 when canceled; EH-F15/EH-F16 when the file cannot be made.
   static Result<FileLock> exclusive(const std::filesystem::path& file, std::string_view program,
                                     const WaitOptions& wait = {});
   // Nothing when someone else holds it.
@@ -62,7 +62,7 @@ class FileLock {
   // tells the last use. Where that is not permitted nothing happens.
   void note_use() const;
   // Tells those who wait; cheap enough for every few MiB. Only meaningful for an exclusive lock.
-  void tell_progress(std::uint64_t done, std::uint64_t total);
+  void report_progress(std::uint64_t done, std::uint64_t total);
 
  private:
   FileLock(FileDescriptor file, std::int64_t size, std::int64_t modified)

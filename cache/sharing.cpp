@@ -117,7 +117,7 @@ std::unique_ptr<Heartbeat> Heartbeat::start(const fs::path& root, std::string_vi
   }
 }
 
-bool anyone_alive(const fs::path& root, std::string_view digest) {
+bool in_use(const fs::path& root, std::string_view digest) {
   bool found = false;
   std::error_code error;
   const std::string start = std::string(digest) + ".";

@@ -21,7 +21,7 @@ Result<bool> are_locks_kept(const std::filesystem::path& root);
 inline bool locks_are_kept(const std::filesystem::path& root) { return are_locks_kept(root).value_or(true); }
 
 // Tells apart the file systems that a cache may lie on one after the other: it may be copied, or its file
-// system mounted otherwise after the machine started anew.
+// system mounted otherwise after the machine started again.
 std::string file_system_of(const std::filesystem::path& root);
 
 // Takes a lock twice through two descriptors, which must fail; where it does not, leaves a note for everyone
@@ -50,6 +50,6 @@ class Heartbeat {
 
 // True while some process says that it uses the view: one of this machine that is alive, or one of another
 // machine whose file was renewed within a day. Files of the dead are removed.
-bool anyone_alive(const std::filesystem::path& root, std::string_view digest);
+bool in_use(const std::filesystem::path& root, std::string_view digest);
 
 }  // namespace enginehost::cache::inside

@@ -16,7 +16,7 @@ class Stage {
   ~Stage();
 
   const std::filesystem::path& folder() const { return folder_; }
-  void tell_progress(std::uint64_t done, std::uint64_t total) { lock_.tell_progress(done, total); }
+  void report_progress(std::uint64_t done, std::uint64_t total) { lock_.report_progress(done, total); }
 
  private:
   friend class Store;

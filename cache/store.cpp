@@ -13,11 +13,11 @@
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "cache/folder_trust.hpp"
-#include "cache/odd_places.hpp"
-#include "cache/place.hpp"
+#include "cache/layer_trust.hpp"
+#include "cache/orphaned_trees.hpp"
 #include "cache/sharing.hpp"
 #include "cache/store_paths.hpp"
-#include "cache/unrecorded.hpp"
+#include "cache/unexpected_entries.hpp"
 
 namespace enginehost::cache {
 namespace {
@@ -45,13 +45,13 @@ std::string layout_text(std::string_view program) {
 }
 
 Result<void> make_layer(const fs::path& root, std::string_view program) {
-  if (odd_note(unrecorded_file(root)))
-    TRY(move_odd_place_aside(root, unrecorded_file(root)).map([](const auto&) {}));
-  TRY(note_unrecorded(root));
+  if (unexpected_note(orphaned_trees_file(root)))
+    TRY(move_unexpected_entry_aside(root, orphaned_trees_file(root)).map([](const auto&) {}));
+  TRY(note_orphaned_trees(root));
   for (const char* folder : top_folders) {
     auto made = make_folders(root / folder);
-    if (!made && odd_place(root / folder)) {
-      TRY(move_odd_place_aside(root, root / folder).map([](const auto&) {}));
+    if (!made && unexpected_entry(root / folder)) {
+      TRY(move_unexpected_entry_aside(root, root / folder).map([](const auto&) {}));
       made = make_folders(root / folder);
     }
     TRY(std::move(made));
@@ -271,26 +271,27 @@ Result<void> Store::check_readable() const {
   TRY(check_place());
   if (auto problem = folder_unreadable(root_)) return fail(std::move(*problem));
   for (const char* folder : {"refs", "views", "trees", "lists"}) {
-    if (auto odd = odd_place(root_ / folder)) return fail(std::move(*odd));
+    if (auto odd = unexpected_entry(root_ / folder)) return fail(std::move(*odd));
     if (auto problem = folder_unreadable(root_ / folder)) return fail(std::move(*problem));
   }
   return {};
 }
 
-std::vector<Diagnosis> Store::odd_places() const {
+std::vector<Diagnosis> Store::unexpected_entries() const {
   std::vector<Diagnosis> odd;
   for (const char* folder : top_folders)
-    if (auto one = root_.empty() ? std::nullopt : odd_place(root_ / folder)) odd.push_back(std::move(*one));
-  if (auto one = root_.empty() ? std::nullopt : odd_note(unrecorded_file(root_)))
+    if (auto one = root_.empty() ? std::nullopt : unexpected_entry(root_ / folder))
+      odd.push_back(std::move(*one));
+  if (auto one = root_.empty() ? std::nullopt : unexpected_note(orphaned_trees_file(root_)))
     odd.push_back(std::move(*one));
   return odd;
 }
 
 Result<std::optional<fs::path>> Store::move_aside(const fs::path& odd) const {
-  return move_odd_place_aside(root_, odd);
+  return move_unexpected_entry_aside(root_, odd);
 }
 
-Result<bool> Store::mend_layout() const {
+Result<bool> Store::repair_layout() const {
   const auto checked = check_format(root_);
   if (checked || checked.error().code != "EH-F23") return false;
   TRY(write_file(root_ / "LAYER.json", layout_text(program_)));

@@ -12,7 +12,7 @@
 //     partial/<sha256>      the bytes of an archive that have arrived so far
 //     rejected/             damaged trees, out of the way
 //     unrecorded            the names of trees that lost their records; mostly not there
-//     state/                belongs to other rooms
+//     state/                belongs to other modules
 //
 // Everything is written, synced and renamed into place; readers see nothing or the whole.
 #pragma once
@@ -26,8 +26,8 @@
 #include "cache/installed.hpp"
 #include "cache/lease.hpp"
 #include "cache/lock.hpp"
-#include "cache/mend.hpp"
 #include "cache/problem.hpp"
+#include "cache/repair.hpp"
 #include "cache/stage.hpp"
 #include "cache/tree_list.hpp"
 
@@ -57,7 +57,7 @@ class Store {
   // leads to no folder; and its file `unrecorded`, where that is no file. Each is an EH-F23 ("folder",
   // "in_the_way", "problem"). Whoever prepares moves them aside (NAME.aside-… in the layer), never removes
   // them.
-  std::vector<Diagnosis> odd_places() const;
+  std::vector<Diagnosis> unexpected_entries() const;
   // One of them. Where it lies then; nothing when it was in order meanwhile.
   Result<std::optional<std::filesystem::path>> move_aside(const std::filesystem::path& odd) const;
 
@@ -111,7 +111,7 @@ class Store {
   bool keeps_locks() const;
 
   // --- making ---
-  // The key under which a build is installed, mended and removed.
+  // The key under which a build is installed, repaired and removed.
   static std::string key_of(std::string_view build) { return "build-" + std::string(build); }
   // Waits for the key's lock and gives an empty private folder. Leftovers of dead owners of the key are
   // removed.
@@ -119,21 +119,21 @@ class Store {
   // EH-F15 ("folder", "needed", "free") when the cache's file system has less than `bytes` free or no inodes;
   // EH-F17 ("limit") when a file of `largest` bytes exceeds RLIMIT_FSIZE.
   Result<void> require_space(std::uint64_t bytes, std::uint64_t largest = 0) const;
-  // Only whether it is there; a list that is missing is made anew out of a tree that is whole. Before it is
+  // Only whether it is there; a list that is missing is made again out of a tree that is whole. Before it is
   // used again, see reject_if_damaged.
   bool has_tree(std::string_view tree_id) const;
-  // Hashes every file of a tree that is here; one that is not as its list says (made anew where it is damaged
-  // and the tree is whole) moves to rejected/, so that
-  // whoever needs it makes it anew. What was wrong, or nothing. EH-F18 when someone keeps the tree's lock.
+  // Hashes every file of a tree that is here; one that is not as its list says (made again where it is
+  // damaged and the tree is whole) moves to rejected/, so that whoever needs it makes it again. What was
+  // wrong, or nothing. EH-F18 when someone keeps the tree's lock.
   Result<std::optional<Diagnosis>> reject_if_damaged(std::string_view tree_id) const;
   // The tree that the archive with this key gave, if it is (still) here.
   std::optional<std::string> tree_of(std::string_view archive_key) const;
   // Moves a finished folder (TreeWriter::finish) to its place and records what archive gave it (may be
   // empty). Someone else having been first is success, unless what lies there is damaged: that is put aside.
-  // Views of other builds that hold files of a tree that was damaged are healed.
+  // Views of other builds that hold files of a tree that was damaged are repaired.
   Result<std::string> publish_tree(const TreeList& list, const std::filesystem::path& folder,
                                    std::string_view archive_key) const;
-  // Makes or heals the view of these trees: files that are not what the trees hold are replaced one by one,
+  // Makes or repairs the view of these trees: files that are not what the trees hold are replaced one by one,
   // so that a process that has the view open is not disturbed. EH-F20 ("path", "first", "second") when two
   // trees hold different bytes under one path.
   Result<std::filesystem::path> make_view(const std::vector<std::string>& tree_ids, Stage& stage) const;
@@ -148,13 +148,13 @@ class Store {
                                       const std::optional<CancelToken>& cancel = {}) const;
   // Replaces what is damaged or missing of an installed build of the writable layer, file by file: from the
   // build's view, another tree of this store, a layer, and at last `fetch`, which may be empty. A process
-  // that has a file open keeps what it has. What could not be mended is left in the answer. EH-S23
+  // that has a file open keeps what it has. What could not be repaired is left in the answer. EH-S23
   // when it is not installed; EH-F01, EH-F08 when the record or a list is beyond repair (and the build must
-  // be installed anew).
-  Result<Mended> mend(std::string_view build, Stage& stage, const FetchFiles& fetch,
-                      const std::optional<CancelToken>& cancel = {}) const;
+  // be installed again).
+  Result<Repaired> repair(std::string_view build, Stage& stage, const FetchFiles& fetch,
+                          const std::optional<CancelToken>& cancel = {}) const;
   // Moves those trees of the build that are damaged (every file is hashed) to rejected/, so that the next
-  // install makes them anew. Returns their ids. The view stays: make_view heals it.
+  // install makes them again. Returns their ids. The view stays: make_view repairs it.
   Result<std::vector<std::string>> reject_damaged(std::string_view build, Stage& stage) const;
   // EH-F18 ("build", "file") when it is in use; EH-S23 when it is not installed in the writable layer. Its
   // pin goes, too. Returns the bytes freed: none while something is being made, whose maker frees them when
@@ -167,11 +167,11 @@ class Store {
   // be called without a stage, by those who had one.
   Result<std::uint64_t> sweep_if_wanted() const;
   // Removes builds by age and size, never one that is in use, pinned or being made, then sweeps. A process
-  // that comes for a build which is just going finds it missing (find, lease) and installs it anew.
+  // that comes for a build which is just going finds it missing (find, lease) and installs it again.
   Result<Collected> collect(const CollectOptions& options) const;
   Usage usage() const;  // of the writable layer; reads every folder
-  // Writes LAYER.json anew where it is damaged, so that the layer can be written again. True when it was.
-  Result<bool> mend_layout() const;
+  // Writes LAYER.json again where it is damaged, so that the layer can be written again. True when it was.
+  Result<bool> repair_layout() const;
   // When the build of the writable layer was last leased, or installed; seconds since 1970, never in the
   // future. Now, where that cannot be told: it may have been.
   std::int64_t last_used(const Installed& installed) const;

@@ -44,7 +44,7 @@ Result<std::vector<Problem>> Store::verify(std::string_view build, bool deep,
       continue;
     }
     for (const TreeEntry& entry : list->entries) {
-      if (cancel && cancel->cancelled()) return fail(diagnose("EH-P10").with("build", build));
+      if (cancel && cancel->canceled()) return fail(diagnose("EH-P10").with("build", build));
       if (!known.insert(entry.path).second) continue;
       if (auto found = problem_of(installed->folder, entry, deep || restamped.contains(entry.path)))
         note(std::move(*found));

@@ -11,10 +11,10 @@
 #include "base/paths.hpp"
 #include "base/remove_tree.hpp"
 #include "base/sha256.hpp"
+#include "cache/orphaned_trees.hpp"
 #include "cache/sharing.hpp"
 #include "cache/store_paths.hpp"
 #include "cache/tree_care.hpp"
-#include "cache/unrecorded.hpp"
 #include "cache/view.hpp"
 
 namespace enginehost::cache {
@@ -109,7 +109,7 @@ Result<fs::path> Store::make_view(const std::vector<std::string>& tree_ids, Stag
     TRY(rename_into_place(scratch, view, root_).map([](bool) {}));
   }
   // Also when it has just been made: someone else may have been first, and left it damaged since.
-  TRY(heal_view(root_, plan, view, stage.folder()));
+  TRY(repair_view(root_, plan, view, stage.folder()));
   return view;
 }
 

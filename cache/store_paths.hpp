@@ -54,7 +54,7 @@ inline fs::path pin_file(const fs::path& root, std::string_view build) {
 inline fs::path publishing_lock(const fs::path& root) { return root / "locks" / ".publishing.lk"; }
 
 // Of trees that lost their records: see unrecorded.hpp.
-inline fs::path unrecorded_file(const fs::path& root) { return root / "unrecorded"; }
+inline fs::path orphaned_trees_file(const fs::path& root) { return root / "unrecorded"; }
 
 // There while something was left to whoever is just making something: see Store::sweep_if_wanted.
 inline fs::path sweep_wanted(const fs::path& root) { return root / "locks" / ".sweep-wanted"; }

@@ -10,10 +10,10 @@
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/remove_tree.hpp"
+#include "cache/orphaned_trees.hpp"
 #include "cache/sharing.hpp"
 #include "cache/store_paths.hpp"
 #include "cache/tree_care.hpp"
-#include "cache/unrecorded.hpp"
 
 namespace enginehost::cache {
 namespace inside {
@@ -86,8 +86,8 @@ void sweep_temporary(const Sweep& sweep) {
   };
   for (const char* folder : {"", "refs", "pins", "locks", "leases", "blobs/sha256"})
     for (const fs::path& file : children_of(sweep.root / folder)) sweep_one(file);
-  // Other rooms' folders, in which they write as everybody does. One that may not be entered (another user's)
-  // keeps no other from being swept.
+  // Other modules' folders, in which they write as everybody does. One that may not be entered (another
+  // user's) keeps no other from being swept.
   std::vector<fs::path> folders{sweep.root / "state"};
   while (!folders.empty()) {
     const std::vector<fs::path> children = children_of(std::exchange(folders.back(), {}));
@@ -129,7 +129,7 @@ void sweep_views(Sweep& sweep, const std::set<std::string>& names, std::string_v
       if (lock) unused = std::move(*lock);
       if (!unused && sweep.kept) continue;
     }
-    if (!sweep.kept && (anyone_alive(sweep.root, digest) || !sweep.may_go(lease_file(sweep.root, digest))))
+    if (!sweep.kept && (in_use(sweep.root, digest) || !sweep.may_go(lease_file(sweep.root, digest))))
       continue;
     sweep.drop(view);
   }
@@ -220,12 +220,12 @@ Swept sweep_layer(const fs::path& root, std::string_view freed) {
                                      "builds is freed")));
     return std::move(sweep.swept);
   }
-  auto unrecorded = unrecorded_in(root);
-  if (!unrecorded) {
-    sweep.swept.stayed.push_back(std::move(unrecorded).error());
+  auto orphaned = orphaned_trees_in(root);
+  if (!orphaned) {
+    sweep.swept.stayed.push_back(std::move(orphaned).error());
     return std::move(sweep.swept);
   }
-  names->merge(*unrecorded);
+  names->merge(*orphaned);
   sweep_views(sweep, *names, freed);
   for (const fs::path& tree : children_of(root / "trees"))
     if (!names->contains(path_text(tree.filename()))) sweep.drop(tree);
@@ -292,8 +292,7 @@ Result<Released> release(const fs::path& root, std::string_view build, std::stri
       const fs::path lease = lease_file(root, released.digest);
       auto unused = FileLock::try_exclusive(lease, {});
       if (kept && !unused) return fail(std::move(unused).error());
-      if ((kept && !*unused) || (!kept && anyone_alive(root, released.digest)))
-        return fail(in_use(build, lease));
+      if ((kept && !*unused) || (!kept && in_use(root, released.digest))) return fail(in_use(build, lease));
       if (unused && *unused) released.unused = std::move(**unused);
     }
   }

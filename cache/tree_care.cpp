@@ -9,8 +9,8 @@
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
-#include "cache/list_again.hpp"
-#include "cache/moving.hpp"
+#include "cache/rebuild_list.hpp"
+#include "cache/rename_dir.hpp"
 #include "cache/sharing.hpp"
 #include "cache/store_paths.hpp"
 #include "cache/view.hpp"
@@ -82,9 +82,9 @@ Result<void> put_aside(const fs::path& root, std::string_view tree) {
   return sync_folder(root / "trees");
 }
 
-// The views of other builds hold the files of the tree that was here before. A view that cannot be healed now
-// is found by its build's next open, which looks at its stamps.
-void heal_views_of(const fs::path& root, const std::string& tree, const fs::path& scratch) {
+// The views of other builds hold the files of the tree that was here before. A view that cannot be repaired
+// now is found by its build's next open, which looks at its stamps.
+void repair_views_of(const fs::path& root, const std::string& tree, const fs::path& scratch) {
   const bool kept = locks_are_kept(root);
   for (const Installed& build : Store::open(root).list()) {
     if (std::find(build.trees.begin(), build.trees.end(), tree) == build.trees.end()) continue;
@@ -93,7 +93,7 @@ void heal_views_of(const fs::path& root, const std::string& tree, const fs::path
     auto plan = plan_view(root, build.trees);
     if (!plan || calls::access(build.folder.c_str(), F_OK) != 0) continue;
     std::erase_if(*plan, [&](const auto& planned) { return planned.second.tree != tree; });
-    static_cast<void>(heal_files(root, *plan, build.folder, scratch));
+    static_cast<void>(repair_files(root, *plan, build.folder, scratch));
   }
 }
 
@@ -105,7 +105,7 @@ bool Store::has_tree(std::string_view tree_id) const {
       !S_ISDIR(status.st_mode))
     return false;
   return calls::access((root_ / "lists" / tree_id).c_str(), R_OK) == 0 ||
-         list_again(root_, tree_id).has_value();
+         rebuild_list(root_, tree_id).has_value();
 }
 
 std::optional<std::string> Store::tree_of(std::string_view archive_key) const {
@@ -121,7 +121,7 @@ Result<std::optional<Diagnosis>> Store::reject_if_damaged(std::string_view tree_
   TRY_ASSIGN(const FileLock lock, lock_tree(root_, tree_id, program_));
   // Whoever held the lock may have put it aside already, and the one that lies here now may be new.
   // A damaged list alone is no reason to give up a tree that is whole, and that may not come again.
-  if (!load_list(root_, tree_id)) static_cast<void>(list_again(root_, tree_id));
+  if (!load_list(root_, tree_id)) static_cast<void>(rebuild_list(root_, tree_id));
   std::optional<Diagnosis> damage = damage_of(root_, tree_id);
   if (damage) TRY(put_aside(root_, tree_id));
   return damage;
@@ -142,7 +142,7 @@ Result<std::string> Store::publish_tree(const TreeList& list, const fs::path& fo
     TRY_ASSIGN(const auto damage, reject_if_damaged(id));
     if (damage) TRY(rename_into_place(folder, place, root_).map([&](bool now) { moved = now; }));
   }
-  if (moved) heal_views_of(root_, id, folder.parent_path());
+  if (moved) repair_views_of(root_, id, folder.parent_path());
   if (archive_key.empty()) return id;
   const fs::path of = root_ / "lists" / ("of-" + file_name_for(archive_key));
   TRY(clear_for_file(root_, of));

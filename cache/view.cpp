@@ -46,8 +46,8 @@ Result<void> build_view(const fs::path& root, const ViewPlan& plan, const fs::pa
   return {};
 }
 
-Result<void> heal_files(const fs::path& root, const ViewPlan& plan, const fs::path& view,
-                        const fs::path& scratch) {
+Result<void> repair_files(const fs::path& root, const ViewPlan& plan, const fs::path& view,
+                          const fs::path& scratch) {
   for (const auto& [path, planned] : plan) {
     const fs::path target = view / path_of(path), source = root / "trees" / planned.tree / path_of(path);
     if (same_file(target, source) || !problem_of(view, planned.entry, true)) continue;
@@ -62,18 +62,18 @@ Result<void> heal_files(const fs::path& root, const ViewPlan& plan, const fs::pa
   return {};
 }
 
-Result<void> heal_view(const fs::path& root, const ViewPlan& plan, const fs::path& view,
-                       const fs::path& scratch) {
-  TRY(heal_files(root, plan, view, scratch));
+Result<void> repair_view(const fs::path& root, const ViewPlan& plan, const fs::path& view,
+                         const fs::path& scratch) {
+  TRY(repair_files(root, plan, view, scratch));
   // Something that nobody installed must not be found by a loader.
   std::error_code error;
-  std::vector<fs::path> strangers;
+  std::vector<fs::path> unlisted;
   for (auto it = fs::recursive_directory_iterator(view, error); !error && it != fs::end(it);
        it.increment(error))
     if (!fs::is_directory(it->symlink_status(error)) &&
         !plan.contains(generic_text(it->path().lexically_relative(view))))
-      strangers.push_back(it->path());
-  for (const fs::path& stranger : strangers) TRY(discard(root, stranger));
+      unlisted.push_back(it->path());
+  for (const fs::path& unlisted_file : unlisted) TRY(discard(root, unlisted_file));
   return {};
 }
 

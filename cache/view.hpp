@@ -15,10 +15,10 @@ Result<void> build_view(const fs::path& root, const ViewPlan& plan, const fs::pa
 
 // Replaces one by one what differs; a process that has an old file mapped keeps it. What is one file with its
 // tree's counts as right: the caller has looked at the trees.
-Result<void> heal_files(const fs::path& root, const ViewPlan& plan, const fs::path& view,
-                        const fs::path& scratch);
+Result<void> repair_files(const fs::path& root, const ViewPlan& plan, const fs::path& view,
+                          const fs::path& scratch);
 // The same, and takes away what is not planned. `plan` must be the whole view's.
-Result<void> heal_view(const fs::path& root, const ViewPlan& plan, const fs::path& view,
-                       const fs::path& scratch);
+Result<void> repair_view(const fs::path& root, const ViewPlan& plan, const fs::path& view,
+                         const fs::path& scratch);
 
 }  // namespace enginehost::cache::inside

@@ -1,4 +1,4 @@
-# What every room's CMakeLists.txt uses: one way to declare a room, a plugin and a test.
+# What every module's CMakeLists.txt uses: one way to declare a module, a plugin and a test.
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_C_COMPILER_LAUNCHER "${CCACHE_PROGRAM}")
@@ -22,7 +22,7 @@ if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
   add_link_options("LINKER:-z,now")
 endif()
 
-# The folder of a room in which lies what each system does in its own way.
+# The folder of a module in which lies what each system does in its own way.
 if(WIN32)
   set(ENGINEHOST_SYSTEM windows)
   add_compile_definitions(_WIN32_WINNT=0x0A00 UNICODE _UNICODE)
@@ -92,7 +92,7 @@ if(ENGINEHOST_SANITIZE)
   endif()
 endif()
 
-# Coverage for libFuzzer in every room; the fuzzers themselves are linked with its main function (tests/fuzz).
+# Coverage for libFuzzer in every module; the fuzzers themselves are linked with its main function (tests/fuzz).
 if(ENGINEHOST_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)
   add_link_options(-fsanitize=fuzzer-no-link)
@@ -117,9 +117,9 @@ function(enginehost_readable_by_ccache target)
     $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess> "$<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>")
 endfunction()
 
-# What nearly every file of a room includes is half of what most take to compile. A file which forgets to include what it
+# What nearly every file of a module includes is half of what most take to compile. A file which forgets to include what it
 # uses is noticed by tests/architecture/check_includes.py, which knows this list.
-option(ENGINEHOST_PRECOMPILED_ROOMS "precompile what most files of the rooms include" OFF)
+option(ENGINEHOST_PRECOMPILED_MODULES "precompile what most files of the modules include" OFF)
 
 # enginehost_not_precompiled(SOURCE ...): where <string> was precompiled, GCC 12 holds that std::string writes past its end in
 # these, which it does not; reading the header itself GCC says nothing.
@@ -128,29 +128,29 @@ function(enginehost_not_precompiled)
 endfunction()
 
 # enginehost_apart(SOURCE ...): where several files are compiled at once (CMAKE_UNITY_BUILD, scripts/test.sh), these are compiled
-# by themselves: they use a neighbour's names for something else of theirs.
+# by themselves: they use a neighbor's names for something else of theirs.
 function(enginehost_apart)
   set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
-# enginehost_room(NAME SOURCES a.cpp ... [DEPENDS room ...] [LIBRARIES Foo::Foo ...])
-# A room is a static library enginehost_NAME; DEPENDS names rooms above it, LIBRARIES third parties, which stay private.
-function(enginehost_room name)
-  cmake_parse_arguments(ROOM "" "" "SOURCES;DEPENDS;LIBRARIES" ${ARGN})
-  enginehost_darwin_sources(ROOM_SOURCES)
-  add_library(enginehost_${name} STATIC ${ROOM_SOURCES})
+# enginehost_module(NAME SOURCES a.cpp ... [DEPENDS module ...] [LIBRARIES Foo::Foo ...])
+# A module is a static library enginehost_NAME; DEPENDS names modules above it, LIBRARIES third parties, which stay private.
+function(enginehost_module name)
+  cmake_parse_arguments(MODULE "" "" "SOURCES;DEPENDS;LIBRARIES" ${ARGN})
+  enginehost_darwin_sources(MODULE_SOURCES)
+  add_library(enginehost_${name} STATIC ${MODULE_SOURCES})
   target_include_directories(enginehost_${name} PUBLIC "${PROJECT_SOURCE_DIR}")
-  list(TRANSFORM ROOM_DEPENDS PREPEND enginehost_)
-  target_link_libraries(enginehost_${name} PUBLIC ${ROOM_DEPENDS} PRIVATE enginehost_warnings ${ROOM_LIBRARIES})
-  if(ENGINEHOST_PRECOMPILED_ROOMS)
-    if(NOT TARGET enginehost_room_headers)
-      add_library(enginehost_room_headers STATIC "${nothing_but_headers}")
-      enginehost_headers(enginehost_room_headers <algorithm> <chrono> <cstdint> <filesystem> <functional> <map> <memory> <mutex>
+  list(TRANSFORM MODULE_DEPENDS PREPEND enginehost_)
+  target_link_libraries(enginehost_${name} PUBLIC ${MODULE_DEPENDS} PRIVATE enginehost_warnings ${MODULE_LIBRARIES})
+  if(ENGINEHOST_PRECOMPILED_MODULES)
+    if(NOT TARGET enginehost_module_headers)
+      add_library(enginehost_module_headers STATIC "${nothing_but_headers}")
+      enginehost_headers(enginehost_module_headers <algorithm> <chrono> <cstdint> <filesystem> <functional> <map> <memory> <mutex>
         <optional> <set> <string> <string_view> <system_error> <thread> <utility> <vector> "${PROJECT_SOURCE_DIR}/base/json.hpp"
         "${PROJECT_SOURCE_DIR}/base/result.hpp")
-      target_link_libraries(enginehost_room_headers PRIVATE enginehost_warnings)
+      target_link_libraries(enginehost_module_headers PRIVATE enginehost_warnings)
     endif()
-    enginehost_precompile(enginehost_${name} enginehost_room_headers)
+    enginehost_precompile(enginehost_${name} enginehost_module_headers)
   endif()
 endfunction()
 
@@ -180,11 +180,11 @@ if(WIN32 AND CMAKE_CROSSCOMPILING)
   set(ENGINEHOST_DRIVE "Z:")
 endif()
 
-# GoogleTest's headers are what most of a test's compile time goes to; the rooms' are most of the rest, and a program's files
+# GoogleTest's headers are what most of a test's compile time goes to; the modules' are most of the rest, and a program's files
 # include the same.
 option(ENGINEHOST_PRECOMPILED_TESTS "precompile GoogleTest's headers for the tests, and compile several files at once" OFF)
 
-# How every test is compiled. What is tested is optimised as it is for users; optimising the tests themselves costs a third
+# How every test is compiled. What is tested is optimized as it is for users; optimizing the tests themselves costs a third
 # of their compile time.
 function(enginehost_test_options name)
   target_link_libraries(${name} PRIVATE enginehost_warnings GTest::gmock GTest::gtest_main)

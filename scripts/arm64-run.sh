@@ -23,7 +23,7 @@ if [ "${1:-}" = --inside ]; then
     cannot "the arm64 libraries cannot be laid over /usr/lib (an overlay mount in a user namespace)"
   mount -t binfmt_misc binfmt_misc /proc/sys/fs/binfmt_misc ||
     cannot "the kernel has no list of emulators for a user namespace (Linux before 6.7)"
-  # Class 64, little-endian, ET_EXEC or ET_DYN, EM_AARCH64; P: the program is told its own name. The kernel reads \x.
+  # Class 64, little-endian, ET_EXEC or ET_DYN, EM_AARCH64; P: the program is reported its own name. The kernel reads \x.
   # shellcheck disable=SC2028
   echo ":enginehost-aarch64:M::\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00:\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff:$folder/tools/usr/bin/qemu-aarch64-static:P" \
     >/proc/sys/fs/binfmt_misc/register

@@ -6,7 +6,7 @@
 #
 # --seconds N    how long each target runs (20)
 # --keep FOLDER  where inputs that reach new code are kept from run to run (build-fuzz/corpus). To put some into the
-#                tree, minimise them: build-fuzz/tests/elf_fuzz -merge=1 -use_counters=0 NEW tests/fuzz/corpus/elf FOLDER/elf
+#                tree, minimize them: build-fuzz/tests/elf_fuzz -merge=1 -use_counters=0 NEW tests/fuzz/corpus/elf FOLDER/elf
 # TARGET         one of those listed in `all` below; without one: all
 #
 # Exit status 1 when a target found something: the input stands in build-fuzz/finds, and running the target with it as

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # shellcheck disable=SC2317  # stage() calls the functions by name
 # Builds EngineHost for arm64 Linux with Debian's cross compiler and runs it here under qemu: the unit tests of the
-# rooms that know of processors, systems and files, then engine-info and engine-run with the reference engine, an arm64
+# modules that know of processors, systems and files, then engine-info and engine-run with the reference engine, an arm64
 # process that probes and loads an arm64 plugin. docs/platforms.md says what that proves. With --quick only the unit
 # tests of base, binary, linker and resolve, and engine-plugin-check loads the reference engine.
 #

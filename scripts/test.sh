@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # shellcheck disable=SC2317  # stage() calls the functions by name
 # Runs all tests but those of the label exhaustive (ctest --test-dir build -L exhaustive): the main run with warnings as
-# errors, then those that use the package index (where it can be reached), then the rooms that handle strangers' bytes
+# errors, then those that use the package index (where it can be reached), then the modules that handle strangers' bytes
 # under AddressSanitizer and UndefinedBehaviorSanitizer, and those with threads under ThreadSanitizer, then the most
 # telling of the Windows programs' tests under Wine, unless 40 minutes have gone, and of the arm64 programs' under qemu,
 # unless 43 have, or what that needs cannot be had, then each fuzzer for 20 s; with --macos last the programs for macOS,
@@ -79,7 +79,7 @@ list_failed() {
   local log=$1/Testing/Temporary/LastTest.log
   [ -f "$log" ] || return 0
   awk -v most=12 -v all=60 '
-    function tell(line) { if (told++ < all) print "  " substr(line, 1, 300) }
+    function tell(line) { if (reported++ < all) print "  " substr(line, 1, 300) }
     function finish(  i) {
       if (name == "" || passed) return
       if (found == 0) for (i = lines > most ? lines - most + 1 : 1; i <= lines; i++) kept[++found] = output[i]
@@ -100,8 +100,8 @@ list_failed() {
     END { finish() }' "$log"
 }
 
-# Takes a third off what there is to compile; the compiler cache is told what it needs to know for it.
-precompiled=(-DENGINEHOST_PRECOMPILED_TESTS=ON -DENGINEHOST_PRECOMPILED_ROOMS=ON)
+# Takes a third off what there is to compile; the compiler cache is reported what it needs to know for it.
+precompiled=(-DENGINEHOST_PRECOMPILED_TESTS=ON -DENGINEHOST_PRECOMPILED_MODULES=ON)
 export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:-pch_defines,time_macros}
 
 build_main() {
@@ -132,7 +132,7 @@ run_index() {
 # sanitized PRESET TARGET...: builds these test programs of the preset and runs them.
 sanitized() {
   local preset=$1 folder=build-$1 status=0 targets=() target names
-  # Eight files of a room at once take as long as three; as it is for users the main build compiles them, file by file.
+  # Eight files of a module at once take as long as three; as it is for users the main build compiles them, file by file.
   cmake --preset "$preset" -DENGINEHOST_TESTS=ON -DENGINEHOST_BENCHMARKS=OFF "${precompiled[@]}" -DCMAKE_UNITY_BUILD=ON || return
   for target in "${@:2}"; do
     if ninja -C "$folder" -t query "$target" >/dev/null 2>&1; then
@@ -144,7 +144,7 @@ sanitized() {
   [ ${#targets[@]} -gt 0 ] || return 0
   cmake --build "$folder" --parallel "$(jobs_that_fit)" --target "${targets[@]}" || return
   names=$(IFS='|' && echo "${targets[*]}")
-  # ThreadSanitizer of gcc 12 cannot place its shadow where newer kernels randomise addresses widely.
+  # ThreadSanitizer of gcc 12 cannot place its shadow where newer kernels randomize addresses widely.
   local fixed_addresses=()
   if [ "$preset" = tsan ] && setarch "$(uname -m)" -R true 2>/dev/null; then
     fixed_addresses=(setarch "$(uname -m)" -R)

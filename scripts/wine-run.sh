@@ -10,7 +10,7 @@
 # and newer place the heap of such a program anywhere in the gigabyte behind it (arch_randomize_brk), and Wine must have
 # the page 0x7ffe0000, where Windows keeps what all programs share: about once in ten thousand starts the heap lies
 # there, the program ends before it began ("failed to map the shared user data", virtual_alloc_first_teb) and whoever
-# started it is told STATUS_INTERNAL_ERROR, error 1359. Where a sandbox forbids setarch that remains.
+# started it is reported STATUS_INTERNAL_ERROR, error 1359. Where a sandbox forbids setarch that remains.
 case $(cat /proc/self/personality 2>/dev/null) in
   *[4-7c-f]????) ;; # ADDR_NO_RANDOMIZE, 0x0040000; children inherit it
   *) if setarch -R true 2>/dev/null; then exec setarch -R "$0" "$@"; fi ;;

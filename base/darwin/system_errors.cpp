@@ -7,12 +7,12 @@
 namespace enginehost {
 namespace {
 
-struct Known {
+struct KnownError {
   int number;
   const char* name;
 };
 // macOS has no call for the names.
-constexpr Known known[] = {
+constexpr KnownError known[] = {
     {EPERM, "EPERM"},
     {ENOENT, "ENOENT"},
     {ESRCH, "ESRCH"},
@@ -80,7 +80,7 @@ constexpr Known known[] = {
 }  // namespace
 
 std::string error_name(int error_number) {
-  for (const Known& one : known)
+  for (const KnownError& one : known)
     if (one.number == error_number) return one.name;
   return std::to_string(error_number);
 }

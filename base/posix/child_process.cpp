@@ -224,8 +224,8 @@ Result<ChildOutcome> run_child(const ChildRequest& request) {
       give_up_at = now + last_words;
     }
     if (ended) continue;
-    if (request.cancel && request.cancel->cancelled() && !outcome.cancelled) {
-      outcome.cancelled = true;
+    if (request.cancel && request.cancel->canceled() && !outcome.canceled) {
+      outcome.canceled = true;
       aborted = true;  // nobody waits for its story any more
       give_up_at = now;
     }

@@ -39,7 +39,7 @@ using Mode = mode_t;
 
 // Does what takes a name, and again where what the name stood for is gone. On network file systems and FUSE
 // another machine's rename leaves a name known that is stale once it is used (errno ESTALE); the kernel looks
-// it up anew once by itself, which is not enough where renames come one after the other. Four tries were
+// it up again once by itself, which is not enough where renames come one after the other. Four tries were
 // needed at 600 renames a second over sshfs.
 template <class Call>
 int by_name(Call call) {

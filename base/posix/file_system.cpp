@@ -36,7 +36,7 @@ constexpr std::array<std::uint32_t, 15> shared_file_systems{
 };
 // Of this machine, and known to keep what POSIX asks of open(O_CREAT), rename() and unlink(): the folder's
 // mtime and ctime are those of the change. /dev is a tmpfs here.
-constexpr std::array<std::uint32_t, 7> time_tells_of_names{
+constexpr std::array<std::uint32_t, 7> time_reflects_names{
     0xEF53,      // ext2, ext3, ext4
     0x58465342,  // XFS
     0x9123683E,  // btrfs
@@ -69,8 +69,8 @@ bool is_shared_file_system(const std::filesystem::path& folder) {
   return is_one_of(folder, shared_file_systems);
 }
 
-bool times_tell_of_names(const std::filesystem::path& folder) {
-  return is_one_of(folder, time_tells_of_names);
+bool times_reflect_names(const std::filesystem::path& folder) {
+  return is_one_of(folder, time_reflects_names);
 }
 
 bool keeps_modes(const std::filesystem::path& folder) { return !is_one_of(folder, without_modes); }

@@ -193,7 +193,7 @@ int signal_of(DWORD status) {
   }
 }
 
-void tell_end(DWORD code, ChildOutcome& outcome) {
+void report_end(DWORD code, ChildOutcome& outcome) {
   // The loader's own: a DLL or one of its functions is missing, or for another machine. Nothing of the
   // program ran.
   constexpr DWORD not_started[] = {0xC0000135, 0xC0000139, 0xC0000138, 0xC000007B, 0xC0000142};
@@ -298,9 +298,9 @@ Result<ChildOutcome> run_child(const ChildRequest& request) {
   const auto give_up_at = begin + request.deadline;
   bool ended = false;
   while (!(ended = ::WaitForSingleObject(process.get(), poll_step_ms) == WAIT_OBJECT_0)) {
-    outcome.cancelled = request.cancel && request.cancel->cancelled();
-    outcome.timed_out = !outcome.cancelled && Clock::now() >= give_up_at;
-    if (!outcome.cancelled && !outcome.timed_out) continue;
+    outcome.canceled = request.cancel && request.cancel->canceled();
+    outcome.timed_out = !outcome.canceled && Clock::now() >= give_up_at;
+    if (!outcome.canceled && !outcome.timed_out) continue;
     ::TerminateJobObject(job.get(), 1);
     ended = ::WaitForSingleObject(process.get(), static_cast<DWORD>(kill_grace.count())) == WAIT_OBJECT_0;
     outcome.survived_kill = !ended;
@@ -316,10 +316,10 @@ Result<ChildOutcome> run_child(const ChildRequest& request) {
     for (auto& [stream, into] : streams) stream->wait_until(Clock::now() + last_words);
   for (auto& [stream, into] : streams) *into = stream->take();
   if (DWORD code = 0; ended && ::GetExitCodeProcess(process.get(), &code) != 0) {
-    if (outcome.timed_out || outcome.cancelled)
+    if (outcome.timed_out || outcome.canceled)
       outcome.signal = SIGABRT;  // it was ended
     else
-      tell_end(code, outcome);
+      report_end(code, outcome);
   }
   outcome.duration = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begin);
   return outcome;

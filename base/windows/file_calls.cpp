@@ -32,7 +32,7 @@ bool passes(DWORD error) { return error == ERROR_SHARING_VIOLATION || error == E
 
 bool is_link(DWORD tag) { return tag == IO_REPARSE_TAG_SYMLINK || tag == IO_REPARSE_TAG_MOUNT_POINT; }
 
-bool tell(HANDLE handle, Status& status) {
+bool report(HANDLE handle, Status& status) {
   BY_HANDLE_FILE_INFORMATION found{};
   if (::GetFileInformationByHandle(handle, &found) == 0) {
     const DWORD type = ::GetFileType(handle);
@@ -100,7 +100,7 @@ int status_of(const std::wstring& path, Status* status, bool follow) {
   const Handle handle =
       open_handle(path, FILE_READ_ATTRIBUTES, OPEN_EXISTING, follow ? 0 : FILE_FLAG_OPEN_REPARSE_POINT);
   if (!handle.valid()) return failed_at(path);
-  return tell(handle.get(), *status) ? 0 : failed();
+  return report(handle.get(), *status) ? 0 : failed();
 }
 
 bool clear_read_only(const std::wstring& path) {
@@ -132,7 +132,7 @@ ssize_t read_some(int file, void* into, std::size_t size, OVERLAPPED* place) {
   if (error == ERROR_HANDLE_EOF || error == ERROR_BROKEN_PIPE) return 0;
   if (Status status; (error == ERROR_INVALID_FUNCTION || error == ERROR_INVALID_PARAMETER ||
                       error == ERROR_ACCESS_DENIED || error == ERROR_INVALID_HANDLE) &&
-                     tell(handle_of(file), status) && S_ISDIR(status.st_mode)) {
+                     report(handle_of(file), status) && S_ISDIR(status.st_mode)) {
     errno = EISDIR;
     return -1;
   }
@@ -200,7 +200,7 @@ int open(const Name& file, int flags, unsigned) {
   if ((flags & O_APPEND) != 0)
     access = (access & ~static_cast<DWORD>(GENERIC_WRITE)) | FILE_APPEND_DATA | FILE_WRITE_ATTRIBUTES |
              SYNCHRONIZE;
-  const bool make = (flags & O_CREAT) != 0, anew = (flags & O_TRUNC) != 0;
+  const bool make = (flags & O_CREAT) != 0, truncates = (flags & O_TRUNC) != 0;
   const DWORD how = make && (flags & O_EXCL) != 0 ? CREATE_NEW : make ? OPEN_ALWAYS : OPEN_EXISTING;
   DWORD more = FILE_ATTRIBUTE_NORMAL;
   if ((flags & O_NOFOLLOW) != 0) more |= FILE_FLAG_OPEN_REPARSE_POINT;
@@ -215,7 +215,7 @@ int open(const Name& file, int flags, unsigned) {
     return failed_at(path);
   }
   Status status;
-  if (!tell(handle.get(), status)) return failed();
+  if (!report(handle.get(), status)) return failed();
   const bool link = S_ISLNK(status.st_mode), folder = S_ISDIR(status.st_mode);
   if ((flags & O_NOFOLLOW) != 0 && link && (flags & O_PATH) == 0)
     errno = ELOOP;
@@ -223,7 +223,7 @@ int open(const Name& file, int flags, unsigned) {
     errno = ENOTDIR;
   else if (folder && access_mode != O_RDONLY)
     errno = EISDIR;
-  else if (anew && ::SetEndOfFile(handle.get()) == 0)
+  else if (truncates && ::SetEndOfFile(handle.get()) == 0)
     return failed();
   else {
     const int number = ::_open_osfhandle(reinterpret_cast<intptr_t>(handle.get()),
@@ -281,7 +281,7 @@ int ftruncate(int file, Offset size) {
                                                                                                  : failed();
 }
 
-int fstat(int file, Status* status) { return tell(handle_of(file), *status) ? 0 : failed(); }
+int fstat(int file, Status* status) { return report(handle_of(file), *status) ? 0 : failed(); }
 
 int stat(const Name& file, Status* status) { return status_of(file.for_call(), status, true); }
 

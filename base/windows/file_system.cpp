@@ -25,7 +25,7 @@ bool is_shared_file_system(const std::filesystem::path& folder) {
 }
 
 // NTFS writes the times of folders when it finds the time.
-bool times_tell_of_names(const std::filesystem::path&) { return false; }
+bool times_reflect_names(const std::filesystem::path&) { return false; }
 
 bool keeps_modes(const std::filesystem::path&) { return false; }
 
@@ -62,11 +62,11 @@ std::optional<std::uint64_t> first_hole(int file, std::uint64_t from) {
     FILE_ALLOCATED_RANGE_BUFFER asked{}, first{};
     asked.FileOffset.QuadPart = static_cast<LONGLONG>(from);
     asked.Length.QuadPart = static_cast<LONGLONG>(end - from);
-    DWORD told = 0;
+    DWORD reported = 0;
     const bool all = ::DeviceIoControl(handle_of(file), FSCTL_QUERY_ALLOCATED_RANGES, &asked, sizeof asked,
-                                       &first, sizeof first, &told, nullptr) != 0;
+                                       &first, sizeof first, &reported, nullptr) != 0;
     if (!all && ::GetLastError() != ERROR_MORE_DATA) return std::nullopt;
-    if (told < sizeof first || static_cast<std::uint64_t>(first.FileOffset.QuadPart) > from) return from;
+    if (reported < sizeof first || static_cast<std::uint64_t>(first.FileOffset.QuadPart) > from) return from;
     from = static_cast<std::uint64_t>(first.FileOffset.QuadPart + first.Length.QuadPart);
   }
   return end;

@@ -1,5 +1,5 @@
 // Where an open file lies, as the file system spells it, links followed. Included by the Windows files of
-// rooms only.
+// modules only.
 #pragma once
 #include <string>
 

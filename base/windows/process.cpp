@@ -53,11 +53,11 @@ std::string boot_id() {
     LARGE_INTEGER boot, now, zone;
     ULONG zone_id, reserved;
     ULONGLONG boot_bias, sleep_bias;
-  } told{};
+  } reported{};
   using Query = LONG(WINAPI*)(int, void*, ULONG, ULONG*);
   const auto query = function_of_ntdll<Query>("NtQuerySystemInformation");
-  if (query == nullptr || query(time_of_day, &told, sizeof told, nullptr) < 0) return {};
-  return std::to_string(told.boot.QuadPart - static_cast<LONGLONG>(told.boot_bias));
+  if (query == nullptr || query(time_of_day, &reported, sizeof reported, nullptr) < 0) return {};
+  return std::to_string(reported.boot.QuadPart - static_cast<LONGLONG>(reported.boot_bias));
 }
 
 std::int64_t boot_moment_ns() { return 0; }

@@ -11,11 +11,11 @@ namespace enginehost {
 namespace {
 
 // Those that base/windows makes; their texts are those of Linux, so that reports read alike.
-struct Known {
+struct KnownError {
   int number;
   const char *name, *text;
 };
-constexpr Known known[] = {
+constexpr KnownError known[] = {
     {EPERM, "EPERM", "Operation not permitted"},
     {ENOENT, "ENOENT", "No such file or directory"},
     {EINTR, "EINTR", "Interrupted system call"},
@@ -49,9 +49,9 @@ constexpr Known known[] = {
     {ESTALE, "ESTALE", "Stale file handle"},
 };
 
-const Known* find(int error_number) {
+const KnownError* find(int error_number) {
   const auto* found = std::find_if(std::begin(known), std::end(known),
-                                   [&](const Known& one) { return one.number == error_number; });
+                                   [&](const KnownError& one) { return one.number == error_number; });
   return found == std::end(known) ? nullptr : found;
 }
 
@@ -60,7 +60,7 @@ const Known* find(int error_number) {
 std::string error_name(int error_number) {
   if (const std::uint32_t error = windows::windows_error_in(error_number); error != 0)
     return "Windows error " + std::to_string(error);
-  const Known* found = find(error_number);
+  const KnownError* found = find(error_number);
   return found != nullptr ? found->name : std::to_string(error_number);
 }
 
@@ -69,7 +69,7 @@ std::string error_text(int error_number) {
     const std::string said = windows::error_text(error), number = "error " + std::to_string(error);
     return said.empty() ? number : said + " (" + number + ")";
   }
-  const Known* found = find(error_number);
+  const KnownError* found = find(error_number);
   return found != nullptr ? found->text : "unknown error";
 }
 

@@ -1,5 +1,5 @@
 // Between the UTF-8 of EngineHost and the UTF-16 of Windows' calls, and its error numbers as errno. Included
-// by the Windows files of rooms only.
+// by the Windows files of modules only.
 #pragma once
 #include <cstdint>
 #include <string>

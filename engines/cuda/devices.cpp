@@ -36,7 +36,7 @@ uint32_t device_count(engine_instance* engine) noexcept {
 
 engine_status device_info(engine_instance* engine, uint32_t number, engine_device_info* out,
                           engine_call* call) noexcept {
-  return walled(call, [&] {
+  return catch_all(call, [&] {
     const Devices& devices = engine->devices;
     if (number >= devices.list.size()) {
       Failure failure{ENGINE_INVALID, "There are " + std::to_string(devices.list.size()) +

@@ -40,7 +40,7 @@ void check(cudnnStatus_t status, const char* call, int device);
 
 // Runs `body`; whatever it throws becomes a report and a status. Every function of a table goes through here.
 template <class Body>
-engine_status walled(engine_call* call, Body&& body) noexcept {
+engine_status catch_all(engine_call* call, Body&& body) noexcept {
   try {
     body();
     return ENGINE_OK;

@@ -12,7 +12,7 @@ namespace enginehost::engines::cuda {
 enum class Binary { add, multiply };
 
 // The axes of a broadcast result, the last one fastest, and how many elements each operand moves along each
-// of them (0: the operand repeats). Neighbouring axes that move alike are one.
+// of them (0: the operand repeats). Neighboring axes that move alike are one.
 struct Axes {
   static constexpr int most = 8;
   int count = 0;

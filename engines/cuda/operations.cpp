@@ -139,7 +139,7 @@ Result reserve(const Shape& shape, bool on_host, int device, engine_results* res
 engine_status run_operation(engine_instance* engine, const char* name, const engine_tensor* const* inputs,
                             size_t input_count, const engine_entry* attributes, size_t attribute_count,
                             engine_results* results, engine_call* call) noexcept {
-  return walled(call, [&] {
+  return catch_all(call, [&] {
     run_operation_on(engine, name, inputs, input_count, attributes, attribute_count, results, call);
   });
 }

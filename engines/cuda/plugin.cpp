@@ -52,7 +52,7 @@ std::string dotted(size_t version) {
 engine_status create(const engine_host* host, const engine_entry* options, size_t option_count,
                      engine_instance** out, engine_call* call) noexcept {
   *out = nullptr;
-  return walled(call, [&] {
+  return catch_all(call, [&] {
     const Settings settings = read(options, option_count);
     std::unique_ptr<engine_instance> engine(new engine_instance{host, list_devices(), settings, {}, {}, {}});
     const Devices& devices = engine->devices;

@@ -7,7 +7,7 @@ namespace enginehost::engines::cuda {
 namespace {
 
 // cuDNN is a thin library in front of others, which it opens when they are first needed; each of them has a
-// call that compares its version with its neighbours'.
+// call that compares its version with its neighbors'.
 void check_libraries() {
   constexpr auto unavailable = [](const std::string& what, size_t found, size_t wanted) {
     Failure failure{ENGINE_UNAVAILABLE, what + " " + std::to_string(found) +
@@ -39,19 +39,19 @@ struct Input {
   }
 };
 
-struct Kept : engine_results {
+struct CapturedResults : engine_results {
   engine_owned_tensor* tensor = nullptr;
 };
 
 Input run(engine_instance* engine, const char* name, std::vector<Input> inputs,
           std::vector<engine_entry> attributes, engine_call* call) {
-  Kept kept;
+  CapturedResults kept;
   static_cast<engine_results&>(kept) = {};
   kept.size = sizeof(engine_results);
   kept.place = [](engine_results*, uint32_t, const char*,
                   const engine_tensor*) noexcept -> const engine_tensor* { return nullptr; };
   kept.give = [](engine_results* self, uint32_t, const char*, engine_owned_tensor* given) noexcept {
-    static_cast<Kept*>(self)->tensor = given;
+    static_cast<CapturedResults*>(self)->tensor = given;
   };
   std::vector<engine_tensor> tensors;
   for (Input& input : inputs) tensors.push_back(input.tensor());
@@ -103,7 +103,7 @@ void check_device(engine_instance* engine, int device, engine_call* call) {
 engine_status run_selftest(engine_instance* engine, int32_t level, engine_device device,
                            engine_call* call) noexcept {
   const int before = engine->settings.device;
-  const engine_status status = walled(call, [&] {
+  const engine_status status = catch_all(call, [&] {
     check_libraries();
     engine->settings.device = index_of(device, engine->devices);
     if (call->is_cancelled(call) != 0)

@@ -31,7 +31,7 @@ engine_status create_tensor(engine_instance* engine, const engine_tensor* like, 
                             engine_call* call) noexcept {
   *out = nullptr;
   if (in_host_memory(like->device)) return create_host_tensor("", like, out, call);
-  return walled(call, [&] {
+  return catch_all(call, [&] {
     look_at(*like, "The tensor");
     int device = index_of(like->device, engine->devices);
     OnDevice here(device);
@@ -43,7 +43,7 @@ engine_status create_tensor(engine_instance* engine, const engine_tensor* like, 
 engine_status copy_tensor(engine_instance* engine, const engine_tensor* from, const engine_tensor* to,
                           engine_call* call) noexcept {
   if (in_host_memory(from->device) && in_host_memory(to->device)) return copy_host_tensor("", from, to, call);
-  return walled(call, [&] {
+  return catch_all(call, [&] {
     for (const engine_tensor* tensor : {from, to}) {
       Text why;
       look_at(*tensor, "A tensor to copy");

@@ -1,4 +1,4 @@
-// MXNet's C API as far as this adapter uses it, declared from its documented behaviour (mxnet/c_predict_api.h
+// MXNet's C API as far as this adapter uses it, declared from its documented behavior (mxnet/c_predict_api.h
 // and c_api.h of the wheel's include folder describe it). Functions are looked up by name in the library that
 // was loaded. Every function that returns int returns 0, or -1 and leaves the reason in MXGetLastError (one
 // per thread).

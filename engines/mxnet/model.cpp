@@ -118,7 +118,7 @@ void describe_ports(engine_model& model) {
 engine_status load_model(engine_instance* engine, const engine_model_desc* desc, engine_model** out,
                          engine_call* call) noexcept {
   *out = nullptr;
-  return walled(call, [&] {
+  return catch_all(call, [&] {
     const char* parameters = check_description(*desc, call);
     call->progress(call, 0, 0, "load");
     if (call->is_cancelled(call) != 0)
@@ -171,7 +171,7 @@ std::vector<GivenInput> check_given(const engine_model& model, const engine_run&
 
 engine_status run_model(engine_model* model, const engine_run* what, engine_results* results,
                         engine_call* call) noexcept {
-  return walled(call, [&] {
+  return catch_all(call, [&] {
     if (what->function != 0)
       throw Failure{ENGINE_INVALID, "A model of MXNet has one function, and that is number 0."};
     allow_options<Failure>("Runs of MXNet have", what->options, what->option_count, {}, call);

@@ -151,7 +151,7 @@ void give_without_elements(const Operation& operation, const Aligned& inputs, en
 engine_status run_operation(engine_instance* engine, const char* name, const engine_tensor* const* inputs,
                             size_t input_count, const engine_entry* attributes, size_t attribute_count,
                             engine_results* results, engine_call* call) noexcept {
-  return walled(call, [&] {
+  return catch_all(call, [&] {
     const Operation& operation = find(name, call);
     if (input_count != operation.inputs) {
       call->detail(call, "operation", name);

@@ -19,7 +19,7 @@ void set_threads(const Runtime& runtime, const char* text, engine_call* call) {
 engine_status create(const engine_host* host, const engine_entry* options, size_t option_count,
                      engine_instance** out, engine_call* call) noexcept {
   *out = nullptr;
-  return walled(call, [&] {
+  return catch_all(call, [&] {
     allow_options<Failure>("The engine mxnet has", options, option_count, {"mxnet.library"}, call);
     auto engine = std::make_unique<engine_instance>();
     engine->host = host;
@@ -44,7 +44,7 @@ engine_status device_info(engine_instance*, uint32_t number, engine_device_info*
   engine_device_info info = {};
   info.name = "MXNet";
   info.architecture = info.driver = "";
-  return tell_processor("", number, info, out, call);
+  return report_processor("", number, info, out, call);
 }
 
 engine_status create_tensor(engine_instance*, const engine_tensor* like, engine_owned_tensor** out,

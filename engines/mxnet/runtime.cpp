@@ -26,19 +26,19 @@ std::string locate(const engine_host* host, const char* wanted, engine_call* cal
 
 // MXNet puts handlers of its own under SIGSEGV and others while it is loaded. They are the host's, so they
 // are put back.
-class KeptSignals {
+class SignalGuard {
  public:
-  KeptSignals() {
+  SignalGuard() {
     for (size_t i = 1; i < before_.size(); i++) sigaction(static_cast<int>(i), nullptr, &before_[i]);
   }
-  ~KeptSignals() {
+  ~SignalGuard() {
     for (size_t i = 1; i < before_.size(); i++) {
       const int number = static_cast<int>(i);
       if (number != SIGKILL && number != SIGSTOP) sigaction(number, &before_[i], nullptr);
     }
   }
-  KeptSignals(const KeptSignals&) = delete;
-  KeptSignals& operator=(const KeptSignals&) = delete;
+  SignalGuard(const SignalGuard&) = delete;
+  SignalGuard& operator=(const SignalGuard&) = delete;
 
  private:
   std::array<struct sigaction, 32> before_{};  // the real-time signals above are nobody's default
@@ -80,7 +80,7 @@ std::shared_ptr<Runtime> Runtime::open(const engine_host* host, const char* want
   const std::lock_guard lock(open_mutex);
   std::shared_ptr<Runtime>& known = open_runtimes()[real_path(path)];
   if (known != nullptr) return known;
-  const KeptSignals kept;
+  const SignalGuard kept;
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     const std::string why = loader_says(call);

@@ -1,4 +1,4 @@
-// ONNX Runtime's C API as far as this adapter uses it, declared from its documented behaviour. The API is one
+// ONNX Runtime's C API as far as this adapter uses it, declared from its documented behavior. The API is one
 // table of function pointers that only ever grows at its end, so a slot number is a promise. The tests run
 // these with releases from 1.20 to 1.27. No header of ONNX Runtime is needed to compile this.
 #pragma once

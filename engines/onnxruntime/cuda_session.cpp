@@ -39,8 +39,8 @@ void compute_on_cuda(const Runtime& runtime, OrtSessionOptions* options, int32_t
   runtime.check(api::add_session_setting(table, options, no_cpu_fallback, "1"), ENGINE_INTERNAL);
 }
 
-void tell_placement(engine_model& model, engine_call* call) {
-  if (model.placement == nullptr || model.placement_told.exchange(true)) return;
+void report_placement(engine_model& model, engine_call* call) {
+  if (model.placement == nullptr || model.placement_reported.exchange(true)) return;
   const std::map<std::string, int> nodes = model.placement->end(*model.engine->runtime, model.session.get());
   std::string text;
   int all = 0, on_cuda = 0;

@@ -10,6 +10,6 @@ void compute_on_cuda(const Runtime& runtime, OrtSessionOptions* options, int32_t
 
 // After the first run of a model whose placement is measured: tells the host where its nodes ran. Throws when
 // a device was asked for, no fallback was allowed, and some ran elsewhere.
-void tell_placement(engine_model& model, engine_call* call);
+void report_placement(engine_model& model, engine_call* call);
 
 }  // namespace enginehost::engines::onnxruntime

@@ -34,7 +34,7 @@ uint32_t device_count(engine_instance* engine) noexcept {
 
 engine_status device_info(engine_instance* engine, uint32_t number, engine_device_info* out,
                           engine_call* call) noexcept {
-  return tell_device(engine->devices.list, number, out, call);
+  return report_device(engine->devices.list, number, out, call);
 }
 
 }  // namespace

@@ -233,7 +233,7 @@ void give_output(const engine_model& model, size_t number, OrtValue* value, engi
 engine_status load_model(engine_instance* engine, const engine_model_desc* desc, engine_model** out,
                          engine_call* call) noexcept {
   *out = nullptr;
-  return walled(call, [&] {
+  return catch_all(call, [&] {
     const Runtime& runtime = *engine->runtime;
     if (std::strcmp(desc->format, "onnx") != 0) {
       throw Failure{ENGINE_UNSUPPORTED, std::string("The model is of the format \"") + desc->format +
@@ -280,7 +280,7 @@ void unload_model(engine_model* model) noexcept { delete model; }
 
 engine_status run_model(engine_model* model, const engine_run* what, engine_results* results,
                         engine_call* call) noexcept {
-  return walled(call, [&] {
+  return catch_all(call, [&] {
     const Runtime& runtime = *model->engine->runtime;
     void* const* table = runtime.table();
     if (what->function != 0)
@@ -313,7 +313,7 @@ engine_status run_model(engine_model* model, const engine_run* what, engine_resu
       if (failed != nullptr && watch.stopped()) failed->status = ENGINE_CANCELLED;
     }
     if (failed != nullptr) throw *failed;
-    tell_placement(*model, call);
+    report_placement(*model, call);
     for (size_t i = 0; i < outputs.all.size(); i++) {
       if (placed[i]) continue;
       OrtValue* value = outputs.all[i];

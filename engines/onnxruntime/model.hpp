@@ -14,7 +14,7 @@ struct engine_model {
   bool may_fall_back = false;  // the caller's option allows the runtime to compute nodes on the CPU
   // Before the session, which writes into its folder to the end. nullptr: not measured.
   std::unique_ptr<enginehost::engines::onnxruntime::Placement> placement;
-  std::atomic<bool> placement_told = false;
+  std::atomic<bool> placement_reported = false;
   enginehost::engines::onnxruntime::HeldSession session;
   std::vector<engine_port> inputs, outputs;
   std::vector<int> output_kinds;  // OrtValueKind

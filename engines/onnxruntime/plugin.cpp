@@ -10,7 +10,7 @@ namespace {
 engine_status create(const engine_host* host, const engine_entry* options, size_t option_count,
                      engine_instance** out, engine_call* call) noexcept {
   *out = nullptr;
-  return walled(call, [&] {
+  return catch_all(call, [&] {
     if (const char* key = unknown_option(options, option_count, {"onnxruntime.library"})) {
       call->detail(call, "option", key);
       throw Failure{ENGINE_INVALID, std::string("The engine onnxruntime has no option \"") + key +

@@ -35,7 +35,7 @@ void check_graph(engine_instance* engine, engine_device device, engine_call* cal
 
 engine_status run_selftest(engine_instance* engine, int32_t level, engine_device device,
                            engine_call* call) noexcept {
-  return walled(call, [&] {
+  return catch_all(call, [&] {
     if (engine->devices.cuda_provider.empty() && !engine->devices.has(device)) {
       Text text;
       call->detail(call, "device", text.device(device).c_str());

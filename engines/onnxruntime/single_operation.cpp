@@ -37,22 +37,22 @@ struct KeepsTheRules : engine_call {
     size = sizeof(engine_call);
     host_data = outer;
     is_cancelled = [](const engine_call* self) noexcept -> int32_t {
-      auto* told = static_cast<engine_call*>(self->host_data);
-      return told->is_cancelled(told);
+      auto* reported = static_cast<engine_call*>(self->host_data);
+      return reported->is_cancelled(reported);
     };
     progress = [](engine_call* self, uint64_t done, uint64_t total, const char* stage) noexcept {
-      auto* told = static_cast<engine_call*>(self->host_data);
-      told->progress(told, done, total, stage);
+      auto* reported = static_cast<engine_call*>(self->host_data);
+      reported->progress(reported, done, total, stage);
     };
     detail = [](engine_call* self, const char* key, const char* value) noexcept {
-      auto* told = static_cast<engine_call*>(self->host_data);
-      told->detail(told, key, value);
+      auto* reported = static_cast<engine_call*>(self->host_data);
+      reported->detail(reported, key, value);
     };
     fail = [](engine_call* self, engine_status status, const char* from, int64_t native,
               const char* message) noexcept {
-      auto* told = static_cast<engine_call*>(self->host_data);
+      auto* reported = static_cast<engine_call*>(self->host_data);
       const bool of_the_runtime = status == ENGINE_INVALID && native != 0;
-      return told->fail(told, of_the_runtime ? ENGINE_UNSUPPORTED : status, from, native, message);
+      return reported->fail(reported, of_the_runtime ? ENGINE_UNSUPPORTED : status, from, native, message);
     };
   }
 };
@@ -103,7 +103,7 @@ engine_status run_operation(engine_instance* engine, const char* name, const eng
                             size_t input_count, const engine_entry* attributes, size_t attribute_count,
                             engine_results* results, engine_call* call) noexcept {
   engine_model* model = nullptr;
-  engine_status status = walled(call, [&] {
+  engine_status status = catch_all(call, [&] {
     std::vector<int> types;
     // Each text with its length before it: two requests have the same key only when they are the same.
     std::string key;
@@ -150,7 +150,7 @@ engine_status run_operation(engine_instance* engine, const char* name, const eng
   });
   if (status != ENGINE_OK) return status;
   std::vector<engine_value> values;
-  status = walled(call, [&] {
+  status = catch_all(call, [&] {
     for (size_t i = 0; i < input_count; i++)
       values.push_back({static_cast<uint32_t>(i), 0, nullptr, inputs[i]});
   });
@@ -159,8 +159,8 @@ engine_status run_operation(engine_instance* engine, const char* name, const eng
   run.size = sizeof run;
   run.inputs = values.data();
   run.input_count = values.size();
-  KeepsTheRules told(call);
-  return run_model(model, &run, results, always_known(name) ? &told : call);
+  KeepsTheRules reported(call);
+  return run_model(model, &run, results, always_known(name) ? &reported : call);
 }
 
 }  // namespace

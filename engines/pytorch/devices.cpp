@@ -19,7 +19,7 @@ uint32_t device_count(engine_instance* engine) noexcept {
 
 engine_status device_info(engine_instance* engine, uint32_t number, engine_device_info* out,
                           engine_call* call) noexcept {
-  return tell_device(engine->devices, number, out, call);
+  return report_device(engine->devices, number, out, call);
 }
 
 }  // namespace
@@ -62,7 +62,7 @@ engine_device from_torch(c10::Device device) {
   return {device.is_cpu() ? ENGINE_CPU : ENGINE_OTHER_DEVICE, device.is_cpu() ? 0 : index};
 }
 
-bool tells_of_a_lost_device(const std::string& message) {
+bool reports_a_lost_device(const std::string& message) {
   for (const char* text :
        {"illegal memory access", "unspecified launch failure", "device-side assert", "misaligned address",
         "uncorrectable ECC error", "hardware stack error", "illegal instruction", "fallen off the bus"}) {

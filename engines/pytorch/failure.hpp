@@ -19,12 +19,12 @@ struct Failure {
 
 // Whether a message of libtorch tells of a device that answers no more. CUDA's codes of that kind stick to
 // the process (CUDA Runtime API, cudaError: 214, 700, 710, 713 to 719, 999).
-bool tells_of_a_lost_device(const std::string& message);
+bool reports_a_lost_device(const std::string& message);
 
 // Runs `body`; whatever it throws becomes a report and a status. Every function of a table goes through here.
 // `otherwise` is what an error of libtorch means here that says nothing more of itself.
 template <class Body>
-engine_status walled(engine_call* call, engine_status otherwise, Body&& body) noexcept {
+engine_status catch_all(engine_call* call, engine_status otherwise, Body&& body) noexcept {
   try {
     body();
     return ENGINE_OK;
@@ -36,7 +36,7 @@ engine_status walled(engine_call* call, engine_status otherwise, Body&& body) no
     return call->fail(call, ENGINE_UNSUPPORTED, origin, 0, error.what_without_backtrace());
   } catch (const c10::Error& error) {
     const char* message = error.what_without_backtrace();
-    engine_status status = tells_of_a_lost_device(message) ? ENGINE_LOST : otherwise;
+    engine_status status = reports_a_lost_device(message) ? ENGINE_LOST : otherwise;
     // Up to 2.0 this is a plain Error, too: the kernel has no code for the type.
     if (std::strstr(message, "not implemented for '") != nullptr) status = ENGINE_UNSUPPORTED;
     // The allocator for host memory throws a plain Error.

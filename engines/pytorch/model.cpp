@@ -102,7 +102,7 @@ void describe_methods(engine_model& model) {
 engine_status load_model(engine_instance* engine, const engine_model_desc* desc, engine_model** out,
                          engine_call* call) noexcept {
   *out = nullptr;
-  return walled(call, ENGINE_CORRUPT, [&] {
+  return catch_all(call, ENGINE_CORRUPT, [&] {
     check_description(*desc, call);
     c10::Device device = to_torch(desc->device, engine->devices, call);
     call->progress(call, 0, 0, "load");
@@ -129,17 +129,17 @@ void unload_model(engine_model* model) noexcept { delete model; }
 const engine_model_info* model_info(engine_model* model) noexcept { return &model->info; }
 
 // The inputs of one run, on the model's device, by their numbers.
-struct Given {
+struct GivenInputs {
   std::vector<std::vector<at::Tensor>> values;
   std::vector<std::vector<std::string>> keys;
   std::vector<at::Tensor> borrowed;  // all that lie in the host's memory
 };
 
-Given take_inputs(const engine_model& model, const Method& method, const engine_run& what,
-                  engine_call* call) {
-  Given given{std::vector<std::vector<at::Tensor>>(method.inputs.size()),
-              std::vector<std::vector<std::string>>(method.inputs.size()),
-              {}};
+GivenInputs take_inputs(const engine_model& model, const Method& method, const engine_run& what,
+                        engine_call* call) {
+  GivenInputs given{std::vector<std::vector<at::Tensor>>(method.inputs.size()),
+                    std::vector<std::vector<std::string>>(method.inputs.size()),
+                    {}};
   for (size_t i = 0; i < what.input_count; i++) {
     const engine_value& value = what.inputs[i];
     if (value.input >= method.inputs.size()) {
@@ -166,7 +166,7 @@ Given take_inputs(const engine_model& model, const Method& method, const engine_
   return given;
 }
 
-std::vector<c10::IValue> to_arguments(const Method& method, const Given& given,
+std::vector<c10::IValue> to_arguments(const Method& method, const GivenInputs& given,
                                       const c10::FunctionSchema& schema, engine_call* call) {
   std::vector<c10::IValue> out;
   for (size_t i = 0; i < method.inputs.size(); i++) {
@@ -191,7 +191,7 @@ std::vector<c10::IValue> to_arguments(const Method& method, const Given& given,
 
 engine_status run_model(engine_model* model, const engine_run* what, engine_results* results,
                         engine_call* call) noexcept {
-  return walled(call, ENGINE_INVALID, [&] {
+  return catch_all(call, ENGINE_INVALID, [&] {
     if (what->function >= model->methods.size()) {
       throw Failure{ENGINE_INVALID, "The model has " + std::to_string(model->methods.size()) +
                                         " functions, and number " + std::to_string(what->function) +
@@ -206,20 +206,20 @@ engine_status run_model(engine_model* model, const engine_run* what, engine_resu
     if (what->output_device.type != 0) wanted = to_torch(what->output_device, model->engine->devices, call);
     c10::InferenceMode guard;
     torch::jit::Method callee = model->module.get_method(method.name);
-    Given given = take_inputs(*model, method, *what, call);
+    GivenInputs given = take_inputs(*model, method, *what, call);
     std::vector<c10::IValue> arguments = to_arguments(method, given, callee.function().getSchema(), call);
     given.values.clear();
     c10::IValue out = callee(std::move(arguments));
     if (call->is_cancelled(call) != 0)
       throw Failure{ENGINE_CANCELLED, "The run was stopped; its results are dropped."};
-    Giver giver(results, wanted, given.borrowed);
+    ResultWriter writer(results, wanted, given.borrowed);
     if (!method.several_outputs) {
-      if (!method.outputs.empty()) giver.give(0, "", std::move(out));
+      if (!method.outputs.empty()) writer.give(0, "", std::move(out));
       return;
     }
     std::vector<c10::IValue> parts(out.toTupleRef().elements().begin(), out.toTupleRef().elements().end());
     out = {};
-    for (size_t i = 0; i < parts.size(); i++) giver.give(static_cast<uint32_t>(i), "", std::move(parts[i]));
+    for (size_t i = 0; i < parts.size(); i++) writer.give(static_cast<uint32_t>(i), "", std::move(parts[i]));
   });
 }
 

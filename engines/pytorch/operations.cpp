@@ -133,7 +133,7 @@ void check_devices(const Operation& operation, const Inputs& inputs) {
 engine_status run_operation(engine_instance* engine, const char* name, const engine_tensor* const* inputs,
                             size_t input_count, const engine_entry* attributes, size_t attribute_count,
                             engine_results* results, engine_call* call) noexcept {
-  return walled(call, ENGINE_INVALID, [&] {
+  return catch_all(call, ENGINE_INVALID, [&] {
     const Operation& operation = find(name, call);
     if (input_count < operation.least || input_count > operation.most) {
       call->detail(call, "operation", name);
@@ -155,8 +155,8 @@ engine_status run_operation(engine_instance* engine, const char* name, const eng
     check_onnx_rules(name, inputs, input_count, given);
     at::Tensor out = operation.compute(borrowed, given);
     if (call->is_cancelled(call) != 0) throw Failure{ENGINE_CANCELLED, "The operation was stopped."};
-    Giver giver(results, c10::nullopt, borrowed);
-    giver.give(0, "", std::move(out));
+    ResultWriter writer(results, c10::nullopt, borrowed);
+    writer.give(0, "", std::move(out));
   });
 }
 

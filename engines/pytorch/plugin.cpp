@@ -26,7 +26,7 @@ void set_threads(const engine_host* host, const char* text, engine_call* call) {
 engine_status create(const engine_host* host, const engine_entry* options, size_t option_count,
                      engine_instance** out, engine_call* call) noexcept {
   *out = nullptr;
-  return walled(call, ENGINE_UNAVAILABLE, [&] {
+  return catch_all(call, ENGINE_UNAVAILABLE, [&] {
     allow_options<Failure>("The engine pytorch has", options, option_count, {}, call);
     if (const char* threads = find_entry(options, option_count, "threads")) set_threads(host, threads, call);
     const std::string cuda_problem = load_cuda_part();

@@ -21,7 +21,7 @@ std::string joined(const std::string& name, const std::string& part) {
 
 }  // namespace
 
-void Giver::give(uint32_t output, const std::string& name, at::Tensor value) {
+void ResultWriter::give(uint32_t output, const std::string& name, at::Tensor value) {
   bool shared = !value.has_storage() || value.use_count() > 1 || value.storage().use_count() > 1;
   for (const at::Tensor& input : inputs_) shared = shared || begins_in(value, input);
   at::Tensor own = device_.has_value() ? value.to(*device_) : value;
@@ -38,7 +38,7 @@ void Giver::give(uint32_t output, const std::string& name, at::Tensor value) {
   results_->give(results_, output, name.empty() ? nullptr : name.c_str(), wrapped);
 }
 
-void Giver::give(uint32_t output, const std::string& name, c10::IValue value) {
+void ResultWriter::give(uint32_t output, const std::string& name, c10::IValue value) {
   if (value.isTensor()) {
     at::Tensor tensor = std::move(value).toTensor();
     return give(output, name, std::move(tensor));

@@ -13,11 +13,12 @@ namespace enginehost::engines::pytorch {
 // Hands values over to the host, one by one, on the device wanted. A value is copied only where the host
 // could otherwise see it change or vanish: when it shares memory with an input, or with something the model
 // keeps.
-class Giver {
+class ResultWriter {
  public:
   // `device`: where values shall be, or nothing to leave them where they are. `inputs` must outlive the
   // giver.
-  Giver(engine_results* results, c10::optional<c10::Device> device, const std::vector<at::Tensor>& inputs)
+  ResultWriter(engine_results* results, c10::optional<c10::Device> device,
+               const std::vector<at::Tensor>& inputs)
       : results_(results), device_(device), inputs_(inputs) {}
 
   // `name` is "" for a value its output's number tells fully.

@@ -31,7 +31,7 @@ void check_graph(c10::Device device) {
 
 engine_status run_selftest(engine_instance* engine, int32_t level, engine_device device,
                            engine_call* call) noexcept {
-  return walled(call, ENGINE_UNAVAILABLE, [&] {
+  return catch_all(call, ENGINE_UNAVAILABLE, [&] {
     c10::Device where = to_torch(device, engine->devices, call);
     if (call->is_cancelled(call) != 0)
       throw Failure{ENGINE_CANCELLED, "The self-test was stopped before it began."};

@@ -47,7 +47,7 @@ engine_status create_tensor(engine_instance* engine, const engine_tensor* like, 
                             engine_call* call) noexcept {
   *out = nullptr;
   if (in_host_memory(like->device)) return create_host_tensor("", like, out, call);
-  return walled(call, ENGINE_INVALID, [&] {
+  return catch_all(call, ENGINE_INVALID, [&] {
     c10::InferenceMode guard;
     Text why;
     if (!check_shape(like->dtype, like->ndim, like->shape, why))
@@ -63,7 +63,7 @@ engine_status create_tensor(engine_instance* engine, const engine_tensor* like, 
 engine_status copy_tensor(engine_instance* engine, const engine_tensor* from, const engine_tensor* to,
                           engine_call* call) noexcept {
   if (in_host_memory(from->device) && in_host_memory(to->device)) return copy_host_tensor("", from, to, call);
-  return walled(call, ENGINE_INVALID, [&] {
+  return catch_all(call, ENGINE_INVALID, [&] {
     c10::InferenceMode guard;
     if (!same_type(from->dtype, to->dtype) || !same_shape(*from, *to)) {
       Text why;

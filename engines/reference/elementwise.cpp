@@ -21,7 +21,7 @@ engine_status in_one_sweep(const OperationCall& call, BinaryKernel kernel, Opera
     size_t size = count - first < chunk ? count - first : chunk;
     kernel(operand == Operand::left_scalar ? left : left + first,
            operand == Operand::right_scalar ? right : right + first, out + first, size, operand, stream);
-    if (!progress.advance(size)) return progress.cancelled();
+    if (!progress.advance(size)) return progress.canceled();
   }
   return ENGINE_OK;
 }
@@ -65,7 +65,7 @@ engine_status by_rows(const OperationCall& call, BinaryKernel kernel, int32_t ra
     kernel(a, b, out + done, row, operand, stream);
     since_look += row;
     if (since_look >= chunk || done + row == total) {
-      if (!progress.advance(since_look)) return progress.cancelled();
+      if (!progress.advance(since_look)) return progress.canceled();
       since_look = 0;
     }
     for (int32_t i = outer - 1; i >= 0; i--) {
@@ -126,7 +126,7 @@ engine_status relu(const OperationCall& call) {
   for (size_t first = 0; first < count; first += chunk) {
     size_t size = count - first < chunk ? count - first : chunk;
     call.kernels.relu(data + first, out + first, size, count * sizeof(float) >= streaming_threshold);
-    if (!progress.advance(size)) return progress.cancelled();
+    if (!progress.advance(size)) return progress.canceled();
   }
   return ENGINE_OK;
 }
@@ -174,7 +174,7 @@ engine_status softmax(const OperationCall& call) {
     }
   }
   std::free(line);
-  return wanted ? ENGINE_OK : progress.cancelled();
+  return wanted ? ENGINE_OK : progress.canceled();
 }
 
 }  // namespace enginehost::engines::reference

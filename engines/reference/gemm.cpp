@@ -70,7 +70,7 @@ engine_status gemm(const Kernels& kernels, size_t rows, size_t columns, size_t d
   if (rows == 0 || columns == 0) return ENGINE_OK;
   if (depth == 0) {
     for (size_t row = 0; row < rows; row++) std::memset(out + row * out_stride, 0, columns * sizeof *out);
-    return progress.advance(gemm_work(rows, columns, depth)) ? ENGINE_OK : progress.cancelled();
+    return progress.advance(gemm_work(rows, columns, depth)) ? ENGINE_OK : progress.canceled();
   }
   size_t deepest = smaller(depth, depth_block);
   size_t left_size = rounded_up(smaller(rows, row_block), kernels.rows) * deepest;
@@ -102,7 +102,7 @@ engine_status gemm(const Kernels& kernels, size_t rows, size_t columns, size_t d
     }
   }
   free_aligned(scratch);
-  return wanted ? ENGINE_OK : progress.cancelled();
+  return wanted ? ENGINE_OK : progress.canceled();
 }
 
 }  // namespace enginehost::engines::reference

@@ -49,14 +49,14 @@ bool read_number(const char*& at, float& out) {
   return true;
 }
 
-class Reader {
+class ModelReader {
  public:
-  Reader(const char* text, size_t length, engine_model& model, engine_call* call)
+  ModelReader(const char* text, size_t length, engine_model& model, engine_call* call)
       : model_(model),
         call_(call),
         progress_(call, "load", length),
         at_(text),
-        told_(text),
+        reported_(text),
         end_(text + length),
         keep_at_(model.words) {}
 
@@ -66,7 +66,7 @@ class Reader {
       return bad("a model begins with the line \"enginehost-reference 1\"");
     }
     while (next_line()) {
-      if (!is_wanted()) return progress_.cancelled();
+      if (!is_wanted()) return progress_.canceled();
       if (engine_status status = statement()) return status;
       skip_space();
       if (*at_ != '\n' && *at_ != '\0') return bad("there is more on the line than belongs there");
@@ -90,11 +90,11 @@ class Reader {
   // Asked at every statement, since names are looked for one by one, and within long constants.
   bool is_wanted() {
     if (!is_far()) return call_->is_cancelled(call_) == 0;
-    const char* before = told_;
-    told_ = at_;
+    const char* before = reported_;
+    reported_ = at_;
     return progress_.advance(static_cast<uint64_t>(at_ - before));
   }
-  bool is_far() const { return at_ - told_ >= 1 << 20; }  // some ten milliseconds of reading
+  bool is_far() const { return at_ - reported_ >= 1 << 20; }  // some ten milliseconds of reading
 
   void skip_space() {
     while (is_space(*at_)) at_++;
@@ -185,14 +185,14 @@ class Reader {
   engine_call* call_;
   Progress progress_;
   const char* at_;
-  const char* told_;
+  const char* reported_;
   const char* end_;
   char* keep_at_;
   size_t length_ = 0;
   int64_t line_ = 1;
 };
 
-engine_status Reader::statement() {
+engine_status ModelReader::statement() {
   const char* first = word();
   if (first == nullptr) return bad("a statement begins with a word");
   auto is = [&](const char* keyword) {
@@ -206,7 +206,7 @@ engine_status Reader::statement() {
   return step(keep(first));
 }
 
-engine_status Reader::metadata() {
+engine_status ModelReader::metadata() {
   const char* first = word();
   if (first == nullptr) return bad("a metadata key is missing");
   engine_entry entry = {keep(first), nullptr};
@@ -219,7 +219,7 @@ engine_status Reader::metadata() {
   return model_.metadata.append(entry) ? ENGINE_OK : no_memory();
 }
 
-engine_status Reader::input() {
+engine_status ModelReader::input() {
   const char* name = nullptr;
   Shape sizes;
   if (engine_status status = new_name(name)) return status;
@@ -228,7 +228,7 @@ engine_status Reader::input() {
   return model_.input_shapes.append(sizes) && model_.values.append(value) ? ENGINE_OK : no_memory();
 }
 
-engine_status Reader::constant() {
+engine_status ModelReader::constant() {
   const char* name = nullptr;
   Shape sizes;
   if (engine_status status = new_name(name)) return status;
@@ -251,7 +251,7 @@ engine_status Reader::constant() {
   auto* out = static_cast<float*>(value.constant->tensor.data);
   if (!take('(')) return bad("the numbers of a constant stand in parentheses", name);
   for (size_t i = 0; i < count; i++) {
-    if (is_far() && !is_wanted()) return progress_.cancelled();
+    if (is_far() && !is_wanted()) return progress_.canceled();
     skip_space_and_lines();
     if (!read_number(at_, out[i])) return bad("the constant has fewer numbers than its shape wants", name);
   }
@@ -259,7 +259,7 @@ engine_status Reader::constant() {
   return take(')') ? ENGINE_OK : bad("the constant has more numbers than its shape wants", name);
 }
 
-engine_status Reader::output() {
+engine_status ModelReader::output() {
   const char* first = word();
   if (first == nullptr) return bad("a name is missing");
   int64_t value = find(first, length_);
@@ -271,7 +271,7 @@ engine_status Reader::output() {
              : no_memory();
 }
 
-engine_status Reader::step(const char* name) {
+engine_status ModelReader::step(const char* name) {
   if (!take('=')) return bad("a statement is input, constant, output, meta, or NAME = OPERATION(...)", name);
   const char* first = word();
   if (first == nullptr) return bad("the operation is missing", name);
@@ -328,7 +328,7 @@ engine_status read_model(const char* text, size_t length, engine_model& model, e
     return refuse(call, ENGINE_NO_MEMORY, "reference",
                   Text{} << "There is no memory to read the model into.");
   }
-  return Reader(text, length, model, call).read();
+  return ModelReader(text, length, model, call).read();
 }
 
 }  // namespace enginehost::engines::reference

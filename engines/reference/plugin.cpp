@@ -69,7 +69,7 @@ engine_status device_info(engine_instance* engine, uint32_t number, engine_devic
   info.architecture = engine->kernels->name;
   info.driver = "";
   ask_memory(info.memory_total, info.memory_free);
-  return tell_processor("reference", number, info, out, call);
+  return report_processor("reference", number, info, out, call);
 }
 
 engine_status create_tensor(engine_instance*, const engine_tensor* like, engine_owned_tensor** out,

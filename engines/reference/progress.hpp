@@ -9,13 +9,13 @@ class Progress {
  public:
   Progress(engine_call* call, const char* stage, uint64_t total)
       : call_(call), stage_(stage), total_(total) {}
-  // False once the caller gave up: stop, and return cancelled().
+  // False once the caller gave up: stop, and return canceled().
   bool advance(uint64_t by) {
     done_ += by;
     call_->progress(call_, done_ < total_ ? done_ : total_, total_, stage_);
     return call_->is_cancelled(call_) == 0;
   }
-  engine_status cancelled() {
+  engine_status canceled() {
     return refuse(call_, ENGINE_CANCELLED, "reference",
                   Text{} << "The operation was stopped in " << stage_ << ".");
   }

@@ -26,7 +26,7 @@ constexpr char graph[] =
     "answer = Softmax(positive, axis=-1)\n"
     "output answer [1,1,2,2]\n";
 
-struct Kept : engine_results {
+struct CapturedResults : engine_results {
   engine_owned_tensor* tensor;
 };
 
@@ -62,12 +62,12 @@ engine_status check_graph(engine_instance* engine, engine_device device, engine_
   run.size = sizeof run;
   run.inputs = &value;
   run.input_count = 1;
-  Kept kept = {};
+  CapturedResults kept = {};
   kept.size = sizeof(engine_results);
   kept.place = [](engine_results*, uint32_t, const char*,
                   const engine_tensor*) noexcept -> const engine_tensor* { return nullptr; };
   kept.give = [](engine_results* self, uint32_t, const char*, engine_owned_tensor* given) noexcept {
-    static_cast<Kept*>(self)->tensor = given;
+    static_cast<CapturedResults*>(self)->tensor = given;
   };
   engine_status status = run_model(model, &run, &kept, call);
   unload_model(model);

@@ -73,8 +73,8 @@ inline Device cuda_device(const CudaDriver& driver, int index) {
 }
 
 // engine.device/1's answer for device `number` of `list`; the texts are the list's own.
-inline engine_status tell_device(const std::vector<Device>& list, uint32_t number, engine_device_info* out,
-                                 engine_call* call) {
+inline engine_status report_device(const std::vector<Device>& list, uint32_t number, engine_device_info* out,
+                                   engine_call* call) {
   if (number >= list.size()) {
     Text text;
     if (list.size() == 1)

@@ -17,7 +17,7 @@ struct Failure {
 // Runs `body`; whatever it throws becomes a report and a status. `origin` is the engine's word in manifests,
 // whose code `native` is; `name` is what people call the library.
 template <class Body>
-engine_status walled_in(const char* origin, const char* name, engine_call* call, Body&& body) noexcept {
+engine_status catch_all(const char* origin, const char* name, engine_call* call, Body&& body) noexcept {
   try {
     body();
     return ENGINE_OK;

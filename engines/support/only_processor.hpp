@@ -7,8 +7,8 @@ namespace enginehost::engines {
 inline uint32_t one_device(engine_instance*) noexcept { return 1; }
 
 // Fills `out`, as much of it as the caller knows, from `info`, whose kind and device are set here.
-inline engine_status tell_processor(const char* origin, uint32_t number, engine_device_info info,
-                                    engine_device_info* out, engine_call* call) {
+inline engine_status report_processor(const char* origin, uint32_t number, engine_device_info info,
+                                      engine_device_info* out, engine_call* call) {
   if (number != 0) {
     return refuse(call, ENGINE_INVALID, origin,
                   Text{} << "There is one device, and number " << int64_t{number} << " was asked for.");
@@ -21,7 +21,7 @@ inline engine_status tell_processor(const char* origin, uint32_t number, engine_
 }
 
 // What every self-test asks first: ENGINE_OK, or the refusal of another device or of a call that was
-// cancelled.
+// canceled.
 inline engine_status may_test(const char* origin, engine_device device, engine_call* call) {
   if (device.type != ENGINE_CPU || device.index != 0) {
     Text text;

@@ -1,4 +1,4 @@
-// TensorFlow's C API as far as this adapter uses it, declared from its documented behaviour
+// TensorFlow's C API as far as this adapter uses it, declared from its documented behavior
 // (tensorflow/c/c_api.h and tf_tensor.h of the wheels' include folder describe it). Functions are looked up
 // by name in the library that was loaded, so that nothing of TensorFlow is needed to compile this.
 #pragma once
@@ -32,7 +32,7 @@ struct alignas(8) TF_String {
 
 // TF_Code
 enum Code {
-  code_cancelled = 1,
+  code_canceled = 1,
   code_invalid_argument = 3,
   code_deadline_exceeded = 4,
   code_not_found = 5,

@@ -1,4 +1,4 @@
-// Every function of a table goes through `walled`.
+// Every function of a table goes through `catch_all`.
 #pragma once
 #include "engines/support/failure.hpp"
 
@@ -7,8 +7,8 @@ namespace enginehost::engines::tensorflow {
 inline constexpr const char* origin = "tensorflow";
 
 template <class Body>
-engine_status walled(engine_call* call, Body&& body) noexcept {
-  return walled_in(origin, "TensorFlow", call, body);
+engine_status catch_all(engine_call* call, Body&& body) noexcept {
+  return engines::catch_all(origin, "TensorFlow", call, body);
 }
 
 }  // namespace enginehost::engines::tensorflow

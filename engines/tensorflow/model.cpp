@@ -140,7 +140,7 @@ bool keeps_state(const MetaGraph& graph, const std::set<std::string>& stateless)
 engine_status load_model(engine_instance* engine, const engine_model_desc* desc, engine_model** out,
                          engine_call* call) noexcept {
   *out = nullptr;
-  return walled(call, [&] {
+  return catch_all(call, [&] {
     const std::vector<std::string> tags = check_description(*desc, call);
     call->progress(call, 0, 0, "load");
     if (call->is_cancelled(call) != 0)
@@ -181,7 +181,7 @@ const engine_model_info* model_info(engine_model* model) noexcept { return &mode
 
 engine_status run_model(engine_model* model, const engine_run* what, engine_results* results,
                         engine_call* call) noexcept {
-  return walled(call, [&] {
+  return catch_all(call, [&] {
     if (what->function >= model->methods.size()) {
       throw Failure{ENGINE_INVALID, "The model has " + std::to_string(model->methods.size()) +
                                         " functions, and number " + std::to_string(what->function) +

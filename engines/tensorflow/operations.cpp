@@ -112,7 +112,7 @@ const engine_instance::Node& node_of(engine_instance* engine, const Operation& o
 engine_status run_operation(engine_instance* engine, const char* name, const engine_tensor* const* inputs,
                             size_t input_count, const engine_entry* attributes, size_t attribute_count,
                             engine_results* results, engine_call* call) noexcept {
-  return walled(call, [&] {
+  return catch_all(call, [&] {
     const Operation& operation = find(name, call);
     if (input_count != static_cast<size_t>(operation.inputs)) {
       call->detail(call, "operation", name);

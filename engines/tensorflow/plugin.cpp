@@ -34,7 +34,7 @@ std::string name_of_cpu(const Session& session) {
 engine_status create(const engine_host* host, const engine_entry* options, size_t option_count,
                      engine_instance** out, engine_call* call) noexcept {
   *out = nullptr;
-  return walled(call, [&] {
+  return catch_all(call, [&] {
     allow_options<Failure>("The engine tensorflow has", options, option_count,
                            {"tensorflow.library", "tensorflow.python"}, call);
     auto engine = std::make_unique<engine_instance>();
@@ -64,7 +64,7 @@ engine_status device_info(engine_instance* engine, uint32_t number, engine_devic
   engine_device_info info = {};
   info.name = engine->device_name.c_str();
   info.architecture = info.driver = "";
-  return tell_processor("", number, info, out, call);
+  return report_processor("", number, info, out, call);
 }
 
 engine_status create_tensor(engine_instance*, const engine_tensor* like, engine_owned_tensor** out,

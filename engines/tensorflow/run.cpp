@@ -22,7 +22,7 @@ std::vector<HeldTensor> run_session(const Session& session, const std::vector<TF
   results.reserve(made.size());
   for (TF_Tensor* one : made) results.emplace_back(runtime, one);
   const int code = status.code();
-  if (call->is_cancelled(call) != 0 || code == code_cancelled || code == code_deadline_exceeded)
+  if (call->is_cancelled(call) != 0 || code == code_canceled || code == code_deadline_exceeded)
     throw Failure{ENGINE_CANCELLED, "The run was stopped."};
   status.check(ENGINE_INVALID);
   return results;

@@ -59,7 +59,7 @@ sdk::Request request_for(const char* engine, double limit) {
     std::printf("%s: %.1f MB%s\n", question.build, megabytes, question.download_known ? "" : " or more");
     for (std::size_t i = 0; i < question.license_count; ++i)
       std::printf("  covered by %s, see %s\n", question.license_ids[i], question.license_urls[i]);
-    // A window would show this; here a licence that wants acceptance is never accepted unseen.
+    // A window would show this; here a license that wants acceptance is never accepted unseen.
     return question.license_count == 0 && megabytes <= limit;
   };
   // May arrive on another thread.

@@ -115,7 +115,7 @@ Result<cache::Installed> as_it_says(const manifest::Build& build, cache::Install
 bool is_current(const cache::Installed& installed, const manifest::Build& build) {
   const std::string wanted = build.artifacts_digest();
   if (wanted.empty() || installed.artifacts_digest == wanted) return true;
-  // Packed anew it has other archives and the same files: a registry's copy of a build that a layer holds
+  // Packed again it has other archives and the same files: a registry's copy of a build that a layer holds
   // already.
   const std::vector<const manifest::Component*> components = build.all_components();
   if (components.size() != installed.trees.size()) return false;
@@ -146,12 +146,12 @@ Result<std::optional<Diagnosis>> reject_damaged_parts(const manifest::Build& bui
   return first;
 }
 
-Result<cache::Installed> install(Work& work) {
+Result<cache::Installed> install(ComponentWork& work) {
   const manifest::Build& build = work.build;
   TRY_ASSIGN(cache::Stage stage, work.store.stage(cache::Store::key_of(build.id), waiting(work)));
   const auto found = work.store.find(build.id);
   if (found && *found && is_current(**found, build) && has_its_trees(**found, work.store) &&
-      !work.options.anew)
+      !work.options.refetch)
     return **found;
   work.stage = &stage;
   std::vector<std::string> trees;
@@ -159,7 +159,7 @@ Result<cache::Installed> install(Work& work) {
     TRY_ASSIGN(std::string tree, acquire_component(*component, work));
     trees.push_back(std::move(tree));
   }
-  if (work.cancel && work.cancel->cancelled()) return fail(diagnose("EH-P10").with("build", build.id));
+  if (work.cancel && work.cancel->canceled()) return fail(diagnose("EH-P10").with("build", build.id));
   TRY_ASSIGN(const std::filesystem::path view, work.store.make_view(trees, stage));
   TRY(check_plugin(build, view));
   auto installed = work.store.write_ref(record_for(build, std::move(trees)));
@@ -167,8 +167,8 @@ Result<cache::Installed> install(Work& work) {
   return installed;
 }
 
-// What was damaged stays the cause when no source could mend it; why none could is told with it.
-Diagnosis not_mended(Diagnosis damage, Diagnosis failure) {
+// What was damaged stays the cause when no source could repair it; why none could is told with it.
+Diagnosis not_repaired(Diagnosis damage, Diagnosis failure) {
   if (!failure.code.starts_with("EH-N")) return failure;
   damage.with("repair_failed", failure.code);
   for (const char* what : {"url", "file", "status", "os_said", "source_tried"})
@@ -203,7 +203,7 @@ Result<Question> question_for(const manifest::Build& build, const cache::Store& 
   std::map<std::string, std::size_t> asked;
   for (const manifest::Component* component : build.all_components()) {
     if (installed_tree(*component, store)) continue;
-    if (cancel && cancel->cancelled()) return fail(diagnose("EH-P10").with("build", build.id));
+    if (cancel && cancel->canceled()) return fail(diagnose("EH-P10").with("build", build.id));
     const manifest::Artifact* artifact = first_usable(*component);
     if (artifact == nullptr)
       return fail(diagnose("EH-N15").with("component", component->id).with("build", build.id));
@@ -233,7 +233,7 @@ Result<Acquired> acquire(const manifest::Build& build, const cache::Store& store
   Acquired acquired;
   for (int attempt = 0;; ++attempt) {
     auto found = store.find(build.id);
-    const bool look_no_further = attempt > 0 || !options.anew;
+    const bool look_no_further = attempt > 0 || !options.refetch;
     if (found && *found && is_current(**found, build) && has_its_trees(**found, store) && look_no_further) {
       acquired.installed = std::move(**found);
       if (!is_recorded_so(acquired.installed, build)) {
@@ -257,7 +257,7 @@ Result<Acquired> acquire(const manifest::Build& build, const cache::Store& store
       acquired.repaired = true;
       acquired.warnings.push_back(*damage);
     }
-    Work work{build, store, options, progress, cancel, acquired, {}, 0, nullptr};
+    ComponentWork work{build, store, options, progress, cancel, acquired, {}, 0, nullptr};
     if (options.consent) {
       TRY_ASSIGN(const Question question, question_for(build, store, options, cancel));
       if (question.download_known) work.total = question.download;
@@ -268,14 +268,14 @@ Result<Acquired> acquire(const manifest::Build& build, const cache::Store& store
     if (auto installed = install(work); !installed) {
       Diagnosis& failure = installed.error();
       // Only a tree of it is gone: its libraries are as they were installed.
-      if (found && *found && is_current(**found, build) && !options.anew &&
+      if (found && *found && is_current(**found, build) && !options.refetch &&
           failure.code.starts_with("EH-N")) {
         acquired.warnings.push_back(std::move(failure));
         acquired.installed = std::move(**found);
         return acquired;
       }
       const bool of_it = damage && (!found || damage->value("component") == failure.value("component"));
-      return fail(of_it ? not_mended(std::move(*damage), std::move(failure)) : std::move(failure));
+      return fail(of_it ? not_repaired(std::move(*damage), std::move(failure)) : std::move(failure));
     }
     // A build that someone removed meanwhile is gone for everyone, but its bytes were left to us.
     if (auto swept = store.sweep_if_wanted(); !swept) acquired.warnings.push_back(std::move(swept).error());

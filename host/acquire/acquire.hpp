@@ -1,4 +1,4 @@
-// From a build of the catalogue to an installed view: sources in turn, one pass, published when everything is
+// From a build of the catalog to an installed view: sources in turn, one pass, published when everything is
 // right.
 #pragma once
 #include <chrono>
@@ -11,13 +11,13 @@
 #include "base/cancel.hpp"
 #include "base/result.hpp"
 #include "cache/store.hpp"
-#include "host/manifest/catalogue.hpp"
+#include "host/manifest/catalog.hpp"
 #include "host/transfer/options.hpp"
 #include "host/transfer/progress.hpp"
 
 namespace enginehost::acquire {
 
-// A licence that covers something that would be downloaded.
+// A license that covers something that would be downloaded.
 struct LicenseQuestion {
   std::string name;  // the key in the manifest
   manifest::License license;
@@ -38,8 +38,8 @@ struct AcquireOptions {
   std::uint64_t download_limit = std::uint64_t{16} << 30;  // an artifact without size may not be longer
   std::uint64_t unpacked_limit = std::uint64_t{64} << 30;  // of one component
   // Also when the build is installed and looks right: what the store rejected of it is brought again.
-  bool anew = false;
-  int repairs = 2;  // attempts to mend a damaged install
+  bool refetch = false;
+  int repairs = 2;  // attempts to repair a damaged install
   // Asked once when something has to be downloaded; an error (settings' EH-P..) ends the acquisition with it.
   std::function<Result<void>(const Question&)> consent;
   std::chrono::milliseconds lock_patience{120'000};  // see cache::WaitOptions
@@ -49,7 +49,7 @@ struct Acquired {
   cache::Installed installed;
   std::uint64_t downloaded = 0;      // bytes over the wire (or from files)
   double seconds = 0;                // 0 when it was installed already
-  bool repaired = false;             // it was damaged and mended
+  bool repaired = false;             // it was damaged and repaired
   bool published = false;            // by this call: it was not there, and no other process made it
   std::vector<std::string> sources;  // where the parts came from
   std::vector<Diagnosis> warnings;   // sources that failed before one served; what was damaged
@@ -73,7 +73,7 @@ Result<Acquired> acquire(const manifest::Build& build, const cache::Store& store
                          const AcquireOptions& options, const transfer::ProgressCallback& progress = {},
                          const std::optional<CancelToken>& cancel = {});
 
-// Options for waiting on another process that show who is waited for and end when it is cancelled.
+// Options for waiting on another process that show who is waited for and end when it is canceled.
 cache::WaitOptions waiting(const transfer::ProgressCallback& progress,
                            const std::optional<CancelToken>& cancel);
 

@@ -12,7 +12,7 @@ namespace {
 // 2^50 bytes in the smallest chunks would be more; nobody has such a file.
 constexpr std::uint64_t largest_list = 8u << 20;
 
-Result<std::string> fetch_list(const std::string& where, const Work& work) {
+Result<std::string> fetch_list(const std::string& where, const ComponentWork& work) {
   if (transfer::is_url(where))
     return transfer::fetch_text(where, work.options.transfer, largest_list, {}, work.cancel);
   return read_file(path_of(where), largest_list);
@@ -20,7 +20,8 @@ Result<std::string> fetch_list(const std::string& where, const Work& work) {
 
 }  // namespace
 
-Result<std::optional<transfer::ChunkList>> chunk_list_for(const manifest::Artifact& artifact, Work& work) {
+Result<std::optional<transfer::ChunkList>> chunk_list_for(const manifest::Artifact& artifact,
+                                                          ComponentWork& work) {
   if (artifact.chunks_sha256.empty() || !artifact.size) return std::optional<transfer::ChunkList>();
   std::optional<Diagnosis> failure;
   for (const manifest::Source& source : artifact.chunks_sources) {

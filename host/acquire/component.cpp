@@ -35,7 +35,8 @@ bool is_forbidden(const std::string& code) { return code == "EH-P01"; }
 // One artifact under its lock.
 class ArtifactInstaller {
  public:
-  ArtifactInstaller(const manifest::Component& component, const manifest::Artifact& artifact, Work& work)
+  ArtifactInstaller(const manifest::Component& component, const manifest::Artifact& artifact,
+                    ComponentWork& work)
       : component_(component), artifact_(artifact), work_(work) {}
 
   Result<std::string> run(std::vector<Failure>& failures);
@@ -59,25 +60,25 @@ class ArtifactInstaller {
   Result<UnpackedTree> finish_unpacking(Unpacking& unpacking, GrowingFile& file);
   Result<std::string> publish(UnpackedTree tree, GrowingFile& file);
   Diagnosis wrong_digest(const std::string& actual, const GrowingFile& file, const std::string& where) const;
-  void tell(Phase phase, std::uint64_t done, double rate, const std::string& source);
+  void report(Phase phase, std::uint64_t done, double rate, const std::string& source);
   cache::TreeLimits limits() const { return {work_.options.unpacked_limit, 200'000}; }
   fs::path folder() const { return stage_->folder() / "tree"; }
 
   const manifest::Component& component_;
   const manifest::Artifact& artifact_;
-  Work& work_;
+  ComponentWork& work_;
   std::optional<cache::Stage> stage_;
   const std::vector<manifest::Source> sources_ =
       with_registry_mirrors(artifact_.sources, work_.options.transfer);
   const transfer::ProgressCallback progress_ = [this](const transfer::Progress& now) {
-    tell(now.phase, now.done, now.bytes_per_second, now.source);
+    report(now.phase, now.done, now.bytes_per_second, now.source);
   };
 };
 
-void ArtifactInstaller::tell(Phase phase, std::uint64_t done, double rate, const std::string& source) {
+void ArtifactInstaller::report(Phase phase, std::uint64_t done, double rate, const std::string& source) {
   const std::uint64_t all = work_.before + done;
-  stage_->tell_progress(all, work_.total.value_or(0));
-  if (work_.stage != nullptr) work_.stage->tell_progress(all, work_.total.value_or(0));
+  stage_->report_progress(all, work_.total.value_or(0));
+  if (work_.stage != nullptr) work_.stage->report_progress(all, work_.total.value_or(0));
   if (!work_.progress) return;
   work_.progress({phase, all, work_.total, rate, source});
 }
@@ -133,14 +134,14 @@ Result<ArtifactInstaller::Delivery> ArtifactInstaller::fetch_alone(const manifes
     case manifest::Source::Kind::file:
       return fetch_from(url_of(source), {}, file);
     case manifest::Source::Kind::package_index: {
-      tell(Phase::asking, 0, 0, source.text());
+      report(Phase::asking, 0, 0, source.text());
       TRY_ASSIGN(const transfer::PackageFile found,
                  transfer::locate_package(source.project, source.file, artifact_.sha256,
                                           work_.options.transfer, work_.cancel));
       return fetch_from(found.url.empty() ? path_text(found.path) : found.url, found.certificate, file);
     }
     case manifest::Source::Kind::oci:
-      tell(Phase::asking, 0, 0, source.text());
+      report(Phase::asking, 0, 0, source.text());
       return oci::fetch(source.location, wanted_of(artifact_, work_.build, work_.options), file,
                         work_.options.transfer, progress_, work_.cancel)
           .map([this](const auto& report) { return delivered(report); });
@@ -180,7 +181,7 @@ Diagnosis ArtifactInstaller::wrong_digest(const std::string& actual, const Growi
 
 Result<UnpackedTree> ArtifactInstaller::finish_unpacking(Unpacking& unpacking, GrowingFile& file) {
   while (!unpacking.wait(std::chrono::milliseconds(100)))
-    tell(Phase::unpacking, unpacking.position(), 0, component_.id);
+    report(Phase::unpacking, unpacking.position(), 0, component_.id);
   auto tree = unpacking.outcome();
   // Some zip archives (stored entries whose size follows the data) can only be read from their directory.
   if (!tree && artifact_.archive == "zip" && tree.error().code == "EH-F21")
@@ -189,9 +190,9 @@ Result<UnpackedTree> ArtifactInstaller::finish_unpacking(Unpacking& unpacking, G
 }
 
 Result<std::string> ArtifactInstaller::publish(UnpackedTree tree, GrowingFile& file) {
-  tell(Phase::checking, file.held(), 0, component_.id);
+  report(Phase::checking, file.held(), 0, component_.id);
   TRY(check_unpacked(artifact_, tree, file, folder()));
-  tell(Phase::publishing, file.held(), 0, component_.id);
+  report(Phase::publishing, file.held(), 0, component_.id);
   TRY_ASSIGN(const cache::TreeList list, tree.writer.finish());
   if (const std::string actual = list.id(); !artifact_.tree.empty() && actual != artifact_.tree)
     return fail(diagnose("EH-F21")
@@ -209,14 +210,14 @@ Result<std::string> ArtifactInstaller::from_group(Group group, std::vector<Failu
   bool alone = false;
   // How many sources there were when bytes of an earlier run were last dropped: once for each of them is
   // enough.
-  std::size_t asked_anew = group.size() + 1;
+  std::size_t refetched = group.size() + 1;
   // One word a source: the last.
   const auto note = [&](const manifest::Source& source, Diagnosis diagnosis) {
     std::erase_if(failures, [&](const Failure& known) { return known.source == source.text(); });
     failures.push_back({source.text(), std::move(diagnosis)});
   };
   while (!group.empty()) {
-    if (work_.cancel && work_.cancel->cancelled())
+    if (work_.cancel && work_.cancel->canceled())
       return fail(diagnose("EH-P10").with("component", component_.id));
     TRY_ASSIGN(const std::unique_ptr<GrowingFile> file,
                GrowingFile::open(partial, work_.store.root(), artifact_.size, chunks ? &*chunks : nullptr));
@@ -243,8 +244,8 @@ Result<std::string> ArtifactInstaller::from_group(Group group, std::vector<Failu
       Diagnosis diagnosis = wrong_digest(actual, *file, delivery.where);
       file->remove();
       // What an earlier run left may be to blame: once more from the start.
-      if (resumed && group.size() < asked_anew) {
-        asked_anew = group.size();
+      if (resumed && group.size() < refetched) {
+        refetched = group.size();
         continue;
       }
       // Nobody was asked for these bytes and asking again would change nothing.
@@ -275,7 +276,7 @@ Result<std::string> ArtifactInstaller::run(std::vector<Failure>& failures) {
   for (Group& group : groups()) {
     auto tree = from_group(std::move(group), failures);
     if (tree) return tree;
-    if (work_.cancel && work_.cancel->cancelled())
+    if (work_.cancel && work_.cancel->canceled())
       return fail(diagnose("EH-P10").with("component", component_.id));
     if (tree.error().code != "EH-N15") return tree;
   }
@@ -334,13 +335,13 @@ cache::WaitOptions waiting(const transfer::ProgressCallback& progress,
   return wait;
 }
 
-cache::WaitOptions waiting(const Work& work) {
+cache::WaitOptions waiting(const ComponentWork& work) {
   cache::WaitOptions wait = waiting(work.progress, work.cancel);
   wait.patience = work.options.lock_patience;
   return wait;
 }
 
-Result<std::string> acquire_component(const manifest::Component& component, Work& work) {
+Result<std::string> acquire_component(const manifest::Component& component, ComponentWork& work) {
   if (auto known = installed_tree(component, work.store)) return *known;
   std::vector<Failure> failures;
   std::optional<Diagnosis> bad_archive;

@@ -9,7 +9,7 @@
 namespace enginehost::acquire {
 
 // What the components of one acquisition share.
-struct Work {
+struct ComponentWork {
   const manifest::Build& build;
   const cache::Store& store;
   const AcquireOptions& options;
@@ -28,8 +28,8 @@ std::string archive_key(const manifest::Artifact& artifact);
 std::optional<std::string> installed_tree(const manifest::Component& component, const cache::Store& store);
 
 // The tree id. Errors as acquire().
-Result<std::string> acquire_component(const manifest::Component& component, Work& work);
+Result<std::string> acquire_component(const manifest::Component& component, ComponentWork& work);
 
-cache::WaitOptions waiting(const Work& work);
+cache::WaitOptions waiting(const ComponentWork& work);
 
 }  // namespace enginehost::acquire

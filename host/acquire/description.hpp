@@ -2,11 +2,11 @@
 #pragma once
 #include <string>
 
-#include "host/manifest/catalogue.hpp"
+#include "host/manifest/catalog.hpp"
 
 namespace enginehost::acquire {
 
-// A manifest document that holds this build, its components and their licences and nothing else:
+// A manifest document that holds this build, its components and their licenses and nothing else:
 // read_manifest takes it back, so that an installed build can be decided about without its repository. File
 // sources become absolute; passwords in URLs are left out, since the text is kept where others may read it
 // and is handed on in bundles and to registries.

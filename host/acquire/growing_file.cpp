@@ -181,10 +181,10 @@ std::vector<transfer::Range> GrowingFile::missing() const {
 Result<void> GrowingFile::start(std::uint64_t offset) {
   stream_at_ = offset;
   if (offset == size_) return {};
-  return start_anew();
+  return restart();
 }
 
-Result<void> GrowingFile::start_anew() {
+Result<void> GrowingFile::restart() {
   stream_at_ = 0;
   if (chunks_ != nullptr) return {};  // each of them was judged; it is passed over when it comes again
   const std::scoped_lock lock(noting_, hashing_, mutex_);
@@ -323,7 +323,7 @@ std::int64_t GrowingFile::read(std::uint64_t at, char* buffer, std::size_t size,
       unreadable_ = std::move(why);
       return -1;
     }
-    // Truncated under us means started anew; the next call says so.
+    // Truncated under us means started again; the next call says so.
     if (got == 0) {
       const std::lock_guard lock(mutex_);
       return generation_ != generation ? -1 : 0;

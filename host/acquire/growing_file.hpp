@@ -42,7 +42,7 @@ class GrowingFile : public transfer::Sink, public transfer::PartSink {
   // "position") and missing again.
   std::vector<transfer::Range> missing() const override;
   Result<void> write_at(std::uint64_t offset, std::string_view bytes) override;
-  Result<void> restart() override { return start_anew(); }
+  Result<void> restart() override;
   std::uint64_t alignment() const override { return chunks_ != nullptr ? chunks_->chunk : 1; }
 
   // The sha256 of all bytes. Once; start(0) renews it.
@@ -55,14 +55,14 @@ class GrowingFile : public transfer::Sink, public transfer::PartSink {
   void stop_receiving(Diagnosis diagnosis);
 
   // Bytes at `at`, waiting until there are some. 0 at the end of a completed file, -1 when the file was
-  // abandoned or started anew since `generation`, or cannot be read.
+  // abandoned or started again since `generation`, or cannot be read.
   std::int64_t read(std::uint64_t at, char* buffer, std::size_t size, std::uint64_t generation);
   // Of a read that failed: EH-F23 ("file"), which says nothing against the bytes.
   std::optional<Diagnosis> why_unreadable() const;
   Diagnosis unreadable(int error_number) const;
-  // Waits until nothing more will happen to the bytes; false when they were started anew since `generation`.
+  // Waits until nothing more will happen to the bytes; false when they were started again since `generation`.
   bool wait_until_settled(std::uint64_t generation);
-  // Counts how often the file was started anew.
+  // Counts how often the file was started again.
   std::uint64_t generation() const;
   bool abandoned() const;
   int descriptor() const { return file_.get(); }
@@ -74,7 +74,6 @@ class GrowingFile : public transfer::Sink, public transfer::PartSink {
  private:
   GrowingFile() = default;
   Diagnosis failure(int error_number) const;
-  Result<void> start_anew();
   Result<void> put(std::uint64_t offset, std::string_view bytes);
   Result<void> put_in_chunks(std::uint64_t offset, std::string_view bytes);
   Result<std::string> digest_of(transfer::Range range) const;

@@ -69,9 +69,9 @@ Result<std::uint64_t> Parts::size() {
   if (source_.size) return *source_.size;
   if (!transfer::is_url(source_.where))
     return stamp_of(path_of(source_.where), "EH-N14").map([](const FileStamp& s) { return s.size; });
-  TRY_ASSIGN(const auto told, transfer::ask_size(source_.where, options_.transfer, cancel_));
-  if (!told) return fail(diagnose("EH-N02").with("problem", "the server does not tell the size"));
-  return *told;
+  TRY_ASSIGN(const auto reported, transfer::ask_size(source_.where, options_.transfer, cancel_));
+  if (!reported) return fail(diagnose("EH-N02").with("problem", "the server does not tell the size"));
+  return *reported;
 }
 
 Result<void> Parts::read_file_part(std::uint64_t from, std::uint64_t to, const TakeBytes& take) {
@@ -151,7 +151,7 @@ struct Span {
   std::uint64_t from, to;
 };
 
-// The stretches of the archive that hold the wanted entries, each with its header; neighbours in one.
+// The stretches of the archive that hold the wanted entries, each with its header; neighbors in one.
 Result<std::vector<Span>> spans_of(const Directory& directory, const manifest::Artifact& artifact,
                                    const std::vector<cache::TreeEntry>& wanted) {
   std::set<std::string> paths;

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "base/text.hpp"
-#include "host/acquire/letters.hpp"
+#include "host/acquire/case_folding.hpp"
 
 namespace enginehost::acquire {
 namespace {
@@ -83,7 +83,8 @@ std::string Spellings::clash(const std::string& path) {
     std::u32string folded = decoded(part).value_or(std::u32string());
     for (char32_t& point : folded) point = without_case(point);
     const auto next = static_cast<std::uint32_t>(known_.size() + 1);
-    const auto [known, fresh] = known_.try_emplace(std::pair(folder, std::move(folded)), Known{part, next});
+    const auto [known, fresh] =
+        known_.try_emplace(std::pair(folder, std::move(folded)), KnownName{part, next});
     if (!fresh && known->second.part != part) return path.substr(0, begin) + known->second.part;
     folder = known->second.number;
   }

@@ -11,7 +11,7 @@
 namespace enginehost::acquire {
 
 // Empty when the path means the same on Linux, Windows and macOS; else what is wrong with it: not UTF-8, a
-// combining mark (a file system that composes names would spell it anew), a colon (a stream of another file
+// combining mark (a file system that composes names would spell it again), a colon (a stream of another file
 // on Windows) or another character Windows refuses, a device's name (CON, NUL, COM1, with any extension), a
 // dot or a space at a part's end.
 std::string_view name_problem(std::string_view path);
@@ -24,12 +24,12 @@ class Spellings {
   std::string clash(const std::string& path);
 
  private:
-  struct Known {
+  struct KnownName {
     std::string part;          // as it was spelt first
     std::uint32_t number = 0;  // of this folder or file, from 1
   };
   // By the number of the folder that it lies in (0: the archive's own) and its letters without case.
-  std::map<std::pair<std::uint32_t, std::u32string>, Known> known_;
+  std::map<std::pair<std::uint32_t, std::u32string>, KnownName> known_;
 };
 
 }  // namespace enginehost::acquire

@@ -11,7 +11,7 @@
 namespace enginehost::acquire {
 
 // The note lies in the partial file, behind the last byte of the file that it will be: it goes when that goes
-// or is begun anew, and nobody has to keep two files in step. It is one page of memory at a page's border,
+// or is begun again, and nobody has to keep two files in step. It is one page of memory at a page's border,
 // which the system copies whole or, when the process is killed, not at all.
 inline constexpr std::size_t received_note_bytes = 4096;
 std::uint64_t place_of_received_note(std::uint64_t size);

@@ -35,7 +35,7 @@ std::optional<std::uint64_t> size_in_registry(const manifest::Source& source,
                                               const manifest::Build& build, const AcquireOptions& options,
                                               const std::optional<CancelToken>& cancel) {
   for (const std::string& reference : oci::with_mirrors(source.location, options.transfer)) {
-    if (options.transfer.offline || (cancel && cancel->cancelled())) return {};
+    if (options.transfer.offline || (cancel && cancel->canceled())) return {};
     const auto located =
         oci::locate(reference, wanted_of(artifact, build, options), options.transfer, cancel);
     if (located && located->size) return located->size;

@@ -23,7 +23,7 @@ constexpr std::uint64_t most_entries = 1'000'000, most_name_bytes = 64u << 20;
 constexpr std::size_t longest_name = 4096;  // no system opens a longer one
 
 // What libarchive's callbacks work on.
-struct Reader {
+struct ArchiveInput {
   GrowingFile* file = nullptr;
   std::uint64_t generation = 0, at = 0;
   std::vector<char> buffer = std::vector<char>(buffer_size);
@@ -36,7 +36,7 @@ struct Reader {
   std::int64_t read() { return read_into(buffer.data(), buffer.size()); }
 
   std::int64_t read_into(char* to, std::size_t size) {
-    if (*cancel && (*cancel)->cancelled()) stopped = true;
+    if (*cancel && (*cancel)->canceled()) stopped = true;
     const std::int64_t got = stopped ? -1 : file->read(at, to, size, generation);
     if (got < 0) stopped = true;
     if (got > 0) at += static_cast<std::uint64_t>(got);
@@ -46,14 +46,14 @@ struct Reader {
 };
 
 la_ssize_t read_callback(archive*, void* self, const void** buffer) {
-  auto& reader = *static_cast<Reader*>(self);
+  auto& reader = *static_cast<ArchiveInput*>(self);
   *buffer = reader.buffer.data();
   const std::int64_t got = reader.read();
   return got < 0 ? ARCHIVE_FATAL : static_cast<la_ssize_t>(got);
 }
 
 la_int64_t seek_callback(archive*, void* self, la_int64_t offset, int whence) {
-  auto& reader = *static_cast<Reader*>(self);
+  auto& reader = *static_cast<ArchiveInput*>(self);
   const auto size = static_cast<la_int64_t>(reader.file->held());
   const la_int64_t base = whence == SEEK_SET   ? 0
                           : whence == SEEK_CUR ? static_cast<la_int64_t>(reader.at)
@@ -69,7 +69,7 @@ Diagnosis broken(const manifest::Artifact& artifact, std::string_view problem) {
   return std::move(diagnose("EH-F21").with("archive", artifact.archive).with("problem", problem));
 }
 
-Diagnosis broken(const manifest::Artifact& artifact, archive* from, const Reader& reader) {
+Diagnosis broken(const manifest::Artifact& artifact, archive* from, const ArchiveInput& reader) {
   if (reader.stopped) return interrupted();
   const char* said = ::archive_error_string(from);
   return std::move(broken(artifact, said != nullptr ? said : "cannot be decoded")
@@ -78,7 +78,7 @@ Diagnosis broken(const manifest::Artifact& artifact, archive* from, const Reader
 
 // What cannot be shown in the locale's letters is read as UTF-8, or is the name of an owner, whom nobody asks
 // for. Any other warning means that something of the entry was left out.
-bool is_about_letters(archive* from) {
+bool is_about_encoding(archive* from) {
   const char* said = ::archive_error_string(from);
   return said != nullptr && std::string_view(said).find("can't be converted") != std::string_view::npos;
 }
@@ -99,7 +99,7 @@ void enable_formats(archive* reading, const std::string& name, bool seekable) {
 }
 
 // A file's data; holes of sparse files become zeros.
-Result<void> copy_data(const manifest::Artifact& artifact, archive* from, const Reader& reader,
+Result<void> copy_data(const manifest::Artifact& artifact, archive* from, const ArchiveInput& reader,
                        cache::TreeWriter& writer) {
   static constexpr std::array<char, 65536> zeros{};
   std::uint64_t position = 0;
@@ -125,7 +125,7 @@ Result<void> copy_data(const manifest::Artifact& artifact, archive* from, const 
 }
 
 // Of every entry, before anything is made of its name: that of another entry may be kept for the whole time.
-Result<void> count_entry(const manifest::Artifact& artifact, const std::string& name, Reader& reader) {
+Result<void> count_entry(const manifest::Artifact& artifact, const std::string& name, ArchiveInput& reader) {
   if (++reader.entries > most_entries) return fail(broken(artifact, "too many entries"));
   const auto too_long = [&](std::string_view problem, std::uint64_t limit) {
     return fail(diagnose("EH-F19")
@@ -142,7 +142,7 @@ Result<void> count_entry(const manifest::Artifact& artifact, const std::string& 
 
 // Of an entry that is written: short enough, means the same everywhere, and is not another one's in other
 // letters.
-Result<void> accept_name(const std::string& name, const std::string& path, Reader& reader) {
+Result<void> accept_name(const std::string& name, const std::string& path, ArchiveInput& reader) {
   if (const auto problem = cache::path_problem(path); !problem.empty())
     return fail(diagnose("EH-F19").with("entry", name).with("problem", problem));
   if (const auto problem = name_problem(path); !problem.empty())
@@ -154,7 +154,7 @@ Result<void> accept_name(const std::string& name, const std::string& path, Reade
 }
 
 Result<void> take_entry(const manifest::Artifact& artifact, archive* from, archive_entry* entry,
-                        Reader& reader, cache::TreeWriter& writer, Unpacked& unpacked) {
+                        ArchiveInput& reader, cache::TreeWriter& writer, Unpacked& unpacked) {
   const std::optional<std::string> read = oci::name_of(entry);
   if (!read) return fail(diagnose("EH-F19").with("entry", "").with("problem", "its name cannot be read"));
   const std::string& name = *read;
@@ -185,7 +185,8 @@ Result<void> take_entry(const manifest::Artifact& artifact, archive* from, archi
 }
 
 // No archive at all: the file itself.
-Result<Unpacked> copy_whole(const manifest::Artifact& artifact, Reader& reader, cache::TreeWriter& writer) {
+Result<Unpacked> copy_whole(const manifest::Artifact& artifact, ArchiveInput& reader,
+                            cache::TreeWriter& writer) {
   TRY(writer.begin_file(artifact.path, false));
   for (;;) {
     const std::int64_t got = reader.read();
@@ -198,7 +199,7 @@ Result<Unpacked> copy_whole(const manifest::Artifact& artifact, Reader& reader, 
 }
 
 // A zip archive without libarchive; EH-F21 where that has to be asked.
-Result<Unpacked> read_streamed_zip(const manifest::Artifact& artifact, Reader& reader,
+Result<Unpacked> read_streamed_zip(const manifest::Artifact& artifact, ArchiveInput& reader,
                                    cache::TreeWriter& writer) {
   Unpacked unpacked;
   const ZipSource source = [&](char* buffer, std::size_t size) { return reader.read_into(buffer, size); };
@@ -250,7 +251,7 @@ Result<std::string> path_in_tree(const manifest::Artifact& artifact, std::string
 Result<Unpacked> unpack(const manifest::Artifact& artifact, GrowingFile& file, Way way,
                         cache::TreeWriter& writer, const std::optional<CancelToken>& cancel,
                         const std::function<void(std::uint64_t)>& on_read) {
-  Reader reader;
+  ArchiveInput reader;
   reader.file = &file;
   reader.generation = file.generation();
   reader.cancel = &cancel;
@@ -272,7 +273,7 @@ Result<Unpacked> unpack(const manifest::Artifact& artifact, GrowingFile& file, W
     archive_entry* entry = nullptr;
     const int result = ::archive_read_next_header(reading.get(), &entry);
     if (result == ARCHIVE_EOF) return unpacked;
-    if (result != ARCHIVE_OK && !(result == ARCHIVE_WARN && is_about_letters(reading.get())))
+    if (result != ARCHIVE_OK && !(result == ARCHIVE_WARN && is_about_encoding(reading.get())))
       return fail(broken(artifact, reading.get(), reader));
     TRY(take_entry(artifact, reading.get(), entry, reader, writer, unpacked));
   }

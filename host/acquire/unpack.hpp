@@ -8,7 +8,7 @@
 #include "base/cancel.hpp"
 #include "cache/tree_writer.hpp"
 #include "host/acquire/growing_file.hpp"
-#include "host/manifest/catalogue.hpp"
+#include "host/manifest/catalog.hpp"
 
 namespace enginehost::acquire {
 
@@ -32,7 +32,7 @@ enum class Way { fast, streaming, seeking };
 
 // Unpacks while the file grows. EH-F21 ("problem", "archive") when it cannot be decoded, EH-F19 for a
 // refused entry, disk failures as TreeWriter. EH-P10 with "problem" = "abandoned" when the file was abandoned
-// or started anew.
+// or started again.
 Result<Unpacked> unpack(const manifest::Artifact& artifact, GrowingFile& file, Way way,
                         cache::TreeWriter& writer, const std::optional<CancelToken>& cancel,
                         const std::function<void(std::uint64_t)>& on_read);

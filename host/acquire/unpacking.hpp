@@ -17,7 +17,7 @@ struct UnpackedTree {
   cache::TreeWriter writer;
 };
 
-// Starts at once; begins anew when the file does. Disk failures stop the receiver, too. Destroying it
+// Starts at once; begins again when the file does. Disk failures stop the receiver, too. Destroying it
 // abandons the file and waits for the thread, which takes at most one piece's decoding.
 class Unpacking {
  public:

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "host/binary/rare.hpp"
+#include "host/binary/boxed.hpp"
 
 namespace enginehost::binary {
 
@@ -154,8 +154,8 @@ struct BinaryInfo {
   std::string minimum_os;                        // Mach-O minos, PE subsystem version
   std::string build_id;                          // hex; of a Mach-O file its LC_UUID
 
-  Rare<PeFacts> pe;
-  Rare<MachoFacts> macho;
+  Boxed<PeFacts> pe;
+  Boxed<MachoFacts> macho;
   std::vector<Slice> slices;  // of a universal Mach-O file, in the file's order; else empty
 
   // What is wrong with the content, worst first; empty = nothing was found. Codes and their evidence (each
@@ -185,8 +185,8 @@ class Buffers {
 
  private:
   friend class FileView;
-  struct Kept;
-  std::unique_ptr<Kept> kept_;
+  struct Storage;
+  std::unique_ptr<Storage> kept_;
 };
 
 // Reads what the file says of itself. Fails only when the file cannot be opened or read:

@@ -121,7 +121,7 @@ std::uint64_t smallest_shared_page(const ElfFile& elf) {
 }
 
 void take_segments(const ElfFile& elf, FileView& file, BinaryInfo& info) {
-  bool stack_told = false;
+  bool stack_reported = false;
   for (const ElfSegment& segment : elf.segments) {
     if (segment.type == PT_LOAD || segment.type == PT_DYNAMIC || segment.type == PT_INTERP) {
       if (segment.offset > std::numeric_limits<std::uint64_t>::max() - segment.file_size)
@@ -136,14 +136,15 @@ void take_segments(const ElfFile& elf, FileView& file, BinaryInfo& info) {
     }
     if (segment.type == PT_INTERP) info.interpreter = file.text(segment.offset).value_or("");
     if (segment.type == PT_GNU_STACK) {
-      stack_told = true;
+      stack_reported = true;
       info.executable_stack = (segment.flags & 1) != 0;
     }
   }
   info.shared_page = smallest_shared_page(elf);
   // Without PT_GNU_STACK the loader takes the old default, which is executable on x86
   // (sysdeps/x86/stackinfo.h).
-  if (!stack_told && info.has_load && (elf.machine == 62 || elf.machine == 3)) info.executable_stack = true;
+  if (!stack_reported && info.has_load && (elf.machine == 62 || elf.machine == 3))
+    info.executable_stack = true;
 }
 
 }  // namespace

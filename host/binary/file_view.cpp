@@ -39,11 +39,11 @@ struct FileView::Memory {
   std::vector<std::unique_ptr<Block>> blocks;
 };
 
-struct Buffers::Kept {
+struct Buffers::Storage {
   std::unique_ptr<FileView::Memory> memory;
 };
 
-Buffers::Buffers() : kept_(std::make_unique<Kept>()) {}
+Buffers::Buffers() : kept_(std::make_unique<Storage>()) {}
 Buffers::Buffers(Buffers&&) noexcept = default;
 Buffers& Buffers::operator=(Buffers&&) noexcept = default;
 Buffers::~Buffers() = default;

@@ -28,20 +28,21 @@ class Scan {
   void section(std::uint64_t at, std::uint64_t end) {
     while (at + block_header <= end && entries_ < entry_limit) {
       Fields block;
-      if (!file_.read_fields(at, block_header, false, block)) return tell("the section ends beyond the file");
+      if (!file_.read_fields(at, block_header, false, block))
+        return report("the section ends beyond the file");
       if (block.u32(0) != block_magic) {
         const std::uint64_t next = next_block(at + 8, end);
         // Alignment between blocks is no surprise; anything longer is code of a layout not known here.
-        if (next - at > 4096) tell("a part of " + std::to_string(next - at) + " bytes was not understood");
+        if (next - at > 4096) report("a part of " + std::to_string(next - at) + " bytes was not understood");
         at = next;
         continue;
       }
       const std::uint64_t start = at + block.u16(6), size = block.u64(8);
-      if (block.u16(6) < block_header || size > end - at) return tell("a block is longer than its section");
+      if (block.u16(6) < block_header || size > end - at) return report("a block is longer than its section");
       entries(start, std::min(start + size, end));
       at = (start + size + 7) / 8 * 8;
     }
-    if (entries_ >= entry_limit) tell("there are more entries than the reader's limit");
+    if (entries_ >= entry_limit) report("there are more entries than the reader's limit");
   }
 
   GpuCode result() {
@@ -56,7 +57,7 @@ class Scan {
     return code;
   }
 
-  void tell(std::string what) {
+  void report(std::string what) {
     if (note_.empty()) note_ = std::move(what);
   }
 
@@ -64,14 +65,14 @@ class Scan {
   void entries(std::uint64_t at, std::uint64_t end) {
     while (at + 64 <= end && ++entries_ < entry_limit) {
       Fields entry;
-      if (!file_.read_fields(at, 64, false, entry)) return tell("a block ends beyond the file");
+      if (!file_.read_fields(at, 64, false, entry)) return report("a block ends beyond the file");
       const std::uint64_t header = entry.u32(4), size = entry.u64(8);
       const std::uint16_t kind = entry.u16(0);
-      if (header < 32 || header > 4096 || size > end - at) return tell("an entry is longer than its block");
+      if (header < 32 || header > 4096 || size > end - at) return report("an entry is longer than its block");
       if (kind == 1 || kind == 2)
         ++counts_[{kind, entry.u32(28)}];
       else
-        tell("entries of kind " + std::to_string(kind) + " were skipped");
+        report("entries of kind " + std::to_string(kind) + " were skipped");
       at += header + size;
     }
   }
@@ -131,10 +132,10 @@ GpuCode look_through(FileView& file) {
   if (magic.u32(0) == 0x7f454c46) followed = parts_of_elf(file, parts);
   if (magic.u16(0) == 0x4d5a) followed = parts_of_pe(file, parts);
   Scan scan(file);
-  if (!followed) scan.tell("the file's metadata is damaged");
+  if (!followed) scan.report("the file's metadata is damaged");
   for (const Part& part : parts) {
     if (part.offset > file.size() || part.size > file.size() - part.offset)
-      scan.tell("the section " + part.name + " lies beyond the end of the file");
+      scan.report("the section " + part.name + " lies beyond the end of the file");
     else
       scan.section(part.offset, part.offset + part.size);
   }

@@ -48,9 +48,9 @@ class Cursor {
   std::uint64_t at_;
 };
 
-class Walk {
+class ExportTrieWalk {
  public:
-  Walk(const std::vector<std::uint8_t>& trie, const std::function<bool(MachoExport)>& visit)
+  ExportTrieWalk(const std::vector<std::uint8_t>& trie, const std::function<bool(MachoExport)>& visit)
       : trie_(trie), visit_(visit) {}
 
   bool run() {
@@ -130,7 +130,7 @@ class Walk {
 
 bool for_each_trie_export(const std::vector<std::uint8_t>& trie,
                           const std::function<bool(MachoExport)>& visit) {
-  return Walk(trie, visit).run();
+  return ExportTrieWalk(trie, visit).run();
 }
 
 bool for_each_macho_export(const MachoFile& macho, const std::function<bool(MachoExport)>& visit) {

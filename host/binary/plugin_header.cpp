@@ -13,7 +13,7 @@ constexpr std::size_t head_size = 24;
 constexpr std::size_t examples = 16;
 
 // What a format's reader finds: where the object lies in the file, or that it is not exported.
-struct Place {
+struct FilePosition {
   bool exported = false;
   bool object = true;  // data that one process has once
   std::uint64_t size = 0;
@@ -24,7 +24,7 @@ void keep_example(std::string name, std::vector<std::string>& others) {
   if (others.size() < examples && !name.empty()) others.push_back(std::move(name));
 }
 
-Result<Place> place_in_elf(FileView& file, std::string_view symbol, std::vector<std::string>& others) {
+Result<FilePosition> place_in_elf(FileView& file, std::string_view symbol, std::vector<std::string>& others) {
   BinaryInfo info;
   info.file_size = file.size();
   ElfFile elf;
@@ -42,30 +42,30 @@ Result<Place> place_in_elf(FileView& file, std::string_view symbol, std::vector<
     return !found;
   });
   if (!found && !followed) return fail(damaged(file, "the symbol table cannot be followed"));
-  if (!found) return Place{};
+  if (!found) return FilePosition{};
   // The whole head must lie in the part of the segment that the file holds.
   constexpr unsigned STT_FUNC = 2, STT_TLS = 6, STT_GNU_IFUNC = 10;
   const unsigned type = found->type();
-  Place place{true, type != STT_FUNC && type != STT_TLS && type != STT_GNU_IFUNC, found->size,
-              elf.offset_of(found->address)};
+  FilePosition place{true, type != STT_FUNC && type != STT_TLS && type != STT_GNU_IFUNC, found->size,
+                     elf.offset_of(found->address)};
   if (!elf.offset_of(found->address + head_size - 1)) place.offset.reset();
   return place;
 }
 
-Result<Place> place_in_pe(FileView& file, std::string_view symbol, std::vector<std::string>& others) {
+Result<FilePosition> place_in_pe(FileView& file, std::string_view symbol, std::vector<std::string>& others) {
   BinaryInfo info;
   PeFile pe;
   read_pe_header(file, pe, info);
   if (!info.problems.empty()) return fail(info.problems.front());
   const std::optional<std::uint64_t> address = find_pe_export(pe, symbol, others);
-  if (!address) return Place{};
-  Place place{true, true, 0, pe.offset_of(*address)};
+  if (!address) return FilePosition{};
+  FilePosition place{true, true, 0, pe.offset_of(*address)};
   if (!pe.offset_of(*address + head_size - 1)) place.offset.reset();
   return place;
 }
 
-Result<Place> place_in_macho(FileView& file, std::string_view machine, std::string_view symbol,
-                             std::vector<std::string>& others) {
+Result<FilePosition> place_in_macho(FileView& file, std::string_view machine, std::string_view symbol,
+                                    std::vector<std::string>& others) {
   const std::vector<MachoPlace> slices = macho_places(file);
   if (slices.empty()) return fail(damaged(file, "the universal header cannot be read"));
   BinaryInfo info;
@@ -82,8 +82,8 @@ Result<Place> place_in_macho(FileView& file, std::string_view machine, std::stri
     return !address;
   });
   if (!address && !followed) return fail(damaged(file, "the symbol table cannot be followed"));
-  if (!address) return Place{};
-  Place place{true, true, 0, macho.offset_of(*address)};
+  if (!address) return FilePosition{};
+  FilePosition place{true, true, 0, macho.offset_of(*address)};
   if (!macho.offset_of(*address + head_size - 1)) place.offset.reset();
   if (place.offset) *place.offset += macho.place.offset;
   return place;
@@ -91,7 +91,7 @@ Result<Place> place_in_macho(FileView& file, std::string_view machine, std::stri
 
 Result<PluginHeader> header_of(FileView& file, std::string_view symbol, std::string_view machine) {
   PluginHeader header;
-  Place place;
+  FilePosition place;
   bool big_endian = false;
   Fields magic;
   file.read_fields(0, 6, true, magic);

@@ -2,8 +2,8 @@
 
 #include <cstdio>
 
-#include "base/counted.hpp"
 #include "base/paths.hpp"
+#include "base/pluralize.hpp"
 #include "host/commands/say.hpp"
 #include "host/settings/audit.hpp"
 
@@ -34,7 +34,8 @@ Json check_audit_log(const settings::Settings& settings, bool print_text, std::o
                           .with("count", std::to_string(report->problems.size())));
   }
   if (print_text && report->events > 0)
-    say("audit log  %s, %s\n", counted(static_cast<std::uint64_t>(report->events), "event", "events").c_str(),
+    say("audit log  %s, %s\n",
+        pluralize(static_cast<std::uint64_t>(report->events), "event", "events").c_str(),
         report->problems.empty() ? "each follows the one before it" : "not as it was written");
   return document.set("files", report->files)
       .set("events", report->events)

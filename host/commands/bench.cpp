@@ -54,7 +54,7 @@ double milliseconds_since(std::chrono::steady_clock::time_point begin) {
 
 // Not every engine looks at the token within one operation.
 Result<void> go_on(const std::optional<CancelToken>& cancel) {
-  if (cancel && cancel->cancelled()) return fail(diagnose("EH-P10"));
+  if (cancel && cancel->canceled()) return fail(diagnose("EH-P10"));
   return {};
 }
 

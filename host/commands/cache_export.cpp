@@ -4,13 +4,13 @@
 #include <filesystem>
 #include <system_error>
 
-#include "base/counted.hpp"
 #include "base/paths.hpp"
+#include "base/pluralize.hpp"
 #include "base/text.hpp"
-#include "host/commands/asked_for.hpp"
 #include "host/commands/cache_export.hpp"
 #include "host/commands/cache_export_oci.hpp"
 #include "host/commands/offline.hpp"
+#include "host/commands/request_args.hpp"
 #include "host/commands/say.hpp"
 #include "host/explain/explain.hpp"
 
@@ -31,7 +31,7 @@ std::filesystem::path bundle_of(const std::filesystem::path& file) {
 
 }  // namespace
 
-Json told(const offline::Exported& exported, const std::filesystem::path& file, bool as_text) {
+Json reported(const offline::Exported& exported, const std::filesystem::path& file, bool as_text) {
   Json builds = Json::array(), parts = Json::array();
   for (const offline::BundledBuild& build : exported.list.builds) {
     builds.push(build.id);
@@ -47,7 +47,7 @@ Json told(const offline::Exported& exported, const std::filesystem::path& file, 
   for (const offline::Blob& blob : exported.list.needs) left_out += blob.size;
   if (as_text && left_out != 0)
     say("left out, as the other side has it: %s, %s\n",
-        counted(exported.list.needs.size(), "file", "files").c_str(), format_bytes(left_out).c_str());
+        pluralize(exported.list.needs.size(), "file", "files").c_str(), format_bytes(left_out).c_str());
   for (const offline::BundledLicense& license : exported.list.licenses)
     if (as_text && license.by_order) say("included because --redistribute says so: %s\n", license.id.c_str());
   return Json::object()
@@ -59,7 +59,8 @@ Json told(const offline::Exported& exported, const std::filesystem::path& file, 
                            .set("bytes", left_out));
 }
 
-void note_export(open::World& world, const offline::Exported& exported, const std::filesystem::path& file) {
+void note_export(open::OpenContext& context, const offline::Exported& exported,
+                 const std::filesystem::path& file) {
   Json builds = Json::array(), files = Json::array(), licenses = Json::array();
   for (const offline::BundledBuild& build : exported.list.builds) builds.push(build.id);
   for (const offline::WrittenPart& part : exported.parts)
@@ -71,18 +72,19 @@ void note_export(open::World& world, const offline::Exported& exported, const st
       .set("folder", path_text(file.parent_path()))
       .set("files", std::move(files))
       .set("redistribute", std::move(licenses));
-  world.note("export", facts);
+  context.note("export", facts);
 }
 
 Result<Json> export_command(const OfflineRun& run) {
   if (run.flags.oci) return export_oci(run);
-  open::World world(run.settings, {}, run.cancel);
-  TRY(world.store().check_readable());
+  open::OpenContext context(run.settings, {}, run.cancel);
+  TRY(context.store().check_readable());
   offline::ExportRequest request;
   request.file = given_path(run.flags.file);
   std::error_code error;
   if (std::filesystem::is_directory(request.file, error))
-    return fail(explain::of_argument(diagnose_errno("EH-F16", EISDIR).with("file", path_text(request.file))));
+    return fail(
+        explain::mark_as_argument(diagnose_errno("EH-F16", EISDIR).with("file", path_text(request.file))));
   request.selection.builds = run.flags.builds;
   request.selection.licenses_by_order.insert(run.flags.redistribute.begin(), run.flags.redistribute.end());
   TRY_ASSIGN(request.largest_part, given_size("--max-part", run.flags.max_part));
@@ -97,11 +99,11 @@ Result<Json> export_command(const OfflineRun& run) {
   transfer::ProgressBar bar(stderr, run.common.quiet);
   request.progress = bar_for(bar, path_text(request.file));
   TRY_ASSIGN(const offline::Exported exported,
-             explain::of_argument(offline::export_bundle(world, request), request.file));
+             explain::mark_as_argument(offline::export_bundle(context, request), request.file));
   bar.clear();
-  note_export(world, exported, request.file);
-  print_warnings(world.warnings(), {}, run.common.quiet || run.common.json);
-  Json document = told(exported, request.file, !run.common.json);
+  note_export(context, exported, request.file);
+  print_warnings(context.warnings(), {}, run.common.quiet || run.common.json);
+  Json document = reported(exported, request.file, !run.common.json);
   return std::move(document.set("format", 1));
 }
 

@@ -5,10 +5,11 @@
 namespace enginehost::commands {
 
 // As members of a document, and, with `as_text`, on stdout.
-Json told(const offline::Exported& exported, const std::filesystem::path& file, bool as_text);
+Json reported(const offline::Exported& exported, const std::filesystem::path& file, bool as_text);
 
-// On record: what left this machine, and which licences somebody decided about. What cannot be written is
+// On record: what left this machine, and which licenses somebody decided about. What cannot be written is
 // among the world's warnings.
-void note_export(open::World& world, const offline::Exported& exported, const std::filesystem::path& file);
+void note_export(open::OpenContext& context, const offline::Exported& exported,
+                 const std::filesystem::path& file);
 
 }  // namespace enginehost::commands

@@ -9,7 +9,7 @@
 #include "host/commands/say.hpp"
 #include "host/explain/explain.hpp"
 #include "host/oci/layout.hpp"
-#include "host/open/world.hpp"
+#include "host/open/open_context.hpp"
 
 namespace enginehost::commands {
 Result<Json> export_oci(const OfflineRun& run) {
@@ -22,7 +22,7 @@ Result<Json> export_oci(const OfflineRun& run) {
     TRY_ASSIGN(const auto installed, store.record_of(id));
     if (!installed) return fail(store.not_installed(id));
   }
-  TRY_ASSIGN(const std::filesystem::path packing, explain::of_argument(oci::begin_layout(folder)));
+  TRY_ASSIGN(const std::filesystem::path packing, explain::mark_as_argument(oci::begin_layout(folder)));
   std::vector<oci::Artifact> artifacts;
   std::vector<cache::Lease> leases;
   for (const std::string& id : flags.builds) {
@@ -31,19 +31,19 @@ Result<Json> export_oci(const OfflineRun& run) {
     TRY_ASSIGN(cache::Lease lease, store.lease(*installed));
     leases.push_back(std::move(lease));
     oci::ArtifactRequest request;
-    TRY_ASSIGN(request.folder, explain::of_argument(make_private_folder(packing, "pack-")));
+    TRY_ASSIGN(request.folder, explain::mark_as_argument(make_private_folder(packing, "pack-")));
     request.redistribute.insert(flags.redistribute.begin(), flags.redistribute.end());
     TRY_ASSIGN(oci::Artifact artifact,
-               explain::of_argument(oci::make_artifact(*installed, request, run.cancel), folder));
+               explain::mark_as_argument(oci::make_artifact(*installed, request, run.cancel), folder));
     artifacts.push_back(std::move(artifact));
   }
-  TRY(explain::of_argument(oci::write_layout(folder, artifacts, "all")));
-  open::World world(run.settings, {}, run.cancel);
-  world.note("export", Json::object()
-                           .set("builds", Json::strings(flags.builds))
-                           .set("folder", path_text(folder))
-                           .set("redistribute", Json::strings(flags.redistribute)));
-  print_warnings(world.warnings(), {}, run.common.quiet || run.common.json);
+  TRY(explain::mark_as_argument(oci::write_layout(folder, artifacts, "all")));
+  open::OpenContext context(run.settings, {}, run.cancel);
+  context.note("export", Json::object()
+                             .set("builds", Json::strings(flags.builds))
+                             .set("folder", path_text(folder))
+                             .set("redistribute", Json::strings(flags.redistribute)));
+  print_warnings(context.warnings(), {}, run.common.quiet || run.common.json);
   Json builds = Json::array();
   for (const oci::Artifact& artifact : artifacts) {
     std::uint64_t size = 0;

@@ -5,15 +5,15 @@
 #include <cstdlib>
 #include <ctime>
 
-#include "base/counted.hpp"
 #include "base/paths.hpp"
+#include "base/pluralize.hpp"
 #include "base/text.hpp"
 #include "host/commands/common.hpp"
-#include "host/commands/given_flags.hpp"
+#include "host/commands/location_flags.hpp"
 #include "host/commands/say.hpp"
 #include "host/explain/explain.hpp"
 #include "host/open/install.hpp"
-#include "host/open/world.hpp"
+#include "host/open/open_context.hpp"
 
 namespace enginehost::commands {
 namespace {
@@ -57,22 +57,22 @@ Diagnosis unusable(const char* flag, const std::string& value, const char* expec
                        .with("problem", std::string(flag) + " " + value + ": that is not " + expected));
 }
 
-void tell_unrecorded(const cache::Collected& done, const GcFlags& flags) {
+void report_orphaned(const cache::Collected& done, const GcFlags& flags) {
   std::uint64_t bytes = 0;
-  for (const auto& tree : done.unrecorded) bytes += tree.size;
+  for (const auto& tree : done.orphaned) bytes += tree.size;
   say("%s %s that no record names since the folder of records (refs) was lost, %s\n",
-      !flags.unrecorded ? "kept"
-      : flags.dry_run   ? "would remove"
-                        : "removed",
-      counted(done.unrecorded.size(), "tree", "trees").c_str(), format_bytes(bytes).c_str());
-  for (const auto& tree : done.unrecorded)
+      !flags.orphaned ? "kept"
+      : flags.dry_run ? "would remove"
+                      : "removed",
+      pluralize(done.orphaned.size(), "tree", "trees").c_str(), format_bytes(bytes).c_str());
+  for (const auto& tree : done.orphaned)
     say("  trees/%s  %s\n", tree.tree.c_str(), format_bytes(tree.size).c_str());
-  if (!flags.unrecorded)
+  if (!flags.orphaned)
     say("  fetch their builds again, which downloads little or nothing, or free them: %s\n",
         with_given_flags("engine-cache gc --unrecorded").c_str());
 }
 
-void tell(const cache::Store& store, const cache::Collected& done, const GcFlags& flags) {
+void report(const cache::Store& store, const cache::Collected& done, const GcFlags& flags) {
   const bool dry_run = flags.dry_run;
   for (const auto& build : done.removed)
     say("%s %s  %s  (%s)\n", dry_run ? "would remove" : "removed", build.build.c_str(),
@@ -84,7 +84,7 @@ void tell(const cache::Store& store, const cache::Collected& done, const GcFlags
   say("%s: %s %s, %s on disk for %s of builds\n", path_text(store.root()).c_str(),
       format_bytes(freed).c_str(), dry_run ? "would be freed" : "freed",
       format_bytes(done.physical_after).c_str(), format_bytes(done.logical_after).c_str());
-  if (!done.unrecorded.empty()) tell_unrecorded(done, flags);
+  if (!done.orphaned.empty()) report_orphaned(done, flags);
   if (done.bound_missed)
     say("more than the bound is left: what is in use, pinned, being made or being downloaded does not go, "
         "and "
@@ -104,15 +104,15 @@ void note(const settings::Settings& settings, const cache::Collected& done, bool
   if (done.removed.empty() && freed == 0) return;
   Json builds = Json::array();
   for (const auto& build : done.removed) builds.push(build.build);
-  open::World world(settings);
-  world.note("gc", Json::object().set("builds", std::move(builds)).set("freed", freed));
-  print_warnings(world.warnings(), {}, json);
+  open::OpenContext context(settings);
+  context.note("gc", Json::object().set("builds", std::move(builds)).set("freed", freed));
+  print_warnings(context.warnings(), {}, json);
 }
 
 int collect(const settings::Settings& settings, const cache::Store& store, const GcFlags& flags, bool json) {
   cache::CollectOptions options;
   options.dry_run = flags.dry_run;
-  options.unrecorded = flags.unrecorded;
+  options.orphaned = flags.orphaned;
   if (settings.cache_max_bytes != 0) options.max_bytes = settings.cache_max_bytes;
   if (!flags.max_size.empty()) {
     options.max_bytes = parse_size(flags.max_size);
@@ -130,7 +130,7 @@ int collect(const settings::Settings& settings, const cache::Store& store, const
   // All that could be done is done; what stayed would otherwise be noticed when the disk is full.
   const int status = done->stayed.empty() ? 0 : static_cast<int>(explain::exit_status(done->stayed.front()));
   if (!json) {
-    tell(store, *done, flags);
+    report(store, *done, flags);
     for (const Diagnosis& why : done->stayed)
       std::fprintf(stderr, "stayed: %s%s\n", explain::one_line(why).c_str(),
                    why.value("consequence").empty()
@@ -148,7 +148,7 @@ int collect(const settings::Settings& settings, const cache::Store& store, const
             .set("kept", builds_of(done->kept))
             .set("before", sizes(done->logical_before, done->physical_before))
             .set("after", sizes(done->logical_after, done->physical_after))
-            .set("unrecorded", trees_of(done->unrecorded))
+            .set("unrecorded", trees_of(done->orphaned))
             .set("bound_missed", done->bound_missed)
             .set("stayed", std::move(stayed))
             .set("left_to_maker", done->left_to_maker)
@@ -201,7 +201,7 @@ void add_gc(CLI::App& app, GcFlags& flags) {
                                "remove the longest unused builds until the cache is below nine tenths of it");
   flags.collecting->add_option("--max-age", flags.max_age,
                                "remove builds that were not used for so long (30d, 12h)");
-  flags.collecting->add_flag("--unrecorded", flags.unrecorded,
+  flags.collecting->add_flag("--unrecorded", flags.orphaned,
                              "remove also what no record names since the folder of records was lost");
   flags.collecting->add_flag("--dry-run", flags.dry_run, "only tell what would go");
   flags.pinning = app.add_subcommand("pin", "keep a build from being removed by gc");
@@ -215,9 +215,9 @@ int run_gc(const settings::Settings& settings, const cache::Store& store, const 
   if (flags.collecting->parsed()) return collect(settings, store, flags, json);
   const bool pin = flags.pinning->parsed();
   bool changed = true;
-  open::World world(settings);
-  if (const auto mended = open::mend_places(world); !mended)
-    return end_with(explain::of_this_cache(mended.error()), json);
+  open::OpenContext context(settings);
+  if (const auto repaired = open::repair_places(context); !repaired)
+    return end_with(explain::of_this_cache(repaired.error()), json);
   if (pin) {
     // Where that cannot be told, pinning is what changes it.
     changed = !store.is_pinned(flags.build).value_or(false);
@@ -228,8 +228,8 @@ int run_gc(const settings::Settings& settings, const cache::Store& store, const 
     if (!unpinned) return end_with(explain::of_this_cache(unpinned.error()), json);
     changed = *unpinned;
   }
-  if (changed) world.note(pin ? "pin" : "unpin", Json::object().set("build", flags.build));
-  print_warnings(world.warnings(), {}, json);
+  if (changed) context.note(pin ? "pin" : "unpin", Json::object().set("build", flags.build));
+  print_warnings(context.warnings(), {}, json);
   if (json)
     print(
         Json::object().set("format", 1).set("build", flags.build).set("pinned", pin).set("changed", changed));

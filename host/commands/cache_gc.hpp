@@ -10,7 +10,7 @@ namespace enginehost::commands {
 
 struct GcFlags {
   std::string max_size, max_age, build;
-  bool dry_run = false, unrecorded = false;
+  bool dry_run = false, orphaned = false;
   CLI::App *collecting = nullptr, *pinning = nullptr, *unpinning = nullptr;
 
   bool parsed() const;

@@ -3,11 +3,11 @@
 
 #include "base/paths.hpp"
 #include "base/text.hpp"
-#include "cache/place.hpp"
+#include "cache/layer_trust.hpp"
 #include "host/commands/common.hpp"
-#include "host/commands/for_everybody.hpp"
 #include "host/commands/offline.hpp"
 #include "host/commands/say.hpp"
+#include "host/commands/system_layer_umask.hpp"
 #include "host/explain/explain.hpp"
 #include "host/offline/import_bundle.hpp"
 #include "host/open/install.hpp"
@@ -50,7 +50,7 @@ std::vector<std::string> why_not_used(const OfflineRun& run, const cache::Store&
   return warnings;
 }
 
-Json told(const offline::ImportedBuild& build, bool as_text) {
+Json reported(const offline::ImportedBuild& build, bool as_text) {
   const cache::Installed& installed = build.installed;
   if (as_text)
     say("%s  %s  %s%s\n", installed.build.c_str(),
@@ -73,7 +73,7 @@ Json told(const offline::ImportedBuild& build, bool as_text) {
 
 Result<Json> import_command(const OfflineRun& run) {
   const cache::Store store = target_of(run);
-  open::World world(run.settings, {}, run.cancel);
+  open::OpenContext context(run.settings, {}, run.cancel);
   offline::ImportRequest request;
   request.file = given_path(run.flags.file);
   // Whoever demands signatures even of the repository that came along demands them of what crosses on a
@@ -99,12 +99,12 @@ Result<Json> import_command(const OfflineRun& run) {
   request.readable_by_all = run.flags.layer == "system";
   request.unpacked_limit = run.settings.downloads.max_unpacked_bytes;
   request.cancel = run.cancel;
-  request.now = open::World::now();
+  request.now = open::OpenContext::now();
   transfer::ProgressBar bar(stderr, run.common.quiet);
-  request.consent = consent_for(world, &bar);
+  request.consent = consent_for(context, &bar);
   request.progress = bar_for(bar, path_text(request.file));
-  if (request.readable_by_all || is_for_everybody(store, run.settings)) let_others_read_what_is_made();
-  if (run.flags.layer != "system") TRY(open::mend_places(world));
+  if (request.readable_by_all || is_system_layer(store, run.settings)) set_system_layer_umask();
+  if (run.flags.layer != "system") TRY(open::repair_places(context));
   auto imports = offline::import_bundle(store, request);
   // No other cache would do for who names the layer.
   if (!imports && request.readable_by_all && imports.error().code == "EH-F16")
@@ -117,14 +117,14 @@ Result<Json> import_command(const OfflineRun& run) {
     for (std::string& warning : why_not_used(run, store)) imported.warnings.push_back(std::move(warning));
   bar.clear();
   for (const offline::ImportedBuild& build : imported.builds)
-    world.note("import", Json::object()
-                             .set("build", build.installed.build)
-                             .set("digest", build.installed.digest)
-                             .set("layer", path_text(store.root())));
+    context.note("import", Json::object()
+                               .set("build", build.installed.build)
+                               .set("digest", build.installed.digest)
+                               .set("layer", path_text(store.root())));
   Json builds = Json::array();
-  for (const offline::ImportedBuild& build : imported.builds) builds.push(told(build, !run.common.json));
+  for (const offline::ImportedBuild& build : imported.builds) builds.push(reported(build, !run.common.json));
   const bool quiet = run.common.quiet || run.common.json;
-  print_warnings(world.warnings(), {}, quiet);
+  print_warnings(context.warnings(), {}, quiet);
   print_warnings(imported.warnings, {}, quiet);
   return Json::object()
       .set("format", 1)

@@ -3,9 +3,9 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
-#include "base/counted.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
+#include "base/pluralize.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "host/acquire/acquire.hpp"
@@ -13,7 +13,7 @@
 #include "host/commands/say.hpp"
 #include "host/explain/explain.hpp"
 #include "host/oci/push.hpp"
-#include "host/open/world.hpp"
+#include "host/open/open_context.hpp"
 #include "host/transfer/progress_bar.hpp"
 
 namespace enginehost::commands {
@@ -50,24 +50,25 @@ Result<Json> push(const settings::Settings& settings, const PushFlags& flags, bo
                   const CancelToken& cancel) {
   const std::vector<std::string> ids(flags.what.begin(), flags.what.end() - 1);
   TRY_ASSIGN(const oci::Reference target, oci::read_reference(flags.what.back()));
-  open::World world(settings, {}, cancel);
-  TRY(world.store().check_readable());
+  open::OpenContext context(settings, {}, cancel);
+  TRY(context.store().check_readable());
   oci::PushOptions options;
-  options.transfer = world.transfer_options();
+  options.transfer = context.transfer_options();
   options.cancel = cancel;
   if (settings.offline) return fail(diagnose("EH-N10").with("url", target.text()));
   std::optional<transfer::ProgressBar> bar(std::in_place, stderr, quiet);
   options.progress = bar->callback();
   // Of our own name: neither whoever installs one of these builds meanwhile is kept waiting, nor whoever
   // sends to another place.
-  TRY_ASSIGN(const cache::Stage stage, world.store().stage("push-" + sha256_hex(target.text()).substr(0, 16),
-                                                           acquire::waiting(options.progress, cancel)));
+  TRY_ASSIGN(const cache::Stage stage,
+             context.store().stage("push-" + sha256_hex(target.text()).substr(0, 16),
+                                   acquire::waiting(options.progress, cancel)));
   std::vector<oci::Artifact> artifacts;
   std::vector<cache::Lease> leases;
   for (const std::string& id : ids) {
-    TRY_ASSIGN(const auto installed, world.store().record_of(id));
-    if (!installed) return fail(world.store().not_installed(id));
-    TRY_ASSIGN(cache::Lease lease, world.store().lease(*installed));
+    TRY_ASSIGN(const auto installed, context.store().record_of(id));
+    if (!installed) return fail(context.store().not_installed(id));
+    TRY_ASSIGN(cache::Lease lease, context.store().lease(*installed));
     leases.push_back(std::move(lease));
     oci::ArtifactRequest request;
     TRY_ASSIGN(request.folder, make_private_folder(stage.folder(), "pack-"));
@@ -77,14 +78,14 @@ Result<Json> push(const settings::Settings& settings, const PushFlags& flags, bo
   }
   TRY_ASSIGN(const oci::Pushed pushed, oci::push(target, artifacts, options));
   bar.reset();
-  world.note("push", Json::object()
-                         .set("builds", Json::strings(ids))
-                         .set("reference", pushed.reference)
-                         .set("redistribute", Json::strings(flags.redistribute)));
-  print_warnings(world.warnings(), {}, quiet || json);
+  context.note("push", Json::object()
+                           .set("builds", Json::strings(ids))
+                           .set("reference", pushed.reference)
+                           .set("redistribute", Json::strings(flags.redistribute)));
+  print_warnings(context.warnings(), {}, quiet || json);
   if (!flags.manifest.empty()) {
     TRY_ASSIGN(const Json manifest, manifest_of(artifacts, pushed));
-    TRY(explain::of_argument(
+    TRY(explain::mark_as_argument(
         write_file(std::filesystem::absolute(path_of(flags.manifest)), manifest.dump(1) + "\n")));
   }
   Json builds = Json::array();
@@ -95,8 +96,8 @@ Result<Json> push(const settings::Settings& settings, const PushFlags& flags, bo
   if (!json)
     say("%s: %s sent, %d of %s there already\n", pushed.reference.c_str(), format_bytes(pushed.sent).c_str(),
         pushed.blobs_present,
-        counted(static_cast<std::uint64_t>(pushed.blobs_present + pushed.blobs_sent), "blob was",
-                "blobs were")
+        pluralize(static_cast<std::uint64_t>(pushed.blobs_present + pushed.blobs_sent), "blob was",
+                  "blobs were")
             .c_str());
   return Json::object()
       .set("format", 1)
@@ -115,7 +116,7 @@ CLI::App* add_push(CLI::App& app, PushFlags& flags) {
       ->required()
       ->expected(-2);  // two and more
   repeatable(
-      pushing->add_option("--redistribute", flags.redistribute, "a licence that I may pass on; repeatable"));
+      pushing->add_option("--redistribute", flags.redistribute, "a license that I may pass on; repeatable"));
   pushing->add_option("--manifest", flags.manifest, "write a manifest whose builds come from there");
   return pushing;
 }

@@ -6,9 +6,9 @@
 #include "base/paths.hpp"
 #include "base/shell_word.hpp"
 #include "base/text.hpp"
-#include "host/commands/asked_for.hpp"
 #include "host/commands/cache_export.hpp"
 #include "host/commands/offline.hpp"
+#include "host/commands/request_args.hpp"
 #include "host/commands/say.hpp"
 #include "host/explain/explain.hpp"
 #include "host/offline/bundle_writer.hpp"
@@ -20,26 +20,27 @@ namespace {
 
 constexpr std::uint64_t largest_request = 64u << 20;
 
-Result<std::vector<offline::Wish>> wishes_of(const OfflineFlags& flags, const cache::Store& store) {
+Result<std::vector<offline::EngineConstraint>> constraints_of(const OfflineFlags& flags,
+                                                              const cache::Store& store) {
   std::set<std::string> engines(flags.engines.begin(), flags.engines.end());
   if (engines.empty()) {
     std::vector<Diagnosis> unread;
     for (const cache::Installed& installed : store.list(&unread)) engines.insert(installed.engine);
     if (!unread.empty()) return fail(std::move(unread.front()));
   }
-  std::vector<offline::Wish> wishes;
+  std::vector<offline::EngineConstraint> constraints;
   for (const std::string& text : engines) {
     TRY_ASSIGN(const resolve::Request asked_for,
                request_of("engine-cache", {text, flags.flavor, flags.require, flags.device}));
-    offline::Wish wish;
-    wish.engine = asked_for.engine;
-    wish.version = asked_for.version;
-    wish.flavor = asked_for.flavor;
-    wish.require = asked_for.require;
-    wish.device = asked_for.device;
-    wishes.push_back(std::move(wish));
+    offline::EngineConstraint constraint;
+    constraint.engine = asked_for.engine;
+    constraint.version = asked_for.version;
+    constraint.flavor = asked_for.flavor;
+    constraint.require = asked_for.require;
+    constraint.device = asked_for.device;
+    constraints.push_back(std::move(constraint));
   }
-  return wishes;
+  return constraints;
 }
 
 // Where the answer goes. Only the ending of a request gives way to the bundle's: two requests whose names
@@ -64,19 +65,19 @@ Result<std::filesystem::path> answer_of(const std::filesystem::path& request, co
 }  // namespace
 
 Result<Json> request_command(const OfflineRun& run) {
-  open::World world(run.settings, {}, run.cancel);
-  TRY_ASSIGN(auto wishes, wishes_of(run.flags, world.store()));
-  if (wishes.empty())
+  open::OpenContext context(run.settings, {}, run.cancel);
+  TRY_ASSIGN(auto constraints, constraints_of(run.flags, context.store()));
+  if (constraints.empty())
     return fail(diagnose("EH-P40")
                     .with("program", "engine-cache")
                     .with("problem", "nothing is installed, so an ENGINE has to be named"));
-  TRY(world.check_records());  // it tells what is set aside here
-  const offline::SiteRequest request = offline::request_of_this_machine(world, std::move(wishes));
+  TRY(context.check_records());  // it tells what is quarantined here
+  const offline::SiteRequest request = offline::request_of_this_machine(context, std::move(constraints));
   TRY_ASSIGN(const std::filesystem::path file, offline::place_for_file(given_path(run.flags.file)));
-  TRY(explain::of_argument(write_file(file, request.text())));
+  TRY(explain::mark_as_argument(write_file(file, request.text())));
   std::vector<std::string> wanted;
-  for (const offline::Wish& wish : request.wishes)
-    wanted.push_back(wish.engine + (wish.version.empty() ? "" : "@" + wish.version));
+  for (const offline::EngineConstraint& constraint : request.constraints)
+    wanted.push_back(constraint.engine + (constraint.version.empty() ? "" : "@" + constraint.version));
   if (!run.common.json)
     say("%s asks for %s; answer it where there is a network: engine-cache fulfil %s\n",
         path_text(file).c_str(), join(wanted, ", ").c_str(), shell_word(path_text(file.filename())).c_str());
@@ -92,24 +93,25 @@ Result<Json> fulfil_command(const OfflineRun& run) {
   const std::filesystem::path file = given_path(run.flags.file);
   TRY_ASSIGN(const std::string text, read_file(file, largest_request, "EH-P47"));
   TRY_ASSIGN(const offline::SiteRequest request,
-             explain::of_argument(offline::read_request(text, path_text(file))));
+             explain::mark_as_argument(offline::read_request(text, path_text(file))));
   TRY_ASSIGN(const std::filesystem::path answer, answer_of(file, run.flags.output));
   transfer::ProgressBar bar(stderr, run.common.quiet);
   // This machine's own platform is not asked about.
-  open::World world(run.settings, request.platform, run.cancel);
-  TRY_ASSIGN(const auto answers, offline::answer(run.settings, request,
-                                                 {consent_for(world, &bar), bar.callback(), {}}, run.cancel));
+  open::OpenContext context(run.settings, request.platform, run.cancel);
+  TRY_ASSIGN(
+      const auto answers,
+      offline::answer(run.settings, request, {consent_for(context, &bar), bar.callback(), {}}, run.cancel));
   bar.clear();
   Json answered = Json::array();
   for (const offline::Answer& given : answers) {
     answered.push(Json::object()
-                      .set("engine", given.wish.engine)
+                      .set("engine", given.constraint.engine)
                       .set("build", given.build)
                       .set("was_there", given.was_there)
                       .set("downloaded", given.downloaded)
                       .set("passed_over", Json::strings(given.passed_over))
                       .set("turned_down", open::turned_down_document(given.turned_down))
-                      .set("warnings", open::warnings_document(world, given.warnings)));
+                      .set("warnings", open::warnings_document(context, given.warnings)));
     if (!run.common.json && !given.passed_over.empty())
       say("%s  set aside on the machine that asks (it failed there, or was disabled): %s instead\n",
           join(given.passed_over, ", ").c_str(), given.build.c_str());
@@ -129,10 +131,10 @@ Result<Json> fulfil_command(const OfflineRun& run) {
     TRY_ASSIGN(writing.largest_part, given_size("--max-part", run.flags.max_part));
     writing.progress = bar_for(bar, path_text(writing.file));
     TRY_ASSIGN(const offline::Exported exported,
-               explain::of_argument(offline::export_bundle(world, writing), writing.file));
+               explain::mark_as_argument(offline::export_bundle(context, writing), writing.file));
     bar.clear();
-    note_export(world, exported, writing.file);
-    document = told(exported, writing.file, !run.common.json);
+    note_export(context, exported, writing.file);
+    document = reported(exported, writing.file, !run.common.json);
   }
   return std::move(document.set("format", 1).set("answers", std::move(answered)));
 }

@@ -14,8 +14,8 @@
 #include "host/commands/say.hpp"
 #include "host/manifest/repository.hpp"
 #include "host/manifest/trust/trust_store.hpp"
+#include "host/open/open_context.hpp"
 #include "host/open/repositories.hpp"
-#include "host/open/world.hpp"
 
 namespace enginehost::commands {
 namespace {
@@ -42,9 +42,9 @@ Json to_json(const manifest::TrustedKey& key) {
 
 // On record, or a warning that it is not.
 void note(const settings::Settings& settings, std::string_view event, const Json& facts, bool json) {
-  open::World world(settings);
-  world.note(event, facts);
-  print_warnings(world.warnings(), {}, json);
+  open::OpenContext context(settings);
+  context.note(event, facts);
+  print_warnings(context.warnings(), {}, json);
 }
 
 int add(const settings::Settings& settings, const TrustFlags& flags, bool json) {
@@ -61,8 +61,8 @@ int add(const settings::Settings& settings, const TrustFlags& flags, bool json) 
     manifest::TrustedKey trusted;
     trusted.key = *key;
     trusted.repository = repository;
-    trusted.added = manifest::text_of_time(open::World::now());
-    if (const auto added = settings::of_state(store.add(trusted), settings); !added)
+    trusted.added = manifest::text_of_time(open::OpenContext::now());
+    if (const auto added = settings::mark_as_state(store.add(trusted), settings); !added)
       return end_with(added.error(), json);
   }
   note(settings, "trust_add",
@@ -128,7 +128,7 @@ int remove(const settings::Settings& settings, const TrustFlags& flags, bool jso
   };
   const std::string id = manifest::full_key_id(flags.key);
   if (id.empty()) return refuse("a key id is 16 upper-case hexadecimal digits");
-  const auto removed = settings::of_state(open::trust_store(settings).remove(id), settings);
+  const auto removed = settings::mark_as_state(open::trust_store(settings).remove(id), settings);
   if (!removed) return end_with(removed.error(), json);
   if (!*removed) return refuse("no key with this id was added here");
   note(settings, "trust_remove", Json::object().set("key_id", id), json);

@@ -7,16 +7,16 @@
 
 #include "base/paths.hpp"
 #include "cache/check.hpp"
-#include "cache/place.hpp"
-#include "host/acquire/mend.hpp"
+#include "cache/layer_trust.hpp"
+#include "host/acquire/repair.hpp"
 #include "host/commands/audit_check.hpp"
 #include "host/commands/common.hpp"
-#include "host/commands/given_flags.hpp"
+#include "host/commands/location_flags.hpp"
 #include "host/commands/records_check.hpp"
 #include "host/commands/say.hpp"
 #include "host/explain/explain.hpp"
 #include "host/open/install.hpp"
-#include "host/open/world.hpp"
+#include "host/open/open_context.hpp"
 
 namespace enginehost::commands {
 namespace {
@@ -24,11 +24,11 @@ namespace {
 // What became of one build.
 struct Verified {
   std::vector<cache::Problem> problems;
-  std::filesystem::path layer;  // the read-only one that has the first of them: nothing is mended there
-  std::vector<cache::MendedFile> mended;
+  std::filesystem::path layer;  // the read-only one that has the first of them: nothing is repaired there
+  std::vector<cache::RepairedFile> repaired;
   std::vector<Diagnosis> not_fetched;
-  bool fetched_anew = false, repaired = false;
-  bool sound() const { return problems.empty() || repaired; }
+  bool refetched = false, fully_repaired = false;
+  bool sound() const { return problems.empty() || fully_repaired; }
 };
 
 // Without --deep.
@@ -37,30 +37,30 @@ constexpr const char* sizes_are_right =
 
 class Verification {
  public:
-  Verification(open::World& world, const VerifyFlags& flags, bool json, bool quiet)
-      : world_(world), store_(world.store()), flags_(flags), json_(json), quiet_(quiet) {}
+  Verification(open::OpenContext& context, const VerifyFlags& flags, bool json, bool quiet)
+      : context_(context), store_(context.store()), flags_(flags), json_(json), quiet_(quiet) {}
 
   Result<Json> run();
-  std::optional<Diagnosis> worst;  // that was not mended
+  std::optional<Diagnosis> worst;  // that was not repaired
   // What to tell of it: of a repair that failed the cause, whose remedy is not to repair once more.
-  const Diagnosis& to_tell() const { return why_not_repaired_ ? *why_not_repaired_ : *worst; }
+  const Diagnosis& to_report() const { return why_not_repaired_ ? *why_not_repaired_ : *worst; }
 
  private:
   Result<void> look();
   Result<void> note_unread(Diagnosis why);
   Result<std::vector<cache::Problem>> look_at(const std::string& id) const;
   Result<void> repair(const std::string& id, Verified& verified);
-  Result<void> fetch_anew(const std::string& id);
-  void note_mended(const std::string& id, const std::vector<cache::MendedFile>& mended);
-  Json tell(const std::string& id, const Verified& verified) const;
-  void tell_the_rest(Json& document);
+  Result<void> refetch(const std::string& id);
+  void note_repaired(const std::string& id, const std::vector<cache::RepairedFile>& repaired);
+  Json report(const std::string& id, const Verified& verified) const;
+  void report_the_rest(Json& document);
   Result<Json> places();
   acquire::AcquireOptions options() const;
   const manifest::Build* known(const std::string& id);
   // Without the layers.
   cache::Store own() const { return cache::Store::open(store_.root()); }
 
-  open::World& world_;
+  open::OpenContext& context_;
   const cache::Store& store_;
   const VerifyFlags& flags_;
   bool json_, quiet_;
@@ -69,7 +69,7 @@ class Verification {
   std::optional<Diagnosis> why_not_repaired_;
 };
 
-bool told_already(const std::vector<cache::Problem>& problems, const cache::Problem& problem) {
+bool reported_already(const std::vector<cache::Problem>& problems, const cache::Problem& problem) {
   return std::any_of(problems.begin(), problems.end(),
                      [&](const cache::Problem& other) { return other.path == problem.path; });
 }
@@ -98,23 +98,23 @@ Result<void> Verification::look() {
     if (!build.read_only) continue;
     layered.insert(build.build);
     Verified& verified = builds_[build.build];
-    TRY_ASSIGN(verified.problems, store_.verify(build.build, flags_.deep, world_.cancel()));
+    TRY_ASSIGN(verified.problems, store_.verify(build.build, flags_.deep, context_.cancel()));
     if (!verified.problems.empty()) verified.layer = build.layer;
   }
   if (!flags_.build.empty() && layered.contains(flags_.build)) return {};
   for (Diagnosis& why : unread) TRY(note_unread(std::move(why)));
   TRY_ASSIGN(std::vector<cache::Violation> violations,
-             cache::check(store_.root(), {flags_.deep, false, flags_.build, world_.cancel()}));
+             cache::check(store_.root(), {flags_.deep, false, flags_.build, context_.cancel()}));
   for (cache::Violation& violation : violations) {
     auto& problems = violation.build.empty() ? beside_ : builds_[violation.build].problems;
-    if (!told_already(problems, violation.problem)) problems.push_back(std::move(violation.problem));
+    if (!reported_already(problems, violation.problem)) problems.push_back(std::move(violation.problem));
   }
   if (!flags_.build.empty() && builds_.empty()) return fail(store_.not_installed(flags_.build));
   return {};
 }
 
 Result<std::vector<cache::Problem>> Verification::look_at(const std::string& id) const {
-  TRY_ASSIGN(const auto violations, cache::check(store_.root(), {true, false, id, world_.cancel()}));
+  TRY_ASSIGN(const auto violations, cache::check(store_.root(), {true, false, id, context_.cancel()}));
   std::vector<cache::Problem> problems;
   for (const cache::Violation& violation : violations) problems.push_back(violation.problem);
   return problems;
@@ -122,21 +122,21 @@ Result<std::vector<cache::Problem>> Verification::look_at(const std::string& id)
 
 acquire::AcquireOptions Verification::options() const {
   acquire::AcquireOptions options;
-  options.transfer = world_.transfer_options();
-  options.download_limit = world_.settings().downloads.max_artifact_bytes;
-  options.unpacked_limit = world_.settings().downloads.max_unpacked_bytes;
+  options.transfer = context_.transfer_options();
+  options.download_limit = context_.settings().downloads.max_artifact_bytes;
+  options.unpacked_limit = context_.settings().downloads.max_unpacked_bytes;
   return options;
 }
 
 const manifest::Build* Verification::known(const std::string& id) {
-  for (const auto& build : world_.catalogue().builds)
+  for (const auto& build : context_.catalog().builds)
     if (build->id == id) return build.get();
   return nullptr;
 }
 
-// The damaged parts go aside, and the build is installed anew from what the catalogue (or its own record)
+// The damaged parts go aside, and the build is installed again from what the catalog (or its own record)
 // says.
-Result<void> Verification::fetch_anew(const std::string& id) {
+Result<void> Verification::refetch(const std::string& id) {
   const manifest::Build* build = known(id);
   if (build == nullptr) return fail(diagnose("EH-S19").with("build", id));
   {
@@ -145,45 +145,45 @@ Result<void> Verification::fetch_anew(const std::string& id) {
   }
   transfer::ProgressBar bar(stderr, quiet_);
   acquire::AcquireOptions again = options();
-  again.anew = true;
-  return open::install_noted(world_, *build, again, bar.callback()).map([](const auto&) {});
+  again.refetch = true;
+  return open::install_noted(context_, *build, again, bar.callback()).map([](const auto&) {});
 }
 
-void Verification::note_mended(const std::string& id, const std::vector<cache::MendedFile>& mended) {
-  if (mended.empty()) return;
+void Verification::note_repaired(const std::string& id, const std::vector<cache::RepairedFile>& repaired) {
+  if (repaired.empty()) return;
   Json files = Json::array();
-  for (const cache::MendedFile& file : mended)
+  for (const cache::RepairedFile& file : repaired)
     files.push(Json::object().set("file", file.problem.path).set("from", file.from));
-  world_.note("mend", Json::object().set("build", id).set("files", std::move(files)));
+  context_.note("mend", Json::object().set("build", id).set("files", std::move(files)));
 }
 
-// File by file first; what cannot be had that way is installed anew.
+// File by file first; what cannot be had that way is installed again.
 Result<void> Verification::repair(const std::string& id, Verified& verified) {
-  auto mended = acquire::mend(id, known(id), store_, options(), world_.cancel());
+  auto repaired = acquire::repair(id, known(id), store_, options(), context_.cancel());
   // Removed by someone else meanwhile: then nothing of it is damaged.
   if (const auto still = own().record_of(id); still && !*still) {
-    verified.repaired = true;
+    verified.fully_repaired = true;
     return {};
   }
-  if (!mended && (mended.error().code == "EH-P10" || mended.error().code == "EH-F18"))
-    return fail(std::move(mended).error());
-  if (mended) {
-    verified.mended = std::move(mended->files);
-    verified.not_fetched = std::move(mended->not_fetched);
-    note_mended(id, verified.mended);
+  if (!repaired && (repaired.error().code == "EH-P10" || repaired.error().code == "EH-F18"))
+    return fail(std::move(repaired).error());
+  if (repaired) {
+    verified.repaired = std::move(repaired->files);
+    verified.not_fetched = std::move(repaired->not_fetched);
+    note_repaired(id, verified.repaired);
   }
-  if (!mended || !mended->left.empty()) {
-    if (auto fetched = fetch_anew(id); !fetched) {
+  if (!repaired || !repaired->left.empty()) {
+    if (auto fetched = refetch(id); !fetched) {
       // That no source gives single files is no reason any more.
       std::erase_if(verified.not_fetched, [](const Diagnosis& why) { return why.code == "EH-N15"; });
       verified.not_fetched.push_back(std::move(fetched).error());
       if (verified.not_fetched.back().code == "EH-P10") return fail(verified.not_fetched.back());
       return {};
     }
-    verified.fetched_anew = true;
+    verified.refetched = true;
   }
   TRY_ASSIGN(const std::vector<cache::Problem> left, look_at(id));
-  verified.repaired = left.empty() && verified.layer.empty();
+  verified.fully_repaired = left.empty() && verified.layer.empty();
   // Renews the stamps, so that the next open need not hash.
   static_cast<void>(store_.find(id));
   return {};
@@ -196,17 +196,17 @@ Json json_of(const cache::Problem& problem) {
       .set("diagnosis", explain::to_json(problem.diagnosis));
 }
 
-Json Verification::tell(const std::string& id, const Verified& verified) const {
-  Json found = Json::array(), mended = Json::array(), failures = Json::array();
+Json Verification::report(const std::string& id, const Verified& verified) const {
+  Json found = Json::array(), repaired = Json::array(), failures = Json::array();
   for (const cache::Problem& problem : verified.problems) {
     found.push(json_of(problem));
     if (!json_) say("%s  %s  %s\n", id.c_str(), cache::name_of(problem.kind), problem.path.c_str());
   }
-  for (const cache::MendedFile& file : verified.mended) {
-    mended.push(Json::object()
-                    .set("file", file.problem.path)
-                    .set("problem", cache::name_of(file.problem.kind))
-                    .set("from", file.from));
+  for (const cache::RepairedFile& file : verified.repaired) {
+    repaired.push(Json::object()
+                      .set("file", file.problem.path)
+                      .set("problem", cache::name_of(file.problem.kind))
+                      .set("from", file.from));
     if (!json_)
       say("%s  mended %s (%s), from %s\n", id.c_str(), file.problem.path.c_str(),
           cache::name_of(file.problem.kind), file.from.c_str());
@@ -214,8 +214,8 @@ Json Verification::tell(const std::string& id, const Verified& verified) const {
   for (const Diagnosis& failure : verified.not_fetched) failures.push(explain::to_json(failure));
   if (!json_) {
     const char* verdict = verified.problems.empty() ? (flags_.deep ? "every byte is right" : sizes_are_right)
-                          : verified.repaired
-                              ? (verified.fetched_anew ? "repaired, fetched anew" : "repaired")
+                          : verified.fully_repaired
+                              ? (verified.refetched ? "repaired, fetched anew" : "repaired")
                               : "damaged";
     say("%s  %s\n", id.c_str(), verdict);
     if (!verified.sound() && flags_.repair && !verified.layer.empty())
@@ -230,16 +230,16 @@ Json Verification::tell(const std::string& id, const Verified& verified) const {
   return Json::object()
       .set("build", id)
       .set("ok", verified.sound())
-      .set("repaired", verified.repaired)
+      .set("repaired", verified.fully_repaired)
       .set("read_only_layer", verified.layer.empty() ? Json() : Json(path_text(verified.layer)))
       .set("problems", std::move(found))
-      .set("mended", std::move(mended))
-      .set("fetched_anew", verified.fetched_anew)
+      .set("mended", std::move(repaired))
+      .set("fetched_anew", verified.refetched)
       .set("not_fetched", std::move(failures));
 }
 
 // What lies beside the builds, and the folders themselves.
-void Verification::tell_the_rest(Json& document) {
+void Verification::report_the_rest(Json& document) {
   Json problems = Json::array(), places = Json::array();
   for (const cache::Problem& problem : beside_) {
     problems.push(json_of(problem));
@@ -266,7 +266,7 @@ void Verification::tell_the_rest(Json& document) {
 // some of them, and says of those what is wrong.
 Result<Json> Verification::places() {
   Json moved = Json::array();
-  for (Diagnosis& odd : store_.odd_places()) {
+  for (Diagnosis& odd : store_.unexpected_entries()) {
     const std::filesystem::path place = path_of(odd.value("folder"));
     if (!flags_.repair) {
       beside_.push_back({cache::Problem::Kind::wrong_kind, path_text(place.filename()), std::move(odd)});
@@ -285,11 +285,11 @@ Result<Json> Verification::places() {
 Result<Json> Verification::run() {
   TRY_ASSIGN(Json moved, places());
   TRY(store_.check_readable());
-  bool layout_mended = false;
+  bool layout_repaired = false;
   if (flags_.repair) {
-    TRY_ASSIGN(layout_mended, store_.mend_layout());
+    TRY_ASSIGN(layout_repaired, store_.repair_layout());
   }
-  if (layout_mended && !json_) say("the cache  mended LAYER.json, written anew\n");
+  if (layout_repaired && !json_) say("the cache  mended LAYER.json, written anew\n");
   TRY(look());
   Json builds = Json::array();
   for (auto& [id, verified] : builds_) {
@@ -299,12 +299,12 @@ Result<Json> Verification::run() {
       worst = verified.problems.front().diagnosis;
       if (!verified.not_fetched.empty()) why_not_repaired_ = verified.not_fetched.back();
     }
-    builds.push(tell(id, verified));
+    builds.push(report(id, verified));
   }
   // What no build needs is not worth mending: the sweep takes it away.
   if (!beside_.empty() && flags_.repair) {
     TRY(store_.sweep().map([](std::uint64_t) {}));
-    TRY_ASSIGN(const auto left, cache::check(store_.root(), {flags_.deep, false, {}, world_.cancel()}));
+    TRY_ASSIGN(const auto left, cache::check(store_.root(), {flags_.deep, false, {}, context_.cancel()}));
     std::erase_if(beside_, [&](const cache::Problem& problem) {
       return std::none_of(left.begin(), left.end(), [&](const cache::Violation& violation) {
         return violation.build.empty() && violation.problem.path == problem.path;
@@ -315,10 +315,10 @@ Result<Json> Verification::run() {
   Json document = Json::object();
   document.set("format", 1)
       .set("cache", path_text(store_.root()))
-      .set("layout_mended", layout_mended)
+      .set("layout_mended", layout_repaired)
       .set("places_moved", std::move(moved))
       .set("builds", std::move(builds));
-  tell_the_rest(document);
+  report_the_rest(document);
   return document;
 }
 
@@ -334,18 +334,18 @@ CLI::App* add_verify(CLI::App& app, VerifyFlags& flags) {
 
 int run_verify(const settings::Settings& settings, const VerifyFlags& flags, bool json, bool quiet,
                const CancelToken& cancel) {
-  open::World world(settings, {}, cancel);
-  Verification verification(world, flags, json, quiet);
+  open::OpenContext context(settings, {}, cancel);
+  Verification verification(context, flags, json, quiet);
   auto document = verification.run();
   if (!document) return end_with(explain::of_this_cache(document.error()), json);
   if (flags.build.empty()) {
     document->set("records", check_records(settings, flags.repair, !json, verification.worst));
     document->set("audit", check_audit_log(settings, !json, verification.worst));
   }
-  if (verification.worst) document->set("diagnosis", explain::to_json(verification.to_tell()));
+  if (verification.worst) document->set("diagnosis", explain::to_json(verification.to_report()));
   if (json) print(*document);
   if (!verification.worst) return 0;
-  if (!json) say_aside("%s\n", described(verification.to_tell()).c_str());
+  if (!json) say_aside("%s\n", described(verification.to_report()).c_str());
   return static_cast<int>(explain::exit_status(*verification.worst));
 }
 

@@ -14,7 +14,7 @@ struct VerifyFlags {
 };
 
 CLI::App* add_verify(CLI::App& app, VerifyFlags& flags);
-// The exit status: that of the first thing that is wrong and was not mended.
+// The exit status: that of the first thing that is wrong and was not repaired.
 int run_verify(const settings::Settings& settings, const VerifyFlags& flags, bool json, bool quiet,
                const CancelToken& cancel);
 

@@ -12,11 +12,11 @@
 #include "base/printable.hpp"
 #include "base/text.hpp"
 #include "host/commands/arguments.hpp"
-#include "host/commands/asked_for.hpp"
-#include "host/commands/given_flags.hpp"
+#include "host/commands/location_flags.hpp"
 #include "host/commands/output.hpp"
+#include "host/commands/request_args.hpp"
 #include "host/commands/say.hpp"
-#include "host/commands/written.hpp"
+#include "host/commands/stdout_writer.hpp"
 #include "host/explain/explain.hpp"
 #include "host/open/document.hpp"
 #include "host/settings/layer.hpp"
@@ -105,7 +105,7 @@ void CommonFlags::add_to(CLI::App& app) {
   app.add_option("--cache", cache, "the cache folder");
   app.add_flag("--offline", offline, "open no socket: choose among what is installed or lies in folders");
   repeatable(
-      app.add_option("--accept-license", accept_licenses, "accept the licence with this id; repeatable"));
+      app.add_option("--accept-license", accept_licenses, "accept the license with this id; repeatable"));
   app.add_flag("--quiet", quiet, "no progress, no warnings");
   app.add_flag("--verbose", verbose, "say more");
 }
@@ -184,7 +184,7 @@ void print_warnings(const std::vector<std::string>& warnings, const std::vector<
 
 int guarded(int argc, char** argv, const std::function<int()>& body) {
   try {
-    return all_written(body());
+    return finish_stdout(body());
   } catch (const std::exception& thrown) {
     return end_with(explain::of_exception(thrown), json_asked_for(argc, argv));
   }

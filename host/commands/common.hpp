@@ -48,12 +48,12 @@ Result<settings::Settings> settings_of(const CommonFlags& flags, settings::FlagV
 // opening an engine: policy may be among what was not read.
 Result<settings::Settings> settings_without_configuration(const CommonFlags& flags);
 
-// Asks on a terminal for more than 100 MB or a licence that wants acceptance, whose text is shown first where
-// it can be had; without a terminal a licence must have been accepted before, by --accept-license or by
+// Asks on a terminal for more than 100 MB or a license that wants acceptance, whose text is shown first where
+// it can be had; without a terminal a license must have been accepted before, by --accept-license or by
 // policy. What is accepted is recorded. EH-P03 with "license", "url" or "bytes" when declined; else as
 // open::licenses_to_ask. The world must outlive the function.
 // A bar that is drawn is wiped before the first question.
-std::function<Result<void>(const acquire::Question&)> consent_for(open::World& world,
+std::function<Result<void>(const acquire::Question&)> consent_for(open::OpenContext& context,
                                                                   transfer::ProgressBar* bar = nullptr);
 
 // Prints a diagnosis, as a document on stdout ("format", "diagnosis") with `json`, else as text on stderr,

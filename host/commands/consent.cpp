@@ -26,13 +26,13 @@ bool ask(const std::string& question) {
 }
 
 // The text that would be agreed to; why it cannot be shown, when it cannot. Declined: EH-P03 is the caller's.
-bool ask_for_license(open::World& world, const std::string& build, const manifest::License& license) {
-  const auto& builds = world.catalogue().builds;
+bool ask_for_license(open::OpenContext& context, const std::string& build, const manifest::License& license) {
+  const auto& builds = context.catalog().builds;
   const auto covered =
       std::find_if(builds.begin(), builds.end(), [&](const auto& one) { return one->id == build; });
   if (const auto text =
-          open::license_text(world.store(), license, covered == builds.end() ? nullptr : covered->get(),
-                             world.transfer_options(), world.cancel()))
+          open::license_text(context.store(), license, covered == builds.end() ? nullptr : covered->get(),
+                             context.transfer_options(), context.cancel()))
     say_aside("%s\n\n", text->c_str());
   else
     say_aside("the text of %s cannot be shown: %s\n", printable_line(license.id).c_str(),
@@ -42,27 +42,27 @@ bool ask_for_license(open::World& world, const std::string& build, const manifes
 }
 
 // With the text that is kept here, as that of a bundle is: it is read without a network.
-Diagnosis consent_missing(const open::World& world, const std::string& build,
+Diagnosis consent_missing(const open::OpenContext& context, const std::string& build,
                           const acquire::LicenseQuestion& license) {
   Diagnosis diagnosis = open::consent_missing(build, license);
-  if (open::kept_text(world.store(), license.license.sha256))
-    diagnosis.with("license_text", path_text(open::text_file(world.store(), license.license.sha256)));
+  if (open::kept_text(context.store(), license.license.sha256))
+    diagnosis.with("license_text", path_text(open::text_file(context.store(), license.license.sha256)));
   return diagnosis;
 }
 
 }  // namespace
 
-std::function<Result<void>(const acquire::Question&)> consent_for(open::World& world,
+std::function<Result<void>(const acquire::Question&)> consent_for(open::OpenContext& context,
                                                                   transfer::ProgressBar* bar) {
-  return [&world, bar](const acquire::Question& question) -> Result<void> {
+  return [&context, bar](const acquire::Question& question) -> Result<void> {
     if (bar != nullptr) bar->clear();
     const bool terminal = is_terminal(standard_input) && is_terminal(standard_error);
     TRY_ASSIGN(const std::vector<acquire::LicenseQuestion> licenses,
-               open::licenses_to_ask(world.settings(), question));
+               open::licenses_to_ask(context.settings(), question));
     for (const acquire::LicenseQuestion& license : licenses) {
-      if (!terminal || !ask_for_license(world, question.build, license.license))
-        return fail(consent_missing(world, question.build, license));
-      TRY(open::accept_license(world.settings(), open::terms_of(license.license),
+      if (!terminal || !ask_for_license(context, question.build, license.license))
+        return fail(consent_missing(context, question.build, license));
+      TRY(open::accept_license(context.settings(), open::terms_of(license.license),
                                settings::ConsentWay::terminal));
     }
     if (terminal && question.download > size_to_ask_for &&

@@ -1,30 +1,30 @@
-// engine-cache: the administrator's view of what is installed and what is set aside.
+// engine-cache: the administrator's view of what is installed and what is quarantined.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <optional>
 
-#include "base/counted.hpp"
 #include "base/paths.hpp"
+#include "base/pluralize.hpp"
 #include "base/shell_word.hpp"
 #include "base/text.hpp"
-#include "cache/place.hpp"
-#include "host/commands/asked_for.hpp"
+#include "cache/layer_trust.hpp"
 #include "host/commands/cache_gc.hpp"
 #include "host/commands/cache_push.hpp"
 #include "host/commands/cache_trust.hpp"
 #include "host/commands/cache_verify.hpp"
 #include "host/commands/common.hpp"
-#include "host/commands/for_everybody.hpp"
-#include "host/commands/given_flags.hpp"
 #include "host/commands/licenses.hpp"
+#include "host/commands/location_flags.hpp"
 #include "host/commands/offline.hpp"
 #include "host/commands/program.hpp"
 #include "host/commands/quarantine.hpp"
 #include "host/commands/recorded_platform.hpp"
 #include "host/commands/report.hpp"
+#include "host/commands/request_args.hpp"
 #include "host/commands/say.hpp"
-#include "host/commands/written.hpp"
+#include "host/commands/stdout_writer.hpp"
+#include "host/commands/system_layer_umask.hpp"
 #include "host/explain/explain.hpp"
 #include "host/open/document.hpp"
 #include "host/open/fetch.hpp"
@@ -51,7 +51,7 @@ int report(const Result<Json>& result, bool json) {
 Result<Json> fetch_for(const settings::Settings& settings, std::optional<platform::Platform> platform,
                        const std::string& label, const Flags& flags, const CancelToken& cancel) {
   const bool here = !platform;
-  open::World world(settings, std::move(platform), cancel);
+  open::OpenContext context(settings, std::move(platform), cancel);
   TRY_ASSIGN(resolve::Request request,
              request_of("engine-cache", {flags.engine, "", flags.flavor, "", "--flavor"}));
   // What the next open would take. What this machine's settings wish for says nothing of another machine.
@@ -59,9 +59,9 @@ Result<Json> fetch_for(const settings::Settings& settings, std::optional<platfor
     return fail(std::move(*refused));
   if (here) request = open::completed(std::move(request), settings);
   request.offline = settings.offline;
-  TRY_ASSIGN(resolve::Plan plan, open::decide(world, std::move(request)));
+  TRY_ASSIGN(resolve::Plan plan, open::decide(context, std::move(request)));
   transfer::ProgressBar bar(stderr, flags.common.quiet);
-  auto acquired = open::fetch_best(world, plan, {consent_for(world, &bar), bar.callback(), {}});
+  auto acquired = open::fetch_best(context, plan, {consent_for(context, &bar), bar.callback(), {}});
   bar.clear();
   if (!acquired) {
     // The command that brings it is for that machine.
@@ -82,9 +82,9 @@ Result<Json> fetch_for(const settings::Settings& settings, std::optional<platfor
   if (plan.forced_in_vain) acquired->warnings.push_back(*plan.forced_in_vain);
   for (const resolve::Candidate& candidate : plan.candidates)
     if (candidate.build->id == acquired->installed.build)
-      if (auto idle = resolve::accelerator_left_idle(plan, world.platform(), *candidate.build))
+      if (auto idle = resolve::idle_accelerator(plan, context.platform(), *candidate.build))
         acquired->warnings.push_back(std::move(*idle));
-  print_warnings(world.warnings(), acquired->warnings, flags.common.quiet || flags.common.json);
+  print_warnings(context.warnings(), acquired->warnings, flags.common.quiet || flags.common.json);
   return Json::object()
       .set("for", label)
       .set("build", acquired->installed.build)
@@ -95,7 +95,7 @@ Result<Json> fetch_for(const settings::Settings& settings, std::optional<platfor
       .set("repaired", acquired->repaired)
       .set("fallback", fallback)
       .set("turned_down", open::turned_down_document(open::turned_down(plan)))
-      .set("warnings", open::warnings_document(world, acquired->warnings));
+      .set("warnings", open::warnings_document(context, acquired->warnings));
 }
 
 Result<Json> fetch(const settings::Settings& settings, const Flags& flags, const CancelToken& cancel) {
@@ -148,15 +148,15 @@ Result<Json> list(const cache::Store& store, const Flags& flags) {
     if (builds.as_array().empty())
       say("nothing is installed in %s\n", path_text(store.root()).c_str());
     else
-      say("%s, %s\n", counted(builds.as_array().size(), "build", "builds").c_str(),
+      say("%s, %s\n", pluralize(builds.as_array().size(), "build", "builds").c_str(),
           format_bytes(total).c_str());
   }
   // What lies in such a layer is there, and is neither listed nor opened.
-  std::vector<Diagnosis> told = cache::layers_passed_over(store.layers());
-  if (pins_unread) told.push_back(std::move(*pins_unread));
-  print_warnings({}, told, flags.common.quiet || flags.common.json);
+  std::vector<Diagnosis> reported = cache::layers_passed_over(store.layers());
+  if (pins_unread) reported.push_back(std::move(*pins_unread));
+  print_warnings({}, reported, flags.common.quiet || flags.common.json);
   Json warnings = Json::array();
-  for (const Diagnosis& warning : told) warnings.push(explain::to_json(warning));
+  for (const Diagnosis& warning : reported) warnings.push(explain::to_json(warning));
   return Json::object()
       .set("format", 1)
       .set("cache", path_text(store.root()))
@@ -165,19 +165,19 @@ Result<Json> list(const cache::Store& store, const Flags& flags) {
 }
 
 Result<Json> remove(const settings::Settings& settings, const Flags& flags) {
-  open::World world(settings);
-  TRY(world.store().check_readable());
-  TRY(open::mend_places(world));
+  open::OpenContext context(settings);
+  TRY(context.store().check_readable());
+  TRY(open::repair_places(context));
   std::vector<Diagnosis> stayed;
-  const auto freed = world.store().remove(flags.build, &stayed);
+  const auto freed = context.store().remove(flags.build, &stayed);
   if (!freed) return fail(explain::of_this_cache(freed.error()));
-  world.note("remove", Json::object().set("build", flags.build).set("freed", *freed));
+  context.note("remove", Json::object().set("build", flags.build).set("freed", *freed));
   if (!flags.common.json) say("%s removed, %s freed\n", flags.build.c_str(), format_bytes(*freed).c_str());
   // The build is gone; what is left of it takes its room all the same. The reasons are mostly one, several
   // times.
   const bool quiet = flags.common.quiet || flags.common.json;
   for (Diagnosis& why : stayed) why = explain::of_this_cache(std::move(why));
-  print_warnings(world.warnings(), stayed, quiet);
+  print_warnings(context.warnings(), stayed, quiet);
   if (!stayed.empty() && !quiet) say_aside("%s\n", described(stayed.front()).c_str());
   Json left = Json::array();
   for (const Diagnosis& why : stayed) left.push(explain::to_json(why));
@@ -236,7 +236,7 @@ int run(int argc, char** argv) {
   const bool writes_here = fetching->parsed() || removing->parsed() || verifying->parsed() ||
                            gc_flags.parsed() || trusting->parsed() || licensing->parsed() ||
                            quarantining->parsed();
-  if (writes_here && is_for_everybody(store, *settings)) let_others_read_what_is_made();
+  if (writes_here && is_system_layer(store, *settings)) set_system_layer_umask();
   if (fetching->parsed()) return report(fetch(*settings, flags, cancel), flags.common.json);
   if (listing->parsed()) return report(list(store, flags), flags.common.json);
   if (removing->parsed()) return report(remove(*settings, flags), flags.common.json);

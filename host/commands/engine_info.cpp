@@ -8,20 +8,20 @@
 #include "base/shell_word.hpp"
 #include "base/text.hpp"
 #include "host/commands/bench.hpp"
-#include "host/commands/checked.hpp"
 #include "host/commands/common.hpp"
+#include "host/commands/device_checks.hpp"
 #include "host/commands/engine_log.hpp"
-#include "host/commands/given_flags.hpp"
 #include "host/commands/info_flags.hpp"
 #include "host/commands/installations.hpp"
-#include "host/commands/opening.hpp"
+#include "host/commands/location_flags.hpp"
+#include "host/commands/open_flags.hpp"
 #include "host/commands/plot.hpp"
 #include "host/commands/program.hpp"
 #include "host/commands/recorded_platform.hpp"
 #include "host/commands/report.hpp"
 #include "host/commands/say.hpp"
 #include "host/commands/self_test.hpp"
-#include "host/commands/written.hpp"
+#include "host/commands/stdout_writer.hpp"
 #include "host/explain/describe_code.hpp"
 #include "host/explain/explain.hpp"
 #include "host/open/document.hpp"
@@ -31,8 +31,8 @@ namespace enginehost::commands {
 namespace {
 
 // Remedies name pages by their place in the source tree; where this program was installed, they came along.
-std::string place_of_pages(const std::string& told) {
-  if (told.find("docs/") == std::string::npos) return {};
+std::string place_of_pages(const std::string& reported) {
+  if (reported.find("docs/") == std::string::npos) return {};
   std::error_code error;
   const auto pages = executable_folder().parent_path() / "share" / "doc" / "enginehost";
   if (!std::filesystem::is_directory(pages / "docs", error)) return {};
@@ -126,7 +126,7 @@ int inspect(const InfoFlags& flags) {
   // into every program does.
   linker::Machine here = linker::describe_this_machine();
   here.loaded = linker::preloaded_libraries();
-  auto report = explain::of_argument(
+  auto report = explain::mark_as_argument(
       preflight::inspect(file, flags.symbols, here, described ? &*described : nullptr), file);
   if (!report) {
     end_with(report.error(), flags.common.json);
@@ -134,13 +134,13 @@ int inspect(const InfoFlags& flags) {
   }
   const std::string asked = "engine-info --inspect ", done = asked + shell_word(path_text(file));
   for (Diagnosis& diagnosis : report->diagnoses) {
-    diagnosis = explain::of_argument(std::move(diagnosis), file);
+    diagnosis = explain::mark_as_argument(std::move(diagnosis), file);
     // What the file needs may lie anywhere: only what lies in a cache is fetched again.
     if (const std::filesystem::path about = path_of(diagnosis.value("file"));
         diagnosis.value("place").empty() && about.is_absolute() && !is_in_a_view(about))
       diagnosis.with("outside", "yes", "no file of the cache");
     explain::complete(diagnosis);
-    // What was just done mends nothing.
+    // What was just done repairs nothing.
     std::erase_if(diagnosis.remedy, [&](const std::string& remedy) {
       const std::size_t at = remedy.find(done), end = at + done.size();
       return (at != std::string::npos && (end == remedy.size() || remedy[end] == ' ')) ||
@@ -157,23 +157,23 @@ int inspect(const InfoFlags& flags) {
 }
 
 // Finishes whatever is broken; `broken` is a configuration that could not be used.
-int machine(const InfoFlags& flags, open::World& world, const std::optional<Diagnosis>& broken) {
+int machine(const InfoFlags& flags, open::OpenContext& context, const std::optional<Diagnosis>& broken) {
   if (flags.platform_json) {
-    world.look_for_libraries({});
-    print(Json::object().set("format", 1).set("platform", platform::to_json(world.platform(), true)));
+    context.look_for_libraries({});
+    print(Json::object().set("format", 1).set("platform", platform::to_json(context.platform(), true)));
   } else if (flags.common.json)
-    print(machine_document(world, broken));
+    print(machine_document(context, broken));
   else
-    say("%s", machine_report(world, flags.common.verbose).c_str());
+    say("%s", machine_report(context, flags.common.verbose).c_str());
   flush_out(stdout);
-  if (!flags.common.json) print_warnings(world.warnings(), {}, flags.common.quiet);
+  if (!flags.common.json) print_warnings(context.warnings(), {}, flags.common.quiet);
   if (broken && !flags.common.json)
     say_aside("the configuration was left out:\n%s\n", described(*broken).c_str());
   return 0;
 }
 
-int installed_by_others(const InfoFlags& flags, open::World& world) {
-  const std::vector<SeenInstallation> seen = look_for_installations(world);
+int installed_by_others(const InfoFlags& flags, open::OpenContext& context) {
+  const std::vector<SeenInstallation> seen = look_for_installations(context);
   if (flags.common.json)
     print(to_json(seen));
   else
@@ -181,7 +181,7 @@ int installed_by_others(const InfoFlags& flags, open::World& world) {
   return 0;
 }
 
-open::OpenRequest open_request(const InfoFlags& flags, resolve::Request request, open::World& world,
+open::OpenRequest open_request(const InfoFlags& flags, resolve::Request request, open::OpenContext& context,
                                transfer::ProgressBar& bar) {
   open::OpenRequest open;
   open.request = std::move(request);
@@ -189,32 +189,32 @@ open::OpenRequest open_request(const InfoFlags& flags, resolve::Request request,
   std::error_code error;
   if (!flags.plugin.empty()) open.plugin = std::filesystem::absolute(path_of(flags.plugin), error);
   open.attempt.probe = !flags.no_probe;
-  open.attempt.consent = consent_for(world, &bar);
+  open.attempt.consent = consent_for(context, &bar);
   open.attempt.progress = bar.callback();
   log_to_standard_error(open.attempt, bar, flags.common.quiet);
-  open.decide_anew = true;  // every candidate is told
+  open.bypass_cache = true;  // every candidate is told
   return open;
 }
 
-int engine(const InfoFlags& flags, resolve::Request asked_for, open::World& world) {
+int engine(const InfoFlags& flags, resolve::Request asked_for, open::OpenContext& context) {
   if (!flags.plot.empty())
     if (const auto possible = can_plot(path_of(flags.plot)); !possible)
       return end_with(possible.error(), flags.common.json);
   auto& bar = *new transfer::ProgressBar(stderr, flags.common.quiet);  // an engine logs to the very end
   open::Outcome& outcome =
-      open_in_command(world, open_request(flags, std::move(asked_for), world, bar), flags.common.json);
+      open_in_command(context, open_request(flags, std::move(asked_for), context, bar), flags.common.json);
   bar.clear();
   if (!flags.platform_file.empty() && outcome.diagnosis && outcome.diagnosis->code == "EH-S13")
     outcome.diagnosis->with("recorded", flags.platform_file, "--platform");
 
   std::vector<CheckedDevice> checks;
-  if (outcome.opened) checks = check_devices(*outcome.opened, world.cancel());
+  if (outcome.opened) checks = check_devices(*outcome.opened, context.cancel());
   std::optional<SelfTestReport> tests;
   std::optional<BenchReport> bench;
-  if (outcome.opened && flags.self_test) tests = run_self_test(*outcome.opened, world.cancel());
-  if (outcome.opened && flags.bench) bench = run_bench(*outcome.opened, world.cancel());
+  if (outcome.opened && flags.self_test) tests = run_self_test(*outcome.opened, context.cancel());
+  if (outcome.opened && flags.bench) bench = run_bench(*outcome.opened, context.cancel());
   // Half a measurement is none.
-  if (outcome.opened && world.cancel()->cancelled()) return end_with(diagnose("EH-P10"), flags.common.json);
+  if (outcome.opened && context.cancel()->canceled()) return end_with(diagnose("EH-P10"), flags.common.json);
   Result<void> drawn;
   if (bench && !flags.plot.empty()) drawn = plot(*bench, path_of(flags.plot));
   int status = outcome.exit_status();
@@ -222,7 +222,7 @@ int engine(const InfoFlags& flags, resolve::Request asked_for, open::World& worl
   if (status == 0 && tests && !tests->passed) status = static_cast<int>(explain::ExitStatus::not_loaded);
 
   if (flags.common.json) {
-    Json document = with_checks(open::document(world, outcome), checks);
+    Json document = with_checks(open::document(context, outcome), checks);
     if (tests) document.set("self_test", to_json(*tests));
     if (bench)
       document.set("bench", to_json(*bench)
@@ -233,13 +233,14 @@ int engine(const InfoFlags& flags, resolve::Request asked_for, open::World& worl
     print(document);
     return status;
   }
-  say("%s", outcome_report(world, outcome, flags.explain, flags.common.verbose, flags.platform_file).c_str());
+  say("%s",
+      outcome_report(context, outcome, flags.explain, flags.common.verbose, flags.platform_file).c_str());
   if (!checks.empty()) say("\n%s", describe(checks).c_str());
   if (tests) say("\n%s", describe(*tests).c_str());
   if (bench) say("\n%s", describe(*bench).c_str());
   if (bench && !flags.plot.empty() && drawn) say("  drawn in %s\n", flags.plot.c_str());
   flush_out(stdout);
-  print_warnings(world.warnings(), outcome.warnings, flags.common.quiet);
+  print_warnings(context.warnings(), outcome.warnings, flags.common.quiet);
   if (!drawn) say_aside("%s\n", described(drawn.error()).c_str());
   if (outcome.state == open::State::failed && outcome.diagnosis)
     say_aside("%s\n", described(*outcome.diagnosis).c_str());
@@ -276,11 +277,11 @@ int run(int argc, char** argv) {
   }
   // Builds at hand say what libraries to look for; nobody is asked for more.
   if (flags.platform_json) settings->offline = true;
-  open::World world(std::move(*settings), std::move(recorded), cancel_on_signal());
-  world.look_anew();  // this command is asked when something is doubted
-  if (flags.installations) return installed_by_others(flags, world);
-  if (machine_only) return machine(flags, world, broken);
-  return engine(flags, *asked_for, world);
+  open::OpenContext context(std::move(*settings), std::move(recorded), cancel_on_signal());
+  context.refresh();  // this command is asked when something is doubted
+  if (flags.installations) return installed_by_others(flags, context);
+  if (machine_only) return machine(flags, context, broken);
+  return engine(flags, *asked_for, context);
 }
 
 }  // namespace

@@ -7,20 +7,20 @@
 #include <filesystem>
 #include <system_error>
 
-#include "base/counted.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
+#include "base/pluralize.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
-#include "host/commands/asked_for.hpp"
 #include "host/commands/common.hpp"
-#include "host/commands/given_flags.hpp"
 #include "host/commands/given_key.hpp"
+#include "host/commands/location_flags.hpp"
 #include "host/commands/program.hpp"
+#include "host/commands/request_args.hpp"
 #include "host/commands/say.hpp"
 #include "host/explain/explain.hpp"
 #include "host/manifest/shapes.hpp"
-#include "host/open/world.hpp"
+#include "host/open/open_context.hpp"
 #include "host/publish/add.hpp"
 #include "host/publish/lint.hpp"
 #include "host/publish/publish.hpp"
@@ -44,7 +44,7 @@ struct ManifestFlags {
 
 // No file or folder that this command reads or writes is of the cache.
 Diagnosis of_arguments(Diagnosis failure) {
-  return failure.code.starts_with("EH-F") ? explain::of_argument(std::move(failure)) : failure;
+  return failure.code.starts_with("EH-F") ? explain::mark_as_argument(std::move(failure)) : failure;
 }
 
 // From the descriptor that was named, else from the terminal without echo.
@@ -86,7 +86,7 @@ Result<std::vector<publish::SecretKey>> secret_keys(const ManifestFlags& flags) 
   return keys;
 }
 
-// What people read or compare, such as a licence's id: a blank at its end is seen by nobody.
+// What people read or compare, such as a license's id: a blank at its end is seen by nobody.
 bool is_one_line(std::string_view text) {
   const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
   return is_utf8(text) && !text.starts_with(' ') && !text.ends_with(' ') &&
@@ -175,7 +175,7 @@ void say_finding(const char* kind, Diagnosis finding) {
 int lint(const ManifestFlags& flags) {
   const auto workspace = publish::Workspace::open_to_look(given_path(flags.folder));
   if (!workspace) return end_with(of_arguments(workspace.error()), flags.json);
-  publish::Findings findings = publish::lint(*workspace, open::World::now());
+  publish::LintFindings findings = publish::lint(*workspace, open::OpenContext::now());
   for (Diagnosis& one : findings.errors) one = of_arguments(std::move(one));
   Json errors = Json::array(), warnings = Json::array();
   for (const Diagnosis& one : findings.errors) errors.push(explain::to_json(one));
@@ -188,8 +188,8 @@ int lint(const ManifestFlags& flags) {
   } else {
     for (const Diagnosis& one : findings.warnings) say_finding("warning", one);
     for (const Diagnosis& one : findings.errors) say_finding("error", one);
-    say("%s, %s\n", counted(findings.errors.size(), "error", "errors").c_str(),
-        counted(findings.warnings.size(), "warning", "warnings").c_str());
+    say("%s, %s\n", pluralize(findings.errors.size(), "error", "errors").c_str(),
+        pluralize(findings.warnings.size(), "warning", "warnings").c_str());
   }
   return findings.errors.empty() ? 0 : static_cast<int>(explain::exit_status(findings.errors.front()));
 }
@@ -212,7 +212,8 @@ Result<Json> sign(ManifestFlags& flags) {
   if (flags.root_threshold > 0) flags.change.root_threshold = flags.root_threshold;
   if (flags.index_threshold > 0) flags.change.index_threshold = flags.index_threshold;
   TRY_ASSIGN(const std::vector<publish::SecretKey> keys, secret_keys(flags));
-  TRY_ASSIGN(const publish::Signed result, publish::sign(workspace, keys, flags.change, open::World::now()));
+  TRY_ASSIGN(const publish::Signed result,
+             publish::sign(workspace, keys, flags.change, open::OpenContext::now()));
   if (!flags.json) {
     for (const std::string& document : result.documents) say("signed %s\n", document.c_str());
     if (result.documents.empty()) say("nothing was left to sign with these keys\n");
@@ -229,7 +230,7 @@ Result<Json> sign(ManifestFlags& flags) {
 Result<Json> publish_folder(const ManifestFlags& flags) {
   TRY_ASSIGN(const publish::Workspace workspace, publish::Workspace::open(given_path(flags.folder)));
   TRY_ASSIGN(const publish::Published done,
-             publish::publish(workspace, given_path(flags.out), open::World::now()));
+             publish::publish(workspace, given_path(flags.out), open::OpenContext::now()));
   Json warnings = Json::array();
   if (done.root_date) warnings.push(explain::to_json(*done.root_date));
   if (done.root_date) print_warnings({}, {*done.root_date}, flags.quiet || flags.json);
@@ -262,7 +263,7 @@ void add_options(CLI::App& adding, ManifestFlags& flags) {
   repeatable(adding.add_option("--capability", flags.add.capabilities, "such as device.cuda; repeatable"));
   adding.add_option("--priority", flags.add.priority)->check(CLI::Range(-1'000'000, 1'000'000));
   CLI::Option* const license =
-      adding.add_option("--license", flags.add.license, "the licence's name in the manifest");
+      adding.add_option("--license", flags.add.license, "the license's name in the manifest");
   adding.add_option("--license-id", flags.add.license_id, "its SPDX id")->needs(license);
 }
 

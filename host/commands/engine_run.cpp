@@ -8,15 +8,15 @@
 #include "base/paths.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
-#include "host/commands/asked_for.hpp"
-#include "host/commands/checked.hpp"
 #include "host/commands/common.hpp"
+#include "host/commands/device_checks.hpp"
 #include "host/commands/engine_log.hpp"
-#include "host/commands/given_flags.hpp"
+#include "host/commands/location_flags.hpp"
 #include "host/commands/npy.hpp"
-#include "host/commands/opening.hpp"
+#include "host/commands/open_flags.hpp"
 #include "host/commands/output_files.hpp"
 #include "host/commands/program.hpp"
+#include "host/commands/request_args.hpp"
 #include "host/commands/say.hpp"
 #include "host/explain/explain.hpp"
 #include "host/load/in_process/model.hpp"
@@ -80,7 +80,7 @@ Json ports_document(const engine_port* ports, std::size_t count) {
   Json list = Json::array();
   for (std::size_t i = 0; i < count; ++i)
     list.push(Json::object()
-                  .set("name", load::told_text(ports[i].name))
+                  .set("name", load::reported_text(ports[i].name))
                   .set("type", load::describe_port(ports[i]))
                   .set("optional", (ports[i].flags & ENGINE_PORT_OPTIONAL) != 0));
   return list;
@@ -90,7 +90,7 @@ std::string ports_text(const char* label, const engine_port* ports, std::size_t 
   std::string text;
   for (std::size_t i = 0; i < count; ++i)
     text += std::string("  ") + label + "  " +
-            printable_line(load::told_text(ports[i].name) + "  " + load::describe_port(ports[i])) + "\n";
+            printable_line(load::reported_text(ports[i].name) + "  " + load::describe_port(ports[i])) + "\n";
   return text;
 }
 
@@ -103,10 +103,10 @@ std::vector<RunOutput> outputs_of(const engine_function& function, const Run& ru
   std::vector<RunOutput> outputs;
   for (const auto& output : run.outputs) {
     const bool known = output->number < function.output_count;
-    const std::string port = known ? load::told_text(function.outputs[output->number].name) : "";
+    const std::string port = known ? load::reported_text(function.outputs[output->number].name) : "";
     const std::string name = known ? port : "output" + std::to_string(output->number);
-    outputs.push_back(
-        {port, output->name.empty() ? name : name + "." + load::told_text(output->name), &output->tensor()});
+    outputs.push_back({port, output->name.empty() ? name : name + "." + load::reported_text(output->name),
+                       &output->tensor()});
   }
   return outputs;
 }
@@ -136,19 +136,20 @@ Result<std::vector<Diagnosis>> run_in(open::Opened& opened, const resolve::Reque
   load::ModelRequest request;
   std::error_code error;
   request.file = std::filesystem::absolute(path_of(flags.model), error);
-  const std::vector<std::string> wished = open::wished_devices(opened_for);
-  const load::Device* const device = wished.empty() ? load::usual_device(opened.devices)
-                                                    : load::first_meant(opened.devices, join(wished, ","));
-  request.device = device != nullptr ? device->text() : join(wished, ",");
+  const std::vector<std::string> requested = open::requested_devices(opened_for);
+  const load::Device* const device = requested.empty()
+                                         ? load::usual_device(opened.devices)
+                                         : load::first_meant(opened.devices, join(requested, ","));
+  request.device = device != nullptr ? device->text() : join(requested, ",");
   load::CallOptions call;
   call.cancel = cancel;
   TRY_ASSIGN(const std::unique_ptr<load::Model> model, load::Model::load(*opened.engine, request, call));
   const engine_function& function = model->function();
-  Json told = Json::object()
-                  .set("file", path_text(request.file))
-                  .set("inputs", ports_document(function.inputs, function.input_count))
-                  .set("outputs", ports_document(function.outputs, function.output_count));
-  document.set("model", std::move(told));
+  Json reported = Json::object()
+                      .set("file", path_text(request.file))
+                      .set("inputs", ports_document(function.inputs, function.input_count))
+                      .set("outputs", ports_document(function.outputs, function.output_count));
+  document.set("model", std::move(reported));
   if (inputs.empty() && function.input_count > 0 && flags.output.empty()) {
     text += ports_text("input ", function.inputs, function.input_count) +
             ports_text("output", function.outputs, function.output_count);
@@ -189,23 +190,23 @@ int run(int argc, char** argv) {
   const auto inputs = read_inputs(flags.inputs);
   if (!inputs) return end_with(inputs.error(), flags.common.json);
   if (!flags.output.empty())
-    if (const auto made = explain::of_argument(make_folders(path_of(flags.output))); !made)
+    if (const auto made = explain::mark_as_argument(make_folders(path_of(flags.output))); !made)
       return end_with(made.error(), flags.common.json);
   auto settings = settings_of(flags.common);
   if (!settings) return end_with(settings.error(), flags.common.json);
   const CancelToken cancel = cancel_on_signal();
-  open::World world(std::move(*settings), {}, cancel);
+  open::OpenContext context(std::move(*settings), {}, cancel);
 
   open::OpenRequest request;
   request.request = *asked_for;
   auto& bar = *new transfer::ProgressBar(stderr, flags.common.quiet);  // an engine logs to the very end
-  request.attempt.consent = consent_for(world, &bar);
+  request.attempt.consent = consent_for(context, &bar);
   request.attempt.progress = bar.callback();
   log_to_standard_error(request.attempt, bar, flags.common.quiet);
-  open::Outcome& outcome = open_in_command(world, request, flags.common.json);
+  open::Outcome& outcome = open_in_command(context, request, flags.common.json);
   bar.clear();
-  Json document = flags.common.json ? open::document(world, outcome) : Json::object();
-  print_warnings(world.warnings(), outcome.warnings, flags.common.quiet || flags.common.json);
+  Json document = flags.common.json ? open::document(context, outcome) : Json::object();
+  print_warnings(context.warnings(), outcome.warnings, flags.common.quiet || flags.common.json);
   if (!outcome.opened) {
     if (flags.common.json)
       print(document);

@@ -2,22 +2,22 @@
 
 #include <CLI/CLI.hpp>
 
-#include "host/commands/asked_for.hpp"
+#include "host/commands/request_args.hpp"
 
 namespace enginehost::commands {
 namespace {
 
 constexpr const char* program = "engine-info";
 
-struct Given {
+struct GivenFlags {
   const char* flag;
   bool given;
 };
 
 // The first two that are given of things that exclude each other.
-std::string both_of(std::initializer_list<Given> all) {
+std::string both_of(std::initializer_list<GivenFlags> all) {
   std::string first;
-  for (const Given& one : all) {
+  for (const GivenFlags& one : all) {
     if (!one.given) continue;
     if (!first.empty()) return first + " and " + one.flag;
     first = one.flag;
@@ -25,8 +25,8 @@ std::string both_of(std::initializer_list<Given> all) {
   return {};
 }
 
-std::string first_of(std::initializer_list<Given> all) {
-  for (const Given& one : all)
+std::string first_of(std::initializer_list<GivenFlags> all) {
+  for (const GivenFlags& one : all)
     if (one.given) return one.flag;
   return {};
 }

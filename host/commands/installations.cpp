@@ -14,9 +14,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-SeenInstallation look_at(open::World& world, const fs::path& path, std::string source, bool asked_for) {
+SeenInstallation look_at(open::OpenContext& context, const fs::path& path, std::string source,
+                         bool asked_for) {
   SeenInstallation seen{path, std::move(source), asked_for, installations::identify(path), {}};
-  if (seen.content) seen.builds = installations::manifests_of(*seen.content, world.catalogue());
+  if (seen.content) seen.builds = installations::manifests_of(*seen.content, context.catalog());
   return seen;
 }
 
@@ -54,12 +55,12 @@ std::string describe(const SeenInstallation& seen) {
 
 }  // namespace
 
-std::vector<SeenInstallation> look_for_installations(open::World& world) {
+std::vector<SeenInstallation> look_for_installations(open::OpenContext& context) {
   std::vector<SeenInstallation> all;
-  const settings::Settings& settings = world.settings();
+  const settings::Settings& settings = context.settings();
   const settings::Setting* asked = settings.find("installations");
   for (const fs::path& path : settings.installations)
-    all.push_back(look_at(world, path, asked != nullptr ? asked->source : "asked for", true));
+    all.push_back(look_at(context, path, asked != nullptr ? asked->source : "asked for", true));
   for (const settings::LikelyInstallation& likely :
        settings::likely_installations(settings::Environment::of_this_process())) {
     std::error_code error;
@@ -67,7 +68,7 @@ std::vector<SeenInstallation> look_for_installations(open::World& world) {
           return fs::equivalent(seen.path, likely.folder, error);
         }))
       continue;
-    SeenInstallation seen = look_at(world, likely.folder, likely.source, false);
+    SeenInstallation seen = look_at(context, likely.folder, likely.source, false);
     if (seen.content) all.push_back(std::move(seen));
   }
   return all;

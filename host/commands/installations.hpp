@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "host/installations/installation.hpp"
-#include "host/open/world.hpp"
+#include "host/open/open_context.hpp"
 
 namespace enginehost::commands {
 
@@ -19,7 +19,7 @@ struct SeenInstallation {
 };
 
 // All that were asked for, and of the likely places those where something is. Reads files, runs nothing.
-std::vector<SeenInstallation> look_for_installations(open::World& world);
+std::vector<SeenInstallation> look_for_installations(open::OpenContext& context);
 
 Json to_json(const std::vector<SeenInstallation>& seen);
 std::string describe(const std::vector<SeenInstallation>& seen);

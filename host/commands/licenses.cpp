@@ -7,9 +7,9 @@
 #include <map>
 #include <set>
 
-#include "base/counted.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
+#include "base/pluralize.hpp"
 #include "base/printable.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
@@ -31,9 +31,9 @@ struct Listed {
   std::map<std::string, std::uint64_t> engines;  // with the number of their builds
 };
 
-std::vector<Listed> licenses_of(const manifest::Catalogue& catalogue) {
+std::vector<Listed> licenses_of(const manifest::Catalog& catalog) {
   std::vector<Listed> listed;
-  for (const auto& build : catalogue.builds) {
+  for (const auto& build : catalog.builds) {
     const auto owner = build->manifest.lock();
     if (!owner) continue;
     for (const manifest::Component* component : build->all_components()) {
@@ -79,25 +79,25 @@ std::string sentence(const settings::Settings& settings, const std::string& stat
 std::string covered(const std::map<std::string, std::uint64_t>& engines) {
   std::vector<std::string> texts;
   for (const auto& [engine, builds] : engines)
-    texts.push_back(engine + " (" + counted(builds, "build", "builds") + ")");
+    texts.push_back(engine + " (" + pluralize(builds, "build", "builds") + ")");
   return join(texts, ", ");
 }
 
-Result<Json> list(open::World& world, bool json) {
+Result<Json> list(open::OpenContext& context, bool json) {
   TRY_ASSIGN(const settings::Consents consents,
-             settings::Consents::read(world.settings().state_folder, world.settings().read_state_folder));
+             settings::Consents::read(context.settings().state_folder, context.settings().read_state_folder));
   std::set<std::string> installed;
   std::vector<Diagnosis> unread;
-  for (const cache::Installed& build : world.store().list(&unread)) installed.insert(build.build);
+  for (const cache::Installed& build : context.store().list(&unread)) installed.insert(build.build);
   if (!unread.empty()) return fail(std::move(unread.front()));
-  const std::uint64_t uid = settings::Person::of_this_process().uid;
+  const std::uint64_t uid = settings::User::of_this_process().uid;
   Json licenses = Json::array(), records = Json::array();
-  for (const Listed& listed : licenses_of(world.catalogue())) {
+  for (const Listed& listed : licenses_of(context.catalog())) {
     const manifest::License& license = listed.license;
     const settings::LicenseTerms terms = open::terms_of(license);
     const settings::Consent* mine = consents.find(terms, uid);
     const settings::Consent* anyone = mine != nullptr ? mine : consents.find(terms);
-    const std::string state = state_of(world.settings(), listed, mine);
+    const std::string state = state_of(context.settings(), listed, mine);
     std::vector<std::string> used;
     std::set_intersection(listed.builds.begin(), listed.builds.end(), installed.begin(), installed.end(),
                           std::back_inserter(used));
@@ -105,8 +105,8 @@ Result<Json> list(open::World& world, bool json) {
     const std::string digest = !license.sha256.empty() ? license.sha256
                                : anyone != nullptr     ? anyone->terms.sha256
                                                        : "";
-    const bool kept = open::kept_text(world.store(), digest).has_value();
-    const std::string file = kept ? path_text(open::text_file(world.store(), digest)) : "";
+    const bool kept = open::kept_text(context.store(), digest).has_value();
+    const std::string file = kept ? path_text(open::text_file(context.store(), digest)) : "";
     licenses.push(Json::object()
                       .set("license", license.id)
                       .set("names", Json::strings({listed.names.begin(), listed.names.end()}))
@@ -121,13 +121,13 @@ Result<Json> list(open::World& world, bool json) {
                       .set("installed", Json::strings(used)));
     if (json) continue;
     say("%s  %s\n", printable_line(license.id).c_str(),
-        sentence(world.settings(), state, mine, anyone).c_str());
+        sentence(context.settings(), state, mine, anyone).c_str());
     if (kept || !license.url.empty())
       say("  text       %s\n", kept ? file.c_str() : printable_line(license.url).c_str());
     say("  covers     %s\n", covered(listed.engines).c_str());
     if (!used.empty()) say("  installed  %s\n", join(used, " ").c_str());
   }
-  if (!json && licenses.as_array().empty()) say("no known engine build names a licence\n");
+  if (!json && licenses.as_array().empty()) say("no known engine build names a license\n");
   for (const settings::Consent& consent : consents.all()) records.push(settings::to_json(consent));
   return Json::object()
       .set("format", 1)
@@ -173,21 +173,21 @@ Listed of_text(const std::string& id, const std::string& sha256) {
   return listed;
 }
 
-Result<Json> accept(open::World& world, const LicenseFlags& flags, const CommonFlags& common) {
-  const settings::Settings& settings = world.settings();
+Result<Json> accept(open::OpenContext& context, const LicenseFlags& flags, const CommonFlags& common) {
+  const settings::Settings& settings = context.settings();
   std::string given_sha256, given;
   if (!flags.text.empty()) {
     TRY_ASSIGN(given, read_file(path_of(flags.text), 4u << 20, "EH-P47"));
     given_sha256 = sha256_hex(given);
   }
-  auto meant = meant_by(flags, licenses_of(world.catalogue()), given_sha256);
-  // A bundle's licence is asked about before any build of it is known here; its text came with it.
-  if (!meant && meant.error().code == "EH-P07" && open::kept_text(world.store(), given_sha256))
+  auto meant = meant_by(flags, licenses_of(context.catalog()), given_sha256);
+  // A bundle's license is asked about before any build of it is known here; its text came with it.
+  if (!meant && meant.error().code == "EH-P07" && open::kept_text(context.store(), given_sha256))
     meant = std::vector<Listed>{of_text(flags.id, given_sha256)};
   // It may be in what could not be read.
-  if (!meant && meant.error().code == "EH-P07" && !world.catalogue().failures.empty())
-    return fail(std::move(Diagnosis(world.catalogue().failures.front())
-                              .within("looking for the licence " + printable_line(flags.id))));
+  if (!meant && meant.error().code == "EH-P07" && !context.catalog().failures.empty())
+    return fail(std::move(Diagnosis(context.catalog().failures.front())
+                              .within("looking for the license " + printable_line(flags.id))));
   TRY_ASSIGN(const std::vector<Listed> licenses, std::move(meant));
   Json accepted = Json::array();
   for (const Listed& listed : licenses) {
@@ -197,13 +197,13 @@ Result<Json> accept(open::World& world, const LicenseFlags& flags, const CommonF
     if (auto locked = settings::consent_locked(settings.policy, license.id)) return fail(std::move(*locked));
     Result<std::string> text = given;
     if (given.empty())
-      text = open::license_text(world.store(), license, listed.build.get(), world.transfer_options(),
-                                world.cancel());
-    // Another text than the one that would be agreed to is no text of this licence; none at all is for the
+      text = open::license_text(context.store(), license, listed.build.get(), context.transfer_options(),
+                                context.cancel());
+    // Another text than the one that would be agreed to is no text of this license; none at all is for the
     // person who accepts to judge.
     if (!text && text.error().code == "EH-N08") return fail(std::move(text).error());
     if (text) {
-      TRY_ASSIGN(license.sha256, open::keep_text(world.store(), *text));
+      TRY_ASSIGN(license.sha256, open::keep_text(context.store(), *text));
       if (!common.json && !common.quiet) say("%s\n\n", text->c_str());
     } else if (!common.quiet) {
       say_aside("warning: the text of %s was not shown: %s\n", printable_line(license.id).c_str(),
@@ -222,14 +222,14 @@ Result<Json> accept(open::World& world, const LicenseFlags& flags, const CommonF
 }  // namespace
 
 CLI::App* add_licenses(CLI::App& app, LicenseFlags& flags) {
-  CLI::App* licenses = app.add_subcommand("licenses", "the licences of the engines, and who accepted them");
+  CLI::App* licenses = app.add_subcommand("licenses", "the licenses of the engines, and who accepted them");
   licenses->require_subcommand(1);
   licenses->fallthrough();
-  licenses->add_subcommand("list", "every licence that is known")->callback([&flags] {
+  licenses->add_subcommand("list", "every license that is known")->callback([&flags] {
     flags.action = "list";
   });
   CLI::App* accepting =
-      licenses->add_subcommand("accept", "show a licence's text and record that you accept it");
+      licenses->add_subcommand("accept", "show a license's text and record that you accept it");
   accepting->callback([&flags] { flags.action = "accept"; });
   accepting->add_option("ID", flags.id)->required();
   accepting->add_option("--text", flags.text, "a file with the text, where it cannot be fetched");
@@ -238,11 +238,11 @@ CLI::App* add_licenses(CLI::App& app, LicenseFlags& flags) {
 
 int run_licenses(const settings::Settings& settings, const LicenseFlags& flags, const CommonFlags& common,
                  const CancelToken& cancel) {
-  open::World world(settings, {}, cancel);
-  auto document = flags.action == "list" ? list(world, common.json) : accept(world, flags, common);
+  open::OpenContext context(settings, {}, cancel);
+  auto document = flags.action == "list" ? list(context, common.json) : accept(context, flags, common);
   if (!document) return end_with(document.error(), common.json);
   if (common.json) print(*document);
-  print_warnings(world.warnings(), {}, common.quiet || common.json);
+  print_warnings(context.warnings(), {}, common.quiet || common.json);
   return 0;
 }
 

@@ -32,7 +32,7 @@ OfflineCommands::OfflineCommands(CLI::App& app) {
         writing->add_option("--max-part", flags_.max_part, "split into parts of at most this size: 650M, 4G");
     if (writing == exporting) oci->excludes(part);
     repeatable(writing->add_option("--redistribute", flags_.redistribute,
-                                   "include what this licence does not let everyone pass on; repeatable"));
+                                   "include what this license does not let everyone pass on; repeatable"));
   }
   CLI::App* importing = add("import", "install the builds of a bundle", &import_command);
   importing->add_option("FILE", flags_.file, "a bundle, or what its parts' names begin with")->required();

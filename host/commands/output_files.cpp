@@ -22,7 +22,7 @@ Result<void> write(const engine_tensor& tensor, const std::filesystem::path& fil
 
 Result<OutputFiles> write_outputs(const std::vector<RunOutput>& outputs,
                                   const std::filesystem::path& folder) {
-  if (!folder.empty()) TRY(explain::of_argument(make_folders(folder)));
+  if (!folder.empty()) TRY(explain::mark_as_argument(make_folders(folder)));
   std::vector<std::string> names;
   for (const RunOutput& output : outputs) names.push_back(output.name);
   const std::vector<std::string> files = file_names_of(names);
@@ -33,7 +33,7 @@ Result<OutputFiles> write_outputs(const std::vector<RunOutput>& outputs,
     done.text += "  " + printable_line(outputs[i].port + "  " + type);
     if (!folder.empty()) {
       const std::filesystem::path file = folder / path_of(files[i] + ".npy");
-      if (auto written = explain::of_argument(write(*outputs[i].tensor, file)); written) {
+      if (auto written = explain::mark_as_argument(write(*outputs[i].tensor, file)); written) {
         entry.set("file", path_text(file));
         done.text += "  " + printable_line(path_text(file));
       } else {

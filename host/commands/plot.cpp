@@ -29,9 +29,9 @@ Result<ChildOutcome> gnuplot(std::string script) {
 }
 
 Diagnosis cannot_draw(const std::filesystem::path& file, const Diagnosis& failure) {
-  Diagnosis told = diagnose("EH-P48").with("file", path_text(file)).with("program", "gnuplot");
-  if (const auto said = failure.value("os_said"); !said.empty()) told.with("os_said", said);
-  return told;
+  Diagnosis reported = diagnose("EH-P48").with("file", path_text(file)).with("program", "gnuplot");
+  if (const auto said = failure.value("os_said"); !said.empty()) reported.with("os_said", said);
+  return reported;
 }
 
 std::string number(double value) {

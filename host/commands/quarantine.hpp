@@ -1,4 +1,4 @@
-// `engine-cache quarantine`: what is set aside on this machine, why, and how to take it back.
+// `engine-cache quarantine`: what is quarantined on this machine, why, and how to take it back.
 #pragma once
 #include <string>
 

@@ -4,7 +4,7 @@
 
 #include "base/printable.hpp"
 #include "base/text.hpp"
-#include "host/commands/given_flags.hpp"
+#include "host/commands/location_flags.hpp"
 #include "host/explain/explain.hpp"
 #include "host/settings/person.hpp"
 
@@ -60,8 +60,8 @@ std::string what_ends_it(const history::Record& record) {
                                   : record.retry_after != 0 ? "on " + time_text(record.retry_after) +
                                                                   ", or when one of these changes"
                                                             : "when one of these changes");
-  for (const history::Witness& witness : record.witnesses)
-    text += line("", witness.path + (witness.present ? "" : " (is not there)"));
+  for (const history::DependencyStamp& stamp : record.dependency_stamps)
+    text += line("", stamp.path + (stamp.present ? "" : " (is not there)"));
   std::vector<std::string> parts;
   for (const auto& [name, value] : record.host) parts.push_back(name);
   if (!parts.empty()) text += line("", "of the machine: " + join(parts, ", "));

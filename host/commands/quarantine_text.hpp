@@ -1,4 +1,4 @@
-// Records of what is set aside, for people.
+// Records of what is quarantined, for people.
 #pragma once
 #include <string>
 

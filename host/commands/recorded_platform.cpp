@@ -18,7 +18,7 @@ Result<platform::Platform> read(const std::string& file) {
 }  // namespace
 
 Result<platform::Platform> recorded_platform(const std::string& file) {
-  auto platform = explain::of_argument(read(file));
+  auto platform = explain::mark_as_argument(read(file));
   if (!platform) platform.error().with("named_by", "--platform");
   return platform;
 }

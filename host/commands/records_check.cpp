@@ -5,10 +5,10 @@
 #include "base/file_calls.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
-#include "host/commands/given_flags.hpp"
+#include "host/commands/location_flags.hpp"
 #include "host/commands/say.hpp"
 #include "host/history/store.hpp"
-#include "host/open/world.hpp"
+#include "host/open/open_context.hpp"
 #include "host/settings/record_lines.hpp"
 
 namespace enginehost::commands {
@@ -29,7 +29,7 @@ Json check_records(const settings::Settings& settings, bool repair, bool print_t
                    std::optional<Diagnosis>& worst) {
   Json unreadable = Json::array(), moved = Json::array();
   bool ok = true;
-  const auto tell = [&](const std::string& text) {
+  const auto report = [&](const std::string& text) {
     unreadable.push(text);
     ok = false;
     if (print_text) say("records  %s\n", with_given_flags(text).c_str());
@@ -37,8 +37,9 @@ Json check_records(const settings::Settings& settings, bool repair, bool print_t
   for (const fs::path& folder : {settings.state_folder, settings.read_state_folder}) {
     if (folder.empty()) continue;
     const bool may_write = folder == settings.state_folder;
-    for (const std::string& warning : history::read(folder, open::World::now(), nullptr, may_write).warnings)
-      tell(warning);
+    for (const std::string& warning :
+         history::read(folder, open::OpenContext::now(), nullptr, may_write).warnings)
+      report(warning);
   }
   for (const char* name : {"consents/consents.jsonl", "audit/audit.jsonl"}) {
     if (settings.state_folder.empty()) break;
@@ -55,7 +56,7 @@ Json check_records(const settings::Settings& settings, bool repair, bool print_t
       }
     }
     if (usable) continue;
-    tell(path_text(file) + " is " + std::string(usable.error().value("kind")) + ", not a file of records");
+    report(path_text(file) + " is " + std::string(usable.error().value("kind")) + ", not a file of records");
     if (!worst) worst = std::move(usable).error();
   }
   return Json::object()

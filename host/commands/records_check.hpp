@@ -1,4 +1,4 @@
-// What `engine-cache verify` finds of the records beside the builds: what is set aside, consents, the log.
+// What `engine-cache verify` finds of the records beside the builds: what is quarantined, consents, the log.
 #pragma once
 #include <optional>
 

@@ -6,13 +6,13 @@
 #include <map>
 #include <set>
 
-#include "base/counted.hpp"
 #include "base/paths.hpp"
+#include "base/pluralize.hpp"
 #include "base/printable.hpp"
 #include "base/shell_word.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
-#include "host/commands/given_flags.hpp"
+#include "host/commands/location_flags.hpp"
 #include "host/explain/explain.hpp"
 #include "host/open/document.hpp"
 #include "host/platform/describe.hpp"
@@ -39,9 +39,9 @@ struct EngineLine {
   std::uint64_t builds = 0;
 };
 
-std::map<std::string, EngineLine> engines_of(const manifest::Catalogue& catalogue) {
+std::map<std::string, EngineLine> engines_of(const manifest::Catalog& catalog) {
   std::map<std::string, EngineLine> engines;
-  for (const auto& build : catalogue.builds) {
+  for (const auto& build : catalog.builds) {
     EngineLine& engine = engines[build->engine];
     ++engine.builds;
     engine.flavors.insert(build->flavor);
@@ -81,7 +81,7 @@ std::string opened_report(const open::Outcome& outcome, bool verbose) {
     counts.push_back(std::to_string(count) + " from " +
                      (own_folder && origin == "cache" ? "its own folder" : "the " + origin));
   const std::size_t count = opened.libraries.size();
-  text += line("loaded", counted(count, "library", "libraries") + ": " + join(counts, ", "));
+  text += line("loaded", pluralize(count, "library", "libraries") + ": " + join(counts, ", "));
   if (verbose)
     for (const load::Library& library : opened.libraries)
       text += line("", library.soname + "  " + library.path + "  (" + library.origin + ")");
@@ -102,10 +102,10 @@ std::string opened_report(const open::Outcome& outcome, bool verbose) {
 std::string not_opened(const open::Outcome& outcome, const manifest::Build& build) {
   std::string text = not_taken(outcome.plan, build.flavor, "--plan --explain");
   const resolve::Request& request = outcome.plan.request;
-  const std::vector<std::string> wished = open::wished_devices(request);
-  if (outcome.opened && !wished.empty() &&
-      load::first_meant(outcome.opened->devices, wished.front()) == nullptr)
-    text += "  the device " + wished.front() + " that was asked for first (--plan --explain says why)\n";
+  const std::vector<std::string> requested = open::requested_devices(request);
+  if (outcome.opened && !requested.empty() &&
+      load::first_meant(outcome.opened->devices, requested.front()) == nullptr)
+    text += "  the device " + requested.front() + " that was asked for first (--plan --explain says why)\n";
   return text;
 }
 
@@ -127,24 +127,24 @@ std::string missing_report(const resolve::Plan& plan, const std::string& recorde
 
 }  // namespace
 
-std::string machine_report(open::World& world, bool verbose) {
-  std::string text = "machine\n" + platform::describe(world.platform(), verbose);
+std::string machine_report(open::OpenContext& context, bool verbose) {
+  std::string text = "machine\n" + platform::describe(context.platform(), verbose);
   text += "\nengines\n";
-  for (const auto& [name, engine] : engines_of(world.catalogue()))
-    text += line(name, join(engine.versions, " ") + "  (" + counted(engine.builds, "build", "builds") + ": " +
-                           join({engine.flavors.begin(), engine.flavors.end()}, " ") + ")");
-  if (world.catalogue().builds.empty())
+  for (const auto& [name, engine] : engines_of(context.catalog()))
+    text += line(name, join(engine.versions, " ") + "  (" + pluralize(engine.builds, "build", "builds") +
+                           ": " + join({engine.flavors.begin(), engine.flavors.end()}, " ") + ")");
+  if (context.catalog().builds.empty())
     text += "  none: no repository is configured (--repository, ENGINEHOST_REPOSITORIES or config.json)\n";
-  for (const Diagnosis& failure : world.catalogue().failures)
+  for (const Diagnosis& failure : context.catalog().failures)
     text += "  " + explain::one_line(failure) + "\n";
 
   text += "\ninstalled\n";
   std::vector<Diagnosis> unread;
-  const auto installed = world.store().list(&unread);
+  const auto installed = context.store().list(&unread);
   for (const cache::Installed& build : installed)
     text += "  " + build.build + "  " + format_bytes(build.size) +
             (build.read_only ? "  (system layer)" : "") + "\n";
-  const auto readable = world.store().check_readable();
+  const auto readable = context.store().check_readable();
   if (!readable)
     text += "  " + explain::one_line(readable.error()) + "\n";
   else if (installed.empty() && unread.empty())
@@ -153,7 +153,7 @@ std::string machine_report(open::World& world, bool verbose) {
 
   text += "\nset aside\n";
   bool any = false;
-  for (const auto& [build, record] : world.history().records) {
+  for (const auto& [build, record] : context.history().records) {
     if (!history::is_on_record_against(record)) continue;
     any = true;
     text += "  " + build + "  " + history::name_of(record.state) + ": " + cause_of(record) + "\n";
@@ -161,7 +161,7 @@ std::string machine_report(open::World& world, bool verbose) {
   if (!any) text += "  nothing\n";
 
   text += "\nconfiguration\n";
-  for (const settings::Setting& setting : world.settings().effective)
+  for (const settings::Setting& setting : context.settings().effective)
     if (verbose || setting.locked || setting.source != "default")
       text +=
           line(setting.key, setting.value + "  (" + setting.source + (setting.locked ? ", locked)" : ")"));
@@ -169,40 +169,40 @@ std::string machine_report(open::World& world, bool verbose) {
   return text;
 }
 
-Json machine_document(open::World& world, const std::optional<Diagnosis>& broken) {
+Json machine_document(open::OpenContext& context, const std::optional<Diagnosis>& broken) {
   Json engines = Json::array(), installed = Json::array(), set_aside = Json::array(),
        failures = Json::array();
-  for (const auto& [name, engine] : engines_of(world.catalogue()))
+  for (const auto& [name, engine] : engines_of(context.catalog()))
     engines.push(Json::object()
                      .set("engine", name)
                      .set("versions", Json::strings(engine.versions))
                      .set("flavors", Json::strings({engine.flavors.begin(), engine.flavors.end()}))
                      .set("builds", engine.builds));
   std::vector<Diagnosis> unread;
-  for (const cache::Installed& build : world.store().list(&unread))
+  for (const cache::Installed& build : context.store().list(&unread))
     installed.push(Json::object()
                        .set("build", build.build)
                        .set("digest", build.digest)
                        .set("size", build.size)
                        .set("folder", path_text(build.folder))
                        .set("read_only", build.read_only));
-  for (const auto& [build, record] : world.history().records)
+  for (const auto& [build, record] : context.history().records)
     if (history::is_on_record_against(record)) set_aside.push(history::to_json(record));
   if (broken) failures.push(explain::to_json(*broken));
   for (const Diagnosis& why : unread) failures.push(explain::to_json(why));
-  for (const Diagnosis& failure : world.catalogue().failures) failures.push(explain::to_json(failure));
-  if (const auto readable = world.store().check_readable(); !readable)
+  for (const Diagnosis& failure : context.catalog().failures) failures.push(explain::to_json(failure));
+  if (const auto readable = context.store().check_readable(); !readable)
     failures.push(explain::to_json(readable.error()));
   return Json::object()
       .set("format", 1)
       .set("tool", open::tool_document())
-      .set("platform", platform::to_json(world.platform()))
-      .set("config", open::config_document(world.settings()))
+      .set("platform", platform::to_json(context.platform()))
+      .set("config", open::config_document(context.settings()))
       .set("engines", std::move(engines))
       .set("installed", std::move(installed))
       .set("set_aside", std::move(set_aside))
       .set("failures", std::move(failures))
-      .set("warnings", open::warnings_document(world, {}));
+      .set("warnings", open::warnings_document(context, {}));
 }
 
 std::string not_taken(const resolve::Plan& plan, const std::string& flavor, const std::string& explains) {
@@ -218,8 +218,8 @@ std::string not_taken(const resolve::Plan& plan, const std::string& flavor, cons
   return text;
 }
 
-std::string outcome_report(open::World& world, const open::Outcome& outcome, bool explain, bool verbose,
-                           const std::string& recorded) {
+std::string outcome_report(open::OpenContext& context, const open::Outcome& outcome, bool explain,
+                           bool verbose, const std::string& recorded) {
   std::string text;
   const manifest::Build* build = outcome.chosen != nullptr ? outcome.chosen->build.get() : nullptr;
   if (outcome.state == open::State::opened) {
@@ -230,7 +230,7 @@ std::string outcome_report(open::World& world, const open::Outcome& outcome, boo
   } else if (outcome.state == open::State::planned) {
     text +=
         build->engine + " " + build->version + " " + build->flavor + " would be opened: " + build->id + "\n";
-    if (!world.is_recorded())
+    if (!context.is_recorded())
       text += line("installed", outcome.plan.request.installed.contains(build->id) ? "yes" : "no");
   } else {
     const std::string& engine = outcome.plan.request.engine;
@@ -244,7 +244,7 @@ std::string outcome_report(open::World& world, const open::Outcome& outcome, boo
   const bool plan_matters = outcome.state != open::State::opened || explain;
   if (plan_matters && !outcome.plan.candidates.empty())
     text += "\n" + resolve::describe_plan(outcome.plan, explain);
-  for (const manifest::Shadowed& shadowed : world.catalogue().shadowed)
+  for (const manifest::Shadowed& shadowed : context.catalog().shadowed)
     if (explain)
       text += "  " + shadowed.build + " of " + shadowed.repository + " is shadowed by that of " +
               shadowed.by + "\n";

@@ -7,13 +7,13 @@
 
 namespace enginehost::commands {
 
-// The machine, the configuration, the engines known, what is installed and what is set aside.
-std::string machine_report(open::World& world, bool verbose);
-Json machine_document(open::World& world, const std::optional<Diagnosis>& broken = {});
+// The machine, the configuration, the engines known, what is installed and what is quarantined.
+std::string machine_report(open::OpenContext& context, bool verbose);
+Json machine_document(open::OpenContext& context, const std::optional<Diagnosis>& broken = {});
 
 // What a request came to. `explain`: every check of every candidate.
-std::string outcome_report(open::World& world, const open::Outcome& outcome, bool explain, bool verbose,
-                           const std::string& recorded);
+std::string outcome_report(open::OpenContext& context, const open::Outcome& outcome, bool explain,
+                           bool verbose, const std::string& recorded);
 
 // The builds that were not taken, a line each, and the flavor that was asked for where another one was taken;
 // `explains`: the command that says why.

@@ -6,7 +6,7 @@
 
 #include "base/printable.hpp"
 #include "base/text.hpp"
-#include "host/commands/written.hpp"
+#include "host/commands/stdout_writer.hpp"
 
 namespace enginehost::commands {
 namespace {

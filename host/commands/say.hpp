@@ -1,4 +1,4 @@
-// What a command tells a person. Everything goes through printable(): names, licences and reasons come from
+// What a command tells a person. Everything goes through printable(): names, licenses and reasons come from
 // strangers' manifests, and none of them moves the cursor or paints over what was said. Documents (--json) do
 // not go this way.
 #pragma once

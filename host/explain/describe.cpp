@@ -55,7 +55,7 @@ std::string needer_of(const Evidence& library, const std::string& otherwise) {
 
 // libfoo.so -> libbar.so.1     CUDA runtime 12
 // libfoo.so -> libbarfoo.so.1
-void tell_missing(const Diagnosis& diagnosis, std::string& text) {
+void report_missing(const Diagnosis& diagnosis, std::string& text) {
   const std::string needed_by(diagnosis.value("needed_by"));
   if (needed_by.empty()) return;
   std::vector<std::string> needs;
@@ -79,7 +79,7 @@ void tell_missing(const Diagnosis& diagnosis, std::string& text) {
   }
 }
 
-void tell_searched(const Diagnosis& diagnosis, std::string& text) {
+void report_searched(const Diagnosis& diagnosis, std::string& text) {
   std::size_t count = 0;
   for (const Evidence& fact : diagnosis.evidence) {
     if (fact.what != "searched" || ++count > most_folders) continue;
@@ -105,15 +105,15 @@ std::string headline(const Diagnosis& diagnosis) {
   return text;
 }
 
-void tell_other_facts(const Diagnosis& diagnosis, std::string& text) {
-  static const auto& told = *new std::set<std::string_view>{
+void report_other_facts(const Diagnosis& diagnosis, std::string& text) {
+  static const auto& reported = *new std::set<std::string_view>{
       "library",     "needed_by", "chain",  "searched",         "os_said",       "errno",
       "provided_by", "build",     "mended", "from_environment", "last_words",    "stage",
       "place",       "named_by",  "remedy", "engine",           "option_set_by", "closed"};
   std::size_t count = 0;
   std::set<std::string_view> values;
   for (const Evidence& fact : diagnosis.evidence) {
-    if (told.count(fact.what) != 0 || fact.value.empty() || count == most_facts) continue;
+    if (reported.count(fact.what) != 0 || fact.value.empty() || count == most_facts) continue;
     // What the cause says already in full is not said twice.
     if (diagnosis.cause.find(fact.value) != std::string::npos || !values.insert(fact.value).second) continue;
     text += "\n  " + words(fact.what) + ": " + shortened(fact.value);
@@ -128,9 +128,9 @@ std::string describe(const Diagnosis& diagnosis) {
   const Diagnosis whole = for_a_person(diagnosis);
   std::string text = headline(whole);
   text += "\n  " + whole.cause;
-  tell_missing(whole, text);
-  tell_searched(whole, text);
-  tell_other_facts(whole, text);
+  report_missing(whole, text);
+  report_searched(whole, text);
+  report_other_facts(whole, text);
   for (std::size_t i = 0; i < whole.remedy.size(); ++i)
     text += (i == 0 ? "\n  fix: " : "\n  or:  ") + whole.remedy[i];
   if (const std::string_view last = whole.value("last_words"); !last.empty())

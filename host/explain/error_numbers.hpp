@@ -17,7 +17,7 @@ std::string_view class_of_cuda_error(std::int64_t number);
 
 struct CudaError {
   std::int64_t number;
-  std::string_view code;  // of the catalogue
+  std::string_view code;  // of the catalog
 };
 // A text that holds a name ("cudaErrorNoDevice", "CUDA_ERROR_NO_DEVICE"), the runtime's sentence for it, or a
 // number right after "CUDA error", "CUDA failure" or "Error" of a CUDA call.

@@ -103,16 +103,16 @@ Diagnosis of_exception(const std::exception& thrown) {
   return std::move(diagnose("EH-P99").with("problem", thrown.what()));
 }
 
-Diagnosis of_argument(Diagnosis diagnosis) {
+Diagnosis mark_as_argument(Diagnosis diagnosis) {
   if (diagnosis.value("place").empty()) diagnosis.with("place", "argument");
   return diagnosis;
 }
 
-Diagnosis of_argument(Diagnosis diagnosis, const std::filesystem::path& named) {
+Diagnosis mark_as_argument(Diagnosis diagnosis, const std::filesystem::path& named) {
   for (const std::string_view key : {"file", "folder"}) {
     const std::filesystem::path about = path_of(diagnosis.value(key));
     if (!about.empty() && (is_below(about, named) || about == named.parent_path()))
-      return of_argument(std::move(diagnosis));
+      return mark_as_argument(std::move(diagnosis));
   }
   return diagnosis;
 }
@@ -127,7 +127,7 @@ void complete(Diagnosis& diagnosis) {
   if (entry == nullptr) {
     if (diagnosis.title.empty()) diagnosis.title = "unknown failure code";
     if (diagnosis.cause.empty())
-      diagnosis.cause = diagnosis.code + " is not in the catalogue: a bug of EngineHost";
+      diagnosis.cause = diagnosis.code + " is not in the catalog: a bug of EngineHost";
     return;
   }
   add_providers(diagnosis);

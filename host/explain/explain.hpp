@@ -1,4 +1,4 @@
-// Turns evidence into sentences: the catalogue of failure classes as data, and how a diagnosis is told to
+// Turns evidence into sentences: the catalog of failure classes as data, and how a diagnosis is told to
 // people and programs. The only place where titles, causes and remedies are written.
 #pragma once
 #include <exception>
@@ -77,18 +77,18 @@ Diagnosis of_exception(const std::exception& thrown);
 // Says that what this failure is about was named by a person ("place" = "argument") and is not of the cache:
 // the remedies then speak of it, and a file that cannot be read or is none of its kind is a wrong argument
 // (status 2). A failure that says its place already stays as it is.
-Diagnosis of_argument(Diagnosis diagnosis);
+Diagnosis mark_as_argument(Diagnosis diagnosis);
 template <class Value>
-Result<Value> of_argument(Result<Value> result) {
-  if (!result) result.error() = of_argument(std::move(result.error()));
+Result<Value> mark_as_argument(Result<Value> result) {
+  if (!result) result.error() = mark_as_argument(std::move(result.error()));
   return result;
 }
 // The same where the failure is about that file or folder, something below it, or the folder that it stands
 // in; any other stays as it is.
-Diagnosis of_argument(Diagnosis diagnosis, const std::filesystem::path& named);
+Diagnosis mark_as_argument(Diagnosis diagnosis, const std::filesystem::path& named);
 template <class Value>
-Result<Value> of_argument(Result<Value> result, const std::filesystem::path& named) {
-  if (!result) result.error() = of_argument(std::move(result.error()), named);
+Result<Value> mark_as_argument(Result<Value> result, const std::filesystem::path& named) {
+  if (!result) result.error() = mark_as_argument(std::move(result.error()), named);
   return result;
 }
 

@@ -105,7 +105,7 @@ void add_evidence(Diagnosis& diagnosis, const LoaderHint& hint) {
   add(processors ? "built_for" : "found", hint.found);
   add(processors ? "machine" : "required", hint.required);
   if (diagnosis.values("searched").empty())
-    for (const LoaderHint::Tried& tried : hint.tried)
+    for (const LoaderHint::TriedPath& tried : hint.tried)
       diagnosis.with("searched", tried.path + " (" + tried.reason + ")", "the text");
 }
 

@@ -20,10 +20,10 @@ struct LoaderHint {
   std::string exception, what;  // of an uncaught C++ exception
   std::string number;           // of the system's or the runtime's error, where one is given: "126", "803"
   std::string found, required;  // what is here and what is wanted: processors, versions
-  struct Tried {
+  struct TriedPath {
     std::string path, reason;
   };
-  std::vector<Tried> tried;  // every file the loader looked at, where the text lists them (dyld)
+  std::vector<TriedPath> tried;  // every file the loader looked at, where the text lists them (dyld)
 };
 
 // All functions here are pure and may be called from any thread; texts that nothing is known about give

@@ -1,4 +1,4 @@
-// The little language of the catalogue's sentences; see Entry in explain.hpp.
+// The little language of the catalog's sentences; see Entry in explain.hpp.
 #pragma once
 #include <optional>
 #include <string>

@@ -9,7 +9,7 @@ enum class Category {
   policy,   // forbidden here (noexec, permission, security module): blocked, looked at again after 10 minutes
   transient,  // out of descriptors, memory, device busy: try again, remember nothing
   crash,      // it crashed, hung or lied: quarantined after a second try
-  request     // nothing about the build: a wrong argument, no network, cancelled; remember nothing
+  request     // nothing about the build: a wrong argument, no network, canceled; remember nothing
 };
 
 // "content", "host", "policy", "transient", "crash", "request".

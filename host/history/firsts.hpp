@@ -17,7 +17,7 @@ bool was_survived(const std::filesystem::path& state_folder, std::string_view di
 // Where it cannot be written, the program's next process raises its sentinel again.
 void note_survived(const std::filesystem::path& state_folder, std::string_view digest, First first,
                    std::string_view program);
-// For every program: the build was proven anew, after something had changed.
+// For every program: the build was proven again, after something had changed.
 void forget_survived(const std::filesystem::path& state_folder, std::string_view digest);
 
 }  // namespace enginehost::history

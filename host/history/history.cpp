@@ -7,7 +7,7 @@ const Record* History::find(const std::string& build_id) const {
   return found != records.end() ? &found->second : nullptr;
 }
 
-bool is_set_aside(const Record& record, std::int64_t now) {
+bool is_quarantined(const Record& record, std::int64_t now) {
   switch (record.state) {
     case State::disabled:
       return true;

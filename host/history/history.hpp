@@ -13,11 +13,11 @@ namespace enginehost::history {
 
 // What a record's truth depends on; when one of them changes the record is stale and the build is tried
 // again.
-struct Witness {
+struct DependencyStamp {
   std::string path;     // absolute
   bool present = true;  // false: the path did not exist when the record was made, and its appearing matters
   FileStamp stamp;      // of a present path
-  bool operator==(const Witness&) const = default;
+  bool operator==(const DependencyStamp&) const = default;
 };
 
 enum class State {
@@ -36,7 +36,7 @@ struct Record {
   State state = State::proven;
   Json diagnosis;                                         // as in the contract; null for a proof
   std::vector<std::pair<std::string, std::string>> host;  // named parts of the machine's fingerprint
-  std::vector<Witness> witnesses;
+  std::vector<DependencyStamp> dependency_stamps;
   std::int64_t first_seen = 0, last_seen = 0,
                retry_after = 0;  // seconds since 1970; retry_after 0: no time limit
   int count = 0;
@@ -62,7 +62,7 @@ inline constexpr std::string_view loading_part = "loading by the manifest";
 bool is_of_loading(const Record& record, std::string_view loading_digest);
 
 // Whether the build is not tried because of it, now (seconds since 1970).
-bool is_set_aside(const Record& record, std::int64_t now);
+bool is_quarantined(const Record& record, std::int64_t now);
 // Whether it holds anything against the build, though that may be tried again: all but a proof.
 bool is_on_record_against(const Record& record);
 

@@ -5,14 +5,14 @@
 namespace enginehost::history {
 namespace {
 
-struct Kept {
+struct RecordsInMemory {
   std::mutex mutex;
   std::map<std::filesystem::path, std::map<std::string, Record>> folders;
 };
 
 // Never destroyed: threads of engines may still run while the process ends.
-Kept& kept() {
-  static Kept& all = *new Kept;
+RecordsInMemory& kept() {
+  static RecordsInMemory& all = *new RecordsInMemory;
   return all;
 }
 

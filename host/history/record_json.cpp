@@ -13,12 +13,12 @@ Json stamp_to_json(const FileStamp& stamp) {
 }  // namespace
 
 Json to_json(const Record& record) {
-  Json host = Json::array(), witnesses = Json::array();
+  Json host = Json::array(), dependency_stamps = Json::array();
   for (const auto& [name, value] : record.host) host.push(Json::array().push(name).push(value));
-  for (const Witness& witness : record.witnesses) {
-    Json one = Json::object().set("path", witness.path).set("present", witness.present);
-    if (witness.present) one.set("stamp", stamp_to_json(witness.stamp));
-    witnesses.push(std::move(one));
+  for (const DependencyStamp& stamp : record.dependency_stamps) {
+    Json one = Json::object().set("path", stamp.path).set("present", stamp.present);
+    if (stamp.present) one.set("stamp", stamp_to_json(stamp.stamp));
+    dependency_stamps.push(std::move(one));
   }
   return Json::object()
       .set("format", 1)
@@ -28,7 +28,7 @@ Json to_json(const Record& record) {
       .set("state", name_of(record.state))
       .set("diagnosis", record.diagnosis)
       .set("host", std::move(host))
-      .set("witnesses", std::move(witnesses))
+      .set("witnesses", std::move(dependency_stamps))
       .set("first_seen", record.first_seen)
       .set("last_seen", record.last_seen)
       .set("retry_after", record.retry_after)
@@ -61,18 +61,18 @@ Result<Record> record_from_json(const Json& document, std::string_view name) {
     if (part.as_array().size() == 2)
       record.host.emplace_back(part.as_array()[0].as_string(), part.as_array()[1].as_string());
   for (const Json& one : document["witnesses"].as_array()) {
-    Witness witness;
-    witness.path = one["path"].as_string();
-    witness.present = one["present"].as_bool();
+    DependencyStamp dependency;
+    dependency.path = one["path"].as_string();
+    dependency.present = one["present"].as_bool();
     if (const auto& stamp = one["stamp"].as_array(); stamp.size() == 4) {
-      witness.stamp.device = static_cast<std::uint64_t>(stamp[0].as_integer());
-      witness.stamp.inode = static_cast<std::uint64_t>(stamp[1].as_integer());
-      witness.stamp.size = static_cast<std::uint64_t>(stamp[2].as_integer());
-      witness.stamp.modified_ns = stamp[3].as_integer();
-    } else if (witness.present) {
+      dependency.stamp.device = static_cast<std::uint64_t>(stamp[0].as_integer());
+      dependency.stamp.inode = static_cast<std::uint64_t>(stamp[1].as_integer());
+      dependency.stamp.size = static_cast<std::uint64_t>(stamp[2].as_integer());
+      dependency.stamp.modified_ns = stamp[3].as_integer();
+    } else if (dependency.present) {
       return wrong("witnesses", "has no stamp");
     }
-    record.witnesses.push_back(std::move(witness));
+    record.dependency_stamps.push_back(std::move(dependency));
   }
   record.first_seen = document["first_seen"].as_integer();
   record.last_seen = document["last_seen"].as_integer();

@@ -59,7 +59,7 @@ class Standing {
   // One thing that stands: how it is lowered, and what is told of it.
   struct One {
     std::function<void()> lower;
-    std::function<std::optional<Crash>()> told;
+    std::function<std::optional<Crash>()> reported;
     int file = -1;
     const void* owner = nullptr;  // whose code it stands for
   };
@@ -102,8 +102,8 @@ class Standing {
     const std::lock_guard lock(mutex_);
     if (process_ != calls::getpid() || all_.empty()) return std::nullopt;
     for (const auto& [name, one] : all_)
-      if (one.owner != nullptr && one.owner == owner_here) return one.told();
-    return all_.begin()->second.told();
+      if (one.owner != nullptr && one.owner == owner_here) return one.reported();
+    return all_.begin()->second.reported();
   }
 
  private:
@@ -170,25 +170,25 @@ Result<Sentinel> Sentinel::raise(const std::filesystem::path& state_folder, std:
   static std::atomic<unsigned> number{0};
   const std::filesystem::path folder = folder_of(state_folder);
   TRY(make_folders(folder));
-  Crash told = crash_while_loading(build, digest, artifacts_digest);
-  told.phase = phase;
-  told.boot = boot_id();
+  Crash reported = crash_while_loading(build, digest, artifacts_digest);
+  reported.phase = phase;
+  reported.boot = boot_id();
   // A collector that does not rest takes up to every second draft on a busy machine.
   constexpr int attempts = 100;
   for (int attempt = 1;; ++attempt) {
     const std::string name =
-        std::string(digest) + "." + std::to_string(told.pid) + "." + std::to_string(++number);
+        std::string(digest) + "." + std::to_string(reported.pid) + "." + std::to_string(++number);
     const std::filesystem::path file = folder / (path_of(name + std::string(ending)));
     const std::filesystem::path draft = folder / (path_of(name + std::string(unfinished)));
     Sentinel sentinel(
         file, FileDescriptor(calls::open(draft.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)));
     // Locked before it has its name: whoever finds the name finds the lock.
     if (sentinel.open_.valid() && calls::lock_open_file(sentinel.open_.get())) {
-      if (auto written = put(sentinel.open_.get(), text_of(told), file); !written) {
+      if (auto written = put(sentinel.open_.get(), text_of(reported), file); !written) {
         calls::unlink(draft.c_str());
         return fail(std::move(written).error());
       }
-      sentinel.told_ = told;
+      sentinel.reported_ = reported;
       if (calls::rename(draft.c_str(), file.c_str()) == 0) {
         Standing::here().add(path_text(file), {[file] { calls::unlink(file.c_str()); },
                                                [file]() -> std::optional<Crash> {
@@ -218,7 +218,7 @@ Sentinel& Sentinel::operator=(Sentinel&& other) noexcept {
     lower();
     file_ = std::move(other.file_);
     open_ = std::move(other.open_);
-    told_ = std::move(other.told_);
+    reported_ = std::move(other.reported_);
   }
   return *this;
 }
@@ -227,8 +227,8 @@ Sentinel::~Sentinel() { lower(); }
 
 Result<void> Sentinel::enter(std::string_view phase) {
   if (!open_.valid()) return {};
-  told_.phase = phase;
-  return put(open_.get(), text_of(told_), file_);
+  reported_.phase = phase;
+  return put(open_.get(), text_of(reported_), file_);
 }
 
 void Sentinel::lower() {
@@ -237,14 +237,14 @@ void Sentinel::lower() {
   open_.close();
 }
 
-Foretold::Foretold(Crash crash, std::function<void()> withdraw, int file) {
+PendingMarker::PendingMarker(Crash crash, std::function<void()> withdraw, int file) {
   static std::atomic<unsigned> number{0};
   name_ = "word " + std::to_string(++number);
   Standing::here().add(
       name_, {std::move(withdraw), [crash = std::move(crash)] { return std::optional(crash); }, file});
 }
 
-Foretold::~Foretold() {
+PendingMarker::~PendingMarker() {
   if (const auto one = Standing::here().remove(name_)) one->lower();
 }
 
@@ -264,7 +264,7 @@ Crash crash_while_loading(std::string_view build, std::string_view digest, std::
 void set_running_here(const void* owner) { owner_here = owner; }
 const void* running_here() { return owner_here; }
 
-std::string word_of(const Crash& crash) {
+std::string crash_marker_of(const Crash& crash) {
   std::string word(first_of_word);
   word.reserve(512);
   bool plain = true;

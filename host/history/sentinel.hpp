@@ -45,7 +45,7 @@ class Sentinel {
   Sentinel(std::filesystem::path file, FileDescriptor descriptor);
   std::filesystem::path file_;
   FileDescriptor open_;
-  Crash told_;  // when the process dies
+  Crash reported_;  // when the process dies
 };
 
 // Says that the calling thread runs, from here on, the code that sentinels which it raises stand for, or
@@ -56,15 +56,15 @@ const void* running_here();
 
 // Stands like a sentinel, but for code that was survived here before, and costs next to nothing: what a crash
 // would be told by lies in a file that is open anyway (cache/lease.hpp). Held by one thread at a time.
-class Foretold {
+class PendingMarker {
  public:
   // Of this process, from now on. `withdraw` takes the word out of its file; it is called once, by this
   // process, where it does not die before.
   // `file`: where it lies, to be emptied where nothing else can be done (disown_what_stands).
-  Foretold(Crash crash, std::function<void()> withdraw, int file);
-  Foretold(const Foretold&) = delete;
-  Foretold& operator=(const Foretold&) = delete;
-  ~Foretold();
+  PendingMarker(Crash crash, std::function<void()> withdraw, int file);
+  PendingMarker(const PendingMarker&) = delete;
+  PendingMarker& operator=(const PendingMarker&) = delete;
+  ~PendingMarker();
 
  private:
   std::string name_;
@@ -74,7 +74,7 @@ class Foretold {
 // that tells of it, empty where it cannot be written as one.
 Crash crash_while_loading(std::string_view build, std::string_view digest, std::string_view artifacts_digest,
                           std::string_view program = program_id());
-std::string word_of(const Crash& crash);
+std::string crash_marker_of(const Crash& crash);
 // From the word of a process that died. Nothing for what is no such word, or of another start of the machine,
 // which is nobody's fault.
 std::optional<Crash> crash_of(std::string_view word);

@@ -7,9 +7,9 @@
 #include <system_error>
 
 #include "base/file_calls.hpp"
-#include "base/passing_errors.hpp"
 #include "base/paths.hpp"
 #include "base/remove_tree.hpp"
+#include "base/transient_errors.hpp"
 #include "host/history/memory.hpp"
 
 namespace enginehost::history {
@@ -59,11 +59,11 @@ std::string build_of(const std::filesystem::path& file) {
 std::string why_stale(const Record& record, std::int64_t now, const Fingerprint* machine) {
   if (record.state == State::disabled) return {};
   if (record.retry_after != 0 && now >= record.retry_after) return "its time is over";
-  for (const Witness& witness : record.witnesses) {
-    const Witness seen = witness_of(path_of(witness.path));
-    if (seen.present && !witness.present) return witness.path + " has appeared";
-    if (!seen.present && witness.present) return witness.path + " is gone";
-    if (seen.present && !(seen.stamp == witness.stamp)) return witness.path + " has changed";
+  for (const DependencyStamp& stamp : record.dependency_stamps) {
+    const DependencyStamp seen = dependency_stamp_of(path_of(stamp.path));
+    if (seen.present && !stamp.present) return stamp.path + " has appeared";
+    if (!seen.present && stamp.present) return stamp.path + " is gone";
+    if (seen.present && !(seen.stamp == stamp.stamp)) return stamp.path + " has changed";
   }
   return machine != nullptr ? what_changed(record.host, *machine) : std::string();
 }
@@ -84,17 +84,17 @@ Result<Record> read_record(const std::filesystem::path& file) {
   return record_from_json(document, path_text(file));
 }
 
-// What mends it is told as it can be done: in a folder that is only read, by somebody else.
+// What repairs it is told as it can be done: in a folder that is only read, by somebody else.
 std::string unreadable_warning(const std::filesystem::path& file, const std::string& build, bool may_write) {
-  const std::string told = path_text(file) + " is not a record that can be read; ignored (";
+  const std::string reported = path_text(file) + " is not a record that can be read; ignored (";
   if (may_write)
-    return told + "engine-cache quarantine clear " + build + " removes it, disable writes it anew)";
-  return told + "whoever may write in " + path_text(file.parent_path()) +
+    return reported + "engine-cache quarantine clear " + build + " removes it, disable writes it anew)";
+  return reported + "whoever may write in " + path_text(file.parent_path()) +
          " removes it; engine-cache quarantine disable " + build + " sets the build aside for this user)";
 }
 
-// Nothing is known then, rather than nothing set aside: whoever decides must not go on.
-void tell_of_passing(Diagnosis failure, const std::filesystem::path& path, ReadResult& result) {
+// Nothing is known then, rather than nothing quarantined: whoever decides must not go on.
+void describe_transient(Diagnosis failure, const std::filesystem::path& path, ReadResult& result) {
   result.warnings.push_back(path_text(path) + " cannot be read now (" +
                             std::string(failure.value("os_said")) + "): what it sets aside is not known");
   if (!result.failure) result.failure = std::move(failure);
@@ -120,9 +120,9 @@ ReadResult read(const std::filesystem::path& state_folder, std::int64_t now, con
     if (at->path().extension() == ending) files.push_back(at->path());
   const int number = error.default_error_condition().value();
   // A disabled build whose record is out of reach is used again: never without a word.
-  if (error && may_pass(number))
-    tell_of_passing(diagnose_errno("EH-F23", number).with("folder", path_text(folder_of(state_folder))),
-                    folder_of(state_folder), result);
+  if (error && is_transient(number))
+    describe_transient(diagnose_errno("EH-F23", number).with("folder", path_text(folder_of(state_folder))),
+                       folder_of(state_folder), result);
   else if (error && error != std::errc::no_such_file_or_directory)
     result.warnings.push_back(path_text(folder_of(state_folder)) +
                               " cannot be read: no build is set aside by what it holds (" + error.message() +
@@ -130,9 +130,9 @@ ReadResult read(const std::filesystem::path& state_folder, std::int64_t now, con
   std::sort(files.begin(), files.end());
   for (const std::filesystem::path& file : files) {
     auto record = read_record(file);
-    if (!record && may_pass(record.error().value("errno"))) {
+    if (!record && is_transient(record.error().value("errno"))) {
       result.unreadable.push_back(build_of(file));
-      tell_of_passing(std::move(record).error(), file, result);
+      describe_transient(std::move(record).error(), file, result);
       continue;
     }
     // One file is one build: a record that says it belongs to another was put there by hand, or is damaged.
@@ -156,7 +156,7 @@ ReadResult read(const std::filesystem::path& state_folder, std::int64_t now, con
   return result;
 }
 
-void add_set_aside(ReadResult& own, ReadResult&& other) {
+void add_quarantined(ReadResult& own, ReadResult&& other) {
   for (auto& [build, record] : other.history.records) {
     if (record.state == State::proven) continue;
     const Record* known = own.history.find(build);

@@ -33,20 +33,20 @@ struct ReadResult {
   std::vector<Stale> stale;             // records whose time is over, whose witnesses or machine changed
   std::vector<std::string> warnings;    // records that could not be read and were ignored
   std::vector<std::string> unreadable;  // their builds, as far as the file's name tells
-  // A record, or the folder, that cannot be read now and may be the next time (base/passing_errors.hpp):
+  // A record, or the folder, that cannot be read now and may be the next time (base/transient_errors.hpp):
   // nothing may be decided or written by what was read. EH-F24 or EH-F23, with "file" or "folder".
   std::optional<Diagnosis> failure;
 };
 
 // Reads all records and looks at their witnesses again (one stat each). With a fingerprint, records made on
 // another machine are stale too. What is damaged or may not be read is ignored with a warning, a missing
-// folder is empty. `may_write`: whether what mends an unreadable record can be done in that folder.
+// folder is empty. `may_write`: whether what repairs an unreadable record can be done in that folder.
 ReadResult read(const std::filesystem::path& state_folder, std::int64_t now,
                 const Fingerprint* machine = nullptr, bool may_write = true);
 
-// Adds what another folder, which is only read, says is set aside: of one build the younger record, but a
+// Adds what another folder, which is only read, says is quarantined: of one build the younger record, but a
 // disabled one in any case. Proofs stay there: they are made again where they can be kept.
-void add_set_aside(ReadResult& own, ReadResult&& other);
+void add_quarantined(ReadResult& own, ReadResult&& other);
 
 // Reads one build's record, for the warm path: no other file is opened. Nothing when there is none that
 // holds.
@@ -74,7 +74,7 @@ struct Failure {
   std::string program,
       boot;  // of a crash in the application: which one, and the start of the machine it ran in
   Json diagnosis;
-  std::vector<Witness> witnesses;
+  std::vector<DependencyStamp> dependency_stamps;
 };
 
 // The new record, or nothing when it is not to be remembered (wrong bytes are fetched again, passing troubles
@@ -93,7 +93,8 @@ std::optional<Record> after_success(Record proof, const Record* before);
 
 // The record of a proof.
 Record proof_of(std::string build, std::string digest, std::string artifacts_digest,
-                const Fingerprint& machine, std::vector<Witness> witnesses, Json facts, std::int64_t now);
+                const Fingerprint& machine, std::vector<DependencyStamp> dependency_stamps, Json facts,
+                std::int64_t now);
 
 // The first named part that both know and that differs (of helpers: that is not among those that were; of
 // limits: that allows more): "the
@@ -102,7 +103,7 @@ std::string what_changed(const Fingerprint& was, const Fingerprint& is);
 
 // The part of a fingerprint that only some failures depend on: the start of the machine (its boot id). A
 // driver whose halves do not fit together (EH-G09), that lost its device files (EH-G08) or answers nothing is
-// mended by a restart.
+// repaired by a restart.
 inline constexpr std::string_view boot_part = "start of the machine";
 // And the program: what failed in it after it had passed in the probe says nothing of other programs.
 inline constexpr std::string_view program_part = "program";
@@ -124,14 +125,14 @@ Fingerprint process_limits();
 bool rests_on_a_limit(const Record& record);
 
 // A witness as the path is now: present with its stamp, or absent.
-Witness witness_of(const std::filesystem::path& path);
+DependencyStamp dependency_stamp_of(const std::filesystem::path& path);
 
 // "`library` is in none of `folders`", told so that its appearing is noticed: the absent file in each folder
 // (a folder that is not there itself is its own witness), and the loader's cache, through which it may come
 // from anywhere else. With an empty name, when only the plugin knows what it looked for: the folders as they
 // are.
-std::vector<Witness> witnesses_of_absence(std::string_view library,
-                                          const std::vector<std::filesystem::path>& folders,
-                                          const std::filesystem::path& loader_cache);
+std::vector<DependencyStamp> stamps_of_expected_paths(std::string_view library,
+                                                      const std::vector<std::filesystem::path>& folders,
+                                                      const std::filesystem::path& loader_cache);
 
 }  // namespace enginehost::history

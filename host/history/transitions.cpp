@@ -25,7 +25,7 @@ bool same_build(const Record& before, std::string_view digest, std::string_view 
   return before.artifacts_digest == artifacts_digest;
 }
 
-// A failure that a restart of the machine mends, so that its record must not outlive one.
+// A failure that a restart of the machine repairs, so that its record must not outlive one.
 bool ends_with_a_restart(const Json& diagnosis) {
   constexpr std::string_view codes[] = {"EH-G08", "EH-G09", "EH-G13"};
   const std::string& code = diagnosis["code"].as_string();
@@ -75,15 +75,15 @@ bool is_the_same_proof(const Record& before, const Record& proof) {
     return false;
   Fingerprint was = before.host;
   leave_out(was, helper_part);
-  const auto knows_otherwise = [&](const Witness& now) {
-    return std::any_of(before.witnesses.begin(), before.witnesses.end(),
-                       [&](const Witness& one) { return one.path == now.path && one != now; });
+  const auto knows_otherwise = [&](const DependencyStamp& now) {
+    return std::any_of(before.dependency_stamps.begin(), before.dependency_stamps.end(),
+                       [&](const DependencyStamp& one) { return one.path == now.path && one != now; });
   };
   return what_changed(was, proof.host).empty() &&
-         std::none_of(proof.witnesses.begin(), proof.witnesses.end(), knows_otherwise);
+         std::none_of(proof.dependency_stamps.begin(), proof.dependency_stamps.end(), knows_otherwise);
 }
 
-// Else two releases that share a cache would each prove the build anew whenever the other had opened it.
+// Else two releases that share a cache would each prove the build again whenever the other had opened it.
 void keep_helpers(Fingerprint& host, const Fingerprint& before) {
   for (auto& [name, helpers] : host)
     for (const auto& [other_name, others] : before) {
@@ -110,7 +110,7 @@ std::optional<Record> after_failure(const Failure& failure, const Record* before
   if (!ends_with_a_restart(failure.diagnosis)) leave_out(record.host, boot_part);
   if (!failure.only_here) leave_out(record.host, program_part);
   keep_the_limit_of(record.host, failure.diagnosis);
-  record.witnesses = failure.witnesses;
+  record.dependency_stamps = failure.dependency_stamps;
   record.first_seen = record.last_seen = now;
   record.count = 1;
   if (before != nullptr) {
@@ -148,7 +148,8 @@ std::optional<Record> after_failure(const Failure& failure, const Record* before
 }
 
 Record proof_of(std::string build, std::string digest, std::string artifacts_digest,
-                const Fingerprint& machine, std::vector<Witness> witnesses, Json facts, std::int64_t now) {
+                const Fingerprint& machine, std::vector<DependencyStamp> dependency_stamps, Json facts,
+                std::int64_t now) {
   Record record;
   record.build = std::move(build);
   record.digest = std::move(digest);
@@ -159,7 +160,7 @@ Record proof_of(std::string build, std::string digest, std::string artifacts_dig
   leave_out(record.host, boot_part);
   leave_out(record.host, program_part);
   keep_the_limit_of(record.host, Json());
-  record.witnesses = std::move(witnesses);
+  record.dependency_stamps = std::move(dependency_stamps);
   record.facts = std::move(facts);
   record.first_seen = record.last_seen = now;
   record.count = 1;

@@ -7,7 +7,7 @@
 
 #include "host/binary/binary.hpp"
 #include "host/installations/places.hpp"
-#include "host/manifest/catalogue.hpp"
+#include "host/manifest/catalog.hpp"
 
 namespace enginehost::installations {
 

@@ -19,7 +19,7 @@ constexpr std::string_view stems[] = {
     "libcudart",         "libcublas",     "libcublasLt", "libcufft",      "libcufftw", "libcurand",
     "libcusolver",       "libcusolverMg", "libcusparse", "libcusparseLt", "libnvrtc",  "libnvJitLink",
     "libnvrtc-builtins", "libnccl",       "libcupti",    "libnvToolsExt", "libcudnn"};
-// cuDNN names its parts anew with each version, so all count that begin so, as they do for preflight. A dash
+// cuDNN names its parts again with each version, so all count that begin so, as they do for preflight. A dash
 // is the mark of a copy that was renamed.
 constexpr std::string_view cudnn_part = "libcudnn_";
 
@@ -114,12 +114,12 @@ std::vector<CudaLibrary> cuda_libraries_of(const Places& places) {
 }
 
 std::vector<std::shared_ptr<const manifest::Build>> completed_builds(const Installation& installation,
-                                                                     const manifest::Catalogue& catalogue) {
+                                                                     const manifest::Catalog& catalog) {
   std::vector<std::shared_ptr<const manifest::Build>> completed;
   if (installation.cuda.empty()) return completed;
   const auto places = places_of(installation.path);
   if (!places) return completed;
-  for (const auto& build : catalogue.builds) {
+  for (const auto& build : catalog.builds) {
     if (build->in_place || build->os != "linux") continue;
     auto copy = std::make_shared<Completed>(Completed{build->manifest.lock(), *build});
     Parts parts(installation);
@@ -134,8 +134,8 @@ std::vector<std::shared_ptr<const manifest::Build>> completed_builds(const Insta
     auto in_place = std::make_shared<manifest::InPlace>();
     in_place->path = path_text(installation.path);
     in_place->found = std::move(parts.found);
-    in_place->witnesses = closure.libraries;
-    in_place->identity = identity_of(in_place->witnesses);
+    in_place->dependency_stamps = closure.libraries;
+    in_place->identity = identity_of(in_place->dependency_stamps);
     copy->build.id += "-with-" + sha256_hex(in_place->path).substr(0, 8);
     copy->build.digest.clear();  // of the whole build, which this is not
     copy->build.priority += priority_in_place;

@@ -16,10 +16,10 @@ std::vector<CudaLibrary> cuda_libraries_of(const Places& places);
 // the name given.
 std::string_view cuda_stem(std::string_view file_name);
 
-// For every build of the catalogue that wants libraries of the system which the installation holds, or has
+// For every build of the catalog that wants libraries of the system which the installation holds, or has
 // components whose libraries it holds all: the same build with those of the installation, by absolute path,
 // and ranked before the one that it was made of. It keeps its manifest alive.
 std::vector<std::shared_ptr<const manifest::Build>> completed_builds(const Installation& installation,
-                                                                     const manifest::Catalogue& catalogue);
+                                                                     const manifest::Catalog& catalog);
 
 }  // namespace enginehost::installations

@@ -160,7 +160,7 @@ std::optional<Runtime> runtime_in(const Places& places, const KnownEngine& engin
       runtime.version = without_local_part(package.version);
       runtime.found.push_back({"version", runtime.version, path_text(package.file)});
     }
-    runtime.witnesses.push_back(path_text(package.file));
+    runtime.dependency_stamps.push_back(path_text(package.file));
   }
   if (is_torn) {
     runtime.problem = diagnose("EH-S30")
@@ -179,9 +179,10 @@ std::optional<Runtime> runtime_in(const Places& places, const KnownEngine& engin
   Closure closure = close_over(places, own);
   runtime.libraries = std::move(closure.libraries);
   runtime.names = std::move(closure.names);
-  runtime.witnesses.insert(runtime.witnesses.end(), runtime.libraries.begin(), runtime.libraries.end());
+  runtime.dependency_stamps.insert(runtime.dependency_stamps.end(), runtime.libraries.begin(),
+                                   runtime.libraries.end());
   if (closure.infos.empty()) {
-    runtime.witnesses.push_back(path_text(main));
+    runtime.dependency_stamps.push_back(path_text(main));
     return runtime;
   }
   const binary::BinaryInfo& first = closure.infos.front();
@@ -232,15 +233,16 @@ Result<Installation> identify(const fs::path& path) {
   installation.layout = places.layout;
   add_runtimes(places, installation);
   installation.cuda = cuda_libraries_of(places);
-  installation.witnesses.push_back(path_text(path));
-  if (places.layout == Layout::conda) installation.witnesses.push_back(path_text(path / "conda-meta"));
+  installation.dependency_stamps.push_back(path_text(path));
+  if (places.layout == Layout::conda)
+    installation.dependency_stamps.push_back(path_text(path / "conda-meta"));
   for (const std::vector<fs::path>* folders : {&places.packages, &places.libraries})
-    for (const fs::path& folder : *folders) installation.witnesses.push_back(path_text(folder));
+    for (const fs::path& folder : *folders) installation.dependency_stamps.push_back(path_text(folder));
   if (!installation.runtimes.empty() || !installation.cuda.empty()) return installation;
   Diagnosis nothing = diagnose("EH-S31");
   nothing.with("path", path_text(path)).with("layout", name_of(places.layout));
   for (const KnownEngine& engine : known_engines()) nothing.with("looked_for", engine.main_libraries.front());
-  for (const std::string& folder : installation.witnesses) nothing.with("searched", folder);
+  for (const std::string& folder : installation.dependency_stamps) nothing.with("searched", folder);
   return fail(std::move(nothing));
 }
 

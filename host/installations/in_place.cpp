@@ -79,10 +79,10 @@ struct Choice {
   std::vector<std::string> others;  // that do not fit, for people
 };
 
-Choice choose_plugin(const Runtime& runtime, const manifest::Catalogue& catalogue) {
+Choice choose_plugin(const Runtime& runtime, const manifest::Catalog& catalog) {
   Choice choice;
-  std::set<std::string> told;
-  for (const auto& build : catalogue.builds) {
+  std::set<std::string> reported;
+  for (const auto& build : catalog.builds) {
     if (build->engine != runtime.engine || build->in_place) continue;
     if (build->os != runtime.os || build->arch != runtime.arch) continue;
     const Component* plugin = plugin_of(*build);
@@ -92,7 +92,7 @@ Choice choose_plugin(const Runtime& runtime, const manifest::Catalogue& catalogu
       return choice;
     }
     std::string text = text_of(*build, *plugin);
-    if (told.insert(text).second) choice.others.push_back(std::move(text));
+    if (reported.insert(text).second) choice.others.push_back(std::move(text));
   }
   return choice;
 }
@@ -121,14 +121,14 @@ std::string identity_of(const std::vector<std::string>& files) {
 }
 
 std::vector<std::shared_ptr<const manifest::Manifest>> manifests_of(const Installation& installation,
-                                                                    const manifest::Catalogue& catalogue) {
+                                                                    const manifest::Catalog& catalog) {
   std::vector<std::shared_ptr<const manifest::Manifest>> manifests;
   for (const Runtime& runtime : installation.runtimes) {
     auto in_place = std::make_shared<manifest::InPlace>();
     in_place->path = path_text(installation.path);
     in_place->root = runtime.root;
-    in_place->witnesses = runtime.witnesses;
-    in_place->identity = identity_of(runtime.witnesses);
+    in_place->dependency_stamps = runtime.dependency_stamps;
+    in_place->identity = identity_of(runtime.dependency_stamps);
     in_place->found = runtime.found;
     in_place->problem = runtime.problem;
 
@@ -148,7 +148,7 @@ std::vector<std::shared_ptr<const manifest::Manifest>> manifests_of(const Instal
     manifest->engine = runtime.engine;
     manifest->repository = path_text(installation.path);
     manifest->name = path_text(installation.path);
-    const Choice choice = choose_plugin(runtime, catalogue);
+    const Choice choice = choose_plugin(runtime, catalog);
     if (choice.build != nullptr) {
       const auto owner = choice.build->manifest.lock();
       const Component& plugin = *plugin_of(*choice.build);

@@ -1,4 +1,4 @@
-// Engines that other programs installed on this machine, recognised by reading files: nothing is run, nothing
+// Engines that other programs installed on this machine, recognized by reading files: nothing is run, nothing
 // is written.
 #pragma once
 #include <filesystem>
@@ -8,7 +8,7 @@
 
 #include "base/json.hpp"
 #include "base/result.hpp"
-#include "host/manifest/catalogue.hpp"
+#include "host/manifest/catalog.hpp"
 
 namespace enginehost::installations {
 
@@ -28,9 +28,9 @@ struct Runtime {
   std::vector<std::string> libraries;
   std::vector<std::string> names;  // SONAMEs and file names that the libraries answer to
   manifest::Requirements requirements;
-  std::vector<std::string> witnesses;  // what was read, and what would be loaded
-  std::vector<Evidence> found;         // "version" with its file, "C++11 ABI", "CUDA", ...
-  std::optional<Diagnosis> problem;    // why it cannot be opened, whatever the machine
+  std::vector<std::string> dependency_stamps;  // what was read, and what would be loaded
+  std::vector<Evidence> found;                 // "version" with its file, "C++11 ABI", "CUDA", ...
+  std::optional<Diagnosis> problem;            // why it cannot be opened, whatever the machine
 };
 
 // A library of NVIDIA's that the installation holds.
@@ -42,8 +42,9 @@ struct Installation {
   std::filesystem::path path;
   Layout layout = Layout::libraries;
   std::vector<Runtime> runtimes;
-  std::vector<CudaLibrary> cuda;       // CUDA's runtime libraries and cuDNN's; not the driver's
-  std::vector<std::string> witnesses;  // of the whole: folders whose change means that packages came or went
+  std::vector<CudaLibrary> cuda;  // CUDA's runtime libraries and cuDNN's; not the driver's
+  std::vector<std::string>
+      dependency_stamps;  // of the whole: folders whose change means that packages came or went
 };
 
 // What lies at that absolute path: a conda environment, a virtual environment, a folder of Python packages, a

@@ -1,4 +1,4 @@
-// The engines that can be recognised, and by what: one row each.
+// The engines that can be recognized, and by what: one row each.
 #pragma once
 #include <span>
 #include <string_view>

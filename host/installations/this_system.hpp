@@ -1,11 +1,11 @@
-// What this system means for recognising installations.
+// What this system means for recognizing installations.
 #pragma once
 #include <filesystem>
 #include <string_view>
 
 namespace enginehost::installations {
 
-// Why nothing is recognised on this system; empty on Linux, where something is.
+// Why nothing is recognized on this system; empty on Linux, where something is.
 std::string_view why_none_is_recognised();
 
 // The running program, as a file that can be read although it was replaced or removed since.

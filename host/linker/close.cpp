@@ -23,8 +23,8 @@ struct IdentityHash {
     return static_cast<std::size_t>(identity.second ^ identity.first << 32);
   }
 };
-// Enough for most closures, so that the tables are not made anew while they grow. Each library has two names,
-// its path and what it is asked for by.
+// Enough for most closures, so that the tables are not made again while they grow. Each library has two
+// names, its path and what it is asked for by.
 constexpr std::size_t usual_objects = 320;
 
 // Why a file was not taken, in a word or two.
@@ -33,9 +33,9 @@ std::string shortly(const Diagnosis& why) {
   return std::string(why.value(why.value("problem").empty() ? "errno" : "problem"));
 }
 
-class Walk {
+class ClosureWalk {
  public:
-  Walk(const Machine& machine, const Request& request, Reader& reader)
+  ClosureWalk(const Machine& machine, const Request& request, Reader& reader)
       : machine_(machine), request_(request), reader_(reader) {
     closure_.file = path_text(request.file);
     closure_.libc = machine.libc;
@@ -108,13 +108,13 @@ class Walk {
   void bring_needs(int index) {
     const binary::BinaryInfo* info = closure_.objects[static_cast<std::size_t>(index)].info;
     if (info == nullptr || (info->needed.empty() && info->optional.empty())) return;
-    std::vector<const Place*>
+    std::vector<const SearchPlace*>
         places;  // the same for all needs of one library; made at the first one that needs it
     for (const std::string& name : info->needed) bring(name, index, places, false);
     for (const std::string& name : info->optional) bring(name, index, places, true);
   }
 
-  void bring(const std::string& written, int parent, std::vector<const Place*>& places, bool optional) {
+  void bring(const std::string& written, int parent, std::vector<const SearchPlace*>& places, bool optional) {
     // musl knows no tokens in a name. For glibc (elf/dl-deps.c, expand_dst) one that gives nothing is an
     // error, and any is with raised rights.
     const bool tokens = machine_.libc == Libc::glibc && written.find('$') != std::string::npos;
@@ -143,10 +143,10 @@ class Walk {
       return;
     }
     if (places.empty()) places = places_of(parent);
-    std::vector<const Place*> fewer;
-    const std::vector<const Place*>* left = &places;
+    std::vector<const SearchPlace*> fewer;
+    const std::vector<const SearchPlace*>* left = &places;
     for (std::size_t i = 0; i < left->size(); ++i) {
-      const Place& place = *(*left)[i];
+      const SearchPlace& place = *(*left)[i];
       const Search search = try_place(place, name, parent);
       if (search == Search::is_over) return;
       if (search == Search::goes_on) continue;
@@ -156,10 +156,11 @@ class Walk {
     if (!optional) miss(name, parent, *left);
   }
 
-  static std::vector<const Place*> without_rest_of_list(std::vector<const Place*> places, std::size_t at) {
-    const Place& list = *places[at];
+  static std::vector<const SearchPlace*> without_rest_of_list(std::vector<const SearchPlace*> places,
+                                                              std::size_t at) {
+    const SearchPlace& list = *places[at];
     places.erase(std::remove_if(places.begin() + static_cast<std::ptrdiff_t>(at) + 1, places.end(),
-                                [&](const Place* place) { return place->same_list(list); }),
+                                [&](const SearchPlace* place) { return place->same_list(list); }),
                  places.end());
     return places;
   }
@@ -175,11 +176,11 @@ class Walk {
   }
 
   // The folders of the library's own paths, then those that are the same for all, which are made once.
-  std::vector<const Place*> places_of(int index) {
-    std::vector<const Place*> places;
-    const auto keep = [&](std::vector<Place> own) {
+  std::vector<const SearchPlace*> places_of(int index) {
+    std::vector<const SearchPlace*> places;
+    const auto keep = [&](std::vector<SearchPlace> own) {
       places.reserve(own.size() + shared_places_.size());
-      for (Place& place : own) places.push_back(&places_.emplace_back(std::move(place)));
+      for (SearchPlace& place : own) places.push_back(&places_.emplace_back(std::move(place)));
     };
     if (machine_.libc == Libc::musl) {
       keep(musl_places(machine_, chain_of(index)));
@@ -193,7 +194,7 @@ class Walk {
     else
       keep(glibc_own_places(machine_, chain_of(index)));
     const bool no_default = needer.info != nullptr && needer.info->no_default_directories;
-    for (const Place& place : shared_places_)
+    for (const SearchPlace& place : shared_places_)
       if (!place.compiled_in || !no_default) places.push_back(&place);
     return places;
   }
@@ -219,8 +220,8 @@ class Walk {
   // the next one tried; or the next folder.
   enum class Search { goes_on, leaves_the_list, is_over };
 
-  Search try_place(const Place& place, const std::string& name, int parent) {
-    if (place.kind == Place::Kind::cache) {
+  Search try_place(const SearchPlace& place, const std::string& name, int parent) {
+    if (place.kind == SearchPlace::Kind::cache) {
       std::optional<std::string> path =
           machine_.cache.find(name, machine_.cache_flags, machine_.hwcaps, machine_.legacy_hwcap_bits);
       if (!path || is_below_default_folder(*path, parent)) return Search::goes_on;
@@ -265,7 +266,7 @@ class Walk {
   }
 
   Search try_file(const Result<binary::BinaryInfo>& read, const std::string& path, const std::string& name,
-                  int parent, const Place& place) {
+                  int parent, const SearchPlace& place) {
     if (!read) {
       const Diagnosis& why = read.error();
       if (binary::no_such_file(why)) return Search::goes_on;
@@ -309,7 +310,7 @@ class Walk {
 
   // musl 1.2 load_library: a library opened by its path gets a short name, that of its own path, once a
   // search has found it; one that has a short name keeps it, and another name for the same file is searched
-  // anew each time.
+  // again each time.
   void take_short_name(int index, const std::string& searched) {
     const std::string& own = closure_.objects[static_cast<std::size_t>(index)].name;
     const bool opened_by_path = own.find('/') != std::string::npos;
@@ -344,7 +345,7 @@ class Walk {
                                  refusal.fatal, std::move(refusal.diagnosis)});
   }
 
-  void miss(const std::string& name, int parent, const std::vector<const Place*>& places,
+  void miss(const std::string& name, int parent, const std::vector<const SearchPlace*>& places,
             const std::string& tried = {}, bool from_current_folder = false) {
     Missing missing;
     missing.name = name;
@@ -354,12 +355,12 @@ class Walk {
     for (int i = parent; i >= 0; i = closure_.objects[static_cast<std::size_t>(i)].parent)
       missing.chain.emplace(missing.chain.begin(), path_at(i));
     std::set<std::string> looked_at;
-    for (const Place* place : places) {
-      const bool cache = place->kind == Place::Kind::cache;
+    for (const SearchPlace* place : places) {
+      const bool cache = place->kind == SearchPlace::Kind::cache;
       if (!looked_at.insert(place->directory).second) continue;
       missing.searched.push_back(
           {place->directory, place->why(), cache || reader_.folder_exists(place->directory)});
-      if (!cache) tell_dangling_link(place->directory + "/" + name, name, parent);
+      if (!cache) report_dangling_link(place->directory + "/" + name, name, parent);
     }
     // Beside the libraries of the closure, where a person would see it lying.
     for (const Object& object : closure_.objects) {
@@ -372,7 +373,7 @@ class Walk {
     closure_.missing.push_back(std::move(missing));
   }
 
-  void tell_dangling_link(const std::string& path, const std::string& name, int parent) {
+  void report_dangling_link(const std::string& path, const std::string& name, int parent) {
     calls::Status status{};
     if (!machine_.root.empty() || calls::lstat(path.c_str(), &status) != 0 || !S_ISLNK(status.st_mode))
       return;
@@ -382,7 +383,7 @@ class Walk {
 
   // What is found depends on where the program was started.
   void warn_of_current_folder(const Object& object) {
-    const auto told = [&](std::string_view what, const std::string& value, std::string_view source) {
+    const auto reported = [&](std::string_view what, const std::string& value, std::string_view source) {
       Diagnosis diagnosis = diagnose("EH-L32");
       diagnosis.with("file", object.path).with("tag", source);
       if (!value.empty()) diagnosis.with(what, value, source);
@@ -392,10 +393,10 @@ class Walk {
         object.info->has_runpath ? object.info->runpath : object.info->rpath;
     for (const std::string& element : path)
       if (element.empty() ? path.size() > 1 : element.front() != '/' && element.front() != '$')
-        told("element", element, object.info->has_runpath ? "RUNPATH" : "RPATH");
+        reported("element", element, object.info->has_runpath ? "RUNPATH" : "RPATH");
     for (const Object& other : closure_.objects)
       if (other.found_by == "path" && other.name.front() != '/' && other.needed_by == object.path)
-        told("library", other.name, "DT_NEEDED");
+        reported("library", other.name, "DT_NEEDED");
   }
 
   void add_warnings() {
@@ -414,12 +415,12 @@ class Walk {
   const Request& request_;
   Reader& reader_;
   const std::string program_ = path_text(machine_.program);
-  const Place by_own_path_{Place::Kind::folder, {}, "path", {}, false};
+  const SearchPlace by_own_path_{SearchPlace::Kind::folder, {}, "path", {}, false};
   Closure closure_;
   std::unordered_map<std::string, int> names_;
   std::unordered_map<Identity, int, IdentityHash> identities_;
-  std::deque<Place> places_;  // of all libraries; its elements stay where they are
-  std::vector<Place> shared_places_;
+  std::deque<SearchPlace> places_;  // of all libraries; its elements stay where they are
+  std::vector<SearchPlace> shared_places_;
   std::unordered_map<std::string, std::vector<const Reader::Folder*>> folders_;
   std::set<std::pair<std::string, std::string>> rejected_;
 };
@@ -427,7 +428,7 @@ class Walk {
 }  // namespace
 
 Closure close(const Machine& machine, const Request& request, Reader& reader) {
-  return Walk(machine, request, reader).run();
+  return ClosureWalk(machine, request, reader).run();
 }
 
 bool Closure::loads() const {

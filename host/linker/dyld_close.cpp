@@ -18,9 +18,9 @@ bool machine_fits(std::string_view process, std::string_view image) {
   return image == process;
 }
 
-class Walk {
+class DyldClosureWalk {
  public:
-  Walk(const AppleMachine& machine, const AppleRequest& request, ForeignReader& reader)
+  DyldClosureWalk(const AppleMachine& machine, const AppleRequest& request, ForeignReader& reader)
       : machine_(machine), request_(request), reader_(reader) {
     closure_.file = request.file;
   }
@@ -254,7 +254,7 @@ class Walk {
 }  // namespace
 
 Closure close_macos(const AppleMachine& machine, const AppleRequest& request, ForeignReader& reader) {
-  return Walk(machine, request, reader).run();
+  return DyldClosureWalk(machine, request, reader).run();
 }
 
 std::vector<Diagnosis> diagnose_macos(const Closure& closure) {

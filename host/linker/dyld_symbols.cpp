@@ -15,9 +15,9 @@ namespace {
 using Names = std::unordered_set<std::string>;
 constexpr int deepest = 64;  // chains of re-exports; longer ones would be circles
 
-class Pass {
+class SymbolPass {
  public:
-  Pass(const AppleMachine& machine, const Closure& closure) : machine_(machine), closure_(closure) {
+  SymbolPass(const AppleMachine& machine, const Closure& closure) : machine_(machine), closure_(closure) {
     for (const Object& object : closure.objects)
       for (const std::string* name : {&object.path, &object.soname, &object.name})
         if (!name->empty()) by_name_.emplace(*name, &object);
@@ -45,7 +45,8 @@ class Pass {
     if (provider == by_name_.end()) return;  // a weak library that is not there, or told as missing
     const std::optional<Names>& exports = exports_of(*provider->second, 0);
     if (!exports || exports->count(symbol.name) != 0) return;
-    const auto [known, added] = told_.emplace(importer.path + "\n" + provider->second->path, found_.size());
+    const auto [known, added] =
+        reported_.emplace(importer.path + "\n" + provider->second->path, found_.size());
     if (added)
       found_.push_back(
           std::move(diagnose("EH-L12")
@@ -79,14 +80,14 @@ class Pass {
   const Closure& closure_;
   std::unordered_map<std::string_view, const Object*> by_name_;
   std::unordered_map<const Object*, std::optional<Names>> exports_;
-  std::unordered_map<std::string, std::size_t> told_;
+  std::unordered_map<std::string, std::size_t> reported_;
   std::vector<Diagnosis> found_;
 };
 
 }  // namespace
 
 std::vector<Diagnosis> missing_macos_symbols(const AppleMachine& machine, const Closure& closure) {
-  return Pass(machine, closure).run();
+  return SymbolPass(machine, closure).run();
 }
 
 }  // namespace enginehost::linker

@@ -59,10 +59,10 @@ void add_missing(const Machine& machine, const Closure& closure, std::vector<Dia
   std::vector<std::pair<std::pair<std::string_view, std::string_view>, std::size_t>>
       groups;  // (code, needer)
   for (const Missing& missing : closure.missing) {
-    const bool told =
+    const bool reported =
         std::any_of(closure.rejected.begin(), closure.rejected.end(),
                     [&](const Rejected& file) { return !file.fatal && is_about(file, missing); });
-    if (told) continue;
+    if (reported) continue;
     const std::pair<std::string_view, std::string_view> key{code_of(machine, closure, missing),
                                                             missing.needed_by};
     // What was searched is told once for all that one file lacks; of a path nothing that is said of the

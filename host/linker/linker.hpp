@@ -69,7 +69,7 @@ class Reader {
 struct Request {
   std::filesystem::path file;  // the library to be opened, absolute
   // What our loader opens before it, by absolute path and in this order: their SONAMEs serve later needs,
-  // which is how a library without RUNPATH finds its neighbour. They take part in the closure like the file
+  // which is how a library without RUNPATH finds its neighbor. They take part in the closure like the file
   // itself.
   std::vector<std::filesystem::path> preloaded;
   bool check_versions = true;

@@ -7,10 +7,10 @@ namespace enginehost::linker {
 namespace {
 
 void add_folder(std::string folder, const Machine& machine, std::string_view rule, std::string_view owner,
-                bool compiled_in, std::vector<Place>& places) {
+                bool compiled_in, std::vector<SearchPlace>& places) {
   if (folder.front() != '/') folder = path_text(machine.current_directory / path_of(folder));
   places.push_back(
-      {Place::Kind::folder, std::move(folder), std::string(rule), std::string(owner), compiled_in});
+      {SearchPlace::Kind::folder, std::move(folder), std::string(rule), std::string(owner), compiled_in});
 }
 
 // fixup_rpath: $ORIGIN is the folder of the name that the library was opened by. A path that holds any other
@@ -43,11 +43,11 @@ bool served_by_musl(std::string_view name) {
   return false;
 }
 
-std::vector<Place> musl_places(const Machine& machine, const std::vector<Needer>& chain) {
-  std::vector<Place> places;
+std::vector<SearchPlace> musl_places(const Machine& machine, const std::vector<Needer>& chain) {
+  std::vector<SearchPlace> places;
   const std::string& variable = machine.library_path_source;
   for (std::string& folder : library_path_folders(machine))
-    places.push_back({Place::Kind::folder, std::move(folder), variable, {}, false});
+    places.push_back({SearchPlace::Kind::folder, std::move(folder), variable, {}, false});
   for (const Needer& owner : chain) {
     if (owner.info == nullptr) continue;
     // decode_dyn: DT_RPATH is taken first, DT_RUNPATH replaces it; both are inherited.

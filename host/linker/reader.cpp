@@ -12,7 +12,7 @@ namespace enginehost::linker {
 namespace {
 
 // Errors that a loader takes for more than "there is no such file", and a look at the file shows nothing of.
-bool is_told(const Diagnosis& why) { return why.value("problem") == "link loop" || why.code == "EH-L33"; }
+bool is_reported(const Diagnosis& why) { return why.value("problem") == "link loop" || why.code == "EH-L33"; }
 
 }  // namespace
 
@@ -75,8 +75,8 @@ const Result<binary::BinaryInfo>* Reader::find(const Folder& folder, const std::
                                                const std::string& path) {
   if (const auto known = files_.find(path); known != files_.end()) {
     // A link that leads nowhere is known as an error; for a search it is no file.
-    return *known->second || is_told(known->second->error()) || file_exists(path) ? known->second.get()
-                                                                                  : nullptr;
+    return *known->second || is_reported(known->second->error()) || file_exists(path) ? known->second.get()
+                                                                                      : nullptr;
   }
   if (described_ != nullptr) return file_exists(path) ? &read(path) : nullptr;
   if (!root_.empty()) {
@@ -88,7 +88,7 @@ const Result<binary::BinaryInfo>* Reader::find(const Folder& folder, const std::
                                 : binary::read_binary_in(AT_FDCWD, path, path, &buffers_);
   if (!info) return nullptr;
   // In a folder that may not be entered nobody knows whether there is such a file.
-  if (!*info && !is_told((*info).error()) && !file_exists(path)) return nullptr;
+  if (!*info && !is_reported((*info).error()) && !file_exists(path)) return nullptr;
   return files_.emplace(path, std::move(info)).first->second.get();
 }
 

@@ -92,7 +92,7 @@ bool judge_alignment(const Machine& machine, Reader& reader, const Wanted& wante
   return never;
 }
 
-Diagnosis told(const char* code, const Closure& closure, const Wanted& wanted) {
+Diagnosis reported(const char* code, const Closure& closure, const Wanted& wanted) {
   Diagnosis diagnosis = diagnose(code);
   diagnosis.with("file", closure.file).with("static_tls", std::to_string(wanted.bytes), "PT_TLS");
   for (const Object* object : wanted.by) diagnosis.with("library", object->path, "relocations of static TLS");
@@ -123,7 +123,7 @@ void judge_static_tls(const Machine& machine, const Request& request, Reader& re
     // musl ldso/dynlink.c, do_relocs: TPOFF of what is no part of the program at its start is an error.
     const Wanted wanted = wanted_by(closure, reader);
     if (wanted.bytes == 0) return;
-    Diagnosis diagnosis = told("EH-L29", closure, wanted);
+    Diagnosis diagnosis = reported("EH-L29", closure, wanted);
     diagnosis.with("problem",
                    "it wants static thread-local storage, which musl gives no library opened later");
     (wanted.certain ? closure.refused : closure.doubts).push_back(std::move(diagnosis));
@@ -144,7 +144,7 @@ void judge_static_tls(const Machine& machine, const Request& request, Reader& re
   const bool never =
       // What rounding to the alignment adds is free as well.
       wanted.certain && wanted.bytes > reserve + most_alignment(closure, machine.program, reader) - 1;
-  Diagnosis diagnosis = told("EH-L19", closure, wanted);
+  Diagnosis diagnosis = reported("EH-L19", closure, wanted);
   diagnosis.with("reserve", std::to_string(reserve), "GLIBC_TUNABLES");
   (never ? closure.refused : closure.doubts).push_back(std::move(diagnosis));
 }

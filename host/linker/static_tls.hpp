@@ -8,7 +8,7 @@
 
 namespace enginehost::linker {
 
-// The bytes that glibc sets aside at the start of a process for libraries opened later (elf/dl-tls.c,
+// The bytes that glibc quarantines at the start of a process for libraries opened later (elf/dl-tls.c,
 // _dl_tls_static_surplus_init): 1664, or what the tunables glibc.rtld.nns and
 // glibc.rtld.optional_static_tls make of it.
 std::uint64_t static_tls_reserve(const Machine& machine, std::string_view tunables);

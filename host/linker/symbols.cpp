@@ -44,10 +44,10 @@ struct Scope {
   bool whole = true;  // no member is missing, refused or unread
 };
 
-class Pass {
+class SymbolPass {
  public:
-  Pass(const Closure& closure, Reader& reader, SymbolTables& tables, const std::filesystem::path& only_below,
-       const std::vector<std::string>& exported_by_host)
+  SymbolPass(const Closure& closure, Reader& reader, SymbolTables& tables,
+             const std::filesystem::path& only_below, const std::vector<std::string>& exported_by_host)
       : closure_(closure), reader_(reader), tables_(tables), only_below_(only_below) {
     host_.insert(exported_by_host.begin(), exported_by_host.end());
   }
@@ -227,7 +227,7 @@ SymbolFindings undefined_symbols(const Closure& closure, Reader& reader,
                                  const std::filesystem::path& only_below,
                                  const std::vector<std::string>& exported_by_host, SymbolTables* tables) {
   SymbolTables own;
-  return Pass(closure, reader, tables != nullptr ? *tables : own, only_below, exported_by_host).run();
+  return SymbolPass(closure, reader, tables != nullptr ? *tables : own, only_below, exported_by_host).run();
 }
 
 std::vector<Diagnosis> diagnose_symbols(const std::vector<UndefinedSymbol>& symbols) {

@@ -47,7 +47,7 @@ struct SymbolFindings {
 // version is hidden (musl 1.2 ldso/dynlink.c, find_sym). Only objects under `only_below` (a folder; empty =
 // all) have their imports checked: the system's own libraries are taken to be whole. `exported_by_host` are
 // symbols the program brings. `tables` keeps what was read for the next call; without it each table is read
-// anew. Some 10 ms for a large engine.
+// again. Some 10 ms for a large engine.
 SymbolFindings undefined_symbols(const Closure& closure, Reader& reader,
                                  const std::filesystem::path& only_below = {},
                                  const std::vector<std::string>& exported_by_host = {},

@@ -26,7 +26,7 @@ bool is_systems_own(const Object& object) {
 }
 
 // Missing or refused, or the loader, which is in every process.
-bool told_of(const Closure& closure, const Object& needer, const std::string& name) {
+bool catalog_warnings(const Closure& closure, const Object& needer, const std::string& name) {
   return name.starts_with("ld-") || name.starts_with("ld64.") ||
          std::any_of(closure.missing.begin(), closure.missing.end(),
                      [&](const Missing& one) { return one.name == name; }) ||
@@ -125,7 +125,7 @@ void check_versions(const Machine& machine, const Reader& reader,
       if (!glibc) continue;
       const auto found = serving.find(need.library);
       if (found == serving.end()) {
-        if (!told_of(closure, object, need.library)) reject_unneeded(closure, object, need.library);
+        if (!catalog_warnings(closure, object, need.library)) reject_unneeded(closure, object, need.library);
         continue;
       }
       const auto index = static_cast<std::size_t>(found->second);

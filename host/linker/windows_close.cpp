@@ -32,9 +32,9 @@ bool same_path(std::string left, std::string right) {
   return to_lower(left) == to_lower(right);
 }
 
-class Walk {
+class WindowsClosureWalk {
  public:
-  Walk(const WindowsMachine& machine, const WindowsRequest& request, ForeignReader& reader)
+  WindowsClosureWalk(const WindowsMachine& machine, const WindowsRequest& request, ForeignReader& reader)
       : machine_(machine), request_(request), reader_(reader) {}
 
   WindowsClosure run() {
@@ -258,7 +258,7 @@ class Walk {
 
 WindowsClosure close_windows(const WindowsMachine& machine, const WindowsRequest& request,
                              ForeignReader& reader) {
-  return Walk(machine, request, reader).run();
+  return WindowsClosureWalk(machine, request, reader).run();
 }
 
 }  // namespace enginehost::linker

@@ -92,11 +92,11 @@ void add_missing(const Closure& closure, std::vector<Diagnosis>& found) {
   };
   std::vector<Group> groups;
   for (const Missing& missing : closure.missing) {
-    const bool told =
+    const bool reported =
         std::any_of(closure.rejected.begin(), closure.rejected.end(), [&](const Rejected& file) {
           return !file.fatal && module_name(file.name) == module_name(missing.name);
         });
-    if (told) continue;
+    if (reported) continue;
     const std::string code = missing.present_at.empty() ? "EH-W01" : "EH-W02";
     auto group = std::find_if(groups.begin(), groups.end(), [&](const Group& known) {
       return known.code == code && known.needer == missing.needed_by;

@@ -15,9 +15,9 @@ struct Exports {
   std::unordered_set<std::uint32_t> ordinals;
 };
 
-class Pass {
+class SymbolPass {
  public:
-  Pass(const WindowsMachine& machine, const WindowsClosure& closure, ForeignReader& reader)
+  SymbolPass(const WindowsMachine& machine, const WindowsClosure& closure, ForeignReader& reader)
       : machine_(machine), closure_(closure.closure), reader_(reader) {
     for (const Object& object : closure_.objects)
       if (object.info != nullptr) modules_.emplace(module_name(object.path), &object);
@@ -42,7 +42,7 @@ class Pass {
     const bool served = symbol.name.empty() ? exports->ordinals.count(symbol.ordinal) != 0
                                             : exports->names.count(symbol.name) != 0;
     if (served) return;
-    auto [known, added] = told_.emplace(importer.path + "\n" + provider->second->path, found_.size());
+    auto [known, added] = reported_.emplace(importer.path + "\n" + provider->second->path, found_.size());
     if (added)
       found_.push_back(std::move(diagnose("EH-W03")
                                      .with("file", closure_.file)
@@ -73,7 +73,7 @@ class Pass {
   ForeignReader& reader_;
   std::unordered_map<std::string, const Object*> modules_;
   std::unordered_map<std::string, std::optional<Exports>> exports_;
-  std::unordered_map<std::string, std::size_t> told_;
+  std::unordered_map<std::string, std::size_t> reported_;
   std::vector<Diagnosis> found_;
 };
 
@@ -81,7 +81,7 @@ class Pass {
 
 std::vector<Diagnosis> missing_functions(const WindowsMachine& machine, const WindowsClosure& closure,
                                          ForeignReader& reader) {
-  return Pass(machine, closure, reader).run();
+  return SymbolPass(machine, closure, reader).run();
 }
 
 }  // namespace enginehost::linker

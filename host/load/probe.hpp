@@ -54,7 +54,7 @@ struct ProbeResult {
 
 // Blocks until the child ended or the deadline passed (+ 3 s at most). A crash, and a hang that
 // could be ended, is tried once more before it is believed. EH-P20 in the diagnosis when the helper cannot be
-// started; EH-P10 when cancelled. Any thread.
+// started; EH-P10 when canceled. Any thread.
 ProbeResult probe(const ProbeRequest& request);
 
 }  // namespace enginehost::load

@@ -17,7 +17,7 @@ namespace enginehost::load {
 namespace {
 
 // What the child said over its channel.
-struct Told {
+struct ProbeReport {
   std::vector<std::string> stages;
   Json answer;  // of success
   Json failed;
@@ -27,29 +27,29 @@ struct Told {
   bool ok = false, unloaded = false, overdue = false;
 };
 
-Told read_channel(const std::string& channel, const std::string& nonce) {
-  Told told;
+ProbeReport read_channel(const std::string& channel, const std::string& nonce) {
+  ProbeReport report;
   for (const std::string& line : split(channel, '\n')) {
     if (line.empty()) continue;
     const auto parsed = parse_json(line, "the probe's channel");
     if (!parsed || (*parsed)["nonce"].as_string() != nonce) continue;
     const Json& one = *parsed;
-    if (const Json* stage = one.find("stage")) told.stages.push_back(stage->as_string());
+    if (const Json* stage = one.find("stage")) report.stages.push_back(stage->as_string());
     if (const auto& log = one["log"].as_array(); log.size() == 3)
-      told.log.push_back(
+      report.log.push_back(
           {static_cast<std::int32_t>(log[0].as_integer()), log[1].as_string(), log[2].as_string()});
-    if (const Json* failed = one.find("failed")) told.failed = *failed;
-    if (const Json* crash = one.find("crash")) told.crash = *crash;
-    if (const Json* warnings = one.find("warnings")) told.warnings = *warnings;
+    if (const Json* failed = one.find("failed")) report.failed = *failed;
+    if (const Json* crash = one.find("crash")) report.crash = *crash;
+    if (const Json* warnings = one.find("warnings")) report.warnings = *warnings;
     // Success is a token, never an exit status: exit(0) in a constructor looks like success otherwise.
     if (one["ok"].as_string() == nonce) {
-      told.ok = true;
-      told.answer = one;
+      report.ok = true;
+      report.answer = one;
     }
-    told.unloaded |= one["unloaded"].as_bool();
-    told.overdue |= one["overdue"].as_bool();
+    report.unloaded |= one["unloaded"].as_bool();
+    report.overdue |= one["overdue"].as_bool();
   }
-  return told;
+  return report;
 }
 
 // Standard output, where the helper goes on answering once its channel was closed under it: what the build
@@ -90,10 +90,10 @@ int signal_of(const ChildOutcome& outcome, const ProbeRequest& request) {
   return !request.launcher.empty() && is_reported_signal(number) ? number : 0;
 }
 
-Diagnosis crashed(int number, const Told& told, const std::optional<explain::LoaderHint>& hint,
+Diagnosis crashed(int number, const ProbeReport& report, const std::optional<explain::LoaderHint>& hint,
                   const std::string& error_output, const std::string& stage) {
   const bool while_loading = stage == "preload" || stage == "load";
-  const std::string in_library = told.crash["in_library"].as_string();
+  const std::string in_library = report.crash["in_library"].as_string();
   const bool in_loader = in_library.find("/ld-") != std::string::npos;
   Diagnosis diagnosis = [&] {
     if (number == SIGABRT && hint && (hint->code == "EH-R03" || hint->code == "EH-R15"))
@@ -101,13 +101,13 @@ Diagnosis crashed(int number, const Told& told, const std::optional<explain::Loa
     // Once its functions are called, what is thrown out of them ends here: nothing may cross the C interface.
     // A thread of the engine's own that throws crosses nothing.
     const bool called = stage == "create" || stage == "selftest";
-    if (number == SIGABRT && called && told.crash["first_thread"].as_bool() &&
-        !told.crash["exception"].as_string().empty())
+    if (number == SIGABRT && called && report.crash["first_thread"].as_bool() &&
+        !report.crash["exception"].as_string().empty())
       return diagnose("EH-R10");
     if (number == SIGABRT) return diagnose("EH-R03");
     if (number == SIGILL) return diagnose("EH-R01");
     if (ending_of(number) == Ending::killed) return diagnose("EH-R14");
-    if (told.crash["stack_overflow"].as_bool()) return diagnose("EH-R06");
+    if (report.crash["stack_overflow"].as_bool()) return diagnose("EH-R06");
     // The loader itself crashes on damaged or cut files only; constructors are called from it, but lie
     // elsewhere.
     if (in_loader && while_loading) return diagnose("EH-F08");
@@ -115,7 +115,7 @@ Diagnosis crashed(int number, const Told& told, const std::optional<explain::Loa
   }();
   diagnosis.with("signal", signal_name(number), "how the probe ended");
   const auto add = [&](const char* key) {
-    if (const std::string& value = told.crash[key].as_string(); !value.empty())
+    if (const std::string& value = report.crash[key].as_string(); !value.empty())
       diagnosis.with(key, value, "the probe's crash handler");
   };
   if (diagnosis.value("exception").empty()) {
@@ -130,24 +130,24 @@ Diagnosis crashed(int number, const Told& told, const std::optional<explain::Loa
   add("in_library");
   add("address");
   add("instruction");
-  if (const std::int64_t threads = told.crash["threads"].as_integer(); threads > 0)
+  if (const std::int64_t threads = report.crash["threads"].as_integer(); threads > 0)
     diagnosis.with("threads", std::to_string(threads), "the probe's crash handler");
   return diagnosis;
 }
 
 // A build that works and crashes when it is unloaded or when the process ends, or never comes to its end.
-std::optional<Diagnosis> unclean_end(const ChildOutcome& outcome, const Told& told,
+std::optional<Diagnosis> unclean_end(const ChildOutcome& outcome, const ProbeReport& report,
                                      const ProbeRequest& request) {
   const int number = signal_of(outcome, request);
-  if (!request.unload || (told.unloaded && number == 0 && !told.overdue && !outcome.timed_out))
+  if (!request.unload || (report.unloaded && number == 0 && !report.overdue && !outcome.timed_out))
     return std::nullopt;
   Diagnosis warning = diagnose("EH-R13");
-  warning.with("file", path_text(request.load.plugin)).with("stage", told.stages.back());
-  if (told.overdue || ending_of(number) == Ending::alarm || outcome.timed_out)
+  warning.with("file", path_text(request.load.plugin)).with("stage", report.stages.back());
+  if (report.overdue || ending_of(number) == Ending::alarm || outcome.timed_out)
     warning.with("problem", "it did not come to its end");
   else if (number != 0)
     warning.with("signal", signal_name(number));
-  if (const std::string& library = told.crash["in_library"].as_string(); !library.empty())
+  if (const std::string& library = report.crash["in_library"].as_string(); !library.empty())
     warning.with("in_library", library);
   return warning;
 }
@@ -171,29 +171,29 @@ Diagnosis helper_did_not_start(const ChildOutcome& outcome, const ProbeRequest& 
   return diagnosis;
 }
 
-Diagnosis why(const ChildOutcome& outcome, const Told& told, const ProbeRequest& request,
+Diagnosis why(const ChildOutcome& outcome, const ProbeReport& report, const ProbeRequest& request,
               const std::string& stage) {
-  if (outcome.cancelled) return diagnose("EH-P10").with("reason", "on request");
+  if (outcome.canceled) return diagnose("EH-P10").with("reason", "on request");
   const bool ended_from_outside = ending_of(signal_of(outcome, request)) == Ending::killed;
   // What even SIGKILL does not end waits in the kernel, for a driver: no helper is at fault there.
-  if (told.stages.empty() && !outcome.survived_kill && (outcome.timed_out || !ended_from_outside))
+  if (report.stages.empty() && !outcome.survived_kill && (outcome.timed_out || !ended_from_outside))
     return helper_did_not_start(outcome, request);
   if (outcome.timed_out) {
     Diagnosis diagnosis = diagnose("EH-R05");
     diagnosis.with("deadline", seconds_text(request.deadline), request.deadline_source);
-    if (const std::string& library = told.crash["in_library"].as_string(); !library.empty())
+    if (const std::string& library = report.crash["in_library"].as_string(); !library.empty())
       diagnosis.with("in_library", library, "the stack when it was ended");
     if (outcome.survived_kill) diagnosis.with("survived_kill", "yes");
     return diagnosis;
   }
-  if (told.failed.is_object()) {
-    Diagnosis diagnosis = diagnosis_from_wire(told.failed);
+  if (report.failed.is_object()) {
+    Diagnosis diagnosis = diagnosis_from_wire(report.failed);
     refine_report(diagnosis);
     return diagnosis;
   }
   const auto hint = explain::read_error_output(outcome.error);
   if (const int number = signal_of(outcome, request); number != 0) {
-    Diagnosis diagnosis = crashed(number, told, hint, outcome.error, stage);
+    Diagnosis diagnosis = crashed(number, report, hint, outcome.error, stage);
     if (outcome.exception == 0) return diagnosis;
     // Of a delay-loaded DLL, which is looked for at its first use (EH-W08).
     if (const std::string_view code = explain::class_of_windows_error(outcome.exception); !code.empty())
@@ -240,11 +240,11 @@ void refine_report(Diagnosis& diagnosis) {
 
 ProbeResult judge(const ChildOutcome& outcome, const std::string& nonce, const ProbeRequest& request) {
   const auto [printed_by_build, answered] = separate(outcome.output, nonce);
-  Told told = read_channel(outcome.channel + "\n" + answered, nonce);
+  ProbeReport report = read_channel(outcome.channel + "\n" + answered, nonce);
   ProbeResult result;
-  result.stages = told.stages;
-  result.log = std::move(told.log);
-  result.stage = told.stages.empty() ? "start" : told.stages.back();
+  result.stages = report.stages;
+  result.log = std::move(report.log);
+  result.stage = report.stages.empty() ? "start" : report.stages.back();
   result.error_output = outcome.error;
   result.duration = outcome.duration;
   if (const std::string printed(trim(printed_by_build)); !printed.empty()) {
@@ -254,19 +254,19 @@ ProbeResult judge(const ChildOutcome& outcome, const std::string& nonce, const P
                       .with("file", path_text(request.load.plugin))
                       .with("output", printed.substr(0, most), "standard output of the probe")));
   }
-  for (const Json& warning : told.warnings.as_array()) {
+  for (const Json& warning : report.warnings.as_array()) {
     result.warnings.push_back(diagnosis_from_wire(warning));
     refine_report(result.warnings.back());
   }
-  if (told.ok && !outcome.cancelled) {
+  if (report.ok && !outcome.canceled) {
     result.passed = true;
-    result.facts = pairs_from_wire(told.answer["facts"]);
-    result.devices = devices_from_wire(told.answer["devices"]);
-    result.libraries = libraries_from_wire(told.answer["libraries"]);
-    if (auto warning = unclean_end(outcome, told, request)) result.warnings.push_back(std::move(*warning));
+    result.facts = pairs_from_wire(report.answer["facts"]);
+    result.devices = devices_from_wire(report.answer["devices"]);
+    result.libraries = libraries_from_wire(report.answer["libraries"]);
+    if (auto warning = unclean_end(outcome, report, request)) result.warnings.push_back(std::move(*warning));
     return result;
   }
-  Diagnosis diagnosis = why(outcome, told, request, result.stage);
+  Diagnosis diagnosis = why(outcome, report, request, result.stage);
   if (diagnosis.value("file").empty()) diagnosis.with("file", path_text(request.load.plugin));
   if (diagnosis.value("stage").empty()) diagnosis.with("stage", result.stage);
   if (const std::string words = last_words(outcome.error);

@@ -180,8 +180,8 @@ bool offers(std::string_view library, std::string_view symbol) {
                               [&](const binary::Symbol& offered) { return offered.name == symbol; });
 }
 
-// Another file is served in place of the build's own. Where opening the build's own first has mended that, it
-// explains nothing.
+// Another file is served in place of the build's own. Where opening the build's own first has repaired that,
+// it explains nothing.
 bool is_substitution(const Diagnosis& found) {
   return found.code == "EH-L17" || (found.code == "EH-L11" && found.value("mended").empty());
 }
@@ -217,26 +217,26 @@ std::optional<Diagnosis> recheck_passed_on(const Diagnosis& said, const prefligh
   const std::string message(said.value("message"));
   const auto hint = explain::read_engine_text(message);
   if (!hint || !(hint->code.starts_with("EH-L") || hint->code.starts_with("EH-F"))) return std::nullopt;
-  Diagnosis told = merged(explain::to_diagnosis(*hint, message), said);
+  Diagnosis reported = merged(explain::to_diagnosis(*hint, message), said);
   preflight::Spec opened = spec;
   opened.plugin_header = false;
   opened.symbols = true;
-  for (const std::string_view named : {told.value("required_by"), told.value("file")})
+  for (const std::string_view named : {reported.value("required_by"), reported.value("file")})
     if (path_of(named).is_absolute()) {
       opened.plugin = path_of(named);
       break;
     }
-  if (told.value("file").empty()) told.with("file", path_text(opened.plugin));
+  if (reported.value("file").empty()) reported.with("file", path_text(opened.plugin));
   const preflight::Report report = preflight::check(opened);
-  if (const Diagnosis* found = finding_for(told, report)) return merged(*found, told);
+  if (const Diagnosis* found = finding_for(reported, report)) return merged(*found, reported);
   // Nobody needs it by name: it is opened while the engine runs.
-  if (told.code == "EH-L01") {
-    told.code = "EH-R15";
-    return told;
+  if (reported.code == "EH-L01") {
+    reported.code = "EH-R15";
+    return reported;
   }
-  if (!beyond_files(told.code))
-    told.with("rechecked", "nothing at the files themselves explains it", "the static check");
-  return told;
+  if (!beyond_files(reported.code))
+    reported.with("rechecked", "nothing at the files themselves explains it", "the static check");
+  return reported;
 }
 
 }  // namespace

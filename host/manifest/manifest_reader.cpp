@@ -3,7 +3,7 @@
 #include <set>
 
 #include "base/text.hpp"
-#include "host/manifest/catalogue.hpp"
+#include "host/manifest/catalog.hpp"
 #include "host/manifest/document.hpp"
 #include "host/manifest/requirements_reader.hpp"
 
@@ -87,7 +87,7 @@ Component read_component(Reading& reading, const Json& object, const std::string
   fields.text("license", Need::optional, is_id, component.license);
   if (!component.license.empty() && !manifest.licenses.contains(component.license))
     reading.refuse(fields.place_of("license"),
-                   "there is no licence \"" + component.license + "\" in this manifest");
+                   "there is no license \"" + component.license + "\" in this manifest");
   fields.texts("optional", Need::optional, is_view_path, component.optional);
   if (const Json* adapter = fields.object("adapter", Need::optional)) {
     Fields members(reading, *adapter, fields.place_of("adapter"));

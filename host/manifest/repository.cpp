@@ -258,17 +258,17 @@ Result<RepositoryContent> load_repository(const std::string& location, DocumentR
     const std::string& code = content.error().code;
     const bool may_have_changed =
         code == "EH-M08" || code == "EH-M09" || code == "EH-M10" || code == "EH-M13";
-    if (!may_have_changed || attempt == most_attempts || !reader.ask_anew()) return content;
+    if (!may_have_changed || attempt == most_attempts || !reader.refetch()) return content;
   }
 }
 
-void merge(Catalogue& catalogue, const RepositoryContent& repository) {
-  for (const auto& manifest : repository.manifests) merge(catalogue, manifest);
-  catalogue.warnings.insert(catalogue.warnings.end(), repository.warnings.begin(), repository.warnings.end());
-  catalogue.failures.insert(catalogue.failures.end(), repository.failures.begin(), repository.failures.end());
-  if (!repository.expired.empty()) catalogue.expired[repository.location] = repository.expired;
+void merge(Catalog& catalog, const RepositoryContent& repository) {
+  for (const auto& manifest : repository.manifests) merge(catalog, manifest);
+  catalog.warnings.insert(catalog.warnings.end(), repository.warnings.begin(), repository.warnings.end());
+  catalog.failures.insert(catalog.failures.end(), repository.failures.begin(), repository.failures.end());
+  if (!repository.expired.empty()) catalog.expired[repository.location] = repository.expired;
   for (const Blocked& one : repository.index.blocked)
-    catalogue.blocked.push_back({one.sha256, one.reason, repository.location});
+    catalog.blocked.push_back({one.sha256, one.reason, repository.location});
 }
 
 }  // namespace enginehost::manifest

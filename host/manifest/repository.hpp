@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/files.hpp"
-#include "host/manifest/catalogue.hpp"
+#include "host/manifest/catalog.hpp"
 #include "host/manifest/trust/trust_store.hpp"
 
 namespace enginehost::manifest {
@@ -26,7 +26,7 @@ class DocumentReader {
   }
   // From here on no copy serves that was kept of a document. False when asking again would bring nothing
   // else.
-  virtual bool ask_anew() { return true; }
+  virtual bool refetch() { return true; }
   // What was read so far proved right: copies of it may be kept.
   virtual void accept() {}
 };
@@ -99,8 +99,8 @@ Result<RepositoryContent> load_repository(const std::string& location, DocumentR
                                           std::int64_t now, DocumentMemory* memory = nullptr,
                                           const Trust* trust = nullptr);
 
-// Merges a repository into the catalogue, after those that are in it already.
-void merge(Catalogue& catalogue, const RepositoryContent& repository);
+// Merges a repository into the catalog, after those that are in it already.
+void merge(Catalog& catalog, const RepositoryContent& repository);
 
 // "2026-11-20T00:00:00Z" as seconds since 1970; nothing for any other text.
 std::optional<std::int64_t> seconds_of_time(const std::string& text);

@@ -1,6 +1,6 @@
 // Reads what a build requires of the machine.
 #pragma once
-#include "host/manifest/catalogue.hpp"
+#include "host/manifest/catalog.hpp"
 #include "host/manifest/fields.hpp"
 
 namespace enginehost::manifest {

@@ -40,13 +40,13 @@ struct Artifact {
 struct ArtifactRequest {
   std::filesystem::path folder;  // an empty one for the archives that have to be made
   std::set<std::string>
-      redistribute;  // licences that may be passed on by order, by id or by name in the manifest
+      redistribute;  // licenses that may be passed on by order, by id or by name in the manifest
 };
 
 // Makes the artifact of an installed build. A component whose archive as published still lies in a file
 // source with the right digest is passed on as it is; of the others the tree is packed (pack_tree), and the
 // config pins its id. No time and no path of this machine is in it: the same build gives the same bytes.
-// EH-P60 ("license", "component", "build"): a licence forbids passing it on and is not named; EH-F08, EH-F01:
+// EH-P60 ("license", "component", "build"): a license forbids passing it on and is not named; EH-F08, EH-F01:
 // the cache is damaged; EH-M01/M02: its record is; disk failures as pack_tree.
 Result<Artifact> make_artifact(const cache::Installed& installed, const ArtifactRequest& request,
                                const std::optional<CancelToken>& cancel = {});

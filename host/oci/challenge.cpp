@@ -14,9 +14,9 @@ bool is_token_character(char character) {
   return std::string_view("\"(),/:;<=>?@[\\]{}").find(character) == std::string_view::npos;
 }
 
-class Reader {
+class ChallengeReader {
  public:
-  explicit Reader(std::string_view text) : text_(text) {}
+  explicit ChallengeReader(std::string_view text) : text_(text) {}
 
   bool at_end() const { return at_ >= text_.size(); }
   void skip(std::string_view characters) {
@@ -51,7 +51,7 @@ class Reader {
 };
 
 // "name=value" or "name=\"value\"" at the reader; leaves it where it was when there is none.
-bool read_parameter(Reader& reader, std::pair<std::string, std::string>& parameter, bool& broken) {
+bool read_parameter(ChallengeReader& reader, std::pair<std::string, std::string>& parameter, bool& broken) {
   const std::size_t start = reader.position();
   parameter.first = to_lower(reader.token());
   parameter.second.clear();
@@ -79,7 +79,7 @@ const std::string& Challenge::operator[](std::string_view name) const {
 
 std::vector<Challenge> read_challenges(std::string_view header) {
   std::vector<Challenge> challenges;
-  Reader reader(header);
+  ChallengeReader reader(header);
   while (challenges.size() < most_challenges) {
     reader.skip(" \t,");
     Challenge challenge;

@@ -45,7 +45,7 @@ tl::unexpected<Diagnosis> no_layout(const fs::path& folder, std::string_view pro
 Result<Json> present_entries(const fs::path& folder) {
   const fs::path index = folder / "index.json";
   std::error_code error;
-  // One that cannot be looked at is not begun anew.
+  // One that cannot be looked at is not begun again.
   if (!fs::exists(index, error) && !error) return Json::array();
   TRY_ASSIGN(const std::string text, read_file(index, largest_document));
   TRY_ASSIGN(const Json document, parse_json(text, path_text(index)));

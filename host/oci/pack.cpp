@@ -95,7 +95,7 @@ class Packing {
     Sha256 digest;
     std::uint64_t left = entry.size;
     while (left > 0) {
-      if (cancel_ && cancel_->cancelled()) return fail(diagnose("EH-P10").with("file", path_text(file)));
+      if (cancel_ && cancel_->canceled()) return fail(diagnose("EH-P10").with("file", path_text(file)));
       const ssize_t count =
           calls::read(input.get(), buffer_.data(), std::min<std::uint64_t>(buffer_.size(), left));
       if (count < 0 && errno == EINTR) continue;

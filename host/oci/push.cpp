@@ -32,14 +32,14 @@ class Reading {
 
   // A request's body: [from, to).
   static transfer::HttpUpload body(const std::shared_ptr<Reading>& reading, std::uint64_t from,
-                                   std::uint64_t to, const std::function<void(std::uint64_t)>& told) {
+                                   std::uint64_t to, const std::function<void(std::uint64_t)>& reported) {
     transfer::HttpUpload upload;
     upload.size = to - from;
     upload.content_type = "application/octet-stream";
-    upload.read = [reading, at = from, to, told](char* target, std::size_t room) mutable -> std::size_t {
+    upload.read = [reading, at = from, to, reported](char* target, std::size_t room) mutable -> std::size_t {
       const std::size_t count = reading->read(target, at, std::min<std::uint64_t>(room, to - at));
       at += count;
-      told(at);
+      reported(at);
       return count;
     };
     return upload;
@@ -94,7 +94,7 @@ class Pushing {
 
  private:
   tl::unexpected<Diagnosis> refuse(const RegistryAnswer& answer, std::string_view step) {
-    may_pass_ = answer.may_pass;
+    is_transient_ = answer.is_transient;
     retry_after_ = answer.retry_after;
     Diagnosis diagnosis = diagnose("EH-N36");
     diagnosis.with("registry", target_.host).with("repository", target_.repository).with("step", step);
@@ -103,7 +103,7 @@ class Pushing {
     return fail(std::move(diagnosis));
   }
 
-  void tell(std::uint64_t of_this_blob) const {
+  void report(std::uint64_t of_this_blob) const {
     if (options_.progress)
       options_.progress(
           {transfer::Progress::Phase::publishing, done_ + of_this_blob, total_, 0, target_.text()});
@@ -116,12 +116,12 @@ class Pushing {
                          const std::function<Result<bool>()>& arrived) {
     const int tries = std::clamp(options_.transfer.retries + 1, fewest_tries, most_tries);
     for (int failures = 0;; ++failures) {
-      may_pass_ = false;
+      is_transient_ = false;
       retry_after_.reset();
       auto done = attempt();
       if (done) return {};
       const std::string& code = done.error().code;
-      if (!may_pass_ && code != "EH-N02" && code != "EH-N03") return done;
+      if (!is_transient_ && code != "EH-N02" && code != "EH-N03") return done;
       if (failures + 1 == tries) return fail(std::move(done.error().with("attempts", std::to_string(tries))));
       TRY(registry_.pause(failures, retry_after_));
       TRY_ASSIGN(const bool there, arrived());
@@ -142,7 +142,7 @@ class Pushing {
     if (there) {
       ++pushed_.blobs_present;
       done_ += blob.descriptor.size;
-      tell(0);
+      report(0);
       return {};
     }
     TRY(patiently([&] { return upload(blob); }, [&] { return is_there(blob); }));
@@ -167,7 +167,7 @@ class Pushing {
     TRY_ASSIGN(const auto reading, Reading::of(blob));
     const std::uint64_t size = blob.descriptor.size;
     std::uint64_t at = 0;
-    const std::function<void(std::uint64_t)> told = [this](std::uint64_t now) { tell(now); };
+    const std::function<void(std::uint64_t)> reported = [this](std::uint64_t now) { report(now); };
     if (size > options_.piece) {
       for (; at < size;) {
         const std::uint64_t end = std::min(size, at + options_.piece);
@@ -175,7 +175,7 @@ class Pushing {
         piece.method = "PATCH";
         piece.path = place;
         piece.body = [&] {
-          transfer::HttpUpload body = Reading::body(reading, at, end, told);
+          transfer::HttpUpload body = Reading::body(reading, at, end, reported);
           body.content_range = std::to_string(at) + "-" + std::to_string(end - 1);
           return body;
         };
@@ -191,7 +191,7 @@ class Pushing {
     close.method = "PUT";
     close.path = place + (place.find('?') == std::string::npos ? "?" : "&") + "digest=sha256%3A" +
                  blob.descriptor.digest;
-    close.body = [&] { return Reading::body(reading, at, size, told); };
+    close.body = [&] { return Reading::body(reading, at, size, reported); };
     TRY_ASSIGN(const RegistryAnswer closed, registry_.ask(close));
     if (closed.status != 201 && closed.status != 204) return refuse(closed, "take a blob");
     return {};
@@ -230,7 +230,7 @@ class Pushing {
   Registry registry_;
   Pushed pushed_;
   std::uint64_t total_ = 0, done_ = 0;
-  bool may_pass_ = false;  // the last refusal, as the registry's answer says
+  bool is_transient_ = false;  // the last refusal, as the registry's answer says
   std::optional<std::chrono::seconds> retry_after_;
 };
 

@@ -162,7 +162,7 @@ Result<void> Registry::pause(int failures, std::optional<std::chrono::seconds> a
       std::chrono::seconds(30));
   const auto end = std::chrono::steady_clock::now() + time;
   while (std::chrono::steady_clock::now() < end) {
-    if (cancel_ && cancel_->cancelled()) return fail(diagnose("EH-P10").with("url", url_of("")));
+    if (cancel_ && cancel_->canceled()) return fail(diagnose("EH-P10").with("url", url_of("")));
     std::this_thread::sleep_for(std::min(time, milliseconds(50)));
   }
   return {};
@@ -307,7 +307,7 @@ Result<RegistryAnswer> Registry::ask(const RegistryRequest& request) {
                           : transfer::join_url(outcome.answer.url, outcome.answer.location);
     answer.length = outcome.answer.length;
     answer.said = said_by_registry(outcome.error_body);
-    answer.may_pass = outcome.transient;
+    answer.is_transient = outcome.transient;
     answer.retry_after = outcome.answer.retry_after;
     answer.body = std::move(body);
     return answer;

@@ -28,8 +28,8 @@ struct RegistryAnswer {
   long status = 0;
   std::string body, location, url;  // url: with credentials never in it
   std::optional<std::uint64_t> length;
-  std::string said;       // the registry's own words of an error, on one line
-  bool may_pass = false;  // an error that may be over soon: 429, 5xx and their like
+  std::string said;           // the registry's own words of an error, on one line
+  bool is_transient = false;  // an error that may be over soon: 429, 5xx and their like
   std::optional<std::chrono::seconds> retry_after;
 };
 

@@ -44,7 +44,7 @@ struct BundledRepository {
 struct BundledLicense {
   std::string id, url, sha256, redistribute;
   bool text = false;      // the text is in the bundle, as the document with that digest
-  bool by_order = false;  // it was included because the exporter named the licence
+  bool by_order = false;  // it was included because the exporter named the license
   std::vector<std::string> components;
 };
 
@@ -55,7 +55,7 @@ struct BundleBase {
 };
 
 // Blobs are sorted by digest and listed once; documents come before files. Every blob is referred to: as a
-// manifest, a tree's list, a repository's document, a licence's text, or by a tree's list.
+// manifest, a tree's list, a repository's document, a license's text, or by a tree's list.
 struct BundleList {
   std::vector<BundledBuild> builds;  // sorted by id
   std::vector<BundledRepository> repositories;

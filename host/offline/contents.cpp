@@ -44,10 +44,10 @@ Json without_paths(const Json& manifest) {
   return object;
 }
 
-class Gathering {
+class ContentsBuilder {
  public:
-  Gathering(const open::World& world, const Selection& selection)
-      : world_(world), selection_(selection), copies_(copy_repositories(world)) {}
+  ContentsBuilder(const open::OpenContext& context, const Selection& selection)
+      : context_(context), selection_(selection), copies_(copy_repositories(context)) {}
 
   Result<Contents> run() {
     std::set<std::string> ids(selection_.builds.begin(), selection_.builds.end());
@@ -59,8 +59,8 @@ class Gathering {
 
  private:
   Result<void> add(const std::string& id) {
-    TRY_ASSIGN(const auto installed, world_.store().record_of(id));
-    if (!installed) return fail(world_.store().not_installed(id));
+    TRY_ASSIGN(const auto installed, context_.store().record_of(id));
+    if (!installed) return fail(context_.store().not_installed(id));
     if (!installed->in_place.empty())
       return fail(diagnose("EH-S33").with("build", id).with("path", installed->in_place));
     TRY_ASSIGN(const Described described, describe(*installed));
@@ -72,7 +72,7 @@ class Gathering {
     BundledBuild bundled{build.id, build.engine, build.version,      build.flavor,
                          build.os, build.arch,   described.document, {}};
     for (std::size_t i = 0; i < components.size(); ++i) {
-      TRY_ASSIGN(const cache::TreeList tree, world_.store().list_of(*installed, installed->trees[i]));
+      TRY_ASSIGN(const cache::TreeList tree, context_.store().list_of(*installed, installed->trees[i]));
       const std::string text = tree.text();
       contents_.documents.emplace(installed->trees[i], text);
       bundled.trees.emplace_back(components[i]->id, installed->trees[i]);
@@ -151,11 +151,11 @@ class Gathering {
     return {};
   }
 
-  // A licence's text is known by its digest: what somebody here was shown before agreeing is kept, and most
+  // A license's text is known by its digest: what somebody here was shown before agreeing is kept, and most
   // components carry theirs.
   void add_license_texts() {
     for (auto& [key, license] : licenses_) {
-      std::optional<std::string> text = open::kept_text(world_.store(), license.sha256);
+      std::optional<std::string> text = open::kept_text(context_.store(), license.sha256);
       if (const auto found = contents_.files.find(license.sha256); !text && found != contents_.files.end()) {
         auto carried = read_file(found->second, largest_license_text);
         if (carried && sha256_hex(*carried) == license.sha256) text = std::move(*carried);
@@ -196,7 +196,7 @@ class Gathering {
       (selection_.held.contains(digest) ? list.needs : list.files).push_back({digest, size});
   }
 
-  const open::World& world_;
+  const open::OpenContext& context_;
   const Selection& selection_;
   std::vector<RepositoryCopy> copies_;
   std::map<std::size_t, std::set<std::string>> used_;  // copies and which manifests of theirs
@@ -208,8 +208,8 @@ class Gathering {
 
 }  // namespace
 
-Result<Contents> gather(const open::World& world, const Selection& selection) {
-  return Gathering(world, selection).run();
+Result<Contents> gather(const open::OpenContext& context, const Selection& selection) {
+  return ContentsBuilder(context, selection).run();
 }
 
 }  // namespace enginehost::offline

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "host/offline/bundle_list.hpp"
-#include "host/open/world.hpp"
+#include "host/open/open_context.hpp"
 
 namespace enginehost::offline {
 
@@ -28,6 +28,6 @@ struct Contents {
 
 // Reads records, lists and the repositories' documents; no file of a build is opened. EH-F01 ("build"): not
 // installed; EH-F08: a list is damaged; EH-P60 ("license", "component", "build"): it may not be passed on.
-Result<Contents> gather(const open::World& world, const Selection& selection);
+Result<Contents> gather(const open::OpenContext& context, const Selection& selection);
 
 }  // namespace enginehost::offline

@@ -15,9 +15,9 @@ namespace fs = std::filesystem;
 
 class Exporting {
  public:
-  Exporting(const open::World& world, const ExportRequest& request, BundleWriter& writer,
+  Exporting(const open::OpenContext& context, const ExportRequest& request, BundleWriter& writer,
             const Contents& contents)
-      : world_(world), request_(request), writer_(writer) {
+      : context_(context), request_(request), writer_(writer) {
     total_ = contents.list.size();
   }
 
@@ -50,7 +50,7 @@ class Exporting {
       if (done > blob.size) return damaged("EH-F08", "more bytes");
       digest.update(bytes);
       TRY(writer_.write(bytes));
-      TRY(tell(bytes.size()));
+      TRY(report(bytes.size()));
     }
     if (done < blob.size) return damaged("EH-F04", std::to_string(done));
     if (const std::string actual = digest.hex(); actual != blob.sha256) return damaged("EH-F08", actual);
@@ -58,15 +58,15 @@ class Exporting {
   }
 
  private:
-  Result<void> tell(std::uint64_t more) {
+  Result<void> report(std::uint64_t more) {
     done_ += more;
-    if (world_.cancel() && world_.cancel()->cancelled())
+    if (context_.cancel() && context_.cancel()->canceled())
       return fail(diagnose("EH-P10").with("file", path_text(request_.file)));
     if (request_.progress) request_.progress(done_, total_);
     return {};
   }
 
-  const open::World& world_;
+  const open::OpenContext& context_;
   const ExportRequest& request_;
   BundleWriter& writer_;
   std::vector<char> buffer_ = std::vector<char>(1u << 18);
@@ -87,12 +87,12 @@ Result<std::vector<cache::Lease>> leases_of(const cache::Store& store, const Bun
 
 }  // namespace
 
-Result<Exported> export_bundle(const open::World& world, const ExportRequest& request) {
-  TRY_ASSIGN(Contents contents, gather(world, request.selection));
-  TRY_ASSIGN(const auto leases, leases_of(world.store(), contents.list));
+Result<Exported> export_bundle(const open::OpenContext& context, const ExportRequest& request) {
+  TRY_ASSIGN(Contents contents, gather(context, request.selection));
+  TRY_ASSIGN(const auto leases, leases_of(context.store(), contents.list));
   const std::string list = contents.list.text();
   TRY_ASSIGN(const auto writer, BundleWriter::create(request.file, request.largest_part));
-  Exporting exporting(world, request, *writer, contents);
+  Exporting exporting(context, request, *writer, contents);
   TRY(exporting.document(list_entry, list));
   TRY(exporting.document(spdx_entry, contents.spdx));
   for (const auto& [digest, bytes] : contents.documents)

@@ -22,8 +22,8 @@ struct ExportRequest {
 
 // Every file is hashed as it is read: EH-F08, EH-F04 or EH-F01 ("build", "file") when it is not what was
 // installed; nothing is left of the bundle then. Errors of gather() and of BundleWriter. EH-P10 when
-// cancelled.
-Result<Exported> export_bundle(const open::World& world, const ExportRequest& request);
+// canceled.
+Result<Exported> export_bundle(const open::OpenContext& context, const ExportRequest& request);
 
 // The list of a bundle, without looking at the rest of it.
 struct ListOfBundle {

@@ -7,8 +7,8 @@
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "host/offline/bundle_reader.hpp"
+#include "host/offline/provenance.hpp"
 #include "host/offline/staged_files.hpp"
-#include "host/offline/vouch.hpp"
 #include "host/open/license_text.hpp"
 
 namespace enginehost::offline {
@@ -24,11 +24,11 @@ class Importing {
   Result<Imported> run() {
     TRY(read_list());
     TRY(read_documents());
-    auto vouched = vouch({list_, documents_, [this](const std::string& index) { return kept_at(index); },
-                          request_.unsigned_allowed, request_.trust, request_.origin, request_.now,
-                          request_.refuse_unsigned});
-    if (!vouched) return fail(std::move(vouched.error().with("file", path_text(request_.file))));
-    vouched_ = std::move(*vouched);
+    auto verified = verify_provenance(
+        {list_, documents_, [this](const std::string& index) { return kept_at(index); },
+         request_.unsigned_allowed, request_.trust, request_.origin, request_.now, request_.refuse_unsigned});
+    if (!verified) return fail(std::move(verified.error().with("file", path_text(request_.file))));
+    provenance_ = std::move(*verified);
     TRY(keep_license_texts());
     // Held to the end: nothing that is found to be there is swept meanwhile.
     TRY_ASSIGN(cache::Stage stage, store_.stage("import-" + list_digest_, waiting()));
@@ -40,7 +40,7 @@ class Importing {
     for (const Blob& blob : list_.needs)
       if (auto had = files.take_from_cache(blob); !had) return fail(lacking(std::move(had).error()));
     TRY(publish_trees(files, stage));
-    for (std::size_t i = 0; i < vouched_.builds.size(); ++i) TRY(publish(i));
+    for (std::size_t i = 0; i < provenance_.builds.size(); ++i) TRY(publish(i));
     TRY(keep_documents());
     return std::move(imported_);
   }
@@ -84,7 +84,7 @@ class Importing {
       return fail(std::move(reader_.damaged("an entry's bytes are not those that the list names")
                                 .with("expected", blob.sha256)
                                 .with("found", actual)));
-    TRY(tell(bytes.size()));
+    TRY(report(bytes.size()));
     return bytes;
   }
 
@@ -99,11 +99,11 @@ class Importing {
   }
 
   // Before anybody is asked to agree to them, and for engine-cache licenses afterwards. Only what a manifest
-  // names as a licence's text; by its digest, so that it cannot be another's.
+  // names as a license's text; by its digest, so that it cannot be another's.
   Result<void> keep_license_texts() const {
-    for (const VouchedBuild& vouched : vouched_.builds) {
-      const auto owner = vouched.build->manifest.lock();
-      for (const manifest::Component* component : vouched.build->all_components()) {
+    for (const VerifiedBuild& verified : provenance_.builds) {
+      const auto owner = verified.build->manifest.lock();
+      for (const manifest::Component* component : verified.build->all_components()) {
         if (!owner) continue;
         const auto license = owner->licenses.find(component->license);
         if (license == owner->licenses.end()) continue;
@@ -118,20 +118,20 @@ class Importing {
   // Which builds are there, and whether the others may come.
   Result<void> decide() {
     std::set<std::string> looked_at;
-    for (const VouchedBuild& vouched : vouched_.builds) {
+    for (const VerifiedBuild& verified : provenance_.builds) {
       ImportedBuild build;
-      build.from_repository = vouched.from_repository;
-      build.files_named_by_manifest = vouched.files_named_by_manifest;
-      build.signed_by = vouched.signed_by;
-      const auto found = store_.find(vouched.build->id);
-      if (found && *found && (*found)->digest == cache::digest_of_trees(vouched.trees)) {
+      build.from_repository = verified.from_repository;
+      build.files_named_by_manifest = verified.files_named_by_manifest;
+      build.signed_by = verified.signed_by;
+      const auto found = store_.find(verified.build->id);
+      if (found && *found && (*found)->digest == cache::digest_of_trees(verified.trees)) {
         build.installed = **found;
         build.was_there = true;
       } else {
         // What lies here already serves only when it is right: another build's may have been damaged since.
-        for (const std::string& tree : vouched.trees)
+        for (const std::string& tree : verified.trees)
           if (looked_at.insert(tree).second) TRY(store_.reject_if_damaged(tree).map([](const auto&) {}));
-        TRY(ask(*vouched.build));
+        TRY(ask(*verified.build));
       }
       imported_.builds.push_back(std::move(build));
     }
@@ -143,7 +143,7 @@ class Importing {
     acquire::AcquireOptions options;
     options.transfer.offline = true;
     TRY_ASSIGN(acquire::Question question, acquire::question_for(build, store_, options, request_.cancel));
-    // Nothing is downloaded: what is asked about is the licences.
+    // Nothing is downloaded: what is asked about is the licenses.
     question.download = 0;
     question.download_known = true;
     question.sources = {path_text(request_.file)};
@@ -155,12 +155,12 @@ class Importing {
   Result<void> plan_files(StagedFiles& files) {
     std::map<std::string, std::uint64_t> wanted;
     std::uint64_t largest = 0, sum = 0;
-    for (std::size_t i = 0; i < vouched_.builds.size(); ++i) {
+    for (std::size_t i = 0; i < provenance_.builds.size(); ++i) {
       if (imported_.builds[i].was_there) continue;
-      for (const std::string& tree : vouched_.builds[i].trees) {
+      for (const std::string& tree : provenance_.builds[i].trees) {
         if (store_.has_tree(tree)) continue;  // it need not come
         if (!wanted_trees_.insert(tree).second) continue;
-        const cache::TreeList& list = vouched_.trees.at(tree);
+        const cache::TreeList& list = provenance_.trees.at(tree);
         if (list.size() > request_.unpacked_limit)
           return fail(diagnose("EH-F19")
                           .with("entry", tree)
@@ -179,7 +179,7 @@ class Importing {
     for (const auto* blobs : {&list_.files, &list_.needs})
       for (const Blob& blob : *blobs) listed.emplace(blob.sha256, blob.size);
     std::set<std::string> named;
-    for (const auto& [id, list] : vouched_.trees)
+    for (const auto& [id, list] : provenance_.trees)
       for (const cache::TreeEntry& entry : list.entries) {
         if (entry.kind == cache::TreeEntry::Kind::link) continue;
         named.insert(entry.identity);
@@ -212,9 +212,9 @@ class Importing {
     return diagnosis;
   }
 
-  Result<void> tell(std::uint64_t more) {
+  Result<void> report(std::uint64_t more) {
     done_ += more;
-    if (request_.cancel && request_.cancel->cancelled())
+    if (request_.cancel && request_.cancel->canceled())
       return fail(diagnose("EH-P10").with("file", path_text(request_.file)));
     if (request_.progress) request_.progress(done_, total_);
     return {};
@@ -237,7 +237,7 @@ class Importing {
         if (got == 0) break;
         digest.update({buffer.data(), got});
         TRY(files.write({buffer.data(), got}));
-        TRY(tell(got));
+        TRY(report(got));
       }
       if (const std::string actual = digest.hex(); actual != blob.sha256)
         return fail(std::move(reader_.damaged("an entry's bytes are not those that the list names")
@@ -256,12 +256,12 @@ class Importing {
   }
 
   Result<void> publish_trees(StagedFiles& files, cache::Stage& stage) {
-    files.count_uses(vouched_.trees, wanted_trees_);
+    files.count_uses(provenance_.trees, wanted_trees_);
     for (const std::string& tree : wanted_trees_) {
       const fs::path folder = stage.folder() / ("tree-" + tree);
       TRY(make_folders(folder));
       cache::TreeWriter writer(folder, {request_.unpacked_limit, 200'000});
-      TRY(files.fill(writer, vouched_.trees.at(tree)));
+      TRY(files.fill(writer, provenance_.trees.at(tree)));
       TRY_ASSIGN(const cache::TreeList written, writer.finish());
       if (written.id() != tree) return fail(contradiction("a list of files is not in its right order"));
       finished_.emplace(tree, folder);
@@ -270,22 +270,22 @@ class Importing {
   }
 
   Result<void> publish(std::size_t number) {
-    const VouchedBuild& vouched = vouched_.builds[number];
+    const VerifiedBuild& verified = provenance_.builds[number];
     ImportedBuild& imported = imported_.builds[number];
     if (imported.was_there) return {};
-    const std::string& id = vouched.build->id;
+    const std::string& id = verified.build->id;
     TRY_ASSIGN(cache::Stage stage, store_.stage(cache::Store::key_of(id), waiting()));
-    for (const std::string& tree : vouched.trees)
+    for (const std::string& tree : verified.trees)
       if (const auto folder = finished_.find(tree); folder != finished_.end()) {
         if (!store_.has_tree(tree))
-          TRY(store_.publish_tree(vouched_.trees.at(tree), folder->second, {}).map([](const std::string&) {
+          TRY(store_.publish_tree(provenance_.trees.at(tree), folder->second, {}).map([](const std::string&) {
           }));
       }
-    TRY_ASSIGN(const fs::path view, store_.make_view(vouched.trees, stage));
+    TRY_ASSIGN(const fs::path view, store_.make_view(verified.trees, stage));
     std::error_code error;
-    if (!fs::is_regular_file(view / path_of(vouched.build->plugin_path), error))
+    if (!fs::is_regular_file(view / path_of(verified.build->plugin_path), error))
       return fail(std::move(contradiction("it does not hold the plugin").with("build", id)));
-    TRY_ASSIGN(imported.installed, store_.write_ref(acquire::record_for(*vouched.build, vouched.trees)));
+    TRY_ASSIGN(imported.installed, store_.write_ref(acquire::record_for(*verified.build, verified.trees)));
     return {};
   }
 
@@ -310,7 +310,7 @@ class Importing {
   BundleList list_;
   std::string list_digest_;
   std::map<std::string, std::string> documents_;
-  Vouched vouched_;
+  Provenance provenance_;
   std::set<std::string> wanted_trees_;
   std::map<std::string, fs::path> finished_;
   std::uint64_t done_ = 0, total_ = 0;

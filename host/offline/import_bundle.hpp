@@ -11,21 +11,21 @@
 #include "host/acquire/acquire.hpp"
 #include "host/manifest/repository.hpp"
 #include "host/offline/bundle_list.hpp"
-#include "host/offline/vouch.hpp"
+#include "host/offline/provenance.hpp"
 
 namespace enginehost::offline {
 
 struct ImportRequest {
   std::filesystem::path file;  // of BundleReader::open
-  // See VouchRequest.
+  // See ProvenanceRequest.
   bool unsigned_allowed = true;
   const manifest::Trust* trust = nullptr;
-  VouchRequest::Origin origin;
-  VouchRequest::Unsigned refuse_unsigned;
+  ProvenanceRequest::Origin origin;
+  ProvenanceRequest::Unsigned refuse_unsigned;
   // Everybody may read what is installed, whatever the umask: for a layer that others use.
   bool readable_by_all = false;
   std::uint64_t unpacked_limit = std::uint64_t{64} << 30;  // of one component
-  // Asked once a build that is not there yet and that a licence covers.
+  // Asked once a build that is not there yet and that a license covers.
   std::function<Result<void>(const acquire::Question&)> consent;
   // Other caches of this machine that are only read: what the bundle leaves out may be copied from them.
   std::vector<cache::Store> also_here;
@@ -37,7 +37,7 @@ struct ImportRequest {
 struct ImportedBuild {
   cache::Installed installed;
   bool was_there = false;
-  bool from_repository = false, files_named_by_manifest = false;  // of VouchedBuild
+  bool from_repository = false, files_named_by_manifest = false;  // of VerifiedBuild
   std::vector<std::string> signed_by;                             // the same
 };
 

@@ -27,19 +27,19 @@ std::string public_name(const settings::Repository& repository, const manifest::
 
 }  // namespace
 
-std::vector<RepositoryCopy> copy_repositories(const open::World& world) {
+std::vector<RepositoryCopy> copy_repositories(const open::OpenContext& context) {
   std::vector<RepositoryCopy> copies;
-  for (const settings::Repository& repository : world.settings().repositories) {
+  for (const settings::Repository& repository : context.settings().repositories) {
     RepositoryCopy copy;
     std::map<std::string, std::string> by_digest;
     auto content = open::read_repository(
-        world.settings(), repository, world.store(), world.transfer_options(), open::World::now(),
+        context.settings(), repository, context.store(), context.transfer_options(), open::OpenContext::now(),
         [&](const std::string& location, const std::string& bytes) {
           if (const std::string path = path_below(location, repository.location); !path.empty())
             copy.documents.insert_or_assign(path, bytes);
           by_digest.insert_or_assign(sha256_hex(bytes), bytes);
         },
-        world.cancel());
+        context.cancel());
     if (!content) continue;
     // Those that were kept by digest were not read under their path, and a URL's path is written otherwise.
     for (const manifest::IndexEntry& entry : content->index.manifests)

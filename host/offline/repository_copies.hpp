@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "host/open/world.hpp"
+#include "host/open/open_context.hpp"
 
 namespace enginehost::offline {
 
@@ -15,6 +15,6 @@ struct RepositoryCopy {
 };
 
 // Repositories that cannot be read are left out: what is installed has its own record.
-std::vector<RepositoryCopy> copy_repositories(const open::World& world);
+std::vector<RepositoryCopy> copy_repositories(const open::OpenContext& context);
 
 }  // namespace enginehost::offline

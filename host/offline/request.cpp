@@ -4,7 +4,7 @@
 
 #include "base/sha256.hpp"
 #include "host/open/request.hpp"
-#include "host/resolve/version_wish.hpp"
+#include "host/resolve/version_specifier.hpp"
 
 namespace enginehost::offline {
 namespace {
@@ -31,12 +31,12 @@ Result<std::vector<std::string>> texts_of(const Json& document, const char* memb
 
 std::string SiteRequest::text() const {
   Json wanted = Json::array();
-  for (const Wish& wish : wishes) {
-    Json entry = Json::object().set("engine", wish.engine);
-    if (!wish.version.empty()) entry.set("version", wish.version);
-    if (!wish.flavor.empty()) entry.set("flavor", wish.flavor);
-    if (!wish.device.empty()) entry.set("device", wish.device);
-    if (wish.require) entry.set("require", true);
+  for (const EngineConstraint& constraint : constraints) {
+    Json entry = Json::object().set("engine", constraint.engine);
+    if (!constraint.version.empty()) entry.set("version", constraint.version);
+    if (!constraint.flavor.empty()) entry.set("flavor", constraint.flavor);
+    if (!constraint.device.empty()) entry.set("device", constraint.device);
+    if (constraint.require) entry.set("require", true);
     wanted.push(std::move(entry));
   }
   return Json::object()
@@ -51,24 +51,24 @@ std::string SiteRequest::text() const {
          "\n";
 }
 
-SiteRequest request_of_this_machine(open::World& world, std::vector<Wish> wishes) {
+SiteRequest request_of_this_machine(open::OpenContext& context, std::vector<EngineConstraint> constraints) {
   SiteRequest request;
-  world.look_for_libraries({});
-  request.platform = world.platform();
-  request.wishes = std::move(wishes);
-  for (const cache::Installed& summary : world.store().list()) {
+  context.look_for_libraries({});
+  request.platform = context.platform();
+  request.constraints = std::move(constraints);
+  for (const cache::Installed& summary : context.store().list()) {
     request.installed.push_back(summary.build);
     for (const std::string& tree : summary.trees) {
       // What cannot be read is not held: it comes again.
-      const auto list = world.store().list_of(summary, tree);
+      const auto list = context.store().list_of(summary, tree);
       if (!list) continue;
       for (const cache::TreeEntry& entry : list->entries)
         if (entry.kind != cache::TreeEntry::Kind::link && entry.size >= worth_naming)
           request.holds.insert(entry.identity);
     }
   }
-  for (const auto& [build, record] : world.history().records)
-    if (history::is_set_aside(record, open::World::now())) request.set_aside.push_back(build);
+  for (const auto& [build, record] : context.history().records)
+    if (history::is_quarantined(record, open::OpenContext::now())) request.set_aside.push_back(build);
   return request;
 }
 
@@ -86,14 +86,15 @@ Result<SiteRequest> read_request(std::string_view text, std::string_view name) {
              platform::platform_from_json(
                  Json::object().set("format", 1).set("platform", document["platform"]), name));
   for (const Json& entry : document["wishes"].as_array()) {
-    Wish wish{entry["engine"].as_string(), entry["version"].as_string(), entry["flavor"].as_string(),
-              entry["device"].as_string(), entry["require"].as_bool()};
-    if (wish.engine.empty()) return refused(name, "wishes", "holds one without an engine");
-    if (const std::string wrong = resolve::VersionWish(wish.version).problem(); !wrong.empty())
-      return refused(name, "wishes", "asks for version \"" + wish.version + "\": " + wrong);
-    request.wishes.push_back(std::move(wish));
+    EngineConstraint constraint{entry["engine"].as_string(), entry["version"].as_string(),
+                                entry["flavor"].as_string(), entry["device"].as_string(),
+                                entry["require"].as_bool()};
+    if (constraint.engine.empty()) return refused(name, "wishes", "holds one without an engine");
+    if (const std::string wrong = resolve::VersionSpecifier(constraint.version).problem(); !wrong.empty())
+      return refused(name, "wishes", "asks for version \"" + constraint.version + "\": " + wrong);
+    request.constraints.push_back(std::move(constraint));
   }
-  if (request.wishes.empty()) return refused(name, "wishes", "is empty");
+  if (request.constraints.empty()) return refused(name, "wishes", "is empty");
   TRY_ASSIGN(request.installed, texts_of(document, "installed", name));
   TRY_ASSIGN(request.set_aside, texts_of(document, "set_aside", name));
   TRY_ASSIGN(const auto holds, texts_of(document, "holds", name));
@@ -106,20 +107,20 @@ Result<std::vector<Answer>> answer(const settings::Settings& settings, const Sit
                                    const open::FetchOptions& options,
                                    const std::optional<CancelToken>& cancel) {
   std::vector<Answer> answers;
-  open::World world(settings, request.platform, cancel);
+  open::OpenContext context(settings, request.platform, cancel);
   open::FetchOptions fetching = options;
   fetching.passed_over.insert(fetching.passed_over.end(), request.set_aside.begin(), request.set_aside.end());
-  for (const Wish& wish : request.wishes) {
+  for (const EngineConstraint& constraint : request.constraints) {
     resolve::Request asked;
-    asked.engine = wish.engine;
-    asked.version = wish.version;
-    asked.flavor = wish.flavor;
-    asked.device = wish.device;
-    asked.require = wish.require;
+    asked.engine = constraint.engine;
+    asked.version = constraint.version;
+    asked.flavor = constraint.flavor;
+    asked.device = constraint.device;
+    asked.require = constraint.require;
     asked.flavor_source = asked.device_source = "the request";
     asked.offline = settings.offline;
-    TRY_ASSIGN(resolve::Plan plan, open::decide(world, std::move(asked)));
-    Answer given{wish, {}, false, 0, {}};
+    TRY_ASSIGN(resolve::Plan plan, open::decide(context, std::move(asked)));
+    Answer given{constraint, {}, false, 0, {}};
     const auto best = std::ranges::find_if(plan.candidates, [&](const resolve::Candidate& candidate) {
       if (candidate.rank == 0) return false;
       const bool aside = std::ranges::count(fetching.passed_over, candidate.build->id) != 0;
@@ -130,13 +131,14 @@ Result<std::vector<Answer>> answer(const settings::Settings& settings, const Sit
       return fail(std::move(diagnose("EH-S14")
                                 .with("build", given.passed_over.front(), "catalogue")
                                 .with("set_aside_by", "the machine that asks", "its request")
-                                .within("answering the wish for " + wish.engine)));
+                                .within("answering the wish for " + constraint.engine)));
     if (best != plan.candidates.end() && std::ranges::count(request.installed, best->build->id) != 0) {
       given.build = best->build->id;
       given.was_there = true;
     } else {
-      auto acquired = open::fetch_best(world, plan, fetching);
-      if (!acquired) return fail(std::move(acquired.error().within("answering the wish for " + wish.engine)));
+      auto acquired = open::fetch_best(context, plan, fetching);
+      if (!acquired)
+        return fail(std::move(acquired.error().within("answering the wish for " + constraint.engine)));
       given.build = acquired->installed.build;
       given.downloaded = acquired->downloaded;
       given.turned_down = open::turned_down(plan);

@@ -18,7 +18,7 @@ std::string id_of(std::string_view kind, std::string_view name) {
 }
 
 // The identifiers of SPDX's own list have letters, digits, ".", "-" and "+"; what is anything else is named
-// as a licence of this document.
+// as a license of this document.
 std::string license_reference(const std::string& id) {
   if (id.empty()) return "NOASSERTION";
   const bool plain = std::all_of(id.begin(), id.end(), [](unsigned char c) {

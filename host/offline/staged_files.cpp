@@ -89,10 +89,10 @@ Result<void> StagedFiles::find_in_caches(const std::vector<Blob>& blobs,
       return fail(std::move(problem));
   Diagnosis diagnosis = diagnose("EH-F44");
   std::uint64_t bytes = 0;
-  int told = 0;
+  int reported = 0;
   for (const auto& [digest, size] : looked_for) {
     bytes += size;
-    if (++told <= 3) diagnosis.with("missing", digest);
+    if (++reported <= 3) diagnosis.with("missing", digest);
   }
   return fail(std::move(
       diagnosis.with("count", std::to_string(looked_for.size())).with("bytes", std::to_string(bytes))));

@@ -12,7 +12,7 @@
 #include "host/acquire/acquire.hpp"
 #include "host/load/in_process/engine.hpp"
 #include "host/load/in_process/engine_log.hpp"
-#include "host/open/world.hpp"
+#include "host/open/open_context.hpp"
 #include "host/resolve/plan.hpp"
 #include "host/transfer/progress.hpp"
 
@@ -62,21 +62,23 @@ struct AttemptLog {
 // descriptors left) is tried again three times in 2 seconds. What failed for good is remembered with the
 // files it depends on. What failed in this process leaves its libraries behind: a build that they would
 // disturb is not loaded (EH-L17 with "left_by").
-Result<std::shared_ptr<Opened>> attempt(World& world, const manifest::Build& build,
+Result<std::shared_ptr<Opened>> attempt(OpenContext& context, const manifest::Build& build,
                                         const std::vector<std::string>& devices,
                                         const AttemptOptions& options, AttemptLog& log);
 
-// The same for a build that a ticket vouches for: its record is looked at, unless that is known already
+// The same for a build that a cached decision vouches for: its record is looked at, unless that is known
+// already
 // (`record`, which is taken; else null), and its files are stat'ed, nothing else. On failure nothing is
-// remembered and nothing is mended: who decides anew will meet it again. EH-F01 with "build" when it is not
-// installed, or is another than the ticket's.
-struct Ticket;
-Result<std::shared_ptr<Opened>> attempt_ready(World& world, const Ticket& ticket, cache::Installed* record,
-                                              const std::vector<std::string>& devices,
-                                              const AttemptOptions& options, AttemptLog& log);
+// remembered and nothing is repaired: who decides again will meet it again. EH-F01 with "build" when it is
+// not installed, or is another than the cached decision's.
+struct CachedDecision;
+Result<std::shared_ptr<Opened>> attempt_cached(OpenContext& context, const CachedDecision& decision,
+                                               cache::Installed* record,
+                                               const std::vector<std::string>& devices,
+                                               const AttemptOptions& options, AttemptLog& log);
 
 // A plugin by path, without manifest and history, for engine authors.
-Result<std::shared_ptr<Opened>> attempt_file(World& world, const std::filesystem::path& plugin,
+Result<std::shared_ptr<Opened>> attempt_file(OpenContext& context, const std::filesystem::path& plugin,
                                              const std::vector<std::string>& devices,
                                              const AttemptOptions& options, AttemptLog& log);
 

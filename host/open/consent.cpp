@@ -36,7 +36,7 @@ Result<std::vector<acquire::LicenseQuestion>> licenses_to_ask(const settings::Se
                                                               const acquire::Question& question) {
   std::vector<acquire::LicenseQuestion> asked;
   std::optional<settings::Consents> consents;
-  const std::uint64_t uid = settings::Person::of_this_process().uid;
+  const std::uint64_t uid = settings::User::of_this_process().uid;
   for (const acquire::LicenseQuestion& license : question.licenses) {
     if (auto forbidden = settings::forbidden_license(settings.policy, license.license.id))
       return fail(std::move(forbidden->with("build", question.build)));
@@ -63,11 +63,11 @@ Result<std::vector<acquire::LicenseQuestion>> licenses_to_ask(const settings::Se
 Result<void> accept_license(const settings::Settings& settings, const settings::LicenseTerms& terms,
                             ConsentWay way) {
   if (settings.state_folder.empty()) return {};
-  TRY(settings::of_state(settings::record_consent(settings.state_folder, settings::Consent::now(terms, way)),
-                         settings));
+  TRY(settings::mark_as_state(
+      settings::record_consent(settings.state_folder, settings::Consent::now(terms, way)), settings));
   Json facts = Json::object().set("license", terms.id).set("how", settings::name_of(way));
   if (!terms.sha256.empty()) facts.set("text_sha256", terms.sha256);
-  return settings::of_state(
+  return settings::mark_as_state(
       settings::AuditLog(settings.state_folder, settings.audit_rotate_bytes).add("consent", facts), settings);
 }
 

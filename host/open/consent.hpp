@@ -1,4 +1,4 @@
-// Which licences of a download are agreed to already, and how that was said.
+// Which licenses of a download are agreed to already, and how that was said.
 #pragma once
 #include <string>
 #include <vector>
@@ -12,7 +12,7 @@ namespace enginehost::open {
 
 settings::LicenseTerms terms_of(const manifest::License& license);
 
-// The licences that somebody still has to accept: not those that ask for nothing, that policy accepts for
+// The licenses that somebody still has to accept: not those that ask for nothing, that policy accepts for
 // everyone, that this user accepted before in the very text the manifest names, or that a flag or the API
 // accepts. What policy or a flag accepts is recorded here (once for each text and user), before a byte of
 // it is fetched. EH-P01: policy forbids one, or leaves accepting to itself (policy.locked with

@@ -30,15 +30,15 @@ history::Failure failure_of(const history::Crash& crash) {
   return failure;
 }
 
-void note_crash(World& world, const history::Crash& crash) {
-  const history::Record* before = world.before(crash.build);
-  history::Fingerprint machine = parts_for(world.fingerprint(), {});
+void note_crash(OpenContext& context, const history::Crash& crash) {
+  const history::Record* before = context.before(crash.build);
+  history::Fingerprint machine = parts_for(context.fingerprint(), {});
   // It died as it was proven.
   if (before != nullptr)
     std::ranges::copy_if(before->host, std::back_inserter(machine),
                          [](const auto& part) { return part.first == history::loading_part; });
-  if (auto record = history::after_failure(failure_of(crash), before, machine, World::now()))
-    static_cast<void>(world.remember(std::move(*record)));  // a warning says so
+  if (auto record = history::after_failure(failure_of(crash), before, machine, OpenContext::now()))
+    static_cast<void>(context.remember(std::move(*record)));  // a warning says so
 }
 
 }  // namespace enginehost::open

@@ -2,7 +2,7 @@
 #pragma once
 #include "host/history/sentinel.hpp"
 #include "host/history/store.hpp"
-#include "host/open/world.hpp"
+#include "host/open/open_context.hpp"
 
 namespace enginehost::open {
 
@@ -10,6 +10,6 @@ namespace enginehost::open {
 history::Failure failure_of(const history::Crash& crash);
 
 // Remembers it as that failure.
-void note_crash(World& world, const history::Crash& crash);
+void note_crash(OpenContext& context, const history::Crash& crash);
 
 }  // namespace enginehost::open

@@ -21,7 +21,7 @@ constexpr std::chrono::seconds longest_question{10};  // what engine_plugin.h gr
 constexpr int rarest = 16;
 
 // What may pass by itself says nothing of the device.
-bool is_passing(const Diagnosis& failure) {
+bool rests_on_transient(const Diagnosis& failure) {
   return failure.code == "EH-P10" || failure.value("status") == "ENGINE_NO_MEMORY" ||
          failure.value("status") == "ENGINE_CANCELLED" || failure.value("status") == "ENGINE_UNSUPPORTED";
 }
@@ -100,19 +100,20 @@ struct DeviceWatch::State {
       one.patience = health.is_lost(name) ? std::min(one.patience * 2, rarest) : 1;
     } else if (!answer) {
       const bool signs_differ = !platform::sign_changes(first_signs, signs).empty();
-      if (load::tells_of_a_lost_device(answer.error()) || (signs_differ && !is_passing(answer.error())))
+      if (load::reports_a_lost_device(answer.error()) ||
+          (signs_differ && !rests_on_transient(answer.error())))
         health.lost(name, answer.error(), number);
     }
     one.next = Clock::now() + one.patience * options.interval;
   }
 
-  void tell(load::DeviceEvent event) {
+  void report(load::DeviceEvent event) {
     if (event.lost)
       event.why = lost_device(event.device, engine->opened().installed.build, event.why,
                               platform::sign_changes(first_signs, signs));
     else
       first_signs = signs;  // what it looks like while the device works
-    options.told(event);
+    options.reported(event);
   }
 
   void run() {
@@ -122,7 +123,7 @@ struct DeviceWatch::State {
         load::DeviceEvent event = std::move(heard.front());
         heard.pop_front();
         lock.unlock();
-        tell(std::move(event));
+        report(std::move(event));
         lock.lock();
         continue;
       }
@@ -136,7 +137,7 @@ struct DeviceWatch::State {
       signs = std::move(now);
       for (Watched& one : watched) {
         if (changed) one.patience = 1;
-        if ((changed || Clock::now() >= one.next) && !cancel.cancelled()) look_after(one);
+        if ((changed || Clock::now() >= one.next) && !cancel.canceled()) look_after(one);
       }
       lock.lock();
     }

@@ -22,13 +22,13 @@ struct WatchOptions {
   platform::Root root;                              // where signs are looked for
   // On the watch's thread, one call at a time, while nothing of ours is locked. It may call into the engine
   // and may destroy the watch; it must not throw. `why` is EH-R18.
-  std::function<void(const load::DeviceEvent&)> told;
+  std::function<void(const load::DeviceEvent&)> reported;
 };
 
 // Tells `told` once when a device is lost and once when it is back. What the application's own calls show is
 // told at once; without calls the engine is asked by its self-test of level 1, at the interval and when a
 // sign changes. An engine that is busy with a call that must be alone is not asked: that call will tell. A
-// device is lost when tells_of_a_lost_device() says so, or when the self-test fails in any lasting way after
+// device is lost when reports_a_lost_device() says so, or when the self-test fails in any lasting way after
 // a sign changed; a question that ran out of time is no loss. A lost device is back when the engine's own
 // self-test passes again, or when a new engine of the same plugin passes SharedEngine::check().
 class DeviceWatch {
@@ -40,7 +40,7 @@ class DeviceWatch {
   DeviceWatch(const DeviceWatch&) = delete;
   DeviceWatch& operator=(const DeviceWatch&) = delete;
   // Waits until `told` runs on no other thread and is not called any more. A question under way is
-  // cancelled; one that a driver does not let go of is waited for.
+  // canceled; one that a driver does not let go of is waited for.
   ~DeviceWatch();
 
  private:

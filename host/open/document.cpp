@@ -83,9 +83,9 @@ Json config_document(const settings::Settings& settings) {
   return list;
 }
 
-Json warnings_document(const World& world, const std::vector<Diagnosis>& warnings) {
+Json warnings_document(const OpenContext& context, const std::vector<Diagnosis>& warnings) {
   Json list = Json::array();
-  for (const std::string& text : world.warnings()) list.push(Json::object().set("text", text));
+  for (const std::string& text : context.warnings()) list.push(Json::object().set("text", text));
   for (const Diagnosis& warning : warnings)
     list.push(
         Json::object().set("text", explain::one_line(warning)).set("diagnosis", explain::to_json(warning)));
@@ -102,12 +102,12 @@ Json turned_down_document(const std::vector<TurnedDown>& builds) {
   return list;
 }
 
-Json shadowed_document(const manifest::Catalogue& catalogue, const std::string& engine) {
+Json shadowed_document(const manifest::Catalog& catalog, const std::string& engine) {
   Json list = Json::array();
-  for (const manifest::Shadowed& shadowed : catalogue.shadowed) {
-    const bool asked_for = std::any_of(
-        catalogue.builds.begin(), catalogue.builds.end(),
-        [&](const auto& build) { return build->id == shadowed.build && build->engine == engine; });
+  for (const manifest::Shadowed& shadowed : catalog.shadowed) {
+    const bool asked_for = std::any_of(catalog.builds.begin(), catalog.builds.end(), [&](const auto& build) {
+      return build->id == shadowed.build && build->engine == engine;
+    });
     if (asked_for)
       list.push(Json::object()
                     .set("build", shadowed.build)
@@ -117,8 +117,8 @@ Json shadowed_document(const manifest::Catalogue& catalogue, const std::string& 
   return list;
 }
 
-Json document(World& world, Outcome& outcome) {
-  weigh(world, outcome);
+Json document(OpenContext& context, Outcome& outcome) {
+  weigh(context, outcome);
   Json candidates = Json::array();
   for (const resolve::Candidate& candidate : outcome.plan.candidates) {
     Json entry = resolve::to_json(candidate);
@@ -129,13 +129,13 @@ Json document(World& world, Outcome& outcome) {
   return Json::object()
       .set("format", 1)
       .set("tool", tool_document())
-      .set("platform", platform::to_json(world.platform()))
+      .set("platform", platform::to_json(context.platform()))
       .set("request", resolve::to_json(outcome.plan.request))
-      .set("config", config_document(world.settings()))
+      .set("config", config_document(context.settings()))
       .set("candidates", std::move(candidates))
-      .set("shadowed", shadowed_document(world.catalogue(), outcome.plan.request.engine))
+      .set("shadowed", shadowed_document(context.catalog(), outcome.plan.request.engine))
       .set("outcome", outcome_document(outcome))
-      .set("warnings", warnings_document(world, outcome.warnings))
+      .set("warnings", warnings_document(context, outcome.warnings))
       .set("diagnosis", outcome.diagnosis ? explain::to_json(*outcome.diagnosis) : Json());
 }
 

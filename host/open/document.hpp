@@ -8,11 +8,11 @@ namespace enginehost::open {
 
 Json tool_document();                                      // {"name","version","plugin_abi"}
 Json config_document(const settings::Settings& settings);  // [{"key","value","source"}]
-Json warnings_document(const World& world, const std::vector<Diagnosis>& warnings);
+Json warnings_document(const OpenContext& context, const std::vector<Diagnosis>& warnings);
 // What was not taken: "build", "verdict" and "diagnosis" of each.
 Json turned_down_document(const std::vector<TurnedDown>& builds);
 // The whole document of `engine-info ENGINE --json`.
-// An outcome of a ready ticket is weighed for it.
-Json document(World& world, Outcome& outcome);
+// An outcome of a cached decision is weighed for it.
+Json document(OpenContext& context, Outcome& outcome);
 
 }  // namespace enginehost::open

@@ -21,46 +21,45 @@ bool keeps_builds_unknown(const Diagnosis& failure, bool offline) {
 
 }  // namespace
 
-std::optional<Diagnosis> why_nothing_is_known(const manifest::Catalogue& catalogue,
-                                              const resolve::Plan& plan) {
-  const auto& failures = catalogue.failures;
+std::optional<Diagnosis> why_nothing_is_known(const manifest::Catalog& catalog, const resolve::Plan& plan) {
+  const auto& failures = catalog.failures;
   if (failures.empty() || !plan.diagnosis) return plan.diagnosis;
-  const bool none_readable = plan.candidates.empty() && catalogue.builds.empty();
-  // What is set aside, or would have to be fetched, is known.
+  const bool none_readable = plan.candidates.empty() && catalog.builds.empty();
+  // What is quarantined, or would have to be fetched, is known.
   const bool may_be_elsewhere = plan.diagnosis->code == "EH-S01" || plan.diagnosis->code == "EH-S02";
-  auto told = none_readable ? failures.begin() : failures.end();
+  auto reported = none_readable ? failures.begin() : failures.end();
   if (may_be_elsewhere && !none_readable)
-    told = std::ranges::find_if(failures, [&](const Diagnosis& failure) {
+    reported = std::ranges::find_if(failures, [&](const Diagnosis& failure) {
       return keeps_builds_unknown(failure, plan.request.offline);
     });
-  const bool is_cause = told != failures.end();
+  const bool is_cause = reported != failures.end();
   if (!is_cause && !plan.candidates.empty()) return plan.diagnosis;
-  Diagnosis diagnosis = is_cause ? *told : *plan.diagnosis;
+  Diagnosis diagnosis = is_cause ? *reported : *plan.diagnosis;
   if (is_cause && !none_readable) diagnosis.with("also", explain::one_line(*plan.diagnosis));
   for (auto failure = failures.begin(); failure != failures.end(); ++failure)
-    if (failure != told) diagnosis.with("also", explain::one_line(*failure));
+    if (failure != reported) diagnosis.with("also", explain::one_line(*failure));
   if (is_cause) diagnosis.within("while looking for builds of " + plan.request.engine);
   return diagnosis;
 }
 
-std::optional<Diagnosis> forbidden_by_name(const manifest::Catalogue& catalogue) {
-  for (const Diagnosis& failure : catalogue.failures)
+std::optional<Diagnosis> forbidden_by_name(const manifest::Catalog& catalog) {
+  for (const Diagnosis& failure : catalog.failures)
     if (failure.code == "EH-P01" && !failure.value("flag").empty()) return failure;
   return std::nullopt;
 }
 
-std::vector<Diagnosis> told_of(const manifest::Catalogue& catalogue, bool offline) {
-  std::vector<Diagnosis> told;
+std::vector<Diagnosis> catalog_warnings(const manifest::Catalog& catalog, bool offline) {
+  std::vector<Diagnosis> reported;
   std::set<std::string> lines;
-  for (const Diagnosis& failure : catalogue.failures) {
-    // What was not sent in time is among the catalogue's own warnings.
+  for (const Diagnosis& failure : catalog.failures) {
+    // What was not sent in time is among the catalog's own warnings.
     const bool unreached = failure.code.starts_with("EH-N") && failure.code != "EH-N03";
     const bool is_one = failure.code.starts_with("EH-M") || failure.code == "EH-P01" || unreached;
     // Those of installations are told with what else is known of them.
     if (!is_one || (unreached && offline) || !failure.value("installation").empty()) continue;
-    if (lines.insert(explain::one_line(failure)).second) told.push_back(failure);
+    if (lines.insert(explain::one_line(failure)).second) reported.push_back(failure);
   }
-  return told;
+  return reported;
 }
 
 std::vector<TurnedDown> turned_down(const resolve::Plan& plan) {
@@ -78,21 +77,22 @@ bool is_fallback(const resolve::Plan& plan) {
          });
 }
 
-Result<acquire::Acquired> fetch_best(World& world, resolve::Plan& plan, const FetchOptions& options) {
-  if (auto forbidden = forbidden_by_name(world.catalogue())) return fail(std::move(*forbidden));
+Result<acquire::Acquired> fetch_best(OpenContext& context, resolve::Plan& plan, const FetchOptions& options) {
+  if (auto forbidden = forbidden_by_name(context.catalog())) return fail(std::move(*forbidden));
   acquire::AcquireOptions acquiring;
-  acquiring.transfer = world.transfer_options();
-  acquiring.download_limit = world.settings().downloads.max_artifact_bytes;
-  acquiring.unpacked_limit = world.settings().downloads.max_unpacked_bytes;
+  acquiring.transfer = context.transfer_options();
+  acquiring.download_limit = context.settings().downloads.max_artifact_bytes;
+  acquiring.unpacked_limit = context.settings().downloads.max_unpacked_bytes;
   acquiring.consent = options.consent;
   std::optional<Diagnosis> first;
   for (resolve::Candidate& candidate : plan.candidates) {
     if (candidate.rank == 0 || std::ranges::count(options.passed_over, candidate.build->id) != 0) continue;
-    auto acquired = install_noted(world, *candidate.build, acquiring, options.progress);
+    auto acquired = install_noted(context, *candidate.build, acquiring, options.progress);
     if (acquired) {
       candidate.verdict = resolve::Verdict::chosen;
       // What is fetched all the same must not hide that a repository was refused.
-      for (Diagnosis& failure : told_of(world.catalogue(), plan.request.offline || world.settings().offline))
+      for (Diagnosis& failure :
+           catalog_warnings(context.catalog(), plan.request.offline || context.settings().offline))
         acquired->warnings.push_back(std::move(failure));
       return acquired;
     }
@@ -103,7 +103,7 @@ Result<acquire::Acquired> fetch_best(World& world, resolve::Plan& plan, const Fe
     candidate.turn_down(resolve::Verdict::failed, std::move(failure));
     if (ends) break;
   }
-  if (!first) first = why_nothing_is_known(world.catalogue(), plan);
+  if (!first) first = why_nothing_is_known(context.catalog(), plan);
   return fail(first ? std::move(*first) : diagnose("EH-S01"));
 }
 

@@ -27,28 +27,30 @@ std::string toolkit_of(std::string_view flavor) {
   return digits.substr(0, 2) + "." + digits.substr(2);
 }
 
-void tell_driver(const platform::Platform& platform, const cache::Installed& installed, Diagnosis& told) {
+void report_driver(const platform::Platform& platform, const cache::Installed& installed,
+                   Diagnosis& reported) {
   const Cuda& cuda = platform.cuda;
   // What the engine asked of the driver itself counts for more.
-  const std::string_view found = told.value("found");
+  const std::string_view found = reported.value("found");
   if (has_no_driver(cuda) && (found.empty() || found == "0" || found == "0.0")) {
-    told.code = "EH-G01";
-    told.with("library", platform.os.value() == "windows" ? "nvcuda.dll" : "libcuda.so.1", "the CUDA runtime")
+    reported.code = "EH-G01";
+    reported
+        .with("library", platform.os.value() == "windows" ? "nvcuda.dll" : "libcuda.so.1", "the CUDA runtime")
         .with("needed_by", installed.plugin);
-    preflight::add_driver_facts(platform, told);
+    preflight::add_driver_facts(platform, reported);
     return;
   }
-  if (cuda.driver.is_known()) told.with("driver", cuda.driver.value(), cuda.driver.source());
+  if (cuda.driver.is_known()) reported.with("driver", cuda.driver.value(), cuda.driver.source());
   if (cuda.driver_cuda.is_known())
-    told.with("driver_cuda", cuda.driver_cuda.value(), cuda.driver_cuda.source());
+    reported.with("driver_cuda", cuda.driver_cuda.value(), cuda.driver_cuda.source());
   const std::string toolkit = toolkit_of(installed.flavor);
   if (toolkit.empty()) return;
   const bool windows = platform.os.value() == "windows" || platform.wsl.is_known();
   std::string least = resolve::minor_version_driver(
       static_cast<int>(parse_integer(toolkit.substr(0, 2)).value_or(0)), windows);
   if (least.empty()) least = resolve::native_driver(toolkit, windows);
-  told.with("required", toolkit, "the flavor " + installed.flavor);
-  if (!least.empty()) told.with("minimum_driver", least, "NVIDIA's table");
+  reported.with("required", toolkit, "the flavor " + installed.flavor);
+  if (!least.empty()) reported.with("minimum_driver", least, "NVIDIA's table");
 }
 
 // The list ends at its first entry that is none: with such a one in front it is empty, whatever there is.
@@ -58,27 +60,28 @@ bool hides_all(const std::string& variable) {
   return parse_integer(first).value_or(-1) < 0;
 }
 
-void tell_visible_devices(const Cuda& cuda, Diagnosis& told) {
+void report_visible_devices(const Cuda& cuda, Diagnosis& reported) {
   const auto& variable = cuda.visible_devices;
-  if (!variable.is_known() || !told.value("visible_devices").empty()) return;
+  if (!variable.is_known() || !reported.value("visible_devices").empty()) return;
   bool hidden = hides_all(variable.value());
   if (cuda.devices.is_known()) {
     const resolve::VisibleDevices visible = resolve::visible_devices(cuda);
     hidden = hidden || (visible.devices.empty() && !cuda.devices.value().empty());
     if (!hidden && visible.certain && visible.devices.size() == cuda.devices.value().size()) return;
   }
-  told.with(hidden ? "visible_devices" : "limited_to", variable.value(), variable.source());
+  reported.with(hidden ? "visible_devices" : "limited_to", variable.value(), variable.source());
   if (hidden && cuda.devices.is_known() && !cuda.devices.value().empty())
-    told.with("devices", std::to_string(cuda.devices.value().size()), cuda.devices.source());
+    reported.with("devices", std::to_string(cuda.devices.value().size()), cuda.devices.source());
 }
 
 }  // namespace
 
-void add_gpu_facts(const platform::Platform& platform, const cache::Installed& installed, Diagnosis& told) {
-  if (told.code == "EH-G03")
-    tell_driver(platform, installed, told);
-  else if (told.code == "EH-G07")
-    tell_visible_devices(platform.cuda, told);
+void add_gpu_facts(const platform::Platform& platform, const cache::Installed& installed,
+                   Diagnosis& reported) {
+  if (reported.code == "EH-G03")
+    report_driver(platform, installed, reported);
+  else if (reported.code == "EH-G07")
+    report_visible_devices(platform.cuda, reported);
 }
 
 }  // namespace enginehost::open

@@ -22,11 +22,11 @@ Json fetch_failed(const manifest::Build& build, const Diagnosis& failure) {
 }
 
 // The manifest's own size is no bound on what the administrator wants fetched.
-Result<void> check_size(const World& world, const manifest::Build& build) {
-  const settings::Settings& settings = world.settings();
+Result<void> check_size(const OpenContext& context, const manifest::Build& build) {
+  const settings::Settings& settings = context.settings();
   const std::string key = "downloads.max_artifact_bytes";
   if (!settings.policy.locks(key)) return {};
-  if (const auto installed = world.store().find(build.id); installed && *installed) return {};
+  if (const auto installed = context.store().find(build.id); installed && *installed) return {};
   const std::uint64_t most = settings.downloads.max_artifact_bytes;
   for (const manifest::Component* component : build.all_components()) {
     const auto fits = [&](const manifest::Artifact& artifact) { return artifact.size.value_or(0) <= most; };
@@ -47,41 +47,41 @@ Result<void> check_size(const World& world, const manifest::Build& build) {
 
 }  // namespace
 
-Result<void> mend_places(World& world) {
-  for (const Diagnosis& odd : world.store().odd_places()) {
+Result<void> repair_places(OpenContext& context) {
+  for (const Diagnosis& odd : context.store().unexpected_entries()) {
     const std::filesystem::path place = path_of(odd.value("folder"));
-    TRY_ASSIGN(const auto aside, world.store().move_aside(place));
+    TRY_ASSIGN(const auto aside, context.store().move_aside(place));
     if (aside)
-      world.warn(path_text(place) + " was " + std::string(odd.value("problem")) + ": it was moved to " +
-                 path_text(*aside) + ", out of the cache's way");
+      context.warn(path_text(place) + " was " + std::string(odd.value("problem")) + ": it was moved to " +
+                   path_text(*aside) + ", out of the cache's way");
   }
   return {};
 }
 
-Result<acquire::Acquired> install_noted(World& world, const manifest::Build& build,
+Result<acquire::Acquired> install_noted(OpenContext& context, const manifest::Build& build,
                                         const acquire::AcquireOptions& options,
                                         const transfer::ProgressCallback& progress) {
-  TRY(check_size(world, build));
-  TRY(mend_places(world));
-  auto acquired = acquire::acquire(build, world.store(), options, progress, world.cancel());
+  TRY(check_size(context, build));
+  TRY(repair_places(context));
+  auto acquired = acquire::acquire(build, context.store(), options, progress, context.cancel());
   if (!acquired) {
-    if (asked_somebody(acquired.error())) world.note("fetch", fetch_failed(build, acquired.error()));
+    if (asked_somebody(acquired.error())) context.note("fetch", fetch_failed(build, acquired.error()));
     return acquired;
   }
   // A source that failed before another one served, most of all one that sent wrong bytes.
   for (const Diagnosis& warning : acquired->warnings)
-    if (asked_somebody(warning)) world.note("fetch", fetch_failed(build, warning));
+    if (asked_somebody(warning)) context.note("fetch", fetch_failed(build, warning));
   if (acquired->downloaded > 0)
-    world.note("fetch", Json::object()
-                            .set("build", build.id)
-                            .set("ok", true)
-                            .set("bytes", acquired->downloaded)
-                            .set("sources", Json::strings(acquired->sources)));
-  if (acquired->published)
-    world.note("install", Json::object()
+    context.note("fetch", Json::object()
                               .set("build", build.id)
-                              .set("digest", acquired->installed.digest)
-                              .set("repaired", acquired->repaired));
+                              .set("ok", true)
+                              .set("bytes", acquired->downloaded)
+                              .set("sources", Json::strings(acquired->sources)));
+  if (acquired->published)
+    context.note("install", Json::object()
+                                .set("build", build.id)
+                                .set("digest", acquired->installed.digest)
+                                .set("repaired", acquired->repaired));
   return acquired;
 }
 

@@ -10,64 +10,64 @@
 
 namespace enginehost::open {
 
-Result<void> Loading::load(Opened& opened, Trial& trial) {
-  const Stopwatch watch(attempting_.log, "load");
+Result<void> Loading::load(Opened& opened, CrashGuard& crash_guard) {
+  const Stopwatch watch(parts_.log, "load");
   const auto before = std::make_shared<const load::MappedPaths>(load::MappedPaths::now());
-  auto up = load_between(opened, trial, before);
+  auto up = load_between(opened, crash_guard, before);
   // Of every try: what an earlier one brought was there before the last.
   if (!up) std::ranges::move(load::mapped_since(*before), std::back_inserter(left_));
   return up;
 }
 
 // `before`: what the process held.
-Result<void> Loading::load_between(Opened& opened, Trial& trial,
+Result<void> Loading::load_between(Opened& opened, CrashGuard& crash_guard,
                                    const std::shared_ptr<const load::MappedPaths>& before) {
-  trial.enter("dlopen");
-  load::LoadRequest request = proving_.load_request(opened.installed);
+  crash_guard.enter("dlopen");
+  load::LoadRequest request = load_check_.load_request(opened.installed);
   request.before = before;
   const load::Streams streams = this->streams();
   request.streams = streams;
   request.on_stage = [&](std::string_view stage) {
-    if (stage == "entry") trial.enter("entry");
+    if (stage == "entry") crash_guard.enter("entry");
   };
   auto loaded = load::load_plugin(std::move(request));
-  if (!loaded) return fail(proving_.explained(std::move(loaded).error(), opened.installed));
+  if (!loaded) return fail(load_check_.explained(std::move(loaded).error(), opened.installed));
   opened.plugin = std::move(*loaded);
-  trial.enter("create");
+  crash_guard.enter("create");
   opened.engine_options.options = opened.installed.options;
-  opened.log = attempting_.options.log;
+  opened.log = parts_.options.log;
   if (opened.log) {
-    opened.engine_options.log_level = log_level(attempting_);
+    opened.engine_options.log_level = log_level(parts_);
     opened.engine_options.log = [log = opened.log](std::int32_t level, std::string_view topic,
                                                    std::string_view message) {
-      log->tell({level, topic, message, false});
+      log->report({level, topic, message, false});
     };
   }
   load::EngineOptions engine_options = opened.engine_options;
-  engine_options.call.cancel = attempting_.world.cancel();
+  engine_options.call.cancel = parts_.context.cancel();
   engine_options.streams = streams;
   auto engine = load::Engine::create(opened.plugin, std::move(engine_options));
-  if (!engine) return fail(proving_.explained(std::move(engine).error(), opened.installed));
+  if (!engine) return fail(load_check_.explained(std::move(engine).error(), opened.installed));
   opened.engine = std::move(*engine);
   TRY_ASSIGN(opened.devices, opened.engine->devices());
   opened.libraries = opened.plugin->libraries();
   std::vector<load::Library> later = opened.plugin->libraries_since();
   std::move(later.begin(), later.end(), std::back_inserter(opened.libraries));
-  for (const Diagnosis& warning : opened.plugin->warnings()) attempting_.log.warn(warning);
-  for (const Diagnosis& warning : opened.engine->warnings()) attempting_.log.warn(warning);
+  for (const Diagnosis& warning : opened.plugin->warnings()) parts_.log.warn(warning);
+  for (const Diagnosis& warning : opened.engine->warnings()) parts_.log.warn(warning);
   warn_of_hijacks(opened, *before);
   return require_devices(opened.devices);
 }
 
 // Of a proven build it is known whether it changes anything of the process.
 load::Streams Loading::streams() const {
-  const bool changes = std::ranges::any_of(attempting_.log.warnings,
-                                           [](const Diagnosis& told) { return told.code == "EH-R09"; });
-  return attempting_.log.proven_before && !changes ? load::Streams::not_looked_at : load::Streams::kept;
+  const bool changes = std::ranges::any_of(
+      parts_.log.warnings, [](const Diagnosis& reported) { return reported.code == "EH-R09"; });
+  return parts_.log.proven_before && !changes ? load::Streams::not_looked_at : load::Streams::kept;
 }
 
 void Loading::warn_of_hijacks(const Opened& opened, const load::MappedPaths& before) {
-  const std::vector<load::Library>& own = proving_.own_libraries();
+  const std::vector<load::Library>& own = load_check_.own_libraries();
   // Most builds bring all that came, and nothing can be in its place.
   if (own.empty() && std::ranges::all_of(opened.libraries, [](const load::Library& library) {
         return library.origin == "cache";
@@ -81,16 +81,16 @@ void Loading::warn_of_hijacks(const Opened& opened, const load::MappedPaths& bef
 
 // The static check and the loader may have told of the same library already.
 void Loading::warn_once(Diagnosis warning) {
-  std::vector<Diagnosis>& warnings = attempting_.log.warnings;
-  const bool told = std::any_of(warnings.begin(), warnings.end(), [&](const Diagnosis& known) {
+  std::vector<Diagnosis>& warnings = parts_.log.warnings;
+  const bool reported = std::any_of(warnings.begin(), warnings.end(), [&](const Diagnosis& known) {
     return (known.code == "EH-L11" || known.code == "EH-L17") &&
            known.value("library") == warning.value("library") && known.value("path") == warning.value("path");
   });
-  if (!told) warnings.push_back(std::move(warning));
+  if (!reported) warnings.push_back(std::move(warning));
 }
 
 Result<void> Loading::require_devices(const std::vector<load::Device>& offered) const {
-  for (const std::string& wanted : attempting_.devices) {
+  for (const std::string& wanted : parts_.devices) {
     const bool there = std::any_of(offered.begin(), offered.end(),
                                    [&](const load::Device& device) { return device.is_meant_by(wanted); });
     if (there) continue;

@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "host/manifest/catalogue.hpp"
+#include "host/manifest/catalog.hpp"
 #include "host/settings/settings.hpp"
 
 namespace enginehost::open {

@@ -7,10 +7,10 @@
 
 #include "base/text.hpp"
 #include "host/explain/explain.hpp"
+#include "host/open/cached_decision.hpp"
+#include "host/open/early_decision.hpp"
 #include "host/open/fetch.hpp"
 #include "host/open/request.hpp"
-#include "host/open/shortcut.hpp"
-#include "host/open/ticket.hpp"
 #include "host/resolve/accelerator.hpp"
 
 namespace enginehost::open {
@@ -22,16 +22,16 @@ using resolve::Verdict;
 // The devices that must be there: all when one is named; none when others are allowed, the plan has chosen
 // then.
 std::vector<std::string> demanded_devices(const resolve::Request& request) {
-  const auto wished = wished_devices(request);
-  return wished.size() == 1 ? wished : std::vector<std::string>{};
+  const auto requested = requested_devices(request);
+  return requested.size() == 1 ? requested : std::vector<std::string>{};
 }
 
-bool wish_met(const resolve::Request& request, const Opened& opened) {
+bool constraint_met(const resolve::Request& request, const Opened& opened) {
   if (!request.flavor.empty() && request.flavor != opened.installed.flavor) return false;
-  const auto wished = wished_devices(request);
-  return wished.empty() ||
+  const auto requested = requested_devices(request);
+  return requested.empty() ||
          std::any_of(opened.devices.begin(), opened.devices.end(),
-                     [&](const load::Device& device) { return device.is_meant_by(wished.front()); });
+                     [&](const load::Device& device) { return device.is_meant_by(requested.front()); });
 }
 
 // "cpu:7" where the engine offers cpu:0: another build would find no more devices of that kind.
@@ -61,12 +61,12 @@ void add_log(Outcome& outcome, AttemptLog& log) {
 }
 
 // Tries the ranked candidates in order until one stands.
-void try_candidates(World& world, const OpenRequest& open, Outcome& outcome) {
+void try_candidates(OpenContext& context, const OpenRequest& open, Outcome& outcome) {
   const std::vector<std::string> devices = demanded_devices(outcome.plan.request);
   for (Candidate& candidate : outcome.plan.candidates) {
     if (candidate.rank == 0) continue;
     AttemptLog log;
-    auto opened = attempt(world, *candidate.build, devices, open.attempt, log);
+    auto opened = attempt(context, *candidate.build, devices, open.attempt, log);
     add_log(outcome, log);
     if (opened) {
       candidate.verdict = Verdict::chosen;
@@ -88,10 +88,9 @@ void try_candidates(World& world, const OpenRequest& open, Outcome& outcome) {
 }
 
 // Why installations that were asked for do not serve this request: each is told, whatever is opened instead.
-std::vector<Diagnosis> unusable_installations(const manifest::Catalogue& catalogue,
-                                              const resolve::Plan& plan) {
+std::vector<Diagnosis> unusable_installations(const manifest::Catalog& catalog, const resolve::Plan& plan) {
   std::vector<Diagnosis> found;
-  for (const Diagnosis& failure : catalogue.failures)
+  for (const Diagnosis& failure : catalog.failures)
     if (failure.code == "EH-S30" || failure.code == "EH-S31" || !failure.value("installation").empty())
       found.push_back(failure);
   for (const Candidate& candidate : plan.candidates)
@@ -101,14 +100,14 @@ std::vector<Diagnosis> unusable_installations(const manifest::Catalogue& catalog
 }
 
 // That the processor computes is never a secret of the decision's.
-void tell_of_idle_accelerator(World& world, Outcome& outcome) {
+void warn_of_idle_accelerator(OpenContext& context, Outcome& outcome) {
   if (outcome.chosen == nullptr) return;
-  if (auto idle = resolve::accelerator_left_idle(outcome.plan, world.platform(), *outcome.chosen->build))
+  if (auto idle = resolve::idle_accelerator(outcome.plan, context.platform(), *outcome.chosen->build))
     outcome.warnings.push_back(std::move(*idle));
 }
 
 // A forced build that is tried and fails is as little what is opened as one that cannot be tried.
-void tell_of_forced_failure(Outcome& outcome) {
+void warn_of_forced_failure(Outcome& outcome) {
   if (outcome.state != State::opened || outcome.plan.forced_in_vain) return;
   const std::string& force = outcome.plan.request.force;
   for (const Candidate& candidate : outcome.plan.candidates) {
@@ -121,24 +120,24 @@ void tell_of_forced_failure(Outcome& outcome) {
   }
 }
 
-Outcome open_file(World& world, const OpenRequest& open) {
+Outcome open_file(OpenContext& context, const OpenRequest& open) {
   Outcome outcome;
   outcome.plan.request = open.request;
   AttemptLog log;
-  auto opened = attempt_file(world, open.plugin, demanded_devices(open.request), open.attempt, log);
+  auto opened = attempt_file(context, open.plugin, demanded_devices(open.request), open.attempt, log);
   add_log(outcome, log);
   if (opened) {
     outcome.state = State::opened;
     outcome.opened = std::move(*opened);
   } else {
-    outcome.diagnosis = explain::of_argument(std::move(opened).error(), open.plugin);
+    outcome.diagnosis = explain::mark_as_argument(std::move(opened).error(), open.plugin);
   }
   return outcome;
 }
 
-// Straight to loading, since a ticket says that this is where the decision would lead.
+// Straight to loading, since a cached decision says that this is where the decision would lead.
 // `record`: the build's, to be taken; null where it has to be read.
-std::optional<Outcome> open_by(World& world, const Ticket& ticket, cache::Installed* record,
+std::optional<Outcome> open_by(OpenContext& context, const CachedDecision& decision, cache::Installed* record,
                                resolve::Request request, const AttemptOptions& options,
                                std::chrono::steady_clock::time_point begin) {
   Outcome outcome;
@@ -146,24 +145,26 @@ std::optional<Outcome> open_by(World& world, const Ticket& ticket, cache::Instal
   AttemptLog log;
   const std::chrono::duration<double, std::milli> looking = std::chrono::steady_clock::now() - begin;
   log.timings_ms.emplace_back("ticket", looking.count());
-  auto opened = attempt_ready(world, ticket, record, demanded_devices(outcome.plan.request), options, log);
+  auto opened =
+      attempt_cached(context, decision, record, demanded_devices(outcome.plan.request), options, log);
   if (!opened) return std::nullopt;
   add_log(outcome, log);
   outcome.state = State::opened;
-  outcome.by_ticket = true;
-  world.tell_passed_over(ticket.passed_over);
-  outcome.fallback = ticket.fallback;
+  outcome.by_cached_decision = true;
+  context.set_passed_over(decision.passed_over);
+  outcome.fallback = decision.fallback;
   outcome.opened = std::move(*opened);
   return outcome;
 }
 
-std::optional<Outcome> open_ready(World& world, const OpenRequest& open, const TicketOffice& office) {
+std::optional<Outcome> open_cached(OpenContext& context, const OpenRequest& open,
+                                   const DecisionCache& decisions) {
   const auto begin = std::chrono::steady_clock::now();
-  const auto ticket = office.find();
-  if (!ticket) return std::nullopt;
+  const auto decision = decisions.find();
+  if (!decision) return std::nullopt;
   auto outcome =
-      open_by(world, *ticket, nullptr, completed(open.request, world.settings()), open.attempt, begin);
-  if (outcome) outcome->ticket = std::make_shared<Ticket>(*ticket);
+      open_by(context, *decision, nullptr, completed(open.request, context.settings()), open.attempt, begin);
+  if (outcome) outcome->decision = std::make_shared<CachedDecision>(*decision);
   return outcome;
 }
 
@@ -179,32 +180,32 @@ bool may_do_better_elsewhere(const resolve::Plan& plan) {
          !plan.request.installed.contains(first->build->id);
 }
 
-Outcome decide_and_open(World& world, const OpenRequest& open, const TicketOffice& office) {
+Outcome decide_and_open(OpenContext& context, const OpenRequest& open, const DecisionCache& decisions) {
   Outcome outcome;
   const auto begin = std::chrono::steady_clock::now();
-  auto plan = decide(world, completed(open.request, world.settings()));
-  if (plan && may_do_better_elsewhere(*plan) && world.ask_the_spared())
-    plan = decide(world, completed(open.request, world.settings()));
+  auto plan = decide(context, completed(open.request, context.settings()));
+  if (plan && may_do_better_elsewhere(*plan) && context.ask_the_spared())
+    plan = decide(context, completed(open.request, context.settings()));
   if (!plan) {
-    outcome.plan.request = completed(open.request, world.settings());
+    outcome.plan.request = completed(open.request, context.settings());
     outcome.diagnosis = std::move(plan).error();
     return outcome;
   }
   outcome.plan = std::move(*plan);
-  const std::chrono::duration<double, std::milli> deciding = std::chrono::steady_clock::now() - begin;
-  outcome.timings_ms.emplace_back("decide", deciding.count());
+  const std::chrono::duration<double, std::milli> settings_key = std::chrono::steady_clock::now() - begin;
+  outcome.timings_ms.emplace_back("decide", settings_key.count());
 
-  if (auto forbidden = forbidden_by_name(world.catalogue())) {
+  if (auto forbidden = forbidden_by_name(context.catalog())) {
     outcome.diagnosis = std::move(forbidden);
     return outcome;
   }
   const auto first = first_that_fits(outcome.plan.candidates);
-  const std::vector<Diagnosis> unusable = unusable_installations(world.catalogue(), outcome.plan);
+  const std::vector<Diagnosis> unusable = unusable_installations(context.catalog(), outcome.plan);
   // What opens all the same must not hide that a repository was refused or not reached.
   std::vector<Diagnosis> unread =
-      told_of(world.catalogue(), outcome.plan.request.offline || world.settings().offline);
+      catalog_warnings(context.catalog(), outcome.plan.request.offline || context.settings().offline);
   if (first == outcome.plan.candidates.end()) {
-    outcome.diagnosis = why_nothing_is_known(world.catalogue(), outcome.plan);
+    outcome.diagnosis = why_nothing_is_known(context.catalog(), outcome.plan);
     // What is the reason, or told with it, is no warning beside it.
     if (!outcome.plan.candidates.empty() && outcome.diagnosis->value("also").empty())
       outcome.warnings = std::move(unread);
@@ -220,22 +221,22 @@ Outcome decide_and_open(World& world, const OpenRequest& open, const TicketOffic
   if (outcome.plan.forced_in_vain) outcome.warnings.push_back(*outcome.plan.forced_in_vain);
   outcome.warnings.insert(outcome.warnings.end(), std::make_move_iterator(unread.begin()),
                           std::make_move_iterator(unread.end()));
-  if (open.plan_only || world.is_recorded()) {
+  if (open.plan_only || context.is_recorded()) {
     first->verdict = Verdict::chosen;
     outcome.state = State::planned;
     outcome.chosen = &*first;
-    tell_of_idle_accelerator(world, outcome);
+    warn_of_idle_accelerator(context, outcome);
     outcome.fallback = outcome.plan.fallback;
     return outcome;
   }
   // decide() marks the best candidate as chosen; what is really chosen is known only after trying.
   first->verdict = Verdict::fits;
-  try_candidates(world, open, outcome);
+  try_candidates(context, open, outcome);
   if (outcome.state == State::opened)
-    outcome.fallback = is_fallback(outcome.plan) || !wish_met(outcome.plan.request, *outcome.opened);
-  tell_of_forced_failure(outcome);
-  tell_of_idle_accelerator(world, outcome);
-  office.keep(outcome);
+    outcome.fallback = is_fallback(outcome.plan) || !constraint_met(outcome.plan.request, *outcome.opened);
+  warn_of_forced_failure(outcome);
+  warn_of_idle_accelerator(context, outcome);
+  decisions.keep(outcome);
   return outcome;
 }
 
@@ -253,11 +254,11 @@ const char* name_of(State state) {
   return "failed";
 }
 
-std::vector<std::string> wished_devices(const resolve::Request& request) {
-  std::vector<std::string> wished;
+std::vector<std::string> requested_devices(const resolve::Request& request) {
+  std::vector<std::string> requested;
   for (const std::string& device : split(request.device, ','))
-    if (!trim(device).empty()) wished.emplace_back(trim(device));
-  return wished;
+    if (!trim(device).empty()) requested.emplace_back(trim(device));
+  return requested;
 }
 
 bool ends_the_search(const Diagnosis& failure) {
@@ -269,47 +270,48 @@ int Outcome::exit_status() const {
   return static_cast<int>(diagnosis ? explain::exit_status(*diagnosis) : explain::ExitStatus::bug);
 }
 
-std::optional<Outcome> open_engine(World& world, const OpenRequest& open, Ready& ready,
+std::optional<Outcome> open_engine(OpenContext& context, const OpenRequest& open, EarlyDecision& ready,
                                    std::chrono::steady_clock::time_point begin) {
-  if (world.cancel() && world.cancel()->cancelled()) return std::nullopt;
+  if (context.cancel() && context.cancel()->canceled()) return std::nullopt;
   resolve::Request request = open.request;
   if (request.flavor.empty() && !request.require) request.flavor = ready.flavor;
   if (request.device.empty()) request.device = ready.device;
   request.offline = request.offline || ready.offline;
-  cache::Installed* const record = ready.installed.digest == ready.ticket.digest ? &ready.installed : nullptr;
-  return open_by(world, ready.ticket, record, std::move(request), open.attempt, begin);
+  cache::Installed* const record =
+      ready.installed.digest == ready.decision.digest ? &ready.installed : nullptr;
+  return open_by(context, ready.decision, record, std::move(request), open.attempt, begin);
 }
 
-Outcome open_engine(World& world, const OpenRequest& open) {
-  if (!open.plugin.empty()) return open_file(world, open);
-  if (open.attempt.probe_deadline) world.allow_probe(*open.attempt.probe_deadline);
-  if (world.cancel() && world.cancel()->cancelled() && !open.plan_only) {
+Outcome open_engine(OpenContext& context, const OpenRequest& open) {
+  if (!open.plugin.empty()) return open_file(context, open);
+  if (open.attempt.probe_deadline) context.allow_probe(*open.attempt.probe_deadline);
+  if (context.cancel() && context.cancel()->canceled() && !open.plan_only) {
     Outcome stopped;
-    stopped.plan.request = completed(open.request, world.settings());
+    stopped.plan.request = completed(open.request, context.settings());
     stopped.diagnosis = diagnose("EH-P10");
     return stopped;
   }
-  if (auto refused = refused_by_policy(open.request, world.settings())) {
+  if (auto refused = refused_by_policy(open.request, context.settings())) {
     Outcome outcome;
     outcome.plan.request = open.request;
     outcome.diagnosis = std::move(refused);
     return outcome;
   }
-  const TicketOffice office(world, open);
-  if (!open.plan_only && !open.decide_anew)
-    if (auto ready = open_ready(world, open, office)) return std::move(*ready);
+  const DecisionCache decisions(context, open);
+  if (!open.plan_only && !open.bypass_cache)
+    if (auto ready = open_cached(context, open, decisions)) return std::move(*ready);
   // What opens anyway waits for no repository that was silent a moment ago.
-  if (!open.plan_only && !open.decide_anew) world.spare_unreached();
-  Outcome outcome = decide_and_open(world, open, office);
+  if (!open.plan_only && !open.bypass_cache) context.spare_unreached();
+  Outcome outcome = decide_and_open(context, open, decisions);
   const bool stopped = outcome.diagnosis && outcome.diagnosis->code == "EH-P10";
-  if (outcome.state == State::failed && !stopped && world.ask_the_spared())
-    outcome = decide_and_open(world, open, office);
+  if (outcome.state == State::failed && !stopped && context.ask_the_spared())
+    outcome = decide_and_open(context, open, decisions);
   return outcome;
 }
 
-void weigh(World& world, Outcome& outcome) {
-  if (!outcome.by_ticket || outcome.chosen != nullptr) return;
-  auto plan = decide(world, outcome.plan.request);
+void weigh(OpenContext& context, Outcome& outcome) {
+  if (!outcome.by_cached_decision || outcome.chosen != nullptr) return;
+  auto plan = decide(context, outcome.plan.request);
   if (!plan) return;  // a warning says why
   outcome.plan = std::move(*plan);
   for (Candidate& candidate : outcome.plan.candidates) {

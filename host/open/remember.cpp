@@ -7,28 +7,29 @@
 #include "host/explain/explain.hpp"
 #include "host/history/firsts.hpp"
 #include "host/open/this_machine.hpp"
-#include "host/preflight/absence.hpp"
+#include "host/preflight/expected_paths.hpp"
 
 namespace enginehost::open {
 namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<history::Witness> witnesses_of(const Basis& basis) {
-  std::vector<history::Witness> all;
-  for (const fs::path& path : basis.depends_on) all.push_back(history::witness_of(path));
+std::vector<history::DependencyStamp> dependency_stamps_of(const Basis& basis) {
+  std::vector<history::DependencyStamp> all;
+  for (const fs::path& path : basis.depends_on) all.push_back(history::dependency_stamp_of(path));
   return all;
 }
 
 // A library that only running code looked for, which the static check could not know of, or one whose name
 // the plugin keeps to itself: its absence is what the failure rests on.
-void add_absence(const Basis& basis, const Diagnosis& failure, std::vector<history::Witness>& all) {
+void add_expected_paths(const Basis& basis, const Diagnosis& failure,
+                        std::vector<history::DependencyStamp>& all) {
   std::string library(failure.value("missing_library"));
   const bool lazily_opened = failure.code == "EH-R15" || !library.empty();
   if (!lazily_opened && failure.value("status") != "ENGINE_UNAVAILABLE") return;
   if (library.empty()) library = std::string(failure.value("library"));
   if (library.find('/') != std::string::npos) {
-    all.push_back(history::witness_of(path_of(library)));
+    all.push_back(history::dependency_stamp_of(path_of(library)));
     return;
   }
   if (basis.spec == nullptr) return;
@@ -36,16 +37,16 @@ void add_absence(const Basis& basis, const Diagnosis& failure, std::vector<histo
   std::vector<fs::path> folders;
   for (const std::string& folder : linker::library_path_folders(machine)) folders.push_back(path_of(folder));
   for (const std::string& folder : machine.default_directories) folders.push_back(path_of(folder));
-  for (history::Witness& witness :
-       history::witnesses_of_absence(library, folders, path_of(machine.cache_file)))
-    all.push_back(std::move(witness));
+  for (history::DependencyStamp& stamp :
+       history::stamps_of_expected_paths(library, folders, path_of(machine.cache_file)))
+    all.push_back(std::move(stamp));
   if (library.empty() || (machine.hwcaps.empty() && machine.legacy_hwcaps.empty())) return;
   const auto exists = [](const std::string& folder) { return calls::access(folder, F_OK) == 0; };
   for (const fs::path& folder : folders)
     for (const std::string& place : preflight::places_of(machine, path_text(folder), library, exists))
-      if (const history::Witness witness = history::witness_of(path_of(place));
-          std::find(all.begin(), all.end(), witness) == all.end())
-        all.push_back(witness);
+      if (const history::DependencyStamp stamp = history::dependency_stamp_of(path_of(place));
+          std::find(all.begin(), all.end(), stamp) == all.end())
+        all.push_back(stamp);
 }
 
 history::Failure failure_of(const Basis& basis, const Diagnosis& diagnosis, history::Category category) {
@@ -55,50 +56,50 @@ history::Failure failure_of(const Basis& basis, const Diagnosis& diagnosis, hist
   failure.artifacts_digest = basis.artifacts;
   failure.category = category;
   failure.diagnosis = explain::to_json(diagnosis);
-  failure.witnesses = witnesses_of(basis);
+  failure.dependency_stamps = dependency_stamps_of(basis);
   return failure;
 }
 
-history::Fingerprint machine_for(World& world, const Basis& basis) {
+history::Fingerprint machine_for(OpenContext& context, const Basis& basis) {
   history::Fingerprint parts =
-      parts_for(world.fingerprint(), basis.installed->read_only ? basis.installed->layer : fs::path());
+      parts_for(context.fingerprint(), basis.installed->read_only ? basis.installed->layer : fs::path());
   if (!basis.loading.empty()) parts.emplace_back(history::loading_part, basis.loading);
   return parts;
 }
 
-bool remember(World& world, const Basis& basis, const history::Failure& failure) {
-  auto record =
-      history::after_failure(failure, world.before(failure.build), machine_for(world, basis), World::now());
+bool remember(OpenContext& context, const Basis& basis, const history::Failure& failure) {
+  auto record = history::after_failure(failure, context.before(failure.build), machine_for(context, basis),
+                                       OpenContext::now());
   if (!record) return false;
-  static_cast<void>(world.remember(std::move(*record)));  // a warning says so
+  static_cast<void>(context.remember(std::move(*record)));  // a warning says so
   return true;
 }
 
 }  // namespace
 
-bool remember_failure(World& world, const Basis& basis, const Diagnosis& diagnosis) {
+bool remember_failure(OpenContext& context, const Basis& basis, const Diagnosis& diagnosis) {
   history::Failure failure = failure_of(basis, diagnosis, explain::category(diagnosis));
   failure.only_here = basis.works_elsewhere;
-  add_absence(basis, diagnosis, failure.witnesses);
-  return remember(world, basis, failure);
+  add_expected_paths(basis, diagnosis, failure.dependency_stamps);
+  return remember(context, basis, failure);
 }
 
-void remember_success(World& world, const Basis& basis, Json facts,
+void remember_success(OpenContext& context, const Basis& basis, Json facts,
                       const std::optional<Diagnosis>& crashed_once) {
   if (crashed_once) {
     history::Failure failure = failure_of(basis, *crashed_once, history::Category::crash);
     failure.repeated = false;
-    remember(world, basis, failure);
+    remember(context, basis, failure);
     return;
   }
-  history::Record proof =
-      history::proof_of(basis.installed->build, basis.installed->digest, basis.artifacts,
-                        machine_for(world, basis), witnesses_of(basis), std::move(facts), World::now());
-  auto record = history::after_success(std::move(proof), world.before(basis.installed->build));
+  history::Record proof = history::proof_of(basis.installed->build, basis.installed->digest, basis.artifacts,
+                                            machine_for(context, basis), dependency_stamps_of(basis),
+                                            std::move(facts), OpenContext::now());
+  auto record = history::after_success(std::move(proof), context.before(basis.installed->build));
   if (!record) return;
-  if (!world.settings().state_folder.empty())
-    history::forget_survived(world.settings().state_folder, basis.installed->digest);
-  static_cast<void>(world.remember(std::move(*record)));
+  if (!context.settings().state_folder.empty())
+    history::forget_survived(context.settings().state_folder, basis.installed->digest);
+  static_cast<void>(context.remember(std::move(*record)));
 }
 
 }  // namespace enginehost::open

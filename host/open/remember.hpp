@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cache/store.hpp"
-#include "host/open/world.hpp"
+#include "host/open/open_context.hpp"
 #include "host/preflight/preflight.hpp"
 
 namespace enginehost::open {
@@ -21,11 +21,11 @@ struct Basis {
 };
 
 // True when it is kept, so that the next open chooses another build.
-bool remember_failure(World& world, const Basis& basis, const Diagnosis& failure);
+bool remember_failure(OpenContext& context, const Basis& basis, const Diagnosis& failure);
 
 // A proof, with what the probe saw; or a suspicion, when the build crashed in the probe and passed only the
 // second time. A build that the user disabled and forced stays disabled.
-void remember_success(World& world, const Basis& basis, Json facts,
+void remember_success(OpenContext& context, const Basis& basis, Json facts,
                       const std::optional<Diagnosis>& crashed_once);
 
 }  // namespace enginehost::open

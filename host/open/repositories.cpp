@@ -5,11 +5,11 @@
 #include <map>
 #include <set>
 
-#include "base/counted.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
+#include "base/pluralize.hpp"
 #include "base/sha256.hpp"
-#include "cache/place.hpp"
+#include "cache/layer_trust.hpp"
 #include "host/explain/explain.hpp"
 #include "host/installations/cuda_parts.hpp"
 #include "host/installations/in_place.hpp"
@@ -36,7 +36,7 @@ std::int64_t age_of(const fs::path& file, std::int64_t now) {
                : index_lifetime_seconds + 1;
 }
 
-void expires(CatalogueOrigin& origin, const std::string& time, std::int64_t now) {
+void expires(CatalogOrigin& origin, const std::string& time, std::int64_t now) {
   const auto moment = manifest::seconds_of_time(time);
   if (moment && *moment > now) origin.fresh_until = std::min(origin.fresh_until, *moment);
 }
@@ -44,7 +44,7 @@ void expires(CatalogueOrigin& origin, const std::string& time, std::int64_t now)
 // Documents of a folder repository. Noted are those that another text may take the place of.
 class NotingReader : public manifest::FolderReader {
  public:
-  explicit NotingReader(CatalogueOrigin& origin) : origin_(origin) {}
+  explicit NotingReader(CatalogOrigin& origin) : origin_(origin) {}
   Result<std::string> read(const std::string& location, std::uint64_t limit) override {
     origin_.documents.push_back(location);
     return FolderReader::read(location, limit);
@@ -54,7 +54,7 @@ class NotingReader : public manifest::FolderReader {
   }
 
  private:
-  CatalogueOrigin& origin_;
+  CatalogOrigin& origin_;
 };
 
 // Where copies of its documents are kept; empty: nowhere, since there is no cache.
@@ -64,10 +64,10 @@ fs::path folder_of_copies(const cache::Store& store, const std::string& location
 }
 
 // Documents of one URL repository, through the copies kept of them.
-class KeptReader : public manifest::DocumentReader, public manifest::DocumentMemory {
+class CachedReader : public manifest::DocumentReader, public manifest::DocumentMemory {
  public:
-  KeptReader(fs::path folder, const transfer::TransferOptions& transfer, std::int64_t now,
-             CatalogueOrigin& origin, const std::optional<CancelToken>& cancel, bool spare_unreached = false)
+  CachedReader(fs::path folder, const transfer::TransferOptions& transfer, std::int64_t now,
+               CatalogOrigin& origin, const std::optional<CancelToken>& cancel, bool spare_unreached = false)
       : folder_(std::move(folder)),
         transfer_(transfer),
         now_(now),
@@ -77,7 +77,7 @@ class KeptReader : public manifest::DocumentReader, public manifest::DocumentMem
 
   Result<std::string> read(const std::string& location, std::uint64_t limit) override {
     const fs::path kept = place_of(location);
-    const std::int64_t age = anew_ ? index_lifetime_seconds + 1 : age_of(kept, now_);
+    const std::int64_t age = refetch_ ? index_lifetime_seconds + 1 : age_of(kept, now_);
     if (!kept.empty()) origin_.documents.push_back(path_text(kept));
     origin_.fresh_until =
         std::min(origin_.fresh_until, now_ + std::max<std::int64_t>(0, index_lifetime_seconds - age));
@@ -96,15 +96,15 @@ class KeptReader : public manifest::DocumentReader, public manifest::DocumentMem
     // Offline nobody was asked, by order: how old a copy may be is said where expiry is (max_staleness_days).
     if (location.ends_with("/index.json") && !transfer_.offline)
       warnings.push_back(location + " could not be asked (" + fresh.error().code + "); the copy of " +
-                         counted(static_cast<std::uint64_t>(age_of(kept, now_) / 3600), "hour", "hours") +
+                         pluralize(static_cast<std::uint64_t>(age_of(kept, now_) / 3600), "hour", "hours") +
                          " ago is used");
     return bytes;
   }
 
-  bool ask_anew() override {
+  bool refetch() override {
     fresh_.clear();
     warnings.clear();
-    anew_ = true;
+    refetch_ = true;
     spare_unreached_ = false;
     return !transfer_.offline;
   }
@@ -170,8 +170,8 @@ class KeptReader : public manifest::DocumentReader, public manifest::DocumentMem
     const auto text = read_file(note, 1u << 20);
     const auto document = text ? parse_json(*text, path_text(note)) : fail(text.error());
     if (!document) return {};
-    Diagnosis told = explain::diagnosis_from_json(*document);
-    return is_unreached(told) ? std::optional<Diagnosis>(std::move(told)) : std::nullopt;
+    Diagnosis reported = explain::diagnosis_from_json(*document);
+    return is_unreached(reported) ? std::optional<Diagnosis>(std::move(reported)) : std::nullopt;
   }
 
   static bool is_unreached(const Diagnosis& failure) {
@@ -196,42 +196,42 @@ class KeptReader : public manifest::DocumentReader, public manifest::DocumentMem
   std::optional<Diagnosis> silent_;
   Milliseconds spent_{0};
   int came_ = 0;
-  bool anew_ = false;
+  bool refetch_ = false;
   fs::path folder_;
   const transfer::TransferOptions& transfer_;
   std::int64_t now_;
-  CatalogueOrigin& origin_;
+  CatalogOrigin& origin_;
   const std::optional<CancelToken>& cancel_;
   bool spare_unreached_;
 };
 
-void add_repository(manifest::Catalogue& catalogue, Result<manifest::RepositoryContent> content,
-                    const std::vector<settings::Mirror>& mirrors, std::int64_t now, CatalogueOrigin& origin) {
+void add_repository(manifest::Catalog& catalog, Result<manifest::RepositoryContent> content,
+                    const std::vector<settings::Mirror>& mirrors, std::int64_t now, CatalogOrigin& origin) {
   if (!content) {
-    catalogue.failures.push_back(std::move(content).error());
+    catalog.failures.push_back(std::move(content).error());
     return;
   }
   for (auto& manifest : content->manifests) manifest = with_mirrors(std::move(manifest), mirrors);
-  manifest::merge(catalogue, *content);
+  manifest::merge(catalog, *content);
   expires(origin, content->index.expires, now);
   for (const auto& manifest : content->manifests) expires(origin, manifest->expires, now);
 }
 
 // Shows someone what another reader reads.
-class WitnessedReader : public manifest::DocumentReader, public manifest::DocumentMemory {
+class ObservedReader : public manifest::DocumentReader, public manifest::DocumentMemory {
  public:
-  WitnessedReader(manifest::DocumentReader& reader, manifest::DocumentMemory* memory,
-                  const DocumentWitness& witness)
-      : reader_(reader), memory_(memory), witness_(witness) {}
+  ObservedReader(manifest::DocumentReader& reader, manifest::DocumentMemory* memory,
+                 const DocumentObserver& stamp)
+      : reader_(reader), memory_(memory), stamp_(stamp) {}
 
   Result<std::string> read(const std::string& location, std::uint64_t limit) override {
     auto bytes = reader_.read(location, limit);
-    if (bytes) witness_(location, *bytes);
+    if (bytes) stamp_(location, *bytes);
     return bytes;
   }
   std::optional<std::string> find(const std::string& sha256) override {
     auto bytes = memory_ != nullptr ? memory_->find(sha256) : std::nullopt;
-    if (bytes) witness_({}, *bytes);
+    if (bytes) stamp_({}, *bytes);
     return bytes;
   }
   void keep(const std::string& sha256, const std::string& bytes) override {
@@ -241,13 +241,13 @@ class WitnessedReader : public manifest::DocumentReader, public manifest::Docume
  private:
   manifest::DocumentReader& reader_;
   manifest::DocumentMemory* memory_;
-  const DocumentWitness& witness_;
+  const DocumentObserver& stamp_;
 };
 
 // Installed builds that no repository lists (the repository is gone, unreachable, or has moved on).
-void add_installed(manifest::Catalogue& catalogue, const cache::Store& store) {
+void add_installed(manifest::Catalog& catalog, const cache::Store& store) {
   std::set<std::string> listed;
-  for (const auto& build : catalogue.builds) listed.insert(build->id);
+  for (const auto& build : catalog.builds) listed.insert(build->id);
   for (const cache::Installed& summary : store.list()) {
     if (listed.contains(summary.build)) continue;
     // Of an installation: offered as long as that is asked for, and as it is now.
@@ -259,19 +259,19 @@ void add_installed(manifest::Catalogue& catalogue, const cache::Store& store) {
     auto manifest =
         document ? manifest::read_manifest(*document, "", name) : fail(std::move(document).error());
     if (manifest)
-      manifest::merge(catalogue, std::move(*manifest));
+      manifest::merge(catalog, std::move(*manifest));
     else
-      catalogue.failures.push_back(std::move(manifest).error());
+      catalog.failures.push_back(std::move(manifest).error());
   }
 }
 
 // The engines of the installations that were asked for, and builds that their CUDA completes.
-void add_installations(manifest::Catalogue& catalogue, const settings::Settings& settings,
-                       CatalogueOrigin& origin) {
+void add_installations(manifest::Catalog& catalog, const settings::Settings& settings,
+                       CatalogOrigin& origin) {
   for (const fs::path& path : settings.installations) {
     // Nobody signed what lies there.
     if (settings.policy.require_signatures) {
-      catalogue.failures.push_back(
+      catalog.failures.push_back(
           std::move(settings::unsigned_refused(settings.policy, "the installation " + path_text(path))
                         .with("installation", path_text(path))));
       continue;
@@ -279,21 +279,21 @@ void add_installations(manifest::Catalogue& catalogue, const settings::Settings&
     auto installation = installations::identify(path);
     origin.documents.push_back(path_text(path));
     if (!installation) {
-      catalogue.failures.push_back(std::move(installation).error());
+      catalog.failures.push_back(std::move(installation).error());
       continue;
     }
-    origin.documents.insert(origin.documents.end(), installation->witnesses.begin(),
-                            installation->witnesses.end());
-    for (auto& build : installations::completed_builds(*installation, catalogue)) {
-      origin.documents.insert(origin.documents.end(), build->in_place->witnesses.begin(),
-                              build->in_place->witnesses.end());
-      catalogue.builds.push_back(std::move(build));
+    origin.documents.insert(origin.documents.end(), installation->dependency_stamps.begin(),
+                            installation->dependency_stamps.end());
+    for (auto& build : installations::completed_builds(*installation, catalog)) {
+      origin.documents.insert(origin.documents.end(), build->in_place->dependency_stamps.begin(),
+                              build->in_place->dependency_stamps.end());
+      catalog.builds.push_back(std::move(build));
     }
-    for (auto& manifest : installations::manifests_of(*installation, catalogue)) {
+    for (auto& manifest : installations::manifests_of(*installation, catalog)) {
       for (const auto& build : manifest->builds)
-        origin.documents.insert(origin.documents.end(), build->in_place->witnesses.begin(),
-                                build->in_place->witnesses.end());
-      manifest::merge(catalogue, std::move(manifest));
+        origin.documents.insert(origin.documents.end(), build->in_place->dependency_stamps.begin(),
+                                build->in_place->dependency_stamps.end());
+      manifest::merge(catalog, std::move(manifest));
     }
   }
 }
@@ -338,7 +338,7 @@ Result<manifest::RepositoryContent> load(const settings::Repository& repository,
                                          manifest::DocumentMemory* memory, std::int64_t now,
                                          const manifest::Trust* proof) {
   // What was seen of a signed repository is kept among this machine's records.
-  auto content = settings::of_state(
+  auto content = settings::mark_as_state(
       manifest::load_repository(repository.location, reader, now, memory, proof), settings);
   if (!content) return fail(by_policy(std::move(content).error(), repository, settings.policy, reader));
   return content;
@@ -346,7 +346,7 @@ Result<manifest::RepositoryContent> load(const settings::Repository& repository,
 
 // With what only those need who know less of the repository than this machine.
 Result<manifest::RepositoryContent> read_whole(const settings::Repository& repository,
-                                               const settings::Settings& settings, WitnessedReader& reader,
+                                               const settings::Settings& settings, ObservedReader& reader,
                                                std::int64_t now, const manifest::Trust* proof) {
   TRY_ASSIGN(manifest::RepositoryContent content, load(repository, settings, reader, &reader, now, proof));
   manifest::RepositoryFiles files(repository.location, reader);
@@ -354,17 +354,17 @@ Result<manifest::RepositoryContent> read_whole(const settings::Repository& repos
   return content;
 }
 
-void block_and_expire(manifest::Catalogue& catalogue, const settings::Settings& settings,
+void block_and_expire(manifest::Catalog& catalog, const settings::Settings& settings,
                       const manifest::TrustStore& trust, const cache::Store& store) {
   for (const std::string& digest : settings.policy.blocked)
-    catalogue.blocked.push_back({digest, "forbidden here", settings.policy.file});
+    catalog.blocked.push_back({digest, "forbidden here", settings.policy.file});
   // What a repository blocked stays blocked while it cannot be read: else keeping it away would set it free.
   for (const settings::Repository& repository : settings.repositories)
     if (const auto seen = trust.seen(repository.location))
       for (const manifest::Blocked& one : seen->blocked)
-        if (std::find(catalogue.blocked.begin(), catalogue.blocked.end(), one) == catalogue.blocked.end())
-          catalogue.blocked.push_back(one);
-  manifest::mark(catalogue, [&](const std::string& build) {
+        if (std::find(catalog.blocked.begin(), catalog.blocked.end(), one) == catalog.blocked.end())
+          catalog.blocked.push_back(one);
+  manifest::mark(catalog, [&](const std::string& build) {
     const auto record = store.record_of(build);
     if (!record || !*record) return std::vector<std::string>{};
     std::vector<std::string> digests = (*record)->trees;
@@ -390,11 +390,11 @@ manifest::Trust trust_in(const manifest::TrustStore& store, const settings::Sett
   return trust;
 }
 
-manifest::Catalogue load_catalogue(const settings::Settings& settings, const cache::Store& store,
-                                   const transfer::TransferOptions& transfer, std::int64_t now,
-                                   CatalogueOrigin& origin, const std::optional<CancelToken>& cancel,
-                                   bool spare_unreached) {
-  manifest::Catalogue catalogue;
+manifest::Catalog load_catalog(const settings::Settings& settings, const cache::Store& store,
+                               const transfer::TransferOptions& transfer, std::int64_t now,
+                               CatalogOrigin& origin, const std::optional<CancelToken>& cancel,
+                               bool spare_unreached) {
+  manifest::Catalog catalog;
   const manifest::TrustStore store_of_trust = trust_store(settings);
   manifest::Trust trust = trust_in(store_of_trust, settings, transfer.offline);
   for (const settings::Repository& repository : settings.repositories) {
@@ -403,42 +403,42 @@ manifest::Catalogue load_catalogue(const settings::Settings& settings, const cac
       for (const fs::path& file : store_of_trust.files(repository.location))
         origin.documents.push_back(path_text(file));
     if (settings::is_url(repository.location)) {
-      KeptReader reader(folder_of_copies(store, repository.location), transfer, now, origin, cancel,
-                        spare_unreached && !repository.by_caller);
-      add_repository(catalogue, load(repository, settings, reader, &reader, now, proof), settings.mirrors,
-                     now, origin);
-      catalogue.warnings.insert(catalogue.warnings.end(), reader.warnings.begin(), reader.warnings.end());
+      CachedReader reader(folder_of_copies(store, repository.location), transfer, now, origin, cancel,
+                          spare_unreached && !repository.by_caller);
+      add_repository(catalog, load(repository, settings, reader, &reader, now, proof), settings.mirrors, now,
+                     origin);
+      catalog.warnings.insert(catalog.warnings.end(), reader.warnings.begin(), reader.warnings.end());
     } else {
       NotingReader reader(origin);
-      add_repository(catalogue, load(repository, settings, reader, nullptr, now, proof), settings.mirrors,
-                     now, origin);
+      add_repository(catalog, load(repository, settings, reader, nullptr, now, proof), settings.mirrors, now,
+                     origin);
     }
   }
-  add_installed(catalogue, store);
+  add_installed(catalog, store);
   // A layer that nothing is taken from is not an empty one.
   origin.passed_over = cache::layers_passed_over(store.layers());
-  add_installations(catalogue, settings, origin);
-  block_and_expire(catalogue, settings, store_of_trust, store);
-  return catalogue;
+  add_installations(catalog, settings, origin);
+  block_and_expire(catalog, settings, store_of_trust, store);
+  return catalog;
 }
 
 Result<manifest::RepositoryContent> read_repository(const settings::Settings& settings,
                                                     const settings::Repository& repository,
                                                     const cache::Store& store,
                                                     const transfer::TransferOptions& transfer,
-                                                    std::int64_t now, const DocumentWitness& witness,
+                                                    std::int64_t now, const DocumentObserver& stamp,
                                                     const std::optional<CancelToken>& cancel) {
-  CatalogueOrigin origin;
+  CatalogOrigin origin;
   const manifest::TrustStore store_of_trust = trust_store(settings);
   manifest::Trust trust = trust_in(store_of_trust, settings, transfer.offline);
   const manifest::Trust* proof = proof_of(repository, settings.policy, trust);
   if (settings::is_url(repository.location)) {
-    KeptReader kept(folder_of_copies(store, repository.location), transfer, now, origin, cancel);
-    WitnessedReader reader(kept, &kept, witness);
+    CachedReader kept(folder_of_copies(store, repository.location), transfer, now, origin, cancel);
+    ObservedReader reader(kept, &kept, stamp);
     return read_whole(repository, settings, reader, now, proof);
   }
   NotingReader folder(origin);
-  WitnessedReader reader(folder, nullptr, witness);
+  ObservedReader reader(folder, nullptr, stamp);
   return read_whole(repository, settings, reader, now, proof);
 }
 

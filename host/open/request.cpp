@@ -33,12 +33,12 @@ std::optional<Diagnosis> refused_by_policy(const resolve::Request& request,
   return std::nullopt;
 }
 
-Result<resolve::Plan> decide(World& world, resolve::Request request) {
-  TRY(world.check_records());
-  for (const cache::Installed& installed : world.store().list()) request.installed.insert(installed.build);
-  world.look_for_libraries(request.engine);
-  return resolve::decide(world.platform(), world.catalogue(), world.history(), std::move(request),
-                         World::now());
+Result<resolve::Plan> decide(OpenContext& context, resolve::Request request) {
+  TRY(context.check_records());
+  for (const cache::Installed& installed : context.store().list()) request.installed.insert(installed.build);
+  context.look_for_libraries(request.engine);
+  return resolve::decide(context.platform(), context.catalog(), context.history(), std::move(request),
+                         OpenContext::now());
 }
 
 }  // namespace enginehost::open

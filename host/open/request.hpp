@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "base/diagnosis.hpp"
-#include "host/open/world.hpp"
+#include "host/open/open_context.hpp"
 #include "host/resolve/plan.hpp"
 #include "host/settings/settings.hpp"
 
@@ -16,8 +16,8 @@ resolve::Request completed(resolve::Request request, const settings::Settings& s
 std::optional<Diagnosis> refused_by_policy(const resolve::Request& request,
                                            const settings::Settings& settings);
 
-// The builds that fit the request, best first: of the world's machine, catalogue and history, with what is
+// The builds that fit the request, best first: of the world's machine, catalog and history, with what is
 // installed there. Fails where World::check_records() does.
-Result<resolve::Plan> decide(World& world, resolve::Request request);
+Result<resolve::Plan> decide(OpenContext& context, resolve::Request request);
 
 }  // namespace enginehost::open

@@ -12,10 +12,10 @@
 #include "base/paths.hpp"
 #include "base/per_process.hpp"
 #include "base/text.hpp"
+#include "host/open/cached_decision.hpp"
 #include "host/open/document.hpp"
-#include "host/open/shortcut.hpp"
-#include "host/open/ticket.hpp"
-#include "host/open/turn.hpp"
+#include "host/open/early_decision.hpp"
+#include "host/open/open_lock.hpp"
 
 namespace enginehost::open {
 namespace {
@@ -50,7 +50,7 @@ class WatchedFolder {
 };
 
 // What is looked at each time: two folders and the environment. A folder that was moved away is noticed at
-// the next look by the ticket, within a second.
+// the next look by the cached decision, within a second.
 struct Generation {
   std::uint64_t environment = 0;
   Folders folders;
@@ -88,15 +88,16 @@ class Table {
   }
 
   // `folders`: as they were when all that decides was looked at, where that is known.
-  void put(const std::string& key, const std::shared_ptr<SharedEngine>& engine, const World& world,
+  void put(const std::string& key, const std::shared_ptr<SharedEngine>& engine, const OpenContext& context,
            Clock::time_point looked_at, const std::optional<Folders>& folders = {}) {
     const std::lock_guard<std::mutex> hold(mutex_);
     std::erase_if(entries_, [&](const Entry& entry) { return entry.key == key; });
     Entry entry;
     entry.key = key;
     entry.engine = engine;
-    entry.builds = WatchedFolder(builds_folder(world.store().root()));
-    if (!world.state_folder().empty()) entry.records = WatchedFolder(records_folder(world.state_folder()));
+    entry.builds = WatchedFolder(builds_folder(context.store().root()));
+    if (!context.state_folder().empty())
+      entry.records = WatchedFolder(records_folder(context.state_folder()));
     entry.looked_at = looked_at;
     entry.put_at = Clock::now();
     entry.generation = {environment_digest(), folders ? *folders : folders_of(entry)};
@@ -122,22 +123,25 @@ class Table {
   std::vector<Entry> entries_;
 };
 
-bool leads_to(const Ticket& ticket, const SharedEngine& engine) {
+bool leads_to(const CachedDecision& decision, const SharedEngine& engine) {
   const cache::Installed& installed = engine.opened().installed;
-  return ticket.build == installed.build && ticket.digest == installed.digest &&
-         ticket.fallback == engine.outcome().fallback;
+  return decision.build == installed.build && decision.digest == installed.digest &&
+         decision.fallback == engine.outcome().fallback;
 }
 
 // Whether all that decides would still lead to this engine.
-bool is_still_right(World& world, const OpenRequest& open, const SharedEngine& engine) {
-  const auto ticket = TicketOffice(world, open).find();
-  return ticket && leads_to(*ticket, engine);
+bool is_still_right(OpenContext& context, const OpenRequest& open, const SharedEngine& engine) {
+  const auto decision = DecisionCache(context, open).find();
+  return decision && leads_to(*decision, engine);
 }
 
 }  // namespace
 
-SharedEngine::SharedEngine(std::unique_ptr<World> world, Outcome outcome, std::string preferred_device)
-    : world_(std::move(world)), outcome_(std::move(outcome)), preferred_device_(std::move(preferred_device)) {
+SharedEngine::SharedEngine(std::unique_ptr<OpenContext> context, Outcome outcome,
+                           std::string preferred_device)
+    : context_(std::move(context)),
+      outcome_(std::move(outcome)),
+      preferred_device_(std::move(preferred_device)) {
   for (const load::Device& device : outcome_.opened->devices) device_names_.push_back(device.text());
   health_ = outcome_.opened->engine->health();
   listener_ = health_->add_listener([spoiled = spoiled_](const load::DeviceEvent& happened) {
@@ -154,22 +158,21 @@ const std::string& SharedEngine::report() {
   const std::lock_guard<std::mutex> hold(reporting_);
   if (!report_) {
     // A copy, since weighing fills in the plan while others read the outcome.
-    Outcome told = outcome_;
-    if (told.chosen != nullptr) {
+    Outcome reported = outcome_;
+    if (reported.chosen != nullptr) {
       const auto number = outcome_.chosen - outcome_.plan.candidates.data();
-      told.chosen = told.plan.candidates.data() + number;
+      reported.chosen = reported.plan.candidates.data() + number;
     }
-    report_ = without_passwords(document(*world_, told).dump(2));
+    report_ = without_passwords(document(*context_, reported).dump(2));
   }
   return *report_;
 }
 
 Result<std::unique_lock<std::mutex>> SharedEngine::exclusive(const std::optional<CancelToken>& cancel) {
   std::unique_lock<std::mutex> lock(calls_, std::try_to_lock);
-  // Rarely contended; a sleeping waiter could not see that it is cancelled.
+  // Rarely contended; a sleeping waiter could not see that it is canceled.
   while (!lock.owns_lock()) {
-    if (cancel && cancel->cancelled())
-      return fail(diagnose("EH-P10").with("build", opened().installed.build));
+    if (cancel && cancel->canceled()) return fail(diagnose("EH-P10").with("build", opened().installed.build));
     std::this_thread::sleep_for(wait_step);
     lock.try_lock();
   }
@@ -184,15 +187,15 @@ Result<load::DeviceCheck> SharedEngine::check(const std::string& device, const l
 
 Result<std::shared_ptr<SharedEngine>> open_shared(const SharedRequest& request) {
   const Clock::time_point began = Clock::now();
-  const bool cancelled = request.cancel && request.cancel->cancelled();
+  const bool canceled = request.cancel && request.cancel->canceled();
   std::shared_ptr<SharedEngine> open_already;
   bool must_look = false;
   std::tie(open_already, must_look) = Table::of_this_process().find(request.key, began);
-  if (open_already && !must_look && !cancelled) return open_already;
+  if (open_already && !must_look && !canceled) return open_already;
 
-  TRY_ASSIGN(const Turn turn, key_turn(request.key, request.cancel));
+  TRY_ASSIGN(const OpenLock lock, open_lock(request.key, request.cancel));
   // Somebody may have opened it since, also where the turn was free again already.
-  if (!cancelled) {
+  if (!canceled) {
     std::tie(open_already, must_look) = Table::of_this_process().find(request.key, began);
     if (open_already && !must_look) return open_already;
   }
@@ -201,37 +204,37 @@ Result<std::shared_ptr<SharedEngine>> open_shared(const SharedRequest& request) 
   const auto read_settings = [flags] {
     return settings::load_settings(flags, settings::Environment::of_this_process());
   };
-  std::unique_ptr<World> world;
+  std::unique_ptr<OpenContext> context;
   const OpenRequest open =
-      request.request([&world]() -> const settings::Settings& { return world->settings(); });
+      request.request([&context]() -> const settings::Settings& { return context->settings(); });
   const auto opened = [&](Outcome outcome, std::string preferred_device,
                           const std::optional<Folders>& folders) {
-    World& seen = *world;
+    OpenContext& seen = *context;
     auto engine =
-        std::make_shared<SharedEngine>(std::move(world), std::move(outcome), std::move(preferred_device));
+        std::make_shared<SharedEngine>(std::move(context), std::move(outcome), std::move(preferred_device));
     Table::of_this_process().put(request.key, engine, seen, looked_at, folders);
     return engine;
   };
-  const Shortcut shortcut(flags, open);
-  if (const auto ready = cancelled ? nullptr : shortcut.find()) {
-    world = std::make_unique<World>(std::move(ready->places), read_settings, request.cancel);
-    if (open_already && leads_to(ready->ticket, *open_already)) {
-      Table::of_this_process().put(request.key, open_already, *world, looked_at, ready->folders);
+  const EarlyDecisionCache early_decisions(flags, open);
+  if (const auto ready = canceled ? nullptr : early_decisions.find()) {
+    context = std::make_unique<OpenContext>(std::move(ready->places), read_settings, request.cancel);
+    if (open_already && leads_to(ready->decision, *open_already)) {
+      Table::of_this_process().put(request.key, open_already, *context, looked_at, ready->folders);
       return open_already;
     }
-    if (auto outcome = open_engine(*world, open, *ready, looked_at))
+    if (auto outcome = open_engine(*context, open, *ready, looked_at))
       return opened(std::move(*outcome), ready->device, ready->folders);
   }
   TRY_ASSIGN(settings::Settings settings, read_settings());
-  world = std::make_unique<World>(std::move(settings), std::nullopt, request.cancel);
-  if (open_already && !cancelled && is_still_right(*world, open, *open_already)) {
-    Table::of_this_process().put(request.key, open_already, *world, looked_at);
+  context = std::make_unique<OpenContext>(std::move(settings), std::nullopt, request.cancel);
+  if (open_already && !canceled && is_still_right(*context, open, *open_already)) {
+    Table::of_this_process().put(request.key, open_already, *context, looked_at);
     return open_already;
   }
-  Outcome outcome = open_engine(*world, open);
+  Outcome outcome = open_engine(*context, open);
   if (!outcome.opened) return fail(outcome.diagnosis ? std::move(*outcome.diagnosis) : diagnose("EH-S01"));
-  if (outcome.ticket) shortcut.keep(*world, outcome, *outcome.ticket);
-  std::string preferred_device = world->settings().device;
+  if (outcome.decision) early_decisions.keep(*context, outcome, *outcome.decision);
+  std::string preferred_device = context->settings().device;
   return opened(std::move(outcome), std::move(preferred_device), std::nullopt);
 }
 

@@ -12,7 +12,7 @@
 #include "base/cancel.hpp"
 #include "host/open/device_check.hpp"
 #include "host/open/open.hpp"
-#include "host/open/world.hpp"
+#include "host/open/open_context.hpp"
 
 namespace enginehost::open {
 
@@ -21,7 +21,7 @@ namespace enginehost::open {
 class SharedEngine {
  public:
   // `preferred_device`: of the settings.
-  SharedEngine(std::unique_ptr<World> world, Outcome outcome, std::string preferred_device);
+  SharedEngine(std::unique_ptr<OpenContext> context, Outcome outcome, std::string preferred_device);
   SharedEngine(const SharedEngine&) = delete;
   SharedEngine& operator=(const SharedEngine&) = delete;
   ~SharedEngine();
@@ -40,7 +40,7 @@ class SharedEngine {
   // The contract's document, made when it is first asked for; then it stays. Any thread.
   const std::string& report();
 
-  // Waits until no one else makes such a call on this engine; EH-P10 when cancelled before that.
+  // Waits until no one else makes such a call on this engine; EH-P10 when canceled before that.
   Result<std::unique_lock<std::mutex>> exclusive(const std::optional<CancelToken>& cancel);
   // Without waiting: owns nothing when someone makes such a call.
   std::unique_lock<std::mutex> try_exclusive() { return std::unique_lock(calls_, std::try_to_lock); }
@@ -53,7 +53,7 @@ class SharedEngine {
 
  private:
   std::mutex calls_, reporting_;
-  std::unique_ptr<World> world_;
+  std::unique_ptr<OpenContext> context_;
   Outcome outcome_;
   std::string preferred_device_;
   std::vector<std::string> device_names_;
@@ -76,9 +76,9 @@ struct SharedRequest {
 
 // The engine that this process opened by the same request and still holds, else a new one. It is shared only
 // while the environment, the installed builds and their records are the same; whatever else decides is looked
-// at again, by its ready ticket, when the last look is more than a second ago. Who asks while another thread
-// opens by the same request waits for it and gets its engine. Failures are those of load_settings() and of
-// open_engine(). Any thread.
+// at again, by its cached decision, when the last look is more than a second ago. Who asks while another
+// thread opens by the same request waits for it and gets its engine. Failures are those of load_settings()
+// and of open_engine(). Any thread.
 Result<std::shared_ptr<SharedEngine>> open_shared(const SharedRequest& request);
 
 }  // namespace enginehost::open

@@ -71,7 +71,7 @@ bool names_nobody(std::string_view user) {
   return std::find(std::begin(names), std::end(names), user) != std::end(names);
 }
 
-std::string without_person(std::string text, const Identity& identity) {
+std::string anonymous(std::string text, const Identity& identity) {
   for (const std::string_view prefix : {"MIG-GPU-", "MIG-", "GPU-"}) hide_uuids(text, prefix);
   replace_whole(text, identity.home, "~", false);
   replace_whole(text, identity.other_home, "~", false);
@@ -84,7 +84,7 @@ std::string without_person(std::string text, const Identity& identity) {
 }  // namespace
 
 Json anonymous(const Json& document, const Identity& identity) {
-  if (document.is_string()) return without_person(document.as_string(), identity);
+  if (document.is_string()) return anonymous(document.as_string(), identity);
   if (document.is_array()) {
     Json copy = Json::array();
     for (const Json& element : document.as_array()) copy.push(anonymous(element, identity));

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/counted.hpp"
+#include "base/pluralize.hpp"
 #include "base/text.hpp"
 #include "host/platform/fact_list.hpp"
 
@@ -15,7 +15,7 @@ using Lines = std::vector<std::string>;
 // long.
 constexpr std::size_t longest_value = 120;
 
-struct Row {
+struct TableRow {
   std::string name, value, source;
 };
 
@@ -39,7 +39,7 @@ class Wording {
     Lines parts;
     if (!value.model.empty()) parts.push_back(value.model);
     if (!value.level.empty()) parts.push_back(value.level);
-    parts.push_back(counted(static_cast<std::uint64_t>(value.cores), "core", "cores"));
+    parts.push_back(pluralize(static_cast<std::uint64_t>(value.cores), "core", "cores"));
     Lines lines{join(parts, ", ")};
     if (verbose_) lines.push_back(join(value.features, " "));
     return lines;
@@ -110,7 +110,8 @@ std::string cut(std::string value) {
 }
 
 template <class Value>
-void add_rows(const Wording& wording, std::string name, const Fact<Value>& fact, std::vector<Row>& rows) {
+void add_rows(const Wording& wording, std::string name, const Fact<Value>& fact,
+              std::vector<TableRow>& rows) {
   if (fact.is_unknown()) {
     rows.push_back({std::move(name), "unknown (" + fact.why() + ")", {}});
     return;
@@ -129,7 +130,7 @@ void add_rows(const Wording& wording, std::string name, const Fact<Value>& fact,
 }
 
 // Where no variable hides devices, "none" would read as if none were visible.
-void show_all(Row& row) {
+void show_all(TableRow& row) {
   row.value = "all";
   if (!row.source.empty()) row.source += " is not set";
 }
@@ -138,7 +139,7 @@ void show_all(Row& row) {
 
 std::string describe(const Platform& platform, bool verbose) {
   const Wording wording(verbose);
-  std::vector<Row> rows;
+  std::vector<TableRow> rows;
   for_each_fact(
       platform,
       [&](const char* name, const auto& fact) {
@@ -157,13 +158,13 @@ std::string describe(const Platform& platform, bool verbose) {
   // Sources stand in one column, as far right as ordinary values need; longer values push theirs out.
   constexpr std::size_t widest_column = 48;
   std::size_t names = 0, values = 0;
-  for (const Row& row : rows) {
+  for (const TableRow& row : rows) {
     names = std::max(names, row.name.size());
     if (!row.source.empty() && width_of(row.value) <= widest_column)
       values = std::max(values, width_of(row.value));
   }
   std::string text;
-  for (const Row& row : rows) {
+  for (const TableRow& row : rows) {
     text += row.name + std::string(names - row.name.size() + 2, ' ') + row.value;
     if (!row.source.empty()) {
       const std::size_t width = width_of(row.value);

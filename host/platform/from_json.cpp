@@ -7,9 +7,9 @@ namespace {
 
 // Reads members of one value; remembers the first thing that is wrong, so that the callers stay one line a
 // member.
-class Reader {
+class PlatformReader {
  public:
-  explicit Reader(std::string_view name) : name_(name) {}
+  explicit PlatformReader(std::string_view name) : name_(name) {}
   bool failed() const { return failed_; }
   Diagnosis diagnosis() const {
     return diagnose("EH-M02").with("document", name_).with("member", member_).with("problem", problem_);
@@ -66,46 +66,46 @@ class Reader {
 };
 
 template <class Value>
-bool is_object(Reader& reader, const Json& json, const std::string& at, const Value&) {
-  if (!json.is_object()) reader.refuse(at, Reader::wrong_type("an object", json));
+bool is_object(PlatformReader& reader, const Json& json, const std::string& at, const Value&) {
+  if (!json.is_object()) reader.refuse(at, PlatformReader::wrong_type("an object", json));
   return json.is_object();
 }
 
-void read_value(Reader& reader, const Json& json, const std::string& at, std::string& value) {
-  if (!json.is_string()) return reader.refuse(at, Reader::wrong_type("a text", json));
+void read_value(PlatformReader& reader, const Json& json, const std::string& at, std::string& value) {
+  if (!json.is_string()) return reader.refuse(at, PlatformReader::wrong_type("a text", json));
   value = json.as_string();
 }
-void read_members(Reader& reader, const Json& json, const std::string& at, Distribution& value) {
+void read_members(PlatformReader& reader, const Json& json, const std::string& at, Distribution& value) {
   reader.read(json, at, "id", value.id);
   reader.read(json, at, "name", value.name);
   reader.read(json, at, "version", value.version);
 }
-void read_members(Reader& reader, const Json& json, const std::string& at, Libc& value) {
+void read_members(PlatformReader& reader, const Json& json, const std::string& at, Libc& value) {
   reader.read(json, at, "name", value.name);
   reader.read(json, at, "version", value.version);
 }
-void read_members(Reader& reader, const Json& json, const std::string& at, Libstdcxx& value) {
+void read_members(PlatformReader& reader, const Json& json, const std::string& at, Libstdcxx& value) {
   reader.read(json, at, "path", value.path);
   reader.read(json, at, "glibcxx", value.glibcxx);
   reader.read(json, at, "cxxabi", value.cxxabi);
 }
-void read_members(Reader& reader, const Json& json, const std::string& at, Cpu& value) {
+void read_members(PlatformReader& reader, const Json& json, const std::string& at, Cpu& value) {
   reader.read(json, at, "model", value.model);
   reader.read(json, at, "level", value.level);
   reader.read(json, at, "features", value.features);
   reader.read(json, at, "cores", value.cores);
 }
-void read_members(Reader& reader, const Json& json, const std::string& at, Memory& value) {
+void read_members(PlatformReader& reader, const Json& json, const std::string& at, Memory& value) {
   reader.read(json, at, "total", value.total);
   reader.read(json, at, "available", value.available);
 }
-void read_members(Reader& reader, const Json& json, const std::string& at, Disk& value) {
+void read_members(PlatformReader& reader, const Json& json, const std::string& at, Disk& value) {
   reader.read(json, at, "folder", value.folder);
   reader.read(json, at, "total", value.total);
   reader.read(json, at, "free", value.free);
   reader.read(json, at, "noexec", value.noexec);
 }
-void read_members(Reader& reader, const Json& json, const std::string& at, CudaDevice& value) {
+void read_members(PlatformReader& reader, const Json& json, const std::string& at, CudaDevice& value) {
   reader.read(json, at, "index", value.index);
   reader.read(json, at, "name", value.name);
   reader.read(json, at, "compute_capability", value.compute_capability);
@@ -113,45 +113,46 @@ void read_members(Reader& reader, const Json& json, const std::string& at, CudaD
   reader.read(json, at, "memory", value.memory);
   reader.read(json, at, "visible", value.visible);
 }
-void read_members(Reader& reader, const Json& json, const std::string& at, Installed& value) {
+void read_members(PlatformReader& reader, const Json& json, const std::string& at, Installed& value) {
   reader.read(json, at, "version", value.version);
   reader.read(json, at, "path", value.path);
   reader.read(json, at, "note", value.note);
 }
-void read_members(Reader& reader, const Json& json, const std::string& at, Rocm& value) {
+void read_members(PlatformReader& reader, const Json& json, const std::string& at, Rocm& value) {
   reader.read(json, at, "version", value.version);
   reader.read(json, at, "gfx", value.gfx);
 }
-void read_members(Reader& reader, const Json& json, const std::string& at, Metal& value) {
+void read_members(PlatformReader& reader, const Json& json, const std::string& at, Metal& value) {
   reader.read(json, at, "device", value.device);
 }
-void read_members(Reader& reader, const Json& json, const std::string& at, Conda& value) {
+void read_members(PlatformReader& reader, const Json& json, const std::string& at, Conda& value) {
   reader.read(json, at, "prefix", value.prefix);
   reader.read(json, at, "name", value.name);
 }
-void read_members(Reader& reader, const Json& json, const std::string& at, Variables& value) {
+void read_members(PlatformReader& reader, const Json& json, const std::string& at, Variables& value) {
   for (const auto& [name, text] : json.as_object()) {
-    if (!text.is_string()) return reader.refuse(at + "." + name, Reader::wrong_type("a text", text));
+    if (!text.is_string()) return reader.refuse(at + "." + name, PlatformReader::wrong_type("a text", text));
     value.emplace_back(name, text.as_string());
   }
 }
 template <class Value>
-void read_value(Reader& reader, const Json& json, const std::string& at, Value& value) {
+void read_value(PlatformReader& reader, const Json& json, const std::string& at, Value& value) {
   if (is_object(reader, json, at, value)) read_members(reader, json, at, value);
 }
 template <class Element>
-void read_value(Reader& reader, const Json& json, const std::string& at, std::vector<Element>& value) {
-  if (!json.is_array()) return reader.refuse(at, Reader::wrong_type("a list", json));
+void read_value(PlatformReader& reader, const Json& json, const std::string& at,
+                std::vector<Element>& value) {
+  if (!json.is_array()) return reader.refuse(at, PlatformReader::wrong_type("a list", json));
   for (std::size_t i = 0; i < json.as_array().size(); ++i)
     read_value(reader, json.as_array()[i], at + "[" + std::to_string(i) + "]", value.emplace_back());
 }
 // Without this, a list of name and text pairs would be taken for a plain list.
-void read_value(Reader& reader, const Json& json, const std::string& at, Variables& value) {
+void read_value(PlatformReader& reader, const Json& json, const std::string& at, Variables& value) {
   if (is_object(reader, json, at, value)) read_members(reader, json, at, value);
 }
 
 template <class Value>
-void read_fact(Reader& reader, const Json& parent, const std::string& at, const char* name,
+void read_fact(PlatformReader& reader, const Json& parent, const std::string& at, const char* name,
                Fact<Value>& fact) {
   const std::string path = at + "." + name;
   const Json* json = parent.find(name);
@@ -159,7 +160,7 @@ void read_fact(Reader& reader, const Json& parent, const std::string& at, const 
     fact = Fact<Value>::unknown("not in the file");
     return;
   }
-  if (!json->is_object()) return reader.refuse(path, Reader::wrong_type("a fact", *json));
+  if (!json->is_object()) return reader.refuse(path, PlatformReader::wrong_type("a fact", *json));
   std::string source, why;
   reader.read(*json, path, "source", source);
   reader.read(*json, path, "why", why);
@@ -179,7 +180,7 @@ void read_fact(Reader& reader, const Json& parent, const std::string& at, const 
 }  // namespace
 
 Result<Platform> platform_from_json(const Json& document, std::string_view name) {
-  Reader reader(name);
+  PlatformReader reader(name);
   const Json* body = &document;
   if (const Json* inner = document.find("platform")) {
     body = inner;
@@ -187,7 +188,7 @@ Result<Platform> platform_from_json(const Json& document, std::string_view name)
     if (format != nullptr && format->as_integer() != 1)
       reader.refuse("format", "this program reads format 1, not " + format->dump());
   }
-  if (!body->is_object()) reader.refuse("platform", Reader::wrong_type("an object", *body));
+  if (!body->is_object()) reader.refuse("platform", PlatformReader::wrong_type("an object", *body));
   // Any JSON object would otherwise pass as a machine of which nothing is known.
   if (body->find("os") == nullptr && body->find("cuda") == nullptr && body->find("arch") == nullptr)
     reader.refuse("platform", "none of os, arch and cuda is there: this is no report of a machine");
@@ -198,7 +199,7 @@ Result<Platform> platform_from_json(const Json& document, std::string_view name)
       [&](const char* member, Cuda& cuda) {
         const Json& part = (*body)[member];
         if (!part.is_null() && !part.is_object())
-          return reader.refuse("platform.cuda", Reader::wrong_type("an object", part));
+          return reader.refuse("platform.cuda", PlatformReader::wrong_type("an object", part));
         for_each_cuda_fact(cuda, [&](const char* inner, auto& fact) {
           read_fact(reader, part, "platform.cuda", inner, fact);
         });

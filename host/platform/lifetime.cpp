@@ -7,24 +7,25 @@ namespace {
 
 constexpr std::int64_t day = 24 * 60 * 60, ten_minutes = 10 * 60;
 
-void add_witness(std::vector<FileWitness>& witnesses, const std::string& path) {
+void add_dependency_stamp(std::vector<FileDependency>& dependency_stamps, const std::string& path) {
   if (path.empty()) return;
   const auto stamp = stamp_of(path_of(path));
-  witnesses.emplace_back(path, stamp ? std::optional(*stamp) : std::nullopt);
+  dependency_stamps.emplace_back(path, stamp ? std::optional(*stamp) : std::nullopt);
 }
 
 }  // namespace
 
-std::vector<FileWitness> file_witnesses(const Platform& platform, Reach reach) {
-  std::vector<FileWitness> witnesses;
-  add_witness(witnesses, platform.cuda.library.value().path);
-  add_witness(witnesses, platform.libstdcxx.value().path);
-  if (reach == Reach::decisive) return witnesses;
+std::vector<FileDependency> file_dependencies(const Platform& platform, Reach reach) {
+  std::vector<FileDependency> dependency_stamps;
+  add_dependency_stamp(dependency_stamps, platform.cuda.library.value().path);
+  add_dependency_stamp(dependency_stamps, platform.libstdcxx.value().path);
+  if (reach == Reach::decisive) return dependency_stamps;
   for (const Installed& toolkit : platform.cuda.toolkits.value())
     for (const char* file : {"", "/version.json", "/version.txt", "/include", toolkit_library_folder()})
-      add_witness(witnesses, toolkit.path + file);
-  for (const Installed& library : platform.cuda.cudnn.value()) add_witness(witnesses, library.path);
-  return witnesses;
+      add_dependency_stamp(dependency_stamps, toolkit.path + file);
+  for (const Installed& library : platform.cuda.cudnn.value())
+    add_dependency_stamp(dependency_stamps, library.path);
+  return dependency_stamps;
 }
 
 std::int64_t lifetime_seconds(const Platform& platform) {

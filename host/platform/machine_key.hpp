@@ -20,17 +20,17 @@ enum class Reach {
 // libraries this process holds already, the folders and the cache that a loader searches, device files, the
 // driver's version, the helper, and whether code may be run in the cache folder. Facts that change by
 // themselves (free memory, free space) are not in it, and neither are files found by detect() in unusual
-// places: see file_witnesses(). Any thread, as long as nobody changes the environment.
+// places: see file_dependencies(). Any thread, as long as nobody changes the environment.
 std::string machine_key(const DetectRequest& request, Reach reach);
-// The same with the words (machine_words) as they were: before a load brought libraries into this process. On
-// Windows nothing is told by them, and these are those of now.
+// The same with the words (machine_key_text) as they were: before a load brought libraries into this process.
+// On Windows nothing is told by them, and these are those of now.
 std::string machine_key(const DetectRequest& request, Reach reach, const std::string& words);
 
 // What machine_key() is the digest of: lines of text, for who compares it without one.
 std::string machine_text(const DetectRequest& request, Reach reach);
 
 // A file of this machine that the text asks about.
-struct MachineLook {
+struct MachineInput {
   enum class What {
     presence,  // whether it is there
     identity,  // device and inode
@@ -42,25 +42,25 @@ struct MachineLook {
   };
   What what;
   std::string path;
-  bool operator==(const MachineLook&) const = default;
+  bool operator==(const MachineInput&) const = default;
 };
 
-// The same in two parts, for who compares what was seen before with each file by itself (open/shortcut): the
-// text that takes no look at a file, and the files whose answers are the rest. While the first is equal, all
-// the answers of the second stay and the request is the same, so does machine_text(). Where the system is
-// asked by other means than files (macOS, Windows), nearly all is in the first. Of this machine only:
-// `request.root` is "/". Any thread.
-std::string machine_words(Reach reach);
-std::vector<MachineLook> machine_looks(const DetectRequest& request, Reach reach);
+// The same in two parts, for who compares what was seen before with each file by itself (open/early
+// decision): the text that takes no look at a file, and the files whose answers are the rest. While the first
+// is equal, all the answers of the second stay and the request is the same, so does machine_text(). Where the
+// system is asked by other means than files (macOS, Windows), nearly all is in the first. Of this machine
+// only: `request.root` is "/". Any thread.
+std::string machine_key_text(Reach reach);
+std::vector<MachineInput> machine_inputs(const DetectRequest& request, Reach reach);
 
 // Libraries of the system that the words tell as this process holds them, by build id: what becomes of their
-// files is nothing to what it loads. `words`: those of machine_words(). Any thread.
-std::vector<std::string> files_in_machine_words(const std::string& words);
+// files is nothing to what it loads. `words`: those of machine_key_text(). Any thread.
+std::vector<std::string> files_in_machine_key_text(const std::string& words);
 
 // The files that facts were read from and that machine_key() cannot know of: a driver library, toolkits,
 // cuDNN. A missing stamp: the file was not there.
-using FileWitness = std::pair<std::string, std::optional<FileStamp>>;
-std::vector<FileWitness> file_witnesses(const Platform& platform, Reach reach);
+using FileDependency = std::pair<std::string, std::optional<FileStamp>>;
+std::vector<FileDependency> file_dependencies(const Platform& platform, Reach reach);
 
 // For how many seconds the facts may be taken for true while their key and their files stay: a day; ten
 // minutes when a driver did not give all its answers, which is never final.

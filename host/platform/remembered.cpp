@@ -11,15 +11,15 @@ namespace {
 
 constexpr std::uint64_t largest_file = 4u << 20;
 
-Json document_of(const FileWitness& witness) {
-  Json entry = Json::array().push(witness.first);
-  if (const auto& stamp = witness.second)
+Json document_of(const FileDependency& file) {
+  Json entry = Json::array().push(file.first);
+  if (const auto& stamp = file.second)
     entry.push(stamp->device).push(stamp->inode).push(stamp->size).push(stamp->modified_ns);
   return entry;
 }
 
-bool is_unchanged(const Json& witness) {
-  const auto& members = witness.as_array();
+bool is_unchanged(const Json& stamp) {
+  const auto& members = stamp.as_array();
   if (members.empty()) return false;
   const auto now = stamp_of(path_of(members[0].as_string()));
   if (members.size() != 5) return members.size() == 1 && !now;
@@ -40,8 +40,8 @@ std::optional<Platform> recall(const DetectRequest& request, const std::string& 
     return std::nullopt;
   // A clock that was set back would make them live for too long.
   if ((*document)["seen"].as_integer() > now || (*document)["until"].as_integer() <= now) return std::nullopt;
-  for (const Json& witness : (*document)["files"].as_array())
-    if (!is_unchanged(witness)) return std::nullopt;
+  for (const Json& stamp : (*document)["files"].as_array())
+    if (!is_unchanged(stamp)) return std::nullopt;
   auto platform = platform_from_json(*document, path_text(file));
   if (!platform) return std::nullopt;
   platform->memory = detect_memory(Root(request.root));
@@ -52,8 +52,8 @@ std::optional<Platform> recall(const DetectRequest& request, const std::string& 
 void remember(const Platform& platform, const std::string& key, const std::filesystem::path& file,
               std::int64_t now) {
   Json files = Json::array();
-  for (const FileWitness& witness : file_witnesses(platform, Reach::everything))
-    files.push(document_of(witness));
+  for (const FileDependency& stamp : file_dependencies(platform, Reach::everything))
+    files.push(document_of(stamp));
   const Json document = Json::object()
                             .set("format", 1)
                             .set("key", key)

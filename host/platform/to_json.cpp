@@ -70,7 +70,7 @@ Json json_of_fact(const Fact<Value>& fact) {
 
 }  // namespace
 
-Json to_json(const Platform& platform, bool without_person) {
+Json to_json(const Platform& platform, bool for_others) {
   Json document = Json::object();
   for_each_fact(
       platform, [&](const char* name, const auto& fact) { document.set(name, json_of_fact(fact)); },
@@ -80,7 +80,7 @@ Json to_json(const Platform& platform, bool without_person) {
             cuda, [&](const char* member, const auto& fact) { part.set(member, json_of_fact(fact)); });
         document.set(name, std::move(part));
       });
-  return without_person ? anonymous(document, this_user()) : document;
+  return for_others ? anonymous(document, this_user()) : document;
 }
 
 }  // namespace enginehost::platform

@@ -5,7 +5,7 @@
 
 #include "base/paths.hpp"
 #include "host/preflight/foreign.hpp"
-#include "host/preflight/opening.hpp"
+#include "host/preflight/load_order.hpp"
 
 namespace enginehost::preflight {
 namespace {
@@ -17,7 +17,7 @@ void append(std::vector<linker::Missing>& to, std::vector<linker::Missing> more)
 Report check_elf(const Spec& spec, const linker::DescribedFiles& files) {
   linker::Reader reader(files);
   const ViewIndex index(spec, reader);
-  const Opening opening = opening_of(spec, index, reader);
+  const LoadOrder opening = load_order_of(spec, index, reader);
   const linker::Closure closure = close_after(spec, reader, path_text(spec.plugin), opening.before);
   Report report;
   report.missing = closure.missing;

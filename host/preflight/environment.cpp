@@ -14,7 +14,7 @@ namespace {
 using linker::Closure;
 
 constexpr std::string_view variable = "LD_LIBRARY_PATH";
-constexpr std::string_view mended = "opened first, by absolute path";
+constexpr std::string_view repaired = "opened first, by absolute path";
 
 Closure closure_of(const Inquiry& inquiry, const linker::Machine& machine,
                    const std::vector<std::string>& preloaded) {
@@ -91,7 +91,7 @@ void warn_of_search(const Inquiry& inquiry, std::vector<Diagnosis>& warnings) {
                                        .with("library", missing.name)
                                        .with("needed_by", missing.needed_by)
                                        .with("present_at", there)
-                                       .with("mended", mended)));
+                                       .with("mended", repaired)));
   for (const linker::Object& object : plain.objects) {
     const std::string wanted =
         object.found_by == "already loaded" ? std::string() : inquiry.index.find(object.name);
@@ -101,7 +101,7 @@ void warn_of_search(const Inquiry& inquiry, std::vector<Diagnosis>& warnings) {
                                        .with("library", object.name)
                                        .with("path", object.path, object.found_by)
                                        .with("wanted", wanted)
-                                       .with("mended", mended)));
+                                       .with("mended", repaired)));
   }
 }
 
@@ -144,7 +144,7 @@ std::string path_now(const Spec& spec) {
   return {};
 }
 
-void tell_ignored_path(const Inquiry& inquiry, std::vector<Diagnosis>& diagnoses) {
+void report_ignored_path(const Inquiry& inquiry, std::vector<Diagnosis>& diagnoses) {
   const linker::Machine& machine = inquiry.spec.machine;
   const std::string at_start = machine.library_path_text.value_or(""), now = path_now(inquiry.spec);
   const char* code = nullptr;
@@ -206,7 +206,7 @@ void judge_environment(const Inquiry& inquiry, const linker::Closure& closure, R
   warn_of_hidden(inquiry, closure, report.warnings);
   warn_of_preload(inquiry, report.warnings);
   name_the_variable(inquiry, closure, report.diagnoses);
-  tell_ignored_path(inquiry, report.diagnoses);
+  report_ignored_path(inquiry, report.diagnoses);
 }
 
 void judge_substitution(const Inquiry& inquiry, const linker::Closure& closure,

@@ -17,11 +17,11 @@ struct Inquiry {
   const std::vector<std::string>& later;  // what the plugin opens at run time
 };
 
-// Adds to the report's warnings EH-L03 (mended by opening first), EH-L11 (a variable offers another file, of
-// the build or of the system), EH-L17 (the process holds another file already), EH-L34 (a preload that is not
-// there). Turns a missing library into EH-L30 or EH-L31 where it lies in a folder of LD_LIBRARY_PATH that the
-// loader does not look at, and adds "from_environment" to what fails because of a file that the variable put
-// first.
+// Adds to the report's warnings EH-L03 (repaired by opening first), EH-L11 (a variable offers another file,
+// of the build or of the system), EH-L17 (the process holds another file already), EH-L34 (a preload that is
+// not there). Turns a missing library into EH-L30 or EH-L31 where it lies in a folder of LD_LIBRARY_PATH that
+// the loader does not look at, and adds "from_environment" to what fails because of a file that the variable
+// put first.
 void judge_environment(const Inquiry& inquiry, const linker::Closure& closure, Report& report);
 
 // EH-L17 as a failure: a library of the build imports what the build's own file of that name offers and the

@@ -10,7 +10,7 @@
 namespace enginehost::preflight {
 namespace {
 
-std::vector<std::filesystem::path> witnesses(const Spec& spec, const Report& report) {
+std::vector<std::filesystem::path> dependency_stamps(const Spec& spec, const Report& report) {
   std::set<std::filesystem::path> paths;
   const auto add = [&](const std::filesystem::path& path) {
     if (!path.empty() && path != spec.plugin && (spec.view.empty() || !is_below(path, spec.view)))
@@ -50,7 +50,7 @@ void finish_at_home(const Spec& spec, Report& report) {
         : doubts.empty() ? report.verdict
                          : Verdict::unsure;
   report.diagnoses.insert(report.diagnoses.end(), doubts.begin(), doubts.end());
-  report.depends_on = witnesses(spec, report);
+  report.depends_on = dependency_stamps(spec, report);
 }
 
 }  // namespace enginehost::preflight

@@ -50,7 +50,7 @@ bool finds_by_itself(const Spec& spec, linker::Reader& reader, const std::string
                      const std::string& name) {
   const auto& info = reader.read(file);
   if (!info) return false;
-  for (const linker::Place& place : linker::glibc_own_places(spec.machine, {{file, &*info}}))
+  for (const linker::SearchPlace& place : linker::glibc_own_places(spec.machine, {{file, &*info}}))
     if (place.rule != spec.machine.library_path_source && reader.file_exists(place.directory + "/" + name))
       return true;
   return false;
@@ -68,7 +68,7 @@ std::vector<std::string> folders_searched(const Spec& spec, linker::Reader& read
   const std::string program = path_text(spec.machine.program);
   if (!program.empty())
     if (const auto& read = reader.read(program)) chain.push_back({program, &*read, true});
-  for (const linker::Place& place : linker::glibc_own_places(spec.machine, chain)) add(place.directory);
+  for (const linker::SearchPlace& place : linker::glibc_own_places(spec.machine, chain)) add(place.directory);
   for (const std::string& folder : spec.machine.default_directories) add(folder);
   return folders;
 }

@@ -14,17 +14,17 @@ void judge_plugin_header(const std::filesystem::path& plugin, const std::filesys
   if (!header) {
     // What else is wrong with the file is told by whoever looked for its libraries.
     const Diagnosis& why = header.error();
-    const auto told = [&](const Diagnosis& one) {
+    const auto reported = [&](const Diagnosis& one) {
       return one.code == why.code && one.value("file") == why.value("file");
     };
     if (why.code == "EH-F01" && !binary::no_such_file(why) &&
-        std::none_of(diagnoses.begin(), diagnoses.end(), told))
+        std::none_of(diagnoses.begin(), diagnoses.end(), reported))
       diagnoses.push_back(why);
     return;
   }
   // Another system's library: whatever it exports, that it cannot be loaded here has been said.
-  for (const Diagnosis& told : diagnoses)
-    if (told.code == "EH-F09") return;
+  for (const Diagnosis& reported : diagnoses)
+    if (reported.code == "EH-F09") return;
   using State = binary::PluginHeader::State;
   if (header->state == State::symbol_absent) {
     Diagnosis diagnosis = diagnose("EH-R11");

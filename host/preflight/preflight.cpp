@@ -6,18 +6,18 @@
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "host/linker/static_tls.hpp"
-#include "host/linker/steering.hpp"
 #include "host/linker/symbols.hpp"
-#include "host/preflight/absence.hpp"
+#include "host/linker/unsupported_loader_settings.hpp"
 #include "host/preflight/driver.hpp"
 #include "host/preflight/environment.hpp"
+#include "host/preflight/expected_paths.hpp"
 #include "host/preflight/foreign.hpp"
 #include "host/preflight/gpu_fit.hpp"
+#include "host/preflight/load_order.hpp"
 #include "host/preflight/memory.hpp"
+#include "host/preflight/mixed_cuda_sources.hpp"
 #include "host/preflight/native.hpp"
 #include "host/preflight/opened_by_name.hpp"
-#include "host/preflight/opening.hpp"
-#include "host/preflight/origins.hpp"
 #include "host/preflight/plugin_header.hpp"
 #include "host/preflight/recorded.hpp"
 #include "host/preflight/through_program.hpp"
@@ -42,19 +42,19 @@ class Check {
 
   Report run() {
     if (const auto& info = reader_.read(path_text(spec_.plugin))) report_.kind = info->kind;
-    auto [before, later] = opening_of(spec_, index_, reader_);
+    auto [before, later] = load_order_of(spec_, index_, reader_);
     order_ = std::move(before);
     add_parts_out_of_reach();
 
     const Closure closure = close(path_text(spec_.plugin), order_);
     report_.diagnoses = linker::diagnose_closure(spec_.machine, closure);
     judge_driver(spec_, closure, report_.diagnoses);
-    drop_told_twice();
+    drop_duplicates();
     take(closure);
     const Inquiry inquiry{spec_, index_, reader_, order_, later};
     judge_environment(inquiry, closure, report_);
     judge_substitution(inquiry, closure, report_.diagnoses);
-    judge_origins(spec_, closure, report_.warnings);
+    judge_mixed_sources(spec_, closure, report_.warnings);
     judge_device_files(spec_, closure, reader_, report_.warnings);
     for (const std::string& library : later) check_later(library, closure);
     check_missing_lazy();
@@ -72,12 +72,12 @@ class Check {
       report_.verdict = Verdict::fails;
     else if (!doubts_.empty())
       report_.verdict = Verdict::unsure;
-    judge_steering();
+    judge_loader_settings();
     report_.diagnoses.insert(report_.diagnoses.end(), doubts_.begin(), doubts_.end());
     report_.load_order = as_paths(order_);
     later.insert(later.begin(), path_text(spec_.plugin));
-    report_.through_program = found_through_program(spec_, reader_, order_, later);
-    collect_witnesses(closure);
+    report_.via_program_rpath = found_through_program(spec_, reader_, order_, later);
+    collect_dependency_stamps(closure);
     return std::move(report_);
   }
 
@@ -95,9 +95,9 @@ class Check {
   }
 
   // What the loader would find is not known then; that it cannot load the file itself is.
-  void judge_steering() {
+  void judge_loader_settings() {
     if (!spec_.machine.root.empty()) return;
-    const std::string by = linker::steered_by(spec_.machine, linker::steering_at_start());
+    const std::string by = linker::unsupported_setting(spec_.machine, linker::loader_settings_at_start());
     const bool certain = std::any_of(report_.diagnoses.begin(), report_.diagnoses.end(),
                                      [&](const Diagnosis& one) { return is_of_plugin_alone(one); });
     if (by.empty() || certain) return;
@@ -120,7 +120,7 @@ class Check {
 
   // Our loader opens the build's libraries before the plugin, so one for another machine is met there first
   // (L04); that someone needs it and what was found for him (L05) says the same and more.
-  void drop_told_twice() {
+  void drop_duplicates() {
     auto& all = report_.diagnoses;
     std::erase_if(all, [&](const Diagnosis& diagnosis) {
       return diagnosis.code == "EH-L04" && std::any_of(all.begin(), all.end(), [&](const Diagnosis& other) {
@@ -130,11 +130,11 @@ class Check {
   }
 
   // What all libraries together want of the process is told once.
-  void drop_told_of_plugin(std::vector<Diagnosis>& found) const {
-    const auto told = [](const std::vector<Diagnosis>& all) {
+  void drop_reported_of_plugin(std::vector<Diagnosis>& found) const {
+    const auto reported = [](const std::vector<Diagnosis>& all) {
       return std::any_of(all.begin(), all.end(), [](const Diagnosis& one) { return one.code == "EH-L19"; });
     };
-    if (told(report_.diagnoses) || told(doubts_))
+    if (reported(report_.diagnoses) || reported(doubts_))
       std::erase_if(found, [](const Diagnosis& one) { return one.code == "EH-L19"; });
   }
 
@@ -155,10 +155,10 @@ class Check {
     const Closure closure = close(library, order_);
     std::vector<Diagnosis> found = linker::diagnose_closure(spec_.machine, closure);
     judge_driver(spec_, closure, found);
-    drop_told_of_plugin(found);
+    drop_reported_of_plugin(found);
     if (found.empty()) {
       std::vector<Diagnosis> doubts = closure.doubts;
-      drop_told_of_plugin(doubts);
+      drop_reported_of_plugin(doubts);
       doubts_.insert(doubts_.end(), doubts.begin(), doubts.end());
       return;
     }
@@ -186,7 +186,7 @@ class Check {
     return files;
   }
 
-  // A policy may refuse one file and allow its neighbour, so each of the build's own is tried; a mount
+  // A policy may refuse one file and allow its neighbor, so each of the build's own is tried; a mount
   // refuses all alike and is told once. Of the folders that the rest lies in, one file each.
   void check_mappings(const Closure& closure) {
     std::set<std::filesystem::path> tried;
@@ -224,8 +224,8 @@ class Check {
   // A loader that follows a damaged table dies of it on one day and not on another.
   void check_tables() {
     for (const std::string& file : own_files()) {
-      const auto told = [&](const Diagnosis& diagnosis) { return diagnosis.value("file") == file; };
-      if (index_.optional(file) || std::any_of(report_.diagnoses.begin(), report_.diagnoses.end(), told))
+      const auto reported = [&](const Diagnosis& diagnosis) { return diagnosis.value("file") == file; };
+      if (index_.optional(file) || std::any_of(report_.diagnoses.begin(), report_.diagnoses.end(), reported))
         continue;
       auto bindings = binary::check_bindings(reader_.on_disk(file));
       if (!bindings && is_content_problem(bindings.error()) && !binary::no_such_file(bindings.error()))
@@ -256,7 +256,7 @@ class Check {
       doubts_.push_back(std::move(diagnosis));
   }
 
-  void collect_witnesses(const Closure& closure) {
+  void collect_dependency_stamps(const Closure& closure) {
     const std::set<std::string> used = names_used(closure);
     std::set<std::filesystem::path> paths;
     for (const linker::Object& object : closure.objects) {

@@ -56,10 +56,10 @@ struct Report {
   std::vector<std::filesystem::path> load_order;
   // What glibc finds through the DT_RPATH of the program alone, leaves first. Another program, as the helper
   // is one, has to open these before all others to be served with the same files.
-  std::vector<std::filesystem::path> through_program;
+  std::vector<std::filesystem::path> via_program_rpath;
   std::vector<std::filesystem::path> left_out;  // optional files that are broken
   std::vector<Diagnosis>
-      warnings;  // EH-L03 (mended by preloading), EH-L11, EH-L20, …, one for each optional loss
+      warnings;  // EH-L03 (repaired by preloading), EH-L11, EH-L20, …, one for each optional loss
   std::vector<Diagnosis> diagnoses;  // why it fails (or, unsure, would); the first is the main one
   std::vector<std::string> notes;    // of inspect(): what a recorded machine told, and what this one did
   // Files outside the view that the verdict depends on, and paths whose appearing would change it: the
@@ -82,7 +82,7 @@ Result<Report> inspect(const std::filesystem::path& file, bool symbols, const li
 // trial mapping of one page of `file`.
 Result<void> check_executable_mapping(const std::filesystem::path& file);
 
-// The contract's inspect document. `tell` turns a diagnosis into JSON (explain::to_json).
-Json to_json(const Report& report, Json (*tell)(const Diagnosis&));
+// The contract's inspect document. `describe` turns a diagnosis into JSON (explain::to_json).
+Json to_json(const Report& report, Json (*describe)(const Diagnosis&));
 
 }  // namespace enginehost::preflight

@@ -13,14 +13,14 @@ namespace {
 constexpr const char* record = "the recorded machine";
 
 // What files of one C library have in common: its versions, or the names of its parts. Empty: nothing tells.
-std::string libc_of(const binary::BinaryInfo& info, std::string& told_by) {
+std::string libc_of(const binary::BinaryInfo& info, std::string& reported_by) {
   for (const binary::VersionNeed& need : info.version_needs)
     if (need.version.starts_with("GLIBC_")) {
-      told_by = need.version;
+      reported_by = need.version;
       return "glibc";
     }
   for (const std::string& name : info.needed) {
-    told_by = name;
+    reported_by = name;
     if (name == "libc.so" || name.starts_with("libc.musl-") || name.starts_with("ld-musl-")) return "musl";
     if (name.starts_with("ld-linux") || name == "libc.so.6") return "glibc";
   }
@@ -62,7 +62,7 @@ class Judged {
       : spec_(std::move(spec)),
         info_(info),
         recorded_(machine_of(*spec_.platform, spec_.machine)),
-        libc_(libc_of(info, told_by_)) {}
+        libc_(libc_of(info, reported_by_)) {}
 
   Report run() {
     judge();
@@ -114,7 +114,7 @@ class Judged {
     if (!libc_.empty() && libc.name != libc_) {
       found_.push_back(std::move(diagnose(libc_ == "musl" ? "EH-L28" : "EH-L29")
                                      .with("needed_by", file)
-                                     .with("library", told_by_)
+                                     .with("library", reported_by_)
                                      .with("found", libc.name + " " + libc.version, record)));
     } else if (libc_ == "glibc") {
       judge_glibc(libc, file);
@@ -165,7 +165,7 @@ class Judged {
   Spec spec_;
   const binary::BinaryInfo& info_;
   linker::Machine recorded_;
-  std::string told_by_, libc_;
+  std::string reported_by_, libc_;
   std::vector<Diagnosis> found_;
 };
 

@@ -3,7 +3,7 @@
 
 namespace enginehost::preflight {
 
-Json to_json(const Report& report, Json (*tell)(const Diagnosis&)) {
+Json to_json(const Report& report, Json (*describe)(const Diagnosis&)) {
   Json missing = Json::array();
   for (const linker::Missing& one : report.missing) {
     Json searched = Json::array();
@@ -39,8 +39,8 @@ Json to_json(const Report& report, Json (*tell)(const Diagnosis&)) {
   for (const auto& one : report.gpu_code)
     gpu_code.push(Json::object().set("kind", one.kind).set("arch", one.arch).set("count", one.count));
   Json warnings = Json::array(), diagnoses = Json::array();
-  for (const Diagnosis& one : report.warnings) warnings.push(tell(one));
-  for (const Diagnosis& one : report.diagnoses) diagnoses.push(tell(one));
+  for (const Diagnosis& one : report.warnings) warnings.push(describe(one));
+  for (const Diagnosis& one : report.diagnoses) diagnoses.push(describe(one));
   Json document = Json::object();
   document.set("format", 1)
       .set("file", path_text(report.file))

@@ -233,7 +233,7 @@ Result<void> put_component(Json& manifest, const std::string& id, Json component
   return {};
 }
 
-// Other components are under the licence that has the name.
+// Other components are under the license that has the name.
 Result<void> put_license(Json& manifest, const AddRequest& request, const fs::path& file) {
   Json licenses = manifest["licenses"];
   const Json* known = licenses.find(request.license);
@@ -241,7 +241,7 @@ Result<void> put_license(Json& manifest, const AddRequest& request, const fs::pa
     return fail(refusal(file,
                         "licence " + request.license + " is " + (*known)["id"].as_string() +
                             " there, and not " + request.license_id,
-                        "give the licence another name: --license NAME, or correct its id there"));
+                        "give the license another name: --license NAME, or correct its id there"));
   if (known == nullptr)
     licenses.set(request.license, Json::object().set("id", request.license_id.empty() ? "LicenseRef-unknown"
                                                                                       : request.license_id));
@@ -274,9 +274,9 @@ Diagnosis of_several_systems(const std::vector<Part>& parts, const AddRequest& r
   if (first.empty())
     return refusal(request.file, "it holds no library, as far as it is unpacked",
                    "name the engine's files, and see whether --select leaves any of them");
-  std::vector<std::string> told;
-  for (const auto& [system, library] : first) told.push_back(library + " is for " + system);
-  return refusal(request.file, "its libraries are not for one system and processor: " + join(told, ", "),
+  std::vector<std::string> reported;
+  for (const auto& [system, library] : first) reported.push_back(library + " is for " + system);
+  return refusal(request.file, "its libraries are not for one system and processor: " + join(reported, ", "),
                  parts.size() > 1 ? "pair plugin and engine of one system, or choose with --select"
                                   : "choose with --select");
 }

@@ -37,7 +37,7 @@ struct Added {
 // they can be told from others however they travel, and a list of the pieces of each large archive. A wheel
 // without a URL is left to the package index; every other file is copied to files/. EH-M17 ("file",
 // "problem", "remedy") when there is no library or not one plugin, when the libraries are of several systems,
-// when another build has the component with other files, or when the licence has another id; EH-F.. when a
+// when another build has the component with other files, or when the license has another id; EH-F.. when a
 // file cannot be read or unpacked. Any number of processes: each reads its files by itself, and they take
 // turns at the manifest (EH-F18). One that is killed leaves the manifest as it was; the next one removes its
 // scratch folder.

@@ -143,7 +143,7 @@ Result<ArtifactFacts> look_into(const manifest::Artifact& artifact, const fs::pa
   ArtifactFacts facts;
   facts.tree = list.id();
   facts.unpacked_as = acquire::archive_key(artifact);
-  facts.tells_paths = true;
+  facts.reports_paths = true;
   TRY_ASSIGN(const std::vector<fs::path> entries, entries_below(root));
   for (const fs::path& one : entries) {
     const fs::path path = root / one;
@@ -194,7 +194,7 @@ Json to_json(const ArtifactFacts& facts) {
     libraries.push(std::move(library));
   }
   Json document = Json::object()
-                      .set("format", facts.tells_paths ? format_with_paths : 1)
+                      .set("format", facts.reports_paths ? format_with_paths : 1)
                       .set("tree", facts.tree)
                       .set("unpacked_as", facts.unpacked_as)
                       .set("files", Json::strings(facts.files))
@@ -210,7 +210,7 @@ ArtifactFacts facts_from_json(const Json& document) {
   facts.tree = document["tree"].as_string();
   facts.unpacked_as = document["unpacked_as"].as_string();
   facts.files = texts_of(document["files"]);
-  facts.tells_paths = document["format"].as_integer() >= format_with_paths;
+  facts.reports_paths = document["format"].as_integer() >= format_with_paths;
   for (const auto& [link, target] : document["links"].as_object())
     facts.links.emplace(link, target.as_string());
   for (const Json& one : document["libraries"].as_array()) {

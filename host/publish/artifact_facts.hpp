@@ -9,7 +9,7 @@
 
 #include "base/json.hpp"
 #include "base/result.hpp"
-#include "host/manifest/catalogue.hpp"
+#include "host/manifest/catalog.hpp"
 
 namespace enginehost::publish {
 
@@ -37,7 +37,7 @@ struct ArtifactFacts {
   std::vector<std::string> files;            // all view paths
   std::map<std::string, std::string> links;  // of `files`, those that are links, with their targets
   // Facts that were kept by an earlier version tell neither links nor the libraries' own search paths.
-  bool tells_paths = false;
+  bool reports_paths = false;
   std::vector<LibraryFacts> libraries;
   bool has_file(std::string_view view_path) const;
 };

@@ -6,9 +6,9 @@
 #include <set>
 #include <system_error>
 
-#include "base/counted.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
+#include "base/pluralize.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
@@ -43,15 +43,15 @@ bool is_at_least(const std::string& bound, const std::string& version) {
 }
 
 // What is seen of all manifests together.
-struct Seen {
+struct SeenNames {
   std::map<std::string, std::string> document_of_build;      // by the build's id
   std::map<fs::path, std::optional<std::string>> digest_of;  // of files/: builds share large ones
 };
 
 // One manifest being looked at.
-class Look {
+class LintRun {
  public:
-  Look(const Workspace& workspace, const std::string& document, Seen& seen, Findings& findings)
+  LintRun(const Workspace& workspace, const std::string& document, SeenNames& seen, LintFindings& findings)
       : workspace_(workspace), document_(document), seen_(seen), findings_(findings) {}
 
   void license(const std::string& key, const manifest::License& license,
@@ -250,7 +250,7 @@ class Look {
     if (const auto size = fs::file_size(*file, unknown);
         digest && !unknown && artifact.size && size != *artifact.size)
       error(place,
-            source.location + " has " + counted(size, "byte", "bytes") + ", the manifest says " +
+            source.location + " has " + pluralize(size, "byte", "bytes") + ", the manifest says " +
                 std::to_string(*artifact.size),
             "correct \"size\"");
   }
@@ -383,13 +383,13 @@ class Look {
 
   const Workspace& workspace_;
   const std::string& document_;
-  Seen& seen_;
-  Findings& findings_;
+  SeenNames& seen_;
+  LintFindings& findings_;
 };
 
 // Of an index that was written by hand: who fetches the manifest is told the same.
 void as_its_index_says(const Workspace& workspace, const std::string& name, const std::string& text,
-                       Findings& findings) {
+                       LintFindings& findings) {
   const auto index = workspace.index();
   if (!index || !*index) return;
   for (const manifest::IndexEntry& entry : (*index)->manifests) {
@@ -405,20 +405,20 @@ void as_its_index_says(const Workspace& workspace, const std::string& name, cons
       findings.errors.push_back(diagnose("EH-M16")
                                     .with("document", "index.json")
                                     .with("problem", "it says that " + name + " has " +
-                                                         counted(entry.size, "byte", "bytes") +
+                                                         pluralize(entry.size, "byte", "bytes") +
                                                          ", and it has " + std::to_string(text.size()))
                                     .with("remedy", "correct \"size\""));
   }
 }
 
-void odd(const std::string& warning, const std::string& document, Findings& findings) {
+void odd(const std::string& warning, const std::string& document, LintFindings& findings) {
   findings.errors.push_back(diagnose("EH-M16")
                                 .with("document", document)
                                 .with("problem", warning)
                                 .with("remedy", "correct the spelling, or remove the field"));
 }
 
-void look_at(const Workspace& workspace, const fs::path& file, Seen& seen, Findings& findings) {
+void look_at(const Workspace& workspace, const fs::path& file, SeenNames& seen, LintFindings& findings) {
   const std::string name = path_text(file);
   const auto text = read_file(file, 8u << 20);
   if (!text) return findings.errors.push_back(text.error());
@@ -428,7 +428,7 @@ void look_at(const Workspace& workspace, const fs::path& file, Seen& seen, Findi
   const auto manifest = manifest::read_manifest(*document, path_text(workspace.folder()), name);
   if (!manifest) return findings.errors.push_back(manifest.error());
   for (const std::string& warning : (*manifest)->warnings) odd(warning, name, findings);
-  Look look(workspace, name, seen, findings);
+  LintRun look(workspace, name, seen, findings);
   std::set<std::string> used;
   for (const auto& build : (*manifest)->builds)
     for (const Component* component : build->all_components()) used.insert(component->id);
@@ -441,7 +441,7 @@ void look_at(const Workspace& workspace, const fs::path& file, Seen& seen, Findi
   }
 }
 
-void look_at_date(const Workspace& workspace, std::int64_t now, Findings& findings) {
+void look_at_date(const Workspace& workspace, std::int64_t now, LintFindings& findings) {
   auto date = root_date(workspace, now);
   const auto expired = root_has_expired(workspace, now);
   if (!date || !expired) return;  // what cannot be read of it is told as a contradiction
@@ -450,8 +450,8 @@ void look_at_date(const Workspace& workspace, std::int64_t now, Findings& findin
 
 }  // namespace
 
-Findings lint(const Workspace& workspace, std::optional<std::int64_t> now) {
-  Findings findings;
+LintFindings lint(const Workspace& workspace, std::optional<std::int64_t> now) {
+  LintFindings findings;
   const auto files = workspace.engine_files();
   if (!files) findings.errors.push_back(files.error());
   if (files && files->empty())
@@ -465,7 +465,7 @@ Findings lint(const Workspace& workspace, std::optional<std::int64_t> now) {
   for (const std::string& warning : workspace.warnings()) odd(warning, "repository.json", findings);
   if (index && *index)
     for (const std::string& warning : (*index)->warnings) odd(warning, "index.json", findings);
-  Seen seen;
+  SeenNames seen;
   if (files)
     for (const fs::path& file : *files) look_at(workspace, file, seen, findings);
   if (auto root = root_contradictions(workspace); !root)

@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Diagnosis not_told(const fs::path& path, const std::error_code& error) {
+Diagnosis unreadable(const fs::path& path, const std::error_code& error) {
   Diagnosis diagnosis = diagnose_errno("EH-M17", error.default_error_condition().value());
   const std::string problem = "it cannot be looked at: " + std::string(diagnosis.value("os_said"));
   return diagnosis.with("folder", path_text(path))
@@ -35,7 +35,7 @@ Result<void> for_each_in(const fs::path& folder, Take take) {
   }
   // A folder below is opened by the step that follows it.
   std::error_code ignored;
-  if (error) return fail(not_told(fs::is_directory(about, ignored) ? about : folder, error));
+  if (error) return fail(unreadable(fs::is_directory(about, ignored) ? about : folder, error));
   return {};
 }
 
@@ -44,7 +44,7 @@ Result<void> for_each_in(const fs::path& folder, Take take) {
 Result<fs::file_type> type_of(const fs::path& path) {
   std::error_code error;
   const fs::file_type type = fs::status(path, error).type();
-  if (type == fs::file_type::none) return fail(not_told(path, error));
+  if (type == fs::file_type::none) return fail(unreadable(path, error));
   return type;
 }
 

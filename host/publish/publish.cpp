@@ -307,7 +307,7 @@ bool same_bytes(const fs::path& one, const fs::path& published, const std::strin
 
 constexpr fs::perms mode_of_files = fs::perms(0644);
 
-bool is_for_everybody(const fs::path& file) {
+bool is_system_layer(const fs::path& file) {
   std::error_code error;
   return fs::status(file, error).permissions() == mode_of_files;
 }
@@ -323,7 +323,7 @@ Result<Published> publish(const Workspace& workspace, const fs::path& given, std
   // What is checked is what is copied. Who may only read the folder publishes what is signed already.
   auto unchanged = workspace.lock("engine-manifest publish");
   if (!unchanged && unchanged.error().code != "EH-F16") return fail(std::move(unchanged).error());
-  if (Findings findings = lint(workspace, now); !findings.errors.empty())
+  if (LintFindings findings = lint(workspace, now); !findings.errors.empty())
     return fail(std::move(findings.errors.front().with("errors", std::to_string(findings.errors.size()))));
   TRY_ASSIGN(const std::optional<manifest::Root> root, workspace.root());
   TRY_ASSIGN(const bool new_index, workspace.prepare(now));
@@ -379,7 +379,7 @@ Result<Published> publish(const Workspace& workspace, const fs::path& given, std
   for (const auto& [path, digest] : documents) {
     const fs::path to = made / path_of(path);
     // It was looked at just now, and has its second name here.
-    if (!digest.empty() && same.contains(path) && is_for_everybody(to)) continue;
+    if (!digest.empty() && same.contains(path) && is_system_layer(to)) continue;
     // Copies: the keeper edits the files of the workspace, and a second name would change with them.
     TRY(make_folders(to.parent_path()));
     fs::remove(to, error);

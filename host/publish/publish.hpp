@@ -19,11 +19,10 @@ struct Published {
 // who hold an older index) and what is new, and takes its place in one rename. A reader sees the old or the
 // new repository. Nothing is published that lint calls an error (EH-M16), that users would not believe
 // (EH-M08 and on, with a "remedy" for the keeper), or whose index or root is older than what is there
-// (EH-M11); a root that is there is not taken away (EH-M17). What was damaged there is mended. EH-M17 for the
-// folder, which is none, or has the workspace in it; EH-F.. for the disk.
-// Any number of processes: they take turns by the lock file .NAME.lock beside `out` (EH-F18 when one holds it
-// too long). One that is killed leaves the old or the new repository; the next run clears what lies beside
-// it.
+// (EH-M11); a root that is there is not taken away (EH-M17). What was damaged there is repaired. EH-M17 for
+// the folder, which is none, or has the workspace in it; EH-F.. for the disk. Any number of processes: they
+// take turns by the lock file .NAME.lock beside `out` (EH-F18 when one holds it too long). One that is killed
+// leaves the old or the new repository; the next run clears what lies beside it.
 Result<Published> publish(const Workspace& workspace, const std::filesystem::path& out, std::int64_t now);
 
 }  // namespace enginehost::publish

@@ -68,9 +68,9 @@ class Reach {
 
   std::vector<OutOfReach> run() {
     const preflight::Report report = preflight::check_described(described_build());
-    paths_are_told_ =
-        kind_ == "pe" ||
-        std::all_of(parts_.begin(), parts_.end(), [](const ArtifactFacts& part) { return part.tells_paths; });
+    paths_are_reported_ =
+        kind_ == "pe" || std::all_of(parts_.begin(), parts_.end(),
+                                     [](const ArtifactFacts& part) { return part.reports_paths; });
     for (const linker::Missing& missing : report.missing) take(missing, true);
     for (const linker::Missing& missing : report.missing_later) take(missing, false);
     return std::move(found_);
@@ -104,14 +104,15 @@ class Reach {
     const auto place = places_.find(name);
     // What lies nowhere in the build is told elsewhere (outside()).
     if (place == places_.end() || declared_.contains(name) ||
-        is_of_system(kind_, missing.name, build_.flavor) || !told_.insert(name).second)
+        is_of_system(kind_, missing.name, build_.flavor) || !reported_.insert(name).second)
       return;
-    tell(preflight::view_path_of(missing.needed_by), missing.name, place->second, certain);
+    report(preflight::view_path_of(missing.needed_by), missing.name, place->second, certain);
   }
 
-  void tell(const std::string& needed_by, const std::string& name, const std::string& lies_at, bool certain) {
+  void report(const std::string& needed_by, const std::string& name, const std::string& lies_at,
+              bool certain) {
     OutOfReach found;
-    found.certain = certain && paths_are_told_;
+    found.certain = certain && paths_are_reported_;
     found.problem = needed_by + " needs " + name + ", which lies in " + lies_at;
     const std::string folder = folder_of(lies_at);
     const bool is_searched =
@@ -121,7 +122,7 @@ class Reach {
     if (!libraries_.contains(lies_at)) {
       found.problem += ", and that is no library";
       found.remedy = "add an archive that has the library itself";
-    } else if (!paths_are_told_) {
+    } else if (!paths_are_reported_) {
       found.problem += ": whether anything leads there was not noted when the archives were looked into";
       found.remedy = "add them anew with engine-manifest add, or name its folder in \"search\"";
     } else if (kind_ == "elf" && name.find('/') != std::string::npos) {
@@ -141,7 +142,7 @@ class Reach {
     found_.push_back(std::move(found));
   }
 
-  // What a file is given that finds its neighbour by itself.
+  // What a file is given that finds its neighbor by itself.
   std::string command(const std::string& needed_by, const std::string& name,
                       const std::string& lies_at) const {
     std::string way = generic_text(
@@ -161,8 +162,8 @@ class Reach {
   std::map<std::string, std::string> places_;  // of a name as it may be needed
   std::set<std::string> libraries_;            // links among them
   std::string kind_;
-  bool musl_ = false, paths_are_told_ = true;
-  std::set<std::string> declared_, told_;
+  bool musl_ = false, paths_are_reported_ = true;
+  std::set<std::string> declared_, reported_;
   std::vector<OutOfReach> found_;
 };
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "host/manifest/catalogue.hpp"
+#include "host/manifest/catalog.hpp"
 #include "host/publish/artifact_facts.hpp"
 
 namespace enginehost::publish {

@@ -100,14 +100,14 @@ std::vector<Outside> outside(const std::vector<ArtifactFacts>& parts, const std:
     for (const LibraryFacts& library : part.libraries)
       by_own_path.insert(library.found_by_own_path.begin(), library.found_by_own_path.end());
   std::vector<Outside> found;
-  std::set<std::string> told;
+  std::set<std::string> reported;
   for (const ArtifactFacts& part : parts)
     for (const LibraryFacts& library : part.libraries)
       for (const std::string& needed : library.needed) {
         const std::string name = library.kind == "pe" ? to_lower(needed) : file_name(needed);
         // glibc takes a need without a name for the program itself.
         if (name.empty() || inside.contains(name) || is_of_system(library.kind, needed, flavor)) continue;
-        if (!told.insert(name).second) continue;
+        if (!reported.insert(name).second) continue;
         const auto own = by_own_path.find(name);
         found.push_back({name, library.path, own != by_own_path.end() ? own->second : std::string()});
       }

@@ -32,7 +32,7 @@ Json requirements_of(const std::vector<ArtifactFacts>& parts, const std::string&
 
 // The member "adapter" of the component that holds this plugin: the libraries of its runtime that it names
 // itself, and their C++ ABI. Nothing for a plugin that opens its runtime by name, and for systems whose
-// installations are not recognised.
+// installations are not recognized.
 std::optional<Json> adapter_of(const LibraryFacts& plugin);
 
 // "linux", "windows", "macos" and the machine, by the libraries: empty when they disagree or there is none.

@@ -139,7 +139,7 @@ Result<Root> changed(const Workspace& workspace, Root root, const RootChange& ch
 }
 
 // A root and its copy under its number, unsigned yet. The copy comes first: without it nobody would get from
-// the root before to the next one, and a copy of a root that never came is written anew.
+// the root before to the next one, and a copy of a root that never came is written again.
 Result<void> write_root(const Workspace& workspace, const Root& root) {
   std::error_code error;
   for (const fs::path& place : {numbered(workspace, root.version), workspace.folder() / "root.json"}) {

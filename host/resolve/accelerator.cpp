@@ -29,7 +29,7 @@ bool asks_for_the_processor(const Request& request) {
 
 // "cuda" of "cuda:0,cpu", what is opened being for the processor; empty where nothing was wished for before
 // that.
-std::string wished_first(const Request& request) {
+std::string requested_first(const Request& request) {
   const std::string kind = request.device.substr(0, request.device.find_first_of(":,"));
   return request.device.find(',') == std::string::npos || kind == "cpu" ? std::string() : kind;
 }
@@ -52,8 +52,8 @@ std::string text_of(const Check& check) {
 
 }  // namespace
 
-std::optional<Diagnosis> accelerator_left_idle(const Plan& plan, const platform::Platform& machine,
-                                               const manifest::Build& taken) {
+std::optional<Diagnosis> idle_accelerator(const Plan& plan, const platform::Platform& machine,
+                                          const manifest::Build& taken) {
   if (main_device(taken) != "cpu" || asks_for_the_processor(plan.request)) return std::nullopt;
   struct Missed {
     const Candidate* candidate = nullptr;
@@ -61,17 +61,17 @@ std::optional<Diagnosis> accelerator_left_idle(const Plan& plan, const platform:
     std::string accelerator;
   };
   std::optional<Missed> nearest;
-  const std::string wished = wished_first(plan.request);
+  const std::string requested = requested_first(plan.request);
   for (const Candidate& candidate : plan.candidates) {
     const std::string device(main_device(*candidate.build));
     const std::string accelerator = accelerator_for(device, machine);
-    if (accelerator.empty() && (wished.empty() || (wished != device && wished != "gpu"))) continue;
+    if (accelerator.empty() && (requested.empty() || (requested != device && requested != "gpu"))) continue;
     if (candidate.verdict == Verdict::failed || candidate.verdict == Verdict::quarantined ||
         candidate.verdict == Verdict::disabled)
       return std::nullopt;
     auto check = decisive_check(candidate);
-    const bool wished_device = !wished.empty() && check && check->code == "EH-S09";
-    if (check ? is_beside_the_point(check->code) && !wished_device
+    const bool requested_device = !requested.empty() && check && check->code == "EH-S09";
+    if (check ? is_beside_the_point(check->code) && !requested_device
               : !only_wants_to_be_named(candidate, plan.request))
       continue;
     // What was never compiled is the last reason to name.
@@ -83,7 +83,7 @@ std::optional<Diagnosis> accelerator_left_idle(const Plan& plan, const platform:
   const manifest::Build& missed = *nearest->candidate->build;
   Diagnosis diagnosis = diagnose("EH-S24");
   if (!nearest->accelerator.empty()) diagnosis.with("accelerator", nearest->accelerator, "this machine");
-  if (!wished.empty()) diagnosis.with("device", wished, "request");
+  if (!requested.empty()) diagnosis.with("device", requested, "request");
   diagnosis.with("build", taken.id, "catalogue");
   diagnosis.with("nearest", missed.id, "catalogue");
   if (const auto& check = nearest->check) {

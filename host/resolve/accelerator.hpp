@@ -13,7 +13,7 @@ namespace enginehost::resolve {
 // have to be named ("named": engine@version, instead of "first_code"). The same when a device was wished for
 // first ("device": the "cuda" of "cuda,cpu"), whatever the machine has. Nothing for one that was tried and
 // failed: that is told already. Pure, any thread.
-std::optional<Diagnosis> accelerator_left_idle(const Plan& plan, const platform::Platform& machine,
-                                               const manifest::Build& taken);
+std::optional<Diagnosis> idle_accelerator(const Plan& plan, const platform::Platform& machine,
+                                          const manifest::Build& taken);
 
 }  // namespace enginehost::resolve

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "host/manifest/catalogue.hpp"
+#include "host/manifest/catalog.hpp"
 #include "host/platform/platform.hpp"
 #include "host/resolve/findings.hpp"
 
@@ -19,6 +19,7 @@ struct Jetson {
 std::optional<Jetson> jetson_of(const platform::Platform& machine);
 
 // A CUDA build for arm64 Linux against the kind of machine it was compiled for. EH-S21.
-void check_cuda_target(const manifest::Build& build, const platform::Platform& machine, Findings& findings);
+void check_cuda_target(const manifest::Build& build, const platform::Platform& machine,
+                       CheckFindings& findings);
 
 }  // namespace enginehost::resolve

@@ -5,7 +5,7 @@ namespace enginehost::resolve {
 
 std::vector<Check> Candidate::checks() const {
   if (!question_) return {};
-  Findings findings(Findings::Detail::texts);
+  CheckFindings findings(CheckFindings::Detail::texts);
   hold(*build, *question_, findings);
   return findings.take_checks();
 }
@@ -13,7 +13,7 @@ std::vector<Check> Candidate::checks() const {
 std::optional<Diagnosis> Candidate::diagnosis() const {
   if (turned_down_) return *turned_down_;
   if (!question_ || (verdict != Verdict::rejected && verdict != Verdict::unavailable)) return std::nullopt;
-  Findings findings(Findings::Detail::texts);
+  CheckFindings findings(CheckFindings::Detail::texts);
   if (!hold(*build, *question_, findings).asked_for) return std::nullopt;
   const std::vector<Check> checks = findings.take_checks();
   const Check* refusal = decisive_check(checks);

@@ -38,7 +38,8 @@ std::optional<Jetson> jetson_of(const platform::Platform& machine) {
   return Jetson{text.substr(begin, text.find(',', begin) - begin)};
 }
 
-void check_cuda_target(const manifest::Build& build, const platform::Platform& machine, Findings& findings) {
+void check_cuda_target(const manifest::Build& build, const platform::Platform& machine,
+                       CheckFindings& findings) {
   if (build.os != "linux" || build.arch != "aarch64" || !build.requires_.cuda) return;
   const manifest::CudaRequirement& cuda = *build.requires_.cuda;
   const auto& hardware = machine.cuda.hardware;
@@ -70,7 +71,7 @@ void check_cuda_target(const manifest::Build& build, const platform::Platform& m
     const std::string observed =
         jetson ? "a Jetson (" + hardware.value() + ")"
                : "no Jetson" + (hardware.is_known() ? " (" + hardware.value() + ")" : "");
-    Check check = told(requirement(), observed, hardware.source());
+    Check check = reported(requirement(), observed, hardware.source());
     if (answer == Answer::no)
       check.evidence = {{"required", requirement(), "manifest"}, {"found", observed, hardware.source()}};
     return check;

@@ -45,7 +45,7 @@ Check no_driver(std::string requirement, const Machine& machine) {
                                : cuda.driver.is_known()
                                    ? "driver " + cuda.driver.value() + ", but no " + library
                                    : "no NVIDIA driver";
-  Check check = told(std::move(requirement), observed, source);
+  Check check = reported(std::move(requirement), observed, source);
   check.evidence = {{"library", library, "the CUDA runtime"}, {"found", observed, source}};
   if (is_stub) check.evidence.push_back({"path", cuda.library.value().path, cuda.library.source()});
   if (cuda.hardware.is_known())
@@ -89,7 +89,7 @@ std::vector<Evidence> too_old(const CudaRequirement& required, const Machine& ma
 }
 
 // The first gate: can the driver run this toolkit's libraries at all, and how.
-CudaFit check_driver(const CudaRequirement& required, const Machine& machine, Findings& findings) {
+CudaFit check_driver(const CudaRequirement& required, const Machine& machine, CheckFindings& findings) {
   const auto requirement = [&] { return "NVIDIA driver for CUDA " + required.toolkit; };
   const auto& newest = machine.driver_cuda;
   const bool is_stub = finds_stub(machine.platform.cuda);
@@ -106,7 +106,7 @@ CudaFit check_driver(const CudaRequirement& required, const Machine& machine, Fi
     return CudaFit::none;
   }
   const auto driver_is = [&](const char* how) {
-    return told(requirement(), driver_text(machine) + how, newest.source());
+    return reported(requirement(), driver_text(machine) + how, newest.source());
   };
   if (compare_versions(newest.value(), required.toolkit) >= 0) {
     findings.note(true, {}, [&] { return driver_is(""); });
@@ -186,14 +186,16 @@ Check nothing_visible(std::string requirement, const Machine& machine) {
   const std::string observed = hidden ? "CUDA_VISIBLE_DEVICES=\"" + variable.value() + "\" leaves none of " +
                                             std::to_string(count) + " visible"
                                       : "no device";
-  Check check = told(std::move(requirement), observed, hidden ? variable.source() : cuda.devices.source());
+  Check check =
+      reported(std::move(requirement), observed, hidden ? variable.source() : cuda.devices.source());
   check.evidence = {{"found", observed, check.source}};
   if (variable.is_known()) check.evidence.push_back({"visible_devices", variable.value(), variable.source()});
   if (hidden) check.evidence.push_back({"devices", std::to_string(count), cuda.devices.source()});
   return check;
 }
 
-void check_code(const CudaRequirement& required, CudaFit fit, const Machine& machine, Findings& findings) {
+void check_code(const CudaRequirement& required, CudaFit fit, const Machine& machine,
+                CheckFindings& findings) {
   const auto& devices = machine.platform.cuda.devices;
   const VisibleDevices& visible = machine.visible;
   const bool is_listed = !required.sass.empty() || !required.ptx.empty();
@@ -226,7 +228,7 @@ void check_code(const CudaRequirement& required, CudaFit fit, const Machine& mac
   // With a list of visible devices that cannot be judged, the served device may be a hidden one.
   if (best == Answer::yes && !visible.certain) best = Answer::unknown;
   findings.note(best, only_ptx ? "EH-G06" : "EH-G05", [&] {
-    Check check = told(requirement(), {}, devices.source());
+    Check check = reported(requirement(), {}, devices.source());
     for (const CudaDevice* device : visible.devices) {
       if (!check.observed.empty()) check.observed += "; ";
       check.observed += device->name + " " + device->compute_capability + ": " +
@@ -238,7 +240,7 @@ void check_code(const CudaRequirement& required, CudaFit fit, const Machine& mac
   });
 }
 
-void check_device_memory(std::uint64_t required, const Machine& machine, Findings& findings) {
+void check_device_memory(std::uint64_t required, const Machine& machine, CheckFindings& findings) {
   const auto& devices = machine.platform.cuda.devices;
   const auto requirement = [&] { return "device memory >= " + format_bytes(required); };
   std::uint64_t largest = 0;
@@ -255,7 +257,7 @@ void check_device_memory(std::uint64_t required, const Machine& machine, Finding
   }
   const bool holds = largest >= required;
   findings.note(holds, "EH-S08", [&] {
-    Check check = told(requirement(), format_bytes(largest), devices.source());
+    Check check = reported(requirement(), format_bytes(largest), devices.source());
     if (!holds)
       check.evidence = {{"required", format_bytes(required), "manifest"},
                         {"found", check.observed, devices.source()}};
@@ -265,7 +267,7 @@ void check_device_memory(std::uint64_t required, const Machine& machine, Finding
 
 }  // namespace
 
-CudaFit check_cuda(const manifest::Build& build, const Machine& machine, Findings& findings) {
+CudaFit check_cuda(const manifest::Build& build, const Machine& machine, CheckFindings& findings) {
   const auto& requirements = build.requires_;
   const auto& driver = machine.platform.cuda.driver;
   if (!requirements.cuda) {

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "base/counted.hpp"
+#include "base/pluralize.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "host/manifest/repository.hpp"
@@ -13,7 +13,7 @@ using manifest::Build;
 using platform::Platform;
 
 // One check for both: a build is for one kind of machine.
-Answer check_kind_of_system(const Build& build, const Platform& machine, Findings& findings) {
+Answer check_kind_of_system(const Build& build, const Platform& machine, CheckFindings& findings) {
   const auto differs = [](const platform::Fact<std::string>& fact, const std::string& wanted) {
     return fact.is_absent() || (fact.is_known() && fact.value() != wanted);
   };
@@ -28,7 +28,7 @@ Answer check_kind_of_system(const Build& build, const Platform& machine, Finding
     std::string observed = machine.os.is_known() ? machine.os.value() : "unknown";
     observed += ' ';
     observed += machine.arch.is_known() ? machine.arch.value() : "unknown";
-    return told(requirement(), std::move(observed), machine.os.source());
+    return reported(requirement(), std::move(observed), machine.os.source());
   });
 }
 
@@ -65,7 +65,7 @@ bool lies_behind_network(const manifest::Component& component, bool repository_i
 }
 
 Check refusal(std::string requirement, std::string observed, std::vector<Evidence> evidence) {
-  Check check = told(std::move(requirement), std::move(observed), "manifest");
+  Check check = reported(std::move(requirement), std::move(observed), "manifest");
   check.evidence = std::move(evidence);
   return check;
 }
@@ -110,26 +110,26 @@ std::vector<std::string> devices_of(const std::string& request) {
   return devices;
 }
 
-bool check_request(const Build& build, const Question& question, Findings& findings) {
+bool check_request(const Build& build, const Question& question, CheckFindings& findings) {
   const Request& request = question.request;
   if (check_kind_of_system(build, question.machine.platform, findings) == Answer::no) return false;
   if (!request.version.empty()) {
     const bool holds = question.version.accepts(build.version);
     findings.note(holds, "EH-S05",
-                  [&] { return told("version " + request.version, build.version, "manifest"); });
+                  [&] { return reported("version " + request.version, build.version, "manifest"); });
     if (!holds) return false;
   }
   if (!request.require || request.flavor.empty()) return true;
   const bool holds = build.flavor == request.flavor;
   findings.note(holds, "EH-S04", [&] {
-    Check check = told("flavor " + request.flavor, build.flavor, "manifest");
+    Check check = reported("flavor " + request.flavor, build.flavor, "manifest");
     if (!request.flavor_source.empty()) check.evidence = {{"demanded_by", request.flavor_source, "request"}};
     return check;
   });
   return holds;
 }
 
-void check_availability(const Build& build, const Question& question, Findings& findings) {
+void check_availability(const Build& build, const Question& question, CheckFindings& findings) {
   const Request& request = question.request;
   if (!build.yanked.empty())
     findings.note(Answer::no, "EH-S11", [&] {
@@ -147,7 +147,7 @@ void check_availability(const Build& build, const Question& question, Findings& 
       std::vector<std::string> signs;
       for (const Evidence& one : installation.found) signs.push_back(one.what + " " + one.value);
       Check check =
-          told("an installation that can be opened where it lies", installation.path, join(signs, ", "));
+          reported("an installation that can be opened where it lies", installation.path, join(signs, ", "));
       if (problem) check.evidence = problem->evidence;
       return check;
     });
@@ -189,7 +189,7 @@ void check_availability(const Build& build, const Question& question, Findings& 
     });
 }
 
-void check_device(const Build& build, const Question& question, Findings& findings) {
+void check_device(const Build& build, const Question& question, CheckFindings& findings) {
   const Request& request = question.request;
   const Machine& machine = question.machine;
   if (question.devices.empty()) return;
@@ -205,7 +205,7 @@ void check_device(const Build& build, const Question& question, Findings& findin
         kind == "cuda" && index && machine.platform.cuda.devices.is_known() && machine.visible.certain;
     if (judged && *index >= static_cast<std::int64_t>(visible))
       return (visible == 1 ? "there is " : "there are ") +
-             counted(visible, "visible device", "visible devices");
+             pluralize(visible, "visible device", "visible devices");
     return {};
   };
   std::vector<std::string> reasons;
@@ -216,13 +216,13 @@ void check_device(const Build& build, const Question& question, Findings& findin
       std::string observed = device;
       for (std::size_t i = 0; i + 1 < reasons.size(); ++i)
         observed += (i == 0 ? "; not " : ", ") + question.devices[i] + ": " + reasons[i];
-      return told("device " + request.device, std::move(observed), "manifest");
+      return reported("device " + request.device, std::move(observed), "manifest");
     });
     return;
   }
   findings.note(Answer::no, "EH-S09", [&] {
     const std::string reason = join(reasons, "; ");
-    Check check = told("device " + request.device, reason, "manifest");
+    Check check = reported("device " + request.device, reason, "manifest");
     check.evidence = {{"device", request.device, "request"}, {"reason", reason, "manifest"}};
     if (!request.device_source.empty())
       check.evidence.push_back({"device_set_by", request.device_source, "request"});

@@ -29,7 +29,7 @@ Question::Question(const platform::Platform& observed, const Request& asked, std
       devices(devices_of(asked.device)),
       now(asked_at) {}
 
-Held hold(const manifest::Build& build, const Question& question, Findings& findings) {
+Held hold(const manifest::Build& build, const Question& question, CheckFindings& findings) {
   Held held;
   held.asked_for = check_request(build, question, findings);
   if (!held.asked_for) return held;
@@ -42,7 +42,7 @@ Held hold(const manifest::Build& build, const Question& question, Findings& find
   return held;
 }
 
-Check told(std::string requirement, std::string observed, std::string source) {
+Check reported(std::string requirement, std::string observed, std::string source) {
   Check check;
   check.requirement = std::move(requirement);
   check.observed = std::move(observed);
@@ -51,7 +51,7 @@ Check told(std::string requirement, std::string observed, std::string source) {
 }
 
 Check unanswered(std::string requirement, std::string why) {
-  return told(std::move(requirement), "unknown", std::move(why));
+  return reported(std::move(requirement), "unknown", std::move(why));
 }
 
 std::string bound_text(std::string_view bound) {
@@ -84,14 +84,14 @@ Check version_check(std::string_view what, const std::string& bound, const Readi
   std::string requirement = std::string(what) + " " + wanted;
   if (answer == Answer::unknown) return unanswered(std::move(requirement), std::string(reading.why));
   const std::string found(reading.is_known ? reading.value : "none"), source(reading.source);
-  Check check = told(std::move(requirement), found, source);
+  Check check = reported(std::move(requirement), found, source);
   if (answer == Answer::no)
     check.evidence = {{"required", std::move(wanted), "manifest"}, {"found", found, source}};
   return check;
 }
 
 void note_version(std::string_view what, const std::string& bound, const Reading& reading,
-                  std::string_view code, Findings& findings) {
+                  std::string_view code, CheckFindings& findings) {
   const Answer answer = answer_of(bound, reading);
   findings.note(answer, code, [&] { return version_check(what, bound, reading, answer); });
 }

@@ -20,7 +20,7 @@ Check with_evidence(Check check, Answer answer, std::string required) {
 Answer holds(bool it_does) { return it_does ? Answer::yes : Answer::no; }
 
 // A build for one C library does not run on another, so that comes before any version.
-bool check_libc(const Requirements& requirements, const Platform& machine, Findings& findings) {
+bool check_libc(const Requirements& requirements, const Platform& machine, CheckFindings& findings) {
   const std::string_view wanted = !requirements.libc.empty()   ? std::string_view(requirements.libc)
                                   : requirements.glibc.empty() ? ""
                                                                : "glibc";
@@ -30,7 +30,7 @@ bool check_libc(const Requirements& requirements, const Platform& machine, Findi
   const auto library = [&] { return "C library " + std::string(wanted); };
   if (libc.is_known() && libc.value().name == wanted) {
     if (requirements.glibc.empty())
-      findings.note(true, {}, [&] { return told(library(), name_and_version(), libc.source()); });
+      findings.note(true, {}, [&] { return reported(library(), name_and_version(), libc.source()); });
     else
       note_version("glibc", requirements.glibc, Reading(libc, libc.value().version), "EH-L08", findings);
     return true;
@@ -43,13 +43,14 @@ bool check_libc(const Requirements& requirements, const Platform& machine, Findi
     return true;
   }
   findings.note(Answer::no, wanted == "musl" ? "EH-L28" : "EH-L29", [&] {
-    return with_evidence(told(requirement(), libc.is_known() ? name_and_version() : "none", libc.source()),
-                         Answer::no, std::string(wanted));
+    return with_evidence(
+        reported(requirement(), libc.is_known() ? name_and_version() : "none", libc.source()), Answer::no,
+        std::string(wanted));
   });
   return false;
 }
 
-void check_libstdcxx(const Requirements& requirements, const Platform& machine, Findings& findings) {
+void check_libstdcxx(const Requirements& requirements, const Platform& machine, CheckFindings& findings) {
   const auto& library = machine.libstdcxx;
   const auto note = [&](const char* what, const std::string& bound, const std::string& version) {
     if (bound.empty()) return;
@@ -74,7 +75,7 @@ bool has_feature(const platform::Cpu& cpu, const std::string& wanted) {
   return std::find(cpu.features.begin(), cpu.features.end(), wanted) != cpu.features.end();
 }
 
-void check_processor(const Requirements& requirements, const Platform& machine, Findings& findings) {
+void check_processor(const Requirements& requirements, const Platform& machine, CheckFindings& findings) {
   if (requirements.cpu.empty()) return;
   const auto& cpu = machine.cpu;
   const auto requirement = [&] { return "processor with " + join(requirements.cpu, " "); };
@@ -94,11 +95,12 @@ void check_processor(const Requirements& requirements, const Platform& machine, 
     std::string observed = cpu.value().level.empty() ? cpu.value().model : cpu.value().level;
     if (!missing.empty()) observed += (observed.empty() ? "without " : ", without ") + join(missing, " ");
     if (observed.empty()) observed = join(requirements.cpu, " ");
-    return with_evidence(told(requirement(), std::move(observed), cpu.source()), answer, join(missing, " "));
+    return with_evidence(reported(requirement(), std::move(observed), cpu.source()), answer,
+                         join(missing, " "));
   });
 }
 
-void check_memory(const Requirements& requirements, const Platform& machine, Findings& findings) {
+void check_memory(const Requirements& requirements, const Platform& machine, CheckFindings& findings) {
   if (requirements.memory == 0) return;
   const auto& memory = machine.memory;
   const auto required = [&] { return format_bytes(requirements.memory); };
@@ -110,8 +112,9 @@ void check_memory(const Requirements& requirements, const Platform& machine, Fin
   }
   const Answer answer = holds(memory.value().total >= requirements.memory);
   findings.note(answer, "EH-S07", [&] {
-    return with_evidence(told("memory >= " + required(), format_bytes(memory.value().total), memory.source()),
-                         answer, required());
+    return with_evidence(
+        reported("memory >= " + required(), format_bytes(memory.value().total), memory.source()), answer,
+        required());
   });
 }
 
@@ -124,7 +127,7 @@ const std::string* file_of_library(const std::string& library, const Platform& m
   return found != looked_for.end() ? &found->second : nullptr;
 }
 
-void check_library(const std::string& library, const Platform& machine, Findings& findings) {
+void check_library(const std::string& library, const Platform& machine, CheckFindings& findings) {
   const auto requirement = [&] { return "system library " + library; };
   const auto& driver = machine.cuda.library;
   const auto& cxx = machine.libstdcxx;
@@ -132,16 +135,17 @@ void check_library(const std::string& library, const Platform& machine, Findings
     const bool is_stub = driver.is_known() && driver.value().note.find("stub") != std::string::npos;
     const Answer answer = holds(driver.is_known() && !is_stub);
     findings.note(answer, is_stub ? "EH-G02" : "EH-G01", [&] {
-      Check check = told(requirement(), driver.is_known() ? driver.value().path : "none", driver.source());
+      Check check =
+          reported(requirement(), driver.is_known() ? driver.value().path : "none", driver.source());
       if (answer == Answer::no)
         check.evidence = {{"library", library, "manifest"}, {"path", check.observed, driver.source()}};
       return check;
     });
   } else if (library == "libstdc++.so.6" && cxx.is_known()) {
-    findings.note(true, {}, [&] { return told(requirement(), cxx.value().path, cxx.source()); });
+    findings.note(true, {}, [&] { return reported(requirement(), cxx.value().path, cxx.source()); });
   } else if (const std::string* file = file_of_library(library, machine)) {
     findings.note(!file->empty(), "EH-L01", [&] {
-      Check check = told(requirement(), file->empty() ? "none" : *file, machine.libraries.source());
+      Check check = reported(requirement(), file->empty() ? "none" : *file, machine.libraries.source());
       if (file->empty())
         check.evidence = {{"library", library, "manifest"},
                           {"searched", machine.libraries.source(), "the loader's order"}};
@@ -153,7 +157,7 @@ void check_library(const std::string& library, const Platform& machine, Findings
   }
 }
 
-void check_metal(const Requirements& requirements, const Platform& machine, Findings& findings) {
+void check_metal(const Requirements& requirements, const Platform& machine, CheckFindings& findings) {
   if (!requirements.metal) return;
   const auto& metal = machine.metal;
   if (metal.is_unknown()) {
@@ -163,12 +167,12 @@ void check_metal(const Requirements& requirements, const Platform& machine, Find
   const Answer answer = holds(metal.is_known());
   findings.note(answer, "EH-S17", [&] {
     return with_evidence(
-        told("Metal device", metal.is_known() ? metal.value().device : "none", metal.source()), answer,
+        reported("Metal device", metal.is_known() ? metal.value().device : "none", metal.source()), answer,
         "Metal");
   });
 }
 
-void check_rocm(const Requirements& requirements, const Platform& machine, Findings& findings) {
+void check_rocm(const Requirements& requirements, const Platform& machine, CheckFindings& findings) {
   if (!requirements.rocm) return;
   const auto& rocm = machine.rocm;
   const auto& wanted = requirements.rocm->gfx;
@@ -186,13 +190,14 @@ void check_rocm(const Requirements& requirements, const Platform& machine, Findi
     return std::find(wanted.begin(), wanted.end(), device) != wanted.end();
   }));
   findings.note(answer, "EH-S16", [&] {
-    return with_evidence(told(requirement(), join(devices, " "), rocm.source()), answer, join(wanted, " "));
+    return with_evidence(reported(requirement(), join(devices, " "), rocm.source()), answer,
+                         join(wanted, " "));
   });
 }
 
 }  // namespace
 
-void check_system(const manifest::Build& build, const Platform& machine, Findings& findings) {
+void check_system(const manifest::Build& build, const Platform& machine, CheckFindings& findings) {
   const Requirements& requirements = build.requires_;
   if (check_libc(requirements, machine, findings)) check_libstdcxx(requirements, machine, findings);
   if (!requirements.os_version.empty())

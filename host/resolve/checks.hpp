@@ -7,7 +7,7 @@
 #include "host/resolve/cuda_tables.hpp"
 #include "host/resolve/findings.hpp"
 #include "host/resolve/plan.hpp"
-#include "host/resolve/version_wish.hpp"
+#include "host/resolve/version_specifier.hpp"
 #include "host/resolve/visible_devices.hpp"
 
 namespace enginehost::resolve {
@@ -28,7 +28,7 @@ struct Question {
   Question(const platform::Platform& observed, const Request& asked, std::int64_t asked_at);
   const Machine machine;
   const Request request;
-  const VersionWish version;
+  const VersionSpecifier version;
   const std::vector<std::string> devices;  // the devices that the request names, in order
   const std::int64_t now;                  // seconds since 1970, by this machine's clock
 };
@@ -38,23 +38,23 @@ enum class CudaFit { none, native, minor_version };
 
 // Whether the build is one that was asked for at all: system, version, flavor. False: the last finding says
 // why not, and nothing else about the build matters.
-bool check_request(const manifest::Build& build, const Question& question, Findings& findings);
+bool check_request(const manifest::Build& build, const Question& question, CheckFindings& findings);
 // Whether it could be had: withdrawn, not compiled, without digest, offline. Never unknown.
-void check_availability(const manifest::Build& build, const Question& question, Findings& findings);
+void check_availability(const manifest::Build& build, const Question& question, CheckFindings& findings);
 // libc, libstdc++, system version, processor, memory, system libraries, Visual C++ runtime, Metal, ROCm, and
 // what this version does not know.
-void check_system(const manifest::Build& build, const platform::Platform& machine, Findings& findings);
+void check_system(const manifest::Build& build, const platform::Platform& machine, CheckFindings& findings);
 // Driver, device code, visible devices, device memory.
-CudaFit check_cuda(const manifest::Build& build, const Machine& machine, Findings& findings);
+CudaFit check_cuda(const manifest::Build& build, const Machine& machine, CheckFindings& findings);
 // The device asked for, against what the build offers and the machine has. Never unknown.
-void check_device(const manifest::Build& build, const Question& question, Findings& findings);
+void check_device(const manifest::Build& build, const Question& question, CheckFindings& findings);
 
 // All of them in their order; `asked_for` is check_request's answer.
 struct Held {
   bool asked_for = false;
   CudaFit cuda = CudaFit::none;
 };
-Held hold(const manifest::Build& build, const Question& question, Findings& findings);
+Held hold(const manifest::Build& build, const Question& question, CheckFindings& findings);
 
 // "cuda", "rocm", "mps", "cpu": what the build mainly computes on, by its flavor.
 std::string_view main_device(const manifest::Build& build);
@@ -62,7 +62,7 @@ std::string_view main_device(const manifest::Build& build);
 std::vector<std::string> devices_of(const std::string& request);
 
 // Shapes of checks that several families share.
-Check told(std::string requirement, std::string observed, std::string source);
+Check reported(std::string requirement, std::string observed, std::string source);
 Check unanswered(std::string requirement, std::string why);
 // ">=2.17" as ">= 2.17", "2.17" as ">= 2.17".
 std::string bound_text(std::string_view bound);
@@ -87,6 +87,6 @@ struct Reading {
 Answer answer_of(const std::string& bound, const Reading& reading);
 Check version_check(std::string_view what, const std::string& bound, const Reading& reading, Answer answer);
 void note_version(std::string_view what, const std::string& bound, const Reading& reading,
-                  std::string_view code, Findings& findings);
+                  std::string_view code, CheckFindings& findings);
 
 }  // namespace enginehost::resolve

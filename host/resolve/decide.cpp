@@ -22,7 +22,7 @@ struct Weighed {
   Rank rank;
   RankKey key;  // once all ranks are complete
   Stage stage = Stage::tried;
-  std::string_view refusal;  // the code of its first "no"; a literal or the catalogue's
+  std::string_view refusal;  // the code of its first "no"; a literal or the catalog's
 };
 
 // A record counts for the build it was made with: same id, same artifacts, loaded in the same way. A build
@@ -70,7 +70,7 @@ Weighed weigh(const std::shared_ptr<const Build>& build, const std::shared_ptr<c
   Weighed weighed;
   weighed.candidate = Candidate(build, question);
   Candidate& candidate = weighed.candidate;
-  Findings findings(Findings::Detail::answers);
+  CheckFindings findings(CheckFindings::Detail::answers);
   const Held held = hold(*build, *question, findings);
   const Record* record = held.asked_for ? record_of(*build, history) : nullptr;
   candidate.proven = record != nullptr && record->state == State::proven;
@@ -85,7 +85,7 @@ Weighed weigh(const std::shared_ptr<const Build>& build, const std::shared_ptr<c
         is_availability(findings.refusal()) || (build->in_place && build->in_place->problem);
     candidate.verdict = only_unavailable ? Verdict::unavailable : Verdict::rejected;
     weighed.stage = only_unavailable ? Stage::unavailable : Stage::unfit;
-  } else if (record != nullptr && is_set_aside(*record, now) && question->request.force != build->id) {
+  } else if (record != nullptr && is_quarantined(*record, now) && question->request.force != build->id) {
     candidate.turn_down(record->state == State::disabled ? Verdict::disabled : Verdict::quarantined,
                         set_aside(*build, *record));
     weighed.stage = Stage::set_aside;
@@ -93,8 +93,8 @@ Weighed weigh(const std::shared_ptr<const Build>& build, const std::shared_ptr<c
   return weighed;
 }
 
-Diagnosis unknown_engine(const manifest::Catalogue& catalogue, const std::string& engine) {
-  const std::vector<std::string> known = catalogue.engines();
+Diagnosis unknown_engine(const manifest::Catalog& catalog, const std::string& engine) {
+  const std::vector<std::string> known = catalog.engines();
   Diagnosis diagnosis = diagnose("EH-S02").with("engine", engine, "request");
   if (const auto near = nearest(engine, known)) diagnosis.with("nearest", *near, "repositories");
   for (const std::string& name : known) diagnosis.with("known", name, "repositories");
@@ -126,7 +126,7 @@ std::string nearest_version(std::string_view wanted, const std::vector<std::stri
 
 // Which wishes turned builds down: only leaving those out allows more. `sorted` is parallel to the
 // candidates.
-void add_refusing_wishes(const Plan& plan, const std::vector<Weighed*>& sorted, Diagnosis& diagnosis) {
+void add_refusing_constraints(const Plan& plan, const std::vector<Weighed*>& sorted, Diagnosis& diagnosis) {
   std::size_t flavors = 0, devices = 0, others = 0;
   std::vector<std::string> versions;
   for (std::size_t i = 0; i < sorted.size(); ++i) {
@@ -160,7 +160,7 @@ Diagnosis nothing_fits(const Plan& plan, const std::vector<Weighed*>& sorted) {
                             .with("engine", plan.request.engine, "request")
                             .with("request", request_text(plan.request), "request")
                             .with("count", std::to_string(plan.candidates.size()), "repositories");
-  add_refusing_wishes(plan, sorted, diagnosis);
+  add_refusing_constraints(plan, sorted, diagnosis);
   // The nearest few are enough to see why; --explain has them all.
   for (std::size_t i = 0; i < std::min<std::size_t>(plan.candidates.size(), 5); ++i) {
     const Candidate& candidate = plan.candidates[i];
@@ -177,12 +177,12 @@ Diagnosis nothing_fits(const Plan& plan, const std::vector<Weighed*>& sorted) {
   return diagnosis;
 }
 
-// A better build that is set aside, or a wish that the first build does not meet, makes opening it a
+// A better build that is quarantined, or a wish that the first build does not meet, makes opening it a
 // fallback.
 bool is_fallback(const std::vector<Weighed*>& sorted, const Request& request) {
   if (sorted.empty() || sorted[0]->stage != Stage::tried) return false;
   const Weighed& first = *sorted[0];
-  if (first.rank.flavor_not_wished != 0) return true;
+  if (first.rank.flavor_not_requested != 0) return true;
   if (!request.device.empty() && first.rank.device_place != 0) return true;
   return std::any_of(sorted.begin(), sorted.end(), [&](const Weighed* one) {
     return one->stage == Stage::set_aside && one->key < first.key;
@@ -190,7 +190,7 @@ bool is_fallback(const std::vector<Weighed*>& sorted, const Request& request) {
 }
 
 // Whoever forces a build must hear it when another one is opened. One of another engine is another request's.
-std::optional<Diagnosis> forced_in_vain(const manifest::Catalogue& catalogue, const Plan& plan) {
+std::optional<Diagnosis> forced_in_vain(const manifest::Catalog& catalog, const Plan& plan) {
   const std::string& force = plan.request.force;
   if (force.empty()) return std::nullopt;
   Diagnosis diagnosis = diagnose("EH-S22").with("build", force, "request");
@@ -204,7 +204,7 @@ std::optional<Diagnosis> forced_in_vain(const manifest::Catalogue& catalogue, co
       diagnosis.with("reason", "needs " + check->requirement + ", found " + check->observed, check->source);
     return diagnosis;
   }
-  if (std::any_of(catalogue.builds.begin(), catalogue.builds.end(),
+  if (std::any_of(catalog.builds.begin(), catalog.builds.end(),
                   [&](const auto& build) { return build->id == force; }))
     return std::nullopt;
   if (const auto near = nearest(force, known)) diagnosis.with("nearest", *near, "repositories");
@@ -213,17 +213,17 @@ std::optional<Diagnosis> forced_in_vain(const manifest::Catalogue& catalogue, co
 
 }  // namespace
 
-Plan decide(const platform::Platform& platform, const manifest::Catalogue& catalogue,
+Plan decide(const platform::Platform& platform, const manifest::Catalog& catalog,
             const history::History& history, const Request& request, std::int64_t now) {
   Plan plan;
   plan.request = request;
   const auto question = std::make_shared<const Question>(platform, request, now);
   std::vector<Weighed> weighed;
-  weighed.reserve(catalogue.builds.size());
-  for (const auto& build : catalogue.builds)
+  weighed.reserve(catalog.builds.size());
+  for (const auto& build : catalog.builds)
     if (build->engine == request.engine) weighed.push_back(weigh(build, question, history, now));
   if (weighed.empty()) {
-    plan.diagnosis = unknown_engine(catalogue, request.engine);
+    plan.diagnosis = unknown_engine(catalog, request.engine);
     return plan;
   }
   std::vector<std::pair<const std::string*, Rank*>> versions;
@@ -236,7 +236,7 @@ Plan decide(const platform::Platform& platform, const manifest::Catalogue& catal
     one.key = key_of(one.rank);
     sorted.push_back(&one);
   }
-  // They lie in the order of the catalogue, so their addresses keep it where ranks are equal.
+  // They lie in the order of the catalog, so their addresses keep it where ranks are equal.
   std::sort(sorted.begin(), sorted.end(), [](const Weighed* left, const Weighed* right) {
     return std::tie(left->stage, left->key, left) < std::tie(right->stage, right->key, right);
   });
@@ -253,7 +253,7 @@ Plan decide(const platform::Platform& platform, const manifest::Catalogue& catal
     }
     plan.candidates.push_back(std::move(one->candidate));
   }
-  plan.forced_in_vain = forced_in_vain(catalogue, plan);
+  plan.forced_in_vain = forced_in_vain(catalog, plan);
   plan.fallback = plan.fallback || (rank > 0 && plan.forced_in_vain.has_value());
   if (rank == 0) {
     const Candidate& best = plan.candidates.front();

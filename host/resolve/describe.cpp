@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/counted.hpp"
+#include "base/pluralize.hpp"
 #include "base/printable.hpp"
 
 namespace enginehost::resolve {
@@ -113,11 +113,11 @@ std::string describe_plan(const Plan& plan, bool explain) {
     const Check* check = decisive_check(checks);
     return check == nullptr || (check->code != "EH-S03" && check->code != "EH-S05");
   };
-  struct Row {
+  struct TableRow {
     const Candidate& candidate;
     std::vector<Check> checks;
   };
-  std::vector<Row> rows;
+  std::vector<TableRow> rows;
   for (const Candidate& candidate : plan.candidates) {
     std::vector<Check> checks = printable_checks(candidate);
     if (!is_shown(candidate, checks)) {
@@ -138,7 +138,7 @@ std::string describe_plan(const Plan& plan, bool explain) {
     text += line + "\n";
     if (explain) describe_checks(checks, text);
   }
-  if (hidden != 0) text += "and " + counted(hidden, "build", "builds") + " for other systems or versions\n";
+  if (hidden != 0) text += "and " + pluralize(hidden, "build", "builds") + " for other systems or versions\n";
   return text;
 }
 

@@ -13,40 +13,40 @@ namespace enginehost::resolve {
 // the texts takes most of the time of both. So each rule gives its answer at once and its texts as a function
 // that is called only where texts are wanted: one rule, one order, and no second path that could say
 // something else.
-class Findings {
+class CheckFindings {
  public:
   enum class Detail { answers, texts };
-  explicit Findings(Detail detail) : detail_(detail) {}
+  explicit CheckFindings(Detail detail) : detail_(detail) {}
 
   // Notes one requirement. `code` is of the failure class that a "no" is, and a literal; `tell` gives the
   // Check, whose result and code are filled in here.
-  template <class Tell>
-  Answer note(Answer answer, std::string_view code, Tell&& tell) {
+  template <class Report>
+  Answer note(Answer answer, std::string_view code, Report&& report) {
     last_ = answer;
     if (answer == Answer::no && !refused()) refusal_ = code;
     if (answer == Answer::unknown) has_unknown_ = true;
     if (detail_ == Detail::texts) {
-      checks_.push_back(std::forward<Tell>(tell)());
+      checks_.push_back(std::forward<Report>(report)());
       checks_.back().result = answer;
       checks_.back().code = answer == Answer::no ? code : std::string_view();
     }
     return answer;
   }
-  template <class Tell>
-  Answer note(bool holds, std::string_view code, Tell&& tell) {
-    return note(holds ? Answer::yes : Answer::no, code, std::forward<Tell>(tell));
+  template <class Report>
+  Answer note(bool holds, std::string_view code, Report&& report) {
+    return note(holds ? Answer::yes : Answer::no, code, std::forward<Report>(report));
   }
-  template <class Tell>
-  void note_unknown(Tell&& tell) {
-    note(Answer::unknown, {}, std::forward<Tell>(tell));
+  template <class Report>
+  void note_unknown(Report&& report) {
+    note(Answer::unknown, {}, std::forward<Report>(report));
   }
 
   // What the check before loading answers whatever is decided here: it is told, and makes nobody doubt the
   // build.
-  template <class Tell>
-  void note_left_to_preflight(Tell&& tell) {
+  template <class Report>
+  void note_left_to_preflight(Report&& report) {
     const bool doubtful = has_unknown_;
-    note_unknown(std::forward<Tell>(tell));
+    note_unknown(std::forward<Report>(report));
     has_unknown_ = doubtful;
     leaves_to_preflight_ = true;
   }

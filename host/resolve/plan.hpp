@@ -1,4 +1,4 @@
-// Deciding: (platform, catalogue, history, request) -> plan. Pure: no input or output of its own.
+// Deciding: (platform, catalog, history, request) -> plan. Pure: no input or output of its own.
 #pragma once
 #include <memory>
 #include <optional>
@@ -9,7 +9,7 @@
 
 #include "base/diagnosis.hpp"
 #include "host/history/history.hpp"
-#include "host/manifest/catalogue.hpp"
+#include "host/manifest/catalog.hpp"
 #include "host/platform/platform.hpp"
 
 namespace enginehost::resolve {
@@ -77,8 +77,8 @@ class Candidate {
 struct Plan {
   Request request;
   std::vector<Candidate>
-      candidates;         // ranked ones first, in order; then set aside, unavailable, rejected ones
-  bool fallback = false;  // a better candidate is set aside, or the first one is not what was wished for
+      candidates;         // ranked ones first, in order; then quarantined, unavailable, rejected ones
+  bool fallback = false;  // a better candidate is quarantined, or the first one is not what was wished for
   std::optional<Diagnosis> diagnosis;  // when no candidate is left: EH-S01, EH-S02 (unknown engine), …
   // EH-S22 ("build", "reason" or "nearest"): the forced build is not the one that is tried first.
   std::optional<Diagnosis> forced_in_vain;
@@ -91,10 +91,10 @@ struct Plan {
 // names one. `now` in seconds since 1970, for quarantines that end with time. History is taken as it is:
 // stale records have been dropped by its reader; it counts for a build with the same artifacts only. Pure,
 // any thread, linear in builds. Plan::diagnosis when nothing is ranked: EH-S02 ("engine", "nearest",
-// "known"…); else the best candidate's own when it is set aside or unavailable; else EH-S01 ("engine",
+// "known"…); else the best candidate's own when it is quarantined or unavailable; else EH-S01 ("engine",
 // "count", "request", "build", "reason", "candidate"…; for what of the request turned builds down
 // "unknown_version" with "nearest_version", or "of_other_versions", "of_other_flavors", "for_other_devices").
-Plan decide(const platform::Platform& platform, const manifest::Catalogue& catalogue,
+Plan decide(const platform::Platform& platform, const manifest::Catalog& catalog,
             const history::History& history, const Request& request, std::int64_t now);
 
 }  // namespace enginehost::resolve

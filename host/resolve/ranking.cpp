@@ -28,14 +28,14 @@ int number_of(std::string_view version) {
 
 }  // namespace
 
-Rank rank_of(const manifest::Build& build, const Question& question, const Findings& findings, CudaFit cuda,
-             bool proven) {
+Rank rank_of(const manifest::Build& build, const Question& question, const CheckFindings& findings,
+             CudaFit cuda, bool proven) {
   Rank rank;
   const Request& request = question.request;
   const std::string_view device = main_device(build);
   rank.not_forced = request.force.empty() || request.force != build.id;
   rank.unnamed_prerelease = is_prerelease(build.version) && !question.version.names_prerelease();
-  rank.flavor_not_wished = !request.flavor.empty() && request.flavor != build.flavor;
+  rank.flavor_not_requested = !request.flavor.empty() && request.flavor != build.flavor;
   for (const std::string& wanted : question.devices) {
     const std::string_view kind = std::string_view(wanted).substr(0, wanted.find(':'));
     if (kind == device || (kind == "gpu" && device != "cpu")) break;
@@ -90,7 +90,7 @@ RankKey key_of(const Rank& rank) {
   constexpr std::int64_t greatest = std::numeric_limits<int>::max();
   add(key.first, 1, rank.not_forced);
   add(key.first, 1, rank.unnamed_prerelease);
-  add(key.first, 1, rank.flavor_not_wished);
+  add(key.first, 1, rank.flavor_not_requested);
   add(key.first, 16, rank.device_place);
   add(key.first, 1, rank.has_unknown);
   add(key.first, 1, rank.is_cpu);

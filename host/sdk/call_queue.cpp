@@ -4,8 +4,8 @@
 
 namespace enginehost::sdk {
 
-Result<CallQueue::Turn> CallQueue::take(const std::optional<CancelToken>& cancel) {
-  constexpr std::chrono::milliseconds look{20};  // nobody wakes who waits when a token is cancelled
+Result<CallQueue::QueueTurn> CallQueue::take(const std::optional<CancelToken>& cancel) {
+  constexpr std::chrono::milliseconds look{20};  // nobody wakes who waits when a token is canceled
   Places own(1);                                 // made before anything is locked
   const Places::iterator place = own.begin();
   {
@@ -13,14 +13,14 @@ Result<CallQueue::Turn> CallQueue::take(const std::optional<CancelToken>& cancel
     waiting_.splice(waiting_.end(), own);
   }
   // Before the lock, so that it goes after it: leaving takes the lock again, however this function ends.
-  Turn turn(this, place);
+  QueueTurn turn(this, place);
   std::unique_lock<std::mutex> lock(mutex_);
   while (waiting_.begin() != place) {
     if (!cancel) {
       place->comes.wait(lock);
       continue;
     }
-    if (cancel->cancelled()) return fail(diagnose("EH-P10"));
+    if (cancel->canceled()) return fail(diagnose("EH-P10"));
     place->comes.wait_for(lock, look);
   }
   return turn;

@@ -14,19 +14,20 @@ namespace enginehost::sdk {
 // Any thread. It outlives the turns that are taken.
 class CallQueue {
   // Who waits sleeps at its own, so that a turn that ends wakes one thread and not all.
-  struct Place {
+  struct QueuePlace {
     std::condition_variable comes;  // its turn
   };
-  using Places = std::list<Place>;
+  using Places = std::list<QueuePlace>;
 
  public:
   // Ends when it goes.
-  class Turn {
+  class QueueTurn {
    public:
-    Turn(CallQueue* queue, Places::iterator place) : queue_(queue), place_(place) {}
-    Turn(Turn&& other) noexcept : queue_(std::exchange(other.queue_, nullptr)), place_(other.place_) {}
-    Turn& operator=(Turn&&) = delete;
-    ~Turn() {
+    QueueTurn(CallQueue* queue, Places::iterator place) : queue_(queue), place_(place) {}
+    QueueTurn(QueueTurn&& other) noexcept
+        : queue_(std::exchange(other.queue_, nullptr)), place_(other.place_) {}
+    QueueTurn& operator=(QueueTurn&&) = delete;
+    ~QueueTurn() {
       if (queue_ != nullptr) queue_->leave(place_);
     }
 
@@ -35,8 +36,8 @@ class CallQueue {
     Places::iterator place_;
   };
 
-  // Waits for whoever came before; EH-P10 when cancelled before that.
-  Result<Turn> take(const std::optional<CancelToken>& cancel);
+  // Waits for whoever came before; EH-P10 when canceled before that.
+  Result<QueueTurn> take(const std::optional<CancelToken>& cancel);
 
  private:
   void leave(Places::iterator place);

@@ -42,7 +42,7 @@ class CancelTree {
     const std::lock_guard<std::mutex> hold(adding_);
     CancelTree* tree = unused_;
     if (tree != nullptr) {
-      if (tree->token().cancelled()) tree->renew();
+      if (tree->token().canceled()) tree->renew();
       unused_ = tree->next_unused_;
     } else {
       tree = new CancelTree;
@@ -51,7 +51,7 @@ class CancelTree {
     }
     // Whoever cancels looks at those below after that: one of the two sees the other.
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    if (token().cancelled()) tree->cancel();
+    if (token().canceled()) tree->cancel();
     return tree;
   }
 

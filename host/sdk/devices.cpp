@@ -9,9 +9,9 @@
 #include "host/load/in_process/device_tensor.hpp"
 #include "host/load/in_process/passed_tensor.hpp"
 #include "host/load/in_process/results.hpp"
-#include "host/sdk/carried.hpp"
 #include "host/sdk/chosen_device.hpp"
 #include "host/sdk/handles.hpp"
+#include "host/sdk/owned_tensor.hpp"
 
 namespace sdk = enginehost::sdk;
 using enginehost::Result;
@@ -67,7 +67,7 @@ Result<std::string> device_at_work(const enginehost_engine& engine, engine_devic
 }
 
 // Fills in what enginehost_engine_device() tells.
-Result<void> tell(const enginehost_engine& engine, std::size_t number, enginehost_device* out) {
+Result<void> report(const enginehost_engine& engine, std::size_t number, enginehost_device* out) {
   enginehost_error* error = nullptr;
   const enginehost_status status = enginehost_engine_device(&engine, number, out, &error);
   enginehost_error_free(error);
@@ -85,7 +85,7 @@ Result<enginehost::load::OwnedTensor> room_for(enginehost::load::Engine& engine,
   if (!to.is_ours) return load::create_tensor(engine, like, options);
   load::Results results;
   if (results.get()->place(results.get(), 0, nullptr, &like) == nullptr) throw std::bad_alloc();
-  return load::OwnedTensor(sdk::carry(std::move(results.take().front())));
+  return load::OwnedTensor(sdk::own_tensor(std::move(results.take().front())));
 }
 
 Result<enginehost::load::OwnedTensor> copied_to(enginehost::load::Engine& engine, const engine_tensor& from,
@@ -109,7 +109,7 @@ enginehost_status enginehost_engine_choose_device(const enginehost_engine* engin
   return sdk::guarded(error, [&]() -> Result<void> {
     if (engine == nullptr) return fail(sdk::wrong_argument("engine", "it is NULL"));
     TRY_ASSIGN(const std::size_t number, sdk::chosen_device(*engine, wanted));
-    return tell(*engine, number, out);
+    return report(*engine, number, out);
   });
 }
 

@@ -71,7 +71,7 @@ enginehost_error error_of(const Diagnosis& diagnosis);
 
 // Calls the application's callback with an event of the engine.
 using DeviceCallback = void (*)(const enginehost_device_event* event, void* user_data);
-void tell(DeviceCallback callback, void* user_data, const load::DeviceEvent& happened);
+void report(DeviceCallback callback, void* user_data, const load::DeviceEvent& happened);
 
 // Gives the diagnosis out and returns its status; never ENGINEHOST_OK.
 enginehost_status report(const Diagnosis& diagnosis, enginehost_error** error) noexcept;

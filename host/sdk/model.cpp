@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "base/paths.hpp"
-#include "host/sdk/carried.hpp"
 #include "host/sdk/chosen_device.hpp"
 #include "host/sdk/handles.hpp"
+#include "host/sdk/owned_tensor.hpp"
 
 namespace sdk = enginehost::sdk;
 using enginehost::Result;
@@ -23,13 +23,13 @@ enginehost::load::CallOptions call_with(const enginehost_cancel* cancel) {
   return call;
 }
 
-// Waits until no other thread runs the model, unless the engine says that several may. EH-P10 when cancelled
+// Waits until no other thread runs the model, unless the engine says that several may. EH-P10 when canceled
 // before that.
-Result<std::optional<sdk::CallQueue::Turn>> turn_on(enginehost_model& model,
-                                                    const std::optional<enginehost::CancelToken>& cancel) {
-  std::optional<sdk::CallQueue::Turn> turn;
+Result<std::optional<sdk::CallQueue::QueueTurn>> turn_on(
+    enginehost_model& model, const std::optional<enginehost::CancelToken>& cancel) {
+  std::optional<sdk::CallQueue::QueueTurn> turn;
   if (model.model->concurrent()) return turn;
-  TRY_ASSIGN(sdk::CallQueue::Turn taken, model.runs.take(cancel));
+  TRY_ASSIGN(sdk::CallQueue::QueueTurn taken, model.runs.take(cancel));
   turn.emplace(std::move(taken));
   return turn;
 }
@@ -176,7 +176,7 @@ DLManagedTensorVersioned* enginehost_outputs_take(enginehost_outputs* outputs, s
   if (outputs == nullptr || number >= outputs->outputs.size() || outputs->outputs[number] == nullptr)
     return nullptr;
   try {
-    return reinterpret_cast<DLManagedTensorVersioned*>(sdk::carry(std::move(outputs->outputs[number])));
+    return reinterpret_cast<DLManagedTensorVersioned*>(sdk::own_tensor(std::move(outputs->outputs[number])));
   } catch (const std::bad_alloc&) {
     return nullptr;
   }

@@ -13,7 +13,7 @@
 #include "host/explain/explain.hpp"
 #include "host/open/consent.hpp"
 #include "host/open/document.hpp"
-#include "host/resolve/version_wish.hpp"
+#include "host/resolve/version_specifier.hpp"
 #include "host/sdk/handles.hpp"
 #include "host/settings/layer.hpp"
 
@@ -71,7 +71,7 @@ Result<void> check_request(const enginehost_request* request) {
       return fail(
           sdk::wrong_argument("request.device", "\"" + text_or_empty(request->device) + "\": " + wrong));
   if (HAS(request, version))
-    if (const std::string wrong = resolve::VersionWish(text_or_empty(request->version)).problem();
+    if (const std::string wrong = resolve::VersionSpecifier(text_or_empty(request->version)).problem();
         !wrong.empty())
       return fail(sdk::wrong_argument("request.version", "\"" + text_or_empty(request->version) +
                                                              "\": " + wrong + "; accepted are " +
@@ -146,7 +146,7 @@ std::string key_of(const enginehost_request& request) {
   return key;
 }
 
-// The caller's answer; without a callback, licences that nobody accepted stand in the way.
+// The caller's answer; without a callback, licenses that nobody accepted stand in the way.
 Result<void> consent(const enginehost_request& request, const settings::Settings& settings,
                      const acquire::Question& asked) {
   TRY_ASSIGN(const std::vector<acquire::LicenseQuestion> licenses, open::licenses_to_ask(settings, asked));
@@ -218,10 +218,10 @@ open::OpenRequest open_request(const enginehost_request& request, open::AskedSet
   return open;
 }
 
-std::unique_ptr<open::World> world_for(const enginehost_request& request, settings::Settings settings) {
+std::unique_ptr<open::OpenContext> world_for(const enginehost_request& request, settings::Settings settings) {
   std::optional<CancelToken> cancel;
   if (HAS(&request, cancel) && request.cancel != nullptr) cancel = request.cancel->token;
-  return std::make_unique<open::World>(std::move(settings), std::nullopt, std::move(cancel));
+  return std::make_unique<open::OpenContext>(std::move(settings), std::nullopt, std::move(cancel));
 }
 
 void listen(enginehost_engine& engine, const enginehost_request& request) {
@@ -229,7 +229,7 @@ void listen(enginehost_engine& engine, const enginehost_request& request) {
   engine.health = engine.shared->health();
   engine.listener = engine.health->add_listener(
       [callback = request.on_device, user_data = request.user_data](const load::DeviceEvent& happened) {
-        sdk::tell(callback, user_data, happened);
+        sdk::report(callback, user_data, happened);
       });
 }
 
@@ -237,13 +237,13 @@ void listen(enginehost_engine& engine, const enginehost_request& request) {
 std::size_t add_to(load::EngineLog& log, const enginehost_request& request) {
   return log.add([callback = request.on_log, user_data = request.user_data](const load::LogMessage& said) {
     const std::string topic(said.topic), message(said.message);
-    enginehost_log told{};
-    told.size = sizeof told;
-    told.level = said.level;
-    told.in_probe = said.in_probe ? 1 : 0;
-    told.topic = topic.c_str();
-    told.message = message.c_str();
-    callback(&told, user_data);
+    enginehost_log reported{};
+    reported.size = sizeof reported;
+    reported.level = said.level;
+    reported.in_probe = said.in_probe ? 1 : 0;
+    reported.topic = topic.c_str();
+    reported.message = message.c_str();
+    callback(&reported, user_data);
   });
 }
 
@@ -295,12 +295,12 @@ enginehost_status enginehost_plan(const enginehost_request* request, char** json
     if (json == nullptr) return fail(sdk::wrong_argument("json", "it is NULL"));
     TRY_ASSIGN(settings::Settings settings,
                settings::load_settings(flags_of(*request), settings::Environment::of_this_process()));
-    const auto world = world_for(*request, std::move(settings));
+    const auto context = world_for(*request, std::move(settings));
     open::OpenRequest open =
-        open_request(*request, [&]() -> const settings::Settings& { return world->settings(); });
+        open_request(*request, [&]() -> const settings::Settings& { return context->settings(); });
     open.plan_only = true;
-    open::Outcome outcome = open::open_engine(*world, open);
-    *json = sdk::copy_text(enginehost::without_passwords(open::document(*world, outcome).dump(2)));
+    open::Outcome outcome = open::open_engine(*context, open);
+    *json = sdk::copy_text(enginehost::without_passwords(open::document(*context, outcome).dump(2)));
     if (outcome.state == open::State::failed) return fail(why_nothing(outcome));
     return {};
   });
@@ -313,11 +313,11 @@ enginehost_status enginehost_platform(char** json, enginehost_error** error) noe
     TRY_ASSIGN(settings::Settings settings,
                settings::load_settings({}, settings::Environment::of_this_process()));
     settings.offline = true;  // builds are asked what libraries they want, and nobody for new ones
-    open::World world(std::move(settings));
-    world.look_anew();
-    world.look_for_libraries({});
+    open::OpenContext context(std::move(settings));
+    context.refresh();
+    context.look_for_libraries({});
     *json = sdk::copy_text(
-        Json::object().set("format", 1).set("platform", platform::to_json(world.platform(), true)).dump(2));
+        Json::object().set("format", 1).set("platform", platform::to_json(context.platform(), true)).dump(2));
     return {};
   });
 }

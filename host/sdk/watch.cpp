@@ -14,7 +14,7 @@ using enginehost::Result;
 
 namespace enginehost::sdk {
 
-void tell(DeviceCallback callback, void* user_data, const load::DeviceEvent& happened) {
+void report(DeviceCallback callback, void* user_data, const load::DeviceEvent& happened) {
   const std::string reason = happened.lost ? explain::one_line(happened.why) : "";
   const enginehost_error error = happened.lost ? error_of(happened.why) : enginehost_error();
   enginehost_device_event event{};
@@ -67,9 +67,9 @@ enginehost_status enginehost_engine_watch(enginehost_engine* engine, const engin
       options.interval = std::chrono::milliseconds(
           std::max(watch->interval_ms != 0 ? watch->interval_ms : default_interval, shortest_interval));
       options.signs_interval = std::min(signs_interval, options.interval);
-      options.told = [callback = watch->on_device,
-                      user_data = watch->user_data](const enginehost::load::DeviceEvent& event) {
-        sdk::tell(callback, user_data, event);
+      options.reported = [callback = watch->on_device,
+                          user_data = watch->user_data](const enginehost::load::DeviceEvent& event) {
+        sdk::report(callback, user_data, event);
       };
       // An engine of the processor alone has nothing that can be lost, and needs no thread.
       if (!options.devices.empty())

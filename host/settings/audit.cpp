@@ -111,7 +111,7 @@ Result<void> AuditLog::add(std::string_view event, const Json& facts) const {
   TRY(make_folders(folder_));
   cache::WaitOptions wait;
   wait.patience = lock_patience;
-  const Person person = Person::of_this_process();
+  const User person = User::of_this_process();
   TRY_ASSIGN(const cache::FileLock lock,
              cache::FileLock::exclusive(folder_ / "lock", person.application, wait));
   const fs::path current = folder_ / "audit.jsonl";

@@ -1,4 +1,4 @@
-// The log of what changed on this machine: fetched, installed, removed, agreed to, trusted, set aside.
+// The log of what changed on this machine: fetched, installed, removed, agreed to, trusted, quarantined.
 //
 //   <state>/audit/audit.jsonl          one event a line, only appended to
 //   <state>/audit/audit-<n>.jsonl      earlier ones, complete, <n> = the number of their last event, 12

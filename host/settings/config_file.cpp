@@ -1,10 +1,10 @@
 #include <algorithm>
 
 #include "base/files.hpp"
-#include "base/passing_errors.hpp"
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
+#include "base/transient_errors.hpp"
 #include "host/settings/layer.hpp"
 
 namespace enginehost::settings {
@@ -282,7 +282,7 @@ Result<ConfigFile> read_config_file(const fs::path& file, bool is_system_file, b
   // that may not be entered. Nor must any file that cannot be looked at now and may be the next time.
   if (std::error_code unseen;
       !exists &&
-      (may_pass(error.default_error_condition().value()) ||
+      (is_transient(error.default_error_condition().value()) ||
        (is_system_file && (error || fs::symlink_status(file, unseen).type() == fs::file_type::symlink))))
     return fail(
         diagnose("EH-P02")

@@ -58,7 +58,7 @@ std::string_view name_of(ConsentWay way) {
 }
 
 Consent Consent::now(LicenseTerms terms, ConsentWay way) {
-  const Person person = Person::of_this_process();
+  const User person = User::of_this_process();
   Consent consent;
   consent.terms = std::move(terms);
   consent.user = person.user;

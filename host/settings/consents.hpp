@@ -1,4 +1,4 @@
-// Which licences were accepted on this machine: which text, by whom, when and how.
+// Which licenses were accepted on this machine: which text, by whom, when and how.
 //
 //   <state>/consents/consents.jsonl   one record a line, never changed
 #pragma once
@@ -43,7 +43,7 @@ class Consents {
   const std::vector<Consent>& all() const { return all_; }
   int unreadable() const { return unreadable_; }
 
-  // The last acceptance of these terms by that user, or nullptr. Another text is another licence: the digests
+  // The last acceptance of these terms by that user, or nullptr. Another text is another license: the digests
   // must be equal; where the manifest names none, the URLs. What a policy accepted lasts as long as the
   // policy: such records are history.
   const Consent* find(const LicenseTerms& terms, std::uint64_t uid) const;

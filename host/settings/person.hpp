@@ -5,7 +5,7 @@
 
 namespace enginehost::settings {
 
-struct Person {
+struct User {
   std::uint64_t uid = 0;    // on Windows a number made of the SID
   std::string user;         // its name, or empty: the number is what counts
   std::string host;         // this machine's name
@@ -13,7 +13,7 @@ struct Person {
   std::int64_t process = 0;
 
   // The user's name is the one in /etc/passwd, else $LOGNAME.
-  static Person of_this_process();
+  static User of_this_process();
 };
 
 // "2026-11-21T09:30:00Z", of now.

@@ -4,9 +4,9 @@
 #include <cerrno>
 
 #include "base/file_calls.hpp"
-#include "base/passing_errors.hpp"
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
+#include "base/transient_errors.hpp"
 #include "host/settings/system_places.hpp"
 
 namespace enginehost::settings {
@@ -27,12 +27,12 @@ std::vector<fs::path> prefixes(const Environment& environment) {
 }
 
 // Whose owners and rights decide whether the repository is trusted by its place.
-void add_trusted_by_place(Looks& looks, const fs::path& repository, const fs::path& sdk) {
-  looks.files.push_back(path_text(sdk));
-  looks.files.push_back(path_text(repository));
+void add_trusted_by_place(Inputs& inputs, const fs::path& repository, const fs::path& sdk) {
+  inputs.files.push_back(path_text(sdk));
+  inputs.files.push_back(path_text(repository));
   std::error_code error;
   for (fs::directory_iterator at(repository, error), end; !error && at != end; at.increment(error))
-    looks.files.push_back(path_text(at->path()));
+    inputs.files.push_back(path_text(at->path()));
 }
 
 }  // namespace
@@ -51,7 +51,7 @@ bool can_be_written(const fs::path& folder) {
       // Records that went elsewhere for a disk that stumbled once would be found by nobody: where the system
       // says no such thing as "not permitted", who writes there is told why not.
       if (errno != ENOENT) return errno != EACCES && errno != EROFS && errno != EPERM;
-    } else if (may_pass(errno)) {
+    } else if (is_transient(errno)) {
       return true;
     }
     if (path == path.parent_path()) break;
@@ -59,29 +59,29 @@ bool can_be_written(const fs::path& folder) {
   return false;
 }
 
-Place default_state(const fs::path& cache, const Environment& environment, Looks* looks) {
+SettingsPlace default_state(const fs::path& cache, const Environment& environment, Inputs* inputs) {
   const std::string machine = machine_name(environment);
   if (const fs::path folder = cache / "state" / path_of(machine); !cache.empty() && can_be_written(folder)) {
-    if (looks != nullptr) looks->writable.push_back(path_text(folder));
+    if (inputs != nullptr) inputs->writable.push_back(path_text(folder));
     return {folder, "cache"};
   }
-  const Place fallback = state_folder(environment);
+  const SettingsPlace fallback = state_folder(environment);
   if (!fallback.folder.empty() && can_be_written(fallback.folder / path_of(machine)))
     return {fallback.folder / path_of(machine), fallback.source};
   return {};
 }
 
-fs::path read_only_state(const fs::path& cache, const Place& state, const Environment& environment) {
+fs::path read_only_state(const fs::path& cache, const SettingsPlace& state, const Environment& environment) {
   const fs::path folder = cache / "state" / path_of(machine_name(environment));
   return cache.empty() || folder == state.folder ? fs::path() : folder;
 }
 
-Place default_helper(const Environment& environment, Looks* looks) {
+SettingsPlace default_helper(const Environment& environment, Inputs* inputs) {
   for (const fs::path& prefix : prefixes(environment)) {
     const fs::path helper = prefix / "libexec" / "enginehost" / helper_name();
-    if (looks != nullptr) looks->files.push_back(path_text(helper));
+    if (inputs != nullptr) inputs->files.push_back(path_text(helper));
     if (calls::access(helper.c_str(), X_OK) != 0) continue;
-    if (looks != nullptr) looks->runnable.push_back(path_text(helper));
+    if (inputs != nullptr) inputs->runnable.push_back(path_text(helper));
     return {helper, "default"};
   }
   return {};
@@ -103,21 +103,21 @@ std::vector<LikelyInstallation> likely_installations(const Environment& environm
   return found;
 }
 
-Result<std::optional<Place>> default_repository(const Environment& environment,
-                                                std::vector<std::string>& warnings, Looks* looks) {
+Result<std::optional<SettingsPlace>> default_repository(const Environment& environment,
+                                                        std::vector<std::string>& warnings, Inputs* inputs) {
   for (const fs::path& prefix : prefixes(environment)) {
     const fs::path repository = prefix / "share" / "enginehost" / "repository";
-    if (looks != nullptr) looks->files.push_back(path_text(repository / "index.json"));
+    if (inputs != nullptr) inputs->files.push_back(path_text(repository / "index.json"));
     if (calls::access((repository / "index.json").c_str(), F_OK) != 0) continue;
     const fs::path sdk = calls::access(environment.library_folder.c_str(), F_OK) == 0
                              ? environment.library_folder
                              : environment.executable_folder;
-    if (looks != nullptr) add_trusted_by_place(*looks, repository, sdk);
+    if (inputs != nullptr) add_trusted_by_place(*inputs, repository, sdk);
     TRY_ASSIGN(const std::string why, why_untrusted(repository, sdk));
-    if (why.empty()) return std::optional(Place{repository, "default"});
+    if (why.empty()) return std::optional(SettingsPlace{repository, "default"});
     warnings.push_back("the repository " + path_text(repository) + " is not used: " + why);
   }
-  return std::optional<Place>();
+  return std::optional<SettingsPlace>();
 }
 
 }  // namespace enginehost::settings

@@ -126,12 +126,12 @@ Result<void> check_host(const Policy& policy, std::string_view url) {
 std::optional<Diagnosis> forbidden_license(const Policy& policy, const std::string& id) {
   const auto& forbidden = policy.forbidden_licenses;
   if (std::find(forbidden.begin(), forbidden.end(), id) == forbidden.end()) return std::nullopt;
-  return refusal(policy, "forbid_licenses", join(forbidden, " "), "the licence " + id);
+  return refusal(policy, "forbid_licenses", join(forbidden, " "), "the license " + id);
 }
 
 std::optional<Diagnosis> consent_locked(const Policy& policy, const std::string& id) {
   if (!policy.locks("accept_licenses")) return std::nullopt;
-  return refusal(policy, "locked", "accept_licenses", "accepting the licence " + id);
+  return refusal(policy, "locked", "accept_licenses", "accepting the license " + id);
 }
 
 bool accepts_license(const Policy& policy, const std::string& id, const std::string& sha256) {

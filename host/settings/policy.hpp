@@ -37,7 +37,7 @@ Diagnosis unsigned_refused(const Policy& policy, const std::string& what);
 // Of every request and every redirection, by the URL's own host; a proxy on the way is not asked about.
 Result<void> check_host(const Policy& policy, std::string_view url);
 
-// A licence that nobody on this machine may accept, by whatever way.
+// A license that nobody on this machine may accept, by whatever way.
 std::optional<Diagnosis> forbidden_license(const Policy& policy, const std::string& id);
 
 // Accepting is the administrator's alone (policy.locked names accept_licenses), and this one is not accepted.

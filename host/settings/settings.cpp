@@ -29,10 +29,10 @@ std::string text_of(const std::vector<Mirror>& mirrors) {
 }
 
 // Weighs the sources key by key and keeps the record for engine-info.
-class Weighing {
+class SettingsMerge {
  public:
   // `layers`: the strongest first, the system's file last.
-  Weighing(Settings& settings, std::vector<const Layer*> layers, const ConfigFile& system)
+  SettingsMerge(Settings& settings, std::vector<const Layer*> layers, const ConfigFile& system)
       : settings_(settings),
         layers_(std::move(layers)),
         locked_(system.locked),
@@ -57,16 +57,16 @@ class Weighing {
         record(key, text_of(*said), source);
         return said;
       }
-      overrule(key, source, shown(key, text_of(*said)), layer->is_callers(), by_value,
-               fixed ? shown(key, text_of(*fixed)) : "its default");
+      override_value(key, source, shown(key, text_of(*said)), layer->is_callers(), by_value,
+                     fixed ? shown(key, text_of(*fixed)) : "its default");
     }
     if (fixed) record(key, text_of(*fixed), by_value ? locked_.source : layers_.back()->source);
     return fixed;
   }
 
   // Someone below said something else than what stands.
-  void overrule(const std::string& key, const std::string& source, const std::string& said, bool by_caller,
-                bool by_value, const std::string& standing) {
+  void override_value(const std::string& key, const std::string& source, const std::string& said,
+                      bool by_caller, bool by_value, const std::string& standing) {
     const std::string rule = by_value ? "policy." + key : "policy.locked";
     if (by_caller)
       refuse(diagnose("EH-P01")
@@ -141,19 +141,19 @@ class Weighing {
 
 // The repository that comes with EngineHost is nobody's wish: a list or a lock leaves it out, too, unless the
 // system's file asks for it or the list names its place. Who writes that file need not know the place.
-void add_default_repository(Settings& settings, Weighing& weighing, const Environment& environment,
+void add_default_repository(Settings& settings, SettingsMerge& merge, const Environment& environment,
                             bool locked) {
-  const auto said = weighing.pick("repositories_default", &Layer::repositories_default);
+  const auto said = merge.pick("repositories_default", &Layer::repositories_default);
   settings.repositories_default = said.value_or(true);
   if (!settings.repositories_default) return;
-  auto looked_for = default_repository(environment, settings.warnings, &settings.looks);
-  if (!looked_for) return weighing.refuse(std::move(looked_for).error());
-  const std::optional<Place>& place = *looked_for;
+  auto looked_for = default_repository(environment, settings.warnings, &settings.inputs);
+  if (!looked_for) return merge.refuse(std::move(looked_for).error());
+  const std::optional<SettingsPlace>& place = *looked_for;
   if (!place) return;
   const std::string location = plain_location(path_text(place->folder));
   if (lists(settings, location)) return;
   const Policy& policy = settings.policy;
-  if (weighing.system_asks_for(&Layer::repositories_default) ||
+  if (merge.system_asks_for(&Layer::repositories_default) ||
       (!locked && lies_in(location, policy.allowed_repositories))) {
     settings.repositories.push_back({location, !policy.require_signatures, "default"});
     return;
@@ -163,28 +163,27 @@ void add_default_repository(Settings& settings, Weighing& weighing, const Enviro
     settings.warnings.push_back("the repository " + location + " (default) is not used: the policy of " +
                                 policy.file + " does not allow it");
   else
-    weighing.record("repositories_default", "false", "policy of " + policy.file);
+    merge.record("repositories_default", "false", "policy of " + policy.file);
 }
 
-void add_repositories(Settings& settings, Weighing& weighing, const Environment& environment) {
-  const bool locked = weighing.lock("repositories");
-  for (const Layer* layer : weighing.layers())
+void add_repositories(Settings& settings, SettingsMerge& merge, const Environment& environment) {
+  const bool locked = merge.lock("repositories");
+  for (const Layer* layer : merge.layers())
     for (Repository repository : layer->repositories.value_or(std::vector<Repository>{})) {
       if (lists(settings, repository.location)) continue;
-      if (locked && layer != weighing.layers().back()) {
-        weighing.overrule("repositories", repository.source, repository.location, layer->is_callers(), false,
-                          "the system's list");
+      if (locked && layer != merge.layers().back()) {
+        merge.override_value("repositories", repository.source, repository.location, layer->is_callers(),
+                             false, "the system's list");
         continue;
       }
       if (!lies_in(repository.location, settings.policy.allowed_repositories)) {
         if (layer->is_callers())
-          weighing.refuse(
-              diagnose("EH-P01")
-                  .with("file", settings.policy.file)
-                  .with("key", "policy.repositories")
-                  .with("policy", rule_text("repositories", *settings.policy.allowed_repositories))
-                  .with("what", "the repository " + repository.location)
-                  .with("flag", repository.source));
+          merge.refuse(diagnose("EH-P01")
+                           .with("file", settings.policy.file)
+                           .with("key", "policy.repositories")
+                           .with("policy", rule_text("repositories", *settings.policy.allowed_repositories))
+                           .with("what", "the repository " + repository.location)
+                           .with("flag", repository.source));
         else
           settings.warnings.push_back("the repository " + repository.location + " (" + repository.source +
                                       ") is not used: the policy of " + settings.policy.file +
@@ -194,67 +193,67 @@ void add_repositories(Settings& settings, Weighing& weighing, const Environment&
       // Of another source it is left out when it would be asked, and told then.
       if (layer->is_callers() && is_url(repository.location))
         if (auto permitted = check_host(settings.policy, repository.location); !permitted)
-          weighing.refuse(std::move(permitted.error()
-                                        .with("repository", without_passwords(repository.location))
-                                        .with("flag", repository.source)));
+          merge.refuse(std::move(permitted.error()
+                                     .with("repository", without_passwords(repository.location))
+                                     .with("flag", repository.source)));
       repository.unsigned_allowed = repository.unsigned_allowed && settings.policy.unsigned_repositories &&
                                     !settings.policy.require_signatures;
       settings.repositories.push_back(std::move(repository));
     }
-  add_default_repository(settings, weighing, environment, locked);
+  add_default_repository(settings, merge, environment, locked);
   for (const Repository& repository : settings.repositories)
-    weighing.record("repository", without_passwords(repository.location), repository.source);
+    merge.record("repository", without_passwords(repository.location), repository.source);
 }
 
-void choose_places(Settings& settings, Weighing& weighing, const Environment& environment) {
-  if (const auto cache = weighing.pick("cache", &Layer::cache)) {
+void choose_places(Settings& settings, SettingsMerge& merge, const Environment& environment) {
+  if (const auto cache = merge.pick("cache", &Layer::cache)) {
     settings.cache_folder = path_of(plain_location(*cache));
   } else {
-    const Place place = default_cache(environment);
+    const SettingsPlace place = default_cache(environment);
     settings.cache_folder = place.folder;
-    weighing.record("cache", path_text(place.folder), place.folder.empty() ? "no home folder" : place.source);
+    merge.record("cache", path_text(place.folder), place.folder.empty() ? "no home folder" : place.source);
     if (place.folder.empty())
       settings.warnings.push_back("there is no home folder and no cache folder is set: nothing can be kept");
   }
   // It becomes text in records, documents and what the loader is told, where other bytes would arrive as
   // others.
   if (const std::string& text = path_text(settings.cache_folder); !is_utf8(text))
-    weighing.refuse(diagnose("EH-P02")
-                        .with("variable", settings.find("cache")->source)
-                        .with("key", "cache")
-                        .with("problem", "\"" + printable_line(text) + "\" is not UTF-8"));
+    merge.refuse(diagnose("EH-P02")
+                     .with("variable", settings.find("cache")->source)
+                     .with("key", "cache")
+                     .with("problem", "\"" + printable_line(text) + "\" is not UTF-8"));
   for (const std::string& folder :
-       weighing.pick("installations", &Layer::installations).value_or(std::vector<std::string>{}))
+       merge.pick("installations", &Layer::installations).value_or(std::vector<std::string>{}))
     settings.installations.push_back(path_of(plain_location(folder)));
-  const auto layers = weighing.pick("system_layers", &Layer::system_layers);
+  const auto layers = merge.pick("system_layers", &Layer::system_layers);
   for (const std::string& layer : layers.value_or(std::vector<std::string>{}))
     settings.system_layers.push_back(path_of(layer));
   std::error_code error;
   if (!layers && fs::is_directory(environment.system_layer, error)) {
     settings.system_layers.push_back(environment.system_layer);
-    weighing.record("system_layers", path_text(environment.system_layer), "default");
+    merge.record("system_layers", path_text(environment.system_layer), "default");
   }
-  if (const auto state = weighing.pick("state", &Layer::state)) {
+  if (const auto state = merge.pick("state", &Layer::state)) {
     settings.state_folder = path_of(*state) / machine_name(environment);
     if (const Setting* setting = settings.find("state")) settings.state_set_by = setting->source;
   } else {
-    const Place place = default_state(settings.cache_folder, environment, &settings.looks);
+    const SettingsPlace place = default_state(settings.cache_folder, environment, &settings.inputs);
     settings.state_folder = place.folder;
     settings.read_state_folder = read_only_state(settings.cache_folder, place, environment);
-    weighing.record("state", path_text(place.folder),
-                    place.folder.empty() ? "nowhere to write"
-                    // Not where anybody looks for it: shown where defaults are not.
-                    : !settings.read_state_folder.empty() && place.source == "default"
-                        ? "the cache's cannot be written"
-                        : place.source);
+    merge.record("state", path_text(place.folder),
+                 place.folder.empty() ? "nowhere to write"
+                 // Not where anybody looks for it: shown where defaults are not.
+                 : !settings.read_state_folder.empty() && place.source == "default"
+                     ? "the cache's cannot be written"
+                     : place.source);
     if (place.folder.empty())
       settings.warnings.push_back(
           "no folder for proofs and quarantine can be written: they last for this run only");
   }
-  if (const auto helper = weighing.pick("helper", &Layer::helper)) {
+  if (const auto helper = merge.pick("helper", &Layer::helper)) {
     settings.helper = path_of(*helper);
   } else {
-    const Place place = default_helper(environment, &settings.looks);
+    const SettingsPlace place = default_helper(environment, &settings.inputs);
     settings.helper = place.folder;
     // Else nobody would know why neither the helper nor the repository that come with EngineHost are found.
     if (place.folder.empty() && environment.executable_folder.empty() && environment.library_folder.empty() &&
@@ -263,17 +262,17 @@ void choose_places(Settings& settings, Weighing& weighing, const Environment& en
           "the system does not tell where EngineHost lies (/proc/self/exe cannot be read): repository and "
           "helper beside it are not found; mount /proc, or name them: --repository, and \"helper\" in the "
           "configuration");
-    weighing.record("helper", path_text(place.folder), place.folder.empty() ? "not found" : place.source);
+    merge.record("helper", path_text(place.folder), place.folder.empty() ? "not found" : place.source);
   }
 }
 
-void choose_limits(Settings& settings, Weighing& weighing) {
+void choose_limits(Settings& settings, SettingsMerge& merge) {
   DownloadLimits& limits = settings.downloads;
   const auto bytes = [&](const char* key, std::optional<std::int64_t> Layer::*member, std::uint64_t& target) {
-    if (const auto value = weighing.pick(key, member)) target = static_cast<std::uint64_t>(*value);
+    if (const auto value = merge.pick(key, member)) target = static_cast<std::uint64_t>(*value);
   };
   const auto number = [&](const char* key, std::optional<std::int64_t> Layer::*member, int& target) {
-    if (const auto value = weighing.pick(key, member)) target = static_cast<int>(*value);
+    if (const auto value = merge.pick(key, member)) target = static_cast<int>(*value);
   };
   bytes("downloads.max_artifact_bytes", &Layer::max_artifact_bytes, limits.max_artifact_bytes);
   bytes("downloads.max_unpacked_bytes", &Layer::max_unpacked_bytes, limits.max_unpacked_bytes);
@@ -286,18 +285,18 @@ void choose_limits(Settings& settings, Weighing& weighing) {
 }
 
 // What the policy says beyond values: it decides as much as they do, so it is shown as they are.
-void record_policy(const Policy& policy, const std::string& source, Weighing& weighing) {
+void record_policy(const Policy& policy, const std::string& source, SettingsMerge& merge) {
   const auto list = [&](const char* key, const std::vector<std::string>& values) {
-    if (!values.empty()) weighing.record(key, join(values, " "), source);
+    if (!values.empty()) merge.record(key, join(values, " "), source);
   };
   // Unlike those below, an empty one says something: none.
   const auto allowed = [&](const char* key, const std::optional<std::vector<std::string>>& values) {
-    if (values) weighing.record(key, list_text(*values), source);
+    if (values) merge.record(key, list_text(*values), source);
   };
   allowed("policy.repositories", policy.allowed_repositories);
   allowed("policy.allowed_hosts", policy.allowed_hosts);
-  if (!policy.unsigned_repositories) weighing.record("policy.unsigned_repositories", "false", source);
-  if (policy.require_signatures) weighing.record("policy.require_signatures", "true", source);
+  if (!policy.unsigned_repositories) merge.record("policy.unsigned_repositories", "false", source);
+  if (policy.require_signatures) merge.record("policy.require_signatures", "true", source);
   std::vector<std::string> accepted;
   for (const AcceptedLicense& license : policy.accepted_licenses)
     accepted.push_back(license.sha256.empty() ? license.id : license.id + "@sha256:" + license.sha256);
@@ -310,7 +309,7 @@ constexpr std::string_view transfer_variables[] = {
     "NO_PROXY",   "CURL_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR", "NETRC"};
 
 // Proxies and certificates are libcurl's business; they are listed because they decide where requests go.
-void record_transfer_environment(Weighing& weighing, const Environment& environment) {
+void record_transfer_environment(SettingsMerge& merge, const Environment& environment) {
   for (const std::string_view variable : transfer_variables) {
     const std::string name(variable);
     if (const std::string* value = environment.find(name)) {
@@ -318,7 +317,7 @@ void record_transfer_environment(Weighing& weighing, const Environment& environm
       const std::size_t user =
           value->find("://") == std::string::npos ? value->rfind('@') : std::string::npos;
       const std::string shown = user == std::string::npos ? *value : value->substr(user + 1);
-      weighing.record(name, without_passwords(shown), "environment");
+      merge.record(name, without_passwords(shown), "environment");
     }
   }
 }
@@ -369,63 +368,63 @@ Result<Settings> load_settings(const FlagValues& flags, const Environment& envir
   Settings settings;
   settings.by_application = flags.by_application;
   for (const fs::path* looked_at : {&user_file, &environment.system_config, &environment.system_layer})
-    if (!looked_at->empty()) settings.looks.files.push_back(path_text(*looked_at));
-  settings.looks.files.insert(settings.looks.files.end(), environment.machine_files.begin(),
-                              environment.machine_files.end());
+    if (!looked_at->empty()) settings.inputs.files.push_back(path_text(*looked_at));
+  settings.inputs.files.insert(settings.inputs.files.end(), environment.machine_files.begin(),
+                               environment.machine_files.end());
   settings.policy = system.policy;
   settings.warnings = user.warnings;
   settings.warnings.insert(settings.warnings.end(), system.warnings.begin(), system.warnings.end());
-  Weighing weighing(settings, {&from_flags, &from_environment, &user.layer, &system.layer}, system);
-  weighing.record("config", path_text(user_file), named != nullptr ? "ENGINEHOST_CONFIG" : "default");
-  add_repositories(settings, weighing, environment);
-  choose_places(settings, weighing, environment);
+  SettingsMerge merge(settings, {&from_flags, &from_environment, &user.layer, &system.layer}, system);
+  merge.record("config", path_text(user_file), named != nullptr ? "ENGINEHOST_CONFIG" : "default");
+  add_repositories(settings, merge, environment);
+  choose_places(settings, merge, environment);
 
-  settings.flavor = weighing.pick("flavor", &Layer::flavor).value_or("");
-  settings.device = weighing.pick("device", &Layer::device).value_or("");
-  settings.force = weighing.pick("force", &Layer::force).value_or("");
+  settings.flavor = merge.pick("flavor", &Layer::flavor).value_or("");
+  settings.device = merge.pick("device", &Layer::device).value_or("");
+  settings.force = merge.pick("force", &Layer::force).value_or("");
   settings.probe_launcher =
-      weighing.pick("probe_launcher", &Layer::probe_launcher).value_or(std::vector<std::string>{});
-  settings.package_index = weighing.pick("package_index", &Layer::package_index).value_or("");
-  settings.plain_http_registries = weighing.pick("plain_http_registries", &Layer::plain_http_registries)
-                                       .value_or(std::vector<std::string>{});
+      merge.pick("probe_launcher", &Layer::probe_launcher).value_or(std::vector<std::string>{});
+  settings.package_index = merge.pick("package_index", &Layer::package_index).value_or("");
+  settings.plain_http_registries =
+      merge.pick("plain_http_registries", &Layer::plain_http_registries).value_or(std::vector<std::string>{});
   settings.registry_mirrors =
-      weighing.pick("registry_mirrors", &Layer::registry_mirrors).value_or(std::vector<std::string>{});
-  settings.mirrors = weighing.pick("mirrors", &Layer::mirrors).value_or(std::vector<Mirror>{});
-  settings.proxy = weighing.pick("proxy", &Layer::proxy).value_or("");
-  settings.no_proxy = weighing.pick("no_proxy", &Layer::no_proxy).value_or("");
-  settings.extra_ca = path_of(weighing.pick("extra_ca", &Layer::extra_ca).value_or(""));
-  const auto offline = weighing.pick("offline", &Layer::offline);
+      merge.pick("registry_mirrors", &Layer::registry_mirrors).value_or(std::vector<std::string>{});
+  settings.mirrors = merge.pick("mirrors", &Layer::mirrors).value_or(std::vector<Mirror>{});
+  settings.proxy = merge.pick("proxy", &Layer::proxy).value_or("");
+  settings.no_proxy = merge.pick("no_proxy", &Layer::no_proxy).value_or("");
+  settings.extra_ca = path_of(merge.pick("extra_ca", &Layer::extra_ca).value_or(""));
+  const auto offline = merge.pick("offline", &Layer::offline);
   settings.offline = offline.value_or(false);
-  if (!offline) weighing.record("offline", "false", "default");
-  const auto log = weighing.pick("log", &Layer::log);
+  if (!offline) merge.record("offline", "false", "default");
+  const auto log = merge.pick("log", &Layer::log);
   settings.log = log.value_or("warning");
-  if (!log) weighing.record("log", settings.log, "default");
-  choose_limits(settings, weighing);
+  if (!log) merge.record("log", settings.log, "default");
+  choose_limits(settings, merge);
   if (settings.policy.max_staleness_days)
-    weighing.record("policy.max_staleness_days", text_of(*settings.policy.max_staleness_days),
-                    settings.policy.file);
+    merge.record("policy.max_staleness_days", text_of(*settings.policy.max_staleness_days),
+                 settings.policy.file);
   if (!settings.policy.blocked.empty())
-    weighing.record("policy.blocked", text_of(settings.policy.blocked), settings.policy.file);
-  record_transfer_environment(weighing, environment);
+    merge.record("policy.blocked", text_of(settings.policy.blocked), settings.policy.file);
+  record_transfer_environment(merge, environment);
 
   for (const AcceptedLicense& license : settings.policy.accepted_licenses)
     if (license.sha256.empty()) settings.accept_licenses.push_back(license.id);
-  const bool consent_locked = weighing.lock("accept_licenses");
+  const bool consent_locked = merge.lock("accept_licenses");
   const std::string accepted_by = said_by("accept_licenses", flags.by_application);
   for (const std::string& license : flags.accept_licenses) {
     if (auto forbidden = forbidden_license(settings.policy, license))
-      weighing.refuse(std::move(forbidden->with("flag", accepted_by)));
+      merge.refuse(std::move(forbidden->with("flag", accepted_by)));
     if (consent_locked)
-      weighing.overrule("accept_licenses", accepted_by, license, true, false, "policy.accept_licenses");
+      merge.override_value("accept_licenses", accepted_by, license, true, false, "policy.accept_licenses");
     settings.accept_licenses.push_back(license);
   }
-  if (!settings.policy.file.empty()) record_policy(settings.policy, system.locked.source, weighing);
-  weighing.warn_of_unknown_locks();
-  if (weighing.conflict()) return fail(*weighing.conflict());
+  if (!settings.policy.file.empty()) record_policy(settings.policy, system.locked.source, merge);
+  merge.warn_of_unknown_locks();
+  if (merge.conflict()) return fail(*merge.conflict());
   return settings;
 }
 
-Diagnosis of_state(Diagnosis diagnosis, const Settings& settings) {
+Diagnosis mark_as_state(Diagnosis diagnosis, const Settings& settings) {
   // What lies in the way of a record is moved aside; the folder is right.
   if (diagnosis.code != "EH-F16" || settings.state_set_by.empty() || !diagnosis.value("in_the_way").empty())
     return diagnosis;

@@ -60,8 +60,8 @@ struct Environment {
       library_folder;   // of this program and of the library with this code
   std::string machine;  // the machine's identity (/etc/machine-id); only its digest is ever used
   std::vector<std::string> machine_files;  // that it was read from, or looked for in
-  // Why the identity cannot be told now. Another one must not stand for it: what is set aside on this machine
-  // would be forgotten.
+  // Why the identity cannot be told now. Another one must not stand for it: what is quarantined on this
+  // machine would be forgotten.
   std::optional<Diagnosis> machine_failure;
 
   static Environment of_this_process();
@@ -78,7 +78,7 @@ struct DownloadLimits {
   int retries = 4;
 };
 
-// A licence that the administrator accepts for everyone on this machine; with a digest only that text.
+// A license that the administrator accepts for everyone on this machine; with a digest only that text.
 struct AcceptedLicense {
   std::string id, sha256;
 };
@@ -103,7 +103,7 @@ struct Policy {
 
 // What was looked at on this machine's disk: while all of it stays, the same flags and the same environment
 // give the same settings.
-struct Looks {
+struct Inputs {
   std::vector<std::string> files;     // read, or only found to be there or not
   std::vector<std::string> writable;  // folders that may be written
   std::vector<std::string> runnable;  // files that may be run
@@ -118,8 +118,8 @@ struct Settings {
       installations;                   // of other programs, whose engines may be opened in place
   std::filesystem::path state_folder;  // empty: state lives in memory (a warning says so)
   std::string state_set_by;            // who named that folder; empty: nobody did
-  // The cache's own, where it cannot be written and state_folder is another: what was set aside or agreed to
-  // there still counts. Else empty.
+  // The cache's own, where it cannot be written and state_folder is another: what was quarantined or agreed
+  // to there still counts. Else empty.
   std::filesystem::path read_state_folder;
   std::string flavor, device;  // empty: any
   bool offline = false;
@@ -145,7 +145,7 @@ struct Settings {
   bool by_application = false;        // as FlagValues says
   std::vector<Setting> effective;     // every value above, policy and the proxies, with its source
   std::vector<std::string> warnings;  // unknown keys, values that policy overrode, a repository not trusted
-  Looks looks;
+  Inputs inputs;
 
   const Setting* find(const std::string& key) const;
 };
@@ -159,10 +159,10 @@ Result<Settings> load_settings(const FlagValues& flags, const Environment& envir
 
 // Says of a failure to write (EH-F16) where somebody named the state folder that it is there ("place" =
 // "state") and who did ("state_set_by"): no other cache would do. Any other stays as it is.
-Diagnosis of_state(Diagnosis diagnosis, const Settings& settings);
+Diagnosis mark_as_state(Diagnosis diagnosis, const Settings& settings);
 template <class Value>
-Result<Value> of_state(Result<Value> result, const Settings& settings) {
-  if (!result) result.error() = of_state(std::move(result.error()), settings);
+Result<Value> mark_as_state(Result<Value> result, const Settings& settings) {
+  if (!result) result.error() = mark_as_state(std::move(result.error()), settings);
   return result;
 }
 

@@ -13,7 +13,7 @@ char folder_separator();
 
 // For what programs remember and may lose; empty without a home. default_cache and user_config_file are the
 // system's, too.
-Place state_folder(const Environment& environment);
+SettingsPlace state_folder(const Environment& environment);
 
 const char* helper_name();
 
@@ -25,7 +25,7 @@ std::vector<LikelyInstallation> system_installations(const Environment& environm
 std::string why_anybody_may_change(const std::filesystem::path& system_config);
 
 // Empty when everything that decides what the repository offers is as safe as the SDK itself. Fails where
-// that cannot be told now (base/passing_errors.hpp).
+// that cannot be told now (base/transient_errors.hpp).
 Result<std::string> why_untrusted(const std::filesystem::path& repository,
                                   const std::filesystem::path& sdk_folder);
 

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <system_error>
 
-#include "host/transfer/download_lane.hpp"
+#include "host/transfer/download_connection.hpp"
 #include "host/transfer/meter.hpp"
 
 namespace enginehost::transfer {
@@ -26,7 +26,7 @@ bool is_wrong_bytes(const std::string& code) {
 }
 
 // Whether the same mirror may well serve later.
-bool may_pass(const Diagnosis& diagnosis) {
+bool is_transient(const Diagnosis& diagnosis) {
   if (diagnosis.code == "EH-N01" || diagnosis.code == "EH-N02" || diagnosis.code == "EH-N03") return true;
   if (diagnosis.code != "EH-N04") return false;
   const std::string_view status = diagnosis.value("status");
@@ -51,9 +51,9 @@ class Download {
 
  private:
   struct State {
-    int strikes = 0;   // how often it was left
-    int barren = 0;    // failures since anything arrived
-    bool out = false;  // given up
+    int strikes = 0;              // how often it was left
+    int failures_since_data = 0;  // failures since anything arrived
+    bool out = false;             // given up
     bool ranges = true;
     bool gave = false;
     int most = INT32_MAX;  // connections it puts up with
@@ -64,18 +64,18 @@ class Download {
 
   bool usable(std::size_t mirror) const { return !mirrors_[mirror].out; }
   bool another_usable(std::size_t mirror) const;
-  int lanes_of(std::size_t mirror) const;
+  int connections_of(std::size_t mirror) const;
   std::optional<std::size_t> choose_mirror() const;
   std::optional<Range> next_range();
-  bool can_split(const Lane& lane) const;
+  bool can_split(const Connection& connection) const;
   std::uint64_t left() const;
 
-  void start_lanes();
+  void start_connections();
   std::optional<Diagnosis> collect();
-  std::optional<Diagnosis> judge(Lane& lane);
+  std::optional<Diagnosis> judge(Connection& connection);
   void give_back(const Range& range);
   void give_up(std::size_t mirror, const Diagnosis& diagnosis, bool out);
-  void measure_lanes(Clock::time_point now);
+  void measure_connections(Clock::time_point now);
   void grow(Clock::time_point now);
   void shrink_to(std::size_t count);
   DownloadReport report(Clock::time_point began) const;
@@ -88,23 +88,23 @@ class Download {
   const std::uint64_t align_;
   Meter meter_;
 
-  // Guards what follows against a lane whose server begins anew; lanes touch nothing else.
+  // Guards what follows against a lane whose server begins again; lanes touch nothing else.
   std::mutex mutex_;
   std::condition_variable ended_;
   std::vector<Range> pool_;  // what no lane fetches
   std::uint64_t least_missing_ = UINT64_MAX;
   std::uint64_t received_ = 0;  // by lanes that ended
-  int most_lanes_ = 0;
+  int most_connections_ = 0;
   bool closing_ = false;
 
   std::size_t target_ = 1, before_ = 1;
-  bool trial_ = false, refused_ = false, disturbed_ = true;
+  bool crash_guard_ = false, refused_ = false, disturbed_ = true;
   double rate_before_ = 0;
   std::vector<double> rates_;
   Clock::time_point window_ = Clock::now();
   std::uint64_t window_at_ = 0;
 
-  std::list<Lane> lanes_;  // last: destroyed first, while what they call is alive
+  std::list<Connection> connections_;  // last: destroyed first, while what they call is alive
 };
 
 bool Download::another_usable(std::size_t mirror) const {
@@ -113,9 +113,10 @@ bool Download::another_usable(std::size_t mirror) const {
   return false;
 }
 
-int Download::lanes_of(std::size_t mirror) const {
+int Download::connections_of(std::size_t mirror) const {
   return static_cast<int>(
-      std::count_if(lanes_.begin(), lanes_.end(), [&](const Lane& lane) { return lane.mirror() == mirror; }));
+      std::count_if(connections_.begin(), connections_.end(),
+                    [&](const Connection& connection) { return connection.mirror() == mirror; }));
 }
 
 // The first connection goes to the first mirror; others try the untried, then go where it was fastest.
@@ -123,7 +124,7 @@ std::optional<std::size_t> Download::choose_mirror() const {
   std::optional<std::size_t> best;
   for (std::size_t i = 0; i < mirrors_.size(); ++i) {
     const State& mirror = mirrors_[i];
-    if (mirror.out || lanes_of(i) >= mirror.most || (!mirror.ranges && !lanes_.empty())) continue;
+    if (mirror.out || connections_of(i) >= mirror.most || (!mirror.ranges && !connections_.empty())) continue;
     if (!best) {
       best = i;
       continue;
@@ -133,9 +134,9 @@ std::optional<std::size_t> Download::choose_mirror() const {
       if (mirror.strikes < other.strikes) best = i;
       continue;
     }
-    if (lanes_.empty() && other.rate == 0 && mirror.rate == 0) continue;
+    if (connections_.empty() && other.rate == 0 && mirror.rate == 0) continue;
     const auto eager = [&](std::size_t at) {
-      const bool untried = mirrors_[at].rate == 0 && lanes_of(at) == 0;
+      const bool untried = mirrors_[at].rate == 0 && connections_of(at) == 0;
       return untried ? 1e300 : mirrors_[at].rate;
     };
     if (eager(i) > eager(*best)) best = i;
@@ -144,12 +145,12 @@ std::optional<std::size_t> Download::choose_mirror() const {
 }
 
 // In the middle of what a lane has left, or as soon as it would keep everyone waiting.
-bool Download::can_split(const Lane& lane) const {
-  const std::uint64_t remaining = lane.remaining();
+bool Download::can_split(const Connection& connection) const {
+  const std::uint64_t remaining = connection.remaining();
   const std::uint64_t part = std::max(align_, least_part);
   if (remaining < 2 * part) return false;
   if (remaining >= 2 * std::max(options_.smallest_part, part)) return true;
-  return static_cast<double>(remaining) > lane.rate * seconds(options_.patience) && lane.rate > 0;
+  return static_cast<double>(remaining) > connection.rate * seconds(options_.patience) && connection.rate > 0;
 }
 
 std::optional<Range> Download::next_range() {
@@ -158,11 +159,11 @@ std::optional<Range> Download::next_range() {
     pool_.erase(pool_.begin());
     return range;
   }
-  Lane* longest = nullptr;
-  for (Lane& lane : lanes_)
-    if (!lane.ended() && !lane.was_stopped() && can_split(lane) &&
-        (longest == nullptr || lane.remaining() > longest->remaining()))
-      longest = &lane;
+  Connection* longest = nullptr;
+  for (Connection& connection : connections_)
+    if (!connection.ended() && !connection.was_stopped() && can_split(connection) &&
+        (longest == nullptr || connection.remaining() > longest->remaining()))
+      longest = &connection;
   if (longest == nullptr) return {};
   const std::uint64_t end = longest->end();
   const std::uint64_t part = std::max(align_, least_part);
@@ -177,39 +178,39 @@ std::optional<Range> Download::next_range() {
 std::uint64_t Download::left() const {
   std::uint64_t sum = 0;
   for (const Range& range : pool_) sum += range.end - range.begin;
-  for (const Lane& lane : lanes_) sum += lane.remaining();
+  for (const Connection& connection : connections_) sum += connection.remaining();
   return std::min(sum, request_.size);
 }
 
-void Download::start_lanes() {
-  while (lanes_.size() < target_) {
+void Download::start_connections() {
+  while (connections_.size() < target_) {
     const auto mirror = choose_mirror();
     if (!mirror) return;
     const auto range = next_range();
     if (!range) return;
-    Lane::Order order{*mirror,       &request_.mirrors[*mirror], *range,
-                      request_.size, mirrors_[*mirror].etag,     options_};
+    Connection::Order order{*mirror,       &request_.mirrors[*mirror], *range,
+                            request_.size, mirrors_[*mirror].etag,     options_};
     // Where others may serve, patience with one that fails is short.
     if (another_usable(*mirror)) order.options.retries = std::min(1, options_.retries);
     const auto may_restart = [this]() -> Result<bool> {
       const std::lock_guard lock(mutex_);
-      if (closing_ || lanes_.size() != 1) return false;
+      if (closing_ || connections_.size() != 1) return false;
       TRY(sink_.restart());
       pool_.clear();
       return true;
     };
     try {
-      lanes_.emplace_back(std::move(order), sink_, may_restart, [this] { ended_.notify_all(); });
+      connections_.emplace_back(std::move(order), sink_, may_restart, [this] { ended_.notify_all(); });
     } catch (const std::system_error&) {
-      if (lanes_.empty()) throw;
+      if (connections_.empty()) throw;
       // No further thread is to be had: it goes with those that are under way.
       pool_.insert(pool_.begin(), *range);
       give_back(*range);
-      target_ = lanes_.size();
+      target_ = connections_.size();
       refused_ = true;
       return;
     }
-    most_lanes_ = std::max(most_lanes_, static_cast<int>(lanes_.size()));
+    most_connections_ = std::max(most_connections_, static_cast<int>(connections_.size()));
     disturbed_ = true;
   }
 }
@@ -232,7 +233,7 @@ void Download::give_up(std::size_t mirror, const Diagnosis& diagnosis, bool out)
 // A part of which nothing came, to the connection that it was taken from, where that is still under way. One
 // that ends just now is found to have left it out.
 void Download::give_back(const Range& range) {
-  for (Lane& other : lanes_)
+  for (Connection& other : connections_)
     if (!other.ended() && other.end() == range.begin && range.end <= other.asked_until()) {
       other.end_at(range.end);
       std::erase_if(pool_,
@@ -242,22 +243,22 @@ void Download::give_back(const Range& range) {
 }
 
 // A diagnosis ends everything.
-std::optional<Diagnosis> Download::judge(Lane& lane) {
-  State& mirror = mirrors_[lane.mirror()];
-  received_ += lane.received();
-  mirror.bytes += lane.received();
-  mirror.gave = mirror.gave || lane.received() > 0;
+std::optional<Diagnosis> Download::judge(Connection& connection) {
+  State& mirror = mirrors_[connection.mirror()];
+  received_ += connection.received();
+  mirror.bytes += connection.received();
+  mirror.gave = mirror.gave || connection.received() > 0;
   // One that was fast may never have been under way for long enough to be measured.
-  if (lane.received() >= least_part)
-    mirror.rate = std::max(mirror.rate, static_cast<double>(lane.received()) /
-                                            std::max(seconds(Clock::now() - lane.began), 1e-3));
-  const Result<TransferReport>& outcome = lane.outcome();
+  if (connection.received() >= least_part)
+    mirror.rate = std::max(mirror.rate, static_cast<double>(connection.received()) /
+                                            std::max(seconds(Clock::now() - connection.began), 1e-3));
+  const Result<TransferReport>& outcome = connection.outcome();
   if (outcome) {
     mirror.url = outcome->url;
     if (outcome->etag.starts_with('"')) mirror.etag = outcome->etag;
   }
   // What the sink still lacks of the lane's range, whatever the lane believes.
-  const Range range = lane.range();
+  const Range range = connection.range();
   for (Range missing : sink_.missing()) {
     missing = {std::max(missing.begin, range.begin), std::min(missing.end, range.end)};
     if (missing.begin < missing.end) pool_.push_back(missing);
@@ -265,98 +266,101 @@ std::optional<Diagnosis> Download::judge(Lane& lane) {
   std::sort(pool_.begin(), pool_.end(), [](const Range& a, const Range& b) { return a.begin < b.begin; });
   std::uint64_t missing = 0;
   for (const Range& part : pool_) missing += part.end - part.begin;
-  for (const Lane& other : lanes_)
-    if (&other != &lane) missing += other.remaining();
+  for (const Connection& other : connections_)
+    if (&other != &connection) missing += other.remaining();
   const bool progress = missing < least_missing_;
   least_missing_ = std::min(least_missing_, missing);
-  if (progress) mirror.barren = 0;
-  if (outcome || (outcome.error().code == "EH-P10" && lane.was_stopped() && !lane.was_left())) return {};
+  if (progress) mirror.failures_since_data = 0;
+  if (outcome || (outcome.error().code == "EH-P10" && connection.was_stopped() && !connection.was_left()))
+    return {};
   const Diagnosis& diagnosis = outcome.error();
-  if (lane.was_left()) {
+  if (connection.was_left()) {
     Diagnosis slow = diagnose("EH-N03");
     slow.with("seconds", std::to_string(options_.patience.count() / 1000))
-        .with("received", std::to_string(lane.received()))
+        .with("received", std::to_string(connection.received()))
         .with("problem", "slow, and another mirror may be faster");
-    give_up(lane.mirror(), slow, false);
+    give_up(connection.mirror(), slow, false);
     return {};
   }
   // A host that policy does not allow: the others may be asked.
   if (diagnosis.code == "EH-P01") {
-    give_up(lane.mirror(), diagnosis, true);
+    give_up(connection.mirror(), diagnosis, true);
     return {};
   }
   // The system gives no more for this connection: those that are under way go on.
-  if (diagnosis.code == "EH-P51" && lanes_.size() > 1) {
-    if (lane.received() == 0) give_back(range);
+  if (diagnosis.code == "EH-P51" && connections_.size() > 1) {
+    if (connection.received() == 0) give_back(range);
     refused_ = true;
-    target_ = lanes_.size() - 1;
+    target_ = connections_.size() - 1;
     return {};
   }
   if (!diagnosis.code.starts_with("EH-N")) return diagnosis;
   if (diagnosis.value("problem") == sends_whole_files) {
     mirror.ranges = false;
     give_back(range);  // that connection is still being sent all of it
-    target_ = std::max<std::size_t>(lanes_.size() - 1, 1);
+    target_ = std::max<std::size_t>(connections_.size() - 1, 1);
     return {};
   }
-  const int others = lanes_of(lane.mirror()) - 1;
-  if (may_pass(diagnosis) && others > 0) {  // it has enough of us
+  const int others = connections_of(connection.mirror()) - 1;
+  if (is_transient(diagnosis) && others > 0) {  // it has enough of us
     // So that nobody has to ask again: a server may count a connection for a while after it was closed.
-    if (lane.received() == 0) give_back(range);
+    if (connection.received() == 0) give_back(range);
     mirror.most = others;
     refused_ = true;
-    target_ = std::max<std::size_t>(lanes_.size() - 1, 1);
+    target_ = std::max<std::size_t>(connections_.size() - 1, 1);
     return {};
   }
-  ++mirror.barren;
-  const int patience = another_usable(lane.mirror()) ? 2 : 1;
-  give_up(lane.mirror(), diagnosis,
-          is_wrong_bytes(diagnosis.code) || !may_pass(diagnosis) || mirror.barren >= patience);
+  ++mirror.failures_since_data;
+  const int patience = another_usable(connection.mirror()) ? 2 : 1;
+  give_up(
+      connection.mirror(), diagnosis,
+      is_wrong_bytes(diagnosis.code) || !is_transient(diagnosis) || mirror.failures_since_data >= patience);
   return {};
 }
 
 std::optional<Diagnosis> Download::collect() {
-  for (auto lane = lanes_.begin(); lane != lanes_.end();) {
-    if (!lane->ended()) {
-      ++lane;
+  for (auto connection = connections_.begin(); connection != connections_.end();) {
+    if (!connection->ended()) {
+      ++connection;
       continue;
     }
-    if (auto ends_all = judge(*lane)) return ends_all;
-    lane = lanes_.erase(lane);
+    if (auto ends_all = judge(*connection)) return ends_all;
+    connection = connections_.erase(connection);
     disturbed_ = true;
   }
   return {};
 }
 
-void Download::measure_lanes(Clock::time_point now) {
+void Download::measure_connections(Clock::time_point now) {
   double best = 0;
   for (const State& mirror : mirrors_) best = std::max(best, mirror.rate);
-  for (Lane& lane : lanes_) {
-    const double time = seconds(now - lane.measured);
-    const std::uint64_t position = std::max(lane.position(), lane.measured_at);
-    const double rate = static_cast<double>(position - lane.measured_at) / std::max(time, 1e-3);
+  for (Connection& connection : connections_) {
+    const double time = seconds(now - connection.measured);
+    const std::uint64_t position = std::max(connection.position(), connection.measured_at);
+    const double rate = static_cast<double>(position - connection.measured_at) / std::max(time, 1e-3);
     if (time >= seconds(options_.rate_window)) {
-      lane.rate = rate;
-      if (mirrors_[lane.mirror()].rate < rate) mirrors_[lane.mirror()].rate = rate;
+      connection.rate = rate;
+      if (mirrors_[connection.mirror()].rate < rate) mirrors_[connection.mirror()].rate = rate;
     }
     if (time < seconds(options_.patience)) continue;
     bool elsewhere = false;  // a mirror that was not left more often than this one
     for (std::size_t i = 0; i < mirrors_.size(); ++i)
-      elsewhere = elsewhere || (i != lane.mirror() && usable(i) &&
-                                mirrors_[i].strikes <= mirrors_[lane.mirror()].strikes &&
-                                (mirrors_[i].ranges || lane.position() == 0));
-    if (elsewhere && rate < too_slow * best + 1) lane.stop(true);
-    lane.measured = now;
-    lane.measured_at = position;
+      elsewhere = elsewhere || (i != connection.mirror() && usable(i) &&
+                                mirrors_[i].strikes <= mirrors_[connection.mirror()].strikes &&
+                                (mirrors_[i].ranges || connection.position() == 0));
+    if (elsewhere && rate < too_slow * best + 1) connection.stop(true);
+    connection.measured = now;
+    connection.measured_at = position;
   }
 }
 
 void Download::shrink_to(std::size_t count) {
   std::size_t running = 0;
-  for (const Lane& lane : lanes_) running += lane.was_stopped() ? 0u : 1u;
-  for (auto lane = lanes_.rbegin(); lane != lanes_.rend() && running > count; ++lane) {
-    if (lane->was_stopped()) continue;
-    lane->stop(false);
+  for (const Connection& connection : connections_) running += connection.was_stopped() ? 0u : 1u;
+  for (auto connection = connections_.rbegin(); connection != connections_.rend() && running > count;
+       ++connection) {
+    if (connection->was_stopped()) continue;
+    connection->stop(false);
     --running;
   }
 }
@@ -364,7 +368,7 @@ void Download::shrink_to(std::size_t count) {
 void Download::grow(Clock::time_point now) {
   if (now - window_ < options_.rate_window) return;
   std::uint64_t received = received_;
-  for (const Lane& lane : lanes_) received += lane.received();
+  for (const Connection& connection : connections_) received += connection.received();
   const double rate = static_cast<double>(received - window_at_) / seconds(now - window_);
   window_ = now;
   window_at_ = received;
@@ -376,8 +380,8 @@ void Download::grow(Clock::time_point now) {
   rates_.push_back(rate);
   if (rates_.size() < 2) return;
   const double earlier = rates_[rates_.size() - 2];
-  if (trial_) {
-    trial_ = false;
+  if (crash_guard_) {
+    crash_guard_ = false;
     if (std::max(rate, earlier) < worth_it * rate_before_) {
       refused_ = true;
       target_ = before_;
@@ -389,19 +393,19 @@ void Download::grow(Clock::time_point now) {
   const bool steady = std::max(rate, earlier) <= 1.25 * std::min(rate, earlier);
   const double time_left = static_cast<double>(left()) / std::max(rate, 1.0);
   if (refused_ || !steady || time_left < 4 * seconds(options_.rate_window)) return;
-  if (target_ >= static_cast<std::size_t>(options_.most_connections) || lanes_.size() < target_) return;
+  if (target_ >= static_cast<std::size_t>(options_.most_connections) || connections_.size() < target_) return;
   before_ = target_;
   rate_before_ = std::max(rate, earlier);
   target_ = std::min(2 * target_, static_cast<std::size_t>(options_.most_connections));
-  start_lanes();
-  trial_ = lanes_.size() > before_;
-  if (!trial_) target_ = before_;
+  start_connections();
+  crash_guard_ = connections_.size() > before_;
+  if (!crash_guard_) target_ = before_;
 }
 
 DownloadReport Download::report(Clock::time_point began) const {
   DownloadReport report;
   report.received = received_;
-  report.connections = most_lanes_;
+  report.connections = most_connections_;
   report.seconds = seconds(Clock::now() - began);
   const State* most = nullptr;
   for (std::size_t i = 0; i < mirrors_.size(); ++i) {
@@ -421,22 +425,22 @@ Result<DownloadReport> Download::run(const std::optional<CancelToken>& cancel) {
   pool_ = sink_.missing();
   for (;;) {
     std::optional<Diagnosis> ends_all = collect();
-    if (cancel && cancel->cancelled()) ends_all = diagnose("EH-P10");
-    const bool done = pool_.empty() && lanes_.empty();
-    if (!ends_all && !done) start_lanes();
-    if (!ends_all && !done && lanes_.empty())  // nobody is left to ask
+    if (cancel && cancel->canceled()) ends_all = diagnose("EH-P10");
+    const bool done = pool_.empty() && connections_.empty();
+    if (!ends_all && !done) start_connections();
+    if (!ends_all && !done && connections_.empty())  // nobody is left to ask
       ends_all = failures_.empty() ? diagnose("EH-N15") : failures_.back().diagnosis;
     if (ends_all || done) {
-      for (Lane& lane : lanes_) lane.stop(false);
+      for (Connection& connection : connections_) connection.stop(false);
       closing_ = true;
       lock.unlock();  // they may be waiting for it
-      lanes_.clear();
+      connections_.clear();
       if (ends_all) return fail(std::move(*ends_all));
       meter_.at(request_.size, true);
       return report(began);
     }
     const Clock::time_point now = Clock::now();
-    measure_lanes(now);
+    measure_connections(now);
     grow(now);
     meter_.at(request_.size - left());
     ended_.wait_for(lock, tick);

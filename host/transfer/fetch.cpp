@@ -43,10 +43,10 @@ milliseconds backoff(const TransferOptions& options, int failures, const HttpAns
 bool wait(milliseconds time, const std::optional<CancelToken>& cancel) {
   const Clock::time_point end = Clock::now() + time;
   while (Clock::now() < end) {
-    if (cancel && cancel->cancelled()) return false;
+    if (cancel && cancel->canceled()) return false;
     std::this_thread::sleep_for(std::min(milliseconds{50}, time));
   }
-  return !(cancel && cancel->cancelled());
+  return !(cancel && cancel->canceled());
 }
 
 // One file's way from a server into a sink.
@@ -120,7 +120,7 @@ Diagnosis Fetch::wrong_length(std::uint64_t actual) const {
   return diagnosis;
 }
 
-// The headers say whether the server continues, starts anew, or sends something else.
+// The headers say whether the server continues, starts again, or sends something else.
 Result<void> Fetch::begin(const HttpAnswer& answer) {
   report_.url = without_credentials(answer.url);
   report_.content_type = answer.content_type;

@@ -38,7 +38,7 @@ Result<TransferReport> fetch_file(const std::filesystem::path& file,
   meter.expect(size);
   std::vector<char> buffer(1u << 20);
   for (;;) {
-    if (cancel && cancel->cancelled()) return fail(diagnose("EH-P10").with("file", path_text(file)));
+    if (cancel && cancel->canceled()) return fail(diagnose("EH-P10").with("file", path_text(file)));
     const ssize_t got = calls::read(opened.get(), buffer.data(), buffer.size());
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return fail(diagnose_errno("EH-N14", errno).with("file", path_text(file)));

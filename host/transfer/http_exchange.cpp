@@ -23,7 +23,7 @@ constexpr milliseconds page_patience{2'000};
 constexpr double least_bytes_a_second = 64;
 
 void initialise_library() {
-  // Once a process and before any thread uses it: a static's initialisation is both.
+  // Once a process and before any thread uses it: a static's initialization is both.
   static const CURLcode done = ::curl_global_init(CURL_GLOBAL_DEFAULT);
   (void)done;
 }
@@ -318,7 +318,7 @@ CURLcode HttpClient::State::run(const OnTick& on_tick) {
     if (::curl_multi_perform(multi, &running) != CURLM_OK) result = CURLE_FAILED_INIT;
     if (running == 0 || result != CURLE_OK) break;
     ::curl_multi_poll(multi, nullptr, 0, tick_milliseconds, nullptr);
-    if (cancel && cancel->cancelled()) stop(diagnose("EH-P10"));
+    if (cancel && cancel->canceled()) stop(diagnose("EH-P10"));
     const Clock::time_point now = Clock::now();
     if (page_is_late(now)) {
       page_cut = true;

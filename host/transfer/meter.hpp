@@ -23,7 +23,7 @@ class Meter {
   using Clock = std::chrono::steady_clock;
   ProgressCallback callback_;
   Progress progress_;
-  Clock::time_point told_{}, measured_ = Clock::now();
+  Clock::time_point reported_{}, measured_ = Clock::now();
   std::uint64_t measured_at_ = 0;
   bool measuring_ = false;
 };

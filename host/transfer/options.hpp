@@ -33,7 +33,7 @@ struct TransferOptions {
   std::chrono::milliseconds document_limit{
       15'000};                                   // for a small document in all; see UrlRequest::time_limit
   int retries = 6;                               // in a row without progress
-  std::chrono::milliseconds first_backoff{500};  // doubles up to 32 times; Retry-After is honoured up to 60 s
+  std::chrono::milliseconds first_backoff{500};  // doubles up to 32 times; Retry-After is honored up to 60 s
   int max_redirects = 8;
   std::string user_agent = "enginehost";
   // Asked before every request and every redirection with its URL; an error (policy's) is the answer then,

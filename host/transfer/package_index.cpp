@@ -109,15 +109,15 @@ std::optional<PackageIndex> ask_pip(const std::vector<std::string>& pip,
     if (path_of(link).is_absolute()) index.find_links.push_back(link);
   const std::string no_index = to_lower(settings.value_of("no-index"));
   if (no_index == "1" || no_index == "true" || no_index == "yes" || no_index == "on") {
-    index.told_by = "pip config";
+    index.reported_by = "pip config";
     return index;
   }
   std::string url = settings.value_of("index-url");
-  index.told_by = "pip config";
+  index.reported_by = "pip config";
   if (url.empty()) {
     const auto help = ask(pip, {"install", "--help"}, cancel);
     if (help) url = default_in_help(*help);
-    index.told_by = "pip install --help";
+    index.reported_by = "pip install --help";
   }
   if (is_url(url)) index.urls.push_back(url);
   for (const std::string& extra : words_of(settings.value_of("extra-index-url")))
@@ -141,13 +141,13 @@ std::string normalised(std::string_view project) {
 
 Result<PackageIndex> package_index(const TransferOptions& options, const std::optional<CancelToken>& cancel) {
   static std::mutex& mutex = *new std::mutex;
-  static auto& told = *new std::optional<PackageIndex>;
+  static auto& reported = *new std::optional<PackageIndex>;
   const std::lock_guard lock(mutex);
-  if (told) return *told;
+  if (reported) return *reported;
   for (const std::vector<std::string>& pip : pip_commands()) {
-    told = ask_pip(pip, cancel);
-    if (told) return *told;
-    if (cancel && cancel->cancelled()) return fail(diagnose("EH-P10"));
+    reported = ask_pip(pip, cancel);
+    if (reported) return *reported;
+    if (cancel && cancel->canceled()) return fail(diagnose("EH-P10"));
   }
   if (!options.package_index.empty()) return PackageIndex{{options.package_index}, {}, {}, "configuration"};
   Diagnosis silent = diagnose("EH-N12");
@@ -173,7 +173,7 @@ Result<PackageFile> locate_package(std::string_view project, std::string_view fi
   std::optional<Diagnosis> unreachable, forbidden, portal;
   for (const std::string& base : index.urls) {
     const std::string page_url = base + (base.ends_with('/') ? "" : "/") + normalised(project) + "/";
-    missing.with("index", without_credentials(base), index.told_by);
+    missing.with("index", without_credentials(base), index.reported_by);
     const auto page = fetch_text(page_url, with_certificate, 256u << 20, json_or_html, cancel);
     if (!page) {
       if (page.error().code == "EH-P10") return fail(page.error());
@@ -184,7 +184,7 @@ Result<PackageFile> locate_package(std::string_view project, std::string_view fi
       }
       if (page.error().value("status") != "404" && !unreachable) {
         unreachable = diagnose("EH-N12");
-        unreachable->with("project", project).with("index", without_credentials(base), index.told_by);
+        unreachable->with("project", project).with("index", without_credentials(base), index.reported_by);
         unreachable->with("failure", page.error().code);
         for (const Evidence& fact : page.error().evidence) unreachable->evidence.push_back(fact);
       }
@@ -194,7 +194,7 @@ Result<PackageFile> locate_package(std::string_view project, std::string_view fi
     if (!listed && is_for_a_person(*page)) {
       if (!portal) portal = diagnose("EH-N06");
       portal->with("url", without_credentials(page_url)).with("project", project);
-      portal->with("index", without_credentials(base), index.told_by);
+      portal->with("index", without_credentials(base), index.reported_by);
       if (const auto title = title_of_page(*page); !title->empty())
         portal->with("title", *title, "the page that came");
       portal->with("actual", std::to_string(page->size()));

@@ -13,7 +13,7 @@ struct PackageIndex {
   std::vector<std::string> urls;        // the index, then the extra ones
   std::vector<std::string> find_links;  // local folders only
   std::string certificate;              // a CA bundle pip is told to use, or empty
-  std::string told_by;                  // "pip config", "pip install --help", "configuration"
+  std::string reported_by;              // "pip config", "pip install --help", "configuration"
 };
 
 // Asks pip (python3 -m pip, pip3, pip; the first that answers), once a process. EH-N12 ("asked", "problem")

@@ -29,8 +29,8 @@ const char* name_of(Progress::Phase phase) {
 void Meter::at(std::uint64_t done, bool now) {
   if (!callback_) return;
   const Clock::time_point time = Clock::now();
-  if (!now && time - told_ < std::chrono::milliseconds(100)) return;
-  told_ = time;
+  if (!now && time - reported_ < std::chrono::milliseconds(100)) return;
+  reported_ = time;
   if (!measuring_) {  // what was there from the start was not transferred
     measuring_ = true;
     measured_ = time;

@@ -21,7 +21,7 @@ class Sink {
   virtual ~Sink() = default;
   // How many bytes it holds from earlier attempts: the transfer asks to continue there.
   virtual std::uint64_t held() const = 0;
-  // The next write is the byte at `offset`: held(), or 0 when the transfer starts anew and what is held is
+  // The next write is the byte at `offset`: held(), or 0 when the transfer starts again and what is held is
   // void.
   virtual Result<void> start(std::uint64_t offset) = 0;
   virtual Result<void> write(std::string_view bytes) = 0;
@@ -56,11 +56,11 @@ struct TransferReport {
 
 // Fetches over http or https. Redirects to http are refused (EH-N11) unless they come from http and stay on
 // the host or lead to this machine; other schemes always. Continues where the sink stands, with If-Range
-// where a strong ETag is known; starts anew when the server does not continue. Every attempt asks the
+// where a strong ETag is known; starts again when the server does not continue. Every attempt asks the
 // original URL. Error pages never reach the sink. Codes: EH-N01 name not resolved, N02 no connection, N03
 // timed out ("seconds" without a byte, or "headers_seconds" without the end of the headers, or
 // "document_seconds" of a time_limit; "received"), N04 HTTP status ("status"), N05 TLS, N06 a web page
-// ("title"), N07 length ("expected", "actual"), N10 offline, N11 redirect, EH-P10 cancelled; all with "url".
+// ("title"), N07 length ("expected", "actual"), N10 offline, N11 redirect, EH-P10 canceled; all with "url".
 // An error of the sink is passed on. Blocks; any thread. Cancel is seen within 100 ms.
 Result<TransferReport> fetch_url(const UrlRequest& request, Sink& sink, const TransferOptions& options,
                                  const ProgressCallback& progress = {},

@@ -10,9 +10,9 @@
 namespace engineplugin {
 
 // A bounds-checked view: reads a T at an offset, or nothing.
-class Reader {
+class ByteReader {
  public:
-  explicit Reader(std::span<const std::byte> data) : data_(data) {}
+  explicit ByteReader(std::span<const std::byte> data) : data_(data) {}
 
   template <class T>
   std::optional<T> at(std::uint64_t offset) const {

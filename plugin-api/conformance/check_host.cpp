@@ -50,7 +50,7 @@ CheckCall::CheckCall() {
   call.host_data = this;
   call.is_cancelled = [](const engine_call* c) noexcept -> std::int32_t {
     const CheckCall& me = self(c);
-    return me.cancelled_ || (me.timed_ && std::chrono::steady_clock::now() >= me.deadline_);
+    return me.canceled_ || (me.timed_ && std::chrono::steady_clock::now() >= me.deadline_);
   };
   call.progress = [](engine_call*, std::uint64_t, std::uint64_t, const char*) noexcept {};
   call.fail = [](engine_call* c, engine_status status, const char* origin, std::int64_t native,
@@ -92,9 +92,9 @@ std::string CheckCall::problem_unless_failed(engine_status status,
   }
   if (faults_.empty() || faults_.front().message.empty())
     return describe(status) + ": call->fail() gave no message";
-  const bool told =
+  const bool reported =
       std::any_of(faults_.begin(), faults_.end(), [&](const Fault& f) { return f.status == status; });
-  return told ? "" : "returned " + describe(status) + ", but no fail() reported that status";
+  return reported ? "" : "returned " + describe(status) + ", but no fail() reported that status";
 }
 
 namespace {

@@ -70,7 +70,7 @@ class CheckCall {
   CheckCall& operator=(const CheckCall&) = delete;
 
   engine_call* get() { return &call_.value; }
-  void cancel() { cancelled_ = true; }
+  void cancel() { canceled_ = true; }
   void give_up_after(std::chrono::milliseconds time);
   bool tail_untouched() const { return call_.tail_untouched(); }
   const std::vector<Fault>& faults() const { return faults_; }
@@ -84,7 +84,7 @@ class CheckCall {
   static CheckCall& self(const engine_call* call) { return *static_cast<CheckCall*>(call->host_data); }
   Enlarged<engine_call> call_;
   std::mutex mutex_;
-  std::atomic<bool> cancelled_{false};
+  std::atomic<bool> canceled_{false};
   bool timed_ = false;
   std::chrono::steady_clock::time_point deadline_{};
   std::vector<Fault> faults_;

@@ -32,7 +32,7 @@ std::optional<ElfFile> ElfFile::read(const std::filesystem::path& path, std::str
   const std::string content{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
   file.data_.resize(content.size());
   if (!content.empty()) std::memcpy(file.data_.data(), content.data(), content.size());
-  const Reader reader(file.data_);
+  const ByteReader reader(file.data_);
 
   const auto header = reader.at<Elf64_Ehdr>(0);
   if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||

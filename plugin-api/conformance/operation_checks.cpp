@@ -171,7 +171,7 @@ void check_refusals(Report& report, const Engine& engine) {
              "inputs on two devices are INVALID");
 }
 
-// A call that is cancelled before it begins, or whose time ends in the middle: done or CANCELLED, soon, and
+// A call that is canceled before it begins, or whose time ends in the middle: done or CANCELLED, soon, and
 // the engine works as before.
 std::string interruption_problem(const Engine& engine, const std::function<void(CheckCall&)>& interrupt) {
   const HostTensor big({400, 400}, std::vector<float>(400 * 400, 1));

@@ -10,7 +10,7 @@ namespace engineplugin {
 
 struct SharedProgress {
   char check[64];             // under way, or the last one
-  std::atomic<int> begun;     // how many were begun: the parent's watch starts anew with each
+  std::atomic<int> begun;     // how many were begun: the parent's watch starts again with each
   std::atomic<int> failures;  // lines that said FAIL
   std::atomic<int> finished;  // 1 when all checks were made
   std::atomic<int> copies;    // forked by the plugin, come back from its call and ended; not told yet

@@ -19,7 +19,7 @@ struct Supervised {
 
 // Runs the checks in a child, which ends as a program does (what a plugin left for that is part of the
 // checks); each check has `seconds`. Prints its lines as they come; its standard output is a file aside.
-// `arguments` are this program's: where a process cannot be doubled it is started anew with them, and this
+// `arguments` are this program's: where a process cannot be doubled it is started again with them, and this
 // function does not return there. `error` says why there is no child.
 Supervised supervise(int count, char** arguments, const Checks& checks, int seconds, std::string& error);
 

@@ -63,7 +63,7 @@ TEST(CheckCommand, NamesTheWrongArgumentAndItsVersion) {
   EXPECT_THAT(refused("x.so --nonsense"), HasSubstr("there is no flag --nonsense"));
   EXPECT_THAT(refused("x.so --timeout"), HasSubstr("--timeout wants a value"));
   EXPECT_THAT(refused("x.so --timeout soon"), HasSubstr("--timeout soon"));
-  EXPECT_THAT(refused("x.so --options colour"), HasSubstr("colour is not KEY=VALUE"));
+  EXPECT_THAT(refused("x.so --options color"), HasSubstr("colour is not KEY=VALUE"));
   EXPECT_THAT(refused("x.so y.so"), HasSubstr("y.so"));
   EXPECT_THAT(refused("x.so --model m"), HasSubstr("--model and --format"));
   EXPECT_THAT(refused(""), HasSubstr("FILE is missing"));

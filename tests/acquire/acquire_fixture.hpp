@@ -9,7 +9,7 @@
 
 #include "base/paths.hpp"
 #include "base/text.hpp"
-#include "host/manifest/catalogue.hpp"
+#include "host/manifest/catalog.hpp"
 #include "tests/acquire/sample_build.hpp"
 #include "tests/support/fault_server.hpp"
 #include "tests/support/nginx_server.hpp"

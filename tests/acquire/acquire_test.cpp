@@ -284,11 +284,11 @@ TEST_F(AcquireTest, MendsWhatIsDamaged) {
   const fs::path file = store.find(sample.build->id).value()->folder / "lib/libruntime.so.1";
   calls::chmod(file, 0644);
   test::write_text(file, "cut");
-  const auto mended = get();
-  ASSERT_TRUE(mended) << mended.error().code;
-  EXPECT_TRUE(mended->repaired);
-  ASSERT_FALSE(mended->warnings.empty());
-  EXPECT_EQ(mended->warnings[0].code, "EH-F04");
+  const auto repaired = get();
+  ASSERT_TRUE(repaired) << repaired.error().code;
+  EXPECT_TRUE(repaired->repaired);
+  ASSERT_FALSE(repaired->warnings.empty());
+  EXPECT_EQ(repaired->warnings[0].code, "EH-F04");
   EXPECT_EQ(test::read_text(file), content[0].bytes);
   fs::remove(file);
   EXPECT_EQ(code(), "ok");

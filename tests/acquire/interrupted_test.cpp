@@ -43,8 +43,8 @@ TEST_F(AcquireTest, ResumesWhatAnEarlierRunLeftAndDistrustsIt) {
   EXPECT_LT(resumed->downloaded, bytes.size() - 99'000);
   ASSERT_TRUE(store.remove(sample.build->id));
   test::write_text(store.partial(artifact().sha256), std::string(100'000, 'x'));
-  const auto anew = get();
-  ASSERT_TRUE(anew) << anew.error().code;
+  const auto again = get();
+  ASSERT_TRUE(again) << again.error().code;
   EXPECT_TRUE(store.verify(sample.build->id, true)->empty());
 }
 

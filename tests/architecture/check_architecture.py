@@ -8,20 +8,20 @@ import pathlib
 import re
 import sys
 
-# The order is the rule: a room includes only itself and rooms named before it.
+# The order is the rule: a module includes only itself and modules named before it.
 ROOMS = ["base", "plugin-api", "cache", "engines", "manifests"] + [
     "host/" + name for name in (
         "binary", "linker", "platform", "settings", "transfer", "oci", "manifest", "installations", "history", "resolve", "acquire",
         "preflight", "explain", "load", "open", "offline", "publish", "sdk", "commands")]
 
-# The page that tells people of the order: one row of its table a room.
+# The page that tells people of the order: one row of its table a module.
 PAGE = "docs/ARCHITECTURE.md"
 ROW = re.compile(r"^\| `([a-z-]+(?:/[a-z]+)?)/?` \|", re.MULTILINE)
 
-# Rooms that may include less than what stands above them.
+# Modules that may include less than what stands above them.
 ONLY = {"plugin-api": set(), "cache": {"base"}, "engines": {"plugin-api"}}
 
-# Parts of rooms whose promise an include would break: folder -> (headers, the promise).
+# Parts of modules whose promise an include would break: folder -> (headers, the promise).
 NOT_IN = {
     "host/resolve/": (("base/files.hpp", "base/child_process.hpp", "host/transfer/"),
                       "deciding is a pure function without input or output"),
@@ -78,8 +78,8 @@ def sources(root):
                 yield entry
 
 
-def room_of(path):
-    """The room of a path relative to the root, or None."""
+def module_of(path):
+    """The module of a path relative to the root, or None."""
     parts = path.split("/")
     if parts[0] == "host":
         name = "/".join(parts[:2]) if len(parts) > 2 else None
@@ -101,22 +101,22 @@ def target_of(root, own, quoted, angled, public):
     return public.get(quoted)
 
 
-def may_include(room, own, target_room, target):
-    if room == target_room:
-        if room != "engines":
+def may_include(module, own, target_room, target):
+    if module == target_room:
+        if module != "engines":
             return True
         return target.split("/")[1] in (own.split("/")[1], "support")
-    if room in ONLY:
-        return target_room in ONLY[room]
+    if module in ONLY:
+        return target_room in ONLY[module]
     if target_room == "engines":
         return False
-    return ROOMS.index(target_room) < ROOMS.index(room)
+    return ROOMS.index(target_room) < ROOMS.index(module)
 
 
 def check_file(root, path, public):
     name = path.relative_to(root).as_posix()
     text = path.read_text(encoding="utf-8", errors="replace")
-    room = room_of(name)
+    module = module_of(name)
     lines = text.count("\n")
     if lines > LONGEST:
         yield f"{name}: {lines} lines; a file has one job and at most {LONGEST}"
@@ -124,8 +124,8 @@ def check_file(root, path, public):
         yield f"{name}: no #pragma once"
     if name.split("/")[0] in OUTSIDE_ROOMS:
         return
-    if room is None:
-        yield f"{name}: stands in no room of docs/ARCHITECTURE.md"
+    if module is None:
+        yield f"{name}: stands in no module of docs/ARCHITECTURE.md"
         return
     code = without(text, False)
     for include in INCLUDE.finditer(code):
@@ -139,11 +139,11 @@ def check_file(root, path, public):
             if quoted and not THIRD_PARTY.match(quoted):
                 yield f'{where}: "{quoted}" is no file of the tree; includes are written from the repository root'
             continue
-        target_room = room_of(target)
+        target_room = module_of(target)
         if target_room is None:
-            yield f"{where}: includes {target}, which stands in no room"
-        elif not may_include(room, name, target_room, target):
-            yield f"{where}: {room} must not include {target} of {target_room}"
+            yield f"{where}: includes {target}, which stands in no module"
+        elif not may_include(module, name, target_room, target):
+            yield f"{where}: {module} must not include {target} of {target_room}"
         for folder, (headers, promise) in NOT_IN.items():
             if name.startswith(folder) and target.startswith(headers):
                 yield f"{where}: includes {target}, but {promise}"
@@ -152,7 +152,7 @@ def check_file(root, path, public):
         for found in ENVIRONMENT.finditer(bare):
             yield (f"{name}:{bare.count(chr(10), 0, found.start()) + 1}: reads the environment; "
                    "that is host/settings', host/platform's and base's")
-    if room.startswith(("base", "cache", "host/")) and not name.startswith(ENDS_WITH_ITS_PROGRAM):
+    if module.startswith(("base", "cache", "host/")) and not name.startswith(ENDS_WITH_ITS_PROGRAM):
         bare = without(text, True)
         for found in DESTROYED_AT_EXIT.finditer(bare):
             yield (f"{name}:{bare.count(chr(10), 0, found.start()) + 1}: is destroyed while threads may use it; "
@@ -163,10 +163,10 @@ def check_page(root):
     """Where the page's table and ROOMS part, a line."""
     if not (root / PAGE).is_file():
         return
-    told = ROW.findall((root / PAGE).read_text(encoding="utf-8"))
-    for number, (told_room, room) in enumerate(itertools.zip_longest(told, ROOMS), 1):
-        if told_room != room:
-            yield f"{PAGE}: room {number} is {told_room or 'missing'}; the order that is kept has {room or 'none there'}"
+    reported = ROW.findall((root / PAGE).read_text(encoding="utf-8"))
+    for number, (told_room, module) in enumerate(itertools.zip_longest(reported, ROOMS), 1):
+        if told_room != module:
+            yield f"{PAGE}: module {number} is {told_room or 'missing'}; the order that is kept has {module or 'none there'}"
             return
 
 

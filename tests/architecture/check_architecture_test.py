@@ -40,27 +40,27 @@ class Rules(unittest.TestCase):
         self.assert_kept(self.includes("host/commands/a.cpp", "host/sdk/b.hpp"))
 
     def test_a_room_must_not_include_rooms_below(self):
-        rooms = check_architecture.ROOMS
-        for upper, lower in zip(rooms, rooms[1:]):
+        modules = check_architecture.ROOMS
+        for upper, lower in zip(modules, modules[1:]):
             self.assert_broken(self.includes(f"{upper}/x/a.cpp", f"{lower}/b.hpp"),
                                f"{upper} must not include {lower}/b.hpp", "a.cpp:1")
 
     def test_the_page_tells_the_order_that_is_kept(self):
-        def broken(rooms):
+        def broken(modules):
             with tempfile.TemporaryDirectory() as folder:
                 page = pathlib.Path(folder) / check_architecture.PAGE
                 page.parent.mkdir()
-                rows = [f"| `{room}` | what? |" if "/" in room else f"| `{room}/` | what? |" for room in rooms]
-                page.write_text("\n".join(["| room | its one question |", "|---|---|", *rows, ""]))
+                rows = [f"| `{module}` | what? |" if "/" in module else f"| `{module}/` | what? |" for module in modules]
+                page.write_text("\n".join(["| module | its one question |", "|---|---|", *rows, ""]))
                 return check_architecture.check(folder)[0]
 
-        rooms = check_architecture.ROOMS
-        self.assertEqual(broken(rooms), [])
-        swapped = broken([*rooms[:-2], rooms[-1], rooms[-2]])
+        modules = check_architecture.ROOMS
+        self.assertEqual(broken(modules), [])
+        swapped = broken([*modules[:-2], modules[-1], modules[-2]])
         self.assertEqual(len(swapped), 1, swapped)
-        self.assertIn(f"is {rooms[-1]}; the order that is kept has {rooms[-2]}", swapped[0])
-        self.assertIn("is missing", broken(rooms[:-1])[0])
-        self.assertIn("none there", broken([*rooms, "host/cellar"])[0])
+        self.assertIn(f"is {modules[-1]}; the order that is kept has {modules[-2]}", swapped[0])
+        self.assertIn("is missing", broken(modules[:-1])[0])
+        self.assertIn("none there", broken([*modules, "host/cellar"])[0])
 
     def test_the_plugin_header_stands_alone(self):
         self.assert_broken(self.includes("plugin-api/tool.cpp", "base/json.hpp"), "plugin-api must not include")
@@ -107,9 +107,9 @@ class Rules(unittest.TestCase):
                           "plugin-api/layout/c.h": ""})
 
     def test_every_source_stands_in_a_room(self):
-        self.assert_broken({"host/stray.cpp": ""}, "stands in no room")
-        self.assert_broken({"utilities/a.cpp": ""}, "stands in no room")
-        self.assert_broken({"host/misc/a.cpp": ""}, "stands in no room")
+        self.assert_broken({"host/stray.cpp": ""}, "stands in no module")
+        self.assert_broken({"utilities/a.cpp": ""}, "stands in no module")
+        self.assert_broken({"host/misc/a.cpp": ""}, "stands in no module")
         self.assert_kept({"tests/base/a.cpp": '#include "anything.hpp"\n', "examples/a.c": ""})
 
     def test_promises_of_parts_are_kept(self):
@@ -135,7 +135,7 @@ class Rules(unittest.TestCase):
 
     def test_nothing_that_the_api_uses_is_destroyed_at_the_end(self):
         for line in ("  static const std::string none;\n", "  static const std::vector<std::string> all = {\n",
-                     "const std::map<int, int> all{};\n", "  static std::optional<Index> told;\n"):
+                     "const std::map<int, int> all{};\n", "  static std::optional<Index> reported;\n"):
             self.assert_broken({"host/open/a.cpp": line}, "host/open/a.cpp:1", "destroyed")
             self.assert_kept({"host/commands/a.cpp": line})
         for line in ("  static const std::string& none = *new std::string;\n", "  std::string local;\n",
@@ -146,8 +146,8 @@ class Rules(unittest.TestCase):
 
     def test_the_environment_is_read_in_three_rooms(self):
         call = 'const char* home = getenv("HOME");\n'
-        for room in ("base", "host/settings", "host/platform"):
-            self.assert_kept({f"{room}/a.cpp": call})
+        for module in ("base", "host/settings", "host/platform"):
+            self.assert_kept({f"{module}/a.cpp": call})
         self.assert_broken({"host/open/a.cpp": call}, "host/open/a.cpp:1", "reads the environment")
         self.assert_broken({"cache/a.cpp": "x = std::secure_getenv (name);\n"}, "reads the environment")
         self.assert_kept({"host/open/a.cpp": '// getenv(x)\nconst char* t = "getenv(x)";\n'})

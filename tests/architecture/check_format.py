@@ -30,29 +30,29 @@ def program():
     """The clang-format to ask, or None."""
     for name in (f"clang-format-{VERSION}", "clang-format"):
         if shutil.which(name):
-            told = subprocess.run([name, "--version"], check=False, stdout=subprocess.PIPE, text=True).stdout
-            if f"version {VERSION}." in told:
+            reported = subprocess.run([name, "--version"], check=False, stdout=subprocess.PIPE, text=True).stdout
+            if f"version {VERSION}." in reported:
                 return name
     return None
 
 
 def files_of(root):
     """What git tracks; all there is where there is no git. Relative to the root."""
-    told = subprocess.run(["git", "-C", str(root), "ls-files", "-z"], check=False, stdout=subprocess.PIPE,
+    reported = subprocess.run(["git", "-C", str(root), "ls-files", "-z"], check=False, stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL, text=True) if shutil.which("git") else None
-    if told is not None and told.returncode == 0 and told.stdout:
-        names = (pathlib.PurePosixPath(name) for name in told.stdout.split("\0") if name)
+    if reported is not None and reported.returncode == 0 and reported.stdout:
+        names = (pathlib.PurePosixPath(name) for name in reported.stdout.split("\0") if name)
         return sorted(name.as_posix() for name in names
                       if name.suffix in check_architecture.SUFFIXES and (root / name).is_file())
     return sorted(path.relative_to(root).as_posix() for path in check_architecture.sources(root))
 
 
 def differing(formatter, root, names):
-    told = subprocess.run([formatter, "--dry-run", "--Werror", "--ferror-limit=1", *names], check=False, cwd=root,
+    reported = subprocess.run([formatter, "--dry-run", "--Werror", "--ferror-limit=1", *names], check=False, cwd=root,
                           stderr=subprocess.PIPE, text=True)
-    if told.returncode == 0:
+    if reported.returncode == 0:
         return []
-    return [name for name in names if f"{name}:" in told.stderr] or [told.stderr.strip()]
+    return [name for name in names if f"{name}:" in reported.stderr] or [reported.stderr.strip()]
 
 
 def check(root, formatter):

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Reports files of the rooms that use a name without including, themselves or through headers of ours, what declares it.
+"""Reports files of the modules that use a name without including, themselves or through headers of ours, what declares it.
 
 check_includes.py ROOT   prints one line a violation, exit status 1 if there is one.
 
-A build with precompiled headers (ENGINEHOST_PRECOMPILED_ROOMS) does not notice these; one without them may fail. So only
+A build with precompiled headers (ENGINEHOST_PRECOMPILED_MODULES) does not notice these; one without them may fail. So only
 what those headers declare is looked for.
 """
 import functools
@@ -12,7 +12,7 @@ import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from check_architecture import INCLUDE, room_of, sources, target_of, without  # noqa: E402
+from check_architecture import INCLUDE, module_of, sources, target_of, without  # noqa: E402
 
 ALGORITHMS = ("adjacent_find all_of any_of binary_search clamp copy copy_if copy_n count count_if equal equal_range erase fill "
               "fill_n find find_end find_first_of find_if find_if_not for_each generate includes inplace_merge is_sorted "
@@ -112,9 +112,9 @@ class Tree:
 
 
 def precompiled(root):
-    """What cmake/EngineHost.cmake precompiles for the rooms."""
+    """What cmake/EngineHost.cmake precompiles for the modules."""
     text = (root / "cmake/EngineHost.cmake").read_text(encoding="utf-8")
-    found = re.search(r"enginehost_headers\(enginehost_room_headers([^)]*)\)", text)
+    found = re.search(r"enginehost_headers\(enginehost_module_headers([^)]*)\)", text)
     return {header.strip('<>"').removeprefix("${PROJECT_SOURCE_DIR}/") for header in found.group(1).split()}
 
 
@@ -125,8 +125,8 @@ def main():
                   for header in sorted(precompiled(root) - PRECOMPILED.keys())]
     for path in sources(root):
         name = path.relative_to(root).as_posix()
-        room = room_of(name)
-        if room is not None and room not in ("plugin-api", "engines") and path.suffix in (".cpp", ".hpp"):
+        module = module_of(name)
+        if module is not None and module not in ("plugin-api", "engines") and path.suffix in (".cpp", ".hpp"):
             complaints += tree.missing(name)
     print("\n".join(complaints) or "every file includes what it uses of what is precompiled")
     return 1 if complaints else 0

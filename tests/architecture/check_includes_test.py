@@ -7,7 +7,7 @@ import tempfile
 import unittest
 
 CHECK = pathlib.Path(__file__).with_name("check_includes.py")
-RULES = "enginehost_headers(enginehost_room_headers <vector> \"${PROJECT_SOURCE_DIR}/base/result.hpp\")\n"
+RULES = "enginehost_headers(enginehost_module_headers <vector> \"${PROJECT_SOURCE_DIR}/base/result.hpp\")\n"
 
 
 class Includes(unittest.TestCase):
@@ -49,7 +49,7 @@ class Includes(unittest.TestCase):
         self.assert_clean({"tests/a.cpp": "std::vector<int> x;\n", "plugin-api/a.hpp": "std::vector<int> x;\n"})
 
     def test_what_is_precompiled_is_known_here(self):
-        status, said = self.said({}, "enginehost_headers(enginehost_room_headers <vector> <regex>)\n")
+        status, said = self.said({}, "enginehost_headers(enginehost_module_headers <vector> <regex>)\n")
         self.assertEqual(status, 1)
         self.assertIn("regex is precompiled, and check_includes.py does not look for it", said)
 

@@ -291,7 +291,7 @@ TEST(ChildProcess, CancellingEndsItWithinATenthOfASecond) {
     const ChildOutcome outcome = run_child(request).value();
     const auto returned = std::chrono::steady_clock::now();
     canceller.join();
-    EXPECT_TRUE(outcome.cancelled);
+    EXPECT_TRUE(outcome.canceled);
     EXPECT_FALSE(outcome.timed_out);
     EXPECT_FALSE(outcome.succeeded());
     EXPECT_EQ(outcome.signal, SIGKILL);

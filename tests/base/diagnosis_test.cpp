@@ -67,10 +67,10 @@ TEST(Result, TryLeavesTheFunctionWithTheFirstDiagnosis) {
 TEST(CancelToken, CopiesAskForTheSameThing) {
   const CancelToken token, other;
   const CancelToken copy = token;
-  EXPECT_FALSE(copy.cancelled());
+  EXPECT_FALSE(copy.canceled());
   token.cancel();
-  EXPECT_TRUE(copy.cancelled());
-  EXPECT_FALSE(other.cancelled());
+  EXPECT_TRUE(copy.canceled());
+  EXPECT_FALSE(other.canceled());
 }
 
 }  // namespace

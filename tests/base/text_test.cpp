@@ -5,7 +5,7 @@
 #include <limits>
 #include <random>
 
-#include "base/counted.hpp"
+#include "base/pluralize.hpp"
 
 namespace enginehost {
 namespace {
@@ -21,9 +21,9 @@ TEST(Text, SplitKeepsEmptyParts) {
 }
 
 TEST(Text, ANumberStandsWithTheNounThatGoesWithIt) {
-  EXPECT_EQ(counted(0, "build", "builds"), "0 builds");
-  EXPECT_EQ(counted(1, "build", "builds"), "1 build");
-  EXPECT_EQ(counted(21, "build", "builds"), "21 builds");
+  EXPECT_EQ(pluralize(0, "build", "builds"), "0 builds");
+  EXPECT_EQ(pluralize(1, "build", "builds"), "1 build");
+  EXPECT_EQ(pluralize(21, "build", "builds"), "21 builds");
 }
 
 TEST(Text, JoinIsTheInverseOfSplit) {
@@ -152,7 +152,7 @@ TEST(Text, PatternsAgreeWithTheDefinitionOnRandomTexts) {
     return out;
   };
   int matched = 0;
-  for (int trial = 0; trial < 200'000; ++trial) {
+  for (int crash_guard = 0; crash_guard < 200'000; ++crash_guard) {
     const std::string path = text("aab/", 8), pattern = text("ab/?***", 7);
     // Three stars in a row have no meaning of their own; readers of manifests see them as "**" and "*".
     const bool expected = matches_by_definition(path, pattern);

@@ -19,7 +19,7 @@ linker::Closure closure_of(const fs::path& file, bool versions, linker::Reader& 
   return linker::close(machine, request, reader);
 }
 
-// A process of its own would describe the machine and read every file anew; so does each turn.
+// A process of its own would describe the machine and read every file again; so does each turn.
 bool close_afresh(const fs::path& file, bool versions) {
   const linker::Machine machine = linker::describe_this_machine();
   linker::Reader reader;

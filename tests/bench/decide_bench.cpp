@@ -3,7 +3,7 @@
 
 #include "base/files.hpp"
 #include "base/json.hpp"
-#include "host/manifest/catalogue.hpp"
+#include "host/manifest/catalog.hpp"
 #include "host/platform/detect.hpp"
 #include "host/resolve/describe.hpp"
 #include "tests/bench/compare.hpp"
@@ -74,35 +74,35 @@ Json manifest_of(int count) {
       .set("builds", std::move(builds));
 }
 
-struct World {
+struct OpenContext {
   std::string text;
   platform::Platform platform;
-  manifest::Catalogue catalogue;
+  manifest::Catalog catalog;
   resolve::Request request;
   history::History history;
 };
 
-bool read(const std::string& text, manifest::Catalogue& catalogue) {
+bool read(const std::string& text, manifest::Catalog& catalog) {
   auto document = parse_json(text, "many.json");
   if (!document) return false;
   auto manifest = manifest::read_manifest(*document, "/nowhere", "many.json");
   if (!manifest) return false;
-  manifest::merge(catalogue, std::move(*manifest));
+  manifest::merge(catalog, std::move(*manifest));
   return true;
 }
 
-bool decide(const World& world, const manifest::Catalogue& catalogue) {
+bool decide(const OpenContext& context, const manifest::Catalog& catalog) {
   const resolve::Plan plan =
-      resolve::decide(world.platform, catalogue, world.history, world.request, 1'800'000'000);
-  return !plan.diagnosis && plan.candidates.size() == catalogue.builds.size();
+      resolve::decide(context.platform, catalog, context.history, context.request, 1'800'000'000);
+  return !plan.diagnosis && plan.candidates.size() == catalog.builds.size();
 }
 
-std::shared_ptr<World> world_of(int count) {
-  auto world = std::make_shared<World>();
-  world->text = manifest_of(count).dump(1);
-  world->platform = platform::detect({});
-  world->request.engine = "many";
-  return read(world->text, world->catalogue) ? world : nullptr;
+std::shared_ptr<OpenContext> world_of(int count) {
+  auto context = std::make_shared<OpenContext>();
+  context->text = manifest_of(count).dump(1);
+  context->platform = platform::detect({});
+  context->request.engine = "many";
+  return read(context->text, context->catalog) ? context : nullptr;
 }
 
 }  // namespace
@@ -110,24 +110,24 @@ std::shared_ptr<World> world_of(int count) {
 void add_decide_benchmarks(const Effort& effort) {
   const int count = effort.quick ? 20 : 500;
   add_comparison(effort, "decide/cold", 25, [=] {
-    auto world = world_of(count);
-    if (!world) return skipped("the manifest could not be read");
+    auto context = world_of(count);
+    if (!context) return skipped("the manifest could not be read");
     Comparison comparison;
     comparison.sides = {{"read_and_decide", timed([=] {
-                           manifest::Catalogue catalogue;
-                           return read(world->text, catalogue) && decide(*world, catalogue);
+                           manifest::Catalog catalog;
+                           return read(context->text, catalog) && decide(*context, catalog);
                          })},
-                        {"parse", timed([=] { return !nlohmann::json::parse(world->text).empty(); })}};
+                        {"parse", timed([=] { return !nlohmann::json::parse(context->text).empty(); })}};
     return comparison;
   });
   add_comparison(effort, "decide/again", 25, [=] {
-    auto world = world_of(count);
-    if (!world) return skipped("the manifest could not be read");
+    auto context = world_of(count);
+    if (!context) return skipped("the manifest could not be read");
     Comparison comparison;
     // What is not made while deciding is made when somebody asks for it: here the texts of every build.
-    const auto plan = std::make_shared<resolve::Plan>(
-        resolve::decide(world->platform, world->catalogue, world->history, world->request, 1'800'000'000));
-    comparison.sides = {{"decide", timed([=] { return decide(*world, world->catalogue); })},
+    const auto plan = std::make_shared<resolve::Plan>(resolve::decide(
+        context->platform, context->catalog, context->history, context->request, 1'800'000'000));
+    comparison.sides = {{"decide", timed([=] { return decide(*context, context->catalog); })},
                         {"explain_all", timed([=] { return !resolve::describe_plan(*plan, true).empty(); })}};
     return comparison;
   });

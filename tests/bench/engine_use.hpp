@@ -59,7 +59,7 @@ struct ReusedResult : engine_results {
   engine_tensor tensor;
 };
 
-// The least a caller hands over: nothing is reported, nothing is cancelled.
+// The least a caller hands over: nothing is reported, nothing is canceled.
 struct BareCall : engine_call {
   BareCall() : engine_call{} {
     size = sizeof(engine_call);

@@ -123,14 +123,14 @@ int open_engine(char** arguments) {
   return finish(begin, end);
 }
 
-// What the shortcuts of a cache name (host/open/witness.hpp), each file once.
+// What the early decisions of a cache name (host/open/dependency_stamp.hpp), each file once.
 int look(const char* cache) {
   std::vector<std::string> files;
   std::error_code error;
   for (const auto& entry :
        std::filesystem::directory_iterator(std::string(cache) + "/state/shortcuts", error)) {
-    std::ifstream shortcut(entry.path());
-    for (std::string line; std::getline(shortcut, line);) {
+    std::ifstream early_decisions(entry.path());
+    for (std::string line; std::getline(early_decisions, line);) {
       const std::string name = line.substr(0, line.find(' '));
       const std::size_t path = line.find(" /");
       if (path != std::string::npos && !name.starts_with("if-") && name != "helper" && name != "state" &&
@@ -160,7 +160,7 @@ int recall(const char* helper, const char* file) {
   platform::DetectRequest request;
   request.helper = helper;
   request.cache_folder = "/tmp";
-  const std::int64_t now = open::World::now();
+  const std::int64_t now = open::OpenContext::now();
   const auto key_of = [&] { return platform::machine_key(request, platform::Reach::everything); };
   if (!platform::recall(request, key_of(), file, now))
     platform::remember(platform::detect(request), key_of(), file, now);

@@ -31,10 +31,10 @@ std::optional<Prepared> prepare(const fs::path& folder, const std::string& engin
     why = "no settings";
     return std::nullopt;
   }
-  open::World world(std::move(*settings));
+  open::OpenContext context(std::move(*settings));
   open::OpenRequest request;
   request.request.engine = engine;
-  const open::Outcome outcome = open::open_engine(world, request);
+  const open::Outcome outcome = open::open_engine(context, request);
   if (outcome.state != open::State::opened || (!outcome.probed && !outcome.proven_before)) {
     why = "the engine could not be opened and proven" +
           (outcome.diagnosis ? ": " + outcome.diagnosis->code : "");
@@ -43,7 +43,7 @@ std::optional<Prepared> prepare(const fs::path& folder, const std::string& engin
   const cache::Installed& installed = outcome.opened->installed;
   prepared.view = installed.folder;
   prepared.libraries = {(installed.folder / installed.plugin).native()};
-  if (const history::Record* record = world.history().find(installed.build))
+  if (const history::Record* record = context.history().find(installed.build))
     for (const Json& path : record->facts["load_order"].as_array())
       prepared.libraries.push_back(path.as_string());
   // A plugin may open its engine by itself, in create(); without it the loader's part would be missing.

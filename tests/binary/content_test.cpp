@@ -1,5 +1,5 @@
 // What read_binary says of files that are no healthy library (classes F01 to F13, L07, L25 of the failure
-// catalogue).
+// catalog).
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -217,7 +217,7 @@ class ManyNames : public Content {
         .replace(dynamic_ + 32, 8, put({{entries.size(), 8}}));
     return write("x.so", bytes + entries);
   }
-  void expect_told(const BinaryInfo& info) const {
+  void expect_reported(const BinaryInfo& info) const {
     ASSERT_EQ(info.problems.size(), 1u);
     EXPECT_EQ(info.problems[0].code, "EH-F08");
     EXPECT_THAT(std::string(info.problems[0].value("problem")), HasSubstr("4 MiB"));
@@ -234,7 +234,7 @@ TEST_F(ManyNames, without_end_are_F08_and_are_not_kept) {
   std::string needs;
   for (int i = 0; i < 1000; ++i) needs += entry(1, soname_);
   const Result<BinaryInfo> info = read_binary(with(needs));
-  expect_told(*info);
+  expect_reported(*info);
   EXPECT_LT(info->needed.size(), 100u);
 }
 
@@ -250,7 +250,7 @@ TEST_F(ManyNames, of_needed_versions_without_end_are_F08_and_are_not_kept) {
     return with(entry(0x6ffffffe, room_address_) + entry(0x6ffffff0, numbers), room);
   };
   const Result<BinaryInfo> info = read_binary(file(2));
-  expect_told(*info);
+  expect_reported(*info);
   EXPECT_LT(info->version_needs.size(), 100u);
   const Result<SymbolTable> first = read_symbols(file(2)), last = read_symbols(file(versions_ + 1));
   ASSERT_FALSE(first->exports.empty());
@@ -271,7 +271,7 @@ TEST_F(ManyNames, of_defined_versions_without_end_are_F08_and_are_not_kept) {
                   {soname_, 4},
                   {0, 4}});
   const Result<BinaryInfo> info = read_binary(with(entry(0x6ffffffc, room_address_), chain));
-  expect_told(*info);
+  expect_reported(*info);
   EXPECT_LT(info->version_definitions.size(), 100u);
 }
 

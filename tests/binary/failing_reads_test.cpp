@@ -12,8 +12,8 @@ class FailingReads : public test::Workshop {};
 template <class Made, class Sound>
 std::string said_of(const char* reader, const Result<Made>& made, const Sound& is_sound) {
   if (made) return is_sound(*made) ? "" : std::string(reader) + " found less; ";
-  const bool told = made.error().code == "EH-F01" && made.error().value("errno") == "EIO";
-  return told ? "" : std::string(reader) + ": " + made.error().code + "; ";
+  const bool reported = made.error().code == "EH-F01" && made.error().value("errno") == "EIO";
+  return reported ? "" : std::string(reader) + ": " + made.error().code + "; ";
 }
 
 // Wherever the failing part begins, each reader finds all, or says that it could not read.
@@ -47,9 +47,9 @@ TEST_F(FailingReads, are_neither_damage_nor_absence) {
   ASSERT_EQ(said(), "") << "of the file as it is";
   const auto size = static_cast<std::uint32_t>(std::filesystem::file_size(file));
   for (std::uint32_t from = 0; from < size; from += 512) {
-    const auto told = test::where_reads_fail_from(from, said);
-    if (!told) GTEST_SKIP() << "no system call can be made to fail here";
-    EXPECT_EQ(*told, "") << "from " << from << " of " << size;
+    const auto reported = test::where_reads_fail_from(from, said);
+    if (!reported) GTEST_SKIP() << "no system call can be made to fail here";
+    EXPECT_EQ(*reported, "") << "from " << from << " of " << size;
   }
 }
 

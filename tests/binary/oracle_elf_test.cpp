@@ -130,7 +130,7 @@ TEST_F(Oracle, objdump_says_the_same_of_every_library) {
 oracle::Facts readelf_facts(const std::string& text, bool x86) {
   oracle::Facts facts;
   std::uint64_t needed = 0, memory = 0, tls = 0;
-  bool stack_told = false, stack_executable = false, loads = false;
+  bool stack_reported = false, stack_executable = false, loads = false;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     std::istringstream split(line);
@@ -148,7 +148,7 @@ oracle::Facts readelf_facts(const std::string& text, bool x86) {
       }
       if (type == "TLS") tls = std::stoull(words[5], nullptr, 0);
       if (type == "GNU_STACK") {
-        stack_told = true;
+        stack_reported = true;
         // "RW" or "RWE" or "R E", and the alignment behind it.
         for (std::size_t i = 6; i + 1 < words.size(); ++i)
           stack_executable = stack_executable || words[i].find('E') != std::string::npos;
@@ -168,7 +168,7 @@ oracle::Facts readelf_facts(const std::string& text, bool x86) {
       if (word == "(TEXTREL)") facts.insert("flag TEXTREL");
     }
   }
-  if (stack_told ? stack_executable : loads && x86) facts.insert("executable stack");
+  if (stack_reported ? stack_executable : loads && x86) facts.insert("executable stack");
   facts.insert("needs " + std::to_string(needed) + " bytes");
   facts.insert("memory " + std::to_string(memory));
   facts.insert("thread-local " + std::to_string(tls));

@@ -16,7 +16,7 @@ std::string wanted(const std::string& value) {
   return name.empty() ? "#" + value.substr(bracket + 2, value.size() - bracket - 3) : name;
 }
 
-std::string machine_word(const std::string& value) {
+std::string machine_key_part(const std::string& value) {
   for (const auto& [begin, word] : {std::pair{"IMAGE_FILE_MACHINE_AMD64", "x86_64"},
                                     {"IMAGE_FILE_MACHINE_ARM64", "aarch64"},
                                     {"IMAGE_FILE_MACHINE_I386", "i386"}})
@@ -41,7 +41,7 @@ class Answer {
     const auto [key, value] = key_value(line);
     if (outermost && line.back() != ']' && line.back() != '}') part_ = key.substr(0, key.find(' '));
     if (part_ == "ImageFileHeader") {
-      if (key == "Machine") machine_ = machine_word(value);
+      if (key == "Machine") machine_ = machine_key_part(value);
       if (key.rfind("IMAGE_FILE_DLL", 0) == 0) facts_.insert("is a DLL");
     } else if (part_ == "ImageOptionalHeader") {
       optional_header(key, value);
@@ -144,9 +144,9 @@ void add_symbols(const SymbolTable& table, Facts& facts) {
     facts.insert(std::string(symbol.delayed ? "delays " : "imports ") + symbol.library + "!" +
                  (symbol.name.empty() ? "#" + std::to_string(symbol.ordinal) : symbol.name));
   // The oracle tells the first of several names of one ordinal only.
-  std::set<std::uint32_t> told;
+  std::set<std::uint32_t> reported;
   for (const Symbol& symbol : table.exports)
-    if (told.insert(symbol.ordinal).second)
+    if (reported.insert(symbol.ordinal).second)
       facts.insert("exports #" + std::to_string(symbol.ordinal) + " " + symbol.name +
                    (symbol.forwarder.empty() ? "" : " as " + symbol.forwarder));
 }

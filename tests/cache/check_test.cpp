@@ -30,13 +30,13 @@ class Checking : public testing::Test {
     options.deep = deep;
     options.at_rest = at_rest;
     const auto violations = check(store.root(), options);
-    std::vector<std::string> told;
+    std::vector<std::string> reported;
     if (!violations) return {violations.error().code};
     for (const Violation& violation : *violations)
-      told.push_back(std::string(violation.invariant) + " " + name_of(violation.problem.kind) + " " +
-                     violation.problem.path + (violation.build.empty() ? "" : " of " + violation.build));
-    std::sort(told.begin(), told.end());
-    return told;
+      reported.push_back(std::string(violation.invariant) + " " + name_of(violation.problem.kind) + " " +
+                         violation.problem.path + (violation.build.empty() ? "" : " of " + violation.build));
+    std::sort(reported.begin(), reported.end());
+    return reported;
   }
   static void damage(const fs::path& file, std::string_view bytes) {
     calls::chmod(file.c_str(), 0644);

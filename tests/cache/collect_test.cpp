@@ -15,10 +15,10 @@
 #include "base/sha256.hpp"
 #include "cache/check.hpp"
 #include "cache/lock.hpp"
+#include "cache/orphaned_trees.hpp"
 #include "cache/store.hpp"
 #include "cache/store_paths.hpp"
 #include "cache/sweep.hpp"
-#include "cache/unrecorded.hpp"
 #include "tests/cache/small_build.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -240,10 +240,10 @@ TEST_F(Collecting, TreesThatLostTheirRecordsStayUnlessAskedFor) {
     }
     CollectOptions looking;
     looking.dry_run = true;
-    EXPECT_EQ(collect(looking).unrecorded.size(), all);
+    EXPECT_EQ(collect(looking).orphaned.size(), all);
     const Collected kept = collect({});
-    EXPECT_EQ(kept.unrecorded.size(), all);
-    EXPECT_GT(kept.unrecorded.front().size, 0u);
+    EXPECT_EQ(kept.orphaned.size(), all);
+    EXPECT_GT(kept.orphaned.front().size, 0u);
     EXPECT_EQ(trees_here(), all);
   }
   // What was installed again is as every build; the others stay even where all that may go does.
@@ -253,16 +253,16 @@ TEST_F(Collecting, TreesThatLostTheirRecordsStayUnlessAskedFor) {
   EXPECT_THAT(names(collect(nothing_left).removed), ElementsAre("one"));
   EXPECT_EQ(trees_here(), all - one.trees.size());
   install("one");
-  EXPECT_EQ(collect({}).unrecorded.size(), all - one.trees.size());
+  EXPECT_EQ(collect({}).orphaned.size(), all - one.trees.size());
   CollectOptions what_would_go;
-  what_would_go.unrecorded = what_would_go.dry_run = true;
+  what_would_go.orphaned = what_would_go.dry_run = true;
   EXPECT_LT(collect(what_would_go).physical_after, collect({}).physical_after);
   CollectOptions asked;
-  asked.unrecorded = true;
-  EXPECT_EQ(collect(asked).unrecorded.size(), all - one.trees.size());
+  asked.orphaned = true;
+  EXPECT_EQ(collect(asked).orphaned.size(), all - one.trees.size());
   EXPECT_EQ(trees_here(), one.trees.size());
   EXPECT_FALSE(fs::exists(folder / "cache/unrecorded"));
-  EXPECT_THAT(collect({}).unrecorded, IsEmpty());
+  EXPECT_THAT(collect({}).orphaned, IsEmpty());
   expect_sound();
   ASSERT_TRUE(store.remove("one"));
   EXPECT_EQ(trees_here(), 0u);
@@ -281,7 +281,7 @@ TEST_F(Collecting, RecordsAndTreesThatCannotBeToldAreNotTakenForNone) {
   EXPECT_EQ(records.error().code, "EH-F23");
   fs::remove(folder / "cache/refs");
   hide("trees");
-  const auto noted = inside::note_unrecorded(store.root());
+  const auto noted = inside::note_orphaned_trees(store.root());
   ASSERT_FALSE(noted);
   EXPECT_EQ(noted.error().code, "EH-F23");
   EXPECT_FALSE(fs::exists(folder / "cache/unrecorded"));
@@ -338,13 +338,13 @@ TEST_F(Collecting, ADryRunChangesNothingAndTellsWhatARealOneDoes) {
   CollectOptions options = older_than_days(30);
   options.dry_run = true;
   const std::string before = fingerprint_of(store.root());
-  const Collected told = collect(options);
+  const Collected reported = collect(options);
   EXPECT_EQ(fingerprint_of(store.root()), before);
   options.dry_run = false;
   const Collected done = collect(options);
-  EXPECT_EQ(names(told.removed), names(done.removed));
-  EXPECT_EQ(told.logical_after, done.logical_after);
-  EXPECT_EQ(told.physical_after, done.physical_after);
+  EXPECT_EQ(names(reported.removed), names(done.removed));
+  EXPECT_EQ(reported.logical_after, done.logical_after);
+  EXPECT_EQ(reported.physical_after, done.physical_after);
 }
 
 TEST_F(Collecting, ACacheThatDoesNotExistStaysSo) {
@@ -445,8 +445,9 @@ TEST_F(Collecting, WhoComesWhileABuildGoesMissesItAndInstallsItAnew) {
     }
     ASSERT_TRUE(fs::exists((*found)->folder / "NOTICE")) << "what is opened late is there, too";
     ++used;
-    // Who opens the build anew the moment they let it go is never without it, and the collector rightly never
-    // takes it: on a slow machine that would be all of the test. Now at once, now after the collector's turn.
+    // Who opens the build again the moment they let it go is never without it, and the collector rightly
+    // never takes it: on a slow machine that would be all of the test. Now at once, now after the collector's
+    // turn.
     gap = std::chrono::milliseconds(used % 4 * 3);
   }
   ending = true;

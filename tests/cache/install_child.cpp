@@ -1,6 +1,6 @@
 // Does one thing to the cache named on the command line: what the kill and fault tests run.
 //   cache_install_child ROOT BUILD          installs a small build
-//   cache_install_child ROOT BUILD mend     mends it, bringing what is not at hand from nowhere but this
+//   cache_install_child ROOT BUILD repair     repairs it, bringing what is not at hand from nowhere but this
 //   program cache_install_child ROOT BUILD gc       collects everything that was not used for a day
 //   cache_install_child ROOT BUILD hold     takes the build's lock and keeps it
 // Prints what it did or the code of the diagnosis; exit status 0 or 3.
@@ -27,8 +27,8 @@ Result<const char*> run(const cache::Store& store, std::string_view build, std::
   }
   if (what == "mend") {
     TRY_ASSIGN(cache::Stage stage, store.stage(cache::Store::key_of(build)));
-    TRY_ASSIGN(const cache::Mended mended, store.mend(build, stage, test::bring_small_files));
-    return mended.left.empty() ? "mended" : "left";
+    TRY_ASSIGN(const cache::Repaired repaired, store.repair(build, stage, test::bring_small_files));
+    return repaired.left.empty() ? "mended" : "left";
   }
   if (what == "hold") {
     TRY_ASSIGN(const cache::Stage stage, store.stage(cache::Store::key_of(build)));

@@ -130,8 +130,8 @@ class Faults : public testing::TestWithParam<Operation> {
     const auto kept = store.verify("old", true);
     ASSERT_TRUE(kept) << what;
     EXPECT_TRUE(kept->empty()) << what;
-    const bool mending = std::string_view(GetParam().name) == "Mend";
-    if (!mending) expect_no_violation(root, false, what);
+    const bool repairing = std::string_view(GetParam().name) == "Mend";
+    if (!repairing) expect_no_violation(root, false, what);
     const ChildOutcome again = run(command(root));
     EXPECT_EQ(again.output, GetParam().says) << what;
     expect_no_violation(root, false, what + ", again");
@@ -165,7 +165,7 @@ TEST_P(Faults, KilledAtAnySystemCallLosesNothingAndTheNextRunSucceeds) {
 }
 
 TEST_P(Faults, AFailingDiskIsATypedErrorAndLosesNothing) {
-  const auto counted = calls();
+  const auto pluralize = calls();
   int number = 0, failed = 0;
   std::vector<const char*> errors{"ENOSPC", "EIO"};
   std::vector<const char*> faulty{"write", "pwrite64", "fsync",  "rename",   "link", "symlink",
@@ -176,8 +176,8 @@ TEST_P(Faults, AFailingDiskIsATypedErrorAndLosesNothing) {
                   {"openat", "ftruncate", "close", "fdatasync", "flock", "utimensat", "read", "pread64"});
   }
   for (const char* call : faulty) {
-    const auto found = counted.find(call);
-    for (int when = 1; found != counted.end() && when <= found->second; ++when) {
+    const auto found = pluralize.find(call);
+    for (int when = 1; found != pluralize.end() && when <= found->second; ++when) {
       for (const char* error : errors) {
         if (++number % 5 != 0 && !all) continue;
         const fs::path root = fresh(number);

@@ -7,7 +7,7 @@
 
 #include "base/files.hpp"
 #include "cache/check.hpp"
-#include "cache/place.hpp"
+#include "cache/layer_trust.hpp"
 #include "cache/store.hpp"
 #include "tests/cache/small_build.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -124,12 +124,12 @@ TEST_F(Layers, ThoseThatNothingIsTakenFromAreTold) {
   fs::create_directory_symlink(folder / "nowhere", folder / "link");
   test::write_text(folder / "file", "x");
   ASSERT_EQ(::chmod((folder / "system/refs").c_str(), 0777), 0);
-  const auto told = layers_passed_over({folder / "link", folder / "system", folder / "file"});
-  ASSERT_EQ(told.size(), 3u);
-  EXPECT_EQ(told[0].code, "EH-F23");
-  EXPECT_EQ(told[1].code, "EH-F22");
-  EXPECT_EQ(told[1].value("folder"), (folder / "system/refs").native());
-  EXPECT_EQ(told[2].code, "EH-F23");
+  const auto reported = layers_passed_over({folder / "link", folder / "system", folder / "file"});
+  ASSERT_EQ(reported.size(), 3u);
+  EXPECT_EQ(reported[0].code, "EH-F23");
+  EXPECT_EQ(reported[1].code, "EH-F22");
+  EXPECT_EQ(reported[1].value("folder"), (folder / "system/refs").native());
+  EXPECT_EQ(reported[2].code, "EH-F23");
 }
 
 TEST_F(Layers, TheUsersOwnFolderIsToldAboutNotRefused) {

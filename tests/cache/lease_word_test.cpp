@@ -31,7 +31,7 @@ class LeaseWord : public testing::Test {
   void die_with(const std::string& word) const {
     test::in_dying_child([&] {
       Lease lease = take();
-      if (lease.leave_word(word)) test::die();
+      if (lease.write_marker(word)) test::die();
     });
   }
 
@@ -43,54 +43,54 @@ class LeaseWord : public testing::Test {
 TEST_F(LeaseWord, IsGoneWhenItIsTakenBack) {
   Lease lease = take();
   EXPECT_EQ(words(), 0u);
-  ASSERT_TRUE(lease.leave_word("something"));
-  EXPECT_FALSE(lease.leave_word("another")) << "one at a time";
+  ASSERT_TRUE(lease.write_marker("something"));
+  EXPECT_FALSE(lease.write_marker("another")) << "one at a time";
   EXPECT_EQ(words(), 1u);
-  EXPECT_TRUE(lease.words_of_the_dead().empty()) << "its own is of the living";
-  lease.take_word_back();
+  EXPECT_TRUE(lease.stale_markers().empty()) << "its own is of the living";
+  lease.erase_marker();
   EXPECT_EQ(words(), 0u);
-  EXPECT_TRUE(take().words_of_the_dead().empty());
+  EXPECT_TRUE(take().stale_markers().empty());
 }
 
 TEST_F(LeaseWord, OfTheDeadIsFoundOnce) {
   die_with("the first");
   Lease lease = take();
   Lease other = take();
-  EXPECT_EQ(other.words_of_the_dead(), std::vector<std::string>{"the first"}) << "to look takes nothing";
-  EXPECT_EQ(lease.take_words_of_the_dead(), std::vector<std::string>{"the first"});
-  EXPECT_TRUE(other.take_words_of_the_dead().empty());
-  EXPECT_TRUE(take().take_words_of_the_dead().empty());
+  EXPECT_EQ(other.stale_markers(), std::vector<std::string>{"the first"}) << "to look takes nothing";
+  EXPECT_EQ(lease.take_stale_markers(), std::vector<std::string>{"the first"});
+  EXPECT_TRUE(other.take_stale_markers().empty());
+  EXPECT_TRUE(take().take_stale_markers().empty());
   EXPECT_EQ(words(), 0u);
 }
 
 TEST_F(LeaseWord, OfTheLivingIsNotGivenOut) {
   Lease living = take();
-  ASSERT_TRUE(living.leave_word("still at it"));
+  ASSERT_TRUE(living.write_marker("still at it"));
   die_with("dead");
   Lease lease = take();
-  EXPECT_EQ(lease.take_words_of_the_dead(), std::vector<std::string>{"dead"});
-  ASSERT_TRUE(lease.leave_word("beside it"));
-  lease.take_word_back();
+  EXPECT_EQ(lease.take_stale_markers(), std::vector<std::string>{"dead"});
+  ASSERT_TRUE(lease.write_marker("beside it"));
+  lease.erase_marker();
   EXPECT_EQ(words(), 1u);
-  EXPECT_TRUE(take().take_words_of_the_dead().empty());
-  living.take_word_back();
+  EXPECT_TRUE(take().take_stale_markers().empty());
+  living.erase_marker();
   EXPECT_EQ(words(), 0u);
 }
 
 TEST_F(LeaseWord, OfTheDeadOutlivesThatOfOneWhoCameBefore) {
   Lease living = take();
-  ASSERT_TRUE(living.leave_word("a long word, from the first place"));
+  ASSERT_TRUE(living.write_marker("a long word, from the first place"));
   die_with("from the second");
-  living.take_word_back();
+  living.erase_marker();
   die_with("short");
   const std::vector<std::string> both = {"from the second", "short"};
-  EXPECT_EQ(take().take_words_of_the_dead(), both) << "nothing of the long one is left";
+  EXPECT_EQ(take().take_stale_markers(), both) << "nothing of the long one is left";
 }
 
 TEST_F(LeaseWord, GoesWithTheLeaseInAnOrderlyEnd) {
   {
     Lease lease = take();
-    ASSERT_TRUE(lease.leave_word("something"));
+    ASSERT_TRUE(lease.write_marker("something"));
     const Lease moved = std::move(lease);
     EXPECT_EQ(words(), 1u);
   }
@@ -102,18 +102,18 @@ TEST_F(LeaseWord, ManyAtOnceFindNoPlaceAndLeaveNone) {
   int left = 0;
   for (int i = 0; i < 20; ++i) {
     leases.push_back(take());
-    left += leases.back().leave_word("word " + std::to_string(i)) ? 1 : 0;
+    left += leases.back().write_marker("word " + std::to_string(i)) ? 1 : 0;
   }
   EXPECT_EQ(left, 12);
   leases.clear();
-  EXPECT_EQ(take().take_words_of_the_dead(), std::vector<std::string>{});
+  EXPECT_EQ(take().take_stale_markers(), std::vector<std::string>{});
 }
 
 TEST_F(LeaseWord, IsNotLeftWhereAWriteWouldEndTheProcess) {
   test::in_dying_child([&] {
     const rlimit none{0, 0};
     Lease lease = take();
-    if (::setrlimit(RLIMIT_FSIZE, &none) == 0 && !lease.leave_word("something")) test::die();
+    if (::setrlimit(RLIMIT_FSIZE, &none) == 0 && !lease.write_marker("something")) test::die();
   });
   EXPECT_EQ(words(), 0u);
 }
@@ -122,8 +122,8 @@ TEST_F(LeaseWord, IsTakenBackAlsoWhereNothingMayBeWrittenAnyMore) {
   test::in_dying_child([&] {
     const rlimit none{0, 0};
     Lease lease = take();
-    if (!lease.leave_word("something") || ::setrlimit(RLIMIT_FSIZE, &none) != 0) return;
-    lease.take_word_back();
+    if (!lease.write_marker("something") || ::setrlimit(RLIMIT_FSIZE, &none) != 0) return;
+    lease.erase_marker();
     test::die();
   });
   EXPECT_EQ(words(), 0u);
@@ -131,10 +131,10 @@ TEST_F(LeaseWord, IsTakenBackAlsoWhereNothingMayBeWrittenAnyMore) {
 
 TEST_F(LeaseWord, OneThatIsTooLongOrHoldsAZeroByteIsNotLeft) {
   Lease lease = take();
-  EXPECT_FALSE(lease.leave_word(std::string(Lease::longest_word + 1, 'x')));
-  EXPECT_FALSE(lease.leave_word(std::string("two\0words", 9)));
+  EXPECT_FALSE(lease.write_marker(std::string(Lease::longest_marker + 1, 'x')));
+  EXPECT_FALSE(lease.write_marker(std::string("two\0words", 9)));
   EXPECT_EQ(words(), 0u);
-  EXPECT_TRUE(lease.leave_word(std::string(Lease::longest_word, 'x')));
+  EXPECT_TRUE(lease.write_marker(std::string(Lease::longest_marker, 'x')));
 }
 
 TEST_F(LeaseWord, IsLeftInNoLayerThatIsOnlyRead) {
@@ -142,7 +142,7 @@ TEST_F(LeaseWord, IsLeftInNoLayerThatIsOnlyRead) {
   ASSERT_TRUE(reader.prepare());
   auto leased = reader.find_leased("one", installed.digest);
   ASSERT_TRUE(leased);
-  EXPECT_FALSE(leased->lease.leave_word("something"));
+  EXPECT_FALSE(leased->lease.write_marker("something"));
   EXPECT_EQ(words(), 0u);
 }
 

@@ -130,7 +130,7 @@ TEST_F(TwoMachines, WhatOneUsesTheOtherDoesNotRemove) {
     const auto lease = store_on(one).lease(*installed);
     ASSERT_TRUE(lease);
     // Names are known to the other one after a while.
-    for (int i = 0; i < 300 && !inside::anyone_alive(two / "cache", installed->digest); ++i)
+    for (int i = 0; i < 300 && !inside::in_use(two / "cache", installed->digest); ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
     const auto refused = store_on(two).remove("used");
     ASSERT_FALSE(refused);
@@ -185,9 +185,9 @@ TEST_F(TwoMachines, OneMendsWhatIsDamagedAndTheOtherReadsIt) {
   const fs::path library = exported / installed->folder.lexically_relative(one) / "lib/plugin-hurt.so.1";
   ASSERT_TRUE(fs::exists(library));
   fs::remove(library);
-  const ChildOutcome mended =
+  const ChildOutcome repaired =
       run({ENGINEHOST_BUILD_DIR "/tests/cache_install_child", (two / "cache").native(), "hurt", "mend"});
-  EXPECT_EQ(mended.output, "mended\n") << mended.error;
+  EXPECT_EQ(repaired.output, "mended\n") << repaired.error;
   expect_sound();
   EXPECT_EQ(test::read_text(library), test::library_bytes("plugin hurt"));
 }

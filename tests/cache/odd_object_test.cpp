@@ -42,7 +42,7 @@ class OddObjects : public testing::TestWithParam<Odd> {
     GetParam().make(place, elsewhere);
   }
   bool is_folder() const { return std::string_view(GetParam().name) == "AFolder"; }
-  void expect_told(const fs::path& place) const {
+  void expect_reported(const fs::path& place) const {
     const auto found = check(store.root());
     ASSERT_TRUE(found);
     EXPECT_TRUE(std::any_of(found->begin(), found->end(), [&](const Violation& violation) {
@@ -59,13 +59,13 @@ class OddObjects : public testing::TestWithParam<Odd> {
     EXPECT_EQ(test::read_text(elsewhere / "stranger"), "mine");
   }
   // What an open or `verify --repair` does with a build that is damaged.
-  void install_anew() {
+  void install_again() {
     const auto again = test::install_small_build(store, "one");
     ASSERT_TRUE(again) << again.error().code << " " << again.error().value("file");
   }
-  Result<Mended> mend() const {
+  Result<Repaired> repair() const {
     TRY_ASSIGN(Stage stage, store.stage(Store::key_of("one")));
-    return store.mend("one", stage, test::bring_small_files);
+    return store.repair("one", stage, test::bring_small_files);
   }
 
   test::TemporaryFolder folder;
@@ -77,17 +77,17 @@ class OddObjects : public testing::TestWithParam<Odd> {
 TEST_P(OddObjects, AtTheViewAreMended) {
   if (is_folder()) GTEST_SKIP() << "a folder belongs there";
   put_at(installed.folder);
-  expect_told(installed.folder);
-  const auto mended = mend();
-  ASSERT_TRUE(mended) << mended.error().code;
-  EXPECT_TRUE(mended->left.empty());
+  expect_reported(installed.folder);
+  const auto repaired = repair();
+  ASSERT_TRUE(repaired) << repaired.error().code;
+  EXPECT_TRUE(repaired->left.empty());
   expect_whole();
 }
 
 TEST_P(OddObjects, AtTheViewStopNoInstall) {
   if (is_folder()) GTEST_SKIP() << "a folder belongs there";
   put_at(installed.folder);
-  install_anew();
+  install_again();
   expect_whole();
 }
 
@@ -95,10 +95,10 @@ TEST_P(OddObjects, AtATreeAreMended) {
   if (is_folder()) GTEST_SKIP() << "a folder belongs there";
   const fs::path tree = folder / ("cache/trees/" + installed.trees.at(1));
   put_at(tree);
-  expect_told(tree);
-  const auto mended = mend();
-  ASSERT_TRUE(mended) << mended.error().code;
-  EXPECT_TRUE(mended->left.empty());
+  expect_reported(tree);
+  const auto repaired = repair();
+  ASSERT_TRUE(repaired) << repaired.error().code;
+  EXPECT_TRUE(repaired->left.empty());
   expect_whole();
 }
 
@@ -112,7 +112,7 @@ TEST_P(OddObjects, AtAListStopNoInstall) {
     ASSERT_TRUE(stage);
     ASSERT_TRUE(store.reject_damaged("one", *stage));
   }
-  install_anew();
+  install_again();
   expect_whole();
 }
 
@@ -125,16 +125,16 @@ TEST_P(OddObjects, AtAListAreMadeAnewFromTheTree) {
     return fail(diagnose("EH-N01"));
   };
   put_at(list);
-  expect_told(list);
+  expect_reported(list);
   {
     auto stage = store.stage(Store::key_of("one"));
     ASSERT_TRUE(stage);
-    const auto mended = store.mend("one", *stage, nothing_comes);
-    ASSERT_TRUE(mended) << mended.error().code;
-    EXPECT_TRUE(mended->left.empty());
-    ASSERT_EQ(mended->files.size(), 1u);
-    EXPECT_EQ(mended->files[0].problem.path, "lists/" + tree);
-    EXPECT_EQ(mended->files[0].from, "tree " + tree);
+    const auto repaired = store.repair("one", *stage, nothing_comes);
+    ASSERT_TRUE(repaired) << repaired.error().code;
+    EXPECT_TRUE(repaired->left.empty());
+    ASSERT_EQ(repaired->files.size(), 1u);
+    EXPECT_EQ(repaired->files[0].problem.path, "lists/" + tree);
+    EXPECT_EQ(repaired->files[0].from, "tree " + tree);
   }
   EXPECT_EQ(test::read_text(list), before);
   expect_whole();
@@ -162,13 +162,13 @@ TEST_P(OddObjects, AtAFolderOfTheCacheAreMovedAside) {
     SCOPED_TRACE(name);
     const fs::path place = folder / ("cache/" + name);
     put_at(place);
-    ASSERT_EQ(store.odd_places().size(), 1u);
-    EXPECT_EQ(store.odd_places()[0].value("in_the_way"), place.native());
+    ASSERT_EQ(store.unexpected_entries().size(), 1u);
+    EXPECT_EQ(store.unexpected_entries()[0].value("in_the_way"), place.native());
     const auto collected = store.collect({});
     ASSERT_FALSE(collected) << "what keeps builds may be what cannot be read";
     EXPECT_EQ(collected.error().code, "EH-F23");
-    install_anew();
-    EXPECT_TRUE(store.odd_places().empty());
+    install_again();
+    EXPECT_TRUE(store.unexpected_entries().empty());
     EXPECT_TRUE(fs::is_directory(place));
     std::vector<fs::path> aside;
     for (const auto& entry : fs::directory_iterator(folder / "cache"))
@@ -177,8 +177,8 @@ TEST_P(OddObjects, AtAFolderOfTheCacheAreMovedAside) {
     EXPECT_FALSE(fs::is_directory(fs::symlink_status(aside[0]))) << "as it was";
     auto stage = store.stage(Store::key_of("one"));
     ASSERT_TRUE(stage);
-    const auto mended = store.mend("one", *stage, test::bring_small_files);
-    ASSERT_TRUE(mended) << mended.error().code;
+    const auto repaired = store.repair("one", *stage, test::bring_small_files);
+    ASSERT_TRUE(repaired) << repaired.error().code;
     expect_whole();
   }
 }
@@ -187,14 +187,14 @@ TEST_P(OddObjects, AtTheNoteOfTreesWithoutRecordsAreMovedAside) {
   if (std::string_view(GetParam().name) == "AFile") GTEST_SKIP() << "a file belongs there";
   const fs::path note = folder / "cache/unrecorded";
   put_at(note);
-  ASSERT_EQ(store.odd_places().size(), 1u);
-  EXPECT_EQ(store.odd_places()[0].value("in_the_way"), note.native());
+  ASSERT_EQ(store.unexpected_entries().size(), 1u);
+  EXPECT_EQ(store.unexpected_entries()[0].value("in_the_way"), note.native());
   const auto collected = store.collect({});
   ASSERT_FALSE(collected) << "what it named cannot be told";
   EXPECT_EQ(collected.error().code, "EH-F23");
   fs::remove_all(folder / "cache/refs");
-  install_anew();
-  EXPECT_TRUE(store.odd_places().empty());
+  install_again();
+  EXPECT_TRUE(store.unexpected_entries().empty());
   const auto is_aside = [](const fs::directory_entry& entry) {
     return entry.path().filename().native().starts_with("unrecorded.aside-");
   };
@@ -209,7 +209,7 @@ TEST(OddPlaces, AFolderThatIsKeptElsewhereIsLeftThere) {
   ASSERT_TRUE(test::install_small_build(store, "one"));
   fs::rename(folder / "cache/trees", folder / "large-disk");
   fs::create_directory_symlink(folder / "large-disk", folder / "cache/trees");
-  EXPECT_TRUE(store.odd_places().empty());
+  EXPECT_TRUE(store.unexpected_entries().empty());
   ASSERT_TRUE(test::install_small_build(store, "two"));
   EXPECT_TRUE(fs::is_symlink(folder / "cache/trees"));
 }
@@ -219,14 +219,14 @@ TEST_P(OddObjects, AtTheRecordStopNeitherInstallNorRemovalNorCollection) {
   const std::string_view name = GetParam().name;
   if (name == "ALoop" || name == "ALink") GTEST_SKIP() << "a link may lead to a record";
   put_at(ref);
-  install_anew();
+  install_again();
   expect_whole();
   put_at(ref);
   if (is_folder()) {
-    expect_told(ref);
+    expect_reported(ref);
     const auto removed = store.remove("one");
     EXPECT_TRUE(removed) << removed.error().code << " " << removed.error().value("os_said");
-    install_anew();
+    install_again();
     put_at(ref);
     const auto collected = store.collect({});
     ASSERT_TRUE(collected);
@@ -244,7 +244,7 @@ TEST(ClosedFolder, AViewThatItsOwnerClosedIsOpenedAgain) {
   {
     auto stage = store.stage(Store::key_of("one"));
     ASSERT_TRUE(stage);
-    ASSERT_TRUE(store.mend("one", *stage, test::bring_small_files));
+    ASSERT_TRUE(store.repair("one", *stage, test::bring_small_files));
   }
   struct stat status {};
   ASSERT_EQ(::stat(installed.folder.c_str(), &status), 0);

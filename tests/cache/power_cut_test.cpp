@@ -159,12 +159,12 @@ TEST_P(PowerCuts, WhatWasInstalledIsWholeOrNotThereAndTheNextRunSucceeds) {
     pid_t process = -1;
     ASSERT_EQ(::posix_spawn(&process, argv[0], nullptr, nullptr, argv, environ), 0);
     std::this_thread::sleep_for(std::chrono::milliseconds(std::uniform_int_distribution<int>(0, 60)(random)));
-    // A neighbour that syncs its own file makes the file system write its journal.
+    // A neighbor that syncs its own file makes the file system write its journal.
     if (round % 2 == 1) {
-      const FileDescriptor neighbour(
+      const FileDescriptor open_engine(
           ::open((mounted / "neighbour").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
-      EXPECT_EQ(::write(neighbour.get(), "x", 1), 1);
-      ::fsync(neighbour.get());
+      EXPECT_EQ(::write(open_engine.get(), "x", 1), 1);
+      ::fsync(open_engine.get());
     }
     expect_sound_after_a_cut(round);
     int status = -1;

@@ -163,10 +163,10 @@ TEST_F(Sharing, WithoutLocksAnotherMachinesLeaseCountsForADay) {
   const Installed installed = *test::install_small_build(store, "one");
   const fs::path foreign = folder / ("cache/leases/" + installed.digest + ".0000-1-00.alive");
   test::write_text(foreign, "another boot\n1\n1\n");
-  EXPECT_TRUE(inside::anyone_alive(store.root(), installed.digest));
+  EXPECT_TRUE(inside::in_use(store.root(), installed.digest));
   EXPECT_EQ(store.remove("one").error().code, "EH-F18");
   fs::last_write_time(foreign, fs::file_time_type::clock::now() - 25h);
-  EXPECT_FALSE(inside::anyone_alive(store.root(), installed.digest));
+  EXPECT_FALSE(inside::in_use(store.root(), installed.digest));
   EXPECT_FALSE(fs::exists(foreign)) << "the dead are cleared away";
   EXPECT_TRUE(store.remove("one"));
 }

@@ -280,17 +280,17 @@ TEST_F(StoreTest, RefusesToWriteIntoACacheOfANewerFormat) {
 TEST_F(StoreTest, AnEmptyCacheIsMadeByManyAtOnce) {
   for (int round = 0; round < 60; ++round) {
     const Store fresh = Store::open(folder / std::to_string(round), {}, "store_test");
-    std::array<std::string, 6> told;
-    std::barrier<> at_once(told.size());
+    std::array<std::string, 6> reported;
+    std::barrier<> at_once(reported.size());
     std::vector<std::thread> threads;
-    for (std::string& one : told)
+    for (std::string& one : reported)
       threads.emplace_back([&] {
         at_once.arrive_and_wait();
         const auto made = fresh.prepare();
         one = made ? "made" : made.error().code;
       });
     for (std::thread& thread : threads) thread.join();
-    EXPECT_THAT(told, testing::Each("made"));
+    EXPECT_THAT(reported, testing::Each("made"));
     EXPECT_FALSE(fs::exists(fresh.root() / "unrecorded"));
   }
 }
@@ -310,7 +310,7 @@ TEST_F(StoreTest, SaysHowMuchSpaceIsNeededAndFree) {
 TEST_F(StoreTest, F18_WaitersSeeWhoHoldsTheLockAndGiveUpWhenNothingMoves) {
   auto held = store.stage("key");
   ASSERT_TRUE(held);
-  held->tell_progress(5, 10);
+  held->report_progress(5, 10);
   LockHolder seen;
   WaitOptions wait;
   wait.patience = std::chrono::milliseconds(300);

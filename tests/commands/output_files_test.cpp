@@ -40,11 +40,11 @@ TEST_F(OutputFilesTest, ThoseThatCanBeWrittenAre) {
   ASSERT_TRUE(done);
   for (const char* written : {"a.npy", "d.npy"}) EXPECT_TRUE(read_npy(folder_ / "out" / written)) << written;
   ASSERT_EQ(done->failures.size(), 2u);
-  const auto& told = done->document.as_array();
-  ASSERT_EQ(told.size(), 4u);
-  EXPECT_THAT(told[3]["file"].as_string(), HasSubstr("d.npy"));
-  EXPECT_FALSE(told[1]["file"].is_string());
-  EXPECT_EQ(told[1]["diagnosis"]["code"].as_string(), "EH-P30");
+  const auto& reported = done->document.as_array();
+  ASSERT_EQ(reported.size(), 4u);
+  EXPECT_THAT(reported[3]["file"].as_string(), HasSubstr("d.npy"));
+  EXPECT_FALSE(reported[1]["file"].is_string());
+  EXPECT_EQ(reported[1]["diagnosis"]["code"].as_string(), "EH-P30");
   EXPECT_THAT(done->text, HasSubstr("  b  bfloat16[2]  not written\n"));
   EXPECT_THAT(done->text, HasSubstr("d.npy\n"));
 }

@@ -1,4 +1,4 @@
-// Case05, 06, 26: what was set aside is tried again by the very next open once its reason is gone, without
+// Case05, 06, 26: what was quarantined is tried again by the very next open once its reason is gone, without
 // any command; and nothing is probed again as long as nothing changed. Probes are counted by the launcher
 // they are started through.
 #include <gmock/gmock.h>
@@ -214,7 +214,7 @@ TEST_F(Again, ACrashThatDoesNotRepeatIsASuspicionUntilTheNextSuccess) {
 }
 
 // A build for CUDA brings its runtime along, one of the libraries that a process is told by. The next process
-// has not loaded it when it asks: its ticket is not to rest on that.
+// has not loaded it when it asks: its cached decision is not to rest on that.
 TEST_F(Again, ATicketServesTheNextProcessThatHasNotLoadedWhatTheBuildBrings) {
   const std::string library = "libcudart.so.13";
   TestBuild build =
@@ -222,22 +222,22 @@ TEST_F(Again, ATicketServesTheNextProcessThatHasNotLoadedWhatTheBuildBrings) {
   build.id = "bringing";
   build.priority = 90;
   publish(build);
-  // engine-info decides anew each time, to tell of every candidate.
+  // engine-info decides again each time, to tell of every candidate.
   const std::vector<std::string> arguments = {"reference", ENGINEHOST_SOURCE_DIR "/examples/two-layers.model",
                                               "--repository", repository.root().native(), "--json"};
   std::string last;
   for (int time = 0; time < 3; ++time) {
     const Ended run = workplace.run("engine-run", arguments);
     ASSERT_EQ(run.status, 0) << run.said();
-    std::string tickets;
+    std::string decisions;
     for (const auto& file : std::filesystem::recursive_directory_iterator(workplace.cache() / "state"))
       if (file.is_regular_file() && file.path().parent_path().filename() == "ready")
-        tickets += read_text(file.path());
+        decisions += read_text(file.path());
     if (time == 2) {
-      EXPECT_THAT(tickets, testing::HasSubstr("\nbuild bringing\n"));
-      EXPECT_EQ(tickets, last) << "it was decided anew";
+      EXPECT_THAT(decisions, testing::HasSubstr("\nbuild bringing\n"));
+      EXPECT_EQ(decisions, last) << "it was decided anew";
     }
-    last = tickets;
+    last = decisions;
     std::this_thread::sleep_for(std::chrono::milliseconds(1100));  // at rest, and made in another second
   }
 }

@@ -221,10 +221,10 @@ TEST_F(AuditLog, AChangedLineIsNoticedByVerify) {
   const Ended verified = cache({"verify", "--json"});
   EXPECT_EQ(verified.status, 7) << verified.said();
   EXPECT_FALSE(verified.document["audit"]["ok"].as_bool(true));
-  const Ended told = cache({"verify"});
-  EXPECT_EQ(told.status, 7);
-  EXPECT_THAT(told.output + told.error, HasSubstr("line 2"));
-  EXPECT_THAT(told.error, HasSubstr("EH-P04"));
+  const Ended reported = cache({"verify"});
+  EXPECT_EQ(reported.status, 7);
+  EXPECT_THAT(reported.output + reported.error, HasSubstr("line 2"));
+  EXPECT_THAT(reported.error, HasSubstr("EH-P04"));
 }
 
 TEST_F(AuditLog, ASourceWithWrongBytesIsOnRecordWithoutItsSecrets) {

@@ -51,9 +51,9 @@ TEST_F(CacheCommands, GcWithoutABoundRemovesNoBuild) {
 }
 
 TEST_F(CacheCommands, GcTellsWithADryRunAndThenDoesIt) {
-  const Ended told = cache({"gc", "--max-size", "0", "--dry-run", "--json"});
-  ASSERT_EQ(told.status, 0) << told.said();
-  EXPECT_EQ(told.document["removed"].as_array().at(0)["build"].as_string(), "reference-good");
+  const Ended reported = cache({"gc", "--max-size", "0", "--dry-run", "--json"});
+  ASSERT_EQ(reported.status, 0) << reported.said();
+  EXPECT_EQ(reported.document["removed"].as_array().at(0)["build"].as_string(), "reference-good");
   EXPECT_EQ(installed(), 1u);
   const Ended done = cache({"gc", "--max-size", "0", "--json"});
   ASSERT_EQ(done.status, 0) << done.said();
@@ -67,12 +67,12 @@ TEST_F(CacheCommands, GcTellsWithADryRunAndThenDoesIt) {
 
 TEST_F(CacheCommands, GcKeepsTreesWhoseRecordsAreLostUntilItIsToldOtherwise) {
   fs::remove_all(workplace.cache() / "refs");
-  const Ended told = cache({"gc"});
-  EXPECT_EQ(told.status, 0) << told.said();
-  EXPECT_THAT(told.output,
+  const Ended reported = cache({"gc"});
+  EXPECT_EQ(reported.status, 0) << reported.said();
+  EXPECT_THAT(reported.output,
               HasSubstr("kept 1 tree that no record names since the folder of records (refs) was "
                         "lost"));
-  EXPECT_THAT(told.output, HasSubstr(": engine-cache gc --unrecorded\n"));
+  EXPECT_THAT(reported.output, HasSubstr(": engine-cache gc --unrecorded\n"));
   const std::string here = workplace.cache().native();
   EXPECT_THAT(cache({"gc", "--cache", here}).output,
               HasSubstr(": engine-cache gc --cache " + here + " --unrecorded\n"));
@@ -110,7 +110,7 @@ TEST_F(CacheCommands, VerifyTellsWhatItLookedAt) {
   EXPECT_THAT(read.output, HasSubstr("every byte is right"));
 }
 
-// The layer is looked into first, and only who may write there mends it.
+// The layer is looked into first, and only who may write there repairs it.
 TEST_F(CacheCommands, ADamagedBuildOfALayerIsNotSaidToBeRepaired) {
   const fs::path layer = workplace.folder() / "layer";
   fs::copy(workplace.cache(), layer, fs::copy_options::recursive | fs::copy_options::copy_symlinks);
@@ -132,20 +132,20 @@ TEST_F(CacheCommands, ADamagedBuildOfALayerIsNotSaidToBeRepaired) {
       EXPECT_THAT(pinned.error, testing::Not(HasSubstr("meant?")));
     }
     for (const char* flag : {"--deep", "--repair"}) {
-      const Ended told = cache({"verify", flag});
-      EXPECT_EQ(told.status, 5) << told.said();
-      EXPECT_THAT(told.output, testing::Not(HasSubstr("repaired\n")));
-      EXPECT_THAT(told.error, HasSubstr(remedy));
-      EXPECT_THAT(told.error, testing::Not(HasSubstr("fetches the damaged files")));
+      const Ended reported = cache({"verify", flag});
+      EXPECT_EQ(reported.status, 5) << reported.said();
+      EXPECT_THAT(reported.output, testing::Not(HasSubstr("repaired\n")));
+      EXPECT_THAT(reported.error, HasSubstr(remedy));
+      EXPECT_THAT(reported.error, testing::Not(HasSubstr("fetches the damaged files")));
     }
     EXPECT_THAT(cache({"verify", "--repair"}).output, HasSubstr("not repaired: it lies in the layer"));
   }
   // As the remedy says it: the layer stays among those that are configured.
-  const Ended mended = cache({"--cache", layer.native(), "verify", "--deep", "--repair", "reference-good",
-                              "--repository", location, "--json"});
-  EXPECT_EQ(mended.status, 0) << mended.said();
-  const Json& build = mended.document["builds"].as_array().at(0);
-  EXPECT_TRUE(build["repaired"].as_bool() && build["read_only_layer"].is_null()) << mended.said();
+  const Ended repaired = cache({"--cache", layer.native(), "verify", "--deep", "--repair", "reference-good",
+                                "--repository", location, "--json"});
+  EXPECT_EQ(repaired.status, 0) << repaired.said();
+  const Json& build = repaired.document["builds"].as_array().at(0);
+  EXPECT_TRUE(build["repaired"].as_bool() && build["read_only_layer"].is_null()) << repaired.said();
   EXPECT_THAT(cache({"--cache", layer.native(), "list"}).output, testing::Not(HasSubstr("read-only")));
 }
 
@@ -154,9 +154,9 @@ TEST_F(CacheCommands, AFileInPlaceOfTheViewIsRepairedAndStopsNoOpen) {
   for (const bool repair : {true, false}) {
     fs::remove_all(view);
     write_text(view, "x");
-    const Ended told = cache({"verify"});
-    EXPECT_EQ(told.status, 6) << told.said();
-    EXPECT_THAT(told.error, HasSubstr(view.native() + " is a file, not a folder"));
+    const Ended reported = cache({"verify"});
+    EXPECT_EQ(reported.status, 6) << reported.said();
+    EXPECT_THAT(reported.error, HasSubstr(view.native() + " is a file, not a folder"));
     if (repair) {
       EXPECT_EQ(cache({"verify", "--repair"}).status, 0);
     }
@@ -264,9 +264,9 @@ TEST_F(CacheCommands, VerifyTellsAndMendsAModeThatLetsAnyoneWrite) {
 
 TEST_F(CacheCommands, VerifyTellsOfAFolderThatEveryoneMayWrite) {
   ::chmod(workplace.cache().c_str(), 0777);
-  const Ended told = cache({"verify", "--json"});
-  EXPECT_EQ(told.status, 0) << "it is a warning";
-  EXPECT_EQ(told.document["warnings"].as_array().at(0)["code"].as_string(), "EH-F22") << told.said();
+  const Ended reported = cache({"verify", "--json"});
+  EXPECT_EQ(reported.status, 0) << "it is a warning";
+  EXPECT_EQ(reported.document["warnings"].as_array().at(0)["code"].as_string(), "EH-F22") << reported.said();
   EXPECT_THAT(cache({"verify"}).error, HasSubstr("is not trusted: everybody may write into it"));
 }
 
@@ -276,8 +276,9 @@ TEST_F(CacheCommands, L22_VerifyTellsOfANoexecMount) {
   fs::create_directory(other);
   RunOptions options;
   options.launcher = with_tmpfs(other, "noexec,mode=0755");
-  const Ended told = workplace.run("engine-cache", {"verify", "--cache", other.native(), "--json"}, options);
-  EXPECT_THAT(told.document["warnings"].dump(), HasSubstr("EH-L22")) << told.said();
+  const Ended reported =
+      workplace.run("engine-cache", {"verify", "--cache", other.native(), "--json"}, options);
+  EXPECT_THAT(reported.document["warnings"].dump(), HasSubstr("EH-L22")) << reported.said();
 }
 
 // Two builds, the better one with bytes of another digest than the manifest's.
@@ -299,10 +300,10 @@ class FallingBack : public testing::Test {
 
 TEST_F(FallingBack, AFetchSaysWhatItBroughtInsteadOfWhat) {
   const std::vector<std::string> fetch = {"fetch", "reference", "--repository", repository.root().native()};
-  const Ended told = workplace.run("engine-cache", fetch);
-  EXPECT_EQ(told.status, 0) << told.said();
-  EXPECT_THAT(told.output, HasSubstr("reference-good  "));
-  EXPECT_THAT(told.output, HasSubstr("instead of\n  reference-better  EH-N08 "));
+  const Ended reported = workplace.run("engine-cache", fetch);
+  EXPECT_EQ(reported.status, 0) << reported.said();
+  EXPECT_THAT(reported.output, HasSubstr("reference-good  "));
+  EXPECT_THAT(reported.output, HasSubstr("instead of\n  reference-better  EH-N08 "));
   const Ended document = workplace.run("engine-cache", {fetch[0], fetch[1], fetch[2], fetch[3], "--json"});
   ASSERT_EQ(document.status, 0) << document.said();
   const Json& fetched = document.document["fetched"].as_array().at(0);
@@ -318,10 +319,10 @@ TEST_F(FallingBack, AnAnswerSaysWhatItHoldsInsteadOfWhat) {
   const std::string request = (workplace.folder() / "board.request").native();
   ASSERT_EQ(workplace.run("engine-cache", {"request", request, "reference"}).status, 0);
   const std::vector<std::string> fulfil = {"fulfil", request, "--repository", repository.root().native()};
-  const Ended told = workplace.run("engine-cache", fulfil);
-  EXPECT_EQ(told.status, 0) << told.said();
-  EXPECT_THAT(told.output, HasSubstr("reference-better  EH-N08 "));
-  EXPECT_THAT(told.output, HasSubstr(": reference-good instead\n"));
+  const Ended reported = workplace.run("engine-cache", fulfil);
+  EXPECT_EQ(reported.status, 0) << reported.said();
+  EXPECT_THAT(reported.output, HasSubstr("reference-better  EH-N08 "));
+  EXPECT_THAT(reported.output, HasSubstr(": reference-good instead\n"));
   const Ended document =
       workplace.run("engine-cache", {fulfil[0], fulfil[1], fulfil[2], fulfil[3], "--json"});
   ASSERT_EQ(document.status, 0) << document.said();

@@ -182,7 +182,7 @@ TEST(Commands, AnUnknownEngineIsToldWithTheNearestName) {
 
 TEST(Commands, EveryCodeIsExplained) {
   const Workplace workplace;
-  // The codes of the catalogue as data: each title of it is told by --code in either form.
+  // The codes of the catalog as data: each title of it is told by --code in either form.
   std::ifstream list(ENGINEHOST_SOURCE_DIR "/tests/end-to-end/released_codes.txt");
   int count = 0;
   for (std::string code; std::getline(list, code); ++count) {

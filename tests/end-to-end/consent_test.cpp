@@ -1,4 +1,4 @@
-// Licences: nothing is fetched before its text was agreed to, and who agreed stays on record.
+// Licenses: nothing is fetched before its text was agreed to, and who agreed stays on record.
 #include <gmock/gmock.h>
 #include <unistd.h>
 
@@ -24,7 +24,7 @@ Json last_consent(const Workplace& workplace) {
   return {};
 }
 
-// A build under a licence whose text a server has.
+// A build under a license whose text a server has.
 class Consents : public testing::Test {
  protected:
   // `text`: the one that the manifest names.
@@ -146,7 +146,7 @@ TEST_F(Consents, LicencesAreListedAndAcceptedBeforehand) {
   EXPECT_EQ(now["consent"]["how"].as_string(), "command");
   EXPECT_EQ(read_text(now["text"].as_string()), first_text) << "the text is kept";
   EXPECT_EQ(open().status, 0);
-  // What is installed keeps its licence, also when no repository names it any more.
+  // What is installed keeps its license, also when no repository names it any more.
   std::filesystem::remove_all(workplace.folder() / "repository");
   const Ended alone = workplace.run("engine-cache", {"licenses", "list", "--json"});
   ASSERT_EQ(alone.document["licenses"].as_array().size(), 1u) << alone.said();
@@ -246,8 +246,8 @@ TEST_F(Consents, WhatCannotBeRecordedIsNotFetched) {
   if (!can_mount()) GTEST_SKIP() << "mounting needs root with CAP_SYS_ADMIN";
   publish(first_text, first_text);
   std::filesystem::path state;
-  const Ended told = open();
-  for (const Json& setting : told.document["config"].as_array())
+  const Ended reported = open();
+  for (const Json& setting : reported.document["config"].as_array())
     if (setting["key"].as_string() == "state") state = setting["value"].as_string();
   ASSERT_FALSE(state.empty());
   std::filesystem::create_directories(state / "consents");

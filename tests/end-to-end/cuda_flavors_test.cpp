@@ -169,7 +169,7 @@ class CudaFlavors : public testing::Test {
   Workplace workplace_;
   fs::path built_, wheels_;
   std::string library_;
-  std::map<std::string, std::string> texts_;  // by licence
+  std::map<std::string, std::string> texts_;  // by license
 };
 
 TEST_F(CudaFlavors, InOneCacheKeepEveryLibraryOnceAndShareWhatWasAgreedTo) {
@@ -185,8 +185,8 @@ TEST_F(CudaFlavors, InOneCacheKeepEveryLibraryOnceAndShareWhatWasAgreedTo) {
   for (const auto& [inode, file] : inodes_below("views")) of_views.insert(inode);
   EXPECT_EQ(of_trees, of_views);
 
-  // Whatever two files have in common is a licence: every library is there once.
-  std::set<std::string> licences;
+  // Whatever two files have in common is a license: every library is there once.
+  std::set<std::string> licenses;
   std::size_t libraries = 0;
   for (const auto& [digest, files] : by_digest()) {
     if (files.size() == 1) {
@@ -197,12 +197,12 @@ TEST_F(CudaFlavors, InOneCacheKeepEveryLibraryOnceAndShareWhatWasAgreedTo) {
       EXPECT_EQ(fs::path(file.name).filename(), "License.txt") << file.name;
       EXPECT_LT(file.size, 100u << 10);
     }
-    licences.insert(digest);
+    licenses.insert(digest);
   }
   // 13 of NVIDIA's each, and the plugins.
   EXPECT_EQ(libraries, 28u);
-  ASSERT_EQ(licences.size(), 2u) << "the CUDA licence and that of cuDNN";
-  EXPECT_THAT(consents(), testing::UnorderedElementsAreArray(licences)) << "one record each, for both builds";
+  ASSERT_EQ(licenses.size(), 2u) << "the CUDA license and that of cuDNN";
+  EXPECT_THAT(consents(), testing::UnorderedElementsAreArray(licenses)) << "one record each, for both builds";
 
   for (const std::string& build : {cu130, cu118}) {
     const Ended verified = cache({"verify", "--deep", build});

@@ -1,5 +1,5 @@
 // Our own CUDA engine through the whole way, on machines without a GPU: what is missing is told, what would
-// be installed asks for NVIDIA's licences first, and recorded machines are decided as NVIDIA's tables say.
+// be installed asks for NVIDIA's licenses first, and recorded machines are decided as NVIDIA's tables say.
 #include <gmock/gmock.h>
 
 #include "tests/end-to-end/places.hpp"

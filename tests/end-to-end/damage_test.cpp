@@ -1,4 +1,4 @@
-// An installed build that something has damaged: told with the file, mended by itself or by the command it
+// An installed build that something has damaged: told with the file, repaired by itself or by the command it
 // names.
 #include <gmock/gmock.h>
 #include <sys/stat.h>

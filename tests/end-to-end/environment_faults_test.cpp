@@ -70,12 +70,12 @@ TEST_F(EnvironmentFaults, L11_Case07_AForeignLibraryThatAnEngineOpensByNameIsRep
   ASSERT_NE(library, nullptr) << run.said();
   EXPECT_EQ((*library)["path"].as_string(), foreign.native());
   EXPECT_EQ((*library)["origin"].as_string(), "environment");
-  bool told = false;
+  bool reported = false;
   for (const Json& warning : run.document["warnings"].as_array())
-    told = told || (warning["diagnosis"]["code"].as_string() == "EH-L11" &&
-                    evidence(warning["diagnosis"], "path") == foreign.native() &&
-                    evidence(warning["diagnosis"], "wanted").ends_with("/lib/libhelper.so.1"));
-  EXPECT_TRUE(told) << run.document["warnings"].dump(2);
+    reported = reported || (warning["diagnosis"]["code"].as_string() == "EH-L11" &&
+                            evidence(warning["diagnosis"], "path") == foreign.native() &&
+                            evidence(warning["diagnosis"], "wanted").ends_with("/lib/libhelper.so.1"));
+  EXPECT_TRUE(reported) << run.document["warnings"].dump(2);
   // Proven by now, and still looked at.
   const Ended again = open({"LD_LIBRARY_PATH=" + foreign.parent_path().native()});
   EXPECT_THAT(again.document["warnings"].dump(), HasSubstr(foreign.native()));

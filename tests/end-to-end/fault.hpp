@@ -33,7 +33,7 @@ struct Fault {
 };
 
 // Two openings: one where the build fails, is reported with that code, and the good one is opened in the same
-// call; and one that requires it, which ends with the exit status that the catalogue of codes gives.
+// call; and one that requires it, which ends with the exit status that the catalog of codes gives.
 void expect_fault(const Fault& fault);
 
 // A build that is whole but meets a rule of its surroundings: it is fetched first, so that the launcher can

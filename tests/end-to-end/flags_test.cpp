@@ -374,7 +374,7 @@ TEST_F(Flags, WordsNameWhatWasGiven) {
   EXPECT_THAT(workplace.info({"@1"}).error, HasSubstr("names a version and no engine"));
 }
 
-// Of the same kind wherever it is written; what mends it is said of that place.
+// Of the same kind wherever it is written; what repairs it is said of that place.
 TEST_F(Flags, AMalformedDeviceIsToldWithWhatMendsItWhereItIsWritten) {
   const Ended flag = workplace.info({"reference", "--device", "cuda:first", "--json"});
   EXPECT_EQ(flag.status, 2) << flag.said();

@@ -144,7 +144,7 @@ TEST(ForeignFiles, F14_AFileThatIsCutWhileItIsInUseIsToldAndDoesNotHarmTheHost) 
 }
 
 // The installed file made into something that is no file; the next opening brings it back.
-void expect_mended(const std::function<void(const fs::path&)>& replace) {
+void expect_repaired(const std::function<void(const fs::path&)>& replace) {
   const Workplace workplace;
   TestRepository repository(workplace.folder() / "repository");
   repository.add(good_build());
@@ -165,15 +165,15 @@ void expect_mended(const std::function<void(const fs::path&)>& replace) {
 }
 
 TEST(ForeignFiles, F11_ALinkThatLeadsNowhereIsToldAndMended) {
-  expect_mended([](const fs::path& library) { fs::create_symlink("nowhere.so.1", library); });
+  expect_repaired([](const fs::path& library) { fs::create_symlink("nowhere.so.1", library); });
 }
 
 TEST(ForeignFiles, F11_ALinkThatLeadsToItselfIsToldAndMended) {
-  expect_mended([](const fs::path& library) { fs::create_symlink(library.filename(), library); });
+  expect_repaired([](const fs::path& library) { fs::create_symlink(library.filename(), library); });
 }
 
 TEST(ForeignFiles, F11_AFolderInPlaceOfALibraryIsToldAndMended) {
-  expect_mended([](const fs::path& library) { fs::create_directory(library); });
+  expect_repaired([](const fs::path& library) { fs::create_directory(library); });
 }
 
 }  // namespace

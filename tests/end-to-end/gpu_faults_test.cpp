@@ -108,16 +108,16 @@ TEST(GpuFaults, S24_ACardThatIsNotUsedIsToldAtEveryOpen) {
   for (int opened = 0; opened < 4; ++opened) {
     const Ended run = made.workplace.info(common, options);
     EXPECT_EQ(run.outcome()["build"].as_string(), "reference-good");
-    int told = 0;
+    int reported = 0;
     for (const Json& text_and_more : run.document["warnings"].as_array()) {
       const Json& warning = text_and_more["diagnosis"];
       if (warning["code"].as_string() != "EH-S24") continue;
-      ++told;
+      ++reported;
       EXPECT_THAT(warning["cause"].as_string(), HasSubstr("NVIDIA A100"));
       EXPECT_THAT(warning["cause"].as_string(), HasSubstr("reference-cu124"));
       EXPECT_THAT(warning["remedy"].dump(), HasSubstr("engine-info --code EH-G03"));
     }
-    EXPECT_EQ(told, 1) << run.said();
+    EXPECT_EQ(reported, 1) << run.said();
     if (opened == 1) std::this_thread::sleep_for(std::chrono::milliseconds(1500));
   }
   std::vector<std::string> processor = common;

@@ -367,11 +367,11 @@ TEST(Measured, EngineRunTakesTheAcceleratorUnlessTheProcessorIsWishedFor) {
   repository.write();
   const std::string x = (workplace.folder() / "x.npy").native();
   write_array(x, "(2,)", {1, 2});
-  const auto ran_on = [&](const std::vector<std::string>& wish,
+  const auto ran_on = [&](const std::vector<std::string>& constraint,
                           const std::vector<std::string>& environment = {}) {
     std::vector<std::string> arguments = {
         "reference", x, "--input", "x=" + x, "--json", "--repository", repository.root().native()};
-    arguments.insert(arguments.end(), wish.begin(), wish.end());
+    arguments.insert(arguments.end(), constraint.begin(), constraint.end());
     RunOptions options;
     options.environment = environment;
     const Ended run = workplace.run("engine-run", arguments, options);
@@ -401,11 +401,11 @@ TEST(Measured, ARunWhoseOutputCannotBeWrittenIsToldAllTheSame) {
                                         "--input",      "x=" + x,
                                         "--repository", repository.root().native(),
                                         "--output",     (workplace.folder() / "out").native()};
-  const Ended told = workplace.run("engine-run", arguments, options);
-  EXPECT_EQ(told.status, 2) << told.said();
-  EXPECT_THAT(told.output, testing::HasSubstr("seen  bfloat16[5]  not written"));
-  EXPECT_THAT(told.output, testing::HasSubstr("ran in "));
-  EXPECT_THAT(told.said(), testing::HasSubstr("the output seen, bfloat16[5], is not in "));
+  const Ended reported = workplace.run("engine-run", arguments, options);
+  EXPECT_EQ(reported.status, 2) << reported.said();
+  EXPECT_THAT(reported.output, testing::HasSubstr("seen  bfloat16[5]  not written"));
+  EXPECT_THAT(reported.output, testing::HasSubstr("ran in "));
+  EXPECT_THAT(reported.said(), testing::HasSubstr("the output seen, bfloat16[5], is not in "));
   arguments.emplace_back("--json");
   const Ended run = workplace.run("engine-run", arguments, options);
   EXPECT_EQ(run.status, 2) << run.said();

@@ -282,7 +282,7 @@ TEST_F(TorchInAnEnvironment, IsProvenOnceAndLookedAtAnewAfterAnUpgrade) {
   ASSERT_EQ(open().status, 0);
   Ended again = open();
   EXPECT_TRUE(in_place(again)["proven"].as_bool()) << again.said();
-  // An upgrade writes its files anew.
+  // An upgrade writes its files again.
   const fs::path library = environment() / "lib/libc10.so.1.13";
   const std::string bytes = read_text(library);
   fs::remove(library);

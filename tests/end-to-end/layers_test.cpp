@@ -63,10 +63,10 @@ TEST_F(SystemLayer, WhatIsMadeThereMayBeReadWhateverTheUmask) {
   for (const auto& list : fs::directory_iterator(layer / "lists"))
     if (!list.path().filename().native().starts_with("of-")) fs::remove(list.path());
   fs::remove_all(layer / "views");
-  const Ended mended = cache(
+  const Ended repaired = cache(
       {"--cache", layer.native(), "verify", "--deep", "--repair", "--repository", repository.root().native()},
       strict);
-  EXPECT_EQ(mended.status, 0) << mended.said();
+  EXPECT_EQ(repaired.status, 0) << repaired.said();
   const Ended trusted = cache(
       {"--cache", layer.native(), "trust", "add", "RWQBAgMEBQYHCAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f"},
       strict);
@@ -106,9 +106,10 @@ TEST_F(SystemLayer, TheUsualOneIsMadeForEverybodyWhateverTheUmask) {
 TEST_F(SystemLayer, KeysThatCannotBeReadThereAreTold) {
   fs::create_directories(layer / "state/machine");
   fs::create_symlink("trust", layer / "state/machine/trust");
-  const Ended told = cache({"trust", "list"});
-  EXPECT_EQ(told.status, 0) << told.said();
-  EXPECT_THAT(told.error, HasSubstr((layer / "state/machine").native() + " do not count: it cannot be read"));
+  const Ended reported = cache({"trust", "list"});
+  EXPECT_EQ(reported.status, 0) << reported.said();
+  EXPECT_THAT(reported.error,
+              HasSubstr((layer / "state/machine").native() + " do not count: it cannot be read"));
 }
 
 TEST_F(SystemLayer, OneThatIsPassedOverIsNotToldAsAnEmptyOne) {
@@ -129,9 +130,9 @@ TEST_F(SystemLayer, AnImportThatThisMachineWouldNotUseSaysSo) {
   ASSERT_EQ(cache({"export", bundle, "reference-good", "--redistribute", "unknown"}).status, 0);
   fs::permissions(layer, fs::perms::all);
   const std::vector<std::string> import = {"import", bundle, "--layer", "system", "--json"};
-  const Ended told = cache(import);
-  EXPECT_EQ(told.status, 0) << told.said();
-  EXPECT_THAT(told.document["warnings"].dump(), HasSubstr("everybody may write into it"));
+  const Ended reported = cache(import);
+  EXPECT_EQ(reported.status, 0) << reported.said();
+  EXPECT_THAT(reported.document["warnings"].dump(), HasSubstr("everybody may write into it"));
   fs::permissions(layer, fs::perms::owner_all);
   EXPECT_THAT(cache(import).document["warnings"].dump(), Not(HasSubstr("write into it")));
 }

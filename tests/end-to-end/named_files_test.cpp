@@ -156,16 +156,16 @@ TEST_F(NamedFiles, ANamedPipeInTheCacheIsNotWaitedForAndGoesWhenItIsRepaired) {
     return run;
   };
   ASSERT_EQ(cache({"fetch", "reference", "--repository", location}).status, 0);
-  const fs::path stranger = workplace.cache() / "refs" / "stranger.ref";
-  ASSERT_EQ(::mkfifo(stranger.c_str(), 0644), 0);
+  const fs::path unlisted_file = workplace.cache() / "refs" / "stranger.ref";
+  ASSERT_EQ(::mkfifo(unlisted_file.c_str(), 0644), 0);
   EXPECT_EQ(cache({"list"}).status, 0);
   EXPECT_EQ(cache({"gc", "--dry-run"}).status, 0);
   EXPECT_EQ(workplace.info({"reference", "--repository", location}, soon).status, 0);
-  const Ended told = cache({"verify"});
-  EXPECT_EQ(told.status, 6) << told.said();
-  EXPECT_THAT(told.said(), AllOf(HasSubstr("refs/stranger.ref"), HasSubstr("verify --repair")));
+  const Ended reported = cache({"verify"});
+  EXPECT_EQ(reported.status, 6) << reported.said();
+  EXPECT_THAT(reported.said(), AllOf(HasSubstr("refs/stranger.ref"), HasSubstr("verify --repair")));
   EXPECT_EQ(cache({"verify", "--repair"}).status, 0);
-  EXPECT_FALSE(fs::exists(stranger));
+  EXPECT_FALSE(fs::exists(unlisted_file));
   // In the place of a build's own record, and of its library.
   const fs::path record = workplace.cache() / "refs" / "reference-good.ref";
   fs::remove(record);

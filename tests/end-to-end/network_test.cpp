@@ -338,7 +338,7 @@ TEST(Network, Case19_AProcessKilledAtAnyMomentLosesNothing) {
          .input = {}});
     ASSERT_TRUE(run_child(request));
     if (i % 5 != 4) continue;
-    // In between, and at the end, an ordinary opening succeeds; the cold way starts anew then.
+    // In between, and at the end, an ordinary opening succeeds; the cold way starts again then.
     expect_opened(workplace.info(served.arguments()));
     if (i != 19) std::filesystem::remove_all(workplace.cache());
   }

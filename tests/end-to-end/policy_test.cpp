@@ -153,8 +153,8 @@ TEST(Mirrored, Case18_ProxiesAndCertificatesOfTheEnvironmentCountAndAreShown) {
   secure.repository.serve_from(address + "repository/");
   secure.publish();
   const std::vector<std::string> arguments = {"reference", "--repository", address + "repository", "--json"};
-  const Workplace stranger;
-  const Ended unknown = stranger.info(arguments, behind);
+  const Workplace unlisted_file;
+  const Ended unknown = unlisted_file.info(arguments, behind);
   EXPECT_EQ(unknown.status, 4) << "nobody here trusts that authority: " << unknown.said();
   EXPECT_THAT(unknown.output, HasSubstr("EH-N05"));
   Workplace known;

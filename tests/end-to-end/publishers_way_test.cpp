@@ -266,9 +266,9 @@ TEST_F(PublishersWay, UsersOpenWhatWasSignedByTheKeyThatTheyTrustAndNothingElse)
   EXPECT_FALSE(publish().document["changed"].as_bool()) << "nothing is new";
 
   configure_user();
-  const Ended stranger = open();
-  EXPECT_EQ(stranger.status, 5) << stranger.said();
-  EXPECT_EQ(stranger.code(), "EH-M10");
+  const Ended unlisted_file = open();
+  EXPECT_EQ(unlisted_file.status, 5) << unlisted_file.said();
+  EXPECT_EQ(unlisted_file.code(), "EH-M10");
   ASSERT_EQ(trust("open.pub").status, 0);
   const Ended opened = open();
   ASSERT_EQ(opened.status, 0) << opened.said();
@@ -286,7 +286,7 @@ TEST_F(PublishersWay, UsersOpenWhatWasSignedByTheKeyThatTheyTrustAndNothingElse)
   EXPECT_THAT(changed.output, HasSubstr("EH-M09")) << changed.said();
   write_text(index, whole);
 
-  // And what was not signed anew is not published.
+  // And what was not signed again is not published.
   ASSERT_EQ(add("1.0.1").status, 0);
   const Ended refused = publish();
   EXPECT_EQ(refused.status, 5) << refused.said();

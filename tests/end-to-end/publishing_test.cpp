@@ -117,19 +117,19 @@ TEST_F(Publishing, AStrictMachineTakesABundleOnlyOfASignedManifest) {
 
 TEST_F(Publishing, WithoutATrustedKeyAConfiguredUrlEndsWithStatus5) {
   publish_signed();
-  const Workplace stranger;
-  stranger.configure(
+  const Workplace unlisted_file;
+  unlisted_file.configure(
       Json::object().set("repositories_default", false).set("repositories", Json::array().push(location())));
-  const Ended run = stranger.info({"reference", "--json"});
+  const Ended run = unlisted_file.info({"reference", "--json"});
   EXPECT_EQ(run.status, 5) << run.said();
   EXPECT_EQ(run.code(), "EH-M10");
   const Ended allowed = [&] {
-    stranger.configure(
+    unlisted_file.configure(
         Json::object()
             .set("repositories_default", false)
             .set("repositories",
                  Json::array().push(Json::object().set("location", location()).set("unsigned", true))));
-    return stranger.info({"reference", "--json"});
+    return unlisted_file.info({"reference", "--json"});
   }();
   EXPECT_EQ(allowed.status, 0) << allowed.said();
 }

@@ -104,7 +104,7 @@ TEST(WrongDevice, IsToldToWhoAskedAndNothingIsRemembered) {
   }
 }
 
-// Nothing of a build was touched: what was set is named, and no build is set aside.
+// Nothing of a build was touched: what was set is named, and no build is quarantined.
 TEST(ALauncherThatDoesNotStartTheHelper, IsNamedAndNoBuildIsBlamed) {
   const Workplace workplace;
   TestRepository repository(workplace.folder() / "repository");
@@ -146,11 +146,11 @@ TEST_F(Quarantined, ForcedItIsTriedForOneRun) {
 }
 
 TEST_F(Quarantined, OtherBytesUnderTheSameNameAreTriedAtOnce) {
-  TestRepository mended(workplace.folder() / "repository");
+  TestRepository repaired(workplace.folder() / "repository");
   TestBuild build = faulty_build({{plugin, reference_plugin() + "mended"}});
-  mended.add(build);
-  mended.add(good_build());
-  mended.write();
+  repaired.add(build);
+  repaired.add(good_build());
+  repaired.write();
   const Ended run = open();
   EXPECT_EQ(run.status, 0) << run.said();
   EXPECT_EQ(run.outcome()["build"].as_string(), id) << run.said();
@@ -206,17 +206,17 @@ TEST_F(Quarantined, ARecordThatCannotBeReadIsToldByListAndVerify) {
   const std::filesystem::path file = records / "reference-good.json";
   std::filesystem::resize_file(file, 30);
   ASSERT_EQ(quarantine({"clear", "--all"}).status, 0);
-  const auto told = HasSubstr(file.native() + " is not a record that can be read");
-  EXPECT_THAT(quarantine({"list"}).document["warnings"].dump(), told);
+  const auto reported = HasSubstr(file.native() + " is not a record that can be read");
+  EXPECT_THAT(quarantine({"list"}).document["warnings"].dump(), reported);
   const Ended list = workplace.run("engine-cache", {"quarantine", "list"});
   EXPECT_THAT(list.output, HasSubstr("nothing that can be read is set aside"));
-  EXPECT_THAT(list.error, told);
+  EXPECT_THAT(list.error, reported);
   const std::string here = workplace.cache().native(),
                     clear = "engine-cache quarantine clear --cache " + here + " reference-good removes it";
   EXPECT_THAT(workplace.run("engine-cache", {"quarantine", "list", "--cache", here}).error, HasSubstr(clear));
   EXPECT_THAT(workplace.run("engine-cache", {"verify", "--cache", here}).output, HasSubstr(clear));
-  EXPECT_THAT(workplace.info({}).said(), told);
-  EXPECT_THAT(workplace.run("engine-cache", {"verify"}).output, told);
+  EXPECT_THAT(workplace.info({}).said(), reported);
+  EXPECT_THAT(workplace.run("engine-cache", {"verify"}).output, reported);
   const Ended verified = workplace.run("engine-cache", {"verify", "--json"});
   EXPECT_FALSE(verified.document["records"]["ok"].as_bool()) << verified.said();
   EXPECT_EQ(quarantine({"clear", "reference-good"}).status, 0);
@@ -242,12 +242,12 @@ TEST_F(Quarantined, WhereARecordCannotBeReadNowNothingIsOpened) {
       file = record;
   std::filesystem::rename(file, workplace.folder() / "kept");
   std::filesystem::create_symlink(failing, file);
-  const auto told = HasSubstr(file.native() + " cannot be read: Input/output error");
+  const auto reported = HasSubstr(file.native() + " cannot be read: Input/output error");
   for (const Ended& ended : {open(), quarantine({"list"}), quarantine({"disable", "reference-good"}),
                              quarantine({"enable", "reference-good"}), quarantine({"clear", "--all"})}) {
     EXPECT_EQ(ended.status, 7) << ended.said();
     EXPECT_EQ(ended.code(), "EH-F23");
-    EXPECT_THAT(ended.diagnosis()["cause"].as_string(), told);
+    EXPECT_THAT(ended.diagnosis()["cause"].as_string(), reported);
   }
   EXPECT_THAT(workplace.info({}).said(), HasSubstr(file.native() + " cannot be read now"));
   EXPECT_THAT(workplace.run("engine-cache", {"verify"}).output, HasSubstr(file.native() + " cannot be read"));
@@ -281,7 +281,7 @@ TEST_F(Quarantined, WhatCannotBeKeptIsNotSaidToBeDone) {
   EXPECT_EQ(open().candidate("reference-good")["verdict"].as_string(), "disabled");
 }
 
-TEST(Witnesses, ABuildThatLackedALibraryIsTriedAgainOnceTheLibraryIsThere) {
+TEST(DependencyStamps, ABuildThatLackedALibraryIsTriedAgainOnceTheLibraryIsThere) {
   const Workplace workplace;
   const auto folder = workplace.folder() / "libraries";
   std::filesystem::create_directories(folder);
@@ -298,8 +298,8 @@ TEST(Witnesses, ABuildThatLackedALibraryIsTriedAgainOnceTheLibraryIsThere) {
   EXPECT_EQ(run.outcome()["build"].as_string(), "reference-faulty") << run.said();
 }
 
-// What a build that is tried where it lacks something is set aside for, and what becomes of it under a raised
-// limit.
+// What a build that is tried where it lacks something is quarantined for, and what becomes of it under a
+// raised limit.
 void expect_tried_again(const std::string& constructor, const char* code, const Workplace& workplace,
                         const RunOptions& before, const std::function<void()>& raise) {
   TestRepository repository(workplace.folder() / "repository");
@@ -404,8 +404,8 @@ TEST_F(CorrectedManifest, HoldsForABuildOfALayerWhoseRecordStays) {
   EXPECT_EQ(*read_file(record), before);
 }
 
-// The loader looks there first; the folders did not exist when it was set aside.
-TEST(Witnesses, ALibraryInAFolderForThisProcessorCountsToo) {
+// The loader looks there first; the folders did not exist when it was quarantined.
+TEST(DependencyStamps, ALibraryInAFolderForThisProcessorCountsToo) {
 #if !defined(__x86_64__)
   GTEST_SKIP() << "the folders of x86-64";
 #endif

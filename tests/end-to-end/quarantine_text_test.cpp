@@ -67,7 +67,7 @@ TEST_F(Case30, ShowSaysHowItEndedWhatWouldEndItAndTheOneCommand) {
             read_text(std::string(ENGINEHOST_SOURCE_DIR) + "/tests/end-to-end/golden/quarantine_show.txt"));
 }
 
-// Nothing but a change of the machine mends it, and no command of ours is that.
+// Nothing but a change of the machine repairs it, and no command of ours is that.
 TEST_F(Case30, WhatTheMachineLacksIsNotMendedByClearing) {
   Json record = crashed();
   record.set("state", "unfit").set("retry_after", 0);

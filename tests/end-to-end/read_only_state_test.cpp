@@ -1,4 +1,4 @@
-// A cache whose state can be read and not written: what was set aside there holds, and new records go
+// A cache whose state can be read and not written: what was quarantined there holds, and new records go
 // elsewhere.
 #include <gmock/gmock.h>
 
@@ -85,12 +85,12 @@ TEST_F(ReadOnlyState, ARecordThatCannotBeReadIsToldWithWhatWorksThere) {
   for (const auto& state : std::filesystem::directory_iterator(workplace.cache() / "state"))
     if (const auto file = state.path() / "history/reference-good.json"; std::filesystem::exists(file))
       std::filesystem::resize_file(file, 30);
-  const auto told = testing::AllOf(HasSubstr("reference-good.json is not a record that can be read"),
-                                   HasSubstr("whoever may write in "),
-                                   testing::Not(HasSubstr("engine-cache quarantine clear")));
-  EXPECT_THAT(quarantine({"list"}, read_only).document["warnings"].dump(), told);
+  const auto reported = testing::AllOf(HasSubstr("reference-good.json is not a record that can be read"),
+                                       HasSubstr("whoever may write in "),
+                                       testing::Not(HasSubstr("engine-cache quarantine clear")));
+  EXPECT_THAT(quarantine({"list"}, read_only).document["warnings"].dump(), reported);
   EXPECT_THAT(workplace.run("engine-cache", {"verify", "--json"}, read_only).document["records"].dump(),
-              told);
+              reported);
   // What is advised besides.
   EXPECT_EQ(quarantine({"disable", "reference-good"}, read_only).status, 0);
   EXPECT_EQ(open(read_only).candidate("reference-good")["verdict"].as_string(), "disabled");

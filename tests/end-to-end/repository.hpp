@@ -28,7 +28,7 @@ struct TestBuild {
   Json requirements = Json::object(), options = Json::object();
   std::string arch = {};  // empty: this machine's
   std::string license;    // an id that wants explicit acceptance; empty: none
-  Json terms;             // of the licence, in place of those that TestRepository makes up
+  Json terms;             // of the license, in place of those that TestRepository makes up
 };
 
 // The bytes of the plugin that this build made; read once.

@@ -271,10 +271,10 @@ TEST_F(UnusableCache, WhatStandsInAFoldersPlaceIsMovedAside) {
     fs::remove_all(place);
     ways[way++ % ways.size()](place);
     for (const char* command : {"verify", "gc"}) {
-      const Ended told = cache({command, "--json"});
-      EXPECT_EQ(told.status, 7) << command << ": " << told.said();
-      EXPECT_EQ(told.code(), "EH-F23") << command;
-      EXPECT_THAT(told.diagnosis()["remedy"].dump(),
+      const Ended reported = cache({command, "--json"});
+      EXPECT_EQ(reported.status, 7) << command << ": " << reported.said();
+      EXPECT_EQ(reported.code(), "EH-F23") << command;
+      EXPECT_THAT(reported.diagnosis()["remedy"].dump(),
                   HasSubstr("engine-cache verify --repair moves " + place.native() + " aside"))
           << command;
     }
@@ -333,9 +333,9 @@ TEST_F(UnusableCache, WhatIsNoFileOfRecordsIsMovedAside) {
       if (fs::exists(state.path() / "audit")) file = state.path() / name;
     fs::remove_all(file);
     write_text(file / "x", "x");
-    const Ended told = cache({"verify"});
-    EXPECT_EQ(told.status, 7) << told.said();
-    EXPECT_THAT(told.error, HasSubstr("engine-cache verify --repair moves " + file.native() + " aside"));
+    const Ended reported = cache({"verify"});
+    EXPECT_EQ(reported.status, 7) << reported.said();
+    EXPECT_THAT(reported.error, HasSubstr("engine-cache verify --repair moves " + file.native() + " aside"));
     const Ended moved = cache({"verify", "--repair"});
     EXPECT_EQ(moved.status, 0) << moved.said();
     EXPECT_THAT(moved.output, HasSubstr("moved " + file.native() + " aside"));
@@ -356,9 +356,9 @@ TEST_F(UnusableCache, ADamagedLayoutIsToldAndMended) {
     }
     EXPECT_THAT(cache({"gc"}).error,
                 AllOf(HasSubstr("LAYER.json is damaged"), HasSubstr("engine-cache verify --repair")));
-    const Ended mended = cache({"verify", "--repair", "--json"});
-    EXPECT_EQ(mended.status, 0) << mended.said();
-    EXPECT_TRUE(mended.document["layout_mended"].as_bool());
+    const Ended repaired = cache({"verify", "--repair", "--json"});
+    EXPECT_EQ(repaired.status, 0) << repaired.said();
+    EXPECT_TRUE(repaired.document["layout_mended"].as_bool());
     EXPECT_EQ(cache({"gc"}).status, 0);
   }
 }

@@ -249,10 +249,10 @@ TEST_P(WholeWayDamages, OfAnInstalledBuildAreToldAndMendedByTheNextOpeningAndByV
   ASSERT_EQ(first.status, 0) << first.said();
   const fs::path library = path_of(first.outcome()["library"].as_string());
   damage(library);
-  const Ended mended = open();
-  EXPECT_EQ(mended.status, 0) << mended.said();
-  EXPECT_THAT(mended.document["warnings"].dump(), HasSubstr(plugin_name));
-  EXPECT_THAT(mended.document["warnings"].dump(), HasSubstr(GetParam().code));
+  const Ended reopened = open();
+  EXPECT_EQ(reopened.status, 0) << reopened.said();
+  EXPECT_THAT(reopened.document["warnings"].dump(), HasSubstr(plugin_name));
+  EXPECT_THAT(reopened.document["warnings"].dump(), HasSubstr(GetParam().code));
   EXPECT_EQ(read_text(library), reference_plugin());
 
   damage(library);

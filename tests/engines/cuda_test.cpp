@@ -109,7 +109,7 @@ TEST_F(Cuda, WithoutADriverThereIsNoDeviceAndItSaysWhy) {
 TEST_F(Cuda, WithoutADriverEverythingThatNeedsADeviceIsUnavailableWithCudasOwnCode) {
   if (devices() != 0) GTEST_SKIP() << "this machine has a GPU";
   Floats a({2}, {1, 2});
-  auto expect_told = [](const Call& call) {
+  auto expect_reported = [](const Call& call) {
     ASSERT_FALSE(call.reports.empty());
     EXPECT_EQ(call.reports[0].status, ENGINE_UNAVAILABLE);
     EXPECT_EQ(call.reports[0].origin, "cuda");
@@ -121,20 +121,20 @@ TEST_F(Cuda, WithoutADriverEverythingThatNeedsADeviceIsUnavailableWithCudasOwnCo
   for (int32_t level : {0, 1, 2}) {
     Call call;
     EXPECT_EQ(engine.selftest->run(engine.get(), level, cuda, &call), ENGINE_UNAVAILABLE);
-    expect_told(call);
+    expect_reported(call);
   }
   Call in_operation, in_tensor, in_copy;
   Results results;
   EXPECT_EQ(engine.run("Add", {&a.tensor, &a.tensor}, results, in_operation), ENGINE_UNAVAILABLE);
-  expect_told(in_operation);
+  expect_reported(in_operation);
   engine_tensor there = a.tensor;
   there.device = cuda;
   engine_owned_tensor* made = nullptr;
   EXPECT_EQ(engine.tensors->create(engine.get(), &there, &made, &in_tensor), ENGINE_UNAVAILABLE);
   EXPECT_EQ(made, nullptr);
-  expect_told(in_tensor);
+  expect_reported(in_tensor);
   EXPECT_EQ(engine.tensors->copy(engine.get(), &a.tensor, &there, &in_copy), ENGINE_UNAVAILABLE);
-  expect_told(in_copy);
+  expect_reported(in_copy);
 }
 
 TEST_F(Cuda, HostMemoryIsServedWithoutADevice) {

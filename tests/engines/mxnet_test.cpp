@@ -219,10 +219,10 @@ TEST_F(Mxnet, KeepsResultsAfterTheModelAndTheEngineCameBack) {
   {
     Model model(*engine, "mxnet", mxnet::write_layer(folder), false);
     Floats row({1, 3}, {1, 2, 3});
-    Call call, cancelled;
-    cancelled.cancelled = true;
+    Call call, canceled;
+    canceled.canceled = true;
     ASSERT_EQ(model.run({{0, &row.tensor}}, kept, call), ENGINE_OK) << call.message();
-    EXPECT_EQ(model.run({{0, &row.tensor}}, kept, cancelled), ENGINE_CANCELLED);
+    EXPECT_EQ(model.run({{0, &row.tensor}}, kept, canceled), ENGINE_CANCELLED);
   }
   engine.reset();
   EXPECT_THAT(kept.of(0).as<float>(), ElementsAre(12, 28.5f));

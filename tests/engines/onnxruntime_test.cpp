@@ -65,11 +65,11 @@ TEST_P(OnnxRuntime, TellsWhereTheNodesOfAModelRan) {
   {
     Model model(*engine, "onnx", graph.bytes(), true, {{"placement", "measure"}});
     ASSERT_EQ(model.status, ENGINE_OK) << model.call.message();
-    for (const char* told : {"CPUExecutionProvider 2", ""}) {
+    for (const char* reported : {"CPUExecutionProvider 2", ""}) {
       Results results;
       Call call;
       ASSERT_EQ(model.run({{0, &a.tensor}}, results, call), ENGINE_OK) << call.message();
-      EXPECT_EQ(call.details["placement"], told);
+      EXPECT_EQ(call.details["placement"], reported);
     }
   }
   Model wrong(*engine, "onnx", graph.bytes(), true, {{"placement", "guess"}});
@@ -355,7 +355,7 @@ TEST_P(OnnxRuntime, ACancelledRunStopsSoon) {
   Call call;
   std::thread stop([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(60));
-    call.cancelled = true;
+    call.canceled = true;
   });
   auto begun = std::chrono::steady_clock::now();
   EXPECT_EQ(model.run({{0, &a.tensor}}, results, call), ENGINE_CANCELLED) << call.message();

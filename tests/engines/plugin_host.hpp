@@ -28,7 +28,7 @@ struct Call : engine_call {
     int64_t native;
     std::string message;
   };
-  std::atomic<bool> cancelled{false};
+  std::atomic<bool> canceled{false};
   std::atomic<int> cancel_after{-1};  // cancels by itself at this progress() call
   std::atomic<int> progress_calls{0}, cancel_looks{0};
   std::mutex mutex;
@@ -41,13 +41,13 @@ struct Call : engine_call {
     is_cancelled = [](const engine_call* call) noexcept -> int32_t {
       auto* self = const_cast<Call*>(static_cast<const Call*>(call));
       self->cancel_looks++;
-      return self->cancelled ? 1 : 0;
+      return self->canceled ? 1 : 0;
     };
     engine_call::progress = [](engine_call* call, uint64_t done, uint64_t total, const char*) noexcept {
       auto* self = static_cast<Call*>(call);
       self->last_done = done;
       self->last_total = total;
-      if (self->progress_calls++ == self->cancel_after) self->cancelled = true;
+      if (self->progress_calls++ == self->cancel_after) self->canceled = true;
     };
     fail = [](engine_call* call, engine_status status, const char* origin, int64_t native,
               const char* message) noexcept {

@@ -392,7 +392,7 @@ TEST_F(PyTorch, StopsBeforeARunThatNobodyWants) {
   Floats x({1}, {3});
   Results results;
   Call call;
-  call.cancelled = true;
+  call.canceled = true;
   EXPECT_EQ(model.run({{0, &x.tensor}}, results, call), ENGINE_CANCELLED);
   EXPECT_TRUE(results.values.empty());
 }

@@ -66,9 +66,9 @@ TEST_F(ReferencePlugin, PassesItsSelfTestOnEveryLevelAndSetOfKernels) {
   Call call;
   EXPECT_EQ(engine.selftest->run(engine.get(), 2, {ENGINE_CUDA, 0}, &call), ENGINE_INVALID);
   EXPECT_EQ(call.details["device"], "cuda:0");
-  Call cancelled;
-  cancelled.cancelled = true;
-  EXPECT_EQ(engine.selftest->run(engine.get(), 2, cpu, &cancelled), ENGINE_CANCELLED);
+  Call canceled;
+  canceled.canceled = true;
+  EXPECT_EQ(engine.selftest->run(engine.get(), 2, cpu, &canceled), ENGINE_CANCELLED);
 }
 
 TEST_F(ReferencePlugin, IgnoresCommonOptionsAndRefusesUnknownOnesOfItsOwn) {

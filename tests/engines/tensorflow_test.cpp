@@ -294,7 +294,7 @@ TEST_F(TensorFlow, ACancelledRunGivesNothing) {
   Floats row({1, 3}, {1, 2, 3});
   Results results;
   Call call;
-  call.cancelled = true;
+  call.canceled = true;
   EXPECT_EQ(model->run({{0, &row.tensor}}, results, call), ENGINE_CANCELLED);
   EXPECT_TRUE(results.values.empty());
 }

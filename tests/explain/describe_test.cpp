@@ -88,13 +88,13 @@ TEST(Describe, NothingOfStrangersActsUponATerminalOrBeginsALine) {
 TEST(Describe, WhatAPersonNamedHasRemediesOfItsOwn) {
   const Diagnosis full = diagnose("EH-F15").with("file", "/media/x.bundle").with("os_said", "No space left");
   EXPECT_THAT(describe(full), HasSubstr("ENGINEHOST_CACHE"));
-  EXPECT_THAT(describe(of_argument(full)), Not(HasSubstr("ENGINEHOST_CACHE")));
-  EXPECT_EQ(exit_status(of_argument(full)), ExitStatus::cache) << "it is the disk all the same";
+  EXPECT_THAT(describe(mark_as_argument(full)), Not(HasSubstr("ENGINEHOST_CACHE")));
+  EXPECT_EQ(exit_status(mark_as_argument(full)), ExitStatus::cache) << "it is the disk all the same";
   const Diagnosis none = diagnose("EH-F01").with("file", "/nope");
   EXPECT_EQ(exit_status(none), ExitStatus::not_loaded);
-  EXPECT_EQ(exit_status(of_argument(none)), ExitStatus::usage);
-  EXPECT_EQ(exit_status(of_argument(none, "/nope")), ExitStatus::usage);
-  EXPECT_EQ(exit_status(of_argument(none, "/other")), ExitStatus::not_loaded);
+  EXPECT_EQ(exit_status(mark_as_argument(none)), ExitStatus::usage);
+  EXPECT_EQ(exit_status(mark_as_argument(none, "/nope")), ExitStatus::usage);
+  EXPECT_EQ(exit_status(mark_as_argument(none, "/other")), ExitStatus::not_loaded);
 }
 
 TEST(Describe, TellsAnUnknownCodeAsOurBug) {

@@ -93,9 +93,9 @@ std::string section(const Entry& entry, const TestsOfClasses& tests) {
   for (const std::string_view remedy : entry.remedies) add_item(text, "to do", readable(remedy));
   add_item(text, "the build", std::string(consequence(entry.category)));
   const Proven how = proven(entry.code);
-  std::string told(name_of(how.how));
-  if (!how.reason.empty()) told += ": " + std::string(how.reason);
-  add_item(text, "proven", told);
+  std::string reported(name_of(how.how));
+  if (!how.reason.empty()) reported += ": " + std::string(how.reason);
+  add_item(text, "proven", reported);
   if (const auto found = tests.find(id_of(entry)); how.how != Proof::none && found != tests.end())
     for (const std::string& test : found->second) text += "  - " + test + "\n";
   add_item(text, "exit status", exit_status_text(entry));
@@ -133,7 +133,7 @@ std::string failures_page(const TestsOfClasses& tests) {
       "written\n"
       "here; `--json` gives the same to programs. Words in CAPITALS stand for what was found on the "
       "machine.\n\n"
-      "This page is written by the target `docs_failures` from the catalogue (host/explain/catalogue) and "
+      "This page is written by the target `docs_failures` from the catalog (host/explain/catalogue) and "
       "the names of\n"
       "the tests; nothing here is edited by hand, and a test compares it with both.\n\n"
       "How far a class is proven where EngineHost is developed, on Linux without a GPU:\n\n"

@@ -1,4 +1,4 @@
-// docs/failures.md, written from the catalogue and from the names of the tests.
+// docs/failures.md, written from the catalog and from the names of the tests.
 #pragma once
 #include <filesystem>
 #include <map>

@@ -1,4 +1,4 @@
-// docs/failures.md says what the catalogue and the tests say, and the catalogue's marks are true.
+// docs/failures.md says what the catalog and the tests say, and the catalog's marks are true.
 #include "tests/explain/failures_page.hpp"
 
 #include <gtest/gtest.h>

@@ -45,7 +45,7 @@ TEST(Message, F_ALinkThatLeadsToItself) {
   EXPECT_EQ(text.find("does not exist"), std::string::npos) << text;
 }
 
-// Bytes that are wrong as they were published are not mended by fetching them again.
+// Bytes that are wrong as they were published are not repaired by fetching them again.
 TEST(Message, F_AFileThatIsAsItWasPublished) {
   for (const char* code : {"EH-F02", "EH-F03", "EH-F04", "EH-F05", "EH-F06", "EH-F07", "EH-F08"}) {
     Diagnosis diagnosis = diagnose(code).with("file", "/cache/views/1/libx.so").with("as_published", "yes");
@@ -79,25 +79,25 @@ TEST(Message, L_ANeedWithASlash) {
 }
 
 TEST(Message, L_StaticThreadLocalStorageByWhatIsWanted) {
-  const auto told = [](const char* wanted) {
+  const auto reported = [](const char* wanted) {
     return describe(diagnose("EH-L19").with("file", "/v/libx.so").with("static_tls", wanted));
   };
-  EXPECT_NE(told("200000").find("optional_static_tls=262144"), std::string::npos) << told("200000");
-  EXPECT_NE(told("2000").find("optional_static_tls=8192"), std::string::npos) << told("2000");
-  EXPECT_NE(told("131072").find("optional_static_tls=262144"), std::string::npos) << told("131072");
+  EXPECT_NE(reported("200000").find("optional_static_tls=262144"), std::string::npos) << reported("200000");
+  EXPECT_NE(reported("2000").find("optional_static_tls=8192"), std::string::npos) << reported("2000");
+  EXPECT_NE(reported("131072").find("optional_static_tls=262144"), std::string::npos) << reported("131072");
 }
 
 // What is named is more than what was there and did not do.
 TEST(Message, L_StaticThreadLocalStorageThatOthersUsedUp) {
-  const auto told = [](const char* reserve, const char* wanted) {
+  const auto reported = [](const char* reserve, const char* wanted) {
     Diagnosis diagnosis = diagnose("EH-L19").with("file", "/v/libx.so").with("reserve", reserve);
     if (wanted != nullptr) diagnosis.with("static_tls", wanted);
     return describe(diagnosis);
   };
-  EXPECT_NE(told("1048576", "2000").find("optional_static_tls=2097152"), std::string::npos);
-  EXPECT_NE(told("1048576", nullptr).find("optional_static_tls=4194304"), std::string::npos);
-  EXPECT_NE(told("1664", nullptr).find("optional_static_tls=131072"), std::string::npos)
-      << told("1664", nullptr);
+  EXPECT_NE(reported("1048576", "2000").find("optional_static_tls=2097152"), std::string::npos);
+  EXPECT_NE(reported("1048576", nullptr).find("optional_static_tls=4194304"), std::string::npos);
+  EXPECT_NE(reported("1664", nullptr).find("optional_static_tls=131072"), std::string::npos)
+      << reported("1664", nullptr);
 }
 
 TEST(Message, L_StaticThreadLocalStorageByItsAlignment) {

@@ -38,8 +38,8 @@ struct engine_instance {
 };
 
 static int behaves(const char* word) {
-  const char* told = getenv("DEVICE_BEHAVIOUR");
-  return told != NULL && strcmp(told, word) == 0;
+  const char* reported = getenv("DEVICE_BEHAVIOUR");
+  return reported != NULL && strcmp(reported, word) == 0;
 }
 
 static engine_status create(const engine_host* host, const engine_entry* options, size_t count,
@@ -236,12 +236,12 @@ static engine_status model_run(engine_model* model, const engine_run* what, engi
   const engine_tensor like = {NULL, {ENGINE_CPU, 0}, 1, {ENGINE_INT, 64, 1}, five, NULL, 0};
   engine_owned_tensor* seen = NULL;
   tensor_create(model->engine, &like, &seen, call);
-  int64_t* const told = seen->tensor.data;
-  told[0] = x->strides == NULL;
-  told[1] = (int64_t)(((uintptr_t)x->data + x->byte_offset) % element);
-  told[2] = x->ndim;
-  told[3] = x->dtype.lanes;
-  told[4] = model->device.type;
+  int64_t* const reported = seen->tensor.data;
+  reported[0] = x->strides == NULL;
+  reported[1] = (int64_t)(((uintptr_t)x->data + x->byte_offset) % element);
+  reported[2] = x->ndim;
+  reported[3] = x->dtype.lanes;
+  reported[4] = model->device.type;
   usleep(20000); /* long enough for another to come in */
   if (behaves("output of rank -5")) seen->tensor.ndim = -5;
   if (behaves("output without shape")) seen->tensor.shape = NULL;

@@ -51,7 +51,7 @@ std::string unexplained(const Diagnosis& diagnosis, const Victim& victim) {
 struct Tally {
   unsigned mutants = 0;
   unsigned stopped = 0, refused = 0, killed = 0, ended = 0, hung = 0;  // by the loader itself
-  unsigned told_before = 0, told_by_probe = 0;                         // of the stopped ones
+  unsigned reported_before = 0, reported_by_probe = 0;                 // of the stopped ones
   unsigned opened = 0, warned = 0, failed_in_probe = 0, passed = 0;    // of those that the loader opened
   unsigned noticed_by_digest = 0;
   unsigned wavering = 0;  // the answer was another one from run to run: damaged addresses differ
@@ -62,8 +62,8 @@ struct Tally {
                       &Tally::killed,
                       &Tally::ended,
                       &Tally::hung,
-                      &Tally::told_before,
-                      &Tally::told_by_probe,
+                      &Tally::reported_before,
+                      &Tally::reported_by_probe,
                       &Tally::opened,
                       &Tally::warned,
                       &Tally::failed_in_probe,
@@ -139,8 +139,8 @@ class Mutation : public ::testing::Test {
       if (refused_before && probe.passed) ++strict_[report.diagnoses.front().code];
       return {};
     }
-    tally.told_before += refused_before ? 1u : 0u;
-    tally.told_by_probe += !refused_before && !probe.passed ? 1u : 0u;
+    tally.reported_before += refused_before ? 1u : 0u;
+    tally.reported_by_probe += !refused_before && !probe.passed ? 1u : 0u;
     if (!refused_before && probe.passed) return "nobody told that the loader " + loader.text();
     return {};
   }
@@ -156,15 +156,15 @@ class Mutation : public ::testing::Test {
 std::string row(const std::string& name, const Tally& tally) {
   std::ostringstream line;
   line << "| " << name << " | " << tally.mutants << " | " << tally.stopped << " (" << tally.refused << ", "
-       << tally.killed << ", " << tally.ended << ", " << tally.hung << ") | " << tally.told_before << " | "
-       << tally.told_by_probe << " | " << tally.opened << " | " << tally.warned << " | "
+       << tally.killed << ", " << tally.ended << ", " << tally.hung << ") | " << tally.reported_before
+       << " | " << tally.reported_by_probe << " | " << tally.opened << " | " << tally.warned << " | "
        << tally.failed_in_probe << " | " << tally.passed << " | " << tally.noticed_by_digest << " |\n";
   return line.str();
 }
 
-std::string classes(const std::map<std::string, unsigned>& counted) {
+std::string classes(const std::map<std::string, unsigned>& pluralize) {
   std::vector<std::string> all;
-  for (const auto& [code, number] : counted) all.push_back(code + " " + std::to_string(number));
+  for (const auto& [code, number] : pluralize) all.push_back(code + " " + std::to_string(number));
   return join(all, ", ");
 }
 
@@ -208,7 +208,7 @@ TEST_F(Mutation, what_stops_the_loader_is_told_and_every_changed_byte_is_noticed
     sum.add(by_victim[victim.name]);
   }
   EXPECT_EQ(sum.noticed_by_digest, sum.mutants);
-  EXPECT_EQ(sum.told_before + sum.told_by_probe, sum.stopped);
+  EXPECT_EQ(sum.reported_before + sum.reported_by_probe, sum.stopped);
   EXPECT_LT(slowest_check_, 5.0) << "damage may not make the static check endless";
   if (!only) {
     EXPECT_GT(sum.stopped, mutants / 10);

@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-static void tell(const char* text) {
+static void report(const char* text) {
   if (write(3, text, strlen(text)) < 0) _exit(98);
 }
 
@@ -17,11 +17,11 @@ int main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     if (dlopen(argv[i], RTLD_NOW | RTLD_LOCAL) != NULL) continue;
     const char* said = dlerror();
-    tell("refused\t");
-    tell(said != NULL ? said : "");
+    report("refused\t");
+    report(said != NULL ? said : "");
     _exit(1);
   }
-  tell("opened");
+  report("opened");
   /* What the libraries do at the end of a program is not asked here. */
   _exit(0);
 }

@@ -28,7 +28,7 @@ struct Agreement {
 //   all. Whole numbers are exact in MatMul; Conv may be computed by transforms, which multiply by fractions.
 // - Softmax: (16 + 2 sqrt(n)) epsilon of the element: two units for each exponential, and a sum of n.
 // To each the smallest normal number is added, below which products and exponentials may lose their bits.
-// An element that is NaN or infinite in one is so in the other. In Conv a NaN may take its neighbours with
+// An element that is NaN or infinite in one is so in the other. In Conv a NaN may take its neighbors with
 // it, since transforms work on tiles: such elements are counted.
 //
 // `scale` gives the sums of |a b|; it is asked for MatMul and Conv only.

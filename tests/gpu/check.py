@@ -40,8 +40,8 @@ def run(argv, environment=None, seconds=RUN_SECONDS):
         ended = subprocess.run(argv, env=environment, capture_output=True, text=True, timeout=seconds, check=False)
         return ended.returncode, ended.stdout, ended.stderr
     except subprocess.TimeoutExpired as error:
-        told = [error.stdout or "", error.stderr or ""]  # bytes, whatever `text` says
-        return None, *(one.decode(errors="replace") if isinstance(one, bytes) else one for one in told)
+        reported = [error.stdout or "", error.stderr or ""]  # bytes, whatever `text` says
+        return None, *(one.decode(errors="replace") if isinstance(one, bytes) else one for one in reported)
     except OSError as error:
         return None, "", str(error)
 

@@ -27,7 +27,7 @@ assert "CUDA 13.0" in rows["cuda cu130"]["observed"], rows["cuda cu130"]
 assert all(row["verdict"] != "FAILED" for row in rows.values()), rows
 PYTHON
 # The comparison of operations, whose engine needs a GPU, with the reference engine in its place; and what becomes of it when a
-# disagreement is told, or the program dies.
+# disagreement is reported, or the program dies.
 mkdir "$work/unpacked"
 tar -C "$work/unpacked" -xJf "$work/carried/enginehost.tar.xz"
 PYTHONPATH=$work/carried PYTHONDONTWRITEBYTECODE=1 python3 - "$work/unpacked/enginehost" "$work" <<'PYTHON'
@@ -54,8 +54,8 @@ def verdicts_of(program):
     check.check_operations(host, report, "reference", "cpu", places)
     return [(row["verdict"], row["observed"]) for row in report.rows]
 
-told = verdicts_of("echo 'DISAGREE Add [3] in host memory: x'; echo 'Add: 1 agree, 0 refused by both, 1 disagree; x'; exit 1")
-assert [verdict for verdict, _ in told] == ["FAILED", "FAILED"], told
+reported = verdicts_of("echo 'DISAGREE Add [3] in host memory: x'; echo 'Add: 1 agree, 0 refused by both, 1 disagree; x'; exit 1")
+assert [verdict for verdict, _ in reported] == ["FAILED", "FAILED"], reported
 died = verdicts_of("echo '17: Conv [1]' >&2; kill -SEGV $$")
 assert died == [("FAILED", "status -11 in 17: Conv [1]")], died
 PYTHON

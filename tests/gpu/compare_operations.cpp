@@ -101,7 +101,7 @@ class Clock {
 };
 
 // Throws sdk::Error.
-void tell_times_of_opening(const sdk::Request& request) {
+void print_open_times(const sdk::Request& request) {
   const auto timed = [&](const char* when) {
     const Clock clock;
     sdk::Engine engine = sdk::Engine::open(request);
@@ -129,7 +129,7 @@ class Comparison {
     std::size_t done = 0;
     for (; done < cases.size() && clock_.seconds() < options_.seconds && !lost_; ++done)
       run(cases[done], done);
-    tell();
+    report();
     if (lost_)
       std::printf("an engine was lost; %zu cases were not run\n", cases.size() - done);
     else if (done < cases.size())
@@ -213,7 +213,7 @@ class Comparison {
     std::printf("DISAGREE %s in %s: %s\n", one.text().c_str(), where.c_str(), agreement.text.c_str());
   }
 
-  void tell() const {
+  void report() const {
     for (const auto& [operation, tally] : tallies_) {
       std::printf("%s: %zu agree, %zu refused by both, %zu that one has no code for, %zu disagree; ",
                   operation.c_str(), tally.agree, tally.both_refuse, tally.one_has_not, tally.disagree);
@@ -233,7 +233,7 @@ class Comparison {
 int run(const Options& options) {
   std::unique_ptr<ComparedEngine> first, second;
   try {
-    tell_times_of_opening(options.second);
+    print_open_times(options.second);
     first = std::make_unique<ComparedEngine>(options.first);
     second = std::make_unique<ComparedEngine>(options.second);
   } catch (const std::exception& error) {  // sdk::Error is one, with the whole diagnosis

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Compares the reference engine with ENGINE of this build tree, and sees that a wrong answer, and an engine that is not there,
-# are told.
+# are reported.
 #
 #   compare_test.sh BUILD ENGINE
 set -euo pipefail

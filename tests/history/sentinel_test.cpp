@@ -18,7 +18,7 @@
 namespace enginehost::history {
 namespace {
 
-std::size_t left_over(const Folder& folder) {
+std::size_t failed_load_libraries(const Folder& folder) {
   std::size_t count = 0;
   std::error_code error;
   for (std::filesystem::directory_iterator at(folder.path / "running", error), end; !error && at != end; ++at)
@@ -53,7 +53,7 @@ TEST(SentinelTest, ACrashIsReportedOnceWithItsPhase) {
   EXPECT_EQ(crashes[0].phase, "warmup");
   EXPECT_GT(crashes[0].pid, 0);
   EXPECT_TRUE(collect_crashes(folder.path).empty());
-  EXPECT_EQ(left_over(folder), 0u);
+  EXPECT_EQ(failed_load_libraries(folder), 0u);
 }
 
 TEST(SentinelTest, WhatStandsForTheCallersCodeIsToldWithItsPhase) {
@@ -79,9 +79,9 @@ TEST(SentinelTest, ALivingProcessIsNoCrash) {
   auto sentinel = Sentinel::raise(folder.path, "b", "d1", "dlopen");
   ASSERT_TRUE(sentinel);
   EXPECT_TRUE(collect_crashes(folder.path).empty());
-  EXPECT_EQ(left_over(folder), 1u);
+  EXPECT_EQ(failed_load_libraries(folder), 1u);
   sentinel->lower();
-  EXPECT_EQ(left_over(folder), 0u);
+  EXPECT_EQ(failed_load_libraries(folder), 0u);
   EXPECT_TRUE(collect_crashes(folder.path).empty());
 }
 
@@ -91,9 +91,9 @@ TEST(SentinelTest, ItIsLoweredWhenItsOwnerGoes) {
     auto sentinel = Sentinel::raise(folder.path, "b", "d1", "dlopen");
     ASSERT_TRUE(sentinel);
     Sentinel moved = std::move(*sentinel);
-    EXPECT_EQ(left_over(folder), 1u);
+    EXPECT_EQ(failed_load_libraries(folder), 1u);
   }
-  EXPECT_EQ(left_over(folder), 0u);
+  EXPECT_EQ(failed_load_libraries(folder), 0u);
 }
 
 TEST(SentinelTest, ARestartOfTheMachineIsNoCrash) {
@@ -106,7 +106,7 @@ TEST(SentinelTest, ARestartOfTheMachineIsNoCrash) {
     std::ofstream(entry.path()) << text;
   }
   EXPECT_TRUE(collect_crashes(folder.path).empty());
-  EXPECT_EQ(left_over(folder), 0u);
+  EXPECT_EQ(failed_load_libraries(folder), 0u);
 }
 
 TEST(SentinelTest, TwoCollectorsNeverReportTheSameCrash) {
@@ -126,7 +126,7 @@ TEST(SentinelTest, TwoAtOnceInOneProcessAreApart) {
   auto one = Sentinel::raise(folder.path, "b", "d1", "dlopen");
   auto two = Sentinel::raise(folder.path, "b", "d1", "dlopen");
   ASSERT_TRUE(one && two);
-  EXPECT_EQ(left_over(folder), 2u);
+  EXPECT_EQ(failed_load_libraries(folder), 2u);
 }
 
 // What a child does with a sentinel before it ends in its own way.
@@ -146,7 +146,7 @@ TEST(SentinelTest, AProcessThatEndsByExitWithoutClosingItsEngineIsNoCrash) {
     ::exit(*sentinel ? 0 : 9);
   });
   EXPECT_TRUE(collect_crashes(folder.path).empty());
-  EXPECT_EQ(left_over(folder), 0u);
+  EXPECT_EQ(failed_load_libraries(folder), 0u);
 }
 
 TEST(SentinelTest, AProcessThatTheBuildsOwnCodeEndsByExitIsACrash) {
@@ -179,7 +179,7 @@ TEST(SentinelTest, AProcessThatEndsByExitWhileAnotherThreadRunsTheBuildIsNoCrash
     ::exit(0);
   });
   EXPECT_TRUE(collect_crashes(folder.path).empty());
-  EXPECT_EQ(left_over(folder), 0u);
+  EXPECT_EQ(failed_load_libraries(folder), 0u);
 }
 
 TEST(SentinelTest, ACrashNamesTheProgramAndItsBuild) {
@@ -212,7 +212,7 @@ TEST(SentinelTest, AForkedChildThatEndsLeavesItsParentsSentinelStanding) {
     sentinel->lower();
     ::_exit(0);
   });
-  EXPECT_EQ(left_over(folder), 1u);
+  EXPECT_EQ(failed_load_libraries(folder), 1u);
   EXPECT_TRUE(collect_crashes(folder.path).empty());
 }
 
@@ -235,7 +235,7 @@ TEST(SentinelTest, TwoProcessesAtOnceNeverBlameEachOtherWhateverAReaderDoesMeanw
   const pid_t one = living(), two = living();
   while (raised(folder) < 2) std::this_thread::yield();
   for (int i = 0; i < 100; ++i) EXPECT_TRUE(collect_crashes(folder.path).empty());
-  EXPECT_EQ(left_over(folder), 2u);
+  EXPECT_EQ(failed_load_libraries(folder), 2u);
   // One is killed; the reader blames it alone.
   ::kill(one, SIGKILL);
   ::waitpid(one, nullptr, 0);
@@ -250,7 +250,7 @@ TEST(SentinelTest, TwoProcessesAtOnceNeverBlameEachOtherWhateverAReaderDoesMeanw
 }
 
 TEST(SentinelTest, AWordTellsOfTheCrashItWasWrittenFor) {
-  const auto crash = crash_of(word_of(crash_while_loading("b", "d1", "a1")));
+  const auto crash = crash_of(crash_marker_of(crash_while_loading("b", "d1", "a1")));
   ASSERT_TRUE(crash);
   EXPECT_EQ(crash->build, "b");
   EXPECT_EQ(crash->digest, "d1");
@@ -262,7 +262,7 @@ TEST(SentinelTest, AWordTellsOfTheCrashItWasWrittenFor) {
 }
 
 TEST(SentinelTest, WhatIsNoSuchWordTellsOfNoCrash) {
-  const std::string whole = word_of(crash_while_loading("b", "d1", "a1"));
+  const std::string whole = crash_marker_of(crash_while_loading("b", "d1", "a1"));
   const std::string cut = whole.substr(0, whole.rfind("end\n"));
   std::string of_another_start = whole;
   const std::size_t moment = of_another_start.find("moment ");
@@ -273,11 +273,12 @@ TEST(SentinelTest, WhatIsNoSuchWordTellsOfNoCrash) {
       {"another's", "something else\n"},
       {"cut", cut},
       {"of another start", of_another_start},
-      {"a digest that leads elsewhere", word_of(crash_while_loading("b", "../d1", "a1"))},
-      {"no digest", word_of(crash_while_loading("b", "", "a1"))},
-      {"no build", word_of(crash_while_loading("", "d1", "a1"))}};
+      {"a digest that leads elsewhere", crash_marker_of(crash_while_loading("b", "../d1", "a1"))},
+      {"no digest", crash_marker_of(crash_while_loading("b", "", "a1"))},
+      {"no build", crash_marker_of(crash_while_loading("", "d1", "a1"))}};
   for (const auto& [what, word] : words) EXPECT_FALSE(crash_of(word)) << what;
-  EXPECT_EQ(word_of(crash_while_loading("b\nbuild c", "d1", "a1")), "") << "it could not be read back";
+  EXPECT_EQ(crash_marker_of(crash_while_loading("b\nbuild c", "d1", "a1")), "")
+      << "it could not be read back";
 }
 
 TEST(SentinelTest, AFolderThatCannotBeWrittenIsAnError) {

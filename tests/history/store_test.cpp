@@ -30,7 +30,8 @@ Record record_of(const std::string& build, State state) {
 TEST(Store, ARecordComesBackAsItWasWritten) {
   Folder folder;
   Record record = record_of("pytorch-2.0.1-cu118-linux-x86_64", State::unfit);
-  record.witnesses = {witness_of(folder.file("present", "x")), witness_of(folder.path / "absent")};
+  record.dependency_stamps = {dependency_stamp_of(folder.file("present", "x")),
+                              dependency_stamp_of(folder.path / "absent")};
   ASSERT_TRUE(write(folder.path, record));
   const ReadResult result = read(folder.path, 1000);
   EXPECT_THAT(result.warnings, IsEmpty());
@@ -100,7 +101,7 @@ TEST(Store, WhatIsSetAsideInAFolderThatIsOnlyReadCounts) {
   ASSERT_TRUE(write(other.path, record_of("earlier", State::quarantined)));
   ASSERT_TRUE(write(other.path, record_of("proven there", State::proven)));
   ReadResult both = read(folder.path, 0);
-  add_set_aside(both, read(other.path, 0));
+  add_quarantined(both, read(other.path, 0));
   EXPECT_EQ(both.history.find("disabled")->state, State::disabled) << "whenever that was";
   EXPECT_EQ(both.history.find("later")->state, State::proven) << "it is the younger";
   EXPECT_EQ(both.history.find("earlier")->state, State::quarantined);
@@ -110,7 +111,7 @@ TEST(Store, WhatIsSetAsideInAFolderThatIsOnlyReadCounts) {
 TEST(Store, ALibraryThatAppearsMakesTheRecordStale) {
   Folder folder;
   Record record = record_of("b", State::unfit);
-  record.witnesses = {witness_of(folder.path / "libcudart.so.12")};
+  record.dependency_stamps = {dependency_stamp_of(folder.path / "libcudart.so.12")};
   ASSERT_TRUE(write(folder.path, record));
   EXPECT_NE(read(folder.path, 0).history.find("b"), nullptr);
   folder.file("libcudart.so.12", "now installed");
@@ -125,7 +126,7 @@ TEST(Store, AChangedOrVanishedWitnessMakesTheRecordStale) {
   Folder folder;
   const auto file = folder.file("libx.so", "one");
   Record record = record_of("b", State::proven);
-  record.witnesses = {witness_of(file)};
+  record.dependency_stamps = {dependency_stamp_of(file)};
   ASSERT_TRUE(write(folder.path, record));
   EXPECT_TRUE(read_one(folder.path, "b", 0));
   folder.file("libx.so", "another size");
@@ -172,7 +173,7 @@ TEST(Store, WhatTheUserDisabledStaysDisabled) {
   Folder folder;
   Record record = record_of("b", State::disabled);
   record.retry_after = 1;
-  record.witnesses = {witness_of(folder.path / "x")};
+  record.dependency_stamps = {dependency_stamp_of(folder.path / "x")};
   ASSERT_TRUE(write(folder.path, record));
   folder.file("x", "");
   const Fingerprint other = {{"NVIDIA driver", "580.2"}};

@@ -72,10 +72,10 @@ TEST(Transitions, WhatTheUserDisabledStaysSo) {
 
 TEST(Transitions, AProofHoldsTheMachineAndItsWitnesses) {
   const Record proof =
-      proof_of("b", "d", "a", {{"kernel", "6"}}, {Witness{"/x", false, {}}}, Json::object(), now);
+      proof_of("b", "d", "a", {{"kernel", "6"}}, {DependencyStamp{"/x", false, {}}}, Json::object(), now);
   EXPECT_EQ(proof.state, State::proven);
   EXPECT_EQ(proof.host.size(), 1u);
-  EXPECT_EQ(proof.witnesses.size(), 1u);
+  EXPECT_EQ(proof.dependency_stamps.size(), 1u);
   EXPECT_EQ(proof.last_seen, now);
 }
 

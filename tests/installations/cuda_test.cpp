@@ -25,7 +25,7 @@ class CudaOfAnEnvironment : public test::Environments {
     library("env/lib/libunrelated.so.1", "int u(void) { return 1; }");
   }
 
-  static manifest::Catalogue catalogue() {
+  static manifest::Catalog catalog() {
     const char* document = R"({"format":1,"engine":"onnxruntime","serial":1,
       "components":{"p":{"artifacts":[]}},
       "builds":[{"id":"ort-cu128","version":"1.23.2","flavor":"cu128","os":"linux","arch":"x86_64",
@@ -35,7 +35,7 @@ class CudaOfAnEnvironment : public test::Environments {
         "plugin":{"component":"p","path":"libengine_x.so"},"components":[]}]})";
     auto manifest = manifest::read_manifest(*parse_json(document, "test"), "/repository", "test");
     EXPECT_TRUE(manifest);
-    manifest::Catalogue result;
+    manifest::Catalog result;
     if (manifest) manifest::merge(result, std::move(*manifest));
     return result;
   }
@@ -75,7 +75,7 @@ TEST_F(CudaOfAnEnvironment, OfNvidiasWheelsIsListedToo) {
 TEST_F(CudaOfAnEnvironment, CompletesBuildsThatWantItOfTheSystem) {
   const auto installation = identify(folder() / "env");
   ASSERT_TRUE(installation);
-  const manifest::Catalogue known = catalogue();
+  const manifest::Catalog known = catalog();
   const auto builds = completed_builds(*installation, known);
   ASSERT_EQ(builds.size(), 1u);
   const manifest::Build& build = *builds.front();
@@ -90,7 +90,7 @@ TEST_F(CudaOfAnEnvironment, CompletesBuildsThatWantItOfTheSystem) {
 }
 
 // Two components of NVIDIA's; the environment holds all of the one, and one library of two of the other.
-manifest::Catalogue with_components() {
+manifest::Catalog with_components() {
   const std::string digest(64, 'a');
   const auto component = [&](const std::vector<std::string>& select) {
     Json artifact = Json::object();
@@ -123,7 +123,7 @@ manifest::Catalogue with_components() {
           .set("builds", Json::array().push(std::move(build)));
   auto manifest = manifest::read_manifest(document, "/repository", "test");
   EXPECT_TRUE(manifest);
-  manifest::Catalogue result;
+  manifest::Catalog result;
   if (manifest) manifest::merge(result, std::move(*manifest));
   return result;
 }
@@ -143,7 +143,7 @@ TEST_F(CudaOfAnEnvironment, OfAnotherMajorVersionCompletesNothing) {
   make_conda_record("other", "cudatoolkit", "11.8.0");
   const auto installation = identify(folder() / "other");
   ASSERT_TRUE(installation);
-  EXPECT_THAT(completed_builds(*installation, catalogue()), IsEmpty());
+  EXPECT_THAT(completed_builds(*installation, catalog()), IsEmpty());
 }
 
 }  // namespace

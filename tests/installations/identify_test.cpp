@@ -186,11 +186,11 @@ TEST_F(Identify, ReadingLeavesNothingBehind) {
 TEST_F(Identify, AnotherPackagesUpgradeIsNotThisEngines) {
   make_torch("site/torch/lib");
   make_package("site", "torch", "2.0.1");
-  const std::string before = identity_of(runtime("site", "pytorch").witnesses);
+  const std::string before = identity_of(runtime("site", "pytorch").dependency_stamps);
   make_package("site", "numpy", "1.25");
-  EXPECT_EQ(identity_of(runtime("site", "pytorch").witnesses), before);
-  make_torch("site/torch/lib");  // the same bytes, written anew
-  EXPECT_NE(identity_of(runtime("site", "pytorch").witnesses), before);
+  EXPECT_EQ(identity_of(runtime("site", "pytorch").dependency_stamps), before);
+  make_torch("site/torch/lib");  // the same bytes, written again
+  EXPECT_NE(identity_of(runtime("site", "pytorch").dependency_stamps), before);
 }
 
 }  // namespace

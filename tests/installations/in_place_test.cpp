@@ -13,10 +13,10 @@ using testing::IsEmpty;
 
 class InPlaceBuilds : public test::Environments {
  protected:
-  // A catalogue with one plugin of that engine.
-  static manifest::Catalogue catalogue(const std::string& engine, const std::string& version,
-                                       const std::string& flavor, const std::vector<std::string>& needs = {},
-                                       const std::string& abi = {}, bool compiled = true) {
+  // A catalog with one plugin of that engine.
+  static manifest::Catalog catalog(const std::string& engine, const std::string& version,
+                                   const std::string& flavor, const std::vector<std::string>& needs = {},
+                                   const std::string& abi = {}, bool compiled = true) {
     Json adapter = Json::object().set("needs", Json::strings(needs));
     if (!abi.empty()) adapter.set("cxx11_abi", abi);
     Json artifacts = Json::array();
@@ -47,14 +47,14 @@ class InPlaceBuilds : public test::Environments {
                          .set("plugin",
                               Json::object().set("component", "the-plugin").set("path", "libengine_x.so"))
                          .set("components", Json::array())));
-    manifest::Catalogue result;
+    manifest::Catalog result;
     auto manifest = manifest::read_manifest(document, "/repository", "test");
     EXPECT_TRUE(manifest) << (manifest ? "" : std::string(manifest.error().value("problem")));
     if (manifest) manifest::merge(result, std::move(*manifest));
     return result;
   }
 
-  std::shared_ptr<const manifest::Build> build_of(const std::string& path, const manifest::Catalogue& known) {
+  std::shared_ptr<const manifest::Build> build_of(const std::string& path, const manifest::Catalog& known) {
     const auto installation = identify(folder() / path);
     EXPECT_TRUE(installation);
     if (!installation) return nullptr;
@@ -75,7 +75,7 @@ class InPlaceBuilds : public test::Environments {
 
 TEST_F(InPlaceBuilds, TakeThePluginOfTheSameMinorVersionAndAbi) {
   const auto build =
-      build_of("site", catalogue("pytorch", "2.0.0", "cpu", {"libtorch_cpu.so", "libc10.so"}, "1"));
+      build_of("site", catalog("pytorch", "2.0.0", "cpu", {"libtorch_cpu.so", "libc10.so"}, "1"));
   ASSERT_TRUE(build);
   EXPECT_FALSE(build->in_place->problem);
   EXPECT_EQ(build->plugin_component, "the-plugin");
@@ -96,8 +96,8 @@ class UnfitPlugins : public InPlaceBuilds, public testing::WithParamInterface<Un
 
 TEST_P(UnfitPlugins, AreToldWithWhatWasFound) {
   const Unfit& plugin = GetParam();
-  const auto build = build_of(
-      "site", catalogue("pytorch", plugin.version, "cpu", plugin.needs, plugin.abi, plugin.compiled));
+  const auto build =
+      build_of("site", catalog("pytorch", plugin.version, "cpu", plugin.needs, plugin.abi, plugin.compiled));
   ASSERT_TRUE(build);
   ASSERT_TRUE(build->in_place->problem);
   EXPECT_EQ(build->in_place->problem->code, "EH-S32");
@@ -116,7 +116,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST_F(InPlaceBuilds, OfAnEngineWithACInterfaceTakeAnyMinorVersionsPlugin) {
   library("ort/onnxruntime/capi/libonnxruntime.so.1.19.2", "int ort(void) { return 1; }");
   make_package("ort", "onnxruntime", "1.19.2");
-  const auto build = build_of("ort", catalogue("onnxruntime", "1.22.0", "cpu"));
+  const auto build = build_of("ort", catalog("onnxruntime", "1.22.0", "cpu"));
   ASSERT_TRUE(build);
   EXPECT_FALSE(build->in_place->problem);
   EXPECT_THAT(build->search, ElementsAre(at("ort/onnxruntime/capi/libonnxruntime.so.1.19.2")));
@@ -129,17 +129,17 @@ TEST_F(InPlaceBuilds, ForCudaNeedAPluginThatOpensCuda) {
   library("ort/onnxruntime/capi/libonnxruntime_providers_cuda.so", "int cuda(void) { return 1; }",
           {"-Wl,--no-as-needed", at("ort/onnxruntime/capi/libcublas.so.12")});
   make_package("ort", "onnxruntime-gpu", "1.22.0");
-  auto build = build_of("ort", catalogue("onnxruntime", "1.22.0", "cpu"));
+  auto build = build_of("ort", catalog("onnxruntime", "1.22.0", "cpu"));
   ASSERT_TRUE(build);
   EXPECT_EQ(build->flavor, "cu120");
   ASSERT_TRUE(build->in_place->problem);
   EXPECT_EQ(build->in_place->problem->code, "EH-S32");
-  build = build_of("ort", catalogue("onnxruntime", "1.22.0", "cu126"));
+  build = build_of("ort", catalog("onnxruntime", "1.22.0", "cu126"));
   EXPECT_FALSE(build->in_place->problem);
 }
 
 TEST_F(InPlaceBuilds, ChangeTheirDigestWithTheirFiles) {
-  const auto known = catalogue("pytorch", "2.0.1", "cpu");
+  const auto known = catalog("pytorch", "2.0.1", "cpu");
   const std::string before = build_of("site", known)->artifacts_digest();
   EXPECT_EQ(build_of("site", known)->artifacts_digest(), before);
   make_torch("site/torch/lib", false);

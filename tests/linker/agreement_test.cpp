@@ -22,11 +22,11 @@ using test::glibc_loader;
 // The loader looks at more than what came into the closure: another name of a file that is there already.
 bool same_searches(const LoaderAnswer& found, const LoaderAnswer& expected, std::string& difference) {
   for (const auto& [search, places] : found.searches) {
-    const auto told = expected.searches.find(search);
-    if (told != expected.searches.end() && told->second == places) continue;
-    difference = search.second + " for " + search.first + ": we say [" + join(places, ", ") +
-                 "], the loader " +
-                 (told == expected.searches.end() ? "does not search" : "[" + join(told->second, ", ") + "]");
+    const auto reported = expected.searches.find(search);
+    if (reported != expected.searches.end() && reported->second == places) continue;
+    difference =
+        search.second + " for " + search.first + ": we say [" + join(places, ", ") + "], the loader " +
+        (reported == expected.searches.end() ? "does not search" : "[" + join(reported->second, ", ") + "]");
     return false;
   }
   return true;

@@ -1,5 +1,5 @@
 // What keeps a library from loading is found before loading, with the needer, the places and the reason (L01
-// to L32 of the failure catalogue). Each case is a real library; the machine is this one, or a described one.
+// to L32 of the failure catalog). Each case is a real library; the machine is this one, or a described one.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 
@@ -341,7 +341,7 @@ TEST_F(ClosureOf, a_library_that_cannot_be_read_is_not_missing_and_ends_the_sear
   part("b/dep.so");
   const auto dependency = library("a/dep.so", large, flags);
   const auto engine = part("engine.so", {"b/dep.so"}, {"-Wl,-rpath," + in("a") + ":" + in("b")});
-  const auto told = [&](const std::filesystem::path& file) {
+  const auto reported = [&](const std::filesystem::path& file) {
     return test::where_reads_fail_from(65536, [&] {
       const Closure closure = close_over(file);
       std::string all = closure.find("dep.so") == nullptr && closure.missing.empty() ? "" : "went on ";
@@ -352,12 +352,12 @@ TEST_F(ClosureOf, a_library_that_cannot_be_read_is_not_missing_and_ends_the_sear
       return all;
     });
   };
-  const auto of_engine = told(engine);
+  const auto of_engine = reported(engine);
   if (!of_engine) GTEST_SKIP() << "no system call can be made to fail here";
   EXPECT_EQ(*of_engine, "EIO fatal EH-F01 " + dependency.native() + " EIO " + engine.native() + "\n");
-  EXPECT_EQ(told(dependency), "EIO fatal EH-F01 " + dependency.native() + " EIO \n");
+  EXPECT_EQ(reported(dependency), "EIO fatal EH-F01 " + dependency.native() + " EIO \n");
   std::filesystem::remove(dependency);
-  EXPECT_EQ(told(dependency), "missing fatal EH-F01 " + dependency.native() + "  \n");
+  EXPECT_EQ(reported(dependency), "missing fatal EH-F01 " + dependency.native() + "  \n");
 }
 #endif
 
@@ -387,14 +387,14 @@ TEST_F(ClosureOf, what_was_opened_by_a_relative_path_is_told_by_the_file_that_is
   void* const opened = ::dlopen("./librelative.so", RTLD_NOW);
   std::filesystem::current_path(before);
   ASSERT_NE(opened, nullptr);
-  const auto told = [] {
+  const auto reported = [] {
     for (const LoadedLibrary& library : loaded_libraries())
       if (library.soname == "librelative.so") return library.path;
     return std::filesystem::path();
   };
-  EXPECT_EQ(told(), home / "librelative.so");
+  EXPECT_EQ(reported(), home / "librelative.so");
   std::filesystem::remove(home / "librelative.so");
-  EXPECT_EQ(told(), home / "librelative.so");
+  EXPECT_EQ(reported(), home / "librelative.so");
   ::dlclose(opened);
 }
 

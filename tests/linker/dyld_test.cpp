@@ -358,14 +358,14 @@ TEST_F(Dyld, a_library_that_cannot_be_read_is_not_told_as_missing) {
   universal.resize(65536);
   std::ofstream(file, std::ios::binary) << universal + slice;
   EXPECT_TRUE(close_over("/engine/libengine.dylib").loads());
-  const auto told = test::where_reads_fail_from(65536, [&] {
+  const auto reported = test::where_reads_fail_from(65536, [&] {
     std::string all;
     for (const Diagnosis& one : diagnose_macos(close_over("/engine/libengine.dylib")))
       all += one.code + " " + std::string(one.value("file")) + " " + std::string(one.value("errno")) + "\n";
     return all;
   });
-  if (!told) GTEST_SKIP() << "no system call can be made to fail here";
-  EXPECT_EQ(*told, "EH-F01 " + file.native() + " EIO\n");
+  if (!reported) GTEST_SKIP() << "no system call can be made to fail here";
+  EXPECT_EQ(*reported, "EH-F01 " + file.native() + " EIO\n");
 }
 #endif
 

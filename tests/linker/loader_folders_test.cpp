@@ -57,7 +57,7 @@ TEST(ProgramThatChanges, DISABLED_ItsVariables) {
   for (const std::string& change : loader_variables_for_child()) std::fprintf(stderr, "{%s}", change.c_str());
 }
 
-std::string told_by_program(std::vector<std::string> environment, std::vector<std::string> loader = {}) {
+std::string reported_by_program(std::vector<std::string> environment, std::vector<std::string> loader = {}) {
   ChildRequest child;
   child.argv = std::move(loader);
   child.argv.insert(child.argv.end(), {executable_path(), "--gtest_filter=ProgramThatChanges.*",
@@ -69,20 +69,20 @@ std::string told_by_program(std::vector<std::string> environment, std::vector<st
 }
 
 TEST(LibraryPathAtStart, IsWhatTheProcessWasStartedWith) {
-  EXPECT_THAT(told_by_program({"LD_LIBRARY_PATH=/tmp"}), HasSubstr("</tmp>"));
-  EXPECT_THAT(told_by_program({"LD_LIBRARY_PATH=/tmp"}), Not(HasSubstr("{")));
-  const std::string later = told_by_program({"LD_LIBRARY_PATH=/tmp", "LATER=/usr"});
+  EXPECT_THAT(reported_by_program({"LD_LIBRARY_PATH=/tmp"}), HasSubstr("</tmp>"));
+  EXPECT_THAT(reported_by_program({"LD_LIBRARY_PATH=/tmp"}), Not(HasSubstr("{")));
+  const std::string later = reported_by_program({"LD_LIBRARY_PATH=/tmp", "LATER=/usr"});
   EXPECT_THAT(later, AllOf(HasSubstr("</tmp>"), HasSubstr("{LD_LIBRARY_PATH=/tmp}")));
-  EXPECT_THAT(told_by_program({"LD_LIBRARY_PATH", "LATER=/usr"}),
+  EXPECT_THAT(reported_by_program({"LD_LIBRARY_PATH", "LATER=/usr"}),
               AllOf(HasSubstr("<>"), HasSubstr("{LD_LIBRARY_PATH}")));
 }
 
 TEST(LibraryPathAtStart, IsAskedOfTheLoaderWhereAnotherTextStandsInItsPlace) {
   if (describe_this_machine().libc != Libc::glibc) GTEST_SKIP() << "musl's loader cannot be asked";
-  EXPECT_THAT(told_by_program({"LD_LIBRARY_PATH=/tmp:/usr", "OVERWRITE=1"}), HasSubstr("</tmp:/usr>"));
-  EXPECT_THAT(told_by_program({"LD_LIBRARY_PATH=/tmp", "OVERWRITE=1", "LATER=/usr"}),
+  EXPECT_THAT(reported_by_program({"LD_LIBRARY_PATH=/tmp:/usr", "OVERWRITE=1"}), HasSubstr("</tmp:/usr>"));
+  EXPECT_THAT(reported_by_program({"LD_LIBRARY_PATH=/tmp", "OVERWRITE=1", "LATER=/usr"}),
               AllOf(HasSubstr("</tmp>"), HasSubstr("{LD_LIBRARY_PATH=/tmp}")));
-  EXPECT_THAT(told_by_program({"LD_LIBRARY_PATH", "OVERWRITE=1", "LATER=/usr"}),
+  EXPECT_THAT(reported_by_program({"LD_LIBRARY_PATH", "OVERWRITE=1", "LATER=/usr"}),
               AllOf(HasSubstr("<>"), HasSubstr("{LD_LIBRARY_PATH}")));
 }
 
@@ -108,9 +108,9 @@ TEST(CompiledInFolders, AreWhatTheLoaderListsBehindAllElse) {
   EXPECT_EQ(compiled_in({own, {"/r"}, {}}, {"/none"}), own);
   EXPECT_THAT(compiled_in(plain, {"/none", "/a"}), IsEmpty());
   EXPECT_THAT(compiled_in(new_style, {}), IsEmpty());
-  EXPECT_THAT(told_by_environment(old_style, own).value(), ElementsAre("/a"));
-  EXPECT_THAT(told_by_environment(new_style, own).value(), ElementsAre("."));
-  EXPECT_FALSE(told_by_environment(plain, {"/lib64"}));
+  EXPECT_THAT(reported_by_environment(old_style, own).value(), ElementsAre("/a"));
+  EXPECT_THAT(reported_by_environment(new_style, own).value(), ElementsAre("."));
+  EXPECT_FALSE(reported_by_environment(plain, {"/lib64"}));
 }
 
 // `ld.so --list-diagnostics`, which glibc has since 2.33.
@@ -120,10 +120,10 @@ TEST(CompiledInFolders, AreThoseThatTheLoaderTells) {
   ASSERT_TRUE(program);
   ChildRequest child;
   child.argv = {program->interpreter, "--list-diagnostics"};
-  const auto told = run_child(child);
+  const auto reported = run_child(child);
   std::vector<std::string> folders;
-  if (told && told->succeeded())
-    for (const std::string& line : split(told->output, '\n'))
+  if (reported && reported->succeeded())
+    for (const std::string& line : split(reported->output, '\n'))
       if (line.starts_with("path.system_dirs["))
         folders.push_back(line.substr(line.find('"') + 1, line.rfind('/') - line.find('"') - 1));
   if (folders.empty()) GTEST_SKIP() << "this loader does not tell its folders";
@@ -137,10 +137,11 @@ TEST(LibraryPathOfALoaderThatIsNamed, CountsInTheVariablesPlace) {
   const auto program = binary::read_binary(executable_path());
   ASSERT_TRUE(program);
   for (const char* variable : {"LD_LIBRARY_PATH", "LD_LIBRARY_PATH=/usr"}) {
-    const std::string told = told_by_program({variable}, {program->interpreter, "--library-path", "/tmp"});
-    EXPECT_THAT(told, AllOf(HasSubstr("</tmp>"), HasSubstr("(--library-path)"),
-                            HasSubstr("[" + join(machine.default_directories, ":") + "]"),
-                            HasSubstr("|" + machine.lib + "|")));
+    const std::string reported =
+        reported_by_program({variable}, {program->interpreter, "--library-path", "/tmp"});
+    EXPECT_THAT(reported, AllOf(HasSubstr("</tmp>"), HasSubstr("(--library-path)"),
+                                HasSubstr("[" + join(machine.default_directories, ":") + "]"),
+                                HasSubstr("|" + machine.lib + "|")));
   }
 }
 
@@ -169,7 +170,7 @@ TEST_F(AnotherLoader, HasFoldersOfItsOwn) {
   std::vector<std::string> own = usual;
   own[1] = new_folder.substr(0, new_folder.size() - 1);
   for (const char* path : {"LD_LIBRARY_PATH", "LD_LIBRARY_PATH=/tmp::/nowhere"})
-    EXPECT_THAT(told_by_program({path}, {other.native()}), HasSubstr("[" + join(own, ":") + "]"));
+    EXPECT_THAT(reported_by_program({path}, {other.native()}), HasSubstr("[" + join(own, ":") + "]"));
 }
 
 }  // namespace

@@ -5,8 +5,8 @@
 
 #include "base/version.hpp"
 #include "host/linker/static_tls.hpp"
-#include "host/linker/steering.hpp"
 #include "host/linker/symbols.hpp"
+#include "host/linker/unsupported_loader_settings.hpp"
 #include "tests/faults/real_dlopen.hpp"
 #include "tests/support/this_architecture.hpp"
 #include "tests/support/workshop.hpp"
@@ -259,7 +259,9 @@ TEST_F(LoaderVerdict, L10_a_C_library_that_does_not_know_packed_relocations_leav
 }
 
 TEST_F(LoaderVerdict, what_leads_the_loader_elsewhere_is_named) {
-  const auto by = [&](const Steering& steering) { return steered_by(machine_, steering); };
+  const auto by = [&](const UnsupportedLoaderSettings& loader_settings) {
+    return unsupported_setting(machine_, loader_settings);
+  };
   machine_.legacy_hwcaps = {"tls"};
   EXPECT_EQ(by({}), "");
   EXPECT_EQ(by({"", "glibc.rtld.nns=2:glibc.cpu.hwcaps_more=1", ""}), "");

@@ -169,11 +169,11 @@ TEST_F(OpenedByAProgram, the_RPATHs_of_all_that_brought_a_needer_in_are_looked_t
   machine.default_directories.clear();
   const Closure closure = close(machine, request, reader);
   ASSERT_EQ(closure.missing.size(), 1u);
-  std::vector<std::string> told;
-  for (const Searched& one : closure.missing[0].searched) told.push_back(one.directory + " " + one.why);
-  EXPECT_THAT(told, ElementsAre(in("r3") + " RPATH of leaf.so", in("r2") + " RPATH of middle.so",
-                                in("lib") + " RPATH of middle.so", in("r1") + " RPATH of top.so",
-                                in("r0") + " RPATH of home", variable + " LD_LIBRARY_PATH"));
+  std::vector<std::string> reported;
+  for (const Searched& one : closure.missing[0].searched) reported.push_back(one.directory + " " + one.why);
+  EXPECT_THAT(reported, ElementsAre(in("r3") + " RPATH of leaf.so", in("r2") + " RPATH of middle.so",
+                                    in("lib") + " RPATH of middle.so", in("r1") + " RPATH of top.so",
+                                    in("r0") + " RPATH of home", variable + " LD_LIBRARY_PATH"));
 }
 
 // It was brought in by nobody: the plugin's RPATH is none of its own.
@@ -342,10 +342,10 @@ TEST_F(OpenedByAProgram, a_file_that_cannot_be_opened_ends_its_list_of_folders_a
   Reader reader;
   const Machine machine = machine_of(plain);
   const Closure closure = close(machine, request, reader);
-  const std::vector<Diagnosis> told = diagnose_closure(machine, closure);
-  ASSERT_EQ(told.size(), 1u);
-  EXPECT_EQ(told[0].code, "EH-F11");
-  EXPECT_EQ(told[0].value("problem"), "link loop");
+  const std::vector<Diagnosis> reported = diagnose_closure(machine, closure);
+  ASSERT_EQ(reported.size(), 1u);
+  EXPECT_EQ(reported[0].code, "EH-F11");
+  EXPECT_EQ(reported[0].value("problem"), "link loop");
   EXPECT_FALSE(closure.missing.empty());
 }
 
@@ -358,7 +358,7 @@ TEST(ProgramWithPreloads, DISABLED_TellsThem) {
 TEST_F(OpenedByAProgram, what_the_environment_preloads_is_told_with_what_it_needs) {
   const auto deep = part("preload/deep.so");
   part("preload/dep.so", {"preload/deep.so"}, {"-Wl,-rpath,$ORIGIN"});
-  const auto told = [&](const std::string& preload, const std::string& library_path = {}) {
+  const auto reported = [&](const std::string& preload, const std::string& library_path = {}) {
     ChildRequest child;
     child.argv = {executable_path(), "--gtest_filter=ProgramWithPreloads.*",
                   "--gtest_also_run_disabled_tests"};
@@ -372,11 +372,11 @@ TEST_F(OpenedByAProgram, what_the_environment_preloads_is_told_with_what_it_need
     std::erase(lines, "");
     return lines;
   };
-  EXPECT_THAT(told(""), IsEmpty());
+  EXPECT_THAT(reported(""), IsEmpty());
   const std::vector<std::string> both_files{in("preload/dep.so"), in("preload/deep.so")};
-  EXPECT_EQ(told(in("preload/dep.so")), both_files);
-  EXPECT_EQ(told("dep.so:/none/x.so", in("preload")), both_files);
-  EXPECT_THAT(told(in("preload/deep.so")), ElementsAre(deep.native()));
+  EXPECT_EQ(reported(in("preload/dep.so")), both_files);
+  EXPECT_EQ(reported("dep.so:/none/x.so", in("preload")), both_files);
+  EXPECT_THAT(reported(in("preload/deep.so")), ElementsAre(deep.native()));
   // So a need of that name is served, as the loader serves it.
   Machine machine = machine_of(program("plain"));
   EXPECT_EQ(taken(machine, engine_), "");

@@ -153,13 +153,13 @@ inline std::vector<std::string> places_looked_at(const linker::Machine& machine,
                                                  const std::vector<linker::Needer>& chain,
                                                  const std::string& name, const std::string& taken) {
   std::vector<std::string> looked_at;
-  std::vector<linker::Place> places = linker::glibc_own_places(machine, chain);
+  std::vector<linker::SearchPlace> places = linker::glibc_own_places(machine, chain);
   const bool no_default =
       !chain.empty() && chain.front().info != nullptr && chain.front().info->no_default_directories;
-  for (linker::Place& place : linker::glibc_shared_places(machine))
+  for (linker::SearchPlace& place : linker::glibc_shared_places(machine))
     if (!place.compiled_in || !no_default) places.push_back(std::move(place));
-  for (const linker::Place& place : places) {
-    if (place.kind == linker::Place::Kind::cache) {
+  for (const linker::SearchPlace& place : places) {
+    if (place.kind == linker::SearchPlace::Kind::cache) {
       const auto path =
           machine.cache.find(name, machine.cache_flags, machine.hwcaps, machine.legacy_hwcap_bits);
       if (!path) continue;
@@ -173,8 +173,8 @@ inline std::vector<std::string> places_looked_at(const linker::Machine& machine,
   return looked_at;
 }
 
-inline void tell_searches(const linker::Machine& machine, const linker::Closure& closure,
-                          LoaderAnswer& answer) {
+inline void report_searches(const linker::Machine& machine, const linker::Closure& closure,
+                            LoaderAnswer& answer) {
   const auto chain_of = [&](int index) {
     std::vector<linker::Needer> chain;
     for (; index >= 0; index = closure.objects[static_cast<std::size_t>(index)].parent)
@@ -206,7 +206,7 @@ inline LoaderAnswer ask_linker(const linker::Machine& machine, const std::string
     if (object.found_by != "request" && !is_loader_itself(object.path))
       answer.order.push_back(real_path(object.path));
   for (const linker::Missing& missing : closure.missing) answer.missing.insert(missing.name);
-  if (machine.libc == linker::Libc::glibc) tell_searches(machine, closure, answer);
+  if (machine.libc == linker::Libc::glibc) report_searches(machine, closure, answer);
   for (const linker::VersionProblem& problem : closure.versions)
     if (!problem.weak)
       answer.versions.insert(problem.version + " of " + real_path(problem.path) + " by " +

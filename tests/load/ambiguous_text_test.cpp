@@ -39,13 +39,13 @@ class AmbiguousText : public ::testing::Test {
     return std::move(loaded).error();
   }
   // The text must be the row's, and the class must be the cause's.
-  Diagnosis expect_told(const std::filesystem::path& plugin, const char* text, const char* code) {
+  Diagnosis expect_reported(const std::filesystem::path& plugin, const char* text, const char* code) {
     const Diagnosis said = said_by_the_loader(plugin);
     EXPECT_THAT(std::string(said.value("os_said")), HasSubstr(text));
-    const Diagnosis told = recheck(said, spec(plugin));
-    EXPECT_EQ(told.code, code) << explain::describe(told);
-    EXPECT_EQ(told.value("os_said"), said.value("os_said"));
-    return told;
+    const Diagnosis reported = recheck(said, spec(plugin));
+    EXPECT_EQ(reported.code, code) << explain::describe(reported);
+    EXPECT_EQ(reported.value("os_said"), said.value("os_said"));
+    return reported;
   }
   // A plugin that needs a library of that SONAME, which is made and taken away again.
   std::filesystem::path plugin_needing(const std::string& soname, bool keep = false,
@@ -63,18 +63,18 @@ class AmbiguousText : public ::testing::Test {
 constexpr const char* no_such_file = "cannot open shared object file: No such file or directory";
 
 TEST_F(AmbiguousText, NoSuchFile_F01_TheFileItselfIsMissing) {
-  expect_told(workshop_.path("libengine_x.so"), no_such_file, "EH-F01");
+  expect_reported(workshop_.path("libengine_x.so"), no_such_file, "EH-F01");
 }
 
 TEST_F(AmbiguousText, NoSuchFile_F11_ALinkLeadsNowhere) {
   std::filesystem::create_symlink(workshop_.path("nowhere.so"), workshop_.path("libengine_x.so"));
-  const Diagnosis told = expect_told(workshop_.path("libengine_x.so"), no_such_file, "EH-F11");
-  EXPECT_THAT(std::string(told.value("target")), HasSubstr("nowhere.so"));
+  const Diagnosis reported = expect_reported(workshop_.path("libengine_x.so"), no_such_file, "EH-F11");
+  EXPECT_THAT(std::string(reported.value("target")), HasSubstr("nowhere.so"));
 }
 
 TEST_F(AmbiguousText, NoSuchFile_L01_ANeededLibraryIsMissing) {
-  const Diagnosis told = expect_told(plugin_needing("libambiguous1.so.1"), no_such_file, "EH-L01");
-  EXPECT_EQ(told.value("library"), "libambiguous1.so.1");
+  const Diagnosis reported = expect_reported(plugin_needing("libambiguous1.so.1"), no_such_file, "EH-L01");
+  EXPECT_EQ(reported.value("library"), "libambiguous1.so.1");
 }
 
 TEST_F(AmbiguousText, NoSuchFile_L02_ALibraryOfALibraryIsMissing) {
@@ -87,21 +87,21 @@ TEST_F(AmbiguousText, NoSuchFile_L02_ALibraryOfALibraryIsMissing) {
       workshop_.plugin("libengine_x.so", "-Wl,--no-as-needed,--allow-shlib-undefined -L" + where +
                                              " -l:libmiddle.so.2 -Wl,-rpath," + where);
   workshop_.remove(gone);
-  const Diagnosis told = expect_told(plugin, no_such_file, "EH-L02");
-  EXPECT_EQ(told.value("library"), "libgone2.so.2");
-  EXPECT_THAT(std::string(told.value("needed_by")), HasSubstr("libmiddle.so.2"));
+  const Diagnosis reported = expect_reported(plugin, no_such_file, "EH-L02");
+  EXPECT_EQ(reported.value("library"), "libgone2.so.2");
+  EXPECT_THAT(std::string(reported.value("needed_by")), HasSubstr("libmiddle.so.2"));
 }
 
 TEST_F(AmbiguousText, NoSuchFile_L03_TheLibraryIsThereButNotWhereTheLoaderLooks) {
-  const Diagnosis told =
-      expect_told(plugin_needing("libambiguous3.so.1", true, "lib"), no_such_file, "EH-L03");
-  EXPECT_EQ(told.value("present_at"), workshop_.path("lib/libambiguous3.so.1").native());
+  const Diagnosis reported =
+      expect_reported(plugin_needing("libambiguous3.so.1", true, "lib"), no_such_file, "EH-L03");
+  EXPECT_EQ(reported.value("present_at"), workshop_.path("lib/libambiguous3.so.1").native());
 }
 
 TEST_F(AmbiguousText, NoSuchFile_L04_TheFileIsThereForAnotherProcessor) {
   const auto plugin = workshop_.plugin("libengine_x.so");
   workshop_.make_foreign(plugin);
-  EXPECT_EQ(expect_told(plugin, no_such_file, "EH-L04").value("built_for"), test::other_architecture);
+  EXPECT_EQ(expect_reported(plugin, no_such_file, "EH-L04").value("built_for"), test::other_architecture);
 }
 
 TEST_F(AmbiguousText, NoSuchFile_L05_TheLibraryThatIsFoundIsForAnotherProcessor) {
@@ -111,11 +111,11 @@ TEST_F(AmbiguousText, NoSuchFile_L05_TheLibraryThatIsFoundIsForAnotherProcessor)
   const auto plugin = workshop_.plugin(
       "libengine_x.so", "-Wl,--no-as-needed -L" + where + " -l:libambiguous5.so.1 -Wl,-rpath," + where);
   workshop_.make_foreign(library);
-  EXPECT_EQ(expect_told(plugin, no_such_file, "EH-L05").value("library"), "libambiguous5.so.1");
+  EXPECT_EQ(expect_reported(plugin, no_such_file, "EH-L05").value("library"), "libambiguous5.so.1");
 }
 
 TEST_F(AmbiguousText, NoSuchFile_L28_TheLibraryIsMuslsCLibrary) {
-  expect_told(plugin_needing("libc.musl-x86_64.so.1"), no_such_file, "EH-L28");
+  expect_reported(plugin_needing("libc.musl-x86_64.so.1"), no_such_file, "EH-L28");
 }
 
 TEST_F(AmbiguousText, NoSuchFile_ThePrivilegesOfTheProgramMakeTheLoaderIgnoreTheVariable) {
@@ -126,9 +126,9 @@ TEST_F(AmbiguousText, NoSuchFile_ThePrivilegesOfTheProgramMakeTheLoaderIgnoreThe
   spec.view = workshop_.path("elsewhere");
   spec.machine.secure = true;
   spec.machine.library_path_text = workshop_.path("outside").native();
-  const Diagnosis told = recheck(said, spec);
-  EXPECT_EQ(told.code, "EH-L30") << explain::describe(told);
-  EXPECT_EQ(told.value("present_at"), workshop_.path("outside/libambiguous30.so.1").native());
+  const Diagnosis reported = recheck(said, spec);
+  EXPECT_EQ(reported.code, "EH-L30") << explain::describe(reported);
+  EXPECT_EQ(reported.value("present_at"), workshop_.path("outside/libambiguous30.so.1").native());
 }
 
 TEST_F(AmbiguousText, NoSuchFile_L33_AColonInTheFoldersNameMakesTwoFoldersOfIt) {
@@ -138,9 +138,9 @@ TEST_F(AmbiguousText, NoSuchFile_L33_AColonInTheFoldersNameMakesTwoFoldersOfIt) 
   spec.view = workshop_.path("elsewhere");
   spec.machine.library_path_text = workshop_.path("a:b").native();
   spec.machine.library_path = linker::split_library_path(*spec.machine.library_path_text);
-  const Diagnosis told = recheck(said, spec);
-  EXPECT_EQ(told.code, "EH-L33") << explain::describe(told);
-  EXPECT_THAT(explain::describe(told), HasSubstr("several folders"));
+  const Diagnosis reported = recheck(said, spec);
+  EXPECT_EQ(reported.code, "EH-L33") << explain::describe(reported);
+  EXPECT_THAT(explain::describe(reported), HasSubstr("several folders"));
 }
 
 constexpr const char* not_mapped = "failed to map segment from shared object";
@@ -152,9 +152,9 @@ TEST_F(AmbiguousText, NotMapped_L22_TheFolderIsMountedNoexec) {
   if (faults::shell("mount -t tmpfs -o noexec none " + faults::quoted(folder) + " 2>/dev/null") != 0)
     GTEST_SKIP() << "mounting is not allowed here";
   std::filesystem::copy_file(workshop_.plugin("libengine_x.so"), folder / "libengine_x.so");
-  const Diagnosis told = expect_told(folder / "libengine_x.so", not_mapped, "EH-L22");
+  const Diagnosis reported = expect_reported(folder / "libengine_x.so", not_mapped, "EH-L22");
   faults::shell("umount -l " + faults::quoted(folder));
-  EXPECT_EQ(told.value("mount_point"), folder.native());
+  EXPECT_EQ(reported.value("mount_point"), folder.native());
 }
 
 // The text names such a library without its folder.
@@ -169,9 +169,9 @@ TEST_F(AmbiguousText, NotMapped_L22_ANeedIsFoundInAFolderMountedNoexec) {
   const auto plugin =
       workshop_.plugin("libengine_x.so", "-Wl,--no-as-needed -L" + faults::quoted(workshop_.path("built")) +
                                              " -lneed -Wl,-rpath," + faults::quoted(folder));
-  const Diagnosis told = expect_told(plugin, not_mapped, "EH-L22");
+  const Diagnosis reported = expect_reported(plugin, not_mapped, "EH-L22");
   faults::shell("umount -l " + faults::quoted(folder));
-  EXPECT_EQ(told.value("file"), (folder / "libneed.so").native());
+  EXPECT_EQ(reported.value("file"), (folder / "libneed.so").native());
 }
 
 TEST_F(AmbiguousText, NotMapped_L23_TheAddressSpaceIsLimited) {
@@ -185,10 +185,10 @@ TEST_F(AmbiguousText, NotMapped_L23_TheAddressSpaceIsLimited) {
   struct rlimit limited = before;
   limited.rlim_cur = 1ul << 34;
   ASSERT_EQ(::setrlimit(RLIMIT_AS, &limited), 0);
-  const Diagnosis told = expect_told(plugin, not_mapped, "EH-L23");
+  const Diagnosis reported = expect_reported(plugin, not_mapped, "EH-L23");
   ::setrlimit(RLIMIT_AS, &before);
-  EXPECT_THAT(explain::describe(told), HasSubstr("16 GiB"));
-  EXPECT_THAT(explain::describe(told), HasSubstr("64 GiB of address space"));
+  EXPECT_THAT(explain::describe(reported), HasSubstr("16 GiB"));
+  EXPECT_THAT(explain::describe(reported), HasSubstr("64 GiB of address space"));
 }
 
 // The loader asks for memory beside what it maps of the file; no policy says so.
@@ -199,10 +199,10 @@ TEST_F(AmbiguousText, NotMapped_L23_WhatTheLoaderCouldNotAllocateIsNoPolicy) {
         std::string("out of memory")}) {
     const auto hint = explain::read_loader_text(said);
     ASSERT_TRUE(hint) << said;
-    const Diagnosis told = recheck(explain::to_diagnosis(*hint, said), spec(plugin));
-    EXPECT_EQ(told.code, "EH-L23") << explain::describe(told);
-    EXPECT_EQ(explain::category(told), history::Category::transient) << said;
-    EXPECT_THAT(explain::describe(told), HasSubstr("end other programs"));
+    const Diagnosis reported = recheck(explain::to_diagnosis(*hint, said), spec(plugin));
+    EXPECT_EQ(reported.code, "EH-L23") << explain::describe(reported);
+    EXPECT_EQ(explain::category(reported), history::Category::transient) << said;
+    EXPECT_THAT(explain::describe(reported), HasSubstr("end other programs"));
   }
 }
 
@@ -216,19 +216,20 @@ TEST_F(AmbiguousText, NotMapped_L23_TheDataIsLimited) {
   struct rlimit limited = before;
   limited.rlim_cur = 1ul << 34;
   ASSERT_EQ(::setrlimit(RLIMIT_DATA, &limited), 0);
-  const Diagnosis told = recheck(explain::to_diagnosis(*hint, "out of memory"), spec(plugin));
+  const Diagnosis reported = recheck(explain::to_diagnosis(*hint, "out of memory"), spec(plugin));
   ::setrlimit(RLIMIT_DATA, &before);
-  EXPECT_EQ(told.code, "EH-L23") << explain::describe(told);
-  EXPECT_EQ(explain::category(told), history::Category::host);
-  EXPECT_THAT(explain::describe(told), HasSubstr("of data this process may have 16 GiB"));
-  EXPECT_THAT(explain::describe(told), HasSubstr("ulimit -d unlimited"));
+  EXPECT_EQ(reported.code, "EH-L23") << explain::describe(reported);
+  EXPECT_EQ(explain::category(reported), history::Category::host);
+  EXPECT_THAT(explain::describe(reported), HasSubstr("of data this process may have 16 GiB"));
+  EXPECT_THAT(explain::describe(reported), HasSubstr("ulimit -d unlimited"));
 }
 
 TEST_F(AmbiguousText, NotMapped_NeitherMountNorLimitRefusesIt) {
   const auto plugin = workshop_.plugin("libengine_x.so");
   const std::string text = plugin.native() + ": " + not_mapped;
-  const Diagnosis told = recheck(explain::to_diagnosis(*explain::read_loader_text(text), text), spec(plugin));
-  EXPECT_EQ(told.code, "EH-L24") << explain::describe(told);
+  const Diagnosis reported =
+      recheck(explain::to_diagnosis(*explain::read_loader_text(text), text), spec(plugin));
+  EXPECT_EQ(reported.code, "EH-L24") << explain::describe(reported);
 }
 
 TEST_F(AmbiguousText, InvalidHeader_F05_F06_F07_F09_F10_TheBytesTellWhatItIs) {
@@ -248,8 +249,8 @@ TEST_F(AmbiguousText, InvalidHeader_F05_F06_F07_F09_F10_TheBytesTellWhatItIs) {
   int number = 0;
   for (const auto& [bytes, code] : contents) {
     SCOPED_TRACE(code);
-    expect_told(workshop_.file("libengine_" + std::to_string(++number) + ".so", bytes), "invalid ELF header",
-                code);
+    expect_reported(workshop_.file("libengine_" + std::to_string(++number) + ".so", bytes),
+                    "invalid ELF header", code);
   }
 }
 
@@ -257,13 +258,13 @@ TEST_F(AmbiguousText, InvalidHeader_F09_AWindowsLibrary) {
   const auto library = workshop_.library_with("x86_64-w64-mingw32-gcc", "libengine_x.so",
                                               "int f(void){return 1;}", "-nostdlib -e 0");
   if (library.empty()) GTEST_SKIP() << "mingw-w64 is not installed";
-  expect_told(library, "invalid ELF header", "EH-F09");
+  expect_reported(library, "invalid ELF header", "EH-F09");
 }
 
 TEST_F(AmbiguousText, InvalidHeader_L28_AMuslLibraryWantsLibcSoWhichHereIsALinkersScript) {
-  const Diagnosis told =
+  const Diagnosis reported =
       recheck(said_by_the_loader(plugin_needing("libc.so")), spec(workshop_.path("libengine_x.so")));
-  EXPECT_EQ(told.code, "EH-L28") << explain::describe(told);
+  EXPECT_EQ(reported.code, "EH-L28") << explain::describe(reported);
 }
 
 TEST_F(AmbiguousText, TooShort_F02_F03_F05_AnEmptyFileAPieceAndAShortPage) {
@@ -271,9 +272,9 @@ TEST_F(AmbiguousText, TooShort_F02_F03_F05_AnEmptyFileAPieceAndAShortPage) {
       "\x7f"
       "ELF\x02\x01\x01",
       7);
-  expect_told(workshop_.file("libengine_1.so", ""), "file too short", "EH-F02");
-  expect_told(workshop_.file("libengine_2.so", head), "file too short", "EH-F03");
-  expect_told(workshop_.file("libengine_3.so", "<html></html>"), "file too short", "EH-F05");
+  expect_reported(workshop_.file("libengine_1.so", ""), "file too short", "EH-F02");
+  expect_reported(workshop_.file("libengine_2.so", head), "file too short", "EH-F03");
+  expect_reported(workshop_.file("libengine_3.so", "<html></html>"), "file too short", "EH-F05");
 }
 
 TEST_F(AmbiguousText, BusError_F04_F14_ACutFileWhileLoadingAChangedOneLater) {
@@ -302,21 +303,22 @@ TEST_F(AmbiguousText, Error35_WithoutADriverItIsNotTooOld) {
 }
 
 TEST_F(AmbiguousText, Error193_IsHeldAgainstTheFile) {
-  const auto told = [&](const std::filesystem::path& file) {
+  const auto reported = [&](const std::filesystem::path& file) {
     return recheck(diagnose("EH-W04").with("file", file.native()).with("error_number", "193"), spec(file));
   };
-  EXPECT_EQ(told(workshop_.file("a.dll", "")).code, "EH-F02");
-  EXPECT_EQ(told(workshop_.file("b.dll", "<!DOCTYPE html><title>Proxy</title>" + std::string(200, ' '))).code,
-            "EH-F05");
-  EXPECT_EQ(told(workshop_.library("c.dll", "int f(void){return 1;}")).code, "EH-F09");
-  EXPECT_EQ(told(workshop_.path("not-here.dll")).code, "EH-W04");
+  EXPECT_EQ(reported(workshop_.file("a.dll", "")).code, "EH-F02");
+  EXPECT_EQ(
+      reported(workshop_.file("b.dll", "<!DOCTYPE html><title>Proxy</title>" + std::string(200, ' '))).code,
+      "EH-F05");
+  EXPECT_EQ(reported(workshop_.library("c.dll", "int f(void){return 1;}")).code, "EH-F09");
+  EXPECT_EQ(reported(workshop_.path("not-here.dll")).code, "EH-W04");
   const auto dll =
       workshop_.library_with("x86_64-w64-mingw32-gcc", "d.dll", "int f(void){return 1;}", "-nostdlib -e 0");
   if (dll.empty()) GTEST_SKIP() << "mingw-w64 is not installed";
-  const Diagnosis other = told(dll);
+  const Diagnosis other = reported(dll);
   EXPECT_EQ(other.code, "EH-W04");
   EXPECT_EQ(other.value("problem"), "it is built for x86_64");
-  EXPECT_EQ(told(workshop_.cut(dll, "e.dll", 600)).code, "EH-F04");
+  EXPECT_EQ(reported(workshop_.cut(dll, "e.dll", 600)).code, "EH-F04");
 }
 
 TEST_F(AmbiguousText, Error126_ListsWhatTheFileImports) {
@@ -325,9 +327,9 @@ TEST_F(AmbiguousText, Error126_ListsWhatTheFileImports) {
       "__declspec(dllimport) int GetTickCount(void); int f(void){return GetTickCount();}",
       "-nostdlib -e 0 -lkernel32");
   if (dll.empty()) GTEST_SKIP() << "mingw-w64 is not installed";
-  const Diagnosis told = recheck(diagnose("EH-W01").with("file", dll.native()), spec(dll));
-  EXPECT_EQ(told.code, "EH-W01");
-  EXPECT_THAT(told.values("needs"), Contains("KERNEL32.dll"));
+  const Diagnosis reported = recheck(diagnose("EH-W01").with("file", dll.native()), spec(dll));
+  EXPECT_EQ(reported.code, "EH-W01");
+  EXPECT_THAT(reported.values("needs"), Contains("KERNEL32.dll"));
 }
 
 TEST_F(AmbiguousText, UndefinedSymbol_L17_TheProcessServesAnotherFileOfThatName) {
@@ -340,17 +342,17 @@ TEST_F(AmbiguousText, UndefinedSymbol_L17_TheProcessServesAnotherFileOfThatName)
                                              " -l:libdup_e.so.1 -Wl,-rpath," + where);
   void* held = ::dlopen(first.c_str(), RTLD_NOW | RTLD_LOCAL);
   ASSERT_NE(held, nullptr);
-  const Diagnosis told = expect_told(plugin, "undefined symbol: only_in_2", "EH-L17");
+  const Diagnosis reported = expect_reported(plugin, "undefined symbol: only_in_2", "EH-L17");
   ::dlclose(held);
-  EXPECT_EQ(told.value("path"), first.native());
+  EXPECT_EQ(reported.value("path"), first.native());
 }
 
 TEST_F(AmbiguousText, NoRoomForStaticTls_TheNumbersOfTheWarningAreAdded) {
   const auto plugin = workshop_.plugin("libengine_x.so",
                                        "-DAT_LOAD='static __thread volatile char large[65536] "
                                        "__attribute__((tls_model(\"initial-exec\"))); large[0]=1'");
-  const Diagnosis told = expect_told(plugin, "cannot allocate memory in static TLS block", "EH-L19");
-  EXPECT_THAT(explain::to_json(told).dump(), HasSubstr("65536"));
+  const Diagnosis reported = expect_reported(plugin, "cannot allocate memory in static TLS block", "EH-L19");
+  EXPECT_THAT(explain::to_json(reported).dump(), HasSubstr("65536"));
 }
 
 TEST_F(AmbiguousText, L18_TheLoadersNamespacesAreUsedUp) {
@@ -378,9 +380,10 @@ TEST_F(AmbiguousText, L18_TheLoadersNamespacesAreUsedUp) {
 TEST_F(AmbiguousText, ATextThatNothingConfirmsSaysSo) {
   const auto plugin = workshop_.plugin("libengine_x.so");
   const std::string text = plugin.native() + ": undefined symbol: never_heard_of";
-  const Diagnosis told = recheck(explain::to_diagnosis(*explain::read_loader_text(text), text), spec(plugin));
-  EXPECT_EQ(told.code, "EH-L12");
-  EXPECT_FALSE(told.value("rechecked").empty());
+  const Diagnosis reported =
+      recheck(explain::to_diagnosis(*explain::read_loader_text(text), text), spec(plugin));
+  EXPECT_EQ(reported.code, "EH-L12");
+  EXPECT_FALSE(reported.value("rechecked").empty());
 }
 
 TEST(RefineReport, AMessageOfARuntimeIsReadOnlyForWhatItAloneCanKnow) {

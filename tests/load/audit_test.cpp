@@ -58,13 +58,13 @@ TEST(ProgramThatAudits, DISABLED_TellsTheWay) {
   ::setenv("LD_LIBRARY_PATH", "/elsewhere", 1);
   std::vector<Library> came = {{"libmath.so.1", foreign, {}}};
   const auto found = hijacked({{"libmath.so.1", build, "cache"}}, {}, came, {});
-  find_origins(came, std::filesystem::path(build).parent_path());
+  find_sources(came, std::filesystem::path(build).parent_path());
   std::ofstream(std::getenv("ENGINEHOST_TEST_TEXT"))
       << (found.empty() ? "" : found[0].value("by")) << ", " << came[0].origin;
 }
 
 TEST_F(Audit, TheVariableCountsAsTheLoaderTookItAtTheStart) {
-  const auto told = [&](const std::string& library_path) {
+  const auto reported = [&](const std::string& library_path) {
     ChildRequest child;
     child.argv = {executable_path(), "--gtest_filter=ProgramThatAudits.*", "--gtest_also_run_disabled_tests"};
     child.environment = {
@@ -80,9 +80,9 @@ TEST_F(Audit, TheVariableCountsAsTheLoaderTookItAtTheStart) {
                        .lexically_relative(std::filesystem::path(executable_path()).parent_path())
                        .native();
   for (const std::string& library_path : {folder, "/none;" + folder, folder + "/:/none", from_program})
-    EXPECT_EQ(told(library_path), "LD_LIBRARY_PATH, environment") << library_path;
+    EXPECT_EQ(reported(library_path), "LD_LIBRARY_PATH, environment") << library_path;
   for (const char* library_path : {"", "/none", "/none;/elsewhere"})
-    EXPECT_EQ(told(library_path), "the loader's search, system") << library_path;
+    EXPECT_EQ(reported(library_path), "the loader's search, system") << library_path;
 }
 
 TEST_F(Audit, WhatWasLoadedFirstServesEvenWhenTheBuildsOwnIsThereToo) {
@@ -105,7 +105,7 @@ TEST_F(Audit, WhatLdPreloadBroughtIsToldAsSuch) {
   EXPECT_EQ(found[0].value("by"), "LD_PRELOAD");
   std::vector<Library> libraries = {
       foreign(), {"", "/usr/lib/other/libother.so", ""}, {"", "/usr/lib/libc.so.6", ""}};
-  find_origins(libraries, build_.parent_path());
+  find_sources(libraries, build_.parent_path());
   EXPECT_EQ(libraries[0].origin, "environment");
   EXPECT_EQ(libraries[1].origin, "environment") << "named without a path";
   EXPECT_EQ(libraries[2].origin, "system");

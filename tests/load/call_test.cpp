@@ -59,16 +59,16 @@ TEST(CallTest, TextsWithoutAnEndAreCutAndSaySo) {
 }
 
 TEST(CallTest, ACutTextEndsWithAWholeCharacter) {
-  EXPECT_EQ(told_text("ab\xc3\xa9"
-                      "cd",
-                      3),
+  EXPECT_EQ(reported_text("ab\xc3\xa9"
+                          "cd",
+                          3),
             "ab [cut]");
-  EXPECT_EQ(told_text("a\xe2\x82\xac"
-                      "d",
-                      3),
+  EXPECT_EQ(reported_text("a\xe2\x82\xac"
+                          "d",
+                          3),
             "a [cut]");
-  EXPECT_EQ(told_text("abc", 4), "abc");
-  EXPECT_EQ(told_text(nullptr, 4), "");
+  EXPECT_EQ(reported_text("abc", 4), "abc");
+  EXPECT_EQ(reported_text(nullptr, 4), "");
 }
 
 TEST(CallTest, CancellingAndTheDeadlineAreSeenByThePlugin) {

@@ -116,39 +116,39 @@ TEST_F(PlayedDevice, WithAnErrorOfCudaThatStaysIsLostToo) {
 TEST_F(PlayedDevice, WithAPassingErrorIsNotLost) {
   Diagnosis busy = diagnose("EH-E01");
   busy.with("status", "ENGINE_NO_MEMORY").with("origin", "cuda").with("native", "2");
-  EXPECT_FALSE(tells_of_a_lost_device(busy));
+  EXPECT_FALSE(reports_a_lost_device(busy));
 }
 
 TEST_F(PlayedDevice, TheFirstWorkIsToldUntilSomeWentWell) {
-  struct Told : FirstWork {
+  struct Reported : WorkObserver {
     void work_begins() override { words += "begin "; }
     void work_ended(bool well) override { words += well ? "well " : "badly "; }
     std::string words;
   };
-  const auto told = std::make_shared<Told>();
-  engine_->health()->tell_first_work(told);
+  const auto reported = std::make_shared<Reported>();
+  engine_->health()->observe_work(reported);
   behave("wrong");  // an answer, but not the right one: the work ended badly
   EXPECT_FALSE(check());
-  EXPECT_EQ(told->words, "begin badly ");
+  EXPECT_EQ(reported->words, "begin badly ");
   behave("");
   EXPECT_TRUE(check());
-  const std::string so_far = told->words;
+  const std::string so_far = reported->words;
   EXPECT_EQ(so_far, "begin badly begin well ");
   EXPECT_TRUE(check());
-  EXPECT_EQ(told->words, so_far);
+  EXPECT_EQ(reported->words, so_far);
 }
 
 TEST_F(PlayedDevice, AModelThatIsLoadedIsNoWorkThatWentWell) {
-  struct Told : FirstWork {
+  struct Reported : WorkObserver {
     void work_begins() override { words += "begin "; }
     void work_ended(bool well) override { words += well ? "well " : "not yet "; }
     std::string words;
   };
-  const auto told = std::make_shared<Told>();
-  engine_->health()->tell_first_work(told);
+  const auto reported = std::make_shared<Reported>();
+  engine_->health()->observe_work(reported);
   const auto model = Model::load(*engine_, {workshop_.path("libengine_played.so"), "played", "cpu", {}});
   ASSERT_TRUE(model) << explain::describe(model.error());
-  EXPECT_EQ(told->words, "begin not yet ");
+  EXPECT_EQ(reported->words, "begin not yet ");
 }
 
 TEST(HealthOfAnEngine, AListenerThatWasRemovedRunsOnNoThreadAnyMore) {

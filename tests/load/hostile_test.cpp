@@ -26,7 +26,7 @@ class Hostile : public ::testing::Test {
   ProbeResult tried_in_cxx(const std::string& body_of_create, const std::string& flags = {}) {
     std::ifstream text(ENGINEHOST_SOURCE_DIR "/tests/faults/plugin.c");
     std::string source{std::istreambuf_iterator<char>(text), {}};
-    // C++ wants its conversions written, and initialises the descriptor all the same.
+    // C++ wants its conversions written, and initializes the descriptor all the same.
     const std::string calloc = "*out = calloc(1, sizeof **out);";
     source.replace(source.find(calloc), calloc.size(),
                    "*out = static_cast<engine_instance *>(calloc(1, sizeof **out));");
@@ -73,7 +73,7 @@ TEST_F(Hostile, R08_AnotherFloatingPointModeAtLoadingOrLater) {
 }
 
 struct Change {
-  const char *name, *statement, *told;
+  const char *name, *statement, *reported;
 };
 void PrintTo(const Change& change, std::ostream* out) { *out << change.name; }
 
@@ -86,7 +86,7 @@ TEST_P(HostileChange, R09_IsToldWithWhatItWas) {
   EXPECT_TRUE(result.passed) << explain::describe(*result.diagnosis);
   ASSERT_THAT(result.warnings, SizeIs(1)) << changed(result);
   EXPECT_EQ(result.warnings[0].code, "EH-R09");
-  EXPECT_THAT(std::string(result.warnings[0].value("changed")), HasSubstr(GetParam().told));
+  EXPECT_THAT(std::string(result.warnings[0].value("changed")), HasSubstr(GetParam().reported));
   EXPECT_NE(result.warnings[0].value("before"), result.warnings[0].value("after"));
 }
 
@@ -166,12 +166,12 @@ TEST_F(Hostile, R09_WhatMakingAndTestingChangeIsToldToo) {
 }
 
 TEST_F(Hostile, R10_AnExceptionOutOfAPluginsFunctionIsNamed) {
-  const ProbeResult result = tried_in_cxx("throw std::runtime_error(\"no licence for this\");");
+  const ProbeResult result = tried_in_cxx("throw std::runtime_error(\"no license for this\");");
   ASSERT_TRUE(result.diagnosis);
   EXPECT_EQ(result.diagnosis->code, "EH-R10") << explain::describe(*result.diagnosis);
   EXPECT_EQ(result.stage, "create");
   EXPECT_EQ(result.diagnosis->value("exception"), "std::runtime_error");
-  EXPECT_EQ(result.diagnosis->value("what"), "no licence for this");
+  EXPECT_EQ(result.diagnosis->value("what"), "no license for this");
   EXPECT_EQ(result.diagnosis->value("tries"), "2");
 }
 

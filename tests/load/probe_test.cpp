@@ -75,15 +75,15 @@ TEST_F(ProbeOf, WhatOnlyTheProgramsOwnPathLeadsToIsOpenedByItsPathInTheHelper) {
   spec.machine.program = program;
   const preflight::Report report = preflight::check(spec);
   EXPECT_EQ(report.verdict, preflight::Verdict::loads);
-  EXPECT_THAT(report.through_program, ElementsAre(leaf, middle));
+  EXPECT_THAT(report.via_program_rpath, ElementsAre(leaf, middle));
   // What the process holds itself the helper does not.
   spec.machine.loaded = {{"libmiddle.so", middle}, {"libleaf.so", leaf}};
-  EXPECT_EQ(preflight::check(spec).through_program, report.through_program);
+  EXPECT_EQ(preflight::check(spec).via_program_rpath, report.via_program_rpath);
 
   ProbeRequest wanted = request(spec.plugin);
   wanted.load.view = spec.view;
   expect(probe(wanted), "EH-L01", "load");
-  wanted.load.preload = report.through_program;
+  wanted.load.preload = report.via_program_rpath;
   const ProbeResult result = probe(wanted);
   EXPECT_TRUE(result.passed) << (result.diagnosis ? explain::describe(*result.diagnosis) : "");
 }
@@ -109,10 +109,10 @@ TEST_F(ProbeOf, ACrashInTheSelfTestIsToldWithItsStage) {
 }
 
 TEST_F(ProbeOf, AnAbortIsR03AndItsCallerIsNamed) {
-  const ProbeResult result = tried("-DAT_CREATE='fprintf(stderr,\"no licence\\n\");abort()'");
+  const ProbeResult result = tried("-DAT_CREATE='fprintf(stderr,\"no license\\n\");abort()'");
   expect(result, "EH-R03", "create");
   EXPECT_EQ(result.diagnosis->value("in_library"), plugin_path());
-  EXPECT_EQ(result.diagnosis->value("last_words"), "no licence");
+  EXPECT_EQ(result.diagnosis->value("last_words"), "no license");
 }
 
 TEST_F(ProbeOf, AnUncaughtExceptionIsR03WithItsMessage) {
@@ -423,7 +423,7 @@ TEST_F(ProbeOf, AVariableThatTheProgramSetSinceIsNotTheHelpers) {
   const auto leaf =
       workshop_.library("home/libleaf_x.so", "int leaf(void) { return 1; }", "-Wl,-soname,libleaf_x.so");
   const auto plugin = workshop_.plugin("view/libengine_x.so", "-Wl,--no-as-needed " + faults::quoted(leaf));
-  const auto told = [&](const std::string& at_start, const std::string& later) {
+  const auto reported = [&](const std::string& at_start, const std::string& later) {
     ChildRequest child;
     child.argv = {executable_path(), "--gtest_filter=ProgramThatProbes.*", "--gtest_also_run_disabled_tests"};
     child.environment = {"LD_LIBRARY_PATH=" + at_start, "LATER=" + later, "PLUGIN=" + plugin.native()};
@@ -432,8 +432,8 @@ TEST_F(ProbeOf, AVariableThatTheProgramSetSinceIsNotTheHelpers) {
     return ended ? ended->error : "";
   };
   const std::string home = workshop_.path("home").native();
-  EXPECT_THAT(told(home, "/elsewhere"), HasSubstr("<passed>"));
-  EXPECT_THAT(told("/elsewhere", home), HasSubstr("<EH-L01>"));
+  EXPECT_THAT(reported(home, "/elsewhere"), HasSubstr("<passed>"));
+  EXPECT_THAT(reported("/elsewhere", home), HasSubstr("<EH-L01>"));
 }
 
 TEST_F(ProbeOf, ItCanBeCancelled) {

@@ -288,7 +288,7 @@ TEST_F(TrustTest, an_index_and_its_signature_that_were_replaced_meanwhile_are_as
       if (where.ends_with("index.json") && first_) *bytes += " ";
       return bytes;
     }
-    bool ask_anew() override {
+    bool refetch() override {
       first_ = false;
       return true;
     }
@@ -308,13 +308,13 @@ TEST_F(TrustTest, marked_builds_say_why_and_others_stay_as_they_are) {
   ASSERT_TRUE(content);
   const std::string digest = content->manifests[0]->components.begin()->second.artifacts[0].sha256;
   content->index.blocked.push_back({digest, "bad", ""});
-  Catalogue catalogue;
-  merge(catalogue, *content);
-  const std::size_t all = catalogue.builds.size();
-  mark(catalogue, [](const std::string&) { return std::vector<std::string>{}; });
-  ASSERT_EQ(catalogue.builds.size(), all);
+  Catalog catalog;
+  merge(catalog, *content);
+  const std::size_t all = catalog.builds.size();
+  mark(catalog, [](const std::string&) { return std::vector<std::string>{}; });
+  ASSERT_EQ(catalog.builds.size(), all);
   std::size_t blocked = 0;
-  for (const auto& build : catalogue.builds) {
+  for (const auto& build : catalog.builds) {
     blocked += build->blocked.empty() ? 0 : 1;
     EXPECT_FALSE(build->all_components().empty());
   }

@@ -78,8 +78,8 @@ class Network:
 
     def sent(self, where):
         """Bytes that left the machine, headers and acknowledgements too."""
-        told = subprocess.run(["ip", "-n", where, "-s", "-j", "link", "show", "eth"], check=True, capture_output=True)
-        return json.loads(told.stdout)[0]["stats64"]["tx"]["bytes"]
+        reported = subprocess.run(["ip", "-n", where, "-s", "-j", "link", "show", "eth"], check=True, capture_output=True)
+        return json.loads(reported.stdout)[0]["stats64"]["tx"]["bytes"]
 
     def end(self):
         for process in self.processes:
@@ -159,7 +159,7 @@ class Fleet:
         run(["ip", "netns", "exec", self.seeder, *self.command("fetch", "reference", "--repository", str(first))],
             self.environment(self.seed))
         (first / "fleet.tar").unlink()  # what is pushed is packed from the cache
-        told = run(["ip", "netns", "exec", self.seeder,
+        reported = run(["ip", "netns", "exec", self.seeder,
                     *self.command("push", "reference-9.0-cpu-linux", REGISTRY + ":5000/engines/reference:9.0",
                                   "--manifest", str(self.folder / "fleet.json"))], self.environment(self.seed))
         self.repository = self.folder / "repository"
@@ -167,7 +167,7 @@ class Fleet:
         text = (self.folder / "fleet.json").read_bytes()
         write_repository(self.repository, text)
         self.size = json.loads(text)["components"]["fleet"]["artifacts"][0]["size"]
-        return json.loads(told)["sent"]
+        return json.loads(reported)["sent"]
 
     def round(self, hosts, **settings):
         """All hosts at once, each with an empty cache of its own."""
@@ -217,13 +217,13 @@ def table(size, rounds):
     yield ""
     yield "| fed by | seconds | blobs asked of the registry | MiB out of the registry | of the mirror |"
     yield "|---|---|---|---|---|"
-    for name, told in rounds:
-        yield "| %s | %.1f | %d | %.1f | %.1f |" % (name, told["seconds"], told["registry_gets"],
-                                                    told["registry"] / 2**20, told["mirror"] / 2**20)
+    for name, reported in rounds:
+        yield "| %s | %.1f | %d | %.1f | %.1f |" % (name, reported["seconds"], reported["registry_gets"],
+                                                    reported["registry"] / 2**20, reported["mirror"] / 2**20)
 
 
 def check(size, rounds):
-    told = dict(rounds)
+    reported = dict(rounds)
     for name, one in rounds[:3]:
         if one["downloaded"] != one["hosts"] * size:
             yield "%s: %d bytes were downloaded, not %d" % (name, one["downloaded"], one["hosts"] * size)
@@ -238,7 +238,7 @@ def check(size, rounds):
         yield "a shared layer was downloaded"
     if cold["registry"] > direct["registry"] * 1.1 + 2**20:
         yield "a cold mirror asked the registry for more than the hosts would have"
-    assert len(told) == 4
+    assert len(reported) == 4
 
 
 def main():

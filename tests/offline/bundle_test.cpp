@@ -119,7 +119,7 @@ TEST_F(Bundle, AnotherCacheThatGotItFromABundleExportsTheSameBytes) {
   ASSERT_TRUE(import(bundle()));
   settings::Settings settings = site.settings;
   settings.cache_folder = folder / "lab";
-  ASSERT_TRUE(export_bundle(open::World(settings), site.request({"sample-1"}, "lab.bundle")));
+  ASSERT_TRUE(export_bundle(open::OpenContext(settings), site.request({"sample-1"}, "lab.bundle")));
   EXPECT_EQ(read_text(folder / "site.bundle"), read_text(folder / "lab.bundle"));
 }
 
@@ -282,7 +282,7 @@ TEST_F(Bundle, WithoutItsRepositoryABuildIsExportedFromItsOwnRecordWithoutPaths)
   bundle();
   settings::Settings alone = site.settings;
   alone.repositories.clear();
-  ASSERT_TRUE(export_bundle(open::World(alone), site.request({"sample-1"}, "own.bundle")));
+  ASSERT_TRUE(export_bundle(open::OpenContext(alone), site.request({"sample-1"}, "own.bundle")));
   for (const auto& [name, bytes] : test::entries_of(folder / "own.bundle"))
     EXPECT_THAT(bytes, Not(HasSubstr(path_text(folder.path())))) << name;
   const auto imported = import(folder / "own.bundle");
@@ -304,11 +304,11 @@ TEST_F(Bundle, WhatIsImportedIsDecidedAboutWithoutAnyRepository) {
   settings::Settings lab;
   lab.cache_folder = folder / "lab";
   lab.offline = true;
-  open::World world(lab);
+  open::OpenContext context(lab);
   std::vector<std::string> known;
-  for (const auto& build : world.catalogue().builds) known.push_back(build->id);
+  for (const auto& build : context.catalog().builds) known.push_back(build->id);
   EXPECT_THAT(known, testing::UnorderedElementsAre("sample-1", "sample-arm"));
-  EXPECT_TRUE(world.catalogue().failures.empty());
+  EXPECT_TRUE(context.catalog().failures.empty());
 }
 
 TEST_F(Bundle, SayingNoBeforeTheFirstFileLeavesNothing) {

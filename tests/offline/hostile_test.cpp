@@ -202,8 +202,8 @@ TEST_F(Hostile, ListsThatContradictThemselves) {
 TEST_F(Hostile, AFileThatNoBuildHas) {
   Entries entries = good;
   auto list = read_bundle_list(entries[0].second, "good");
-  const std::string stranger = "stranger";
-  const Blob blob{sha256_hex(stranger), stranger.size()};
+  const std::string unlisted_file = "stranger";
+  const Blob blob{sha256_hex(unlisted_file), unlisted_file.size()};
   list->files.push_back(blob);
   std::sort(list->files.begin(), list->files.end(),
             [](const Blob& a, const Blob& b) { return a.sha256 < b.sha256; });

@@ -49,7 +49,7 @@ TEST_F(Licenses, ATextThatIsKeptTravelsWithTheBundleAndIsKeptThere) {
     const auto listed = list_of_bundle(folder / name);
     for (const BundledLicense& license : listed->list.licenses)
       if (license.id == "LicenseRef-Kept") return license.text;
-    ADD_FAILURE() << "the licence is not listed";
+    ADD_FAILURE() << "the license is not listed";
     return false;
   };
   EXPECT_FALSE(text_in("without.bundle"));

@@ -23,7 +23,7 @@ Result<void> run(int count, char** arguments) {
   request.file = arguments[2];
   request.largest_part = 100'000;
   for (int i = 4; i < count; ++i) request.selection.builds.push_back(arguments[i]);
-  return offline::export_bundle(open::World(settings), request).map([](const auto&) {});
+  return offline::export_bundle(open::OpenContext(settings), request).map([](const auto&) {});
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // Modes, where a file has one for everybody.
 #include <sys/stat.h>
 
-#include "cache/place.hpp"
+#include "cache/layer_trust.hpp"
 #include "tests/offline/site.hpp"
 
 namespace enginehost::offline {

@@ -27,9 +27,9 @@ class Request : public test::SiteTest {
     lab.cache_folder = folder / "lab";
     lab.offline = true;
   }
-  SiteRequest ask(const std::vector<Wish>& wishes) {
-    open::World world(lab, recorded("linux-ubuntu2204-driver525-rtx3090.json"));
-    return request_of_this_machine(world, wishes);
+  SiteRequest ask(const std::vector<EngineConstraint>& constraints) {
+    open::OpenContext context(lab, recorded("linux-ubuntu2204-driver525-rtx3090.json"));
+    return request_of_this_machine(context, constraints);
   }
   settings::Settings lab;
 };
@@ -87,20 +87,20 @@ TEST_F(Request, WhatFailedThereIsNotSentAgain) {
 
 TEST_F(Request, SaysWhatIsSetAsideAndNotWhatWasUntilAMomentAgo) {
   lab.state_folder = folder / "state";
-  open::World world(lab, std::nullopt);
+  open::OpenContext context(lab, std::nullopt);
   const auto remember = [&](const char* build, history::State state, std::int64_t retry_after) {
     history::Record record;
     record.build = build;
     record.state = state;
     record.retry_after = retry_after;
-    record.host = world.fingerprint();
-    ASSERT_TRUE(world.remember(record));
+    record.host = context.fingerprint();
+    ASSERT_TRUE(context.remember(record));
   };
   remember("disabled", history::State::disabled, 0);
-  remember("quarantined", history::State::quarantined, open::World::now() + 1000);
-  remember("over", history::State::quarantined, open::World::now() - 1);
+  remember("quarantined", history::State::quarantined, open::OpenContext::now() + 1000);
+  remember("over", history::State::quarantined, open::OpenContext::now() - 1);
   remember("proven", history::State::proven, 0);
-  EXPECT_EQ(request_of_this_machine(world, {}).set_aside,
+  EXPECT_EQ(request_of_this_machine(context, {}).set_aside,
             (std::vector<std::string>{"disabled", "quarantined"}));
 }
 
@@ -112,8 +112,8 @@ TEST_F(Request, AWishThatNothingMeetsIsToldAsAtAnOpen) {
 
 TEST_F(Request, NamesNoDeviceAndNoPerson) {
   platform::Platform machine = recorded("linux-ubuntu2204-driver525-rtx3090.json");
-  open::World world(lab, machine);
-  const std::string text = request_of_this_machine(world, {{"sample", "", "", "", false}}).text();
+  open::OpenContext context(lab, machine);
+  const std::string text = request_of_this_machine(context, {{"sample", "", "", "", false}}).text();
   EXPECT_THAT(text, Not(HasSubstr("GPU-")));
   EXPECT_THAT(text, Not(HasSubstr("uuid")));
   EXPECT_THAT(text, Not(HasSubstr("/home/")));

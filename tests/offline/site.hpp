@@ -108,12 +108,12 @@ class Site {
                                                           .dump(1));
   }
 
-  open::World world() const { return open::World(settings); }
+  open::OpenContext context() const { return open::OpenContext(settings); }
   cache::Store store() const { return cache::Store::open(settings.cache_folder); }
 
   Result<cache::Installed> install(const std::string& id) const {
-    open::World here = world();
-    for (const auto& build : here.catalogue().builds)
+    open::OpenContext here = context();
+    for (const auto& build : here.catalog().builds)
       if (build->id == id) {
         auto acquired = acquire::acquire(*build, here.store(), {});
         if (!acquired) return fail(std::move(acquired).error());
@@ -130,7 +130,7 @@ class Site {
     return request;
   }
   Result<offline::Exported> export_to(const offline::ExportRequest& request) const {
-    return offline::export_bundle(world(), request);
+    return offline::export_bundle(context(), request);
   }
 
   settings::Settings settings;
@@ -219,7 +219,7 @@ class SiteTest : public testing::Test {
   Result<offline::Imported> import(const std::filesystem::path& file, const std::string& cache = "lab") {
     offline::ImportRequest request;
     request.file = file;
-    request.now = open::World::now();
+    request.now = open::OpenContext::now();
     return offline::import_bundle(store(cache), request);
   }
   cache::Store store(const std::string& name = "lab") const { return cache::Store::open(folder / name); }

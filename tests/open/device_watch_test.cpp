@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class SignsOfDevices : public Opening {
+class SignsOfDevices : public LoadOrder {
  protected:
   void SetUp() override {
     test::set_variable("DEVICE_BEHAVIOUR", "unavailable");
@@ -27,7 +27,7 @@ class SignsOfDevices : public Opening {
     flags_.repositories = {repository.root().native()};
     auto outcome = open();
     ASSERT_TRUE(outcome.opened);
-    engine_ = std::make_shared<SharedEngine>(std::move(world_), std::move(outcome), std::string());
+    engine_ = std::make_shared<SharedEngine>(std::move(context_), std::move(outcome), std::string());
   }
   void TearDown() override {
     watch_.reset();
@@ -43,7 +43,7 @@ class SignsOfDevices : public Opening {
     options.interval = interval;
     options.signs_interval = 20ms;
     options.root = platform::Root(root_);
-    options.told = [this](const load::DeviceEvent& event) {
+    options.reported = [this](const load::DeviceEvent& event) {
       const std::lock_guard hold(mutex_);
       events_.push_back(event);
       changed_.notify_all();

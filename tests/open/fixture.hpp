@@ -19,9 +19,9 @@
 
 namespace enginehost::open {
 
-class Opening : public testing::Test {
+class LoadOrder : public testing::Test {
  protected:
-  Opening() : repository_(folder_ / "repository") {
+  LoadOrder() : repository_(folder_ / "repository") {
     flags_.cache = path_text(folder_ / "cache");
     flags_.repositories = {path_text(repository_.root())};
     // A copy, which a test may change as an update would.
@@ -34,7 +34,7 @@ class Opening : public testing::Test {
     repository_.write();
     request_.request.engine = "reference";
   }
-  ~Opening() override { std::filesystem::remove(test::config_of_tests()); }
+  ~LoadOrder() override { std::filesystem::remove(test::config_of_tests()); }
 
   settings::Settings settings() const {
     auto read = settings::load_settings(flags_, settings::Environment::of_this_process());
@@ -43,13 +43,13 @@ class Opening : public testing::Test {
   }
   // As a process that has nothing open would; the engine is closed again, its world is kept for who asks.
   Outcome open() {
-    world_ = std::make_unique<World>(settings());
-    return open_engine(*world_, request_);
+    context_ = std::make_unique<OpenContext>(settings());
+    return open_engine(*context_, request_);
   }
-  // Opens until a ticket leads it: files must have been at rest for a while before one is kept.
+  // Opens until a cached decision leads it: files must have been at rest for a while before one is kept.
   void open_until_ready() {
     const auto begin = std::chrono::steady_clock::now();
-    while (!open().by_ticket) {
+    while (!open().by_cached_decision) {
       ASSERT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20))
           << "no ticket is ever kept";
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -63,7 +63,7 @@ class Opening : public testing::Test {
   std::filesystem::path helper_;
   settings::FlagValues flags_;
   OpenRequest request_;
-  std::unique_ptr<World> world_;
+  std::unique_ptr<OpenContext> context_;
 };
 
 }  // namespace enginehost::open

@@ -9,7 +9,7 @@
 namespace enginehost::open {
 namespace {
 
-class SharedOpen : public Opening {
+class SharedOpen : public LoadOrder {
  protected:
   std::shared_ptr<SharedEngine> ask(const std::string& key = "reference") {
     SharedRequest request;

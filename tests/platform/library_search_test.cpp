@@ -1,4 +1,4 @@
-// Which file the loader of this process would take for a name, as dlopen takes it in a program started anew.
+// Which file the loader of this process would take for a name, as dlopen takes it in a program started again.
 #include "host/platform/library_search.hpp"
 
 #include <dlfcn.h>
@@ -30,7 +30,7 @@ TEST(ProgramThatSearches, DISABLED_TellsWhatItFinds) {
 
 class LibrarySearchOfAProgram : public test::Workshop {
  protected:
-  std::string told(const fs::path& program, const std::string& library_path) const {
+  std::string reported(const fs::path& program, const std::string& library_path) const {
     ChildRequest child;
     child.argv = {program.native(), "--gtest_filter=ProgramThatSearches.*",
                   "--gtest_also_run_disabled_tests"};
@@ -46,9 +46,9 @@ TEST_F(LibrarySearchOfAProgram, TokensOfTheVariableAreExpandedForTheProgram) {
   library("libs/searched.so", "int f;\n");
   const fs::path program = executable_path();
   const std::string there = (folder() / "libs").lexically_relative(program.parent_path()).native();
-  EXPECT_EQ(told(program, "$ORIGIN/" + there), "libs, LD_LIBRARY_PATH, opens");
-  EXPECT_EQ(told(program, "/none;" + (folder() / "libs/").native()), "libs, LD_LIBRARY_PATH, opens");
-  EXPECT_EQ(told(program, "$ORIGINAL/" + there), "none, does not open");
+  EXPECT_EQ(reported(program, "$ORIGIN/" + there), "libs, LD_LIBRARY_PATH, opens");
+  EXPECT_EQ(reported(program, "/none;" + (folder() / "libs/").native()), "libs, LD_LIBRARY_PATH, opens");
+  EXPECT_EQ(reported(program, "$ORIGINAL/" + there), "none, does not open");
 }
 
 TEST_F(LibrarySearchOfAProgram, TheProgramsRpathComesBeforeTheVariable) {
@@ -58,8 +58,8 @@ TEST_F(LibrarySearchOfAProgram, TheProgramsRpathComesBeforeTheVariable) {
   const fs::path program = folder() / "program";
   fs::copy_file(executable_path(), program);
   run({"patchelf", "--force-rpath", "--set-rpath", "$ORIGIN/home", program.native()});
-  EXPECT_EQ(told(program, ""), "home, RPATH of program, opens");
-  EXPECT_EQ(told(program, (folder() / "other").native()), "home, RPATH of program, opens");
+  EXPECT_EQ(reported(program, ""), "home, RPATH of program, opens");
+  EXPECT_EQ(reported(program, (folder() / "other").native()), "home, RPATH of program, opens");
 }
 
 }  // namespace

@@ -63,8 +63,8 @@ TEST_F(MachineKey, ChangesWithTheFirstDeviceOfAmds) {
 }
 
 TEST_F(MachineKey, TellsTheLibrariesOfTheProcessByTheirBuildIds) {
-  const std::string words = machine_words(Reach::decisive);
-  const auto files = files_in_machine_words(words);
+  const std::string words = machine_key_text(Reach::decisive);
+  const auto files = files_in_machine_key_text(words);
   for (const char* name : {"/libc.so.6", "/libstdc++.so.6"}) {
     const auto file = std::find_if(files.begin(), files.end(),
                                    [&](const std::string& path) { return path.ends_with(name); });
@@ -72,8 +72,8 @@ TEST_F(MachineKey, TellsTheLibrariesOfTheProcessByTheirBuildIds) {
     const auto read = binary::read_binary(*file);
     ASSERT_TRUE(read);
     EXPECT_NE(words.find("loaded=" + *file + "\nas=" + read->build_id + "\n"), std::string::npos) << words;
-    const auto looks = machine_looks(request_, Reach::decisive);
-    EXPECT_EQ(std::find(looks.begin(), looks.end(), MachineLook{MachineLook::What::stamp, *file}),
+    const auto looks = machine_inputs(request_, Reach::decisive);
+    EXPECT_EQ(std::find(looks.begin(), looks.end(), MachineInput{MachineInput::What::stamp, *file}),
               looks.end());
   }
 }
@@ -110,26 +110,26 @@ TEST(MachineLooks, AreTheFilesBesideTheWords) {
   DetectRequest request;
   request.helper = "/bin/sh";
   request.cache_folder = "/tmp";
-  const auto looks = machine_looks(request, Reach::decisive);
-  const auto asks = [&](MachineLook::What what, const char* path) {
-    return std::find(looks.begin(), looks.end(), MachineLook{what, path}) != looks.end();
+  const auto looks = machine_inputs(request, Reach::decisive);
+  const auto asks = [&](MachineInput::What what, const char* path) {
+    return std::find(looks.begin(), looks.end(), MachineInput{what, path}) != looks.end();
   };
-  EXPECT_TRUE(asks(MachineLook::What::stamp, "/bin/sh"));
-  EXPECT_TRUE(asks(MachineLook::What::stamp, "/etc/ld.so.cache"));
-  EXPECT_TRUE(asks(MachineLook::What::presence, "/dev/nvidiactl"));
-  EXPECT_TRUE(asks(MachineLook::What::boot, "/proc/sys/kernel/random/boot_id"));
-  EXPECT_TRUE(asks(MachineLook::What::noexec, "/tmp"));
-  const std::string words = machine_words(Reach::decisive);
-  EXPECT_EQ(words, machine_words(Reach::decisive));
+  EXPECT_TRUE(asks(MachineInput::What::stamp, "/bin/sh"));
+  EXPECT_TRUE(asks(MachineInput::What::stamp, "/etc/ld.so.cache"));
+  EXPECT_TRUE(asks(MachineInput::What::presence, "/dev/nvidiactl"));
+  EXPECT_TRUE(asks(MachineInput::What::boot, "/proc/sys/kernel/random/boot_id"));
+  EXPECT_TRUE(asks(MachineInput::What::noexec, "/tmp"));
+  const std::string words = machine_key_text(Reach::decisive);
+  EXPECT_EQ(words, machine_key_text(Reach::decisive));
   EXPECT_EQ(words.find("ld.so.cache"), std::string::npos);
   EXPECT_TRUE(machine_text(request, Reach::decisive).starts_with(words));
   const Variable visible("CUDA_VISIBLE_DEVICES", "1");
-  EXPECT_NE(words, machine_words(Reach::decisive));
+  EXPECT_NE(words, machine_key_text(Reach::decisive));
 }
 
 // What the program below runs.
 TEST(ProgramThatLooks, DISABLED_TellsItsWords) {
-  std::ofstream(std::getenv("ENGINEHOST_TEST_TEXT")) << machine_words(Reach::decisive);
+  std::ofstream(std::getenv("ENGINEHOST_TEST_TEXT")) << machine_key_text(Reach::decisive);
 }
 
 // The loader goes by what the variable was at the start of the program, whatever becomes of it then.
@@ -154,7 +154,7 @@ TEST_F(MachineKey, HoldsTheLoadersFoldersAsTheyWereAtTheStart) {
   EXPECT_NE(loaders_folders(one + ":" + two), loaders_folders(two + ":" + one));
   EXPECT_EQ(loaders_folders(""), none);
   const Variable later("LD_LIBRARY_PATH", one.c_str());
-  EXPECT_EQ(machine_words(Reach::decisive).find("the loader's folders=" + one), std::string::npos);
+  EXPECT_EQ(machine_key_text(Reach::decisive).find("the loader's folders=" + one), std::string::npos);
 }
 
 TEST_F(MachineKey, OfEverythingAlsoHoldsWhatIsOnlyTold) {

@@ -80,17 +80,17 @@ TEST_F(ClosureCheck, AFolderForNewerProcessorsThatAppearsIsAWitness) {
   Spec spec = alone(engine);
   spec.machine.hwcaps = {"x86-64-v3", "x86-64-v2"};
   spec.machine.legacy_hwcaps = {"tls/x86_64", "tls"};
-  const auto witness = [&](const std::string& path) {
+  const auto stamp = [&](const std::string& path) {
     return ::testing::Contains(workshop_.path("e/" + path));
   };
   const auto not_yet = check(spec).depends_on;
-  EXPECT_THAT(not_yet, witness("glibc-hwcaps"));
-  EXPECT_THAT(not_yet, witness("tls"));
+  EXPECT_THAT(not_yet, stamp("glibc-hwcaps"));
+  EXPECT_THAT(not_yet, stamp("tls"));
   std::filesystem::create_directories(workshop_.path("e/glibc-hwcaps/x86-64-v3"));
   const auto later = check(spec).depends_on;
-  EXPECT_THAT(later, witness("glibc-hwcaps/x86-64-v3/libdeep.so.1"));
-  EXPECT_THAT(later, witness("glibc-hwcaps/x86-64-v2"));
-  EXPECT_THAT(later, ::testing::Not(witness("glibc-hwcaps")));
+  EXPECT_THAT(later, stamp("glibc-hwcaps/x86-64-v3/libdeep.so.1"));
+  EXPECT_THAT(later, stamp("glibc-hwcaps/x86-64-v2"));
+  EXPECT_THAT(later, ::testing::Not(stamp("glibc-hwcaps")));
 }
 
 TEST_F(ClosureCheck, WhatTheProcessHoldsIsAWitnessOnlyIfTheBuildUsesIt) {

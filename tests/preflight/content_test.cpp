@@ -172,10 +172,10 @@ TEST_F(Content, L22_AFolderMountedNoexecInWhichTheLoaderFindsANeed) {
   const Report report = check(alone(workshop_.path("libx.so")));
   faults::shell("umount " + where);
   ASSERT_EQ(first_code(report), "EH-L22");
-  const Diagnosis& told = report.diagnoses.front();
-  EXPECT_EQ(told.value("file"), (folder / "libneed.so").native());
-  EXPECT_EQ(told.value("library"), "libneed.so");
-  EXPECT_THAT(explain::describe(told), Not(HasSubstr("ENGINEHOST_CACHE")));
+  const Diagnosis& reported = report.diagnoses.front();
+  EXPECT_EQ(reported.value("file"), (folder / "libneed.so").native());
+  EXPECT_EQ(reported.value("library"), "libneed.so");
+  EXPECT_THAT(explain::describe(reported), Not(HasSubstr("ENGINEHOST_CACHE")));
 }
 
 // What the program below looks at.
@@ -189,23 +189,24 @@ TEST_F(Content, WhatTheLoaderFindsIsUnsureWhereItsSearchIsChanged) {
   const auto user =
       workshop_.library("libx.so", "int f(void); int g(void){return f();}", faults::quoted(need));
   const auto empty = workshop_.file("libzero.so", "");
-  const auto told = [&](const std::string& variable, const std::filesystem::path& file, const char* verdict) {
+  const auto reported = [&](const std::string& variable, const std::filesystem::path& file,
+                            const char* verdict) {
     return faults::shell("env " + variable + " ENGINEHOST_TEST_LIBRARY=" + faults::quoted(file) +
                          " ENGINEHOST_TEST_VERDICT=" + verdict + " " +
                          faults::quoted(std::filesystem::read_symlink("/proc/self/exe")) +
                          " --gtest_also_run_disabled_tests --gtest_filter=ProgramThatIsSteered.* >/dev/null "
                          "2>&1") == 0;
   };
-  EXPECT_TRUE(told("LD_AUDIT=", user, "fails"));
-  EXPECT_TRUE(told("LD_AUDIT=/nowhere/audit.so", user, "unsure"));
-  EXPECT_TRUE(told("LD_AUDIT=/nowhere/audit.so", need, "unsure"));
-  EXPECT_TRUE(told("GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2", need, "unsure"));
-  EXPECT_TRUE(told("LD_AUDIT=/nowhere/audit.so", empty, "fails")) << "whatever is found";
+  EXPECT_TRUE(reported("LD_AUDIT=", user, "fails"));
+  EXPECT_TRUE(reported("LD_AUDIT=/nowhere/audit.so", user, "unsure"));
+  EXPECT_TRUE(reported("LD_AUDIT=/nowhere/audit.so", need, "unsure"));
+  EXPECT_TRUE(reported("GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2", need, "unsure"));
+  EXPECT_TRUE(reported("LD_AUDIT=/nowhere/audit.so", empty, "fails")) << "whatever is found";
   workshop_.make_foreign(need);
-  EXPECT_TRUE(told("GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2", need, "fails")) << "whatever is found";
+  EXPECT_TRUE(reported("GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2", need, "fails")) << "whatever is found";
   // In place of what is needed another file may be found.
-  EXPECT_TRUE(told("LD_AUDIT=", user, "fails"));
-  EXPECT_TRUE(told("LD_AUDIT=/nowhere/audit.so", user, "unsure"));
+  EXPECT_TRUE(reported("LD_AUDIT=", user, "fails"));
+  EXPECT_TRUE(reported("LD_AUDIT=/nowhere/audit.so", user, "unsure"));
 }
 
 }  // namespace

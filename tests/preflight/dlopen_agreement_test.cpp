@@ -29,7 +29,7 @@ bool same_file(std::string_view a, std::string_view b) {
 
 // Whether some diagnosis speaks of it. The loader stops at the first; in which order it binds libraries is
 // not told.
-bool told(const Report& report, std::string_view what, std::string_view value) {
+bool reported(const Report& report, std::string_view what, std::string_view value) {
   for (const Diagnosis& diagnosis : report.diagnoses)
     for (const std::string_view one : diagnosis.values(what))
       if (one == value) return true;
@@ -42,7 +42,7 @@ bool names_subject(const Report& report, const explain::LoaderHint& hint) {
   if (report.diagnoses.empty()) return false;
   if (hint.code == "EH-L01") return !report.missing.empty() && report.missing.front().name == hint.subject;
   if (!hint.symbol.empty())
-    return told(report, "symbol", hint.symbol) &&
+    return reported(report, "symbol", hint.symbol) &&
            std::any_of(report.diagnoses.begin(), report.diagnoses.end(), [&](const Diagnosis& one) {
              return same_file(one.value("required_by"), hint.required_by);
            });

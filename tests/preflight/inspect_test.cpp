@@ -113,7 +113,7 @@ TEST(Inspect, ALibraryIsHeldAgainstTheRecordedMachine) {
   faults::Workshop workshop;
   const auto file = workshop.library("libx.so", "#include <stdio.h>\nint f(void){return puts(\"x\");}");
   const linker::Machine here = linker::describe_this_machine();
-  const auto told_for = [&](const platform::Platform& platform) {
+  const auto reported_for = [&](const platform::Platform& platform) {
     const auto report = inspect(file, false, here, &platform);
     EXPECT_TRUE(report);
     EXPECT_EQ(report->notes.size(), 1u);
@@ -121,14 +121,14 @@ TEST(Inspect, ALibraryIsHeldAgainstTheRecordedMachine) {
     return first_code(*report);
   };
   const platform::Libc newest{"glibc", "2.99"};
-  EXPECT_EQ(told_for(recorded("linux", here.architecture, newest)), "");
-  EXPECT_EQ(told_for(recorded("linux", test::other_architecture, newest)), "EH-L04");
-  EXPECT_EQ(told_for(recorded("linux", here.architecture, {"musl", "1.2.4"})), "EH-L29");
-  EXPECT_EQ(told_for(recorded("linux", here.architecture, {"glibc", "2.1"})), "EH-L08");
+  EXPECT_EQ(reported_for(recorded("linux", here.architecture, newest)), "");
+  EXPECT_EQ(reported_for(recorded("linux", test::other_architecture, newest)), "EH-L04");
+  EXPECT_EQ(reported_for(recorded("linux", here.architecture, {"musl", "1.2.4"})), "EH-L29");
+  EXPECT_EQ(reported_for(recorded("linux", here.architecture, {"glibc", "2.1"})), "EH-L08");
   // An older C library that has what the file needs, whatever the libraries of this machine ask of theirs.
-  EXPECT_EQ(told_for(recorded("linux", here.architecture, {"glibc", "2.17"})), "");
-  EXPECT_EQ(told_for(recorded("windows", here.architecture, {})), "EH-F09");
-  EXPECT_EQ(told_for(recorded("macos", here.architecture, {})), "EH-F09");
+  EXPECT_EQ(reported_for(recorded("linux", here.architecture, {"glibc", "2.17"})), "");
+  EXPECT_EQ(reported_for(recorded("windows", here.architecture, {})), "EH-F09");
+  EXPECT_EQ(reported_for(recorded("macos", here.architecture, {})), "EH-F09");
 }
 
 TEST(Inspect, WhatThisMachineHasNoLibrariesForIsNeitherPromisedNorRefused) {

@@ -39,9 +39,9 @@ TEST_F(PluginHeader, AnotherMajorIsR12) {
 TEST_F(PluginHeader, R12_AnOlderMajorWantsANewerPlugin) {
   const Report report = judged(workshop_.plugin("libengine_x.so", "-DMAJOR=0"));
   ASSERT_EQ(first_code(report), "EH-R12");
-  const std::string told = explain::describe(report.diagnoses.front());
-  EXPECT_THAT(told, ::testing::HasSubstr("fix: use a newer version of the plugin"));
-  EXPECT_THAT(told, ::testing::Not(::testing::HasSubstr("update EngineHost")));
+  const std::string reported = explain::describe(report.diagnoses.front());
+  EXPECT_THAT(reported, ::testing::HasSubstr("fix: use a newer version of the plugin"));
+  EXPECT_THAT(reported, ::testing::Not(::testing::HasSubstr("update EngineHost")));
 }
 
 TEST_F(PluginHeader, ANewerHostFloorIsR12) {
@@ -91,15 +91,15 @@ TEST_F(PluginHeader, ThatCannotBeReadIsToldAndNotTakenForOneThatCodeFillsIn) {
       "__asm__(\".data\\n.zero 300000\\n.byte 1\\n.globl engine_plugin_v1\\n.type "
       "engine_plugin_v1,%object\\n\"\n"
       "\".size engine_plugin_v1,400\\nengine_plugin_v1: .ascii \\\"ENGPLUG\\\"\\n.zero 393\\n.text\");\n");
-  const auto told = test::where_reads_fail_from(200'000, [&] {
+  const auto reported = test::where_reads_fail_from(200'000, [&] {
     const Report report = judged(plugin);
     std::string all = name_of(report.verdict);
     for (const Diagnosis& one : report.diagnoses)
       all += " " + one.code + " " + std::string(one.value("errno"));
     return all;
   });
-  if (!told) GTEST_SKIP() << "no system call can be made to fail here";
-  EXPECT_EQ(*told, "fails EH-F01 EIO");
+  if (!reported) GTEST_SKIP() << "no system call can be made to fail here";
+  EXPECT_EQ(*reported, "fails EH-F01 EIO");
 }
 #endif
 

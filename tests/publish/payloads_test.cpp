@@ -54,7 +54,7 @@ Result<void> fetch(const manifest::Artifact& artifact, const shipped::fs::path& 
 
 // What facts of the first format say.
 void forget_paths(ArtifactFacts& facts) {
-  facts.tells_paths = false;
+  facts.reports_paths = false;
   facts.links.clear();
   for (LibraryFacts& one : facts.libraries) {
     one.rpath.reset();
@@ -77,8 +77,9 @@ TEST(Payloads, are_what_the_manifests_and_the_facts_say) {
         if (shipped::in_the_index(artifact) == nullptr) continue;
         SCOPED_TRACE(id);
         const auto known = workspace->facts_of(artifact);
-        // Those of an earlier version are made anew: they tell less.
-        if (known && ((keep && known->tells_paths) || !done.emplace(known->unpacked_as, id).second)) continue;
+        // Those of an earlier version are made again: they tell less.
+        if (known && ((keep && known->reports_paths) || !done.emplace(known->unpacked_as, id).second))
+          continue;
         const shipped::fs::path archive = folder / "archive";
         const auto fetched = fetch(artifact, archive);
         if (!fetched && fetched.error().code == "EH-N12")
@@ -100,7 +101,7 @@ TEST(Payloads, are_what_the_manifests_and_the_facts_say) {
               workspace->folder() / "facts", shipped::facts(),
               shipped::fs::copy_options::recursive | shipped::fs::copy_options::overwrite_existing);
         } else if (known) {
-          if (!known->tells_paths) forget_paths(*facts);
+          if (!known->reports_paths) forget_paths(*facts);
           EXPECT_EQ(to_json(*facts).dump(), to_json(*known).dump());
         } else {
           ADD_FAILURE() << "nobody wrote down what its libraries say; run with ENGINEHOST_KEEP_FACTS=1";

@@ -47,7 +47,7 @@ class Reach : public PublisherTest {
     return all;
   }
   std::string remedy() const {
-    const Findings found = lint(workspace());
+    const LintFindings found = lint(workspace());
     return found.errors.empty() ? "" : std::string(found.errors.front().value("remedy"));
   }
   // What a user's machine says of the same files in one view.
@@ -236,7 +236,7 @@ TEST_F(Reach, facts_of_an_earlier_version_are_taken_as_far_as_they_tell) {
     const std::string text = bytes_of(file.path());
     ArtifactFacts facts = facts_from_json(*parse_json(text, "facts"));
     EXPECT_EQ(to_json(facts).dump(1) + "\n", text);
-    facts.tells_paths = false;
+    facts.reports_paths = false;
     for (LibraryFacts& one : facts.libraries) one.runpath.reset();
     write("repository/facts/" + path_text(file.path().filename()), to_json(facts).dump());
   }
@@ -263,9 +263,9 @@ class ReachElsewhere : public testing::Test {
     part.files.push_back(path);
     part.libraries.push_back(facts);
   }
-  std::vector<std::string> told(const std::vector<std::string>& search) {
+  std::vector<std::string> reported(const std::vector<std::string>& search) {
     build.search = search;
-    part.tells_paths = true;
+    part.reports_paths = true;
     std::vector<std::string> all;
     for (const OutOfReach& one : out_of_reach(build, {part}))
       all.push_back((one.certain ? "" : "perhaps: ") + one.problem + "; " + one.remedy);
@@ -284,13 +284,13 @@ TEST_F(ReachElsewhere, on_windows_a_folder_is_searched_or_its_libraries_are_not_
   library("engine_toy.dll", {"Torch.dll", "KERNEL32.dll", "VCRUNTIME140.dll"});
   library("lib/torch.dll", {"C10.dll", "api-ms-win-crt-heap-l1-1-0.dll"});
   library("far/c10.dll", {});
-  EXPECT_THAT(told({"lib"}),
+  EXPECT_THAT(reported({"lib"}),
               ElementsAre("lib/torch.dll needs C10.dll, which lies in far/c10.dll: no folder of "
                           "\"search\" leads there; add \"far\" to \"search\", or name C10.dll in "
                           "requires.libraries if the system brings it"));
-  EXPECT_THAT(told({"lib", "far"}), IsEmpty());
+  EXPECT_THAT(reported({"lib", "far"}), IsEmpty());
   build.requires_.libraries = {"c10.dll"};
-  EXPECT_THAT(told({"lib"}), IsEmpty());
+  EXPECT_THAT(reported({"lib"}), IsEmpty());
 }
 
 TEST_F(ReachElsewhere, on_macos_a_path_of_its_own_leads_to_a_library_or_a_folder_is_searched) {
@@ -302,16 +302,16 @@ TEST_F(ReachElsewhere, on_macos_a_path_of_its_own_leads_to_a_library_or_a_folder
   library("libengine_toy.dylib", {"@rpath/libtorch.dylib", "/usr/lib/libSystem.B.dylib"});
   library("lib/libtorch.dylib", {"@rpath/libc10.dylib"}, "@rpath/libtorch.dylib");
   library("far/libc10.dylib", {}, "@rpath/libc10.dylib");
-  EXPECT_THAT(told({"lib"}),
+  EXPECT_THAT(reported({"lib"}),
               ElementsAre(HasSubstr("lib/libtorch.dylib needs @rpath/libc10.dylib, which lies in "
                                     "far/libc10.dylib: no folder of \"search\" leads there")));
-  EXPECT_THAT(told({"lib", "far"}), IsEmpty());
+  EXPECT_THAT(reported({"lib", "far"}), IsEmpty());
   part.libraries[1].rpath = {"@loader_path/../far"};
-  EXPECT_THAT(told({"lib"}), IsEmpty());
+  EXPECT_THAT(reported({"lib"}), IsEmpty());
   // An install name that nobody asks for does not serve, wherever it lies.
   part.libraries[1].rpath.reset();
   part.libraries[2].soname = "/build/libc10.dylib";
-  EXPECT_THAT(told({"lib", "far"}),
+  EXPECT_THAT(reported({"lib", "far"}),
               ElementsAre(HasSubstr("change what lib/libtorch.dylib says: install_name_tool -add_rpath "
                                     "@loader_path/../far")));
 }
@@ -325,13 +325,13 @@ TEST_F(ReachElsewhere, with_musl_a_runpath_alone_leads_to_a_library) {
   library("libengine_toy.so", {"libtoy.so", "libc.musl-x86_64.so.1"});
   library("lib/libtoy.so", {}, "libtoy.so");
   EXPECT_THAT(
-      told({"lib"}),
+      reported({"lib"}),
       ElementsAre(
           "libengine_toy.so needs libtoy.so, which lies in lib/libtoy.so: no RUNPATH leads there, and "
           "musl looks nowhere else in a build; change what libengine_toy.so says: patchelf "
           "--set-rpath '$ORIGIN/lib'"));
   part.libraries[0].runpath = {"$ORIGIN/lib"};
-  EXPECT_THAT(told({"lib"}), IsEmpty());
+  EXPECT_THAT(reported({"lib"}), IsEmpty());
 }
 
 }  // namespace

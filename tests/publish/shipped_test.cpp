@@ -51,7 +51,7 @@ TEST_F(Shipped, manifests_pass_lint) {
   GTEST_SKIP() << "plugins with a sanitizer need its runtime, which no machine of a user has";
 #endif
   ASSERT_GE(all.size(), 6u);
-  const Findings findings = lint(*workspace);
+  const LintFindings findings = lint(*workspace);
   for (const Diagnosis& one : findings.errors) ADD_FAILURE() << line(one);
   const std::set<std::string> unseen = beyond_the_index();
   for (const Diagnosis& one : findings.warnings) {

@@ -128,8 +128,8 @@ TEST_F(SharedWorkspace, what_a_killed_one_left_is_cleared_by_the_next_and_not_wh
   }
   ASSERT_GT(child, 0);
   ::close(ready[1]);
-  char told = 0;
-  EXPECT_EQ(::read(ready[0], &told, 1), 1);
+  char reported = 0;
+  EXPECT_EQ(::read(ready[0], &reported, 1), 1);
   ::close(ready[0]);
   add_toy("1.0.1");
   EXPECT_EQ(scratch_folders().size(), 1u) << "its owner lives";

@@ -19,9 +19,9 @@ Request request_for(const std::string& engine = "pytorch") {
   return request;
 }
 
-// The catalogue with one build that asks for a library of the system.
-manifest::Catalogue asking_for(const std::string& library, const std::string& name) {
-  manifest::Catalogue offered = catalogue();
+// The catalog with one build that asks for a library of the system.
+manifest::Catalog asking_for(const std::string& library, const std::string& name) {
+  manifest::Catalog offered = catalog();
   for (auto& build : offered.builds) {
     if (build->engine != "pytorch" || build->os != "linux" || build->version + "-" + build->flavor != name)
       continue;
@@ -33,7 +33,7 @@ manifest::Catalogue asking_for(const std::string& library, const std::string& na
 }
 
 TEST(SystemLibraryTest, one_that_nobody_looked_for_keeps_no_build_behind_the_processors) {
-  const manifest::Catalogue offered = asking_for("libz.so.1", "2.8.0-cu129");
+  const manifest::Catalog offered = asking_for("libz.so.1", "2.8.0-cu129");
   const Plan plan = decide(a100, offered, {}, request_for(), now);
   std::vector<std::string> first = ranked(plan);
   ASSERT_GT(first.size(), 4u);
@@ -46,7 +46,7 @@ TEST(SystemLibraryTest, one_that_nobody_looked_for_keeps_no_build_behind_the_pro
 }
 
 TEST(SystemLibraryTest, the_loaders_answer_decides_where_it_is_known) {
-  const manifest::Catalogue offered = asking_for("libz.so.1", "2.8.0-cu129");
+  const manifest::Catalog offered = asking_for("libz.so.1", "2.8.0-cu129");
   Platform machine = a100;
   machine.libraries =
       Fact<platform::Variables>::known({{"libz.so.1", "/lib/libz.so.1"}, {"libx.so.1", ""}}, "the loader");
@@ -62,52 +62,53 @@ TEST(SystemLibraryTest, the_loaders_answer_decides_where_it_is_known) {
 }
 
 TEST(IdleAcceleratorTest, is_told_with_the_nearest_build_and_what_it_lacks) {
-  const auto told = [](const Platform& machine, const Request& request) {
+  const auto reported = [](const Platform& machine, const Request& request) {
     const Plan plan = plan_for(machine, request);
-    return accelerator_left_idle(plan, machine, *plan.candidates.at(0).build);
+    return idle_accelerator(plan, machine, *plan.candidates.at(0).build);
   };
   const Platform old_driver = with_gpus(ubuntu22, "390.157", "9.1", {{"GeForce GTX 1080", "6.1"}});
-  const auto idle = told(old_driver, request_for());
+  const auto idle = reported(old_driver, request_for());
   ASSERT_TRUE(idle);
   EXPECT_EQ(idle->code, "EH-S24");
   EXPECT_EQ(idle->value("accelerator"), "GeForce GTX 1080");
   EXPECT_EQ(idle->value("first_code"), "EH-G03");
   EXPECT_THAT(std::string(idle->value("reason")), HasSubstr("found driver 390.157"));
-  EXPECT_FALSE(told(a100, request_for())) << "a build for it is taken";
-  EXPECT_FALSE(told(ubuntu22, request_for())) << "there is none";
+  EXPECT_FALSE(reported(a100, request_for())) << "a build for it is taken";
+  EXPECT_FALSE(reported(ubuntu22, request_for())) << "there is none";
   Request processor = request_for();
   processor.flavor = "cpu";
-  EXPECT_FALSE(told(old_driver, processor)) << "the processor was asked for";
+  EXPECT_FALSE(reported(old_driver, processor)) << "the processor was asked for";
   processor.flavor.clear();
   processor.device = "cpu";
-  EXPECT_FALSE(told(old_driver, processor));
-  EXPECT_FALSE(told(old_driver, request_for("reference"))) << "this engine has no build for it";
+  EXPECT_FALSE(reported(old_driver, processor));
+  EXPECT_FALSE(reported(old_driver, request_for("reference"))) << "this engine has no build for it";
   Platform silent = a100;
   silent.cuda.devices = Fact<std::vector<CudaDevice>>::unknown("the driver did not answer within 15 s");
   silent.cuda.driver_cuda = Fact<std::string>::unknown("the driver did not answer within 15 s");
   silent.cuda.hardware = Fact<std::string>::known("10de:20b0", "/sys/bus/pci");
-  const auto unknown = told(silent, request_for());
+  const auto unknown = reported(silent, request_for());
   ASSERT_TRUE(unknown);
   EXPECT_THAT(std::string(unknown->value("reason")), HasSubstr("not known"));
 }
 
 TEST(IdleAcceleratorTest, is_told_of_a_device_that_was_wished_for_first) {
-  const auto told = [](const std::string& device) {
+  const auto reported = [](const std::string& device) {
     Request request = request_for();
     request.device = device;
     const Plan plan = plan_for(ubuntu22, request);
-    return accelerator_left_idle(plan, ubuntu22, *plan.candidates.at(0).build);
+    return idle_accelerator(plan, ubuntu22, *plan.candidates.at(0).build);
   };
-  for (const char* wish : {"cuda,cpu", "cuda:0,cpu", "gpu,cpu"}) {
-    const auto idle = told(wish);
-    ASSERT_TRUE(idle) << wish;
+  for (const char* constraint : {"cuda,cpu", "cuda:0,cpu", "gpu,cpu"}) {
+    const auto idle = reported(constraint);
+    ASSERT_TRUE(idle) << constraint;
     EXPECT_EQ(idle->code, "EH-S24");
-    EXPECT_EQ(idle->value("device"), std::string(wish).substr(0, std::string(wish).find_first_of(":,")));
+    EXPECT_EQ(idle->value("device"),
+              std::string(constraint).substr(0, std::string(constraint).find_first_of(":,")));
     EXPECT_EQ(idle->value("first_code").substr(0, 4), "EH-G") << idle->value("first_code");
     EXPECT_FALSE(idle->value("reason").empty());
   }
-  EXPECT_FALSE(told("cpu,cuda")) << "the first that was wished for is opened";
-  EXPECT_FALSE(told(""));
+  EXPECT_FALSE(reported("cpu,cuda")) << "the first that was wished for is opened";
+  EXPECT_FALSE(reported(""));
 }
 
 TEST(RequestTest, any_accelerator_can_be_asked_for) {

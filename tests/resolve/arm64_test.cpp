@@ -51,12 +51,12 @@ class Arm64 : public testing::Test {
   Arm64() {
     auto parsed = manifest::read_manifest(*parse_json(vision, "vision"), "/repository", "vision");
     EXPECT_TRUE(parsed);
-    if (parsed) merge(catalogue_, *parsed);
+    if (parsed) merge(catalog_, *parsed);
   }
   Plan plan(const Platform& machine) {
     Request request;
     request.engine = "vision";
-    return decide(machine, catalogue_, {}, request, now);
+    return decide(machine, catalog_, {}, request, now);
   }
   static std::vector<std::string> ranked_ids(const Plan& plan) {
     std::vector<std::string> ids;
@@ -77,7 +77,7 @@ class Arm64 : public testing::Test {
         return result == Answer::unknown ? check.source : check.observed;
     return "no such check";
   }
-  manifest::Catalogue catalogue_;
+  manifest::Catalog catalog_;
 };
 
 TEST_F(Arm64, a_Jetson_gets_the_Jetsons_build_and_no_servers) {

@@ -1,4 +1,4 @@
-// Machines made up in code, and the catalogue they are decided against.
+// Machines made up in code, and the catalog they are decided against.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -107,9 +107,9 @@ inline Platform recorded(const std::string& name) {
   return machine ? *machine : Platform();
 }
 
-inline const manifest::Catalogue& catalogue() {
-  static const manifest::Catalogue read = [] {
-    manifest::Catalogue result;
+inline const manifest::Catalog& catalog() {
+  static const manifest::Catalog read = [] {
+    manifest::Catalog result;
     for (const char* engine : {"pytorch", "onnxruntime", "reference"}) {
       const std::string file =
           std::string(ENGINEHOST_SOURCE_DIR) + "/tests/resolve/catalogue/" + engine + ".json";
@@ -131,7 +131,7 @@ inline const manifest::Catalogue& catalogue() {
 inline constexpr std::int64_t now = 1'795'000'000;
 
 inline Plan plan_for(const Platform& machine, const Request& request, const history::History& history = {}) {
-  return decide(machine, catalogue(), history, request, now);
+  return decide(machine, catalog(), history, request, now);
 }
 inline Plan plan_for(const Platform& machine, const std::string& engine = "pytorch") {
   Request request;

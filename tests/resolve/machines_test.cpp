@@ -1,4 +1,4 @@
-// Every machine decided against the catalogue: what is tried in which order, and why the rest is not.
+// Every machine decided against the catalog: what is tried in which order, and why the rest is not.
 #include "tests/resolve/machines.hpp"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// What must hold for every machine, catalogue and request: tried on thousands of random ones, always the
+// What must hold for every machine, catalog and request: tried on thousands of random ones, always the
 // same.
 #include <gtest/gtest.h>
 
@@ -58,15 +58,15 @@ Request random_request(Dice& dice) {
   if (dice.one_in(3)) request.device = dice.of<std::string>({"cpu", "cuda:0", "cuda:1,cpu", "mps", "tpu:0"});
   request.require = dice.one_in(3);
   request.offline = dice.one_in(3);
-  if (dice.one_in(3)) request.force = dice.of(catalogue().builds)->id;
-  for (const auto& build : catalogue().builds)
+  if (dice.one_in(3)) request.force = dice.of(catalog().builds)->id;
+  for (const auto& build : catalog().builds)
     if (dice.one_in(5)) request.installed.insert(build->id);
   return request;
 }
 
 history::History random_history(Dice& dice) {
   history::History history;
-  for (const auto& build : catalogue().builds) {
+  for (const auto& build : catalog().builds) {
     if (!dice.one_in(4)) continue;
     history::Record record;
     record.build = build->id;
@@ -99,7 +99,7 @@ TEST_P(Properties, hold_for_every_machine_and_request) {
   const Plan plan = plan_for(machine, request, history);
 
   std::size_t of_engine = 0;
-  for (const auto& build : catalogue().builds) of_engine += build->engine == request.engine ? 1u : 0u;
+  for (const auto& build : catalog().builds) of_engine += build->engine == request.engine ? 1u : 0u;
   EXPECT_EQ(plan.candidates.size(), of_engine) << "every build is listed";
 
   int expected_rank = 0;
@@ -151,9 +151,9 @@ TEST_P(Properties, the_order_of_the_catalogue_matters_only_between_equals) {
   Dice dice(GetParam());
   const Platform machine = random_machine(dice);
   const Request request = random_request(dice);
-  manifest::Catalogue reversed = catalogue();
+  manifest::Catalog reversed = catalog();
   std::reverse(reversed.builds.begin(), reversed.builds.end());
-  // In this catalogue no two builds of an engine and system are equal in rank.
+  // In this catalog no two builds of an engine and system are equal in rank.
   EXPECT_EQ(ranked(plan_for(machine, request)), ranked(decide(machine, reversed, {}, request, now)));
 }
 

@@ -22,10 +22,10 @@ Request request_for(const std::string& engine = "pytorch") {
 }
 
 const manifest::Build& build_named(const std::string& id) {
-  for (const auto& build : catalogue().builds)
+  for (const auto& build : catalog().builds)
     if (build->id == id) return *build;
   ADD_FAILURE() << "no build " << id;
-  return *catalogue().builds[0];
+  return *catalog().builds[0];
 }
 
 history::History history_with(const std::string& id, history::State state, std::int64_t retry_after = 0) {
@@ -85,10 +85,10 @@ TEST(RequestTest, a_device_alone_must_be_there_and_a_list_allows_the_rest) {
   const Plan plan = plan_for(ubuntu22, request);
   EXPECT_EQ(chosen(plan), "2.8.0-cpu");
   EXPECT_TRUE(plan.fallback);
-  std::string told;
+  std::string reported;
   for (const Check& check : plan.candidates[0].checks())
-    if (check.requirement.starts_with("device ")) told = check.observed;
-  EXPECT_EQ(told, "cpu; not cuda:0: flavor cpu has no cuda");
+    if (check.requirement.starts_with("device ")) reported = check.observed;
+  EXPECT_EQ(reported, "cpu; not cuda:0: flavor cpu has no cuda");
   request.device = "cuda:1";
   EXPECT_EQ(code_of(plan_for(a100, request), "2.8.0-cu129"), "EH-S09");
   request.device = "cpu";
@@ -99,26 +99,26 @@ TEST(RequestTest, a_device_alone_must_be_there_and_a_list_allows_the_rest) {
 
 // What the remedies speak of: a wish that turned no build down is not to be dropped.
 TEST(RequestTest, when_nothing_fits_the_wishes_that_turned_builds_down_are_named) {
-  const auto wishes = [](const Plan& plan) {
+  const auto constraints = [](const Plan& plan) {
     std::vector<std::string> keys;
     for (const char* key : {"unknown_version", "of_other_versions", "of_other_flavors", "for_other_devices"})
       if (plan.diagnosis && !plan.diagnosis->value(key).empty()) keys.emplace_back(key);
     return keys;
   };
-  EXPECT_THAT(wishes(plan_for(linux_machine("2.5", "3.4.13"))), IsEmpty());
+  EXPECT_THAT(constraints(plan_for(linux_machine("2.5", "3.4.13"))), IsEmpty());
   Request request = request_for();
   request.flavor = "cu126";
   request.require = true;
   request.flavor_source = "ENGINEHOST_FLAVOR";
-  EXPECT_THAT(wishes(plan_for(ubuntu22, request)), ElementsAre("of_other_flavors"));
+  EXPECT_THAT(constraints(plan_for(ubuntu22, request)), ElementsAre("of_other_flavors"));
   EXPECT_EQ(plan_for(ubuntu22, request).diagnosis->value("demanded_by"), "ENGINEHOST_FLAVOR");
   request.flavor_source.clear();
   EXPECT_EQ(plan_for(ubuntu22, request).diagnosis->value("demanded_by"), "") << "known to nobody";
   request.version = "2.8";
-  EXPECT_THAT(wishes(plan_for(ubuntu22, request)), ElementsAre("of_other_versions", "of_other_flavors"));
+  EXPECT_THAT(constraints(plan_for(ubuntu22, request)), ElementsAre("of_other_versions", "of_other_flavors"));
   request = request_for();
   request.device = "mps";
-  EXPECT_THAT(wishes(plan_for(ubuntu22, request)), ElementsAre("for_other_devices"));
+  EXPECT_THAT(constraints(plan_for(ubuntu22, request)), ElementsAre("for_other_devices"));
 }
 
 TEST(RequestTest, a_version_that_nobody_has_is_named_with_the_nearest) {
@@ -156,7 +156,7 @@ TEST(AvailabilityTest, withdrawn_undigested_and_uncompiled_builds_are_listed_and
   EXPECT_EQ(find(plan, "1.21.9-cpu")->diagnosis()->value("reason"), "crashes in Conv");
   EXPECT_EQ(chosen(plan), "1.22.0-cu12");
 
-  manifest::Catalogue with_uncompiled = catalogue();
+  manifest::Catalog with_uncompiled = catalog();
   auto uncompiled = std::make_shared<manifest::Build>(build_named("reference-1.0.0-cpu-linux-x86_64"));
   uncompiled->not_built = "cmake --build build --target engine_reference";
   with_uncompiled.builds.assign(1, uncompiled);
@@ -287,7 +287,7 @@ TEST(UnknownTest, the_driver_s_version_stands_in_for_its_answer) {
 TEST(UnknownTest, a_requirement_nobody_knows_is_unknown) {
   auto build = std::make_shared<manifest::Build>(build_named("reference-1.0.0-cpu-linux-x86_64"));
   build->requires_.unknown.emplace_back("npu", R"({"tops":40})");
-  manifest::Catalogue one;
+  manifest::Catalog one;
   one.builds.push_back(build);
   const Plan plan = decide(ubuntu22, one, {}, request_for("reference"), now);
   EXPECT_EQ(plan.candidates[0].verdict, Verdict::chosen);
@@ -401,7 +401,7 @@ TEST(DescribeTest, a_candidate_tells_its_reasons_after_the_machine_and_the_catal
   std::optional<Candidate> kept;
   {
     const auto machine = std::make_unique<Platform>(a100);
-    const auto offered = std::make_unique<manifest::Catalogue>(catalogue());
+    const auto offered = std::make_unique<manifest::Catalog>(catalog());
     Plan plan = decide(*machine, *offered, {}, request_for(), now);
     kept = *find(plan, "2.8.0-cu128");
   }

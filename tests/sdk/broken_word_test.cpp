@@ -10,13 +10,13 @@ class BrokenWord : public PlayedEngine {
  protected:
   static void behave(const char* how) { set_variable("DEVICE_BEHAVIOUR", how); }
   // The cause that is told for a model that cannot be used; empty when it loads.
-  std::string refused(const char* behaviour) {
-    behave(behaviour);
+  std::string refused(const char* behavior) {
+    behave(behavior);
     const auto model = load("cpu");
     return model ? "" : code() + ": " + enginehost_error_cause(error_.get());
   }
-  std::string refused_run(enginehost_model* model, const char* behaviour) {
-    behave(behaviour);
+  std::string refused_run(enginehost_model* model, const char* behavior) {
+    behave(behavior);
     const Numbers numbers({1, 2});
     return run(model, numbers.tensor).ran ? "" : code() + ": " + enginehost_error_cause(error_.get());
   }
@@ -66,7 +66,7 @@ TEST_F(BrokenWord, NamesWithoutMeasureMakeNoMessageWithoutMeasure) {
   const Numbers numbers({1, 2});
   DLTensor flat = numbers.tensor;
   flat.ndim = 1;
-  const auto told = [&](const char* input, const DLTensor& tensor, std::size_t count) {
+  const auto reported = [&](const char* input, const DLTensor& tensor, std::size_t count) {
     const enginehost_input inputs[] = {{input, &tensor}, {input, &tensor}};
     enginehost_outputs* outputs = nullptr;
     enginehost_error* error = nullptr;
@@ -78,13 +78,13 @@ TEST_F(BrokenWord, NamesWithoutMeasureMakeNoMessageWithoutMeasure) {
     }
     return error != nullptr ? code() : std::string();
   };
-  EXPECT_EQ(told(name.c_str(), numbers.tensor, 1), "");
-  EXPECT_EQ(told("x", numbers.tensor, 1), "EH-P42");
-  EXPECT_EQ(told(name.c_str(), numbers.tensor, 0), "EH-P43");
-  EXPECT_EQ(told(name.c_str(), flat, 1), "EH-P44");
-  EXPECT_EQ(told(name.c_str(), numbers.tensor, 2), "EH-P45");
+  EXPECT_EQ(reported(name.c_str(), numbers.tensor, 1), "");
+  EXPECT_EQ(reported("x", numbers.tensor, 1), "EH-P42");
+  EXPECT_EQ(reported(name.c_str(), numbers.tensor, 0), "EH-P43");
+  EXPECT_EQ(reported(name.c_str(), flat, 1), "EH-P44");
+  EXPECT_EQ(reported(name.c_str(), numbers.tensor, 2), "EH-P45");
   behave("long name, no output");
-  EXPECT_EQ(told(name.c_str(), numbers.tensor, 1), "EH-E01");
+  EXPECT_EQ(reported(name.c_str(), numbers.tensor, 1), "EH-E01");
 }
 
 TEST_F(BrokenWord, AnOutputThatCannotBeReleasedHasADeleterAllTheSame) {

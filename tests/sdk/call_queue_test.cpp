@@ -46,7 +46,7 @@ TEST(CallQueueTest, OneThatEndsWakesOneThread) {
 TEST(CallQueueTest, WhoGivesUpLeavesItsPlaceToTheNext) {
   CallQueue queue;
   CancelToken cancel;
-  auto first = std::make_unique<Result<CallQueue::Turn>>(queue.take({}));
+  auto first = std::make_unique<Result<CallQueue::OpenLock>>(queue.take({}));
   std::thread impatient([&] {
     const auto turn = queue.take(cancel);
     ASSERT_FALSE(turn);
@@ -63,10 +63,10 @@ TEST(CallQueueTest, WhoGivesUpLeavesItsPlaceToTheNext) {
 }
 
 #if defined(__GLIBC__)
-// glibc unwinds a thread that is cancelled, as an exception would.
+// glibc unwinds a thread that is canceled, as an exception would.
 TEST(CallQueueTest, AThreadThatIsUnwoundWhileItWaitsLeavesItsPlace) {
   CallQueue queue;
-  auto first = std::make_unique<Result<CallQueue::Turn>>(queue.take({}));
+  auto first = std::make_unique<Result<CallQueue::OpenLock>>(queue.take({}));
   pthread_t waiting{};
   ASSERT_EQ(::pthread_create(
                 &waiting, nullptr,

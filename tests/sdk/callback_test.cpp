@@ -92,19 +92,19 @@ TEST_F(Callbacks, ADeclinedConsentIsNotToldToRunWithoutATerminal) {
 }
 
 // What the callback of an engine holds, and whether it is gone.
-std::atomic<bool> gone = false, told = false, gone_while_told = false;
+std::atomic<bool> gone = false, reported = false, gone_while_reported = false;
 struct Held {
   ~Held() { gone = true; }
 };
 
 TEST_F(Callbacks, LiveOnWhileTheirEngineIsReplaced) {
-  gone = told = gone_while_told = false;
+  gone = reported = gone_while_reported = false;
   sdk::Request request = asked("cache");
   auto held = std::make_shared<Held>();
   request.on_device = [held](const enginehost_device_event&) {
-    told = true;
+    reported = true;
     for (int i = 0; i < 30 && !gone; ++i) std::this_thread::sleep_for(10ms);
-    gone_while_told = gone.load();
+    gone_while_reported = gone.load();
   };
   held.reset();
   sdk::Engine engine = sdk::Engine::open(request);
@@ -113,11 +113,11 @@ TEST_F(Callbacks, LiveOnWhileTheirEngineIsReplaced) {
   request.on_device = nullptr;
   set_variable("DEVICE_BEHAVIOUR", "lose");
   std::thread loses([&] { enginehost_engine_self_test(other.get(), 1, "cuda:0", nullptr); });
-  for (int i = 0; i < 5000 && !told; ++i) std::this_thread::sleep_for(1ms);
-  EXPECT_TRUE(told);
+  for (int i = 0; i < 5000 && !reported; ++i) std::this_thread::sleep_for(1ms);
+  EXPECT_TRUE(reported);
   engine = sdk::Engine::open(request);
   loses.join();
-  EXPECT_FALSE(gone_while_told);
+  EXPECT_FALSE(gone_while_reported);
   EXPECT_TRUE(gone);
 }
 

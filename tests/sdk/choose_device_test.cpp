@@ -132,7 +132,7 @@ TEST_F(ChosenDevices, WorkOrSayWhyNot) {
   EXPECT_NE(enginehost_engine_functional(engine_.get(), "cuda:7", nullptr, &error), ENGINEHOST_OK);
   EXPECT_STREQ(enginehost_error_code(error), "EH-S09");
   enginehost_error_free(error);
-  set_variable("DEVICE_BEHAVIOUR", "lose");  // asked anew at each call
+  set_variable("DEVICE_BEHAVIOUR", "lose");  // asked again at each call
   EXPECT_NE(enginehost_engine_functional(engine_.get(), "gpu", nullptr, &error), ENGINEHOST_OK);
   EXPECT_STRNE(enginehost_error_code(error), "");
   enginehost_error_free(error);

@@ -57,7 +57,7 @@ TEST_F(OneModel, IsWaitedForNoLongerThanTheCallerWants) {
     std::string failure;
     while (!stop) run(model.get(), numbers.tensor, &failure);
   });
-  // One that finds the model idle runs, and this engine's runs do not look whether they are cancelled.
+  // One that finds the model idle runs, and this engine's runs do not look whether they are canceled.
   bool interrupted = false;
   for (int i = 0; i < 100 && !interrupted; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));  // which the other uses

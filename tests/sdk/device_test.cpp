@@ -10,11 +10,11 @@
 namespace enginehost::test {
 namespace {
 
-struct Told {
+struct Reported {
   std::vector<std::string> events;
   static void hear(const enginehost_device_event* event, void* user_data) {
-    static_cast<Told*>(user_data)->events.push_back(std::string(event->device) +
-                                                    (event->lost ? " lost " : " back ") + event->code);
+    static_cast<Reported*>(user_data)->events.push_back(std::string(event->device) +
+                                                        (event->lost ? " lost " : " back ") + event->code);
   }
 };
 
@@ -26,8 +26,8 @@ class Devices : public Sdk {
     build.files = {{build.plugin, played_plugin()}};
     publish(build);
     enginehost_request asked = request();
-    asked.on_device = &Told::hear;
-    asked.user_data = &told_;
+    asked.on_device = &Reported::hear;
+    asked.user_data = &reported_;
     engine_ = open(asked);
     ASSERT_TRUE(engine_) << said();
   }
@@ -42,7 +42,7 @@ class Devices : public Sdk {
     return found;
   }
 
-  Told told_;
+  Reported reported_;
   Handle<enginehost_engine> engine_;
 };
 
@@ -55,7 +55,7 @@ TEST_F(Devices, AreMeasured) {
   EXPECT_GT(found.cpu_milliseconds, 0);
   EXPECT_GT(found.memory_free, 0u);
   EXPECT_STREQ(check("cpu:0").computed_on, "cpu:0");
-  EXPECT_TRUE(told_.events.empty());
+  EXPECT_TRUE(reported_.events.empty());
 }
 
 TEST_F(Devices, Case27_ThatAreLostAreToldOnceAndOpenedAgainByACheck) {
@@ -64,14 +64,14 @@ TEST_F(Devices, Case27_ThatAreLostAreToldOnceAndOpenedAgainByACheck) {
   EXPECT_NE(enginehost_engine_self_test(engine_.get(), 2, "cuda:0", &error), ENGINEHOST_OK);
   EXPECT_STREQ(enginehost_error_code(error), "EH-E01");
   enginehost_error_free(error);
-  ASSERT_EQ(told_.events, std::vector<std::string>{"cuda:0 lost EH-E01"});
+  ASSERT_EQ(reported_.events, std::vector<std::string>{"cuda:0 lost EH-E01"});
   behave("");  // the engine that lost it has lost it for good; a new one has not
   const enginehost_check found = check("cuda:0");
   ASSERT_EQ(status_, ENGINEHOST_OK) << said();
   EXPECT_EQ(found.reopened, 1);
-  EXPECT_EQ(told_.events.back(), "cuda:0 back ");
+  EXPECT_EQ(reported_.events.back(), "cuda:0 back ");
   EXPECT_EQ(check("cuda:0").reopened, 0);
-  EXPECT_EQ(told_.events.size(), 2u);
+  EXPECT_EQ(reported_.events.size(), 2u);
 }
 
 TEST_F(Devices, ThatWereOpenedAgainAreNotLostByAModelOfBefore) {
@@ -89,12 +89,12 @@ TEST_F(Devices, ThatWereOpenedAgainAreNotLostByAModelOfBefore) {
   behave("");
   EXPECT_EQ(check("cuda:0").reopened, 1) << said();
   const std::vector<std::string> so_far = {"cuda:0 lost EH-E01", "cuda:0 back "};
-  EXPECT_EQ(told_.events, so_far);
+  EXPECT_EQ(reported_.events, so_far);
   EXPECT_EQ(enginehost_model_run(loaded, &input, 1, nullptr, &outputs, nullptr), ENGINEHOST_NOT_LOADED);
-  EXPECT_EQ(told_.events, so_far) << "the engine that works has lost nothing";
+  EXPECT_EQ(reported_.events, so_far) << "the engine that works has lost nothing";
   behave("lose");
   check("cuda:0");
-  EXPECT_EQ(told_.events.size(), 3u) << "its own losses are told as before";
+  EXPECT_EQ(reported_.events.size(), 3u) << "its own losses are told as before";
 }
 
 TEST_F(Devices, WhoseCheckTakesLongDoNotKeepTheReportOfAnotherHandleBack) {
@@ -113,9 +113,9 @@ TEST_F(Devices, WhoseCheckTakesLongDoNotKeepTheReportOfAnotherHandleBack) {
 }
 
 TEST_F(Devices, OfASharedEngineAreToldToEveryHandleThatIsStillOpen) {
-  Told of_the_second, of_the_third;
+  Reported of_the_second, of_the_third;
   enginehost_request asked = request();
-  asked.on_device = &Told::hear;
+  asked.on_device = &Reported::hear;
   asked.user_data = &of_the_second;
   const auto second = open(asked);
   ASSERT_TRUE(second) << said();
@@ -124,14 +124,14 @@ TEST_F(Devices, OfASharedEngineAreToldToEveryHandleThatIsStillOpen) {
   behave("lose");
   enginehost_engine_self_test(second.get(), 2, "cuda:0", nullptr);
   behave("");
-  EXPECT_EQ(told_.events, std::vector<std::string>{"cuda:0 lost EH-E01"});
-  EXPECT_EQ(of_the_second.events, told_.events);
+  EXPECT_EQ(reported_.events, std::vector<std::string>{"cuda:0 lost EH-E01"});
+  EXPECT_EQ(of_the_second.events, reported_.events);
   EXPECT_TRUE(of_the_third.events.empty());
   // Whoever opens now gets an engine whose device works.
   asked.user_data = &of_the_third;
-  const auto anew = open(asked);
-  ASSERT_TRUE(anew) << said();
-  EXPECT_EQ(enginehost_engine_self_test(anew.get(), 2, "cuda:0", nullptr), ENGINEHOST_OK);
+  const auto again = open(asked);
+  ASSERT_TRUE(again) << said();
+  EXPECT_EQ(enginehost_engine_self_test(again.get(), 2, "cuda:0", nullptr), ENGINEHOST_OK);
   EXPECT_TRUE(of_the_third.events.empty());
 }
 
@@ -141,7 +141,7 @@ TEST_F(Devices, ThatStayLostSayWhyTheyCouldNotBeOpenedAgain) {
   EXPECT_EQ(status_, ENGINEHOST_NOT_LOADED);
   EXPECT_EQ(code(), "EH-E01");
   EXPECT_THAT(std::string(enginehost_error_json(error_.get())), testing::HasSubstr("reopening"));
-  EXPECT_EQ(told_.events, std::vector<std::string>{"cuda:0 lost EH-E01"});
+  EXPECT_EQ(reported_.events, std::vector<std::string>{"cuda:0 lost EH-E01"});
 }
 
 TEST_F(Devices, R17_WhoseResultsLieElsewhereAreFoundOut) {

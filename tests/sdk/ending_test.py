@@ -19,7 +19,7 @@ def main():
         for number in range(options.runs):
             ended = subprocess.run([options.program, options.how], env=environment, stdout=subprocess.PIPE,
                                    stderr=subprocess.STDOUT, text=True, timeout=120)
-            wanted = ["opened reference", "told EH-S02"] if options.how == "global" else []
+            wanted = ["opened reference", "reported EH-S02"] if options.how == "global" else []
             missing = [text for text in wanted if text not in ended.stdout]
             if ended.returncode != 0 or missing:
                 print(f"run {number + 1} of {options.runs} ended with {ended.returncode}; not printed: {missing}")

@@ -10,18 +10,18 @@
 namespace enginehost::test {
 namespace {
 
-class FirstWork : public Sdk {
+class WorkObserver : public Sdk {
  protected:
-  FirstWork() {
+  WorkObserver() {
     TestBuild build = good_build();
     build.files = {{build.plugin, played_plugin()}};
     publish(build);
     write_text(folder_ / "any.played", "");
   }
-  ~FirstWork() override { remove_variable("DEVICE_BEHAVIOUR"); }
+  ~WorkObserver() override { remove_variable("DEVICE_BEHAVIOUR"); }
 
   // As an application of its own.
-  void load_and_run(const char* behaviour, int runs = 1) {
+  void load_and_run(const char* behavior, int runs = 1) {
     const rlimit no_core = {0, 0};
     ::setrlimit(RLIMIT_CORE, &no_core);
     const auto engine = open(request());
@@ -34,7 +34,7 @@ class FirstWork : public Sdk {
     const Numbers numbers({1, 2});
     const enginehost_input input = {"x", &numbers.tensor};
     for (int i = 0; i < runs; ++i) {
-      if (i + 1 == runs) set_variable("DEVICE_BEHAVIOUR", behaviour);
+      if (i + 1 == runs) set_variable("DEVICE_BEHAVIOUR", behavior);
       enginehost_outputs* outputs = nullptr;
       enginehost_model_run(model.get(), &input, 1, nullptr, &outputs, nullptr);
       enginehost_outputs_free(outputs);
@@ -42,14 +42,14 @@ class FirstWork : public Sdk {
   }
 };
 
-TEST_F(FirstWork, AModelsFirstRunThatEndsTheApplicationTwiceSetsTheBuildAside) {
+TEST_F(WorkObserver, AModelsFirstRunThatEndsTheApplicationTwiceSetsTheBuildAside) {
   EXPECT_EXIT(load_and_run("crash in a run"), testing::KilledBySignal(SIGABRT), "");
   EXPECT_EXIT(load_and_run("crash in a run"), testing::KilledBySignal(SIGABRT), "");
   EXPECT_FALSE(open(request()));
   EXPECT_THAT(said(), testing::HasSubstr("warmup"));
 }
 
-TEST_F(FirstWork, AnEngineThatEndsTheApplicationByExitIsNoBetter) {
+TEST_F(WorkObserver, AnEngineThatEndsTheApplicationByExitIsNoBetter) {
   const std::string configuration = read_text(config_of_tests());
   for (int i = 0; i < 2; ++i) {
     EXPECT_EXIT(load_and_run("exit in a run"), testing::ExitedWithCode(0), "");
@@ -59,7 +59,7 @@ TEST_F(FirstWork, AnEngineThatEndsTheApplicationByExitIsNoBetter) {
   EXPECT_THAT(said(), testing::HasSubstr("warmup"));
 }
 
-TEST_F(FirstWork, ALaterRunThatEndsTheApplicationIsItsOwnToReport) {
+TEST_F(WorkObserver, ALaterRunThatEndsTheApplicationIsItsOwnToReport) {
   for (int i = 0; i < 3; ++i)
     EXPECT_EXIT(load_and_run("crash in a run", 2), testing::KilledBySignal(SIGABRT), "");
   EXPECT_TRUE(open(request())) << said();

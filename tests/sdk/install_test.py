@@ -215,9 +215,9 @@ def check_commands(system, prefix, environment):
     outcome = document.get("outcome", {})
     if outcome.get("state") != "opened" or not outcome.get("proven"):
         fail("the installed engine-info did not prove and open: %s" % json.dumps(document.get("warnings")))
-    told = run(system.command(program, "--code", "EH-M40"), env=environment).stdout
-    if "docs/ and manifests/ are in %s" % system.path(prefix / "share/doc/enginehost") not in told:
-        fail("engine-info --code does not say where the pages are that it names: %s" % told)
+    reported = run(system.command(program, "--code", "EH-M40"), env=environment).stdout
+    if "docs/ and manifests/ are in %s" % system.path(prefix / "share/doc/enginehost") not in reported:
+        fail("engine-info --code does not say where the pages are that it names: %s" % reported)
     where = [setting["value"] for setting in document.get("config", []) if setting["key"] == "helper"]
     if where and not any(system.path(prefix) in value for value in where):
         fail("the helper that is used is not the installed one: %s" % where)

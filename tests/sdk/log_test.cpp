@@ -13,7 +13,7 @@ using testing::IsEmpty;
 
 class Log : public PlayedEngine {
  protected:
-  struct Told {
+  struct Reported {
     std::mutex mutex;
     std::vector<std::string> lines;
   };
@@ -22,21 +22,21 @@ class Log : public PlayedEngine {
     cache_ = path_text(folder_ / "other cache");  // nothing is proven there
     set_variable("DEVICE_BEHAVIOUR", "logs");
   }
-  enginehost_request listening(Told& told) const {
+  enginehost_request listening(Reported& reported) const {
     enginehost_request request = this->request();
-    request.user_data = &told;
+    request.user_data = &reported;
     request.on_log = [](const enginehost_log* message, void* data) {
       EXPECT_EQ(message->size, sizeof *message);
-      auto* into = static_cast<Told*>(data);
+      auto* into = static_cast<Reported*>(data);
       const std::lock_guard lock(into->mutex);
       into->lines.push_back(std::string(message->in_probe != 0 ? "probe " : "") +
                             std::to_string(message->level) + " " + message->topic + ": " + message->message);
     };
     return request;
   }
-  static std::vector<std::string> take(Told& told) {
-    const std::lock_guard lock(told.mutex);
-    return std::exchange(told.lines, {});
+  static std::vector<std::string> take(Reported& reported) {
+    const std::lock_guard lock(reported.mutex);
+    return std::exchange(reported.lines, {});
   }
   static void test(enginehost_engine* engine) {
     EXPECT_EQ(enginehost_engine_self_test(engine, 0, "cpu", nullptr), ENGINEHOST_OK);
@@ -44,31 +44,31 @@ class Log : public PlayedEngine {
 };
 
 TEST_F(Log, IsToldFromTheConfiguredLevelOnAlsoOfTheProbe) {
-  Told told;
-  auto engine = open(listening(told));
+  Reported reported;
+  auto engine = open(listening(reported));
   ASSERT_TRUE(engine) << said();
-  const auto of_probe = take(told);
+  const auto of_probe = take(reported);
   EXPECT_THAT(of_probe,
               testing::IsSupersetOf({"probe 30 played: made", "probe 30 : tested", "30 played: made"}));
   EXPECT_THAT(of_probe, testing::Each(testing::Not(HasSubstr("details"))));
   test(engine.get());
-  EXPECT_THAT(take(told), ElementsAre("30 : tested"));
+  EXPECT_THAT(take(reported), ElementsAre("30 : tested"));
   // Proven: there is no probe any more.
   engine.reset();
-  ASSERT_TRUE(engine = open(listening(told))) << said();
-  EXPECT_THAT(take(told), ElementsAre("30 played: made"));
+  ASSERT_TRUE(engine = open(listening(reported))) << said();
+  EXPECT_THAT(take(reported), ElementsAre("30 played: made"));
 }
 
 TEST_F(Log, TheLevelIsTheRequestsWhereItHasOne) {
-  Told told;
-  enginehost_request request = listening(told);
+  Reported reported;
+  enginehost_request request = listening(reported);
   request.no_probe = 1;
   request.log_level = ENGINEHOST_LOG_DEBUG;
   ASSERT_TRUE(open(request)) << said();
-  EXPECT_THAT(take(told), ElementsAre("10 played: details", "30 played: made"));
+  EXPECT_THAT(take(reported), ElementsAre("10 played: details", "30 played: made"));
   request.log_level = ENGINEHOST_LOG_ERROR;
   ASSERT_TRUE(open(request)) << said();
-  EXPECT_THAT(take(told), IsEmpty());
+  EXPECT_THAT(take(reported), IsEmpty());
   request.log_level = 7;
   EXPECT_FALSE(open(request));
   EXPECT_EQ(status_, ENGINEHOST_INVALID);
@@ -77,16 +77,16 @@ TEST_F(Log, TheLevelIsTheRequestsWhereItHasOne) {
 
 TEST_F(Log, TheLevelIsTheConfiguredOneWhereTheRequestHasNone) {
   write_text(configuration_, "{\"repositories_default\": false, \"log\": \"debug\"}");
-  Told told;
-  enginehost_request request = listening(told);
+  Reported reported;
+  enginehost_request request = listening(reported);
   request.no_probe = 1;
   ASSERT_TRUE(open(request)) << said();
-  EXPECT_THAT(take(told), ElementsAre("10 played: details", "30 played: made"));
+  EXPECT_THAT(take(reported), ElementsAre("10 played: details", "30 played: made"));
 }
 
 // As long as each is there, and not for one that is gone.
 TEST_F(Log, EveryHandleOfASharedEngineHearsIt) {
-  Told first, second;
+  Reported first, second;
   auto one = open(listening(first));
   ASSERT_TRUE(one) << said();
   auto other = open(listening(second));
@@ -103,13 +103,13 @@ TEST_F(Log, EveryHandleOfASharedEngineHearsIt) {
 }
 
 TEST_F(Log, ACallerWhoKnowsNothingOfItIsNotReadThatFar) {
-  Told told;
-  enginehost_request older = listening(told);
+  Reported reported;
+  enginehost_request older = listening(reported);
   older.size = offsetof(enginehost_request, on_log);
   const auto engine = open(older);
   ASSERT_TRUE(engine) << said();
   test(engine.get());
-  EXPECT_THAT(take(told), IsEmpty());
+  EXPECT_THAT(take(reported), IsEmpty());
 }
 
 TEST_F(Log, TheCppFaceTellsItToo) {

@@ -102,8 +102,8 @@ TEST_F(Sdk, WhatIsOpenAlreadyIsGivenAgainAsAnotherHandle) {
   const auto are_one = [&] {
     return enginehost_engine_report(second.get()) == enginehost_engine_report(first.get());
   };
-  // Where installing takes longer than a look counts, it is looked at anew; a ticket leads to what is open as
-  // soon as the files have been at rest for a while.
+  // Where installing takes longer than a look counts, it is looked at again; a cached decision leads to what
+  // is open as soon as the files have been at rest for a while.
   for (int tries = 0; tries < 50 && !are_one(); ++tries) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     first = std::move(second);

@@ -48,9 +48,9 @@ class PlayedEngine : public Sdk {
       error_ = std::move(owned);
     }
     if (status != ENGINEHOST_OK) return {};
-    const auto* told = static_cast<const std::int64_t*>(
+    const auto* reported = static_cast<const std::int64_t*>(
         static_cast<const DLTensor*>(enginehost_outputs_tensor(raw, 0))->data);
-    return {true, told[0] != 0, told[1], told[2], told[3], told[4]};
+    return {true, reported[0] != 0, reported[1], reported[2], reported[3], reported[4]};
   }
 
   Handle<enginehost_engine> engine_;

@@ -20,18 +20,19 @@ namespace {
 using namespace std::chrono_literals;
 
 // What was told, from another thread.
-class Told {
+class Reported {
  public:
   static void hear(const enginehost_device_event* event, void* user_data) {
-    auto& told = *static_cast<Told*>(user_data);
+    auto& reported = *static_cast<Reported*>(user_data);
     {
-      const std::lock_guard hold(told.mutex_);
-      told.events_.push_back(std::string(event->device) + (event->lost ? " lost " : " back ") + event->code);
-      if (event->error != nullptr) told.text_ = enginehost_error_text(event->error);
+      const std::lock_guard hold(reported.mutex_);
+      reported.events_.push_back(std::string(event->device) + (event->lost ? " lost " : " back ") +
+                                 event->code);
+      if (event->error != nullptr) reported.text_ = enginehost_error_text(event->error);
     }
-    told.changed_.notify_all();
-    if (told.then) told.then(*event);
-    ++told.ended;
+    reported.changed_.notify_all();
+    if (reported.then) reported.then(*event);
+    ++reported.ended;
   }
   bool wait_for(std::size_t count) {
     std::unique_lock lock(mutex_);
@@ -58,8 +59,8 @@ class Told {
 class Watched : public Sdk {
  protected:
   // The variables stay as they are while a watch runs: its plugin reads them on another thread.
-  void open_with(const char* behaviour) {
-    set_variable("DEVICE_BEHAVIOUR", behaviour);
+  void open_with(const char* behavior) {
+    set_variable("DEVICE_BEHAVIOUR", behavior);
     set_variable("DEVICE_FILE", device());
     write_text(folder_ / "device", "");
     TestBuild build = good_build();
@@ -77,44 +78,45 @@ class Watched : public Sdk {
   void take_away() { std::filesystem::remove(folder_ / "device"); }
   void bring_back() { write_text(folder_ / "device", ""); }
 
-  enginehost_status watch(enginehost_engine* engine, Told& told, const char* name = nullptr) {
+  enginehost_status watch(enginehost_engine* engine, Reported& reported, const char* name = nullptr) {
     enginehost_watch watch = ENGINEHOST_WATCH_INIT;
     watch.device = name;
     watch.interval_ms = 100;
-    watch.user_data = &told;
-    watch.on_device = &Told::hear;
+    watch.user_data = &reported;
+    watch.on_device = &Reported::hear;
     return enginehost_engine_watch(engine, &watch, nullptr);
   }
 
-  Told told_;  // longer than the engine
+  Reported reported_;  // longer than the engine
   Handle<enginehost_engine> engine_;
 };
 
 TEST_F(Watched, Case27_R18_AreToldLostOnceAndBackOnceWithoutACall) {
   open_with("vanish");
-  ASSERT_EQ(watch(engine_.get(), told_), ENGINEHOST_OK);
+  ASSERT_EQ(watch(engine_.get(), reported_), ENGINEHOST_OK);
   std::this_thread::sleep_for(300ms);
-  EXPECT_TRUE(told_.events().empty());
+  EXPECT_TRUE(reported_.events().empty());
   take_away();
-  ASSERT_TRUE(told_.wait_for(1));
+  ASSERT_TRUE(reported_.wait_for(1));
   std::this_thread::sleep_for(500ms);
-  EXPECT_EQ(told_.events(), std::vector<std::string>{"cuda:0 lost EH-R18"});
-  EXPECT_THAT(told_.text(), testing::HasSubstr("cuda:0 is lost to reference-good: the device has fallen off "
-                                               "the bus"));
+  EXPECT_EQ(reported_.events(), std::vector<std::string>{"cuda:0 lost EH-R18"});
+  EXPECT_THAT(reported_.text(),
+              testing::HasSubstr("cuda:0 is lost to reference-good: the device has fallen off "
+                                 "the bus"));
   bring_back();
-  ASSERT_TRUE(told_.wait_for(2));
+  ASSERT_TRUE(reported_.wait_for(2));
   std::this_thread::sleep_for(300ms);
-  EXPECT_EQ(told_.events(), (std::vector<std::string>{"cuda:0 lost EH-R18", "cuda:0 back "}));
+  EXPECT_EQ(reported_.events(), (std::vector<std::string>{"cuda:0 lost EH-R18", "cuda:0 back "}));
 }
 
 TEST_F(Watched, ThatAnEngineHasLostForGoodAreOpenedAgainInANewOne) {
   open_with("vanish for good");
-  ASSERT_EQ(watch(engine_.get(), told_, "cuda:0"), ENGINEHOST_OK);
+  ASSERT_EQ(watch(engine_.get(), reported_, "cuda:0"), ENGINEHOST_OK);
   take_away();
-  ASSERT_TRUE(told_.wait_for(1));
+  ASSERT_TRUE(reported_.wait_for(1));
   bring_back();
-  ASSERT_TRUE(told_.wait_for(2));
-  EXPECT_EQ(told_.events().back(), "cuda:0 back ");
+  ASSERT_TRUE(reported_.wait_for(2));
+  EXPECT_EQ(reported_.events().back(), "cuda:0 back ");
   EXPECT_EQ(enginehost_engine_self_test(engine_.get(), 2, "cuda:0", nullptr), ENGINEHOST_OK);
 }
 
@@ -122,109 +124,109 @@ TEST_F(Watched, WhoseLossACallShowsAreToldWithoutWaitingForTheNextQuestion) {
   open_with("vanish");
   enginehost_watch rare = ENGINEHOST_WATCH_INIT;
   rare.interval_ms = 600'000;
-  rare.user_data = &told_;
-  rare.on_device = &Told::hear;
+  rare.user_data = &reported_;
+  rare.on_device = &Reported::hear;
   ASSERT_EQ(enginehost_engine_watch(engine_.get(), &rare, nullptr), ENGINEHOST_OK);
   take_away();
   EXPECT_NE(enginehost_engine_self_test(engine_.get(), 2, "cuda:0", nullptr), ENGINEHOST_OK);
-  ASSERT_TRUE(told_.wait_for(1));
-  EXPECT_EQ(told_.events(), std::vector<std::string>{"cuda:0 lost EH-R18"});
+  ASSERT_TRUE(reported_.wait_for(1));
+  EXPECT_EQ(reported_.events(), std::vector<std::string>{"cuda:0 lost EH-R18"});
 }
 
 TEST_F(Watched, WhoseLossTheCopyOfATensorShowsAreToldAtOnce) {
   open_with("lose in a copy");
   enginehost_watch rare = ENGINEHOST_WATCH_INIT;
   rare.interval_ms = 600'000;
-  rare.user_data = &told_;
-  rare.on_device = &Told::hear;
+  rare.user_data = &reported_;
+  rare.on_device = &Reported::hear;
   ASSERT_EQ(enginehost_engine_watch(engine_.get(), &rare, nullptr), ENGINEHOST_OK);
   const Numbers numbers({1, 2});
   DLManagedTensorVersioned* out = nullptr;
   EXPECT_EQ(enginehost_tensor_copy(engine_.get(), &numbers.tensor, "cuda:0", nullptr, &out, nullptr),
             ENGINEHOST_NOT_LOADED);
-  ASSERT_TRUE(told_.wait_for(1));
-  EXPECT_EQ(told_.events(), std::vector<std::string>{"cuda:0 lost EH-R18"});
+  ASSERT_TRUE(reported_.wait_for(1));
+  EXPECT_EQ(reported_.events(), std::vector<std::string>{"cuda:0 lost EH-R18"});
 }
 
 TEST_F(Watched, ThatAreOnlyUnavailableForAWhileAreNotLost) {
   open_with("unavailable");
-  ASSERT_EQ(watch(engine_.get(), told_), ENGINEHOST_OK);
+  ASSERT_EQ(watch(engine_.get(), reported_), ENGINEHOST_OK);
   take_away();
   std::this_thread::sleep_for(600ms);
-  EXPECT_TRUE(told_.events().empty()) << "no sign says that the device is gone";
+  EXPECT_TRUE(reported_.events().empty()) << "no sign says that the device is gone";
 }
 
 TEST_F(Watched, AreWatchedNoMoreWhenTheEngineIsFreed) {
   open_with("vanish");
   for (int i = 0; i < 50; ++i) {
-    ASSERT_EQ(watch(engine_.get(), told_), ENGINEHOST_OK) << "one replaces the one before";
+    ASSERT_EQ(watch(engine_.get(), reported_), ENGINEHOST_OK) << "one replaces the one before";
     std::this_thread::sleep_for(std::chrono::milliseconds(i % 7));
   }
   take_away();
   std::this_thread::sleep_for(95ms);
   engine_.reset();
-  const auto events = told_.events();
+  const auto events = reported_.events();
   std::this_thread::sleep_for(300ms);
-  EXPECT_EQ(told_.events(), events);
+  EXPECT_EQ(reported_.events(), events);
 }
 
 TEST_F(Watched, FreeingTheEngineWaitsForTheCallback) {
   open_with("vanish");
-  told_.then = [](const enginehost_device_event&) { std::this_thread::sleep_for(200ms); };
-  ASSERT_EQ(watch(engine_.get(), told_), ENGINEHOST_OK);
+  reported_.then = [](const enginehost_device_event&) { std::this_thread::sleep_for(200ms); };
+  ASSERT_EQ(watch(engine_.get(), reported_), ENGINEHOST_OK);
   take_away();
-  ASSERT_TRUE(told_.wait_for(1));
-  EXPECT_EQ(told_.ended, 0);
+  ASSERT_TRUE(reported_.wait_for(1));
+  EXPECT_EQ(reported_.ended, 0);
   engine_.reset();
-  EXPECT_EQ(told_.ended, 1);
+  EXPECT_EQ(reported_.ended, 1);
 }
 
 TEST_F(Watched, TheCallbackMayFreeTheEngine) {
   open_with("vanish");
   enginehost_engine* const engine = engine_.release();
-  told_.then = [engine](const enginehost_device_event&) { enginehost_engine_free(engine); };
-  ASSERT_EQ(watch(engine, told_), ENGINEHOST_OK);
+  reported_.then = [engine](const enginehost_device_event&) { enginehost_engine_free(engine); };
+  ASSERT_EQ(watch(engine, reported_), ENGINEHOST_OK);
   take_away();
-  ASSERT_TRUE(told_.wait_for(1));
-  while (told_.ended == 0) std::this_thread::yield();
+  ASSERT_TRUE(reported_.wait_for(1));
+  while (reported_.ended == 0) std::this_thread::yield();
   bring_back();
   std::this_thread::sleep_for(300ms);
-  EXPECT_EQ(told_.events().size(), 1u);
+  EXPECT_EQ(reported_.events().size(), 1u);
 }
 
 TEST_F(Watched, TheCallbackMayUseTheEngineAndEndTheWatch) {
   open_with("vanish");
   enginehost_status checked = ENGINEHOST_OK, stopped = ENGINEHOST_BUG;
-  told_.then = [&](const enginehost_device_event&) {
+  reported_.then = [&](const enginehost_device_event&) {
     enginehost_check found = ENGINEHOST_CHECK_INIT;
     checked = enginehost_engine_check(engine_.get(), "cuda:0", nullptr, &found, nullptr);
     stopped = enginehost_engine_watch(engine_.get(), nullptr, nullptr);
   };
-  ASSERT_EQ(watch(engine_.get(), told_), ENGINEHOST_OK);
+  ASSERT_EQ(watch(engine_.get(), reported_), ENGINEHOST_OK);
   take_away();
-  ASSERT_TRUE(told_.wait_for(1));
-  while (told_.ended == 0) std::this_thread::yield();
+  ASSERT_TRUE(reported_.wait_for(1));
+  while (reported_.ended == 0) std::this_thread::yield();
   EXPECT_EQ(checked, ENGINEHOST_NOT_LOADED);
   EXPECT_EQ(stopped, ENGINEHOST_OK);
   bring_back();
   std::this_thread::sleep_for(300ms);
-  EXPECT_EQ(told_.events().size(), 1u);
+  EXPECT_EQ(reported_.events().size(), 1u);
 }
 
 TEST_F(Watched, OfASharedEngineAreToldToEveryWatch) {
   open_with("vanish");
-  Told other;
+  Reported other;
   const auto second = open(request());
   ASSERT_TRUE(second) << said();
-  ASSERT_EQ(watch(engine_.get(), told_), ENGINEHOST_OK);
+  ASSERT_EQ(watch(engine_.get(), reported_), ENGINEHOST_OK);
   ASSERT_EQ(watch(second.get(), other), ENGINEHOST_OK);
   take_away();
-  ASSERT_TRUE(told_.wait_for(1));
+  ASSERT_TRUE(reported_.wait_for(1));
   ASSERT_TRUE(other.wait_for(1));
   bring_back();
-  ASSERT_TRUE(told_.wait_for(2));
+  ASSERT_TRUE(reported_.wait_for(2));
   ASSERT_TRUE(other.wait_for(2));
-  EXPECT_EQ(told_.events(), other.events());
+  EXPECT_EQ(reported_.events(), other.events());
 }
 
 TEST_F(Watched, TheCallbackOfTheCppFaceMayLetTheEngineGo) {
@@ -254,8 +256,8 @@ TEST_F(Watched, TheCallbackOfTheCppFaceMayLetTheEngineGo) {
 TEST_F(Watched, WrongArgumentsAreToldAndNothingIsWatched) {
   open_with("");
   enginehost_error* error = nullptr;
-  EXPECT_EQ(watch(nullptr, told_), ENGINEHOST_INVALID);
-  EXPECT_EQ(watch(engine_.get(), told_, "rocm:3"), ENGINEHOST_NOTHING_FITS);
+  EXPECT_EQ(watch(nullptr, reported_), ENGINEHOST_INVALID);
+  EXPECT_EQ(watch(engine_.get(), reported_, "rocm:3"), ENGINEHOST_NOTHING_FITS);
   enginehost_watch wrong = ENGINEHOST_WATCH_INIT;
   EXPECT_EQ(enginehost_engine_watch(engine_.get(), &wrong, &error), ENGINEHOST_INVALID);
   EXPECT_STREQ(enginehost_error_code(error), "EH-P45");

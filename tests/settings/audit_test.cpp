@@ -39,7 +39,7 @@ TEST_F(Audit, an_event_says_what_when_who_and_where) {
   EXPECT_EQ(event["build"].as_string(), "reference-1");
   EXPECT_EQ(event["bytes"].as_integer(), 17);
   EXPECT_EQ(event["number"].as_integer(), 1);
-  EXPECT_EQ(event["uid"].as_integer(), static_cast<std::int64_t>(Person::of_this_process().uid));
+  EXPECT_EQ(event["uid"].as_integer(), static_cast<std::int64_t>(User::of_this_process().uid));
   EXPECT_EQ(event["process"].as_integer(), calls::getpid());
   EXPECT_EQ(path_of(event["application"].as_string()).stem(), "settings_tests");
   EXPECT_EQ(event["previous"].as_string(), std::string(64, '0'));

@@ -27,7 +27,7 @@ class ConsentFile : public SettingsTest {
     ASSERT_TRUE(record_consent(state(), Consent::now(terms, way)));
   }
   const std::string one_ = std::string(64, '1'), two_ = std::string(64, '2');
-  const std::uint64_t me_ = Person::of_this_process().uid;
+  const std::uint64_t me_ = User::of_this_process().uid;
 };
 
 TEST_F(ConsentFile, nothing_is_accepted_before_anybody_did) {

@@ -262,25 +262,25 @@ TEST_F(SettingsTest, what_came_through_the_api_is_told_as_the_applications) {
 
 TEST_F(SettingsTest, what_the_application_gives_and_cannot_be_used_is_its_argument) {
   flags_.by_application = true;
-  const auto told = [&](const FlagValues& flags) {
+  const auto reported = [&](const FlagValues& flags) {
     const auto refused = load_settings(flags, environment_);
     return refused ? std::string()
                    : refused.error().code + " " + std::string(refused.error().value("argument"));
   };
   FlagValues flags = flags_;
   flags.cache = "";
-  EXPECT_EQ(told(flags), "EH-P45 request.cache");
+  EXPECT_EQ(reported(flags), "EH-P45 request.cache");
   flags = flags_;
   flags.helper = "";
-  EXPECT_EQ(told(flags), "EH-P45 request.helper");
+  EXPECT_EQ(reported(flags), "EH-P45 request.helper");
   for (const char* location : {"", "ftp://h.example/r"}) {
     flags = flags_;
     flags.repositories = {location};
-    EXPECT_EQ(told(flags), "EH-P45 request.repositories");
+    EXPECT_EQ(reported(flags), "EH-P45 request.repositories");
   }
   flags = flags_;
   flags.installations = {""};
-  EXPECT_EQ(told(flags), "EH-P45 request.installations");
+  EXPECT_EQ(reported(flags), "EH-P45 request.installations");
 }
 
 TEST_F(SettingsTest, what_policy_forbids_the_application_is_told_without_flags) {

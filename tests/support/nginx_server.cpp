@@ -84,7 +84,7 @@ std::string NginxServer::url(const std::string& path) const {
 // byte. Its one worker handles events in turn: once the line of a request sent now stands there, so do those
 // of all that were answered before.
 std::string NginxServer::log() const {
-  const std::string marker = "/look-at-the-log-" + std::to_string(++looks_);
+  const std::string marker = "/look-at-the-log-" + std::to_string(++inputs_);
   if (!ask(port_, "HEAD " + marker + " HTTP/1.0\r\n\r\n"))
     throw std::runtime_error("nginx has ended: " + read_text(folder_ / "error.log"));
   const auto file = folder_ / "access.log";

@@ -34,7 +34,7 @@ class NginxServer {
   std::filesystem::path root_;
   int port_ = 0;
   HostServer process_;
-  mutable int looks_ = 0;
+  mutable int inputs_ = 0;
 };
 
 // A port on 127.0.0.1 that nobody listened on a moment ago.

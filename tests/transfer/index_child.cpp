@@ -22,7 +22,7 @@ int main(int count, char** arguments) {
   if (found) {
     const auto index = transfer::package_index(options);
     std::printf("%s %s\n", found->url.empty() ? found->path.c_str() : found->url.c_str(),
-                index->told_by.c_str());
+                index->reported_by.c_str());
   } else {
     std::printf("%s\n", found.error().code.c_str());
     for (const Evidence& fact : found.error().evidence)

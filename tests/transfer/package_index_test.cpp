@@ -156,7 +156,7 @@ TEST_F(PackageIndexTest, AnIndexThatPolicyForbidsIsNotAskedAndToldAsThat) {
       "http://unused.invalid/simple");
   EXPECT_THAT(ask({"", "http://"}), StartsWith("EH-P01\n"));
   EXPECT_EQ(server.log(), "");
-  // What the network may mend comes first.
+  // What the network may repair comes first.
   EXPECT_THAT(ask({"", server.url("simple")}), StartsWith("EH-N12\n"));
   serve_json(digest);
   EXPECT_THAT(ask({"", "http://127.0.0.1:9/"}), StartsWith(server.url("files/engine.whl")));

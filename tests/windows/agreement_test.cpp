@@ -114,16 +114,16 @@ class WineAgreement : public Wine {
     for (const std::string& file : preloaded) more.push_back("preload=" + file);
     const std::string file = "engine/" + name_of(0);
     const WineAnswer wine = load(file, flags, more);
-    const linker::WindowsClosure told = close_over(file, flags, preloaded);
+    const linker::WindowsClosure reported = close_over(file, flags, preloaded);
     ++compared_;
     loaded_ += wine.loaded;
     known.compare(
-        id, "verdict", told.closure.loads() == wine.loaded && (wine.loaded || wine.error == 126),
-        std::string("we say it ") + (told.closure.loads() ? "loads" : "fails") + ", Wine: " + wine.said);
+        id, "verdict", reported.closure.loads() == wine.loaded && (wine.loaded || wine.error == 126),
+        std::string("we say it ") + (reported.closure.loads() ? "loads" : "fails") + ", Wine: " + wine.said);
     std::set<std::string> missing;
-    for (const linker::Missing& one : told.closure.missing)
+    for (const linker::Missing& one : reported.closure.missing)
       missing.insert(to_lower(one.name) + " <- " + to_lower(one.needed_by));
-    for (const linker::Rejected& one : told.closure.rejected)
+    for (const linker::Rejected& one : reported.closure.rejected)
       if (one.fatal) missing.insert(to_lower(one.name) + " <- " + to_lower(one.needed_by));
     known.compare(id, "missing", missing == wine.not_found,
                   "we say [" + as_text(missing) + "], Wine [" + as_text(wine.not_found) + "]");
@@ -140,7 +140,7 @@ class WineAgreement : public Wine {
     }
     if (!wine.loaded) return;
     std::set<std::string> modules;
-    for (const linker::Object& one : told.closure.objects) modules.insert(to_lower(one.path));
+    for (const linker::Object& one : reported.closure.objects) modules.insert(to_lower(one.path));
     const std::set<std::string> expected(wine.modules.begin(), wine.modules.end());
     modules_ += expected.size();
     known.compare(id, "modules", modules == expected,

@@ -31,7 +31,7 @@ class WineFaults : public Wine {
     return all.front();
   }
   // What is told when the number is all there is.
-  Diagnosis told_by_number(const std::string& file, std::uint32_t number) const {
+  Diagnosis reported_by_number(const std::string& file, std::uint32_t number) const {
     Diagnosis diagnosis = diagnose(explain::class_of_windows_error(number));
     diagnosis.with("file", windows_path(file)).with("error_number", std::to_string(number));
     explain::complete(diagnosis);
@@ -104,7 +104,7 @@ TEST_F(WineFaults, W04_what_is_no_DLL_for_this_machine_is_error_193_and_told_by_
   if (!has_tool("clang-14") || !has_tool("lld-link-14")) GTEST_SKIP() << "clang-14 or lld is not installed";
   const std::string whole = bytes_of(dll("engine/whole.dll"));
   struct Content {
-    std::string bytes, code, told;
+    std::string bytes, code, reported;
   };
   const Content contents[] = {
       {for_arm64(whole), "EH-W04", "aarch64"},
@@ -122,7 +122,7 @@ TEST_F(WineFaults, W04_what_is_no_DLL_for_this_machine_is_error_193_and_told_by_
     EXPECT_EQ(explain::class_of_windows_error(answer.error), "EH-W04");
     const Diagnosis diagnosis = found_at_the_files("engine/engine.dll");
     EXPECT_EQ(diagnosis.code, content.code);
-    EXPECT_THAT(diagnosis.cause, HasSubstr(content.told));
+    EXPECT_THAT(diagnosis.cause, HasSubstr(content.reported));
     EXPECT_THAT(diagnosis.value("file"), HasSubstr("engine.dll"));
   }
 }
@@ -181,7 +181,7 @@ TEST_F(WineFaults, W05_start_code_that_fails_is_error_1114_and_that_crashes_is_9
     ASSERT_EQ(answer.error, number) << file << "\n" << answer.said;
     // The files are in order: the number is all that is known, and it does not say which of them it was.
     EXPECT_TRUE(close_over(file, load_flags).closure.loads());
-    const Diagnosis diagnosis = told_by_number(file, number);
+    const Diagnosis diagnosis = reported_by_number(file, number);
     EXPECT_EQ(diagnosis.code, "EH-W05");
     EXPECT_EQ(diagnosis.cause, fs::path(file).filename().native() +
                                    ", or a DLL that it needs, failed in its start code (error " +
@@ -249,7 +249,7 @@ TEST_F(WineFaults, W09_a_file_that_another_holds_is_error_32_and_nothing_is_wron
       load("engine/engine.dll", load_flags, {"hold=" + windows_path("engine/engine.dll")});
   ASSERT_EQ(answer.error, 32u) << answer.said;
   EXPECT_TRUE(close_over("engine/engine.dll", load_flags).closure.loads());
-  const Diagnosis diagnosis = told_by_number("engine/engine.dll", answer.error);
+  const Diagnosis diagnosis = reported_by_number("engine/engine.dll", answer.error);
   EXPECT_EQ(diagnosis.code, "EH-W09");
   EXPECT_EQ(diagnosis.cause, windows_path("engine/engine.dll") + " is held by another program (error 32)");
   EXPECT_EQ(explain::category(diagnosis), history::Category::transient);
@@ -265,7 +265,7 @@ TEST_F(WineFaults, W11_an_image_that_the_memory_does_not_suffice_for_is_error_8)
   EXPECT_TRUE(load("engine/engine.dll", load_flags).loaded);
   const WineAnswer answer = load("engine/engine.dll", load_flags, {}, {"prlimit", "--as=2000000000"});
   ASSERT_EQ(answer.error, 8u) << answer.said;
-  const Diagnosis diagnosis = told_by_number("engine/engine.dll", answer.error);
+  const Diagnosis diagnosis = reported_by_number("engine/engine.dll", answer.error);
   EXPECT_EQ(diagnosis.code, "EH-W11");
   EXPECT_EQ(diagnosis.cause, "there is not enough page file for " + windows_path("engine/engine.dll"));
 }

@@ -61,7 +61,7 @@ static void say_new_modules(const HMODULE* before, DWORD count_before) {
 }
 
 // Of the called function only; what a DLL does while it starts is the loader's to judge.
-static LONG WINAPI tell_exception(EXCEPTION_POINTERS* what) {
+static LONG WINAPI report_exception(EXCEPTION_POINTERS* what) {
   say_number(L"exception 0x%08lX\n", what->ExceptionRecord->ExceptionCode);
   ExitProcess(0);
 }
@@ -124,7 +124,7 @@ int wmain(int count, wchar_t** arguments) {
     } else if (i == 0) {
       say(L"function\n");
     } else {
-      AddVectoredExceptionHandler(1, tell_exception);
+      AddVectoredExceptionHandler(1, report_exception);
       say_number(L"returned %lu\n", (unsigned long)((int (*)(void))(INT_PTR)found)());
     }
   }

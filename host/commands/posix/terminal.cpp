@@ -21,7 +21,7 @@ void on_hangup(int) {
 
 void on_signal(int signal) {
   // The second request is meant: whoever presses Ctrl-C twice does not want to wait for an orderly end.
-  if (token_of_signals == nullptr || token_of_signals->cancelled()) {
+  if (token_of_signals == nullptr || token_of_signals->canceled()) {
     history::disown_what_stands();
     ::_exit(128 + signal);
   }

@@ -16,7 +16,7 @@ constexpr UINT interrupted = 130;
 
 // On a thread that Windows starts for it.
 BOOL WINAPI on_event(DWORD event) {
-  if (token_of_signals == nullptr || token_of_signals->cancelled()) {
+  if (token_of_signals == nullptr || token_of_signals->canceled()) {
     history::disown_what_stands();
     ::TerminateProcess(::GetCurrentProcess(), interrupted);
   }

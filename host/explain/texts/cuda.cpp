@@ -8,12 +8,12 @@
 namespace enginehost::explain {
 namespace {
 
-struct Row {
+struct CudaErrorText {
   std::int64_t number;
   std::string_view code, runtime_name, driver_name, sentence;
   bool vague = false;  // a sentence that others use too: it counts only beside the word CUDA
 };
-constexpr Row rows[] = {
+constexpr CudaErrorText rows[] = {
     {2, "EH-G12", "cudaErrorMemoryAllocation", "CUDA_ERROR_OUT_OF_MEMORY", "out of memory", true},
     {3, "EH-G14", "cudaErrorInitializationError", "CUDA_ERROR_NOT_INITIALIZED", "initialization error", true},
     {34, "EH-G02", "cudaErrorStubLibrary", "CUDA_ERROR_STUB_LIBRARY", "CUDA driver is a stub library"},
@@ -86,21 +86,21 @@ std::optional<std::int64_t> number_in(std::string_view text) {
 }  // namespace
 
 std::string_view class_of_cuda_error(std::int64_t number) {
-  for (const Row& row : rows)
+  for (const CudaErrorText& row : rows)
     if (row.number == number) return row.code;
   return {};
 }
 
 std::optional<CudaError> find_cuda_error(std::string_view text) {
-  for (const Row& row : rows)
+  for (const CudaErrorText& row : rows)
     if (names(text, row.runtime_name) || names(text, row.driver_name)) return CudaError{row.number, row.code};
-  for (const Row& row : rows)
+  for (const CudaErrorText& row : rows)
     if (!row.vague && texts::contains(text, row.sentence)) return CudaError{row.number, row.code};
   if (const auto number = number_in(text))
     if (const std::string_view code = class_of_cuda_error(*number); !code.empty())
       return CudaError{*number, code};
   const bool of_cuda = texts::contains(text, "CUDA error") || texts::contains(text, "initialize CUDA");
-  for (const Row& row : rows)
+  for (const CudaErrorText& row : rows)
     if (row.vague && of_cuda && texts::contains(text, row.sentence)) return CudaError{row.number, row.code};
   return std::nullopt;
 }

@@ -11,8 +11,8 @@ namespace {
 constexpr std::size_t most_tried = 64;
 
 // '/a/libx.dylib' (no such file), '/b/libx.dylib' (mach-o file, but is an incompatible architecture (have …))
-std::vector<LoaderHint::Tried> read_tried(std::string_view list) {
-  std::vector<LoaderHint::Tried> tried;
+std::vector<LoaderHint::TriedPath> read_tried(std::string_view list) {
+  std::vector<LoaderHint::TriedPath> tried;
   while (tried.size() < most_tried) {
     const std::size_t open = list.find('\'');
     const std::size_t close = open == std::string_view::npos ? open : list.find("' (", open + 1);
@@ -31,8 +31,8 @@ std::vector<LoaderHint::Tried> read_tried(std::string_view list) {
 
 // no suitable image found.  Did find:
 //     /a/libx.dylib: mach-o, but wrong architecture
-std::vector<LoaderHint::Tried> read_found(std::string_view list) {
-  std::vector<LoaderHint::Tried> tried;
+std::vector<LoaderHint::TriedPath> read_found(std::string_view list) {
+  std::vector<LoaderHint::TriedPath> tried;
   for (const std::string& line : split(list, '\n')) {
     const std::string_view entry = trim(line);
     const std::size_t at = entry.find(": ");
@@ -93,7 +93,7 @@ void take_processors(std::string_view reason, LoaderHint& hint) {
 // What says more than "no such file" decides; a file that is there and refused is the cause.
 void judge_tried(LoaderHint& hint, std::string_view otherwise) {
   hint.code = otherwise;
-  for (const LoaderHint::Tried& one : hint.tried)
+  for (const LoaderHint::TriedPath& one : hint.tried)
     if (const std::string_view code = class_of(one.reason); !code.empty()) {
       hint.code = code;
       hint.subject = one.path;

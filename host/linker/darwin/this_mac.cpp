@@ -18,7 +18,7 @@ std::optional<std::vector<std::string>> folders_of(const char* variable) {
   return split(*text, ':');
 }
 
-std::string told_by_kernel(const char* name) {
+std::string reported_by_kernel(const char* name) {
   char text[64] = {};
   std::size_t size = sizeof text - 1;
   return ::sysctlbyname(name, text, &size, nullptr, 0) == 0 ? text : std::string();
@@ -37,7 +37,7 @@ AppleMachine describe_this_mac() {
   std::size_t size = sizeof translated;
   mac.rosetta =
       ::sysctlbyname("sysctl.proc_translated", &translated, &size, nullptr, 0) == 0 && translated == 1;
-  mac.os_version = told_by_kernel("kern.osproductversion");
+  mac.os_version = reported_by_kernel("kern.osproductversion");
   mac.program = executable_path();
   std::error_code error;
   mac.current_directory = path_text(std::filesystem::current_path(error));

@@ -128,8 +128,8 @@ std::vector<std::string> compiled_in(const ListedFolders& folders,
   return understood ? rest : Folders();
 }
 
-std::optional<std::vector<std::string>> told_by_environment(const ListedFolders& folders,
-                                                            const std::vector<std::string>& compiled_in) {
+std::optional<std::vector<std::string>> reported_by_environment(const ListedFolders& folders,
+                                                                const std::vector<std::string>& compiled_in) {
   Folders rest = folders.all;
   if (compiled_in.empty() || !drop_back(rest, compiled_in)) return std::nullopt;
   drop_back(rest, folders.runpath);

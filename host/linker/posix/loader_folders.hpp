@@ -30,7 +30,7 @@ std::vector<std::string> compiled_in(const ListedFolders& folders,
 
 // What LD_LIBRARY_PATH led to when the process was started, where all of these are compiled in; absent = not
 // known.
-std::optional<std::vector<std::string>> told_by_environment(const ListedFolders& folders,
-                                                            const std::vector<std::string>& compiled_in);
+std::optional<std::vector<std::string>> reported_by_environment(const ListedFolders& folders,
+                                                                const std::vector<std::string>& compiled_in);
 
 }  // namespace enginehost::linker

@@ -177,10 +177,10 @@ Machine describe_loader() {
 std::optional<std::string> read_library_path() {
   if (const std::optional<std::string> environment = environment_at_start())
     return variable_in(*environment, "LD_LIBRARY_PATH");
-  // The program may have set it anew since. What the loader made of it then it still lists.
+  // The program may have set it again since. What the loader made of it then it still lists.
   const Machine machine = describe_loader();
   if (!machine.secure)
-    if (const auto folders = told_by_environment(listed_folders(machine), machine.default_directories))
+    if (const auto folders = reported_by_environment(listed_folders(machine), machine.default_directories))
       return folders->empty() ? std::nullopt : std::optional<std::string>(join(*folders, ":"));
   return environment_variable("LD_LIBRARY_PATH");
 }
@@ -191,7 +191,7 @@ void ask_for_folders(Machine& machine) {
   if (machine.secure) return;
   const ListedFolders listed = listed_folders(machine);
   const std::vector<std::string> variable = as_listed(machine, machine.library_path);
-  if (const auto searched = told_by_environment(listed, machine.default_directories)) {
+  if (const auto searched = reported_by_environment(listed, machine.default_directories)) {
     // `ld.so --library-path` counts in the variable's place. What is not there it does not list.
     if (!searched->empty() && *searched != variable) {
       machine.library_path = *searched;
@@ -199,12 +199,13 @@ void ask_for_folders(Machine& machine) {
     }
     return;
   }
-  std::vector<std::string> told = compiled_in(listed, variable);
-  if (told.empty()) return;
+  std::vector<std::string> reported = compiled_in(listed, variable);
+  if (reported.empty()) return;
   // elf/Makefile, DL_DST_LIB: the last name of the folder that the loader was built for.
-  if (const std::string name = told.front().substr(told.front().rfind('/') + 1); name.starts_with("lib"))
+  if (const std::string name = reported.front().substr(reported.front().rfind('/') + 1);
+      name.starts_with("lib"))
     machine.lib = name;
-  machine.default_directories = std::move(told);
+  machine.default_directories = std::move(reported);
 }
 
 // What a search depends on, all but the cache.

@@ -34,7 +34,7 @@ static void add(struct line *line, const char *text) {
     line->text[line->length++] = (unsigned char)*text < 0x20 ? '?' : *text;
 }
 
-static void tell(const char *what, const char *first, const char *second) {
+static void report(const char *what, const char *first, const char *second) {
   struct line line;
   if (channel < 0) return;
   line.length = 0;
@@ -82,19 +82,19 @@ static const char *file_of(const uintptr_t *cookie) {
 EXPORT char *la_objsearch(const char *name, uintptr_t *cookie, unsigned flag) {
   switch (flag) {
     case LA_SER_ORIG:
-      tell("ask", name, file_of(cookie));
+      report("ask", name, file_of(cookie));
       break;
     case LA_SER_LIBPATH:
-      tell("try", "path", name);
+      report("try", "path", name);
       break;
     case LA_SER_RUNPATH: /* glibc makes no difference between DT_RPATH and DT_RUNPATH here */
-      tell("try", "runpath", name);
+      report("try", "runpath", name);
       break;
     case LA_SER_CONFIG:
-      tell("try", "cache", name);
+      report("try", "cache", name);
       break;
     default:
-      tell("try", "default", name);
+      report("try", "default", name);
   }
   return (char *)name;
 }
@@ -102,6 +102,6 @@ EXPORT char *la_objsearch(const char *name, uintptr_t *cookie, unsigned flag) {
 EXPORT unsigned la_objopen(struct link_map *map, Lmid_t space, uintptr_t *cookie) {
   (void)space;
   (void)cookie;
-  tell("take", map->l_name != NULL ? map->l_name : "", NULL);
+  report("take", map->l_name != NULL ? map->l_name : "", NULL);
   return 0; /* no interest in how its symbols are bound */
 }

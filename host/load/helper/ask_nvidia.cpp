@@ -42,18 +42,18 @@ std::string capability_text(int major, int minor) {
 }
 
 // Takes each fact to the parent as soon as it is known: the next call may never return.
-class Teller {
+class AnswerWriter {
  public:
-  Teller(AnswerChannel& channel, std::string_view library) : channel_(channel), library_(library) {}
-  void tell(std::string_view what, Json value) {
-    told_ &= channel_.write(Json::object().set(library_, Json::object().set(what, std::move(value))));
+  AnswerWriter(AnswerChannel& channel, std::string_view library) : channel_(channel), library_(library) {}
+  void report(std::string_view what, Json value) {
+    reported_ &= channel_.write(Json::object().set(library_, Json::object().set(what, std::move(value))));
   }
-  bool told() const { return told_; }  // somebody took all of it
+  bool reported() const { return reported_; }  // somebody took all of it
 
  private:
   AnswerChannel& channel_;
   std::string_view library_;
-  bool told_ = true;
+  bool reported_ = true;
 };
 
 Json library_answer(const SharedLibrary& library) {
@@ -92,16 +92,16 @@ Json cuda_device(const SharedLibrary& cuda, int index) {
 }
 
 // What needs no device comes first, so that it is known when the device hangs.
-void ask_cuda_version(const SharedLibrary& cuda, Teller& teller) {
-  teller.tell("library", library_answer(cuda));
+void ask_cuda_version(const SharedLibrary& cuda, AnswerWriter& writer) {
+  writer.report("library", library_answer(cuda));
   const auto get_version = cuda.function<int(int*)>("cuDriverGetVersion");
   if (get_version == nullptr) return;
   int version = 0;
   const int code = get_version(&version);
-  teller.tell("driver_version", Json::object().set("code", code).set("value", version));
+  writer.report("driver_version", Json::object().set("code", code).set("value", version));
 }
 
-void ask_cuda(const SharedLibrary& cuda, Teller& teller) {
+void ask_cuda(const SharedLibrary& cuda, AnswerWriter& writer) {
   const auto initialise = cuda.function<int(unsigned)>("cuInit");
   if (initialise == nullptr) return;
   const int code = initialise(0);
@@ -115,15 +115,15 @@ void ask_cuda(const SharedLibrary& cuda, Teller& teller) {
   if (const auto get_text = cuda.function<int(int, const char**)>("cuGetErrorString");
       get_text != nullptr && get_text(code, &text) == 0 && text != nullptr)
     init.set("text", text);
-  teller.tell("init", std::move(init));
+  writer.report("init", std::move(init));
   if (code != 0) return;
 
   int count = 0;
   const auto get_count = cuda.function<int(int*)>("cuDeviceGetCount");
   const int count_code = get_count != nullptr ? get_count(&count) : -1;
-  teller.tell("count", Json::object().set("code", count_code));
+  writer.report("count", Json::object().set("code", count_code));
   for (int index = 0; count_code == 0 && index < count; ++index)
-    teller.tell("devices", Json::array().push(cuda_device(cuda, index)));
+    writer.report("devices", Json::array().push(cuda_device(cuda, index)));
 }
 
 Json nvml_device(const SharedLibrary& nvml, unsigned index) {
@@ -151,9 +151,9 @@ Json nvml_device(const SharedLibrary& nvml, unsigned index) {
   return answer;
 }
 
-void ask_nvml(const std::string& name_or_path, Teller& teller) {
+void ask_nvml(const std::string& name_or_path, AnswerWriter& writer) {
   const SharedLibrary nvml(name_or_path);
-  teller.tell("library", library_answer(nvml));
+  writer.report("library", library_answer(nvml));
   const auto initialise = nvml.function<int()>("nvmlInit_v2");
   if (initialise == nullptr) return;
   const int code = initialise();
@@ -161,22 +161,22 @@ void ask_nvml(const std::string& name_or_path, Teller& teller) {
   init.set("code", code);
   if (const auto get_text = nvml.function<const char*(int)>("nvmlErrorString"); get_text != nullptr)
     if (const char* text = get_text(code); text != nullptr) init.set("text", text);
-  teller.tell("init", std::move(init));
+  writer.report("init", std::move(init));
   if (code != 0) return;
 
   char driver[96] = "";
   if (const auto get_driver = nvml.function<int(char*, unsigned)>("nvmlSystemGetDriverVersion");
       get_driver != nullptr && get_driver(driver, sizeof driver) == 0)
-    teller.tell("driver_version", driver);
+    writer.report("driver_version", driver);
   int version = 0;
   if (const auto get_version = nvml.function<int(int*)>("nvmlSystemGetCudaDriverVersion_v2");
       get_version != nullptr && get_version(&version) == 0)
-    teller.tell("cuda_version", version);
+    writer.report("cuda_version", version);
   unsigned count = 0;
   if (const auto get_count = nvml.function<int(unsigned*)>("nvmlDeviceGetCount_v2");
       get_count != nullptr && get_count(&count) == 0)
     for (unsigned index = 0; index < count; ++index)
-      teller.tell("devices", Json::array().push(nvml_device(nvml, index)));
+      writer.report("devices", Json::array().push(nvml_device(nvml, index)));
 }
 
 }  // namespace
@@ -196,12 +196,13 @@ int ask_nvidia(int argc, char** argv) {
     *target = argv[i + 1];
   }
   AnswerChannel channel(std::move(nonce));
-  Teller of_cuda(channel, "cuda"), of_nvml(channel, "nvml");
+  AnswerWriter of_cuda(channel, "cuda"), of_nvml(channel, "nvml");
   const SharedLibrary cuda(libcuda);
   ask_cuda_version(cuda, of_cuda);
   ask_nvml(nvml, of_nvml);
   ask_cuda(cuda, of_cuda);
-  const bool written = channel.write(Json::object().set("done", true)) && of_cuda.told() && of_nvml.told();
+  const bool written =
+      channel.write(Json::object().set("done", true)) && of_cuda.reported() && of_nvml.reported();
   leave_at_once(written ? 0 : 1);
 }
 

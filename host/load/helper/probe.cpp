@@ -129,7 +129,7 @@ class Probe {
 
   int failed(Diagnosis diagnosis) {
     if (diagnosis.value("stage").empty()) diagnosis.with("stage", stage_);
-    tell(Json::object().set("failed", diagnosis_to_wire(diagnosis)).set("warnings", warnings()));
+    report(Json::object().set("failed", diagnosis_to_wire(diagnosis)).set("warnings", warnings()));
     std::fflush(stdout);  // what a library printed is evidence
     helper::leave_at_once(1);
   }
@@ -141,11 +141,11 @@ class Probe {
         .set("devices", devices_to_wire(devices_))
         .set("libraries", libraries_to_wire(plugin_->libraries()))
         .set("warnings", warnings());
-    tell(answer);
+    report(answer);
   }
 
   // What the parent cannot hear would look as if the build had ended the process quietly.
-  void tell(const Json& answer) {
+  void report(const Json& answer) {
     if (!channel_.write(answer)) helper::leave_at_once(status_without_answer);
   }
 

@@ -14,7 +14,7 @@ Call* self(const engine_call* call) { return static_cast<Call*>(call->host_data)
 // A class of its own so that the callbacks, which may not throw, reach the private parts.
 struct CallAccess {
   static std::int32_t is_cancelled(const engine_call* call) noexcept {
-    return self(call)->cancelled() ? 1 : 0;
+    return self(call)->canceled() ? 1 : 0;
   }
 
   static void progress(engine_call* call, std::uint64_t done, std::uint64_t total,
@@ -22,7 +22,7 @@ struct CallAccess {
     const auto& report = self(call)->options_.progress;
     if (!report) return;
     try {
-      report(done, total, std::string_view(stage != nullptr ? stage : "", told_length(stage)));
+      report(done, total, std::string_view(stage != nullptr ? stage : "", reported_length(stage)));
     } catch (...) {  // an application's callback that throws must not end the process inside a plugin
     }
   }
@@ -33,7 +33,7 @@ struct CallAccess {
       const std::lock_guard lock(self(call)->mutex_);
       if (self(call)->reports_.size() < most_reports)
         self(call)->reports_.push_back(
-            {status, told_text(origin), native, told_text(message, longest_message)});
+            {status, reported_text(origin), native, reported_text(message, longest_message)});
     } catch (...) {  // out of memory: the status itself still tells
     }
     return status;
@@ -43,7 +43,7 @@ struct CallAccess {
     try {
       const std::lock_guard lock(self(call)->mutex_);
       if (self(call)->details_.size() < most_reports)
-        self(call)->details_.emplace_back(told_text(key), told_text(value));
+        self(call)->details_.emplace_back(reported_text(key), reported_text(value));
     } catch (...) {
     }
   }
@@ -68,7 +68,7 @@ bool Call::timed_out() const {
   return options_.timeout.count() > 0 && std::chrono::steady_clock::now() >= deadline_;
 }
 
-bool Call::cancelled() const { return (options_.cancel && options_.cancel->cancelled()) || timed_out(); }
+bool Call::canceled() const { return (options_.cancel && options_.cancel->canceled()) || timed_out(); }
 
 std::vector<Call::Report> Call::reports() const {
   const std::lock_guard lock(mutex_);
@@ -82,7 +82,7 @@ std::vector<std::pair<std::string, std::string>> Call::details() const {
 
 Result<void> Call::finish(engine_status status) const {
   if (status == ENGINE_OK) return {};
-  if (status == ENGINE_CANCELLED && cancelled())
+  if (status == ENGINE_CANCELLED && canceled())
     return enginehost::fail(
         diagnose("EH-P10").with("reason", timed_out() ? "the time was over" : "on request"));
   return enginehost::fail(report(status));
@@ -95,16 +95,16 @@ std::optional<Diagnosis> Call::overcome(std::string_view function) const {
 
 Diagnosis Call::report(engine_status status) const {
   Diagnosis diagnosis = diagnose("EH-E01").with("status", name_of_status(status), "the plugin");
-  const std::vector<Report> told = reports();
+  const std::vector<Report> reported = reports();
   // The first report is the cause, later ones are context.
-  for (std::size_t i = 0; i < told.size(); ++i) {
+  for (std::size_t i = 0; i < reported.size(); ++i) {
     if (i == 0) {
-      if (!told[i].origin.empty())
-        diagnosis.with("origin", told[i].origin, "the plugin")
-            .with("native", std::to_string(told[i].native), "the plugin");
-      if (!told[i].message.empty()) diagnosis.with("message", told[i].message, "the plugin");
-    } else if (!told[i].message.empty()) {
-      diagnosis.with("then", told[i].message, "the plugin");
+      if (!reported[i].origin.empty())
+        diagnosis.with("origin", reported[i].origin, "the plugin")
+            .with("native", std::to_string(reported[i].native), "the plugin");
+      if (!reported[i].message.empty()) diagnosis.with("message", reported[i].message, "the plugin");
+    } else if (!reported[i].message.empty()) {
+      diagnosis.with("then", reported[i].message, "the plugin");
     }
   }
   for (const auto& [key, value] : details())

@@ -55,7 +55,7 @@ class Call {
   friend struct CallAccess;
   Diagnosis report(engine_status status) const;
   bool timed_out() const;
-  bool cancelled() const;
+  bool canceled() const;
   CallOptions options_;
   std::chrono::steady_clock::time_point deadline_;
   engine_call call_{};

@@ -43,20 +43,20 @@ std::vector<float> right_matrix() {
 }
 
 // Has the plugin give its tensor, whose device is then known.
-class Given {
+class GivenResults {
  public:
-  Given() {
+  GivenResults() {
     results_.size = sizeof results_;
     results_.host_data = this;
     results_.place = [](engine_results*, std::uint32_t, const char*,
                         const engine_tensor*) noexcept -> const engine_tensor* { return nullptr; };
     results_.give = [](engine_results* results, std::uint32_t, const char*,
                        engine_owned_tensor* given) noexcept {
-      static_cast<Given*>(results->host_data)->tensor_.reset(given);
+      static_cast<GivenResults*>(results->host_data)->tensor_.reset(given);
     };
   }
-  Given(const Given&) = delete;
-  Given& operator=(const Given&) = delete;
+  GivenResults(const GivenResults&) = delete;
+  GivenResults& operator=(const GivenResults&) = delete;
   engine_results* get() { return &results_; }
   const engine_tensor* tensor() const { return tensor_ ? &tensor_->tensor : nullptr; }
 
@@ -89,7 +89,7 @@ class Product {
   Result<double> run(std::string& computed_on) {
     const engine_tensor* inputs[] = {&inputs_[0], &inputs_[1]};
     double fastest = std::numeric_limits<double>::max();
-    std::optional<Given> given;
+    std::optional<GivenResults> given;
     for (int i = 0; i < runs; ++i) {
       given.emplace();
       Call call(options_);

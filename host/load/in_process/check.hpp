@@ -19,8 +19,8 @@ struct DeviceCheck {
   std::string computed_on;            // "cuda:0"; empty for a self-test, which tells nothing of it
   double milliseconds = 0;            // of one computation, data on the device: the fastest of three
   double cpu_milliseconds = 0;        // of the same on the engine's cpu; 0: not measured
-  std::uint64_t memory_total = 0, memory_free = 0;  // asked anew; 0: unknown
-  bool reopened = false;                            // the device was lost and the engine was made anew
+  std::uint64_t memory_total = 0, memory_free = 0;  // asked again; 0: unknown
+  bool reopened = false;                            // the device was lost and the engine was made again
 };
 const char* name_of(DeviceCheck::Method method);
 

@@ -121,7 +121,7 @@ Result<std::unique_ptr<Engine>> Engine::create(std::shared_ptr<LoadedPlugin> plu
     const auto& log = static_cast<const Host*>(table->host_data)->log;
     if (!log || level < table->log_level) return;
     try {
-      log(level, told_text(topic), told_text(message, longest_message));
+      log(level, reported_text(topic), reported_text(message, longest_message));
     } catch (...) {  // an application's callback that throws must not end the process inside a plugin
     }
   };
@@ -132,10 +132,10 @@ Result<std::unique_ptr<Engine>> Engine::create(std::shared_ptr<LoadedPlugin> plu
   for (const auto& [key, value] : options.options) entries.push_back({key.c_str(), value.c_str()});
   const engine_plugin& table = engine->plugin_->plugin();
   Call call(std::move(options.call));
-  Kept kept(options.streams);
+  ProcessStateGuard kept(options.streams);
   const engine_status status = table.create(&host.table, entries.empty() ? nullptr : entries.data(),
                                             entries.size(), &engine->instance_, call.get());
-  for (Diagnosis& change : kept.put_back())
+  for (Diagnosis& change : kept.restore())
     engine->warnings_.push_back(
         std::move(change.with("file", path_text(engine->plugin_->file())).with("when", "making the engine")));
   if (status != ENGINE_OK) {
@@ -166,7 +166,7 @@ Result<std::unique_ptr<Engine>> Engine::create(std::shared_ptr<LoadedPlugin> plu
   std::size_t count = 0;
   const engine_entry* facts = table.facts(engine->instance_, &count);
   for (std::size_t i = 0; facts != nullptr && i < std::min(count, most_facts); ++i)
-    engine->facts_.emplace_back(told_text(facts[i].key), told_text(facts[i].value));
+    engine->facts_.emplace_back(reported_text(facts[i].key), reported_text(facts[i].value));
   return engine;
 }
 
@@ -176,14 +176,14 @@ Engine::~Engine() {
 
 void Engine::name_in(Diagnosis& failure) const {
   if (failure.value("engine").empty())
-    failure.with("engine", told_text(plugin_->plugin().engine), "the plugin's descriptor");
+    failure.with("engine", reported_text(plugin_->plugin().engine), "the plugin's descriptor");
 }
 
 std::vector<std::string> Engine::capabilities() const {
   std::vector<std::string> names;
   const char* const* list = plugin_->plugin().capabilities;
   for (std::size_t i = 0; list != nullptr && list[i] != nullptr && i < most_facts; ++i)
-    names.push_back(told_text(list[i]));
+    names.push_back(reported_text(list[i]));
   return names;
 }
 
@@ -198,11 +198,11 @@ Result<std::vector<Device>> Engine::devices() const {
     TRY(call.finish(devices_->info(instance_, i, &info, call.get())));
     Device device;
     device.id = info.device;
-    device.kind = told_text(info.kind);
+    device.kind = reported_text(info.kind);
     if (device.kind.empty()) device.kind = kind_of_device(info.device.type);
-    device.name = told_text(info.name);
-    device.architecture = told_text(info.architecture);
-    device.driver = told_text(info.driver);
+    device.name = reported_text(info.name);
+    device.architecture = reported_text(info.architecture);
+    device.driver = reported_text(info.driver);
     if (std::any_of(std::begin(info.uuid), std::end(info.uuid), [](std::uint8_t byte) { return byte != 0; }))
       for (const std::uint8_t byte : info.uuid) {
         device.uuid += digits[byte >> 4];

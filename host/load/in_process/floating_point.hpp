@@ -47,7 +47,7 @@ class FloatingPointMode {
   // As floating_point_mode() and x87_mode() were.
   std::uint32_t mode() const { return sse_ & ~0x3fu; }
   std::uint16_t x87() const { return x87_; }
-  void put_back() const {
+  void restore() const {
     __builtin_ia32_ldmxcsr(sse_);
     __asm__ volatile("fldcw %0" : : "m"(x87_));
   }
@@ -59,14 +59,14 @@ class FloatingPointMode {
   FloatingPointMode() { std::fegetenv(&environment_); }
   std::uint32_t mode() const { return 0; }
   std::uint16_t x87() const { return 0; }
-  void put_back() const { std::fesetenv(&environment_); }
+  void restore() const { std::fesetenv(&environment_); }
 
  private:
   std::fenv_t environment_;
 #endif
 
  public:
-  ~FloatingPointMode() { put_back(); }
+  ~FloatingPointMode() { restore(); }
 };
 
 }  // namespace enginehost::load

@@ -8,7 +8,7 @@
 
 namespace enginehost::load {
 
-bool tells_of_a_lost_device(const Diagnosis& failure) {
+bool reports_a_lost_device(const Diagnosis& failure) {
   if (failure.value("status") == "ENGINE_LOST") return true;
   if (failure.value("origin") != "cuda") return false;
   // 214 and 220 uncorrectable ECC and NVLink errors, 700 illegal address, 702 launch timeout, 709 context
@@ -19,7 +19,7 @@ bool tells_of_a_lost_device(const Diagnosis& failure) {
   return native && std::find(std::begin(sticky), std::end(sticky), *native) != std::end(sticky);
 }
 
-void Health::tell_first_work(std::shared_ptr<FirstWork> first) {
+void Health::observe_work(std::shared_ptr<WorkObserver> first) {
   const std::lock_guard lock(mutex_);
   first_ = std::move(first);
   untried_ = first_ != nullptr;
@@ -51,7 +51,7 @@ void Health::lost(const std::string& device, const Diagnosis& why, std::uint64_t
     any_lost_ = true;
     if (std::exchange(lost_[device], true)) return;
   }
-  listeners_.tell({device, true, why});
+  listeners_.report({device, true, why});
 }
 
 void Health::back(const std::string& device) {
@@ -61,12 +61,12 @@ void Health::back(const std::string& device) {
     const auto known = lost_.find(device);
     if (known == lost_.end() || !std::exchange(known->second, false)) return;
   }
-  listeners_.tell({device, false, {}});
+  listeners_.report({device, false, {}});
 }
 
-std::shared_ptr<FirstWork> Health::work_begins() {
+std::shared_ptr<WorkObserver> Health::work_begins() {
   if (!untried_) return nullptr;
-  std::shared_ptr<FirstWork> first;
+  std::shared_ptr<WorkObserver> first;
   {
     const std::lock_guard lock(mutex_);
     first = first_;
@@ -75,16 +75,16 @@ std::shared_ptr<FirstWork> Health::work_begins() {
   return first;
 }
 
-void Health::work_ended(const std::shared_ptr<FirstWork>& first, bool well) {
+void Health::work_ended(const std::shared_ptr<WorkObserver>& first, bool well) {
   first->work_ended(well);
-  if (well) tell_first_work(nullptr);
+  if (well) observe_work(nullptr);
 }
 
 void Work::end(const Diagnosis* failure) {
   ended_ = true;
   // Before the listeners, which may end the process.
   if (first_) health_.work_ended(first_, failure == nullptr && kind_ == WorkKind::computing);
-  if (failure != nullptr && tells_of_a_lost_device(*failure)) health_.lost(device_, *failure, engine_);
+  if (failure != nullptr && reports_a_lost_device(*failure)) health_.lost(device_, *failure, engine_);
 }
 
 }  // namespace enginehost::load

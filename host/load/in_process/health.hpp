@@ -14,9 +14,9 @@
 namespace enginehost::load {
 
 // Told of an engine's work until some of it went well. Calls may come from several threads.
-class FirstWork {
+class WorkObserver {
  public:
-  virtual ~FirstWork() = default;
+  virtual ~WorkObserver() = default;
   virtual void work_begins() = 0;
   // `well`: something was computed. False also for what only came before that and did not fail.
   virtual void work_ended(bool well) = 0;
@@ -35,7 +35,7 @@ struct DeviceEvent {
 // True when the diagnosis says that the device, its context or the engine's worker is gone: the plugin's
 // ENGINE_LOST, or one of CUDA's errors after which every call of the process fails the same way (CUDA runtime
 // API, "Data types": "this leaves the process in an inconsistent state").
-bool tells_of_a_lost_device(const Diagnosis& failure);
+bool reports_a_lost_device(const Diagnosis& failure);
 
 // Any thread. It may outlive the engine that it was made for: one that takes that engine's place goes on with
 // it.
@@ -48,7 +48,7 @@ class Health {
   void remove_listener(std::size_t number) { listeners_.remove(number); }
 
   // Before the first operation; forgotten once one went well.
-  void tell_first_work(std::shared_ptr<FirstWork> first);
+  void observe_work(std::shared_ptr<WorkObserver> first);
 
   // The number of an engine that tells its work here. Of several, one counts: the first, until another takes
   // its place. Models of before go on failing, which says nothing of the engine that works.
@@ -63,8 +63,8 @@ class Health {
   static constexpr std::uint64_t of_any = 0;
 
   // Whom to tell of the end of a piece of work that begins here: null when nobody wants to know any more.
-  std::shared_ptr<FirstWork> work_begins();
-  void work_ended(const std::shared_ptr<FirstWork>& first, bool well);
+  std::shared_ptr<WorkObserver> work_begins();
+  void work_ended(const std::shared_ptr<WorkObserver>& first, bool well);
 
  private:
   Listeners<DeviceEvent> listeners_;
@@ -72,7 +72,7 @@ class Health {
   std::map<std::string, bool> lost_;
   std::uint64_t last_engine_ = 0, engine_ = 0;  // that has a number; that counts
   std::atomic<bool> any_lost_{false}, untried_{false};
-  std::shared_ptr<FirstWork> first_;
+  std::shared_ptr<WorkObserver> first_;
 };
 
 // Tells of the work in a scope, on one thread: a run, an operation, a self-test, the loading of a model, the
@@ -103,7 +103,7 @@ class Work {
   std::uint64_t engine_;
   std::string device_;
   WorkKind kind_;
-  std::shared_ptr<FirstWork> first_;
+  std::shared_ptr<WorkObserver> first_;
   bool ended_ = false;
 };
 

@@ -38,7 +38,7 @@ class Listeners {
     std::erase_if(listeners_, [&](const Registered& registered) { return registered.number == number; });
   }
 
-  void tell(const Event& event) {
+  void report(const Event& event) {
     const std::thread::id here = std::this_thread::get_id();
     std::unique_lock lock(mutex_);
     // By number, since others may come and go while one is called.

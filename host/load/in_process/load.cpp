@@ -99,7 +99,7 @@ std::vector<Library> LoadedPlugin::libraries_since() const {
   for (Library& library : mapped_libraries())
     if (!state_->before->has(library.path) && !state_->came.has(library.path))
       later.push_back(std::move(library));
-  find_origins(later, state_->view);
+  find_sources(later, state_->view);
   return later;
 }
 
@@ -117,24 +117,24 @@ class Loader {
     if (!state->before) state->before = std::make_shared<const MappedPaths>(MappedPaths::now());
     const std::filesystem::path& file = state->file;
     const MappedPaths& before = *state->before;
-    const auto tell = [&](const char* stage) {
+    const auto report = [&](const char* stage) {
       if (request.on_stage) request.on_stage(stage);
     };
-    Kept kept(request.streams);
+    ProcessStateGuard kept(request.streams);
     state->searched = SearchFolders(file, request.preload);
-    if (!request.preload.empty()) tell("preload");
+    if (!request.preload.empty()) report("preload");
     for (const std::filesystem::path& library : request.preload) {
       auto opened = OpenLibrary::open(library);
       if (!opened) return stay(std::move(state), std::move(opened.error().with("stage", "preload")));
       state->preloads.push_back(std::move(*opened));
     }
-    tell("load");
+    report("load");
     auto opened = OpenLibrary::open(file);
     if (!opened) return stay(std::move(state), std::move(opened.error().with("stage", "load")));
     state->library = std::move(*opened);
-    for (Diagnosis& change : kept.put_back())
+    for (Diagnosis& change : kept.restore())
       state->warnings.push_back(std::move(change.with("file", path_text(file))));
-    tell("entry");
+    report("entry");
     auto descriptor = descriptor_of(file, state->library);
     if (!descriptor) return stay(std::move(state), std::move(descriptor.error().with("stage", "entry")));
     state->plugin = *descriptor;
@@ -152,7 +152,7 @@ class Loader {
         if (is_below(path_of(library.path), state->view)) state->libraries.push_back(std::move(library));
     for (const Library& library : came) state->came.add(library.path);
     std::move(came.begin(), came.end(), std::back_inserter(state->libraries));
-    find_origins(state->libraries, state->view);
+    find_sources(state->libraries, state->view);
     return std::unique_ptr<LoadedPlugin>(new LoadedPlugin(std::move(state)));
   }
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "host/load/in_process/kept.hpp"
+#include "host/load/in_process/process_state_guard.hpp"
 
 namespace enginehost::load {
 
@@ -49,7 +49,7 @@ class LoadedPlugin {
   const std::filesystem::path& root() const;  // what the plugin is told as host->root
   // What this load brought into the process, in load order: where each library really came from.
   const std::vector<Library>& libraries() const;
-  // What came into the process after that: an adapter opens its runtime when its engine is made. Asked anew
+  // What came into the process after that: an adapter opens its runtime when its engine is made. Asked again
   // each time.
   std::vector<Library> libraries_since() const;
   // EH-L11 for each library of the build that another file took the place of ("library", "path", "wanted");

@@ -58,7 +58,7 @@ bool is_preloaded_by_environment(const std::filesystem::path& library) {
   return false;
 }
 
-void find_origins(std::vector<Library>& libraries, const std::filesystem::path& view) {
+void find_sources(std::vector<Library>& libraries, const std::filesystem::path& view) {
   // Most come from the view by its own path, and need no look at the disk.
   bool all_below = true;
   for (Library& library : libraries)

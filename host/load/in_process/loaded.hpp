@@ -64,7 +64,7 @@ std::vector<std::filesystem::path> folders_of_environment();
 // Fills in where each came from: below the view ("cache"), a folder of LD_LIBRARY_PATH or a file of
 // LD_PRELOAD
 // ("environment"), or the system.
-void find_origins(std::vector<Library>& libraries, const std::filesystem::path& view);
+void find_sources(std::vector<Library>& libraries, const std::filesystem::path& view);
 
 // True for what LD_PRELOAD names, by path or by file name.
 bool is_preloaded_by_environment(const std::filesystem::path& library);

@@ -105,7 +105,7 @@ std::string problem_of(const Results& results, const engine_function& function) 
     const auto& outputs = results.outputs();
     if (std::none_of(outputs.begin(), outputs.end(),
                      [&](const std::unique_ptr<Output>& output) { return output->number == number; }))
-      return "no output " + told_text(port.name);
+      return "no output " + reported_text(port.name);
   }
   return {};
 }
@@ -114,7 +114,7 @@ std::string names_of(const engine_function& function) {
   constexpr std::size_t most_names = 64;  // each may be long
   std::vector<std::string> names;
   for (std::size_t i = 0; i < std::min(function.input_count, most_names); ++i)
-    names.push_back(told_text(function.inputs[i].name) + " (" + describe_port(function.inputs[i]) + ")");
+    names.push_back(reported_text(function.inputs[i].name) + " (" + describe_port(function.inputs[i]) + ")");
   const std::size_t left = function.input_count - names.size();
   return join(names, ", ") + (left > 0 ? " and " + std::to_string(left) + " more" : "");
 }
@@ -156,7 +156,7 @@ std::string describe_port(const engine_port& port) {
     const bool named =
         port.dimensions != nullptr && port.dimensions[i] != nullptr && port.dimensions[i][0] != '\0';
     extents.push_back(port.shape[i] >= 0 ? std::to_string(port.shape[i])
-                      : named            ? told_text(port.dimensions[i])
+                      : named            ? reported_text(port.dimensions[i])
                                          : "?");
   }
   return type + "[" + join(extents, ", ") + "]";
@@ -223,7 +223,7 @@ Result<Model::Arranged> Model::arrange(const engine_function& function,
   for (const NamedTensor& input : inputs)
     if (!takes(function, input, inputs.size()))
       return fail(diagnose("EH-P42")
-                      .with("input", told_text(input.name))
+                      .with("input", reported_text(input.name))
                       .with("known", names_of(function), "the model"));
   Arranged arranged;
   arranged.tensors.reserve(function.input_count * inputs.size());  // they stay where they are
@@ -236,17 +236,17 @@ Result<Model::Arranged> Model::arrange(const engine_function& function,
       if (given && (port.flags & ENGINE_PORT_REPEATED) == 0)
         return fail(diagnose("EH-P45")
                         .with("argument", "inputs")
-                        .with("problem", "two tensors are given for the input " + told_text(port.name) +
+                        .with("problem", "two tensors are given for the input " + reported_text(port.name) +
                                              ", which takes one"));
       TRY_ASSIGN(PassedTensor passed, PassedTensor::take(port.name, *input.tensor));
       if (!is_reachable(input.tensor->device, device_))
         return fail(diagnose("EH-P49")
-                        .with("input", told_text(port.name))
+                        .with("input", reported_text(port.name))
                         .with("found_on", text_of(input.tensor->device))
                         .with("device", device_name_));
       if (!fits(port, *input.tensor))
         return fail(diagnose("EH-P44")
-                        .with("input", told_text(port.name))
+                        .with("input", reported_text(port.name))
                         .with("given", describe_tensor(*input.tensor))
                         .with("wanted", describe_port(port), "the model"));
       engine_value value{};
@@ -257,7 +257,7 @@ Result<Model::Arranged> Model::arrange(const engine_function& function,
     }
     if (!given && (port.flags & (ENGINE_PORT_OPTIONAL | ENGINE_PORT_REPEATED)) == 0)
       return fail(diagnose("EH-P43")
-                      .with("input", told_text(port.name))
+                      .with("input", reported_text(port.name))
                       .with("wanted", describe_port(port), "the model"));
   }
   return arranged;

@@ -50,7 +50,7 @@ class SearchFolders {
   void stay();  // until the process ends
 
  private:
-  std::vector<void*> told_;
+  std::vector<void*> reported_;
 };
 
 }  // namespace enginehost::load

@@ -19,7 +19,7 @@ constexpr std::uint8_t string_bits = 128;  // those of an engine_string, by engi
 
 Diagnosis unsuitable(std::string_view input, std::string given, const char* wanted) {
   return std::move(diagnose("EH-P44")
-                       .with("input", told_text(input))
+                       .with("input", reported_text(input))
                        .with("given", given)
                        .with("wanted", wanted, "the plugin interface"));
 }
@@ -85,7 +85,7 @@ Result<PassedTensor> PassedTensor::take(std::string_view input, const engine_ten
   if (taken.copy_ == nullptr)
     return fail(std::move(diagnose("EH-E01")
                               .with("status", name_of_status(ENGINE_NO_MEMORY))
-                              .with("message", "there is no memory for a copy of " + told_text(input) +
+                              .with("message", "there is no memory for a copy of " + reported_text(input) +
                                                    ", a " + describe_tensor(passed) +
                                                    " that begins at no multiple of its element's size")));
   std::memcpy(taken.copy_.get(), static_cast<const std::byte*>(passed.data) + passed.byte_offset,

@@ -10,7 +10,7 @@ inline constexpr std::size_t longest_field = std::size_t{16} << 10;    // a name
 inline constexpr std::size_t longest_message = std::size_t{64} << 10;  // what a person reads
 
 // Up to its end, or to `most`: no byte behind that is read. 0 for NULL.
-inline std::size_t told_length(const char* text, std::size_t most = longest_field) {
+inline std::size_t reported_length(const char* text, std::size_t most = longest_field) {
   std::size_t length = 0;
   while (text != nullptr && length < most && text[length] != '\0') ++length;
   return length;
@@ -19,7 +19,7 @@ inline std::size_t told_length(const char* text, std::size_t most = longest_fiel
 // Names of a model's inputs and outputs stay whole where they are looked up, and are told so.
 
 // A copy. A text of `most` bytes and more counts as cut off, which " [cut]" at the end tells.
-inline std::string told_text(std::string_view text, std::size_t most = longest_field) {
+inline std::string reported_text(std::string_view text, std::size_t most = longest_field) {
   const std::size_t length = text.size() < most ? text.size() : most;
   std::string copy(text.substr(0, length));
   if (length < most) return copy;
@@ -32,8 +32,8 @@ inline std::string told_text(std::string_view text, std::size_t most = longest_f
 }
 
 // The same; NULL is empty, and no more than `most` bytes are read.
-inline std::string told_text(const char* text, std::size_t most = longest_field) {
-  return told_text(std::string_view(text != nullptr ? text : "", told_length(text, most)), most);
+inline std::string reported_text(const char* text, std::size_t most = longest_field) {
+  return reported_text(std::string_view(text != nullptr ? text : "", reported_length(text, most)), most);
 }
 
 }  // namespace enginehost::load

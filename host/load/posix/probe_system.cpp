@@ -23,7 +23,7 @@ void ask_loader(const ProbeRequest& request, Diagnosis& diagnosis) {
     return left_out("the folder of the helper cannot be written in LD_AUDIT");
   const std::string nonce = random_hex(16);
   const auto outcome = run_helper(request, random_hex(16), audit, nonce);
-  if (!outcome || outcome->cancelled) return left_out("the second run did not come about");
+  if (!outcome || outcome->canceled) return left_out("the second run did not come about");
   add_loader_search(read_loader_searches(outcome->channel, nonce), diagnosis);
 }
 

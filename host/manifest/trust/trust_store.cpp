@@ -186,7 +186,7 @@ std::vector<fs::path> TrustStore::read_folders() const {
 
 std::vector<std::string> TrustStore::unreadable() const {
   std::vector<std::string> sentences;
-  const auto tell = [&](const fs::path& folder, const std::error_code& error) {
+  const auto report = [&](const fs::path& folder, const std::error_code& error) {
     if (!error || error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory)
       return;
     sentences.push_back("keys that are trusted in " + path_text(folder) +
@@ -198,9 +198,9 @@ std::vector<std::string> TrustStore::unreadable() const {
     for (fs::directory_iterator at(layer / "state", error), end; !error && at != end; at.increment(error)) {
       std::error_code closed;
       static_cast<void>(fs::directory_iterator(at->path() / "trust", closed));
-      tell(at->path(), closed);
+      report(at->path(), closed);
     }
-    tell(layer / "state", error);
+    report(layer / "state", error);
   }
   return sentences;
 }

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "host/manifest/catalogue.hpp"
+#include "host/manifest/catalog.hpp"
 #include "host/manifest/trust/minisign.hpp"
 
 namespace enginehost::manifest {
@@ -54,7 +54,7 @@ class TrustStore {
   Result<std::vector<TrustedKey>> keys_for(const std::string& repository) const;
   // EH-F16 with "folder" when there is no state folder, and the errors of writing.
   Result<void> add(TrustedKey key) const;
-  // Forgets our key and the roots that list it: those repositories begin anew with the keys that are left.
+  // Forgets our key and the roots that list it: those repositories begin again with the keys that are left.
   // Their versions stay as a floor. False when there is no such key of ours; EH-F16 ("place", "folder") when
   // it stands where this user cannot take it away.
   Result<bool> remove(std::string_view key_id) const;

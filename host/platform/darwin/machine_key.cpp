@@ -13,7 +13,7 @@ namespace {
 // Changed when detect() looks at something else, so that what an older version remembered is not taken over.
 constexpr std::string_view version = "machine key of macOS 2";
 
-class Gathering {
+class MachineKeyBuilder {
  public:
   void add(std::string_view name, std::string_view value) {
     text_.append(name).push_back('=');
@@ -36,8 +36,8 @@ class Gathering {
 }  // namespace
 
 // The system's libraries and drivers change with its version only: all of it is sealed.
-std::string machine_words(Reach reach) {
-  Gathering words;
+std::string machine_key_text(Reach reach) {
+  MachineKeyBuilder words;
   words.add("version", version);
   words.add("reach", reach == Reach::everything ? "everything" : "decisive");
   words.add("boot", boot_id());
@@ -54,18 +54,18 @@ std::string machine_words(Reach reach) {
   return words.text();
 }
 
-std::vector<MachineLook> machine_looks(const DetectRequest& request, Reach) {
-  std::vector<MachineLook> looks;
-  if (!request.helper.empty()) looks.push_back({MachineLook::What::stamp, path_text(request.helper)});
+std::vector<MachineInput> machine_inputs(const DetectRequest& request, Reach) {
+  std::vector<MachineInput> inputs;
+  if (!request.helper.empty()) inputs.push_back({MachineInput::What::stamp, path_text(request.helper)});
   if (!request.cache_folder.empty())
-    looks.push_back({MachineLook::What::noexec, path_text(request.cache_folder)});
-  return looks;
+    inputs.push_back({MachineInput::What::noexec, path_text(request.cache_folder)});
+  return inputs;
 }
 
 namespace {
 
 std::string rest_of_text(const DetectRequest& request) {
-  Gathering rest;
+  MachineKeyBuilder rest;
   rest.add("root", path_text(request.root));
   rest.add("helper", path_text(request.helper));
   if (!request.helper.empty()) rest.stamp(request.helper);
@@ -79,7 +79,7 @@ std::string rest_of_text(const DetectRequest& request) {
 }  // namespace
 
 std::string machine_text(const DetectRequest& request, Reach reach) {
-  return machine_words(reach) + rest_of_text(request);
+  return machine_key_text(reach) + rest_of_text(request);
 }
 
 std::string machine_key(const DetectRequest& request, Reach reach) {
@@ -90,6 +90,6 @@ std::string machine_key(const DetectRequest& request, Reach, const std::string& 
   return sha256_hex(words + rest_of_text(request));
 }
 
-std::vector<std::string> files_in_machine_words(const std::string&) { return {}; }
+std::vector<std::string> files_in_machine_key_text(const std::string&) { return {}; }
 
 }  // namespace enginehost::platform

@@ -61,7 +61,7 @@ Fact<Libc> detect_libc(const Root& root) {
 #if defined(__GLIBC__)
   return Fact<Libc>::known({"glibc", ::gnu_get_libc_version()}, "gnu_get_libc_version");
 #else
-  return Fact<Libc>::unknown("neither glibc nor musl was recognised");
+  return Fact<Libc>::unknown("neither glibc nor musl was recognized");
 #endif
 }
 

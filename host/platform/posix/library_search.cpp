@@ -37,15 +37,15 @@ bool suits_this_process(const std::string& file) {
 
 // What is asked for by name has nobody's RUNPATH: only the program's own path and the variable come before
 // the cache.
-std::vector<linker::Place> places_before_cache(const linker::Machine& machine) {
+std::vector<linker::SearchPlace> places_before_cache(const linker::Machine& machine) {
   std::vector<linker::Needer> chain(1);
   std::optional<binary::BinaryInfo> program;
   if (!machine.program.empty())
     if (auto read = binary::read_binary(machine.program)) program = std::move(*read);
   if (program) chain.push_back({machine.program.native(), &*program, true});
   if (machine.libc == linker::Libc::glibc) return linker::glibc_own_places(machine, chain);
-  std::vector<linker::Place> places = linker::musl_places(machine, chain);
-  std::erase_if(places, [](const linker::Place& place) { return place.compiled_in; });
+  std::vector<linker::SearchPlace> places = linker::musl_places(machine, chain);
+  std::erase_if(places, [](const linker::SearchPlace& place) { return place.compiled_in; });
   return places;
 }
 
@@ -87,7 +87,7 @@ LibrarySearch::LibrarySearch(const Root& root) : root_(root), order_(std::make_u
         folders.push_back({folder + "/glibc-hwcaps/" + level, source});
     folders.push_back({folder, source});
   };
-  for (const linker::Place& place : places_before_cache(machine))
+  for (const linker::SearchPlace& place : places_before_cache(machine))
     add(order_->before_cache, place.directory, place.why());
   for (const std::string& folder : machine.default_directories)
     add(order_->after_cache, folder, "default folder " + folder);

@@ -27,16 +27,16 @@ extern char** environ;
 namespace enginehost::platform {
 namespace {
 
-using What = MachineLook::What;
+using What = MachineInput::What;
 using namespace std::string_view_literals;
 
 // Changed when detect() looks at something else, so that what an older version remembered is not taken over.
 constexpr std::string_view version = "machine key 3";
 
 // Nothing here goes through std::filesystem: this runs at every open.
-class Text {
+class KeyText {
  public:
-  Text() { text_.reserve(1024); }
+  KeyText() { text_.reserve(1024); }
   void add(std::string_view value) { text_.append(value).push_back('\n'); }
   void add(std::string_view name, std::string_view value) {
     text_.append(name).push_back('=');
@@ -54,23 +54,23 @@ class Text {
   std::string text_;
 };
 
-void add_environment(Text& words, Reach reach) {
+void add_environment(KeyText& words, Reach reach) {
   // Those that parts of detect() read beside the loader's and the runtimes'.
-  static constexpr std::string_view told[] = {"PATH", "CONDA_DEFAULT_ENV", "KUBERNETES_SERVICE_HOST",
-                                              "APPTAINER_CONTAINER", "SINGULARITY_CONTAINER"};
+  static constexpr std::string_view reported[] = {"PATH", "CONDA_DEFAULT_ENV", "KUBERNETES_SERVICE_HOST",
+                                                  "APPTAINER_CONTAINER", "SINGULARITY_CONTAINER"};
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view text = *entry;
     const std::string_view name = text.substr(0, text.find('='));
     bool counts = is_loader_variable(name);
     if (reach == Reach::everything)
-      for (const std::string_view one : told) counts = counts || name == one;
+      for (const std::string_view one : reported) counts = counts || name == one;
     if (counts) words.add(text);
   }
 }
 
 // Of a library that serves every need of its name, wherever files of that name lie, and that builds are
 // chosen or proven by. `name`: the file's, after "lib" or in whole.
-bool is_told(const char* name) {
+bool is_reported(const char* name) {
   struct Beginning {
     std::uint64_t bytes, mask;
   };
@@ -78,11 +78,11 @@ bool is_told(const char* name) {
     return Beginning{first_bytes(text),
                      text.size() < 8 ? (std::uint64_t{1} << 8 * text.size()) - 1 : ~std::uint64_t{0}};
   };
-  static constexpr Beginning told[] = {begins("stdc++."), begins("cuda."),  begins("nvidia-m"),
-                                       begins("cudart."), begins("cudnn."), begins("c.so."),
-                                       begins("m.so."),   begins("gcc_s."), begins("ld-linux")};
+  static constexpr Beginning reported[] = {begins("stdc++."), begins("cuda."),  begins("nvidia-m"),
+                                           begins("cudart."), begins("cudnn."), begins("c.so."),
+                                           begins("m.so."),   begins("gcc_s."), begins("ld-linux")};
   const std::uint64_t bytes = first_bytes({name, ::strnlen(name, 8)});
-  for (const Beginning& one : told)
+  for (const Beginning& one : reported)
     if ((bytes & one.mask) == one.bytes) return true;
   return false;
 }
@@ -94,7 +94,7 @@ void for_each_loaded_library(Action action) {
       [](dl_phdr_info* library, std::size_t, void* into) {
         const char* file = library->dlpi_name != nullptr ? std::strrchr(library->dlpi_name, '/') : nullptr;
         if (file == nullptr) return 0;
-        if (is_told(std::strncmp(file, "/lib", 4) == 0 ? file + 4 : file + 1))
+        if (is_reported(std::strncmp(file, "/lib", 4) == 0 ? file + 4 : file + 1))
           // A relative path was meant from the folder that was the current one then.
           (*static_cast<Action*>(into))(
               *library, library->dlpi_name[0] == '/'
@@ -113,9 +113,9 @@ bool is_compiled_in(std::string_view folder) {
           folder.find('/', 5) == std::string_view::npos);
 }
 
-class Looks {
+class MachineInputs {
  public:
-  explicit Looks(const Root& root) : root_(root) {}
+  explicit MachineInputs(const Root& root) : root_(root) {}
 
   void at(What what, std::string path) { all_.push_back({what, std::move(path)}); }
   // A folder's time changes when a library is put into it or taken out.
@@ -163,14 +163,14 @@ class Looks {
     at(What::stamp, "/opt/rocm/.info/version");
   }
   // What is only told to people.
-  void at_what_is_told() {
+  void at_reported() {
     at(What::names, "/sys/bus/pci/devices");
     at(What::presence, "/etc/nv_tegra_release");
     for (const char* mark : {"/.singularity.d", "/run/.containerenv", "/.dockerenv"})
       at(What::presence, mark);
     at(What::content, "/run/systemd/container");
     at(What::content, "/proc/1/cgroup");
-    // Toolkits come as folders of these, and /usr/local/cuda as a link that is set anew.
+    // Toolkits come as folders of these, and /usr/local/cuda as a link that is set again.
     for (const char* folder : {"/usr/local", "/opt", "/opt/cuda", "/usr/lib/nvidia-cuda-toolkit"})
       at(What::stamp, folder);
     const char* path = std::getenv("PATH");
@@ -180,32 +180,32 @@ class Looks {
       if (root_.exists(folder + "/nvcc")) break;
     }
   }
-  std::vector<MachineLook> take() { return std::move(all_); }
+  std::vector<MachineInput> take() { return std::move(all_); }
 
  private:
   const Root& root_;
-  std::vector<MachineLook> all_;
+  std::vector<MachineInput> all_;
 };
 
-std::vector<MachineLook> looks_below(const Root& root, const DetectRequest& request, Reach reach) {
-  Looks looks(root);
-  looks.at(What::boot, "/proc/sys/kernel/random/boot_id");
+std::vector<MachineInput> looks_below(const Root& root, const DetectRequest& request, Reach reach) {
+  MachineInputs inputs(root);
+  inputs.at(What::boot, "/proc/sys/kernel/random/boot_id");
   // Of another root file system it is another file.
   static constexpr const char* system = "/etc/os-release";
-  looks.at(What::stamp, system);
-  if (!root.exists(system)) looks.at(What::identity, "/");
-  if (!request.helper.empty()) looks.at(What::stamp, request.helper.native());
-  if (!request.cache_folder.empty()) looks.at(What::noexec, request.cache_folder.native());
+  inputs.at(What::stamp, system);
+  if (!root.exists(system)) inputs.at(What::identity, "/");
+  if (!request.helper.empty()) inputs.at(What::stamp, request.helper.native());
+  if (!request.cache_folder.empty()) inputs.at(What::noexec, request.cache_folder.native());
   for_each_loaded_library([&](const dl_phdr_info& library, const char* path) {
-    if (mapped_build_id(library).empty()) looks.at(What::stamp, path);
+    if (mapped_build_id(library).empty()) inputs.at(What::stamp, path);
   });
-  looks.at_loader();
-  looks.at_devices();
-  if (reach == Reach::everything) looks.at_what_is_told();
-  return looks.take();
+  inputs.at_loader();
+  inputs.at_devices();
+  if (reach == Reach::everything) inputs.at_reported();
+  return inputs.take();
 }
 
-void add_stamp(Text& text, const std::string& name, const std::string& path, What what) {
+void add_stamp(KeyText& text, const std::string& name, const std::string& path, What what) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return text.add(name, errno == EACCES ? "closed" : "absent");
   if (what == What::identity) return text.add(name, {status.st_dev, status.st_ino});
@@ -214,7 +214,7 @@ void add_stamp(Text& text, const std::string& name, const std::string& path, Wha
                   static_cast<std::uint64_t>(status.st_mtim.tv_nsec)});
 }
 
-void add_answer(Text& text, const Root& root, const DetectRequest& request, const MachineLook& look) {
+void add_answer(KeyText& text, const Root& root, const DetectRequest& request, const MachineInput& look) {
   switch (look.what) {
     case What::presence:
       return text.add(look.path, root.exists(look.path) ? "there" : "absent");
@@ -239,8 +239,8 @@ void add_answer(Text& text, const Root& root, const DetectRequest& request, cons
 
 }  // namespace
 
-std::string machine_words(Reach reach) {
-  Text words;
+std::string machine_key_text(Reach reach) {
+  KeyText words;
   words.add(version);
   words.add(reach == Reach::everything ? "everything" : "decisive");
   utsname names{};
@@ -266,11 +266,11 @@ std::string machine_words(Reach reach) {
   return words.take();
 }
 
-std::vector<MachineLook> machine_looks(const DetectRequest& request, Reach reach) {
+std::vector<MachineInput> machine_inputs(const DetectRequest& request, Reach reach) {
   return looks_below(Root(), request, reach);
 }
 
-std::vector<std::string> files_in_machine_words(const std::string& words) {
+std::vector<std::string> files_in_machine_key_text(const std::string& words) {
   std::vector<std::string> files;
   for_each_loaded_library([&](const dl_phdr_info& library, const char* path) {
     const std::string id(mapped_build_id(library));
@@ -284,18 +284,18 @@ namespace {
 
 std::string rest_of_text(const DetectRequest& request, Reach reach) {
   const Root root(request.root);
-  Text rest;
+  KeyText rest;
   rest.add("helper", request.helper.native());
   for (const std::string& word : request.helper_launcher) rest.add("launcher", word);
   rest.add("cache", request.cache_folder.native());
-  for (const MachineLook& look : looks_below(root, request, reach)) add_answer(rest, root, request, look);
+  for (const MachineInput& look : looks_below(root, request, reach)) add_answer(rest, root, request, look);
   return rest.take();
 }
 
 }  // namespace
 
 std::string machine_text(const DetectRequest& request, Reach reach) {
-  return machine_words(reach) + rest_of_text(request, reach);
+  return machine_key_text(reach) + rest_of_text(request, reach);
 }
 
 std::string machine_key(const DetectRequest& request, Reach reach) {

@@ -21,9 +21,9 @@ namespace {
 constexpr std::string_view version = "machine key of Windows 1";
 
 // Gathers what the key is a digest of.
-class Gathering {
+class MachineKeyBuilder {
  public:
-  explicit Gathering(const Root& root) : root_(root) { text_.reserve(8192); }
+  explicit MachineKeyBuilder(const Root& root) : root_(root) { text_.reserve(8192); }
 
   void add(std::string_view value) { text_.append(value).push_back('\n'); }
   void add(std::string_view name, std::string_view value) {
@@ -53,7 +53,7 @@ class Gathering {
   std::string text_;
 };
 
-void add_environment(Gathering& key, Reach reach) {
+void add_environment(MachineKeyBuilder& key, Reach reach) {
   // PATH is where libraries are found that are only told of, and CUDA's toolkits; HIP_ is one of the
   // loader's.
   for (const auto& [name, value] : process_variables())
@@ -63,7 +63,7 @@ void add_environment(Gathering& key, Reach reach) {
 }
 
 // A library that is in the process already serves every need of its name, wherever the files lie.
-void add_loaded_libraries(Gathering& key) {
+void add_loaded_libraries(MachineKeyBuilder& key) {
   for (const wchar_t* name : {L"nvcuda.dll", L"nvml.dll", L"vcruntime140.dll", L"msvcp140.dll"}) {
     const HMODULE module = ::GetModuleHandleW(name);
     wchar_t path[1024];
@@ -73,7 +73,7 @@ void add_loaded_libraries(Gathering& key) {
 }
 
 // A folder's time changes when a library is put into it or taken out; a replaced one has another stamp.
-void add_loader(Gathering& key) {
+void add_loader(MachineKeyBuilder& key) {
   wchar_t text[MAX_PATH];
   const UINT length = ::GetSystemDirectoryW(text, MAX_PATH);
   const std::string system = windows::utf8({text, length < MAX_PATH ? length : 0});
@@ -85,7 +85,7 @@ void add_loader(Gathering& key) {
 }
 
 // What is only told to people.
-void add_what_is_told(Gathering& key) {
+void add_reported(MachineKeyBuilder& key) {
   key.add("processors", ::GetActiveProcessorCount(ALL_PROCESSOR_GROUPS));
   for (const std::string& toolkit :
        registry::keys_below("SOFTWARE\\NVIDIA Corporation\\GPU Computing Toolkit\\CUDA"))
@@ -100,7 +100,7 @@ void add_what_is_told(Gathering& key) {
 
 std::string machine_text(const DetectRequest& request, Reach reach) {
   const Root root(request.root);
-  Gathering key(root);
+  MachineKeyBuilder key(root);
   key.add(version);
   key.add(reach == Reach::everything ? "everything" : "decisive");
   key.add("boot", boot_id());
@@ -121,7 +121,7 @@ std::string machine_text(const DetectRequest& request, Reach reach) {
   add_loaded_libraries(key);
   add_loader(key);
   for (const auto& [sign, value] : device_signs(root)) key.add(sign, value);
-  if (reach == Reach::everything) add_what_is_told(key);
+  if (reach == Reach::everything) add_reported(key);
   return key.text();
 }
 
@@ -133,9 +133,9 @@ std::string machine_key(const DetectRequest& request, Reach reach, const std::st
   return machine_key(request, reach);
 }
 
-std::string machine_words(Reach reach) { return machine_text({}, reach); }
-std::vector<MachineLook> machine_looks(const DetectRequest&, Reach) { return {}; }
+std::string machine_key_text(Reach reach) { return machine_text({}, reach); }
+std::vector<MachineInput> machine_inputs(const DetectRequest&, Reach) { return {}; }
 
-std::vector<std::string> files_in_machine_words(const std::string&) { return {}; }
+std::vector<std::string> files_in_machine_key_text(const std::string&) { return {}; }
 
 }  // namespace enginehost::platform

@@ -10,7 +10,7 @@
 namespace enginehost::platform {
 namespace {
 
-using Text = Fact<std::string>;
+using TextFact = Fact<std::string>;
 
 // The devices are asked of Windows, which knows of no other root.
 constexpr const char* another_root = "the devices of another root cannot be asked for";
@@ -20,29 +20,29 @@ constexpr const char* no_answer = "SetupAPI does not answer";
 
 std::string driver_library_name() { return "nvcuda.dll"; }
 
-Text nvidia_hardware(const Root& root, const Text&) {
-  if (!root.is_this_machine()) return Text::unknown(another_root);
+TextFact nvidia_hardware(const Root& root, const TextFact&) {
+  if (!root.is_this_machine()) return TextFact::unknown(another_root);
   const auto devices = nvidia_devices();
-  if (!devices) return Text::unknown(no_answer);
+  if (!devices) return TextFact::unknown(no_answer);
   std::map<std::string, int> found;
   for (const DisplayDevice& device : *devices) ++found[device.id];
   std::vector<std::string> names;
   for (const auto& [name, count] : found)
     names.push_back(count > 1 ? name + " x " + std::to_string(count) : name);
-  return names.empty() ? Text::absent("SetupAPI") : Text::known(join(names, ", "), "SetupAPI");
+  return names.empty() ? TextFact::absent("SetupAPI") : TextFact::known(join(names, ", "), "SetupAPI");
 }
 
-Text kernel_driver(const Root& root, const Text&) {
-  if (!root.is_this_machine()) return Text::unknown(another_root);
+TextFact kernel_driver(const Root& root, const TextFact&) {
+  if (!root.is_this_machine()) return TextFact::unknown(another_root);
   const auto devices = nvidia_devices();
-  if (!devices) return Text::unknown(no_answer);
+  if (!devices) return TextFact::unknown(no_answer);
   for (const DisplayDevice& device : *devices)
     if (std::string version = nvidia_version(device.driver_version); !version.empty())
-      return Text::known(std::move(version), "registry: DriverVersion " + device.driver_version);
-  return Text::absent("registry: DriverVersion of the devices that SetupAPI lists");
+      return TextFact::known(std::move(version), "registry: DriverVersion " + device.driver_version);
+  return TextFact::absent("registry: DriverVersion of the devices that SetupAPI lists");
 }
 
-Fact<Installed> driver_library(const Root& root, const LibrarySearch& libraries, const Text& driver) {
+Fact<Installed> driver_library(const Root& root, const LibrarySearch& libraries, const TextFact& driver) {
   const auto library = libraries.find(driver_library_name());
   if (!library) {
     std::string looked = "not in " + libraries.places();

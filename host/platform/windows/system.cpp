@@ -25,12 +25,12 @@ std::string WindowsVersion::text() const {
 
 std::optional<WindowsVersion> windows_version() {
   using Ask = LONG(WINAPI*)(OSVERSIONINFOEXW*);
-  OSVERSIONINFOEXW told{};
-  told.dwOSVersionInfoSize = sizeof told;
+  OSVERSIONINFOEXW reported{};
+  reported.dwOSVersionInfoSize = sizeof reported;
   const auto ask = function_of<Ask>(L"ntdll.dll", "RtlGetVersion");
-  if (ask == nullptr || ask(&told) != 0) return std::nullopt;
-  return WindowsVersion{told.dwMajorVersion, told.dwMinorVersion, told.dwBuildNumber,
-                        told.wProductType != VER_NT_WORKSTATION};
+  if (ask == nullptr || ask(&reported) != 0) return std::nullopt;
+  return WindowsVersion{reported.dwMajorVersion, reported.dwMinorVersion, reported.dwBuildNumber,
+                        reported.wProductType != VER_NT_WORKSTATION};
 }
 
 WindowsName name_of(const WindowsVersion& version, std::string product, const std::string& release) {

@@ -8,7 +8,7 @@ namespace enginehost::platform {
 // Microsoft keeps the versions of one installation alike, but an application's folder, or an old program that
 // replaced one file, does not; a build that is newer than any of them may crash in it. So the oldest counts.
 Fact<std::string> detect_vcruntime(const Root& root) {
-  using Text = Fact<std::string>;
+  using TextFact = Fact<std::string>;
   const LibrarySearch libraries(root);
   std::string oldest;
   std::vector<std::string> sources, missing;
@@ -29,9 +29,9 @@ Fact<std::string> detect_vcruntime(const Root& root) {
     sources.push_back(library->path + " " + version);
     if (oldest.empty() || compare_versions(version, oldest) < 0) oldest = std::move(version);
   }
-  if (!missing.empty()) return Text::absent(join(missing, ", ") + ": not in " + libraries.places());
-  if (!silent.empty()) return Text::unknown(silent + " tells no version");
-  return Text::known(std::move(oldest), join(sources, ", "));
+  if (!missing.empty()) return TextFact::absent(join(missing, ", ") + ": not in " + libraries.places());
+  if (!silent.empty()) return TextFact::unknown(silent + " tells no version");
+  return TextFact::known(std::move(oldest), join(sources, ", "));
 }
 
 }  // namespace enginehost::platform

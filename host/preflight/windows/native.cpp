@@ -9,7 +9,7 @@
 #include "host/preflight/foreign_at_home.hpp"
 #include "host/preflight/gpu_fit.hpp"
 #include "host/preflight/memory.hpp"
-#include "host/preflight/origins.hpp"
+#include "host/preflight/mixed_cuda_sources.hpp"
 
 namespace enginehost::preflight {
 namespace {
@@ -75,7 +75,7 @@ Report check_native(const Spec& spec) {
   foreign.on_closure = [&](const linker::Closure& closure, Report& report) {
     judge_memory(spec, closure, report);
     warn_of_loaded(spec, closure, report.warnings);
-    judge_origins(spec, closure, report.warnings);
+    judge_mixed_sources(spec, closure, report.warnings);
   };
   Report report = check_foreign(foreign);
   if (!is_native(report.kind)) return report;

@@ -4,8 +4,8 @@
 #include <cerrno>
 
 #include "base/file_calls.hpp"
-#include "base/passing_errors.hpp"
 #include "base/paths.hpp"
+#include "base/transient_errors.hpp"
 
 namespace enginehost::settings {
 namespace {
@@ -13,7 +13,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // A folder of the XDG base directory specification: a relative value must be ignored, it says.
-Place xdg_folder(const Environment& environment, const char* variable, const char* below_home) {
+SettingsPlace xdg_folder(const Environment& environment, const char* variable, const char* below_home) {
   const std::string* value = environment.find(variable);
   if (value != nullptr && fs::path(*value).is_absolute()) return {fs::path(*value) / "enginehost", variable};
   if (environment.home.empty()) return {};
@@ -42,7 +42,7 @@ bool may_be_swapped(const calls::Status& file, const calls::Status& sdk, std::st
 
 }  // namespace
 
-Place default_cache(const Environment& environment) {
+SettingsPlace default_cache(const Environment& environment) {
 #ifdef __APPLE__
   return xdg_folder(environment, "XDG_CACHE_HOME", "Library/Caches");
 #else
@@ -51,13 +51,13 @@ Place default_cache(const Environment& environment) {
 }
 
 fs::path user_config_file(const Environment& environment) {
-  const Place place = xdg_folder(environment, "XDG_CONFIG_HOME", ".config");
+  const SettingsPlace place = xdg_folder(environment, "XDG_CONFIG_HOME", ".config");
   return place.folder.empty() ? fs::path() : place.folder / "config.json";
 }
 
 char folder_separator() { return ':'; }
 
-Place state_folder(const Environment& environment) {
+SettingsPlace state_folder(const Environment& environment) {
   return xdg_folder(environment, "XDG_STATE_HOME", ".local/state");
 }
 
@@ -67,19 +67,19 @@ std::string why_anybody_may_change(const fs::path&) { return {}; }
 
 Result<std::string> why_untrusted(const fs::path& repository, const fs::path& sdk_folder) {
   const auto unread = [](const fs::path& path, int number, const std::string& why) -> Result<std::string> {
-    if (may_pass(number)) return fail(diagnose_errno("EH-F01", number).with("file", path_text(path)));
+    if (is_transient(number)) return fail(diagnose_errno("EH-F01", number).with("file", path_text(path)));
     return why;
   };
   calls::Status sdk{};
   if (calls::stat(sdk_folder.c_str(), &sdk) != 0)
     return unread(sdk_folder, errno, "the owner of " + path_text(sdk_folder) + " cannot be read");
   std::error_code error;
-  std::vector<fs::path> deciding{repository};
+  std::vector<fs::path> settings_key{repository};
   for (fs::directory_iterator at(repository, error), end; !error && at != end; at.increment(error))
     if (std::error_code unknown; at->path().extension() == ".json" || at->is_directory(unknown) || unknown)
-      deciding.push_back(at->path());
+      settings_key.push_back(at->path());
   if (error) return unread(repository, error.value(), "its folder cannot be read");
-  for (const fs::path& path : deciding) {
+  for (const fs::path& path : settings_key) {
     calls::Status file{};
     std::string why;
     if (calls::stat(path.c_str(), &file) != 0)

@@ -7,11 +7,11 @@
 #include "base/environment.hpp"
 #include "base/file_calls.hpp"
 #include "base/files.hpp"
-#include "base/passing_errors.hpp"
 #include "base/paths.hpp"
 #include "base/posix/local_accounts.hpp"
 #include "base/process.hpp"
 #include "base/text.hpp"
+#include "base/transient_errors.hpp"
 #include "host/settings/person.hpp"
 #include "host/settings/places.hpp"
 
@@ -60,7 +60,7 @@ Environment Environment::of_this_process() {
   for (const char* file : {"/etc/machine-id", "/var/lib/dbus/machine-id"}) {
     result.machine_files.emplace_back(file);
     auto text = read_file(file, 1u << 20);
-    if (!text && may_pass(text.error().value("errno"))) {
+    if (!text && is_transient(text.error().value("errno"))) {
       result.machine_failure = std::move(text).error();
       return result;
     }
@@ -71,8 +71,8 @@ Environment Environment::of_this_process() {
   return result;
 }
 
-Person Person::of_this_process() {
-  Person person;
+User User::of_this_process() {
+  User person;
   person.uid = ::getuid();
   const auto user = local_user(person.uid);
   person.user = user ? user->name : environment_variable("LOGNAME").value_or("");

@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 
 // %LOCALAPPDATA% is this user's on this machine; what roams with the user would be copied over the network at
 // each logon.
-Place local_folder(const Environment& environment, const char* below) {
+SettingsPlace local_folder(const Environment& environment, const char* below) {
   const std::string* value = environment.find("LOCALAPPDATA");
   if (value != nullptr && path_of(*value).is_absolute())
     return {path_of(*value) / "EngineHost" / below, "LOCALAPPDATA"};
@@ -23,14 +23,14 @@ Place local_folder(const Environment& environment, const char* below) {
 
 }  // namespace
 
-Place default_cache(const Environment& environment) { return local_folder(environment, "cache"); }
+SettingsPlace default_cache(const Environment& environment) { return local_folder(environment, "cache"); }
 
 fs::path user_config_file(const Environment& environment) {
-  const Place place = local_folder(environment, "config.json");
+  const SettingsPlace place = local_folder(environment, "config.json");
   return place.folder;
 }
 
-Place state_folder(const Environment& environment) { return local_folder(environment, "state"); }
+SettingsPlace state_folder(const Environment& environment) { return local_folder(environment, "state"); }
 
 char folder_separator() { return ';'; }
 
@@ -45,12 +45,12 @@ std::string why_anybody_may_change(const fs::path& system_config) {
 
 Result<std::string> why_untrusted(const fs::path& repository, const fs::path&) {
   std::error_code error;
-  std::vector<fs::path> deciding{repository};
+  std::vector<fs::path> settings_key{repository};
   for (fs::directory_iterator at(repository, error), end; !error && at != end; at.increment(error))
     if (std::error_code unknown; at->path().extension() == ".json" || at->is_directory(unknown) || unknown)
-      deciding.push_back(at->path());
+      settings_key.push_back(at->path());
   if (error) return "its folder cannot be read";
-  for (const fs::path& path : deciding)
+  for (const fs::path& path : settings_key)
     if (const auto problem = cache::inside::folder_problem(path))
       return path_text(path) + ": " + std::string(problem->value("problem"));
   return std::string();

@@ -85,8 +85,8 @@ Environment Environment::of_this_process() {
   return result;
 }
 
-Person Person::of_this_process() {
-  Person person;
+User User::of_this_process() {
+  User person;
   person.uid = number_of_this_user();
   person.user = effective_user();
   person.host = host_name();

@@ -9,8 +9,8 @@ namespace enginehost::transfer {
 // Where libcurl looks when it is told nothing.
 std::string system_certificates(std::uint64_t limit) {
   const curl_version_info_data* info = ::curl_version_info(CURLVERSION_NOW);
-  const bool tells = info != nullptr && info->age >= CURLVERSION_SEVENTH;
-  if (!tells || info->cainfo == nullptr) return {};
+  const bool reports = info != nullptr && info->age >= CURLVERSION_SEVENTH;
+  if (!reports || info->cainfo == nullptr) return {};
   return read_file(info->cainfo, limit).value_or(std::string());
 }
 

@@ -30,7 +30,7 @@ std::optional<PeFile> PeFile::read(const std::filesystem::path& path, std::strin
   file.data_.resize(content.size());
   std::transform(content.begin(), content.end(), file.data_.begin(),
                  [](char c) { return static_cast<std::byte>(c); });
-  const Reader bytes(file.data_);
+  const ByteReader bytes(file.data_);
   const auto wrong = [&](const char* what) {
     error = what;
     return std::nullopt;

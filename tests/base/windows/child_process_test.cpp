@@ -132,7 +132,7 @@ TEST(WindowsChild, ACancelledOneIsEndedSoon) {
   });
   const ChildOutcome outcome = ended(run_child(request));
   canceller.join();
-  EXPECT_TRUE(outcome.cancelled);
+  EXPECT_TRUE(outcome.canceled);
   EXPECT_FALSE(outcome.timed_out);
   EXPECT_LT(outcome.duration, 3s);
 }

@@ -5,7 +5,7 @@
 
 #include "base/paths.hpp"
 #include "base/windows/system.hpp"
-#include "cache/place.hpp"
+#include "cache/layer_trust.hpp"
 #include "tests/support/temporary_folder.hpp"
 // After <windows.h>, which they need.
 #include <aclapi.h>

@@ -1,4 +1,4 @@
-// Installations of other programs are recognised on Linux only, and a folder on Windows says so.
+// Installations of other programs are recognized on Linux only, and a folder on Windows says so.
 #include <gmock/gmock.h>
 
 #include "base/paths.hpp"
@@ -15,7 +15,7 @@ TEST(InstallationsOnWindows, AreNotRecognisedAndSaySo) {
   ASSERT_FALSE(found.has_value());
   EXPECT_EQ(found.error().code, "EH-S30");
   EXPECT_EQ(found.error().value("path"), path_text(folder.path()));
-  EXPECT_EQ(found.error().value("problem"), "only installations on Linux are recognised");
+  EXPECT_EQ(found.error().value("problem"), "only installations on Linux are recognized");
 }
 
 TEST(InstallationsOnWindows, AFolderThatIsNotThereIsToldBefore) {

@@ -31,7 +31,7 @@ class WindowsLoadError : public testing::Test {
         write_file(to, read_file(fs::path(ENGINEHOST_BUILD_DIR) / "tests/plugins" / name).value(), false));
     return to;
   }
-  static Diagnosis told(const fs::path& file, DWORD error) {
+  static Diagnosis reported(const fs::path& file, DWORD error) {
     Diagnosis diagnosis = diagnose_load_error(file, error);
     explain::complete(diagnosis);
     return diagnosis;
@@ -46,7 +46,7 @@ HANDLE hold(const fs::path& file) {
 
 TEST_F(WindowsLoadError, W03_127TellsTheFunctionTheDllThatLacksItAndWhoNeedsIt) {
   const fs::path needs = put("load_needs_gone.dll"), older = put("load_ok.dll", "load_gone.dll");
-  const Diagnosis diagnosis = told(needs, ERROR_PROC_NOT_FOUND);
+  const Diagnosis diagnosis = reported(needs, ERROR_PROC_NOT_FOUND);
   EXPECT_EQ(diagnosis.code, "EH-W03");
   EXPECT_EQ(diagnosis.value("symbol"), "gone");
   EXPECT_EQ(to_lower(diagnosis.value("path")), to_lower(path_text(older)));
@@ -90,10 +90,10 @@ TEST_F(WindowsLoadError, W09_AFileThatIsLetGoMeanwhileIsOpened) {
 
 TEST_F(WindowsLoadError, W09_DeniedAndTakenForAVirusAreNotCalledHeld_TheNumbersAreHandedIn) {
   const fs::path file = put("load_ok.dll");
-  EXPECT_EQ(told(file, ERROR_ACCESS_DENIED).cause,
+  EXPECT_EQ(reported(file, ERROR_ACCESS_DENIED).cause,
             path_text(file) + " may not be read: Windows denies access (error 5)");
-  EXPECT_EQ(told(file, 225).cause, "a virus scanner refuses " + path_text(file) + " (error 225)");
-  EXPECT_EQ(told(file, 225).code, "EH-W09");
+  EXPECT_EQ(reported(file, 225).cause, "a virus scanner refuses " + path_text(file) + " (error 225)");
+  EXPECT_EQ(reported(file, 225).code, "EH-W09");
 }
 
 TEST_F(WindowsLoadError, EachPolicyIsCalledByItsNameAndTheSignatureIsLookedAt_TheNumbersAreHandedIn) {
@@ -101,7 +101,7 @@ TEST_F(WindowsLoadError, EachPolicyIsCalledByItsNameAndTheSignatureIsLookedAt_Th
   for (const auto& [error, name] : {std::pair<DWORD, const char*>{577, "no signature of"},
                                     {1260, "AppLocker"},
                                     {4551, "Smart App Control"}}) {
-    const Diagnosis diagnosis = told(file, error);
+    const Diagnosis diagnosis = reported(file, error);
     EXPECT_EQ(diagnosis.code, "EH-W10");
     EXPECT_THAT(diagnosis.cause, HasSubstr(name));
     EXPECT_THAT(diagnosis.cause, HasSubstr(path_text(file.filename()) + (error == 577 ? "," : " (error")));
@@ -121,13 +121,13 @@ TEST_F(WindowsLoadError, EachPolicyIsCalledByItsNameAndTheSignatureIsLookedAt_Th
   bytes.append(64, '\0');
   const fs::path with_certificate = folder_ / "signed.dll";
   ASSERT_TRUE(write_file(with_certificate, bytes, false));
-  EXPECT_EQ(told(with_certificate, 577).value("signature"), "a certificate is attached");
+  EXPECT_EQ(reported(with_certificate, 577).value("signature"), "a certificate is attached");
 }
 
 TEST_F(WindowsLoadError, W12_TheAssemblyThatTheManifestNamesIsTold_TheNumberIsHandedIn) {
   const fs::path file = put("load_names_assembly.dll");
   EXPECT_TRUE(OpenLibrary::open(file)) << "Wine does without; Windows gives 14001";
-  const Diagnosis diagnosis = told(file, ERROR_SXS_CANT_GEN_ACTCTX);
+  const Diagnosis diagnosis = reported(file, ERROR_SXS_CANT_GEN_ACTCTX);
   EXPECT_EQ(diagnosis.code, "EH-W12");
   EXPECT_THAT(std::string(diagnosis.value("assembly")), HasSubstr("Engine.Nowhere"));
   EXPECT_EQ(diagnosis.value("error_number"), "14001");
@@ -140,7 +140,7 @@ TEST_F(WindowsLoadError, W12_APathThatIsTooLongIsToldWithItsLength_TheNumberIsHa
   const fs::path file =
       put("load_ok.dll", fs::path(std::wstring(120, L'a')) / std::wstring(120, L'b') / "load_ok.dll");
   EXPECT_TRUE(OpenLibrary::open(file)) << "ours are opened by \\\\?\\, which knows no such limit";
-  const Diagnosis diagnosis = told(file, ERROR_FILENAME_EXCED_RANGE);
+  const Diagnosis diagnosis = reported(file, ERROR_FILENAME_EXCED_RANGE);
   EXPECT_EQ(diagnosis.code, "EH-W12");
   EXPECT_EQ(diagnosis.value("path_length"), std::to_string(file.native().size()));
   EXPECT_THAT(diagnosis.cause,

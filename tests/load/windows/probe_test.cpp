@@ -118,7 +118,7 @@ TEST_F(WindowsProbe, R03_AnAbortIsNamedWithItsCaller) {
   const ProbeResult result = tried("abort");
   expect(result, "EH-R03", "create");
   expect_in_plugin(result.diagnosis->value("in_library"));
-  EXPECT_THAT(std::string(result.diagnosis->value("last_words")), HasSubstr("no licence"));
+  EXPECT_THAT(std::string(result.diagnosis->value("last_words")), HasSubstr("no license"));
 }
 
 TEST_F(WindowsProbe, R04_ExitZeroInAConstructorIsNoSuccess) {

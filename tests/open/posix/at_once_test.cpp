@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "tests/end-to-end/fault.hpp"
-#include "tests/open/neighbours.hpp"
+#include "tests/open/open_engines_fixture.hpp"
 
 namespace enginehost::open {
 namespace {
@@ -21,8 +21,8 @@ using namespace std::chrono_literals;
 constexpr const char* logs_a_word = "host->log(host, ENGINE_LOG_ERROR, \"\", \"\")";
 
 // A build as bringing() makes it, whose plugin does that while its engine is made.
-test::TestBuild telling(const std::string& id, const std::string& library, int number, int priority,
-                        const std::string& at_create = logs_a_word) {
+test::TestBuild reporting(const std::string& id, const std::string& library, int number, int priority,
+                          const std::string& at_create = logs_a_word) {
   const std::string root = ENGINEHOST_SOURCE_DIR;
   const test::TemporaryFolder folder;
   const fs::path file = folder / "plugin.so";
@@ -59,15 +59,15 @@ class Gate {
   bool is_open_ = false;
 };
 
-class AtOnce : public Neighbours {
+class AtOnce : public OpenEngines {
  protected:
-  void publish_telling(const std::string& library) {
-    repository_.add(telling("first", library, 1, 5));
-    repository_.add(telling("second", library, 2, 90));
+  void publish_reporting(const std::string& library) {
+    repository_.add(reporting("first", library, 1, 5));
+    repository_.add(reporting("second", library, 2, 90));
     repository_.write();
   }
   // The engine logs while it is made.
-  static std::shared_ptr<load::EngineLog> telling_of(std::function<void()> made) {
+  static std::shared_ptr<load::EngineLog> reporting_of(std::function<void()> made) {
     auto log = std::make_shared<load::EngineLog>();
     log->add([made = std::move(made)](const load::LogMessage& message) {
       if (!message.in_probe) made();
@@ -76,11 +76,11 @@ class AtOnce : public Neighbours {
   }
   // As open(), in a world of its own.
   Outcome open_here(const std::string& flavor, std::function<void()> while_made = {}) const {
-    World world(settings());
+    OpenContext context(settings());
     OpenRequest request = request_;
     request.request.flavor = flavor;
-    if (while_made) request.attempt.log = telling_of(while_made);
-    return open_engine(world, request);
+    if (while_made) request.attempt.log = reporting_of(while_made);
+    return open_engine(context, request);
   }
   Result<std::shared_ptr<SharedEngine>> share(const std::string& flavor,
                                               std::function<void()> while_made = {},
@@ -94,7 +94,7 @@ class AtOnce : public Neighbours {
     request.request = [this, flavor, while_made](AskedSettings) {
       OpenRequest open = request_;
       open.request.flavor = flavor;
-      if (while_made) open.attempt.log = telling_of(while_made);
+      if (while_made) open.attempt.log = reporting_of(while_made);
       return open;
     };
     request.cancel = std::move(cancel);
@@ -130,7 +130,7 @@ class AtOnce : public Neighbours {
 };
 
 TEST_F(AtOnce, BuildsThatDisturbEachOtherAreNeverLoadedBoth) {
-  publish_telling("libtogether.so.1");
+  publish_reporting("libtogether.so.1");
   // Proven, each alone, so that nothing but loading is left to do.
   prove("first");
   prove("second");
@@ -159,10 +159,10 @@ TEST_F(AtOnce, BuildsThatDisturbEachOtherAreNeverLoadedBoth) {
 // While one is tried in a child, another fails to load here and ends: nobody was waited for.
 TEST_F(AtOnce, WhatFailedWhileABuildWasTriedOutIsNotLoadedBeside) {
   const fs::path tried = folder_ / "tried", go = folder_ / "go";
-  repository_.add(telling("first", "libmeanwhile.so.1", 1, 90,
-                          "fclose(fopen(\"" + tried.native() + "\", \"w\")); while (access(\"" + go.native() +
-                              "\", F_OK) != 0) usleep(10000)"));
-  repository_.add(telling("second", "libmeanwhile.so.1", 2, 5, "return ENGINE_INTERNAL"));
+  repository_.add(reporting("first", "libmeanwhile.so.1", 1, 90,
+                            "fclose(fopen(\"" + tried.native() + "\", \"w\")); while (access(\"" +
+                                go.native() + "\", F_OK) != 0) usleep(10000)"));
+  repository_.add(reporting("second", "libmeanwhile.so.1", 2, 5, "return ENGINE_INTERNAL"));
   repository_.write();
   Outcome first;
   std::thread thread([&] { first = open_here(""); });
@@ -182,8 +182,8 @@ TEST_F(AtOnce, WhatFailedWhileABuildWasTriedOutIsNotLoadedBeside) {
 TEST_F(AtOnce, WhoTriesAgainLaterLetsOthersLoadMeanwhile) {
   using Clock = std::chrono::steady_clock;
   repository_.add(
-      telling("first", "libbusy.so.1", 1, 5, std::string(logs_a_word) + "; return ENGINE_NO_MEMORY"));
-  repository_.add(telling("second", "libbeside.so.1", 2, 5));
+      reporting("first", "libbusy.so.1", 1, 5, std::string(logs_a_word) + "; return ENGINE_NO_MEMORY"));
+  repository_.add(reporting("second", "libbeside.so.1", 2, 5));
   repository_.write();
   prove("second");
   Gate waits;
@@ -191,15 +191,15 @@ TEST_F(AtOnce, WhoTriesAgainLaterLetsOthersLoadMeanwhile) {
   Clock::time_point last_try, second_made;
   OpenRequest busy = request_;
   std::thread thread([&, busy]() mutable {
-    World world(settings());
+    OpenContext context(settings());
     busy.request.flavor = "first";
     busy.request.require = true;
     busy.attempt.probe = false;
-    busy.attempt.log = telling_of([&] {
+    busy.attempt.log = reporting_of([&] {
       last_try = Clock::now();
       if (++tries == 3) waits.open();
     });
-    EXPECT_EQ(open_engine(world, busy).state, State::failed);
+    EXPECT_EQ(open_engine(context, busy).state, State::failed);
   });
   EXPECT_TRUE(waits.wait(20s));
   const Outcome second = open_here("second", [&] { second_made = Clock::now(); });
@@ -211,7 +211,7 @@ TEST_F(AtOnce, WhoTriesAgainLaterLetsOthersLoadMeanwhile) {
 }
 
 TEST_F(AtOnce, ACallbackMayOpenTheSameAndAnother) {
-  publish_telling("libnested.so.1");
+  publish_reporting("libnested.so.1");
   bool same = false, another = false, begun = false;
   const auto engine = share("first", [&] {
     if (std::exchange(begun, true)) return;
@@ -223,9 +223,9 @@ TEST_F(AtOnce, ACallbackMayOpenTheSameAndAnother) {
   EXPECT_TRUE(another);
 }
 
-// Longer than an open engine is given out without another look, and there is no ticket yet.
+// Longer than an open engine is given out without another look, and there is no cached decision yet.
 TEST_F(AtOnce, WhoWaitsLongForTheFirstGetsItsEngine) {
-  publish_telling("liblasting.so.1");
+  publish_reporting("liblasting.so.1");
   Gate being_made;
   std::shared_ptr<SharedEngine> first, second;
   std::thread thread([&] {
@@ -244,7 +244,7 @@ TEST_F(AtOnce, WhoWaitsLongForTheFirstGetsItsEngine) {
 }
 
 TEST_F(AtOnce, WhoWaitsForAnotherMayGiveUp) {
-  publish_telling("libwaiting.so.1");
+  publish_reporting("libwaiting.so.1");
   while_it_is_made([&] {
     CancelToken cancel;
     std::thread canceller([&] {
@@ -289,7 +289,7 @@ TEST_F(AtOnce, AForkedChildWaitsForNoThreadOfItsParent) {
 #if defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "ThreadSanitizer ends a forked child of several threads that starts one";
 #endif
-  publish_telling("libforked.so.1");
+  publish_reporting("libforked.so.1");
   while_it_is_made([&] {
     EXPECT_EQ(in_child([&] { return share("").has_value(); }), 0) << "a signal ended it, or it failed";
   });

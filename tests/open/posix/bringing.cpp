@@ -1,5 +1,5 @@
 #include "tests/end-to-end/fault.hpp"
-#include "tests/open/neighbours.hpp"
+#include "tests/open/open_engines_fixture.hpp"
 
 namespace enginehost::open {
 

@@ -1,4 +1,4 @@
-#include "tests/open/neighbours.hpp"
+#include "tests/open/open_engines_fixture.hpp"
 
 namespace enginehost::open {
 namespace {

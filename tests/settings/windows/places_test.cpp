@@ -26,7 +26,7 @@ TEST(WindowsPlaces, ThisUsersDataOfThisMachineLieInLocalAppData) {
   EXPECT_EQ(path_text(default_cache(environment).folder),
             "C:\\Users\\M\u00fcller\\AppData\\Local\\EngineHost\\cache");
   environment.variables["LOCALAPPDATA"] = "D:\\\u672c\u5730";
-  const Place cache = default_cache(environment);
+  const SettingsPlace cache = default_cache(environment);
   EXPECT_EQ(path_text(cache.folder), "D:\\\u672c\u5730\\EngineHost\\cache");
   EXPECT_EQ(cache.source, "LOCALAPPDATA");
   EXPECT_EQ(path_text(user_config_file(environment)), "D:\\\u672c\u5730\\EngineHost\\config.json");
@@ -39,7 +39,7 @@ TEST(WindowsPlaces, TheEnvironmentOfThisProcessNamesHomeMachineAndProgram) {
   EXPECT_TRUE(environment.home.is_absolute()) << path_text(environment.home);
   EXPECT_FALSE(environment.machine.empty());
   EXPECT_TRUE(fs::exists(environment.executable_folder / "settings_tests.exe"));
-  const Person person = Person::of_this_process();
+  const User person = User::of_this_process();
   EXPECT_FALSE(person.user.empty());
   EXPECT_EQ(person.application, "settings_tests.exe");
   EXPECT_GT(person.process, 0);

@@ -22,7 +22,7 @@ TEST(PackageIndexWithoutPip, TheConfiguredIndexIsTaken) {
   options.package_index = "https://index.example/simple";
   const auto found = package_index(options);
   ASSERT_TRUE(found);
-  if (found->told_by != "configuration") GTEST_SKIP() << "there is a pip here";
+  if (found->reported_by != "configuration") GTEST_SKIP() << "there is a pip here";
   EXPECT_THAT(found->urls, testing::ElementsAre("https://index.example/simple"));
 }
 

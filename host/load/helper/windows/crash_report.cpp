@@ -95,7 +95,7 @@ struct Crash {
   const char* exception;
 };
 
-void tell(const Crash& crash) {
+void report(const Crash& crash) {
   char module[1024], library[2048], thrown[256], instruction[9], line[3072];
   module_at(crash.instruction, module, sizeof module);
   if (is_systems_own(module)) {
@@ -158,7 +158,7 @@ LONG CALLBACK on_exception(EXCEPTION_POINTERS* pointers) {
     crash.address = static_cast<std::uintptr_t>(record.ExceptionInformation[1]);
   if (record.ExceptionCode == thrown_by_msvc) crash.exception = "a C++ exception";
   crash.overflow = record.ExceptionCode == stack_overflow;
-  tell(crash);
+  report(crash);
   // The process ends with the exception's own code.
   return EXCEPTION_EXECUTE_HANDLER;
 }
@@ -166,7 +166,7 @@ LONG CALLBACK on_exception(EXCEPTION_POINTERS* pointers) {
 // abort() of the C runtime that this program shares with others of MinGW.
 void on_abort(int) {
   const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
-  tell({SIGABRT, reinterpret_cast<std::uintptr_t>(&std::abort), 0, here, false, last_thrown});
+  report({SIGABRT, reinterpret_cast<std::uintptr_t>(&std::abort), 0, here, false, last_thrown});
   ::TerminateProcess(::GetCurrentProcess(), gave_up);
 }
 

@@ -115,22 +115,23 @@ SearchFolders::SearchFolders(const std::filesystem::path& plugin,
   for (const std::filesystem::path& folder : folders)
     if (const DLL_DIRECTORY_COOKIE cookie = ::AddDllDirectory(calls::Name(folder).for_call().c_str());
         cookie != nullptr) {
-      told_.push_back(cookie);
+      reported_.push_back(cookie);
       added.push_back({cookie, path_text(folder)});
     }
 }
-SearchFolders::SearchFolders(SearchFolders&& other) noexcept : told_(std::exchange(other.told_, {})) {}
+SearchFolders::SearchFolders(SearchFolders&& other) noexcept
+    : reported_(std::exchange(other.reported_, {})) {}
 SearchFolders& SearchFolders::operator=(SearchFolders&& other) noexcept {
-  std::swap(told_, other.told_);
+  std::swap(reported_, other.reported_);
   return *this;
 }
 SearchFolders::~SearchFolders() {
   const std::lock_guard lock(added_mutex);
-  for (void* cookie : told_) {
+  for (void* cookie : reported_) {
     ::RemoveDllDirectory(cookie);
     std::erase_if(added, [&](const Added& one) { return one.cookie == cookie; });
   }
 }
-void SearchFolders::stay() { told_.clear(); }
+void SearchFolders::stay() { reported_.clear(); }
 
 }  // namespace enginehost::load

@@ -1,0 +1,81 @@
+#include "cache/layer_trust.hpp"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/file_calls.hpp"
+#include "base/file_system.hpp"
+#include "base/files.hpp"
+#include "base/json.hpp"
+#include "base/paths.hpp"
+#include "cache/folder_trust.hpp"
+#include "cache/store_paths.hpp"
+
+namespace enginehost::cache {
+
+using namespace inside;
+
+std::vector<fs::path> leading_folders(const fs::path& root) {
+  return {root, root / "refs", root / "views", root / "trees", root / "lists"};
+}
+
+std::optional<Diagnosis> layer_problem(const fs::path& layer) {
+  for (const fs::path& folder : leading_folders(layer))
+    if (auto problem = folder_problem(folder)) return problem;
+  return {};
+}
+
+std::optional<Diagnosis> folder_unreadable(const fs::path& folder) {
+  calls::Status status{};
+  if (calls::stat(folder.c_str(), &status) != 0 && errno == ENOENT) {
+    std::error_code error;
+    if (!fs::is_symlink(fs::symlink_status(folder, error))) return {};
+    return std::move(diagnose("EH-F23")
+                         .with("folder", path_text(folder))
+                         .with("problem", "a link to " + path_text(fs::read_symlink(folder, error)) +
+                                              ", which is not there"));
+  }
+  const FileDescriptor opened(calls::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (opened.valid() && calls::access(folder.c_str(), X_OK) == 0) return {};
+  const int why = errno;
+  Diagnosis diagnosis =
+      why == ENOTDIR && S_ISREG(status.st_mode) ? diagnose("EH-F23") : diagnose_errno("EH-F23", why);
+  if (diagnosis.evidence.empty()) diagnosis.with("problem", "a file, not a folder");
+  return std::move(diagnosis.with("folder", path_text(folder)));
+}
+
+std::vector<Diagnosis> layers_passed_over(const std::vector<fs::path>& layers) {
+  std::vector<Diagnosis> why;
+  for (const fs::path& layer : layers) {
+    std::optional<Diagnosis> problem = layer_problem(layer);
+    for (const fs::path& folder : {layer, layer / "refs", layer / "views"})
+      if (!problem) problem = folder_unreadable(folder);
+    if (problem) why.push_back(std::move(*problem));
+  }
+  return why;
+}
+
+std::optional<std::string> warning_for_administrators(const fs::path& root) {
+  const auto owner = owner_shut_out(root);
+  if (!owner) return {};
+  return path_text(root) + " belongs to user " + *owner +
+         ", who cannot change or remove what root makes there: run this as that user, or give it back with "
+         "chown -R --reference=FOLDER FOLDER";
+}
+
+std::vector<Diagnosis> place_problems(const fs::path& root) {
+  std::vector<Diagnosis> problems;
+  for (const fs::path& folder : leading_folders(root)) {
+    if (auto problem = folder_problem(folder)) {
+      problems.push_back(std::move(*problem));
+      continue;
+    }
+    if (auto problem = group_problem(folder)) problems.push_back(std::move(*problem));
+  }
+  if (forbids_execution(root))
+    problems.push_back(diagnose("EH-L22").with("folder", path_text(root)).with("flag", "noexec", "statvfs"));
+  if (auto format = check_format(root); !format) problems.push_back(std::move(format).error());
+  return problems;
+}
+
+}  // namespace enginehost::cache

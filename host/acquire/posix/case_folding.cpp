@@ -1,0 +1,12 @@
+#include "host/acquire/case_folding.hpp"
+
+#include <cwctype>
+
+namespace enginehost::acquire {
+
+// Upper case first: some letters have several small forms.
+char32_t without_case(char32_t point) {
+  return static_cast<char32_t>(std::towlower(std::towupper(static_cast<wint_t>(point))));
+}
+
+}  // namespace enginehost::acquire

@@ -1,0 +1,20 @@
+#include "host/acquire/case_folding.hpp"
+
+#include <cstdint>
+
+#include "base/windows/system.hpp"
+
+namespace enginehost::acquire {
+
+// As file systems do it here: one UTF-16 unit for one; what takes two of them keeps its case.
+char32_t without_case(char32_t point) {
+  if (point > 0xffff) return point;
+  const auto as_argument = [](char32_t unit) {
+    return reinterpret_cast<LPWSTR>(static_cast<std::uintptr_t>(unit));
+  };
+  const auto upper =
+      static_cast<char32_t>(reinterpret_cast<std::uintptr_t>(::CharUpperW(as_argument(point))));
+  return static_cast<char32_t>(reinterpret_cast<std::uintptr_t>(::CharLowerW(as_argument(upper))));
+}
+
+}  // namespace enginehost::acquire

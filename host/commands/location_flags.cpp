@@ -1,0 +1,177 @@
+#include "host/commands/location_flags.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "base/shell_word.hpp"
+#include "base/text.hpp"
+#include "host/explain/explain.hpp"
+
+namespace enginehost::commands {
+namespace {
+
+struct GivenFlag {
+  std::string flag, value;
+};
+std::vector<GivenFlag>& given() {
+  static auto& all = *new std::vector<GivenFlag>;
+  return all;
+}
+
+// What is certain of a printed command: its program and subcommand. The longest that matches counts.
+struct KnownFlag {
+  std::string_view command;
+  bool cache = false, repository = false, platform = false;
+};
+constexpr KnownFlag commands[] = {
+    {"engine-info", true, true},
+    {"engine-info --code"},
+    {"engine-info --platform-json"},
+    {"engine-info --verbose"},
+    {"engine-info --installations"},
+    {"engine-info --inspect", false, false, true},
+    {"engine-cache fetch", true, true, true},
+    {"engine-cache verify", true, true},
+    {"engine-cache list", true},
+    {"engine-cache path", true},
+    {"engine-cache remove", true},
+    {"engine-cache gc", true},
+    {"engine-cache request", true, true},
+    {"engine-cache push", true, true},
+    {"engine-cache quarantine list", true},
+    {"engine-cache quarantine show", true},
+    {"engine-cache quarantine clear", true},
+    {"engine-cache quarantine enable", true},
+    {"engine-cache quarantine disable", true},
+    {"engine-cache licenses list", true, true},
+    {"engine-cache trust list", true},
+    {"engine-cache trust add", true},
+    {"engine-cache trust remove", true},
+    {"engine-manifest add"},
+    {"engine-manifest lint"},
+    {"engine-manifest sign"},
+    {"engine-manifest publish"},
+};
+
+bool ends_a_word(std::string_view text, std::size_t at) {
+  return at == text.size() || std::string_view(" ,;:.)").find(text[at]) != std::string_view::npos;
+}
+
+const KnownFlag* command_at(std::string_view text) {
+  const KnownFlag* best = nullptr;
+  for (const KnownFlag& one : commands)
+    if (text.starts_with(one.command) && ends_a_word(text, one.command.size()) &&
+        (best == nullptr || one.command.size() > best->command.size()))
+      best = &one;
+  return best;
+}
+
+// The command as far as it goes: up to the next one, or what ends a part of the sentence.
+std::string_view rest_of_command(std::string_view text) {
+  std::size_t end = std::min(text.find("engine-", 1), text.size());
+  end = std::min(text.find("; ", 0), end);
+  return text.substr(0, end);
+}
+
+// `before` the command, in its sentence, and `text` from it on.
+std::string flags_for(const KnownFlag& known, std::string_view before, std::string_view text) {
+  const std::string_view rest = rest_of_command(text);
+  const bool decides = known.command == "engine-info" && rest.find(" --plan") != std::string_view::npos;
+  // A plan is made with the builds of that installation, unless it is to be left out.
+  const bool installation =
+      known.command == "engine-info" && before.find("leave --installation out") == std::string_view::npos;
+  std::string flags;
+  for (const GivenFlag& one : given()) {
+    if (one.flag.empty()) {
+      if (known.command.starts_with("engine-manifest")) flags += " " + shell_word(one.value);
+      continue;
+    }
+    const bool knows = one.flag == "--cache"          ? known.cache
+                       : one.flag == "--repository"   ? known.repository
+                       : one.flag == "--installation" ? installation
+                                                      : known.platform || decides;
+    if (knows && rest.find(one.flag + " ") == std::string_view::npos)
+      flags += " " + one.flag + " " + shell_word(without_passwords(one.value));
+  }
+  return flags;
+}
+
+// What is to be done on another machine is done with what that one has, up to the sentence's end.
+bool is_of_another_machine(std::string_view before) {
+  return before.ends_with("there ") || before.find("there engine-") != std::string_view::npos ||
+         before.find("other machine") != std::string_view::npos;
+}
+
+// What policy forbids may be one of the flags: the command that shows the policy would be refused, too.
+bool is_refused_by_policy(std::string_view code) { return code == "EH-P01"; }
+
+void note(const CLI::App& app) {
+  // The folder that each engine-manifest works in.
+  if (const CLI::Option* folder = app.get_option_no_throw("DIR"); folder != nullptr && folder->count() > 0)
+    given().push_back({"", folder->as<std::string>()});
+  for (const char* flag : {"--cache", "--repository", "--installation", "--platform"})
+    if (const CLI::Option* option = app.get_option_no_throw(flag); option != nullptr)
+      for (const std::string& value : option->results()) given().push_back({flag, value});
+  for (const CLI::App* called : app.get_subcommands()) note(*called);
+}
+
+}  // namespace
+
+void note_given_flags(const CLI::App& app) {
+  given().clear();
+  note(app);
+}
+
+void decides_for(const std::string& platform) {
+  std::erase_if(given(), [](const GivenFlag& one) { return one.flag == "--platform"; });
+  given().push_back({"--platform", platform});
+}
+
+std::string with_given_flags(std::string_view sentence) {
+  if (given().empty()) return std::string(sentence);
+  std::string text;
+  for (std::size_t at = 0; at < sentence.size();) {
+    const std::string_view rest = sentence.substr(at);
+    const bool begins = at == 0 || sentence[at - 1] == ' ' || sentence[at - 1] == '(';
+    const KnownFlag* known = begins ? command_at(rest) : nullptr;
+    if (known == nullptr) {
+      text += sentence[at++];
+      continue;
+    }
+    text += known->command;
+    const std::string_view before = sentence.substr(0, at);
+    if (!is_of_another_machine(before)) text += flags_for(*known, before, rest);
+    at += known->command.size();
+  }
+  return text;
+}
+
+std::string described(Diagnosis diagnosis) {
+  explain::complete(diagnosis);
+  if (!is_refused_by_policy(diagnosis.code))
+    for (std::string& remedy : diagnosis.remedy) remedy = with_given_flags(remedy);
+  return explain::describe(diagnosis);
+}
+
+Json document_with_given_flags(const Json& document) {
+  if (given().empty()) return document;
+  if (document.is_array()) {
+    Json::Array elements;
+    for (const Json& element : document.as_array()) elements.push_back(document_with_given_flags(element));
+    return elements;
+  }
+  if (!document.is_object()) return document;
+  Json::Object members;
+  const bool keeps_remedies = is_refused_by_policy(document["code"].as_string());
+  for (const auto& [name, value] : document.as_object()) {
+    const bool is_remedy = name == "remedy" && value.is_array() && !keeps_remedies;
+    Json::Array sentences;
+    if (is_remedy)
+      for (const Json& sentence : value.as_array())
+        sentences.emplace_back(with_given_flags(sentence.as_string()));
+    members.emplace_back(name, is_remedy ? Json(std::move(sentences)) : document_with_given_flags(value));
+  }
+  return members;
+}
+
+}  // namespace enginehost::commands

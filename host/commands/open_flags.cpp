@@ -1,0 +1,46 @@
+#include "host/commands/open_flags.hpp"
+
+#include <cstdlib>
+
+#include "host/commands/common.hpp"
+#include "host/commands/output.hpp"
+#include "host/commands/program.hpp"
+#include "host/history/sentinel.hpp"
+
+namespace enginehost::commands {
+namespace {
+
+open::Outcome* kept = nullptr;
+bool as_document = false, over = false;
+
+// No command calls exit() before it is over: what it loaded did. What stands for that code is left standing,
+// for the next open to find.
+void ended_by_another() {
+  if (over) return;
+  over = true;
+  Diagnosis diagnosis = diagnose("EH-R04");
+  if (const auto standing = history::standing_here())
+    diagnosis.with("stage", standing->phase, "this process").with("build", standing->build, "this process");
+  leave_at_once(end_with(diagnosis, as_document));
+}
+
+}  // namespace
+
+open::Outcome& open_in_command(open::OpenContext& context, const open::OpenRequest& request, bool json) {
+  if (json) keep_output_for_documents();
+  as_document = json;
+  // What was loaded before us calls its handlers later, and what is loaded from here on earlier.
+  std::atexit(ended_by_another);
+  kept = new open::Outcome(open::open_engine(context, request));
+  return *kept;
+}
+
+int ended(int status) {
+  over = true;
+  if (kept == nullptr) return status;
+  // Where locks are not kept, a lease is a file, too.
+  if (kept->opened) kept->opened->lease = cache::Lease();
+  leave_at_once(status);
+}
+
+}  // namespace enginehost::commands

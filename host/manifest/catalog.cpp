@@ -1,0 +1,130 @@
+#include "host/manifest/catalog.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "base/sha256.hpp"
+
+namespace enginehost::manifest {
+
+std::string Source::text() const {
+  switch (kind) {
+    case Kind::package_index:
+      return "package index: " + project + ", " + file;
+    case Kind::oci:
+      return "registry: " + location;
+    case Kind::url:
+    case Kind::file:
+      break;
+  }
+  return location;
+}
+
+std::vector<const Component*> Build::all_components() const {
+  std::vector<const Component*> found;
+  const std::shared_ptr<const Manifest> owner = manifest.lock();
+  if (owner == nullptr) return found;
+  found.reserve(components.size() + 1);
+  const auto add = [&](const std::string& name) {
+    if (const auto component = owner->components.find(name); component != owner->components.end())
+      found.push_back(&component->second);
+  };
+  add(plugin_component);
+  for (const std::string& name : components) add(name);
+  return found;
+}
+
+std::string Build::artifacts_digest() const {
+  std::vector<std::string> digests;
+  for (const Component* component : all_components()) {
+    // The alternatives of a component give the same files, so the first one that is known stands for it.
+    const auto known = std::find_if(component->artifacts.begin(), component->artifacts.end(),
+                                    [](const Artifact& artifact) { return !artifact.sha256.empty(); });
+    if (known == component->artifacts.end()) return {};
+    digests.push_back(known->sha256);
+  }
+  if (digests.size() != components.size() + 1) return {};
+  std::sort(digests.begin(), digests.end());
+  std::string text;
+  for (const std::string& one : digests) text += one + "\n";
+  if (in_place) text += in_place->identity;
+  return sha256_hex(text);
+}
+
+std::string Build::loading_digest() const {
+  std::string text = plugin_path + "\nprobe_seconds " + std::to_string(probe_seconds) + "\n";
+  const auto add = [&](std::string_view what, std::vector<std::string> lines, bool in_order) {
+    if (!in_order) std::sort(lines.begin(), lines.end());
+    for (const std::string& line : lines) text.append(what).append(line) += '\n';
+  };
+  std::vector<std::string> set, optional;
+  for (const auto& [name, value] : options) set.push_back(name + "=" + value);
+  for (const Component* component : all_components())
+    optional.insert(optional.end(), component->optional.begin(), component->optional.end());
+  add("search ", search, true);
+  add("lazy ", lazy, false);
+  add("option ", std::move(set), false);
+  add("optional ", std::move(optional), false);
+  return sha256_hex(text);
+}
+
+std::vector<std::string> Catalog::engines() const {
+  std::vector<std::string> names;
+  for (const auto& build : builds) names.push_back(build->engine);
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+void merge(Catalog& catalog, std::shared_ptr<const Manifest> manifest) {
+  std::unordered_map<std::string_view, const Build*> known;
+  known.reserve(catalog.builds.size());
+  for (const auto& build : catalog.builds) known.emplace(build->id, build.get());
+  for (const auto& build : manifest->builds) {
+    if (const auto earlier = known.find(build->id); earlier != known.end()) {
+      const auto owner = earlier->second->manifest.lock();
+      catalog.shadowed.push_back(
+          {build->id, manifest->repository, owner != nullptr ? owner->repository : ""});
+    } else {
+      // Shares ownership of the manifest, so that whoever keeps the build can ask for its components.
+      catalog.builds.emplace_back(manifest, build.get());
+    }
+  }
+  catalog.warnings.insert(catalog.warnings.end(), manifest->warnings.begin(), manifest->warnings.end());
+  catalog.manifests.push_back(std::move(manifest));
+}
+
+void mark(Catalog& catalog,
+          const std::function<std::vector<std::string>(const std::string& build)>& installed) {
+  if (catalog.blocked.empty() && catalog.expired.empty()) return;
+  std::unordered_map<std::string_view, const Blocked*> blocked;
+  for (const Blocked& one : catalog.blocked) blocked.emplace(one.sha256, &one);
+  for (std::shared_ptr<const Build>& build : catalog.builds) {
+    const std::shared_ptr<const Manifest> owner = build->manifest.lock();
+    std::vector<std::string> digests;
+    if (!blocked.empty()) digests = installed(build->id);
+    digests.push_back(build->digest);
+    for (const Component* component : build->all_components())
+      for (const Artifact& artifact : component->artifacts)
+        digests.insert(digests.end(), {artifact.sha256, artifact.tree});
+    const auto hit = std::find_if(digests.begin(), digests.end(),
+                                  [&](const std::string& digest) { return blocked.contains(digest); });
+    const auto date = owner ? catalog.expired.find(owner->repository) : catalog.expired.end();
+    if (hit == digests.end() && date == catalog.expired.end()) continue;
+    // The manifest is shared with others, so that a copy of the build is marked; it keeps the manifest alive
+    // like the pointers that merge() makes.
+    struct Marked {
+      std::shared_ptr<const Manifest> owner;
+      Build build;
+    };
+    auto marked = std::make_shared<Marked>(Marked{owner, *build});
+    if (hit != digests.end()) {
+      const Blocked& by = *blocked.at(*hit);
+      marked->build.blocked = by.reason + " (said by " + by.by + ")";
+    }
+    if (date != catalog.expired.end()) marked->build.expired = date->second;
+    build = std::shared_ptr<const Build>(marked, &marked->build);
+  }
+}
+
+}  // namespace enginehost::manifest

@@ -1,0 +1,220 @@
+#include "host/offline/provenance.hpp"
+
+#include <algorithm>
+
+#include "base/paths.hpp"
+#include "base/sha256.hpp"
+#include "host/manifest/location.hpp"
+#include "host/manifest/repository.hpp"
+
+namespace enginehost::offline {
+namespace {
+
+// Serves a bundled repository's documents.
+class DocumentsReader : public manifest::DocumentReader {
+ public:
+  DocumentsReader(std::string root, const BundledRepository& repository,
+                  const std::map<std::string, std::string>& documents)
+      : root_(std::move(root)), repository_(repository), documents_(documents) {}
+
+  Result<std::string> read(const std::string& location, std::uint64_t limit) override {
+    for (const RepositoryDocument& document : repository_.documents)
+      if (location == manifest::below(root_, document.path)) {
+        const std::string& bytes = documents_.at(document.sha256);
+        if (bytes.size() <= limit) return bytes;
+      }
+    return fail(diagnose_errno("EH-F01", ENOENT).with("file", location));
+  }
+
+ private:
+  std::string root_;
+  const BundledRepository& repository_;
+  const std::map<std::string, std::string>& documents_;
+};
+
+class ProvenanceCheck {
+ public:
+  explicit ProvenanceCheck(const ProvenanceRequest& request) : request_(request) {}
+
+  Result<Provenance> run() {
+    TRY(read_trees());
+    for (const BundledRepository& repository : request_.list.repositories) TRY(read(repository));
+    for (const BundledBuild& bundled : request_.list.builds) {
+      TRY_ASSIGN(VerifiedBuild build, verify_build(bundled));
+      result_.builds.push_back(std::move(build));
+    }
+    return std::move(result_);
+  }
+
+ private:
+  static tl::unexpected<Diagnosis> contradiction(const BundledBuild& build, std::string_view problem) {
+    return fail(diagnose("EH-F40").with("build", build.id).with("problem", problem));
+  }
+
+  Result<void> read_trees() {
+    for (const BundledBuild& build : request_.list.builds)
+      for (const auto& [component, tree] : build.trees) {
+        if (result_.trees.contains(tree)) continue;
+        auto list = cache::read_tree_list(request_.documents.at(tree), tree);
+        if (!list)
+          return fail(std::move(diagnose("EH-F40")
+                                    .with("build", build.id)
+                                    .with("component", component)
+                                    .with("problem", "the list of its files is none: " +
+                                                         std::string(list.error().value("problem")))));
+        result_.trees.emplace(tree, std::move(*list));
+      }
+    return {};
+  }
+
+  Result<void> read(const BundledRepository& repository) {
+    std::string index;
+    for (const RepositoryDocument& document : repository.documents)
+      if (document.path == "index.json") index = document.sha256;
+    const std::string root = path_text(request_.kept_at(index));
+    DocumentsReader reader(root, repository, request_.documents);
+    std::optional<manifest::Trust> trust;
+    if (request_.trust != nullptr) {
+      trust.emplace(*request_.trust);
+      // A copy without signatures is refused by the name of the build that comes from it (EH-M40), unless it
+      // is one of a repository that was seen signed.
+      const bool has_root =
+          std::any_of(repository.documents.begin(), repository.documents.end(),
+                      [](const RepositoryDocument& document) { return document.path == "root.json"; });
+      trust->required = !request_.unsigned_allowed && has_root;
+      trust->offline = true;  // what crosses on a medium is older than what a server would say
+      trust->known_as = repository.name;
+    }
+    TRY_ASSIGN(const manifest::RepositoryContent content,
+               manifest::load_repository(root, reader, request_.now, nullptr, trust ? &*trust : nullptr));
+    result_.warnings.insert(result_.warnings.end(), content.warnings.begin(), content.warnings.end());
+    for (const auto& manifest : content.manifests)
+      for (const RepositoryDocument& document : repository.documents)
+        if (manifest->name == manifest::below(root, document.path)) {
+          Offered& offered = offered_[document.sha256];
+          if (offered.manifest == nullptr || offered.signed_by.empty())
+            offered = {manifest, repository.name, content.signed_by};
+        }
+    return {};
+  }
+
+  Result<VerifiedBuild> verify_build(const BundledBuild& bundled) {
+    VerifiedBuild verified;
+    std::shared_ptr<const manifest::Manifest> manifest;
+    if (const auto offered = offered_.find(bundled.manifest); offered != offered_.end()) {
+      manifest = offered->second.manifest;
+      verified.from_repository = true;
+      verified.signed_by = offered->second.signed_by;
+    } else {
+      const std::string name = "the bundle's manifest of " + bundled.id;
+      TRY_ASSIGN(const Json document, parse_json(request_.documents.at(bundled.manifest), name));
+      TRY_ASSIGN(manifest, manifest::read_manifest(document, path_text(request_.kept_at("")), name));
+    }
+    for (const auto& build : manifest->builds)
+      if (build->id == bundled.id) verified.build = {manifest, build.get()};
+    if (!verified.build) return contradiction(bundled, "its manifest does not list it");
+    TRY(match_trees(bundled, verified));
+    if (request_.origin)
+      TRY(request_.origin(bundled.id,
+                          verified.from_repository ? offered_.at(bundled.manifest).repository : std::string(),
+                          doubt(verified)));
+    if (request_.unsigned_allowed) return verified;
+    if (!verified.from_repository)
+      return fail(unsigned_build(bundled.id, "", "no repository's manifest of it comes along"));
+    if (request_.trust != nullptr && verified.signed_by.empty())
+      return fail(unsigned_build(bundled.id, offered_.at(bundled.manifest).repository,
+                                 "the manifest of it is not signed"));
+    if (!verified.files_named_by_manifest)
+      return fail(only_the_bundles_word(bundled.id, "its manifest does not say which files it has"));
+    return verified;
+  }
+
+  Diagnosis only_the_bundles_word(const std::string& build, std::string_view problem) const {
+    Diagnosis refused = std::move(diagnose("EH-M40").with("build", build).with("problem", problem));
+    if (request_.refuse_unsigned) {
+      const Diagnosis demand = request_.refuse_unsigned(build, "", problem);
+      refused.with("policy", demand.value("policy")).with("policy_file", demand.value("file"));
+    }
+    return refused;
+  }
+
+  Diagnosis unsigned_build(const std::string& build, const std::string& repository,
+                           std::string_view problem) const {
+    Diagnosis refused = request_.refuse_unsigned ? request_.refuse_unsigned(build, repository, problem)
+                                                 : only_the_bundles_word(build, problem);
+    if (!repository.empty()) refused.with("repository", repository);
+    return refused;
+  }
+
+  // Why nobody but the bundle says that these files come from that repository; empty: its signers do.
+  static std::string doubt(const VerifiedBuild& verified) {
+    if (verified.signed_by.empty()) return "no key that is trusted here signed its manifest";
+    if (!verified.files_named_by_manifest) return "its manifest does not say which files it has";
+    return {};
+  }
+
+  Result<void> match_trees(const BundledBuild& bundled, VerifiedBuild& verified) const {
+    const auto components = verified.build->all_components();
+    if (components.size() != bundled.trees.size() ||
+        components.size() != verified.build->components.size() + 1)
+      return contradiction(bundled, "it has other components than its manifest says");
+    verified.files_named_by_manifest = true;
+    for (const manifest::Component* component : components) {
+      const auto tree = std::find_if(bundled.trees.begin(), bundled.trees.end(),
+                                     [&](const auto& known) { return known.first == component->id; });
+      if (tree == bundled.trees.end())
+        return contradiction(bundled, "its component " + component->id + " is missing");
+      switch (named_by(*component, tree->second)) {
+        case Named::other:
+          return contradiction(bundled, "the files of its component " + component->id +
+                                            " are not those that its manifest names");
+        case Named::no:
+          verified.files_named_by_manifest = false;
+          break;
+        case Named::yes:
+          break;
+      }
+      verified.trees.push_back(tree->second);
+    }
+    if (verified.build->digest.empty()) return {};
+    if (verified.build->digest != cache::digest_of_trees(verified.trees))
+      return contradiction(bundled, "its files are not those that its manifest names");
+    verified.files_named_by_manifest = true;
+    return {};
+  }
+
+  // Whether a component's manifest entry says that these are its files: by the tree's id, or, of a file that
+  // is no archive, by its digest.
+  enum class Named { yes, no, other };
+  Named named_by(const manifest::Component& component, const std::string& tree) const {
+    bool some_do_not_say = component.artifacts.empty();
+    for (const manifest::Artifact& artifact : component.artifacts) {
+      if (artifact.tree == tree) return Named::yes;
+      if (artifact.archive == "none" && !artifact.sha256.empty()) {
+        const auto& entries = result_.trees.at(tree).entries;
+        if (entries.size() == 1 && entries[0].path == artifact.path && entries[0].identity == artifact.sha256)
+          return Named::yes;
+        continue;
+      }
+      some_do_not_say = some_do_not_say || artifact.tree.empty();
+    }
+    return some_do_not_say ? Named::no : Named::other;
+  }
+
+  const ProvenanceRequest& request_;
+  struct Offered {
+    std::shared_ptr<const manifest::Manifest> manifest;
+    std::string repository;
+    std::vector<std::string> signed_by;
+  };
+  std::map<std::string, Offered> offered_;  // by the document's digest
+  Provenance result_;
+};
+
+}  // namespace
+
+Result<Provenance> verify_provenance(const ProvenanceRequest& request) {
+  return ProvenanceCheck(request).run();
+}
+
+}  // namespace enginehost::offline

@@ -1,0 +1,162 @@
+#include "host/preflight/mixed_cuda_sources.hpp"
+
+#include <algorithm>
+#include <map>
+#include <system_error>
+
+#include "base/files.hpp"
+#include "base/paths.hpp"
+#include "base/text.hpp"
+
+namespace enginehost::preflight {
+namespace {
+
+using linker::Object;
+
+// Of the toolkit itself. The driver's libcuda.so.1 and nvcuda.dll come with the driver, NCCL and TensorRT are
+// products of their own. On Windows names are compared in lower case, as its loader takes them.
+constexpr std::string_view cuda_libraries[] = {
+    "libcudart.",   "libcublas.",        "libcublasLt.", "libcufft.",   "libcufftw.",         "libcurand.",
+    "libcusolver.", "libcusolverMg.",    "libcusparse.", "libnvrtc.",   "libnvrtc-builtins.", "libnvJitLink.",
+    "libnvjpeg.",   "libnvfatbin.",      "libcupti.",    "cudart64_",   "cublas64_",          "cublaslt64_",
+    "cufft64_",     "cufftw64_",         "curand64_",    "cusolver64_", "cusolvermg64_",      "cusparse64_",
+    "nvrtc64_",     "nvrtc-builtins64_", "nvjitlink_",   "nvjpeg64_",   "nvfatbin_",          "cupti64_"};
+constexpr std::string_view cudnn_libraries[] = {"libcudnn.", "libcudnn_", "cudnn64_", "cudnn_"};
+// Wheels rename what they bring: libgomp-a34b3233.so.1.
+constexpr std::string_view openmp_libraries[] = {"libgomp.",       "libgomp-",   "libiomp5.",
+                                                 "libiomp5-",      "libomp.",    "libomp-",
+                                                 "libiomp5md.dll", "libomp140.", "vcomp140.dll"};
+constexpr std::string_view cudart_libraries[] = {"libcudart.", "cudart64_"};
+
+template <std::size_t count>
+bool is_one_of(const std::string& name, const std::string_view (&prefixes)[count]) {
+  return std::any_of(std::begin(prefixes), std::end(prefixes),
+                     [&](std::string_view prefix) { return name.starts_with(prefix); });
+}
+
+bool is_dll(std::string_view name) { return to_lower(name).ends_with(".dll"); }
+
+// As the loader compares it.
+std::string key_of(const std::string& name) { return is_dll(name) ? to_lower(name) : name; }
+
+// As the loader knows it: Windows' by the file's name, whatever the file calls itself inside.
+std::string name_of(const Object& object) {
+  if (is_dll(object.path)) return path_text(path_of(object.path).filename());
+  return object.soname.empty() ? object.name : object.soname;
+}
+
+std::string place_of(const Spec& spec, const Object& object) {
+  if (!spec.view.empty() && is_below(path_of(object.path), spec.view)) return path_text(spec.view);
+  std::error_code error;
+  const std::filesystem::path real = std::filesystem::canonical(path_of(object.path), error);
+  return path_text((error ? path_of(object.path) : real).parent_path());
+}
+
+void report_places(const Spec& spec, const std::vector<const Object*>& family, const char* code,
+                   std::vector<Diagnosis>& warnings) {
+  std::map<std::string, std::vector<const Object*>> places;
+  for (const Object* object : family) places[place_of(spec, *object)].push_back(object);
+  if (places.size() < 2) return;
+  // The fewest are the odd ones out; the build's own are never it.
+  const auto odd = std::min_element(places.begin(), places.end(), [&](const auto& left, const auto& right) {
+    const bool left_own = left.first == path_text(spec.view), right_own = right.first == path_text(spec.view);
+    return left_own != right_own ? right_own : left.second.size() < right.second.size();
+  });
+  Diagnosis diagnosis = diagnose(code);
+  diagnosis.with("file", path_text(spec.plugin));
+  for (const Object* object : odd->second)
+    diagnosis.with("library", name_of(*object), object->found_by)
+        .with("path", object->path, object->found_by);
+  for (const auto& [place, objects] : places)
+    if (place != odd->first)
+      for (const Object* object : objects) diagnosis.with("others", object->path, object->found_by);
+  warnings.push_back(std::move(diagnosis));
+}
+
+// "13" of "libcudart.so.13.0" and of "cudart64_13.dll", "11" of "cudart64_110.dll", "6" of "cudart64_65.dll":
+// up to CUDA 11 the last digit is the minor version (NVIDIA's names of the runtime's DLL). "" without a
+// number.
+std::string major_of(const std::string& soname) {
+  if (is_dll(soname)) {
+    const std::size_t number = soname.find("64_");
+    if (number == std::string::npos) return {};
+    const std::size_t past = soname.find_first_not_of("0123456789", number + 3);
+    std::string digits = soname.substr(number + 3, past == std::string::npos ? past : past - number - 3);
+    if (digits.size() == 3 || (digits.size() == 2 && digits.front() >= '5')) digits.pop_back();
+    return digits;
+  }
+  const std::size_t begin = soname.find(".so.");
+  if (begin == std::string::npos) return {};
+  const std::size_t end = soname.find_first_not_of("0123456789", begin + 4);
+  return soname.substr(begin + 4, end == std::string::npos ? end : end - begin - 4);
+}
+
+// The runtime's number is the toolkit's major version (libcudart.so.11.0, .12, .13); other libraries of the
+// toolkit count for themselves.
+void report_majors(const Spec& spec, const Object* ours, const Object* theirs,
+                   std::vector<Diagnosis>& warnings) {
+  if (ours == nullptr || theirs == nullptr) return;
+  const std::string our_major = major_of(name_of(*ours)), their_major = major_of(name_of(*theirs));
+  if (our_major.empty() || their_major.empty() || our_major == their_major) return;
+  Diagnosis diagnosis = diagnose("EH-G18");
+  diagnosis.with("file", path_text(spec.plugin))
+      .with("cuda", our_major, ours->found_by)
+      .with("path", ours->path, ours->found_by)
+      .with("held_cuda", their_major, theirs->found_by)
+      .with("held", theirs->path, theirs->found_by);
+  warnings.push_back(std::move(diagnosis));
+}
+
+void report_runtimes(const Spec& spec, const std::vector<const Object*>& runtimes,
+                     std::vector<Diagnosis>& warnings) {
+  if (runtimes.size() < 2) return;
+  Diagnosis diagnosis = diagnose("EH-L35");
+  diagnosis.with("file", path_text(spec.plugin));
+  for (const Object* object : runtimes) {
+    diagnosis.with("library", name_of(*object), object->found_by);
+    diagnosis.with("path", object->path, object->found_by);
+    if (!object->needed_by.empty()) diagnosis.with("needed_by", object->needed_by);
+  }
+  warnings.push_back(std::move(diagnosis));
+}
+
+}  // namespace
+
+std::set<std::string> names_used(const linker::Closure& closure) {
+  std::set<std::string> names;
+  std::size_t before = 0;
+  do {
+    before = names.size();
+    for (const Object& object : closure.objects)
+      if (object.info != nullptr &&
+          (object.found_by != "already loaded" || names.contains(key_of(name_of(object)))))
+        for (const std::string& needed : object.info->needed) names.insert(key_of(needed));
+  } while (names.size() != before);
+  return names;
+}
+
+void judge_mixed_sources(const Spec& spec, const linker::Closure& closure, std::vector<Diagnosis>& warnings) {
+  const std::set<std::string> used = names_used(closure);
+  std::vector<const Object*> cuda, cudnn, openmp;
+  const Object *our_cudart = nullptr, *held_cudart = nullptr;
+  bool brings_openmp = false;
+  for (const Object& object : closure.objects) {
+    const std::string name = key_of(name_of(object));
+    const bool held = object.found_by == "already loaded";
+    const bool asked_for = !held || used.contains(name);
+    if (is_one_of(name, openmp_libraries)) {
+      openmp.push_back(&object);
+      brings_openmp = brings_openmp || asked_for;
+    }
+    if (is_one_of(name, cudart_libraries)) (held ? held_cudart : our_cudart) = &object;
+    if (!asked_for) continue;
+    if (is_one_of(name, cuda_libraries)) cuda.push_back(&object);
+    if (is_one_of(name, cudnn_libraries)) cudnn.push_back(&object);
+  }
+  report_places(spec, cudnn, "EH-R16", warnings);
+  report_places(spec, cuda, "EH-G17", warnings);
+  report_majors(spec, our_cudart, held_cudart, warnings);
+  if (brings_openmp) report_runtimes(spec, openmp, warnings);
+}
+
+}  // namespace enginehost::preflight

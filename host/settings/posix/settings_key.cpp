@@ -1,0 +1,155 @@
+#include "host/settings/settings_key.hpp"
+
+#ifdef __linux__
+#include <sys/auxv.h>
+#endif
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "base/file_calls.hpp"
+#include "base/files.hpp"
+#include "base/process.hpp"
+#include "base/text.hpp"
+
+extern char** environ;
+
+namespace enginehost::settings {
+namespace {
+
+// Gathers the text. Nothing here goes through std::filesystem: this runs at every open.
+class SettingsKeyBuilder {
+ public:
+  SettingsKeyBuilder() { text_.reserve(512); }
+
+  // Without passwords: the text is kept in the cache, and what opens does not depend on them.
+  void add(std::string_view value) {
+    if (value.find('@') == std::string_view::npos)
+      text_.append(value).push_back('\0');
+    else
+      text_.append(without_passwords(value)).push_back('\0');
+  }
+  void add_variable(std::string_view name, std::string_view value) {
+    text_.append(name).push_back('=');
+    // "user:password@proxy:3128" is a proxy for libcurl, too.
+    const std::size_t user = value.rfind('@');
+    if (user != std::string_view::npos && (name.ends_with("_proxy") || name.ends_with("_PROXY")) &&
+        value.find("://") == std::string_view::npos)
+      value.remove_prefix(user);
+    add(value);
+  }
+  void add_flag(const std::optional<std::string>& value) {
+    text_.push_back(value ? '+' : '-');  // "" is not the same as nothing
+    if (value) add(*value);
+  }
+  void add_all(const std::vector<std::string>& values) {
+    for (const std::string& value : values) add(value);
+    text_.push_back('\n');
+  }
+  // What a relative one means depends on the current folder.
+  bool add_folder(const std::optional<std::string>& folder) {
+    add_flag(folder);
+    return !folder || folder->starts_with('/');
+  }
+  bool add_folders(const std::vector<std::string>& folders) {
+    add_all(folders);
+    for (const std::string& folder : folders)
+      if (!folder.starts_with('/') && !is_url(folder)) return false;
+    return true;
+  }
+  // The name, the folder that it leads to (a file may have a name in several) and the file: while they stay,
+  // so does what settings say of the file's folder, and it is the same release.
+  bool add_file(const std::string& file) {
+    calls::Status status{};
+    return calls::stat(file, &status) == 0 && add_file(file, status);
+  }
+  bool add_file(const std::string& file, const calls::Status& status) {
+    const std::size_t slash = file.rfind('/');
+    calls::Status folder{};
+    if (slash == std::string::npos || calls::stat(file.substr(0, slash + 1), &folder) != 0) return false;
+    add(file);
+    for (const std::int64_t number :
+         {static_cast<std::int64_t>(folder.st_dev), static_cast<std::int64_t>(folder.st_ino),
+          static_cast<std::int64_t>(status.st_dev), static_cast<std::int64_t>(status.st_ino),
+          static_cast<std::int64_t>(status.st_size), calls::modified_ns(status), calls::changed_ns(status)})
+      add(std::to_string(number));
+    return true;
+  }
+  std::string take() { return std::move(text_); }
+
+ private:
+  std::string text_;
+};
+
+const char* variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr && *value != '\0' ? value : nullptr;
+}
+
+// As default_cache() says.
+std::string cache_of(const FlagValues& flags) {
+  if (flags.cache) return *flags.cache;
+  if (const char* cache = variable("ENGINEHOST_CACHE")) return cache;
+#ifdef __APPLE__
+  constexpr const char* below_home = "/Library/Caches/enginehost";
+#else
+  constexpr const char* below_home = "/.cache/enginehost";
+#endif
+  const char* caches = variable("XDG_CACHE_HOME");
+  if (caches != nullptr && *caches == '/') return std::string(caches) + "/enginehost";
+  const char* home = variable("HOME");
+  return home != nullptr && *home == '/' ? std::string(home) + below_home : std::string();
+}
+
+// The running program's file, by a name that leads there without a link at its end.
+bool add_program(SettingsKeyBuilder& text) {
+#ifdef __linux__
+  // As it was started: to be told by the system (executable_path) takes longer than all else here, since it
+  // is the first use of /proc. Of a script this is the script.
+  const char* const started_by =
+      ::getauxval(AT_SECURE) == 0 ? reinterpret_cast<const char*>(::getauxval(AT_EXECFN)) : nullptr;
+  calls::Status status{};
+  if (started_by != nullptr && *started_by == '/' && calls::lstat(started_by, &status) == 0 &&
+      S_ISREG(status.st_mode))
+    return text.add_file(started_by, status);
+#endif
+  return text.add_file(executable_path());
+}
+
+}  // namespace
+
+std::optional<SettingsKey> settings_key(const FlagValues& flags) {
+  SettingsKeyBuilder text;
+  if (!text.add_folders(flags.repositories) || !text.add_folders(flags.installations) ||
+      !text.add_folder(flags.cache) || !text.add_folder(flags.helper))
+    return std::nullopt;
+  for (const std::optional<std::string>* flag : {&flags.flavor, &flags.device, &flags.log, &flags.force})
+    text.add_flag(*flag);
+  text.add(flags.offline ? (*flags.offline ? "offline" : "online") : "");
+  text.add(flags.probe_launcher ? "launcher" : "");
+  if (flags.probe_launcher) text.add_all(*flags.probe_launcher);
+  text.add_all(flags.accept_licenses);
+  // Without it the user database would have to be asked.
+  const char* home = variable("HOME");
+  if (home == nullptr || *home != '/') return std::nullopt;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view one = *entry;
+    const std::size_t end = one.find('=');
+    if (end != std::string_view::npos && is_settings_variable(one.substr(0, end)))
+      text.add_variable(one.substr(0, end), one.substr(end + 1));
+  }
+  text.add(std::to_string(::getuid()) + " " + std::to_string(::geteuid()));
+  if (!add_program(text)) return std::nullopt;
+  if (const std::string library = library_name(); !library.empty() && !text.add_file(library))
+    return std::nullopt;
+  // A home folder may be that of several machines; which one this is, Settings::looks has.
+  utsname machine{};
+  if (::uname(&machine) != 0) return std::nullopt;
+  text.add(machine.nodename);
+  SettingsKey decides{text.take(), cache_of(flags)};
+  if (!decides.cache.starts_with('/')) return std::nullopt;
+  return decides;
+}
+
+}  // namespace enginehost::settings

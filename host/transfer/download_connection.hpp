@@ -1,0 +1,78 @@
+// One connection's part of a download, in a thread of its own. For download() only.
+#pragma once
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <thread>
+
+#include "host/transfer/download.hpp"
+#include "host/transfer/transfer.hpp"
+
+namespace enginehost::transfer {
+
+// Fetches `range` and ends; its owner may bring the end nearer or stop it. The owner's functions are for one
+// thread.
+class Connection : public Sink {
+ public:
+  struct Order {
+    std::size_t mirror = 0;
+    const Mirror* from = nullptr;
+    Range range;
+    std::uint64_t size = 0;  // of the whole file
+    std::string etag;        // as the mirror told it, or empty
+    TransferOptions options;
+  };
+  // Called from the lane's thread: may_restart when the server begins the whole file again (true: the lane's
+  // range is the whole file from now on), on_end when the outcome is there.
+  using MayRestart = std::function<Result<bool>()>;
+
+  Connection(Order order, PartSink& sink, MayRestart may_restart, std::function<void()> on_end);
+  ~Connection() override;  // stops it and waits
+
+  std::size_t mirror() const { return order_.mirror; }
+  std::uint64_t position() const { return position_; }
+  std::uint64_t end() const { return end_; }
+  std::uint64_t remaining() const { return end_ - std::min<std::uint64_t>(position_, end_); }
+  std::uint64_t received() const { return received_; }
+  Range range() const { return {begin_, end_}; }
+  // Where the server stops by itself, which may be behind end().
+  std::uint64_t asked_until() const { return order_.range.end; }
+  // At least 1 MiB behind position(), and not behind asked_until().
+  void end_at(std::uint64_t end) { end_ = end; }
+  void stop(bool for_slowness) {
+    left_ = left_ || for_slowness;
+    stop_.cancel();
+  }
+  bool was_stopped() const { return stop_.canceled(); }
+  bool was_left() const { return left_; }
+  bool ended() const { return ended_; }
+  Result<TransferReport>& outcome() { return outcome_; }  // once ended
+
+  // For its owner's measurements.
+  const std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point measured = std::chrono::steady_clock::now();
+  std::uint64_t measured_at = 0;
+  double rate = 0;  // bytes a second, over the last measurement
+
+  // The sink that the fetch writes to.
+  std::uint64_t held() const override { return position_; }
+  Result<void> start(std::uint64_t offset) override;
+  Result<void> write(std::string_view bytes) override;
+  std::uint64_t wanted_until() const override { return end_ >= order_.size ? UINT64_MAX : end_.load(); }
+
+ private:
+  const Order order_;
+  PartSink& sink_;
+  const MayRestart may_restart_;
+  CancelToken stop_;
+  bool left_ = false;
+  std::atomic<std::uint64_t> begin_, position_, end_, received_ = 0;
+  std::atomic<bool> ended_ = false;
+  Result<TransferReport> outcome_;
+  std::thread thread_;
+};
+
+// Why a server that sends whole files only cannot serve a part.
+inline constexpr std::string_view sends_whole_files = "the server sends whole files only";
+
+}  // namespace enginehost::transfer

@@ -1,0 +1,342 @@
+// A cached decision leads to the engine that a decision would lead to, and never to another.
+#include <cstdlib>
+#include <optional>
+#include <utility>
+
+#include "base/child_process.hpp"
+#include "base/files.hpp"
+#include "base/process.hpp"
+#include "host/explain/explain.hpp"
+#include "host/history/sentinel.hpp"
+#include "host/open/document.hpp"
+#include "tests/open/fixture.hpp"
+#ifndef _WIN32
+#include "tests/support/posix/limit.hpp"
+#endif
+
+namespace enginehost::open {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Variable {
+ public:
+  Variable(const char* name, const char* value) : name_(name) { test::set_variable(name, value); }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+  ~Variable() { test::remove_variable(name_); }
+
+ private:
+  const char* name_;
+};
+
+class ReadyTicket : public LoadOrder {
+ protected:
+  void SetUp() override { open_until_ready(); }
+  // The next open decides again, and still finds an engine.
+  void expect_decided_again() {
+    const Outcome outcome = open();
+    EXPECT_EQ(outcome.state, State::opened);
+    EXPECT_FALSE(outcome.by_cached_decision);
+  }
+};
+
+TEST_F(ReadyTicket, LeadsToTheSameBuildAgainAndAgain) {
+  for (int i = 0; i < 3; ++i) {
+    const Outcome outcome = open();
+    ASSERT_EQ(outcome.state, State::opened);
+    EXPECT_TRUE(outcome.by_cached_decision);
+    EXPECT_EQ(outcome.opened->installed.build, "reference-good");
+    EXPECT_TRUE(outcome.proven_before);
+    EXPECT_FALSE(outcome.fallback);
+    EXPECT_FALSE(outcome.opened->devices.empty());
+  }
+}
+
+TEST_F(ReadyTicket, CandidatesAreWeighedForWhoeverAsksAfterwards) {
+  Outcome outcome = open();
+  ASSERT_TRUE(outcome.by_cached_decision);
+  EXPECT_TRUE(outcome.plan.candidates.empty());
+  const Json document = open::document(*context_, outcome);
+  EXPECT_EQ(document["outcome"]["build"].as_string(), "reference-good");
+  ASSERT_EQ(document["candidates"].as_array().size(), 1u);
+  EXPECT_EQ(document["candidates"].as_array()[0]["verdict"].as_string(), "chosen");
+  EXPECT_EQ(document["request"]["engine"].as_string(), "reference");
+}
+
+TEST_F(ReadyTicket, IsPassedByForWhoWantsToSeeCandidates) {
+  request_.bypass_cache = true;
+  const Outcome outcome = open();
+  EXPECT_FALSE(outcome.by_cached_decision);
+  EXPECT_EQ(outcome.plan.candidates.size(), 1u);
+}
+
+TEST_F(ReadyTicket, EndsWhenTheBuildIsSetAside) {
+  history::Record record;
+  record.build = "reference-good";
+  record.state = history::State::disabled;
+  const history::Record proof = *context_->history().find("reference-good");
+  record.digest = proof.digest;
+  record.artifacts_digest = proof.artifacts_digest;
+  ASSERT_TRUE(history::write(state(), record));
+  EXPECT_EQ(open().state, State::failed);
+}
+
+TEST_F(ReadyTicket, EndsWhenTheProofIsCleared) {
+  ASSERT_TRUE(history::clear(state(), "reference-good").value_or(false));
+  const Outcome outcome = open();
+  EXPECT_FALSE(outcome.by_cached_decision);
+  EXPECT_TRUE(outcome.probed);
+}
+
+TEST_F(ReadyTicket, TellsTheWarningsOfTheProofAgain) {
+  history::Record proof = *context_->history().find("reference-good");
+  const Diagnosis printed = diagnose("EH-R07").with("output", "two\nlines");
+  proof.facts.set("warnings", Json::array().push(explain::to_json(printed)));
+  ASSERT_TRUE(history::write(state(), proof));
+  open_until_ready();
+  const Outcome outcome = open();
+  EXPECT_TRUE(outcome.by_cached_decision);
+  ASSERT_EQ(outcome.warnings.size(), 1u);
+  EXPECT_EQ(outcome.warnings[0].code, "EH-R07");
+  EXPECT_EQ(outcome.warnings[0].value("output"), "two\nlines");
+}
+
+#ifndef _WIN32  // where rights are no numbers
+TEST_F(ReadyTicket, TellsAgainOfALayerThatIsPassedOverUntilThatIsMended) {
+  const fs::path layer = folder_ / "layer";
+  fs::create_directories(layer / "refs");
+  fs::permissions(layer, fs::perms::all);
+  test::write_text(test::config_of_tests(), "{\"repositories_default\": false, \"system_layers\": [" +
+                                                Json(path_text(layer)).dump() + "]}");
+  open_until_ready();
+  Outcome outcome = open();
+  ASSERT_TRUE(outcome.by_cached_decision);
+  const std::string why = path_text(layer) + " is not trusted: everybody may write into it";
+  ASSERT_EQ(context_->warnings().size(), 1u);
+  EXPECT_NE(context_->warnings()[0].find(why), std::string::npos) << context_->warnings()[0];
+  const Json document = open::document(*context_, outcome);
+  ASSERT_EQ(document["warnings"].as_array().size(), 1u) << "also where the layer was looked at anew";
+  EXPECT_EQ(document["warnings"].as_array()[0]["text"].as_string(), context_->warnings()[0]);
+  fs::permissions(layer, fs::perms::owner_all);
+  expect_decided_again();
+  EXPECT_TRUE(context_->warnings().empty());
+}
+
+TEST_F(ReadyTicket, IsNotKeptWhereALayerIsPassedOverForWhatMayPass) {
+  const fs::path layer = folder_ / "layer";
+  fs::create_directory_symlink("nowhere", layer);
+  test::write_text(test::config_of_tests(), "{\"repositories_default\": false, \"system_layers\": [" +
+                                                Json(path_text(layer)).dump() + "]}");
+  for (int i = 0; i < 3; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(700));
+    EXPECT_FALSE(open().by_cached_decision);
+    EXPECT_EQ(context_->warnings().size(), 1u);
+  }
+}
+#endif
+
+TEST_F(ReadyTicket, EndsWhenAnotherBuildFailsOrIsProven) {
+  history::Record other;
+  other.build = "something-else";
+  other.state = history::State::unfit;
+  ASSERT_TRUE(history::write(state(), other));
+  expect_decided_again();
+}
+
+TEST_F(ReadyTicket, EndsWhenAManifestOffersABetterBuild) {
+  test::TestBuild better = test::good_build("reference-better");
+  better.priority = 90;
+  repository_.add(better);
+  repository_.write();
+  const Outcome outcome = open();
+  EXPECT_FALSE(outcome.by_cached_decision);
+  ASSERT_EQ(outcome.state, State::opened);
+  EXPECT_EQ(outcome.opened->installed.build, "reference-better");
+}
+
+TEST_F(ReadyTicket, EndsWhenABuildIsInstalledOrRemoved) {
+  test::write_text(folder_ / "cache" / "refs" / "another.ref", "not a record\n");
+  expect_decided_again();
+}
+
+TEST_F(ReadyTicket, EndsWhenAVariableOfTheLoaderOrTheRuntimeIsSet) {
+  const Variable visible("CUDA_VISIBLE_DEVICES", "0");
+  expect_decided_again();
+}
+
+TEST_F(ReadyTicket, StaysWhenAVariableChangesThatNothingDependsOn) {
+  const Variable other("SOMETHING_ELSE", "1");
+  EXPECT_TRUE(open().by_cached_decision);
+}
+
+TEST_F(ReadyTicket, EndsWhenTheHelperIsUpdated) {
+  fs::last_write_time(helper_, fs::file_time_type::clock::now() + std::chrono::seconds(1));
+  expect_decided_again();
+}
+
+// Each has a helper of its own: one proof by each is enough.
+TEST_F(ReadyTicket, IsKeptByEachOfTwoReleasesThatShareACache) {
+  const fs::path other = folder_ / (std::string("newer-probe") + test::program_ending);
+  fs::copy_file(helper_, other);
+  fs::last_write_time(other, fs::last_write_time(helper_) - std::chrono::hours(1));
+  const auto open_by = [&](const fs::path& helper) {
+    flags_.helper = path_text(helper);
+    return open();
+  };
+  EXPECT_TRUE(open_by(other).probed);
+  for (const fs::path& helper : {helper_, other, helper_, other}) {
+    const Outcome outcome = open_by(helper);
+    EXPECT_EQ(outcome.state, State::opened);
+    EXPECT_FALSE(outcome.probed);
+    EXPECT_TRUE(outcome.proven_before);
+  }
+  for (const fs::path& helper : {helper_, other}) {
+    flags_.helper = path_text(helper);
+    open_until_ready();
+  }
+  EXPECT_TRUE(open_by(helper_).by_cached_decision);
+  EXPECT_TRUE(open_by(other).by_cached_decision);
+}
+
+TEST_F(ReadyTicket, EndsWhenALibraryThatTheProofDependsOnChanges) {
+  history::Record proof = *context_->history().find("reference-good");
+  proof.dependency_stamps.push_back(history::dependency_stamp_of(folder_ / "libwitness.so"));
+  ASSERT_TRUE(history::write(state(), proof));
+  open_until_ready();
+  test::write_text(folder_ / "libwitness.so", "it has appeared");
+  EXPECT_FALSE(open().by_cached_decision);
+}
+
+TEST_F(ReadyTicket, IsForItsOwnRequestOnly) {
+  const OpenRequest before = request_;
+  request_.request.version = "1.0";
+  EXPECT_FALSE(open().by_cached_decision);
+  request_ = before;
+  request_.request.flavor = "cpu";
+  EXPECT_FALSE(open().by_cached_decision);
+  request_ = before;
+  request_.request.device = "cpu:0";
+  EXPECT_FALSE(open().by_cached_decision);
+  request_ = before;
+  request_.request.offline = true;
+  EXPECT_FALSE(open().by_cached_decision);
+  request_ = before;
+  request_.request.force = "reference-good";
+  EXPECT_FALSE(open().by_cached_decision);
+  request_ = before;
+  EXPECT_TRUE(open().by_cached_decision);
+}
+
+TEST_F(ReadyTicket, IsForItsOwnSettingsOnly) {
+  flags_.offline = true;
+  EXPECT_FALSE(open().by_cached_decision);
+  flags_.offline.reset();
+  test::TestRepository second(folder_ / "second");
+  second.write();
+  flags_.repositories.push_back(path_text(second.root()));
+  EXPECT_FALSE(open().by_cached_decision);
+}
+
+TEST_F(ReadyTicket, DoesNotVouchForDamagedFiles) {
+  const fs::path plugin = context_->store().find("reference-good").value()->folder / test::plugin_name;
+  fs::permissions(plugin, fs::perms::owner_write, fs::perm_options::add);
+  test::write_text(plugin, "not an engine any more");
+  const Outcome outcome = open();
+  EXPECT_FALSE(outcome.by_cached_decision);
+  EXPECT_EQ(outcome.state, State::opened) << "it is fetched again";
+}
+
+TEST_F(ReadyTicket, ThatIsDamagedIsNone) {
+  fs::path decision;
+  for (const auto& entry : fs::directory_iterator(state() / "ready")) decision = entry.path();
+  std::string bytes = *read_file(decision);
+  const std::size_t at = bytes.find("build reference-good");
+  ASSERT_NE(at, std::string::npos);
+  bytes[at + 6] = 'R';
+  test::write_text(decision, bytes);
+  expect_decided_again();
+  test::write_text(decision, "");
+  expect_decided_again();
+}
+
+// What the process below runs, which ends without lowering it.
+TEST(Dying, DISABLED_WhileItLoads) {
+  const auto sentinel =
+      history::Sentinel::raise(path_of(std::getenv("ENGINEHOST_TEST_STATE")), "reference-good",
+                               std::getenv("ENGINEHOST_TEST_DIGEST"), "dlopen");
+  std::_Exit(sentinel ? 0 : 1);
+}
+
+TEST_F(ReadyTicket, EndsWhenAProcessDiedWhileLoading) {
+  ChildRequest dying;
+  dying.argv = {executable_path(), "--gtest_filter=Dying.*", "--gtest_also_run_disabled_tests"};
+  dying.environment = {"ENGINEHOST_TEST_STATE=" + path_text(state()),
+                       "ENGINEHOST_TEST_DIGEST=" + context_->history().find("reference-good")->digest};
+  const auto died = run_child(dying);
+  ASSERT_TRUE(died && died->succeeded());
+  EXPECT_FALSE(open().by_cached_decision);
+}
+
+// Its first open raises a sentinel and lowers it again, which changes that folder's time and nothing else.
+TEST_F(ReadyTicket, LeadsAProgramThatOpensTheBuildForTheFirstTimeAndAgainTheSecond) {
+  fs::remove_all(state() / "tried");
+  EXPECT_TRUE(open().by_cached_decision);
+  EXPECT_FALSE(fs::is_empty(state() / "tried"));
+  EXPECT_TRUE(open().by_cached_decision);
+}
+
+TEST_F(ReadyTicket, StandsAsideWhileASentinelStands) {
+  const auto sentinel = history::Sentinel::raise(state(), "another", "digest", "dlopen");
+  ASSERT_TRUE(sentinel);
+  expect_decided_again();
+}
+
+#ifndef _WIN32
+// Nothing else tells of it that the better build may be tried again.
+TEST_F(LoadOrder, TheTicketOfAFallbackEndsWhenTheLimitThatItRestsOnIsRaised) {
+  rlimit limit{};
+  ASSERT_EQ(::getrlimit(RLIMIT_STACK, &limit), 0);
+  constexpr rlim_t narrow = rlim_t{1} << 20;
+  if (limit.rlim_cur < 2 * narrow) GTEST_SKIP() << "there is no larger stack to be had";
+  std::optional<test::Limit> lower(std::in_place, RLIMIT_STACK, narrow);
+  test::TestBuild better = test::good_build("reference-better");
+  better.priority = 90;
+  repository_.add(better);
+  repository_.write();
+  open();
+  const history::Record* const proof = context_->history().find("reference-better");
+  ASSERT_NE(proof, nullptr);
+  history::Record record = *proof;
+  record.state = history::State::quarantined;
+  record.retry_after = OpenContext::now() + 1000;
+  record.host = history::process_limits();
+  ASSERT_TRUE(history::write(state(), record));
+  open_until_ready();
+  EXPECT_TRUE(open().fallback);
+  lower.reset();
+  const Outcome outcome = open();
+  EXPECT_FALSE(outcome.by_cached_decision);
+  ASSERT_EQ(outcome.state, State::opened);
+  EXPECT_EQ(outcome.opened->installed.build, "reference-better");
+}
+#endif
+
+TEST_F(LoadOrder, NoTicketIsKeptWhileARepositoryCannotBeRead) {
+  flags_.repositories.push_back(path_text(folder_ / "missing"));
+  for (int i = 0; i < 3; ++i) {
+    const Outcome outcome = open();
+    ASSERT_EQ(outcome.state, State::opened);
+    EXPECT_FALSE(outcome.by_cached_decision);
+    std::this_thread::sleep_for(std::chrono::milliseconds(600));
+  }
+}
+
+TEST_F(LoadOrder, NoTicketIsKeptOfFilesThatWereJustWritten) {
+  ASSERT_EQ(open().state, State::opened);
+  open();
+  EXPECT_FALSE(fs::exists(state() / "ready"));
+}
+
+}  // namespace
+}  // namespace enginehost::open

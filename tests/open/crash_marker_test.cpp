@@ -1,0 +1,99 @@
+// A process that died while it loaded a proven build: the next one does not trust the proof.
+#include <gmock/gmock.h>
+
+#include "host/explain/explain.hpp"
+#include "host/history/sentinel.hpp"
+#include "tests/open/fixture.hpp"
+#include "tests/support/posix/dying_child.hpp"
+
+namespace enginehost::open {
+namespace {
+
+class LeftWord : public LoadOrder {
+ protected:
+  void SetUp() override {
+    open_until_ready();
+    const Outcome outcome = open();
+    ASSERT_TRUE(outcome.by_cached_decision);
+    installed_ = outcome.opened->installed;
+  }
+  void die_while_loading(std::string marker = {}) {
+    const cache::Store store = cache::Store::open(folder_ / "cache");
+    if (marker.empty())
+      marker = history::crash_marker_of(
+          history::crash_while_loading(installed_.build, installed_.digest, installed_.artifacts_digest));
+    test::in_dying_child([&] {
+      auto leased = store.find_leased(installed_.build, installed_.digest);
+      if (leased && leased->lease.write_marker(marker)) test::die();
+    });
+  }
+  cache::Installed installed_;
+};
+
+TEST_F(LeftWord, TheNextOpenProbesAgainAndWarns) {
+  die_while_loading();
+  const Outcome outcome = open();
+  ASSERT_EQ(outcome.state, State::opened);
+  EXPECT_FALSE(outcome.by_cached_decision);
+  EXPECT_TRUE(outcome.probed);
+  ASSERT_FALSE(outcome.warnings.empty());
+  EXPECT_EQ(outcome.warnings.front().code, "EH-R02");
+  EXPECT_EQ(outcome.warnings.front().value("stage"), "load");
+  EXPECT_DOUBLE_EQ(context_->history().find(installed_.build)->strikes, 1) << "until its first work";
+  const Outcome next = open();
+  EXPECT_TRUE(next.proven_before) << "told once";
+}
+
+TEST_F(LeftWord, WhoDecidesAnewHearsOfItToo) {
+  die_while_loading();
+  request_.bypass_cache = true;
+  const Outcome outcome = open();
+  ASSERT_EQ(outcome.state, State::opened);
+  EXPECT_TRUE(outcome.probed);
+  ASSERT_FALSE(outcome.warnings.empty());
+  EXPECT_EQ(outcome.warnings.front().code, "EH-R02");
+}
+
+TEST_F(LeftWord, TheSecondStrikeSetsItAside) {
+  for (int strike = 1; strike <= 2; ++strike) {
+    die_while_loading();
+    const Outcome outcome = open();
+    EXPECT_EQ(outcome.state, strike == 1 ? State::opened : State::failed);
+  }
+  EXPECT_EQ(context_->history().find(installed_.build)->state, history::State::quarantined);
+}
+
+// A full disk cannot be played for root: a file in the place of each folder is as good.
+TEST_F(LeftWord, ItIsHeededWhereNothingCanBeKept) {
+  die_while_loading();
+  for (const char* folder : {"running", "history"}) {
+    std::filesystem::remove_all(state() / folder);
+    test::write_text(state() / folder, "in the way");
+  }
+  const Outcome outcome = open();
+  EXPECT_TRUE(outcome.probed);
+  ASSERT_FALSE(outcome.warnings.empty());
+  EXPECT_EQ(outcome.warnings.front().code, "EH-R02");
+}
+
+TEST_F(LeftWord, OneOfAnotherStartOfTheMachineIsNobodysFault) {
+  std::string marker = history::crash_marker_of(
+      history::crash_while_loading(installed_.build, installed_.digest, installed_.artifacts_digest));
+  const std::size_t at = marker.find("moment ");
+  ASSERT_NE(at, std::string::npos);
+  marker.replace(at, marker.find('\n', at) - at, "moment 1");
+  die_while_loading(marker);
+  EXPECT_TRUE(open().by_cached_decision);
+}
+
+TEST_F(LeftWord, NoneStandsOnceAnOpenHasEnded) {
+  const auto file = folder_ / ("cache/leases/" + installed_.digest + ".lk");
+  const Outcome outcome = open();
+  ASSERT_TRUE(outcome.by_cached_decision);
+  const std::string lease = test::read_text(file);
+  ASSERT_FALSE(lease.empty()) << "one stood";
+  EXPECT_EQ(lease.front(), '\0') << "while the engine is open";
+}
+
+}  // namespace
+}  // namespace enginehost::open

@@ -1,0 +1,272 @@
+// What a early decision rests on is told in few lines, each of which still notices what it stands for.
+#include "host/open/dependency_set.hpp"
+
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+
+#include <fstream>
+
+#include "base/file_system.hpp"
+#include "base/files.hpp"
+#include "host/open/dependency_stamp.hpp"
+#include "tests/support/posix/limit.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace enginehost::open {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::Not;
+using What = platform::MachineInput::What;
+
+class ATestimony : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!times_reflect_names(folder_.path()))
+      GTEST_SKIP() << "of the file system of " << folder_.path() << " it is not known what its times tell";
+    fs::create_directories(folder_ / "here/deep");
+    test::write_text(folder_ / "here/file", "text");
+  }
+  std::string at(const std::string& name) const { return (folder_ / name).native(); }
+  // As seen by a program that began so long after all of this that everything is at rest.
+  static std::int64_t later() { return wall_clock_ns() + 5'000'000'000; }
+  std::string reported() const {
+    const auto text = testimony_.text();
+    return text ? *text : "nothing";
+  }
+  // Whether all of it holds now, as who finds the early decision asks.
+  static bool holds(std::string text) {
+    DependencyStamps dependency_stamps(0);
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t end = text.find('\n', at), space = text.find(' ', at);
+      text[end] = '\0';
+      if (!dependency_stamps.hold(std::string_view(text).substr(at, space - at), text.data() + space + 1))
+        return false;
+      at = end + 1;
+    }
+    return true;
+  }
+  void put(const std::string& name) { test::write_text(folder_ / name, "new"); }
+  static void make_it_later(const fs::path& path) {
+    fs::last_write_time(path, fs::last_write_time(path) + std::chrono::seconds(1));
+  }
+
+  test::TemporaryFolder folder_;
+  DependencySet testimony_{later()};
+};
+
+TEST_F(ATestimony, AFolderVouchesForWhatIsNotInIt) {
+  testimony_.add({What::presence, at("here/one")});
+  testimony_.add({What::presence, at("here/two/deep/inside")});
+  const std::string text = reported();
+  EXPECT_THAT(text, HasSubstr("folder "));
+  EXPECT_THAT(text, HasSubstr("\nif-absent " + at("here/one") + "\n"));
+  EXPECT_THAT(text, HasSubstr("\nif-absent " + at("here/two/deep/inside") + "\n"));
+  EXPECT_TRUE(holds(text));
+  put("here/other");
+  make_it_later(folder_ / "here");
+  EXPECT_TRUE(holds(text)) << "then each is looked for";
+  fs::create_directories(folder_ / "here/two/deep/inside");
+  EXPECT_FALSE(holds(text));
+}
+
+TEST_F(ATestimony, AFolderVouchesForWhatIsInIt) {
+  testimony_.add({What::presence, at("here/file")});
+  testimony_.add({What::presence, at("here/none")});
+  const std::string text = reported();
+  EXPECT_THAT(text, HasSubstr("\nif-there " + at("here/file") + "\n"));
+  EXPECT_TRUE(holds(text));
+  fs::remove(folder_ / "here/file");
+  EXPECT_FALSE(holds(text));
+}
+
+TEST_F(ATestimony, AFolderThatIsStampedAnywayVouchesWithoutALookOfItsOwn) {
+  testimony_.add({What::stamp, at("here")});
+  testimony_.add({What::stamp, at("here/glibc-hwcaps")});
+  const std::string text = reported();
+  EXPECT_THAT(text, Not(HasSubstr("folder ")));
+  EXPECT_THAT(text, HasSubstr("\nif-absent " + at("here/glibc-hwcaps") + "\n"));
+  EXPECT_TRUE(holds(text));
+  put("here/other");
+  make_it_later(folder_ / "here");
+  EXPECT_FALSE(holds(text)) << "the stamp is asked for";
+}
+
+TEST_F(ATestimony, NoFolderVouchesForOneAlone) {
+  testimony_.add({What::presence, at("here/one")});
+  EXPECT_EQ(reported(), "absent " + at("here/one") + "\n");
+}
+
+TEST_F(ATestimony, NoFolderVouchesForALink) {
+  fs::create_symlink(folder_ / "elsewhere", folder_ / "here/leads-nowhere");
+  fs::create_symlink(folder_ / "here/file", folder_ / "here/leads-to-file");
+  for (const char* name : {"here/leads-nowhere", "here/leads-to-file", "here/leads-nowhere/below"})
+    testimony_.add({What::presence, at(name)});
+  testimony_.add({What::presence, at("here/one")});
+  const std::string text = reported();
+  EXPECT_THAT(text, Not(HasSubstr("if-")));
+  EXPECT_TRUE(holds(text));
+  put("elsewhere");
+  EXPECT_FALSE(holds(text)) << "its folder did not change";
+}
+
+TEST_F(ATestimony, NoFolderOfTheKernelVouches) {
+  EXPECT_FALSE(times_reflect_names("/proc"));
+  testimony_.add({What::presence, "/proc/no-such-file"});
+  testimony_.add({What::presence, "/proc/none-either"});
+  EXPECT_EQ(reported(), "absent /proc/no-such-file\nabsent /proc/none-either\n");
+}
+
+TEST_F(ATestimony, NoFolderVouchesThatChangedShortlyBefore) {
+  DependencySet now(wall_clock_ns());
+  put("here/just-made");
+  now.add({What::presence, at("here/one")});
+  now.add({What::presence, at("here/two")});
+  EXPECT_EQ(now.text(), "absent " + at("here/one") + "\nabsent " + at("here/two") + "\n");
+}
+
+TEST_F(ATestimony, TheStrictestLineOfAFileIsEnough) {
+  testimony_.add_rights(at("here/file"));
+  testimony_.add_runnable(at("here/file"));
+  testimony_.add({What::stamp, at("here/file")});
+  testimony_.add({What::identity, at("here/file")});
+  testimony_.add({What::presence, at("here/file")});
+  const std::string text = reported();
+  EXPECT_THAT(text, testing::StartsWith("rights "));
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1);
+  EXPECT_TRUE(holds(text));
+  ASSERT_EQ(::chmod(at("here/file").c_str(), 0600), 0);
+  EXPECT_FALSE(holds(text));
+}
+
+TEST_F(ATestimony, AFileThatIsToldElsewhereIsLeftOut) {
+  DependencySet dependencies(later());
+  dependencies.add_lines(stamp_line(at("here/file")) + stamp_line(at("here/deep")));
+  dependencies.leave_out({at("here/file")});
+  const auto text = dependencies.text();
+  ASSERT_TRUE(text);
+  EXPECT_THAT(*text, Not(HasSubstr("here/file")));
+  EXPECT_THAT(*text, HasSubstr("here/deep"));
+}
+
+TEST_F(ATestimony, TwoStampsOfOneFileAreNoTestimony) {
+  testimony_.add({What::stamp, at("here/file")});
+  EXPECT_NE(reported(), "nothing");
+  make_it_later(folder_ / "here/file");
+  testimony_.add_rights(at("here/file"));
+  EXPECT_EQ(reported(), "nothing");
+}
+
+TEST_F(ATestimony, AFileThatWasNotAtRestIsNoTestimony) {
+  DependencySet now(wall_clock_ns());
+  now.add_rights(at("here/file"));
+  EXPECT_EQ(now.text(), std::nullopt);
+}
+
+TEST_F(ATestimony, AnEmptyFolderIsSeenByItsTimeAndElseByItsNames) {
+  testimony_.add_lines("empty " + at("here/deep") + "\n");
+  const std::string text = reported();
+  EXPECT_THAT(text, testing::StartsWith("still "));
+  EXPECT_TRUE(holds(text));
+  put("here/deep/sentinel");
+  EXPECT_FALSE(holds(text));
+  fs::remove(folder_ / "here/deep/sentinel");
+  make_it_later(folder_ / "here/deep");
+  EXPECT_TRUE(holds(text));
+}
+
+TEST_F(ATestimony, ContentAndNamesAndMountsAreComparedAsTheyAre) {
+  testimony_.add({What::content, at("here/file")});
+  testimony_.add({What::names, at("here")});
+  testimony_.add({What::noexec, at("here")});
+  testimony_.add({What::noexec, "/proc"});
+  const std::string text = reported();
+  EXPECT_TRUE(holds(text));
+  // Where code may be run, loading tells when that ends.
+  EXPECT_THAT(text, Not(HasSubstr("noexec " + at("here"))));
+  EXPECT_EQ(text.find("noexec /proc\n") != std::string::npos, forbids_execution("/proc"));
+  EXPECT_FALSE(holds("noexec " + at("here") + "\n"));
+  test::write_text(folder_ / "here/file", "TEXT");
+  EXPECT_FALSE(holds(text));
+  test::write_text(folder_ / "here/file", "text");
+  EXPECT_TRUE(holds(text));
+  put("here/other");
+  EXPECT_FALSE(holds(text));
+}
+
+TEST_F(ATestimony, TheStartOfTheMachineIsToldByItsClocks) {
+  testimony_.add({What::boot, "/proc/sys/kernel/random/boot_id"});
+  const std::string text = reported();
+  ASSERT_THAT(text, testing::StartsWith("boot "));
+  EXPECT_TRUE(holds(text));
+  const std::int64_t moment = std::stoll(text.substr(5));
+  const std::int64_t now = wall_clock_ns();
+  EXPECT_LT(moment, now);
+  for (const std::int64_t other : {moment - 1'000'000'000, moment + 1'000'000'000, now})
+    EXPECT_FALSE(holds("boot " + std::to_string(other) + " \n"));
+}
+
+TEST_F(ATestimony, APathThatIsNoLineIsNoTestimony) {
+  testimony_.add_writable(at("here") + "\nstamp");
+  EXPECT_EQ(reported(), "nothing");
+  DependencySet other(later());
+  other.add_rights(at("here") + "\nabsent /nothing");
+  EXPECT_EQ(other.text(), std::nullopt);
+}
+
+TEST_F(ATestimony, ATimeThatIsSetBackHidesNoName) {
+  testimony_.add({What::presence, at("here/one")});
+  testimony_.add({What::presence, at("here/two")});
+  testimony_.add_empty(at("here/deep"));
+  const std::string text = reported();
+  for (const char* name : {"here/one", "here/deep/one"}) {
+    const fs::path folder = (folder_ / name).parent_path();
+    const auto before = fs::last_write_time(folder);
+    put(name);
+    fs::last_write_time(folder, before);
+    EXPECT_FALSE(holds(text)) << name;
+    fs::remove(folder_ / name);
+    EXPECT_TRUE(holds(text)) << name;
+  }
+}
+
+TEST_F(ATestimony, LinesThatAreNoneNeverHold) {
+  for (const char* line : {"stamp 1 2 3\n", "stamp x 2 3 4 /\n", "noexec maybe /\n", "content /\n",
+                           "anything /\n", "still 1 2 /\n", "until never\n"})
+    EXPECT_FALSE(holds(line)) << line;
+}
+
+// A sentinel of a process that died may lie there.
+TEST(DependencyStamp, AChecksumChangesWithEachByteAndWithTheLength) {
+  for (const std::size_t length : {0u, 1u, 7u, 8u, 15u, 16u, 17u, 33u, 4096u}) {
+    std::string text(length, 'x');
+    const std::string whole = checksum(text);
+    EXPECT_EQ(whole.size(), 32u);
+    EXPECT_EQ(whole, checksum(text));
+    for (std::size_t i = 0; i < length; ++i) {
+      text[i] ^= 1;
+      EXPECT_NE(checksum(text), whole) << i << " of " << length;
+      text[i] ^= 1;
+    }
+    EXPECT_NE(checksum(text + std::string(1, '\0')), whole) << length;
+  }
+}
+
+TEST(DependencyStamp, AFolderThatCannotBeLookedIntoIsNotEmpty) {
+  const test::TemporaryFolder folder;
+  const auto is_empty = [&](const char* name) {
+    return DependencyStamps(0).hold("empty", (folder / name).c_str());
+  };
+  fs::create_directory(folder / "empty");
+  test::write_text(folder / "full/one", "text");
+  EXPECT_TRUE(is_empty("empty"));
+  EXPECT_TRUE(is_empty("absent"));
+  EXPECT_FALSE(is_empty("full"));
+  const test::Limit no_descriptor(RLIMIT_NOFILE, 0);
+  EXPECT_FALSE(is_empty("empty"));
+  EXPECT_FALSE(is_empty("full"));
+}
+
+}  // namespace
+}  // namespace enginehost::open

@@ -1,0 +1,70 @@
+// Two engines in one process, each with a library of its own.
+#pragma once
+#include <gmock/gmock.h>
+
+#include "base/child_process.hpp"
+#include "host/explain/explain.hpp"
+#include "tests/open/fixture.hpp"
+
+namespace enginehost::open {
+
+// The file name of that library on this system: "libnumber.so.1", "number.dll".
+std::string library_named(const std::string& name);
+
+// Two copies of LLVM's OpenMP runtime, and CUDA's runtime, by their names on this system.
+extern const char* const intels_openmp;
+extern const char* const llvms_openmp;
+extern const char* const runtime_of_cuda_11;
+extern const char* const runtime_of_cuda_13;
+
+// A plugin with one library of that file name, whose function gives that number.
+test::TestBuild bringing(const std::string& id, const std::string& library, int number, int priority);
+
+class OpenEngines : public LoadOrder {
+ protected:
+  // Two builds that each bring a library; the second is preferred to what the fixture has published.
+  void publish(const std::string& first, const std::string& second, int second_number) {
+    repository_.add(bringing("first", first, 1, 5));
+    repository_.add(bringing("second", second, second_number, 90));
+    repository_.write();
+  }
+  Outcome open_flavor(const std::string& flavor) {
+    request_.request.flavor = flavor;
+    Outcome outcome = open();
+    EXPECT_EQ(outcome.state, State::opened)
+        << (outcome.diagnosis ? explain::describe(*outcome.diagnosis) : "");
+    return outcome;
+  }
+  // Open already, and kept so.
+  Outcome first() { return open_flavor("first"); }
+  // As a program that has nothing else open leaves it: installed, proven, with a cached decision.
+  void prove_second() const { prove("second"); }
+  void prove(const std::string& flavor) const {
+    // A proof rests on the helper that it was made with.
+    test::write_text(
+        test::config_of_tests(),
+        Json::object().set("repositories_default", false).set("helper", path_text(helper_)).dump());
+    ChildRequest child;
+    child.argv = {std::string(ENGINEHOST_BUILD_DIR) + "/bin/engine-info" + test::program_ending,
+                  "reference",
+                  "--flavor",
+                  flavor,
+                  "--cache",
+                  *flags_.cache,
+                  "--repository",
+                  path_text(repository_.root())};
+    const auto ended = run_child(child);
+    ASSERT_TRUE(ended && ended->succeeded()) << (ended ? ended->output + ended->error : "not started");
+    OpenContext context(settings());
+    const history::Record* const record = context.history().find(flavor);
+    ASSERT_TRUE(record != nullptr && record->state == history::State::proven) << "it does not hold here";
+  }
+  static Diagnosis why_not(const Outcome& outcome, const std::string& build) {
+    for (const auto& candidate : outcome.plan.candidates)
+      if (candidate.build->id == build && candidate.diagnosis()) return *candidate.diagnosis();
+    ADD_FAILURE() << build << " did not fail";
+    return diagnose("");
+  }
+};
+
+}  // namespace enginehost::open

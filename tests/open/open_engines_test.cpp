@@ -1,0 +1,49 @@
+// Two engines in one process: what cannot live beside an open one is refused before it is loaded, and the
+// next build is opened in the same call. Each case has libraries of its own names, since they stay in the
+// process.
+#include "tests/open/open_engines_fixture.hpp"
+
+namespace enginehost::open {
+namespace {
+
+using testing::EndsWith;
+using testing::HasSubstr;
+
+TEST_F(OpenEngines, AnotherFileOfALibraryThatAnOpenEngineBroughtIsRefusedAndTheNextBuildOpens) {
+  publish(library_named("number"), library_named("number"), 2);
+  const Outcome held = first();
+  const Outcome outcome = open_flavor("");
+  EXPECT_EQ(outcome.opened->installed.build, "reference-good") << "in the same call";
+  const Diagnosis refused = why_not(outcome, "second");
+  EXPECT_EQ(refused.code, "EH-L17");
+  EXPECT_EQ(refused.value("held_by"), "first");
+  EXPECT_EQ(refused.value("library"), library_named("number"));
+  EXPECT_THAT(refused.value("needed_by"), EndsWith(test::plugin_name));
+  EXPECT_THAT(explain::describe(refused), HasSubstr("brought by first"));
+  EXPECT_THAT(explain::describe(refused), HasSubstr("in a process of its own"));
+  EXPECT_EQ(context_->history().find("second"), nullptr) << "of this process, nothing is remembered";
+}
+
+TEST_F(OpenEngines, ABuildThatWasProvenAloneIsCheckedAgainBesideAnEngine) {
+  publish(library_named("proven"), library_named("proven"), 2);
+  prove_second();
+  const Outcome held = first();
+  const Outcome outcome = open_flavor("");
+  EXPECT_EQ(outcome.opened->installed.build, "reference-good");
+  EXPECT_EQ(why_not(outcome, "second").value("held_by"), "first");
+}
+
+TEST_F(OpenEngines, OneWhoseLibrariesHaveLeftTheProcessDisturbsNobody) {
+  publish(library_named("leaving"), library_named("leaving"), 2);
+  { const Outcome held = first(); }
+  EXPECT_EQ(open_flavor("").opened->installed.build, "second");
+}
+
+TEST_F(OpenEngines, TheSameBytesDoNoHarm) {
+  publish(library_named("same"), library_named("same"), 1);
+  const Outcome held = first();
+  EXPECT_EQ(open_flavor("").opened->installed.build, "second");
+}
+
+}  // namespace
+}  // namespace enginehost::open
