@@ -1,5 +1,6 @@
-// docs/admin.md is a walk-through: here its commands are run as they stand, by the users and on the machines
-// that it says, and must print what it shows.
+// docs/admin.md is a walk-through. This test runs its commands as they stand, as the users and on the
+// machines that the page names, and compares what they print with what the page shows. The page fetches ONNX
+// Runtime from the package index; here a small plugin has that engine's name and the ids of its builds.
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -7,6 +8,7 @@
 #include <sstream>
 
 #include "base/text.hpp"
+#include "tests/end-to-end/fault.hpp"
 #include "tests/end-to-end/repository.hpp"
 #include "tests/end-to-end/workplace.hpp"
 
@@ -66,11 +68,29 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 
 const char* const nobody = "65534";
 
+// Two builds have the runtime's bytes in common, so that a request's answer can leave them out.
+TestBuild build_of_page(const std::string& version, const std::string& arch) {
+  static const std::string plugin =
+      compile_library(read_text(ENGINEHOST_SOURCE_DIR "/tests/faults/plugin.c"),
+                      {"-w", "-I" ENGINEHOST_SOURCE_DIR "/plugin-api/include", "-DENGINE=\"onnxruntime\""});
+  TestBuild build;
+  build.id = "onnxruntime-" + version + "-cpu-linux-" + arch;
+  build.plugin = "libengine_onnxruntime.so";
+  build.version = version;
+  build.arch = arch;
+  build.files = {{build.plugin, plugin},
+                 {"share/runtime", std::string(1u << 17, 'r')},
+                 {"share/version", version + arch}};
+  return build;
+}
+
 // A connected machine, and a laboratory of its own mounts and without any network device, where commands of
 // ordinary people are run as another user who sees /var/lib read-only.
 class AdminPage : public testing::Test {
  protected:
-  AdminPage() : repository(folder / "repository") {
+  AdminPage()
+      : repository(folder / "repository", "onnxruntime"),
+        of_board(folder / "stick/board-repository", "onnxruntime") {
     fs::permissions(folder.path(), fs::perms(0755));
     for (const char* made : {"you/.config/enginehost", "them/.config/enginehost", "stick", "var-lib"})
       fs::create_directories(folder / made);
@@ -83,20 +103,17 @@ class AdminPage : public testing::Test {
                         Json::array().push(
                             Json::object().set("location", repository.root().native()).set("unsigned", true)))
                    .dump());
-    for (const char* version : {"1.0.0", "1.1.0"})
-      for (const char* arch : {"x86_64", "aarch64"}) {
-        TestBuild build;
-        build.id = std::string("reference-") + version + "-cpu-linux-" + arch;
-        build.version = version;
-        build.arch = arch;
-        build.files = {{build.plugin, reference_plugin()}, {"share/version", std::string(version) + arch}};
-        repository.add(build);
-      }
+    // Each installation's repository has the plugins of its own kind of machine.
+    for (const char* version : {"1.24.4", "1.27.0"}) {
+      repository.add(build_of_page(version, "x86_64"));
+      of_board.add(build_of_page(version, "aarch64"));
+    }
     repository.write();
+    of_board.write();
   }
 
   void SetUp() override {
-    // Of the connected machine, as an ARM board would say it.
+    // The connected machine's facts, with the processor of an ARM board.
     const Ended self = run({"engine-info", "--platform-json"}, true);
     ASSERT_EQ(self.status, 0) << self.said();
     if (self.output.find("\"x86_64\"") == std::string::npos) GTEST_SKIP() << "written for x86_64";
@@ -156,7 +173,7 @@ class AdminPage : public testing::Test {
   }
 
   TemporaryFolder folder;
-  TestRepository repository;
+  TestRepository repository, of_board;
 };
 
 TEST_F(AdminPage, ItsCommandsPrintWhatItShowsForThoseWhoTypeThem) {
@@ -176,6 +193,16 @@ TEST_F(AdminPage, ItsCommandsPrintWhatItShowsForThoseWhoTypeThem) {
   }
   EXPECT_GE(by_root, 3);
   EXPECT_GE(by_anybody, 8);
+}
+
+TEST(AdminPageBuilds, AreThoseThatEngineHostShips) {
+  const std::string page = read_text(ENGINEHOST_SOURCE_DIR "/docs/admin.md"),
+                    shipped = read_text(ENGINEHOST_SOURCE_DIR "/manifests/templates/onnxruntime.json");
+  for (const char* id : {"onnxruntime-1.24.4-cpu-linux-x86_64", "onnxruntime-1.24.4-cpu-linux-aarch64",
+                         "onnxruntime-1.27.0-cpu-linux-x86_64"}) {
+    EXPECT_THAT(page, HasSubstr(std::string(id) + "\n"));
+    EXPECT_THAT(shipped, HasSubstr("\"id\": \"" + std::string(id) + "\""));
+  }
 }
 
 }  // namespace

@@ -29,7 +29,8 @@ TestBuild good_build(const std::string& id) {
   return build;
 }
 
-TestRepository::TestRepository(std::filesystem::path root) : root_(std::move(root)) {
+TestRepository::TestRepository(std::filesystem::path root, std::string engine)
+    : root_(std::move(root)), engine_(std::move(engine)) {
   std::filesystem::create_directories(root_ / "files");
 }
 
@@ -101,15 +102,15 @@ void TestRepository::add_build(const TestBuild& build, const std::vector<std::st
 void TestRepository::write() const {
   const std::string manifest = Json::object()
                                    .set("format", 1)
-                                   .set("engine", "reference")
+                                   .set("engine", engine_)
                                    .set("serial", 1)
                                    .set("licenses", licenses_)
                                    .set("components", components_)
                                    .set("builds", builds_)
                                    .dump(2);
-  write_text(root_ / "reference.json", manifest);
+  write_text(root_ / (engine_ + ".json"), manifest);
   const Json entry = Json::object()
-                         .set("path", "reference.json")
+                         .set("path", engine_ + ".json")
                          .set("sha256", sha256_hex(manifest))
                          .set("size", manifest.size());
   write_text(root_ / "index.json", Json::object()

@@ -37,10 +37,10 @@ const std::string& reference_plugin();
 // The build every test can fall back to: the reference plugin as it is, ranked last.
 TestBuild good_build(const std::string& id = "reference-good");
 
-// A folder that becomes a repository of the engine "reference" when write() is called.
+// A folder that becomes a repository of one engine when write() is called.
 class TestRepository {
  public:
-  explicit TestRepository(std::filesystem::path root);
+  explicit TestRepository(std::filesystem::path root, std::string engine = "reference");
 
   const std::filesystem::path& root() const { return root_; }
   // Where its files will be asked for; empty: read from the folder.
@@ -62,7 +62,7 @@ class TestRepository {
   void add_build(const TestBuild& build, const std::vector<std::string>& components);
 
   std::filesystem::path root_;
-  std::string url_;
+  std::string engine_, url_;
   Json components_ = Json::object(), builds_ = Json::array(), licenses_ = Json::object();
 };
 
