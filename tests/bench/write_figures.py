@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Turns the answer of enginehost_bench (Google Benchmark's JSON, with repetitions) into docs/figures.md."""
+"""Converts the output of enginehost_bench (Google Benchmark's JSON, with repetitions) into docs/figures.md."""
 import json
 import platform
 import statistics
@@ -44,15 +44,15 @@ def simple(benchmark, what, goal, figure, compare, limit, floor):
 
 
 def warm_open(engine, name):
-    # What the engine's own create() takes is nobody's to save: its floor does the same.
+    # The floor includes the engine's own create(): EngineHost cannot shorten it.
     same = over("open", "create")
     yield Row("open/" + engine, f"warm open of an installed, proven build: {name}",
               "<= 1.10 x, or no more than 0.15 ms above", same,
               lambda c: same(c) <= 1.10 or c["open_ns"] - c["create_ns"] <= 0.15 * MILLISECOND,
               "dlopen, dlsym, create() by hand, fresh process", lambda c: c["open_ns"] - c["create_ns"], 0.15)
-    yield Row("open/" + engine, f"the same, create() of the engine included, which dlopen is not: {name}", "",
+    yield Row("open/" + engine, f"the same against dlopen alone, which does not include create(): {name}", "",
               over("open", "dlopen"), None, "dlopen and dlsym of the same files, fresh process")
-    yield Row("open/" + engine, f"of it, looking at the files that it rests on, and nothing else: {name}", "",
+    yield Row("open/" + engine, f"only the check of the files that it depends on: {name}", "",
               over("look", "dlopen"), None, "dlopen and dlsym of the same files, fresh process")
 
 
@@ -78,7 +78,7 @@ def over_the_wire():
     memory = lambda c: c["rss_kb"] / 1024 / 128
     yield Row("wire/install", "its resident memory", "<= 128 MB", memory, at_most(memory, 1), "128 MB")
     idle = lambda c: c["waiters_cpu_ns"] / c["wall_ns"]
-    yield Row("wire/wait", "processor time of 16 processes that wait for a 17th's download", "<= 0.02 x", idle,
+    yield Row("wire/wait", "processor time of 16 processes that wait for the download of a 17th", "<= 0.02 x", idle,
               at_most(idle, 0.02), "the time they wait")
 
 
@@ -86,7 +86,7 @@ def installs():
     for kind, tool in (("zip", "unzip"), ("tar.zst", "tar --zstd")):
         yield Row("install/" + kind, f"download, verify and unpack, {kind}", "<= 1.15 x with two idle cores, <= 1.35 x with one",
                   slowest_stage, at_most(slowest_stage, 1.15), f"the slowest of curl, sha256sum, {tool}")
-        if_durable = f"the same, what {tool} wrote made to outlast a power cut, as ours is"
+        if_durable = f"the same, with the output of {tool} synced to disk as ours is"
         yield Row("install/" + kind, if_durable, "<= 1.15 x with two idle cores, <= 1.35 x with one", slowest_durable_stage,
                   at_most(slowest_durable_stage, 1.15), f"the slowest of curl, sha256sum, {tool} with sync of each file")
         yield Row("install/" + kind, f"download, verify and unpack against one after another, {kind}", "<= 1.00 x", in_turn,
@@ -99,29 +99,30 @@ ROWS = [
     Row("open/reference", "open of an engine already open", "no more than 5 us above", over("again", "dlopen"),
         lambda c: c["again_ns"] <= 5000, "first dlopen of the same files"),
     simple("closure/285", "closure of 285 libraries", ">= 8 x faster", over("ldd", "closure"), at_least, 8, "ldd"),
-    Row("closure/285_libtree", "the same against a reader of files", "", over("libtree", "closure"), None, "libtree -vv"),
+    Row("closure/285_libtree", "the same against a program that reads the files", "", over("libtree", "closure"), None,
+        "libtree -vv"),
     simple("closure/285_versions", "the same with symbol versions", ">= 4 x faster", over("ldd", "closure"), at_least, 4,
            "ldd -v"),
     simple("closure/small", "closure of at most 15 libraries", ">= 20 x faster", over("ldd", "closure"), at_least, 20,
            "ldd"),
-    within("bindings/million", "what binding follows, 1e6 relocations, at a cold open", "<= 100 ms", over("check", "dlopen"),
+    within("bindings/million", "check of symbol binding, 1e6 relocations, at a cold open", "<= 100 ms", over("check", "dlopen"),
            lambda c: c["check_ns"], 100, "dlopen and dlclose of the file"),
     within("bindings/largest", "the same, the largest library of a CUDA toolkit", "<= 100 ms", over("check", "dlopen"),
            lambda c: c["check_ns"], 100, "dlopen and dlclose of the file"),
-    within("store/find_285_files", "closure checked again from the cache, 285 files", "<= 0.6 ms", over("find", "stat"),
-           lambda c: c["find_ns"], 0.6, "285 stats"),
-    within("decide/cold", "deciding over 500 builds, manifest changed", "<= 20 ms", over("read_and_decide", "parse"),
+    within("store/find_285_files", "check that an installed build of 285 files is unchanged", "<= 0.6 ms",
+           over("find", "stat"), lambda c: c["find_ns"], 0.6, "285 stats"),
+    within("decide/cold", "decision over 500 builds, manifest changed", "<= 20 ms", over("read_and_decide", "parse"),
            lambda c: c["read_and_decide_ns"], 20, "nlohmann's parser alone, same text"),
-    within("decide/again", "deciding over 500 builds that were read already", "<= 0.2 ms", over("decide", "explain_all"),
-           lambda c: c["decide_ns"], 0.2, "telling every check of every build, which deciding does not"),
+    within("decide/again", "decision over 500 builds that are in memory", "<= 0.2 ms", over("decide", "explain_all"),
+           lambda c: c["decide_ns"], 0.2, "explaining every check of every build"),
     *installs(),
     *over_the_wire(),
     simple("call/add_4096", "call through the plugin ABI, Add of 4096 floats", "<= 1.3 x", over("abi", "direct"), at_most, 1.3,
            "the same function linked in"),
-    Row("call/add_16", "the same, Add of 16 floats (nearly only the call)", "", over("abi", "direct"), None,
+    Row("call/add_16", "the same, Add of 16 floats (little more than the call)", "", over("abi", "direct"), None,
         "the same function linked in"),
     within("detect/first", "detection without drivers, first", "<= 1 ms", over("detect", "read"),
-           lambda c: c["detect_ns"], 1, "reading six files it cannot do without"),
+           lambda c: c["detect_ns"], 1, "reading the six files that it needs at least"),
     simple("command/engine_info", "engine-info, warm, as a process", "<= 15 x", over("engine_info", "empty"), at_most, 15,
            "an empty dynamic C++ process"),
     simple("command/engine_info_reference", "engine-info reference, warm, as a process", "<= 15 x",
@@ -183,7 +184,7 @@ def machine_line():
 
 
 def verdict(row, own, stat):
-    """Whether the goal is met; a goal given in milliseconds also by what they are where it was set, in stats."""
+    """Whether the goal is met. A goal in milliseconds is also met if it is met in stat calls of the machine of the goals."""
     if not row.met:
         return ""
     if row.is_met(own):
@@ -220,22 +221,23 @@ def cost_of_a_stat(runs):
 
 
 def what_a_stat_costs(runs):
-    """Goals in milliseconds were set where a stat takes 0.5 us: what one that was missed comes to on this machine."""
+    """Converts each missed goal in milliseconds into stat calls: the goals were set where one takes 0.5 us."""
     stat, opens = cost_of_a_stat(runs), runs.get("open/reference")
     if not stat:
         return
-    yield (f"A stat takes {stat / 1000:.2g} us here. Goals in milliseconds were set on a machine where one takes 0.5 us. Those "
-           "that were missed on this one, in stats; where these are no more than the goal's, the table says \"in stats\":")
+    yield (f"A `stat` call takes {stat / 1000:.2g} us on this machine. The goals in milliseconds were set on a machine where it\n"
+           "takes 0.5 us. The list converts each missed goal into `stat` calls. If the result is within the goal in `stat`\n"
+           "calls, the table says \"in stats\".")
     missed = [row for row in ROWS if row.time and runs.get(row.benchmark) and not row.is_met(runs[row.benchmark])]
     lines = []
     for row in missed:
         time = statistics.median(row.time(run) for run in runs[row.benchmark])
-        lines.append(f"- {row.what}: {time / stat:.0f} stats of this machine; the goal of {row.milliseconds:g} ms is "
-                     f"{row.milliseconds * MILLISECOND / STAT_WHERE_GOALS_WERE_SET:.0f} of those where it was set")
+        lines.append(f"- {row.what}: {time / stat:.0f} stats; the goal of {row.milliseconds:g} ms is "
+                     f"{row.milliseconds * MILLISECOND / STAT_WHERE_GOALS_WERE_SET:.0f} stats")
     yield "\n".join(lines) if lines else "- none"
     if opens:
         look = statistics.median(run["look_ns"] for run in opens)
-        yield f"Looking at the files that an open of the reference engine rests on takes {readable(look)} by itself."
+        yield f"The check of the files that an open of the reference engine depends on takes {readable(look)}."
 
 
 def main():
@@ -246,30 +248,34 @@ def main():
     repetitions = max((len(own) for own in runs.values()), default=0)
     print(f"""# Figures
 
-What EngineHost costs, as ratios against a floor or a peer measured in the same run. `scripts/figures.sh` measures
-everything again and writes this page; nothing here is edited by hand.
+This page shows how long EngineHost takes, as ratios. Each ratio compares EngineHost with a floor or with another
+program, measured in the same run. `scripts/figures.sh` measures everything again and writes this page. Do not edit it.
 
-Measured on: {model}, {document["context"]["num_cpus"]} cores, {system}, Linux {kernel}. The machine may have been busy
-with other work: both sides of a ratio suffered alike, which is why times alone are information and no claim.
+Measured on: {model}, {document["context"]["num_cpus"]} cores, {system}, Linux {kernel}.
+
+Only the ratios are claims. The machine may have been busy with other work, which slows both sides of a ratio equally.
+The times in the last column are information.
 """)
     print("\n".join(table(runs, left_out)))
     for note in what_a_stat_costs(runs):
         print("\n" + note)
     print(f"""
-## How
+## How it is measured
 
-`tests/bench` (Google Benchmark) lets the two or more sides of a comparison take turns, in an order that rotates, after one
-turn each to warm up. A repetition gives the medians of its turns and their ratio; the table shows the median ratio of
-{repetitions} repetitions, the least and the most. Ratios above 1 are slower than the floor unless the goal says "faster".
+`tests/bench` uses Google Benchmark. The sides of a comparison take turns, in a rotating order, after one turn each to
+warm up. A repetition gives the medians of the turns and their ratio. The table shows the median, the least and the
+greatest ratio of {repetitions} repetitions. A ratio above 1 is slower than the floor, unless the goal says "faster".
 
-- Opens run in a process that has done nothing before, `bench_open_child`, which measures itself: from before settings are
-  read until the engine is created, with the build installed and proven by an earlier run.
-- The 285 libraries are generated: a tree of libraries with versioned symbols, up to five dependencies each, found through
-  RUNPATH. The answer is compared with ldd's before anything is timed. Files are in the page cache on both sides.
-- The manifest of 500 builds is of one engine, so that every build is weighed against this machine.
-- Archives hold real libraries of this machine, about 250 MB unpacked, served by nginx on the loopback interface into an
-  empty cache. EngineHost syncs to disk and hashes what it unpacked; of the peers one syncs where the table says so.
-- Commands run offline with one engine installed, output to /dev/null.
+- **Opens** run in a new process, `bench_open_child`, which measures itself. The time begins before the settings are
+  read and ends when the engine is created. An earlier run installed the build and tried it in the probe.
+- **The 285 libraries** are generated: a tree of libraries with versioned symbols and up to five dependencies each,
+  found through RUNPATH. Before the measurement, the answer is compared with that of ldd. On both sides the files are
+  in the page cache.
+- **The manifest of 500 builds** is of one engine, so every build is checked against this machine.
+- **Archives** hold real libraries of this machine, about 250 MB unpacked. nginx serves them on the loopback interface
+  into an empty cache. EngineHost syncs to disk and hashes the unpacked files. A peer syncs only where the table says
+  so.
+- **Commands** run offline with one engine installed. Their output goes to /dev/null.
 """, end="")
 
 

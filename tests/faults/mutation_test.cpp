@@ -215,18 +215,20 @@ TEST_F(Mutation, what_stops_the_loader_is_told_and_every_changed_byte_is_noticed
     EXPECT_GT(sum.passed, mutants / 10);
   }
   std::ostringstream page;
-  page << "| | mutants | stopped the loader (refused, killed, ended, hung) | told before loading | told by "
-          "the probe | the "
-          "loader opened it | told before all the same | failed in the probe | passed | noticed by its "
-          "digest |\n"
+  page << "| | mutants | stopped the loader (refused, killed, ended, hung) | reported before loading | "
+          "reported by the probe | opened by the loader | reported although opened | failed in the probe | "
+          "passed | found by the digest |\n"
           "|---|---|---|---|---|---|---|---|---|---|\n";
   for (const auto& [name, tally] : by_victim) page << row(name, tally);
   for (const auto& [name, tally] : by_region) page << row("in " + name, tally);
-  page << row("**all**", sum) << "\nSeed " << seed
-       << ". Classes told before loading: " << classes(stages_["before loading"])
-       << "; in the probe: " << classes(stages_["in the probe"])
-       << ". Told before loading though loader and self-test took it: " << classes(strict_) << ". "
-       << sum.wavering << " answers differed from run to run.\n";
+  page << row("**all**", sum) << "\nSeed " << seed << ". " << sum.wavering
+       << " answers differed from run to run.\n\n"
+          "| reported | failure codes, and how often each |\n"
+          "|---|---|\n"
+          "| before loading | "
+       << classes(stages_["before loading"]) << " |\n| in the probe | " << classes(stages_["in the probe"])
+       << " |\n| before loading, although the loader and the self-test accepted the file | "
+       << classes(strict_) << " |\n";
   std::cout << page.str() << seconds << " s, slowest check " << slowest_check_ << " s\n";
   if (const auto folder = environment_variable("ENGINEHOST_FIGURES"))
     std::ofstream(std::filesystem::path(*folder) / "mutation.md") << page.str();

@@ -109,14 +109,16 @@ TEST_F(DlopenAgreement, preflight_and_dlopen_say_the_same_of_every_shared_object
   EXPECT_GT(opened, 20u);
   EXPECT_GT(refused, 20u);
   std::ostringstream figures;
-  figures << compared << " shared objects and programs: " << opened << " open, " << refused
-          << " are refused by both with the same subject (";
+  figures << "| shared objects and programs | number |\n|---|---|\n| compared | " << compared
+          << " |\n| opened by the loader | " << opened << " |\n| refused by both, with the same subject | "
+          << refused << " (";
   std::string separator;
   for (const auto& [code, number] : classes) {
     figures << separator << code << " " << number;
     separator = ", ";
   }
-  figures << "), " << unsure << " left to the probe, " << known.explained() << " explained differences\n";
+  figures << ") |\n| left to the probe | " << unsure << " |\n| explained differences | " << known.explained()
+          << " |\n";
   std::cout << figures.str();
   if (const auto folder = environment_variable("ENGINEHOST_FIGURES"))
     std::ofstream(std::filesystem::path(*folder) / "dlopen-agreement.md") << figures.str();
