@@ -1,8 +1,12 @@
 # What every module's CMakeLists.txt uses: one way to declare a module, a plugin and a test.
+# The compiler cache shares objects between folders: paths below the source folder count as relative ones, and the folder of
+# the build does not count, although debug information names it.
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_C_COMPILER_LAUNCHER "${CCACHE_PROGRAM}")
-  set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE_PROGRAM}")
+  set(ENGINEHOST_CCACHE "${CMAKE_COMMAND}" -E env "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}" CCACHE_NOHASHDIR=1
+    "${CCACHE_PROGRAM}")
+  set(CMAKE_C_COMPILER_LAUNCHER ${ENGINEHOST_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${ENGINEHOST_CCACHE})
 endif()
 
 # Lines and functions are what a backtrace and a sanitizer's report show; all else that -g writes costs a quarter of
@@ -79,6 +83,10 @@ target_compile_options(enginehost_warnings INTERFACE
   $<$<BOOL:${ENGINEHOST_WERROR}>:-Werror>)
 
 if(ENGINEHOST_SANITIZE)
+  find_program(ENGINEHOST_LLD ld.lld)
+  if(ENGINEHOST_LLD)
+    add_link_options(-fuse-ld=lld)
+  endif()
   add_compile_options(-fsanitize=${ENGINEHOST_SANITIZE} -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${ENGINEHOST_SANITIZE})
   if(ENGINEHOST_SANITIZE MATCHES "undefined")
@@ -98,35 +106,6 @@ if(ENGINEHOST_FUZZ)
   add_link_options(-fsanitize=fuzzer-no-link)
 endif()
 
-# Headers that are read once, where everything is built anew (scripts/test.sh). Not by default: ccache cannot share between
-# folders what is compiled with them.
-set(nothing_but_headers "${CMAKE_BINARY_DIR}/nothing_but_headers.cpp")
-file(CONFIGURE OUTPUT "${nothing_but_headers}" CONTENT "int main() {}\n" @ONLY)
-function(enginehost_headers target)
-  target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}")
-  target_precompile_headers(${target} PRIVATE ${ARGN})
-  enginehost_readable_by_ccache(${target})
-endfunction()
-function(enginehost_precompile target headers)
-  target_precompile_headers(${target} REUSE_FROM ${headers})
-  enginehost_readable_by_ccache(${target})
-endfunction()
-# Without it ccache does not see what a precompiled header holds, or takes the same for another.
-function(enginehost_readable_by_ccache target)
-  target_compile_options(${target} PRIVATE
-    $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess> "$<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>")
-endfunction()
-
-# What nearly every file of a module includes is half of what most take to compile. A file which forgets to include what it
-# uses is noticed by tests/architecture/check_includes.py, which knows this list.
-option(ENGINEHOST_PRECOMPILED_MODULES "precompile what most files of the modules include" OFF)
-
-# enginehost_not_precompiled(SOURCE ...): where <string> was precompiled, GCC 12 holds that std::string writes past its end in
-# these, which it does not; reading the header itself GCC says nothing.
-function(enginehost_not_precompiled)
-  set_source_files_properties(${ARGN} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
-endfunction()
-
 # enginehost_apart(SOURCE ...): where several files are compiled at once (CMAKE_UNITY_BUILD, scripts/test.sh), these are compiled
 # by themselves: they use a neighbor's names for something else of theirs.
 function(enginehost_apart)
@@ -142,16 +121,6 @@ function(enginehost_module name)
   target_include_directories(enginehost_${name} PUBLIC "${PROJECT_SOURCE_DIR}")
   list(TRANSFORM MODULE_DEPENDS PREPEND enginehost_)
   target_link_libraries(enginehost_${name} PUBLIC ${MODULE_DEPENDS} PRIVATE enginehost_warnings ${MODULE_LIBRARIES})
-  if(ENGINEHOST_PRECOMPILED_MODULES)
-    if(NOT TARGET enginehost_module_headers)
-      add_library(enginehost_module_headers STATIC "${nothing_but_headers}")
-      enginehost_headers(enginehost_module_headers <algorithm> <chrono> <cstdint> <filesystem> <functional> <map> <memory> <mutex>
-        <optional> <set> <string> <string_view> <system_error> <thread> <utility> <vector> "${PROJECT_SOURCE_DIR}/base/json.hpp"
-        "${PROJECT_SOURCE_DIR}/base/result.hpp")
-      target_link_libraries(enginehost_module_headers PRIVATE enginehost_warnings)
-    endif()
-    enginehost_precompile(enginehost_${name} enginehost_module_headers)
-  endif()
 endfunction()
 
 # enginehost_plugin(NAME SOURCES ... [LIBRARIES ...]) builds engines/libengine_NAME.so (.dylib, .dll), which exports one
@@ -160,7 +129,9 @@ function(enginehost_plugin name)
   cmake_parse_arguments(PLUGIN "" "" "SOURCES;LIBRARIES" ${ARGN})
   enginehost_darwin_sources(PLUGIN_SOURCES)
   add_library(engine_${name} MODULE ${PLUGIN_SOURCES})
-  set_target_properties(engine_${name} PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${ENGINEHOST_PLUGIN_OUTPUT_DIRECTORY}")
+  # A plugin's files are always compiled one by one: those of CUDA use each other's names for other things.
+  set_target_properties(engine_${name} PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${ENGINEHOST_PLUGIN_OUTPUT_DIRECTORY}"
+    UNITY_BUILD OFF)
   target_link_libraries(engine_${name} PRIVATE enginehost_plugin_api enginehost_warnings ${PLUGIN_LIBRARIES})
   set_property(GLOBAL APPEND PROPERTY ENGINEHOST_PLUGINS ${name})
   if(APPLE)
@@ -180,21 +151,31 @@ if(WIN32 AND CMAKE_CROSSCOMPILING)
   set(ENGINEHOST_DRIVE "Z:")
 endif()
 
-# GoogleTest's headers are what most of a test's compile time goes to; the modules' are most of the rest, and a program's files
-# include the same.
-option(ENGINEHOST_PRECOMPILED_TESTS "precompile GoogleTest's headers for the tests, and compile several files at once" OFF)
+# GoogleTest's headers and those of the modules are most of a test's compile time, and a program's files include the same.
+option(ENGINEHOST_JOINED_TESTS "compile several files of a test program at once" OFF)
+
+# A second compiler for the tests: clang takes half of GCC's time for them. What is tested stays compiled as it is for users.
+set(ENGINEHOST_TEST_COMPILER "" CACHE STRING "C++ compiler of the tests, if it is not that of the product")
+find_program(ENGINEHOST_LLD ld.lld)
+mark_as_advanced(ENGINEHOST_LLD)
 
 # How every test is compiled. What is tested is optimized as it is for users; optimizing the tests themselves costs a third
 # of their compile time.
 function(enginehost_test_options name)
-  target_link_libraries(${name} PRIVATE enginehost_warnings GTest::gmock GTest::gtest_main)
+  target_link_libraries(${name} PRIVATE enginehost_test_paths enginehost_warnings GTest::gmock GTest::gtest_main)
   target_compile_options(${name} PRIVATE $<$<CONFIG:RelWithDebInfo>:-O0>)
   if(ENGINEHOST_SANITIZE)
     target_compile_options(${name} PRIVATE -O0)
   endif()
-  target_compile_definitions(${name} PRIVATE
-    ENGINEHOST_SOURCE_DIR="${ENGINEHOST_DRIVE}${PROJECT_SOURCE_DIR}"
-    ENGINEHOST_BUILD_DIR="${ENGINEHOST_DRIVE}${CMAKE_BINARY_DIR}")
+  if(ENGINEHOST_TEST_COMPILER)
+    set_target_properties(${name} PROPERTIES CXX_COMPILER_LAUNCHER
+      "${CMAKE_COMMAND};-E;env;CCACHE_BASEDIR=${PROJECT_SOURCE_DIR};CCACHE_NOHASHDIR=1;sh;${PROJECT_SOURCE_DIR}/cmake/compile_with.sh;${ENGINEHOST_TEST_COMPILER}")
+    target_compile_options(${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-unknown-warning-option>)
+  endif()
+  # Links three times as fast as GNU ld.
+  if(ENGINEHOST_LLD AND CMAKE_SYSTEM_NAME STREQUAL "Linux" AND NOT CMAKE_CROSSCOMPILING)
+    target_link_options(${name} PRIVATE -fuse-ld=lld)
+  endif()
 endfunction()
 
 # enginehost_test_program(NAME SOURCES ... [LIBRARIES ...]) makes tests/NAME; whoever calls it tells CTest which cases to run.
@@ -205,15 +186,29 @@ function(enginehost_test_program name)
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
   target_link_libraries(${name} PRIVATE ${TEST_LIBRARIES})
   enginehost_test_options(${name})
-  if(ENGINEHOST_PRECOMPILED_TESTS)
-    if(NOT TARGET enginehost_test_headers)
-      add_executable(enginehost_test_headers "${nothing_but_headers}")
-      enginehost_headers(enginehost_test_headers <gmock/gmock.h> <gtest/gtest.h>)
-      enginehost_test_options(enginehost_test_headers)
-    endif()
-    enginehost_precompile(${name} enginehost_test_headers)
+  if(ENGINEHOST_JOINED_TESTS)
     set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8 ENGINEHOST_JOINED ON)
   endif()
+endfunction()
+
+# enginehost_test_define(TARGET MACRO="PATH" ...) defines macros for those files of a test program that name them. The objects
+# of all other files are then the same in every folder, and the compiler cache can share them.
+function(enginehost_test_define target)
+  get_target_property(sources ${target} SOURCES)
+  foreach(definition IN LISTS ARGN)
+    string(REGEX REPLACE "=.*" "" macro "${definition}")
+    set(named FALSE)
+    foreach(source IN LISTS sources)
+      file(READ "${source}" text)
+      if(text MATCHES "${macro}")
+        set_property(SOURCE "${source}" APPEND PROPERTY COMPILE_DEFINITIONS "${definition}")
+        set(named TRUE)
+      endif()
+    endforeach()
+    if(NOT named)
+      message(FATAL_ERROR "no file of ${target} names ${macro}")
+    endif()
+  endforeach()
 endfunction()
 
 # enginehost_test(NAME SOURCES ... [LIBRARIES ...] [LABELS ...]) makes tests/NAME and registers its cases with CTest.

@@ -40,7 +40,7 @@ export WINEPREFIX="$PWD/build-windows-mingw-wine/wine"
 trap 'wineserver -k 2>/dev/null || true' EXIT
 scripts/windows-libraries.sh
 export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:-pch_defines,time_macros}
-cmake --preset windows-mingw-wine -DENGINEHOST_PRECOMPILED_TESTS=$quick -DENGINEHOST_PRECOMPILED_MODULES=$quick \
+cmake --preset windows-mingw-wine -DENGINEHOST_JOINED_TESTS=$quick \
   -DCMAKE_UNITY_BUILD=$quick
 if $quick; then
   tests=(base_tests load_tests end_to_end_tests)

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/paths.hpp"
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -53,12 +55,13 @@ std::string run_in(const fs::path& folder, const std::string& command) {
 }
 
 TEST(AuthorsPage, ItsCommandsPrintWhatItShows) {
-  const auto steps = console_steps(fs::path(ENGINEHOST_SOURCE_DIR) / "docs/engine-authors.md");
+  const auto steps = console_steps(fs::path(enginehost::test::source_path()) / "docs/engine-authors.md");
   ASSERT_GE(steps.size(), 3U);
   std::string pattern = (fs::temp_directory_path() / "authors_page_XXXXXX").string();
   ASSERT_NE(mkdtemp(pattern.data()), nullptr);
   const fs::path folder = pattern;
-  fs::create_directory_symlink(fs::path(ENGINEHOST_SOURCE_DIR) / "plugin-api", folder / "plugin-api");
+  fs::create_directory_symlink(fs::path(enginehost::test::source_path()) / "plugin-api",
+                               folder / "plugin-api");
   for (const Step& step : steps) EXPECT_EQ(run_in(folder, step.command), step.printed) << step.command;
   fs::remove_all(folder);
 }

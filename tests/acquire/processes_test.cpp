@@ -18,6 +18,7 @@
 #include "host/acquire/description.hpp"
 #include "tests/acquire/sample_build.hpp"
 #include "tests/support/nginx_server.hpp"
+#include "tests/support/paths.hpp"
 
 extern char** environ;
 
@@ -28,7 +29,7 @@ namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 using test::SampleBuild;
 
-const std::string child = ENGINEHOST_BUILD_DIR "/tests/acquire_child";
+const std::string child = test::build_path("/tests/acquire_child");
 
 class Processes : public testing::Test {
  protected:

@@ -1,4 +1,5 @@
 #include "tests/bench/workplace.hpp"
+#include "tests/support/paths.hpp"
 
 #include <algorithm>
 #include <fstream>
@@ -55,7 +56,7 @@ bool make_library(const fs::path& folder, int number, int count) {
 }  // namespace
 
 fs::path workplace(const std::string& name) {
-  const fs::path folder = fs::path(ENGINEHOST_BUILD_DIR) / "bench" / name;
+  const fs::path folder = fs::path(test::build_path()) / "bench" / name;
   std::error_code ignored;
   fs::create_directories(folder, ignored);
   return folder;
@@ -63,7 +64,7 @@ fs::path workplace(const std::string& name) {
 
 fs::path empty_workplace(const std::string& name) {
   std::error_code ignored;
-  fs::remove_all(fs::path(ENGINEHOST_BUILD_DIR) / "bench" / name, ignored);
+  fs::remove_all(fs::path(test::build_path()) / "bench" / name, ignored);
   return workplace(name);
 }
 
@@ -83,7 +84,7 @@ bool run(const std::vector<std::string>& command, std::string* output,
 
 bool has_program(const std::string& name) { return run({"sh", "-c", "command -v " + name}); }
 
-fs::path built(const std::string& path) { return fs::path(ENGINEHOST_BUILD_DIR) / path; }
+fs::path built(const std::string& path) { return fs::path(test::build_path()) / path; }
 
 fs::path library_tree(int count) {
   const fs::path folder = workplace("tree-of-" + std::to_string(count)), done = folder / "complete";

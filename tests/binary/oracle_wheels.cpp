@@ -1,4 +1,5 @@
 #include "tests/binary/oracle_wheels.hpp"
+#include "tests/support/paths.hpp"
 
 #include <cctype>
 
@@ -19,9 +20,9 @@ std::string name_of_test(const testing::TestParamInfo<Wheel>& wheel) {
 void OracleWheels::SetUp() {
   if (!oracles_.installed()) GTEST_SKIP() << "llvm-objdump, llvm-nm or llvm-readobj is not installed";
   const Wheel& wheel = GetParam();
-  const std::string downloads = ENGINEHOST_BUILD_DIR "/downloads";
+  const std::string downloads = test::build_path("/downloads");
   const Said said =
-      ask({"python3", ENGINEHOST_SOURCE_DIR "/tests/engines/fetch_wheel.py", "--platform", wheel.platform,
+      ask({"python3", test::source_path("/tests/engines/fetch_wheel.py"), "--platform", wheel.platform,
            downloads, wheel.project, wheel.version, "*.dll", "*.pyd", "*.so", "*.dylib"});
   folder_ = said.text.substr(0, said.text.find('\n'));
   if (!said.succeeded || !std::filesystem::is_directory(folder_))

@@ -1,5 +1,6 @@
 // The plugin's head is read from the file, and what hinders that is told apart.
 #include "host/binary/binary.hpp"
+#include "tests/support/paths.hpp"
 #include "tests/support/workshop.hpp"
 
 namespace enginehost::binary {
@@ -46,7 +47,7 @@ TEST_F(Header, the_published_header_lies_where_it_is_read) {
                                  "\"ENGPLUG\", .size = sizeof(engine_plugin),\n"
                                  "  .abi_major = ENGINE_ABI_MAJOR, .abi_minor = 9, .host_minor = 4, .flags = "
                                  "ENGINE_PLUGIN_UNLOADABLE};\n",
-                                 {"-I" ENGINEHOST_SOURCE_DIR "/plugin-api/include"}));
+                                 {"-I" + test::source_path("/plugin-api/include")}));
   ASSERT_TRUE(header.has_value());
   EXPECT_EQ(header->state, State::found);
   EXPECT_EQ(header->abi_major, 1);

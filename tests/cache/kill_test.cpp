@@ -13,6 +13,7 @@
 #include "cache/check.hpp"
 #include "cache/store.hpp"
 #include "tests/cache/small_build.hpp"
+#include "tests/support/paths.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace enginehost::cache {
@@ -20,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string child() { return ENGINEHOST_BUILD_DIR "/tests/cache_install_child"; }
+std::string child() { return test::build_path("/tests/cache_install_child"); }
 
 ChildOutcome run(std::vector<std::string> argv) {
   ChildRequest request;

@@ -22,6 +22,7 @@
 #include "cache/sharing.hpp"
 #include "cache/store.hpp"
 #include "tests/cache/small_build.hpp"
+#include "tests/support/paths.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 extern char** environ;
@@ -101,7 +102,7 @@ class TwoMachines : public testing::Test {
   }
   // Several processes on each of them install the same build at once.
   void install_at_once(const std::string& build) const {
-    const std::string child = ENGINEHOST_BUILD_DIR "/tests/cache_install_child";
+    const std::string child = test::build_path("/tests/cache_install_child");
     std::vector<std::thread> threads;
     std::vector<ChildOutcome> outcomes(6);
     for (std::size_t i = 0; i < outcomes.size(); ++i)
@@ -186,7 +187,7 @@ TEST_F(TwoMachines, OneMendsWhatIsDamagedAndTheOtherReadsIt) {
   ASSERT_TRUE(fs::exists(library));
   fs::remove(library);
   const ChildOutcome repaired =
-      run({ENGINEHOST_BUILD_DIR "/tests/cache_install_child", (two / "cache").native(), "hurt", "mend"});
+      run({test::build_path("/tests/cache_install_child"), (two / "cache").native(), "hurt", "mend"});
   EXPECT_EQ(repaired.output, "mended\n") << repaired.error;
   expect_sound();
   EXPECT_EQ(test::read_text(library), test::library_bytes("plugin hurt"));

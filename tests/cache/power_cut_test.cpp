@@ -27,6 +27,7 @@
 #include "cache/check.hpp"
 #include "cache/store.hpp"
 #include "tests/cache/small_build.hpp"
+#include "tests/support/paths.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 extern char** environ;
@@ -153,7 +154,7 @@ TEST_P(PowerCuts, WhatWasInstalledIsWholeOrNotThereAndTheNextRunSucceeds) {
   const std::string root = (mounted / "cache").native();
   int builds = 0;
   for (int round = 0; round < cuts; ++round) {
-    std::string program = ENGINEHOST_BUILD_DIR "/tests/cache_install_child",
+    std::string program = test::build_path("/tests/cache_install_child"),
                 build = "b" + std::to_string(builds++);
     char* argv[] = {program.data(), const_cast<char*>(root.c_str()), build.data(), nullptr};
     pid_t process = -1;

@@ -19,6 +19,7 @@
 #include "cache/check.hpp"
 #include "cache/store.hpp"
 #include "tests/cache/small_build.hpp"
+#include "tests/support/paths.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 extern char** environ;
@@ -30,7 +31,7 @@ namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 using testing::HasSubstr;
 
-std::string child() { return ENGINEHOST_BUILD_DIR "/tests/cache_install_child"; }
+std::string child() { return test::build_path("/tests/cache_install_child"); }
 
 ChildOutcome run(std::vector<std::string> argv, std::vector<std::string> environment = {}) {
   ChildRequest request;
@@ -68,7 +69,7 @@ class Sharing : public testing::Test {
     for (ChildOutcome& outcome : outcomes)
       threads.emplace_back([&] {
         std::vector<std::string> odd = environment;
-        odd.push_back("LD_PRELOAD=" ENGINEHOST_BUILD_DIR "/tests/libodd_file_system.so");
+        odd.push_back("LD_PRELOAD=" + test::build_path("/tests/libodd_file_system.so"));
         outcome = run({child(), (folder / "cache").native(), "one"}, odd);
       });
     for (std::thread& thread : threads) thread.join();

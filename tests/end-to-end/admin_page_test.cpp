@@ -11,6 +11,7 @@
 #include "tests/end-to-end/fault.hpp"
 #include "tests/end-to-end/repository.hpp"
 #include "tests/end-to-end/workplace.hpp"
+#include "tests/support/paths.hpp"
 
 namespace enginehost::test {
 namespace {
@@ -71,8 +72,8 @@ const char* const nobody = "65534";
 // Two builds have the runtime's bytes in common, so that a request's answer can leave them out.
 TestBuild build_of_page(const std::string& version, const std::string& arch) {
   static const std::string plugin =
-      compile_library(read_text(ENGINEHOST_SOURCE_DIR "/tests/faults/plugin.c"),
-                      {"-w", "-I" ENGINEHOST_SOURCE_DIR "/plugin-api/include", "-DENGINE=\"onnxruntime\""});
+      compile_library(read_text(source_path("/tests/faults/plugin.c")),
+                      {"-w", "-I" + source_path("/plugin-api/include"), "-DENGINE=\"onnxruntime\""});
   TestBuild build;
   build.id = "onnxruntime-" + version + "-cpu-linux-" + arch;
   build.plugin = "libengine_onnxruntime.so";
@@ -123,7 +124,7 @@ class AdminPage : public testing::Test {
       GTEST_SKIP() << "namespaces of mounts and networks cannot be made here";
     ASSERT_EQ(::chown((folder / "them").c_str(), 65534, 65534), 0);
     if (run({"sh", "-c", "command -v engine-info && engine-info --version"}, false).status != 0)
-      GTEST_SKIP() << "another user cannot reach the build at " ENGINEHOST_BUILD_DIR;
+      GTEST_SKIP() << "another user cannot reach the build at " build_path();
   }
 
   std::string mapped(const std::string& text) const {
@@ -158,7 +159,7 @@ class AdminPage : public testing::Test {
     const std::string settings = connected ? home : (folder / "them").native();
     for (const std::string& word : std::vector<std::string>{
              "env", "-i", "LC_ALL=C", "HOME=" + home, "XDG_CONFIG_HOME=" + settings + "/.config",
-             "PATH=" ENGINEHOST_BUILD_DIR "/bin:/usr/sbin:/usr/bin:/sbin:/bin"})
+             "PATH=" + build_path("/bin:/usr/sbin:/usr/bin:/sbin:/bin")})
       request.argv.push_back(word);
     request.argv.insert(request.argv.end(), command.begin(), command.end());
     request.deadline = std::chrono::seconds(120);
@@ -177,7 +178,7 @@ class AdminPage : public testing::Test {
 };
 
 TEST_F(AdminPage, ItsCommandsPrintWhatItShowsForThoseWhoTypeThem) {
-  const auto steps = steps_of(fs::path(ENGINEHOST_SOURCE_DIR) / "docs/admin.md");
+  const auto steps = steps_of(fs::path(source_path()) / "docs/admin.md");
   ASSERT_GE(steps.size(), 12u);
   int by_root = 0, by_anybody = 0;
   for (const Step& step : steps) {
@@ -196,8 +197,8 @@ TEST_F(AdminPage, ItsCommandsPrintWhatItShowsForThoseWhoTypeThem) {
 }
 
 TEST(AdminPageBuilds, AreThoseThatEngineHostShips) {
-  const std::string page = read_text(ENGINEHOST_SOURCE_DIR "/docs/admin.md"),
-                    shipped = read_text(ENGINEHOST_SOURCE_DIR "/manifests/templates/onnxruntime.json");
+  const std::string page = read_text(source_path("/docs/admin.md")),
+                    shipped = read_text(source_path("/manifests/templates/onnxruntime.json"));
   for (const char* id : {"onnxruntime-1.24.4-cpu-linux-x86_64", "onnxruntime-1.24.4-cpu-linux-aarch64",
                          "onnxruntime-1.27.0-cpu-linux-x86_64"}) {
     EXPECT_THAT(page, HasSubstr(std::string(id) + "\n"));

@@ -10,6 +10,7 @@
 #include "base/files.hpp"
 #include "tests/end-to-end/fault.hpp"
 #include "tests/end-to-end/reference_plugin.hpp"
+#include "tests/support/paths.hpp"
 
 namespace enginehost::test {
 namespace {
@@ -223,7 +224,7 @@ TEST_F(Again, ATicketServesTheNextProcessThatHasNotLoadedWhatTheBuildBrings) {
   build.priority = 90;
   publish(build);
   // engine-info decides again each time, to tell of every candidate.
-  const std::vector<std::string> arguments = {"reference", ENGINEHOST_SOURCE_DIR "/examples/two-layers.model",
+  const std::vector<std::string> arguments = {"reference", source_path("/examples/two-layers.model"),
                                               "--repository", repository.root().native(), "--json"};
   std::string last;
   for (int time = 0; time < 3; ++time) {

@@ -9,6 +9,7 @@
 #include "tests/end-to-end/served.hpp"
 #include "tests/support/fault_server.hpp"
 #include "tests/support/freezer.hpp"
+#include "tests/support/paths.hpp"
 
 namespace enginehost::test {
 namespace {
@@ -174,10 +175,10 @@ TEST_F(Cases, Case21_AMachineWithoutAGpuSeedsForOneThatHasIt) {
   repository.add(for_cuda(faulty_build({{plugin, reference_plugin()}}), "12.4", 90));
   repository.add(good_build());
   repository.write();
-  const Ended seeded = workplace.run(
-      "engine-cache", {"fetch", "reference", "--platform",
-                       ENGINEHOST_SOURCE_DIR "/tests/profiles/linux-ubuntu2204-driver525-rtx3090.json",
-                       "--repository", repository.root().native(), "--json"});
+  const Ended seeded =
+      workplace.run("engine-cache", {"fetch", "reference", "--platform",
+                                     source_path("/tests/profiles/linux-ubuntu2204-driver525-rtx3090.json"),
+                                     "--repository", repository.root().native(), "--json"});
   ASSERT_EQ(seeded.status, 0) << seeded.said();
   EXPECT_EQ(seeded.document["fetched"].as_array().at(0)["build"].as_string(), "reference-cu124");
   const Ended here = open();

@@ -7,6 +7,7 @@
 #include "base/paths.hpp"
 #include "tests/end-to-end/fault.hpp"
 #include "tests/support/nginx_server.hpp"
+#include "tests/support/paths.hpp"
 #include "tests/support/played_plugin.hpp"
 
 namespace enginehost::test {
@@ -103,8 +104,8 @@ TEST(Commands, ALibraryThatIsInstalledLaterMakesTheChoiceAnew) {
   options.environment = {"LD_LIBRARY_PATH=" + folder.native()};
   const auto opened = [&] {
     const Ended run = workplace.run("engine-run",
-                                    {"reference", ENGINEHOST_SOURCE_DIR "/examples/two-layers.model",
-                                     "--repository", repository.root().native(), "--json"},
+                                    {"reference", source_path("/examples/two-layers.model"), "--repository",
+                                     repository.root().native(), "--json"},
                                     options);
     return run.document["build"].as_string() + run.outcome()["build"].as_string();
   };
@@ -118,7 +119,7 @@ TEST(Commands, ALibraryThatIsInstalledLaterMakesTheChoiceAnew) {
 TEST(Commands, TheFiguresOfABenchAreDrawn) {
   if (std::system("gnuplot --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "needs gnuplot";
   const Workplace workplace;
-  const std::string repository = ENGINEHOST_BUILD_DIR "/share/enginehost/repository";
+  const std::string repository = build_path("/share/enginehost/repository");
   const std::string drawing = (workplace.folder() / "figures.svg").string();
   const Ended run = workplace.info(
       {"reference", "--bench", "--plot", drawing, "--json", "--require", "cpu", "--repository", repository});
@@ -134,7 +135,7 @@ TEST(Commands, TheFiguresOfABenchAreDrawn) {
 TEST(Commands, APictureThatCannotBeWrittenIsTheDiagnosis) {
   if (std::system("gnuplot --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "needs gnuplot";
   const Workplace workplace;
-  const std::string repository = ENGINEHOST_BUILD_DIR "/share/enginehost/repository";
+  const std::string repository = build_path("/share/enginehost/repository");
   const Ended run =
       workplace.info({"reference", "--bench", "--plot", (workplace.folder() / "no/figures.svg").string(),
                       "--json", "--require", "cpu", "--repository", repository});
@@ -183,7 +184,7 @@ TEST(Commands, AnUnknownEngineIsToldWithTheNearestName) {
 TEST(Commands, EveryCodeIsExplained) {
   const Workplace workplace;
   // The codes of the catalog as data: each title of it is told by --code in either form.
-  std::ifstream list(ENGINEHOST_SOURCE_DIR "/tests/end-to-end/released_codes.txt");
+  std::ifstream list(source_path("/tests/end-to-end/released_codes.txt"));
   int count = 0;
   for (std::string code; std::getline(list, code); ++count) {
     const Ended run = workplace.info({"--code", code, "--json"});
@@ -221,7 +222,7 @@ TEST(Commands, AnUnknownCodeIsToldWithTheNearestOne) {
 TEST(Commands, InspectTellsALibraryThatLoadsFromOneThatFailsAndFromWhatIsNone) {
   const Workplace workplace;
   write_text(workplace.folder() / "fails.so", plugin_that_needs({"libmissing_math.so.3"}));
-  const std::string plugin = std::string(ENGINEHOST_BUILD_DIR) + "/engines/libengine_reference.so";
+  const std::string plugin = build_path("/engines/libengine_reference.so");
   const Ended loads = workplace.info({"--inspect", plugin, "--json"});
   EXPECT_EQ(loads.status, 0) << loads.said();
   EXPECT_EQ(loads.document["verdict"].as_string(), "loads");
@@ -229,7 +230,7 @@ TEST(Commands, InspectTellsALibraryThatLoadsFromOneThatFailsAndFromWhatIsNone) {
   EXPECT_THAT(workplace.info({"--inspect", plugin}).output, testing::Not(HasSubstr("no library provides")));
   EXPECT_THAT(workplace
                   .info({"--inspect", plugin, "--platform",
-                         ENGINEHOST_SOURCE_DIR "/tests/profiles/linux-ubuntu2404-driver580-rtx4090.json"})
+                         source_path("/tests/profiles/linux-ubuntu2404-driver580-rtx4090.json")})
                   .output,
               HasSubstr("symbols were not looked at: --symbols"));
   EXPECT_THAT(workplace.info({"--inspect", plugin, "--symbols"}).output,
@@ -332,11 +333,10 @@ TEST(Commands, AModelIsRunFromFileToFile) {
   const float values[] = {1, 2, -1, 4};
   npy.append(reinterpret_cast<const char*>(values), sizeof values);
   write_text(workplace.folder() / "x.npy", npy);
-  const Ended run =
-      workplace.run("engine-run", {"reference", ENGINEHOST_SOURCE_DIR "/examples/two-layers.model", "--input",
-                                   "x=" + (workplace.folder() / "x.npy").native(), "--output",
-                                   (workplace.folder() / "answer").native(), "--repository",
-                                   repository.root().native(), "--json"});
+  const Ended run = workplace.run("engine-run", {"reference", source_path("/examples/two-layers.model"),
+                                                 "--input", "x=" + (workplace.folder() / "x.npy").native(),
+                                                 "--output", (workplace.folder() / "answer").native(),
+                                                 "--repository", repository.root().native(), "--json"});
   EXPECT_EQ(run.status, 0) << run.said();
   const std::string answer = read_text(workplace.folder() / "answer" / "y.npy");
   const float wanted[] = {2, 4, 0, 1, 8, 2};
@@ -390,7 +390,7 @@ TEST(Commands, EveryRecordedMachineIsDecidedWithoutADownload) {
   repository.add(good_build());
   repository.write();
   int machines = 0;
-  for (const auto& profile : std::filesystem::directory_iterator(ENGINEHOST_SOURCE_DIR "/tests/profiles")) {
+  for (const auto& profile : std::filesystem::directory_iterator(source_path("/tests/profiles"))) {
     if (profile.path().extension() != ".json") continue;
     ++machines;
     const Ended run = workplace.info({"reference", "--platform", profile.path().native(), "--explain",

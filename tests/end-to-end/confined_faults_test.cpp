@@ -9,6 +9,7 @@
 #include "base/version.hpp"
 #include "tests/end-to-end/arrays.hpp"
 #include "tests/end-to-end/fault.hpp"
+#include "tests/support/paths.hpp"
 
 namespace enginehost::test {
 namespace {
@@ -241,7 +242,7 @@ TEST(ConfinedFaults, F17_AResultThatMeetsALimitIsToldWithItsFileTheSizeAndWhatMe
   const std::string input = (workplace.folder() / "x.npy").native();
   write_array(input, "(400, 2)", std::vector<float>(800, 1.0f));
   const fs::path results = workplace.folder() / "results";
-  std::vector<std::string> arguments = {"reference",    ENGINEHOST_SOURCE_DIR "/examples/two-layers.model",
+  std::vector<std::string> arguments = {"reference",    source_path("/examples/two-layers.model"),
                                         "--input",      "x=" + input,
                                         "--output",     results.native(),
                                         "--repository", repository.root().native()};

@@ -15,6 +15,7 @@
 #include "tests/end-to-end/places.hpp"
 #include "tests/end-to-end/repository.hpp"
 #include "tests/end-to-end/workplace.hpp"
+#include "tests/support/paths.hpp"
 
 namespace enginehost::test {
 namespace {
@@ -38,7 +39,7 @@ class CudaFlavors : public testing::Test {
  protected:
   void SetUp() override {
     built_ = environment_variable("ENGINEHOST_CUDA_REPOSITORY")
-                 .value_or(std::string(ENGINEHOST_BUILD_DIR) + "/share/enginehost/repository");
+                 .value_or(build_path("/share/enginehost/repository"));
     wheels_ = environment_variable("ENGINEHOST_CUDA_WHEELS").value_or("");
     library_ = reference_plugin();
     Json manifest = read_json(built_ / "manifests/cuda.json");
@@ -88,8 +89,8 @@ class CudaFlavors : public testing::Test {
       const std::string file = artifact["sources"].as_array()[0]["package_index"]["file"].as_string();
       artifact.set("sources", Json::array().push(Json::object().set("file", (wheels_ / file).native())));
     } else {
-      const Json facts = read_json(std::string(ENGINEHOST_SOURCE_DIR) + "/manifests/facts/" +
-                                   artifact["sha256"].as_string() + ".json");
+      const Json facts =
+          read_json(source_path("/manifests/facts/") + artifact["sha256"].as_string() + ".json");
       const std::string license = component["license"].as_string();
       texts_[license] = "The terms of " + license + "\n";
       std::vector<ViewFile> files;

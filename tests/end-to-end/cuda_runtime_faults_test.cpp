@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/end-to-end/fault.hpp"
+#include "tests/support/paths.hpp"
 
 namespace enginehost::test {
 namespace {
@@ -12,13 +13,13 @@ namespace fs = std::filesystem;
 // tests/faults/plugin.c with statements run when its engine is created.
 std::string plugin_that(const std::string& at_create, const std::vector<std::string>& more) {
   const TemporaryFolder folder;
-  const std::string source = ENGINEHOST_SOURCE_DIR "/tests/faults/plugin.c";
+  const std::string source = source_path("/tests/faults/plugin.c");
   std::vector<std::string> argv = {"cc",
                                    "-shared",
                                    "-fPIC",
                                    "-O1",
                                    "-w",
-                                   "-I" ENGINEHOST_SOURCE_DIR "/plugin-api/include",
+                                   "-I" + source_path("/plugin-api/include"),
                                    "-DAT_CREATE=" + at_create,
                                    source,
                                    "-o",

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "tests/end-to-end/fault.hpp"
+#include "tests/support/paths.hpp"
 
 namespace enginehost::test {
 namespace {
@@ -133,8 +134,8 @@ TEST_F(EnvironmentFaults, L30_AProgramWithPrivilegesIsToldThatItsLibraryPathIsIg
   // A copy of the program with a capability, run by a user who has none: the kernel sets AT_SECURE.
   const fs::path program = workplace.folder() / "prefix" / "bin" / "engine-info";
   const fs::path helper = workplace.folder() / "prefix" / "libexec" / "enginehost" / "enginehost-probe";
-  write_text(program, read_text(std::string(ENGINEHOST_BUILD_DIR) + "/bin/engine-info"));
-  write_text(helper, read_text(std::string(ENGINEHOST_BUILD_DIR) + "/libexec/enginehost/enginehost-probe"));
+  write_text(program, read_text(build_path("/bin/engine-info")));
+  write_text(helper, read_text(build_path("/libexec/enginehost/enginehost-probe")));
   for (const fs::path& file : {program, helper}) fs::permissions(file, fs::perms(0755));
   ChildRequest give;
   give.argv = {"setcap", "cap_net_raw+ep", program.native()};

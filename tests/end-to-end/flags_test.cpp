@@ -9,6 +9,7 @@
 #include "tests/end-to-end/interrupted.hpp"
 #include "tests/end-to-end/repository.hpp"
 #include "tests/end-to-end/workplace.hpp"
+#include "tests/support/paths.hpp"
 
 namespace enginehost::test {
 namespace {
@@ -86,8 +87,7 @@ TEST_F(Flags, OneThatMayBeRepeatedTakesOneValueEachTime) {
 
 // engine-info takes one machine.
 TEST_F(Flags, ARemedyNamesTheMachineThatWasDecidedForAndNoOther) {
-  const std::string profiles = ENGINEHOST_SOURCE_DIR "/tests/profiles/",
-                    mac = profiles + "macos-arm64-m2.json";
+  const std::string profiles = source_path("/tests/profiles/"), mac = profiles + "macos-arm64-m2.json";
   const Ended fetched = cache({"fetch", "reference", "--repository", location(), "--platform", mac,
                                "--platform", profiles + "windows11-cuda118-driver522-rtx3060.json"});
   EXPECT_EQ(fetched.status, 3) << fetched.said();
@@ -198,10 +198,9 @@ TEST_F(Flags, TheProgressBarIsWipedBeforeTheResultIsPrinted) {
   const Ended fetched =
       second.run("engine-cache", {"fetch", "reference", "--repository", location()}, terminal);
   EXPECT_THAT(fetched.output, HasSubstr("\r\x1b[Kreference-good  fetched"));
-  const Ended ran =
-      third.run("engine-run",
-                {"reference", ENGINEHOST_SOURCE_DIR "/examples/two-layers.model", "--repository", location()},
-                terminal);
+  const Ended ran = third.run(
+      "engine-run", {"reference", source_path("/examples/two-layers.model"), "--repository", location()},
+      terminal);
   EXPECT_THAT(ran.output, HasSubstr("\r\x1b[Kreference-good"));
 }
 

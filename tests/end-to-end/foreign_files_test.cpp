@@ -3,6 +3,7 @@
 
 #include "tests/end-to-end/fault.hpp"
 #include "tests/end-to-end/reference_plugin.hpp"
+#include "tests/support/paths.hpp"
 
 namespace enginehost::test {
 namespace {
@@ -81,9 +82,9 @@ TEST(ForeignFiles, WhatWasJustDoneIsNoRemedy) {
   const auto child = run_child(request);
   if (!child || !child->succeeded()) GTEST_SKIP() << "clang with lld-link is not installed";
   const std::string file = (folder / "engine.dll").native();
-  const std::vector<std::string> arguments = {"--inspect", file, "--platform",
-                                              ENGINEHOST_SOURCE_DIR
-                                              "/tests/profiles/windows11-cudart65-driver595-rtx5090.json"};
+  const std::vector<std::string> arguments = {
+      "--inspect", file, "--platform",
+      source_path("/tests/profiles/windows11-cudart65-driver595-rtx5090.json")};
   const Ended text = workplace.info(arguments);
   EXPECT_EQ(text.status, 6) << text.said();
   EXPECT_THAT(text.output, testing::HasSubstr("EH-W01"));

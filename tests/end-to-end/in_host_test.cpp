@@ -9,6 +9,7 @@
 #include "tests/end-to-end/fault.hpp"
 #include "tests/end-to-end/interrupted.hpp"
 #include "tests/end-to-end/reference_plugin.hpp"
+#include "tests/support/paths.hpp"
 
 namespace enginehost::test {
 namespace {
@@ -18,7 +19,7 @@ constexpr const char* good = "reference-good";
 
 // The plugin tests/faults/NAME, compiled with statements for its moments.
 std::string fixture_plugin(const std::string& name, std::vector<std::string> flags = {}) {
-  const std::string root = ENGINEHOST_SOURCE_DIR;
+  const std::string root = source_path();
   flags.insert(flags.end(), {"-I" + root + "/plugin-api/include", "-w"});
   return compile_library(
       "#define _GNU_SOURCE\n#include <unistd.h>\n#include <string.h>\n"

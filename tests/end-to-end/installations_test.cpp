@@ -11,6 +11,7 @@
 #include "tests/end-to-end/places.hpp"
 #include "tests/end-to-end/repository.hpp"
 #include "tests/end-to-end/workplace.hpp"
+#include "tests/support/paths.hpp"
 
 namespace enginehost::test {
 namespace {
@@ -19,8 +20,7 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::Not;
 
-const std::string three_floats =
-    std::string(ENGINEHOST_SOURCE_DIR) + "/tests/end-to-end/golden/three_floats.npy";
+const std::string three_floats = source_path("/tests/end-to-end/golden/three_floats.npy");
 
 std::vector<std::string> with(std::vector<std::string> arguments, const std::string& installation) {
   arguments.insert(arguments.end(), {"--repository", repository, "--offline"});

@@ -14,6 +14,7 @@
 #include "tests/end-to-end/workplace.hpp"
 #include "tests/engines/mxnet_models.hpp"
 #include "tests/engines/saved_models.hpp"
+#include "tests/support/paths.hpp"
 
 namespace enginehost::test {
 namespace {
@@ -40,8 +41,8 @@ std::map<std::string, std::string> state_of(const std::string& folder) {
 std::string site_of(const std::string& project, const std::string& release) {
   ChildRequest request;
   request.argv = {"python3",
-                  ENGINEHOST_SOURCE_DIR "/tests/engines/fetch_wheel.py",
-                  std::string(ENGINEHOST_BUILD_DIR) + "/downloads/site-packages",
+                  source_path("/tests/engines/fetch_wheel.py"),
+                  build_path("/downloads/site-packages"),
                   project,
                   release,
                   "*"};

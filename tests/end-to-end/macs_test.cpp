@@ -6,6 +6,7 @@
 #include <map>
 
 #include "tests/end-to-end/workplace.hpp"
+#include "tests/support/paths.hpp"
 
 namespace enginehost::test {
 namespace {
@@ -19,9 +20,8 @@ class MacDecisions : public testing::TestWithParam<Mac> {};
 
 TEST_P(MacDecisions, HaveOneReasonForEachBuildForMacos) {
   const Workplace workplace;
-  const std::string repository = std::string(ENGINEHOST_BUILD_DIR) + "/share/enginehost/repository";
-  const std::string machine =
-      std::string(ENGINEHOST_SOURCE_DIR) + "/tests/profiles/" + GetParam().machine + ".json";
+  const std::string repository = build_path("/share/enginehost/repository");
+  const std::string machine = source_path("/tests/profiles/") + GetParam().machine + ".json";
   for (const auto& [engine, expected] : GetParam().fitting) {
     const Ended planned =
         workplace.info({engine, "--json", "--plan", "--repository", repository, "--platform", machine});

@@ -9,6 +9,7 @@
 #include "tests/end-to-end/served.hpp"
 #include "tests/end-to-end/workplace.hpp"
 #include "tests/support/fault_server.hpp"
+#include "tests/support/paths.hpp"
 
 namespace enginehost::test {
 namespace {
@@ -163,8 +164,7 @@ TEST(Network, ARepositoryThatWasNotReachedIsNotAskedAtEachOpen) {
     EXPECT_EQ(run.said().find("was not sent in time (EH-N03)") == std::string::npos, back) << run.said();
     return server.requests() - before;
   };
-  const std::vector<std::string> model = {"reference", ENGINEHOST_SOURCE_DIR "/examples/two-layers.model",
-                                          "--json"};
+  const std::vector<std::string> model = {"reference", source_path("/examples/two-layers.model"), "--json"};
   EXPECT_GT(asked_by("engine-run", model), 0);
   EXPECT_EQ(asked_by("engine-run", model), 0);
   // Whoever looks at it wants to know how it is now.

@@ -10,6 +10,7 @@
 #include "tests/end-to-end/fault.hpp"
 #include "tests/end-to-end/served.hpp"
 #include "tests/end-to-end/workplace.hpp"
+#include "tests/support/paths.hpp"
 
 namespace enginehost::test {
 namespace {
@@ -175,7 +176,7 @@ TEST(Offline, WithNothingThatFitsInstalledTheMissingBuildsAndTheirCommandsAreTol
               HasSubstr("engine-cache fetch --repository " + served.location() +
                         " reference@1.0.0 --flavor cpu; on another machine also --platform"));
   // For a recorded machine it names that record.
-  const std::string record = ENGINEHOST_SOURCE_DIR "/tests/profiles/linux-ubuntu2404-driver580-rtx4090.json";
+  const std::string record = source_path("/tests/profiles/linux-ubuntu2404-driver580-rtx4090.json");
   const Ended recorded = workplace.run("engine-cache", {"fetch", "reference", "--offline", "--platform",
                                                         record, "--repository", served.location(), "--json"});
   EXPECT_EQ(recorded.code(), "EH-S13") << recorded.said();
@@ -277,8 +278,7 @@ TEST(Offline, TheCommandsForARecordedMachineNameItsRecord) {
   ASSERT_EQ(workplace.info({"reference", "--plan", "--repository", served.location(), "--json"}).status, 0);
   // Also one whose name a shell would take for two.
   const std::string record = (workplace.folder() / "my machine's.json").native();
-  std::filesystem::copy_file(ENGINEHOST_SOURCE_DIR "/tests/profiles/linux-ubuntu2404-driver580-rtx4090.json",
-                             record);
+  std::filesystem::copy_file(source_path("/tests/profiles/linux-ubuntu2404-driver580-rtx4090.json"), record);
   const Ended text =
       workplace.info(offline({"reference", "--repository", served.location(), "--platform", record}));
   const std::string command = "reference-good  engine-cache fetch --repository " + served.location() +

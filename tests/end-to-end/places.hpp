@@ -2,9 +2,11 @@
 #pragma once
 #include <string>
 
+#include "tests/support/paths.hpp"
+
 namespace enginehost::test {
 
-inline const std::string repository = std::string(ENGINEHOST_BUILD_DIR) + "/share/enginehost/repository";
-inline const std::string profiles = std::string(ENGINEHOST_SOURCE_DIR) + "/tests/profiles/";
+inline const std::string repository = build_path("/share/enginehost/repository");
+inline const std::string profiles = source_path("/tests/profiles/");
 
 }  // namespace enginehost::test

@@ -6,6 +6,7 @@
 #include <cctype>
 
 #include "tests/end-to-end/workplace.hpp"
+#include "tests/support/paths.hpp"
 
 namespace enginehost::test {
 namespace {
@@ -30,9 +31,8 @@ class PublishedRows : public testing::TestWithParam<Row> {};
 
 TEST_P(PublishedRows, AreDecidedByDriverCardAndLibc) {
   const Workplace workplace;
-  const std::string build_tree = std::string(ENGINEHOST_BUILD_DIR) + "/share/enginehost/repository";
-  const std::string machine =
-      std::string(ENGINEHOST_SOURCE_DIR) + "/tests/profiles/" + GetParam().machine + ".json";
+  const std::string build_tree = build_path("/share/enginehost/repository");
+  const std::string machine = source_path("/tests/profiles/") + GetParam().machine + ".json";
   for (std::size_t i = 0; i < published.size(); ++i) {
     const auto& [engine, build] = published.at(i);
     const Ended planned =

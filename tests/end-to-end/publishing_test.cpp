@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "tests/end-to-end/publisher.hpp"
+#include "tests/support/paths.hpp"
 
 namespace enginehost::test {
 namespace {
@@ -14,7 +15,7 @@ using testing::HasSubstr;
 class Publishing : public Publisher {};
 
 TEST_F(Publishing, ThePageWorksWordForWord) {
-  std::ifstream page(fs::path(ENGINEHOST_SOURCE_DIR) / "docs/publishing.md");
+  std::ifstream page(fs::path(source_path()) / "docs/publishing.md");
   std::string line, block;
   int blocks = 0;
   bool inside = false;

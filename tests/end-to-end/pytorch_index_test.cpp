@@ -8,6 +8,7 @@
 #include "base/files.hpp"
 #include "tests/end-to-end/places.hpp"
 #include "tests/end-to-end/workplace.hpp"
+#include "tests/support/paths.hpp"
 
 namespace enginehost::test {
 namespace {
@@ -41,10 +42,10 @@ float first_float(const fs::path& file) {
 // The package's folder, or "" and why not.
 std::pair<std::string, std::string> fetched(const std::string& project, const std::string& version,
                                             const std::string& members) {
-  const std::string downloads = std::string(ENGINEHOST_BUILD_DIR) + "/downloads";
+  const std::string downloads = build_path("/downloads");
   ChildRequest request;
-  request.argv = {
-      "python3", ENGINEHOST_SOURCE_DIR "/tests/engines/fetch_wheel.py", downloads, project, version, members};
+  request.argv = {"python3", source_path("/tests/engines/fetch_wheel.py"), downloads, project, version,
+                  members};
   request.deadline = std::chrono::seconds(240);
   const auto ended = run_child(request);
   const std::string folder = downloads + "/" + project + "-" + version;

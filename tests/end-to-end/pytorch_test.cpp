@@ -4,6 +4,7 @@
 
 #include "tests/end-to-end/places.hpp"
 #include "tests/end-to-end/workplace.hpp"
+#include "tests/support/paths.hpp"
 
 namespace enginehost::test {
 namespace {
@@ -38,7 +39,7 @@ TEST(PyTorchEngine, RunsATorchScriptModel) {
   const std::string models = workplace.folder().string() + "/models";
   std::filesystem::create_directories(models);
   ASSERT_EQ(std::system(("'" ENGINEHOST_MAKE_TORCHSCRIPT "' '" + models + "'").c_str()), 0);
-  const std::string input = std::string(ENGINEHOST_SOURCE_DIR) + "/tests/end-to-end/golden/three_floats.npy";
+  const std::string input = source_path("/tests/end-to-end/golden/three_floats.npy");
   const Ended ran = workplace.run("engine-run", {"pytorch", models + "/linear.pt", "--input", "x=" + input,
                                                  "--output", models + "/out", "--repository", repository});
   ASSERT_EQ(ran.status, 0) << ran.said();

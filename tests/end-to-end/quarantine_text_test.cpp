@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/end-to-end/fault.hpp"
+#include "tests/support/paths.hpp"
 
 namespace enginehost::test {
 namespace {
@@ -63,8 +64,7 @@ TEST_F(Case30, ShowSaysHowItEndedWhatWouldEndItAndTheOneCommand) {
   const Ended shown =
       workplace.run("engine-cache", {"quarantine", "show", "onnxruntime-1.22.0-cu126-linux-x86_64"});
   EXPECT_EQ(shown.status, 0) << shown.said();
-  EXPECT_EQ(shown.output,
-            read_text(std::string(ENGINEHOST_SOURCE_DIR) + "/tests/end-to-end/golden/quarantine_show.txt"));
+  EXPECT_EQ(shown.output, read_text(source_path("/tests/end-to-end/golden/quarantine_show.txt")));
 }
 
 // Nothing but a change of the machine repairs it, and no command of ours is that.

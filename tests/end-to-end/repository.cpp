@@ -5,6 +5,7 @@
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "tests/support/host_programs.hpp"
+#include "tests/support/paths.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace enginehost::test {
@@ -16,8 +17,7 @@ constexpr const char* machine_arch = "x86_64";
 #endif
 
 const std::string& reference_plugin() {
-  static const std::string bytes =
-      read_text(path_of(std::string(ENGINEHOST_BUILD_DIR) + "/engines/" + plugin_name));
+  static const std::string bytes = read_text(path_of(build_path("/engines/") + plugin_name));
   return bytes;
 }
 

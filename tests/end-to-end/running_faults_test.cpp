@@ -4,14 +4,15 @@
 #include "base/text.hpp"
 #include "tests/end-to-end/fault.hpp"
 #include "tests/end-to-end/reference_plugin.hpp"
+#include "tests/support/paths.hpp"
 
 namespace enginehost::test {
 namespace {
 
 // tests/faults/plugin.c for the engine "reference", unless `flag` says otherwise.
 std::string played_plugin(const std::string& flag) {
-  return compile_library(read_text(ENGINEHOST_SOURCE_DIR "/tests/faults/plugin.c"),
-                         {"-w", "-I" ENGINEHOST_SOURCE_DIR "/plugin-api/include",
+  return compile_library(read_text(source_path("/tests/faults/plugin.c")),
+                         {"-w", "-I" + source_path("/plugin-api/include"),
                           flag.find("ENGINE=") == std::string::npos ? "-DENGINE=\"reference\"" : flag, flag});
 }
 
@@ -28,7 +29,7 @@ TestBuild with_constructor(const std::string& body) {
 }
 
 std::string hostile(const std::string& name) {
-  return read_text(std::string(ENGINEHOST_BUILD_DIR) + "/tests/hostile/libhostile_" + name + ".so");
+  return read_text(build_path("/tests/hostile/libhostile_") + name + ".so");
 }
 
 TEST(RunningFaults, R01_AnInstructionThatTheProcessorLacksIsToldWithTheLibrary) {

@@ -10,6 +10,7 @@
 #include "tests/end-to-end/shapes.hpp"
 #include "tests/end-to-end/system.hpp"
 #include "tests/end-to-end/workplace.hpp"
+#include "tests/support/paths.hpp"
 
 namespace enginehost::test {
 namespace {
@@ -54,8 +55,7 @@ TEST_F(WholeWay, AnEngineIsOpenedAndToldWithTheSameMembersOnEverySystem) {
   EXPECT_TRUE(run.outcome()["proven"].as_bool());
   expect_facts(run.document["platform"]);
   EXPECT_EQ(run.document["platform"]["os"]["value"].as_string(), system_name);
-  EXPECT_EQ(members_of(run.document),
-            read_text(ENGINEHOST_SOURCE_DIR "/tests/end-to-end/golden/opened_members.txt"));
+  EXPECT_EQ(members_of(run.document), read_text(source_path("/tests/end-to-end/golden/opened_members.txt")));
   // Nothing is fetched or probed for what was proven.
   const Ended again = open();
   EXPECT_EQ(again.status, 0) << again.said();
@@ -90,7 +90,7 @@ TEST_F(WholeWay, AModelIsComputedFromFileToFile) {
   npy.append(reinterpret_cast<const char*>(values), sizeof values);
   write_text(workplace.folder() / "x.npy", npy);
   const Ended run = workplace.run(
-      "engine-run", {"reference", ENGINEHOST_SOURCE_DIR "/examples/two-layers.model", "--input",
+      "engine-run", {"reference", source_path("/examples/two-layers.model"), "--input",
                      "x=" + path_text(workplace.folder() / "x.npy"), "--output",
                      path_text(workplace.folder() / "answer"), "--repository", location(), "--json"});
   ASSERT_EQ(run.status, 0) << run.said();

@@ -8,6 +8,7 @@
 
 #include "tests/end-to-end/arrays.hpp"
 #include "tests/end-to-end/workplace.hpp"
+#include "tests/support/paths.hpp"
 
 namespace enginehost::test {
 namespace {
@@ -47,7 +48,7 @@ TEST(Words, AreSaidOnce) {
     for (std::size_t at = text.find(words); at != std::string::npos; at = text.find(words, at + 1)) ++count;
     return count;
   };
-  const std::string built = ENGINEHOST_BUILD_DIR "/share/enginehost/repository";
+  const std::string built = build_path("/share/enginehost/repository");
   const std::string folder = (workplace.folder() / "none").string();
   ASSERT_EQ(workplace.run("engine-manifest", {"init", folder, "--name", "x"}).status, 0);
   const std::string key = said("engine-manifest", {"sign", folder, "--key", "/nonexistent.key"});
@@ -75,8 +76,8 @@ TEST(Words, OfTwoArraysForOneInputAreThoseOfTheCommand) {
   const Workplace workplace;
   const std::string array = (workplace.folder() / "points.npy").string();
   write_array(array, "(1, 2)", {1, 2});
-  const std::string repository = ENGINEHOST_BUILD_DIR "/share/enginehost/repository";
-  const std::string model = ENGINEHOST_SOURCE_DIR "/examples/two-layers.model";
+  const std::string repository = build_path("/share/enginehost/repository");
+  const std::string model = source_path("/examples/two-layers.model");
   const Ended ports = workplace.run("engine-run", {"reference", model, "--repository", repository, "--json"});
   const std::string input = ports.document["model"]["inputs"].as_array().at(0)["name"].as_string();
   const Ended run =
@@ -111,8 +112,8 @@ std::set<std::string> flags_of(const Workplace& workplace, const std::string& co
 
 TEST(Words, OfEveryFlagStandInAPage) {
   const Workplace workplace;
-  std::string pages = read_text(ENGINEHOST_SOURCE_DIR "/README.md");
-  for (const auto& file : std::filesystem::directory_iterator(ENGINEHOST_SOURCE_DIR "/docs"))
+  std::string pages = read_text(source_path("/README.md"));
+  for (const auto& file : std::filesystem::directory_iterator(source_path("/docs")))
     if (file.path().extension() == ".md" && file.path().filename() != "failures.md")
       pages += read_text(file.path());
   int seen = 0;

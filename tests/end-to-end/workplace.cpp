@@ -6,6 +6,7 @@
 
 #include "base/paths.hpp"
 #include "tests/end-to-end/system.hpp"
+#include "tests/support/paths.hpp"
 
 namespace enginehost::test {
 namespace {
@@ -53,7 +54,7 @@ ChildRequest Workplace::request(const std::string& command, std::vector<std::str
                                 const RunOptions& options) const {
   ChildRequest request;
   request.argv = options.launcher;
-  request.argv.push_back(std::string(ENGINEHOST_BUILD_DIR) + "/bin/" + command + program_ending);
+  request.argv.push_back(build_path("/bin/") + command + program_ending);
   request.argv.insert(request.argv.end(), arguments.begin(), arguments.end());
   request.environment = unset;
   for (std::string& variable : environment_of_user(folder()))

@@ -4,6 +4,7 @@
 
 #include "tests/engines/plugin_host.hpp"
 #include "tests/gpu/operation_cases.hpp"
+#include "tests/support/paths.hpp"
 
 namespace enginehost::engines::tests {
 namespace {
@@ -23,7 +24,7 @@ bool is_refusal(engine_status status) { return status == ENGINE_INVALID || statu
 
 TEST(CudaRefusals, AreThoseOfTheReferenceEngine) {
   const Library cuda_library(ENGINEHOST_CUDA_ENGINE), reference_library(plugin_path("reference"));
-  const Engine cuda(cuda_library, ENGINEHOST_BUILD_DIR), reference(reference_library, ENGINEHOST_BUILD_DIR);
+  const Engine cuda(cuda_library, test::build_path()), reference(reference_library, test::build_path());
   ASSERT_EQ(cuda.status, ENGINE_OK);
   const std::vector<gpu::Case> cases = gpu::all_cases(true);
   ASSERT_GT(cases.size(), 500u);

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "tests/engines/elf_names.hpp"
+#include "tests/support/paths.hpp"
 
 namespace enginehost::engines::tests {
 
@@ -15,9 +16,9 @@ struct Fetched {
 // `python`: the release of Python the wheel is for, "3.11" if empty.
 inline Fetched fetch(const std::string& project, const std::string& version, const std::string& glob,
                      const std::string& python = "") {
-  const std::string downloads = std::string(ENGINEHOST_BUILD_DIR) + "/downloads";
+  const std::string downloads = test::build_path("/downloads");
   const std::string option = python.empty() ? "" : "--python " + python + " ";
-  std::string command = "python3 '" ENGINEHOST_SOURCE_DIR "/tests/engines/fetch_wheel.py' " + option + "'" +
+  std::string command = "python3 '" + test::source_path("/tests/engines/fetch_wheel.py' ") + option + "'" +
                         downloads + "' " + project + " " + version + " '" + glob + "' 2>&1";
   std::string text = output_of(command);
   while (!text.empty() && text.back() == '\n') text.pop_back();

@@ -17,6 +17,7 @@
 #include "tests/engines/windows/loader.hpp"
 #else
 #include "tests/engines/posix/loader.hpp"
+#include "tests/support/paths.hpp"
 #endif
 
 namespace enginehost::engines::tests {
@@ -311,7 +312,7 @@ inline void expect_options_of_runs_looked_at(const Model& model, const engine_te
 }
 
 inline std::string plugin_path(const std::string& engine) {
-  return std::string(ENGINEHOST_BUILD_DIR) + "/engines/" + plugin_file(engine);
+  return test::build_path("/engines/") + plugin_file(engine);
 }
 
 }  // namespace enginehost::engines::tests

@@ -9,6 +9,7 @@
 
 #include "tests/engines/naive.hpp"
 #include "tests/engines/plugin_host.hpp"
+#include "tests/support/paths.hpp"
 
 #ifdef ENGINEHOST_SANITIZED
 // A plugin asked for more memory than there is gets none, as from malloc itself; AddressSanitizer would stop
@@ -322,7 +323,7 @@ std::vector<float> read_npy(const std::string& path) {
 }
 
 TEST_F(ReferencePlugin, GivesTheStoredAnswerForItsDemonstration) {
-  const std::string folder = ENGINEHOST_SOURCE_DIR "/engines/reference/models/";
+  const std::string folder = test::source_path("/engines/reference/models/");
   Model model(engine, "reference", folder + "moons.reference", false);
   ASSERT_EQ(model.status, ENGINE_OK) << model.call.message();
   std::vector<float> values = read_npy(folder + "moons_points.npy"),
@@ -417,7 +418,7 @@ TEST_F(ReferencePlugin, RefusesModelsItCannotHave) {
   EXPECT_EQ(missing.call.details["path"], "/nonexistent/model");
   EXPECT_EQ(missing.call.reports[0].origin, "errno");
   EXPECT_EQ(missing.call.reports[0].native, ENOENT);
-  Model folder(engine, "reference", ENGINEHOST_SOURCE_DIR, false);
+  Model folder(engine, "reference", test::source_path(), false);
   EXPECT_EQ(folder.status, ENGINE_INVALID);
   EXPECT_EQ(Model(engine, "onnx", two_outputs, true).status, ENGINE_UNSUPPORTED);
   EXPECT_EQ(Model(engine, "reference", two_outputs, true, {}, {ENGINE_CUDA, 0}).status, ENGINE_UNAVAILABLE);

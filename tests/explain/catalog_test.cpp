@@ -13,6 +13,7 @@
 #include "host/explain/explain.hpp"
 #include "host/explain/providers.hpp"
 #include "host/explain/template.hpp"
+#include "tests/support/paths.hpp"
 
 namespace enginehost::explain {
 namespace {
@@ -49,7 +50,7 @@ TEST(Catalog, EveryCodeThatIsWrittenInTheSourcesIsInIt) {
   std::size_t seen = 0;
   for (const char* room : {"base", "cache", "host", "plugin-api", "engines"})
     for (const auto& entry :
-         std::filesystem::recursive_directory_iterator(std::filesystem::path(ENGINEHOST_SOURCE_DIR) / room)) {
+         std::filesystem::recursive_directory_iterator(std::filesystem::path(test::source_path()) / room)) {
       if (entry.path().extension() != ".cpp" && entry.path().extension() != ".hpp") continue;
       std::ifstream file(entry.path());
       const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());

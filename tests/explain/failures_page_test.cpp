@@ -8,17 +8,18 @@
 
 #include "host/explain/explain.hpp"
 #include "host/explain/proven.hpp"
+#include "tests/support/paths.hpp"
 
 namespace enginehost::explain {
 namespace {
 
 const TestsOfClasses& tests() {
-  static const TestsOfClasses found = tests_of_classes(ENGINEHOST_SOURCE_DIR "/tests");
+  static const TestsOfClasses found = tests_of_classes(test::source_path("/tests"));
   return found;
 }
 
 TEST(FailuresPage, IsTheOneThatTheCatalogueGives) {
-  std::ifstream file(ENGINEHOST_SOURCE_DIR "/docs/failures.md");
+  std::ifstream file(test::source_path("/docs/failures.md"));
   const std::string page((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   // Not EXPECT_EQ: two whole pages would be printed.
   EXPECT_TRUE(page == failures_page(tests())) << "write it anew: ninja docs_failures";

@@ -2,9 +2,10 @@
 #include <cstdio>
 
 #include "tests/explain/failures_page.hpp"
+#include "tests/support/paths.hpp"
 
 int main() {
   using namespace enginehost::explain;
-  std::fputs(failures_page(tests_of_classes(ENGINEHOST_SOURCE_DIR "/tests")).c_str(), stdout);
+  std::fputs(failures_page(tests_of_classes(test::source_path("/tests"))).c_str(), stdout);
   return std::ferror(stdout) != 0 ? 1 : 0;
 }

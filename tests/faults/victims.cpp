@@ -9,6 +9,7 @@
 #include "base/files.hpp"
 #include "cache/tree_writer.hpp"
 #include "host/explain/explain.hpp"
+#include "tests/support/paths.hpp"
 
 namespace enginehost::faults {
 namespace {
@@ -87,7 +88,7 @@ load::ProbeRequest Victims::probe_request(const Victim& victim, const std::vecto
 }
 
 void Victims::add_reference() {
-  const fs::path plugin = fs::path(ENGINEHOST_BUILD_DIR) / "engines" / "libengine_reference.so";
+  const fs::path plugin = fs::path(test::build_path()) / "engines" / "libengine_reference.so";
   add("reference", plugin.filename(), {{plugin.filename(), plugin}}, {}, {});
 }
 
@@ -118,7 +119,7 @@ void Victims::add_system(const std::string& library) {
 }
 
 void Victims::add_onnxruntime() {
-  const fs::path plugin = fs::path(ENGINEHOST_BUILD_DIR) / "engines" / "libengine_onnxruntime.so";
+  const fs::path plugin = fs::path(test::build_path()) / "engines" / "libengine_onnxruntime.so";
   const fs::path runtime = cached_onnxruntime();
   if (runtime.empty() || !fs::exists(plugin)) {
     left_out_.emplace_back("onnxruntime");

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "base/files.hpp"
+#include "tests/support/paths.hpp"
 #include "tests/support/this_architecture.hpp"
 
 namespace enginehost::faults {
@@ -85,8 +86,8 @@ std::filesystem::path Workshop::library_with(const std::string& compiler, const 
 
 std::filesystem::path Workshop::plugin(const std::string& name, const std::string& flags) const {
   std::filesystem::create_directories(path(name).parent_path());
-  must("gcc " + std::string(usual) + " -I" ENGINEHOST_SOURCE_DIR "/plugin-api/include -o " +
-       quoted(path(name)) + " " ENGINEHOST_SOURCE_DIR "/tests/faults/plugin.c " + flags);
+  must("gcc " + std::string(usual) + " -I" + test::source_path("/plugin-api/include -o ") +
+       quoted(path(name)) + " " + test::source_path("/tests/faults/plugin.c ") + flags);
   return path(name);
 }
 

@@ -10,6 +10,7 @@
 #include "base/child_process.hpp"
 #include "host/history/sentinel.hpp"
 #include "tests/history/folder.hpp"
+#include "tests/support/paths.hpp"
 
 namespace enginehost::history {
 namespace {
@@ -41,7 +42,7 @@ TEST(SentinelDraft, WhatAProcessKilledWhileWritingItLeftIsCleanedAndNotCounted) 
   for (const char* call : {"/^pwrite64", "/^rename"}) {
     SCOPED_TRACE(call);
     run({"strace", "-f", "-qq", "-o", "/dev/null", "-e", std::string("inject=") + call + ":signal=KILL",
-         ENGINEHOST_BUILD_DIR "/tests/history_sentinel_child", folder.path.native()});
+         test::build_path("/tests/history_sentinel_child"), folder.path.native()});
     ASSERT_THAT(names_in(folder), testing::ElementsAre(EndsWith(".new")));
     EXPECT_THAT(collect_crashes(folder.path), IsEmpty()) << "no code of a build had run";
     EXPECT_THAT(names_in(folder), IsEmpty());

@@ -10,6 +10,7 @@
 #include "tests/linker/known_differences.hpp"
 #include "tests/linker/machine_libraries.hpp"
 #include "tests/linker/real_loader.hpp"
+#include "tests/support/paths.hpp"
 #include "tests/support/this_architecture.hpp"
 
 namespace enginehost::linker {
@@ -57,7 +58,7 @@ TEST(RealLoader, agrees_on_every_shared_object_of_this_machine) {
   machine.program.clear();
   machine.library_path.clear();
   machine.library_path_text.reset();
-  test::KnownDifferences known(std::filesystem::path(ENGINEHOST_SOURCE_DIR) /
+  test::KnownDifferences known(std::filesystem::path(test::source_path()) /
                                "tests/linker/known_differences.txt");
   Reader reader;
   std::size_t compared = 0, edges = 0, searches = 0, refused = 0;

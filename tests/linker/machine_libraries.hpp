@@ -6,6 +6,8 @@
 #include <system_error>
 #include <vector>
 
+#include "tests/support/paths.hpp"
+
 namespace enginehost::test {
 
 // Every file with ".so" in its name below /usr/lib, the CUDA toolkits and the engines that this build made,
@@ -28,7 +30,7 @@ inline std::vector<std::string> machine_libraries() {
   add_below("/usr/bin", true);
   for (const fs::directory_entry& entry : fs::directory_iterator("/usr/local", error))
     if (entry.path().filename().native().rfind("cuda-", 0) == 0) add_below(entry.path(), false);
-  add_below(fs::path(ENGINEHOST_BUILD_DIR) / "engines", false);
+  add_below(fs::path(build_path()) / "engines", false);
   std::sort(files.begin(), files.end());
   return files;
 }

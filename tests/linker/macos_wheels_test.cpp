@@ -8,6 +8,7 @@
 #include "base/child_process.hpp"
 #include "base/text.hpp"
 #include "host/linker/dyld.hpp"
+#include "tests/support/paths.hpp"
 
 namespace enginehost::linker {
 namespace {
@@ -31,8 +32,8 @@ class MacosWheels : public testing::TestWithParam<Wheel> {
   void SetUp() override {
     const Wheel& wheel = GetParam();
     folder_ =
-        said({"python3", ENGINEHOST_SOURCE_DIR "/tests/engines/fetch_wheel.py", "--platform", wheel.platform,
-              ENGINEHOST_BUILD_DIR "/downloads", wheel.project, wheel.version, "*.so", "*.dylib"});
+        said({"python3", test::source_path("/tests/engines/fetch_wheel.py"), "--platform", wheel.platform,
+              test::build_path("/downloads"), wheel.project, wheel.version, "*.so", "*.dylib"});
     folder_ = folder_.substr(0, folder_.find('\n'));
     if (!std::filesystem::is_directory(folder_)) GTEST_SKIP() << "skipped: pip cannot get " << wheel.project;
     if (said({"llvm-nm-14", "--version"}).empty()) GTEST_SKIP() << "llvm-nm-14 is not installed";

@@ -1,5 +1,6 @@
 // The mark of a download as macOS writes it.
 #include "host/linker/quarantine.hpp"
+#include "tests/support/paths.hpp"
 
 #include <gtest/gtest.h>
 
@@ -24,7 +25,7 @@ TEST(Quarantine, AnotherTextIsNoMark) {
 }
 
 TEST(Quarantine, AFileWithoutItHasNoProblem) {
-  EXPECT_FALSE(quarantine_problem(std::filesystem::path(ENGINEHOST_SOURCE_DIR) / "README.md"));
+  EXPECT_FALSE(quarantine_problem(std::filesystem::path(test::source_path()) / "README.md"));
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "tests/linker/known_differences.hpp"
 #include "tests/linker/machine_libraries.hpp"
 #include "tests/linker/real_loader.hpp"
+#include "tests/support/paths.hpp"
 #include "tests/support/this_architecture.hpp"
 
 namespace enginehost::linker {
@@ -57,7 +58,7 @@ TEST(RealLoader, agrees_on_the_undefined_symbols_of_shared_objects) {
   machine.program.clear();
   machine.library_path.clear();
   machine.library_path_text.reset();
-  test::KnownDifferences known(std::filesystem::path(ENGINEHOST_SOURCE_DIR) /
+  test::KnownDifferences known(std::filesystem::path(test::source_path()) /
                                "tests/linker/known_differences.txt");
   const std::size_t step = environment_variable("ENGINEHOST_EXHAUSTIVE") ? 1 : 8;
   Reader reader;

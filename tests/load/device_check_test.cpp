@@ -13,6 +13,7 @@
 #include "host/load/in_process/check.hpp"
 #include "host/load/in_process/model.hpp"
 #include "tests/faults/workshop.hpp"
+#include "tests/support/paths.hpp"
 
 namespace enginehost::load {
 namespace {
@@ -20,9 +21,9 @@ namespace {
 class PlayedDevice : public ::testing::Test {
  protected:
   PlayedDevice() {
-    const auto source = read_file(ENGINEHOST_SOURCE_DIR "/tests/faults/device_plugin.c");
+    const auto source = read_file(test::source_path("/tests/faults/device_plugin.c"));
     const auto file = workshop_.library("libengine_played.so", source.value_or(""),
-                                        "-I" ENGINEHOST_SOURCE_DIR "/plugin-api/include");
+                                        "-I" + test::source_path("/plugin-api/include"));
     auto loaded = load_plugin({file, workshop_.folder(), {}, {}});
     plugin_ = loaded ? std::move(*loaded) : nullptr;
     behave("");

@@ -7,6 +7,7 @@
 #include "host/explain/explain.hpp"
 #include "host/load/recheck.hpp"
 #include "tests/load/probe_request.hpp"
+#include "tests/support/paths.hpp"
 
 namespace enginehost::load {
 namespace {
@@ -24,7 +25,7 @@ class Hostile : public ::testing::Test {
   }
   // A plugin in C++, whose runtime is the system's and not the helper's.
   ProbeResult tried_in_cxx(const std::string& body_of_create, const std::string& flags = {}) {
-    std::ifstream text(ENGINEHOST_SOURCE_DIR "/tests/faults/plugin.c");
+    std::ifstream text(test::source_path("/tests/faults/plugin.c"));
     std::string source{std::istreambuf_iterator<char>(text), {}};
     // C++ wants its conversions written, and initializes the descriptor all the same.
     const std::string calloc = "*out = calloc(1, sizeof **out);";
@@ -35,7 +36,7 @@ class Hostile : public ::testing::Test {
                    body_of_create);
     return probe(request(workshop_.cxx_library(
         "libengine_x.so", "#include <stdexcept>\n#include <thread>\n" + source,
-        "-fpermissive -w -I" ENGINEHOST_SOURCE_DIR "/plugin-api/include -pthread " + flags)));
+        "-fpermissive -w -I" + test::source_path("/plugin-api/include -pthread ") + flags)));
   }
   std::string changed(const ProbeResult& result) {
     std::string all;

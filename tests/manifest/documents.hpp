@@ -8,12 +8,13 @@
 #include "base/files.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "tests/support/paths.hpp"
 
 namespace enginehost::manifest {
 
 inline const Json& documents() {
   static const Json table = [] {
-    const auto text = read_file(std::string(ENGINEHOST_SOURCE_DIR) + "/tests/manifest/documents.json");
+    const auto text = read_file(test::source_path("/tests/manifest/documents.json"));
     return text ? parse_json(*text, "documents.json").value_or(Json()) : Json();
   }();
   return table;

@@ -6,13 +6,14 @@
 #include "base/child_process.hpp"
 #include "host/offline/parts_list.hpp"
 #include "tests/offline/site.hpp"
+#include "tests/support/paths.hpp"
 
 namespace enginehost::offline {
 namespace {
 
 namespace fs = std::filesystem;
 
-const std::string child = ENGINEHOST_BUILD_DIR "/tests/offline_child";
+const std::string child = test::build_path("/tests/offline_child");
 
 ChildOutcome run(std::vector<std::string> argv) {
   ChildRequest request;

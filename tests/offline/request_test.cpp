@@ -1,6 +1,7 @@
 #include "host/offline/request.hpp"
 
 #include "tests/offline/site.hpp"
+#include "tests/support/paths.hpp"
 
 namespace enginehost::offline {
 namespace {
@@ -9,7 +10,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 platform::Platform recorded(const char* name) {
-  const std::string file = std::string(ENGINEHOST_SOURCE_DIR "/tests/profiles/") + name;
+  const std::string file = std::string(test::source_path("/tests/profiles/")) + name;
   const auto document = parse_json(test::read_text(file), file);
   EXPECT_TRUE(document);
   auto platform = platform::platform_from_json(*document, file);

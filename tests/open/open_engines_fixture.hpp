@@ -5,6 +5,7 @@
 #include "base/child_process.hpp"
 #include "host/explain/explain.hpp"
 #include "tests/open/fixture.hpp"
+#include "tests/support/paths.hpp"
 
 namespace enginehost::open {
 
@@ -45,7 +46,7 @@ class OpenEngines : public LoadOrder {
         test::config_of_tests(),
         Json::object().set("repositories_default", false).set("helper", path_text(helper_)).dump());
     ChildRequest child;
-    child.argv = {std::string(ENGINEHOST_BUILD_DIR) + "/bin/engine-info" + test::program_ending,
+    child.argv = {test::build_path("/bin/engine-info") + test::program_ending,
                   "reference",
                   "--flavor",
                   flavor,

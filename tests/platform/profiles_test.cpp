@@ -9,6 +9,7 @@
 #include "base/version.hpp"
 #include "host/platform/describe.hpp"
 #include "host/platform/platform.hpp"
+#include "tests/support/paths.hpp"
 
 namespace enginehost::platform {
 namespace {
@@ -17,7 +18,7 @@ namespace fs = std::filesystem;
 
 std::vector<fs::path> profile_files() {
   std::vector<fs::path> files;
-  for (const auto& entry : fs::directory_iterator(fs::path(ENGINEHOST_SOURCE_DIR) / "tests/profiles"))
+  for (const auto& entry : fs::directory_iterator(fs::path(test::source_path()) / "tests/profiles"))
     if (entry.path().extension() == ".json") files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   return files;

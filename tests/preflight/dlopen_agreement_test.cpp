@@ -17,6 +17,7 @@
 #include "tests/linker/machine_libraries.hpp"
 #include "tests/linker/real_loader.hpp"
 #include "tests/preflight/helpers.hpp"
+#include "tests/support/paths.hpp"
 
 namespace enginehost::preflight {
 namespace {
@@ -72,7 +73,7 @@ class DlopenAgreement : public ::testing::Test {
 
 TEST_F(DlopenAgreement, preflight_and_dlopen_say_the_same_of_every_shared_object) {
   const std::size_t step = environment_variable("ENGINEHOST_EXHAUSTIVE") ? 1 : 8;
-  test::KnownDifferences known(std::filesystem::path(ENGINEHOST_SOURCE_DIR) /
+  test::KnownDifferences known(std::filesystem::path(test::source_path()) /
                                "tests/linker/known_differences.txt");
   linker::Machine machine = linker::describe_this_machine();
   machine.program.clear();

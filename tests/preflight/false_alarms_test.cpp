@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "tests/preflight/helpers.hpp"
+#include "tests/support/paths.hpp"
 #include "tests/support/this_architecture.hpp"
 
 namespace enginehost::preflight {
@@ -60,7 +61,7 @@ TEST(FalseAlarms, NoLibraryOfTheSystemThatOpensIsRefused) {
 
 TEST(FalseAlarms, NoEngineThatThisBuildMadeIsRefusedOrWarnedOf) {
   std::size_t engines = 0;
-  for (const fs::path& plugin : libraries_below(fs::path(ENGINEHOST_BUILD_DIR) / "engines")) {
+  for (const fs::path& plugin : libraries_below(fs::path(test::build_path()) / "engines")) {
     Spec spec = alone(plugin);
     spec.view = plugin.parent_path();
     spec.plugin_header = true;

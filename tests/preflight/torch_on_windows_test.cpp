@@ -11,6 +11,7 @@
 #include "host/preflight/foreign.hpp"
 #include "tests/preflight/helpers.hpp"
 #include "tests/preflight/windows_library.hpp"
+#include "tests/support/paths.hpp"
 
 namespace enginehost::preflight {
 namespace {
@@ -64,7 +65,7 @@ std::vector<Library> part_for_cuda() {
 }
 
 Json document(const std::string& file) {
-  const auto text = read_file(std::filesystem::path(ENGINEHOST_SOURCE_DIR) / file, 8u << 20);
+  const auto text = read_file(std::filesystem::path(test::source_path()) / file, 8u << 20);
   const auto json = text ? parse_json(*text, file) : Json();
   EXPECT_TRUE(text && json) << file;
   return json ? *json : Json();

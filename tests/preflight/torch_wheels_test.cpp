@@ -7,6 +7,7 @@
 #include "base/child_process.hpp"
 #include "host/preflight/foreign.hpp"
 #include "tests/preflight/helpers.hpp"
+#include "tests/support/paths.hpp"
 
 namespace enginehost::preflight {
 namespace {
@@ -21,10 +22,10 @@ class TorchWheels : public ::testing::TestWithParam<const char*> {  // the relea
   void fetch(const char* platform) {
     ChildRequest request;
     request.argv = {"python3",
-                    ENGINEHOST_SOURCE_DIR "/tests/engines/fetch_wheel.py",
+                    test::source_path("/tests/engines/fetch_wheel.py"),
                     "--platform",
                     platform,
-                    ENGINEHOST_BUILD_DIR "/downloads",
+                    test::build_path("/downloads"),
                     "torch",
                     GetParam(),
                     "*.dll",

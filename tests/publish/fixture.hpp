@@ -17,20 +17,24 @@ namespace fs = std::filesystem;
 using manifest::in_2026;
 using manifest::test_key;
 
+// Files that the build made: a library that needs nothing, and the reference engine's plugin.
+fs::path toy_library();
+fs::path reference_plugin();
+
 class PublisherTest : public test::Workshop {
  protected:
   void SetUp() override {
     Workshop::SetUp();
     if (HasFatalFailure()) return;
     fs::create_directories(toy().parent_path());
-    fs::copy_file(ENGINEHOST_TOY, toy());
-    fs::copy_file(ENGINEHOST_REFERENCE_PLUGIN, folder() / plugin_name);
+    fs::copy_file(toy_library(), toy());
+    fs::copy_file(reference_plugin(), folder() / plugin_name);
     ASSERT_TRUE(Workspace::create(repository(), "Toy"));
   }
   static constexpr const char* plugin_name = ENGINEHOST_PLUGIN_NAME;
   // What ids of builds end with here.
   static std::string platform() { return std::string(ENGINEHOST_OS) + "-" + test::architecture; }
-  fs::path toy() const { return folder() / "toy/lib" / fs::path(ENGINEHOST_TOY).filename(); }
+  fs::path toy() const { return folder() / "toy/lib" / toy_library().filename(); }
   fs::path repository() const { return folder() / "repository"; }
   fs::path out() const { return folder() / "www/engines"; }
   Workspace workspace() const { return *Workspace::open(repository()); }

@@ -6,15 +6,16 @@
 #include "base/paths.hpp"
 #include "host/publish/lint.hpp"
 #include "host/publish/workspace.hpp"
+#include "tests/support/paths.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace enginehost::publish::shipped {
 
 namespace fs = std::filesystem;
 
-inline fs::path repository() { return fs::path(ENGINEHOST_BUILD_DIR) / "share/enginehost/repository"; }
+inline fs::path repository() { return fs::path(test::build_path()) / "share/enginehost/repository"; }
 // What the published payloads said when they were looked into: payloads_test.cpp makes and checks it.
-inline fs::path facts() { return fs::path(ENGINEHOST_SOURCE_DIR) / "manifests/facts"; }
+inline fs::path facts() { return fs::path(test::source_path()) / "manifests/facts"; }
 
 // engines/, files/ and facts/ below `folder`; nothing when one of them cannot be copied.
 inline std::optional<Workspace> workspace_in(const fs::path& folder) {

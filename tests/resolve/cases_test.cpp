@@ -3,6 +3,7 @@
 
 #include "host/resolve/describe.hpp"
 #include "tests/resolve/machines.hpp"
+#include "tests/support/paths.hpp"
 
 namespace enginehost::resolve {
 namespace {
@@ -23,7 +24,7 @@ TEST(CasesTest, Case01_an_ancient_cudart_on_path_does_not_decide) {
 // The same as a person's report would have it: the recorded machine names the file that is left out of
 // account.
 TEST(CasesTest, Case01_the_recorded_machine_names_the_file_that_is_ignored) {
-  const std::string file = ENGINEHOST_SOURCE_DIR "/tests/profiles/windows11-cudart65-driver595-rtx5090.json";
+  const std::string file = test::source_path("/tests/profiles/windows11-cudart65-driver595-rtx5090.json");
   const auto text = read_file(file);
   ASSERT_TRUE(text);
   const auto document = parse_json(*text, file);

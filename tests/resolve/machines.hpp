@@ -9,6 +9,7 @@
 #include "base/files.hpp"
 #include "host/manifest/repository.hpp"
 #include "host/resolve/plan.hpp"
+#include "tests/support/paths.hpp"
 
 namespace enginehost::resolve {
 
@@ -99,7 +100,7 @@ inline const Platform ubuntu20 = linux_machine("2.31", "3.4.28"), ubuntu22 = lin
 
 // A machine of tests/profiles.
 inline Platform recorded(const std::string& name) {
-  const std::string file = std::string(ENGINEHOST_SOURCE_DIR) + "/tests/profiles/" + name + ".json";
+  const std::string file = test::source_path("/tests/profiles/") + name + ".json";
   const auto text = read_file(file);
   const auto document = text ? parse_json(*text, file) : Result<Json>(Json());
   auto machine = platform::platform_from_json(*document, file);
@@ -111,8 +112,7 @@ inline const manifest::Catalog& catalog() {
   static const manifest::Catalog read = [] {
     manifest::Catalog result;
     for (const char* engine : {"pytorch", "onnxruntime", "reference"}) {
-      const std::string file =
-          std::string(ENGINEHOST_SOURCE_DIR) + "/tests/resolve/catalogue/" + engine + ".json";
+      const std::string file = test::source_path("/tests/resolve/catalogue/") + engine + ".json";
       const auto text = read_file(file);
       const auto document = text ? parse_json(*text, file) : Result<Json>(Json());
       auto parsed = manifest::read_manifest(*document, "/repository", file);

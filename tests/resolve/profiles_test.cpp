@@ -5,6 +5,7 @@
 #include <set>
 
 #include "tests/resolve/machines.hpp"
+#include "tests/support/paths.hpp"
 
 namespace enginehost::resolve {
 namespace {
@@ -58,7 +59,7 @@ const std::vector<Profile> profiles = {
     {"wsl2-ubuntu2204-rtx4070", "2.8.0-cu129", {}, "1.22.0-cu12"},
 };
 
-fs::path folder() { return fs::path(ENGINEHOST_SOURCE_DIR) / "tests" / "profiles"; }
+fs::path folder() { return fs::path(test::source_path()) / "tests" / "profiles"; }
 
 class Profiles : public testing::TestWithParam<Profile> {};
 

@@ -13,6 +13,7 @@
 #include "base/paths.hpp"
 #include "tests/end-to-end/repository.hpp"
 #include "tests/sdk/environment.hpp"
+#include "tests/support/paths.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 // Of DLPack 1.x; the header that distributions bring may be older.
@@ -86,7 +87,7 @@ class Sdk : public testing::Test {
 };
 
 // y = relu(x w), with x of two columns: examples/two-layers.model.
-inline std::string demo_model() { return std::string(ENGINEHOST_SOURCE_DIR) + "/examples/two-layers.model"; }
+inline std::string demo_model() { return source_path("/examples/two-layers.model"); }
 
 // A float32 tensor of rows x 2 and its memory.
 struct Numbers {

@@ -7,6 +7,7 @@
 #include "host/settings/audit.hpp"
 #include "host/settings/consents.hpp"
 #include "tests/settings/fixture.hpp"
+#include "tests/support/paths.hpp"
 
 namespace enginehost::settings {
 namespace {
@@ -15,7 +16,7 @@ class PolicyPage : public SettingsTest {
  protected:
   // The content of the first block of that kind.
   static std::string block(const std::string& kind) {
-    const std::string page = *read_file(ENGINEHOST_SOURCE_DIR "/docs/policy.md");
+    const std::string page = *read_file(test::source_path("/docs/policy.md"));
     const std::size_t begin = page.find("```" + kind + "\n");
     if (begin == std::string::npos) return {};
     const std::size_t text = page.find('\n', begin) + 1;

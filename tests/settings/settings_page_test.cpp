@@ -5,12 +5,13 @@
 #include <set>
 
 #include "tests/settings/fixture.hpp"
+#include "tests/support/paths.hpp"
 
 namespace enginehost::settings {
 namespace {
 
 std::string text_of(const std::string& file) {
-  const auto text = read_file(std::string(ENGINEHOST_SOURCE_DIR) + "/" + file);
+  const auto text = read_file(test::source_path("/") + file);
   EXPECT_TRUE(text) << file;
   return text ? *text : "";
 }

@@ -6,6 +6,7 @@
 #include "base/child_process.hpp"
 #include "base/sha256.hpp"
 #include "tests/support/nginx_server.hpp"
+#include "tests/support/paths.hpp"
 
 namespace enginehost::transfer {
 namespace {
@@ -32,7 +33,7 @@ class PackageIndexTest : public testing::Test {
   }
   std::string ask(std::vector<std::string> extra = {}, const std::string& project = "Sample_Engine") {
     ChildRequest request;
-    request.argv = {ENGINEHOST_BUILD_DIR "/tests/package_index_child", project, file_name, digest};
+    request.argv = {test::build_path("/tests/package_index_child"), project, file_name, digest};
     request.argv.insert(request.argv.end(), extra.begin(), extra.end());
     request.environment = {"PATH=" + (folder / "bin").native() + ":/usr/bin:/bin",
                            "http_proxy",

@@ -9,6 +9,7 @@
 
 #include "base/text.hpp"
 #include "tests/linker/known_differences.hpp"
+#include "tests/support/paths.hpp"
 #include "tests/windows/wine.hpp"
 
 namespace enginehost::test {
@@ -161,7 +162,7 @@ class WineAgreement : public Wine {
 };
 
 TEST_F(WineAgreement, generated_trees_load_fail_and_search_as_Wines_loader_does) {
-  KnownDifferences known(fs::path(ENGINEHOST_SOURCE_DIR) / "tests/windows/known_differences.txt");
+  KnownDifferences known(fs::path(source_path()) / "tests/windows/known_differences.txt");
   const bool all = std::getenv("ENGINEHOST_EXHAUSTIVE") != nullptr;
   constexpr unsigned per_shape = 10;
   const unsigned trees = all ? 60 : per_shape;

@@ -1,4 +1,5 @@
 #include "tests/windows/wine.hpp"
+#include "tests/support/paths.hpp"
 
 #include <sys/personality.h>
 
@@ -36,10 +37,10 @@ std::string prepare() {
   // What is started from here on has its heap at a fixed place: why, scripts/wine-run.sh tells. Where a
   // sandbox forbids it, about one start in ten thousand fails.
   ::personality(static_cast<unsigned long>(::personality(0xffffffffu)) | ADDR_NO_RANDOMIZE);
-  if (!succeeds({"sh", ENGINEHOST_SOURCE_DIR "/tests/windows/prepare_wine.sh", prefix().native()}))
+  if (!succeeds({"sh", source_path("/tests/windows/prepare_wine.sh"), prefix().native()}))
     return "the Wine prefix " + prefix().native() + " cannot be made";
   if (!succeeds({compiler, "-municode", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-o",
-                 loader().native(), ENGINEHOST_SOURCE_DIR "/tests/windows/load_library.c"}))
+                 loader().native(), source_path("/tests/windows/load_library.c")}))
     return "load_library.c cannot be compiled";
   return "";
 }

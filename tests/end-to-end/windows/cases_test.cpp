@@ -9,6 +9,7 @@
 #include "base/windows/system.hpp"
 #include "tests/end-to-end/repository.hpp"
 #include "tests/end-to-end/workplace.hpp"
+#include "tests/support/paths.hpp"
 
 namespace enginehost::test {
 namespace {
@@ -18,9 +19,7 @@ using testing::EndsWith;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-std::string made(const std::string& name) {
-  return read_text(path_of(std::string(ENGINEHOST_BUILD_DIR) + "/tests/payload/" + name));
-}
+std::string made(const std::string& name) { return read_text(path_of(build_path("/tests/payload/") + name)); }
 
 // That build first, and the good one if it fails.
 TestBuild build_of(const std::string& plugin, const std::vector<std::string>& beside,

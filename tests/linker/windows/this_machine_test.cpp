@@ -9,6 +9,7 @@
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "base/windows/system.hpp"
+#include "tests/support/paths.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace enginehost::linker {
@@ -24,7 +25,7 @@ class ThisWindows : public testing::Test {
   fs::path put(const fs::path& below, const char* name) {
     fs::create_directories(folder_ / below.string());
     const fs::path to = folder_ / (below / name).string();
-    fs::copy_file(fs::path(ENGINEHOST_BUILD_DIR) / "tests/dlls" / name, to,
+    fs::copy_file(fs::path(test::build_path()) / "tests/dlls" / name, to,
                   fs::copy_options::overwrite_existing);
     return to;
   }

@@ -10,6 +10,7 @@
 #include "host/load/in_process/engine.hpp"
 #include "host/load/in_process/load.hpp"
 #include "host/load/in_process/loaded.hpp"
+#include "tests/support/paths.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace enginehost::load {
@@ -23,7 +24,7 @@ class WindowsLoading : public testing::Test {
   fs::path put(const char* name, const fs::path& as = {}) {
     const fs::path to = folder_.path() / (as.empty() ? fs::path(name) : as);
     fs::create_directories(to.parent_path());
-    fs::copy_file(fs::path(ENGINEHOST_BUILD_DIR) / "tests/plugins" / name, to);
+    fs::copy_file(fs::path(test::build_path()) / "tests/plugins" / name, to);
     return to;
   }
   fs::path reference() {

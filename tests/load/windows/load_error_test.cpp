@@ -13,6 +13,7 @@
 #include "base/windows/system.hpp"
 #include "host/explain/explain.hpp"
 #include "host/load/in_process/open_library.hpp"
+#include "tests/support/paths.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace enginehost::load {
@@ -28,7 +29,7 @@ class WindowsLoadError : public testing::Test {
     const fs::path to = folder_.path() / (as.empty() ? fs::path(name) : as);
     EXPECT_TRUE(make_folders(to.parent_path()));
     EXPECT_TRUE(
-        write_file(to, read_file(fs::path(ENGINEHOST_BUILD_DIR) / "tests/plugins" / name).value(), false));
+        write_file(to, read_file(fs::path(test::build_path()) / "tests/plugins" / name).value(), false));
     return to;
   }
   static Diagnosis reported(const fs::path& file, DWORD error) {

@@ -10,6 +10,7 @@
 #include "base/windows/system.hpp"
 #include "host/explain/explain.hpp"
 #include "host/load/probe.hpp"
+#include "tests/support/paths.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace enginehost::load {
@@ -26,7 +27,7 @@ class WindowsProbe : public ::testing::Test {
     request.helper = ENGINEHOST_PROBE;
     request.load.view = folder_.path();
     request.load.plugin = folder_ / (name + ".dll");
-    fs::copy_file(fs::path(ENGINEHOST_BUILD_DIR) / "tests/plugins" / (name + ".dll"), request.load.plugin,
+    fs::copy_file(fs::path(test::build_path()) / "tests/plugins" / (name + ".dll"), request.load.plugin,
                   fs::copy_options::overwrite_existing);
     plugin_ = path_text(request.load.plugin);
     return request;
@@ -181,7 +182,7 @@ TEST_F(WindowsProbe, WhatIsPreloadedServesTheImport) {
   ProbeRequest request = this->request("load_needs_gone");
   const fs::path gone = folder_ / "elsewhere" / "load_gone.dll";
   fs::create_directories(gone.parent_path());
-  fs::copy_file(fs::path(ENGINEHOST_BUILD_DIR) / "tests/plugins/load_gone.dll", gone);
+  fs::copy_file(fs::path(test::build_path()) / "tests/plugins/load_gone.dll", gone);
   request.load.preload = {gone};
   const ProbeResult result = probe(request);
   expect(result, "EH-R11", "entry");

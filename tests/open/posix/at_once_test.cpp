@@ -11,6 +11,7 @@
 
 #include "tests/end-to-end/fault.hpp"
 #include "tests/open/open_engines_fixture.hpp"
+#include "tests/support/paths.hpp"
 
 namespace enginehost::open {
 namespace {
@@ -23,7 +24,7 @@ constexpr const char* logs_a_word = "host->log(host, ENGINE_LOG_ERROR, \"\", \"\
 // A build as bringing() makes it, whose plugin does that while its engine is made.
 test::TestBuild reporting(const std::string& id, const std::string& library, int number, int priority,
                           const std::string& at_create = logs_a_word) {
-  const std::string root = ENGINEHOST_SOURCE_DIR;
+  const std::string root = test::source_path();
   const test::TemporaryFolder folder;
   const fs::path file = folder / "plugin.so";
   test::write_text(

@@ -6,6 +6,7 @@
 #include "base/windows/system.hpp"
 #include "base/windows/wide.hpp"
 #include "host/platform/root.hpp"
+#include "tests/support/paths.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace enginehost::platform {
@@ -28,9 +29,8 @@ class FakeWindows {
   FakeWindows& dll(const std::string& path, const std::string& name) {
     const std::filesystem::path to = root_.on_disk(path);
     std::filesystem::create_directories(to.parent_path());
-    std::filesystem::copy_file(
-        path_of(std::string(ENGINEHOST_BUILD_DIR) + "/tests/dlls/win_" + name + ".dll"), to,
-        std::filesystem::copy_options::overwrite_existing);
+    std::filesystem::copy_file(path_of(test::build_path("/tests/dlls/win_") + name + ".dll"), to,
+                               std::filesystem::copy_options::overwrite_existing);
     return *this;
   }
   const std::filesystem::path& path() const { return folder_.path(); }

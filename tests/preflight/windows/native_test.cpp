@@ -7,6 +7,7 @@
 #include "base/windows/system.hpp"
 #include "host/explain/explain.hpp"
 #include "host/preflight/preflight.hpp"
+#include "tests/support/paths.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace enginehost::preflight {
@@ -21,7 +22,7 @@ class WindowsCheck : public testing::Test {
   fs::path put(const char* name, const char* folder = "build") {
     const fs::path to = folder_ / folder / name;
     fs::create_directories(to.parent_path());
-    fs::copy_file(fs::path(ENGINEHOST_BUILD_DIR) / "tests/plugins" / name, to,
+    fs::copy_file(fs::path(test::build_path()) / "tests/plugins" / name, to,
                   fs::copy_options::overwrite_existing);
     return to;
   }
