@@ -300,7 +300,7 @@ int access(const Name& file, int mode) {
   if (attributes == INVALID_FILE_ATTRIBUTES) return failed_at(path);
   constexpr int write = 2;
   if ((mode & write) == 0) return 0;
-  // Access lists can only be tested by trying. For a folder, write access means adding a file.
+  // Access lists can only be tested by opening the file. For a folder, write access means adding a file.
   const bool folder = (attributes & FILE_ATTRIBUTE_DIRECTORY) != 0;
   return open_handle(path, folder ? FILE_ADD_FILE : GENERIC_WRITE, OPEN_EXISTING, 0).valid() ? 0 : failed();
 }
