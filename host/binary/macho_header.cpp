@@ -14,7 +14,7 @@ enum : std::uint32_t {
   FAT_MAGIC_64 = 0xcafebabf,
 };
 constexpr std::uint32_t command_limit = 4096;
-constexpr std::uint32_t slice_limit = 16;  // a class file of Java has the same magic and a version above it
+constexpr std::uint32_t slice_limit = 16;  // a Java class file has the same magic and a version above this
 
 struct FileType {
   Type type;
@@ -80,7 +80,7 @@ bool read_commands(MachoFile& macho, std::uint32_t count, std::uint32_t length, 
 }  // namespace
 
 std::string macho_machine(std::uint32_t cpu, std::uint32_t subtype) {
-  subtype &= 0x00ffffff;  // the high byte says what a pointer is signed with
+  subtype &= 0x00ffffff;  // the high byte holds the pointer authentication ABI
   switch (cpu) {
     case 0x00000007:
       return "i386";
@@ -154,7 +154,7 @@ bool read_macho_slice(FileView& file, const MachoPlace& place, MachoFile& macho,
   info.kind = Kind::macho;
   info.sniffed = "Mach-O (macOS)";
   if (place.offset > file.size() || place.size > file.size() - place.offset) {
-    // An end beyond what a number holds is as far away as any other.
+    // An overflowing end counts as beyond the file.
     const bool fits = place.offset <= ~std::uint64_t{0} - place.size;
     add_truncated(file, info, fits ? place.offset + place.size : ~std::uint64_t{0}, "universal header");
     if (place.offset > file.size()) return false;
