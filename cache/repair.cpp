@@ -55,7 +55,7 @@ class Repair {
   Result<void> from_afar(const fs::path& folder, const std::string& tree, const TreeList& list,
                          std::vector<Problem> wanted);
   Result<bool> take(const TreeEntry& entry, const fs::path& from, const fs::path& folder,
-                    const Problem& problem, const std::string& reported);
+                    const Problem& problem, const std::string& source);
   Result<void> put(const TreeEntry& entry, const fs::path& fresh, const fs::path& folder);
   Result<void> view();
   Result<void> drop_unlisted(const fs::path& folder, const std::set<std::string>& known);
@@ -119,14 +119,14 @@ Result<void> Repair::put(const TreeEntry& entry, const fs::path& fresh, const fs
 
 // Returns false if the file at `from` is not the needed one.
 Result<bool> Repair::take(const TreeEntry& entry, const fs::path& from, const fs::path& folder,
-                          const Problem& problem, const std::string& reported) {
+                          const Problem& problem, const std::string& source) {
   const fs::path fresh = scratch_ / random_hex(8);
   if (!copy_file(from, fresh, root_)) return false;
   TreeEntry copied = entry;
   copied.path = generic_text(fresh.filename());
   if (problem_of(scratch_, copied, true)) return false;
   TRY(put(entry, fresh, folder));
-  note(problem, reported);
+  note(problem, source);
   return true;
 }
 
@@ -198,23 +198,23 @@ Result<void> Repair::from_afar(const fs::path& folder, const std::string& tree, 
   calls::Status status{};
   const auto is_there = [&] { return calls::lstat(folder.c_str(), &status) == 0; };
   const bool was_there = is_there();
-  auto reported = fetch_ ? fetch_(tree, entries, into) : Result<std::string>(std::string());
-  if (!reported) {
-    if (reported.error().code == "EH-P10") return fail(std::move(reported).error());
-    repaired_.not_fetched.push_back(std::move(reported).error());
+  auto source = fetch_ ? fetch_(tree, entries, into) : Result<std::string>(std::string());
+  if (!source) {
+    if (source.error().code == "EH-P10") return fail(std::move(source).error());
+    repaired_.not_fetched.push_back(std::move(source).error());
   }
   TRY_ASSIGN(const FileLock lock, lock_tree(root_, tree, {}));
   // Another process may have quarantined the tree meanwhile: then it is fetched as a whole.
   const bool gone = was_there && !is_there();
   for (std::size_t at = 0; at < wanted.size(); ++at) {
     const fs::path fresh = into / path_of(entries[at].path);
-    const bool right = reported && !gone && !problem_of(into, entries[at], true);
+    const bool right = source && !gone && !problem_of(into, entries[at], true);
     if (!right) {
       repaired_.left.push_back(std::move(wanted[at]));
       continue;
     }
     TRY(put(entries[at], fresh, folder));
-    note(wanted[at], *reported);
+    note(wanted[at], *source);
   }
   return {};
 }
