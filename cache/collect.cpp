@@ -198,7 +198,7 @@ class Collection {
   void note(Candidate& candidate, const std::string& why, Result<std::string> kept) {
     if (!kept) {
       report.stayed.push_back(std::move(kept.error().with("build", candidate.build.build)));
-      kept = "a failure, see what stayed";
+      kept = "a failure; the reason is listed separately";
     }
     candidate.gone = kept->empty();
     Collected::Build reported{candidate.build.build, candidate.build.size, candidate.last_used,

@@ -271,7 +271,7 @@ Result<Repaired> Store::repair(std::string_view build, Stage& stage, const Fetch
                                const std::optional<CancelToken>& cancel) const {
   TRY_ASSIGN(std::optional<Installed> installed, read_ref(root_, build, false));
   if (!installed) return fail(not_installed(build));
-  TRY_ASSIGN(const fs::path scratch, make_private_folder(stage.folder(), "mend"));
+  TRY_ASSIGN(const fs::path scratch, make_private_folder(stage.folder(), "repair"));
   return Repair(*this, *installed, scratch, fetch, cancel).run();
 }
 

@@ -83,7 +83,7 @@ Result<void> try_locks(const fs::path& root) {
     return {};
   }
   return write_file(note_of(root),
-                    "two locks on one file were granted here, or none: no lock is relied on\n" + here + "\n");
+                    "locks do not work here: two locks on one file were granted, or none\n" + here + "\n");
 }
 
 Heartbeat::Heartbeat(fs::path file)

@@ -35,8 +35,7 @@ constexpr std::string_view readme =
     "one,\n"
     "`engine-cache verify` checks them. Nothing here is edited in place; the whole folder may be deleted "
     "when no\n"
-    "program uses it, and is then fetched again on demand. state/ holds what was learnt about this "
-    "machine.\n";
+    "program uses it, and is then fetched again on demand. state/ holds facts about this machine.\n";
 
 std::string layout_text(std::string_view program) {
   Json layer = Json::object();

@@ -214,10 +214,8 @@ Swept sweep_layer(const fs::path& root, std::string_view freed) {
   sweep_unfinished(sweep);
   auto names = referred(root);
   if (!names) {
-    sweep.swept.stayed.push_back(
-        std::move(names.error().with("consequence",
-                                     "what only this record might need cannot be told: nothing of "
-                                     "builds is freed")));
+    sweep.swept.stayed.push_back(std::move(names.error().with(
+        "consequence", "no file of a build is removed, because an unreadable record may need it")));
     return std::move(sweep.swept);
   }
   auto orphaned = orphaned_trees_in(root);

@@ -80,7 +80,7 @@ std::optional<Diagnosis> folder_problem(const fs::path& folder) {
   if (owned_by != sid_of_this_user() && !is_administrator(owned_by))
     return untrusted(folder, "it belongs to " + owned_by + ", who is neither this user nor an administrator",
                      owned_by);
-  if (list == nullptr) return untrusted(folder, "everybody may do everything with it", owned_by);
+  if (list == nullptr) return untrusted(folder, "everybody has full access to it", owned_by);
   // Rights to add a file, or to let others add one.
   constexpr DWORD writes = FILE_ADD_FILE | FILE_ADD_SUBDIRECTORY | FILE_DELETE_CHILD | DELETE | WRITE_DAC |
                            WRITE_OWNER | GENERIC_WRITE | GENERIC_ALL;

@@ -73,7 +73,7 @@ class Bindings {
     const std::uint64_t highest = highest_version(elf_);
     for (std::size_t i = 0; i + 2 <= table->size(); i += 2)
       if ((number_at(*table, i, 2) & 0x7fff) > highest)
-        return "a symbol is of a version that the file does not name";
+        return "a symbol has a version that the file does not name";
     return nullptr;
   }
 
@@ -95,8 +95,8 @@ class Bindings {
       const std::uint64_t place = number_at(entries, i, 8), info = number_at(entries, i + 8, 8);
       if ((info & 0xffffffff) == 0) continue;  // R_X86_64_NONE, R_AARCH64_NONE
       if (symbols_ && (info >> 32) >= *symbols_ && (info >> 32) != 0)
-        return "a relocation asks for a symbol that the file does not list";
-      if (!may_be_written(place)) return "a relocation writes outside what the file lets be written";
+        return "a relocation refers to a symbol that the file does not list";
+      if (!may_be_written(place)) return "a relocation writes outside the file's writable segments";
     }
     return nullptr;
   }

@@ -255,28 +255,28 @@ bool read_elf_dynamic(ElfFile& elf, BinaryInfo& info) {
   if (!dynamic.terminated) {
     info.problems.push_back(damaged(*elf.file, count == entry_limit ? "the dynamic section has more than " +
                                                                           std::to_string(entry_limit) +
-                                                                          " entries, and is not read further"
+                                                                          " entries, and was not read further"
                                                                     : "the dynamic section has no end"));
     return false;
   }
   if (dynamic.too_many_needs)
     info.problems.push_back(damaged(*elf.file, "it needs more than " + std::to_string(needed_limit) +
-                                                   " libraries, and not all are looked for"));
+                                                   " libraries, and not all were checked"));
   NameBudget budget(file_name_limit);
   const auto cannot_be_read = [&](std::string_view problem) {
-    info.problems.push_back(
-        damaged(*elf.file, budget.spent() ? "the libraries, paths and versions that it names are more than " +
-                                                std::to_string(file_name_limit >> 20) + " MiB of text"
-                                          : std::string(problem)));
+    info.problems.push_back(damaged(
+        *elf.file, budget.spent() ? "the libraries, paths and versions that it names take more than " +
+                                        std::to_string(file_name_limit >> 20) + " MiB of text"
+                                  : std::string(problem)));
   };
   if (!read_names(elf, budget, info)) {
     cannot_be_read("a name of the dynamic section lies outside its string table");
     return false;
   }
   if (!read_version_needs(elf, budget, info))
-    cannot_be_read("the table of needed symbol versions cannot be followed");
+    cannot_be_read("the table of needed symbol versions cannot be read");
   if (!budget.spent() && !read_version_definitions(elf, budget, info))
-    cannot_be_read("the table of defined symbol versions cannot be followed");
+    cannot_be_read("the table of defined symbol versions cannot be read");
   return true;
 }
 

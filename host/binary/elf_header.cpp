@@ -41,7 +41,7 @@ void check_identification(const Fields& head, const FileView& file, BinaryInfo& 
   constexpr std::size_t padding = 9, identification = 16;
   for (std::size_t at = padding; at < identification; ++at)
     if (head.u8(at) != 0) {
-      info.problems.push_back(damaged(file, "what must be empty in its identification is not"));
+      info.problems.push_back(damaged(file, "reserved bytes of its identification are not zero"));
       return;
     }
 }
@@ -51,7 +51,7 @@ bool read_segments(FileView& file, ElfFile& elf, BinaryInfo& info, std::uint64_t
   const std::uint16_t expected = elf.wide ? 56 : 32;
   if (count == 0) return true;
   if (entry_size != expected) {
-    info.problems.push_back(damaged(file, "the program headers are of an unknown size"));
+    info.problems.push_back(damaged(file, "the program headers have an unknown size"));
     return false;
   }
   if (count > segment_limit) {
@@ -60,7 +60,7 @@ bool read_segments(FileView& file, ElfFile& elf, BinaryInfo& info, std::uint64_t
   }
   std::uint64_t length = std::uint64_t{count} * entry_size;
   if (table > std::numeric_limits<std::uint64_t>::max() - length) {
-    info.problems.push_back(damaged(file, "the program headers lie beyond every possible file"));
+    info.problems.push_back(damaged(file, "the offset of the program headers is impossible"));
     return false;
   }
   if (table + length > file.size()) {
@@ -126,7 +126,7 @@ void take_segments(const ElfFile& elf, FileView& file, BinaryInfo& info) {
   for (const ElfSegment& segment : elf.segments) {
     if (segment.type == PT_LOAD || segment.type == PT_DYNAMIC || segment.type == PT_INTERP) {
       if (segment.offset > std::numeric_limits<std::uint64_t>::max() - segment.file_size)
-        info.problems.push_back(damaged(file, "a segment lies beyond every possible file"));
+        info.problems.push_back(damaged(file, "the offset of a segment is impossible"));
       else if (segment.file_size > 0)
         info.needed_size = std::max(info.needed_size, segment.offset + segment.file_size);
     }

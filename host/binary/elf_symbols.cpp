@@ -199,7 +199,7 @@ Result<SymbolTable> read_elf_symbols(FileView& file) {
     return true;
   });
   if (!followed && table.exports.empty() && table.imports.empty())
-    return fail(damaged(file, "the symbol table cannot be followed"));
+    return fail(damaged(file, "the symbol table cannot be read to its end"));
   table.complete = followed && names_fit && !budget.spent();
   return table;
 }

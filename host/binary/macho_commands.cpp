@@ -160,7 +160,7 @@ class Command {
       info_.memory_size += segment.memory_size;
     const bool fits = segment.offset <= ~std::uint64_t{0} - segment.file_size &&
                       segment.offset + segment.file_size <= ~std::uint64_t{0} - macho_.place.offset;
-    if (!fits) return problem("a segment lies beyond every possible file");
+    if (!fits) return problem("the offset of a segment is impossible");
     const std::uint64_t end = segment.offset + segment.file_size;
     if (segment.file_size > 0) {
       info_.needed_size = std::max(info_.needed_size, macho_.place.offset + end);

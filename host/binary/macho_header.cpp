@@ -68,8 +68,8 @@ bool read_commands(MachoFile& macho, std::uint32_t count, std::uint32_t length, 
     };
     if (!macho.fields(at, 8, command)) return truncated(std::max(at + 8, end));
     const std::uint32_t size = command.u32(4);
-    if (size < 8) return damage("a load command is shorter than its head");
-    if (at + size > end) return damage("a load command is longer than the place of all");
+    if (size < 8) return damage("a load command is shorter than its header");
+    if (at + size > end) return damage("a load command is longer than the space for all load commands");
     if (!macho.fields(at, std::min<std::size_t>(size, 64), command)) return truncated(end);
     take_load_command(macho, at, size, command, info);
     at += size;
@@ -168,7 +168,7 @@ bool read_macho_slice(FileView& file, const MachoPlace& place, MachoFile& macho,
     macho.big_endian = true;
     macho.fields(0, 28, head);
     if (head.u32(0) != MH_MAGIC && head.u32(0) != MH_MAGIC_64) {
-      info.problems.push_back(damaged(file, "a slice does not begin as Mach-O does"));
+      info.problems.push_back(damaged(file, "a slice does not begin with a Mach-O magic number"));
       return false;
     }
   }

@@ -119,7 +119,7 @@ Result<SymbolTable> read_macho_symbols(FileView& file, std::string_view machine)
     table.complete = false;
   if (budget.spent()) table.complete = false;
   if (!table.complete && table.exports.empty() && table.imports.empty())
-    return fail(damaged(file, "the symbol table cannot be followed"));
+    return fail(damaged(file, "the symbol table cannot be read to its end"));
   return table;
 }
 

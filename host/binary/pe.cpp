@@ -40,7 +40,7 @@ void read_pe(FileView& file, BinaryInfo& info) {
   if (!read_pe_header(file, pe, info)) return;
   std::vector<PeImportedLibrary> libraries;
   if (!read_imported_libraries(pe, libraries))
-    info.problems.push_back(damaged(file, "the import table cannot be followed"));
+    info.problems.push_back(damaged(file, "the import table cannot be read to its end"));
   for (PeImportedLibrary& library : libraries)
     (library.delayed ? info.delayed : info.needed).push_back(std::move(library.name));
   Fields exports;

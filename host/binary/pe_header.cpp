@@ -83,7 +83,7 @@ bool read_optional_header(std::uint64_t at, PeFile& pe, BinaryInfo& info) {
   }
   pe.wide = first.u16(0) == 0x20b;
   if (!pe.wide && first.u16(0) != 0x10b) {
-    info.problems.push_back(damaged(file, "the optional header is of an unknown kind"));
+    info.problems.push_back(damaged(file, "the optional header has an unknown format"));
     return false;
   }
   const std::uint64_t fixed_size = pe.wide ? 112 : 96;

@@ -177,7 +177,7 @@ Result<SymbolTable> read_pe_symbols(FileView& file) {
   for (const PeImportedLibrary& library : libraries)
     if (!read_lookup_table(pe, library, table, budget)) table.complete = false;
   if (!table.complete && table.exports.empty() && table.imports.empty())
-    return fail(damaged(file, "the symbol table cannot be followed"));
+    return fail(damaged(file, "the symbol table cannot be read to its end"));
   return table;
 }
 

@@ -41,7 +41,7 @@ Result<FilePosition> place_in_elf(FileView& file, std::string_view symbol, std::
     if (name && !found && !version) keep_example(std::move(*name), others);
     return !found;
   });
-  if (!found && !followed) return fail(damaged(file, "the symbol table cannot be followed"));
+  if (!found && !followed) return fail(damaged(file, "the symbol table cannot be read to its end"));
   if (!found) return FilePosition{};
   // The whole head must be in the part of the segment that the file holds.
   constexpr unsigned STT_FUNC = 2, STT_TLS = 6, STT_GNU_IFUNC = 10;
@@ -81,7 +81,7 @@ Result<FilePosition> place_in_macho(FileView& file, std::string_view machine, st
       keep_example(std::move(found.name), others);
     return !address;
   });
-  if (!address && !followed) return fail(damaged(file, "the symbol table cannot be followed"));
+  if (!address && !followed) return fail(damaged(file, "the symbol table cannot be read to its end"));
   if (!address) return FilePosition{};
   FilePosition place{true, true, 0, macho.offset_of(*address)};
   if (!macho.offset_of(*address + head_size - 1)) place.offset.reset();
@@ -105,7 +105,7 @@ Result<PluginHeader> header_of(FileView& file, std::string_view symbol, std::str
   } else {
     TRY_ASSIGN(BinaryInfo other, read_binary(path_of(file.path())));
     if (!other.problems.empty()) return fail(other.problems.front());
-    return fail(damaged(file, "it does not begin as any library format does"));
+    return fail(damaged(file, "its first bytes match no library format"));
   }
   if (!place.exported) return header;
   header.exports.clear();

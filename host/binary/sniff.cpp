@@ -222,8 +222,8 @@ void sniff(FileView& file, BinaryInfo& info) {
   if (file.size() < 64)
     info.problems.push_back(problem("EH-F03", file, info.sniffed));
   else
-    info.problems.push_back(std::move(problem("EH-F08", file, info.sniffed)
-                                          .with("problem", "it does not begin as any library format does")));
+    info.problems.push_back(std::move(
+        problem("EH-F08", file, info.sniffed).with("problem", "its first bytes match no library format")));
 }
 
 }  // namespace enginehost::binary

@@ -56,8 +56,8 @@ class ClosureWalk {
       closure_.doubts.push_back(
           std::move(diagnose("EH-F08")
                         .with("file", closure_.file)
-                        .with("problem", "it brings more than " + std::to_string(object_limit) +
-                                             " libraries, and not all of their needs were looked at")));
+                        .with("problem", "it needs more than " + std::to_string(object_limit) +
+                                             " libraries, and not all of them were checked")));
     return std::move(closure_);
   }
 

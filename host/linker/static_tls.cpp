@@ -87,7 +87,7 @@ bool judge_alignment(const Machine& machine, Reader& reader, const Wanted& wante
   diagnosis.with("file", closure.file)
       .with("library", (*strictest)->path, "relocations of static TLS")
       .with("alignment", std::to_string(alignment), "PT_TLS")
-      .with("most_alignment", std::to_string(most), "what the process holds");
+      .with("most_alignment", std::to_string(most), "libraries of the process");
   const bool never = wanted.certain && alignment > most;
   (never ? closure.refused : closure.doubts).push_back(std::move(diagnosis));
   return never;
@@ -124,8 +124,9 @@ void judge_static_tls(const Machine& machine, const Request& request, Reader& re
     const Wanted wanted = wanted_by(closure, reader);
     if (wanted.bytes == 0) return;
     Diagnosis diagnosis = reported("EH-L29", closure, wanted);
-    diagnosis.with("problem",
-                   "it wants static thread-local storage, which musl gives no library opened later");
+    diagnosis.with(
+        "problem",
+        "it needs static thread-local storage, which musl gives only to libraries loaded at program start");
     (wanted.certain ? closure.refused : closure.doubts).push_back(std::move(diagnosis));
     return;
   }
