@@ -18,9 +18,9 @@ struct TreeEntry {
   bool operator==(const TreeEntry&) const = default;
 };
 
-// The canonical text has one line per entry, `F|X|L <size> <sha256|target> <path>
-// `, sorted bytewise. The tree id is the sha256 of that text. The list does not come from a folder, so a file
-// system without modes or links does not change the id.
+// The canonical text has one line per entry, `F|X|L <size> <sha256|target> <path>\n`, sorted bytewise. The
+// tree id is the sha256 of that text. The list does not come from a folder, so a file system without modes or
+// links does not change the id.
 struct TreeList {
   std::vector<TreeEntry> entries;
 
