@@ -1,12 +1,12 @@
-// How a caller gives up on a long operation.
+// Cancellation of a long operation.
 #pragma once
 #include <atomic>
 #include <memory>
 
 namespace enginehost {
 
-// A shared flag: copies refer to the same request. Any thread may ask or cancel. Long operations look at it at least
-// every 100 ms and then fail with EH-P10.
+// A shared flag: copies refer to the same request. Long operations check it at least every 100 ms and then fail with
+// EH-P10. Thread safety: any thread may cancel or ask.
 class CancelToken {
  public:
   void cancel() const { flag_->store(true, std::memory_order_relaxed); }

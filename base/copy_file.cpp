@@ -13,11 +13,11 @@
 namespace enginehost {
 namespace fs = std::filesystem;
 
-// Not std::filesystem::copy_file, which says EIO where the disk is full, and not which of the two failed.
+// Not std::filesystem::copy_file, which reports EIO for a full disk and does not show which side failed.
 std::optional<CopyFailure> copy_bytes(int source, int target) {
   calls::Status status{};
   if (calls::fstat(source, &status) != 0) return CopyFailure{true, errno};
-  // The signal SIGXFSZ would end the process, which may be an application's.
+  // SIGXFSZ would end the process, which may be an application's.
   if (static_cast<std::uint64_t>(status.st_size) > file_size_limit()) return CopyFailure{false, EFBIG};
   if (clone_content(target, source)) return std::nullopt;
   std::vector<char> buffer(std::size_t{1} << 20);

@@ -1,4 +1,4 @@
-// The bytes of a file once more.
+// Copies of a file's content.
 #pragma once
 #include <filesystem>
 #include <optional>
@@ -8,17 +8,18 @@
 namespace enginehost {
 
 struct CopyFailure {
-  bool reading = false;  // else writing failed
+  bool reading = false;  // false: writing failed
   int error_number = 0;
 };
 
-// Gives the empty file `target` the bytes of `source`, both open; it shares them where the file system can.
-// What is larger than this process may write is not begun (EFBIG). Nothing when all went well. Any thread.
+// Copies the bytes of `source` into the empty file `target`, both open. The two share blocks where the file system
+// supports it. A file larger than this process may write is not begun (EFBIG). Returns nothing on success. Thread
+// safety: any thread.
 std::optional<CopyFailure> copy_bytes(int source, int target);
 
-// Makes the new file `to` with the bytes of `from`, mode 0644 modified by umask; it shares them where the
-// file system can. Not durable. `to` is absent after a failure: EH-F01 where `from` cannot be read, else as
-// write_file, of the file `named` (for who gives it that name later). Any thread.
+// Creates the file `to` with the bytes of `from`, mode 0644 modified by umask. The two share blocks where the file
+// system supports it. The copy is not durable; after a failure `to` is absent. Errors: EH-F01 if `from` cannot be read,
+// else those of write_file. They name the file `named`, for callers that rename it later. Thread safety: any thread.
 Result<void> write_copy(const std::filesystem::path& from, const std::filesystem::path& to,
                         const std::filesystem::path& named);
 inline Result<void> write_copy(const std::filesystem::path& from, const std::filesystem::path& to) {

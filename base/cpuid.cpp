@@ -5,9 +5,9 @@
 
 #include <cstring>
 #ifdef __GLIBC__
-// In glibc since 2.33 (its manual, "X86-specific Facilities"); weak, so that a program still starts on an
-// older one. Declared here since <sys/platform/x86.h> is not C++ to every compiler: cpuid_array, then
-// active_array.
+// In glibc since 2.33 (its manual, "X86-specific Facilities"). Weak, so that a program still starts with an
+// older glibc. Declared here because some C++ compilers reject <sys/platform/x86.h>. The result is
+// cpuid_array followed by active_array.
 extern "C" const unsigned* __x86_get_cpuid_feature_leaf(unsigned index) __attribute__((weak));
 #endif
 #endif
@@ -26,10 +26,10 @@ Cpuid::Registers ask(std::uint32_t leaf, std::uint32_t sub_leaf) {
 constexpr std::uint32_t first_extended = 0x80000000u, last_of_brand = 0x80000004u;
 
 #ifdef __GLIBC__
-// The loader has asked the processor already, to choose its own memcpy, and keeps what it said.
+// The loader has already queried the processor to choose its memcpy, and keeps the answers.
 bool ask_libc(Cpuid& answers) {
   if (__x86_get_cpuid_feature_leaf == nullptr) return false;
-  // CPUID_INDEX_1 and so on of its <bits/platform/x86.h>.
+  // CPUID_INDEX_1 and so on from <bits/platform/x86.h>.
   constexpr unsigned index_1 = 0, index_7 = 1, index_80000001 = 2, index_7_1 = 6;
   const auto leaf = [](unsigned index) {
     const unsigned* said = __x86_get_cpuid_feature_leaf(index);
@@ -72,7 +72,7 @@ const Cpuid& cpuid_of_this_processor() {
 }
 
 std::string processor_brand() {
-  // Every processor with 64-bit mode ("lm") has the brand's leaves.
+  // Every processor with 64-bit mode ("lm") has the brand leaves.
   constexpr std::uint32_t long_mode = 1u << 29;
   if ((cpuid_of_this_processor().extended1.edx & long_mode) == 0 &&
       ask(first_extended, 0).eax < last_of_brand)

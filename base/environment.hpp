@@ -1,5 +1,5 @@
-// Reading the process's environment. What configures EngineHost is read by host/settings only; this is for
-// facts about the process itself.
+// The process's environment, read for facts about the process. Only host/settings reads the variables that configure
+// EngineHost.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -7,11 +7,12 @@
 
 namespace enginehost {
 
-// The variable's text, or nothing when it is not set. Any thread, as long as nobody changes the environment.
+// Returns the variable's text, or nothing if it is not set. Thread safety: any thread, while nobody changes the
+// environment.
 std::optional<std::string> environment_variable(const char* name);
 
-// Tells whether anything in the environment has changed since; not the same in other processes, and no
-// protection against people. Any thread, as long as nobody changes the environment.
+// Returns a digest that changes when anything in the environment changes. It differs between processes and is not
+// collision-proof against an attacker. Thread safety: any thread, while nobody changes the environment.
 std::uint64_t environment_digest();
 
 }  // namespace enginehost

@@ -1,4 +1,4 @@
-// What lies below a folder: space, and what its file system keeps. Any thread.
+// Properties of the file system below a folder, such as free space. Thread safety: any thread.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -11,47 +11,47 @@ struct Space {
   std::uint64_t free = 0, total = 0;  // bytes; `free` is what this user may still write
   bool no_more_files = false;         // the file system has no inode left
 };
-// Nothing where it cannot be asked.
+// Returns nothing if the system does not report it.
 std::optional<Space> space_below(const std::filesystem::path& folder);
 
-// Other machines may work in it at the same time, and locks may or may not be kept.
+// Returns true for a file system that other machines may use at the same time. Locks may or may not work there.
 bool is_shared_file_system(const std::filesystem::path& folder);
 
-// True where a folder's times (mtime, ctime) are known to become others whenever a name is put into it, taken
-// out or given to another file, so that unchanged times vouch for the names. False where that is
-// not known, as of file systems of other machines and those that a program makes up.
+// Returns true if a folder's times (mtime, ctime) are known to change whenever a name is added, removed or given to
+// another file. Unchanged times then prove unchanged names. Returns false if that is not known, as for network file
+// systems and FUSE.
 bool times_reflect_names(const std::filesystem::path& folder);
 
-// False where all files show one mode (FAT; Windows, where access lists stand in the place of modes).
+// Returns false if all files show one mode (FAT; Windows, which has access lists instead of modes).
 bool keeps_modes(const std::filesystem::path& folder);
 
-// Mounted so that nothing in it may run.
+// Returns true if the mount forbids running programs (noexec).
 bool forbids_execution(const std::filesystem::path& folder);
 
-// How the folder is mounted, as far as it decides what may run from there: "rw", "ro noexec"; empty where it
-// cannot be asked, such as for a folder that is not there.
+// Returns the mount flags that decide what may run there: "rw", "ro noexec". Empty if they cannot be read, for example
+// because the folder is missing.
 std::string mount_flags(const std::filesystem::path& folder);
 
-// The largest file this process may write; UINT64_MAX without a limit.
+// Returns the largest file size this process may write; UINT64_MAX without a limit.
 std::uint64_t file_size_limit();
 
-// Makes the empty file `to` share the content of `from`, where the file system can; false where it cannot.
+// Makes the empty file `to` share the content of `from`. Returns false if the file system cannot.
 bool clone_content(int to, int from);
 
-// Asks for these written bytes to be brought to the disk soon; waits for nothing.
+// Starts writing these bytes to the disk; does not wait.
 void begin_writing_out(int file, std::uint64_t from, std::uint64_t size);
 
-// From now on what is passed over in the file and never written is a hole, where the file system can.
+// Makes skipped ranges of the file holes from now on, where the file system supports them.
 void allow_holes(int file);
 
-// Where the first hole behind `from` begins: the file's end where it has none. Nothing where the file system
-// tells no holes.
+// Returns where the first hole after `from` begins; the file's end if there is none. Returns nothing if the file system
+// does not report holes.
 std::optional<std::uint64_t> first_hole(int file, std::uint64_t from);
 
-// Waits until all below the folder is on the disk. False with errno when it cannot be brought there.
+// Waits until everything below the folder is on the disk. Returns false and sets errno on failure.
 bool write_out_below(const std::filesystem::path& folder);
 
-// Two names change hands at once; false where the file system or the system knows no such thing.
+// Swaps two names atomically. Returns false if the file system or the system does not support it.
 bool exchange_names(const std::filesystem::path& one, const std::filesystem::path& other);
 
 }  // namespace enginehost

@@ -18,9 +18,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Into a file that is empty.
+// Writes to an empty file.
 Result<void> write_all(int file, std::string_view bytes) {
-  // The signal SIGXFSZ would end the process, which may be an application's.
+  // SIGXFSZ would end the process, which may be an application's.
   if (bytes.size() > file_size_limit()) return fail(diagnose_errno("EH-F17", EFBIG));
   while (!bytes.empty()) {
     const ssize_t written = calls::write(file, bytes.data(), bytes.size());
@@ -33,19 +33,18 @@ Result<void> write_all(int file, std::string_view bytes) {
   return {};
 }
 
-// "No space left" is said of inodes, too, and df then shows room.
+// ENOSPC may also mean that no inode is left; df then shows free space.
 void report_inodes(Diagnosis& diagnosis, int error_number, const fs::path& folder) {
   if (error_number != ENOSPC) return;
   auto space = space_below(folder);
-  // It may be the folder that could not be made.
+  // The folder itself may be what could not be created.
   for (fs::path above = folder; !space && above.has_relative_path(); space = space_below(above))
     above = above.parent_path();
   if (space && space->no_more_files) diagnosis.with("free_inodes", "0", "statvfs");
 }
 
-// An absolute path that lexically_normal() would leave as it is: no empty element, none that is "." or "..",
-// no "/" at its end.
-// Drive letters and other roots are left to the general answer.
+// Returns whether lexically_normal() would leave the absolute path as it is: no empty, "." or ".." element
+// and no trailing "/". Drive letters and other roots are left to the general code.
 bool is_plain(std::basic_string_view<fs::path::value_type> path) {
   constexpr fs::path::value_type one_dot[] = {'.', 0}, two_dots[] = {'.', '.', 0};
   if (path.size() < 2 || path.front() != '/' || path.back() == '/') return false;
@@ -109,8 +108,8 @@ Result<FileDescriptor> opened_with(calls::Status& status, const fs::path& file, 
 Result<std::string> read_once(const fs::path& file, std::uint64_t limit, std::string_view code) {
   calls::Status status{};
   TRY_ASSIGN(const FileDescriptor opened, opened_with(status, file, code));
-  // One byte more than there should be is asked for: who then gets just what there should be has it all.
-  // Files of the kernel tell no size, or a wrong one, and are read until they give nothing.
+  // Asks for one byte more than expected, so that a result of the expected size is complete. Kernel files
+  // report no size or a wrong one, and are read until they end.
   constexpr std::uint64_t usual = 4096, most_at_once = 1u << 24;
   const std::uint64_t size = S_ISREG(status.st_mode) ? static_cast<std::uint64_t>(status.st_size) : 0;
   std::string bytes;
@@ -134,7 +133,8 @@ Result<std::string> read_once(const fs::path& file, std::uint64_t limit, std::st
   }
 }
 
-// On the way to a folder that cannot be made: the system says of such a link that the file exists.
+// Returns a dangling link on the way to a folder that cannot be created, because the system reports EEXIST
+// for it.
 std::string link_to_nothing(const fs::path& folder) {
   std::error_code error;
   for (fs::path at = folder; at.has_relative_path(); at = at.parent_path())
@@ -151,8 +151,7 @@ Result<FileDescriptor> open_to_read(const fs::path& file, std::string_view code)
   return opened_with(status, file, code);
 }
 
-// On NFS an open file that another machine replaced by a rename can be read only after it is opened by its
-// name again.
+// On NFS, an open file that another machine replaced by a rename must be opened again by its name.
 Result<std::string> read_file(const fs::path& file, std::uint64_t limit, std::string_view code) {
   for (int tries = 1;; ++tries) {
     auto bytes = read_once(file, limit, code);
@@ -169,7 +168,7 @@ std::string read_kernel_file(const fs::path& file) {
 
 namespace {
 
-// 0 or an errno. Not create_directories, whose folders everybody may write where the umask is 0.
+// Returns 0 or an errno. Not create_directories, whose folders are writable by everybody if the umask is 0.
 int make_folder(const fs::path& folder) {
   if (calls::mkdir(folder.c_str(), 0755) == 0) return 0;
   const int why = errno;
@@ -177,15 +176,15 @@ int make_folder(const fs::path& folder) {
   if (fs::is_directory(folder, not_examined)) return 0;
   const fs::path parent = folder.parent_path();
   if (why == EEXIST) {
-    // Something has the name: a file, a link to nothing, or what cannot be looked at.
+    // Something has the name: a file, a dangling link, or something inaccessible.
     const int looked = not_examined.default_error_condition().value();
     return looked == 0 || looked == ENOENT ? ENOTDIR : looked;
   }
   if (why != ENOENT || parent.empty() || parent == folder) return why;
   if (const int failure = make_folder(parent); failure != 0) return failure;
   if (calls::mkdir(folder.c_str(), 0755) == 0) return 0;
-  const int why_at_last = errno;  // looking at the folder sets errno too
-  // Another process may have been first.
+  const int why_at_last = errno;  // is_directory changes errno
+  // Another process may have created it first.
   return fs::is_directory(folder, not_examined) ? 0 : why_at_last;
 }
 
@@ -203,7 +202,7 @@ Result<void> make_folders(const fs::path& folder) {
 }
 
 Result<void> write_file(const fs::path& file, std::string_view bytes, bool durable) {
-  // The name is cut, so that a file whose own name is as long as the file system allows can be written too.
+  // The name is shortened, because the file's own name may already have the maximum length.
   fs::path name(".");
   name += file.filename().native().substr(0, 64);
   name += "." + random_hex(6);
@@ -252,7 +251,7 @@ Result<fs::path> make_private_folder(const fs::path& parent, std::string_view pr
 }
 
 Result<void> sync_folder(const fs::path& folder) {
-  // The folder of a name alone.
+  // The folder of a plain name.
   const fs::path named = folder.empty() ? fs::path(".") : folder;
   const FileDescriptor opened(calls::open(named.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!opened.valid() || (calls::fsync(opened.get()) != 0 && errno != EINVAL))
@@ -288,9 +287,8 @@ Diagnosis write_failure(int error_number, const fs::path& file, const fs::path& 
 
 namespace {
 
-// For names where the system gives no random bytes: no two calls on a machine have the same process, counter
-// and time, and the address differs from start to start. Mixed as splitmix64 does it, so that all digits
-// differ.
+// Names without the system's random bytes: no two calls on a machine share process, counter and time, and the
+// address differs from start to start. The mixing is splitmix64, so that all digits differ.
 void fill_with_what_differs(std::vector<unsigned char>& into) {
   static std::atomic<std::uint64_t> calls_before{0};
   using std::chrono::steady_clock, std::chrono::system_clock;
@@ -327,7 +325,7 @@ std::string random_hex(std::size_t bytes) {
 }
 
 bool is_below(const fs::path& child, const fs::path& parent) {
-  // Asked of every library of the process at every open; the general answer takes some microseconds for each.
+  // Fast path: every open asks this for every library, and the general code takes some microseconds each.
   if (const fs::path::string_type& file = child.native(), &folder = parent.native();
       is_plain(file) && is_plain(folder))
     return file.starts_with(folder) && (file.size() == folder.size() || file[folder.size()] == '/');

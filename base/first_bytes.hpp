@@ -8,8 +8,7 @@
 
 namespace enginehost {
 
-// The first eight bytes of a word as one number, for a switch over words that differ there: to compare with
-// each of twenty words by itself is twenty calls.
+// Returns the first eight bytes of a word as one number, so that a switch can replace up to twenty comparisons.
 constexpr std::uint64_t first_bytes(std::string_view word) {
   std::uint64_t bytes = 0;
   if (!std::is_constant_evaluated() && std::endian::native == std::endian::little) {

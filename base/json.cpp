@@ -11,7 +11,8 @@ namespace {
 
 using Library = nlohmann::ordered_json;
 
-// Walks the text and counts what was read, since the library tells positions of its own errors only.
+// Iterates over the text and counts what was read, because the library reports only the positions of its own
+// errors.
 class CountingIterator {
  public:
   using iterator_category = std::input_iterator_tag;
@@ -40,7 +41,7 @@ class CountingIterator {
   std::size_t* count_;
 };
 
-// Builds a Json from the library's events and refuses what a lenient reader would let pass.
+// Builds a Json from the library's events and refuses what a lenient reader would accept.
 class SaxReader : public nlohmann::json_sax<Library> {
  public:
   explicit SaxReader(const JsonLimits& limits) : limits_(limits) {}
@@ -57,7 +58,7 @@ class SaxReader : public nlohmann::json_sax<Library> {
   }
   bool number_float(number_float_t value, const string_t& text) override {
     if (!std::isfinite(value)) return refuse("the number " + text + " is out of range");
-    // The library hands integers beyond 64 bits over as floats; they are not silently rounded here.
+    // The library delivers integers beyond 64 bits as floats; they are not silently rounded here.
     if (text.find_first_of(".eE") == string_t::npos)
       return refuse("the integer " + text + " needs more than 64 bits");
     return place(Json(value));
@@ -75,7 +76,7 @@ class SaxReader : public nlohmann::json_sax<Library> {
   bool end_array() override { return close(); }
   bool parse_error(std::size_t, const std::string& token, const Library::exception& error) override {
     if (error.id == 406) return refuse("the number " + token + " is out of range");
-    // "[json.exception.parse_error.101] parse error at ...": the library's own name says nothing to a reader.
+    // "[json.exception.parse_error.101] parse error at ...": the prefix means nothing to users.
     const std::string_view said = error.what();
     const std::size_t name_end = said.find("] ");
     return refuse(std::string(said.substr(name_end == std::string_view::npos ? 0 : name_end + 2)));
@@ -101,7 +102,7 @@ class SaxReader : public nlohmann::json_sax<Library> {
     } else if (open_.back().value.is_array()) {
       open_.back().value.push(std::move(value));
     } else {
-      // key() has refused duplicates already, so the member is appended without a search.
+      // key() has already refused duplicates, so the member is appended without a search.
       const_cast<Json::Object&>(open_.back().value.as_object())
           .emplace_back(std::move(open_.back().key), std::move(value));
     }
@@ -141,7 +142,7 @@ Library to_library(const Json& value) {
   return nullptr;
 }
 
-// Never destroyed, as those below: threads may still read documents while the process ends.
+// Never destroyed, like those below, because threads may still read documents while the process ends.
 const Json& null_value() {
   static const Json& value = *new Json;
   return value;
@@ -234,7 +235,7 @@ Result<Json> parse_json(std::string_view text, std::string_view name, const Json
                     .with("document", name)
                     .with("problem", "it is " + std::to_string(text.size()) + " bytes long; the limit is " +
                                          std::to_string(limits.bytes)));
-  // The library takes a NUL byte between tokens for the end of the text and would ignore what follows it.
+  // The library takes a NUL byte between tokens for the end and would ignore the rest.
   if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos)
     return fail(diagnose("EH-M01")
                     .with("document", name)

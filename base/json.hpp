@@ -1,4 +1,4 @@
-// A JSON value, a strict reader and a writer. The parsing library stays in json.cpp, so this header is cheap.
+// A JSON value, a strict reader and a writer. The parsing library is confined to json.cpp.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -12,7 +12,8 @@
 namespace enginehost {
 
 // A JSON document or a part of one. Objects keep the order in which members were added, so that output is stable.
-// A plain value: copies are deep; const use from several threads is safe.
+//
+// Thread safety: a plain value with deep copies; const use from several threads is safe.
 class Json {
  public:
   using Array = std::vector<Json>;
@@ -47,7 +48,7 @@ class Json {
   bool is_object() const { return std::holds_alternative<Object>(value_); }
   const char* type_name() const;  // "object", "string", ... for messages
 
-  // Each returns what is held or, for another type, the fallback / an empty value. They never throw.
+  // Each returns the held value, or the fallback (an empty value) for another type. They never throw.
   bool as_bool(bool fallback = false) const;
   std::int64_t as_integer(std::int64_t fallback = 0) const;
   double as_number(double fallback = 0) const;
@@ -55,16 +56,16 @@ class Json {
   const Array& as_array() const;
   const Object& as_object() const;
 
-  // The member of that name, or nullptr (also when this is not an object).
+  // Returns the member of that name, or nullptr (also if this is not an object).
   const Json* find(std::string_view name) const;
-  // The member of that name, or a null value.
+  // Returns the member of that name, or a null value.
   const Json& operator[](std::string_view name) const;
-  // Sets a member (the last one set wins); makes an object out of null. Returns *this for chaining.
+  // Sets a member (the last one wins) and turns null into an object. Returns *this for chaining.
   Json& set(std::string_view name, Json value);
-  // Appends an element; makes an array out of null.
+  // Appends an element and turns null into an array.
   Json& push(Json value);
 
-  // indent < 0: one line. Text is UTF-8; bytes that are not are replaced by U+FFFD.
+  // Returns the document as UTF-8 text, on one line if indent < 0. Invalid bytes are replaced by U+FFFD.
   std::string dump(int indent = -1) const;
 
   bool operator==(const Json& other) const = default;
@@ -78,9 +79,9 @@ struct JsonLimits {
   std::size_t depth = 32;        // of nested arrays and objects
 };
 
-// Reads one document, strictly: duplicate members, integers beyond 64 bits, numbers that overflow a double, trailing
-// text, too deep or too long are errors. `name` (a path or URL) is only for the diagnosis, EH-M01 with the evidence
-// "document", "problem" and "position" (byte offset).
+// Reads one document, strictly. Duplicate members, integers beyond 64 bits, numbers that overflow a double, trailing
+// text, and documents that are too deep or too long are errors. `name` (a path or URL) appears only in the diagnosis.
+// Errors: EH-M01 with "document", "problem" and "position" (byte offset).
 Result<Json> parse_json(std::string_view text, std::string_view name, const JsonLimits& limits = {});
 
 }  // namespace enginehost

@@ -15,10 +15,10 @@ constexpr bool case_insensitive = fs::path::preferred_separator == '\\';
 
 struct Url {
   std::string scheme, user, host, port, path;
-  std::string rest;  // from '?' or '#' on: such a path is no repository's, and stays
+  std::string rest;  // from '?' or '#' on; kept, because a repository has none
 };
 
-// Nothing when readers of URLs would disagree about its host.
+// Returns nothing if URL parsers would disagree about the host.
 std::optional<Url> parts_of(std::string_view text) {
   Url url;
   url.scheme = to_lower(text.substr(0, text.find(':')));
@@ -49,7 +49,7 @@ std::string text_of(const Url& url) {
          url.rest;
 }
 
-// The elements without "." and "..", as RFC 3986 (5.2.4) takes them away.
+// Returns the elements without "." and ".." (RFC 3986, 5.2.4).
 std::vector<std::string> elements_of(std::string_view path) {
   std::vector<std::string> kept;
   if (path.starts_with('/')) path.remove_prefix(1);
@@ -74,7 +74,7 @@ int value_of_digit(char c) {
   return -1;
 }
 
-// "%72" is "r" and "%2f" is "%2F"; what means something in a URL stays written as %XX.
+// Decodes "%72" to "r" and normalizes "%2f" to "%2F"; characters with a meaning in a URL stay escaped.
 std::string without_needless_escapes(std::string_view text) {
   constexpr std::string_view digits = "0123456789ABCDEF";
   std::string result;
@@ -96,8 +96,8 @@ std::string without_needless_escapes(std::string_view text) {
   return result;
 }
 
-// Where "folder/.." leads: out of the folder that a link leads to, as the file system goes. Windows takes
-// ".." away before it looks, and so is it done here where there is nothing.
+// Returns the target of "folder/..": the parent of a link's target, as the file system resolves it. Windows,
+// and this function for a missing folder, removes ".." from the text first.
 fs::path out_of(const fs::path& folder) {
   std::error_code error;
   if (!case_insensitive && fs::is_symlink(fs::symlink_status(folder, error)))

@@ -1,4 +1,4 @@
-// For libraries that convert file names by the locale.
+// A guard for libraries that convert file names by the locale.
 #pragma once
 #ifdef _WIN32
 #include "base/windows/names_in_utf8.hpp"

@@ -1,15 +1,15 @@
-// Values that a forked child must not take over from its parent: locks that a thread holds which the child
-// has not, and what is open under the parent's name.
+// Values that a forked child must not share with its parent: locks held by threads that the child lacks, and files
+// opened under the parent's identity.
 #pragma once
 #include <atomic>
 
 namespace enginehost {
 
-// How many forks lie between this process and the one that loaded this code. Takes no system call; any
-// thread. A child that was made without the C library's fork() is not told from its parent.
+// Returns the number of forks between this process and the one that loaded this code. A child made without the C
+// library's fork() counts as its parent. Makes no system call. Thread safety: any thread.
 unsigned generation_of_process();
 
-// Made when it is first asked for, in each process again; never destroyed. Any thread.
+// A value created on first use in each process and never destroyed. Thread safety: any thread.
 template <class Value>
 class PerProcess {
  public:
@@ -29,7 +29,7 @@ class PerProcess {
  private:
   struct Made {
     unsigned generation;
-    Made* of_parent;  // left as it was
+    Made* of_parent;  // never freed
     Value value;
   };
   std::atomic<Made*> made_{nullptr};

@@ -7,7 +7,7 @@ namespace {
 
 std::uint32_t byte_of(char c) { return static_cast<unsigned char>(c); }
 
-// The bytes of the character that the text begins with, and which it is; 0 bytes when it begins with none.
+// The first character of the text and its length in bytes; 0 bytes if the text does not begin with one.
 struct Character {
   std::size_t bytes = 0;
   std::uint32_t point = 0;

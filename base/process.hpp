@@ -1,4 +1,4 @@
-// What a system tells of processes, and of itself as what they run on. Any thread.
+// Facts about processes and about the running system. Thread safety: any thread.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -6,31 +6,30 @@
 
 namespace enginehost {
 
-// From the system's generator of random bytes; waits until there are some. False where the system gives none:
-// what `into` holds then is anything.
+// Fills the buffer from the system's random generator; waits until it is seeded. Returns false if the system has none;
+// the content of `into` is then undefined.
 [[nodiscard]] bool fill_with_random_bytes(unsigned char* into, std::size_t size);
 
-// One text from start to start of the machine, another after the next; empty where the system tells none. On
-// Linux the kernel's boot_id.
+// Returns a text that differs after each boot; empty if the system has none. On Linux the kernel's boot_id.
 std::string boot_id();
 
-// When the machine was started, by its clocks as they are now: nanoseconds since 1970. Until somebody sets
-// the time, two answers of one start differ by what passes between the readings of two clocks, and those of
-// two starts or machines by the time between them. Takes no system call on Linux; 0 where no clock counts
-// from the start (Windows, as far as it is used here).
+// Returns when the machine booted, by its current clocks, in nanoseconds since 1970. Two answers within one boot differ
+// by the time between two clock readings, until somebody sets the time. Answers of two boots or machines differ by the
+// time between their boots. Takes no system call on Linux. Returns 0 on Windows, where no clock used here counts from
+// the boot.
 std::int64_t boot_moment_ns();
 
-// When this process began, in units of the system's own, to tell two that had one number apart; empty when
-// there is none.
+// Returns when a process began, in units of the system, to distinguish two processes with the same number. Empty if
+// there is no such process.
 std::string start_time_of_process(std::int64_t process);
 
-// Who this process acts as: "1000" where users are numbers, a name on Windows.
+// Returns the effective user: "1000" where users are numbers, a name on Windows.
 std::string effective_user();
 
-// The environment variable that names the user's home folder: "HOME", on Windows "USERPROFILE".
+// Returns the variable that names the user's home folder: "HOME", on Windows "USERPROFILE".
 const char* home_variable();
 
-// The running program's file; empty when the system does not tell it.
+// Returns the running program's file; empty if the system does not report it.
 std::string executable_path();
 
 }  // namespace enginehost

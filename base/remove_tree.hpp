@@ -1,13 +1,13 @@
-// Removing a folder with all that is in it.
+// Removal of a folder with its content.
 #pragma once
 #include <filesystem>
 #include <system_error>
 
 namespace enginehost {
 
-// What cannot be removed stays, and the first reason is in `error`; a folder that is not there is no error. Links are
-// removed, not followed. Not std::filesystem::remove_all: that of libstdc++ goes round for ever on Windows where
-// something inside is held open, since its name stays until it is closed. Any thread.
+// Removes as much as possible and puts the first reason for a failure into `error`. A missing folder is no error. Links
+// are removed, not followed. std::filesystem::remove_all of libstdc++ is not used because it loops forever on Windows
+// when something inside is open. Thread safety: any thread.
 void remove_tree(const std::filesystem::path& folder, std::error_code& error);
 
 }  // namespace enginehost

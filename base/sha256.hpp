@@ -1,5 +1,5 @@
-// SHA-256 (FIPS 180-4) through OpenSSL, on Windows through CNG (bcrypt.dll). An object is used by one thread
-// at a time.
+// SHA-256 (FIPS 180-4) through OpenSSL, on Windows through CNG (bcrypt.dll). Thread safety: one thread at a time per
+// object.
 #pragma once
 #include <filesystem>
 #include <memory>
@@ -18,7 +18,7 @@ class Sha256 {
   Sha256& operator=(Sha256&&) noexcept;
   ~Sha256();
   void update(std::string_view bytes);
-  std::string hex();  // 64 lower-case digits; the object is spent
+  std::string hex();  // 64 lower-case digits; call it once
 
  private:
   struct State;
@@ -27,10 +27,10 @@ class Sha256 {
 
 std::string sha256_hex(std::string_view bytes);
 
-// Reads the file in pieces. Fails as read_file does, with code EH-F01.
+// Reads the file in pieces. Errors: as read_file, with code EH-F01.
 Result<std::string> sha256_of_file(const std::filesystem::path& file);
 
-// True for 64 lower-case hexadecimal digits.
+// Returns true for 64 lower-case hexadecimal digits.
 bool is_sha256_hex(std::string_view text);
 
 }  // namespace enginehost

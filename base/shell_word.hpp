@@ -1,13 +1,13 @@
-// A word of a command line that is printed for a person.
+// Quoting for command lines that are printed for people.
 #pragma once
 #include <string>
 #include <string_view>
 
 namespace enginehost {
 
-// So that who pastes it gives the program exactly this argument: as it is where that does, else quoted.
-// Elsewhere for sh and those like it (bash, zsh); on Windows for cmd and PowerShell at once. A path that
-// begins with "-" is still one: no quoting changes what a program makes of it.
+// Returns the argument as a shell must read it, quoted if needed, so that a pasted command passes exactly this
+// argument. The quoting is for sh and compatible shells (bash, zsh); on Windows for both cmd and PowerShell. A leading
+// "-" is not protected: no quoting changes how a program reads it.
 std::string shell_word(std::string_view text);
 
 }  // namespace enginehost

@@ -47,7 +47,7 @@ std::string format_bytes(std::uint64_t bytes) {
   static constexpr const char* units[] = {"KiB", "MiB", "GiB", "TiB"};
   double value = static_cast<double>(bytes) / 1024;
   std::size_t unit = 0;
-  // What would be rounded to 1024 is one of the next unit; what would be rounded to 10.0 has no decimal.
+  // A value that rounds to 1024 moves to the next unit; one that rounds to 10.0 has no decimal.
   while (value >= 1023.5 && unit + 1 < std::size(units)) {
     value /= 1024;
     ++unit;
@@ -79,9 +79,8 @@ std::optional<std::int64_t> parse_integer(std::string_view text) {
 }
 
 bool matches_pattern(std::string_view path, std::string_view pattern) {
-  // reached[t]: the pattern so far can have used the first t characters of the path. Every step of the
-  // pattern moves the whole set, so that the time is bounded by the product of both lengths, whatever the
-  // stars.
+  // reached[t]: the pattern so far can match the first t characters of the path. Each pattern step updates
+  // the whole set, so the time is bounded by the product of both lengths.
   std::vector<bool> reached(path.size() + 1), next(path.size() + 1);
   reached[0] = true;
   for (std::size_t p = 0; p < pattern.size();) {

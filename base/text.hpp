@@ -1,4 +1,4 @@
-// Small text helpers that several modules need.
+// Text functions that several modules need.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -8,26 +8,27 @@
 
 namespace enginehost {
 
-// split("a::b", ':') is {"a","","b"}; an empty text has one empty element, as ld.so reads search paths.
+// Splits at each separator: split("a::b", ':') is {"a","","b"}. An empty text has one empty element, as ld.so reads
+// search paths.
 std::vector<std::string> split(std::string_view text, char separator);
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
 std::string_view trim(std::string_view text);
 std::string to_lower(std::string_view text);  // ASCII only
 
-// "1.9 GiB", "64 KiB", "12 bytes": binary units, as people compare with what their disk tools print.
+// Returns "1.9 GiB", "64 KiB" or "12 bytes", in binary units.
 std::string format_bytes(std::uint64_t bytes);
 
-// Each "scheme://user:password@" in it without what lies before the '@': what is told, kept or handed on holds nobody's
-// password.
+// Removes the user and password from each "scheme://user:password@", so that no password is printed, stored or passed
+// on.
 std::string without_passwords(std::string_view text);
 
-// The whole text as a decimal number, or nothing.
+// Returns the whole text as a decimal number, or nothing.
 std::optional<std::int64_t> parse_integer(std::string_view text);
 
-// `*` matches within a path element, `**` across them, `?` one character other than '/'.
+// Returns whether a path matches: `*` within a path element, `**` across elements, `?` one character except '/'.
 bool matches_pattern(std::string_view path, std::string_view pattern);
 
-// At most `limit` edits away, for "did you mean"; nothing when no candidate is near.
+// Returns the nearest candidate at most `limit` edits away, for "did you mean"; nothing if none is that near.
 std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& candidates,
                                    std::size_t limit = 3);
 

@@ -1,12 +1,12 @@
-// Errors of the system that tell of the moment, not of the file.
+// System errors that may be over at the next try.
 #pragma once
 #include <string_view>
 
 namespace enginehost {
 
-// Whether what kept a file from being read may be over the next time: no descriptor is free, no memory, a disk or a server
-// failed. Who goes on as if the file were not there then forgets what it says. Of errno, or of its name (error_name()), as
-// diagnoses hold it ("errno").
+// Returns whether a failed read may succeed the next time: no free descriptor, no memory, or a failing disk or server.
+// A caller must not treat such a file as missing. Takes an errno, or its name (error_name()), which diagnoses hold
+// ("errno").
 bool is_transient(int error_number);
 bool is_transient(std::string_view error_name);
 

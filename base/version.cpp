@@ -34,7 +34,7 @@ bool is_word(std::string_view found, std::string_view word) {
                     [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; });
 }
 
-// Takes "rc1", ".rc.1" or "-RC-1" off the front when its word is one of these.
+// Removes "rc1", ".rc.1" or "-RC-1" from the front if its word is one of these.
 bool take_mark(std::string_view& text, std::initializer_list<std::string_view> words,
                std::string_view& number) {
   std::string_view rest = text;
@@ -50,13 +50,13 @@ bool take_mark(std::string_view& text, std::initializer_list<std::string_view> w
   return true;
 }
 
-// What follows the numbers of a release.
+// The part of a version after the release numbers.
 struct Marks {
   // Before the release (0 only under development, 1 alpha, 2 beta, 3 candidate), 4 the release itself.
   int stage = 4;
   bool is_post = false, is_dev = false;
   std::string_view stage_number, post_number, dev_number;
-  std::string_view rest;  // what is none of PEP 440
+  std::string_view rest;  // the part that is not PEP 440
 };
 
 Marks marks_of(std::string_view text) {
@@ -79,7 +79,7 @@ Marks marks_of(std::string_view text) {
   return marks;
 }
 
-// A text read from its front: "1!2.0.1rc1+cpu" is epoch 1, release 2.0.1, and the rest.
+// A version text parsed from its front: "1!2.0.1rc1+cpu" is epoch 1, release 2.0.1, and the rest.
 struct VersionText {
   explicit VersionText(std::string_view version) : release(version.substr(0, version.find('+'))) {
     if (release.size() > 1 && (release[0] == 'v' || release[0] == 'V') && is_digit(release[1]))
@@ -90,7 +90,7 @@ struct VersionText {
     epoch = number;
     release = rest.substr(1);
   }
-  // The next number of the release; false: there is none, and what is left begins with the marks.
+  // Reads the next number of the release; false if there is none, and the rest begins with the marks.
   bool next(std::string_view& number) {
     const std::string_view rest = release.starts_with('.') && begun ? release.substr(1) : release;
     if (rest.empty() || !is_digit(rest[0]) || (begun && rest.size() == release.size())) return false;
@@ -107,8 +107,8 @@ struct Condition {
   std::string_view comparison, version;
 };
 
-// The parts of a text one after another, of an empty text one empty part. Deciding compares versions by the
-// hundred, so that nothing here is copied or kept.
+// The parts of a text in order; an empty text has one empty part. Nothing is copied, because choosing a build
+// compares hundreds of versions.
 class Parts {
  public:
   Parts(std::string_view text, char separator) : rest_(text), separator_(separator) {}
@@ -133,7 +133,7 @@ Condition condition_of(std::string_view text) {
   return {one.substr(0, length), length == std::string_view::npos ? "" : trim(one.substr(length))};
 }
 
-// Part by part, numbers as numbers and other text as text.
+// Compares part by part: numbers as numbers, other text as text.
 std::strong_ordering compare_others(std::string_view left, std::string_view right) {
   Parts left_parts(left, '.'), right_parts(right, '.');
   for (;;) {
@@ -210,7 +210,7 @@ bool has_version_prefix(std::string_view version, std::string_view prefix) {
   while (wanted.next(wanted_number)) {
     is_longer = true;
     std::string_view number = "0";
-    // What has no number at all is no version that goes on with zeros.
+    // A text without any number is no version, so missing numbers are not zeros.
     if (!found.next(number) && !found.begun) return false;
     if (compare_numbers(number, wanted_number) != 0) return false;
   }

@@ -45,7 +45,7 @@ class Checker {
     if (!build.empty()) problem.diagnosis.with("build", build);
     violations_.push_back({invariant, build, std::move(problem)});
   }
-  // `why`: the errno of the look at it.
+  // `why`: the errno of the check.
   void note_missing(const char* invariant, const std::string& build, const fs::path& what, int why) {
     const bool missing = why == ENOENT || why == ENOTDIR;
     note(invariant, build,
@@ -70,7 +70,7 @@ class Checker {
     auto problem = problem_of(folder, entry, options_.deep || closely, &digests_);
     return problem ? problem : mode_problem_of(folder, entry);
   }
-  // Of what a folder holds that cannot be read nothing is known. One that is not there holds nothing.
+  // A folder that cannot be read may hold anything. A missing one holds nothing.
   static bool is_unread(const std::error_code& error) {
     return error && error != std::errc::no_such_file_or_directory && error != std::errc::not_a_directory;
   }
@@ -121,7 +121,7 @@ class Checker {
   Digests digests_;
   std::map<std::string, std::string> owner_;  // tree -> a build that it belongs to
   std::set<std::string> views_;
-  std::map<fs::path, std::string> records_;  // as they were read
+  std::map<fs::path, std::string> records_;  // the text that was read
   std::set<fs::path> unread_;                // folders
   bool all_read_ = true;
   std::vector<Violation> violations_;
@@ -132,7 +132,7 @@ Result<void> Checker::records() {
     const fs::path file = root_ / "refs" / path_of(name);
     if (!name.ends_with(".ref") || name.front() == '.') continue;
     std::error_code error;
-    // Who made a folder of a record lost that: its build is damaged.
+    // A folder in a record's place destroyed the record: its build is damaged.
     if (is_no_record(file) && !fs::is_directory(fs::symlink_status(file, error))) {
       if (options_.build.empty())
         note("I2", "",
@@ -148,8 +148,8 @@ Result<void> Checker::records() {
   return {};
 }
 
-// The record is gone, or of a later installation; new stamps do not count. One that cannot be read any more
-// is the one that was read.
+// Returns whether the record is gone or belongs to a later installation; new stamps do not count. An
+// unreadable record counts as unchanged.
 bool is_another(const fs::path& file, const Result<std::string>& known) {
   const auto now = read_file(file);
   if (!now) return known && now.error().value("errno") == "ENOENT";
@@ -160,8 +160,8 @@ bool is_another(const fs::path& file, const Result<std::string>& known) {
   return then->installed_at != later->installed_at || then->digest != later->digest;
 }
 
-// What is not as it should be may just be on its way: a build is removed record first, and installed record
-// last. Looked at once more, it is gone or whole.
+// A violation may be a build in progress: a build is removed record first, and installed record last. A
+// second look shows whether it is gone or complete.
 Result<void> Checker::record(const fs::path& file) {
   for (int looks = 0; looks < 3; ++looks) {
     const std::size_t before = violations_.size();
@@ -176,7 +176,7 @@ Result<void> Checker::record(const fs::path& file) {
   return {};
 }
 
-// The tree in which, or in whose list, it was found; "" for what is about neither.
+// Returns the tree that the violation is in, or whose list it is in; "" if it concerns neither.
 std::string Checker::tree_named_by(const Violation& violation) const {
   const fs::path file = path_of(violation.problem.diagnosis.value("file"));
   for (fs::path at = file; at.has_parent_path() && at != root_ && at != at.parent_path();
@@ -194,8 +194,8 @@ std::set<std::string> Checker::trees_of_no_build() const {
   return ids;
 }
 
-// A tree that comes has its list first, one that goes loses it last: looked at once more it is gone, or
-// whole.
+// A new tree has its list first, and a removed one loses its list last. A second look shows whether it is
+// gone or complete.
 bool Checker::is_well_now(const std::string& id) {
   std::vector<Violation> known = std::exchange(violations_, {});
   digests_.clear();
@@ -208,8 +208,7 @@ bool Checker::is_well_now(const std::string& id) {
   return looked && whole;
 }
 
-// The same for the trees of builds whose records have gone or changed since, and for those that nobody refers
-// to.
+// Does the same for the trees of builds whose records have gone or changed since, and for unreferenced trees.
 void Checker::forget_what_changed() {
   std::map<std::string, bool> changed;
   const auto has_changed = [&](const std::string& build) {
@@ -264,7 +263,7 @@ Result<void> Checker::record_now(const fs::path& file, const Result<std::string>
   }
   const auto plan = plan_view(root_, installed->trees);
   if (!plan) {
-    // A list that is damaged is told with its tree.
+    // A damaged list is reported with its tree.
     if (whole && plan.error().code == "EH-F20")
       note("I2", build,
            {Problem::Kind::wrong_bytes, generic_text(view.lexically_relative(root_)), plan.error()});

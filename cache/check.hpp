@@ -1,10 +1,11 @@
-// What must hold of a cache at every moment, whoever died where: one checker for `engine-cache verify` and
-// for the tests.
+// The invariants of a cache, which hold at every moment even if processes die. `engine-cache verify` and the
+// tests use the same checker.
 //
-//   I1  nothing under trees/ has other bytes than its list says, and every list is the one its name says
-//   I2  a record means that its trees and its view are there and right
-//   I5  when nobody is at work and everything was swept: nothing unfinished, nothing that no record refers to
-// I4 (what is leased stays as it is) and I9 (nothing is written to a read-only layer) are comparisons:
+//   I1  every file under trees/ has the bytes of its list, and every list has the digest in its name
+//   I2  a recorded build has its trees and its view, and both are correct
+//   I5  when no process is active and everything was swept: nothing unfinished, nothing unreferenced
+//
+// I4 (leased files do not change) and I9 (nothing writes to a read-only layer) are comparisons: see
 // fingerprint_of.
 #pragma once
 #include <filesystem>
@@ -20,21 +21,21 @@ namespace enginehost::cache {
 
 struct CheckOptions {
   bool deep = true;      // hash every file; a file with two names once
-  bool at_rest = false;  // I5, too
+  bool at_rest = false;  // also check I5
   std::string build;     // only this build's part; empty: everything
   std::optional<CancelToken> cancel;
 };
 
 struct Violation {
   const char* invariant;
-  std::string build;  // that it concerns; empty: no record does
-  Problem problem;    // its path is that in the view, or in the cache where there is no view of it
+  std::string build;  // the build that it concerns; empty if no record does
+  Problem problem;    // its path is that in the view, or in the cache for files outside of views
 };
 
-// Reads only. EH-P10 when canceled; EH-F16, EH-F23 as Store::check_readable().
+// Reads only. Errors: EH-P10 if canceled; EH-F16 and EH-F23 as Store::check_readable().
 Result<std::vector<Violation>> check(const std::filesystem::path& root, const CheckOptions& options = {});
 
-// A digest of everything below a folder: names, kinds, modes, sizes, times of change and contents.
+// Returns a digest of everything below a folder: names, kinds, modes, sizes, times of change and contents.
 std::string fingerprint_of(const std::filesystem::path& folder);
 
 }  // namespace enginehost::cache

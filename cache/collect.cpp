@@ -1,4 +1,4 @@
-// Collecting: which builds go, by age and size.
+// Collection: chooses builds to remove by age and size.
 #include "cache/collect.hpp"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace {
 
 using namespace inside;
 
-// Bytes on disk by what holds them: "trees/<id>", "views/<digest>" (files of its own only) and the rest.
+// Bytes on disk by owner: "trees/<id>", "views/<digest>" (only files of its own) and the rest.
 struct Measured {
   std::map<std::string, std::uint64_t> parts;
   std::uint64_t sum() const {
@@ -40,13 +40,13 @@ Measured measure(const fs::path& root) {
     if (status.st_nlink > 1 && !seen.insert({status.st_dev, status.st_ino}).second) return;
     sum += static_cast<std::uint64_t>(status.st_blocks) * 512;
   };
-  // Trees first: a file that a view shares with its tree is the tree's.
+  // Trees first, because a file that a view shares with its tree counts as the tree's.
   for (const char* folder : {"trees", "views", "lists", "partial", "stage", "rejected"}) {
     std::error_code error;
     for (auto it = fs::directory_iterator(root / folder, error); !error && it != fs::end(it);
          it.increment(error)) {
       std::string name = path_text(it->path().filename());
-      // What an archive gave goes with the tree that it names.
+      // The note of an archive's tree is removed with that tree.
       if (name.starts_with("of-") && std::string_view(folder) == "lists")
         name = std::string(trim(read_file(it->path(), 4096).value_or(name)));
       std::uint64_t& sum = measured.parts[std::string(folder) + "/" + name];
@@ -71,7 +71,7 @@ std::uint64_t logical_of(const std::vector<Installed>& builds) {
   return bytes;
 }
 
-// What stays on disk when only these builds do.
+// Returns the bytes on disk if only these builds stay.
 std::uint64_t bytes_with(const Measured& measured, const std::vector<const Installed*>& builds,
                          const std::set<std::string>& orphaned) {
   std::set<std::string> names;
@@ -92,7 +92,7 @@ std::uint64_t bytes_with(const Measured& measured, const std::vector<const Insta
   return bytes;
 }
 
-// One collection from its look at the layer to its report.
+// One collection, from its first look at the layer to its report.
 class Collection {
  public:
   Collection(const Store& store, const CollectOptions& options) : options_(options) {
@@ -109,7 +109,7 @@ class Collection {
     for (const Candidate& candidate : builds_) report.logical_before += candidate.build.size;
   }
 
-  // What nothing needs goes before any build. `drop`: true when it is gone.
+  // Unneeded things are removed before any build. `drop`: true when it is gone.
   template <class Drop>
   void make_room(const Drop& drop) {
     if (!options_.max_bytes || left() <= *options_.max_bytes) return;
@@ -120,8 +120,8 @@ class Collection {
     });
   }
 
-  // `keeps`: why the build cannot go now, or nothing; fails where that cannot be told. `take`: the same, and
-  // removes the build's record.
+  // `keeps` returns why the build cannot be removed now, or nothing; it fails if that is unknown. `take` does
+  // the same and removes the build's record.
   template <class Keeps, class Take>
   void choose(const Keeps& keeps, const Take& take) {
     for (Candidate& candidate : builds_) {
@@ -138,8 +138,8 @@ class Collection {
     const std::uint64_t least = left([&](const Candidate& one) { return kept.contains(one.build.build); });
     const bool in_vain = least > *options_.max_bytes && *options_.max_bytes != 0;
     if (in_vain) {
-      // Those that keep the bound from being reached are told as they were found. Looked at again, one may be
-      // free by now, and would go alone.
+      // The builds that keep the limit from being reached are reported as found. A second check might find
+      // one free, which would then be removed alone.
       for (Candidate& candidate : builds_)
         if (const auto found = kept.find(candidate.build.build); found != kept.end() && !candidate.tried)
           note(candidate, {}, std::move(found->second));
@@ -153,7 +153,7 @@ class Collection {
     }
   }
 
-  // `noted` to have lost their records; those that have one again are in order.
+  // `noted`: trees that lost their records. Those that have a record again are in order.
   void note_orphaned_trees(const std::set<std::string>& noted, const std::set<std::string>& recorded) {
     for (const std::string& tree : noted) {
       if (recorded.contains(tree)) continue;
@@ -171,7 +171,7 @@ class Collection {
   }
 
   Collected report;
-  std::vector<Diagnosis> unread;  // records: what lies there for the builds that are known is not all
+  std::vector<Diagnosis> unread;  // of records: the known builds are not all
 
  private:
   struct Candidate {
@@ -194,11 +194,11 @@ class Collection {
     note(candidate, why, take(candidate.build));
   }
 
-  // One that cannot be looked at or removed must not keep all the others.
+  // One build that cannot be checked or removed must not keep the others.
   void note(Candidate& candidate, const std::string& why, Result<std::string> kept) {
     if (!kept) {
       report.stayed.push_back(std::move(kept.error().with("build", candidate.build.build)));
-      kept = "a failure, see what stayed";
+      kept = "a failure; the reason is listed separately";
     }
     candidate.gone = kept->empty();
     Collected::Build reported{candidate.build.build, candidate.build.size, candidate.last_used,
@@ -213,7 +213,7 @@ class Collection {
   std::int64_t now_ = 0;
 };
 
-// Without changing anything: why the build could not go now, or "".
+// Returns why the build could not be removed now, or "". Changes nothing.
 Result<std::string> what_keeps(const fs::path& root, const Installed& build) {
   const auto is_free = [](const fs::path& file) -> Result<bool> {
     TRY_ASSIGN(const bool locked_once, is_there(file));
@@ -249,12 +249,12 @@ Result<Collected> Store::collect(const CollectOptions& options) const {
   TRY(check_readable());
   TRY_ASSIGN(const bool made, is_there(root_));
   if (!made) return Collected{};
-  // Pins and leases that cannot be read may keep any build.
+  // Unreadable pins and leases may keep any build.
   if (auto odd = unexpected_entries(); !odd.empty()) return fail(std::move(odd.front()));
   if (!options.dry_run) TRY(prepare());
   Collection collection(*this, options);
   Collected& report = collection.report;
-  // A record that cannot be read may need any file: builds would be lost, and nothing freed.
+  // An unreadable record may need any file: builds would be lost and nothing freed.
   auto records = referred(root_);
   if (records && !collection.unread.empty()) records = fail(std::move(collection.unread.front()));
   if (records) {
@@ -263,10 +263,10 @@ Result<Collected> Store::collect(const CollectOptions& options) const {
     if (options.orphaned && !options.dry_run) TRY(keep_orphaned_trees(root_, {}));
   }
   std::string freed;
-  std::vector<Released> released;  // their locks are held until the files are gone
+  std::vector<Released> released;  // holds their locks until the files are gone
   collection.make_room([&](const std::string& name) { return drop_unneeded(root_, name, options.dry_run); });
-  // A view that a build which went shares with one that may go next is in our own hands: let go, so that
-  // only others' hold on it counts.
+  // A removed build may share its view with the next candidate. Our lock on the view is released first, so
+  // that only locks of others count.
   const auto let_go_of = [&](const std::string& digest) {
     for (Released& one : released)
       if (one.digest == digest) one.unused = FileLock();
@@ -280,7 +280,7 @@ Result<Collected> Store::collect(const CollectOptions& options) const {
       TRY_ASSIGN(std::string why, keeps(build));
       if (!why.empty() || options.dry_run) return why;
       auto gone = release(root_, build.build, program_);
-      // Between the look and the lock someone came for it, or took it away.
+      // Another process has taken or removed it between the check and the lock.
       if (!gone && gone.error().code == "EH-F18") return std::string("in use");
       if (!gone && gone.error().code == "EH-S23") return std::string();
       if (!gone) return fail(std::move(gone).error());
@@ -295,12 +295,12 @@ Result<Collected> Store::collect(const CollectOptions& options) const {
     for (const Collected::Build& gone : report.removed) report.logical_after -= gone.size;
     return report;
   }
-  // Two builds may share a view; a lock of ours on it would look like someone else's to the sweep.
+  // Two builds may share a view; our own lock on it would look like another process's to the sweep.
   for (Released& one : released) one.unused = FileLock();
   TRY_ASSIGN(auto swept, sweep_alone(root_, {}, program_));
   report.left_to_maker = !swept;
   if (swept) std::move(swept->stayed.begin(), swept->stayed.end(), std::back_inserter(report.stayed));
-  // A sweep that met the same has told it.
+  // The sweep may have reported the same problem.
   const auto is_reported = [&](const Diagnosis& why) {
     return std::ranges::any_of(report.stayed, [&](const Diagnosis& reported) {
       return reported.code == why.code && reported.value("file") == why.value("file") &&

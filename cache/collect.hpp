@@ -1,4 +1,4 @@
-// What a collection (Store::collect) is to do, and what it did.
+// Options and result of a collection (Store::collect).
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -11,13 +11,13 @@
 namespace enginehost::cache {
 
 struct CollectOptions {
-  // Bytes on disk. When there are more, damaged trees that were put aside and downloads that nobody goes on
-  // with go; if that is not enough, builds do, the longest unused first, until nine tenths of it are left. No
-  // build goes when all that may go is not enough: it would be lost for nothing. With 0 all go that may.
+  // Limit in bytes on disk. Above it, quarantined trees and abandoned downloads are removed first, then the
+  // longest unused builds until nine tenths of the limit are left. No build is removed if all removable ones
+  // together would not suffice. 0 removes everything that may be removed.
   std::optional<std::uint64_t> max_bytes;
-  std::optional<std::chrono::seconds> max_age;  // builds that were not used for so long go
-  bool orphaned = false;                        // trees that lost their records go, too
-  bool dry_run = false;                         // tells what would go
+  std::optional<std::chrono::seconds> max_age;  // removes builds unused for longer
+  bool orphaned = false;                        // also remove trees that lost their records
+  bool dry_run = false;                         // only reports what would be removed
 };
 
 struct Collected {
@@ -26,35 +26,35 @@ struct Collected {
     std::uint64_t size = 0;      // of all its files
     std::int64_t last_used = 0;  // seconds since 1970
     std::string
-        why;  // "not used for …", "to stay below …"; of one that stays: "in use", "pinned", "being made"
+        why;  // "not used for …", "to stay below …"; for a kept build: "in use", "pinned", "being made"
   };
-  std::vector<Build> removed;  // with dry_run: would be
-  std::vector<Build> kept;     // those that would have gone, and why they stay
-  // Trees that no record names since the folder of records was lost. They stay unless asked for: their builds
-  // may be fetched again without a download.
+  std::vector<Build> removed;  // with dry_run: would be removed
+  std::vector<Build> kept;     // would have been removed, but for the reason in `why`
+  // Trees without a record since the folder of records was lost. They stay unless `orphaned` is set, because
+  // their builds can be installed again without a download.
   struct Tree {
     std::string tree;
     std::uint64_t size = 0;  // on disk
   };
   std::vector<Tree> orphaned;
-  // Of all builds of this layer as if nothing were shared, and what the disk holds. Files that a file system
-  // shares on its own (reflinks) count in full.
+  // `logical`: the size of all builds of this layer as if nothing were shared. `physical`: the size on disk.
+  // Files that the file system itself shares (reflinks) count in full.
   std::uint64_t logical_before = 0, logical_after = 0, physical_before = 0, physical_after = 0;
-  // More than `max_bytes` is left, and nothing more may go.
+  // More than `max_bytes` is left, and nothing more may be removed.
   bool bound_missed = false;
-  // Why each thing that should have gone is still there; a record among them that cannot be read keeps all
-  // builds and their files.
+  // The reason for each thing that could not be removed. A record that cannot be read keeps all builds and
+  // their files.
   std::vector<Diagnosis> stayed;
-  // Something is being made: what nothing refers to any more is freed by its maker.
+  // Another process is making something; it frees unreferenced files when it is done.
   bool left_to_maker = false;
-  // The clock is more than a year ahead of everything in the cache and is not believed: nothing went for its
-  // age.
+  // The clock is more than a year ahead of everything in the cache and is not trusted, so nothing was removed
+  // for its age.
   bool clock_in_doubt = false;
-  // The layer's locks are not kept: files go two weeks after their last use.
+  // Locks do not work in this layer, so files are removed two weeks after their last use.
   bool waits_for_rest = false;
 };
 
-// How many bytes lie in a layer.
+// The size of a layer in bytes.
 struct Usage {
   std::uint64_t logical = 0, physical = 0;
 };

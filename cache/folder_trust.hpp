@@ -1,4 +1,4 @@
-// Who may write into a folder, as the system says.
+// Ownership and write permissions of a folder.
 #pragma once
 #include <filesystem>
 #include <optional>
@@ -8,25 +8,25 @@
 
 namespace enginehost::cache::inside {
 
-// EH-F22 when the folder belongs to someone who is neither this user nor the system's administrator, or
-// everybody may write into it; nothing also when it is not there.
+// Returns EH-F22 if the folder belongs to a user other than this one and the administrator, or is writable by
+// everybody. Returns nothing if the folder is missing.
 std::optional<Diagnosis> folder_problem(const std::filesystem::path& folder);
 
-// The user that the folder belongs to, when this process is the administrator's and the folder is not: what
-// it makes there its owner cannot change.
+// Returns the folder's owner if this process is an administrator and the owner is not. The owner could not
+// change what this process creates there.
 std::optional<std::string> owner_shut_out(const std::filesystem::path& folder);
 
-// What keeps this user from changing `file` in a cache of his own: the file itself or the nearest thing above
-// it that belongs to another user (root worked here, say). Nothing for root, in a cache of somebody else, and
-// on Windows.
+// The reason why this user cannot change `file` in the user's own cache: the file, or the nearest folder
+// above it, belongs to another user (for example root). Empty for root, in another user's cache, and on
+// Windows.
 struct Foreign {
   std::filesystem::path path;
   std::string owner;
 };
 std::optional<Foreign> made_by_another(const std::filesystem::path& root, const std::filesystem::path& file);
 
-// EH-F22 when a group may write into it that is not this user alone. Windows' groups are in its access lists,
-// and folder_problem has looked at those.
+// Returns EH-F22 if a group with other members than this user may write into the folder. Nothing on Windows,
+// where groups are part of the access lists that folder_problem checks.
 std::optional<Diagnosis> group_problem(const std::filesystem::path& folder);
 
 }  // namespace enginehost::cache::inside

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view first_line = "enginehost-ref 1";
 
-// Values are one line each; a manifest may put any text into an option.
+// A value is one line, but a manifest may put any text into an option.
 std::string escaped(std::string_view text) {
   std::string result;
   result.reserve(text.size());
@@ -35,7 +35,7 @@ std::string unescaped(std::string_view text) {
     result.append(text.substr(0, plain));
     text.remove_prefix(plain);
     if (text.empty()) break;
-    // A "\" at the very end stands for itself.
+    // A trailing "\" stands for itself.
     const char next = text.size() > 1 ? text[1] : '\\';
     result += next == 'n' ? '\n' : next == 'r' ? '\r' : next;
     text.remove_prefix(std::min<std::size_t>(2, text.size()));
@@ -118,7 +118,7 @@ std::string record_lines(const Installed& installed) {
   std::string text;
   const auto line = [&](std::string_view key, std::string_view value) { add_line(text, key, value); };
   for (const TextMember& member : text_members)
-    // The manifest goes last; of most builds the other two say nothing.
+    // The manifest comes last; for most builds the other two are empty.
     if (member.key != "manifest" &&
         !((member.key == "in_place" || member.key == "root") && (installed.*member.member).empty()))
       line(member.key, escaped(installed.*member.member));
@@ -126,7 +126,8 @@ std::string record_lines(const Installed& installed) {
   line("size", std::to_string(installed.size));
   for (const ListMember& list : list_members)
     for (const std::string& value : installed.*list.member) line(list.key, escaped(value));
-  // '=' separates name and value; the name has none, since it is a JSON member that the schema restricts.
+  // '=' separates name and value. The name contains none, because it is a JSON member that the schema
+  // restricts.
   for (const auto& [name, value] : installed.options) line("option", escaped(name) + '=' + escaped(value));
   for (const LoadableFile& file : installed.files)
     line("file", std::to_string(file.size) + ' ' + std::to_string(file.modified_ns) + ' ' +

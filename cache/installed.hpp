@@ -11,48 +11,48 @@
 
 namespace enginehost::cache {
 
-// A library (or program) of a build as it lay in the view when it was installed.
+// A library (or program) of a build, as it was in the view at installation.
 struct LoadableFile {
   std::string path;  // in the view
   std::uint64_t size = 0, inode = 0;
   std::int64_t modified_ns = 0;
 };
 
-// What an open needs to know of an installed build, without reading a manifest or hashing anything.
+// The facts of an installed build that an open needs, without reading a manifest or hashing anything.
 struct Installed {
   std::string build, engine, version, flavor;
   std::string digest;              // of the sorted tree ids: cache::digest_of_trees
-  std::string artifacts_digest;    // of the archives it was made from: manifest::Build::artifacts_digest
-  std::vector<std::string> trees;  // plugin's first, then the components', in order
+  std::string artifacts_digest;    // of the source archives: manifest::Build::artifacts_digest
+  std::vector<std::string> trees;  // the plugin's first, then the components', in order
   std::int64_t installed_at = 0;   // seconds since 1970
   std::uint64_t size = 0;          // bytes of all files
   std::string plugin;              // view path of the plugin
   std::vector<std::string> search, lazy, optional;
-  // Of a build whose runtime lies elsewhere on this machine: that installation, and the folder that the
-  // plugin is told. Then `search` holds absolute paths of single libraries. Else empty.
+  // For a build whose runtime is elsewhere on this machine: that installation, and the folder that is passed
+  // to the plugin. `search` then holds absolute paths of single libraries. Empty for other builds.
   std::string in_place, root;
   std::vector<std::pair<std::string, std::string>> options;
-  std::string
-      manifest;  // a manifest document of this one build as one line of JSON, for use without its repository
+  std::string manifest;  // the manifest of this one build as one line of JSON, for use without its repository
   std::vector<LoadableFile> files;
 
-  // Not recorded, but filled in by the store that found it:
+  // Not recorded; filled in by the store that found it:
   std::filesystem::path folder;    // the view, absolute
-  std::filesystem::path layer;     // root of the layer that holds it
-  bool read_only = false;          // that layer is one we do not write to
-  bool unlike_its_record = false;  // the manifest says otherwise now, and the record could not be written
+  std::filesystem::path layer;     // root of the layer that has it
+  bool read_only = false;          // EngineHost does not write to that layer
+  bool unlike_its_record = false;  // the manifest has changed since, and the record could not be updated
 };
 
-// The record as it lies in refs/: one `key value` a line, flat because it is read at every open and 100 of
-// them are listed in a millisecond. Lines it does not know are skipped; a newer "format" is an error.
+// Returns the record as stored in refs/: one `key value` per line. It is flat because every open reads it,
+// and 100 of them are listed in a millisecond. Readers skip unknown lines; a newer "format" is an error.
 std::string write_record(const Installed& installed);
 
-// The same without its first line, its manifest and its end, for who keeps what an open needs elsewhere; and
-// one of those lines taken back. False when the value is not what the key needs.
+// Returns the record without first line, manifest and end, for callers that store it elsewhere. The function
+// below reads one of its lines. It returns false if the value does not fit the key.
 std::string record_lines(const Installed& installed);
 bool take_record_line(Installed& installed, std::string_view key, std::string_view value);
 
-// `summary`: leaves `manifest` and `files` out. EH-F08 with "file" = name and "problem" when it is no record.
+// Reads a record; `summary` omits `manifest` and `files`. Errors: EH-F08 with "file" = name and "problem" if
+// it is no record.
 Result<Installed> read_record(std::string_view text, std::string_view name, bool summary = false);
 
 }  // namespace enginehost::cache

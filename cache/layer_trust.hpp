@@ -1,4 +1,4 @@
-// What a cache's folder must be for its bytes to be believed and loaded.
+// Checks of a cache's folders before their content is trusted and loaded.
 #pragma once
 #include <filesystem>
 #include <optional>
@@ -9,29 +9,28 @@
 
 namespace enginehost::cache {
 
-// The folders that lead to what is loaded, which all of this looks at. Who may write one of them decides what
-// code runs.
+// Returns the folders on the path to what is loaded; the functions below check them. A user who may write to
+// one of them decides which code runs.
 std::vector<std::filesystem::path> leading_folders(const std::filesystem::path& root);
 
-// Why what lies in a layer that others look after must not be loaded: EH-F22 ("folder", "problem", "owner")
-// when the layer, or a folder of it that is searched, belongs to someone who is neither this user nor root,
-// or may be written by everybody. Nothing when it may be loaded, or does not exist.
+// Returns EH-F22 ("folder", "problem", "owner") if a read-only layer must not be loaded from: the layer, or a
+// searched folder of it, belongs to a user other than this one and root, or is writable by everybody. Returns
+// nothing if it may be loaded or does not exist.
 std::optional<Diagnosis> layer_problem(const std::filesystem::path& layer);
 
-// EH-F23 ("folder", "problem" or the errno facts) when the folder is there and cannot be read or entered, or
-// is none: a link that leads nowhere, a file. Nothing when it does not exist.
+// Returns EH-F23 ("folder", "problem" or the errno facts) if the folder exists but cannot be read or entered,
+// or is no folder (a dangling link, a file). Returns nothing if it does not exist.
 std::optional<Diagnosis> folder_unreadable(const std::filesystem::path& folder);
 
-// For each of those layers that nothing is taken from, though it is there, why: EH-F22 as above, or EH-F23.
+// Returns the reason for each existing layer that is not used: EH-F22 as above, or EH-F23.
 std::vector<Diagnosis> layers_passed_over(const std::vector<std::filesystem::path>& layers);
 
-// A sentence for who is the system's administrator and about to write into another user's cache; else
-// nothing.
+// Returns a warning for an administrator who is about to write into another user's cache; else nothing.
 std::optional<std::string> warning_for_administrators(const std::filesystem::path& root);
 
-// Everything that an administrator should know of a cache's folder: EH-F22 as above, also for a folder that a
-// group may write whose members are not all this user; EH-L27 when its file system is mounted noexec; EH-F16
-// when a newer program made it.
+// Returns all problems of a cache's folder that an administrator should know: EH-F22 as above, also for a
+// folder that is writable by a group with other members; EH-L27 if its file system is mounted noexec; EH-F16
+// if a newer program made it.
 std::vector<Diagnosis> place_problems(const std::filesystem::path& root);
 
 }  // namespace enginehost::cache

@@ -32,15 +32,15 @@ Lease::~Lease() { erase_marker(); }
 
 namespace {
 
-// Each word has a place of its own, which its process locks. Whoever takes a word back makes its first byte
-// zero and leaves the rest: writing over what is there is cheaper than growing and cutting a file.
+// Each marker has its own slot, which its process locks. Erasing a marker zeroes its first byte only, because
+// overwriting is cheaper than growing and truncating a file.
 constexpr int places = 12;
 constexpr std::size_t room = 1024;
 static_assert(Lease::longest_marker < room);
 
 calls::Offset begin_of(int place) { return static_cast<calls::Offset>(place) * calls::Offset{room}; }
 
-// Ends before the first byte that is zero.
+// Returns the text before the first zero byte.
 std::string word_at(int file, int place) {
   char bytes[room];
   const ssize_t got = calls::pread(file, bytes, room, begin_of(place));
@@ -53,20 +53,20 @@ bool has_marker(int file, int place) {
   return calls::pread(file, &first, 1, begin_of(place)) == 1 && first != '\0';
 }
 
-// A write past the limit would end the process, by a signal that is its own to handle.
+// A write beyond the limit would end the process by SIGXFSZ.
 bool may_write(int place) { return file_size_limit() >= static_cast<std::uint64_t>(begin_of(place + 1)); }
 
 bool make_empty(int file, int place) {
   return may_write(place) && calls::pwrite(file, "", 1, begin_of(place)) == 1;
 }
 
-// Those whose places nobody locks, in the file's first `size` bytes; `own`: where this process has its word.
+// Returns the markers whose slots nobody locks, in the file's first `size` bytes; `own`: this process's slot.
 std::vector<std::string> read_stale_markers(int file, std::int64_t size, int own, bool taken) {
   std::vector<std::string> markers;
   for (int place = places; place-- > 0;) {
     if (begin_of(place) >= size || place == own || !has_marker(file, place)) continue;
     if (!inside::lock_part(file, begin_of(place), room)) continue;
-    // Another may have taken it before the lock was ours.
+    // Another process may have taken it before we had the lock.
     if (std::string marker = word_at(file, place); !marker.empty() && (!taken || make_empty(file, place)))
       markers.push_back(std::move(marker));
     inside::unlock_part(file, begin_of(place), room);
@@ -74,8 +74,8 @@ std::vector<std::string> read_stale_markers(int file, std::int64_t size, int own
   return markers;
 }
 
-// Whoever may read a lock file may also hold it for ever: that must keep nobody from reading. A removal that
-// was under way when we came has taken the record away by then.
+// A process that may read a lock file may hold it forever, which must not block readers. A removal that is
+// under way has already removed the record by then.
 WaitOptions briefly() {
   WaitOptions wait;
   wait.at_most = std::chrono::seconds(2);
@@ -89,7 +89,7 @@ bool Lease::write_marker(std::string_view marker) {
       marker.find('\0') != marker.npos)
     return false;
   if (!may_write(places - 1)) return false;
-  // One write: an earlier word there may have been a longer one.
+  // One write, because an earlier marker in the slot may be longer.
   char bytes[room];
   const std::size_t size = marker.copy(bytes, longest_marker);
   bytes[size] = '\0';
@@ -104,7 +104,7 @@ bool Lease::write_marker(std::string_view marker) {
   return false;
 }
 
-// Where nothing can be written any more the file is cut: words that lie behind go unnoticed this once.
+// If writing fails, the file is truncated; markers behind the slot are lost then.
 void Lease::erase_marker() {
   if (place_ < 0) return;
   const int file = lock_.descriptor(), place = std::exchange(place_, -1);
@@ -134,13 +134,13 @@ Result<Lease> Store::lease(const Installed& installed) const {
     if (!installed.read_only) lease.lock_.note_use();
   } else if (lock.error().code != "EH-F16" && lock.error().code != "EH-F15" &&
              lock.error().code != "EH-F18") {
-    // Where no lock file can be made, nobody without more rights than ours removes anything either.
+    // If no lock file can be created, no process with our rights or less can remove the build either.
     return fail(std::move(lock.error()));
   }
   const bool kept = !installed.read_only && locks_are_kept(installed.layer);
   lease.may_write_markers_ = kept && lease.holds();
   if (!installed.read_only && !kept) lease.heartbeat_ = Heartbeat::start(installed.layer, installed.digest);
-  // It may have been removed before the lock was ours.
+  // The build may have been removed before we had the lock.
   for (const fs::path& needed : {ref_file(installed.layer, installed.build), installed.folder}) {
     auto stamp = stamp_of(needed);
     if (stamp) continue;
@@ -154,8 +154,8 @@ Result<Lease> Store::lease(const Installed& installed) const {
 Result<Store::Leased> Store::find_leased(std::string_view build, std::string_view digest) const {
   using namespace inside;
   Leased leased;
-  // What is looked at under the lock need not be looked at again. Of several layers it is not known whose
-  // lock it would be.
+  // Facts read under the lock are not read again. With several layers it is unknown which one's lock this
+  // would be.
   if (layers_.empty())
     if (auto lock = FileLock::shared_existing(lease_file(root_, digest), briefly()))
       leased.lease.lock_ = std::move(*lock);
@@ -174,9 +174,9 @@ Result<Store::Leased> Store::find_leased(std::string_view build, std::string_vie
 Result<Lease> Store::lease_as_recorded(Installed& record) const {
   record.folder = inside::view_folder(root_, record.digest);
   record.layer =
-      std::filesystem::path(root_);  // to be moved: assigning takes more of the first steps of a process
+      std::filesystem::path(root_);  // a copy to move from; assignment would run more code at process start
   auto lock = FileLock::shared_at_once(text_below(root_, {"leases", record.digest}).append(".lk"));
-  // Who takes files of a build away has the lock alone: what is there now stays.
+  // A process that removes a build's files holds the lock exclusively, so what exists now stays.
   if (!lock || !inside::are_as_stamped(record)) return fail(diagnose("EH-F01").with("build", record.build));
   lock->note_use();
   Lease lease;

@@ -1,4 +1,4 @@
-// Keeps a build in use: it is not removed while the lease lives.
+// A lease keeps a build from being removed.
 #pragma once
 #include <memory>
 #include <string>
@@ -13,12 +13,13 @@ namespace inside {
 class Heartbeat;
 }
 
-// A shared lock on leases/<digest>.lk, which the kernel frees whatever becomes of this process; where locks
-// are not kept also a file that is renewed. Its time tells when the build was last used. One owner; any
-// thread.
+// A shared lock on leases/<digest>.lk, which the kernel releases even if this process dies. Where locks do
+// not work, the lease is a file that is renewed. The time of the lock file is the build's last use.
 //
-// The file holds nothing but words: what a process leaves there while it does what may end it. A word stays
-// when the process dies; it is locked as long as it lives.
+// The lock file holds only crash markers: a process writes one before a risky operation and erases it
+// afterwards. Its place stays locked while the process lives; the marker stays if the process dies.
+//
+// Thread safety: any thread; one owner.
 class Lease {
  public:
   Lease();
@@ -26,19 +27,19 @@ class Lease {
   Lease& operator=(Lease&&) noexcept;
   ~Lease();
 
-  // False where there is nothing to hold: see Store::lease.
+  // Returns false if there is nothing to lock: see Store::lease.
   bool holds() const { return lock_.held(); }
 
   static constexpr std::size_t longest_marker = 1000;
-  // One at a time; false where none can be left: in a layer that is only read, where locks are not kept,
-  // where the process may write no file of that size, when a dozen others have theirs there, and for a word
-  // that is too long or holds a zero byte.
+  // Writes the crash marker of this lease, one at a time. Returns false if that is impossible: in a read-only
+  // layer, without working locks, beyond the file size limit, when a dozen other processes have markers
+  // there, and for a marker that is too long or contains a zero byte.
   bool write_marker(std::string_view marker);
   void erase_marker();
   int descriptor() const { return lock_.descriptor(); }
-  // Those of the dead that were there when the lease was taken.
+  // Returns the markers of dead processes that existed when the lease was taken.
   std::vector<std::string> stale_markers() const;
-  // The same. Each is given out once, whoever asks.
+  // The same; each marker is returned to one caller only.
   std::vector<std::string> take_stale_markers();
 
  private:
@@ -46,7 +47,7 @@ class Lease {
   FileLock lock_;
   std::unique_ptr<inside::Heartbeat> heartbeat_;
   bool may_write_markers_ = false;
-  int place_ = -1;  // of our word
+  int place_ = -1;  // slot of our marker
 };
 
 }  // namespace enginehost::cache

@@ -1,4 +1,4 @@
-// Files of trees under other names, and which of them a view holds.
+// Placing files of trees under other names, and comparing views with trees.
 #include <cerrno>
 
 #include "base/copy_file.hpp"
@@ -10,7 +10,7 @@
 namespace enginehost::cache::inside {
 
 Result<void> copy_file(const fs::path& from, const fs::path& to, const fs::path& root) {
-  // Mending copies from what is damaged, too: there a named pipe may stand, whose opening would wait.
+  // Repair also copies from damaged trees, which may contain a named pipe; opening it must not block.
   const FileDescriptor source(calls::open(from.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW));
   calls::Status status{};
   if (!source.valid() || calls::fstat(source.get(), &status) != 0)

@@ -23,7 +23,7 @@ constexpr milliseconds report_every{250};
 
 enum class Missing { make, fail };
 
-// A lock file that cannot be written can still be locked: flock asks for no access mode.
+// A lock file without write permission can still be locked, because flock needs no access mode.
 Result<FileDescriptor> open_lock(const std::filesystem::path& file, Missing missing) {
   const int make = missing == Missing::make ? O_CREAT : 0;
   FileDescriptor opened(calls::open(file.c_str(), O_RDWR | make | O_CLOEXEC | O_NOFOLLOW, 0644));
@@ -35,7 +35,7 @@ Result<FileDescriptor> open_lock(const std::filesystem::path& file, Missing miss
   return opened;
 }
 
-// A file that was removed and made again while we waited is another lock.
+// A file that was removed and created again while we waited is another lock.
 bool still_there(const FileDescriptor& lock, const std::filesystem::path& file, calls::Status& ours) {
   calls::Status now{};
   return calls::fstat(lock.get(), &ours) == 0 && calls::stat(file.c_str(), &now) == 0 &&
@@ -47,7 +47,7 @@ std::string padded(std::uint64_t number) {
   return std::string(20 - std::min<std::size_t>(20, digits.size()), ' ') + digits;
 }
 
-// Fixed in length, so that it is replaced by one write.
+// Has a fixed length, so that one write replaces it.
 std::string content_of(std::string_view program, std::int64_t since, std::uint64_t done,
                        std::uint64_t total) {
   return "pid " + padded(static_cast<std::uint64_t>(calls::getpid())) + "\nsince " +
@@ -88,7 +88,7 @@ Diagnosis held_by_another(const std::filesystem::path& file, const LockHolder& h
   return diagnosis;
 }
 
-// `status`: the file's, once it is locked.
+// `status`: of the locked file.
 Result<FileDescriptor> wait_for(const std::filesystem::path& file, int operation, const WaitOptions& wait,
                                 calls::Status& status, Missing missing = Missing::make) {
   const Clock::time_point began = Clock::now();
@@ -115,7 +115,7 @@ Result<FileDescriptor> wait_for(const std::filesystem::path& file, int operation
         }
         LockHolder holder = holder_in(content);
         holder.file = file;
-        // What the file says may be of an earlier holder, or of nobody where the holder may not write it.
+        // The file's text may be of an earlier holder, or missing if the holder may not write.
         if (const auto owner = inside::owner_of_lock(lock.get()); owner && owner->process != holder.pid) {
           holder.pid = owner->process;
           holder.program = owner->name;
@@ -143,7 +143,7 @@ Result<FileLock> FileLock::exclusive(const std::filesystem::path& file, std::str
   if (program.empty()) return lock;
   lock.program_ = program;
   lock.since_ = static_cast<std::int64_t>(std::time(nullptr));
-  // What an earlier owner wrote may be longer. Failing to say who we are is no reason not to work.
+  // An earlier holder's text may be longer. A failure to write ours does not prevent the work.
   if (calls::ftruncate(lock.file_.get(), 0) == 0) lock.report_progress(0, 0);
   return lock;
 }
@@ -173,7 +173,7 @@ Result<FileLock> FileLock::shared_existing(const std::filesystem::path& file, co
 std::optional<FileLock> FileLock::shared_at_once(const std::string& file) {
   FileDescriptor opened(calls::open(file, O_RDWR | O_CLOEXEC | O_NOFOLLOW));
   calls::Status status{};
-  // One that was removed before it was locked has no name any more.
+  // A file that was removed before it was locked has no name any more.
   if (!opened.valid() || calls::flock(opened.get(), LOCK_SH | LOCK_NB) != 0 ||
       calls::fstat(opened.get(), &status) != 0 || status.st_nlink == 0)
     return std::nullopt;
@@ -189,7 +189,7 @@ void FileLock::note_use() const {
 void FileLock::report_progress(std::uint64_t done, std::uint64_t total) {
   if (!held()) return;
   const std::string content = content_of(program_, since_, done, total);
-  if (content.size() > file_size_limit()) return;  // the signal SIGXFSZ would end the application
+  if (content.size() > file_size_limit()) return;  // SIGXFSZ would end the application
   if (calls::pwrite(file_.get(), content.data(), content.size(), 0) < 0) return;
 }
 

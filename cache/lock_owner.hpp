@@ -1,4 +1,4 @@
-// Who holds a file's lock, as the system says.
+// The process that holds a file's lock, according to the system.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -8,10 +8,10 @@ namespace enginehost::cache::inside {
 
 struct LockOwner {
   std::int64_t process = 0;
-  std::string name;  // of its program; empty when it is not told
+  std::string name;  // of its program; empty if the system does not report it
 };
 
-// Nothing where the system does not tell, and of a process of another machine or container.
+// Returns nothing if the system does not report it, and for a process of another machine or container.
 std::optional<LockOwner> owner_of_lock(int file);
 
 }  // namespace enginehost::cache::inside

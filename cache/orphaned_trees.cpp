@@ -13,14 +13,14 @@
 namespace enginehost::cache::inside {
 namespace {
 
-// What cannot be looked at now may well be one.
+// Something inaccessible may be a folder.
 bool is_folder(const fs::path& path) {
   calls::Status status{};
   if (calls::lstat(path.c_str(), &status) != 0) return errno != ENOENT && errno != ENOTDIR;
   return S_ISDIR(status.st_mode);
 }
 
-// Nothing there, or what is no folder. Of what cannot be looked at now neither is known.
+// Returns true if nothing is there, or no folder. An inaccessible place does not count as lost.
 bool is_lost(const fs::path& place) {
   calls::Status status{};
   if (calls::lstat(place.c_str(), &status) != 0) return errno == ENOENT || errno == ENOTDIR;
@@ -32,7 +32,8 @@ bool is_lost(const fs::path& place) {
 Result<void> note_orphaned_trees(const fs::path& root) {
   if (!is_lost(root / "refs")) return {};
   TRY_ASSIGN(const std::set<std::string> trees, orphaned_trees_in(root));
-  // Who has made the folder of records meanwhile has noted them, and may record others by now.
+  // The process that created the folder of records meanwhile has noted the trees, and may have recorded
+  // others.
   if (trees.empty() || !is_lost(root / "refs")) return {};
   return keep_orphaned_trees(root, trees);
 }
@@ -46,13 +47,13 @@ Result<std::set<std::string>> orphaned_trees_in(const fs::path& root) {
       if (const std::string name = path_text(it->path().filename());
           is_sha256_hex(name) && is_folder(it->path()))
         trees.insert(name);
-  // Trees that cannot be told now are no less there; that there was no folder is told by the error: it may
-  // have been made since.
+  // Unreadable trees still exist. The error itself shows a missing folder, because it may have been created
+  // since.
   if (error && error != std::errc::no_such_file_or_directory && !is_lost(root / "trees"))
     return fail(diagnose_errno("EH-F23", error.value()).with("folder", path_text(root / "trees")));
   const auto text = read_file(orphaned_trees_file(root));
   if (!text) {
-    // A cache that is no folder is told by who writes there.
+    // A cache that is no folder is reported by the functions that write to it.
     const std::string_view number = text.error().value("errno");
     if (number == "ENOENT" || number == "ENOTDIR") return trees;
     return fail(text.error());

@@ -1,7 +1,7 @@
-// Trees that lost their records; for the store's own files only. When the folder of records is gone, nothing
-// says whose the trees are: they are no waste for that. Their names go into the file `unrecorded` of the
-// layer before the folder is made again, and a tree that is named there is kept until its build is installed
-// again or it is asked for by Store::collect.
+// Trees that lost their records. Internal to the store. Without the folder of records, nothing says which
+// build a tree belongs to; the tree may still be needed. Before the folder is created again, the names of its
+// trees go into the layer's file `unrecorded`. A tree named there is kept until its build is installed again,
+// or Store::collect is asked to remove it.
 #pragma once
 #include <filesystem>
 #include <set>
@@ -12,18 +12,18 @@
 
 namespace enginehost::cache::inside {
 
-// Before the folder of records is made: notes the trees, if there are any. Does nothing where that folder is.
+// Notes the trees before the folder of records is created. Does nothing if that folder exists.
 Result<void> note_orphaned_trees(const std::filesystem::path& root);
 
-// Those noted and still there, and where the folder of records is not, all. Fails when the note or
-// the folder of trees cannot be read.
+// Returns the noted trees that still exist; all trees if the folder of records is missing. Fails if the note
+// or the folder of trees cannot be read.
 Result<std::set<std::string>> orphaned_trees_in(const std::filesystem::path& root);
 
-// A record names these again: they are noted no more, and go with it one day. What cannot be written stays
-// noted.
+// Removes trees from the note because a record names them again; they are removed with that record later. If
+// the note cannot be written, they stay noted.
 void recorded_again(const std::filesystem::path& root, const std::vector<std::string>& trees);
 
-// Leaves only these in the note.
+// Reduces the note to these trees.
 Result<void> keep_orphaned_trees(const std::filesystem::path& root, const std::set<std::string>& trees);
 
 }  // namespace enginehost::cache::inside

@@ -1,4 +1,4 @@
-// One thing wrong with an installed file.
+// A problem of one installed file.
 #pragma once
 #include <string>
 

@@ -1,4 +1,4 @@
-// A tree's list made again out of the tree; for the store's own files only.
+// Reconstruction of a tree's list from the tree. Internal to the store.
 #pragma once
 #include <filesystem>
 #include <optional>
@@ -8,9 +8,9 @@
 
 namespace enginehost::cache::inside {
 
-// The list of the files that lie in the tree, when its digest is the tree's name: then every file, kind and
-// link is what was published. Hashes them all, and writes the list where one that is damaged or missing
-// belongs. Nothing when something differs, where the file system keeps no modes, or it cannot be written.
+// Returns the list of the files in the tree if its digest is the tree's name: every file, kind and link is
+// then as published. Hashes all files, and replaces a damaged or missing list. Returns nothing if something
+// differs, if the file system keeps no modes, or if the list cannot be written.
 std::optional<TreeList> rebuild_list(const std::filesystem::path& root, std::string_view tree_id);
 
 }  // namespace enginehost::cache::inside

@@ -1,13 +1,13 @@
-// Moving what lies in the store out of its place; for the store's own files only.
+// Moving folders of the store. Internal to the store.
 #pragma once
 #include <filesystem>
 
 namespace enginehost::cache::inside {
 
-// As rename(), with 0 or an errno, and also where the file system moves a folder's files but not the folder:
-// overlayfs (a container whose image brought the folder) answers EXDEV. There it is made again and its
-// entries follow one by one; who dies meanwhile leaves a part of them in each place, and the old one is
-// damaged as it was.
+// Renames like rename() and returns 0 or an errno. It also works where the file system moves files but not
+// their folder: overlayfs answers EXDEV for a folder of the container's image. The folder is then created
+// again and its entries are moved one by one. If the process dies meanwhile, each place has a part, and the
+// old folder counts as damaged, as before.
 int move_away(const std::filesystem::path& from, const std::filesystem::path& to);
 
 }  // namespace enginehost::cache::inside

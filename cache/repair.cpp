@@ -1,4 +1,4 @@
-// Mending: one file at a time, from what is nearest.
+// Repair: one file at a time, from the nearest source.
 #include "cache/repair.hpp"
 
 #include <cerrno>
@@ -16,7 +16,7 @@ namespace {
 
 using namespace inside;
 
-// Everything under a tree's or view's folder that is no folder and not listed.
+// Returns everything below a tree's or view's folder that is neither a folder nor listed.
 std::vector<std::string> unlisted_in(const fs::path& folder, const std::set<std::string>& known) {
   std::vector<std::string> unlisted;
   std::error_code error;
@@ -55,7 +55,7 @@ class Repair {
   Result<void> from_afar(const fs::path& folder, const std::string& tree, const TreeList& list,
                          std::vector<Problem> wanted);
   Result<bool> take(const TreeEntry& entry, const fs::path& from, const fs::path& folder,
-                    const Problem& problem, const std::string& reported);
+                    const Problem& problem, const std::string& source);
   Result<void> put(const TreeEntry& entry, const fs::path& fresh, const fs::path& folder);
   Result<void> view();
   Result<void> drop_unlisted(const fs::path& folder, const std::set<std::string>& known);
@@ -76,7 +76,7 @@ class Repair {
   Repaired repaired_;
 };
 
-// A damaged list is the same in every layer that has the tree.
+// The list of a tree is the same in every layer.
 Result<TreeList> Repair::list_of(const std::string& tree) {
   auto list = load_list(root_, tree);
   if (list) return list;
@@ -89,7 +89,7 @@ Result<TreeList> Repair::list_of(const std::string& tree) {
     note({Problem::Kind::wrong_bytes, "lists/" + tree, list.error()}, "layer " + path_text(layer));
     return other;
   }
-  // A tree that is whole says itself what it holds: its name is that list's digest.
+  // An intact tree proves its content: its name is the list's digest.
   if (auto again = rebuild_list(root_, tree)) {
     note({Problem::Kind::wrong_bytes, "lists/" + tree, list.error()}, "tree " + tree);
     return std::move(*again);
@@ -97,7 +97,7 @@ Result<TreeList> Repair::list_of(const std::string& tree) {
   return list;
 }
 
-// The fresh file takes the place of whatever stands there; who has the old one open keeps it.
+// Renames the fresh file over whatever is there; a process that has the old file open keeps it.
 Result<void> Repair::put(const TreeEntry& entry, const fs::path& fresh, const fs::path& folder) {
   const fs::path target = folder / path_of(entry.path);
   std::error_code error;
@@ -117,16 +117,16 @@ Result<void> Repair::put(const TreeEntry& entry, const fs::path& fresh, const fs
   return sync_folder(target.parent_path());
 }
 
-// False when what lies at `from` is not what is needed.
+// Returns false if the file at `from` is not the needed one.
 Result<bool> Repair::take(const TreeEntry& entry, const fs::path& from, const fs::path& folder,
-                          const Problem& problem, const std::string& reported) {
+                          const Problem& problem, const std::string& source) {
   const fs::path fresh = scratch_ / random_hex(8);
   if (!copy_file(from, fresh, root_)) return false;
   TreeEntry copied = entry;
   copied.path = generic_text(fresh.filename());
   if (problem_of(scratch_, copied, true)) return false;
   TRY(put(entry, fresh, folder));
-  note(problem, reported);
+  note(problem, source);
   return true;
 }
 
@@ -157,7 +157,7 @@ Result<bool> Repair::from_here(const fs::path& folder, const std::string& tree, 
                                       "layer " + path_text(layer)));
     if (there) return true;
   }
-  // The same bytes may lie in another tree, under another name.
+  // The same bytes may be in another tree, under another name.
   std::error_code error;
   for (auto it = fs::directory_iterator(root_ / "lists", error); !error && it != fs::end(it);
        it.increment(error)) {
@@ -175,7 +175,7 @@ Result<bool> Repair::from_here(const fs::path& folder, const std::string& tree, 
   return false;
 }
 
-// What is left when all that is at hand was tried.
+// Returns the problems left after all local sources were tried.
 Result<std::vector<Problem>> Repair::from_nearby(const fs::path& folder, const std::string& tree,
                                                  const TreeList& list) {
   std::vector<Problem> left;
@@ -198,23 +198,23 @@ Result<void> Repair::from_afar(const fs::path& folder, const std::string& tree, 
   calls::Status status{};
   const auto is_there = [&] { return calls::lstat(folder.c_str(), &status) == 0; };
   const bool was_there = is_there();
-  auto reported = fetch_ ? fetch_(tree, entries, into) : Result<std::string>(std::string());
-  if (!reported) {
-    if (reported.error().code == "EH-P10") return fail(std::move(reported).error());
-    repaired_.not_fetched.push_back(std::move(reported).error());
+  auto source = fetch_ ? fetch_(tree, entries, into) : Result<std::string>(std::string());
+  if (!source) {
+    if (source.error().code == "EH-P10") return fail(std::move(source).error());
+    repaired_.not_fetched.push_back(std::move(source).error());
   }
   TRY_ASSIGN(const FileLock lock, lock_tree(root_, tree, {}));
-  // Someone else may have put it aside meanwhile: then it comes as a whole.
+  // Another process may have quarantined the tree meanwhile: then it is fetched as a whole.
   const bool gone = was_there && !is_there();
   for (std::size_t at = 0; at < wanted.size(); ++at) {
     const fs::path fresh = into / path_of(entries[at].path);
-    const bool right = reported && !gone && !problem_of(into, entries[at], true);
+    const bool right = source && !gone && !problem_of(into, entries[at], true);
     if (!right) {
       repaired_.left.push_back(std::move(wanted[at]));
       continue;
     }
     TRY(put(entries[at], fresh, folder));
-    note(wanted[at], *reported);
+    note(wanted[at], *source);
   }
   return {};
 }
@@ -246,7 +246,7 @@ Result<void> Repair::drop_unlisted(const fs::path& folder, const std::set<std::s
   return {};
 }
 
-// The trees are whole now; what the view lacks is in them.
+// The trees are intact now and contain everything that the view lacks.
 Result<void> Repair::view() {
   TRY_ASSIGN(const ViewPlan plan, plan_view(root_, installed_.trees));
   TRY(clear_for_folder(root_, installed_.folder));
@@ -271,7 +271,7 @@ Result<Repaired> Store::repair(std::string_view build, Stage& stage, const Fetch
                                const std::optional<CancelToken>& cancel) const {
   TRY_ASSIGN(std::optional<Installed> installed, read_ref(root_, build, false));
   if (!installed) return fail(not_installed(build));
-  TRY_ASSIGN(const fs::path scratch, make_private_folder(stage.folder(), "mend"));
+  TRY_ASSIGN(const fs::path scratch, make_private_folder(stage.folder(), "repair"));
   return Repair(*this, *installed, scratch, fetch, cancel).run();
 }
 

@@ -1,4 +1,4 @@
-// What mending a build file by file needs and did.
+// Types for repairing a build file by file.
 #pragma once
 #include <filesystem>
 #include <functional>
@@ -11,21 +11,22 @@
 
 namespace enginehost::cache {
 
-// Brings files of a tree from wherever they are to be had, to `into`/<path>, and tells from where. It may
-// leave files out; whatever it brings is hashed before it is used.
+// Fetches files of a tree into `into`/<path> and returns their source. It may omit files. The caller hashes
+// every fetched file before use.
 using FetchFiles = std::function<Result<std::string>(
     const std::string& tree, const std::vector<TreeEntry>& wanted, const std::filesystem::path& into)>;
 
 struct RepairedFile {
-  Problem problem;  // what was wrong
-  std::string
-      from;  // "the view", "the tree", "its list", "layer /…", "mode", "removed", or what FetchFiles told
+  Problem problem;  // before the repair
+  // "the view", "the tree", "its list", "layer /…", "mode", "removed", or the source that FetchFiles
+  // returned.
+  std::string from;
 };
 
 struct Repaired {
   std::vector<RepairedFile> files;
   std::vector<Problem> left;           // could not be repaired
-  std::vector<Diagnosis> not_fetched;  // why FetchFiles did not bring them
+  std::vector<Diagnosis> not_fetched;  // the reasons why FetchFiles did not fetch them
 };
 
 }  // namespace enginehost::cache

@@ -24,8 +24,8 @@ constexpr std::int64_t silent_for = 24 * 3600;
 
 fs::path note_of(const fs::path& root) { return below(root, "locks", ".not-kept", ""); }
 
-// flock(2), and what NFS and FUSE file systems without locks answer. Any other error is of the moment: the
-// note stays for good, so nothing is concluded from it.
+// The errors of flock(2) on NFS and FUSE file systems without locks. Any other error may be temporary, and
+// the note is permanent.
 bool means_no_locks(int error_number) {
   return error_number == ENOLCK || error_number == ENOSYS || error_number == EOPNOTSUPP ||
          error_number == ENOTSUP || error_number == EINVAL;
@@ -38,7 +38,8 @@ bool is_alive(const fs::path& file) {
   const auto lines = split(*text, '\n');
   if (lines.size() >= 3 && !lines[0].empty() && lines[0] == boot_id()) {
     const auto process = parse_integer(lines[1]);
-    // Another container of this machine may count its processes from one, too: then only time tells.
+    // Another container of this machine may also count its processes from 1: then only the start time
+    // distinguishes them.
     if (process && start_time_of_process(*process) == lines[2]) return true;
   }
   return status.st_mtime + silent_for > std::time(nullptr);
@@ -82,7 +83,7 @@ Result<void> try_locks(const fs::path& root) {
     return {};
   }
   return write_file(note_of(root),
-                    "two locks on one file were granted here, or none: no lock is relied on\n" + here + "\n");
+                    "locks do not work here: two locks on one file were granted, or none\n" + here + "\n");
 }
 
 Heartbeat::Heartbeat(fs::path file)
@@ -112,8 +113,7 @@ std::unique_ptr<Heartbeat> Heartbeat::start(const fs::path& root, std::string_vi
   try {
     return std::unique_ptr<Heartbeat>(new Heartbeat(file));
   } catch (const std::system_error&) {
-    return nullptr;  // no thread is to be had; the file speaks for a day, and for as long as this process
-                     // lives
+    return nullptr;  // no thread; the file counts for a day, and while this process lives
   }
 }
 

@@ -1,4 +1,4 @@
-// Whether the locks of a layer mean anything, and what stands in for them where they do not.
+// Detection of file systems without reliable locks, and a replacement for locks there.
 #pragma once
 #include <condition_variable>
 #include <filesystem>
@@ -12,27 +12,28 @@
 
 namespace enginehost::cache::inside {
 
-// False on file systems that several machines share (NFS, SMB, Lustre, GPFS, CephFS, 9p, FUSE, …: some of
-// them grant every lock, some only within one machine) and where try_locks() once found that a lock is not
-// kept. Two system calls. EH-F23 ("file") where that note cannot be looked for now: nothing is removed then.
+// Returns false on file systems that several machines share (NFS, SMB, Lustre, GPFS, CephFS, 9p, FUSE, …),
+// because some of them grant every lock and some lock within one machine only. Also returns false where
+// try_locks() found that locks do not work. Takes two system calls. Errors: EH-F23 ("file") if the note of
+// try_locks() cannot be read; the caller then removes nothing.
 Result<bool> are_locks_kept(const std::filesystem::path& root);
 
-// The same for who removes nothing, and then takes the locks.
+// The same for callers that remove nothing; an error counts as working locks.
 inline bool locks_are_kept(const std::filesystem::path& root) { return are_locks_kept(root).value_or(true); }
 
-// Tells apart the file systems that a cache may lie on one after the other: it may be copied, or its file
-// system mounted otherwise after the machine started again.
+// Returns a text that identifies the current file system of a cache. It changes when the cache is copied or
+// its file system is mounted differently after a reboot.
 std::string file_system_of(const std::filesystem::path& root);
 
-// Takes a lock twice through two descriptors, which must fail; where it does not, leaves a note for everyone
-// who uses this layer on this file system from then on. EH-F15, EH-F16 when no file can be made.
+// Takes a lock twice through two descriptors; the second attempt must fail. If it succeeds, leaves a note for
+// every later user of this layer on this file system. Errors: EH-F15, EH-F16 if no file can be created.
 Result<void> try_locks(const std::filesystem::path& root);
 
-// A file that says "in use" where locks cannot: <lease>.<machine>-<process>-<random>.alive, renewed by a
-// thread of its own, removed with the object. One owner.
+// A file that marks a build as in use where locks do not work: <lease>.<machine>-<process>-<random>.alive. A
+// thread renews it; the destructor removes it. One owner.
 class Heartbeat {
  public:
-  // Nothing is made where nothing can be written.
+  // Returns nullptr if the file cannot be written or no thread can be started.
   static std::unique_ptr<Heartbeat> start(const std::filesystem::path& root, std::string_view digest);
   ~Heartbeat();
   Heartbeat(const Heartbeat&) = delete;
@@ -48,8 +49,8 @@ class Heartbeat {
   std::thread thread_;
 };
 
-// True while some process says that it uses the view: one of this machine that is alive, or one of another
-// machine whose file was renewed within a day. Files of the dead are removed.
+// Returns true while a process marks the view as in use: a live process of this machine, or one of another
+// machine that renewed its file within a day. Removes the files of dead processes.
 bool in_use(const std::filesystem::path& root, std::string_view digest);
 
 }  // namespace enginehost::cache::inside

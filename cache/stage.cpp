@@ -23,7 +23,7 @@ Stage& Stage::operator=(Stage&& other) noexcept {
 
 Stage::~Stage() { remove(); }
 
-// What cannot be removed now is found by the next owner of the key.
+// Leftovers are removed by the next owner of the key.
 void Stage::remove() {
   std::error_code ignored;
   if (!folder_.empty()) remove_tree(folder_, ignored);

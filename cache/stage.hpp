@@ -1,4 +1,4 @@
-// A private place to make something before it is published.
+// A private folder for things that are not published yet.
 #pragma once
 #include <filesystem>
 #include <memory>
@@ -7,8 +7,9 @@
 
 namespace enginehost::cache {
 
-// Holds the lock of a key and an empty folder stage/<key>/<nonce> for it; both go when it is destroyed. While
-// any stage lives, nothing that was published but is not yet referred to is swept. One thread at a time.
+// Holds the lock of a key and an empty folder stage/<key>/<nonce>; the destructor releases both. While any
+// stage lives, nothing that was published but is not yet referred to is swept. Thread safety: one thread at a
+// time.
 class Stage {
  public:
   Stage(Stage&& other) noexcept;

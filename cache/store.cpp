@@ -26,7 +26,7 @@ using namespace inside;
 
 constexpr std::uint64_t record_limit = 16u << 20;
 constexpr std::size_t summary_bytes = 4096;
-// https://bford.info/cachedir/ names these very bytes.
+// The bytes required by https://bford.info/cachedir/.
 constexpr std::string_view cache_tag =
     "Signature: 8a477f597d28d172789f06886806bc55\n"
     "# This folder holds downloaded engine builds that can be fetched again. Backup programs may skip it.\n";
@@ -35,8 +35,7 @@ constexpr std::string_view readme =
     "one,\n"
     "`engine-cache verify` checks them. Nothing here is edited in place; the whole folder may be deleted "
     "when no\n"
-    "program uses it, and is then fetched again on demand. state/ holds what was learnt about this "
-    "machine.\n";
+    "program uses it, and is then fetched again on demand. state/ holds facts about this machine.\n";
 
 std::string layout_text(std::string_view program) {
   Json layer = Json::object();
@@ -56,7 +55,7 @@ Result<void> make_layer(const fs::path& root, std::string_view program) {
     }
     TRY(std::move(made));
   }
-  // Where something else stands in its place, records go elsewhere, and the store needs none of them.
+  // If something else is in its place, other modules write elsewhere; the store does not need it.
   static_cast<void>(make_folders(root / "state"));
   const auto write_once = [&](const char* name, std::string_view text) -> Result<void> {
     TRY_ASSIGN(const bool written, is_there(root / name));
@@ -68,8 +67,7 @@ Result<void> make_layer(const fs::path& root, std::string_view program) {
   return write_once("LAYER.json", layout_text(program));
 }
 
-// A stamp that differs is no proof of damage (the cache may have been copied): the bytes are. Hashes that one
-// file.
+// Hashes one file. A different stamp alone does not prove damage, because the cache may have been copied.
 Result<void> check_bytes(const fs::path& root, const Installed& installed, const LoadableFile& file) {
   for (const std::string& tree : installed.trees) {
     TRY_ASSIGN(const TreeList list, load_list(root, tree));
@@ -88,8 +86,8 @@ bool is_as_stamped(const calls::Status& status, const LoadableFile& file) {
          status.st_ino == file.inode && calls::modified_ns(status) == file.modified_ns;
 }
 
-// Says which loadable file is not as it was installed. `renewed`: some file has other stamps but the right
-// bytes.
+// Reports a loadable file that differs from the installed one. `renewed`: some file has a new stamp but the
+// right bytes.
 Result<bool> check_files(const fs::path& root, Installed& installed) {
   const FileDescriptor view(calls::open(installed.folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!view.valid()) return fail(diagnose_errno("EH-F01", errno).with("file", path_text(installed.folder)));
@@ -109,14 +107,14 @@ Result<bool> check_files(const fs::path& root, Installed& installed) {
   return renewed;
 }
 
-// Writes the new stamps down, so that the next open need not hash. Only when nobody is changing this build.
+// Records the new stamps, so that the next open need not hash. Only while no process changes this build.
 void renew(const fs::path& root, const Installed& installed) {
   if (!check_format(root)) return;
   const auto lock = FileLock::try_exclusive(lock_file(root, Store::key_of(installed.build)), {});
   if (!lock || !*lock) return;
   const auto now = read_ref(root, installed.build, false);
   if (!now || !*now || (*now)->digest != installed.digest) return;
-  // Not being able to is harmless: the file is hashed again at the next open.
+  // A failure is harmless: the next open hashes the file again.
   (void)write_file(ref_file(root, installed.build), write_record(installed), false);
 }
 
@@ -124,7 +122,7 @@ void list_layer(const fs::path& root, bool read_only, std::set<std::string>& see
                 std::vector<Installed>& result, std::vector<Diagnosis>* unread) {
   char buffer[summary_bytes];
   const auto note = [&](int why, const char* what, const fs::path& place) {
-    // What someone removed while we looked is not there.
+    // A record that was removed meanwhile does not exist.
     if (unread == nullptr || why == 0 || why == ENOENT || why == ENOTDIR) return;
     unread->push_back(
         std::move(diagnose_errno("EH-F23", why).with(what, path_text(place)).with("layer", path_text(root))));
@@ -132,7 +130,7 @@ void list_layer(const fs::path& root, bool read_only, std::set<std::string>& see
   const int failure = calls::for_each_name(root / "refs", [&](int folder, const char* entry) {
     const std::string_view name(entry);
     if (!name.ends_with(".ref") || name.front() == '.') return;
-    // Nothing but a file is a record; opening a named pipe would wait for its writer.
+    // Only a file is a record; opening a named pipe would block.
     const FileDescriptor file(calls::openat(folder, entry, O_RDONLY | O_NONBLOCK | O_CLOEXEC));
     const ssize_t got = file.valid() ? calls::read(file.get(), buffer, sizeof buffer) : -1;
     if (got < 0) {
@@ -183,7 +181,7 @@ Result<void> check_format(const fs::path& root) {
   const auto text = read_file(file, 1u << 20);
   if (!text) return {};
   const auto layer = parse_json(*text, path_text(file));
-  // Who writes into a layer of a form that cannot be told may spoil what a newer program made.
+  // Writing to a layer of unknown format could damage what a newer program made.
   if (!layer || !(*layer)["format"].is_integer())
     return fail(
         diagnose("EH-F23")
@@ -249,7 +247,7 @@ Store Store::open(fs::path root, std::vector<fs::path> layers, std::string progr
   Store store;
   store.root_ = std::move(root);
   store.layers_ = std::move(layers);
-  // Who names a layer as the cache means to write there.
+  // A layer that is also the cache is writable.
   std::erase_if(store.layers_, [&](const fs::path& layer) {
     std::error_code error;
     return layer == store.root_ || fs::equivalent(layer, store.root_, error);
@@ -323,7 +321,7 @@ Diagnosis Store::not_installed(std::string_view build) const {
     diagnosis.with("in_layer", path_text(installed.layer));
     return diagnosis;
   }
-  // Another's record is nothing to this one.
+  // Records of other builds do not matter here.
   const fs::path record = ref_file(root_, build).filename();
   for (Diagnosis& why : unread)
     if (const fs::path file = path_of(why.value("file")); file.empty() || file.filename() == record)
@@ -358,7 +356,7 @@ Result<std::optional<Installed>> Store::find(std::string_view build) const {
       }
     auto checked = check_files(layer, **record);
     if (!checked) {
-      // What someone removed while we looked is not damaged: it is not there.
+      // A build that was removed meanwhile is not damaged but missing.
       if (is_there(ref_file(layer, build)).value_or(true)) note(std::move(checked.error()));
       return {};
     }

@@ -1,17 +1,18 @@
-// The store: a content-addressed cache on disk, shared by processes that may die at any instruction.
+// The store: a content-addressed cache on disk. Several processes share it, and each may die at any
+// instruction.
 //
 //   <root>/CACHEDIR.TAG  LAYER.json  README.txt
 //     trees/<tree id>/      a component's files, 0444 and 0555, never edited
-//     lists/<tree id>       its canonical list;   lists/of-<key>  the tree that an archive gave
+//     lists/<tree id>       its canonical list;   lists/of-<key>  the tree made from an archive
 //     views/<digest>/       the folder a build is loaded from: hard links to (or copies of) its trees' files
 //     refs/<build>.ref      the record of an installed build: written last, removed first
-//     leases/<digest>.lk    flock SH: in use; its time: last used; in it words (lease.hpp)
+//     leases/<digest>.lk    flock SH: in use; its time: last use; its content: crash markers (lease.hpp)
 //     locks/<key>.lk        flock EX: being made
-//     pins/<build>.pin      collecting leaves it alone
+//     pins/<build>.pin      excludes the build from collection
 //     stage/<key>/<nonce>/  the only place with unfinished things
 //     partial/<sha256>      the bytes of an archive that have arrived so far
-//     rejected/             damaged trees, out of the way
-//     unrecorded            the names of trees that lost their records; mostly not there
+//     rejected/             quarantined trees
+//     unrecorded            the names of trees that lost their records; usually absent
 //     state/                belongs to other modules
 //
 // Everything is written, synced and renamed into place; readers see nothing or the whole.
@@ -33,157 +34,156 @@
 
 namespace enginehost::cache {
 
-// A handle: cheap to copy, no state but paths. All functions may be called from any thread and any number of
-// processes at once.
+// A handle: cheap to copy, without state other than paths. Thread safety: any thread and any number of
+// processes.
 class Store {
  public:
-  // `layers` are read-only caches that are looked into first, in order; the root itself is none. Makes
-  // nothing on disk. `program` is what others are told when they wait for us.
+  // Opens a store without touching the disk. `layers` are read-only caches that are searched first, in order;
+  // the root is not one of them. `program` is the name that waiting processes show.
   static Store open(std::filesystem::path root, std::vector<std::filesystem::path> layers = {},
                     std::string program = {});
 
   const std::filesystem::path& root() const { return root_; }
   const std::vector<std::filesystem::path>& layers() const { return layers_; }
 
-  // Whether there is a place for the writable layer at all: EH-F16 ("problem", "variable") without one, which
-  // is so when nobody named one and the user has no home. Only the layers are looked into then.
+  // Checks that a writable layer is configured. Errors: EH-F16 ("problem", "variable") if no cache is named
+  // and the user has no home. Only the read-only layers are used then.
   Result<void> check_place() const;
 
-  // The same, and whether what is installed can be told: EH-F23 ("folder") when a folder of the writable
-  // layer cannot be read, or is none. A layer that nobody has made yet is in order.
+  // Runs check_place() and checks that the installed builds can be listed. Errors: EH-F23 ("folder") if a
+  // folder of the writable layer cannot be read or is no folder. A layer that does not exist yet is in order.
   Result<void> check_readable() const;
 
-  // Those of the writable layer's own folders in whose place something else lies: a file, a pipe, a link that
-  // leads to no folder; and its file `unrecorded`, where that is no file. Each is an EH-F23 ("folder",
-  // "in_the_way", "problem"). Whoever prepares moves them aside (NAME.aside-… in the layer), never removes
-  // them.
+  // Returns an EH-F23 ("folder", "in_the_way", "problem") for each of the writable layer's own folders whose
+  // place is taken: by a file, a pipe, a link to no folder. The file `unrecorded` is checked too. prepare()
+  // moves them aside (NAME.aside-… in the layer) and never removes them.
   std::vector<Diagnosis> unexpected_entries() const;
-  // One of them. Where it lies then; nothing when it was in order meanwhile.
+  // Moves one of them aside. Returns its new path, or nothing if it was in order by then.
   Result<std::optional<std::filesystem::path>> move_aside(const std::filesystem::path& odd) const;
 
-  // Makes the folders of the writable layer, odd places moved aside. As check_place(); EH-F15, EH-F16 with
-  // "folder"; EH-F16 with "format" when a newer program made this cache; EH-F23 ("file", "damaged") when
-  // LAYER.json is damaged. Everything that writes calls it.
+  // Makes the folders of the writable layer; unexpected entries are moved aside. Every function that writes
+  // calls it. Errors: as check_place(); EH-F15, EH-F16 with "folder"; EH-F16 with "format" if a newer program
+  // made this cache; EH-F23 ("file", "damaged") if LAYER.json is damaged.
   Result<void> prepare() const;
 
-  // The build's record after a stat of its loadable files; nothing is hashed unless a stamp differs. Nothing
-  // when it is not installed. EH-F01 (missing), EH-F02 (empty), EH-F04 (too short), EH-F08 (other bytes) with
-  // "build", "file", "needed_size", "size", "layer" when it is damaged.
+  // Returns the build's record after a stat of its loadable files; nothing if it is not installed. Only files
+  // whose stamp differs are hashed. Errors, with "build", "file", "needed_size", "size", "layer": EH-F01
+  // (missing), EH-F02 (empty), EH-F04 (too short), EH-F08 (other bytes).
   Result<std::optional<Installed>> find(std::string_view build) const;
 
-  // Summaries (no files, no manifest) of all installed builds, sorted by build id; the first layer wins.
-  // What is damaged is left out. Nothing is stat'ed. `unread`: an EH-F23 ("file" or "folder", "layer") for
-  // each record, and each folder of them, that the system would not read: what it names may be installed.
+  // Returns summaries (no files, no manifest) of all installed builds, sorted by build id; the first layer
+  // wins. Damaged records are omitted. No file is checked. `unread` gets an EH-F23 ("file" or "folder",
+  // "layer") for each record or folder of records that could not be read: its builds may be installed.
   std::vector<Installed> list(std::vector<Diagnosis>* unread = nullptr) const;
 
-  // Everything of one record without looking at its files; nothing when not installed.
+  // Returns one record without checking its files; nothing if it is not installed.
   Result<std::optional<Installed>> record_of(std::string_view build) const;
 
-  // EH-S23 for a request that needs that build installed: "build", "folder", every "installed" one and the
-  // "nearest" of them. EH-F23 in its place when what is installed cannot be told.
+  // Returns EH-S23 for a request that needs that build installed: "build", "folder", every "installed" one
+  // and the "nearest" of them. Returns EH-F23 instead if the installed builds cannot be listed.
   Diagnosis not_installed(std::string_view build) const;
 
-  // The list of one of its trees, checked against the tree's id. EH-F01, EH-F08 with "file".
+  // Returns the list of one of its trees, checked against the tree's id. Errors: EH-F01, EH-F08 with "file".
   Result<TreeList> list_of(const Installed& installed, std::string_view tree_id) const;
-  // Where that tree's files lie.
+  // Returns the folder of that tree's files.
   static std::filesystem::path tree_folder(const std::filesystem::path& layer, std::string_view tree_id) {
     return layer / "trees" / tree_id;
   }
 
-  // Keeps the build from being removed, and notes that it was used (at most hourly). Waits for nobody longer
-  // than two seconds; the lease then holds nothing, as on a layer without lock files. EH-F01 ("build",
-  // "problem") when the build was removed meanwhile: look it up again.
+  // Keeps the build from being removed, and records its use (at most hourly). Waits two seconds at most;
+  // after that, and on a layer without lock files, the lease holds nothing. Errors: EH-F01 ("build",
+  // "problem") if the build was removed meanwhile; the caller then looks it up again.
   Result<Lease> lease(const Installed& installed) const;
 
-  // find() and lease() of a build that was leased before, in fewer looks. EH-F01 ("build") when it is not
-  // installed, or under another digest.
+  // Does find() and lease() in fewer system calls, for a build that was leased before. Errors: EH-F01
+  // ("build") if it is not installed, or under another digest.
   struct Leased {
     Installed installed;
     Lease lease;
   };
   Result<Leased> find_leased(std::string_view build, std::string_view digest) const;
 
-  // The same for who knows the record, of a build in the cache itself where that keeps_locks(), and knows
-  // that nobody has written it since: only the lock and the files are looked at. Fills in the folder. EH-F01
-  // ("build") where anything is in the way: look the build up then.
+  // The same for a caller that has the record and knows that it has not been rewritten since. Only for a
+  // build in the writable layer, and where keeps_locks(). Checks only the lock and the files, and fills in
+  // the folder. Errors: EH-F01 ("build") on any problem; the caller then looks the build up.
   Result<Lease> lease_as_recorded(Installed& record) const;
-  // Whether locks are kept on the cache's file system, which stays so while it is the same.
+  // Returns whether locks work on the cache's file system; constant for one file system.
   bool keeps_locks() const;
 
   // --- making ---
-  // The key under which a build is installed, repaired and removed.
+  // Returns the key under which a build is installed, repaired and removed.
   static std::string key_of(std::string_view build) { return "build-" + std::string(build); }
-  // Waits for the key's lock and gives an empty private folder. Leftovers of dead owners of the key are
+  // Waits for the key's lock and returns an empty private folder. Leftovers of the key's dead owners are
   // removed.
   Result<Stage> stage(std::string_view key, const WaitOptions& wait = {}) const;
-  // EH-F15 ("folder", "needed", "free") when the cache's file system has less than `bytes` free or no inodes;
-  // EH-F17 ("limit") when a file of `largest` bytes exceeds RLIMIT_FSIZE.
+  // Fails with EH-F15 ("folder", "needed", "free") if the cache's file system has less than `bytes` free or
+  // no inodes, and with EH-F17 ("limit") if a file of `largest` bytes exceeds RLIMIT_FSIZE.
   Result<void> require_space(std::uint64_t bytes, std::uint64_t largest = 0) const;
-  // Only whether it is there; a list that is missing is made again out of a tree that is whole. Before it is
-  // used again, see reject_if_damaged.
+  // Returns whether the tree exists; rebuilds a missing list of an intact tree. Does not check the files: see
+  // reject_if_damaged.
   bool has_tree(std::string_view tree_id) const;
-  // Hashes every file of a tree that is here; one that is not as its list says (made again where it is
-  // damaged and the tree is whole) moves to rejected/, so that whoever needs it makes it again. What was
-  // wrong, or nothing. EH-F18 when someone keeps the tree's lock.
+  // Hashes every file of a tree. A tree that differs from its list is quarantined in rejected/, so that it is
+  // made again when needed. A damaged list of an intact tree is rebuilt first. Returns the problem, or
+  // nothing. Errors: EH-F18 if another process keeps the tree's lock.
   Result<std::optional<Diagnosis>> reject_if_damaged(std::string_view tree_id) const;
-  // The tree that the archive with this key gave, if it is (still) here.
+  // Returns the tree made from the archive with this key, if it is present.
   std::optional<std::string> tree_of(std::string_view archive_key) const;
-  // Moves a finished folder (TreeWriter::finish) to its place and records what archive gave it (may be
-  // empty). Someone else having been first is success, unless what lies there is damaged: that is put aside.
-  // Views of other builds that hold files of a tree that was damaged are repaired.
+  // Moves a finished folder (TreeWriter::finish) to its place and records the archive it was made from (may
+  // be empty). If another process was first, that is success; a damaged tree in the place is quarantined.
+  // Views of other builds that hold files of a damaged tree are repaired.
   Result<std::string> publish_tree(const TreeList& list, const std::filesystem::path& folder,
                                    std::string_view archive_key) const;
-  // Makes or repairs the view of these trees: files that are not what the trees hold are replaced one by one,
-  // so that a process that has the view open is not disturbed. EH-F20 ("path", "first", "second") when two
+  // Makes or repairs the view of these trees. Files that differ from the trees are replaced one by one, so
+  // that a process that uses the view is not disturbed. Errors: EH-F20 ("path", "first", "second") if two
   // trees hold different bytes under one path.
   Result<std::filesystem::path> make_view(const std::vector<std::string>& tree_ids, Stage& stage) const;
-  // Fills in digest, trees' size, the files' stamps and the time, and writes the record. The build is
-  // installed then.
+  // Installs a build: fills in digest, size, file stamps and time, and writes the record.
   Result<Installed> write_ref(Installed installed) const;
 
-  // --- looking after ---
-  // What is wrong with an installed build; `deep` hashes every file. Empty: nothing. Fails only when it is
-  // not installed (EH-S23) or its lists cannot be read.
+  // --- care ---
+  // Returns the problems of an installed build; `deep` hashes every file. Errors: EH-S23 if it is not
+  // installed, or the error of reading its lists.
   Result<std::vector<Problem>> verify(std::string_view build, bool deep,
                                       const std::optional<CancelToken>& cancel = {}) const;
-  // Replaces what is damaged or missing of an installed build of the writable layer, file by file: from the
-  // build's view, another tree of this store, a layer, and at last `fetch`, which may be empty. A process
-  // that has a file open keeps what it has. What could not be repaired is left in the answer. EH-S23
-  // when it is not installed; EH-F01, EH-F08 when the record or a list is beyond repair (and the build must
-  // be installed again).
+  // Replaces damaged or missing files of an installed build of the writable layer, one by one. Sources, in
+  // order: the build's view, another tree of this store, a layer, and `fetch`, which may be empty. A process
+  // that has a file open keeps the old one. The result lists what could not be repaired. Errors: EH-S23 if
+  // the build is not installed; EH-F01, EH-F08 if the record or a list is beyond repair (the build must be
+  // installed again).
   Result<Repaired> repair(std::string_view build, Stage& stage, const FetchFiles& fetch,
                           const std::optional<CancelToken>& cancel = {}) const;
-  // Moves those trees of the build that are damaged (every file is hashed) to rejected/, so that the next
-  // install makes them again. Returns their ids. The view stays: make_view repairs it.
+  // Quarantines the damaged trees of the build (every file is hashed) in rejected/, so that the next install
+  // makes them again. Returns their ids. The view stays: make_view repairs it.
   Result<std::vector<std::string>> reject_damaged(std::string_view build, Stage& stage) const;
-  // EH-F18 ("build", "file") when it is in use; EH-S23 when it is not installed in the writable layer. Its
-  // pin goes, too. Returns the bytes freed: none while something is being made, whose maker frees them when
-  // it is done. `stayed` gets why each thing that nothing refers to any more is still there.
+  // Removes a build and its pin. Returns the freed bytes: none while another process is making something,
+  // because that process frees them later. `stayed` gets the reason for each unreferenced thing that could
+  // not be removed. Errors: EH-F18 ("build", "file") if the build is in use; EH-S23 if it is not installed in
+  // the writable layer.
   Result<std::uint64_t> remove(std::string_view build, std::vector<Diagnosis>* stayed = nullptr) const;
-  // Removes what nothing refers to (trees, views, stages of dead owners), unless something is just being
-  // made. Returns the bytes freed.
+  // Removes everything unreferenced (trees, views, stages of dead owners), unless something is being made.
+  // Returns the freed bytes.
   Result<std::uint64_t> sweep() const;
-  // The same, where a removal was left to who is making something; else nothing, at the price of one look. To
-  // be called without a stage, by those who had one.
+  // Sweeps if a removal left that to a process that was making something; otherwise takes one system call.
+  // Call it without holding a stage, after having had one.
   Result<std::uint64_t> sweep_if_wanted() const;
-  // Removes builds by age and size, never one that is in use, pinned or being made, then sweeps. A process
-  // that comes for a build which is just going finds it missing (find, lease) and installs it again.
+  // Removes builds by age and size, then sweeps. A build that is in use, pinned or being made stays. A
+  // process that needs a build being removed finds it missing (find, lease) and installs it again.
   Result<Collected> collect(const CollectOptions& options) const;
   Usage usage() const;  // of the writable layer; reads every folder
-  // Writes LAYER.json again where it is damaged, so that the layer can be written again. True when it was.
+  // Rewrites a damaged LAYER.json, so that the layer becomes writable again. Returns whether it was damaged.
   Result<bool> repair_layout() const;
-  // When the build of the writable layer was last leased, or installed; seconds since 1970, never in the
-  // future. Now, where that cannot be told: it may have been.
+  // Returns when the build of the writable layer was last leased or installed, in seconds since 1970, never
+  // in the future. If that is unknown, returns now.
   std::int64_t last_used(const Installed& installed) const;
-  // A pinned build is never collected. EH-S23 when it is not installed in the writable layer.
+  // Excludes a build from collection. Errors: EH-S23 if it is not installed in the writable layer.
   Result<void> pin(std::string_view build) const;
-  // False when it was not pinned. EH-S23 when it is neither pinned nor installed there.
+  // Returns false if it was not pinned. Errors: EH-S23 if it is neither pinned nor installed there.
   Result<bool> unpin(std::string_view build) const;
-  // EH-F23 ("file") when that cannot be told now.
+  // Fails with EH-F23 ("file") if the pin cannot be read now.
   Result<bool> is_pinned(std::string_view build) const;
 
-  // Where the bytes of an unfinished download lie; use only under the stage of its digest. The first is in
-  // the stage itself where locks are not kept: nobody goes on with what someone else may still be writing.
+  // Returns the file of an unfinished download; use it only under the stage of its digest. Where locks do not
+  // work, the file is in the stage itself, because another process may still be writing to a shared one.
   std::filesystem::path partial(std::string_view sha256, const Stage& stage) const;
   std::filesystem::path partial(std::string_view sha256) const { return root_ / "partial" / sha256; }
 

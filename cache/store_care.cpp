@@ -1,4 +1,4 @@
-// The store's looking-after half: finding and rejecting what is damaged.
+// The care functions of the store: finding and quarantining damaged trees.
 
 #include <cerrno>
 #include <ctime>

@@ -1,4 +1,4 @@
-// The store's publishing half: stages, views, records.
+// The publishing functions of the store: stages, views, records.
 
 #include <array>
 #include <cerrno>
@@ -22,10 +22,10 @@ namespace {
 
 using namespace inside;
 
-// Rather twice the same download than waiting for a machine that may have died.
+// Downloading twice is better than waiting for a machine that may have died.
 constexpr std::chrono::seconds longest_wait_without_locks{30};
 
-// What a loader would map: ELF, PE, Mach-O (also big-endian and universal).
+// Returns whether a loader would map the file: ELF, PE, Mach-O (also big-endian and universal).
 bool is_loadable(const fs::path& file) {
   const FileDescriptor opened(calls::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW));
   std::array<char, 4> magic{};
@@ -44,7 +44,7 @@ bool is_loadable(const fs::path& file) {
   return start.starts_with("MZ");
 }
 
-// Users of a layer that they cannot write hold builds through this file, so it must be there before them.
+// Users without write access to a layer hold builds through this file, so it must exist before they come.
 Result<void> make_lease_file(const fs::path& root, std::string_view digest) {
   const fs::path file = lease_file(root, digest);
   const FileDescriptor made(calls::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
@@ -55,8 +55,8 @@ Result<void> make_lease_file(const fs::path& root, std::string_view digest) {
 
 }  // namespace
 
-// Where locks are not kept, several may work under one key at once: each in its own folder, of which a dead
-// owner's goes with time, and what they publish is the same.
+// Without locks, several processes may use one key at once, each in its own folder; they publish the same. A
+// dead owner's folder is removed by age.
 Result<Stage> Store::stage(std::string_view key, const WaitOptions& wait) const {
   TRY(prepare());
   TRY_ASSIGN(const bool kept, are_locks_kept(root_));
@@ -69,7 +69,7 @@ Result<Stage> Store::stage(std::string_view key, const WaitOptions& wait) const 
   TRY_ASSIGN(FileLock lock, or_without(FileLock::exclusive(lock_file(root_, key), program_, waiting)));
   TRY_ASSIGN(FileLock publishing, or_without(FileLock::shared(publishing_lock(root_), waiting)));
   const fs::path parent = root_ / "stage" / file_name_for(key);
-  // The lock is ours: whatever lies here belongs to someone who died.
+  // We have the lock, so everything here belongs to a dead process.
   std::error_code error;
   if (kept) remove_tree(parent, error);
   TRY(make_folders(parent));
@@ -108,7 +108,7 @@ Result<fs::path> Store::make_view(const std::vector<std::string>& tree_ids, Stag
     TRY(build_view(root_, plan, scratch));
     TRY(rename_into_place(scratch, view, root_).map([](bool) {}));
   }
-  // Also when it has just been made: someone else may have been first, and left it damaged since.
+  // Also for a new one: another process may have been first, and the view may be damaged since.
   TRY(repair_view(root_, plan, view, stage.folder()));
   return view;
 }
@@ -124,7 +124,7 @@ Result<Installed> Store::write_ref(Installed installed) const {
   TRY_ASSIGN(const ViewPlan plan, plan_view(root_, installed.trees));
   for (const auto& [path, planned] : plan) {
     if (planned.entry.kind == TreeEntry::Kind::link) continue;
-    // A stamp vouches for the bytes: no file gets one that cannot be the listed one.
+    // A stamp replaces hashing, so a file that cannot be the listed one gets none.
     if (auto problem = problem_of(installed.folder, planned.entry, false))
       return fail(std::move(problem->diagnosis));
     installed.size += planned.entry.size;

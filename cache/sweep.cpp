@@ -1,4 +1,4 @@
-// Removing: builds by name, and whatever nothing refers to.
+// Removal: builds by name, and everything unreferenced.
 #include "cache/sweep.hpp"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace {
 constexpr std::int64_t one_day = 24 * 3600;
 constexpr std::int64_t keep_seconds = 7 * one_day;    // interrupted downloads and rejected trees
 constexpr std::int64_t rest_seconds = 14 * one_day;   // of anything, where locks are not kept
-constexpr std::int64_t leap_seconds = 365 * one_day;  // a clock that is so far ahead is not believed
+constexpr std::int64_t leap_seconds = 365 * one_day;  // a clock further ahead is not trusted
 
 std::vector<fs::path> children_of(const fs::path& folder, std::error_code& error) {
   std::vector<fs::path> children;
@@ -31,7 +31,7 @@ std::vector<fs::path> children_of(const fs::path& folder, std::error_code& error
   return children;
 }
 
-// As far as they can be told.
+// Returns the children as far as they can be read.
 std::vector<fs::path> children_of(const fs::path& folder) {
   std::error_code error;
   return children_of(folder, error);
@@ -42,17 +42,17 @@ std::int64_t changed_at(const fs::path& path) {
   return calls::lstat(path.c_str(), &status) == 0 ? std::max(status.st_mtime, status.st_ctime) : 0;
 }
 
-// What one sweep knows and has done.
+// The facts and the result of one sweep.
 struct Sweep {
   const fs::path& root;
-  const bool kept;  // the locks
+  const bool kept;  // locks work here
   std::int64_t now = believable_time(root);
   Swept swept = {};
 
-  // Where no lock tells whether someone is at work on it, only time does.
+  // Without locks, only age shows that no process works on it.
   bool may_go(const fs::path& what) const { return kept || changed_at(what) < now - rest_seconds; }
   bool is_old(const fs::path& what) const { return changed_at(what) < now - keep_seconds; }
-  // One thing that cannot be removed must not keep all the others.
+  // One thing that cannot be removed must not keep the others.
   void drop(const fs::path& what) {
     if (!may_go(what)) return;
     auto gone = discard(root, what);
@@ -61,7 +61,7 @@ struct Sweep {
     else
       swept.stayed.push_back(std::move(gone).error());
   }
-  // A folder may hold what somebody misses.
+  // A folder may hold things that a person needs.
   void put_aside(const fs::path& what) {
     std::error_code error;
     if (!fs::is_directory(fs::symlink_status(what, error))) return drop(what);
@@ -69,7 +69,7 @@ struct Sweep {
   }
 };
 
-// What write_file and try_locks leave when they are killed: ".NAME.<12 hexadecimal digits>" and ".try-…".
+// Leftovers of write_file and try_locks after a kill: ".NAME.<12 hexadecimal digits>" and ".try-…".
 bool is_temporary(std::string_view name) {
   if (!name.starts_with('.')) return false;
   if (name.starts_with(".try-")) return true;
@@ -86,8 +86,8 @@ void sweep_temporary(const Sweep& sweep) {
   };
   for (const char* folder : {"", "refs", "pins", "locks", "leases", "blobs/sha256"})
     for (const fs::path& file : children_of(sweep.root / folder)) sweep_one(file);
-  // Other modules' folders, in which they write as everybody does. One that may not be entered (another
-  // user's) keeps no other from being swept.
+  // Folders of other modules, which use write_file. An inaccessible folder (another user's) does not keep the
+  // others from being swept.
   std::vector<fs::path> folders{sweep.root / "state"};
   while (!folders.empty()) {
     const std::vector<fs::path> children = children_of(std::exchange(folders.back(), {}));
@@ -135,8 +135,8 @@ void sweep_views(Sweep& sweep, const std::set<std::string>& names, std::string_v
   }
 }
 
-// Lock files of what is gone would stay for ever. Who waits for one looks whether it is still the one under
-// its name.
+// Removes lock files of removed things. A process that waits for a lock checks that the file still has its
+// name.
 void sweep_locks(Sweep& sweep, const std::set<std::string>& names) {
   if (!sweep.kept) return;
   const auto unlink_unused = [&](const fs::path& file) {
@@ -173,13 +173,13 @@ Result<std::set<std::string>> referred(const fs::path& root) {
   std::set<std::string> names;
   std::error_code error;
   const std::vector<fs::path> files = children_of(root / "refs", error);
-  // Records that cannot be told now are no less there.
+  // Unreadable records still exist.
   if (error && error != std::errc::no_such_file_or_directory && error != std::errc::not_a_directory)
     return fail(diagnose_errno("EH-F23", error.value()).with("folder", path_text(root / "refs")));
   for (const fs::path& file : files) {
     if (file.extension() != ".ref" || is_no_record(file)) continue;
     const auto text = read_file(file);
-    // Someone may just have removed it.
+    // Another process may have just removed it.
     if (!text && text.error().value("errno") == "ENOENT") continue;
     if (!text) return fail(text.error());
     TRY_ASSIGN(const Installed record, read_record(*text, path_text(file)));
@@ -214,10 +214,8 @@ Swept sweep_layer(const fs::path& root, std::string_view freed) {
   sweep_unfinished(sweep);
   auto names = referred(root);
   if (!names) {
-    sweep.swept.stayed.push_back(
-        std::move(names.error().with("consequence",
-                                     "what only this record might need cannot be told: nothing of "
-                                     "builds is freed")));
+    sweep.swept.stayed.push_back(std::move(names.error().with(
+        "consequence", "no file of a build is removed, because an unreadable record may need it")));
     return std::move(sweep.swept);
   }
   auto orphaned = orphaned_trees_in(root);
@@ -253,10 +251,10 @@ Result<std::uint64_t> discard(const fs::path& root, const fs::path& what) {
     for (auto it = fs::recursive_directory_iterator(what, error); !error && it != fs::end(it);
          it.increment(error))
       count(it->path());
-  // Gone from its place in one step; a death while removing leaves something that the next sweep finds in
-  // stage/. Where a folder does not move (overlayfs, when it came with a container's image) it is removed
-  // where it is: moving its files one by one would first copy each. What a death leaves then is damaged to
-  // who wants it again.
+  // Moved away in one step: if the process dies while removing, the next sweep finds the rest in stage/.
+  // Where a folder cannot be moved (overlayfs, for a folder of a container's image), it is removed in place,
+  // because moving its files one by one would copy each first. If the process dies then, the rest counts as
+  // damaged.
   fs::path trash = root / "stage" / ("trash-" + random_hex(8));
   if (calls::rename(what.c_str(), trash.c_str()) != 0) {
     if (errno == ENOENT) return 0;
@@ -272,7 +270,7 @@ Diagnosis in_use(std::string_view build, const fs::path& lock) {
   return std::move(diagnose("EH-F18").with("build", build).with("file", path_text(lock)));
 }
 
-// The record goes while nobody holds the build, and with it the build; the bytes are the sweep's.
+// Removes the record, and with it the build, while nobody holds it. The sweep removes the files.
 Result<Released> release(const fs::path& root, std::string_view build, std::string_view program) {
   const fs::path key = lock_file(root, Store::key_of(build)), ref = ref_file(root, build);
   TRY_ASSIGN(const bool kept, are_locks_kept(root));
@@ -282,8 +280,8 @@ Result<Released> release(const fs::path& root, std::string_view build, std::stri
   TRY_ASSIGN(const bool recorded, is_there(ref));
   if (!recorded) return fail(Store::open(root).not_installed(build));
   Released released;
-  // What a record with wrong bytes says is lost. One that only cannot be read now may name a lease that
-  // somebody holds.
+  // The content of a damaged record is lost. A record that is only unreadable may name a lease that a process
+  // holds.
   if (!is_no_record(ref)) {
     auto text = read_file(ref);
     if (!text) return fail(std::move(text.error().with("build", build)));
@@ -309,9 +307,9 @@ Result<std::optional<Swept>> sweep_alone(const fs::path& root, std::string_view 
   TRY_ASSIGN(const bool kept, are_locks_kept(root));
   if (!kept) return std::optional(sweep_layer(root, freed));
   if (alone && !*alone) {
-    // Something is being made: its maker frees what is left. It looks for the note when it has let go of the
-    // lock, and here the lock is tried again with the note in place, so that one of the two finds the
-    // other's. A note that cannot be written costs only that the next sweep is the one.
+    // Another process is making something and frees the rest. It checks for the note after releasing the
+    // lock, and this process tries the lock again after writing the note, so one of the two sees the other.
+    // If the note cannot be written, the next sweep frees the rest.
     static_cast<void>(write_file(sweep_wanted(root), ""));
     alone = FileLock::try_exclusive(publishing_lock(root), program);
   }
@@ -327,8 +325,8 @@ using namespace inside;
 
 Result<std::uint64_t> Store::remove(std::string_view build, std::vector<Diagnosis>* stayed) const {
   TRY(check_place());
-  // No cache is made for the sake of a build that is not there. In one that is there the key's lock is asked
-  // first: a build that is just being made is in use (EH-F18), though it has no record yet.
+  // A missing build is no reason to create a cache. In an existing cache the key's lock is tried first: a
+  // build that is being made is in use (EH-F18), although it has no record yet.
   TRY_ASSIGN(const bool made, is_there(root_));
   if (!made) return fail(not_installed(build));
   TRY(prepare());

@@ -1,4 +1,4 @@
-// Trees that several builds share: published, checked before they are used again, put aside when damaged.
+// Trees that several builds share: published, checked before reuse, quarantined when damaged.
 #include "cache/tree_care.hpp"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ Result<void> clear_for_folder(const fs::path& root, const fs::path& what) {
   calls::Status status{};
   if (calls::lstat(what.c_str(), &status) != 0) return {};
   if (!S_ISDIR(status.st_mode)) return set_aside(root, what);
-  // Where it cannot be opened, whoever goes on below says why.
+  // If it cannot be opened, the code below reports why.
   if ((status.st_mode & 0700) != 0700) static_cast<void>(calls::chmod(what.c_str(), 0755));
   return {};
 }
@@ -53,7 +53,7 @@ namespace {
 
 using namespace inside;
 
-// What is wrong with a tree; nothing when there is none.
+// Returns the problem of a tree; nothing if there is no tree.
 std::optional<Diagnosis> damage_of(const fs::path& root, std::string_view tree) {
   const fs::path folder = root / "trees" / tree;
   calls::Status status{};
@@ -66,7 +66,7 @@ std::optional<Diagnosis> damage_of(const fs::path& root, std::string_view tree) 
   return {};
 }
 
-// One of each tree is kept for whoever wants to know what happened to it.
+// Keeps one copy of each tree for later inspection.
 Result<void> put_aside(const fs::path& root, std::string_view tree) {
   const fs::path folder = root / "trees" / tree;
   const std::string start = std::string(tree) + ".";
@@ -82,14 +82,14 @@ Result<void> put_aside(const fs::path& root, std::string_view tree) {
   return sync_folder(root / "trees");
 }
 
-// The views of other builds hold the files of the tree that was here before. A view that cannot be repaired
-// now is found by its build's next open, which looks at its stamps.
+// Repairs views of other builds that have files of the tree that was here before. A view that cannot be
+// repaired now is found by its build's next open, which checks its stamps.
 void repair_views_of(const fs::path& root, const std::string& tree, const fs::path& scratch) {
   const bool kept = locks_are_kept(root);
   for (const Installed& build : Store::open(root).list()) {
     if (std::find(build.trees.begin(), build.trees.end(), tree) == build.trees.end()) continue;
     const auto lock = FileLock::try_exclusive(lock_file(root, Store::key_of(build.build)), {});
-    if (kept && !(lock && *lock)) continue;  // by whoever is making it
+    if (kept && !(lock && *lock)) continue;  // by the process that is making it
     auto plan = plan_view(root, build.trees);
     if (!plan || calls::access(build.folder.c_str(), F_OK) != 0) continue;
     std::erase_if(*plan, [&](const auto& planned) { return planned.second.tree != tree; });
@@ -119,8 +119,8 @@ std::optional<std::string> Store::tree_of(std::string_view archive_key) const {
 Result<std::optional<Diagnosis>> Store::reject_if_damaged(std::string_view tree_id) const {
   if (!is_sha256_hex(tree_id) || !damage_of(root_, tree_id)) return std::optional<Diagnosis>();
   TRY_ASSIGN(const FileLock lock, lock_tree(root_, tree_id, program_));
-  // Whoever held the lock may have put it aside already, and the one that lies here now may be new.
-  // A damaged list alone is no reason to give up a tree that is whole, and that may not come again.
+  // The previous lock holder may have quarantined the tree already, and the present one may be new. A damaged
+  // list alone is no reason to remove an intact tree, which might not be available again.
   if (!load_list(root_, tree_id)) static_cast<void>(rebuild_list(root_, tree_id));
   std::optional<Diagnosis> damage = damage_of(root_, tree_id);
   if (damage) TRY(put_aside(root_, tree_id));
@@ -133,7 +133,7 @@ Result<std::string> Store::publish_tree(const TreeList& list, const fs::path& fo
   const std::string id = sha256_hex(text);
   const fs::path place = root_ / "trees" / id;
   std::error_code error;
-  // The list first: a tree without one could not be checked.
+  // The list first, because a tree without one cannot be checked.
   TRY(clear_for_file(root_, root_ / "lists" / id));
   TRY(write_file(root_ / "lists" / id, text));
   if (!fs::is_directory(fs::symlink_status(place, error))) TRY(clear_for_folder(root_, place));

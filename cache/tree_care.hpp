@@ -1,4 +1,4 @@
-// Whoever changes a tree that lies in its place; for the store's own files only.
+// Changes to published trees. Internal to the store.
 #pragma once
 #include <filesystem>
 #include <string_view>
@@ -7,17 +7,18 @@
 
 namespace enginehost::cache::inside {
 
-// Held while a tree is put aside or repaired, so that nobody moves away what someone else has just made
-// right. No other lock is waited for meanwhile. Holds nothing where locks are not kept. EH-F18 as FileLock.
+// Takes the lock for quarantining or repairing a tree, so that no process moves away a tree that another has
+// just repaired. No other lock is waited for meanwhile. Holds nothing where locks do not work. Errors: EH-F18
+// as FileLock.
 Result<FileLock> lock_tree(const std::filesystem::path& root, std::string_view tree,
                            std::string_view program);
 
-// What lies in the place of a file or folder of the store and is of another kind goes to rejected/ as it is:
-// who put it there finds it for a week. A link is moved, not followed.
+// Moves something of another kind from the place of a file or folder of the store to rejected/, unchanged. It
+// stays there for a week. A link is moved, not followed.
 Result<void> set_aside(const std::filesystem::path& root, const std::filesystem::path& what);
-// Makes place for a folder: what is none is quarantined, and one that its owner closed is opened again.
+// Prepares the place of a folder: quarantines anything else, and restores the permissions of a closed folder.
 Result<void> clear_for_folder(const std::filesystem::path& root, const std::filesystem::path& what);
-// And for a file that is renamed there: only a folder is in its way.
+// Prepares the place of a file that is renamed there: only a folder would be in its way.
 Result<void> clear_for_file(const std::filesystem::path& root, const std::filesystem::path& what);
 
 }  // namespace enginehost::cache::inside

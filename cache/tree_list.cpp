@@ -40,7 +40,7 @@ Result<TreeEntry> read_line(std::string_view line, std::string_view name) {
   const auto [after, error] = std::from_chars(line.data() + 2, end, entry.size);
   if (error != std::errc{} || after == end || *after != ' ') return no_list(name, "malformed size", line);
   std::string_view rest(after + 1, static_cast<std::size_t>(end - after - 1));
-  // A link's size is the length of its target, so that a target with a space in it cannot be read two ways.
+  // A link's size is the length of its target, so that a target with a space is unambiguous.
   const std::size_t identity_length = entry.kind == TreeEntry::Kind::link ? std::size_t{entry.size} : 64;
   if (identity_length >= rest.size() || rest[identity_length] != ' ')
     return no_list(name, "malformed identity", line);
@@ -135,7 +135,7 @@ std::string_view link_problem(std::string_view path, std::string_view target) {
     if (part != "..") {
       went_down = true;
     } else if (went_down) {
-      // "a/.." is the folder above a, unless a is a link: then it is anywhere.
+      // "a/.." is the folder above a, unless a is a link, which may lead anywhere.
       return "link climbs after going down";
     } else if (depth-- == 0) {
       return "link points out of the folder";

@@ -31,7 +31,7 @@ struct TreeWriter::State {
   std::map<std::string, TreeEntry> entries;  // by path
   std::unordered_map<std::string, std::string>
       spelling;                             // lower-case path of file, link or folder -> as written
-  std::unordered_set<std::string> folders;  // relative
+  std::unordered_set<std::string> folders;  // relative paths
   std::uint64_t bytes = 0;
 
   TreeEntry current;
@@ -52,7 +52,7 @@ struct TreeWriter::State {
   Result<void> settle();
 };
 
-// Two names that differ in case only are one file on Windows and macOS, and a trick everywhere else.
+// Two names that differ in case only are one file on Windows and macOS, and suspicious elsewhere.
 Result<void> TreeWriter::State::spell(const std::string& path, std::string_view entry_path) {
   const auto [known, fresh] = spelling.emplace(to_lower(path), path);
   if (!fresh && known->second != path)
@@ -108,7 +108,7 @@ Result<void> TreeWriter::write(std::string_view bytes) {
   if (bytes.size() > state.limits.bytes - state.bytes)
     return fail(std::move(refused(state.current.path, "unpacks to more than is allowed")
                               .with("limit", std::to_string(state.limits.bytes))));
-  // The signal SIGXFSZ would end the process: do not let it come to that.
+  // SIGXFSZ would end the process.
   if (state.current.size + bytes.size() > state.file_limit)
     return fail(state.disk_failure(EFBIG, state.current.path));
   state.bytes += bytes.size();
@@ -147,7 +147,7 @@ Result<void> TreeWriter::State::settle() {
 
 Result<void> TreeWriter::settle() { return state_->settle(); }
 
-// Links are only noted: none is on disk while files are written, so nothing can be written through one.
+// Only notes links: none exists on disk while files are written, so nothing can be written through one.
 Result<void> TreeWriter::add_link(std::string_view path, std::string_view target) {
   State& state = *state_;
   TRY(state.claim(path));
@@ -188,8 +188,7 @@ Result<void> TreeWriter::set_executable(std::string_view path, bool executable) 
 std::uint64_t TreeWriter::bytes_written() const { return state_->bytes; }
 std::size_t TreeWriter::entries() const { return state_->entries.size(); }
 
-// A link must end at something the tree holds, through at most a few other links and through no linked
-// folder.
+// A link must end at an entry of the tree, through at most a few other links and through no linked folder.
 Result<void> TreeWriter::State::check_link(const TreeEntry& link) const {
   const TreeEntry* at = &link;
   for (int hops = 0; hops < 8; ++hops) {

@@ -32,7 +32,7 @@ std::optional<Diagnosis> unexpected_entry(const fs::path& place) {
   if (calls::lstat(place.c_str(), &here) != 0 || S_ISDIR(here.st_mode)) return {};
   std::string problem;
   if (S_ISLNK(here.st_mode)) {
-    // What cannot be looked at now may well be a folder.
+    // Something inaccessible may be a folder.
     if (calls::stat(place.c_str(), &meant) != 0) {
       if (errno != ENOENT && errno != ELOOP && errno != ENOTDIR) return {};
       problem = "which is not there";
@@ -54,14 +54,14 @@ std::optional<Diagnosis> unexpected_note(const fs::path& note) {
   if (calls::lstat(note.c_str(), &here) != 0 || S_ISREG(here.st_mode)) return {};
   if (S_ISDIR(here.st_mode)) return in_the_way(note, "a folder, not a file");
   if (!S_ISLNK(here.st_mode)) return in_the_way(note, "a named pipe, a socket or a device, not a file");
-  // One to nothing is as good as no note.
+  // A dangling link counts as no note.
   const bool odd = calls::stat(note.c_str(), &meant) == 0 ? !S_ISREG(meant.st_mode) : errno == ELOOP;
   return odd ? std::optional(in_the_way(note, link_text(note) + ", which is no file")) : std::nullopt;
 }
 
 Result<std::optional<fs::path>> move_unexpected_entry_aside(const fs::path& root, const fs::path& place) {
-  // One at a time, beside the folder of locks, which may be the odd one: who came second must not move away
-  // the folder that the first has made meanwhile.
+  // One process at a time, so that a second one does not move away the folder that the first has created. The
+  // lock file is beside the folder of locks, which may itself be the unexpected entry.
   auto lock = FileLock::exclusive(root / ".places.lk", "places");
   if (!(place == orphaned_trees_file(root) ? unexpected_note(place) : unexpected_entry(place)))
     return std::optional<fs::path>();

@@ -18,8 +18,8 @@ bool same_file(const fs::path& left, const fs::path& right) {
 }  // namespace
 
 Result<bool> rename_into_place(const fs::path& from, const fs::path& to, const fs::path& root) {
-  // rename() onto a folder that holds something fails. Not every file system says so by ENOTEMPTY or EEXIST:
-  // SFTP knows only "failure", which sshfs makes EPERM.
+  // rename() onto a non-empty folder fails, but not always with ENOTEMPTY or EEXIST: SFTP has only "failure",
+  // which sshfs turns into EPERM.
   bool moved = true;
   if (calls::rename(from.c_str(), to.c_str()) != 0) {
     const int why = errno;
@@ -65,7 +65,7 @@ Result<void> repair_files(const fs::path& root, const ViewPlan& plan, const fs::
 Result<void> repair_view(const fs::path& root, const ViewPlan& plan, const fs::path& view,
                          const fs::path& scratch) {
   TRY(repair_files(root, plan, view, scratch));
-  // Something that nobody installed must not be found by a loader.
+  // A loader must not find files that nobody installed.
   std::error_code error;
   std::vector<fs::path> unlisted;
   for (auto it = fs::recursive_directory_iterator(view, error); !error && it != fs::end(it);

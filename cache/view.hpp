@@ -1,4 +1,4 @@
-// Making and healing views; for the store's own files only.
+// Making and repairing views. Internal to the store.
 #pragma once
 #include <filesystem>
 
@@ -6,18 +6,18 @@
 
 namespace enginehost::cache::inside {
 
-// Moves a finished folder to its place, and makes sure that what this program finds under the name is on the
-// disk before anything refers to it. False when something stands there already.
+// Moves a finished folder to its place, and makes what is there durable before anything refers to it. Returns
+// false if the place is already taken.
 Result<bool> rename_into_place(const fs::path& from, const fs::path& to, const fs::path& root);
 
-// A folder with everything that is planned, in the files of the trees.
+// Creates a folder with all planned entries, from the files of the trees.
 Result<void> build_view(const fs::path& root, const ViewPlan& plan, const fs::path& folder);
 
-// Replaces one by one what differs; a process that has an old file mapped keeps it. What is one file with its
-// tree's counts as right: the caller has looked at the trees.
+// Replaces differing files one by one; a process that has an old file mapped keeps it. A file that is the
+// tree's own file (same inode) counts as correct, because the caller has checked the trees.
 Result<void> repair_files(const fs::path& root, const ViewPlan& plan, const fs::path& view,
                           const fs::path& scratch);
-// The same, and takes away what is not planned. `plan` must be the whole view's.
+// The same, and removes unplanned entries. `plan` must cover the whole view.
 Result<void> repair_view(const fs::path& root, const ViewPlan& plan, const fs::path& view,
                          const fs::path& scratch);
 

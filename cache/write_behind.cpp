@@ -11,11 +11,11 @@
 namespace enginehost::cache {
 namespace {
 
-// A piece stays in a core's own cache between being copied, hashed and written; all of them take 4 MiB.
+// A piece stays in a core's cache while it is copied, hashed and written; all pieces together take 4 MiB.
 constexpr std::size_t piece_size = 256u << 10;
 constexpr std::size_t most_pieces = 16;
 
-// The kernel starts writing early, so that the syncs at the end find little left to do.
+// Starts writing early, so that the final syncs have little left.
 constexpr std::uint64_t kick_every = 8u << 20;
 
 }  // namespace
@@ -68,7 +68,7 @@ std::vector<WriteBehind::Written> WriteBehind::take_written() {
   return std::move(written_);
 }
 
-// Makes `filling_` an empty piece, waiting for one when all are in the queue.
+// Makes `filling_` an empty piece; waits for one if all are queued.
 std::optional<WriteBehind::Failure> WriteBehind::next_piece() {
   std::unique_lock lock(mutex_);
   if (filling_.bytes == nullptr) {
@@ -86,7 +86,7 @@ std::optional<WriteBehind::Failure> WriteBehind::next_piece() {
   return failure_;
 }
 
-// Gives `filling_` to the thread, or does its work where there is none.
+// Passes `filling_` to the thread, or does its work if there is no thread.
 std::optional<WriteBehind::Failure> WriteBehind::hand_over() {
   if (!thread_.joinable() && (filling_.size < piece_size || !start_thread())) {
     const int error_number = failure_ ? 0 : process(filling_);
@@ -106,7 +106,7 @@ bool WriteBehind::start_thread() {
   try {
     thread_ = std::thread([this] { work(); });
   } catch (const std::system_error&) {
-    threads_to_be_had_ = false;  // it goes without one, only slower
+    threads_to_be_had_ = false;  // continues without a thread, only slower
   }
   return threads_to_be_had_;
 }

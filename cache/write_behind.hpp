@@ -1,4 +1,4 @@
-// Writes and hashes files while whoever decodes them goes on.
+// Writes and hashes files in a second thread while the caller decodes.
 #pragma once
 #include <condition_variable>
 #include <cstdint>
@@ -17,11 +17,10 @@
 
 namespace enginehost::cache {
 
-// Decoding, hashing and writing take about as long as each other, so that one thread for all three keeps a
-// second processor idle. Pieces wait in a queue of fixed length, in buffers that are used again; when it is
-// full the caller waits. The thread is started with the first full piece: what is small is written by the
-// caller. Used by one thread at a time; files are written one after another, in the order in which they are
-// given.
+// Decoding, hashing and writing take similar time, so one thread for all three would leave a second processor
+// idle. Pieces wait in a queue of fixed length, in reused buffers; the caller waits when it is full. The
+// thread starts with the first full piece; smaller content is written by the caller. Files are written one
+// after another, in the given order. Thread safety: one thread at a time.
 class WriteBehind {
  public:
   struct Failure {
@@ -33,27 +32,27 @@ class WriteBehind {
   };
 
   WriteBehind() = default;
-  // What was not written yet never is; waits for the piece at hand.
+  // Waits for the current piece; everything queued behind it is dropped.
   ~WriteBehind();
   WriteBehind(const WriteBehind&) = delete;
   WriteBehind& operator=(const WriteBehind&) = delete;
 
-  // Each tells the first failure so far, of whatever was given before; nothing is written after one. `path`
-  // names the file in failures and results; `mode` is what it has when it is closed.
+  // Each returns the first failure so far, of any earlier call; nothing is written after one. `path` names
+  // the file in failures and results. `mode` is its mode when it is closed.
   std::optional<Failure> begin(FileDescriptor file, std::string path, calls::Mode mode);
   std::optional<Failure> write(std::string_view bytes);
   std::optional<Failure> end();
 
-  // Waits until all that was given is written and closed.
+  // Waits until everything given is written and closed.
   std::optional<Failure> settle();
-  // What settle() found written since the last time, in order.
+  // Returns the files that settle() found written since the last call, in order.
   std::vector<Written> take_written();
 
  private:
   struct Piece {
     std::unique_ptr<char[]> bytes;
     std::size_t size = 0;
-    bool opens = false, closes = false;  // the first, the last of its file
+    bool opens = false, closes = false;  // first and last piece of its file
     FileDescriptor file;                 // with `opens`
     std::string path;
     calls::Mode mode = 0;
@@ -63,7 +62,7 @@ class WriteBehind {
   std::optional<Failure> hand_over();
   bool start_thread();
   void work();
-  // Returns errno, or 0. Only one thread is ever in it.
+  // Returns 0 or an errno. Runs in one thread at a time.
   int process(Piece& piece);
   int finish_file();
   void kick(std::uint64_t least);
@@ -72,7 +71,7 @@ class WriteBehind {
   std::thread thread_;
   bool threads_to_be_had_ = true;
 
-  // Of the thread that writes.
+  // used by the writing thread
   FileDescriptor file_;
   std::string path_;
   calls::Mode mode_ = 0;
@@ -83,7 +82,7 @@ class WriteBehind {
   std::condition_variable changed_;
   std::deque<Piece> waiting_;
   std::vector<Piece> spare_;
-  std::size_t pieces_ = 0;  // that exist, the one being filled among them
+  std::size_t pieces_ = 0;  // that exist, including the one being filled
   bool busy_ = false, stop_ = false;
   std::optional<Failure> failure_;
   std::vector<Written> written_;

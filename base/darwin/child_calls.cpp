@@ -9,15 +9,15 @@
 namespace enginehost {
 namespace child {
 
-// Between the calls another thread may start a program, which then has the pipe too: macOS has no pipe2. Our
-// own children are started with POSIX_SPAWN_CLOEXEC_DEFAULT and do not.
+// macOS has no pipe2: between the two calls another thread may start a program that inherits the pipe.
+// Children of EngineHost do not inherit it, because of POSIX_SPAWN_CLOEXEC_DEFAULT.
 bool open_pipe(int (&ends)[2]) {
   if (::pipe(ends) != 0) return false;
   for (const int end : ends) ::fcntl(end, F_SETFD, FD_CLOEXEC);
   return true;
 }
 
-// posix_spawnattr_setflags(2): with this flag all is closed but what a file action made.
+// posix_spawnattr_setflags(2): this flag closes every descriptor that no file action created.
 void inherit_only(int, posix_spawn_file_actions_t&, posix_spawnattr_t& attributes) {
   short flags = 0;
   posix_spawnattr_getflags(&attributes, &flags);
@@ -35,7 +35,7 @@ void take_pending(const sigset_t& signals) {
     }
 }
 
-// A queue of events is a descriptor that can be polled: kqueue(2).
+// A kqueue(2) is a descriptor that can be polled.
 FileDescriptor watch_for_end(pid_t child) {
   FileDescriptor queue(::kqueue());
   struct kevent end {};
@@ -49,7 +49,7 @@ FileDescriptor watch_for_end(pid_t child) {
 
 }  // namespace child
 
-// The system's table has them in lower case and without "SIG".
+// The system's table has the names in lower case and without "SIG".
 std::string signal_name(int signal) {
   if (signal <= 0 || signal >= NSIG || sys_signame[signal] == nullptr)
     return "signal " + std::to_string(signal);

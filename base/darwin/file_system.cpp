@@ -10,7 +10,7 @@
 namespace enginehost {
 namespace {
 
-// statfs(2) of the folder; empty flags and names where it fails.
+// Calls statfs(2); flags and names are empty if it fails.
 struct statfs status_of(const std::filesystem::path& folder, bool& known) {
   struct statfs status {};
   known = ::statfs(folder.c_str(), &status) == 0;
@@ -28,7 +28,7 @@ std::optional<Space> space_below(const std::filesystem::path& folder) {
                status.f_files != 0 && status.f_ffree == 0};
 }
 
-// FUSE says that it is local where its volume was mounted so, and is what shared folders are often made of.
+// FUSE volumes may claim to be local, and often are shared folders.
 bool is_shared_file_system(const std::filesystem::path& folder) {
   bool known = false;
   const struct statfs status = status_of(folder, known);
@@ -72,10 +72,10 @@ std::uint64_t file_size_limit() {
   return limit.rlim_cur;
 }
 
-// APFS clones into a name that does not exist yet (clonefile(2)), never into an open file.
+// APFS clones only to a name that does not exist yet (clonefile(2)), never into an open file.
 bool clone_content(int, int) { return false; }
 
-// There is no call that begins it and does not wait for it.
+// macOS has no call that starts writing without waiting.
 void begin_writing_out(int, std::uint64_t, std::uint64_t) {}
 
 void allow_holes(int) {}
@@ -86,7 +86,7 @@ std::optional<std::uint64_t> first_hole(int file, std::uint64_t from) {
   return static_cast<std::uint64_t>(hole);
 }
 
-// The whole volume at once.
+// Syncs the whole volume at once.
 bool write_out_below(const std::filesystem::path& folder) {
   return ::sync_volume_np(folder.c_str(), SYNC_VOLUME_FULLSYNC | SYNC_VOLUME_WAIT) == 0;
 }

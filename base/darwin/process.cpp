@@ -22,13 +22,13 @@ std::string boot_id() {
   return ::sysctlbyname("kern.bootsessionuuid", text, &size, nullptr, 0) == 0 ? text : std::string();
 }
 
-// This one goes on while the machine sleeps: clock_gettime(3).
+// This clock continues while the machine sleeps: clock_gettime(3).
 std::int64_t boot_moment_ns() {
   return static_cast<std::int64_t>(::clock_gettime_nsec_np(CLOCK_REALTIME)) -
          static_cast<std::int64_t>(::clock_gettime_nsec_np(CLOCK_MONOTONIC_RAW));
 }
 
-// Seconds and microseconds since 1970.
+// Returns seconds and microseconds since 1970.
 std::string start_time_of_process(std::int64_t process) {
   proc_bsdinfo info{};
   if (::proc_pidinfo(static_cast<int>(process), PROC_PIDTBSDINFO, 0, &info, sizeof info) !=
@@ -41,7 +41,7 @@ std::string effective_user() { return std::to_string(::geteuid()); }
 
 const char* home_variable() { return "HOME"; }
 
-// dyld has the path that the program was started by, with its links: dyld(3).
+// dyld has the path that the program was started with, links included: dyld(3).
 std::string executable_path() {
   char named[PATH_MAX], real[PATH_MAX];
   std::uint32_t size = sizeof named;

@@ -11,7 +11,7 @@ struct KnownError {
   int number;
   const char* name;
 };
-// macOS has no call for the names.
+// macOS has no call that returns the names.
 constexpr KnownError known[] = {
     {EPERM, "EPERM"},
     {ENOENT, "ENOENT"},
@@ -85,7 +85,7 @@ std::string error_name(int error_number) {
   return std::to_string(error_number);
 }
 
-// Not strerror, which speaks the language of the locale.
+// Not strerror, which uses the language of the locale.
 std::string error_text(int error_number) {
   if (error_number < 0 || error_number >= sys_nerr) return "unknown error";
   return sys_errlist[error_number];

@@ -1,5 +1,5 @@
-// What child_process.cpp asks of a POSIX system and POSIX does not name: each system has its own calls for
-// it. signal_name (base/child_process.hpp) lies with them. Any thread.
+// Calls that child_process.cpp needs and POSIX does not define; each system has its own. signal_name
+// (base/child_process.hpp) is implemented in the same files. Thread safety: any thread.
 #pragma once
 #include <signal.h>
 #include <spawn.h>
@@ -9,18 +9,18 @@
 
 namespace enginehost::child {
 
-// Both ends are closed by exec. False with errno set when there is no pipe to be had.
+// Opens a pipe; exec closes both ends. Returns false and sets errno on failure.
 bool open_pipe(int (&ends)[2]);
 
-// The child starts with the descriptors below `first` that the actions so far give it, and no other.
+// Lets the child inherit only the descriptors below `first` that the actions so far give it.
 void inherit_only(int first, posix_spawn_file_actions_t& actions, posix_spawnattr_t& attributes);
 
-// Takes one signal of the set, which this thread blocks, if it is pending; does not wait for one.
+// Takes one pending signal of the set, which this thread blocks; does not wait for one.
 void take_pending(const sigset_t& signals);
 
-// A descriptor that polls as readable once the child has ended: its end wakes the wait at once, also when
-// grandchildren keep the pipes open. Empty where the kernel or a sandbox does not give one; then the end is
-// noticed at the next turn.
+// Returns a descriptor that polls as readable when the child has ended. The wait then ends at once, even if
+// grandchildren keep the pipes open. Returns none if the kernel or a sandbox refuses; the next poll then
+// notices the end.
 FileDescriptor watch_for_end(pid_t child);
 
 }  // namespace enginehost::child

@@ -29,7 +29,7 @@ struct Pipe {
   FileDescriptor read_end, write_end;
 };
 
-// 0, or the errno.
+// Returns 0 or an errno.
 int open_pipe(Pipe& pipe) {
   int ends[2];
   if (!child::open_pipe(ends)) return errno;
@@ -59,7 +59,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   return pointers;
 }
 
-// What posix_spawn is told; destroyed with the object.
+// The attributes and actions for posix_spawn; destroyed with the object.
 class SpawnSetup {
  public:
   SpawnSetup() {
@@ -84,8 +84,7 @@ class SpawnSetup {
   posix_spawnattr_t attributes;
 };
 
-// One stream of the child: where it is read from, where it is kept, and which end is kept when it is too
-// long.
+// One stream of the child: its source, its buffer, and which end is kept if it is too long.
 struct Stream {
   FileDescriptor from;
   std::string* into;
@@ -93,7 +92,7 @@ struct Stream {
   bool keep_last;
 };
 
-// Reads what is there; false once the stream has ended.
+// Reads the available bytes; false once the stream has ended.
 bool drain(Stream& stream) {
   char buffer[16384];
   const ssize_t got = calls::read(stream.from.get(), buffer, sizeof buffer);
@@ -109,9 +108,9 @@ bool drain(Stream& stream) {
   return true;
 }
 
-// Writes the input without blocking; closes the pipe when all is written or nobody reads. SIGPIPE cannot be
-// masked per descriptor, so it is blocked on this thread around the write and swallowed, unless one was
-// pending before: that one is the host's.
+// Writes the input without blocking. Closes the pipe when everything is written or the reader is gone.
+// SIGPIPE cannot be disabled per descriptor, so it is blocked on this thread around the write. A SIGPIPE that
+// the write caused is taken; one that was pending before belongs to the host.
 void feed(FileDescriptor& to, std::string_view& input) {
   sigset_t pipe_signal, before;
   sigemptyset(&pipe_signal);
@@ -127,9 +126,9 @@ void feed(FileDescriptor& to, std::string_view& input) {
   if (broken || input.empty()) to.close();
 }
 
-// Whether the child has ended. It stays a zombie until it is reaped, so that its number, which is also that
-// of its group, cannot go to a stranger before the group was told to end. A host that ignores SIGCHLD leaves
-// nothing to wait for (ECHILD): the child has ended then too, and its status is not known.
+// Returns whether the child has ended. It stays a zombie until it is reaped, so that its number, which is
+// also its group's, cannot be reused before the group is signaled. If the host ignores SIGCHLD, there is no
+// zombie (ECHILD): the child has ended, with an unknown status.
 bool has_ended(pid_t child) {
   siginfo_t info{};
   if (::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) != 0)
@@ -152,7 +151,7 @@ Result<ChildOutcome> run_child(const ChildRequest& request) {
                     .with("program", request.argv.empty() ? "" : request.argv.front()));
   };
   if (request.argv.empty()) return cannot_start(EINVAL);
-  Pipe input, output, error, channel;  // by their number in the child; those not asked for stay closed
+  Pipe input, output, error, channel;  // indexed by the child's descriptor; unused ones stay closed
   Pipe* const pipes[] = {&input, &output, &error, &channel};
   const bool wanted[] = {true, !request.discard_output, true, request.private_channel};
   SpawnSetup setup;
@@ -160,12 +159,12 @@ Result<ChildOutcome> run_child(const ChildRequest& request) {
   for (int number = 0; number < 4; ++number) {
     if (!wanted[number]) continue;
     if (const int failed = open_pipe(*pipes[number]); failed != 0) return cannot_start(failed);
-    // The child's end is first moved high, so that none of the dup2 targets 0 to 3 is overwritten before it
-    // is read.
+    // The child's end is moved to a high number first, so that no dup2 to 0…3 overwrites it before it is
+    // used.
     FileDescriptor& theirs = number == 0 ? pipes[number]->read_end : pipes[number]->write_end;
     moved[number] = FileDescriptor(::fcntl(theirs.get(), F_DUPFD_CLOEXEC, 10));
     if (!moved[number].valid())
-      return cannot_start(errno == EINVAL ? EMFILE : errno);  // no number above 10 is to be had
+      return cannot_start(errno == EINVAL ? EMFILE : errno);  // no free number above 10
     theirs.close();
     posix_spawn_file_actions_adddup2(&setup.actions, moved[number].get(), number);
   }
@@ -173,7 +172,7 @@ Result<ChildOutcome> run_child(const ChildRequest& request) {
   // A host may have opened files without O_CLOEXEC; a child that cannot be killed must not keep them open.
   child::inherit_only(request.private_channel ? 4 : 3, setup.actions, setup.attributes);
 
-  // What fits into the pipe is there when the child asks for it, which then need not wait for this thread.
+  // Input that fits into the pipe is available to the child at once.
   std::string_view unwritten = request.input;
   ::fcntl(input.write_end.get(), F_SETFL, O_NONBLOCK);
   feed(input.write_end, unwritten);
@@ -196,13 +195,13 @@ Result<ChildOutcome> run_child(const ChildRequest& request) {
   if (channel.read_end.valid())
     streams.push_back({std::move(channel.read_end), &outcome.channel, request.channel_bytes, false});
 
-  // Once the child itself is gone, its grandchildren may still hold the pipes, or fill them without end: what
-  // is there is read, for a moment.
+  // When the child has ended, its grandchildren may still hold the pipes or fill them forever. Available
+  // bytes are read for a short time.
   const FileDescriptor watch = child::watch_for_end(child);
   auto give_up_at = begin + request.deadline;
   bool aborted = false, killed = false, ended = false;
   for (;;) {
-    // poll passes over negative descriptors: the input's once all is written, the watch's where there is
+    // poll ignores negative descriptors: the input's after everything is written, and the watch's if there is
     // none.
     std::vector<pollfd> waits{{input.write_end.get(), POLLOUT, 0}, {ended ? -1 : watch.get(), POLLIN, 0}};
     const std::size_t first_stream = waits.size();
@@ -226,7 +225,7 @@ Result<ChildOutcome> run_child(const ChildRequest& request) {
     if (ended) continue;
     if (request.cancel && request.cancel->canceled() && !outcome.canceled) {
       outcome.canceled = true;
-      aborted = true;  // nobody waits for its story any more
+      aborted = true;  // no caller waits for its output any more
       give_up_at = now;
     }
     if (now < give_up_at) continue;
@@ -244,7 +243,7 @@ Result<ChildOutcome> run_child(const ChildRequest& request) {
     }
   }
   if (ended) {
-    ::kill(-child, SIGKILL);  // what it started and left behind
+    ::kill(-child, SIGKILL);  // its remaining children
     reap(child, outcome);
   }
   outcome.duration = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begin);

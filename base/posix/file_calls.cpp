@@ -2,8 +2,8 @@
 
 namespace enginehost::calls {
 
-// A lock of the open file description (Linux 3.15): other than a POSIX lock it is not lost when the process
-// closes another descriptor of the same file, and it also holds against this process.
+// An open file description lock (Linux 3.15). Unlike a POSIX lock it survives the closing of other
+// descriptors of the same file, and it also works within this process.
 bool lock_open_file(int file) {
   struct ::flock whole {};
   whole.l_type = F_WRLCK;

@@ -21,7 +21,7 @@
 
 namespace enginehost::calls {
 
-// What a call takes for a name; made of what is at hand without a copy.
+// A file name as the calls take it; made from path or text without a copy.
 class Name {
  public:
   Name(const char* text) : text_(text) {}
@@ -37,10 +37,9 @@ using Status = struct ::stat;
 using Offset = off_t;
 using Mode = mode_t;
 
-// Does what takes a name, and again where what the name stood for is gone. On network file systems and FUSE
-// another machine's rename leaves a name known that is stale once it is used (errno ESTALE); the kernel looks
-// it up again once by itself, which is not enough where renames come one after the other. Four tries were
-// needed at 600 renames a second over sshfs.
+// Makes a call that takes a name, and repeats it on ESTALE. On network file systems and FUSE, a rename by
+// another machine can leave a stale name in the kernel. The kernel looks the name up once more, which is not
+// enough when renames follow each other. Four tries were needed at 600 renames per second over sshfs.
 template <class Call>
 int by_name(Call call) {
   constexpr int most_tries = 8;
@@ -104,15 +103,15 @@ inline int fchmod(int file, mode_t mode) { return ::fchmod(file, mode); }
 inline int flock(int file, int operation) { return ::flock(file, operation); }
 inline pid_t getpid() { return ::getpid(); }
 
-// Whether that error says that another program keeps the file to itself, which nobody can here.
+// Returns whether the error means that another program locks the file; never on POSIX.
 inline bool held_by_another(int) { return false; }
 
-// Whether this process may, as the user it acts as.
+// Returns whether the effective user may access the file.
 inline bool may_access(Name file, int mode) {
   return by_name([&] { return ::faccessat(AT_FDCWD, file.get(), mode, AT_EACCESS); }) == 0;
 }
 
-// Where a link leads; empty when it is none.
+// Returns the target of a link; empty if the file is no link.
 inline std::string target_of(Name link) {
   std::string target(4096, '\0');
   const ssize_t length = ::readlink(link.get(), target.data(), target.size());
@@ -120,36 +119,36 @@ inline std::string target_of(Name link) {
   return target;
 }
 
-// Calls action(descriptor of the folder, name) for everything in it, in no order. 0, or the errno of the call
-// that kept it from telling the names, or some of them.
+// Calls action(descriptor of the folder, name) for each entry, in no particular order. Returns 0, or the
+// errno that kept it from listing all names.
 template <class Action>
 int for_each_name(Name folder, Action action) {
   const std::unique_ptr<DIR, int (*)(DIR*)> opened(::opendir(folder.get()), &::closedir);
   if (opened == nullptr) return errno;
   for (;;) {
-    errno = 0;  // only so an end is told from a failure
+    errno = 0;  // distinguishes the end from a failure
     const dirent* found = ::readdir(opened.get());
     if (found == nullptr) return errno;
     action(::dirfd(opened.get()), found->d_name);
   }
 }
 
-// A lock that keeps out other processes and other descriptors of this one, until the file is closed.
+// Takes a lock against other processes and other descriptors of this process, until the file is closed.
 bool lock_open_file(int file);
 
-// When the file's content changed, in nanoseconds since 1970.
+// Returns when the file's content changed, in nanoseconds since 1970.
 inline std::int64_t modified_ns(const Status& status) {
   const timespec& time = modified_time(status);
   return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
 }
 
-// When anything about the file changed, its name included.
+// Returns when anything about the file changed, including its name.
 inline std::int64_t changed_ns(const Status& status) {
   const timespec& time = changed_time(status);
   return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
 }
 
-// The file was used now: its times become the present.
+// Sets the file's times to now.
 inline int touch(int file) { return ::futimens(file, nullptr); }
 inline int touch(Name file) {
   return by_name([&] { return ::utimensat(AT_FDCWD, file.get(), nullptr, 0); });

@@ -1,4 +1,4 @@
-// What of base/posix/file_calls.hpp another POSIX system calls otherwise; see base/file_calls.hpp.
+// File calls whose names differ between POSIX systems; see base/file_calls.hpp.
 #pragma once
 #include <sys/stat.h>
 #include <unistd.h>

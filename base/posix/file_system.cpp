@@ -16,7 +16,7 @@
 namespace enginehost {
 namespace {
 
-// linux/magic.h, and statfs(2) for those that live outside the kernel's tree.
+// From linux/magic.h, and statfs(2) for file systems outside the kernel's tree.
 constexpr std::array<std::uint32_t, 15> shared_file_systems{
     0x6969,      // NFS
     0x517B,      // SMB
@@ -34,8 +34,8 @@ constexpr std::array<std::uint32_t, 15> shared_file_systems{
     0x01161970,  // GFS2
     0x786F4256,  // VirtualBox's shared folders
 };
-// Of this machine, and known to keep what POSIX asks of open(O_CREAT), rename() and unlink(): the folder's
-// mtime and ctime are those of the change. /dev is a tmpfs here.
+// Local file systems that are known to update a folder's mtime and ctime at open(O_CREAT), rename() and
+// unlink(), as POSIX requires. /dev counts as tmpfs.
 constexpr std::array<std::uint32_t, 7> time_reflects_names{
     0xEF53,      // ext2, ext3, ext4
     0x58465342,  // XFS
@@ -109,7 +109,7 @@ std::optional<std::uint64_t> first_hole(int file, std::uint64_t from) {
   return static_cast<std::uint64_t>(hole);
 }
 
-// The whole file system at once is quicker than its files one by one.
+// Syncs the whole file system, which is faster than syncing file by file.
 bool write_out_below(const std::filesystem::path& folder) {
   const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return false;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t longest_file = 8u << 20;
 
-// The fields of the first line whose third is that number; passwd(5), group(5).
+// Returns the fields of the first line whose third field is that number; passwd(5), group(5).
 std::vector<std::string> line_of(const char* file, std::uint64_t number, std::size_t fields) {
   const std::string wanted = std::to_string(number);
   if (const auto text = read_file(file, longest_file))

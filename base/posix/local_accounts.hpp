@@ -1,5 +1,5 @@
-// The users and groups that this machine's own files tell of. Opens no socket, which getpwuid() and
-// getgrgid() may do to ask a daemon; who is known to a directory service only is not found.
+// Users and groups of this machine's own files. Opens no socket, unlike getpwuid() and getgrgid(), which may
+// ask a daemon. Accounts of a directory service are not found.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -10,14 +10,14 @@ namespace enginehost {
 
 struct LocalUser {
   std::string name, home;
-  std::uint64_t group = 0;  // the user's own
+  std::uint64_t group = 0;  // the user's primary group
 };
 struct LocalGroup {
   std::string name;
-  std::vector<std::string> members;  // whose own group it is not
+  std::vector<std::string> members;  // members who have another primary group
 };
 
-// Of /etc/passwd and /etc/group; any thread.
+// Reads /etc/passwd and /etc/group. Thread safety: any thread.
 std::optional<LocalUser> local_user(std::uint64_t uid);
 std::optional<LocalGroup> local_group(std::uint64_t gid);
 

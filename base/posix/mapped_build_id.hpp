@@ -1,4 +1,4 @@
-// Which file a shared object of this process was loaded from, as its linker named it. Not on macOS.
+// The build id of a loaded shared object. Not on macOS.
 #pragma once
 #include <string>
 
@@ -6,8 +6,8 @@ struct dl_phdr_info;
 
 namespace enginehost {
 
-// The GNU build id of its notes, as hexadecimal digits; "" = it has none. Read from memory: the file may have
-// been replaced since. Any thread.
+// Returns the object's GNU build id as hexadecimal digits; "" if it has none. Reads memory, because the file
+// may have been replaced since. Thread safety: any thread.
 std::string mapped_build_id(const dl_phdr_info& object);
 
 }  // namespace enginehost

@@ -2,13 +2,13 @@
 #pragma once
 #include <locale.h>
 #if __has_include(<xlocale.h>)
-#include <xlocale.h>  // where macOS has newlocale
+#include <xlocale.h>  // macOS declares newlocale here
 #endif
 
 namespace enginehost {
 
-// While it lives, this thread's locale can show every name; the host's own is left alone. libarchive drops
-// names that the locale cannot show, and "C" shows ASCII only.
+// While it lives, this thread's locale can represent every name; the host's locale stays unchanged.
+// libarchive drops names that the locale cannot represent, and "C" is limited to ASCII.
 class NamesInUtf8 {
  public:
   static constexpr bool are_by_locale = true;

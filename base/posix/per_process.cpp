@@ -9,8 +9,8 @@ std::atomic<unsigned> forks{0};
 
 void in_child() { forks.fetch_add(1, std::memory_order_relaxed); }
 
-// When this code is loaded, so that no fork can come between asking and being told.
-[[maybe_unused]] const int reported = ::pthread_atfork(nullptr, nullptr, &in_child);
+// Registered when this code is loaded, before any fork that could be missed.
+[[maybe_unused]] const int registered = ::pthread_atfork(nullptr, nullptr, &in_child);
 
 }  // namespace
 

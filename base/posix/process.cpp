@@ -22,8 +22,7 @@
 
 namespace enginehost {
 
-// A filter of system calls (seccomp) that is older than getrandom answers ENOSYS or EPERM for ever; the
-// device gives the same bytes.
+// A seccomp filter older than getrandom always answers ENOSYS or EPERM; /dev/urandom gives the same bytes.
 bool fill_with_random_bytes(unsigned char* into, std::size_t size) {
   std::size_t got = 0;
   while (got < size) {
@@ -74,8 +73,8 @@ const char* home_variable() { return "HOME"; }
 
 namespace {
 
-// Whether the file has the program headers that this program was loaded with: a name alone may lead elsewhere
-// since, and that of a script is not its interpreter's.
+// Returns whether the file has this program's program headers. A name may lead to another file by now, and a
+// script's name is not its interpreter's.
 bool is_this_program(const char* file) {
   const FileDescriptor opened(::open(file, O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   ElfW(Ehdr) header;
@@ -90,14 +89,14 @@ bool is_this_program(const char* file) {
          std::memcmp(there.data(), reinterpret_cast<const void*>(::getauxval(AT_PHDR)), size) == 0;
 }
 
-// Where /proc is not there or closed: the name that the program was started by. Whoever starts a program that
-// runs with raised rights chooses that name.
+// Fallback without /proc: the name the program was started with. The caller of a setuid program chooses that
+// name.
 std::string started_by() {
   const auto* const name = reinterpret_cast<const char*>(::getauxval(AT_EXECFN));
   if (name == nullptr || ::getauxval(AT_SECURE) != 0 || !is_this_program(name)) return {};
   char path[PATH_MAX];
   if (::realpath(name, path) != nullptr) return path;
-  // What forbids /proc/self/exe may forbid to read any link.
+  // The restriction on /proc/self/exe may also cover other links.
   std::error_code error;
   return std::filesystem::absolute(name, error).lexically_normal().native();
 }
@@ -105,7 +104,7 @@ std::string started_by() {
 }  // namespace
 
 std::string executable_path() {
-  // Asked for more than once at every open, and of a file that does not change its name while it runs.
+  // Cached, because every open asks several times and a running program keeps its name.
   static const std::string& path = *new std::string([] {
     char target[PATH_MAX];
     const ssize_t length = ::readlink("/proc/self/exe", target, sizeof target);

@@ -16,23 +16,24 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of an absolute path; plain calls, since these run at every open, where std::filesystem's first use costs
-// more than they do.
+// Returns the folder of an absolute path. Plain text calls, because the first use of std::filesystem costs
+// more than these, and every open runs them.
 fs::path folder_of(std::string_view file) {
   const std::size_t slash = file.find_last_of('/');
   if (slash == std::string_view::npos) return {};
   return slash == 0 ? fs::path("/") : fs::path(file.substr(0, slash));
 }
 
-// Code of the program is named as it was started, by a name that may be found elsewhere ("tool", from PATH).
+// Returns whether the address is in the program. The loader's name of the program is its start name, which
+// may be found elsewhere ("tool", from PATH).
 #ifdef __APPLE__
-bool is_of_the_program(const void*) { return false; }  // dyld knows the program by its path
+bool is_of_the_program(const void*) { return false; }  // dyld has the program's path
 #else
 bool is_of_the_program(const void* code) {
   const auto address = reinterpret_cast<ElfW(Addr)>(code);
   return ::dl_iterate_phdr(
              [](dl_phdr_info* program, std::size_t, void* wanted) {
-               // The first is the program: 1 when the address lies in it, 2 when it does not.
+               // The first object is the program: 1 if the address is in it, 2 if not.
                const ElfW(Addr) at = *static_cast<const ElfW(Addr)*>(wanted) - program->dlpi_addr;
                for (int i = 0; i < program->dlpi_phnum; ++i)
                  if (const auto& segment = program->dlpi_phdr[i]; segment.p_type == PT_LOAD &&
@@ -61,7 +62,7 @@ fs::path library_folder() {
   const std::string name = library_name();
   if (name.empty()) return executable_folder();
   if (::realpath(name.c_str(), real) != nullptr) return folder_of(real);
-  // Where no link may be read, the loader's own name of it.
+  // Without readable links, use the loader's name.
   return name.front() == '/' ? folder_of(name) : executable_folder();
 }
 

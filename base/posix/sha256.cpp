@@ -1,7 +1,6 @@
-// Through OpenSSL.
-// The plain functions, which OpenSSL 3 keeps but calls deprecated: the first EVP digest of a process reads
-// openssl.cnf and sets up providers, which takes longer than all the rest of opening an installed engine.
-// They use the processor's SHA instructions all the same, and leave the host's OpenSSL as it is.
+// SHA-256 through OpenSSL's deprecated plain functions. The first EVP digest of a process reads openssl.cnf
+// and sets up providers, which takes longer than the rest of opening an installed engine. The plain functions
+// also use the processor's SHA instructions, and leave the host's OpenSSL unchanged.
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include <openssl/sha.h>
 

@@ -28,7 +28,7 @@ struct Pipe {
   Handle read_end, write_end;
 };
 
-// 0, or the number of the error. Only the child's end can be inherited.
+// Returns 0 or the error number. Only the child's end can be inherited.
 DWORD open_pipe(Pipe& pipe, bool child_reads) {
   HANDLE read_end = nullptr, write_end = nullptr;
   if (::CreatePipe(&read_end, &write_end, nullptr, 1u << 16) == 0) return ::GetLastError();
@@ -38,9 +38,8 @@ DWORD open_pipe(Pipe& pipe, bool child_reads) {
   return ::SetHandleInformation(theirs, HANDLE_FLAG_INHERIT, HANDLE_FLAG_INHERIT) != 0 ? 0 : ::GetLastError();
 }
 
-// A stream of the child, read by a thread of its own: pipes without a name cannot be waited for. What is read
-// is shared with that thread, which may outlive the call when something keeps the pipe open that cannot be
-// ended.
+// A stream of the child, read by its own thread because anonymous pipes cannot be waited for. The buffer is
+// shared with that thread, which may outlive the call if a process that cannot be ended keeps the pipe open.
 class Stream {
  public:
   Stream(Handle from, std::size_t keep_bytes, bool keep_last)
@@ -92,7 +91,7 @@ class Stream {
   std::thread thread_;
 };
 
-// Writes the input and closes the pipe; ends at once when the child's end is gone.
+// Writes the input and closes the pipe; ends at once if the child's end is gone.
 void feed(Handle to, std::string input) {
   if (input.empty()) return;
   std::thread([raw = to.release(), text = std::move(input)] {
@@ -106,7 +105,7 @@ void feed(Handle to, std::string input) {
   }).detach();
 }
 
-// Which handles the child inherits, and nothing else of the host's.
+// The list of handles that the child inherits; it inherits no other handle of the host.
 class Inheritance {
  public:
   explicit Inheritance(std::vector<HANDLE> handles) : handles_(std::move(handles)) {
@@ -133,8 +132,8 @@ class Inheritance {
   bool valid_ = false;
 };
 
-// How C runtimes hand descriptors on (spawn's own way, in STARTUPINFO's lpReserved2): a count, a byte of
-// flags for each, then the handles. 0 to 2 are left to the standard handles.
+// The format in which C runtimes pass descriptors on (as spawn does, in STARTUPINFO's lpReserved2): a count,
+// one byte of flags each, then the handles. 0 to 2 are left to the standard handles.
 std::vector<unsigned char> descriptor_block(HANDLE third) {
   constexpr unsigned char open_flag = 0x01, pipe_flag = 0x08;
   constexpr std::uint32_t count = 4;
@@ -149,7 +148,7 @@ std::vector<unsigned char> descriptor_block(HANDLE third) {
 Handle make_job() {
   Handle job(::CreateJobObjectW(nullptr, nullptr));
   JOBOBJECT_EXTENDED_LIMIT_INFORMATION limits{};
-  // Without the second one a crash may wait for somebody to close a window.
+  // Without the second flag a crash may wait for somebody to close a window.
   limits.BasicLimitInformation.LimitFlags =
       JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE | JOB_OBJECT_LIMIT_DIE_ON_UNHANDLED_EXCEPTION;
   if (job.valid())
@@ -157,7 +156,7 @@ Handle make_job() {
   return job;
 }
 
-// What the kernel said before it became an error number: many statuses share one.
+// Returns the kernel's status behind the last error number, because many statuses share one number.
 std::string last_status() {
   using Function = ULONG(WINAPI*)();
   const auto function = reinterpret_cast<Function>(
@@ -194,8 +193,8 @@ int signal_of(DWORD status) {
 }
 
 void report_end(DWORD code, ChildOutcome& outcome) {
-  // The loader's own: a DLL or one of its functions is missing, or for another machine. Nothing of the
-  // program ran.
+  // The loader's own codes: a DLL or a function is missing, or is for another machine. No code of the program
+  // ran.
   constexpr DWORD not_started[] = {0xC0000135, 0xC0000139, 0xC0000138, 0xC000007B, 0xC0000142};
   // Exceptions have one of the two high severities.
   if (code < 0x80000000u) {
@@ -272,7 +271,7 @@ Result<ChildOutcome> run_child(const ChildRequest& request) {
     return failure;
   }
   const Handle process(made.hProcess), thread(made.hThread);
-  // In a job before its first instruction, so that nothing it starts is left outside.
+  // The child joins the job before its first instruction, so that everything it starts is in the job.
   if (::AssignProcessToJobObject(job.get(), process.get()) == 0) {
     const DWORD why = ::GetLastError();
     ::TerminateProcess(process.get(), 1);
@@ -306,8 +305,8 @@ Result<ChildOutcome> run_child(const ChildRequest& request) {
     outcome.survived_kill = !ended;
     break;
   }
-  // What it started may still hold the pipes; what is there is read, for a moment, and then they are ended,
-  // too.
+  // Processes that the child started may still hold the pipes. Available bytes are read for a short time;
+  // then the processes are ended.
   const auto until = Clock::now() + last_words;
   bool all = true;
   for (auto& [stream, into] : streams) all = stream->wait_until(until) && all;

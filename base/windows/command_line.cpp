@@ -21,7 +21,7 @@ std::wstring one_argument(std::wstring_view argument) {
     std::size_t backslashes = 0;
     for (; at < argument.size() && argument[at] == L'\\'; ++at) ++backslashes;
     if (at == argument.size()) {
-      text.append(2 * backslashes, L'\\');  // before the quotation mark that ends it
+      text.append(2 * backslashes, L'\\');  // before the closing quotation mark
       break;
     }
     if (argument[at] == L'"') backslashes = 2 * backslashes + 1;
@@ -36,7 +36,7 @@ bool same_name(std::wstring_view left, std::wstring_view right) {
                                 static_cast<int>(right.size()), TRUE) == CSTR_EQUAL;
 }
 
-// Variables of the kind "=C:=C:\folder" begin with "=".
+// Variables like "=C:=C:\folder" begin with "=".
 std::wstring_view name_in(std::wstring_view entry) { return entry.substr(0, entry.find(L'=', 1)); }
 
 }  // namespace
@@ -65,7 +65,7 @@ std::wstring environment_block(const std::vector<std::string>& changes) {
   }
   for (const std::wstring& change : wanted)
     if (change.find(L'=', 1) != std::wstring::npos) block.append(change).push_back(L'\0');
-  // An empty block, too, ends with two zeros.
+  // An empty block also ends with two zeros.
   if (block.empty()) block.push_back(L'\0');
   block.push_back(L'\0');
   return block;

@@ -13,7 +13,7 @@ namespace {
 using windows::errno_of;
 using windows::Handle;
 
-// Long enough for a scanner's look at a small file, short enough for a person.
+// Long enough for a virus scan of a small file, short enough for a user.
 constexpr int tries = 140, short_tries = 100;
 void wait_before_try(int number) { ::Sleep(number < short_tries ? 2 : 20); }
 constexpr std::int64_t from_1601_to_1970 = 116'444'736'000'000'000;  // in units of 100 ns
@@ -27,7 +27,7 @@ int failed() { return failed(::GetLastError()); }
 
 HANDLE handle_of(int file) { return reinterpret_cast<HANDLE>(::_get_osfhandle(file)); }
 
-// Whoever looks at a file for a moment keeps others from it with one of these.
+// Programs that open a file for a short time cause one of these errors.
 bool passes(DWORD error) { return error == ERROR_SHARING_VIOLATION || error == ERROR_ACCESS_DENIED; }
 
 bool is_link(DWORD tag) { return tag == IO_REPARSE_TAG_SYMLINK || tag == IO_REPARSE_TAG_MOUNT_POINT; }
@@ -57,7 +57,7 @@ bool report(HANDLE handle, Status& status) {
   const auto since_1970 = [](std::int64_t since_1601) { return (since_1601 - from_1601_to_1970) * 100; };
   status.content_ns = since_1970(static_cast<std::int64_t>(
       joined(found.ftLastWriteTime.dwHighDateTime, found.ftLastWriteTime.dwLowDateTime)));
-  // FAT keeps no time of other changes.
+  // FAT has no time for other changes.
   FILE_BASIC_INFO times{};
   status.any_ns = ::GetFileInformationByHandleEx(handle, FileBasicInfo, &times, sizeof times) != 0 &&
                           times.ChangeTime.QuadPart != 0
@@ -68,7 +68,7 @@ bool report(HANDLE handle, Status& status) {
   return true;
 }
 
-// Something other than a folder stands where the path goes on: ENOTDIR elsewhere, "path not found" here.
+// Returns whether a parent in the path is no folder: ENOTDIR elsewhere, "path not found" on Windows.
 bool goes_through_a_file(const std::wstring& path) {
   for (std::size_t end = path.find_last_of(L"\\/"); end != std::wstring::npos && end > 3;
        end = path.find_last_of(L"\\/", end - 1)) {
@@ -106,7 +106,7 @@ int status_of(const std::wstring& path, Status* status, bool follow) {
 bool clear_read_only(const std::wstring& path) {
   const DWORD attributes = ::GetFileAttributesW(path.c_str());
   if (attributes == INVALID_FILE_ATTRIBUTES || (attributes & FILE_ATTRIBUTE_READONLY) == 0) return false;
-  // None at all would mean "as they are".
+  // 0 would mean "unchanged".
   const DWORD rest = attributes & ~static_cast<DWORD>(FILE_ATTRIBUTE_READONLY);
   return ::SetFileAttributesW(path.c_str(), rest != 0 ? rest : FILE_ATTRIBUTE_NORMAL) != 0;
 }
@@ -145,7 +145,7 @@ ssize_t write_some(int file, const void* from, std::size_t size, OVERLAPPED* pla
   return ::WriteFile(handle_of(file), from, most, &done, place) != 0 ? static_cast<ssize_t>(done) : failed();
 }
 
-// Empty, with the error kept for failed(), where the folder's path cannot be told.
+// Returns an empty name, with the error kept for failed(), if the folder's path is unknown.
 Name in_folder(int folder, const Name& file) {
   if (folder == AT_FDCWD || std::filesystem::path(file.get()).has_root_path()) return file;
   const std::wstring place = windows::extended_final_path(handle_of(folder));
@@ -155,8 +155,9 @@ Name in_folder(int folder, const Name& file) {
   return Name((place + L"\\" + rest).c_str());
 }
 
-// Windows 10 1809: the name is gone at once though somebody has the file open, and a read-only one needs no
-// change of its attributes, which its other links share. False where that is not to be had.
+// Removes a file with POSIX semantics (Windows 10 1809): the name is free at once even if the file is open,
+// and a read-only file keeps its attributes, which its other links share. Returns false if that is not
+// available.
 bool remove_as_posix_does(const std::wstring& path) {
   constexpr auto disposition_ex = static_cast<FILE_INFO_BY_HANDLE_CLASS>(21);
   DWORD how = 0x1 | 0x2 | 0x10;  // delete, POSIX semantics, ignore the read-only attribute
@@ -174,7 +175,7 @@ bool is_folder(const std::wstring& path) {
 Name::Name(const char* utf8) : text_(windows::wide(utf8)) {}
 
 std::wstring Name::for_call() const {
-  // Windows' own limit is 260 with the ending zero, 248 for folders; \\?\ takes the path as it stands.
+  // Windows' limit is 260 with the ending zero, 248 for folders; \\?\ takes the path unchanged.
   constexpr std::size_t always_fits = 240;
   std::wstring path = text_;
   std::replace(path.begin(), path.end(), L'/', L'\\');
@@ -245,7 +246,7 @@ ssize_t read(int file, void* into, std::size_t size) { return read_some(file, in
 
 ssize_t write(int file, const void* from, std::size_t size) { return write_some(file, from, size, nullptr); }
 
-// Windows moves the file's position along; nobody mixes these with read() and write() on one descriptor.
+// Windows moves the file position; callers do not mix these with read() and write() on one descriptor.
 ssize_t pread(int file, void* into, std::size_t size, Offset at) {
   OVERLAPPED place = at_offset(at);
   return read_some(file, into, size, &place);
@@ -263,8 +264,8 @@ Offset lseek(int file, Offset by, int from) {
   return ::SetFilePointerEx(handle_of(file), distance, &now, method) != 0 ? now.QuadPart : failed();
 }
 
-// What is open for reading only is flushed through a second look at it; a folder cannot be, NTFS keeps its
-// names in a journal.
+// A read-only descriptor is flushed through a second handle. A folder cannot be flushed; NTFS journals its
+// names.
 int fsync(int file) {
   if (::FlushFileBuffers(handle_of(file)) != 0) return 0;
   const DWORD error = ::GetLastError();
@@ -299,7 +300,7 @@ int access(const Name& file, int mode) {
   if (attributes == INVALID_FILE_ATTRIBUTES) return failed_at(path);
   constexpr int write = 2;
   if ((mode & write) == 0) return 0;
-  // Only trying tells what the access lists allow; on a folder that is to be allowed to add a file.
+  // Access lists can only be tested by opening the file. For a folder, write access means adding a file.
   const bool folder = (attributes & FILE_ATTRIBUTE_DIRECTORY) != 0;
   return open_handle(path, folder ? FILE_ADD_FILE : GENERIC_WRITE, OPEN_EXISTING, 0).valid() ? 0 : failed();
 }
@@ -315,7 +316,7 @@ int unlink(const Name& file) {
   for (int i = 0;; ++i) {
     if (remove_as_posix_does(path) || ::DeleteFileW(path.c_str()) != 0) return 0;
     const DWORD error = ::GetLastError();
-    // A link to a folder is removed as a folder is.
+    // A link to a folder is removed like a folder.
     if (is_folder(path)) return ::RemoveDirectoryW(path.c_str()) != 0 ? 0 : failed();
     if (!passes(error) || i == tries) return failed(error);
     if (!clear_read_only(path)) wait_before_try(i);
@@ -334,7 +335,7 @@ int rename(const Name& from, const Name& to) {
         errno = EISDIR;
         return -1;
       }
-      // An empty folder is replaced elsewhere, too.
+      // POSIX also replaces an empty folder.
       if (i == 0 && ::RemoveDirectoryW(target.c_str()) != 0) continue;
       errno = ENOTEMPTY;
       return -1;
@@ -365,7 +366,7 @@ int mkdir(const Name& folder, unsigned) {
 
 int rmdir(const Name& folder) { return ::RemoveDirectoryW(folder.for_call().c_str()) != 0 ? 0 : failed(); }
 
-// Whether there is such a file is all that is asked.
+// Only checks that the file exists.
 int chmod(const Name& file, unsigned) {
   Status status;
   return stat(file, &status);
@@ -379,7 +380,7 @@ int fchmod(int file, unsigned) {
 int flock(int file, int operation) {
   constexpr Offset beyond_any_content = Offset{1} << 62;
   OVERLAPPED place = at_offset(beyond_any_content);
-  // One that this descriptor holds already is replaced, as flock does.
+  // Releases a lock that this descriptor already holds, as flock does.
   const bool had = ::UnlockFileEx(handle_of(file), 0, 1, 0, &place) != 0;
   if ((operation & LOCK_UN) != 0) return had || ::GetLastError() == ERROR_NOT_LOCKED ? 0 : failed();
   DWORD flags = (operation & LOCK_EX) != 0 ? LOCKFILE_EXCLUSIVE_LOCK : 0;

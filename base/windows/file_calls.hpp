@@ -1,8 +1,9 @@
-// POSIX's calls on files, over Windows; see base/file_calls.hpp. Descriptors are the C runtime's.
-// What differs, for a reason: everything is opened with all three sharing modes, so that a file in use can be
-// renamed and removed as elsewhere (who holds a file otherwise, such as the loader a DLL, still keeps it);
-// modes are kept as far as "read-only" goes; a rename or removal that another program's look at the file
-// prevents is tried again for a second, since virus scanners and indexers open what has just been written.
+// POSIX file calls on Windows; see base/file_calls.hpp. Descriptors are those of the C runtime. Differences:
+// - Files are opened with all three sharing modes, so that a file in use can be renamed and removed. A file
+// that is held otherwise, such as a DLL by the loader, cannot.
+// - Only the "read-only" part of a mode is kept.
+// - A rename or removal that another program blocks is retried for a second, because virus scanners and
+// indexers open new files.
 #pragma once
 #include <fcntl.h>
 #include <io.h>
@@ -17,7 +18,7 @@
 #include <string>
 #include <vector>
 
-// What POSIX has and the C runtime of Windows has not. The bits are free in its own <fcntl.h>.
+// Flags of POSIX that the C runtime of Windows lacks. The bits are unused in its <fcntl.h>.
 #define O_CLOEXEC 0x01000000
 #define O_NOFOLLOW 0x02000000
 #define O_DIRECTORY 0x04000000
@@ -29,8 +30,7 @@
 #define LOCK_EX 2
 #define LOCK_NB 4
 #define LOCK_UN 8
-// Where the C runtime renames these for 64-bit offsets, ours would be renamed in some files and not in
-// others.
+// The C runtime may define these as macros for 64-bit offsets, which would rename ours in some files only.
 #undef stat
 #undef fstat
 #undef lseek
@@ -66,7 +66,8 @@ class Name {
   Name(const wchar_t* text) : text_(text) {}
   Name(const std::string& utf8) : Name(utf8.c_str()) {}
   Name(const std::filesystem::path& path) : text_(path.native()) {}
-  // As CreateFileW and its kin want it: absolute and longer than MAX_PATH with \\?\ before it.
+  // Returns the name for CreateFileW and related calls: absolute, and with \\?\ in front if longer than
+  // MAX_PATH.
   std::wstring for_call() const;
   const std::wstring& get() const { return text_; }
 
@@ -78,7 +79,7 @@ struct Status {
   std::uint64_t st_dev = 0, st_ino = 0;
   unsigned st_mode = 0;
   std::uint64_t st_nlink = 0;
-  unsigned st_uid = 0, st_gid = 0;  // Windows has no such numbers
+  unsigned st_uid = 0, st_gid = 0;  // not available on Windows
   std::int64_t st_size = 0, st_blocks = 0;
   std::int64_t st_mtime = 0, st_ctime = 0;  // seconds since 1970
   std::int64_t content_ns = 0, any_ns = 0;  // when the content changed, when anything did
@@ -88,7 +89,7 @@ using Offset = std::int64_t;
 using Mode = unsigned;
 
 int open(const Name& file, int flags, unsigned mode = 0);
-// `folder` is a descriptor that open() gave for a folder.
+// Opens a file relative to `folder`, a descriptor that open() returned for a folder.
 int openat(int folder, const Name& file, int flags, unsigned mode = 0);
 int close(int file);
 ssize_t read(int file, void* into, std::size_t size);
@@ -112,10 +113,11 @@ int mkdir(const Name& folder, unsigned mode);
 int rmdir(const Name& folder);
 int chmod(const Name& file, unsigned mode);
 int fchmod(int file, unsigned mode);
-// One lock a descriptor over LockFileEx, on a byte that no content reaches: Windows' locks are mandatory.
+// Locks through LockFileEx, one lock per descriptor, on a byte beyond any content because Windows locks are
+// mandatory.
 int flock(int file, int operation);
 std::vector<std::string> names_in(const Name& folder);
-// 0, or the errno of the folder's opening.
+// Returns 0, or the errno of opening the folder.
 template <class Action>
 int for_each_name(const Name& folder, Action action) {
   const int opened = open(folder, O_RDONLY | O_DIRECTORY);
@@ -126,7 +128,7 @@ int for_each_name(const Name& folder, Action action) {
 }
 inline bool lock_open_file(int file) { return flock(file, LOCK_EX | LOCK_NB) == 0; }
 bool may_access(const Name& file, int mode);
-// Whether that error says that another program keeps the file to itself (ERROR_SHARING_VIOLATION).
+// Returns whether the error means that another program locks the file (ERROR_SHARING_VIOLATION).
 inline bool held_by_another(int error_number) { return error_number == EBUSY; }
 std::string target_of(const Name& link);
 int getpid();

@@ -24,7 +24,7 @@ bool is_shared_file_system(const std::filesystem::path& folder) {
   return ::GetVolumePathNameW(folder.c_str(), root, MAX_PATH) != 0 && ::GetDriveTypeW(root) == DRIVE_REMOTE;
 }
 
-// NTFS writes the times of folders when it finds the time.
+// NTFS updates the times of folders lazily.
 bool times_reflect_names(const std::filesystem::path&) { return false; }
 
 bool keeps_modes(const std::filesystem::path&) { return false; }
@@ -43,12 +43,12 @@ std::string mount_flags(const std::filesystem::path& folder) {
 
 std::uint64_t file_size_limit() { return UINT64_MAX; }
 
-// ReFS could (FSCTL_DUPLICATE_EXTENTS_TO_FILE); nothing here has been tried on it.
+// ReFS supports it (FSCTL_DUPLICATE_EXTENTS_TO_FILE); that was never tested here.
 bool clone_content(int, int) { return false; }
 
 void begin_writing_out(int, std::uint64_t, std::uint64_t) {}
 
-// Elsewhere than on NTFS and ReFS this fails, and gaps are filled with zeros.
+// Fails except on NTFS and ReFS; gaps are then filled with zeros.
 void allow_holes(int file) {
   DWORD none = 0;
   ::DeviceIoControl(handle_of(file), FSCTL_SET_SPARSE, nullptr, 0, nullptr, 0, &none, nullptr);
@@ -72,7 +72,7 @@ std::optional<std::uint64_t> first_hole(int file, std::uint64_t from) {
   return end;
 }
 
-// A volume as a whole is flushed by administrators only.
+// Only administrators can flush a whole volume.
 bool write_out_below(const std::filesystem::path& folder) {
   std::error_code error;
   for (std::filesystem::recursive_directory_iterator at(folder, error), end; !error && at != end;

@@ -1,17 +1,17 @@
-// Where an open file lies, as the file system spells it, links followed. Included by the Windows files of
-// modules only.
+// The path of an open file, in the file system's spelling and with links resolved. Only Windows files of
+// modules include this header.
 #pragma once
 #include <string>
 
 namespace enginehost::windows {
 
-// As Windows' calls take it at any length: "\\?\C:\folder", "\\?\UNC\server\share". Empty, with GetLastError
-// kept, where Windows has no such path: the file's volume has neither a letter nor a place, or, under Wine 8,
-// the path has more than 260 characters.
+// Returns the path in the form that allows any length: "\\?\C:\folder", "\\?\UNC\server\share". Empty, with
+// GetLastError kept, if there is no such path: the volume has neither a letter nor a mount point, or the path
+// has more than 260 characters under Wine 8.
 std::wstring extended_final_path(void* handle);
 
-// As people and other programs take it: "C:\folder", "\\server\share".
+// Returns the path as people and programs write it: "C:\folder", "\\server\share".
 std::string final_path(void* handle);
-std::string without_prefix(const std::string& path);  // the one as the other
+std::string without_prefix(const std::string& path);  // converts the first form to the second
 
 }  // namespace enginehost::windows

@@ -3,8 +3,8 @@
 
 namespace enginehost {
 
-// Names are UTF-16 here, which shows every one; no locale is asked. Bytes whose encoding is not told would be
-// taken for the code page's.
+// Does nothing: names are UTF-16, which represents every name without a locale. Bytes without a declared
+// encoding would be read in the code page.
 class NamesInUtf8 {
  public:
   static constexpr bool are_by_locale = false;

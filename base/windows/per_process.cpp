@@ -2,7 +2,7 @@
 
 namespace enginehost {
 
-// There is no fork.
+// Windows has no fork.
 unsigned generation_of_process() { return 0; }
 
 }  // namespace enginehost

@@ -26,7 +26,7 @@ std::filesystem::path file_of_module(HMODULE module) {
   }
 }
 
-// ntdll's, by name: no import library has it.
+// A function of ntdll by name, because no import library has it.
 template <class Function>
 Function function_of_ntdll(const char* name) {
   const FARPROC found = ::GetProcAddress(::GetModuleHandleW(L"ntdll.dll"), name);
@@ -45,8 +45,8 @@ bool fill_with_random_bytes(unsigned char* into, std::size_t size) {
   return true;
 }
 
-// The time of the start (SystemTimeOfDayInformation: its first member), which no setting of the clock
-// changes.
+// Returns the boot time (first member of SystemTimeOfDayInformation), which setting the clock does not
+// change.
 std::string boot_id() {
   constexpr int time_of_day = 3;
   struct {

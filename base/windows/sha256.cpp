@@ -1,4 +1,4 @@
-// Through CNG, which every Windows has.
+// SHA-256 through CNG, which every Windows has.
 #include "base/sha256.hpp"
 
 #include <algorithm>
@@ -46,7 +46,7 @@ void Sha256::update(std::string_view bytes) {
 
 std::string Sha256::hex() {
   unsigned char digest[32]{};
-  // Without a provider there is no digest, and a text that no digest equals.
+  // Without a provider, returns a text that equals no digest.
   if (::BCryptFinishHash(state_->hash, digest, sizeof digest, 0) < 0) return {};
   static constexpr char digits[] = "0123456789abcdef";
   std::string text;

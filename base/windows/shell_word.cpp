@@ -12,10 +12,9 @@ bool is_plain(char c) {
 
 }  // namespace
 
-// Quotation marks are what cmd and PowerShell have in common. Within them PowerShell knows `$` and the
-// backtick, which cmd leaves alone, and cmd the name of a variable between two `%`, which PowerShell leaves
-// alone: no way of writing these serves both, and they stay as they are. A backslash counts for the program
-// only before a quotation mark.
+// Quotation marks are common to cmd and PowerShell. Within them, PowerShell expands `$` and the backtick, and
+// cmd expands `%NAME%`. No spelling is right for both, so these stay as they are. For the program, a
+// backslash counts only before a quotation mark.
 std::string shell_word(std::string_view text) {
   if (!text.empty() && std::all_of(text.begin(), text.end(), is_plain)) return std::string(text);
   std::string word = "\"";

@@ -10,7 +10,7 @@
 namespace enginehost {
 namespace {
 
-// Those that base/windows makes; their texts are those of Linux, so that reports read alike.
+// The errors that base/windows produces. Their texts are those of Linux, so that reports are the same.
 struct KnownError {
   int number;
   const char *name, *text;

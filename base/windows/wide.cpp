@@ -11,10 +11,10 @@ namespace enginehost {
 namespace windows {
 namespace {
 
-// winerror.h of Windows' own kit has names for them that MinGW's has not.
+// winerror.h of Microsoft's kit names these; MinGW's does not.
 constexpr std::uint32_t virus_infected = 225, disk_quota_exceeded = 1295;
-// Above what any C runtime numbers; winerror.h's own end at 16 bits, what is above them are HRESULTs and
-// codes of exceptions, which no call on files or processes leaves behind.
+// Above the errno values of every C runtime. The numbers in winerror.h have 16 bits; larger ones are HRESULTs
+// and codes of exceptions, which no file or process call sets.
 constexpr int kept_from = 0x100000;
 constexpr std::uint32_t kept_numbers = 0x10000;
 

@@ -1,5 +1,5 @@
-// Between the UTF-8 of EngineHost and the UTF-16 of Windows' calls, and its error numbers as errno. Included
-// by the Windows files of modules only.
+// Conversion between the UTF-8 of EngineHost and the UTF-16 of Windows calls, and from Windows error numbers
+// to errno. Only Windows files of modules include this header.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -7,17 +7,18 @@
 
 namespace enginehost::windows {
 
-// Bytes that are no UTF-8, and lone halves of pairs, become U+FFFD.
+// Converts to UTF-16. Invalid UTF-8 and unpaired surrogates become U+FFFD.
 std::wstring wide(std::string_view utf8);
 std::string utf8(std::wstring_view wide);
 
-// The errno that POSIX would give for an error of Windows (GetLastError). One that POSIX has no word for keeps its
-// number, above all of errno's: error_name() and error_text() (base/system_errors.hpp) tell it in Windows' words.
+// Returns the errno that POSIX would use for a Windows error (GetLastError). An error without a POSIX
+// counterpart keeps its number, above all values of errno; error_name() and error_text()
+// (base/system_errors.hpp) describe it.
 int errno_of(std::uint32_t error);
-// The number of Windows that errno_of() kept so; 0 for those of errno.
+// Returns the Windows number that errno_of() kept; 0 for a real errno.
 std::uint32_t windows_error_in(int error_number);
 
-// Windows' own words for an error number, in English, without their line's end.
+// Returns Windows' text for an error number, in English, without the trailing line break.
 std::string error_text(std::uint32_t error);
 
 }  // namespace enginehost::windows

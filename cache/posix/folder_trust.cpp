@@ -26,12 +26,12 @@ Diagnosis untrusted(const fs::path& folder, std::string problem, const calls::St
                        .with("mode", mode, "stat"));
 }
 
-// A group that only this user is in (as many systems give everyone) adds nobody who may write.
+// A group whose only member is this user (a default of many systems) adds no other writer.
 bool is_private_group(gid_t group) {
   const auto user = local_user(::geteuid());
   const auto found = local_group(group);
-  // Known to a directory service only, which is not asked: that would take a socket. Those that give
-  // everyone a group give it the user's number.
+  // The group is known only to a directory service, which is not queried because that needs a socket.
+  // Services that give each user a group use the user's number for it.
   if (!user && !found) return group == ::geteuid() && group == ::getegid();
   if (!user || !found || user->group != group || found->name != user->name) return false;
   return std::ranges::all_of(found->members, [&](const std::string& member) { return member == user->name; });

@@ -16,14 +16,14 @@
 
 namespace enginehost::cache::inside {
 
-// Linux: "1: FLOCK  ADVISORY  WRITE 4711 fd:01:393219 0 EOF" of /proc/locks. Who waits has "->" before its
-// kind.
+// Linux: "1: FLOCK  ADVISORY  WRITE 4711 fd:01:393219 0 EOF" in /proc/locks. A waiting process has "->"
+// before the kind.
 std::optional<LockOwner> owner_of_lock(int file) {
   calls::Status status{};
   const std::string locks = read_kernel_file("/proc/locks");
   if (locks.empty() || calls::fstat(file, &status) != 0) return {};
   char wanted[64];
-  const auto device = static_cast<std::make_unsigned_t<dev_t>>(status.st_dev);  // macOS has it signed
+  const auto device = static_cast<std::make_unsigned_t<dev_t>>(status.st_dev);  // signed on macOS
   std::snprintf(wanted, sizeof wanted, "%02x:%02x:%llu", static_cast<unsigned>(major(device)),
                 static_cast<unsigned>(minor(device)), static_cast<unsigned long long>(status.st_ino));
   for (const std::string& line : split(locks, '\n')) {

@@ -5,7 +5,8 @@
 namespace enginehost::cache::inside {
 namespace {
 
-// Of the open file description: not lost when another descriptor of the file is closed, as a POSIX lock is.
+// An open file description lock, which the closing of another descriptor does not release (a POSIX lock
+// would).
 bool set(int file, short type, calls::Offset at, calls::Offset size) {
   struct ::flock part {};
   part.l_type = type;

@@ -22,7 +22,7 @@ struct FreeLocal {
   void operator()(void* memory) const { ::LocalFree(memory); }
 };
 
-// "S-1-5-32-544": the same on every Windows, unlike names.
+// Returns "S-1-5-32-544": the same on every Windows, unlike names.
 std::string text_of_sid(PSID sid) {
   wchar_t* text = nullptr;
   if (::ConvertSidToStringSidW(sid, &text) == 0) return {};
@@ -42,7 +42,7 @@ std::string sid_of_this_user() {
   return text_of_sid(reinterpret_cast<const TOKEN_USER*>(memory.data())->User.Sid);
 }
 
-// Administrators, the system, and the installer of Windows' own parts: they may change everything anyway.
+// Administrators, the system, and the installer of Windows components may change everything anyway.
 bool is_administrator(const std::string& sid) {
   return sid == "S-1-5-32-544" || sid == "S-1-5-18" ||
          sid == "S-1-5-80-956008885-3418522649-1831038044-1853292631-2271478464";
@@ -80,8 +80,8 @@ std::optional<Diagnosis> folder_problem(const fs::path& folder) {
   if (owned_by != sid_of_this_user() && !is_administrator(owned_by))
     return untrusted(folder, "it belongs to " + owned_by + ", who is neither this user nor an administrator",
                      owned_by);
-  if (list == nullptr) return untrusted(folder, "everybody may do everything with it", owned_by);
-  // What lets somebody put a file there, or let others do so.
+  if (list == nullptr) return untrusted(folder, "everybody has full access to it", owned_by);
+  // Rights to add a file, or to let others add one.
   constexpr DWORD writes = FILE_ADD_FILE | FILE_ADD_SUBDIRECTORY | FILE_DELETE_CHILD | DELETE | WRITE_DAC |
                            WRITE_OWNER | GENERIC_WRITE | GENERIC_ALL;
   for (DWORD i = 0; i < list->AceCount; ++i) {
@@ -98,7 +98,7 @@ std::optional<Diagnosis> folder_problem(const fs::path& folder) {
   return {};
 }
 
-// An administrator's files are their folder's to govern: its access list is inherited.
+// Files of an administrator have the access list of their folder, which is inherited.
 std::optional<std::string> owner_shut_out(const std::filesystem::path&) { return {}; }
 
 std::optional<Foreign> made_by_another(const fs::path&, const fs::path&) { return {}; }

@@ -2,7 +2,7 @@
 
 namespace enginehost::cache::inside {
 
-// Windows tells who has a file open only through a service for installers, which takes seconds.
+// Windows reports users of a file only through a service for installers, which takes seconds.
 std::optional<LockOwner> owner_of_lock(int) { return {}; }
 
 }  // namespace enginehost::cache::inside

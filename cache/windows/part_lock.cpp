@@ -2,7 +2,7 @@
 
 namespace enginehost::cache::inside {
 
-// LockFileEx's locks also keep others from reading, which these must not.
+// LockFileEx locks also block readers, which these must not.
 bool lock_part(int, calls::Offset, calls::Offset) { return false; }
 void unlock_part(int, calls::Offset, calls::Offset) {}
 

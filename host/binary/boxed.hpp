@@ -1,11 +1,11 @@
-// A part of a value that most values of the kind do not have.
+// An optional part of a value, for parts that most values lack.
 #pragma once
 #include <memory>
 #include <utility>
 
 namespace enginehost::binary {
 
-// Copied as a plain member would be, but a pointer wide: who does not have it pays nothing for it.
+// Copied like a plain member, but only a pointer wide if absent.
 template <class Part>
 class Boxed {
  public:
@@ -18,13 +18,13 @@ class Boxed {
   }
   ~Boxed() = default;
 
-  // An empty part where there is none.
+  // Returns an empty part if there is none.
   const Part& operator*() const {
-    static const Part& none = *new const Part{};  // read at any moment of the process, its end too
+    static const Part& none = *new const Part{};  // never destroyed, for use during process exit
     return part_ ? *part_ : none;
   }
   const Part* operator->() const { return &**this; }
-  // To write into; made when there is none.
+  // Returns the part for writing; creates it if there is none.
   Part& fill() {
     if (!part_) part_ = std::make_unique<Part>();
     return *part_;

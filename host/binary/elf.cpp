@@ -3,7 +3,7 @@
 namespace enginehost::binary {
 namespace {
 
-// The largest page size that fits: p_vaddr - p_offset must be a multiple of it.
+// Returns the largest page size that divides p_vaddr - p_offset.
 std::uint64_t lowest_bit(std::uint64_t bits) { return bits & (~bits + 1); }
 
 }  // namespace
@@ -16,7 +16,7 @@ void read_elf(FileView& file, ElfFile& elf, BinaryInfo& info) {
     return info.problems.back();
   };
   const bool loadable_type = info.type == Type::shared_library || info.type == Type::executable;
-  // A loader maps the segments before it follows a table: what it says first is said first.
+  // A loader maps the segments before it reads a table, so their problems come first.
   if (loadable_type && !info.has_load) cannot_be_mapped("no PT_LOAD");
   if (loadable_type && info.misaligned)
     cannot_be_mapped("misaligned").with("alignment", std::to_string(lowest_bit(info.load_distances)));

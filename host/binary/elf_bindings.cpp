@@ -1,4 +1,4 @@
-// What a loader follows without looking when it binds: glibc trusts the indices and places of these tables
+// Checks of the tables that a loader trusts when it binds. glibc does not check their indices and addresses
 // (elf/dl-reloc.c, sysdeps/x86_64/dl-machine.h), and reads and writes wherever they point.
 #include <algorithm>
 
@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint64_t table_limit = 512u << 20;
 constexpr std::uint64_t entry_size = 24;  // Elf64_Rela
-// Millions of relocations are looked through in pieces that stay in the processor's cache.
+// Millions of relocations are read in pieces that fit the processor's cache.
 constexpr std::uint64_t piece = 10'000 * entry_size;
 
 std::uint64_t number_at(const std::vector<std::uint8_t>& bytes, std::size_t at, std::size_t count) {
@@ -18,8 +18,7 @@ std::uint64_t number_at(const std::vector<std::uint8_t>& bytes, std::size_t at, 
   return value;
 }
 
-// The highest index that a definition or a need gives a name: glibc makes its table that long
-// (elf/dl-version.c).
+// Returns the highest index of a version definition or need: the length of glibc's table (elf/dl-version.c).
 std::uint64_t highest_version(const ElfFile& elf) {
   constexpr unsigned steps = 65536;
   std::uint64_t highest = 1;
@@ -54,7 +53,7 @@ class Bindings {
  public:
   explicit Bindings(const ElfFile& elf) : elf_(elf), symbols_(symbol_count(elf)) {}
 
-  // What does not fit, or nullptr.
+  // Returns the problem, or nullptr.
   const char* problem() {
     if (const char* problem = versions()) return problem;
     for (const auto& [address, size] :
@@ -74,7 +73,7 @@ class Bindings {
     const std::uint64_t highest = highest_version(elf_);
     for (std::size_t i = 0; i + 2 <= table->size(); i += 2)
       if ((number_at(*table, i, 2) & 0x7fff) > highest)
-        return "a symbol is of a version that the file does not name";
+        return "a symbol has a version that the file does not name";
     return nullptr;
   }
 
@@ -96,8 +95,8 @@ class Bindings {
       const std::uint64_t place = number_at(entries, i, 8), info = number_at(entries, i + 8, 8);
       if ((info & 0xffffffff) == 0) continue;  // R_X86_64_NONE, R_AARCH64_NONE
       if (symbols_ && (info >> 32) >= *symbols_ && (info >> 32) != 0)
-        return "a relocation asks for a symbol that the file does not list";
-      if (!may_be_written(place)) return "a relocation writes outside what the file lets be written";
+        return "a relocation refers to a symbol that the file does not list";
+      if (!may_be_written(place)) return "a relocation writes outside the file's writable segments";
     }
     return nullptr;
   }
@@ -118,7 +117,7 @@ class Bindings {
 
   const ElfFile& elf_;
   std::optional<std::uint64_t> symbols_;
-  std::uint64_t begin_ = 0, end_ = 0;  // the segment that the last one lies in
+  std::uint64_t begin_ = 0, end_ = 0;  // the segment of the last relocation
 };
 
 Result<void> check(FileView& file) {
@@ -126,7 +125,7 @@ Result<void> check(FileView& file) {
   ElfFile elf;
   info.file_size = file.size();
   if (!read_elf_header(file, elf, info) || !read_elf_dynamic(elf, info)) return {};
-  // Other processors write these tables in other ways (DT_REL, the index of MIPS).
+  // Other processors have other tables (DT_REL, the index of MIPS).
   const bool known = elf.wide && !elf.big_endian && (elf.machine == EM_X86_64 || elf.machine == EM_AARCH64);
   if (!info.problems.empty() || !known) return {};
   if (const char* problem = Bindings(elf).problem()) return fail(damaged(file, problem));

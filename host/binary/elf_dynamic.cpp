@@ -12,7 +12,7 @@ constexpr std::size_t entry_limit = 8192;
 constexpr std::size_t needed_limit = 4096;
 constexpr std::size_t version_limit = 65536;
 
-// Named after <elf.h>.
+// Names from <elf.h>.
 enum Tag : std::uint64_t {
   DT_NULL = 0,
   DT_NEEDED = 1,
@@ -41,7 +41,7 @@ enum Tag : std::uint64_t {
 constexpr std::uint64_t DF_TEXTREL = 4, DF_STATIC_TLS = 16;
 constexpr std::uint64_t DF_1_NOOPEN = 0x40, DF_1_NODEFLIB = 0x800, DF_1_PIE = 0x08000000;
 
-// A loader has no such limit; what is left out here must be told.
+// A loader has no such limit, so omitted entries must be reported.
 void take_need(std::uint64_t value, std::vector<std::uint64_t>& needs, ElfDynamic& dynamic) {
   if (needs.size() < needed_limit)
     needs.push_back(value);
@@ -122,8 +122,7 @@ void take_entry(std::uint64_t tag, std::uint64_t value, ElfDynamic& dynamic) {
 }
 
 // DT_VERNEED: a chain of libraries, each with a chain of versions (LSB, "Symbol Versioning"). The counts
-// beside the chains are not looked at, as glibc does not (elf/dl-version.c): where they differ, the chains
-// are what is done.
+// beside the chains are ignored, as in glibc (elf/dl-version.c).
 bool read_version_needs(const ElfFile& elf, NameBudget& budget, BinaryInfo& info) {
   if (elf.dynamic.version_needs == 0) return true;
   std::optional<std::uint64_t> at = elf.offset_of(elf.dynamic.version_needs);
@@ -140,7 +139,7 @@ bool read_version_needs(const ElfFile& elf, NameBudget& budget, BinaryInfo& info
       Fields auxiliary;
       if (info.version_needs.size() >= version_limit || !elf.fields(version, 16, auxiliary)) return false;
       std::optional<std::string> name = elf.string_at(auxiliary.u32(8));
-      // Each keeps the name of its library, too.
+      // Each also stores the name of its library.
       if (!name || !budget.take(file->size() + name->size())) return false;
       constexpr std::uint16_t VER_FLG_WEAK = 2;
       info.version_needs.push_back({*file, std::move(*name), (auxiliary.u16(4) & VER_FLG_WEAK) != 0});
@@ -256,28 +255,28 @@ bool read_elf_dynamic(ElfFile& elf, BinaryInfo& info) {
   if (!dynamic.terminated) {
     info.problems.push_back(damaged(*elf.file, count == entry_limit ? "the dynamic section has more than " +
                                                                           std::to_string(entry_limit) +
-                                                                          " entries, and is not read further"
+                                                                          " entries, and was not read further"
                                                                     : "the dynamic section has no end"));
     return false;
   }
   if (dynamic.too_many_needs)
     info.problems.push_back(damaged(*elf.file, "it needs more than " + std::to_string(needed_limit) +
-                                                   " libraries, and not all are looked for"));
+                                                   " libraries, and not all were checked"));
   NameBudget budget(file_name_limit);
   const auto cannot_be_read = [&](std::string_view problem) {
-    info.problems.push_back(
-        damaged(*elf.file, budget.spent() ? "the libraries, paths and versions that it names are more than " +
-                                                std::to_string(file_name_limit >> 20) + " MiB of text"
-                                          : std::string(problem)));
+    info.problems.push_back(damaged(
+        *elf.file, budget.spent() ? "the libraries, paths and versions that it names take more than " +
+                                        std::to_string(file_name_limit >> 20) + " MiB of text"
+                                  : std::string(problem)));
   };
   if (!read_names(elf, budget, info)) {
     cannot_be_read("a name of the dynamic section lies outside its string table");
     return false;
   }
   if (!read_version_needs(elf, budget, info))
-    cannot_be_read("the table of needed symbol versions cannot be followed");
+    cannot_be_read("the table of needed symbol versions cannot be read");
   if (!budget.spent() && !read_version_definitions(elf, budget, info))
-    cannot_be_read("the table of defined symbol versions cannot be followed");
+    cannot_be_read("the table of defined symbol versions cannot be read");
   return true;
 }
 

@@ -1,5 +1,5 @@
-// The frame of an ELF file: identification, program headers, and the way from addresses to file offsets.
-// Constants are written with their names in the System V gABI and the glibc <elf.h>.
+// The frame of an ELF file: identification, program headers, and conversion of addresses to file offsets.
+// Constants have their names of the System V gABI and the glibc <elf.h>.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -34,7 +34,7 @@ struct ElfSection {
   std::uint64_t size = 0;
 };
 
-// What DT_* entries say; addresses as written.
+// The values of DT_* entries; addresses are unconverted.
 struct ElfDynamic {
   std::vector<std::uint64_t> needed;  // string offsets
   std::vector<std::uint64_t> optional;
@@ -67,31 +67,32 @@ struct ElfFile {
     return file->read_fields(offset, count, big_endian, to);
   }
   const ElfSegment* first(std::uint32_t segment_type) const;
-  // Where the byte at this address lies in the file; nothing for .bss and for addresses outside every
+  // Returns the file offset of the byte at this address; nothing for .bss and for addresses outside every
   // PT_LOAD.
   std::optional<std::uint64_t> offset_of(std::uint64_t address) const;
-  // The string of the dynamic string table.
+  // Returns a string of the dynamic string table.
   std::optional<std::string> string_at(std::uint64_t index) const;
-  // Section headers are optional in a library; nothing when there are none or they do not fit the file.
+  // Returns the section headers, which a library need not have; empty if there are none or they do not fit
+  // the file.
   std::vector<ElfSection> sections() const;
 };
 
-// Reads identification and program headers into `elf` and `info`. False: the file cannot be followed any
-// further, and info.problems says why.
+// Reads identification and program headers into `elf` and `info`. Returns false, with the reason in
+// info.problems, if the file cannot be read further.
 bool read_elf_header(FileView& file, ElfFile& elf, BinaryInfo& info);
-// PT_DYNAMIC. False: there is none or it cannot be followed; info.problems says why unless there is none.
+// Reads PT_DYNAMIC. Returns false if there is none, or, with the reason in info.problems, if it is invalid.
 bool read_elf_dynamic(ElfFile& elf, BinaryInfo& info);
-// On arm64 only; after read_elf_dynamic.
+// Call it after read_elf_dynamic; always false on machines other than arm64.
 bool has_static_tls_relocation(const ElfFile& elf);
-// PT_NOTE and PT_GNU_PROPERTY: build id and processor level.
+// Reads build id and processor level from PT_NOTE and PT_GNU_PROPERTY.
 void read_elf_notes(const ElfFile& elf, BinaryInfo& info);
-// All of it: what read_binary does for an ELF file. `elf` is left filled for readers that go on.
+// Implements read_binary for an ELF file. `elf` stays filled for further readers.
 void read_elf(FileView& file, ElfFile& elf, BinaryInfo& info);
 
-// "x86_64", "aarch64", ... from e_machine, class, byte order and flags.
+// Returns "x86_64", "aarch64", ... from e_machine, class, byte order and flags.
 std::string machine_name(const ElfFile& elf);
 std::string os_abi_name(std::uint8_t os_abi);
-// What read_symbols does for an ELF file.
+// Implements read_symbols for an ELF file.
 Result<SymbolTable> read_elf_symbols(FileView& file);
 
 }  // namespace enginehost::binary

@@ -26,7 +26,8 @@ Diagnosis truncated(const BinaryInfo& info, const FileView& file, std::string_vi
                        .with("needed_size", std::to_string(info.needed_size), source));
 }
 
-// What ld.so's open_verify (glibc elf/dl-load.c) asks of e_ident and e_version beyond magic and class.
+// Makes the checks of ld.so's open_verify (glibc elf/dl-load.c) on e_ident and e_version, beyond magic and
+// class.
 void check_identification(const Fields& head, const FileView& file, BinaryInfo& info) {
   std::uint8_t os_abi = head.u8(7);
   info.os_abi = os_abi_name(os_abi);
@@ -40,7 +41,7 @@ void check_identification(const Fields& head, const FileView& file, BinaryInfo& 
   constexpr std::size_t padding = 9, identification = 16;
   for (std::size_t at = padding; at < identification; ++at)
     if (head.u8(at) != 0) {
-      info.problems.push_back(damaged(file, "what must be empty in its identification is not"));
+      info.problems.push_back(damaged(file, "reserved bytes of its identification are not zero"));
       return;
     }
 }
@@ -50,7 +51,7 @@ bool read_segments(FileView& file, ElfFile& elf, BinaryInfo& info, std::uint64_t
   const std::uint16_t expected = elf.wide ? 56 : 32;
   if (count == 0) return true;
   if (entry_size != expected) {
-    info.problems.push_back(damaged(file, "the program headers are of an unknown size"));
+    info.problems.push_back(damaged(file, "the program headers have an unknown size"));
     return false;
   }
   if (count > segment_limit) {
@@ -59,7 +60,7 @@ bool read_segments(FileView& file, ElfFile& elf, BinaryInfo& info, std::uint64_t
   }
   std::uint64_t length = std::uint64_t{count} * entry_size;
   if (table > std::numeric_limits<std::uint64_t>::max() - length) {
-    info.problems.push_back(damaged(file, "the program headers lie beyond every possible file"));
+    info.problems.push_back(damaged(file, "the offset of the program headers is impossible"));
     return false;
   }
   if (table + length > file.size()) {
@@ -87,9 +88,9 @@ bool read_segments(FileView& file, ElfFile& elf, BinaryInfo& info, std::uint64_t
   return true;
 }
 
-// One PT_LOAD: what _dl_map_object_from_fd (glibc elf/dl-load.c) asks of it differs with the release and the
-// page size, so that all of it is kept. That a segment is larger in the file than in memory is nothing to
-// either glibc or musl: the rest is not used.
+// Records one PT_LOAD. The checks of _dl_map_object_from_fd (glibc elf/dl-load.c) differ by release and page
+// size, so all values are kept. A segment larger in the file than in memory is valid for glibc and musl,
+// which ignore the rest.
 void take_load(const ElfSegment& segment, BinaryInfo& info) {
   info.has_load = true;
   if (segment.memory_size <= std::numeric_limits<std::uint64_t>::max() - info.memory_size)
@@ -101,9 +102,9 @@ void take_load(const ElfSegment& segment, BinaryInfo& info) {
   info.misaligned |= distance % smallest_page != 0;
 }
 
-// A page has the rights of the segment mapped last: one with code in it and another segment's data behind it
-// is not executable. No loader asks for this; it shows on machines with larger pages than the linker was told
-// of.
+// Returns the smallest page size at which code shares a page with another segment. A page has the rights of
+// the segment mapped last, so such code is not executable. No loader checks this; it happens on machines with
+// larger pages than the linker assumed.
 std::uint64_t smallest_shared_page(const ElfFile& elf) {
   constexpr std::uint64_t largest_page = 65536;
   std::uint64_t shared = 0;
@@ -125,7 +126,7 @@ void take_segments(const ElfFile& elf, FileView& file, BinaryInfo& info) {
   for (const ElfSegment& segment : elf.segments) {
     if (segment.type == PT_LOAD || segment.type == PT_DYNAMIC || segment.type == PT_INTERP) {
       if (segment.offset > std::numeric_limits<std::uint64_t>::max() - segment.file_size)
-        info.problems.push_back(damaged(file, "a segment lies beyond every possible file"));
+        info.problems.push_back(damaged(file, "the offset of a segment is impossible"));
       else if (segment.file_size > 0)
         info.needed_size = std::max(info.needed_size, segment.offset + segment.file_size);
     }
@@ -141,7 +142,7 @@ void take_segments(const ElfFile& elf, FileView& file, BinaryInfo& info) {
     }
   }
   info.shared_page = smallest_shared_page(elf);
-  // Without PT_GNU_STACK the loader takes the old default, which is executable on x86
+  // Without PT_GNU_STACK the loader assumes the old default, which is executable on x86
   // (sysdeps/x86/stackinfo.h).
   if (!stack_reported && info.has_load && (elf.machine == 62 || elf.machine == 3))
     info.executable_stack = true;
@@ -234,7 +235,7 @@ std::optional<std::string> ElfFile::string_at(std::uint64_t index) const {
   if (index >= dynamic.string_size) return std::nullopt;
   const std::optional<std::uint64_t>& table = dynamic.string_offset;
   if (!table || *table > std::numeric_limits<std::uint64_t>::max() - index) return std::nullopt;
-  // A search path may be long; nothing that a loader takes is longer than this.
+  // A search path may be long; loaders accept nothing longer than this.
   constexpr std::uint64_t longest = 65536;
   return file->text(*table + index, std::min(dynamic.string_size - index, longest));
 }

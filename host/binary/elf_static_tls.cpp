@@ -1,5 +1,5 @@
-// Whether a library must have its thread-local variables at fixed distances from the thread pointer. Linkers
-// say so with DF_STATIC_TLS; that of binutils does not for arm64, where glibc goes by the relocation alone
+// Whether a library needs its thread-local variables at fixed distances from the thread pointer. Linkers mark
+// that with DF_STATIC_TLS, except binutils for arm64, where glibc uses only the relocation
 // (sysdeps/aarch64/dl-machine.h, CHECK_STATIC_TLS).
 #include <algorithm>
 
@@ -17,11 +17,10 @@ std::uint32_t number_at(const std::vector<std::uint8_t>& bytes, std::size_t at) 
   return value;
 }
 
-// Whether a relocation of DT_RELA is of this type and its symbol one that is asked for.
+// Returns whether a DT_RELA relocation of this type has a symbol that `asked` accepts.
 template <class Asked>
 bool has_relocation(const ElfFile& elf, std::uint32_t type, const Asked& asked) {
-  constexpr std::uint64_t entry_size =
-      24;  // Elf64_Rela: place, type and symbol in the halves of info, addend
+  constexpr std::uint64_t entry_size = 24;  // Elf64_Rela: offset, info (symbol and type), addend
   constexpr std::uint64_t piece = 10'000 * entry_size, limit = 64u << 20;
   const auto at = elf.offset_of(elf.dynamic.relocations);
   const std::uint64_t size = std::min(elf.dynamic.relocations_size, limit);
@@ -39,7 +38,7 @@ bool is_wide_little(const ElfFile& elf) {
   return elf.wide && !elf.big_endian && elf.dynamic.relocations != 0;
 }
 
-// Symbol 0 stands for the library's own block; a symbol may also be one that the library exports.
+// Symbol 0 is the library's own block; it may also be a symbol that the library exports.
 bool is_own(const ElfFile& elf, std::uint32_t symbol) {
   if (symbol == 0) return true;
   constexpr std::uint64_t symbol_size = 24;  // Elf64_Sym

@@ -18,7 +18,7 @@ std::optional<std::uint64_t> count_by_hash(const ElfFile& elf) {
   return head.u32(4);
 }
 
-// DT_GNU_HASH: the symbol of the highest bucket, and from there to the end of its chain.
+// DT_GNU_HASH: the symbol of the highest bucket, continued to the end of its chain.
 std::optional<std::uint64_t> count_by_gnu_hash(const ElfFile& elf) {
   if (elf.dynamic.gnu_hash == 0) return std::nullopt;
   std::optional<std::uint64_t> at = elf.offset_of(elf.dynamic.gnu_hash);
@@ -34,7 +34,7 @@ std::optional<std::uint64_t> count_by_gnu_hash(const ElfFile& elf) {
     if (!elf.fields(bucket_table + i * 4, 4, entry)) return std::nullopt;
     highest = std::max<std::uint64_t>(highest, entry.u32(0));
   }
-  if (highest < first_symbol) return std::nullopt;  // nothing is exported, so the table tells nothing
+  if (highest < first_symbol) return std::nullopt;  // nothing is exported, so the table has no count
   for (std::uint64_t index = highest; index < symbol_limit; ++index) {
     if (!elf.fields(chains + (index - first_symbol) * 4, 4, entry)) return std::nullopt;
     if ((entry.u32(0) & 1) != 0) return index + 1;
@@ -50,7 +50,7 @@ std::optional<std::uint64_t> count_by_sections(const ElfFile& elf, std::uint64_t
   return std::nullopt;
 }
 
-// Without section headers: linkers put the string table right behind the symbols.
+// Without section headers: linkers place the string table directly after the symbols.
 std::optional<std::uint64_t> count_by_order(const ElfFile& elf, std::uint64_t entry_size) {
   if (elf.dynamic.string_table > elf.dynamic.symbol_table)
     return (elf.dynamic.string_table - elf.dynamic.symbol_table) / entry_size;
@@ -62,8 +62,8 @@ struct VersionName {
   std::string library;
 };
 
-// The version names by index. The chains were followed once already (elf_dynamic.cpp); damage there ends this
-// walk.
+// Returns the version names by index. elf_dynamic.cpp has already followed these chains; damage ends the
+// loop.
 std::unordered_map<std::uint16_t, VersionName> version_names(const ElfFile& elf) {
   std::unordered_map<std::uint16_t, VersionName> names;
   NameBudget budget(file_name_limit);
@@ -147,7 +147,7 @@ Result<SymbolTable> read_elf_symbols(FileView& file) {
     if (!info.problems.empty()) return fail(info.problems.front());
     return fail(damaged(file, "it has no dynamic section"));
   }
-  // Names are all over the string table, so it is read once and whole.
+  // Names are scattered over the string table, so it is read whole.
   std::optional<std::uint64_t> strings_at = elf.offset_of(elf.dynamic.string_table);
   if (!strings_at) return fail(damaged(file, "the string table lies outside the file"));
   auto strings = file.bulk(*strings_at, elf.dynamic.string_size, string_table_limit);
@@ -199,7 +199,7 @@ Result<SymbolTable> read_elf_symbols(FileView& file) {
     return true;
   });
   if (!followed && table.exports.empty() && table.imports.empty())
-    return fail(damaged(file, "the symbol table cannot be followed"));
+    return fail(damaged(file, "the symbol table cannot be read to its end"));
   table.complete = followed && names_fit && !budget.spent();
   return table;
 }

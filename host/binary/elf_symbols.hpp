@@ -1,4 +1,4 @@
-// The dynamic symbol table, one symbol at a time.
+// Iteration over the dynamic symbol table.
 #pragma once
 #include <functional>
 
@@ -27,11 +27,11 @@ struct RawSymbol {
   }
 };
 
-// Calls `visit` for symbol 1, 2, ... until it returns false. Returns false when the table cannot be followed
-// to its end. A library does not tell how many symbols it has: the hash tables do, or the section headers.
+// Calls `visit` for symbol 1, 2, ... until it returns false. Returns false if the table cannot be read to its
+// end. The number of symbols comes from the hash tables or the section headers.
 bool for_each_symbol(const ElfFile& elf, const std::function<bool(const RawSymbol&)>& visit);
 
-// How many symbols the table has, where the file tells it exactly: by a hash table, or a section of its own.
+// Returns the number of symbols, if a hash table or a section of its own states it exactly.
 std::optional<std::uint64_t> symbol_count(const ElfFile& elf);
 
 }  // namespace enginehost::binary

@@ -13,10 +13,10 @@ namespace enginehost::binary {
 
 namespace {
 
-// Of a block's memory at most so much waits for the next file.
+// The number of blocks whose memory is kept for the next file.
 constexpr std::size_t blocks_kept = 8;
 
-// O_NONBLOCK: opening a named pipe must not wait for a writer; regular files ignore it.
+// O_NONBLOCK, because opening a named pipe would block; regular files ignore it.
 int open_to_read(int folder, const calls::Name& name) {
   int descriptor = -1;
   do {
@@ -34,7 +34,7 @@ struct FileView::Block {
 };
 
 struct FileView::Memory {
-  // The file's beginning: the first block of it, or all of a small one. Read at the first use of any part.
+  // The file's beginning: the first block, or all of a small file. Read at the first access.
   std::array<std::uint8_t, small_file> head;
   std::vector<std::unique_ptr<Block>> blocks;
 };
@@ -58,7 +58,7 @@ void FileView::Return::operator()(Memory* memory) const {
 FileView::FileView(Buffers* buffers) : memory_(nullptr, Return{buffers}) {
   std::unique_ptr<Memory> memory;
   if (buffers != nullptr) memory = std::move(buffers->kept_->memory);
-  // Not zeroed first: no byte is looked at that was not read.
+  // Not zeroed, because no unread byte is used.
   if (!memory) memory = std::make_unique_for_overwrite<Memory>();
   memory_.reset(memory.release());
 }
@@ -149,7 +149,7 @@ const FileView::Block* FileView::read_block(std::uint64_t start, std::size_t len
   block.start = start;
   block.length = length;
   if (!read_directly(start, block.bytes.data(), length)) {
-    block.start = ~std::uint64_t{0};  // never asked for: blocks start at multiples of their size
+    block.start = ~std::uint64_t{0};  // never requested: blocks start at multiples of their size
     return nullptr;
   }
   return &block;
@@ -197,7 +197,7 @@ bool FileView::read(std::uint64_t offset, void* to, std::size_t count) {
 bool FileView::read_fields(std::uint64_t offset, std::size_t count, bool big_endian, Fields& to) {
   to.big_endian_ = big_endian;
   to.count_ = std::min(count, to.bytes_.size());
-  // Copying all that fits is one instruction or two; copying as much as was asked for is a call.
+  // A copy of fixed size is one or two instructions; one of variable size is a call.
   if (const std::uint8_t* from = window(offset, to.bytes_.size())) {
     std::memcpy(to.bytes_.data(), from, to.bytes_.size());
     return true;

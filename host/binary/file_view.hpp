@@ -1,4 +1,4 @@
-// A checked window on a file of unknown honesty: every read says whether the bytes are there.
+// Checked reads of an untrusted file: every read reports whether the bytes exist.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -17,7 +17,7 @@
 
 namespace enginehost::binary {
 
-// A number of the file's byte order, where the bytes are known to be there.
+// Reads a number in the file's byte order; the caller has checked that the bytes exist.
 template <class Number>
 Number number_at(const std::uint8_t* from, bool big_endian) {
   Number value;
@@ -28,15 +28,15 @@ Number number_at(const std::uint8_t* from, bool big_endian) {
   return value;
 }
 
-// Up to 64 bytes of the file, read as numbers of the file's byte order. Positions are the reader's own
-// constants, so they are not checked against the file but against what was read: beyond it is 0.
+// Up to 64 bytes of the file, read as numbers in the file's byte order. Positions are constants of the
+// reader; a position beyond the bytes that were read gives 0.
 class Fields {
  public:
   std::uint8_t u8(std::size_t at) const { return at < count_ ? bytes_[at] : std::uint8_t{0}; }
   std::uint16_t u16(std::size_t at) const { return number<std::uint16_t>(at); }
   std::uint32_t u32(std::size_t at) const { return number<std::uint32_t>(at); }
   std::uint64_t u64(std::size_t at) const { return number<std::uint64_t>(at); }
-  // The machine word of the file's class.
+  // Reads the machine word of the file's class.
   std::uint64_t word(std::size_t at, bool wide) const { return wide ? u64(at) : u32(at); }
 
  private:
@@ -49,21 +49,21 @@ class Fields {
       value = (value << 8) | u8(at + (big_endian_ ? i : sizeof(Number) - 1 - i));
     return static_cast<Number>(value);
   }
-  std::array<std::uint8_t, 64> bytes_;  // only the first count_ are looked at
+  std::array<std::uint8_t, 64> bytes_;  // only the first count_ are valid
   std::size_t count_ = 0;
   bool big_endian_ = false;
 };
 
-// An open file, read by pread in blocks that are kept: the parts of a library that matter lie close together,
-// and reading 4 KiB costs less than mapping the file. For one thread.
+// An open file, read by pread in cached blocks: the relevant parts of a library are close together, and
+// reading 4 KiB is cheaper than mapping the file. Thread safety: one thread.
 class FileView {
  public:
   struct Memory;
-  // Fails with EH-F01, EH-F11, EH-L25, EH-L26 or EH-L33, as binary.hpp tells.
+  // Errors: EH-F01, EH-F11, EH-L25, EH-L26 or EH-L33, as described at read_binary (binary.hpp).
   static Result<FileView> open(const std::filesystem::path& file);
-  // `name` in the folder with this descriptor; `path` is how the file is told of. Nothing when there is no
-  // such file (or only a link that leads nowhere), which costs one system call and no diagnosis.
-  // `buffers`, if given, must outlive the view.
+  // Opens `name` in the folder with this descriptor; `path` is the file's path in messages. Returns nothing
+  // if there is no such file or only a dangling link, at the cost of one system call. `buffers`, if given,
+  // must outlive the view.
   static std::optional<Result<FileView>> open_in(int folder, const std::string& name, std::string path,
                                                  Buffers* buffers = nullptr);
 
@@ -74,37 +74,35 @@ class FileView {
 
   static constexpr std::size_t longest_part = 4096;
 
-  // All `count` bytes, or false. No more than the file holds is ever read.
+  // Reads all `count` bytes, or returns false. Never reads beyond the end of the file.
   bool read(std::uint64_t offset, void* to, std::size_t count);
-  // `count` (at most 64) bytes as numbers.
+  // Reads `count` (at most 64) bytes as numbers.
   bool read_fields(std::uint64_t offset, std::size_t count, bool big_endian, Fields& to);
-  // The bytes of a part of at most 4 KiB, until anything else is read; null where the file has not all of
-  // them. Read on their own, not with what lies around them: for a part near which nothing else is looked
-  // for.
+  // Returns the bytes of a part of at most 4 KiB, valid until the next read; null if the file does not have
+  // all of them. Reads them alone, without their block, for a part whose surroundings are not needed.
   const std::uint8_t* part(std::uint64_t offset, std::size_t count);
-  // The zero-terminated text at `offset`, if it ends within `limit` bytes and within the file.
+  // Returns the zero-terminated text at `offset`, if it ends within `limit` bytes and within the file.
   std::optional<std::string> text(std::uint64_t offset, std::uint64_t limit = 4096);
-  // EH-F01 where the system would not read a part that the file has. What was made out of it is nothing then.
+  // Returns EH-F01 if the system failed to read an existing part. Results from this file are invalid then.
   std::optional<Diagnosis> failure() const;
-  // A large part at once, not through the blocks; nothing if it lies outside the file or is larger than
-  // `limit`.
+  // Reads a large part at once, without the blocks; nothing if it is outside the file or larger than `limit`.
   std::optional<std::vector<std::uint8_t>> bulk(std::uint64_t offset, std::uint64_t count,
                                                 std::uint64_t limit);
 
  private:
   static constexpr std::size_t block_size = longest_part;
-  // A file up to this size is read at once: half of what is installed is not larger.
+  // A file up to this size is read at once; half of all installed libraries are not larger.
   static constexpr std::size_t small_file = 8192;
   static constexpr std::size_t block_limit = 64;
   struct Block;
-  // Gives it back to where it was lent from.
+  // Returns the memory to its Buffers.
   struct Return {
     Buffers* to = nullptr;
     void operator()(Memory* memory) const;
   };
   explicit FileView(Buffers* buffers);
   static Result<FileView> take(int descriptor, std::string path, Buffers* buffers);
-  // Where these bytes lie in what was read, if they lie together there; else null.
+  // Returns a pointer to these bytes if they are contiguous in what was read; else null.
   const std::uint8_t* window(std::uint64_t offset, std::size_t count) const;
   bool read_head();
   const Block* block_at(std::uint64_t start);
@@ -118,14 +116,14 @@ class FileView {
   std::uint64_t inode_ = 0;
   std::size_t head_length_ = 0;
   std::unique_ptr<Memory, Return> memory_;
-  std::size_t blocks_ = 0;  // of the memory's, those that hold parts of this file
+  std::size_t blocks_ = 0;  // number of blocks that hold parts of this file
   std::size_t last_ = 0;    // index of the block used last
   std::size_t victim_ = 0;  // index of the block replaced next
-  int failed_ = 0;          // the errno of a read
+  int failed_ = 0;          // errno of a failed read
 };
 
-// What a reader made of the file; EH-F01 instead where a read failed, which leaves less than the file holds:
-// damage that it has not, or nothing where there is something.
+// Returns the result of a reader, or EH-F01 if a read failed, because the result would be wrong or incomplete
+// then.
 template <class Made>
 Result<Made> unless_failed(const FileView& file, Result<Made> made) {
   if (auto failure = file.failure()) return fail(std::move(*failure));

@@ -1,7 +1,7 @@
-// GPU code in ELF and PE files. NVIDIA does not document the layout of .nv_fatbin; what is used here was read
-// from shipped libraries: blocks of magic 0xBA55ED50, u16 version, u16 header size, u64 payload size; in a
-// block entries of u16 kind (1 PTX, 2 SASS), u16 version, u32 header size, u64 data size, ... u32
-// architecture at offset 28.
+// GPU code in ELF and PE files. NVIDIA does not document the layout of .nv_fatbin; this layout was derived
+// from shipped libraries. Blocks: magic 0xBA55ED50, u16 version, u16 header size, u64 payload size. Entries
+// in a block: u16 kind (1 PTX, 2 SASS), u16 version, u32 header size, u64 data size, ... u32 architecture at
+// offset 28.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -32,7 +32,7 @@ class Scan {
         return report("the section ends beyond the file");
       if (block.u32(0) != block_magic) {
         const std::uint64_t next = next_block(at + 8, end);
-        // Alignment between blocks is no surprise; anything longer is code of a layout not known here.
+        // Short gaps between blocks are alignment; a longer gap is code of an unknown layout.
         if (next - at > 4096) report("a part of " + std::to_string(next - at) + " bytes was not understood");
         at = next;
         continue;
@@ -77,7 +77,7 @@ class Scan {
     }
   }
 
-  // The next place, a multiple of eight from `at`, that begins as a block does.
+  // Returns the next multiple of eight from `at` where a block begins.
   std::uint64_t next_block(std::uint64_t at, std::uint64_t end) {
     std::array<std::uint8_t, 65536> bytes;
     while (at + block_header <= end) {
@@ -113,7 +113,7 @@ bool parts_of_elf(FileView& file, std::vector<Part>& parts) {
   return true;
 }
 
-// Section names of a PE image have eight bytes; .nvFatBi beside it holds only pointers to the blocks.
+// Section names of a PE image have eight bytes; the neighboring .nvFatBi holds only pointers to the blocks.
 bool parts_of_pe(FileView& file, std::vector<Part>& parts) {
   BinaryInfo info;
   PeFile pe;

@@ -1,4 +1,4 @@
-// Names of libraries that a file holds as text.
+// Library names in the text of a file.
 #include <algorithm>
 #include <set>
 
@@ -17,8 +17,8 @@ bool in_name(char c) {
 }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// "libcudnn_ops.so.9" at the beginning of the text, or nothing. A full stop that ends a sentence is not part
-// of it.
+// Returns "libcudnn_ops.so.9" if the text begins with such a name, or nothing. A period at the end of a
+// sentence is not part of it.
 std::string name_at(std::string_view text) {
   std::size_t at = 0;
   while (at < text.size() && in_name(text[at])) ++at;

@@ -8,7 +8,7 @@
 namespace enginehost::binary {
 namespace {
 
-// What is true of the whole file stays true whichever slice speaks.
+// Reads a slice and keeps the facts about the whole file.
 void read_slice(FileView& file, const MachoPlace& place, BinaryInfo& info) {
   MachoFile macho;
   read_macho_slice(file, place, macho, info);
@@ -48,7 +48,7 @@ void read_macho(FileView& file, std::string_view machine, BinaryInfo& info) {
   if (info.machine.empty()) info.machine = macho_machine(first.cpu, first.subtype);
   if (!chosen)
     for (std::size_t i = 1; i < places.size(); ++i) add_slice(file, places[i], info);
-  // Worst first: a file that is cut off explains whatever else is wrong with it.
+  // Worst first, because truncation explains all other problems.
   std::stable_partition(info.problems.begin(), info.problems.end(),
                         [](const Diagnosis& problem) { return problem.code == "EH-F04"; });
 }

@@ -6,8 +6,8 @@
 namespace enginehost::binary {
 
 bool is_macho(FileView& file);
-// Reads a file for which is_macho() holds into `info`, problems included; `machine` chooses a slice ("" =
-// tell of all).
+// Reads a Mach-O file (see is_macho()) into `info`, with its problems. `machine` chooses a slice; "" =
+// describe all.
 void read_macho(FileView& file, std::string_view machine, BinaryInfo& info);
 
 }  // namespace enginehost::binary

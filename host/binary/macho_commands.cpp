@@ -1,4 +1,4 @@
-// What each load command says. Layouts are those of <mach-o/loader.h>.
+// The load commands of a Mach-O file. Layouts are those of <mach-o/loader.h>.
 #include <algorithm>
 #include <array>
 
@@ -48,7 +48,7 @@ constexpr std::array platforms{"",
                                "visionos",
                                "visionos simulator"};
 
-// xxxx.yy.zz in four bytes.
+// A version xxxx.yy.zz in four bytes.
 std::string library_version(std::uint32_t packed) {
   return std::to_string(packed >> 16) + "." + std::to_string((packed >> 8) & 255) + "." +
          std::to_string(packed & 255);
@@ -128,7 +128,7 @@ class Command {
   }
 
  private:
-  // A text of this command; it may end with the command instead of a zero.
+  // Returns a text of this command; it may end with the command instead of a zero.
   std::string text(std::uint32_t offset) {
     if (offset < 8 || offset >= size_) {
       problem("a name lies outside its load command");
@@ -160,7 +160,7 @@ class Command {
       info_.memory_size += segment.memory_size;
     const bool fits = segment.offset <= ~std::uint64_t{0} - segment.file_size &&
                       segment.offset + segment.file_size <= ~std::uint64_t{0} - macho_.place.offset;
-    if (!fits) return problem("a segment lies beyond every possible file");
+    if (!fits) return problem("the offset of a segment is impossible");
     const std::uint64_t end = segment.offset + segment.file_size;
     if (segment.file_size > 0) {
       info_.needed_size = std::max(info_.needed_size, macho_.place.offset + end);
@@ -188,7 +188,7 @@ class Command {
 
   void dylib(DylibNeed::How how) {
     using How = DylibNeed::How;
-    // dylib_use_command, written by Apple's newer linkers: all uses under one command, told apart by flags.
+    // dylib_use_command of Apple's newer linkers: one command for all kinds of use, distinguished by flags.
     constexpr std::uint32_t use_marker = 0x1a741800;
     if (fields_.u32(12) == use_marker && fields_.u32(8) == 28) {
       const std::uint32_t flags = fields_.u32(24);
@@ -222,7 +222,7 @@ class Command {
     }
   }
 
-  // A file may be built for two platforms at once (macOS and Catalyst); macOS is the one that matters here.
+  // A file may be built for two platforms at once (macOS and Catalyst); macOS is the relevant one here.
   void built_for(std::uint32_t platform, std::uint32_t oldest, std::uint32_t sdk) {
     if (info_.macho->platform == "macos") return;
     info_.macho.fill().platform =

@@ -1,5 +1,5 @@
-// The export trie: names that share a beginning share its nodes. A node holds what its name stands for (if it
-// is one) and edges, each with the text that it adds and the place of the next node. Described in
+// The export trie: names with a common beginning share nodes. A node holds the export of its name (if there
+// is one) and edges, each with the text that it adds and the offset of the next node. Described in
 // <mach-o/loader.h> under dyld_info_command; numbers are ULEB128.
 #include <algorithm>
 #include <optional>
@@ -32,7 +32,7 @@ class Cursor {
     }
     return false;
   }
-  // The text up to its zero is appended.
+  // Appends the text up to its zero.
   bool text(std::string& to) {
     std::uint8_t letter = 0;
     while (byte(letter)) {
@@ -81,7 +81,7 @@ class ExportTrieWalk {
   };
 
   bool enter(std::uint64_t at) {
-    // A node takes two bytes at least, so that more visits than that mean that some node is reached twice.
+    // A node takes at least two bytes, so more visits mean that a node is reached twice.
     if (++visited_ > trie_.size() / 2 + 1 || open_.size() > name_limit) return false;
     Cursor cursor(trie_, at);
     std::uint64_t size = 0;

@@ -1,4 +1,4 @@
-// The frame of a Mach-O file: slices, load commands, and the way from addresses to file offsets.
+// The frame of a Mach-O file: slices, load commands, and conversion of addresses to file offsets.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -19,17 +19,17 @@ struct MachoSegment {
   std::uint64_t file_size = 0;
 };
 
-// A table somewhere in the slice. Of symbols the size is their number.
+// A table in the slice. For symbols, the size is their number.
 struct MachoTable {
   std::uint64_t offset = 0;
   std::uint64_t size = 0;
 };
 
-// Where a slice lies, as the head of a universal file says; of a thin file: all of it.
+// The place of a slice in a universal file; for a thin file: the whole file.
 struct MachoPlace {
   std::uint64_t offset = 0;
   std::uint64_t size = 0;
-  std::uint32_t cpu = 0, subtype = 0;  // of a thin file: as its own header says
+  std::uint32_t cpu = 0, subtype = 0;  // for a thin file: from its own header
 };
 
 struct MachoFile {
@@ -42,7 +42,7 @@ struct MachoFile {
   std::vector<DylibNeed> dylibs;
   MachoTable symbols, strings, export_trie, chained_fixups;
 
-  // Offsets are relative to the slice, as all offsets of its load commands are.
+  // Offsets are relative to the slice, like all offsets in its load commands.
   bool fields(std::uint64_t offset, std::size_t count, Fields& to) const {
     return offset <= file->size() && file->read_fields(place.offset + offset, count, big_endian, to);
   }
@@ -50,34 +50,35 @@ struct MachoFile {
     if (table.offset > file->size()) return std::nullopt;
     return file->bulk(place.offset + table.offset, table.size, limit);
   }
-  // Where the slice begins in memory, before it is slid.
+  // Returns the slice's address in memory before sliding.
   std::uint64_t base_address() const;
-  // Where in the slice the byte at this address lies; nothing for zero-filled memory.
+  // Returns the offset within the slice of the byte at this address; nothing for zero-filled memory.
   std::optional<std::uint64_t> offset_of(std::uint64_t address) const;
 };
 
-// The slices of a universal file, or the whole thin file as one. Empty: the list cannot be read.
+// Returns the slices of a universal file, or the whole thin file as one; empty if the list cannot be read.
 std::vector<MachoPlace> macho_places(FileView& file);
-// The slice for this machine, else the first one.
+// Returns the slice for this machine, else the first one.
 const MachoPlace& chosen_place(const std::vector<MachoPlace>& places, std::string_view machine);
 std::string macho_machine(std::uint32_t cpu, std::uint32_t subtype);
 bool is_universal(FileView& file);
 
-// Header and load commands of one slice. False: the slice cannot be followed any further, and info.problems
-// says why.
+// Reads header and load commands of one slice. Returns false, with the reason in info.problems, if the slice
+// cannot be read further.
 bool read_macho_slice(FileView& file, const MachoPlace& place, MachoFile& macho, BinaryInfo& info);
-// One load command; `command` holds its first 64 bytes, `at` is its place in the slice.
+// Reads one load command; `command` holds its first 64 bytes, `at` is its offset in the slice.
 void take_load_command(MachoFile& macho, std::uint64_t at, std::uint32_t size, const Fields& command,
                        BinaryInfo& info);
 
-// An entry of the symbol table that a loader may care about.
+// An entry of the symbol table that may concern a loader.
 struct MachoSymbol {
   std::string name;
   std::uint8_t type = 0;
   std::uint16_t description = 0;
   std::uint64_t value = 0;
 
-  // N_EXT without N_STAB and N_PEXT, by N_TYPE: absolute, in a section, indirect; or undefined.
+  // N_EXT without N_STAB and N_PEXT. Exported: N_TYPE absolute, in a section, or indirect. Imported:
+  // undefined.
   bool exported() const {
     const unsigned kind = type & 0x0eu;
     return external() && (kind == 0x2 || kind == 0xe || kind == 0xa);
@@ -88,8 +89,8 @@ struct MachoSymbol {
   }
   bool external() const { return (type & 0xe0u) == 0 && (type & 0x10u) == 0 && (type & 0x01u) != 0; }
 };
-// Calls `visit` for each exported and imported symbol until it returns false. Returns false when the table
-// cannot be followed to its end.
+// Calls `visit` for each exported and imported symbol until it returns false. Returns false if the table
+// cannot be read to its end.
 bool for_each_macho_symbol(const MachoFile& macho, const std::function<bool(const MachoSymbol&)>& visit);
 
 struct MachoExport {
@@ -98,17 +99,17 @@ struct MachoExport {
   bool weak = false;
   bool thread_local_storage = false;
   bool reexported = false;
-  std::uint64_t ordinal = 0;  // of a re-exported symbol: its library
-  std::string forwarder;      // of a re-exported symbol: its name there
+  std::uint64_t ordinal = 0;  // for a re-exported symbol: its library
+  std::string forwarder;      // for a re-exported symbol: its name there
 };
-// Calls `visit` for each symbol of an export trie until it returns false. Returns false when the trie cannot
-// be followed to its end.
+// Calls `visit` for each symbol of an export trie until it returns false. Returns false if the trie cannot be
+// read to its end.
 bool for_each_trie_export(const std::vector<std::uint8_t>& trie,
                           const std::function<bool(MachoExport)>& visit);
-// The same for whichever table the file has: the trie, or the symbol table of older files.
+// The same for the table that the file has: the trie, or the symbol table of older files.
 bool for_each_macho_export(const MachoFile& macho, const std::function<bool(MachoExport)>& visit);
 
-// What read_symbols does for a Mach-O file.
+// Implements read_symbols for a Mach-O file.
 Result<SymbolTable> read_macho_symbols(FileView& file, std::string_view machine);
 
 }  // namespace enginehost::binary

@@ -14,7 +14,7 @@ enum : std::uint32_t {
   FAT_MAGIC_64 = 0xcafebabf,
 };
 constexpr std::uint32_t command_limit = 4096;
-constexpr std::uint32_t slice_limit = 16;  // a class file of Java has the same magic and a version above it
+constexpr std::uint32_t slice_limit = 16;  // a Java class file has the same magic and a version above this
 
 struct FileType {
   Type type;
@@ -68,8 +68,8 @@ bool read_commands(MachoFile& macho, std::uint32_t count, std::uint32_t length, 
     };
     if (!macho.fields(at, 8, command)) return truncated(std::max(at + 8, end));
     const std::uint32_t size = command.u32(4);
-    if (size < 8) return damage("a load command is shorter than its head");
-    if (at + size > end) return damage("a load command is longer than the place of all");
+    if (size < 8) return damage("a load command is shorter than its header");
+    if (at + size > end) return damage("a load command is longer than the space for all load commands");
     if (!macho.fields(at, std::min<std::size_t>(size, 64), command)) return truncated(end);
     take_load_command(macho, at, size, command, info);
     at += size;
@@ -80,7 +80,7 @@ bool read_commands(MachoFile& macho, std::uint32_t count, std::uint32_t length, 
 }  // namespace
 
 std::string macho_machine(std::uint32_t cpu, std::uint32_t subtype) {
-  subtype &= 0x00ffffff;  // the high byte says what a pointer is signed with
+  subtype &= 0x00ffffff;  // the high byte holds the pointer authentication ABI
   switch (cpu) {
     case 0x00000007:
       return "i386";
@@ -154,7 +154,7 @@ bool read_macho_slice(FileView& file, const MachoPlace& place, MachoFile& macho,
   info.kind = Kind::macho;
   info.sniffed = "Mach-O (macOS)";
   if (place.offset > file.size() || place.size > file.size() - place.offset) {
-    // An end beyond what a number holds is as far away as any other.
+    // An overflowing end counts as beyond the file.
     const bool fits = place.offset <= ~std::uint64_t{0} - place.size;
     add_truncated(file, info, fits ? place.offset + place.size : ~std::uint64_t{0}, "universal header");
     if (place.offset > file.size()) return false;
@@ -168,7 +168,7 @@ bool read_macho_slice(FileView& file, const MachoPlace& place, MachoFile& macho,
     macho.big_endian = true;
     macho.fields(0, 28, head);
     if (head.u32(0) != MH_MAGIC && head.u32(0) != MH_MAGIC_64) {
-      info.problems.push_back(damaged(file, "a slice does not begin as Mach-O does"));
+      info.problems.push_back(damaged(file, "a slice does not begin with a Mach-O magic number"));
       return false;
     }
   }

@@ -19,15 +19,15 @@ std::optional<std::string> text_in(const std::vector<std::uint8_t>& bytes, std::
   return std::string(from, static_cast<const std::uint8_t*>(end));
 }
 
-// Ordinals count from 1; the others stand for the file itself, the program, or any library.
+// Ordinals of libraries count from 1; the others mean the file itself, the program, or any library.
 std::string library_of(const MachoFile& macho, std::uint64_t ordinal) {
   return ordinal >= 1 && ordinal <= macho.dylibs.size()
              ? macho.dylibs[static_cast<std::size_t>(ordinal - 1)].name
              : std::string();
 }
 
-// What dyld binds by when the file has no symbol table left: LC_DYLD_CHAINED_FIXUPS. False: cannot be
-// followed.
+// Reads LC_DYLD_CHAINED_FIXUPS, which dyld binds by if the file has no symbol table. Returns false if it
+// cannot be read.
 bool read_chained_imports(const MachoFile& macho, SymbolTable& table, NameBudget& budget) {
   const auto bytes = macho.bulk(macho.chained_fixups, string_table_limit);
   if (!bytes) return false;
@@ -38,7 +38,7 @@ bool read_chained_imports(const MachoFile& macho, SymbolTable& table, NameBudget
     return value;
   };
   const std::uint64_t imports = u32(8), names = u32(12), count = u32(16), format = u32(20);
-  if (u32(24) != 0 || format < 1 || format > 3) return count == 0;  // compressed names are not in use
+  if (u32(24) != 0 || format < 1 || format > 3) return count == 0;  // no linker compresses names
   const std::uint64_t entry_size = format == 1 ? 4 : format == 2 ? 8 : 16;
   if (count > symbol_limit || imports > bytes->size() || count * entry_size > bytes->size() - imports)
     return false;
@@ -119,7 +119,7 @@ Result<SymbolTable> read_macho_symbols(FileView& file, std::string_view machine)
     table.complete = false;
   if (budget.spent()) table.complete = false;
   if (!table.complete && table.exports.empty() && table.imports.empty())
-    return fail(damaged(file, "the symbol table cannot be followed"));
+    return fail(damaged(file, "the symbol table cannot be read to its end"));
   return table;
 }
 

@@ -50,7 +50,7 @@ std::string_view name_of(DylibNeed::How how) {
   return "required";
 }
 
-// e_machine numbers are those of <elf.h>; the words are uname's where it has one.
+// e_machine numbers are those of <elf.h>; the names are uname's if it has one.
 std::string machine_name(const ElfFile& elf) {
   switch (elf.machine) {
     case 3:

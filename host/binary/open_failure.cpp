@@ -18,7 +18,7 @@ std::string octal(calls::Mode mode) {
   return text.data();
 }
 
-// Something on the way is not there: a link that leads nowhere is a cause of its own.
+// A component of the path is missing; a dangling link is reported separately.
 Diagnosis missing(const std::filesystem::path& file) {
   std::filesystem::path prefix;
   for (const std::filesystem::path& component : file) {
@@ -82,14 +82,14 @@ Diagnosis why_not_opened(const std::filesystem::path& file, int error_number) {
     case EACCES:
       return closed(file, error_number);
     case EPERM:
-      // Reading needs no privilege that only EPERM tells of: a security module or filter says no (SELinux,
-      // fapolicyd, seccomp). The loader leaves its list of folders there, unlike at a closed file.
+      // Reading needs no privilege, so EPERM comes from a security module or filter (SELinux, fapolicyd,
+      // seccomp). The loader skips the rest of its list of folders then, unlike after EACCES.
       return std::move(diagnose_errno("EH-L24", error_number)
                            .with("file", path_text(file))
                            .with("folder", path_text(file.parent_path())));
     case ENXIO:
     case ENODEV:
-      // A socket, or a device that nothing drives.
+      // A socket, or a device without a driver.
       return std::move(diagnose_errno("EH-F11", error_number)
                            .with("file", path_text(file))
                            .with("problem", "a device, a pipe or a socket"));

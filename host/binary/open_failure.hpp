@@ -1,4 +1,5 @@
-// Why a file could not be opened: which component of its path is missing, broken or closed to this user.
+// The reason why a file could not be opened: the component of its path that is missing, broken or closed to
+// this user.
 #pragma once
 #include <filesystem>
 
@@ -6,7 +7,7 @@
 
 namespace enginehost::binary {
 
-// Looks at the path again, component by component, because errno names none of them.
+// Checks the path again, component by component, because errno does not name the failing one.
 Diagnosis why_not_opened(const std::filesystem::path& file, int error_number);
 
 }  // namespace enginehost::binary

@@ -6,7 +6,7 @@
 namespace enginehost::binary {
 namespace {
 
-// IMAGE_TLS_DIRECTORY: the template's first and last address, ..., the zeroes behind it.
+// IMAGE_TLS_DIRECTORY: first and last address of the template, ..., the zeroes after it.
 void read_thread_locals(const PeFile& pe, BinaryInfo& info) {
   const PeDirectory directory = pe.directory(PeDirectory::thread_locals);
   Fields entry;
@@ -24,8 +24,7 @@ void read_load_configuration(const PeFile& pe, BinaryInfo& info) {
   const std::uint64_t flags_at = pe.wide ? 78 : 54;
   if (size >= flags_at + 2 && pe.fields_at(directory.address + flags_at, 2, head))
     info.pe.fill().dependent_load_flags = head.u16(0);
-  // CHPEMetadataPointer: code for two machines in one file. On disk such a file names the machine of the one
-  // view only.
+  // CHPEMetadataPointer: code for two machines in one file. The file's header names only one of them.
   constexpr std::uint64_t hybrid_at = 200;
   if (pe.wide && size >= hybrid_at + 8 && pe.fields_at(directory.address + hybrid_at, 8, hybrid) &&
       hybrid.u64(0) != 0) {
@@ -41,7 +40,7 @@ void read_pe(FileView& file, BinaryInfo& info) {
   if (!read_pe_header(file, pe, info)) return;
   std::vector<PeImportedLibrary> libraries;
   if (!read_imported_libraries(pe, libraries))
-    info.problems.push_back(damaged(file, "the import table cannot be followed"));
+    info.problems.push_back(damaged(file, "the import table cannot be read to its end"));
   for (PeImportedLibrary& library : libraries)
     (library.delayed ? info.delayed : info.needed).push_back(std::move(library.name));
   Fields exports;

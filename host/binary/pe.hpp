@@ -5,7 +5,7 @@
 
 namespace enginehost::binary {
 
-// Reads a file that begins with "MZ" into `info`, problems included.
+// Reads a file that begins with "MZ" into `info`, with its problems.
 void read_pe(FileView& file, BinaryInfo& info);
 
 }  // namespace enginehost::binary

@@ -1,5 +1,5 @@
-// The frame of a PE file: headers, sections, data directories, and the way from addresses to file offsets.
-// Addresses are relative to the image base ("RVA"), as nearly everything in the format is.
+// The frame of a PE file: headers, sections, data directories, and conversion of addresses to file offsets.
+// Addresses are relative to the image base ("RVA"), as in most of the format.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -32,17 +32,16 @@ struct PeDirectory {
     delayed_imports = 13,
     managed_code = 14,
   };
-  std::uint32_t address = 0;  // of certificates: an offset in the file
+  std::uint32_t address = 0;  // for certificates: a file offset
   std::uint32_t size = 0;
 };
 
-// A library that is imported from, and the table of what is wanted of it.
+// An imported library and its table of imports.
 struct PeImportedLibrary {
   std::string name;
-  std::uint64_t lookup_table = 0;  // an address relative to the image base
+  std::uint64_t lookup_table = 0;  // relative to the image base
   bool delayed = false;
-  bool absolute =
-      false;  // a delay-import table as compilers before 2003 wrote it: addresses, not relative ones
+  bool absolute = false;  // a delay-import table of compilers before 2003: absolute addresses
 };
 
 struct PeFile {
@@ -58,25 +57,25 @@ struct PeFile {
   bool fields(std::uint64_t offset, std::size_t count, Fields& to) const {
     return file->read_fields(offset, count, false, to);
   }
-  // Where the byte at this address lies in the file; nothing for what only memory holds.
+  // Returns the file offset of the byte at this address; nothing for what only memory holds.
   std::optional<std::uint64_t> offset_of(std::uint64_t address) const;
-  // Reads at an address; false when it is not in the file.
+  // Reads at an address; false if it is not in the file.
   bool fields_at(std::uint64_t address, std::size_t count, Fields& to) const;
   std::optional<std::string> text_at(std::uint64_t address) const;
   PeDirectory directory(PeDirectory::Index index) const;
   const PeSection* section_of(std::uint64_t address) const;
 };
 
-// Reads headers and sections into `pe` and `info`. False: the file cannot be followed any further, and
-// info.problems says why.
+// Reads headers and sections into `pe` and `info`. Returns false, with the reason in info.problems, if the
+// file cannot be read further.
 bool read_pe_header(FileView& file, PeFile& pe, BinaryInfo& info);
-// The libraries of the import and delay-import tables, in the file's order. False: a table cannot be followed
-// to its end; what was read until there is in the list.
+// Reads the libraries of the import and delay-import tables, in file order. Returns false if a table cannot
+// be read to its end; the list then has the libraries before that point.
 bool read_imported_libraries(const PeFile& pe, std::vector<PeImportedLibrary>& libraries);
 
-// What read_symbols does for a PE file.
+// Implements read_symbols for a PE file.
 Result<SymbolTable> read_pe_symbols(FileView& file);
-// The address of the export of this name. Names found on the way are put into `others` (up to 16).
+// Returns the address of the export of this name. Adds up to 16 other names to `others`.
 std::optional<std::uint64_t> find_pe_export(const PeFile& pe, std::string_view name,
                                             std::vector<std::string>& others);
 

@@ -8,7 +8,7 @@
 namespace enginehost::binary {
 namespace {
 
-constexpr std::size_t section_limit = 96;  // what the Windows loader takes
+constexpr std::size_t section_limit = 96;  // the limit of the Windows loader
 constexpr std::uint64_t import_limit = 4096;
 constexpr std::uint64_t name_limit = 16384;  // C++ names are long; a longer one is damage
 
@@ -73,7 +73,7 @@ std::string dotted(unsigned major, unsigned minor) {
   return std::to_string(major) + "." + std::to_string(minor);
 }
 
-// The optional header's fixed part: 96 bytes, or 112 with 64-bit sizes.
+// Reads the optional header's fixed part: 96 bytes, or 112 with 64-bit sizes.
 bool read_optional_header(std::uint64_t at, PeFile& pe, BinaryInfo& info) {
   Fields first, rest;
   const FileView& file = *pe.file;
@@ -83,7 +83,7 @@ bool read_optional_header(std::uint64_t at, PeFile& pe, BinaryInfo& info) {
   }
   pe.wide = first.u16(0) == 0x20b;
   if (!pe.wide && first.u16(0) != 0x10b) {
-    info.problems.push_back(damaged(file, "the optional header is of an unknown kind"));
+    info.problems.push_back(damaged(file, "the optional header has an unknown format"));
     return false;
   }
   const std::uint64_t fixed_size = pe.wide ? 112 : 96;
@@ -113,8 +113,8 @@ bool read_optional_header(std::uint64_t at, PeFile& pe, BinaryInfo& info) {
   return true;
 }
 
-// A name longer than eight bytes is "/" and its decimal place in the string table behind the COFF symbols,
-// which only some linkers keep in a library.
+// Returns a section name. One longer than eight bytes is "/" and its decimal offset in the string table after
+// the COFF symbols, which only some linkers keep in a library.
 std::string section_name(const PeFile& pe, const Fields& entry, std::uint64_t strings) {
   std::string name;
   for (std::size_t i = 0; i < 8 && entry.u8(i) != 0; ++i) name += static_cast<char>(entry.u8(i));
@@ -144,7 +144,7 @@ bool read_sections(std::uint64_t at, std::size_t count, std::uint64_t strings, P
                       entry.u32(20),
                       entry.u32(16),
                       entry.u32(36)};
-    // Uninitialised data may tell a size without having bytes.
+    // Uninitialized data may have a size without bytes.
     if (section.file_offset == 0) section.file_size = 0;
     if (section.file_size > 0)
       info.needed_size = std::max(info.needed_size, std::uint64_t{section.file_offset} + section.file_size);
@@ -159,12 +159,12 @@ bool read_ordinary_imports(const PeFile& pe, NameBudget& budget, std::vector<PeI
   for (std::uint64_t i = 0; i < import_limit; ++i) {
     Fields entry;
     if (!pe.fields_at(table + i * 20, 20, entry)) return false;
-    // The Windows loader ends at an entry without a name or without a table to fill.
+    // The Windows loader stops at an entry without a name or without a table to fill.
     if (entry.u32(12) == 0 || entry.u32(16) == 0) return true;
     std::optional<std::string> name = pe.text_at(entry.u32(12));
     if (!name || !budget.take(name->size())) return false;
-    // Old linkers wrote one table for both uses; a bound one then holds addresses, which nobody can read
-    // back.
+    // Old linkers wrote one table for both uses. If it is bound, it holds addresses, which cannot be mapped
+    // to names.
     libraries.push_back({std::move(*name), entry.u32(0) != 0 ? entry.u32(0) : entry.u32(16), false, false});
   }
   return false;
@@ -200,7 +200,7 @@ std::optional<std::uint64_t> PeFile::offset_of(std::uint64_t address) const {
   for (const PeSection& section : sections)
     if (address >= section.address && address - section.address < section.file_size)
       return section.file_offset + (address - section.address);
-  if (address < headers_size) return address;  // the headers are mapped as they lie in the file
+  if (address < headers_size) return address;  // the headers are mapped as they are in the file
   return std::nullopt;
 }
 

@@ -1,5 +1,5 @@
-// The resource tree of a PE file has three levels: type, name, language. Two leaves matter here: the version
-// (type 16) and the manifest (type 24).
+// The resource tree of a PE file has three levels: type, name, language. This code reads the version (type
+// 16) and the manifest (type 24).
 #include <algorithm>
 
 #include "host/binary/pe_file.hpp"
@@ -29,9 +29,9 @@ class Tree {
   }
 
  private:
-  static constexpr std::uint32_t below = 0x80000000;  // of an entry: leads to another table
+  static constexpr std::uint32_t below = 0x80000000;  // of an entry: refers to another table
 
-  // Where the entry with this number leads, or the first entry.
+  // Returns the target of the entry with this number, or of the first entry.
   std::optional<std::uint32_t> entry_of(std::uint64_t table, std::optional<std::uint32_t> number) const {
     Fields head;
     if (!pe_.fields_at(root_ + table, 16, head)) return std::nullopt;
@@ -53,7 +53,7 @@ std::string four_parts(std::uint32_t high, std::uint32_t low) {
          "." + std::to_string(low & 0xffff);
 }
 
-// VS_FIXEDFILEINFO begins with its signature, behind a head whose length depends on its text.
+// Reads VS_FIXEDFILEINFO, which begins with its signature, after a header whose length depends on its text.
 void read_version(const PeFile& pe, const Leaf& leaf, PeResources& resources) {
   const std::uint64_t end = std::min<std::uint64_t>(leaf.size, 256);
   for (std::uint64_t at = 0; at + 24 <= end; at += 4) {
@@ -81,7 +81,7 @@ std::string attribute(std::string_view tag, std::string_view name) {
   return {};
 }
 
-// Not an XML parser: the <assemblyIdentity> inside each <dependentAssembly>, wherever it stands.
+// Finds the <assemblyIdentity> in each <dependentAssembly> at any depth, without an XML parser.
 std::vector<std::string> assemblies_of(std::string_view manifest) {
   constexpr std::size_t assembly_limit = 64;
   std::vector<std::string> assemblies;

@@ -4,7 +4,7 @@
 #include "host/binary/pe_file.hpp"
 #include "host/binary/symbol_limits.hpp"
 
-// Tables as Microsoft's "PE Format" page describes them under ".edata" and ".idata".
+// Tables are those of Microsoft's "PE Format" page, ".edata" and ".idata".
 namespace enginehost::binary {
 namespace {
 
@@ -26,13 +26,13 @@ std::optional<ExportDirectory> export_directory(const PeFile& pe) {
                          entry.u32(24),     entry.u32(28),  entry.u32(32), entry.u32(36)};
 }
 
-// The numbers of a table that lies in one piece of the file.
+// The numbers of a table that is contiguous in the file.
 class Table {
  public:
   Table(const PeFile& pe, std::uint64_t address, std::uint64_t count, unsigned width) : width_(width) {
     const std::optional<std::uint64_t> at = pe.offset_of(address);
     if (!at) return;
-    // More than the file holds is read as far as it goes.
+    // A table beyond the end of the file is read up to the end.
     const std::uint64_t room = *at < pe.file->size() ? (pe.file->size() - *at) / width : 0;
     whole_ = count <= room;
     if (auto bytes = pe.file->bulk(*at, std::min(count, room) * width, table_limit))
@@ -88,7 +88,7 @@ class Exports {
     symbol.ordinal = directory_.ordinal_base + index;
     symbol.defined = true;
     if (address >= directory_.begin && address - directory_.begin < directory_.size) {
-      // An address inside the export directory is the text of where the symbol really is.
+      // An address inside the export directory is the text of a forwarder.
       std::optional<std::string> target = pe_.text_at(address);
       if (target) symbol.forwarder = std::move(*target);
       table_.complete = table_.complete && target;
@@ -110,7 +110,7 @@ class Exports {
   NameBudget& budget_;
 };
 
-// What is wanted of one library. False: the table does not end where it can be followed.
+// Reads the imports from one library. Returns false if the table cannot be read to its end.
 bool read_lookup_table(const PeFile& pe, const PeImportedLibrary& library, SymbolTable& table,
                        NameBudget& budget) {
   const std::uint64_t width = pe.wide ? 8 : 4;
@@ -127,7 +127,7 @@ bool read_lookup_table(const PeFile& pe, const PeImportedLibrary& library, Symbo
       symbol.ordinal = static_cast<std::uint32_t>(value & 0xffff);
     } else {
       if (library.absolute) value -= pe.base;
-      std::optional<std::string> name = pe.text_at(value + 2);  // behind the hint
+      std::optional<std::string> name = pe.text_at(value + 2);  // after the hint
       if (!name) return false;
       symbol.name = std::move(*name);
     }
@@ -177,7 +177,7 @@ Result<SymbolTable> read_pe_symbols(FileView& file) {
   for (const PeImportedLibrary& library : libraries)
     if (!read_lookup_table(pe, library, table, budget)) table.complete = false;
   if (!table.complete && table.exports.empty() && table.imports.empty())
-    return fail(damaged(file, "the symbol table cannot be followed"));
+    return fail(damaged(file, "the symbol table cannot be read to its end"));
   return table;
 }
 

@@ -12,12 +12,12 @@ namespace {
 constexpr std::size_t head_size = 24;
 constexpr std::size_t examples = 16;
 
-// What a format's reader finds: where the object lies in the file, or that it is not exported.
+// The position of the object in the file, or the fact that it is not exported.
 struct FilePosition {
   bool exported = false;
-  bool object = true;  // data that one process has once
+  bool object = true;  // data with one instance per process
   std::uint64_t size = 0;
-  std::optional<std::uint64_t> offset;  // in the file; nothing: it is filled when the library runs
+  std::optional<std::uint64_t> offset;  // in the file; nothing: code fills it at run time
 };
 
 void keep_example(std::string name, std::vector<std::string>& others) {
@@ -35,15 +35,15 @@ Result<FilePosition> place_in_elf(FileView& file, std::string_view symbol, std::
     if (!raw.exported()) return true;
     std::optional<std::string> name = elf.string_at(raw.name);
     if (name && *name == symbol) found = raw;
-    // What names a version of the library is nothing that could be called.
+    // A version's own symbol cannot be called.
     constexpr std::uint16_t SHN_ABS = 0xfff1;
     const bool version = raw.section == SHN_ABS && raw.size == 0;
     if (name && !found && !version) keep_example(std::move(*name), others);
     return !found;
   });
-  if (!found && !followed) return fail(damaged(file, "the symbol table cannot be followed"));
+  if (!found && !followed) return fail(damaged(file, "the symbol table cannot be read to its end"));
   if (!found) return FilePosition{};
-  // The whole head must lie in the part of the segment that the file holds.
+  // The whole head must be in the part of the segment that the file holds.
   constexpr unsigned STT_FUNC = 2, STT_TLS = 6, STT_GNU_IFUNC = 10;
   const unsigned type = found->type();
   FilePosition place{true, type != STT_FUNC && type != STT_TLS && type != STT_GNU_IFUNC, found->size,
@@ -81,7 +81,7 @@ Result<FilePosition> place_in_macho(FileView& file, std::string_view machine, st
       keep_example(std::move(found.name), others);
     return !address;
   });
-  if (!address && !followed) return fail(damaged(file, "the symbol table cannot be followed"));
+  if (!address && !followed) return fail(damaged(file, "the symbol table cannot be read to its end"));
   if (!address) return FilePosition{};
   FilePosition place{true, true, 0, macho.offset_of(*address)};
   if (!macho.offset_of(*address + head_size - 1)) place.offset.reset();
@@ -105,7 +105,7 @@ Result<PluginHeader> header_of(FileView& file, std::string_view symbol, std::str
   } else {
     TRY_ASSIGN(BinaryInfo other, read_binary(path_of(file.path())));
     if (!other.problems.empty()) return fail(other.problems.front());
-    return fail(damaged(file, "it does not begin as any library format does"));
+    return fail(damaged(file, "its first bytes match no library format"));
   }
   if (!place.exported) return header;
   header.exports.clear();
@@ -122,7 +122,7 @@ Result<PluginHeader> header_of(FileView& file, std::string_view symbol, std::str
     return header;
   }
   header.magic.assign(bytes.data(), bytes.size());
-  constexpr std::string_view expected{"ENGPLUG", 8};  // with its zero
+  constexpr std::string_view expected{"ENGPLUG", 8};  // with its terminating zero
   header.state = header.magic == expected ? PluginHeader::State::found : PluginHeader::State::wrong_magic;
   header.size = head.u32(8);
   header.abi_major = head.u16(12);

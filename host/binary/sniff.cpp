@@ -19,7 +19,7 @@ struct Magic {
   std::string_view code;
 };
 
-// From the formats' own documents; the first that fits wins.
+// From the formats' own documents; the first match wins.
 constexpr std::array magics{
     Magic{"\x1f\x8b"sv, "gzip archive", "EH-F06"},
     Magic{"PK\x03\x04"sv, "zip archive", "EH-F06"},
@@ -49,8 +49,8 @@ std::size_t find_ignoring_case(std::string_view text, std::string_view lower, st
   return std::string_view::npos;
 }
 
-// The title, on one line and short enough for a message. Text from a stranger: control characters are
-// dropped.
+// Returns the title on one line, short enough for a message. Control characters are dropped, because the text
+// is untrusted.
 std::string title_of(std::string_view page) {
   std::size_t tag = find_ignoring_case(page, "<title", 0);
   if (tag == std::string_view::npos) return {};
@@ -110,8 +110,8 @@ void append_utf8(std::string& text, std::uint32_t sign) {
   put(0x80 | (sign & 0x3f));
 }
 
-// Text in UTF-16, told by its mark or by a first sign that pages and JSON begin with, as UTF-8; empty for
-// other bytes.
+// Converts UTF-16 text to UTF-8; empty for other bytes. UTF-16 is recognized by its byte order mark, or by a
+// first character that pages and JSON begin with.
 std::string from_utf16(std::string_view bytes) {
   const bool marked_little = bytes.starts_with("\xff\xfe"), marked_big = bytes.starts_with("\xfe\xff");
   const auto begins = [&](std::size_t sign, std::size_t zero) {
@@ -140,7 +140,7 @@ std::string from_utf16(std::string_view bytes) {
       high = 0;
     }
   }
-  // The mark alone may be any data's first bytes.
+  // Any data may begin with the bytes of the mark.
   if (plain * 2 < units && !text.starts_with('<')) return {};
   return text;
 }
@@ -189,7 +189,7 @@ void sniff(FileView& file, BinaryInfo& info) {
   for (std::string_view tag :
        {"<!doctype html", "<html", "<head", "<body", "<!--", "<script", "<title", "<h1"})
     html = html || starts_with_ignoring_case(text, tag);
-  // XHTML starts as XML does.
+  // XHTML starts like XML.
   bool xml = !html && starts_with_ignoring_case(text, "<?xml");
   if (xml && find_ignoring_case(text, "<html", 0) != std::string_view::npos) html = true;
   if (html || xml) {
@@ -203,8 +203,8 @@ void sniff(FileView& file, BinaryInfo& info) {
   if (is_text(head)) {
     bool json = !text.empty() && (text.front() == '{' || text.front() == '[');
     info.sniffed = json ? "JSON text" : "linker script or text";
-    // A script for the linker (libc.so) is the publisher's mistake; any other text was sent instead of the
-    // file.
+    // A script for the linker (libc.so) is the publisher's mistake; any other text replaced the file in
+    // transit.
     bool script = false;
     for (std::string_view word : {"GROUP", "INPUT", "OUTPUT_FORMAT", "/* GNU ld script"})
       script = script || text.find(word) != std::string_view::npos;
@@ -213,7 +213,7 @@ void sniff(FileView& file, BinaryInfo& info) {
     info.problems.push_back(std::move(found));
     return;
   }
-  // What is left of a library.
+  // The start of an ELF file, or unknown data.
   info.sniffed =
       "\x7f"
       "ELF"sv.starts_with(head)
@@ -222,8 +222,8 @@ void sniff(FileView& file, BinaryInfo& info) {
   if (file.size() < 64)
     info.problems.push_back(problem("EH-F03", file, info.sniffed));
   else
-    info.problems.push_back(std::move(problem("EH-F08", file, info.sniffed)
-                                          .with("problem", "it does not begin as any library format does")));
+    info.problems.push_back(std::move(
+        problem("EH-F08", file, info.sniffed).with("problem", "its first bytes match no library format")));
 }
 
 }  // namespace enginehost::binary

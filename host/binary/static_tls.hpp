@@ -5,10 +5,10 @@
 
 namespace enginehost::binary {
 
-// Whether a loader must give this library's own thread-local variables a place in the static block.
-// DF_STATIC_TLS does not tell: it is set, too, where only another library's variables are reached that way.
-// Nothing where it cannot be told (the file cannot be read; neither x86-64 nor AArch64). Reads the
-// relocations. Any thread.
+// Returns whether a loader must place this library's own thread-local variables in the static block.
+// DF_STATIC_TLS does not show that, because it is also set for access to another library's variables. Returns
+// nothing if unknown: the file cannot be read, or is neither x86-64 nor AArch64. Reads the relocations.
+// Thread safety: any thread.
 std::optional<bool> takes_own_static_tls(const std::filesystem::path& file);
 
 }  // namespace enginehost::binary

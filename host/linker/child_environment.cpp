@@ -14,8 +14,8 @@ namespace enginehost::linker {
 
 #ifdef __linux__
 std::vector<std::string> loader_variables_for_child() {
-  // ld.so(8), those that decide which libraries are loaded and how, and what would end a child that only
-  // lists them.
+  // Variables of ld.so(8) that decide which libraries are loaded and how, and one that would make a child
+  // only list them.
   static constexpr const char* names[] = {
       "LD_LIBRARY_PATH", "LD_PRELOAD",      "LD_AUDIT",      "GLIBC_TUNABLES",          "LD_BIND_NOW",
       "LD_BIND_NOT",     "LD_DYNAMIC_WEAK", "LD_HWCAP_MASK", "LD_TRACE_LOADED_OBJECTS", "LD_ORIGIN_PATH"};

@@ -1,14 +1,14 @@
-// What a child is told of libraries that is to find the same ones as this process.
+// The loader variables for a child that must find the same libraries as this process.
 #pragma once
 #include <string>
 #include <vector>
 
 namespace enginehost::linker {
 
-// ChildRequest::environment: the variables of the loader as this process was started with them, where the
-// program has changed them since. The loader of this process goes by the old ones, a child's would go by the
-// new ones. With raised rights, where the loader heeds none, a child gets none. Empty on Windows and macOS.
-// Any thread, as long as nobody changes the environment.
+// Returns entries for ChildRequest::environment: the loader's variables as this process was started with
+// them, where the program has changed them since. The loader of this process uses the original values; a
+// child's would use the new ones. With raised rights, where the loader ignores them, a child gets none. Empty
+// on Windows and macOS. Thread safety: any thread, while nobody changes the environment.
 std::vector<std::string> loader_variables_for_child();
 
 }  // namespace enginehost::linker

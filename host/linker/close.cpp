@@ -23,11 +23,11 @@ struct IdentityHash {
     return static_cast<std::size_t>(identity.second ^ identity.first << 32);
   }
 };
-// Enough for most closures, so that the tables are not made again while they grow. Each library has two
-// names, its path and what it is asked for by.
+// Enough for most closures, so that the tables need not grow. Each library has two names: its path and its
+// request.
 constexpr std::size_t usual_objects = 320;
 
-// Why a file was not taken, in a word or two.
+// Returns why a file was not taken, in a word or two.
 std::string shortly(const Diagnosis& why) {
   if (why.code == "EH-L25") return "permission denied";
   return std::string(why.value(why.value("problem").empty() ? "errno" : "problem"));
@@ -56,13 +56,13 @@ class ClosureWalk {
       closure_.doubts.push_back(
           std::move(diagnose("EH-F08")
                         .with("file", closure_.file)
-                        .with("problem", "it brings more than " + std::to_string(object_limit) +
-                                             " libraries, and not all of their needs were looked at")));
+                        .with("problem", "it needs more than " + std::to_string(object_limit) +
+                                             " libraries, and not all of them were checked")));
     return std::move(closure_);
   }
 
  private:
-  // What the process holds already keeps its names; its own needs were met when it was loaded.
+  // Names of already loaded libraries are taken; their needs were met when they were loaded.
   void take_loaded() {
     for (const LoadedLibrary& library : machine_.loaded) {
       Object object;
@@ -76,7 +76,8 @@ class ClosureWalk {
     }
   }
 
-  // dlopen of an absolute path: the file, and breadth first what it needs (glibc elf/dl-deps.c).
+  // Opens the file like dlopen of an absolute path: the file, then its needs breadth first (glibc
+  // elf/dl-deps.c).
   void open(const std::string& path, const char* found_by) {
     const std::size_t first = closure_.objects.size();
     if (names_.count(path) != 0) return;
@@ -87,9 +88,9 @@ class ClosureWalk {
       return;
     }
     if (serve_by_identity(path, *read) >= 0) return;
-    // A file that cannot be loaded may still be read: its needs are told with its own fault.
+    // A file that cannot be loaded may still be readable: its needs are reported with its own problem.
     if (std::optional<Refusal> refusal = refusal_of(machine_, *read, path, true)) {
-      // The needs of another machine's library would be looked up in the wrong places.
+      // The needs of another machine's library would be searched in the wrong places.
       const std::string_view code = refusal->diagnosis.code;
       const bool other_machine = code == "EH-L04" || code == "EH-L06" || read->kind != binary::Kind::elf;
       reject(path, path, -1, std::move(*refusal));
@@ -108,15 +109,14 @@ class ClosureWalk {
   void bring_needs(int index) {
     const binary::BinaryInfo* info = closure_.objects[static_cast<std::size_t>(index)].info;
     if (info == nullptr || (info->needed.empty() && info->optional.empty())) return;
-    std::vector<const SearchPlace*>
-        places;  // the same for all needs of one library; made at the first one that needs it
+    std::vector<const SearchPlace*> places;  // the same for all needs of one library; made at the first need
     for (const std::string& name : info->needed) bring(name, index, places, false);
     for (const std::string& name : info->optional) bring(name, index, places, true);
   }
 
   void bring(const std::string& written, int parent, std::vector<const SearchPlace*>& places, bool optional) {
-    // musl knows no tokens in a name. For glibc (elf/dl-deps.c, expand_dst) one that gives nothing is an
-    // error, and any is with raised rights.
+    // musl expands no tokens in a name. For glibc (elf/dl-deps.c, expand_dst) an unusable token is an error,
+    // and with raised rights any token is.
     const bool tokens = machine_.libc == Libc::glibc && written.find('$') != std::string::npos;
     std::string expanded;
     if (tokens && !machine_.secure)
@@ -126,8 +126,8 @@ class ClosureWalk {
       return;
     }
     const std::string& name = tokens ? expanded : written;
-    // glibc's list of loaded libraries begins with the program, under an empty name (elf/rtld.c, main_map);
-    // musl's load_library refuses such a name without looking for it.
+    // glibc's list of loaded libraries begins with the program, under an empty name (elf/rtld.c, main_map).
+    // musl's load_library refuses an empty name without a search.
     if (name.empty()) {
       if (machine_.libc == Libc::musl && !optional) miss(name, parent, {});
       return;
@@ -175,7 +175,7 @@ class ClosureWalk {
     return chain;
   }
 
-  // The folders of the library's own paths, then those that are the same for all, which are made once.
+  // Returns the folders of the library's own paths, then the shared ones, which are made once.
   std::vector<const SearchPlace*> places_of(int index) {
     std::vector<const SearchPlace*> places;
     const auto keep = [&](std::vector<SearchPlace> own) {
@@ -188,7 +188,7 @@ class ClosureWalk {
     }
     if (shared_places_.empty()) shared_places_ = glibc_shared_places(machine_);
     const Object& needer = closure_.objects[static_cast<std::size_t>(index)];
-    // With a RUNPATH nobody else's path counts.
+    // With a RUNPATH, paths of other libraries do not count.
     if (needer.info != nullptr && needer.info->has_runpath)
       keep(glibc_own_places(machine_, {{needer.path, needer.info}}));
     else
@@ -199,7 +199,7 @@ class ClosureWalk {
     return places;
   }
 
-  // The folders that are looked at for one folder of a search path, as far as they exist.
+  // Returns the existing folders that are searched for one folder of a search path.
   const std::vector<const Reader::Folder*>& folders_of(const std::string& directory) {
     const auto [known, added] = folders_.try_emplace(directory);
     std::vector<const Reader::Folder*>& folders = known->second;
@@ -216,8 +216,8 @@ class ClosureWalk {
     return folders;
   }
 
-  // What comes after one file, or one folder: taken, or given up with an error; this list of folders left,
-  // the next one tried; or the next folder.
+  // The next step after a file or folder: the next folder, the next list of folders, or the end (file taken,
+  // or an error).
   enum class Search { goes_on, leaves_the_list, is_over };
 
   Search try_place(const SearchPlace& place, const std::string& name, int parent) {
@@ -227,8 +227,8 @@ class ClosureWalk {
       if (!path || is_below_default_folder(*path, parent)) return Search::goes_on;
       return try_file(reader_.read(*path), *path, name, parent, place);
     }
-    // Of a folder and its sub-folders for processors the folder comes last, and only what it says counts
-    // (open_path looks at errno after all of them).
+    // The folder comes after its hwcaps sub-folders, and only its own result counts (open_path checks errno
+    // once, at the end).
     Search search = Search::goes_on;
     for (const Reader::Folder* folder : folders_of(place.directory)) {
       std::string path;
@@ -243,7 +243,7 @@ class ClosureWalk {
     return search;
   }
 
-  // DF_1_NODEFLIB: cache entries of the default folders do not count either.
+  // DF_1_NODEFLIB also excludes cache entries in the default folders.
   bool is_below_default_folder(const std::string& path, int parent) const {
     const binary::BinaryInfo* needer = closure_.objects[static_cast<std::size_t>(parent)].info;
     if (needer == nullptr || !needer->no_default_directories) return false;
@@ -252,12 +252,12 @@ class ClosureWalk {
         [&](const std::string& folder) { return path.compare(0, folder.size() + 1, folder + "/") == 0; });
   }
 
-  // A file that is there and cannot be opened. glibc's open_path goes on after ENOENT and EACCES and leaves
-  // its list of folders after any other error, whereupon _dl_map_object tries the next list. musl's path_open
-  // goes on after a path that is too long as well, and gives up after the rest.
+  // Returns the next step for a file that exists but cannot be opened. glibc's open_path continues after
+  // ENOENT and EACCES; after any other error it leaves the list of folders and _dl_map_object tries the next
+  // list. musl's path_open also continues after ENAMETOOLONG and stops after other errors.
   Search after_closed_file(const Diagnosis& why) const {
     if (why.code == "EH-L25" || why.value("problem") == "dangling link") return Search::goes_on;
-    // It was opened, and reading it failed: an error for both.
+    // The file was opened, and reading it failed: an error for both.
     const bool no_file =
         why.code == "EH-F11" && why.value("problem") != "link loop" && why.value("errno").empty();
     if (no_file || why.code == "EH-F01") return Search::is_over;
@@ -277,7 +277,7 @@ class ClosureWalk {
     if (serve_by_identity(name, *read) >= 0) return Search::is_over;
     if (std::optional<Refusal> refusal = refusal_of(machine_, *read, path, false)) {
       const bool fatal = refusal->fatal;
-      // "RUNPATH of /a/libx.so": the rule alone can be asked for, the rest is told.
+      // "RUNPATH of /a/libx.so" is the source of both values; `found_by` is the rule alone.
       if (refusal->diagnosis.code == "EH-L06")
         refusal->diagnosis.with("path", path, place.found_by())
             .with("found_by", place.rule, place.found_by());
@@ -297,7 +297,7 @@ class ClosureWalk {
     return Search::is_over;
   }
 
-  // The same file under another name is the same library (_dl_map_object_from_fd, "look again to see").
+  // Another name for the same file is the same library (_dl_map_object_from_fd, "look again to see").
   int serve_by_identity(const std::string& name, const binary::BinaryInfo& info) {
     const auto known = identities_.find({info.device, info.inode});
     if (known == identities_.end()) return -1;
@@ -308,9 +308,9 @@ class ClosureWalk {
     return known->second;
   }
 
-  // musl 1.2 load_library: a library opened by its path gets a short name, that of its own path, once a
-  // search has found it; one that has a short name keeps it, and another name for the same file is searched
-  // again each time.
+  // musl 1.2 load_library: a library opened by its path gets a short name from that path once a search has
+  // found it. A library with a short name keeps it, and another name for the same file is searched for each
+  // time.
   void take_short_name(int index, const std::string& searched) {
     const std::string& own = closure_.objects[static_cast<std::size_t>(index)].name;
     const bool opened_by_path = own.find('/') != std::string::npos;
@@ -325,7 +325,7 @@ class ClosureWalk {
     const bool by_path = object.name.find('/') != std::string::npos;
     if (machine_.libc == Libc::glibc || !by_path) names_.try_emplace(object.name, index);
     if (machine_.libc == Libc::glibc && !object.soname.empty()) names_.try_emplace(object.soname, index);
-    // A path is known by the identity of its file, if that could be read.
+    // A path is known by its file's identity, if that could be read.
     if (object.info != nullptr)
       identities_.emplace(Identity{object.info->device, object.info->inode}, index);
     else
@@ -333,7 +333,7 @@ class ClosureWalk {
     closure_.objects.push_back(std::move(object));
   }
 
-  // Until the next library is added.
+  // Valid until the next library is added.
   std::string_view path_at(int index) const {
     return index < 0 ? std::string_view() : closure_.objects[static_cast<std::size_t>(index)].path;
   }
@@ -362,7 +362,7 @@ class ClosureWalk {
           {place->directory, place->why(), cache || reader_.folder_exists(place->directory)});
       if (!cache) report_dangling_link(place->directory + "/" + name, name, parent);
     }
-    // Beside the libraries of the closure, where a person would see it lying.
+    // Beside the libraries of the closure, where a user may notice the file.
     for (const Object& object : closure_.objects) {
       if (name.empty() || (!tried.empty() && !from_current_folder)) break;
       const std::string folder(folder_of_file(object.path));
@@ -381,7 +381,7 @@ class ClosureWalk {
       reject(name, path, parent, {std::string(read.error().value("problem")), false, read.error()});
   }
 
-  // What is found depends on where the program was started.
+  // The result depends on the program's current folder.
   void warn_of_current_folder(const Object& object) {
     const auto reported = [&](std::string_view what, const std::string& value, std::string_view source) {
       Diagnosis diagnosis = diagnose("EH-L32");
@@ -419,7 +419,7 @@ class ClosureWalk {
   Closure closure_;
   std::unordered_map<std::string, int> names_;
   std::unordered_map<Identity, int, IdentityHash> identities_;
-  std::deque<SearchPlace> places_;  // of all libraries; its elements stay where they are
+  std::deque<SearchPlace> places_;  // for all libraries; elements keep their addresses
   std::vector<SearchPlace> shared_places_;
   std::unordered_map<std::string, std::vector<const Reader::Folder*>> folders_;
   std::set<std::pair<std::string, std::string>> rejected_;

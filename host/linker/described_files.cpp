@@ -9,7 +9,7 @@ constexpr int link_limit = 40;  // the kernel's own
 
 std::string parent_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
 
-// The next to be taken at the end.
+// Adds the parts of the path in reverse, so that the next one is at the end.
 void put_before(std::vector<std::string>& rest, std::string_view path) {
   const auto parts = split(path, '/');
   for (auto part = parts.rbegin(); part != parts.rend(); ++part) rest.emplace_back(*part);

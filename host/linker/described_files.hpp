@@ -1,5 +1,5 @@
-// Libraries that are known by what they say of themselves, in the place of a disk to read them from: a build
-// whose archives are elsewhere is looked at by the same code as one that lies here.
+// Libraries known by their metadata instead of a disk. The same code then checks builds whose archives are
+// elsewhere and builds on disk.
 #pragma once
 #include <map>
 #include <set>
@@ -11,23 +11,24 @@
 
 namespace enginehost::linker {
 
-// Paths are absolute and written with "/". A plain value; const use from several threads is safe.
+// Paths are absolute and written with "/". Thread safety: a plain value; const use from several threads is
+// safe.
 class DescribedFiles {
  public:
-  // Each is a file of its own: `info` gets an identity.
+  // Adds a separate file: `info` gets an identity.
   void add(const std::string& path, binary::BinaryInfo info);
-  // Of a file or a folder; `target` as links have it, from the link's own folder on.
+  // Adds a link to a file or folder; `target` is relative to the link's folder, as in links.
   void add_link(const std::string& path, const std::string& target);
 
-  // The library that a path leads to; null when it leads to none.
+  // Returns the library that a path leads to; null if there is none.
   const binary::BinaryInfo* find(std::string_view path) const;
   bool is_folder(std::string_view path) const;
-  // Of what lies directly in the folder, sorted.
+  // Returns the names directly in the folder, sorted.
   std::vector<std::string> names_in(std::string_view folder) const;
 
  private:
   void note_folders(const std::string& path);
-  // Where it leads, without links, "." and ".."; empty for a loop of links.
+  // Returns the path without links, "." and ".."; empty for a loop of links.
   std::string resolved(std::string_view path) const;
 
   std::map<std::string, binary::BinaryInfo> files_;

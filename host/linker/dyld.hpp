@@ -1,5 +1,5 @@
-// Where macOS's loader would look, and what it would find: the closure of a dylib or bundle over a described
-// machine. Nothing is loaded; it runs on any system. The rules are those of the manual pages dyld(1) and
+// The closure of a dylib or bundle on a described Mac: where dyld would search, and what it would find.
+// Nothing is loaded; the code runs on any system. The rules are those of the manual pages dyld(1) and
 // dlopen(3) and of Apple's published dyld sources (dyld-1378: Loader.cpp, JustInTimeLoader.cpp,
 // DyldProcessConfig.cpp).
 #pragma once
@@ -18,9 +18,9 @@ namespace enginehost::linker {
 struct AppleMachine {
   std::string architecture = "aarch64";  // of the process: "aarch64", "arm64e", "x86_64"
   bool rosetta = false;                  // an x86_64 process on Apple silicon
-  std::string os_version;                // "14.4"; "" = not known, not compared
+  std::string os_version;                // "14.4"; "" = unknown, not compared
   std::filesystem::path root;            // files are looked up below it; "" = the real root
-  std::string program;  // its folder is @executable_path, its LC_RPATH ends every stack; "" = not known
+  std::string program;  // its folder is @executable_path, its LC_RPATH ends every search; "" = unknown
   std::string current_directory = "/";
   // The environment the process was started with; absent = not set.
   std::optional<std::vector<std::string>> library_path;             // DYLD_LIBRARY_PATH
@@ -28,8 +28,8 @@ struct AppleMachine {
   std::optional<std::vector<std::string>> fallback_library_path;    // DYLD_FALLBACK_LIBRARY_PATH
   std::optional<std::vector<std::string>> fallback_framework_path;  // DYLD_FALLBACK_FRAMEWORK_PATH
   bool hardened = false;  // hardened runtime, set-uid or system program: DYLD_* are ignored
-  // What the shared cache holds. Empty: every name below /usr/lib and /System/Library is taken to be there,
-  // since those libraries have no files of their own since macOS 11.
+  // The libraries in the shared cache. Empty: every name below /usr/lib and /System/Library is assumed to be
+  // there, because these libraries have no files of their own since macOS 11.
   std::vector<std::string> shared_cache;
   std::vector<LoadedLibrary> loaded;  // `soname` is the install name
 };
@@ -43,22 +43,25 @@ struct AppleRequest {
 
 bool in_shared_cache(const AppleMachine& machine, std::string_view path);
 
-// As linker::close. Object::found_by: "request", "preloaded", "already loaded", "shared cache", "path",
-// "LC_RPATH of /a/libx.dylib", "DYLD_LIBRARY_PATH", ... Weak libraries that are missing are no fault; every
-// Searched is one path that was tried. Warnings: EH-X07 (file, required, found).
+// Builds the closure like linker::close. Object::found_by: "request", "preloaded", "already loaded", "shared
+// cache", "path", "LC_RPATH of /a/libx.dylib", "DYLD_LIBRARY_PATH", ... A missing weak library is no problem.
+// Each Searched is one path that was tried. Warnings: EH-X07 (file, required, found).
 Closure close_macos(const AppleMachine& machine, const AppleRequest& request, ForeignReader& reader);
 
-// Worst first; empty when it loads:
-//   EH-X01  missing             file, library..., needed_by, chain..., searched...; no_rpath when nobody has
-//   one EH-X02  another processor   file, built_for, machine, rosetta; library, needed_by when it is a
-//   dependency EH-X03  no Mach-O file      file, format EH-X04  not signed          file (native code of
-//   Apple silicon must be) EH-X08  another kind of file or platform   file, built_for
+// Returns the closure's problems as diagnoses, worst first; empty if it loads:
+//   EH-X01  missing                          file, library..., needed_by, chain..., searched...;
+//                                            no_rpath if no library has one
+//   EH-X02  another processor                file, built_for, machine, rosetta; library, needed_by for a
+//                                            dependency
+//   EH-X03  no Mach-O file                   file, format
+//   EH-X04  not signed                       file (native code of Apple silicon must be signed)
+//   EH-X08  another kind of file, platform   file, built_for
 // and the file's own problems (EH-F..).
 std::vector<Diagnosis> diagnose_macos(const Closure& closure);
 
-// What libraries of the closure import from others of it which do not export it (EH-L12: file, required_by,
-// library, expected_in, symbol...), in load order. Weak imports, those of libraries without a file (the
-// system's), and those that any library may serve (flat or dynamic lookup) are taken to be served. Reads all
+// Returns the imports that the named library of the closure does not export (EH-L12: file, required_by,
+// library, expected_in, symbol...), in load order. Imports count as satisfied if they are weak, come from a
+// library without a file (the system's), or may come from any library (flat or dynamic lookup). Reads all
 // symbol tables once.
 std::vector<Diagnosis> missing_macos_symbols(const AppleMachine& machine, const Closure& closure);
 

@@ -69,8 +69,8 @@ class DyldClosureWalk {
     load_dependents(index, stack);
   }
 
-  // JustInTimeLoader::loadDependents: all direct needs of an image first, then each of them in turn. The
-  // stack of images on the way is the one whose LC_RPATHs count.
+  // JustInTimeLoader::loadDependents: first all direct needs of an image, then each of them in turn. The
+  // LC_RPATHs of the images on the stack count.
   void load_dependents(int index, std::vector<int>& stack) {
     if (entered_[index] || object(index).info == nullptr || stack.size() == deepest ||
         closure_.objects.size() > object_limit)
@@ -108,10 +108,10 @@ class DyldClosureWalk {
     if (!weak) miss(name, parent, chain, tries);
   }
 
-  // The object at that path, or -1: dyld goes on to the next path whatever was wrong with one.
+  // Returns the object at that path, or -1: dyld continues with the next path after any failure.
   int try_path(const DyldTry& one, const std::string& name, int parent) {
     if (const auto known = names_.find(one.path); known != names_.end()) return known->second;
-    // That a fallback name would be in the cache is not assumed: else everything would be found there.
+    // A fallback name is not assumed to be in the cache, because every name would be found then.
     const bool assumed = machine_.shared_cache.empty() && one.fallback;
     if (!assumed && in_shared_cache(machine_, one.path))
       return add({.name = name,
@@ -199,7 +199,7 @@ class DyldClosureWalk {
   int add(Object object) {
     const int index = static_cast<int>(closure_.objects.size());
     names_.emplace(object.path, index);
-    // An image is found again by its install name, too ("@rpath/libx.dylib" once it is loaded by its path).
+    // An image is also found by its install name ("@rpath/libx.dylib" after it was loaded by its path).
     if (!object.soname.empty()) names_.emplace(object.soname, index);
     if (object.info != nullptr)
       identities_.emplace(std::pair(object.info->device, object.info->inode), index);
@@ -230,7 +230,7 @@ class DyldClosureWalk {
     for (int i = parent; i >= 0; i = object(i).parent)
       missing.chain.insert(missing.chain.begin(), object(i).path);
     for (const DyldTry& one : tries) missing.searched.push_back({one.path, one.why, false});
-    // Beside the images on the way, where a person would see it lying.
+    // Beside the images on the way, where a user may notice the file.
     for (const Image& image : chain) {
       const std::string beside = image.first.substr(0, image.first.rfind('/') + 1) + leaf;
       const bool tried =

@@ -13,7 +13,7 @@ std::string folder_of(std::string_view path) {
 }
 std::string leaf_of(std::string_view path) { return std::string(path.substr(path.rfind('/') + 1)); }
 
-// "Foo.framework/Versions/A/Foo" of any path to a framework's library; empty for others (dyld(1),
+// Returns "Foo.framework/Versions/A/Foo" for a path to a framework's library; empty for others (dyld(1),
 // DYLD_FRAMEWORK_PATH).
 std::string framework_part(std::string_view path) {
   const std::size_t mark = path.rfind(".framework/");
@@ -68,8 +68,8 @@ class Tries {
       if (!folder.empty()) add(folder + "/" + name, variable, variable, fallback);
   }
 
-  // The folder @loader_path or @executable_path stands for; the rest of the text follows. Nothing: the
-  // program is not known.
+  // Returns the folder for @loader_path or @executable_path, with the rest of the text. Nothing if the
+  // program is unknown.
   std::optional<std::string> expanded(std::string_view text, const std::string& loader) const {
     constexpr std::string_view at_loader = "@loader_path", at_program = "@executable_path";
     if (text.starts_with(at_loader)) return folder_of(loader) + std::string(text.substr(at_loader.size()));
@@ -89,7 +89,7 @@ class Tries {
     for (const auto& [image, info] : chain) {
       if (info == nullptr) continue;
       for (const std::string& element : info->rpath) {
-        // @rpath inside of LC_RPATH has no meaning and is left out.
+        // @rpath inside LC_RPATH has no meaning and is skipped.
         if (element.empty() || element.starts_with("@rpath")) continue;
         if (auto folder = expanded(element, image))
           add(*folder + "/" + rest, "LC_RPATH of " + leaf_of(image), "LC_RPATH of " + image, false);

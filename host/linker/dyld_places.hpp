@@ -14,7 +14,7 @@ struct DyldTry {
   bool fallback = false;
 };
 
-// `chain`: the image that needs the name first, then those that brought it in, the caller of dlopen, the
+// `chain`: the image that needs the name, then those that brought it in, the caller of dlopen, and the
 // program.
 std::vector<DyldTry> dyld_tries(const AppleMachine& machine, const std::string& name,
                                 const std::vector<std::pair<std::string, const binary::BinaryInfo*>>& chain);

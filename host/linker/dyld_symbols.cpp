@@ -1,7 +1,7 @@
-// The symbol pass over a macOS closure: a library that is found lacks what is bound to it. With the two-level
+// The symbol pass over a macOS closure: finds libraries that lack a symbol bound to them. With the two-level
 // namespace every import names its library (n_desc of <mach-o/nlist.h>, or the ordinals of
-// <mach-o/fixup-chains.h>), and dyld asks that library and those it re-exports, and no other
-// (dyld-1378, Loader.cpp: resolveSymbol).
+// <mach-o/fixup-chains.h>). dyld searches only that library and those it re-exports (dyld-1378, Loader.cpp:
+// resolveSymbol).
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
@@ -13,7 +13,7 @@ namespace enginehost::linker {
 namespace {
 
 using Names = std::unordered_set<std::string>;
-constexpr int deepest = 64;  // chains of re-exports; longer ones would be circles
+constexpr int deepest = 64;  // longest chain of re-exports; longer ones would be circular
 
 class SymbolPass {
  public:
@@ -39,10 +39,11 @@ class SymbolPass {
   }
 
   void check(const Object& importer, const binary::Symbol& symbol) {
-    // Without a library it is looked up in the program and all that it loads, of which little is known here.
+    // Without a library, the symbol is looked up in the program and everything it loads, which is mostly
+    // unknown here.
     if (symbol.weak || symbol.library.empty()) return;
     const auto provider = by_name_.find(symbol.library);
-    if (provider == by_name_.end()) return;  // a weak library that is not there, or told as missing
+    if (provider == by_name_.end()) return;  // a missing weak library, or one already reported as missing
     const std::optional<Names>& exports = exports_of(*provider->second, 0);
     if (!exports || exports->count(symbol.name) != 0) return;
     const auto [known, added] =
@@ -57,8 +58,8 @@ class SymbolPass {
     found_[known->second].with("symbol", symbol.name, "symbol table of " + importer.path);
   }
 
-  // Nothing where it cannot be known to the end: then nothing is missing for certain. Libraries of the system
-  // have no files since macOS 11.
+  // Returns nothing if the exports are not completely known; no symbol is certainly missing then. System
+  // libraries have no files since macOS 11.
   const std::optional<Names>& exports_of(const Object& object, int depth) {
     const auto [known, added] = exports_.try_emplace(&object);
     if (!added || object.info == nullptr || depth > deepest) return known->second;

@@ -8,7 +8,7 @@
 namespace enginehost::linker {
 namespace {
 
-// Runs the function with each NAME=value up to where it returns false.
+// Calls the function with each NAME=value until it returns false.
 template <typename Function>
 void for_each_variable(std::string_view bytes, Function&& function) {
   while (!bytes.empty()) {

@@ -12,8 +12,8 @@ bool leaves_stack_alone(const Machine& machine) {
          compare_versions(machine.libc_version, "2.41") >= 0;
 }
 
-// glibc.rtld.execstack=2 makes it so (glibc 2.42, and 2.41 of distributions that took it over), and a program
-// that wants it itself.
+// The stack is executable from the start with glibc.rtld.execstack=2 (glibc 2.42, and backports to 2.41 in
+// distributions), or if the program itself needs it.
 enum class Stack { plain, perhaps_executable, executable };
 Stack stack_at_start(const Machine& machine, const Request& request, Reader& reader) {
   if (tunable(request.tunables, "glibc.rtld.execstack") == 2)
@@ -37,7 +37,7 @@ void judge_executable_stack(const Machine& machine, const Request& request, Read
     const Stack stack =
         leaves_stack_alone(machine) ? stack_at_start(machine, request, reader) : Stack::executable;
     if (stack != Stack::executable) {
-      // Which of the two 2.41 does is not known of a doubt, and its version would speak of a refusal.
+      // "have" would suggest a certain refusal, and the behavior of a backported 2.41 is unknown.
       if (stack == Stack::plain) diagnosis.with("have", machine.libc_version, "glibc");
       (stack == Stack::plain ? closure.refused : closure.doubts).push_back(std::move(diagnosis));
     } else if (object.found_by != "ld.so.cache" && object.found_by != "default") {

@@ -26,7 +26,7 @@ std::string_view code_of(const Machine& machine, const Closure& closure, const M
 }
 
 std::string_view code_of(const VersionProblem& problem) {
-  // Whatever C library it is: this is no older one, but none that has versions.
+  // Not an older C library, but one without versions.
   if (problem.unversioned) return "EH-L15";
   if (problem.version == "GLIBC_ABI_DT_RELR") return "EH-L10";
   const std::string_view family = parse_version_name(problem.version).family;
@@ -35,20 +35,19 @@ std::string_view code_of(const VersionProblem& problem) {
   return "EH-L15";
 }
 
-// Of a name with a slash in it the loader looks at one file, whatever tokens the name is written with.
+// For a name with a slash, the loader checks one file, whatever tokens the name has.
 bool is_about(const Rejected& file, const Missing& missing) {
   return file.name == missing.name || (!missing.tried.empty() && file.path == missing.tried);
 }
 
 void add_rejected(const Machine& machine, const Closure& closure, bool fatal, std::vector<Diagnosis>& found) {
   for (const Rejected& file : closure.rejected) {
-    // A file that was passed over matters only when nothing was found in its place.
+    // A skipped file matters only if nothing was found instead.
     const bool unreplaced = std::any_of(closure.missing.begin(), closure.missing.end(),
                                         [&](const Missing& missing) { return is_about(file, missing); });
     if (file.fatal != fatal || (!fatal && !unreplaced)) continue;
     Diagnosis diagnosis = file.diagnosis;
-    // The development file libc.so is a script for the linker; only libraries built for musl ask for that
-    // name.
+    // The development file libc.so is a linker script; only libraries built for musl need that name.
     if (machine.libc == Libc::glibc && file.name == "libc.so" && diagnosis.code == "EH-F10")
       diagnosis.code = "EH-L28";
     found.push_back(std::move(diagnosis));
@@ -65,8 +64,8 @@ void add_missing(const Machine& machine, const Closure& closure, std::vector<Dia
     if (reported) continue;
     const std::pair<std::string_view, std::string_view> key{code_of(machine, closure, missing),
                                                             missing.needed_by};
-    // What was searched is told once for all that one file lacks; of a path nothing that is said of the
-    // others holds.
+    // All missing libraries of one needer share one diagnosis with the searched folders. A path was not
+    // searched for and has its own.
     const bool is_path = !missing.tried.empty();
     const auto group = std::find_if(groups.begin(), groups.end(),
                                     [&](const auto& known) { return !is_path && known.first == key; });
@@ -129,7 +128,7 @@ void add_versions(const Closure& closure, std::vector<Diagnosis>& found) {
 std::vector<Diagnosis> diagnose_closure(const Machine& machine, const Closure& closure) {
   std::vector<Diagnosis> found;
   add_rejected(machine, closure, true, found);
-  // The requested file's own fault comes before its libraries'.
+  // The requested file's own problem comes before those of its libraries.
   std::stable_partition(found.begin(), found.end(),
                         [&](const Diagnosis& diagnosis) { return diagnosis.value("file") == closure.file; });
   add_rejected(machine, closure, false, found);

@@ -1,4 +1,4 @@
-// Files of a machine that is not this one: read once each, found by name as that machine's file system would.
+// Files of another machine: each is read once, and found by name under that machine's rules.
 #pragma once
 #include <filesystem>
 #include <map>
@@ -13,22 +13,21 @@
 
 namespace enginehost::linker {
 
-// Belongs to one thread; may serve many closures as long as the files do not change. Paths are this
-// machine's.
+// Paths are this machine's. May serve many closures while the files do not change. Thread safety: one thread.
 class ForeignReader {
  public:
-  // `machine` chooses the slice of universal Mach-O files (binary::read_binary).
-  // With `described`, which must outlive it, no disk is looked at; what is described is of that machine.
+  // `machine` chooses the slice of universal Mach-O files (binary::read_binary). With `described`, which must
+  // outlive the reader, no disk is read; the descriptions are of that machine.
   explicit ForeignReader(std::string machine = {}, const DescribedFiles* described = nullptr)
       : machine_(std::move(machine)), described_(described) {}
 
-  // The library, or why it could not be read. The reference lives as long as the reader.
+  // Returns the library, or why it could not be read. The reference lives as long as the reader.
   const Result<binary::BinaryInfo>& read(const std::filesystem::path& file);
-  // The file of that name in the folder, upper and lower case taken as one; empty when there is none.
+  // Returns the file of that name in the folder, ignoring case; empty if there is none.
   std::filesystem::path find_ignoring_case(const std::filesystem::path& folder, std::string_view name);
   bool folder_exists(const std::filesystem::path& folder);
   bool file_exists(const std::filesystem::path& file) const;
-  // Of what lies in the folder, sorted; as far as it can be told.
+  // Returns the names in the folder, sorted, as far as it can be read.
   std::vector<std::string> names_in(const std::filesystem::path& folder) const;
   bool is_described() const { return described_ != nullptr; }
 

@@ -7,7 +7,7 @@ namespace {
 
 void add_elements(const Machine& machine, const std::vector<std::string>& elements, const Needer& owner,
                   const char* tag, std::vector<SearchPlace>& places) {
-  // decompose_rpath: a path that is empty as a whole is as good as none.
+  // decompose_rpath: an empty path counts as no path.
   if (elements.size() == 1 && elements.front().empty()) return;
   const Speaker speaker{folder_of_file(owner.path), owner.is_program};
   for (const std::string& element : elements)
@@ -29,7 +29,7 @@ std::vector<SearchPlace> glibc_own_places(const Machine& machine, const std::vec
   const bool has_runpath = needer != nullptr && needer->has_runpath;
   if (!has_runpath)
     for (const Needer& owner : chain)
-      // A library's RPATH does not count once it has a RUNPATH (elf/get-dynamic-info.h).
+      // A library's RPATH is ignored if it has a RUNPATH (elf/get-dynamic-info.h).
       if (owner.info != nullptr && owner.info->has_rpath && !owner.info->has_runpath)
         add_elements(machine, owner.info->rpath, owner, "RPATH", places);
   const std::string& variable = machine.library_path_source;

@@ -9,9 +9,9 @@ namespace {
 
 std::vector<std::string> folders_of(const Machine& machine, const std::vector<std::string>& elements) {
   std::vector<std::string> folders;
-  if (elements.empty()) return folders;  // as nearly always; asked for each library
-  // _dl_init_paths expands the variable for the main map. musl's path_open knows no tokens in it and leaves
-  // out empty elements.
+  if (elements.empty()) return folders;  // the usual case; asked for each library
+  // _dl_init_paths expands the variable for the main map. musl's path_open expands no tokens and skips empty
+  // elements.
   const bool glibc = machine.libc == Libc::glibc;
   const std::string program = path_text(machine.program);
   const Speaker speaker{program.empty() ? std::string_view() : folder_of_file(program), true};

@@ -17,7 +17,7 @@ constexpr std::uint64_t hwcap_extension = std::uint64_t{1} << 62;  // DL_CACHE_H
 constexpr std::uint64_t hwcap_tls = std::uint64_t{1} << 63;        // _DL_HWCAP_TLS_MASK
 constexpr std::size_t entry_limit = 1u << 20;
 
-// The cache is written by this machine for itself: numbers are in its own byte order.
+// This machine wrote the cache for itself, so numbers have its byte order.
 template <class T>
 bool take(std::string_view bytes, std::size_t at, T& value) {
   if (at > bytes.size() || bytes.size() - at < sizeof value) return false;
@@ -50,7 +50,7 @@ int compare_names(std::string_view left, std::string_view right) {
   return static_cast<unsigned char>(at(left, i)) - static_cast<unsigned char>(at(right, k));
 }
 
-// Where the new format begins: at once, or behind the entries of the old one.
+// Returns where the new format begins: at once, or after the entries of the old one.
 std::size_t start_of_new_format(std::string_view bytes) {
   if (bytes.substr(0, old_magic.size()) != old_magic) return 0;
   std::uint32_t count = 0;
@@ -72,7 +72,7 @@ LoaderCache LoaderCache::parse(std::string bytes) {
   if (view.size() < new_header) return {};
   if (!take(view, 20, count) || !take(view, 32, extension)) return {};
   if (count > entry_limit || count > (view.size() - new_header) / new_entry) return {};
-  // All of the entries lie in the file, as was just seen.
+  // All entries are within the file, as checked above.
   for (std::uint32_t i = 0; i < count; ++i)
     if (const Slot slot = cache.slot(i); slot.soname >= view.size() || slot.path >= view.size()) return {};
   cache.count_ = count;
@@ -95,7 +95,7 @@ LoaderCache LoaderCache::parse(std::string bytes) {
 
 LoaderCache LoaderCache::of(const std::vector<Entry>& entries) {
   std::vector<Entry> sorted = entries;
-  // ldconfig's order: names descending, and of one name those with hardware capabilities first.
+  // ldconfig's order: names descending; for equal names, entries with hardware capabilities first.
   std::stable_sort(sorted.begin(), sorted.end(), [](const Entry& a, const Entry& b) {
     const int order = compare_names(a.soname, b.soname);
     return order != 0 ? order > 0 : (!a.hwcaps.empty() && b.hwcaps.empty());
@@ -128,7 +128,7 @@ LoaderCache::Slot LoaderCache::slot(std::size_t index) const {
 }
 
 std::string_view LoaderCache::text(std::uint32_t offset) const {
-  // Offsets are below bytes_.size(), and a std::string ends in a zero that it does not count.
+  // Offsets are below bytes_.size(), and a std::string ends in an uncounted zero.
   return std::string_view(bytes_.c_str() + offset);
 }
 
@@ -151,7 +151,7 @@ std::vector<LoaderCache::Entry> LoaderCache::entries() const {
 std::optional<std::string> LoaderCache::find(std::string_view soname, std::int32_t wanted_flags,
                                              const std::vector<std::string>& active_hwcaps,
                                              std::uint64_t legacy_hwcap) const {
-  // The entries descend, so the first one that is not greater than the name is where it would be.
+  // Entries descend, so the first one not greater than the name is where the name would be.
   std::size_t at = 0;
   for (std::size_t end = count_; at < end;)
     if (const std::size_t middle = at + (end - at) / 2; compare_names(text(slot(middle).soname), soname) > 0)
@@ -163,7 +163,7 @@ std::optional<std::string> LoaderCache::find(std::string_view soname, std::int32
   for (; at < count_; ++at) {
     const Slot one = slot(at);
     if (compare_names(text(one.soname), soname) != 0) break;
-    // FLAG_ELF (1) is an entry without a known C library; ld.so takes it as well (_dl_cache_check_flags).
+    // FLAG_ELF (1) is an entry without a known C library; ld.so also takes it (_dl_cache_check_flags).
     if (wanted_flags != 0 && one.flags != wanted_flags && one.flags != 1) continue;
     if ((one.hwcap & hwcap_extension) != 0) {
       const auto known = std::find(active_hwcaps.begin(), active_hwcaps.end(), hwcaps_of(one));

@@ -13,8 +13,8 @@ void add_folder(std::string folder, const Machine& machine, std::string_view rul
       {SearchPlace::Kind::folder, std::move(folder), std::string(rule), std::string(owner), compiled_in});
 }
 
-// fixup_rpath: $ORIGIN is the folder of the name that the library was opened by. A path that holds any other
-// token is not used at all, not even its other elements.
+// fixup_rpath: $ORIGIN is the folder of the name that the library was opened by. A path with any other token
+// is ignored, including its other elements.
 std::optional<std::string> expand_origin(std::string_view text, std::string_view origin) {
   std::string out;
   while (true) {
@@ -22,7 +22,7 @@ std::optional<std::string> expand_origin(std::string_view text, std::string_view
     out += text.substr(0, dollar);
     if (dollar == std::string_view::npos) return out;
     text.remove_prefix(dollar);
-    // "$ORIGINAL" passes as "$ORIGIN" followed by "AL": only the beginning is compared.
+    // "$ORIGINAL" counts as "$ORIGIN" followed by "AL", because only the beginning is compared.
     if (text.starts_with("$ORIGIN"))
       text.remove_prefix(7);
     else if (text.starts_with("${ORIGIN}"))
@@ -50,12 +50,12 @@ std::vector<SearchPlace> musl_places(const Machine& machine, const std::vector<N
     places.push_back({SearchPlace::Kind::folder, std::move(folder), variable, {}, false});
   for (const Needer& owner : chain) {
     if (owner.info == nullptr) continue;
-    // decode_dyn: DT_RPATH is taken first, DT_RUNPATH replaces it; both are inherited.
+    // decode_dyn: DT_RUNPATH replaces DT_RPATH; both are inherited.
     const bool runpath = owner.info->has_runpath;
     const std::size_t slash = owner.path.rfind('/');
     const std::string_view origin = slash == std::string_view::npos ? "." : owner.path.substr(0, slash);
     const std::string written = join(runpath ? owner.info->runpath : owner.info->rpath, ":");
-    // With raised rights the program's own folder is whatever its caller chose.
+    // With raised rights, the caller chooses the program's folder.
     if (owner.is_program && machine.secure && written.find('$') != std::string::npos) continue;
     if (const std::optional<std::string> path = expand_origin(written, origin))
       for (std::string& folder : split_musl_path(*path))

@@ -1,6 +1,6 @@
-// The mark that macOS puts on what was downloaded, the attribute com.apple.quarantine. Gatekeeper asks its
-// policy before it lets a marked library be loaded; a file cannot tell what it will answer (whether it is
-// notarized, what an administrator allows), so that the mark is a doubt and no verdict.
+// The attribute com.apple.quarantine, with which macOS marks downloaded files. Gatekeeper checks its policy
+// before a marked library is loaded. The result (notarization, administrator's rules) cannot be read from the
+// file, so the mark is a doubt and no verdict.
 #pragma once
 #include <filesystem>
 #include <optional>
@@ -11,24 +11,25 @@
 
 namespace enginehost::linker {
 
-// "0083;5f1a2b3c;Safari;C1E2…": flags and the time, both hexadecimal, the program that loaded it down, an id.
+// "0083;5f1a2b3c;Safari;C1E2…": flags and time (hexadecimal), the program that downloaded it, an id.
 struct Quarantine {
   std::string text;
   std::string agent;      // "Safari"; may be empty
-  bool approved = false;  // a person has allowed it to be opened (flag 0x40)
+  bool approved = false;  // a person has allowed opening it (flag 0x40)
 };
 
-// Nothing when it is no such text. Pure.
+// Returns nothing if the text is no such attribute. Pure.
 std::optional<Quarantine> parse_quarantine(std::string_view text);
 
-// The file's own, through no link; nothing when it has none or the system keeps none. On Linux, where tar,
-// rsync and Samba keep attributes of macOS below "user.", user.com.apple.quarantine. Any thread.
+// Returns the attribute of the file itself, not of a link's target; nothing if there is none or the system
+// has no attributes. On Linux it is user.com.apple.quarantine, because tar, rsync and Samba store attributes
+// of macOS below "user.". Thread safety: any thread.
 std::optional<Quarantine> quarantine_of(const std::filesystem::path& file);
 
-// EH-X05 (file, attribute, downloaded_by) when the file is marked and nobody has allowed it.
+// Returns EH-X05 (file, attribute, downloaded_by) if the file is marked and nobody has allowed it.
 std::optional<Diagnosis> quarantine_problem(const std::filesystem::path& file);
 
-// The attribute's text as the system keeps it: one file for each system.
+// Returns the attribute's text as stored; one implementation per system.
 std::optional<std::string> quarantine_text(const std::filesystem::path& file);
 
 }  // namespace enginehost::linker

@@ -11,8 +11,10 @@
 namespace enginehost::linker {
 namespace {
 
-// Errors that a loader takes for more than "there is no such file", and a look at the file shows nothing of.
-bool is_reported(const Diagnosis& why) { return why.value("problem") == "link loop" || why.code == "EH-L33"; }
+// Returns true for errors that a loader does not treat as a missing file, although file_exists() is false.
+bool is_more_than_missing(const Diagnosis& why) {
+  return why.value("problem") == "link loop" || why.code == "EH-L33";
+}
 
 }  // namespace
 
@@ -25,10 +27,10 @@ Reader& Reader::operator=(Reader&&) noexcept = default;
 
 std::filesystem::path Reader::on_disk(const std::string& path) const {
   if (root_.empty()) return path_of(path);
-  // Component by component, since the kernel would follow an absolute link out of the root; ".." leaves the
-  // folder that a link led to, as it does for the kernel, and stays at the top there (as in chroot).
+  // Resolves component by component, because the kernel would follow an absolute link out of the root. ".."
+  // leaves the target of a link, as in the kernel, and stays at the root (as in chroot).
   constexpr int link_limit = 40;            // the kernel's own
-  std::vector<std::filesystem::path> rest;  // the next at the end
+  std::vector<std::filesystem::path> rest;  // the next one at the end
   const auto follow = [&](const std::filesystem::path& relative) {
     const std::vector<std::filesystem::path> parts(relative.begin(), relative.end());
     rest.insert(rest.end(), parts.rbegin(), parts.rend());
@@ -40,7 +42,7 @@ std::filesystem::path Reader::on_disk(const std::string& path) const {
     rest.pop_back();
     if (component.empty() || component == ".") continue;
     std::error_code ignored;
-    // What is no folder has nothing above it: such a path is left for the kernel to refuse.
+    // Only a folder has a parent; the kernel refuses other paths.
     if (component == ".." && std::filesystem::is_directory(root_ / done, ignored)) {
       done = done.parent_path();
       continue;
@@ -74,9 +76,10 @@ const Result<binary::BinaryInfo>& Reader::read(const std::string& path) {
 const Result<binary::BinaryInfo>* Reader::find(const Folder& folder, const std::string& name,
                                                const std::string& path) {
   if (const auto known = files_.find(path); known != files_.end()) {
-    // A link that leads nowhere is known as an error; for a search it is no file.
-    return *known->second || is_reported(known->second->error()) || file_exists(path) ? known->second.get()
-                                                                                      : nullptr;
+    // A dangling link is known as an error; a search treats it as missing.
+    return *known->second || is_more_than_missing(known->second->error()) || file_exists(path)
+               ? known->second.get()
+               : nullptr;
   }
   if (described_ != nullptr) return file_exists(path) ? &read(path) : nullptr;
   if (!root_.empty()) {
@@ -87,8 +90,8 @@ const Result<binary::BinaryInfo>* Reader::find(const Folder& folder, const std::
       folder.descriptor.valid() ? binary::read_binary_in(folder.descriptor.get(), name, path, &buffers_)
                                 : binary::read_binary_in(AT_FDCWD, path, path, &buffers_);
   if (!info) return nullptr;
-  // In a folder that may not be entered nobody knows whether there is such a file.
-  if (!*info && !is_reported((*info).error()) && !file_exists(path)) return nullptr;
+  // In an inaccessible folder it is unknown whether the file exists.
+  if (!*info && !is_more_than_missing((*info).error()) && !file_exists(path)) return nullptr;
   return files_.emplace(path, std::move(info)).first->second.get();
 }
 

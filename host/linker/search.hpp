@@ -1,4 +1,4 @@
-// The places a loader looks at for one needing library, in its order.
+// The places that a loader searches for one library, in its order.
 #pragma once
 #include <string>
 #include <string_view>
@@ -11,50 +11,53 @@ namespace enginehost::linker {
 struct SearchPlace {
   enum class Kind { folder, cache };
   Kind kind = Kind::folder;
-  std::string directory;     // absolute; of a cache: its file
+  std::string directory;     // absolute; for a cache: its file
   std::string rule;          // "RUNPATH", "LD_LIBRARY_PATH", "ld.so.cache", "default"
-  std::string owner;         // the library whose path it is; "" = no library's
-  bool compiled_in = false;  // one of the loader's own default folders
+  std::string owner;         // the library whose path it is; "" = none
+  bool compiled_in = false;  // one of the loader's default folders
 
   std::string why() const;       // "RUNPATH of libfoo.so"
   std::string found_by() const;  // "RUNPATH of /a/libfoo.so"
-  // The folders of one path are one list, and so are the default ones.
+  // The folders of one path form one list, and so do the default ones.
   bool same_list(const SearchPlace& other) const { return rule == other.rule && owner == other.owner; }
 };
 
-// A library in the role of the one that needs another: itself, those that brought it in, innermost first, and
-// the program at the end.
+// A library that needs another, as a chain: itself, those that brought it in, innermost first, and finally
+// the program.
 struct Needer {
-  std::string_view path;  // of a string that outlives it
+  std::string_view path;  // view of a string that outlives it
   const binary::BinaryInfo* info = nullptr;
   bool is_program = false;
 };
 
-// Who says a path with tokens in it.
+// The owner of a path with tokens.
 struct Speaker {
-  std::string_view folder;  // $ORIGIN; "" = not known; of a string that outlives it
-  bool is_program = false;  // of LD_LIBRARY_PATH too
+  std::string_view folder;  // $ORIGIN; "" = unknown; view of a string that outlives it
+  bool is_program = false;  // also true for LD_LIBRARY_PATH
 };
 
-// The folder of a file, as a part of its path: "/" of "/x", "." of a name alone.
+// Returns the folder part of a file's path: "/" for "/x", "." for a plain name.
 std::string_view folder_of_file(std::string_view path);
 
-// glibc 2.36 elf/dl-load.c, _dl_map_object: RPATH of the needer, of those that brought it in and of the
-// program (only when the needer has no RUNPATH), LD_LIBRARY_PATH, the needer's RUNPATH ...
+// Returns the places specific to a library (glibc 2.36 elf/dl-load.c, _dl_map_object): RPATH of the needer,
+// of those that brought it in and of the program (only if the needer has no RUNPATH), LD_LIBRARY_PATH, the
+// needer's RUNPATH.
 std::vector<SearchPlace> glibc_own_places(const Machine& machine, const std::vector<Needer>& chain);
-// ... then for all alike ld.so.cache and the default folders (not those for a needer with DF_1_NODEFLIB).
+// Returns the places that follow for all libraries: ld.so.cache and the default folders (not for a needer
+// with DF_1_NODEFLIB).
 std::vector<SearchPlace> glibc_shared_places(const Machine& machine);
-// _dl_dst_substitute: $ORIGIN, $LIB and $PLATFORM, with braces or without, are replaced; what merely begins
-// like one ("$ORIGINAL") stays as it is. Empty when the whole element is useless: a token has no value, or a
-// program with raised rights may not use it.
+// Expands $ORIGIN, $LIB and $PLATFORM, with or without braces (_dl_dst_substitute). A text that merely begins
+// like a token ("$ORIGINAL") stays. Returns an empty text if the whole element is unusable: a token has no
+// value, or a program with raised rights may not use it.
 std::string expand_tokens(const Machine& machine, std::string_view text, const Speaker& speaker);
-// One element of a search path as glibc's fillin_rpath takes it, absolute; empty = it is left out.
+// Returns one element of a search path as glibc's fillin_rpath takes it, absolute; empty = left out.
 std::string folder_of_element(const Machine& machine, const std::string& element, const Speaker& speaker);
 
-// musl 1.2 ldso/dynlink.c, load_library: LD_LIBRARY_PATH, RUNPATH or RPATH (the same there) of the needer and
-// of all that brought it in, the default folders. There are no hwcaps folders and no cache.
+// Returns the places that musl searches (musl 1.2 ldso/dynlink.c, load_library): LD_LIBRARY_PATH, RUNPATH or
+// RPATH (the same for musl) of the needer and of all that brought it in, the default folders. There are no
+// hwcaps folders and no cache.
 std::vector<SearchPlace> musl_places(const Machine& machine, const std::vector<Needer>& chain);
-// musl serves these names itself: "libc.so.6" and "libpthread.so.0" never reach a search.
+// Returns true for names that musl provides itself: "libc.so.6" and "libpthread.so.0" are never searched for.
 bool served_by_musl(std::string_view name);
 
 }  // namespace enginehost::linker

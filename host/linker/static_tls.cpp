@@ -12,20 +12,20 @@
 namespace enginehost::linker {
 namespace {
 
-// What the libraries want that are not in the process yet, and who wants it.
+// The static TLS needed by libraries that are not loaded yet, and those libraries.
 struct Wanted {
   std::uint64_t bytes = 0;
   std::vector<const Object*> by;
-  bool certain = true;  // false: the flag alone says so
+  bool certain = true;  // false: known from the flag alone
 };
 
-// The C library is in every program from its start.
+// The C library is loaded in every program.
 bool is_loaded(const Object& object) {
   return object.found_by == "already loaded" || object.soname == "libc.so.6" ||
          object.soname.starts_with("ld-linux");
 }
 
-// Of the flags alone, which are known without reading on.
+// Returns the bytes by the flags alone, which are known without further reads.
 std::uint64_t flagged(const Closure& closure, bool loaded) {
   std::uint64_t bytes = 0;
   for (const Object& object : closure.objects)
@@ -48,8 +48,8 @@ Wanted wanted_by(const Closure& closure, const Reader& reader) {
   return wanted;
 }
 
-// The thread's own, TCB_ALIGNMENT: 64 by sysdeps/x86/nptl/pthreaddef.h, elsewhere nptl/descr.h's (arm64's
-// loader of 2.36 refuses more than 32; tests/linker asks it).
+// Returns the thread's own alignment, TCB_ALIGNMENT: 64 by sysdeps/x86/nptl/pthreaddef.h, elsewhere that of
+// nptl/descr.h (arm64's loader of 2.36 refuses more than 32; tested in tests/linker).
 std::uint64_t thread_alignment(const Closure& closure) {
   const bool is_x86 = std::any_of(closure.objects.begin(), closure.objects.end(), [](const Object& object) {
     return object.info != nullptr && (object.info->machine == "x86_64" || object.info->machine == "i386");
@@ -57,8 +57,9 @@ std::uint64_t thread_alignment(const Closure& closure) {
   return is_x86 ? 64 : 32;
 }
 
-// The block of a process is aligned to what the thread itself and all that was there at its start want (glibc
-// elf/dl-tls.c, _dl_determine_tlsoffset). At most: any library of the process may have been there.
+// Returns the largest possible alignment of the process's block: that of the thread and of everything loaded
+// at the start (glibc elf/dl-tls.c, _dl_determine_tlsoffset). Any library of the process may have been loaded
+// at the start.
 std::uint64_t most_alignment(const Closure& closure, const std::filesystem::path& program, Reader& reader) {
   std::uint64_t alignment = thread_alignment(closure);
   const auto take = [&](const binary::BinaryInfo* info) {
@@ -71,8 +72,8 @@ std::uint64_t most_alignment(const Closure& closure, const std::filesystem::path
   return alignment;
 }
 
-// glibc elf/dl-reloc.c, _dl_try_allocate_static_tls: whatever room there is, a library that wants it aligned
-// to more than the block is refused. True when it certainly is.
+// Refuses libraries that need a larger alignment than the block's, as glibc does whatever room is left
+// (elf/dl-reloc.c, _dl_try_allocate_static_tls). Returns true if the refusal is certain.
 bool judge_alignment(const Machine& machine, Reader& reader, const Wanted& wanted, Closure& closure) {
   const auto strictest =
       std::max_element(wanted.by.begin(), wanted.by.end(), [](const Object* one, const Object* other) {
@@ -86,7 +87,7 @@ bool judge_alignment(const Machine& machine, Reader& reader, const Wanted& wante
   diagnosis.with("file", closure.file)
       .with("library", (*strictest)->path, "relocations of static TLS")
       .with("alignment", std::to_string(alignment), "PT_TLS")
-      .with("most_alignment", std::to_string(most), "what the process holds");
+      .with("most_alignment", std::to_string(most), "libraries of the process");
   const bool never = wanted.certain && alignment > most;
   (never ? closure.refused : closure.doubts).push_back(std::move(diagnosis));
   return never;
@@ -103,8 +104,7 @@ Diagnosis reported(const char* code, const Closure& closure, const Wanted& wante
 
 std::uint64_t static_tls_reserve(const Machine& machine, std::string_view tunables) {
   constexpr std::uint64_t usual = 1664;
-  // Until 2.31 it was a number of the source (TLS_STATIC_SURPLUS), and a privileged program reads no
-  // tunables.
+  // Until 2.31 it was a constant (TLS_STATIC_SURPLUS), and a privileged program ignores tunables.
   if (machine.secure || (!machine.libc_version.empty() && compare_versions(machine.libc_version, "2.32") < 0))
     return usual;
   constexpr std::uint64_t usual_namespaces = 4, most_namespaces = 16, usual_optional = 512;
@@ -112,7 +112,7 @@ std::uint64_t static_tls_reserve(const Machine& machine, std::string_view tunabl
   std::uint64_t namespaces = tunable(tunables, "glibc.rtld.nns").value_or(usual_namespaces);
   if (namespaces < 1 || namespaces > most_namespaces) namespaces = usual_namespaces;
   const std::uint64_t optional = tunable(tunables, "glibc.rtld.optional_static_tls").value_or(usual_optional);
-  // LEGACY_TLS, which makes the usual sum the old number, is as large as one library's part.
+  // LEGACY_TLS, which makes the usual sum equal to the old constant, is as large as one library's part.
   return (namespaces - 1) * a_library + namespaces * a_library + optional + a_library;
 }
 
@@ -120,12 +120,13 @@ void judge_static_tls(const Machine& machine, const Request& request, Reader& re
   const std::uint64_t flags_say = flagged(closure, false);
   if (flags_say == 0) return;
   if (machine.libc == Libc::musl) {
-    // musl ldso/dynlink.c, do_relocs: TPOFF of what is no part of the program at its start is an error.
+    // musl ldso/dynlink.c, do_relocs: TPOFF for a library not loaded at the start is an error.
     const Wanted wanted = wanted_by(closure, reader);
     if (wanted.bytes == 0) return;
     Diagnosis diagnosis = reported("EH-L29", closure, wanted);
-    diagnosis.with("problem",
-                   "it wants static thread-local storage, which musl gives no library opened later");
+    diagnosis.with(
+        "problem",
+        "it needs static thread-local storage, which musl gives only to libraries loaded at program start");
     (wanted.certain ? closure.refused : closure.doubts).push_back(std::move(diagnosis));
     return;
   }
@@ -136,13 +137,13 @@ void judge_static_tls(const Machine& machine, const Request& request, Reader& re
   });
   if (aligned && judge_alignment(machine, reader, wanted_by(closure, reader), closure)) return;
   const std::uint64_t reserve = static_tls_reserve(machine, request.tunables);
-  // What the process holds may have been there at its start, or have drawn on the same reserve.
+  // Loaded libraries may have been there at the start, or have used the same reserve.
   const std::uint64_t drawn = std::min(reserve, flagged(closure, true));
   if (flags_say <= reserve - drawn) return;
   const Wanted wanted = wanted_by(closure, reader);
   if (wanted.bytes <= reserve - drawn) return;
   const bool never =
-      // What rounding to the alignment adds is free as well.
+      // Padding of the block to its alignment is also available.
       wanted.certain && wanted.bytes > reserve + most_alignment(closure, machine.program, reader) - 1;
   Diagnosis diagnosis = reported("EH-L19", closure, wanted);
   diagnosis.with("reserve", std::to_string(reserve), "GLIBC_TUNABLES");

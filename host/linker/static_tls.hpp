@@ -1,4 +1,4 @@
-// Static thread-local storage: what the libraries of a closure want of it, and what a process has.
+// Static thread-local storage: what the libraries of a closure need and what a process has.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -8,16 +8,16 @@
 
 namespace enginehost::linker {
 
-// The bytes that glibc quarantines at the start of a process for libraries opened later (elf/dl-tls.c,
-// _dl_tls_static_surplus_init): 1664, or what the tunables glibc.rtld.nns and
-// glibc.rtld.optional_static_tls make of it.
+// Returns the bytes that glibc reserves at the start of a process for libraries opened later (elf/dl-tls.c,
+// _dl_tls_static_surplus_init): 1664, or the result of the tunables glibc.rtld.nns and
+// glibc.rtld.optional_static_tls.
 std::uint64_t static_tls_reserve(const Machine& machine, std::string_view tunables);
 
-// Adds to the closure: refused (EH-L19) when what it wants cannot fit whatever the process holds, a doubt
-// when it may not. musl has no reserve at all: refused (EH-L29).
+// Adds to the closure: refused (EH-L19) if its needs exceed the reserve in any process, a doubt if they may.
+// musl has no reserve: refused (EH-L29).
 void judge_static_tls(const Machine& machine, const Request& request, Reader& reader, Closure& closure);
 
-// GLIBC_TUNABLES as this process was started with it, "" = not set. Read once; any thread.
+// Returns GLIBC_TUNABLES at the start of this process, "" = not set. Read once. Thread safety: any thread.
 const std::string& loader_tunables_at_start();
 
 }  // namespace enginehost::linker

@@ -21,13 +21,12 @@ namespace {
 struct Definition {
   std::size_t member = 0;    // index of the library
   std::string_view version;  // "" = none: serves every version
-  bool hidden = false;       // f@V1: serves only those who ask for V1
-  bool first = false;  // of the library's first version: serves those who ask for none, even when hidden
+  bool hidden = false;       // f@V1: serves only references to V1
+  bool first = false;  // of the library's first version: serves references without a version, even if hidden
 };
 
-// Whether the definition serves a reference: glibc elf/dl-lookup.c, check_match (a library without any
-// versions that is asked for one by its name is told of before, by versions.cpp); musl ldso/dynlink.c,
-// gnu_lookup.
+// Returns whether the definition serves a reference: glibc elf/dl-lookup.c, check_match; musl ldso/dynlink.c,
+// gnu_lookup. versions.cpp has already reported a library without versions from which one is needed.
 bool serves(Libc libc, const Definition& definition, std::string_view wanted) {
   if (libc == Libc::musl) return !definition.hidden;
   if (definition.version.empty()) return true;
@@ -35,8 +34,8 @@ bool serves(Libc libc, const Definition& definition, std::string_view wanted) {
   return !definition.hidden || definition.first;
 }
 
-// Libraries that look for their symbols in the same ones: a library that was opened, with all that it brought
-// in (dlopen with RTLD_LOCAL). What else the process holds may serve them or not.
+// Libraries that look for their symbols in the same libraries: an opened library with everything it brought
+// in (dlopen with RTLD_LOCAL). Other libraries of the process may serve them or not.
 struct Scope {
   std::vector<std::size_t> importers;
   std::unordered_set<std::size_t> members;
@@ -109,7 +108,7 @@ class SymbolPass {
     return all;
   }
 
-  // The libraries that do not get all that they need.
+  // Returns the libraries that lack a needed library.
   std::unordered_set<std::string_view> lacking_a_library() const {
     std::unordered_set<std::string_view> lacking;
     for (const Missing& missing : closure_.missing) lacking.insert(missing.needed_by);
@@ -135,7 +134,7 @@ class SymbolPass {
   }
 
   void check(const Scope& scope) {
-    // Only what is asked for is remembered of the exports: an engine exports a hundred thousand names.
+    // Only needed exports are stored, because an engine exports a hundred thousand names.
     Definitions definitions;
     for (const std::size_t importer : scope.importers)
       if (of_object_[importer] != nullptr)
@@ -174,7 +173,7 @@ class SymbolPass {
     }
     UndefinedSymbol undefined{
         symbol.name, symbol.version, symbol.library, importer, !found.empty(), symbol.variable, {}};
-    // What is not there, and told as that, may be what offers it.
+    // A library already reported as missing may export the symbol.
     if (lender == nullptr && !scope.whole) return;
     if (lender == nullptr) {
       findings_.undefined.push_back(std::move(undefined));
@@ -194,8 +193,8 @@ class SymbolPass {
   SymbolFindings findings_;
 };
 
-// The program whose extensions use such names: its own executable exports them (Node-API, Python's, R's,
-// Lua's C interfaces and the like).
+// Returns the program whose extensions use such names: its executable exports them (the C interfaces of
+// Node-API, Python, R, Lua and others).
 std::string_view offered_by_program(std::string_view name) {
   struct Family {
     std::string_view prefix, program;
@@ -212,8 +211,7 @@ std::string_view offered_by_program(std::string_view name) {
   return {};
 }
 
-// The loader names the version of a symbol only when it was linked with one, whether the name is there or
-// not.
+// The loader names a symbol's version only if it was linked with one, whether the name exists or not.
 const char* code_of(const UndefinedSymbol& symbol) {
   if (!symbol.lent_by.empty()) return "EH-L12";
   if (symbol.other_version || !symbol.version.empty()) return "EH-L15";

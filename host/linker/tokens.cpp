@@ -12,7 +12,7 @@ bool continues_a_name(char c) {
   return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-// How many characters after the '$' are that token; 0 = it is none.
+// Returns the length of that token after the '$'; 0 = another text.
 std::size_t length_of_token(std::string_view after_dollar, std::string_view name) {
   const bool braces = after_dollar.starts_with('{');
   const std::string_view text = after_dollar.substr(braces ? 1 : 0);
@@ -22,8 +22,8 @@ std::size_t length_of_token(std::string_view after_dollar, std::string_view name
   return !rest.empty() && continues_a_name(rest.front()) ? 0 : name.size();
 }
 
-// Whether it lies in a folder that is compiled into the loader, or below one, once "." and ".." are folded as
-// text.
+// Returns whether the folder is one of the loader's compiled-in folders, or below one, after removing "." and
+// ".." from the text.
 bool is_trusted(const Machine& machine, const std::string& folder) {
   const std::string normal = path_text((path_of(folder) / "").lexically_normal());
   return std::any_of(machine.default_directories.begin(), machine.default_directories.end(),
@@ -59,8 +59,8 @@ std::string expand_tokens(const Machine& machine, std::string_view text, const S
     }
     const std::size_t end = i + 1 + length;
     if (match == &origin && machine.secure) {
-      // Who starts the program can choose where it lies (a hard link), but nothing else of what it says: with
-      // raised rights $ORIGIN stands first and alone, and what a program makes of it must be the system's.
+      // A user who starts the program can choose its folder (a hard link), but not the rest of the path. With
+      // raised rights $ORIGIN must therefore come first and alone, and the result must be a system folder.
       if (i != 0 || (end < text.size() && text[end] != '/')) return {};
       from_program = speaker.is_program;
     }

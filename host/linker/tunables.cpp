@@ -7,7 +7,7 @@
 
 namespace enginehost::linker {
 
-// glibc reads decimal, 0x and 0 numbers (elf/dl-minimal.c, _dl_strtoul); the last mention of a name counts.
+// glibc reads decimal, 0x and 0 numbers (elf/dl-minimal.c, _dl_strtoul); the last assignment counts.
 std::optional<std::uint64_t> tunable(std::string_view tunables, std::string_view name) {
   std::optional<std::uint64_t> value;
   for (const std::string& entry : split(tunables, ':')) {

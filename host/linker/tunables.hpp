@@ -1,4 +1,4 @@
-// GLIBC_TUNABLES, the settings that a program is started with for its C library.
+// GLIBC_TUNABLES, the C library's settings at program start.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -6,7 +6,8 @@
 
 namespace enginehost::linker {
 
-// The number that the text gives this name; the last mention counts. Absent = not set, or no number.
+// Returns the number that the text assigns to this name; the last assignment counts. Absent = not set, or no
+// number.
 std::optional<std::uint64_t> tunable(std::string_view tunables, std::string_view name);
 
 }  // namespace enginehost::linker

@@ -19,7 +19,7 @@ std::string unsupported_setting(const Machine& machine, const UnsupportedLoaderS
   if (machine.libc != Libc::glibc || machine.secure) return {};
   if (!loader_settings.audit.empty()) return "LD_AUDIT";
   if (sets(loader_settings.tunables, "glibc.cpu.hwcaps")) return "glibc.cpu.hwcaps in GLIBC_TUNABLES";
-  // Counts for the folders that glibc before 2.37 looks into (elf/dl-hwcaps.c).
+  // It affects the hwcaps folders of glibc before 2.37 (elf/dl-hwcaps.c).
   if (machine.legacy_hwcaps.empty()) return {};
   if (!loader_settings.hwcap_mask.empty()) return "LD_HWCAP_MASK";
   if (sets(loader_settings.tunables, "glibc.cpu.hwcap_mask")) return "glibc.cpu.hwcap_mask in GLIBC_TUNABLES";

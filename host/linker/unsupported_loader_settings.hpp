@@ -1,4 +1,4 @@
-// What changes a loader's search in ways that are not followed here.
+// Loader settings that change the search in ways that EngineHost does not model.
 #pragma once
 #include <string>
 
@@ -6,19 +6,19 @@
 
 namespace enginehost::linker {
 
-// What a program is started with, "" = not set.
+// The settings at program start, "" = not set.
 struct UnsupportedLoaderSettings {
   std::string audit;       // LD_AUDIT
   std::string tunables;    // GLIBC_TUNABLES
   std::string hwcap_mask;  // LD_HWCAP_MASK
 };
 
-// The variable or tunable that may lead this machine's loader to other files than the search says, "" = none:
-// an audit library may name any file, and what is masked of the processor changes which folders for better
-// processors are looked into. Only loading tells then.
+// Returns the variable or tunable because of which this machine's loader may find other files, "" = none. An
+// audit library may name any file; a masked processor feature changes which hwcaps folders are searched. Only
+// loading can decide then.
 std::string unsupported_setting(const Machine& machine, const UnsupportedLoaderSettings& loader_settings);
 
-// As this process was started. Any thread.
+// Returns the settings at the start of this process. Thread safety: any thread.
 UnsupportedLoaderSettings loader_settings_at_start();
 
 }  // namespace enginehost::linker

@@ -33,30 +33,30 @@ bool older_glibc(const Machine& machine, std::string_view release) {
          compare_versions(machine.libc_version, release) < 0;
 }
 
-// Of numbers or'ed together: what all of them are multiples of.
+// Largest power of two that divides every value in the OR.
 std::uint64_t lowest_bit(std::uint64_t bits) { return bits & (~bits + 1); }
 
-// The alignment of the segments, when this machine's loader cannot map them by it. _dl_map_object_from_fd:
-// glibc 2.35 and newer ask only that address and offset differ by whole pages ("ELF load command
-// address/offset not page-aligned"); until 2.34 p_align itself must be a multiple of the page ("alignment not
-// page-aligned"), and they must differ by a multiple of it ("address/offset not properly aligned"). musl's
-// map_library asks nothing and maps the wrong bytes: 2.35's rule tells when.
-// None asks whether code and data share one of the machine's larger pages, where the code could not be run.
+// Returns the alignment of the segments if this machine's loader cannot map them (_dl_map_object_from_fd).
+// glibc 2.35 and newer require that address and offset differ by whole pages ("ELF load command
+// address/offset not page-aligned"). glibc until 2.34 requires that p_align is a multiple of the page size
+// ("alignment not page-aligned"), and that they differ by a multiple of p_align ("address/offset not properly
+// aligned"). musl's map_library checks nothing and maps wrong bytes where 2.35's rule fails. No loader checks
+// whether code and data share a larger page, where the code could not run.
 std::optional<std::uint64_t> unmappable_alignment(const Machine& machine, const binary::BinaryInfo& info) {
   const std::uint64_t within_page = machine.page_size - 1;
   if (!info.has_load) return std::nullopt;
   if ((info.load_distances & within_page) != 0) return lowest_bit(info.load_distances);
   if (machine.page_size > 4096 && info.shared_page != 0 && info.shared_page <= machine.page_size)
     return info.shared_page / 2;
-  // Asked last: a release takes longer to compare than all the rest.
+  // Last, because comparing releases takes longer than the other checks.
   const bool less_than_page = (info.load_alignments & within_page) != 0;
   if ((!less_than_page && !info.breaks_own_alignment) || !older_glibc(machine, "2.35")) return std::nullopt;
   return lowest_bit(less_than_page ? info.load_alignments : info.load_distances);
 }
 
-// glibc sysdeps/gnu/ldsodefs.h, VALID_ELF_ABIVERSION: 0, or of the GNU ABI one below LIBC_ABI_MAX, which
-// counts the lines of libc-abis that hold for the architecture: UNIQUE for all, IFUNC for some (RISC-V since
-// 2.33), ABSOLUTE for all since 2.28. musl does not look at it.
+// glibc sysdeps/gnu/ldsodefs.h, VALID_ELF_ABIVERSION: 0, or for the GNU ABI any number below LIBC_ABI_MAX.
+// LIBC_ABI_MAX counts the lines of libc-abis for the architecture: UNIQUE for all, IFUNC for some (RISC-V
+// since 2.33), ABSOLUTE for all since 2.28. musl does not check it.
 bool knows_abi_version(const Machine& machine, const binary::BinaryInfo& info) {
   if (info.abi_version == 0 || machine.libc == Libc::musl) return true;
   if (info.os_abi != "GNU/Linux") return false;
@@ -92,14 +92,14 @@ std::optional<Refusal> refusal_of(const Machine& machine, const binary::BinaryIn
     const bool class_differs = machine.bits != 0 && info.bits != machine.bits;
     if (class_differs || (!machine.architecture.empty() && info.machine != machine.architecture)) {
       Refusal refusal = other_machine(machine, info, path, direct, class_differs);
-      // A direct open has no next place to look at. musl has no such check at all and loads the file, which
-      // is worse.
+      // A direct open has no further place to search. musl has no such check and loads the file, which is
+      // worse.
       refusal.fatal = direct || machine.libc == Libc::musl;
       return refusal;
     }
   }
   if (!info.problems.empty()) {
-    // The linker script libc.so of a development package is what a library built for musl meets on glibc.
+    // A library built for musl finds the linker script libc.so of a development package on glibc.
     return Refusal{short_reason(info.problems.front(), info), true, info.problems.front()};
   }
   if (!knows_abi_version(machine, info)) {
@@ -115,7 +115,7 @@ std::optional<Refusal> refusal_of(const Machine& machine, const binary::BinaryIn
     refusal.diagnosis.with("file", path)
         .with("problem", "misaligned", "program headers")
         .with("alignment", std::to_string(*alignment));
-    // Less than any page: it is not another page size that it was built for.
+    // A smaller alignment does not come from another page size.
     if (*alignment >= 4096) refusal.diagnosis.with("page_size", std::to_string(machine.page_size));
     return refusal;
   }

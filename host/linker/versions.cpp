@@ -25,8 +25,9 @@ bool is_systems_own(const Object& object) {
          object.found_by == "already loaded";
 }
 
-// Missing or refused, or the loader, which is in every process.
-bool catalog_warnings(const Closure& closure, const Object& needer, const std::string& name) {
+// Returns whether the library is missing or refused, which is reported elsewhere, or is the loader, which
+// every process has.
+bool is_reported_elsewhere(const Closure& closure, const Object& needer, const std::string& name) {
   return name.starts_with("ld-") || name.starts_with("ld64.") ||
          std::any_of(closure.missing.begin(), closure.missing.end(),
                      [&](const Missing& one) { return one.name == name; }) ||
@@ -34,8 +35,8 @@ bool catalog_warnings(const Closure& closure, const Object& needer, const std::s
                      [&](const Rejected& one) { return one.name == name || one.path == needer.path; });
 }
 
-// glibc ends the process over versions of a library that nobody needs (elf/dl-version.c, the assertion
-// `needed != NULL'), unless the program happens to hold one of that name.
+// glibc aborts for needed versions of a library that no library needs (elf/dl-version.c, the assertion
+// `needed != NULL'), unless the program has one of that name.
 void reject_unneeded(Closure& closure, const Object& needer, const std::string& library) {
   Diagnosis diagnosis = diagnose("EH-F08");
   diagnosis.with("file", needer.path)
@@ -44,15 +45,14 @@ void reject_unneeded(Closure& closure, const Object& needer, const std::string& 
       {needer.name, needer.path, needer.needed_by, "damaged", true, std::move(diagnosis)});
 }
 
-// Whether glibc makes a table of the versions of its symbols (elf/dl-version.c, l_versyms): for that the file
+// Returns whether glibc makes a table of the file's symbol versions (elf/dl-version.c, l_versyms); the file
 // must name some.
 bool has_versions(const binary::BinaryInfo& info) {
   return info.has_version_symbols && (info.has_version_definitions || !info.version_needs.empty());
 }
 
-// A symbol asked for with a version of this very library, which has it but has no versions at all: glibc ends
-// the process (elf/dl-lookup.c, the assertion in check_match). A symbol that it does not have is looked for
-// elsewhere.
+// Returns whether a needed symbol is in the library, but the library has no versions: glibc aborts then
+// (elf/dl-lookup.c, the assertion in check_match). A symbol that it does not have is looked up elsewhere.
 bool takes_unversioned(const Reader& reader, const Object& needer, const binary::VersionNeed& need,
                        const Object& server) {
   const auto asked = binary::read_symbols(reader.on_disk(needer.path));
@@ -65,9 +65,9 @@ bool takes_unversioned(const Reader& reader, const Object& needer, const binary:
                      [&](const binary::Symbol& symbol) { return names.contains(symbol.name); });
 }
 
-// DT_RELR. A C library that does not know it (glibc before 2.36, musl before 1.2.4) leaves the library
-// unrelocated without a word. glibc since then refuses one that asks for versions of its C library but not
-// for the mark GLIBC_ABI_DT_RELR, by which an older one would have refused it (elf/dl-version.c, the end of
+// DT_RELR: a C library that does not support it (glibc before 2.36, musl before 1.2.4) silently leaves the
+// library unrelocated. Newer glibc refuses a library that needs versions of the C library but not the mark
+// GLIBC_ABI_DT_RELR, by which an older glibc would have refused it (elf/dl-version.c, the end of
 // _dl_check_map_versions).
 void judge_packed_relocations(const Machine& machine, const Object& object, Closure& closure) {
   const binary::BinaryInfo& info = *object.info;
@@ -78,7 +78,7 @@ void judge_packed_relocations(const Machine& machine, const Object& object, Clos
   Diagnosis diagnosis = diagnose("EH-L10");
   diagnosis.with("file", closure.file).with("required_by", object.path, "DT_RELR");
   if (!machine.libc_version.empty() && compare_versions(machine.libc_version, since) < 0) {
-    // What is marked is told of with the mark that this C library does not have.
+    // A marked library is reported through its missing version.
     if (glibc && marked) return;
     diagnosis.with("needs", (glibc ? "glibc " : "musl ") + since).with("have", machine.libc_version);
     closure.refused.push_back(std::move(diagnosis));
@@ -125,16 +125,17 @@ void check_versions(const Machine& machine, const Reader& reader,
       if (!glibc) continue;
       const auto found = serving.find(need.library);
       if (found == serving.end()) {
-        if (!catalog_warnings(closure, object, need.library)) reject_unneeded(closure, object, need.library);
+        if (!is_reported_elsewhere(closure, object, need.library))
+          reject_unneeded(closure, object, need.library);
         continue;
       }
       const auto index = static_cast<std::size_t>(found->second);
       const Object& server = closure.objects[index];
       const binary::BinaryInfo* library = server.info;
       if (library == nullptr) continue;
-      // A library without any definitions serves all versions (the loader only remarks on it) ...
+      // A library without any definitions serves all versions (the loader only warns) ...
       if (!library->has_version_definitions) {
-        // ... as long as it has a table of its symbols' versions.
+        // ... as long as it has a table of symbol versions.
         if (!has_versions(*library) && takes_unversioned(reader, object, need, server))
           closure.versions.push_back({need.version, need.library, server.path, object.path, false, {}, true});
         continue;

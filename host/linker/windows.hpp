@@ -1,7 +1,7 @@
-// Where the Windows loader would look, and what it would find: the closure of a DLL over a described machine.
-// Nothing is loaded; it runs on any system. The rules are those of Microsoft's page "Dynamic-link library
-// search order" and of "LoadLibraryExW function"; where those are silent, what Wine's loader does
-// (tests/windows holds both against each other; Windows itself was not asked).
+// The closure of a DLL on a described Windows machine: where the loader would search, and what it would find.
+// Nothing is loaded; the code runs on any system. The rules are those of Microsoft's pages "Dynamic-link
+// library search order" and "LoadLibraryExW function", and of Wine's loader where those are silent.
+// tests/windows compares this code with Wine; it was not compared with Windows.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -15,7 +15,7 @@
 
 namespace enginehost::linker {
 
-// Flags of LoadLibraryExW. `load_flags` are those our loader uses.
+// Flags of LoadLibraryExW. `load_flags` are those that EngineHost's loader uses.
 enum WindowsFlags : std::uint32_t {
   altered_search_path = 0x8,
   search_dll_load_dir = 0x100,
@@ -26,44 +26,44 @@ enum WindowsFlags : std::uint32_t {
   load_flags = search_dll_load_dir | search_default_dirs,
 };
 
-// A Windows machine as a value. Folders are written as Windows does ("C:\\Windows"), or as a path of this
-// machine when they begin with '/': a build that is looked at on Linux lies in such a folder.
+// A Windows machine as a value. Folders are written as on Windows ("C:\\Windows"), or as paths of this
+// machine if they begin with '/', for a build that is checked on Linux.
 struct WindowsMachine {
   std::string architecture = "x86_64";           // of the process
-  std::map<char, std::filesystem::path> drives;  // 'C' -> the folder that stands for C:\.
-  std::string application_directory;             // of the program; "" = not known, not searched
-  std::string system_directory;                  // C:\Windows\System32; "" = no Windows tree to look into
+  std::map<char, std::filesystem::path> drives;  // 'C' -> the folder for C:\.
+  std::string application_directory;             // of the program; "" = unknown, not searched
+  std::string system_directory;                  // C:\Windows\System32; "" = no Windows folder to search
   std::string system16_directory;                // C:\Windows\System
   std::string windows_directory;                 // C:\Windows
   std::string current_directory;
   std::string dll_directory;                   // SetDllDirectory
   std::vector<std::string> added_directories;  // AddDllDirectory
   std::vector<std::string> path;               // PATH, split
-  std::uint32_t default_flags = 0;             // SetDefaultDllDirectories; 0 = was not called
+  std::uint32_t default_flags = 0;             // SetDefaultDllDirectories; 0 = not called
   bool safe_search = true;                     // SafeDllSearchMode
-  // Names served by the system whatever lies in the folders, in lower case (registry: Session
+  // Names that the system serves whatever is in the folders, in lower case (registry: Session
   // Manager\KnownDLLs).
   std::vector<std::string> known_dlls;
-  // Parts of Windows and drivers that are taken to be there though no file is described; with a Windows tree:
-  // none.
+  // Assume that parts of Windows and drivers exist although no file is described. Set only without a Windows
+  // folder.
   bool assume_system = false;
   std::vector<LoadedLibrary>
-      loaded;  // `soname` is the file name; the program itself too, for those that import it
+      loaded;  // `soname` is the file name; includes the program, for libraries that import it
 };
 
 struct WindowsRequest {
-  std::string file;                    // a path as of WindowsMachine
+  std::string file;                    // a path as in WindowsMachine
   std::vector<std::string> preloaded;  // opened before it, in this order, by the same flags
   std::uint32_t flags = load_flags;
-  std::vector<std::string> may_be_missing;  // names, in any case
+  std::vector<std::string> may_be_missing;  // names, in either case
 };
 
-// How a name is served that no file has to be found for.
+// How a name is served without a file.
 enum class SystemName {
   no,
-  api_set,          // api-ms-win-*, ext-ms-*: contracts that the system maps to whatever implements them
+  api_set,          // api-ms-win-*, ext-ms-*: contracts that the system maps to an implementation
   windows,          // a part of Windows itself
-  redistributable,  // Microsoft's Visual C++ runtime: part of no Windows, but of most machines
+  redistributable,  // Microsoft's Visual C++ runtime: not part of Windows, but on most machines
   driver,           // comes with a graphics driver: nvcuda.dll
 };
 SystemName system_name(std::string_view name);
@@ -76,38 +76,38 @@ struct WindowsPlace {
 std::vector<WindowsPlace> windows_places(const WindowsMachine& machine, std::uint32_t flags,
                                          const std::string& dll);
 
-// The described machine's folder or file on this machine; empty when the drive is not described. Upper and
-// lower case are taken as one.
+// Returns a folder or file of the described machine as a path on this machine, ignoring case; empty if the
+// drive is not described.
 std::filesystem::path on_disk(const WindowsMachine& machine, std::string_view path, ForeignReader& reader);
 
-// Beside what a Closure says anyway.
+// A Closure with facts that only Windows has.
 struct WindowsClosure {
   Closure closure;  // Object::found_by: "request", "preloaded", "already loaded", "known DLL", "API set",
-                    // "part of Windows", or WindowsPlace::why. Names that no file serves have an empty path
+                    // "part of Windows", or WindowsPlace::why. Names without a file have an empty path
   std::vector<Missing> delayed;  // delay-loaded DLLs that would not be found at their first use
-  // Names that are taken to be there, but are no part of Windows.
+  // Names that are assumed to exist but are no part of Windows.
   std::vector<std::string> redistributable, driver;
 };
 
-// Breadth first, each base name once, as the loader keeps its list of modules. Manifests (side-by-side
-// assemblies) and
-// ".local" redirection are not followed: that they may change the answer is told as a warning (EH-W12).
+// Builds the closure breadth first, each base name once, like the loader's list of modules. Manifests
+// (side-by-side assemblies) and ".local" redirection are not followed; a warning (EH-W12) says that they may
+// change the result.
 WindowsClosure close_windows(const WindowsMachine& machine, const WindowsRequest& request,
                              ForeignReader& reader);
 
-// The functions that DLLs of the closure import from others of it which do not export them (EH-W03: file,
-// path, library, symbol..., required_by), in load order. DLLs without a file are taken to be whole. Reads all
-// symbol tables once: some 10 ms for a large engine.
+// Returns the functions that the named DLL of the closure does not export (EH-W03: file, path, library,
+// symbol..., required_by), in load order. DLLs without a file are assumed to be complete. Reads all symbol
+// tables once: some 10 ms for a large engine.
 std::vector<Diagnosis> missing_functions(const WindowsMachine& machine, const WindowsClosure& closure,
                                          ForeignReader& reader);
 
-// Worst first; empty when it loads:
+// Returns the closure's problems as diagnoses, worst first; empty if it loads:
 //   EH-W01  missing                  file, library..., needed_by, chain..., searched...
-//   EH-W02  there but not looked at  file, library, needed_by, present_at..., searched...
+//   EH-W02  present but not searched file, library, needed_by, present_at..., searched...
 //   EH-W04  another machine, not a DLL, or damaged  file, problem, built_for, machine, library, needed_by
 // Warnings in Closure::warnings:
-//   EH-W06  an MSVC runtime older than the toolset   library, path, found, required, required_by
-//   EH-W07  would be taken from elsewhere by a search that is not ours  library, path, wanted
+//   EH-W06  MSVC runtime older than the toolset      library, path, found, required, required_by
+//   EH-W07  another search would find another file   library, path, wanted
 //   EH-W08  delay-loaded and missing                 library..., needed_by, searched...
 //   EH-W12  a manifest that names an assembly        file, assembly
 std::vector<Diagnosis> diagnose_windows(const WindowsClosure& closure);

@@ -9,24 +9,24 @@
 namespace enginehost::linker {
 namespace {
 
-// The machines a process takes DLLs of ("PE Format", machine types; "Arm64X PE files").
+// Returns whether a process accepts DLLs of that machine ("PE Format", machine types; "Arm64X PE files").
 bool machine_fits(std::string_view process, std::string_view dll) {
   if (process == "aarch64") return dll == "aarch64" || dll == "arm64x";
   if (process == "arm64ec") return dll == "arm64ec" || dll == "arm64x" || dll == "x86_64";
   return dll == process;
 }
 
-// Whether the search goes on behind a file of that machine: it does where the same system runs such programs
-// too (STATUS_IMAGE_MACHINE_TYPE_MISMATCH); any other machine is a bad image, which ends it. Seen with Wine's
-// loader for x86-64 (search_dll_file in its dlls/ntdll/loader.c, tests/windows); Microsoft's pages are
-// silent, and Windows itself was not asked.
+// Returns whether the search continues after a file of that machine. It does if the system also runs such
+// programs (STATUS_IMAGE_MACHINE_TYPE_MISMATCH); any other machine is a bad image, which ends the search.
+// Seen with Wine's loader for x86-64 (search_dll_file in its dlls/ntdll/loader.c, tests/windows). Microsoft's
+// pages do not say, and it was not tested on Windows.
 bool machine_is_passed_over(std::string_view process, std::string_view dll) {
   if (process == "x86_64") return dll == "i386";
   if (process == "i386") return dll == "x86_64";
   return dll == "x86_64" || dll == "i386" || dll == "arm";
 }
 
-// As far as text tells.
+// Compares the text only.
 bool same_path(std::string left, std::string right) {
   for (std::string* path : {&left, &right}) std::replace(path->begin(), path->end(), '/', '\\');
   return to_lower(left) == to_lower(right);
@@ -57,8 +57,8 @@ class WindowsClosureWalk {
   Closure& closure() { return result_.closure; }
   const Object& object(int index) const { return result_.closure.objects[static_cast<std::size_t>(index)]; }
 
-  // A name is served by whatever has it; a whole path by that file alone, so that two engines may have
-  // plugins of one name ("LoadLibraryExW function": lpLibFileName). What is preloaded is wanted by its name.
+  // A name is served by any loaded file of that name; a whole path by that file alone, so two engines may
+  // have plugins of one name ("LoadLibraryExW function": lpLibFileName). Preloaded DLLs are needed by name.
   bool serves(const std::string& path, std::string_view found_by) const {
     const auto module = modules_.find(module_name(path));
     if (module == modules_.end()) return false;
@@ -91,8 +91,8 @@ class WindowsClosureWalk {
   void bring_needs(int index, const std::string& root) {
     const binary::BinaryInfo* info = object(index).info;
     if (info == nullptr) return;
-    // All needs, also those further down, are searched with the flags and the folder of the DLL that is
-    // loaded; only /DEPENDENTLOADFLAG gives a DLL a search of its own.
+    // All needs, also indirect ones, are searched with the flags and the folder of the DLL being loaded. Only
+    // /DEPENDENTLOADFLAG gives a DLL a search of its own.
     const std::uint32_t own = info->pe->dependent_load_flags;
     const std::vector<WindowsPlace> places =
         windows_places(machine_, own != 0 ? own : request_.flags, own != 0 ? object(index).path : root);
@@ -160,7 +160,7 @@ class WindowsClosureWalk {
     return true;
   }
 
-  // Whether the file is not taken; it is then among the rejected.
+  // Returns whether the file is refused, and records it as rejected.
   bool refuse(const std::string& name, const std::string& path, int parent,
               const Result<binary::BinaryInfo>& read, bool direct) {
     Rejected rejected{name, path, parent >= 0 ? object(parent).path : std::string(), "", true, {}};
@@ -227,15 +227,15 @@ class WindowsClosureWalk {
     return !folder.empty() && reader_.folder_exists(folder);
   }
 
-  // The delay-load helper calls LoadLibraryExW(name, NULL, 0) ("Understand the helper function"), when
-  // everything else is loaded: what is loaded by then serves.
+  // The delay-load helper calls LoadLibraryExW(name, NULL, 0) ("Understand the helper function") after
+  // everything else is loaded, so loaded DLLs serve the name.
   void look_up_delayed(int index) {
     if (object(index).info == nullptr) return;
     const std::vector<WindowsPlace> places = windows_places(machine_, 0, object(index).path);
     for (const std::string& name : object(index).info->delayed) {
       const std::string module = module_name(name);
-      // A name like NODE.EXE means the program that loads the DLL, whatever it is called (a hook of its own
-      // helper).
+      // A name like NODE.EXE means the loading program, whatever its name is (through its own delay-load
+      // hook).
       if (module.ends_with(".exe") || system_name(module) == SystemName::api_set || is_known(module) ||
           modules_.count(module) != 0)
         continue;

@@ -28,7 +28,7 @@ class Warnings {
   }
 
  private:
-  // What a search that is not ours, with the program's default order, would take (Ollama, cuDNN's
+  // Warns of a file that a search with the program's default order would find instead (Ollama, cuDNN's
   // zlibwapi.dll).
   void warn_of_other_copies(const Object& one) {
     if (one.found_by == "already loaded" || one.parent < 0) return;
@@ -38,7 +38,7 @@ class Warnings {
       const std::filesystem::path file = on_disk(machine_, path, reader_);
       if (file.empty()) continue;
       if (file == on_disk(machine_, one.path, reader_)) return;
-      // A driver's own store is no rival: its copies are meant for the driver.
+      // Copies in a driver's store are for the driver only.
       if (to_lower(path).find("\\driverstore\\") != std::string::npos) continue;
       result_.closure.warnings.push_back(std::move(diagnose("EH-W07")
                                                        .with("library", one.name)
@@ -48,7 +48,7 @@ class Warnings {
     }
   }
 
-  // A runtime may not be older than the toolset: "C++ binary compatibility between Visual Studio versions".
+  // A runtime must not be older than the toolset: "C++ binary compatibility between Visual Studio versions".
   void warn_of_old_runtime(const Object& one) {
     if (system_name(module_name(one.path)) != SystemName::redistributable) return;
     const auto resources = binary::pe_resources(on_disk(machine_, one.path, reader_));
@@ -129,7 +129,7 @@ std::vector<Diagnosis> diagnose_windows(const WindowsClosure& all) {
   std::vector<Diagnosis> found;
   for (const Rejected& file : closure.rejected)
     if (file.fatal) found.push_back(file.diagnosis);
-  // What was passed over matters only where nothing was found in its place.
+  // A skipped file matters only if nothing was found instead.
   for (const Rejected& file : closure.rejected)
     if (!file.fatal &&
         std::any_of(closure.missing.begin(), closure.missing.end(), [&](const Missing& missing) {

@@ -9,11 +9,11 @@
 namespace enginehost::linker {
 namespace {
 
-// Libraries of System32 that every Windows 10 and 11 for 64-bit processors has and that programs import,
-// sorted: the "DLL" rows of Microsoft's reference pages and what Wine's dlls folder has of the same system. A
-// fresh System32 has thousands. The N editions lack those that play media (mf.dll, mfplat.dll,
-// mfreadwrite.dll, wmvcore.dll and the like) until Microsoft's Media Feature Pack is installed. Not here:
-// what a redistributable, a driver or an optional feature brings.
+// Libraries in System32 of every 64-bit Windows 10 and 11 that programs import, sorted: the "DLL" rows of
+// Microsoft's reference pages and the matching part of Wine's dlls folder. A fresh System32 has thousands.
+// The N editions lack those for media (mf.dll, mfplat.dll, mfreadwrite.dll, wmvcore.dll and others) until
+// Microsoft's Media Feature Pack is installed. Libraries of a redistributable, a driver or an optional
+// feature are not listed.
 constexpr std::string_view parts_of_windows[] = {
     "aclui.dll",
     "activeds.dll",
@@ -323,8 +323,8 @@ constexpr std::string_view parts_of_windows[] = {
     "xpsprint.dll",
 };
 
-// "Visual C++ Redistributable for Visual Studio 2015-2022"; api-ms-win-crt-* and ucrtbase.dll are Windows'
-// own since Windows 10.
+// "Visual C++ Redistributable for Visual Studio 2015-2022"; api-ms-win-crt-* and ucrtbase.dll are part of
+// Windows since Windows 10.
 constexpr std::string_view redistributable[] = {
     "concrt140.dll",
     "mfc140.dll",

@@ -18,13 +18,13 @@ inline std::string joined(const std::string& folder, const std::string& name) {
   return folder.back() == separator ? folder + name : folder + separator + name;
 }
 
-// "LoadLibraryExW function": ".dll" is added to a name without an extension.
+// Adds ".dll" to a name without an extension ("LoadLibraryExW function").
 inline std::string module_name(const std::string& written) {
   const std::string name = to_lower(base_name(written));
   return name.find('.') == std::string::npos ? name + ".dll" : name;
 }
 
-// Adds what is worth a warning to the closure's list: EH-W06, W07, W08, W12.
+// Adds the warnings EH-W06, W07, W08 and W12 to the closure's list.
 void warn(const WindowsMachine& machine, WindowsClosure& closure, ForeignReader& reader);
 
 }  // namespace enginehost::linker

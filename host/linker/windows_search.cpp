@@ -1,4 +1,4 @@
-// The folders of a search, and the described machine's paths as files of this one.
+// The folders of a search, and paths of the described machine as paths on this one.
 #include <cctype>
 
 #include "base/paths.hpp"
@@ -25,8 +25,7 @@ void add_by_flags(const WindowsMachine& machine, std::uint32_t flags, const std:
   if ((flags & (search_application_dir | search_default_dirs)) != 0)
     places.add(machine.application_directory, "folder of the program");
   if ((flags & (search_user_dirs | search_default_dirs)) != 0) {
-    // Microsoft: the order among added folders is not specified; it is that of adding, newest first, in
-    // practice.
+    // Microsoft does not specify the order among added folders; in practice it is newest first.
     for (auto added = machine.added_directories.rbegin(); added != machine.added_directories.rend(); ++added)
       places.add(*added, "AddDllDirectory");
     places.add(machine.dll_directory, "SetDllDirectory");
@@ -35,16 +34,16 @@ void add_by_flags(const WindowsMachine& machine, std::uint32_t flags, const std:
     places.add(machine.system_directory, "system folder");
 }
 
-// "Standard search order for unpackaged apps", and the alternate one, which puts the DLL's own folder in
-// place of the program's.
+// "Standard search order for unpackaged apps", and the alternate order, with the DLL's folder instead of the
+// program's.
 void add_standard(const WindowsMachine& machine, std::uint32_t flags, const std::string& dll,
                   Places& places) {
   if ((flags & altered_search_path) != 0)
     places.add(folder_of(dll), "folder of " + base_name(dll));
   else
     places.add(machine.application_directory, "folder of the program");
-  // SetDllDirectory takes the current folder out of the search and puts its own where that stands without
-  // safe mode.
+  // SetDllDirectory removes the current folder from the search and puts its own folder in the place that the
+  // current folder has without safe mode.
   const bool current = machine.dll_directory.empty();
   places.add(machine.dll_directory, "SetDllDirectory");
   if (current && !machine.safe_search) places.add(machine.current_directory, "current folder");
@@ -65,8 +64,8 @@ std::vector<WindowsPlace> windows_places(const WindowsMachine& machine, std::uin
   if ((flags & search_flags) != 0)
     add_by_flags(machine, flags, dll, places);
   else if (machine.default_flags != 0)
-    // "SetDefaultDllDirectories function": used whenever no such flag is given. The altered search then only
-    // adds the DLL's own folder (RtlGetSearchPath of Wine, tests/windows).
+    // "SetDefaultDllDirectories function": used if no such flag is given. The altered search then only adds
+    // the DLL's own folder (RtlGetSearchPath of Wine, tests/windows).
     add_by_flags(machine,
                  machine.default_flags | ((flags & altered_search_path) != 0 ? search_dll_load_dir : 0u), dll,
                  places);

@@ -1,5 +1,5 @@
-// The symbol pass over a Windows closure (W03): an older DLL of the right name lacks what is imported from
-// it.
+// The symbol pass over a Windows closure (W03): finds older DLLs of the right name that lack imported
+// functions.
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
@@ -9,7 +9,7 @@
 namespace enginehost::linker {
 namespace {
 
-// What one DLL exports.
+// The exports of one DLL.
 struct Exports {
   std::unordered_set<std::string> names;
   std::unordered_set<std::uint32_t> ordinals;
@@ -34,7 +34,7 @@ class SymbolPass {
 
  private:
   void check(const Object& importer, const binary::Symbol& symbol) {
-    if (symbol.delayed) return;  // told at the first call, if ever
+    if (symbol.delayed) return;  // reported at the first call, if ever
     const auto provider = modules_.find(module_name(symbol.library));
     if (provider == modules_.end()) return;
     const std::optional<Exports>& exports = exports_of(*provider->second);
@@ -54,7 +54,7 @@ class SymbolPass {
         "import directory");
   }
 
-  // Nothing when the export table cannot be followed to its end: then nothing is missing for certain.
+  // Returns nothing if the export table cannot be read to its end; no function is certainly missing then.
   const std::optional<Exports>& exports_of(const Object& object) {
     auto [known, added] = exports_.try_emplace(object.path);
     if (!added) return known->second;

@@ -9,7 +9,7 @@
 namespace enginehost::linker {
 namespace {
 
-// The install name out of the load commands in memory, which dyld has checked; empty for what has none.
+// Returns the install name from the load commands in memory, which dyld has checked; empty if there is none.
 std::string install_name_of(const mach_header* image) {
   if (image == nullptr || image->magic != MH_MAGIC_64) return {};
   const auto* at = reinterpret_cast<const char*>(image) + sizeof(mach_header_64);
@@ -28,8 +28,7 @@ std::string install_name_of(const mach_header* image) {
 
 }  // namespace
 
-// Another thread may unload one between the calls: then a name is missing or comes twice, and both are no
-// harm.
+// If another thread unloads a library between the calls, a name is missing or duplicate, which is harmless.
 std::vector<LoadedLibrary> loaded_libraries() {
   std::vector<LoadedLibrary> found;
   for (std::uint32_t i = 1; i < ::_dyld_image_count(); ++i)  // the first is the program

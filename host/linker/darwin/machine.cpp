@@ -7,14 +7,14 @@
 
 namespace enginehost::linker {
 
-// dyld has this variable of glibc under its own name.
+// dyld has its own variable for this.
 const std::optional<std::string>& library_path_at_start() {
   static const auto& text = *new std::optional<std::string>(environment_variable("DYLD_LIBRARY_PATH"));
   return text;
 }
 
-// A Linux machine that a Linux build would be judged for: a Mac has no folders, cache or C library of Linux.
-// What dyld would do on this Mac is judged by describe_this_mac().
+// Describes a Linux machine for judging a Linux build, because a Mac has no folders, cache or C library of
+// Linux. describe_this_mac() describes this Mac for dyld.
 Machine describe_this_machine() {
   Machine machine;
 #if defined(__aarch64__)

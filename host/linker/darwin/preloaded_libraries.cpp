@@ -2,7 +2,7 @@
 
 namespace enginehost::linker {
 
-// What dyld inserts belongs to the Mac (dyld.hpp), not to the machine that a Linux build would be judged for.
+// Libraries that dyld inserts belong to the Mac (dyld.hpp), not to the machine for judging a Linux build.
 std::vector<LoadedLibrary> preloaded_libraries() { return {}; }
 
 }  // namespace enginehost::linker

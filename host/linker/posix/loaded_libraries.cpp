@@ -13,13 +13,13 @@ namespace enginehost::linker {
 std::vector<LoadedLibrary> loaded_libraries() {
   struct Found {
     std::vector<LoadedLibrary> libraries;
-    // By place in the list: those that were opened by a path from the folder that was the current one then.
+    // Positions of libraries that were opened by a relative path.
     std::vector<std::pair<std::size_t, std::uintptr_t>> relative;
   } found;
   dl_iterate_phdr(
       [](dl_phdr_info* library, std::size_t, void* data) {
         auto& into = *static_cast<Found*>(data);
-        // The program itself has an empty name, the vdso one without a folder.
+        // The program has an empty name, the vdso one without a folder.
         if (library->dlpi_name == nullptr || std::strchr(library->dlpi_name, '/') == nullptr) return 0;
         if (library->dlpi_name[0] != '/')
           into.relative.emplace_back(into.libraries.size(), first_address(*library));

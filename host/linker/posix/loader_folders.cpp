@@ -33,7 +33,7 @@ std::string text_of_program(std::int64_t tag) {
       [](dl_phdr_info* program, std::size_t, void* into) {
         auto& question = *static_cast<Asked*>(into);
         question.text = text_of_tag(*program, question.tag);
-        return 1;  // the first is the program
+        return 1;  // the first object is the program
       },
       &asked);
   return std::move(asked.text);
@@ -45,7 +45,7 @@ Folders folders_of_tag(const Machine& machine, std::int64_t tag) {
 }
 #endif
 
-// False when they are there, but not all of them in front.
+// Returns false if they are present but not all in front.
 bool drop_front(Folders& folders, const Folders& front) {
   if (front.size() <= folders.size() && std::equal(front.begin(), front.end(), folders.begin())) {
     folders.erase(folders.begin(), folders.begin() + static_cast<std::ptrdiff_t>(front.size()));
@@ -64,13 +64,13 @@ bool drop_back(Folders& folders, const Folders& back) {
 
 namespace {
 
-// Calls action(folder) for each, in the loader's order.
+// Calls action(folder) for each folder, in the loader's order.
 template <class Action>
 void for_each_searched([[maybe_unused]] Action action) {
 #ifdef __GLIBC__
   const std::unique_ptr<void, int (*)(void*)> program(::dlopen(nullptr, RTLD_LAZY), &::dlclose);
-  // dlinfo(3): the size first, then room of that size for all. glibc sets no flags that would tell which is
-  // which.
+  // dlinfo(3): first the size, then a buffer of that size for everything. glibc sets no flags that
+  // distinguish the folders.
   Dl_serinfo size{};
   if (program == nullptr || ::dlinfo(program.get(), RTLD_DI_SERINFOSIZE, &size) != 0) return;
   const std::unique_ptr<std::byte[]> room(new std::byte[size.dls_size]);
@@ -90,7 +90,7 @@ std::vector<std::string> searched_by_loader() {
 }
 
 std::string loader_folders_at_start() {
-  std::string folders;  // one text, since it is asked for at every open
+  std::string folders;  // one text, because every open needs it
   for_each_searched([&](const char* folder) { folders.append(folder).push_back(':'); });
   return folders.empty() ? library_path_at_start().value_or("") : folders;
 }

@@ -1,4 +1,4 @@
-// The folders that the loader of this process lists as those it searches, and which of them came from where.
+// The search folders that the loader of this process reports, and the origin of each.
 #pragma once
 #include <optional>
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace enginehost::linker {
 
-// In the loader's order: the program's RPATH, LD_LIBRARY_PATH, the program's RUNPATH, what is compiled in. A
-// list of which no folder exists the loader drops when it has looked there. Asked of the loader without a
-// system call. Nothing where it cannot be asked (musl).
+// Returns the folders in the loader's order: the program's RPATH, LD_LIBRARY_PATH, the program's RUNPATH, the
+// compiled-in ones. The loader drops a list without any existing folder once it has searched it. Takes no
+// system call. Empty where the loader does not report them (musl).
 std::vector<std::string> searched_by_loader();
 
 struct ListedFolders {
@@ -20,16 +20,16 @@ struct ListedFolders {
 
 ListedFolders listed_folders(const Machine& machine);
 
-// The elements of a path of the program, or of LD_LIBRARY_PATH, as the loader lists them: each once,
-// expanded, without slashes at the end, "." for an empty one.
+// Returns the elements of a program's path, or of LD_LIBRARY_PATH, as the loader lists them: each once,
+// expanded, without trailing slashes, "." for an empty one.
 std::vector<std::string> as_listed(const Machine& machine, const std::vector<std::string>& elements);
 
-// What is compiled into the loader; empty = not known.
+// Returns the folders compiled into the loader; empty = unknown.
 std::vector<std::string> compiled_in(const ListedFolders& folders,
                                      const std::vector<std::string>& library_path);
 
-// What LD_LIBRARY_PATH led to when the process was started, where all of these are compiled in; absent = not
-// known.
+// Returns the folders of LD_LIBRARY_PATH at the start of the process, given all compiled-in ones; absent =
+// unknown.
 std::optional<std::vector<std::string>> reported_by_environment(const ListedFolders& folders,
                                                                 const std::vector<std::string>& compiled_in);
 

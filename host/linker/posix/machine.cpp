@@ -59,7 +59,7 @@ constexpr Target this_target() {
 struct Cpu {
   std::uint32_t isa = 0;
   bool intel = false;
-  bool avx512_group = false;  // the features glibc before 2.37 calls "avx512_1"
+  bool avx512_group = false;  // the features that glibc before 2.37 calls "avx512_1"
 };
 
 // The levels of the x86-64 psABI; the operating system must save the registers too.
@@ -108,7 +108,7 @@ void describe_processor(Machine& machine) {
   const bool legacy = machine.libc == Libc::glibc && !machine.libc_version.empty() &&
                       compare_versions(machine.libc_version, "2.37") < 0;
 #if defined(__x86_64__)
-  static const Cpu cpu = describe_cpu();  // it does not change while a process runs
+  static const Cpu cpu = describe_cpu();  // constant while a process runs
   machine.isa = cpu.isa;
   if (machine.libc == Libc::glibc) machine.hwcaps = glibc_hwcaps_of_x86_64(machine.libc_version, cpu.isa);
   if (legacy) {
@@ -140,7 +140,7 @@ void describe_folders(Machine& machine, const Target& target) {
     machine.default_directories = musl_default_directories(text);
     machine.lib = "lib";
   } else if (exists("/" + multiarch + "/libc.so.6")) {
-    // Debian and its children compile these into ld.so (`ld.so --list-diagnostics`, path.system_dirs).
+    // Debian and its derivatives compile these into ld.so (`ld.so --list-diagnostics`, path.system_dirs).
     machine.default_directories = {"/" + multiarch, "/usr/" + multiarch, "/lib", "/usr/lib"};
     machine.lib = multiarch;
   } else if (wide) {
@@ -152,7 +152,8 @@ void describe_folders(Machine& machine, const Target& target) {
   }
 }
 
-// The machine's loader, without what this process was told and without the cache. Its folders are guessed.
+// Describes the machine's loader with guessed folders, without the environment at the start and without the
+// cache.
 Machine describe_loader() {
   Machine machine;
   const Target target = this_target();
@@ -177,7 +178,8 @@ Machine describe_loader() {
 std::optional<std::string> read_library_path() {
   if (const std::optional<std::string> environment = environment_at_start())
     return variable_in(*environment, "LD_LIBRARY_PATH");
-  // The program may have set it again since. What the loader made of it then it still lists.
+  // The program may have changed the variable since. The loader still lists the folders of the original
+  // value.
   const Machine machine = describe_loader();
   if (!machine.secure)
     if (const auto folders = reported_by_environment(listed_folders(machine), machine.default_directories))
@@ -185,30 +187,30 @@ std::optional<std::string> read_library_path() {
   return environment_variable("LD_LIBRARY_PATH");
 }
 
-// A loader that was built for a folder of its own (Nix, Guix, a glibc beside the system's) has other folders
-// than the guessed ones: it is asked.
+// Replaces the guessed folders by those that the loader lists. They differ for a loader built for a folder of
+// its own (Nix, Guix, a glibc beside the system's).
 void ask_for_folders(Machine& machine) {
   if (machine.secure) return;
   const ListedFolders listed = listed_folders(machine);
   const std::vector<std::string> variable = as_listed(machine, machine.library_path);
   if (const auto searched = reported_by_environment(listed, machine.default_directories)) {
-    // `ld.so --library-path` counts in the variable's place. What is not there it does not list.
+    // `ld.so --library-path` replaces the variable. The loader does not list missing folders.
     if (!searched->empty() && *searched != variable) {
       machine.library_path = *searched;
       machine.library_path_source = "--library-path";
     }
     return;
   }
-  std::vector<std::string> reported = compiled_in(listed, variable);
-  if (reported.empty()) return;
+  std::vector<std::string> defaults = compiled_in(listed, variable);
+  if (defaults.empty()) return;
   // elf/Makefile, DL_DST_LIB: the last name of the folder that the loader was built for.
-  if (const std::string name = reported.front().substr(reported.front().rfind('/') + 1);
+  if (const std::string name = defaults.front().substr(defaults.front().rfind('/') + 1);
       name.starts_with("lib"))
     machine.lib = name;
-  machine.default_directories = std::move(reported);
+  machine.default_directories = std::move(defaults);
 }
 
-// What a search depends on, all but the cache.
+// Describes everything that a search depends on, except the cache.
 Machine describe_search() {
   Machine machine = describe_loader();
   machine.library_path_text = library_path_at_start();
@@ -222,7 +224,7 @@ Machine describe_search() {
 }  // namespace
 
 const std::optional<std::string>& library_path_at_start() {
-  // What the loader saw does not change.
+  // The value at the start does not change.
   static const auto& text = *new std::optional<std::string>(read_library_path());
   return text;
 }

@@ -11,7 +11,7 @@
 namespace enginehost::linker {
 namespace {
 
-// The kernel writes a line end in a name as \012, and behind a file that was removed since that it was.
+// The kernel writes a line feed in a name as \012, and appends a mark to the name of a deleted file.
 std::string file_of_line(std::string_view line) {
   const std::size_t slash = line.find('/');
   if (slash == std::string_view::npos) return {};

@@ -14,10 +14,10 @@
 namespace enginehost::linker {
 namespace {
 
-// elf/rtld.c: LD_PRELOAD is split at spaces and colons, the file at any white space too.
+// elf/rtld.c splits LD_PRELOAD at spaces and colons, and the file at any white space.
 std::vector<std::string> names_of_preloads() {
   std::string text;
-  // With raised rights the variable is taken for names of the system's folders only; they are rare enough.
+  // With raised rights, only names in the system's folders count; these are rare, so the variable is ignored.
   if (::getauxval(AT_SECURE) == 0) text = variable_at_start("LD_PRELOAD").value_or("");
   text += ' ' + read_file("/etc/ld.so.preload").value_or("");
   std::replace_if(

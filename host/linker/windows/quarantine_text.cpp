@@ -2,7 +2,7 @@
 
 namespace enginehost::linker {
 
-// No file system of Windows keeps what macOS marks.
+// File systems of Windows have no such attribute.
 std::optional<std::string> quarantine_text(const std::filesystem::path&) { return std::nullopt; }
 
 }  // namespace enginehost::linker

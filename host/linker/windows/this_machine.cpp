@@ -14,7 +14,7 @@
 namespace enginehost::linker {
 namespace {
 
-// Of a call that fills a buffer and returns the length, or the size it needs.
+// Runs a call that fills a buffer and returns the length, or the size it needs.
 template <class Call>
 std::string folder_from(Call call) {
   std::wstring text(MAX_PATH, L'\0');
@@ -45,7 +45,7 @@ std::vector<std::string> known_dlls() {
   return names;
 }
 
-// 1 unless a value of the registry turns it off.
+// Returns true unless the registry turns safe search off.
 bool safe_search() {
   DWORD value = 1, size = sizeof value;
   return ::RegGetValueW(HKEY_LOCAL_MACHINE, L"SYSTEM\\CurrentControlSet\\Control\\Session Manager",
@@ -129,8 +129,8 @@ const std::optional<std::string>& library_path_at_start() {
   return none;
 }
 
-// No loader of ELF files is here: what is told suits any system. The machine of its own loader is
-// describe_this_windows().
+// Windows loads no ELF files; these values suit any system. describe_this_windows() describes the machine for
+// its own loader.
 Machine describe_this_machine() {
   Machine machine;
   machine.architecture = architecture_of_this_program();
