@@ -19,8 +19,8 @@
 #include "host/preflight/native.hpp"
 #include "host/preflight/opened_by_name.hpp"
 #include "host/preflight/plugin_header.hpp"
+#include "host/preflight/program_rpath.hpp"
 #include "host/preflight/recorded.hpp"
-#include "host/preflight/through_program.hpp"
 #include "host/preflight/view_index.hpp"
 
 namespace enginehost::preflight {
@@ -76,7 +76,7 @@ class Check {
     report_.diagnoses.insert(report_.diagnoses.end(), doubts_.begin(), doubts_.end());
     report_.load_order = as_paths(order_);
     later.insert(later.begin(), path_text(spec_.plugin));
-    report_.via_program_rpath = found_through_program(spec_, reader_, order_, later);
+    report_.via_program_rpath = found_via_program_rpath(spec_, reader_, order_, later);
     collect_dependency_stamps(closure);
     return std::move(report_);
   }

@@ -20,7 +20,7 @@ bool tensor_bytes(const engine_tensor& tensor, std::uint64_t& bytes) {
   const std::uint64_t element = static_cast<std::uint64_t>(tensor.dtype.bits) * tensor.dtype.lanes;
   if (std::any_of(tensor.shape, tensor.shape + tensor.ndim, [](std::int64_t size) { return size < 0; }))
     return false;
-  // Where one extent is 0, the product of the others does not matter.
+  // If one extent is 0, the product of the others does not matter.
   const bool empty = std::find(tensor.shape, tensor.shape + tensor.ndim, 0) != tensor.shape + tensor.ndim;
   std::uint64_t bits = empty ? 0 : element;
   for (std::int32_t i = 0; i < tensor.ndim && !empty; ++i)

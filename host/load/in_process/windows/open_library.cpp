@@ -24,12 +24,13 @@ struct OpenLibrary::State {
 
 namespace {
 
-// The folder of a library is searched for what it needs (0x100), then the program's, those that were added,
-// and System32 (0x1000): neither PATH nor the current folder, which anybody may write into.
+// Windows searches the library's own folder (0x100) for what it needs, then the program's folder, the added
+// folders, and System32 (0x1000). It does not search PATH or the current folder, which other users may be
+// able to write to.
 constexpr DWORD flags = LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR | LOAD_LIBRARY_SEARCH_DEFAULT_DIRS;
 static_assert(flags == linker::load_flags);
 
-// Windows tells nobody what it was told.
+// Folders that were added: Windows cannot list them.
 struct Added {
   void* cookie;
   std::string folder;
@@ -45,10 +46,10 @@ std::vector<std::string> added_folders() {
   return folders;
 }
 
-// What a virus scanner's look at a new file gives; it passes.
+// True for the errors that a virus scanner causes while it reads a new file; they are temporary.
 bool passes(DWORD error) { return error == ERROR_SHARING_VIOLATION || error == ERROR_LOCK_VIOLATION; }
 
-// A window that asks to insert a disk, or to close a program, would wait for a person.
+// Suppresses windows that ask to insert a disk or to close a program, because they wait for a person.
 class NoWindows {
  public:
   NoWindows() { ::SetThreadErrorMode(SEM_FAILCRITICALERRORS | SEM_NOOPENFILEERRORBOX, &before_); }

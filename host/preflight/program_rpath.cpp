@@ -1,4 +1,4 @@
-#include "host/preflight/through_program.hpp"
+#include "host/preflight/program_rpath.hpp"
 
 #include <algorithm>
 #include <set>
@@ -34,9 +34,9 @@ class LeavesFirst {
 
 }  // namespace
 
-std::vector<std::filesystem::path> found_through_program(const Spec& spec, linker::Reader& reader,
-                                                         const std::vector<std::string>& order,
-                                                         const std::vector<std::string>& files) {
+std::vector<std::filesystem::path> found_via_program_rpath(const Spec& spec, linker::Reader& reader,
+                                                           const std::vector<std::string>& order,
+                                                           const std::vector<std::string>& files) {
   std::vector<std::filesystem::path> found;
   const std::string program = path_text(spec.machine.program);
   if (program.empty() || spec.machine.libc != linker::Libc::glibc) return found;
