@@ -8,9 +8,9 @@
 
 namespace enginehost::preflight {
 
-// Of `files`, opened after `order`: what glibc finds for them and for what they need through the program's
-// own DT_RPATH, whether the process holds it by now or not; what another one needs comes before it. Empty for
-// most programs, at the price of reading the program's headers.
+// Returns the libraries that glibc finds through the program's own DT_RPATH for `files` (opened after
+// `order`) and their needs, whether or not the process has loaded them already. Needed libraries come before
+// their users. Empty for most programs; the cost is then reading the program's headers.
 std::vector<std::filesystem::path> found_via_program_rpath(const Spec& spec, linker::Reader& reader,
                                                            const std::vector<std::string>& order,
                                                            const std::vector<std::string>& files);

@@ -16,7 +16,8 @@
 namespace enginehost::preflight {
 namespace {
 
-// Bytes this process has mapped (the first number of /proc/self/statm, in pages): what RLIMIT_AS counts.
+// Returns the bytes that this process has mapped (the first number of /proc/self/statm, in pages), which
+// RLIMIT_AS counts.
 std::uint64_t mapped_now() {
   std::ifstream file("/proc/self/statm");
   std::uint64_t pages = 0;
@@ -32,8 +33,9 @@ std::optional<std::uint64_t> limit_of(Resource resource) {
   return limit.rlim_cur;
 }
 
-// What a library's segments want beside the bytes of its file is memory that the loader asks for when it maps
-// them. Absurd amounts are tried: 0 when the system gives them, or when nobody asks for such.
+// Tests by mapping whether the system refuses the memory that a library's segments need beyond the bytes of
+// its file. Only amounts of 1 GiB and more are tested. 0 when the system grants them, or when no library
+// needs that much.
 std::uint64_t refused_memory(const linker::Closure& closure) {
   constexpr std::uint64_t worth_a_try = std::uint64_t{1} << 30;
   for (const linker::Object& object : closure.objects) {
@@ -56,7 +58,7 @@ std::optional<std::uint64_t> data_limit() { return limit_of(RLIMIT_DATA); }
 bool lacks_memory_for(const std::filesystem::path& file, std::uint64_t bytes) {
   const auto opened = open_to_read(file);
   if (!opened || bytes == 0) return false;
-  // First its segments as they are in the file, then what of them is written to.
+  // First map the segments as they are in the file, then request the part that is written to.
   const auto refused = [&](int protection, int flags, int descriptor) {
     void* const tried = ::mmap(nullptr, bytes, protection, MAP_PRIVATE | flags, descriptor, 0);
     if (tried == MAP_FAILED) return errno == ENOMEM;
@@ -72,7 +74,7 @@ void judge_memory(const Spec& spec, const linker::Closure& closure, Report& repo
   const linker::Object* largest = nullptr;
   for (const linker::Object& object : closure.objects) {
     if (object.info == nullptr || object.found_by == "already loaded") continue;
-    const std::uint64_t most = ~std::uint64_t{0} - needed;  // a file may say anything
+    const std::uint64_t most = ~std::uint64_t{0} - needed;  // the size in a file is untrusted
     needed += std::min(most, object.info->memory_size);
     if (object.info->memory_size <= largest_size) continue;
     largest_size = object.info->memory_size;
