@@ -16,7 +16,7 @@ std::atomic<int> late_calls{0};
 }  // namespace
 
 CheckHost::Kept& CheckHost::keep() {
-  static auto& all = *new std::vector<std::unique_ptr<Kept>>;  // until the process ends
+  static auto& all = *new std::vector<std::unique_ptr<Kept>>;  // kept until the process ends
   return *all.emplace_back(std::make_unique<Kept>());
 }
 
@@ -99,7 +99,7 @@ std::string CheckCall::problem_unless_failed(engine_status status,
 
 namespace {
 
-// What nobody could read; "" for nothing.
+// Describes a tensor that cannot be read; "" if it can.
 std::string unreadable(const engine_tensor& tensor) {
   if (tensor.ndim < 0) return "a tensor of rank " + std::to_string(tensor.ndim);
   if (tensor.ndim > 0 && !tensor.shape) return "a tensor whose shape is NULL";
@@ -169,7 +169,7 @@ HostTensor::HostTensor(std::vector<std::int64_t> dimensions, const std::vector<f
   memory.reset(static_cast<float*>(allocate_aligned(bytes)));
   if (!memory) std::abort();
   std::memset(memory.get(), 0xFF,
-              bytes);  // all bits set is a NaN: reading beside the values spoils the answer
+              bytes);  // all bits set is a NaN: reading outside the values spoils the result
   if (!values.empty()) {
     std::memcpy(reinterpret_cast<char*>(memory.get()) + skip, values.data(), values.size() * sizeof(float));
   }

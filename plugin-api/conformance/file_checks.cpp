@@ -1,4 +1,4 @@
-// What a host reads from the file before it lets any code of the plugin run.
+// The facts that a host reads from the file before any code of the plugin runs.
 #include <cstring>
 
 #include "checks.hpp"

@@ -1,6 +1,6 @@
-// engine-plugin-check: is this file a good engine plugin? For the authors of plugins.
+// engine-plugin-check: checks an engine plugin, for the authors of plugins.
 //
-// The checks run in a child process: a plugin that aborts, hangs or exits is a finding, not the end of the
+// The checks run in a child process: a plugin that aborts, hangs or exits is a finding and does not end the
 // tool.
 #include <enginehost/engine_plugin.h>
 
@@ -38,7 +38,7 @@ struct Arguments {
   int timeout = 60;
 };
 
-// What is wrong with the words, "" for nothing.
+// Returns what is wrong with the arguments, "" if nothing.
 std::string parse(int count, char** words, Arguments& arguments) {
   for (int i = 1; i < count; i++) {
     const std::string word = words[i];
@@ -125,7 +125,7 @@ int engineplugin::check_command(int count, char** words) {
     std::cerr << "engine-plugin-check: " << problem << "\n";
     return 2;
   }
-  // Destructors and exit handlers may have printed, too.
+  // Destructors and exit handlers may have printed too.
   if (end.empty() || stdout_bytes > 0) {
     std::printf("%s process.stdout: %ld bytes were written to stdout\n", stdout_bytes == 0 ? "ok  " : "FAIL",
                 stdout_bytes);

@@ -1,4 +1,4 @@
-// engine.model/1: what is refused, and, when a model is named, that it loads and describes itself.
+// engine.model/1: the refusals, and for a named model its loading and description.
 #include <cstring>
 
 #include "checks.hpp"
@@ -11,7 +11,7 @@ engine_device first_device(const Instance& instance) {
   return devices.empty() ? engine_device{ENGINE_CPU, 0} : devices.front().device;
 }
 
-// A load that must fail with one of `allowed`, a message and NULL in *out.
+// Runs a load that must fail with one of `allowed`, a message and NULL in *out.
 std::string refusal_problem(const engine_model_v1& table, engine_instance* engine,
                             const engine_model_desc& desc, const std::vector<engine_status>& allowed) {
   engine_model* model = nullptr;

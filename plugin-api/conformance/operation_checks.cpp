@@ -1,4 +1,4 @@
-// engine.op/1: the four operations every engine has, on every device, and what must be refused.
+// engine.op/1: the four required operations on every device, and the requests that must be refused.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -23,8 +23,8 @@ struct Engine {
   engine_instance* instance;
 };
 
-// `host` as a tensor on `device`: itself, or a copy kept alive in `keep`. nullptr and `problem` if that
-// fails.
+// Returns `host` as a tensor on `device`: itself, or a copy kept alive in `keep`. nullptr and `problem` if
+// that fails.
 const engine_tensor* on_device(const Engine& engine, const engine_tensor& host, engine_device device,
                                std::vector<Owned>& keep, std::string& problem) {
   if (device.type == ENGINE_CPU) return &host;
@@ -49,7 +49,7 @@ const engine_tensor* on_device(const Engine& engine, const engine_tensor& host, 
   return status == ENGINE_OK ? &made->tensor : nullptr;
 }
 
-// What is wrong with the one value of `results`, compared with what was due; "" if nothing.
+// Compares the one value of `results` with the expected one; "" if they agree.
 std::string answer_problem(const Engine& engine, const CheckResults& results,
                            const std::vector<std::int64_t>& shape, const std::vector<float>& due,
                            engine_device device) {
@@ -138,7 +138,7 @@ void check_answers(Report& report, const Engine& engine, const engine_device_inf
   }
 }
 
-// A run that must be refused, with a message and without results.
+// Runs a request that must be refused, with a message and without results.
 std::string refusal_problem(const Engine& engine, const char* operation, const Inputs& inputs,
                             const std::vector<engine_status>& allowed) {
   CheckResults results(false);
@@ -171,8 +171,8 @@ void check_refusals(Report& report, const Engine& engine) {
              "inputs on two devices are INVALID");
 }
 
-// A call that is canceled before it begins, or whose time ends in the middle: done or CANCELLED, soon, and
-// the engine works as before.
+// Runs a call that is canceled before it begins, or whose time ends in the middle. It must soon be done or
+// CANCELLED, and the engine must work as before.
 std::string interruption_problem(const Engine& engine, const std::function<void(CheckCall&)>& interrupt) {
   const HostTensor big({400, 400}, std::vector<float>(400 * 400, 1));
   const Inputs inputs = {&big.tensor, &big.tensor};

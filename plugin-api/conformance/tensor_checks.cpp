@@ -1,4 +1,4 @@
-// engine.tensor/1: memory on every device, and the way there and back.
+// engine.tensor/1: memory on every device, and copies in both directions.
 #include <cstring>
 
 #include "checks.hpp"
