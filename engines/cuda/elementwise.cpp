@@ -1,4 +1,4 @@
-// Add, Mul, Relu and Softmax: kernels of our own.
+// Add, Mul, Relu and Softmax, with kernels of this engine.
 #include "engines/cuda/operation.hpp"
 
 namespace enginehost::engines::cuda {

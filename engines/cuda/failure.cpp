@@ -30,7 +30,7 @@ engine_status status_of(cublasStatus_t status) {
   }
 }
 
-// cuDNN 9 numbers its codes in thousands, one a kind (cudnn_graph.h, cudnnStatus_t).
+// cuDNN 9 numbers its codes in thousands, one thousand for each kind (cudnn_graph.h, cudnnStatus_t).
 engine_status status_of(cudnnStatus_t status) {
   if (status == CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED ||
       status == CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED)

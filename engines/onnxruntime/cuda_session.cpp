@@ -7,7 +7,7 @@ namespace {
 
 constexpr const char* cuda_provider = "CUDAExecutionProvider";
 
-// What the loader said, without the runtime's own file and line before it.
+// Returns the loader's text without the runtime's own file and line before it.
 std::string loader_words(const std::string& message) {
   const std::string before = " with error: ";
   const size_t at = message.find(before);
@@ -24,7 +24,7 @@ void compute_on_cuda(const Runtime& runtime, OrtSessionOptions* options, int32_t
   runtime.check(api::create_cuda_options(table, cuda.out()), ENGINE_UNAVAILABLE);
   const std::string number = std::to_string(index);
   const char *key = "device_id", *value = number.c_str();
-  // The first call loads the provider, and is the one that knows why it cannot be loaded.
+  // The first call loads the provider, so its error contains the reason if loading fails.
   auto failed = runtime.failure(api::update_cuda_options(table, cuda.get(), &key, &value, 1), ENGINE_INVALID);
   if (failed == nullptr)
     failed = runtime.failure(api::append_cuda(table, options, cuda.get()), ENGINE_UNAVAILABLE);

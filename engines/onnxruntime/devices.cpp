@@ -7,7 +7,7 @@ namespace enginehost::engines::onnxruntime {
 namespace {
 
 void add_cuda_devices(Devices& devices) {
-  // The driver stays loaded: the provider uses it from then on.
+  // The driver stays loaded because the provider uses it afterwards.
   std::string problem;
   void* const handle = open_library(driver_name, true, problem);
   const CudaDriver driver(handle, find_symbol);

@@ -111,8 +111,8 @@ engine_status read(const OperationCall& call, Convolution& conv) {
   for (size_t i = 0; i < 2; i++) {
     conv.axes[i] = {
         image.shape[i + 2], weights.shape[i + 2], strides.values[i], dilations.values[i], 0, 0, 0};
-    // An image without elements may have any extent, and what follows adds and multiplies: less than 2^62 to
-    // it.
+    // An image without elements may have any extent; the following computation adds less than 2^62 to it and
+    // multiplies.
     if (image.shape[i + 2] > INT64_MAX / 4) {
       return invalid(call, (text << "Conv has an image of shape ").shape(4, image.shape)
                                << ", which is larger than it counts.");
@@ -124,7 +124,7 @@ engine_status read(const OperationCall& call, Convolution& conv) {
   return read_padding(call, conv);
 }
 
-// Fills `to` with the patches of result pixels first .. first + count; row r of it belongs to weight r.
+// Fills `to` with the patches of result pixels first .. first + count; its row r belongs to weight r.
 void gather(const Convolution& conv, const float* image, int64_t channels, int64_t first, int64_t count,
             float* to) {
   const Axis &y = conv.axes[0], &x = conv.axes[1];
