@@ -154,7 +154,7 @@ void pad(Axis& axis, const char* automatic, int64_t before, int64_t after) {
       axis.after = total - axis.before;
     } else if (std::strcmp(automatic, "VALID") != 0) {
       throw invalid(
-          std::string("Conv knows NOTSET, SAME_UPPER, SAME_LOWER and VALID for \"auto_pad\", not \"") +
+          std::string("Conv supports NOTSET, SAME_UPPER, SAME_LOWER and VALID for \"auto_pad\", not \"") +
           automatic + "\".");
     }
   }
@@ -174,7 +174,7 @@ void pad(Axis& axis, const char* automatic, int64_t before, int64_t after) {
 void in_range(const std::vector<int64_t>& values, const char* key, int64_t least) {
   for (int64_t value : values) {
     if (value < least || value > INT_MAX / 4)
-      throw invalid(std::string("Conv wants integers from ") + std::to_string(least) + " on in \"" + key +
+      throw invalid(std::string("Conv needs integers from ") + std::to_string(least) + " on in \"" + key +
                     "\".");
   }
 }
@@ -212,7 +212,7 @@ std::unique_ptr<Job> prepare_convolution(const std::vector<Shape>& inputs, const
                   text_of(weights) + " to an image of shape " + text_of(image) + ".");
   }
   if (inputs.size() == 3 && inputs[2] != Shape{weights[0]}) {
-    throw invalid("Conv wants one bias for each of its " + std::to_string(weights[0]) +
+    throw invalid("Conv needs one bias for each of its " + std::to_string(weights[0]) +
                   " features, not the shape " + text_of(inputs[2]) + ".");
   }
   Axis y{image[2], weights[2], strides[0], dilations[0], 0, 0, 0};

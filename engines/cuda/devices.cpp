@@ -41,7 +41,7 @@ engine_status device_info(engine_instance* engine, uint32_t number, engine_devic
     if (number >= devices.list.size()) {
       Failure failure{ENGINE_INVALID, "There are " + std::to_string(devices.list.size()) +
                                           " devices, and number " + std::to_string(number) +
-                                          " was asked for."};
+                                          " was requested."};
       if (devices.list.empty()) failure.message += " " + devices.why_none.message + ".";
       throw failure;
     }

@@ -37,7 +37,7 @@ class Buffer {
     static_cast<void>(cudaGetLastError());  // clears the error for the next call
     Failure failure = failed_call(error, "cudaMalloc", device);
     failure.details.emplace_back("required", std::to_string(bytes));
-    failure.message += "; " + std::to_string(bytes) + " bytes were asked for";
+    failure.message += "; " + std::to_string(bytes) + " bytes were requested";
     throw failure;
   }
   ~Buffer() {

@@ -157,7 +157,7 @@ void check_given(const engine_model& model, const engine_run& what, engine_call*
     if ((port.flags & ENGINE_PORT_REPEATED) != 0) {
       call->detail(call, "input", port.name);
       throw Failure{ENGINE_UNSUPPORTED, std::string("Input \"") + port.name +
-                                            "\" is a list or dictionary, which this adapter cannot hand in."};
+                                            "\" is a list or dictionary, which this adapter cannot pass."};
     }
     if (given[number]) throw refuse(port.name, "was given twice");
     given[number] = true;

@@ -194,7 +194,7 @@ engine_status run_model(engine_model* model, const engine_run* what, engine_resu
     if (what->function >= model->methods.size()) {
       throw Failure{ENGINE_INVALID, "The model has " + std::to_string(model->methods.size()) +
                                         " functions, and number " + std::to_string(what->function) +
-                                        " was asked for."};
+                                        " was requested."};
     }
     allow_options<Failure>("Runs of PyTorch have", what->options, what->option_count, {}, call);
     const Method& method = model->methods[what->function];

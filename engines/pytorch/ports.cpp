@@ -114,7 +114,7 @@ Method describe(const torch::jit::Method& method) {
       if (may_be_left_out) break;  // and so must all after it
       throw Failure{ENGINE_UNSUPPORTED, "The argument \"" + argument.name() + "\" of " + out.name +
                                             "() is of the type " + type->str() +
-                                            ", which the plugin ABI has no form for."};
+                                            ", which the plugin ABI cannot represent."};
     }
     if (may_be_left_out) port.flags |= ENGINE_PORT_OPTIONAL;
     port.name = out.texts.emplace_back(argument.name()).c_str();

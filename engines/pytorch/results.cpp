@@ -74,7 +74,7 @@ void ResultWriter::give(uint32_t output, const std::string& name, c10::IValue va
     return;
   }
   throw Failure{ENGINE_UNSUPPORTED, "The model gives a value of the type " + value.tagKind() +
-                                        ", which the plugin ABI has no form for."};
+                                        ", which the plugin ABI cannot represent."};
 }
 
 }  // namespace enginehost::engines::pytorch

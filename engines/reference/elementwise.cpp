@@ -87,10 +87,9 @@ engine_status binary(const OperationCall& call, BinaryKernel kernel) {
   int64_t shape[maximum_rank];
   if (!broadcast(left.ndim, left.shape, right.ndim, right.shape, rank, shape)) {
     Text text;
-    text << call.name << " cannot bring the shapes ";
+    text << call.name << " cannot broadcast the shapes ";
     text.shape(left.ndim, left.shape) << " and ";
-    text.shape(right.ndim, right.shape)
-        << " together: each pair of sizes, from the right, is equal or has a 1.";
+    text.shape(right.ndim, right.shape) << ": each pair of sizes, from the right, must be equal or have a 1.";
     return refuse(call.call, ENGINE_INVALID, "reference", text);
   }
   float* out = nullptr;

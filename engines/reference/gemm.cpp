@@ -80,7 +80,7 @@ engine_status gemm(const Kernels& kernels, size_t rows, size_t columns, size_t d
       static_cast<float*>(allocate_aligned(rounded_up((left_room + right_size) * sizeof(float), 64)));
   if (scratch == nullptr) {
     return refuse(progress.call(), ENGINE_NO_MEMORY, "reference",
-                  Text{} << "There is no memory to arrange the operands of a matrix product in.");
+                  Text{} << "There is no memory to pack the operands of a matrix product.");
   }
   float* packed_left = scratch;
   float* packed_right = scratch + left_room;

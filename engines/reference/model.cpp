@@ -354,8 +354,7 @@ engine_status load_model(engine_instance* engine, const engine_model_desc* desc,
     length = static_cast<size_t>(desc->data_size);
     text = desc->data_size > largest_file ? nullptr : static_cast<char*>(std::malloc(length + 1));
     if (text == nullptr) {
-      return refuse(call, ENGINE_NO_MEMORY, "reference",
-                    Text{} << "There is no memory to read the model into.");
+      return refuse(call, ENGINE_NO_MEMORY, "reference", Text{} << "There is no memory to read the model.");
     }
     if (length > 0) std::memcpy(text, desc->data, length);
     text[length] = '\0';
@@ -395,7 +394,7 @@ engine_status run_model(engine_model* model, const engine_run* what, engine_resu
   if (what->function != 0) {
     return refuse(
         call, ENGINE_INVALID, "reference",
-        Text{} << "The model has one function, and number " << int64_t{what->function} << " was asked for.");
+        Text{} << "The model has one function, and number " << int64_t{what->function} << " was requested.");
   }
   if (const char* key = unknown_option(what->options, what->option_count)) {
     call->detail(call, "option", key);

@@ -84,8 +84,7 @@ class ModelReader {
     return refuse(call_, ENGINE_CORRUPT, "reference", text << ".");
   }
   engine_status no_memory() {
-    return refuse(call_, ENGINE_NO_MEMORY, "reference",
-                  Text{} << "There is no memory to read the model into.");
+    return refuse(call_, ENGINE_NO_MEMORY, "reference", Text{} << "There is no memory to read the model.");
   }
 
   // Checks for cancellation at every statement, because names are searched one by one, and within long
@@ -327,8 +326,7 @@ engine_status read_model(const char* text, size_t length, engine_model& model, e
   // for a message.
   model.words = static_cast<char*>(std::malloc(2 * length + 64));
   if (model.words == nullptr) {
-    return refuse(call, ENGINE_NO_MEMORY, "reference",
-                  Text{} << "There is no memory to read the model into.");
+    return refuse(call, ENGINE_NO_MEMORY, "reference", Text{} << "There is no memory to read the model.");
   }
   return ModelReader(text, length, model, call).read();
 }

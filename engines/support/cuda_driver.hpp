@@ -81,7 +81,7 @@ inline engine_status report_device(const std::vector<Device>& list, uint32_t num
       text << "There is one device";
     else
       text << "There are " << static_cast<int64_t>(list.size()) << " devices";
-    return refuse(call, ENGINE_INVALID, "", text << ", and number " << int64_t{number} << " was asked for.");
+    return refuse(call, ENGINE_INVALID, "", text << ", and number " << int64_t{number} << " was requested.");
   }
   const Device& device = list[number];
   engine_device_info info{};

@@ -11,7 +11,7 @@ inline engine_status report_processor(const char* origin, uint32_t number, engin
                                       engine_device_info* out, engine_call* call) {
   if (number != 0) {
     return refuse(call, ENGINE_INVALID, origin,
-                  Text{} << "There is one device, and number " << int64_t{number} << " was asked for.");
+                  Text{} << "There is one device, and number " << int64_t{number} << " was requested.");
   }
   info.size = out->size;
   info.device = {ENGINE_CPU, 0};

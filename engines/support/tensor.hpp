@@ -119,7 +119,7 @@ inline engine_status create_host_tensor(const char* origin, const engine_tensor*
   Text why;
   if (!in_host_memory(like->device)) {
     return refuse(call, ENGINE_INVALID, origin,
-                  (why << "This engine has only cpu:0; the tensor was asked for on ").device(like->device));
+                  (why << "This engine has only cpu:0; the tensor was requested on ").device(like->device));
   }
   if (like->dtype.code == ENGINE_STRING) {
     return refuse(call, ENGINE_UNSUPPORTED, origin,

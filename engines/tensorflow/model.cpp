@@ -185,7 +185,7 @@ engine_status run_model(engine_model* model, const engine_run* what, engine_resu
     if (what->function >= model->methods.size()) {
       throw Failure{ENGINE_INVALID, "The model has " + std::to_string(model->methods.size()) +
                                         " functions, and number " + std::to_string(what->function) +
-                                        " was asked for."};
+                                        " was requested."};
     }
     allow_options<Failure>("Runs of TensorFlow have", what->options, what->option_count, {}, call);
     const Method& method = *std::next(model->methods.begin(), static_cast<std::ptrdiff_t>(what->function));

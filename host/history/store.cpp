@@ -59,7 +59,7 @@ std::string build_of(const std::filesystem::path& file) {
 
 std::string why_stale(const Record& record, std::int64_t now, const Fingerprint* machine) {
   if (record.state == State::disabled) return {};
-  if (record.retry_after != 0 && now >= record.retry_after) return "its time is over";
+  if (record.retry_after != 0 && now >= record.retry_after) return "it has expired";
   for (const DependencyStamp& stamp : record.dependency_stamps) {
     const DependencyStamp seen = dependency_stamp_of(path_of(stamp.path));
     if (seen.present && !stamp.present) return stamp.path + " has appeared";
@@ -87,18 +87,18 @@ Result<Record> read_record(const std::filesystem::path& file) {
 
 // Names a repair that is possible here: in a read-only folder someone else has to do it.
 std::string unreadable_warning(const std::filesystem::path& file, const std::string& build, bool may_write) {
-  const std::string reported = path_text(file) + " is not a record that can be read; ignored (";
+  const std::string text = path_text(file) + " is not a readable record and is ignored (";
   if (may_write)
-    return reported + "engine-cache quarantine clear " + build + " removes it, disable writes it anew)";
-  return reported + "whoever may write in " + path_text(file.parent_path()) +
-         " removes it; engine-cache quarantine disable " + build + " sets the build aside for this user)";
+    return text + "engine-cache quarantine clear " + build + " removes it; disable writes it again)";
+  return text + "a user who may write in " + path_text(file.parent_path()) +
+         " can remove it; engine-cache quarantine disable " + build + " disables the build for this user)";
 }
 
 // An unreadable record means that nothing is known, not that nothing is quarantined: the caller must not
 // continue.
 void describe_transient(Diagnosis failure, const std::filesystem::path& path, ReadResult& result) {
   result.warnings.push_back(path_text(path) + " cannot be read now (" +
-                            std::string(failure.value("os_said")) + "): what it sets aside is not known");
+                            std::string(failure.value("os_said")) + "): the quarantines in it are unknown");
   if (!result.failure) result.failure = std::move(failure);
 }
 
@@ -127,7 +127,7 @@ ReadResult read(const std::filesystem::path& state_folder, std::int64_t now, con
                        folder_of(state_folder), result);
   else if (error && error != std::errc::no_such_file_or_directory)
     result.warnings.push_back(path_text(folder_of(state_folder)) +
-                              " cannot be read: no build is set aside by what it holds (" + error.message() +
+                              " cannot be read: the quarantines in it have no effect (" + error.message() +
                               ")");
   std::sort(files.begin(), files.end());
   for (const std::filesystem::path& file : files) {

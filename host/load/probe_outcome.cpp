@@ -144,7 +144,7 @@ std::optional<Diagnosis> unclean_end(const ChildOutcome& outcome, const ProbeRep
   Diagnosis warning = diagnose("EH-R13");
   warning.with("file", path_text(request.load.plugin)).with("stage", report.stages.back());
   if (report.overdue || ending_of(number) == Ending::alarm || outcome.timed_out)
-    warning.with("problem", "it did not come to its end");
+    warning.with("problem", "it did not end");
   else if (number != 0)
     warning.with("signal", signal_name(number));
   if (const std::string& library = report.crash["in_library"].as_string(); !library.empty())
@@ -205,7 +205,7 @@ Diagnosis why(const ChildOutcome& outcome, const ProbeReport& report, const Prob
     return explain::to_diagnosis(*hint, last_words(outcome.error));
   if (outcome.exit_code == status_without_answer)
     return diagnose("EH-R09")
-        .with("changed", "descriptors that it did not open", "the helper's exit status")
+        .with("changed", "descriptors that it did not open", "the probe's exit status")
         .with("before", "open")
         .with("after", "closed");
   return diagnose("EH-R04").with("exit_code", std::to_string(outcome.exit_code));

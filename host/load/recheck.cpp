@@ -236,7 +236,7 @@ std::optional<Diagnosis> recheck_passed_on(const Diagnosis& said, const prefligh
     return reported;
   }
   if (!beyond_files(reported.code))
-    reported.with("rechecked", "nothing at the files themselves explains it", "the static check");
+    reported.with("rechecked", "the files do not explain it", "the static check");
   return reported;
 }
 
@@ -275,8 +275,7 @@ Diagnosis recheck(Diagnosis said, const preflight::Spec& spec) {
       said.with("reserve",
                 std::to_string(linker::static_tls_reserve(spec.machine, linker::loader_tunables_at_start())),
                 "GLIBC_TUNABLES");
-    if (!beyond_files(said.code))
-      said.with("rechecked", "nothing at the files themselves explains it", "the static check");
+    if (!beyond_files(said.code)) said.with("rechecked", "the files do not explain it", "the static check");
     return said;
   }
   // The plugin reports that something is missing: it means the library whose dependencies are incomplete.

@@ -21,7 +21,7 @@ Result<void> check_floors(const PluginFloors& plugin, const std::filesystem::pat
     return fail(
         diagnose("EH-R11")
             .with("file", path_text(file))
-            .with("problem", "its " ENGINE_PLUGIN_SYMBOL " does not begin with the mark of a plugin"));
+            .with("problem", "its " ENGINE_PLUGIN_SYMBOL " does not begin with \"" ENGINE_PLUGIN_MAGIC "\""));
   // The first published descriptor is the smallest one possible.
   if (plugin.size < sizeof(engine_plugin))
     return fail(diagnose("EH-R11")

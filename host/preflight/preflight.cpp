@@ -103,8 +103,9 @@ class Check {
                                      [&](const Diagnosis& one) { return is_of_plugin_alone(one); });
     if (by.empty() || certain) return;
     report_.verdict = Verdict::unsure;
-    report_.notes.push_back("the loader's search is changed by " + by +
-                            ", which is not followed here: only loading tells what it finds");
+    report_.notes.push_back(by +
+                            " changes the loader's search, which this check does not support: only loading "
+                            "shows what is found");
   }
 
   // Adds only parts whose own needs are met, so that the plugin does not fail for a part that may never be

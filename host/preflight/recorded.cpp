@@ -73,11 +73,10 @@ class Judged {
       report.kind = info_.kind;
       report.verdict = found_.empty() ? Verdict::unsure : Verdict::fails;
       report.notes.push_back(
-          found_.empty()
-              ? "judged for the recorded machine by what the file says of itself; the libraries that "
-                "it needs were not looked for, since " +
-                    other
-              : "judged for the recorded machine; the libraries that it needs were not looked for");
+          found_.empty() ? "judged for the recorded machine from the file alone; the libraries that it needs "
+                           "were not searched, because " +
+                               other
+                         : "judged for the recorded machine; the libraries that it needs were not searched");
       report.diagnoses = std::move(found_);
       return report;
     }
@@ -87,8 +86,7 @@ class Judged {
     without_this_libc(report);
     report.notes.push_back(
         "system, processor and C library are those of the recorded machine; folders and libraries are those "
-        "of "
-        "this machine, since a record has none");
+        "of this machine, because a record has none");
     return report;
   }
 

@@ -84,11 +84,11 @@ std::string CheckCall::describe(engine_status status) const {
 
 std::string CheckCall::problem_unless_failed(engine_status status,
                                              const std::vector<engine_status>& allowed) const {
-  if (status == ENGINE_OK) return "answered OK where a failure was due";
+  if (status == ENGINE_OK) return "returned OK where a failure was expected";
   if (!allowed.empty() && std::find(allowed.begin(), allowed.end(), status) == allowed.end()) {
     std::string names;
     for (engine_status one : allowed) names += (names.empty() ? "" : " or ") + status_name(one);
-    return "answered " + describe(status) + "; due was " + names;
+    return "returned " + describe(status) + "; expected was " + names;
   }
   if (faults_.empty() || faults_.front().message.empty())
     return describe(status) + ": call->fail() gave no message";

@@ -45,7 +45,7 @@ bool check_head(Report& report, const Head& head) {
     return false;
   }
   report.begin("file.reserved");
-  report.end(head.reserved == 0, "`reserved` is " + std::to_string(head.reserved) + ", due is 0");
+  report.end(head.reserved == 0, "`reserved` is " + std::to_string(head.reserved) + ", expected is 0");
   return true;
 }
 

@@ -123,11 +123,11 @@ Instance::Instance(const engine_plugin& plugin, const Request& request)
   const engine_status status =
       plugin.create(host_.get(), entries.data(), entries.size(), &engine_, call.get());
   if (status != ENGINE_OK) {
-    problem_ = "create() answered " + call.describe(status);
+    problem_ = "create() returned " + call.describe(status);
     if (engine_) problem_ += ", and left something in *out";
     engine_ = nullptr;
   } else if (!engine_) {
-    problem_ = "create() answered OK and left NULL in *out";
+    problem_ = "create() returned OK and left NULL in *out";
   } else if (!call.tail_untouched()) {
     problem_ = "create() wrote behind the engine_call it knows";
   }

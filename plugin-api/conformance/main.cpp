@@ -23,7 +23,7 @@ constexpr const char* usage =
     "engine-plugin-check FILE [--options KEY=VALUE]... [--root DIR] [--model FILE --format NAME] [--timeout "
     "SECONDS]\n"
     "\n"
-    "  Checks an engine plugin against the rules of enginehost/engine_plugin.h. One line a check:\n"
+    "  Checks an engine plugin against the rules of enginehost/engine_plugin.h. One line for each check:\n"
     "  \"ok   name: detail\" or \"FAIL name: detail\". Exit status: 0 all ok, 1 something failed, 2 usage,\n"
     "  7 the output could not be written.\n"
     "\n"
@@ -51,7 +51,7 @@ std::string parse(int count, char** words, Arguments& arguments) {
     const bool known = word == "--options" || word == "--option" || word == "--root" || word == "--model" ||
                        word == "--format" || word == "--timeout";
     if (!known) return "there is no flag " + word;
-    if (i + 1 >= count) return word + " wants a value";
+    if (i + 1 >= count) return word + " needs a value";
     const std::string value = words[++i];
     if (word == "--options" || word == "--option") {
       const auto equals = value.find('=');
@@ -70,7 +70,7 @@ std::string parse(int count, char** words, Arguments& arguments) {
   }
   if (arguments.request.file.empty()) return "FILE is missing: the plugin";
   if (arguments.request.model.empty() != arguments.request.format.empty())
-    return "--model and --format want each other";
+    return "--model and --format need each other";
   return {};
 }
 

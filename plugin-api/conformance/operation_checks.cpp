@@ -40,12 +40,12 @@ const engine_tensor* on_device(const Engine& engine, const engine_tensor& host, 
   CheckCall create, copy;
   engine_status status = engine.tensors->create(engine.instance, &like, &made, create.get());
   if (status != ENGINE_OK) {
-    problem = "tensor create() answered " + create.describe(status);
+    problem = "tensor create() returned " + create.describe(status);
     return nullptr;
   }
   keep.emplace_back(made);
   status = engine.tensors->copy(engine.instance, &host, &made->tensor, copy.get());
-  if (status != ENGINE_OK) problem = "tensor copy() answered " + copy.describe(status);
+  if (status != ENGINE_OK) problem = "tensor copy() returned " + copy.describe(status);
   return status == ENGINE_OK ? &made->tensor : nullptr;
 }
 
@@ -55,10 +55,10 @@ std::string answer_problem(const Engine& engine, const CheckResults& results,
                            engine_device device) {
   if (!results.problem().empty()) return results.problem();
   if (results.values().size() != 1)
-    return std::to_string(results.values().size()) + " values came, due was one";
+    return std::to_string(results.values().size()) + " values were given, expected was one";
   const CheckResults::Value& value = *results.values().front();
   const engine_tensor& tensor = value.tensor;
-  if (value.output != 0) return "it came as output " + std::to_string(value.output);
+  if (value.output != 0) return "it was given as output " + std::to_string(value.output);
   if (tensor.device.type != device.type || tensor.device.index != device.index)
     return "it is on another device";
   if (tensor.dtype.code != ENGINE_FLOAT || tensor.dtype.bits != 32) return "it is not float32";
@@ -78,7 +78,7 @@ std::string answer_problem(const Engine& engine, const CheckResults& results,
   }
   for (std::size_t i = 0; i < due.size(); i++) {
     if (!(std::fabs(got[i] - due[i]) <= 1e-4F * std::max(1.0F, std::fabs(due[i])))) {
-      return "element " + std::to_string(i) + " is " + std::to_string(got[i]) + ", due was " +
+      return "element " + std::to_string(i) + " is " + std::to_string(got[i]) + ", expected was " +
              std::to_string(due[i]);
     }
   }

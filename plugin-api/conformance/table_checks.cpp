@@ -54,7 +54,9 @@ std::string null_members(const Instance& instance) {
       if (member.is_null) found += (found.empty() ? "" : ", ") + std::string(member.name) + " of " + id;
     }
   }
-  return found.empty() ? "" : "NULL where a function is due: " + found + "; a table is offered whole or not";
+  return found.empty()
+             ? ""
+             : "NULL where a function is required: " + found + "; a table is offered whole or not at all";
 }
 
 // Calls info() with a `size` larger and smaller than this header's struct.

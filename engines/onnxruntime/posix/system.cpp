@@ -38,7 +38,7 @@ void* open_library(const std::string& path, bool for_good, std::string& problem)
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | (for_good ? RTLD_NODELETE : 0));
   if (library != nullptr) return library;
   const char* said = dlerror();
-  problem = said == nullptr ? "the loader does not say why" : said;
+  problem = said == nullptr ? "the loader gave no reason" : said;
   return nullptr;
 }
 

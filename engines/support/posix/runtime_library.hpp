@@ -39,7 +39,7 @@ inline std::string wanted_library(const std::string& root, const char* key, cons
 // object file: ...") and "missing_symbol", as far as the text names them.
 inline std::string loader_says(engine_call* call) {
   const char* text = dlerror();
-  std::string why = text == nullptr ? "the loader does not say why" : text;
+  std::string why = text == nullptr ? "the loader gave no reason" : text;
   const size_t missing = why.find(": cannot open shared object file");
   if (missing != std::string::npos) call->detail(call, "missing_library", why.substr(0, missing).c_str());
   constexpr const char* before_symbol = "undefined symbol: ";

@@ -99,7 +99,7 @@ std::string problem_of(const Results& results, const engine_function& function) 
   if (!results.problem().empty()) return results.problem();
   for (const auto& output : results.outputs())
     if (const engine_device where = output->tensor().device; !is_host_memory(where))
-      return "a tensor on " + text_of(where) + ", where host memory was asked for";
+      return "a tensor on " + text_of(where) + ", where host memory was requested";
   for (std::size_t number = 0; number < function.output_count; ++number) {
     const engine_port& port = function.outputs[number];
     if ((port.flags & (ENGINE_PORT_OPTIONAL | ENGINE_PORT_REPEATED)) != 0) continue;

@@ -64,7 +64,7 @@ std::string problem_of(engine_owned_tensor* given) {
     return "a tensor whose shape is NULL and whose ndim is " + std::to_string(tensor.ndim);
   for (std::int32_t i = 0; i < tensor.ndim; ++i)
     if (tensor.shape[i] < 0) return "a tensor with an extent of " + std::to_string(tensor.shape[i]);
-  if (!is_compact(tensor)) return "a tensor with gaps between its elements, or in another order than by rows";
+  if (!is_compact(tensor)) return "a tensor with gaps between its elements, or not in row-major order";
   std::uint64_t bytes = 0;
   if (is_host_memory(tensor.device) && tensor.data == nullptr && tensor_bytes(tensor, bytes) && bytes > 0)
     return "a tensor whose data is NULL";

@@ -74,7 +74,7 @@ void ProcessStateGuard::restore_system(std::vector<Diagnosis>& reported) {
     reported.push_back(std::move(diagnose("EH-R09")
                                      .with("changed", "the blocked signals of this thread (" + signals + ")")
                                      .with("before", "the program's")
-                                     .with("after", "the engine's, and were set back")));
+                                     .with("after", "the engine's; the program's were restored")));
   }
   bool closed_others = false;
   for (int stream = 0; stream < streams; ++stream) {
@@ -94,7 +94,7 @@ void ProcessStateGuard::restore_system(std::vector<Diagnosis>& reported) {
         std::move(diagnose("EH-R09")
                       .with("changed", names[stream])
                       .with("before", "the program's")
-                      .with("after", closed ? "closed, and was set back" : "another one, and was set back")));
+                      .with("after", closed ? "closed; it was restored" : "another one; it was restored")));
   }
   if (closed_others)
     reported.push_back(std::move(diagnose("EH-R09")
