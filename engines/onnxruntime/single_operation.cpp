@@ -38,22 +38,22 @@ struct KeepsTheRules : engine_call {
     size = sizeof(engine_call);
     host_data = outer;
     is_cancelled = [](const engine_call* self) noexcept -> int32_t {
-      auto* reported = static_cast<engine_call*>(self->host_data);
-      return reported->is_cancelled(reported);
+      auto* host_call = static_cast<engine_call*>(self->host_data);
+      return host_call->is_cancelled(host_call);
     };
     progress = [](engine_call* self, uint64_t done, uint64_t total, const char* stage) noexcept {
-      auto* reported = static_cast<engine_call*>(self->host_data);
-      reported->progress(reported, done, total, stage);
+      auto* host_call = static_cast<engine_call*>(self->host_data);
+      host_call->progress(host_call, done, total, stage);
     };
     detail = [](engine_call* self, const char* key, const char* value) noexcept {
-      auto* reported = static_cast<engine_call*>(self->host_data);
-      reported->detail(reported, key, value);
+      auto* host_call = static_cast<engine_call*>(self->host_data);
+      host_call->detail(host_call, key, value);
     };
     fail = [](engine_call* self, engine_status status, const char* from, int64_t native,
               const char* message) noexcept {
-      auto* reported = static_cast<engine_call*>(self->host_data);
+      auto* host_call = static_cast<engine_call*>(self->host_data);
       const bool of_the_runtime = status == ENGINE_INVALID && native != 0;
-      return reported->fail(reported, of_the_runtime ? ENGINE_UNSUPPORTED : status, from, native, message);
+      return host_call->fail(host_call, of_the_runtime ? ENGINE_UNSUPPORTED : status, from, native, message);
     };
   }
 };
@@ -160,8 +160,8 @@ engine_status run_operation(engine_instance* engine, const char* name, const eng
   run.size = sizeof run;
   run.inputs = values.data();
   run.input_count = values.size();
-  KeepsTheRules reported(call);
-  return run_model(model, &run, results, always_known(name) ? &reported : call);
+  KeepsTheRules checked_call(call);
+  return run_model(model, &run, results, always_known(name) ? &checked_call : call);
 }
 
 }  // namespace

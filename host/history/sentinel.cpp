@@ -59,7 +59,7 @@ class Standing {
   // One sentinel or marker: how it is removed, and the crash that it records.
   struct One {
     std::function<void()> lower;
-    std::function<std::optional<Crash>()> reported;
+    std::function<std::optional<Crash>()> crash;
     int file = -1;
     const void* owner = nullptr;  // the code that it guards
   };
@@ -102,8 +102,8 @@ class Standing {
     const std::lock_guard lock(mutex_);
     if (process_ != calls::getpid() || all_.empty()) return std::nullopt;
     for (const auto& [name, one] : all_)
-      if (one.owner != nullptr && one.owner == owner_here) return one.reported();
-    return all_.begin()->second.reported();
+      if (one.owner != nullptr && one.owner == owner_here) return one.crash();
+    return all_.begin()->second.crash();
   }
 
  private:
@@ -170,25 +170,25 @@ Result<Sentinel> Sentinel::raise(const std::filesystem::path& state_folder, std:
   static std::atomic<unsigned> number{0};
   const std::filesystem::path folder = folder_of(state_folder);
   TRY(make_folders(folder));
-  Crash reported = crash_while_loading(build, digest, artifacts_digest);
-  reported.phase = phase;
-  reported.boot = boot_id();
+  Crash crash = crash_while_loading(build, digest, artifacts_digest);
+  crash.phase = phase;
+  crash.boot = boot_id();
   // On a busy machine a constantly running collector takes up to every second draft.
   constexpr int attempts = 100;
   for (int attempt = 1;; ++attempt) {
     const std::string name =
-        std::string(digest) + "." + std::to_string(reported.pid) + "." + std::to_string(++number);
+        std::string(digest) + "." + std::to_string(crash.pid) + "." + std::to_string(++number);
     const std::filesystem::path file = folder / (path_of(name + std::string(ending)));
     const std::filesystem::path draft = folder / (path_of(name + std::string(unfinished)));
     Sentinel sentinel(
         file, FileDescriptor(calls::open(draft.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)));
     // Locked before it is renamed: a collector that finds the name finds it locked.
     if (sentinel.open_.valid() && calls::lock_open_file(sentinel.open_.get())) {
-      if (auto written = put(sentinel.open_.get(), text_of(reported), file); !written) {
+      if (auto written = put(sentinel.open_.get(), text_of(crash), file); !written) {
         calls::unlink(draft.c_str());
         return fail(std::move(written).error());
       }
-      sentinel.reported_ = reported;
+      sentinel.crash_ = crash;
       if (calls::rename(draft.c_str(), file.c_str()) == 0) {
         Standing::here().add(path_text(file), {[file] { calls::unlink(file.c_str()); },
                                                [file]() -> std::optional<Crash> {
@@ -218,7 +218,7 @@ Sentinel& Sentinel::operator=(Sentinel&& other) noexcept {
     lower();
     file_ = std::move(other.file_);
     open_ = std::move(other.open_);
-    reported_ = std::move(other.reported_);
+    crash_ = std::move(other.crash_);
   }
   return *this;
 }
@@ -227,8 +227,8 @@ Sentinel::~Sentinel() { lower(); }
 
 Result<void> Sentinel::enter(std::string_view phase) {
   if (!open_.valid()) return {};
-  reported_.phase = phase;
-  return put(open_.get(), text_of(reported_), file_);
+  crash_.phase = phase;
+  return put(open_.get(), text_of(crash_), file_);
 }
 
 void Sentinel::lower() {

@@ -46,7 +46,7 @@ class Sentinel {
   Sentinel(std::filesystem::path file, FileDescriptor descriptor);
   std::filesystem::path file_;
   FileDescriptor open_;
-  Crash reported_;  // the crash to report if the process dies
+  Crash crash_;  // the crash to report if the process dies
 };
 
 // Marks the calling thread as running the code that its sentinels guard (nullptr: no longer). If this thread

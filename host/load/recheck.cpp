@@ -218,35 +218,35 @@ std::optional<Diagnosis> recheck_passed_on(const Diagnosis& said, const prefligh
   const std::string message(said.value("message"));
   const auto hint = explain::read_engine_text(message);
   if (!hint || !(hint->code.starts_with("EH-L") || hint->code.starts_with("EH-F"))) return std::nullopt;
-  Diagnosis reported = merged(explain::to_diagnosis(*hint, message), said);
+  Diagnosis diagnosis = merged(explain::to_diagnosis(*hint, message), said);
   preflight::Spec opened = spec;
   opened.plugin_header = false;
   opened.symbols = true;
-  for (const std::string_view named : {reported.value("required_by"), reported.value("file")})
+  for (const std::string_view named : {diagnosis.value("required_by"), diagnosis.value("file")})
     if (path_of(named).is_absolute()) {
       opened.plugin = path_of(named);
       break;
     }
-  if (reported.value("file").empty()) reported.with("file", path_text(opened.plugin));
+  if (diagnosis.value("file").empty()) diagnosis.with("file", path_text(opened.plugin));
   const preflight::Report report = preflight::check(opened);
-  if (const Diagnosis* found = finding_for(reported, report)) return merged(*found, reported);
+  if (const Diagnosis* found = finding_for(diagnosis, report)) return merged(*found, diagnosis);
   // No file needs it by name: it is opened while the engine runs.
-  if (reported.code == "EH-L01") {
-    reported.code = "EH-R15";
-    return reported;
+  if (diagnosis.code == "EH-L01") {
+    diagnosis.code = "EH-R15";
+    return diagnosis;
   }
-  if (!beyond_files(reported.code))
-    reported.with("rechecked", "the files do not explain it", "the static check");
-  return reported;
+  if (!beyond_files(diagnosis.code))
+    diagnosis.with("rechecked", "the files do not explain it", "the static check");
+  return diagnosis;
 }
 
 }  // namespace
 
 Diagnosis recheck(Diagnosis said, const preflight::Spec& spec) {
   if (said.code.starts_with("EH-W")) return recheck_windows(std::move(said));
-  const bool reported = said.code == "EH-E01" || said.code == "EH-R03";
+  const bool by_engine = said.code == "EH-E01" || said.code == "EH-R03";
   const bool bus_error = said.code == "EH-R02" && said.value("signal") == "SIGBUS";
-  if (!from_text(said) && !reported && !bus_error) return said;
+  if (!from_text(said) && !by_engine && !bus_error) return said;
   preflight::Spec closer = spec;
   closer.symbols = true;
   const preflight::Report report = preflight::check(closer);

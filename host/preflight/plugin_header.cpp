@@ -24,8 +24,8 @@ void judge_plugin_header(const std::filesystem::path& plugin, const std::filesys
   }
   // A library of another system: a diagnosis already states that it cannot be loaded here, whatever it
   // exports.
-  for (const Diagnosis& reported : diagnoses)
-    if (reported.code == "EH-F09") return;
+  for (const Diagnosis& diagnosis : diagnoses)
+    if (diagnosis.code == "EH-F09") return;
   using State = binary::PluginHeader::State;
   if (header->state == State::symbol_absent) {
     Diagnosis diagnosis = diagnose("EH-R11");

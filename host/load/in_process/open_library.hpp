@@ -52,7 +52,7 @@ class SearchFolders {
   void stay();  // keeps them until the process ends
 
  private:
-  std::vector<void*> reported_;
+  std::vector<void*> cookies_;
 };
 
 }  // namespace enginehost::load

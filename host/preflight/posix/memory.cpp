@@ -81,7 +81,7 @@ void judge_memory(const Spec& spec, const linker::Closure& closure, Report& repo
     largest = &object;
   }
   if (largest == nullptr) return;
-  const auto reported = [&](std::string_view what, std::uint64_t limit, std::string_view source) {
+  const auto with_sizes = [&](std::string_view what, std::uint64_t limit, std::string_view source) {
     return Diagnosis(diagnose("EH-L23")
                          .with("file", path_text(spec.plugin))
                          .with("needed", std::to_string(needed), "PT_LOAD of the closure")
@@ -93,12 +93,12 @@ void judge_memory(const Spec& spec, const linker::Closure& closure, Report& repo
     const std::uint64_t used = mapped_now();
     if (needed + used > *limit) {
       report.diagnoses.push_back(std::move(
-          reported("limit", *limit, "RLIMIT_AS").with("used", std::to_string(used), "/proc/self/statm")));
+          with_sizes("limit", *limit, "RLIMIT_AS").with("used", std::to_string(used), "/proc/self/statm")));
       return;
     }
   }
   if (const std::uint64_t zero_filled = refused_memory(closure); zero_filled != 0) {
-    Diagnosis refused = reported("zero_filled", zero_filled, "a trial mapping");
+    Diagnosis refused = with_sizes("zero_filled", zero_filled, "a trial mapping");
     if (const auto limit = data_limit()) refused.with("data_limit", std::to_string(*limit), "RLIMIT_DATA");
     report.diagnoses.push_back(std::move(refused.with("os_said", std::strerror(ENOMEM), "mmap")));
     return;
@@ -106,7 +106,7 @@ void judge_memory(const Spec& spec, const linker::Closure& closure, Report& repo
   if (spec.platform == nullptr || !spec.platform->memory.is_known()) return;
   const platform::Memory& memory = spec.platform->memory.value();
   if (memory.total != 0 && needed > memory.total)
-    report.warnings.push_back(reported("memory", memory.total, spec.platform->memory.source()));
+    report.warnings.push_back(with_sizes("memory", memory.total, spec.platform->memory.source()));
 }
 
 }  // namespace enginehost::preflight

@@ -116,23 +116,22 @@ SearchFolders::SearchFolders(const std::filesystem::path& plugin,
   for (const std::filesystem::path& folder : folders)
     if (const DLL_DIRECTORY_COOKIE cookie = ::AddDllDirectory(calls::Name(folder).for_call().c_str());
         cookie != nullptr) {
-      reported_.push_back(cookie);
+      cookies_.push_back(cookie);
       added.push_back({cookie, path_text(folder)});
     }
 }
-SearchFolders::SearchFolders(SearchFolders&& other) noexcept
-    : reported_(std::exchange(other.reported_, {})) {}
+SearchFolders::SearchFolders(SearchFolders&& other) noexcept : cookies_(std::exchange(other.cookies_, {})) {}
 SearchFolders& SearchFolders::operator=(SearchFolders&& other) noexcept {
-  std::swap(reported_, other.reported_);
+  std::swap(cookies_, other.cookies_);
   return *this;
 }
 SearchFolders::~SearchFolders() {
   const std::lock_guard lock(added_mutex);
-  for (void* cookie : reported_) {
+  for (void* cookie : cookies_) {
     ::RemoveDllDirectory(cookie);
     std::erase_if(added, [&](const Added& one) { return one.cookie == cookie; });
   }
 }
-void SearchFolders::stay() { reported_.clear(); }
+void SearchFolders::stay() { cookies_.clear(); }
 
 }  // namespace enginehost::load
