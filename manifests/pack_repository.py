@@ -4,18 +4,18 @@
 usage: pack_repository.py --templates FOLDER --output FOLDER --name NAME --version VERSION --os OS --arch ARCH
                           [--plugin NAME=FILE]...
 
-A template is a manifest in which a component may say "plugin_of": "NAME", "os": ..., "arch": ..., and "cxx11_abi": "0" or
-"1" where the plugin must be for that C++ ABI. When that plugin was compiled for that platform, its archive becomes the
-component's artifact, and what its file requires of the system is added to the requirements of every build that uses it.
-When it was not, those builds say so in "not_built". "@VERSION@" stands for the version of this EngineHost.
+A template is a manifest in which a component may have "plugin_of": "NAME", "os": ..., "arch": ..., and "cxx11_abi": "0" or
+"1" if the plugin must be for that C++ ABI. If that plugin was compiled for that platform, its archive becomes the
+component's artifact, and the file's requirements on the system are added to every build that uses it. Otherwise those
+builds get the reason in "not_built". "@VERSION@" stands for the version of this EngineHost.
 
 Several plugins may have one NAME, if they differ in their C++ ABI. A plugin called ENGINE-RELEASE-ORIGIN that no template
 names (another release of libtorch than the published builds have, or one of them with the other ABI) gets a component and a
 build of its own: for machines that have its runtime, and for installations (docs/installations.md).
 
-Other processes may read the repository meanwhile: files are named by their content, everything is written beside its
-place and renamed, index.json last. Nothing is touched when nothing changed, so the serial rises only with the content;
-it is a time, so that it rises too when the build tree is made anew.
+Other processes may read the repository meanwhile. Files are named by their content; each is written to a temporary name
+and renamed, index.json last. If nothing changed, no file is touched, so the serial rises only with the content. The serial
+is a time, so that it also rises when the build tree is made again.
 """
 import argparse
 import datetime
@@ -32,7 +32,7 @@ import tarfile
 import tempfile
 import time
 
-EXPIRES_AFTER_DAYS = 3650  # the repository is trusted by its place; its age says nothing
+EXPIRES_AFTER_DAYS = 3650  # the repository is trusted by its location; its age is irrelevant
 
 
 class Broken(Exception):
@@ -71,13 +71,13 @@ def symbol_versions(content: bytes) -> dict:
     return newest
 
 
-# What every process has; the rest of a plugin's needs are its runtime's.
+# Libraries of the system; a plugin's other needs belong to its runtime.
 OF_THE_SYSTEM = re.compile(r"^(lib(c|m|dl|rt|pthread|util|gcc_s|stdc\+\+)\.so|ld-linux|ld-musl|libc\.musl)")
 
 
 def adapter_of(content: bytes) -> dict:
-    """What ties an ELF plugin to its runtime: the libraries of the runtime that it names, and the C++ ABI of the names it
-    asks of them; {} where the runtime is opened by name and its interface is C."""
+    """The runtime libraries that an ELF plugin needs by name, and the C++ ABI of the symbols it uses from them; {} if it
+    opens the runtime by name and the interface is C."""
     if content[:4] != b"\x7fELF":
         return {}
     section_offset, = struct.unpack_from("<Q", content, 0x28)
@@ -104,7 +104,7 @@ def adapter_of(content: bytes) -> dict:
     needs = [name for name in needs if not OF_THE_SYSTEM.match(name)]
     if not needs:
         return {}
-    # Names of the runtime itself, in its namespaces: those of libstdc++ are there in both ABIs.
+    # Symbols in the runtime's own namespaces: those of libstdc++ exist in both ABIs.
     own = [name for name in undefined if re.match(r"_ZNK?(3c10|2at|5torch)", name)]
     if not own:
         return {"needs": needs}
@@ -122,7 +122,7 @@ def version_key(version: str) -> list:
 
 
 def raise_requirement(requires: dict, name: str, version: str) -> None:
-    """Makes a ">=" requirement at least `version`; others are kept beside it."""
+    """Raises a ">=" requirement to at least `version`; other bounds are kept."""
     known = requires.get(name)
     match = re.fullmatch(r">=\s*([0-9.]+)", known) if known else None
     if known and not match:
@@ -132,7 +132,7 @@ def raise_requirement(requires: dict, name: str, version: str) -> None:
 
 
 def archive_of(file: pathlib.Path) -> bytes:
-    """A tar.gz that holds the file alone; the same bytes for the same file, whoever packs it and when."""
+    """A tar.gz that contains only the file; equal files give equal bytes, on every machine and at any time."""
     content = file.read_bytes()
     member = tarfile.TarInfo(file.name)
     member.size, member.mode, member.mtime = len(content), 0o755, 0
@@ -165,7 +165,7 @@ def to_bytes(document: dict) -> bytes:
 
 
 def choose(component: dict, plugins: list, options: argparse.Namespace):
-    """The compiled plugin that a component asks for, or None; it is marked as taken."""
+    """Returns the compiled plugin for a component, or None; marks it as taken."""
     name, system, arch, abi = (component.pop(key, None) for key in ("plugin_of", "os", "arch", "cxx11_abi"))
     if (system, arch) != (options.os, options.arch):
         return None
@@ -179,7 +179,7 @@ def choose(component: dict, plugins: list, options: argparse.Namespace):
 
 
 def add_others(manifest: dict, plugins: list, options: argparse.Namespace) -> None:
-    """A component and a build for each plugin of the manifest's engine that its template does not name."""
+    """Adds a component and a build for each plugin of the manifest's engine that its template does not name."""
     for plugin in plugins:
         parts = plugin.name.split("-")
         if plugin.taken or len(parts) != 3 or parts[0] != manifest["engine"] or "needs" not in plugin.adapter:
@@ -203,7 +203,7 @@ def add_others(manifest: dict, plugins: list, options: argparse.Namespace) -> No
 
 
 def fill(template: dict, plugins: list, options: argparse.Namespace, files: dict) -> dict:
-    """The manifest of a template; archives it refers to are added to `files` under their paths."""
+    """Returns the manifest of a template; adds the archives that it refers to to `files` under their paths."""
     manifest = template
     filled = fill_components(manifest, plugins, options, files)
     add_others(filled, plugins, options)
@@ -271,7 +271,7 @@ def pack(options: argparse.Namespace) -> None:
         except (Broken, KeyError, TypeError, ValueError) as error:
             raise Broken(f"{template}: {type(error).__name__}: {error}") from error
 
-    # A manifest that says what it said before keeps its stamps, and with them its digest.
+    # An unchanged manifest keeps its stamps, and with them its digest.
     for path, manifest in manifests.items():
         before = previous(output / path)
         kept = {key: before.get(key) for key in stamps}

@@ -1,5 +1,6 @@
-/* One pointer to, and the size of, every public type.  Tools that compare ABIs by debug information see
- * nothing behind a query() that returns `const void *`; built with -g, this object shows them all types. */
+/* One pointer to, and the size of, every public type.  Tools that compare ABIs by debug information
+ * cannot see through a query() that returns `const void *`; built with -g, this object shows them all types.
+ */
 #include <enginehost/engine_plugin.h>
 
 #define ENGINE_STRUCT(type)                                \

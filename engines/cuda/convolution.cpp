@@ -1,4 +1,4 @@
-// Conv with two spatial axes, by cuDNN.
+// Conv with two spatial axes, computed by cuDNN.
 #include <climits>
 #include <cstring>
 
@@ -37,13 +37,14 @@ class Convolution : public Job {
 
   void run(Session& session, const std::vector<const float*>& inputs, float* out) const override {
     const int device = session.device();
-    if (elements_of(image_) == 0 || elements_of(weights_) == 0) {  // a sum of nothing
+    if (elements_of(image_) == 0 || elements_of(weights_) == 0) {  // a sum without terms
       check(
           cudaMemsetAsync(out, 0, static_cast<size_t>(elements_of(shape)) * sizeof(float), session.stream()),
           "cudaMemsetAsync", device);
       return add_bias(session, inputs, out);
     }
-    // cuDNN pads both ends of an axis alike; what ONNX wants beyond that is put around a copy of the image.
+    // cuDNN pads both ends of an axis equally. Further padding that ONNX asks for surrounds a copy of the
+    // image.
     Shape image = image_;
     const int64_t pad_y = std::min(y_.before, y_.after), pad_x = std::min(x_.before, x_.after);
     const float* data = inputs[0];
@@ -56,7 +57,7 @@ class Convolution : public Job {
       data = padded.floats();
     }
     convolve(session, image, data, inputs[1], pad_y, pad_x, out);
-    if (padded.data() != nullptr) session.finish();  // the copy goes away
+    if (padded.data() != nullptr) session.finish();  // the copy is freed below
     add_bias(session, inputs, out);
   }
 
@@ -83,7 +84,7 @@ class Convolution : public Job {
   void convolve(Session& session, const Shape& image, const float* data, const float* weights, int64_t pad_y,
                 int64_t pad_x, float* out) const {
     const int device = session.device();
-    auto whole = [](int64_t value) { return static_cast<int>(value); };  // prepare() looked at the sizes
+    auto whole = [](int64_t value) { return static_cast<int>(value); };  // prepare() has checked the sizes
     Tensor in("cudnnCreateTensorDescriptor", device), result("cudnnCreateTensorDescriptor", device);
     Filter filter("cudnnCreateFilterDescriptor", device);
     Description description("cudnnCreateConvolutionDescriptor", device);
@@ -138,7 +139,7 @@ class Convolution : public Job {
 
 Failure invalid(std::string message) { return {ENGINE_INVALID, std::move(message)}; }
 
-// Fills in pads and the size of the result.
+// Computes pads and the size of the result.
 void pad(Axis& axis, const char* automatic, int64_t before, int64_t after) {
   const int64_t window = (axis.window - 1) * axis.dilation + 1;
   axis.before = before;
@@ -153,7 +154,7 @@ void pad(Axis& axis, const char* automatic, int64_t before, int64_t after) {
       axis.after = total - axis.before;
     } else if (std::strcmp(automatic, "VALID") != 0) {
       throw invalid(
-          std::string("Conv knows NOTSET, SAME_UPPER, SAME_LOWER and VALID for \"auto_pad\", not \"") +
+          std::string("Conv supports NOTSET, SAME_UPPER, SAME_LOWER and VALID for \"auto_pad\", not \"") +
           automatic + "\".");
     }
   }
@@ -173,7 +174,7 @@ void pad(Axis& axis, const char* automatic, int64_t before, int64_t after) {
 void in_range(const std::vector<int64_t>& values, const char* key, int64_t least) {
   for (int64_t value : values) {
     if (value < least || value > INT_MAX / 4)
-      throw invalid(std::string("Conv wants integers from ") + std::to_string(least) + " on in \"" + key +
+      throw invalid(std::string("Conv needs integers from ") + std::to_string(least) + " on in \"" + key +
                     "\".");
   }
 }
@@ -211,7 +212,7 @@ std::unique_ptr<Job> prepare_convolution(const std::vector<Shape>& inputs, const
                   text_of(weights) + " to an image of shape " + text_of(image) + ".");
   }
   if (inputs.size() == 3 && inputs[2] != Shape{weights[0]}) {
-    throw invalid("Conv wants one bias for each of its " + std::to_string(weights[0]) +
+    throw invalid("Conv needs one bias for each of its " + std::to_string(weights[0]) +
                   " features, not the shape " + text_of(inputs[2]) + ".");
   }
   Axis y{image[2], weights[2], strides[0], dilations[0], 0, 0, 0};

@@ -15,8 +15,8 @@ std::string cuda_version(int number) {
 Failure no_devices(cudaError_t error, int driver) {
   if (error == cudaSuccess) error = cudaErrorNoDevice;
   Failure failure = failed_call(error, "cudaGetDeviceCount", -1);
-  // The runtime says cudaErrorInsufficientDriver for a driver that is too old and for none at all; its
-  // version of a missing driver is 0 (CUDA Runtime API, cudaDriverGetVersion).
+  // The runtime returns cudaErrorInsufficientDriver both for a driver that is too old and for a missing one;
+  // a missing driver has version 0 (CUDA Runtime API, cudaDriverGetVersion).
   if (driver == 0) {
     failure.message = "There is no NVIDIA driver: " + failure.message;
     failure.details.emplace_back("found", cuda_version(driver));
@@ -41,7 +41,7 @@ engine_status device_info(engine_instance* engine, uint32_t number, engine_devic
     if (number >= devices.list.size()) {
       Failure failure{ENGINE_INVALID, "There are " + std::to_string(devices.list.size()) +
                                           " devices, and number " + std::to_string(number) +
-                                          " was asked for."};
+                                          " was requested."};
       if (devices.list.empty()) failure.message += " " + devices.why_none.message + ".";
       throw failure;
     }
@@ -88,7 +88,7 @@ Devices list_devices() {
   }
   if (error != cudaSuccess) out.list.clear();
   if (out.list.empty()) out.why_none = no_devices(error, driver);
-  static_cast<void>(cudaGetLastError());  // told above; the next call must not hear of it again
+  static_cast<void>(cudaGetLastError());  // reported above; clears the error for the next call
   return out;
 }
 

@@ -1,4 +1,4 @@
-// The GPUs the CUDA runtime opens in this process, or why there are none.
+// The GPUs that the CUDA runtime can open in this process, or why there are none.
 #pragma once
 #include <array>
 #include <atomic>
@@ -12,15 +12,15 @@ struct Device {
   std::string name, architecture;
   std::array<uint8_t, 16> uuid{};
   uint64_t memory_total = 0;
-  // Whether this engine has a context there. Only then is the free memory asked for: asking makes a context,
-  // which takes hundreds of megabytes of the device.
+  // True once this engine has a context there. Only then is the free memory queried: the query creates a
+  // context, which takes hundreds of megabytes of the device.
   std::atomic<bool> in_use{false};
 };
 
 struct Devices {
   std::vector<std::unique_ptr<Device>> list;  // in the order of CUDA_VISIBLE_DEVICES
   std::string driver_cuda;  // the newest CUDA the driver supports, "13.0"; "" without a driver
-  Failure why_none;         // where the list is empty
+  Failure why_none;         // when the list is empty
 
   bool has(engine_device device) const {
     return (device.type == ENGINE_CUDA || device.type == ENGINE_CUDA_MANAGED) && device.index >= 0 &&
@@ -28,10 +28,10 @@ struct Devices {
   }
 };
 
-// Does not throw for a machine without driver or device; the reason is in the answer. [any]
+// Does not throw when there is no driver or device; the result contains the reason. [any]
 Devices list_devices();
 
-// The number of the CUDA device; throws a Failure (unavailable) with what there is instead.
+// Returns the number of the CUDA device; throws a Failure (unavailable) that lists the devices instead.
 int index_of(engine_device device, const Devices& devices);
 
 }  // namespace enginehost::engines::cuda

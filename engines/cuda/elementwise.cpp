@@ -1,4 +1,4 @@
-// Add, Mul, Relu and Softmax: kernels of our own.
+// Add, Mul, Relu and Softmax, with kernels of this engine.
 #include "engines/cuda/operation.hpp"
 
 namespace enginehost::engines::cuda {
@@ -49,9 +49,9 @@ std::unique_ptr<Job> prepare_binary(Binary operation, const char* name, const st
   attributes.allow({});
   Shape result;
   if (!broadcast(inputs[0], inputs[1], result)) {
-    throw Failure{ENGINE_INVALID, std::string(name) + " cannot bring the shapes " + text_of(inputs[0]) +
+    throw Failure{ENGINE_INVALID, std::string(name) + " cannot broadcast the shapes " + text_of(inputs[0]) +
                                       " and " + text_of(inputs[1]) +
-                                      " together: each pair of sizes, from the right, is equal or has a 1."};
+                                      ": each pair of sizes, from the right, must be equal or have a 1."};
   }
   Axes axes = axes_of(inputs[0], inputs[1], result, name);
   return std::make_unique<BinaryJob>(operation, std::move(result), axes);

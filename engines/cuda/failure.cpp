@@ -3,8 +3,8 @@
 namespace enginehost::engines::cuda {
 namespace {
 
-Failure reported(engine_status status, const char* origin, int64_t native, const char* call, int device,
-                 const std::string& name, const char* meaning) {
+Failure library_failure(engine_status status, const char* origin, int64_t native, const char* call,
+                        int device, const std::string& name, const char* meaning) {
   std::string where = device < 0 ? "" : "cuda:" + std::to_string(device);
   std::string message = std::string(call) + (where.empty() ? "" : " on " + where) + " failed: " + name +
                         " (" + std::to_string(native) + ")";
@@ -30,7 +30,7 @@ engine_status status_of(cublasStatus_t status) {
   }
 }
 
-// cuDNN 9 numbers its codes in thousands, one a kind (cudnn_graph.h, cudnnStatus_t).
+// cuDNN 9 numbers its codes in thousands, one thousand for each kind (cudnn_graph.h, cudnnStatus_t).
 engine_status status_of(cudnnStatus_t status) {
   if (status == CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED ||
       status == CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED)
@@ -94,21 +94,21 @@ engine_status status_of(cudaError_t error) {
 }
 
 Failure failed_call(cudaError_t error, const char* call, int device) {
-  return reported(status_of(error), "cuda", error, call, device, cudaGetErrorName(error),
-                  cudaGetErrorString(error));
+  return library_failure(status_of(error), "cuda", error, call, device, cudaGetErrorName(error),
+                         cudaGetErrorString(error));
 }
 
 void check(cublasStatus_t status, const char* call, int device) {
   if (status == CUBLAS_STATUS_SUCCESS) return;
-  throw reported(status_of(status), "cublas", status, call, device, cublasLtGetStatusName(status),
-                 cublasLtGetStatusString(status));
+  throw library_failure(status_of(status), "cublas", status, call, device, cublasLtGetStatusName(status),
+                        cublasLtGetStatusString(status));
 }
 
 void check(cudnnStatus_t status, const char* call, int device) {
   if (status == CUDNN_STATUS_SUCCESS) return;
   char more[512] = {};
   cudnnGetLastErrorString(more, sizeof more);
-  throw reported(status_of(status), "cudnn", status, call, device, cudnnGetErrorString(status), more);
+  throw library_failure(status_of(status), "cudnn", status, call, device, cudnnGetErrorString(status), more);
 }
 
 }  // namespace enginehost::engines::cuda

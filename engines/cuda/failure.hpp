@@ -1,5 +1,5 @@
-// How an error travels inside this engine: as an exception, up to the entry point, which walls it in. What
-// CUDA's libraries answer is told with their own name for it, the call that said it and the device.
+// Errors inside this engine are exceptions, which every entry point catches. An error of CUDA's libraries is
+// reported with their own name for it, the failed call and the device.
 #pragma once
 #include <cublasLt.h>
 #include <cuda_runtime_api.h>
@@ -23,22 +23,22 @@ struct Failure {
   std::vector<std::pair<std::string, std::string>> details = {};
 };
 
-// What the caller of the plugin should do next after an error of the runtime. Codes that stick to the process
-// (CUDA Runtime API, cudaError: "the process must be terminated and relaunched") are ENGINE_LOST.
+// Maps a runtime error to what the plugin's caller should do next. Errors that persist in the process (CUDA
+// Runtime API, cudaError: "the process must be terminated and relaunched") are ENGINE_LOST.
 engine_status status_of(cudaError_t error);
 
-// "cudaMalloc on cuda:0 failed: cudaErrorMemoryAllocation (2), out of memory". `device` is -1 where none is
-// meant.
+// "cudaMalloc on cuda:0 failed: cudaErrorMemoryAllocation (2), out of memory". `device` is -1 if the call
+// concerns no device.
 Failure failed_call(cudaError_t error, const char* call, int device);
 
-// Nothing when all is well; else throws the Failure.
+// Throws the Failure unless the call succeeded.
 inline void check(cudaError_t error, const char* call, int device) {
   if (error != cudaSuccess) throw failed_call(error, call, device);
 }
 void check(cublasStatus_t status, const char* call, int device);
 void check(cudnnStatus_t status, const char* call, int device);
 
-// Runs `body`; whatever it throws becomes a report and a status. Every function of a table goes through here.
+// Runs `body`; an exception becomes a report and a status. Every function of a table uses it.
 template <class Body>
 engine_status catch_all(engine_call* call, Body&& body) noexcept {
   try {

@@ -37,7 +37,7 @@ __global__ void relu_kernel(const float* in, float* out, int64_t elements) {
   }
 }
 
-// A NaN is never lost, as it would be in fmaxf.
+// Keeps a NaN, which fmaxf would lose.
 struct Largest {
   __device__ float operator()(float a, float b) const { return a > b || a != a ? a : b; }
 };
@@ -45,10 +45,10 @@ struct Sum {
   __device__ float operator()(float a, float b) const { return a + b; }
 };
 
-// The value of all threads of the block together, told to each of them.
+// Reduces the values of all threads of the block and returns the result to each of them.
 template <class Operation>
 __device__ float together(float value, float* room) {
-  __syncthreads();  // the room may still be read for the value before
+  __syncthreads();  // another thread may still read the room for the previous value
   room[threadIdx.x] = value;
   __syncthreads();
   for (unsigned half = threads / 2; half > 0; half /= 2) {

@@ -1,6 +1,5 @@
-// The kernels of kernels.cu, as calls from C++. They are put into `stream` of the current device and do not
-// wait; the answer is that of the launch, and what goes wrong on the device comes out where the stream is
-// waited for.
+// The kernels of kernels.cu as C++ functions. They are queued in `stream` of the current device and do not
+// wait. The result is that of the launch; errors on the device appear when the stream is synchronized.
 #pragma once
 #include <cuda_runtime_api.h>
 
@@ -12,7 +11,7 @@ namespace enginehost::engines::cuda {
 enum class Binary { add, multiply };
 
 // The axes of a broadcast result, the last one fastest, and how many elements each operand moves along each
-// of them (0: the operand repeats). Neighboring axes that move alike are one.
+// of them (0: the operand repeats). Neighboring axes with the same steps are merged.
 struct Axes {
   static constexpr int most = 8;
   int count = 0;
@@ -21,8 +20,8 @@ struct Axes {
   int64_t right_step[most] = {};
 };
 
-// Where the operands of an element of the result lie. One function for the kernel and for the tests on the
-// host.
+// Positions of the operands for one element of the result. One function for the kernel and for the tests on
+// the host.
 struct Position {
   int64_t left, right;
 };

@@ -1,5 +1,5 @@
-// MatMul as numpy's matmul, by cuBLASLt: stacks of matrices broadcast, vectors are promoted and their axis is
-// taken away again.
+// MatMul like numpy's matmul, computed by cuBLASLt: stacks of matrices broadcast; vectors are promoted and
+// lose the added axis again.
 #include <algorithm>
 
 #include "engines/cuda/operation.hpp"
@@ -7,9 +7,9 @@
 namespace enginehost::engines::cuda {
 namespace {
 
-// What NVIDIA's notes on cuBLAS advise for Hopper and later; older devices need less.
+// NVIDIA's recommendation in the cuBLAS documentation for Hopper and later; older devices need less.
 constexpr size_t workspace_bytes = size_t{32} << 20;
-// Matrices of a batch are blocks along a grid's third axis, of which CUDA allows so many.
+// CUDA's limit for a grid's third axis, along which the matrices of a batch lie.
 constexpr int64_t longest_batch = 65535;
 
 template <class Handle, cublasStatus_t (*Destroy)(Handle)>
@@ -31,8 +31,8 @@ struct Matrices {
   int64_t step;  // elements to the next matrix; 0: the same one again
 };
 
-// The largest power of two up to 256 that divides every matrix's address: cuBLASLt takes 256 for granted
-// unless told otherwise.
+// Returns the largest power of two up to 256 that divides every matrix's address: cuBLASLt assumes 256 by
+// default.
 uint32_t alignment_of(Matrices matrices) {
   const auto address = reinterpret_cast<uintptr_t>(matrices.data);
   const auto step = static_cast<uintptr_t>(matrices.step) * sizeof(float);
@@ -54,7 +54,7 @@ class MatrixProduct : public Job {
         depth_(depth) {}
 
   void run(Session& session, const std::vector<const float*>& inputs, float* out) const override {
-    if (depth_ == 0) {  // a sum of nothing
+    if (depth_ == 0) {  // a sum without terms
       check(
           cudaMemsetAsync(out, 0, static_cast<size_t>(elements_of(shape)) * sizeof(float), session.stream()),
           "cudaMemsetAsync", session.device());
@@ -79,14 +79,14 @@ class MatrixProduct : public Job {
   }
 
  private:
-  // -1 where some axes of the stack repeat and others do not.
+  // Returns -1 if some axes of the stack repeat and others do not.
   int64_t step_of(const Shape& own, int64_t elements) const {
     if (elements_of(own) == 1) return 0;
     return elements_of(own) == elements_of(stack_) ? elements : -1;
   }
 
-  // cuBLAS keeps matrices by columns. Read so, our rows are the transposed matrices, and (A B)' = B' A': the
-  // right operand goes first, and nothing is moved.
+  // cuBLAS stores matrices by columns. Read that way, the rows here are the transposed matrices, and (A B)' =
+  // B' A': the right operand goes first, and nothing is moved.
   void multiply(Session& session, Matrices left, Matrices right, float* out, int64_t count) const {
     const int device = session.device();
     Layout first, second, product;

@@ -1,11 +1,11 @@
-// What is held on a device, given back when it goes out of scope.
+// Device resources that are released when they go out of scope.
 #pragma once
 #include "engines/cuda/failure.hpp"
 
 namespace enginehost::engines::cuda {
 
-// Makes `device` the thread's current one, and the one before it current again at the end. Throws a Failure.
-// Note that the runtime opens a context on the device that it goes back to.
+// Makes `device` the thread's current one and restores the previous one at the end. Throws a Failure.
+// Restoring opens a context on the previous device.
 class OnDevice {
  public:
   explicit OnDevice(int device) {
@@ -25,7 +25,7 @@ class OnDevice {
   bool moved_ = false;
 };
 
-// Memory of the current device; it is given back on any device. Throws a Failure (no memory).
+// Memory of the current device; it can be freed while any device is current. Throws a Failure (no memory).
 class Buffer {
  public:
   Buffer() = default;
@@ -34,10 +34,10 @@ class Buffer {
     cudaError_t error = cudaMalloc(&data_, bytes);
     if (error == cudaSuccess) return;
     data_ = nullptr;
-    static_cast<void>(cudaGetLastError());  // the next call must not hear of it again
+    static_cast<void>(cudaGetLastError());  // clears the error for the next call
     Failure failure = failed_call(error, "cudaMalloc", device);
     failure.details.emplace_back("required", std::to_string(bytes));
-    failure.message += "; " + std::to_string(bytes) + " bytes were asked for";
+    failure.message += "; " + std::to_string(bytes) + " bytes were requested";
     throw failure;
   }
   ~Buffer() {

@@ -1,6 +1,6 @@
-// The operations of ONNX opset 13 this engine computes, on float32. Each is first prepared, which needs
-// shapes and attributes only, and then run on a device: what is wrong with a request is told on a machine
-// without a GPU, too.
+// The operations of ONNX opset 13 that this engine computes, on float32. Each is first prepared, which needs
+// only shapes and attributes, and then run on a device. Errors in a request are therefore reported on a
+// machine without a GPU too.
 #pragma once
 #include <memory>
 
@@ -13,12 +13,12 @@ namespace enginehost::engines::cuda {
 
 using Shape = std::vector<int64_t>;
 
-// One request, understood: the shape of its result is known.
+// One checked request; the shape of its result is known.
 class Job {
  public:
   explicit Job(Shape result) : shape(std::move(result)) {}
   virtual ~Job() = default;
-  // Puts the work into the session's stream and does not wait for it. The result has at least one element.
+  // Queues the work in the session's stream and does not wait for it. The result has at least one element.
   // Throws a Failure.
   virtual void run(Session& session, const std::vector<const float*>& inputs, float* out) const = 0;
 
@@ -45,16 +45,16 @@ std::string text_of(const Shape& shape);
 inline int64_t elements_of(const Shape& shape) {
   return static_cast<int64_t>(element_count(static_cast<int32_t>(shape.size()), shape.data()));
 }
-// The shape two operands have together under ONNX's multidirectional broadcasting; false when they do not
-// fit.
+// Computes the common shape of two operands under ONNX's multidirectional broadcasting; false when they do
+// not fit.
 bool broadcast(const Shape& left, const Shape& right, Shape& out);
-// Which matrix of a stack of its own belongs to number `index` of the stack that it was broadcast to.
+// Returns which matrix of its own stack an operand uses for number `index` of the broadcast stack.
 int64_t stack_position(int64_t index, const Shape& stack, const Shape& own);
-// How both operands are walked for the result; throws a Failure (unsupported) for one in more than Axes::most
-// parts.
+// Returns the steps of both operands for the result; throws a Failure (unsupported) if more than Axes::most
+// axes remain.
 Axes axes_of(const Shape& left, const Shape& right, const Shape& result, const char* operation);
 
-// Looks at the inputs' number, types, compactness and devices, prepares and runs the operation, and hands the
+// Checks the inputs' number, types, compactness and devices, prepares and runs the operation, and gives the
 // result to `results` on the device of the inputs. Throws a Failure.
 void run_operation_on(engine_instance* engine, const char* name, const engine_tensor* const* inputs,
                       size_t input_count, const engine_entry* attributes, size_t attribute_count,

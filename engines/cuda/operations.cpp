@@ -1,5 +1,5 @@
-// engine.op/1: one operation by its ONNX name, where its inputs lie. Inputs in host memory are brought to a
-// device and the result back; both ways are told as the stages "upload" and "download".
+// engine.op/1: runs one operation by its ONNX name on the device of its inputs. Inputs in host memory are
+// copied to a device and the result back; the copies are reported as the stages "upload" and "download".
 #include "engines/cuda/operation.hpp"
 #include "engines/cuda/tensors.hpp"
 
@@ -74,7 +74,7 @@ struct Released {
 };
 using Owned = std::unique_ptr<engine_owned_tensor, Released>;
 
-// Inputs where the device reads them.
+// The inputs in memory of the device.
 struct Inputs {
   std::vector<const float*> data;
   std::vector<Buffer> copies;
@@ -103,7 +103,7 @@ Inputs bring(const engine_tensor* const* inputs, const std::vector<Shape>& shape
   return out;
 }
 
-// Where the result goes: the host's own memory when it offers some, else a tensor for it to keep.
+// The destination of the result: the host's own memory if it offers some, else a tensor that the host keeps.
 struct Result {
   Owned owned;
   float* data = nullptr;

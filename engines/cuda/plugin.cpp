@@ -1,6 +1,6 @@
-// libengine_cuda: arithmetic on NVIDIA's GPUs, over the CUDA runtime, cuBLASLt, cuDNN and kernels of our own.
-// Start reading at engine_plugin_v1, at the end. None of the libraries it is linked to needs the driver to be
-// loaded: without one an engine is made all the same, offers no device and says why.
+// libengine_cuda: arithmetic on NVIDIA's GPUs with the CUDA runtime, cuBLASLt, cuDNN and kernels of its own.
+// Start reading at engine_plugin_v1, at the end. The linked libraries load without a driver. Without one,
+// create() succeeds and the engine reports no device and the reason.
 #include <cstring>
 
 #include "engines/cuda/instance.hpp"
@@ -34,8 +34,8 @@ Settings read(const engine_entry* options, size_t count) {
   return out;
 }
 
-// Without a driver CUDA 11's runtime does not even tell its own version (13's does); then it is the one
-// compiled for.
+// Without a driver, CUDA 11's runtime does not report its own version (13's does); the compiled version is
+// used then.
 std::string runtime_version() {
   int version = 0;
   if (cudaRuntimeGetVersion(&version) != cudaSuccess) version = CUDART_VERSION;
@@ -43,7 +43,7 @@ std::string runtime_version() {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
-// 91900 is 9.19.0: cuDNN since 9 and cuBLAS count alike (cudnn_version.h, cublas_api.h).
+// 91900 is 9.19.0: cuDNN since 9 and cuBLAS use the same scheme (cudnn_version.h, cublas_api.h).
 std::string dotted(size_t version) {
   return std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." +
          std::to_string(version % 100);
@@ -85,7 +85,7 @@ void destroy(engine_instance* engine) noexcept {
     try {
       OnDevice here(static_cast<int>(i));
       engine->sessions[i].reset();
-    } catch (const Failure&) {  // the device is lost, and what was held there with it
+    } catch (const Failure&) {  // the device is lost, and so are its resources
       static_cast<void>(engine->sessions[i].release());
     }
   }

@@ -6,8 +6,8 @@
 namespace enginehost::engines::cuda {
 namespace {
 
-// cuDNN is a thin library in front of others, which it opens when they are first needed; each of them has a
-// call that compares its version with its neighbors'.
+// cuDNN opens its sublibraries at first use. Each of them has a call that compares its version with that of
+// the others.
 void check_libraries() {
   constexpr auto unavailable = [](const std::string& what, size_t found, size_t wanted) {
     Failure failure{ENGINE_UNAVAILABLE, what + " " + std::to_string(found) +
@@ -67,8 +67,8 @@ Input run(engine_instance* engine, const char* name, std::vector<Input> inputs,
   return out;
 }
 
-// Every operation once, and with it every library; the answer was worked out by hand, and is that of the
-// reference engine's graph.
+// Runs every operation once and thereby uses every library. The expected result was computed by hand and
+// equals that of the reference engine's graph.
 //   conv: the 3x3 image 1..9 under [[1,0],[0,-1]]: each patch gives a - d = -4; plus the bias 5: 1 everywhere
 //   product: [[1,1],[1,1]] x [[1,2],[3,4]] = [[4,6],[4,6]]
 //   scaled by [0.5,-1]: [[2,-6],[2,-6]]; plus 1: [[3,-5],[3,-5]]; Relu: [[3,0],[3,0]]

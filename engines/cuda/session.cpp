@@ -5,7 +5,7 @@
 namespace enginehost::engines::cuda {
 
 Session::Session(int device, const Settings& settings) : device_(device), tf32_(settings.tf32) {
-  // Not the legacy stream: that one waits for the work of every other stream of the process.
+  // A non-blocking stream, because the legacy stream waits for the work of every other stream of the process.
   check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags", device);
 }
 

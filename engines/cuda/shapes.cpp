@@ -45,7 +45,7 @@ Axes axes_of(const Shape& left, const Shape& right, const Shape& result, const c
     Axis here{size, own_left == 1 ? 0 : next_left, own_right == 1 ? 0 : next_right};
     next_left *= own_left;
     next_right *= own_right;
-    // One with the axis before it, where both operands go on in the same step.
+    // Merged with the axis before it if both operands continue with the same step.
     if (!axes.empty() && here.left == axes.back().left * axes.back().size &&
         here.right == axes.back().right * axes.back().size) {
       axes.back().size *= size;

@@ -14,7 +14,7 @@ void release(engine_owned_tensor* self) noexcept {
   try {
     OnDevice here(tensor->number);
     tensor->memory = Buffer();
-  } catch (const Failure&) {  // the device is lost, and its memory with it
+  } catch (const Failure&) {  // the device is lost, and so is its memory
     static_cast<void>(tensor->memory.release());
   }
 }
@@ -73,7 +73,7 @@ engine_status copy_tensor(engine_instance* engine, const engine_tensor* from, co
                                   : cudaMemcpyDeviceToDevice),
             "cudaMemcpy", target);
     }
-    // Copies inside a device, and small ones to it, may return before they are done.
+    // Copies inside a device, and small ones to it, may return before they have finished.
     check(cudaStreamSynchronize(cudaStreamLegacy), "cudaStreamSynchronize", target);
   });
 }

@@ -1,11 +1,10 @@
-// Tensors on a device, for hosts to hold.
+// Tensors on a device that a host can own.
 #pragma once
 #include "engines/cuda/instance.hpp"
 
 namespace enginehost::engines::cuda {
 
-// A tensor over `memory`, which it keeps and gives back when it is released. The type, rank and shape of
-// `like` count.
+// Wraps `memory` in a tensor, which frees it when it is released. Uses the type, rank and shape of `like`.
 engine_owned_tensor* wrap(Buffer memory, const engine_tensor& like, int device);
 
 }  // namespace enginehost::engines::cuda

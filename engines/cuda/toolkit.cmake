@@ -1,5 +1,5 @@
-# The plugin of an installed CUDA Toolkit with cuDNN 9: nvcc in PATH, in /usr/local/cuda/bin, or named by
-# -DCMAKE_CUDA_COMPILER=. Left out everywhere else.
+# The plugin for an installed CUDA Toolkit with cuDNN 9. nvcc is found in PATH or in /usr/local/cuda/bin, or
+# is named by -DCMAKE_CUDA_COMPILER=. Without them it is not built.
 include(CheckLanguage)
 if(NOT CMAKE_CUDA_COMPILER)
   find_program(ENGINEHOST_NVCC nvcc HINTS ENV CUDACXX ENV CUDA_HOME ENV CUDA_PATH /usr/local/cuda PATH_SUFFIXES bin)
@@ -15,7 +15,7 @@ if(NOT CMAKE_CUDA_COMPILER)
   return()
 endif()
 
-# Machine code for every architecture that this nvcc knows, and PTX of the newest for those to come.
+# Machine code for every architecture that this nvcc knows, and PTX of the newest for later ones.
 execute_process(COMMAND "${CMAKE_CUDA_COMPILER}" --list-gpu-code OUTPUT_VARIABLE codes RESULT_VARIABLE listed)
 string(REGEX MATCHALL "sm_[0-9]+" codes "${codes}")
 list(TRANSFORM codes REPLACE "sm_" "")
@@ -26,7 +26,7 @@ if(NOT listed EQUAL 0 OR NOT codes)
   return()
 endif()
 list(GET codes -1 newest)
-# CMake's own check that the compiler works compiles for these too; one is enough there.
+# CMake's own compiler check compiles for these architectures too; one is enough there.
 if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
   set(CMAKE_CUDA_ARCHITECTURES ${newest})
 endif()
@@ -49,7 +49,8 @@ if(NOT cudnn_major EQUAL 9)
   return()
 endif()
 
-# The kernels apart: nvcc knows neither the warnings nor the sanitizers of the rest.
+# The kernels are a library of their own, because nvcc does not know the warnings and sanitizers of the other
+# files.
 add_library(engine_cuda_kernels OBJECT kernels.cu)
 list(TRANSFORM codes APPEND "-real" OUTPUT_VARIABLE architectures)
 set_target_properties(engine_cuda_kernels PROPERTIES
@@ -58,7 +59,7 @@ set_target_properties(engine_cuda_kernels PROPERTIES
   CUDA_RUNTIME_LIBRARY None)
 target_include_directories(engine_cuda_kernels PRIVATE "${PROJECT_SOURCE_DIR}")
 
-# As host/binary's reader of GPU code tells it: "sm_103" is 10.3.
+# The form of host/binary's reader of GPU code: "sm_103" is 10.3.
 list(TRANSFORM codes REPLACE "(.)$" ".\\1" OUTPUT_VARIABLE code_names)
 list(GET code_names -1 newest_name)
 list(JOIN code_names " " code_names)

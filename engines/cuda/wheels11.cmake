@@ -1,6 +1,7 @@
-# The plugin of CUDA 11.8, from NVIDIA's wheels alone: its toolkit no longer installs on today's systems, and its nvcc wants an
-# older gcc. clang compiles the kernels, NVIDIA's ptxas turns them into machine code, the fatbinary of any newer toolkit joins
-# them. -DENGINEHOST_CUDA11_ROOT= names the folder that this made:
+# The plugin for CUDA 11.8, built from NVIDIA's wheels alone: its toolkit no longer installs on today's
+# systems, and its nvcc needs an older gcc. clang compiles the kernels, NVIDIA's ptxas makes machine code, and
+# the fatbinary of any newer toolkit joins them. -DENGINEHOST_CUDA11_ROOT= names the folder that this command
+# made:
 #   pip install --no-deps --target FOLDER nvidia-cuda-runtime-cu11==11.8.89 nvidia-cuda-nvcc-cu11==11.8.89
 #     nvidia-cublas-cu11==11.11.3.6 nvidia-cudnn-cu11==9.10.2.21
 set(ENGINEHOST_CUDA11_ROOT "" CACHE PATH "Folder with NVIDIA's wheels of CUDA 11.8 to compile engines/cuda for cu118")
@@ -19,18 +20,18 @@ foreach(file IN ITEMS ${libraries} "${wheels}/cuda_nvcc/bin/ptxas" "${ENGINEHOST
   endif()
 endforeach()
 
-# The folders of a toolkit as clang wants them.
+# The folders of a toolkit in the layout that clang expects.
 set(root "${CMAKE_CURRENT_BINARY_DIR}/cuda11")
 file(MAKE_DIRECTORY "${root}/bin")
 file(CREATE_LINK "${wheels}/cuda_nvcc/bin/ptxas" "${root}/bin/ptxas" SYMBOLIC)
 file(CREATE_LINK "${wheels}/cuda_nvcc/nvvm" "${root}/nvvm" SYMBOLIC)
 file(CREATE_LINK "${wheels}/cuda_runtime/include" "${root}/include" SYMBOLIC)
-file(CREATE_LINK "${wheels}/cuda_runtime/lib" "${root}/lib64" SYMBOLIC)  # without it clang takes this for no toolkit
+file(CREATE_LINK "${wheels}/cuda_runtime/lib" "${root}/lib64" SYMBOLIC)  # without it clang does not recognize a toolkit
 configure_file(fatbinary.sh.in "${root}/bin/fatbinary" @ONLY
   FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 
-# What clang 14 and CUDA 11.8 both know. cuDNN for CUDA 11 has no PTX at all, so cards after 9.0 are out of reach anyway; the
-# PTX here serves 9.0.
+# The architectures that both clang 14 and CUDA 11.8 know. cuDNN for CUDA 11 has no PTX at all, so cards after
+# 9.0 are unsupported anyway; the PTX here serves 9.0.
 set(codes 50 60 61 70 75 80 86)
 list(GET codes -1 newest)
 list(TRANSFORM codes PREPEND "--cuda-gpu-arch=sm_" OUTPUT_VARIABLE architectures)

@@ -1,7 +1,7 @@
-// MXNet's C API as far as this adapter uses it, declared from its documented behavior (mxnet/c_predict_api.h
-// and c_api.h of the wheel's include folder describe it). Functions are looked up by name in the library that
-// was loaded. Every function that returns int returns 0, or -1 and leaves the reason in MXGetLastError (one
-// per thread).
+// The part of MXNet's C API that this adapter uses, declared from its documented behavior
+// (mxnet/c_predict_api.h and c_api.h of the wheel's include folder describe it). Functions are looked up by
+// name in the loaded library. Every function that returns int returns 0, or -1 and leaves the reason in
+// MXGetLastError (one for each thread).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -34,7 +34,7 @@ struct Api {
                         const uint32_t* sizes, uint32_t type_count, const char** typed_names,
                         const int* types, Predictor* out);
   int (*MXPredFree)(Predictor);
-  // `count` is of elements, whatever their type.
+  // `count` is in elements of any type.
   int (*MXPredSetInput)(Predictor, const char* name, const float* data, uint32_t count);
   int (*MXPredForward)(Predictor);
   int (*MXPredGetOutputShape)(Predictor, uint32_t output, uint32_t** sizes, uint32_t* rank);

@@ -60,7 +60,7 @@ std::string parameter_file(const std::string& path, const char* wanted) {
   if (open == nullptr) return "";
   while (const dirent* entry = readdir(open.get())) {
     const std::string file = entry->d_name;
-    // More digits are a later epoch; of equally many the greater text is.
+    // More digits are a later epoch; of equal length the greater text is later.
     const bool later = file.size() != best.size() ? file.size() > best.size() : file > best;
     if (is_epoch_of(file, name) && (best.empty() || later)) best = file;
   }

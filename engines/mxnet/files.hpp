@@ -9,11 +9,11 @@
 
 namespace enginehost::engines::mxnet {
 
-// The parameter file that belongs to the symbol file `path`: `wanted` beside it if not nullptr, else the one
-// of the highest epoch; "" if there is none.
+// Returns the parameter file that belongs to the symbol file `path`: `wanted` beside it if not nullptr, else
+// the one of the highest epoch; "" if there is none.
 std::string parameter_file(const std::string& path, const char* wanted);
 
-// Both files' contents. Throws a Failure (ENGINE_INVALID) that names the file that cannot be read.
+// Reads both files. Throws a Failure (ENGINE_INVALID) that names an unreadable file.
 Network read_network(const char* path, const char* wanted, engine_call* call);
 
 }  // namespace enginehost::engines::mxnet

@@ -9,7 +9,7 @@
 struct engine_instance {
   const engine_host* host;
   std::shared_ptr<enginehost::engines::mxnet::Runtime> runtime;
-  // Single operations are networks of one node, kept for the types and shapes they were made for.
+  // Single operations are networks of one node, cached by types and shapes.
   std::map<std::string, std::unique_ptr<enginehost::engines::mxnet::Prepared>> operations;
   std::vector<engine_entry> facts;
 };

@@ -15,7 +15,7 @@ struct engine_model {
   std::vector<engine_port> inputs, outputs;
   engine_function function{};
   engine_model_info info{};
-  std::list<std::string> texts;  // what the ports point into
+  std::list<std::string> texts;  // storage that the ports point into
 
   const char* keep(std::string text) { return texts.emplace_back(std::move(text)).c_str(); }
 };
@@ -23,7 +23,7 @@ struct engine_model {
 namespace enginehost::engines::mxnet {
 namespace {
 
-// Which parameter file was asked for, or nullptr.
+// Returns the requested parameter file, or nullptr.
 const char* check_description(const engine_model_desc& desc, engine_call* call) {
   if (std::strcmp(desc.format, "mxnet") != 0) {
     throw Failure{ENGINE_UNSUPPORTED, std::string("The model is of the format \"") + desc.format +
@@ -66,7 +66,8 @@ class HeldSymbol {
   Symbol symbol_ = nullptr;
 };
 
-// "arg:fully_connected_weight" and "aux:norm_moving_mean" name what the file has values for.
+// Returns the names that the file has values for, such as "arg:fully_connected_weight" and
+// "aux:norm_moving_mean".
 std::set<std::string> names_of_parameters(const Runtime& runtime, const std::string& bytes) {
   uint32_t array_count = 0, name_count = 0;
   Array* arrays = nullptr;
@@ -89,8 +90,7 @@ bool is_label(const std::string& name) {
   return name.size() >= end.size() && name.compare(name.size() - end.size(), end.size(), end) == 0;
 }
 
-// What the network needs and its parameters do not give is an input. Shapes and types are not part of the
-// files.
+// Inputs are the arguments of the network without parameters. The files contain no shapes and types.
 void describe_ports(engine_model& model) {
   const Runtime& runtime = *model.runtime;
   const HeldSymbol symbol(runtime, model.network.symbol);
@@ -104,7 +104,7 @@ void describe_ports(engine_model& model) {
     return out;
   };
   for (const std::string& name : symbol.names(runtime->MXSymbolListArguments)) {
-    // The label of a loss is an input of training; a prediction leaves it out.
+    // The label of a loss is an input for training; a prediction omits it.
     if (given.count(name) == 0) model.inputs.push_back(port(name, is_label(name) ? ENGINE_PORT_OPTIONAL : 0));
   }
   for (const std::string& name : symbol.names(runtime->MXSymbolListAuxiliaryStates)) {
@@ -177,7 +177,8 @@ engine_status run_model(engine_model* model, const engine_run* what, engine_resu
     allow_options<Failure>("Runs of MXNet have", what->options, what->option_count, {}, call);
     const std::vector<GivenInput> inputs = check_given(*model, *what, call);
     if (model->prepared == nullptr || !model->prepared->fits(inputs)) {
-      model->prepared.reset();  // before its successor: both would hold all of the network's memory
+      model->prepared.reset();  // frees the memory before its successor is made, because both would hold the
+                                // whole network
       model->prepared = std::make_unique<Prepared>(model->runtime, model->network, inputs);
     }
     model->prepared->run(inputs, model->outputs.size(), false, results, call);

@@ -1,5 +1,5 @@
-// engine.op/1: a network of one node for each operation, its types and shapes, kept once it was made. Names,
-// attributes and rules are those of ONNX opset 13; what MXNet does otherwise is refused.
+// engine.op/1: a network of one node for each operation, its types and shapes, kept for later calls. Names,
+// attributes and rules are those of ONNX opset 13; requests that MXNet would treat differently are refused.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -35,7 +35,7 @@ const Operation& find(const char* name, engine_call* call) {
                 std::string("This adapter has no operation \"") + name + "\"; it has " + names + "."};
 }
 
-// The only attribute known is Softmax's axis; it is handed on as a number of ours.
+// The only supported attribute is Softmax's axis; it is formatted again as a number.
 std::string attributes_of(const Operation& operation, const Attributes<Failure>& attributes) {
   if (std::strcmp(operation.kind, "softmax") != 0) {
     attributes.allow({});
@@ -45,7 +45,7 @@ std::string attributes_of(const Operation& operation, const Attributes<Failure>&
   return R"(, "attrs": {"axis": ")" + std::to_string(attributes.integer("axis", -1)) + "\"}";
 }
 
-// The JSON that Symbol.save writes, as little of it as Symbol.load needs.
+// Returns the JSON of Symbol.save, reduced to what Symbol.load needs.
 std::string symbol_of(const Operation& operation, const std::string& attributes) {
   std::string nodes, edges, arguments;
   for (size_t i = 0; i < operation.inputs; i++) {
@@ -62,8 +62,8 @@ std::string symbol_of(const Operation& operation, const std::string& attributes)
 
 bool is_product(const Operation& operation) { return std::strcmp(operation.kind, "dot") == 0; }
 
-// The inputs with as many axes each as the one that has most, at least one: MXNet spreads an axis of size 1
-// over another, and knows neither scalars nor axes that are not there.
+// The inputs, all with as many axes as the one that has most, and at least one: MXNet broadcasts axes of size
+// 1 but supports neither scalars nor missing axes.
 class Aligned {
  public:
   Aligned(const Operation& operation, const engine_tensor* const* inputs) {
@@ -74,7 +74,7 @@ class Aligned {
       for (int32_t axis = inputs[i]->ndim; axis < axes; axis++) shape.push_back(1);
       shape.insert(shape.end(), inputs[i]->shape, inputs[i]->shape + inputs[i]->ndim);
       tensors_[i] = *inputs[i];
-      tensors_[i].strides = nullptr;  // compact, as check_tensor has seen
+      tensors_[i].strides = nullptr;  // compact, as check_tensor has verified
       tensors_[i].ndim = static_cast<int32_t>(shape.size());
       tensors_[i].shape = shape.data();
     }
@@ -90,14 +90,14 @@ class Aligned {
   std::array<engine_tensor, 2> tensors_{};
 };
 
-// MXNet calls other types a failed check of its own.
+// MXNet reports other types as a failed check of its own.
 bool has_code_for(const Operation& operation, engine_dtype type) {
   if (is_product(operation)) return type.code == ENGINE_FLOAT && type.bits >= 32;
   return std::strcmp(operation.kind, "softmax") != 0 || type.code == ENGINE_FLOAT;
 }
 
-// Elements of both are of one type; MXNet's dot sums over one axis of each, which for matrices is ONNX's
-// MatMul.
+// Both inputs must have the same element type. MXNet's dot sums over one axis of each, which for matrices
+// equals ONNX's MatMul.
 void check_inputs(const Operation& operation, const engine_tensor* const* inputs, engine_call* call) {
   for (size_t i = 0; i < operation.inputs; i++) {
     const std::string name = "input " + std::to_string(i) + " of " + operation.name;
@@ -121,8 +121,7 @@ void check_inputs(const Operation& operation, const engine_tensor* const* inputs
   }
 }
 
-// What ONNX says of inputs without elements, which MXNet cannot take: nothing is computed, so nothing is
-// asked of it.
+// Handles inputs without elements by ONNX's rules, because MXNet cannot: nothing is computed.
 void give_without_elements(const Operation& operation, const Aligned& inputs, engine_results* results) {
   std::vector<int64_t> shape(inputs[0].shape, inputs[0].shape + inputs[0].ndim);
   bool fits = true;

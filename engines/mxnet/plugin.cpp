@@ -1,5 +1,5 @@
-// libengine_mxnet: MXNet behind the plugin tables, by its C predict API. Start reading at engine_plugin_v1,
-// at the end. The library comes with the build, this file is linked to nothing of it.
+// libengine_mxnet: MXNet behind the plugin tables, through its C predict API. Start reading at
+// engine_plugin_v1, at the end. The library comes with the build; this file is not linked to it.
 #include <cstring>
 
 #include "engines/mxnet/instance.hpp"
@@ -9,8 +9,8 @@
 namespace enginehost::engines::mxnet {
 namespace {
 
-// "threads": MXNet has one number for the whole process, so the last engine that asks decides. 0 is its
-// choice.
+// "threads": MXNet has one number for the whole process, so the last engine that sets it decides. 0 is
+// MXNet's default.
 void set_threads(const Runtime& runtime, const char* text, engine_call* call) {
   const int count = read_threads<Failure>(text, "MXNet", call);
   if (count > 0) runtime.check(runtime->MXSetNumOMPThreads(count), ENGINE_INVALID);
@@ -75,7 +75,7 @@ constexpr const char* capabilities[] = {"device.cpu", "format.mxnet", nullptr};
 }  // namespace enginehost::engines::mxnet
 
 using namespace enginehost::engines::mxnet;
-// Not UNLOADABLE: MXNet's thread pools sleep on after the last engine is gone.
+// Not UNLOADABLE: MXNet's thread pools still exist after the last engine is destroyed.
 extern "C" constexpr engine_plugin engine_plugin_v1 = {ENGINE_PLUGIN_MAGIC,
                                                        sizeof(engine_plugin),
                                                        ENGINE_ABI_MAJOR,

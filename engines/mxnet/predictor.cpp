@@ -31,8 +31,8 @@ engine_dtype from_mxnet_type(int type) {
   return {0, 0, 1};
 }
 
-// The file format (NDArray::Save): a magic number, a reserved one, how many arrays, how many names; 8 bytes
-// each.
+// The file format (NDArray::Save): a magic number, a reserved one, the number of arrays, the number of names;
+// 8 bytes each.
 std::string no_parameters() {
   std::string out(32, '\0');
   out[0] = 0x12;
@@ -59,7 +59,7 @@ void check_tensor_of(const engine_tensor& tensor, const char* name, engine_call*
 
 void check_input(const engine_tensor& tensor, const char* name, engine_call* call) {
   check_tensor_of(tensor, name, call);
-  // 0 means "not known" in MXNet's shapes, and its sizes are numbers of 32 bits.
+  // 0 means "unknown" in MXNet's shapes, and its sizes have 32 bits.
   const size_t count = element_count(tensor.ndim, tensor.shape);
   if (tensor.ndim > 0 && count > 0 && count <= std::numeric_limits<uint32_t>::max()) return;
   Text text;
@@ -135,8 +135,8 @@ void Prepared::give(uint32_t output, bool scalar, engine_results* results) const
   }
   const auto ndim = static_cast<int32_t>(shape.size());
   const size_t count = element_count(ndim, shape.data());
-  // A computation that failed says so when its result is fetched; what the host placed by then would count as
-  // one.
+  // A failed computation is reported when its result is fetched; memory that the host has placed by then
+  // would count as a result.
   std::unique_ptr<engine_owned_tensor, void (*)(engine_owned_tensor*)> own(
       make_host_tensor(dtype, ndim, shape.data()),
       [](engine_owned_tensor* tensor) { tensor->release(tensor); });

@@ -1,5 +1,5 @@
-// A network made ready for inputs of certain shapes: MXNet plans its memory ahead, so other shapes are
-// another one.
+// A network prepared for inputs of certain shapes. MXNet plans its memory ahead, so other shapes need another
+// one.
 #pragma once
 #include <memory>
 #include <string>
@@ -10,9 +10,9 @@
 
 namespace enginehost::engines::mxnet {
 
-// MXNet's number of an element type (mshadow's TypeFlag); -1 for one it does not have.
+// Returns MXNet's number of an element type (mshadow's TypeFlag); -1 for one it does not have.
 int to_mxnet_type(engine_dtype type);
-// Bits 0 for a type the ABI has no name for.
+// Returns bits 0 for a type that the ABI has no name for.
 engine_dtype from_mxnet_type(int type);
 
 struct GivenInput {
@@ -20,16 +20,16 @@ struct GivenInput {
   const engine_tensor* tensor;
 };
 
-// The symbol's JSON and the bytes of its parameters; text without parameters is a list of none.
+// The symbol's JSON and the bytes of its parameters. Text without parameters is an empty list.
 struct Network {
   std::string symbol, parameters;
 };
-// A parameter file that holds nothing.
+// Returns an empty parameter file.
 std::string no_parameters();
 
-// Throws a Failure unless the tensor is whole, in host memory and of a type that MXNet has.
+// Throws a Failure unless the tensor is complete, in host memory and of a type that MXNet has.
 void check_tensor_of(const engine_tensor& tensor, const char* name, engine_call* call);
-// The same, and its shape is one MXNet can take: at least one axis, no axis of size 0.
+// Same, and requires a shape that MXNet accepts: at least one axis, no axis of size 0.
 void check_input(const engine_tensor& tensor, const char* name, engine_call* call);
 
 class Prepared {
@@ -40,10 +40,10 @@ class Prepared {
   Prepared(const Prepared&) = delete;
   Prepared& operator=(const Prepared&) = delete;
 
-  // Whether it was made for inputs of these names, types and shapes.
+  // True if it was made for inputs of these names, types and shapes.
   bool fits(const std::vector<GivenInput>& inputs) const { return signature_of(inputs) == signature_; }
-  // Runs and hands out `output_count` results in host memory; `scalar` ones lose their only axis, for MXNet
-  // has no scalars.
+  // Runs and gives `output_count` results in host memory; `scalar` results lose their only axis, because
+  // MXNet has no scalars.
   void run(const std::vector<GivenInput>& inputs, size_t output_count, bool scalar, engine_results* results,
            engine_call* call) const;
 

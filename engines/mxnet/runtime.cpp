@@ -24,8 +24,8 @@ std::string locate(const engine_host* host, const char* wanted, engine_call* cal
   throw Failure{ENGINE_CORRUPT, std::string("There is no ") + place + " below " + root + "."};
 }
 
-// MXNet puts handlers of its own under SIGSEGV and others while it is loaded. They are the host's, so they
-// are put back.
+// MXNet installs handlers for SIGSEGV and other signals while it is loaded. Signal handlers belong to the
+// host, so they are restored.
 class SignalGuard {
  public:
   SignalGuard() {
@@ -41,7 +41,7 @@ class SignalGuard {
   SignalGuard& operator=(const SignalGuard&) = delete;
 
  private:
-  std::array<struct sigaction, 32> before_{};  // the real-time signals above are nobody's default
+  std::array<struct sigaction, 32> before_{};  // without the real-time signals, which have no default use
 };
 
 void find_all(void* handle, Api& api, const std::string& path, engine_call* call) {
@@ -74,7 +74,7 @@ std::map<std::string, std::shared_ptr<Runtime>>& open_runtimes() {
 
 }  // namespace
 
-// A library once loaded stays: its thread pools were never made to go.
+// A loaded library stays, because its thread pools cannot be stopped safely.
 std::shared_ptr<Runtime> Runtime::open(const engine_host* host, const char* wanted, engine_call* call) {
   const std::string path = locate(host, wanted, call);
   const std::lock_guard lock(open_mutex);
@@ -100,7 +100,9 @@ std::shared_ptr<Runtime> Runtime::open(const engine_host* host, const char* want
 
 void Runtime::check(int result, engine_status otherwise) const {
   if (result == 0) return;
-  // "...: Check failed: ...\nStack trace:\n  [bt] ..." The addresses say nothing to anybody here.
+  // "...: Check failed: ...
+  // Stack trace:
+  // [bt] ..." The addresses are useless in a message and are cut.
   std::string message = api_.MXGetLastError();
   message = message.substr(0, message.find("\nStack trace"));
   while (!message.empty() && (message.back() == '\n' || message.back() == ' ')) message.pop_back();

@@ -1,4 +1,4 @@
-// A loaded MXNet: where it was found and its functions.
+// A loaded MXNet: its file and its functions.
 #pragma once
 #include <memory>
 #include <string>
@@ -11,9 +11,9 @@ namespace enginehost::engines::mxnet {
 // Shared by all engines of one process that use the same library file; [any].
 class Runtime {
  public:
-  // Loads the library below `host->root`, or takes the one that is loaded from that file already. `wanted` is
-  // the view path of the library, or nullptr for mxnet/libmxnet.so. Reports details to `call` before it
-  // throws a Failure.
+  // Loads the library below `host->root`, or uses the one already loaded from that file. `wanted` is the view
+  // path of the library, or nullptr for mxnet/libmxnet.so. Reports details to `call` before it throws a
+  // Failure.
   static std::shared_ptr<Runtime> open(const engine_host* host, const char* wanted, engine_call* call);
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
@@ -22,7 +22,7 @@ class Runtime {
   const std::string& path() const { return path_; }
   const std::string& version() const { return version_; }
 
-  // Throws what MXNet says when `result` is not 0.
+  // Throws MXNet's message when `result` is not 0.
   void check(int result, engine_status otherwise) const;
 
  private:

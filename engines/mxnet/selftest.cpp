@@ -9,8 +9,8 @@ engine_status run_selftest(engine_instance* engine, int32_t level, engine_device
                            engine_call* call) noexcept {
   if (const engine_status refused = may_test("", device, call)) return refused;
   return catch_all(call, [&] {
-    // Level 0: create() resolved every symbol of the library (RTLD_NOW) and found its functions. MXNet has no
-    // call that only allocates, so level 1 runs the graph as well.
+    // Level 0: create() has resolved every symbol of the library (RTLD_NOW) and found its functions. MXNet
+    // has no call that only allocates, so level 1 runs the graph too.
     if (level >= ENGINE_SELFTEST_DEVICE) check_matmul(engine, operation_table, call);
   });
 }

@@ -1,6 +1,6 @@
-// ONNX Runtime's C API as far as this adapter uses it, declared from its documented behavior. The API is one
-// table of function pointers that only ever grows at its end, so a slot number is a promise. The tests run
-// these with releases from 1.20 to 1.27. No header of ONNX Runtime is needed to compile this.
+// The part of ONNX Runtime's C API that this adapter uses, declared from its documented behavior. The API is
+// one table of function pointers that only grows at its end, so slot numbers are stable. The tests run these
+// with releases from 1.20 to 1.27. Compiling needs no header of ONNX Runtime.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -21,8 +21,7 @@ struct OrtTensorInfo;
 struct OrtModelMetadata;
 struct OrtCudaOptions;
 
-// The table a library answers GetApi(n) with holds at least what release 1.n had; every later release answers
-// too.
+// The table for GetApi(n) has at least the functions of release 1.n; every later release provides it too.
 constexpr uint32_t oldest_api = 17;
 
 struct OrtApiBase {
@@ -30,7 +29,7 @@ struct OrtApiBase {
   const char* (*get_version_string)();
 };
 
-// ORTCHAR_T of its documentation: wide characters on Windows.
+// ORTCHAR_T in its documentation: wide characters on Windows.
 using OrtPathCharacter = std::filesystem::path::value_type;
 
 using OrtLogger = void (*)(void* parameter, int severity, const char* category, const char* id,
@@ -47,8 +46,7 @@ enum OrtErrorCode {
 enum OrtValueKind { ort_unknown_value = 0, ort_tensor = 1, ort_sequence = 2, ort_map = 3 };
 constexpr int ort_string = 8;
 
-// Functions that can fail return a status; a status is nullptr when nothing failed, else it is to be
-// released.
+// Functions that can fail return a status: nullptr for success, else an object to release.
 template <int slot, class... Arguments>
 struct Function {
   OrtStatus* operator()(void* const* table, Arguments... arguments) const {

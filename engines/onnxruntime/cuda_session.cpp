@@ -7,7 +7,7 @@ namespace {
 
 constexpr const char* cuda_provider = "CUDAExecutionProvider";
 
-// What the loader said, without the runtime's own file and line before it.
+// Returns the loader's text without the runtime's own file and line before it.
 std::string loader_words(const std::string& message) {
   const std::string before = " with error: ";
   const size_t at = message.find(before);
@@ -24,7 +24,7 @@ void compute_on_cuda(const Runtime& runtime, OrtSessionOptions* options, int32_t
   runtime.check(api::create_cuda_options(table, cuda.out()), ENGINE_UNAVAILABLE);
   const std::string number = std::to_string(index);
   const char *key = "device_id", *value = number.c_str();
-  // The first call loads the provider, and is the one that knows why it cannot be loaded.
+  // The first call loads the provider, so its error contains the reason if loading fails.
   auto failed = runtime.failure(api::update_cuda_options(table, cuda.get(), &key, &value, 1), ENGINE_INVALID);
   if (failed == nullptr)
     failed = runtime.failure(api::append_cuda(table, options, cuda.get()), ENGINE_UNAVAILABLE);
@@ -33,7 +33,7 @@ void compute_on_cuda(const Runtime& runtime, OrtSessionOptions* options, int32_t
     report_missing_library(words, call);
     call->detail(call, "provider", cuda_provider);
     throw Failure{ENGINE_UNAVAILABLE,
-                  "cuda:" + number + " cannot be had: " + provider_name + " cannot be used: " + words,
+                  "cuda:" + number + " is not available: " + provider_name + " cannot be used: " + words,
                   failed->native};
   }
   runtime.check(api::add_session_setting(table, options, no_cpu_fallback, "1"), ENGINE_INTERNAL);
@@ -49,7 +49,7 @@ void report_placement(engine_model& model, engine_call* call) {
     all += count;
     if (provider == cuda_provider) on_cuda += count;
   }
-  if (text.empty()) text = "not known: the runtime wrote no profile that can be read";
+  if (text.empty()) text = "unknown: the runtime wrote no readable profile";
   call->detail(call, "placement", text.c_str());
   Text device;
   device.device(model.device);
@@ -58,8 +58,8 @@ void report_placement(engine_model& model, engine_call* call) {
   const std::string message = std::string("Nodes of the model on ") + device.c_str() + ": " + text + ".";
   if (elsewhere && !model.may_fall_back) {
     call->detail(call, "device", device.c_str());
-    throw Failure{ENGINE_INTERNAL,
-                  std::string(device.c_str()) + " was asked for and did not compute all: " + text + "."};
+    throw Failure{ENGINE_INTERNAL, std::string(device.c_str()) +
+                                       " was requested and did not compute all nodes: " + text + "."};
   }
   const int32_t level = elsewhere ? ENGINE_LOG_WARNING : ENGINE_LOG_INFO;
   if (level >= host->log_level) host->log(host, level, "placement", message.c_str());

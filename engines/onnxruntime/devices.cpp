@@ -7,7 +7,7 @@ namespace enginehost::engines::onnxruntime {
 namespace {
 
 void add_cuda_devices(Devices& devices) {
-  // The driver stays loaded: the provider uses it from then on.
+  // The driver stays loaded because the provider uses it afterwards.
   std::string problem;
   void* const handle = open_library(driver_name, true, problem);
   const CudaDriver driver(handle, find_symbol);
@@ -68,7 +68,7 @@ void require_device(const Devices& devices, engine_device device, engine_call* c
   std::string message;
   if (device.type == ENGINE_CUDA && !devices.cuda_provider.empty() && !devices.why_no_cuda.empty()) {
     report_missing_library(devices.why_no_cuda, call);
-    message = std::string(wanted.c_str()) + " cannot be had: " + devices.why_no_cuda;
+    message = std::string(wanted.c_str()) + " is not available: " + devices.why_no_cuda;
   } else {
     message = "This build has ";
     for (size_t i = 0; i < devices.list.size(); i++) {

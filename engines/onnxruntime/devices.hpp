@@ -1,5 +1,5 @@
-// The devices a loaded ONNX Runtime can be asked for: the CPU, and those of CUDA where its provider for them
-// lies beside it and the driver knows some.
+// The devices of a loaded ONNX Runtime: the CPU, and CUDA devices if its CUDA provider lies beside it and the
+// driver lists some.
 #pragma once
 #include <enginehost/engine_plugin.h>
 
@@ -13,15 +13,15 @@ namespace enginehost::engines::onnxruntime {
 
 struct Devices {
   std::vector<Device> list;   // the CPU first
-  std::string cuda_provider;  // the provider's file, or empty: this is a runtime for the CPU
-  std::string why_no_cuda;    // with a provider: why there is no device for it
+  std::string cuda_provider;  // the provider's file; empty for a runtime that only has the CPU
+  std::string why_no_cuda;    // with a provider: why it has no device
   bool has(engine_device device) const;
 };
 
-// Asks the driver, which is loaded for it; nothing else of CUDA is. `library` is the runtime's own file.
+// Loads the driver and queries it; loads nothing else of CUDA. `library` is the runtime's own file.
 Devices list_devices(const std::string& library);
 
-// A Failure that says why `device` cannot be had, unless it can. Reports "device" and "missing_library".
+// Throws a Failure with the reason unless `device` is available. Reports "device" and "missing_library".
 void require_device(const Devices& devices, engine_device device, engine_call* call);
 
 extern const engine_device_v1 device_table;

@@ -24,9 +24,9 @@ struct engine_instance {
   enginehost::engines::onnxruntime::Devices devices;
   enginehost::engines::onnxruntime::LogReceiver log;
   enginehost::engines::onnxruntime::Watcher watcher;
-  std::string threads;  // "" is the runtime's own choice
+  std::string threads;  // "": the runtime's default
   std::vector<engine_entry> facts;
-  // Single operations are models of one node, made on first use.
+  // Single operations are models of one node, made at first use.
   std::map<std::string, engine_model*> operations;
   std::mutex operations_mutex;
 };

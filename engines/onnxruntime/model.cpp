@@ -100,7 +100,7 @@ void describe_ports(engine_model& model) {
   };
   for (size_t i = 0; i < inputs; i++)
     model.inputs.push_back(port(api::input_name, api::input_type, i, 0, nullptr));
-  // An initializer the caller may replace is an input that may be left out.
+  // An initializer that the caller may replace is an optional input.
   for (size_t i = 0; i < optional_inputs; i++) {
     model.inputs.push_back(
         port(api::overridable_name, api::overridable_type, i, ENGINE_PORT_OPTIONAL, nullptr));
@@ -140,7 +140,7 @@ void describe_metadata(engine_model& model) {
 
 const engine_model_info* model_info(engine_model* model) noexcept { return &model->info; }
 
-// The numbers of the inputs are in order and each one is a port's, given once.
+// Checks that the input numbers are in order and valid, and that each is given once.
 void check_given(const engine_model& model, const engine_run& what, engine_call* call) {
   auto refuse = [&](const char* name, const std::string& why) {
     call->detail(call, "input", name);
@@ -157,7 +157,7 @@ void check_given(const engine_model& model, const engine_run& what, engine_call*
     if ((port.flags & ENGINE_PORT_REPEATED) != 0) {
       call->detail(call, "input", port.name);
       throw Failure{ENGINE_UNSUPPORTED, std::string("Input \"") + port.name +
-                                            "\" is a list or dictionary, which this adapter cannot hand in."};
+                                            "\" is a list or dictionary, which this adapter cannot pass."};
     }
     if (given[number]) throw refuse(port.name, "was given twice");
     given[number] = true;
@@ -168,7 +168,7 @@ void check_given(const engine_model& model, const engine_run& what, engine_call*
   }
 }
 
-// Values of ONNX Runtime that are released together.
+// ONNX Runtime values that are released together.
 struct Values {
   explicit Values(const Runtime& owner) : runtime(owner) {}
   ~Values() {
@@ -183,7 +183,7 @@ struct Values {
   std::vector<OrtValue*> all;
 };
 
-// Outputs whose type and shape the model fixes are computed in the host's memory, when the host offers some.
+// Outputs with a fixed type and shape are computed in the host's memory if the host offers some.
 std::vector<bool> place_outputs(const engine_model& model, Values& values, engine_results* results,
                                 engine_call* call) {
   std::vector<bool> placed(model.outputs.size());
@@ -251,7 +251,7 @@ engine_status load_model(engine_instance* engine, const engine_model_desc* desc,
     HeldSessionOptions options(runtime);
     runtime.check(api::create_session_options(runtime.table(), options.out()), ENGINE_NO_MEMORY);
     model->device = desc->device;
-    // The caller's own settings come later, and win.
+    // The caller's own settings are applied later and win.
     if (desc->device.type == ENGINE_CUDA) compute_on_cuda(runtime, options.get(), desc->device.index, call);
     set_options(*model, options.get(), *desc, call);
     call->progress(call, 0, 0, "load");

@@ -12,7 +12,7 @@ struct engine_model {
   engine_instance* engine;
   engine_device device{};
   bool may_fall_back = false;  // the caller's option allows the runtime to compute nodes on the CPU
-  // Before the session, which writes into its folder to the end. nullptr: not measured.
+  // Declared before the session, which writes into its folder until the end. nullptr: not measured.
   std::unique_ptr<enginehost::engines::onnxruntime::Placement> placement;
   std::atomic<bool> placement_reported = false;
   enginehost::engines::onnxruntime::HeldSession session;
@@ -21,7 +21,7 @@ struct engine_model {
   std::vector<engine_entry> metadata;
   engine_function function{};
   engine_model_info info{};
-  // What the ports point into; lists, because their elements stay where they are.
+  // Storage that the ports point into; lists, because their elements do not move.
   std::list<std::string> texts;
   std::list<std::vector<int64_t>> shapes;
   std::list<std::vector<const char*>> names;
@@ -31,7 +31,7 @@ struct engine_model {
 
 namespace enginehost::engines::onnxruntime {
 
-// A session setting of ONNX Runtime: nodes that would go to the CPU make loading fail instead.
+// A session setting of ONNX Runtime: loading fails when a node would be placed on the CPU.
 inline constexpr const char* no_cpu_fallback = "session.disable_cpu_ep_fallback";
 
 engine_status load_model(engine_instance* engine, const engine_model_desc* desc, engine_model** out,

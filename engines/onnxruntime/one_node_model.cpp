@@ -28,7 +28,7 @@ std::string float_field(uint64_t number, float value) {
 // AttributeProto: name 1, f 2, i 3, s 4, ints 8, type 20
 enum AttributeType : uint64_t { type_float = 1, type_int = 2, type_string = 3, type_ints = 7 };
 
-// Attributes that are lists even with one element; a comma tells in all other cases.
+// True for attributes that are lists even with one element; for others a comma marks a list.
 bool is_list(const std::string& key) {
   for (const char* list : {"axes", "dilations", "kernel_shape", "output_padding", "output_shape", "pads",
                            "perm", "split", "strides"}) {
@@ -62,7 +62,7 @@ std::string attribute(const engine_entry& entry) {
     for (int64_t value : integers) out += number_field(8, static_cast<uint64_t>(value));
     return out + number_field(20, type_ints);
   }
-  // "0.5": digits around one point, whatever the locale; strtof would want a comma in some.
+  // Parses "0.5": digits around one point, in any locale; strtof would require a comma in some.
   double value = 0, unit = 1;
   size_t at = !text.empty() && text[0] == '-' ? 1 : 0;
   bool point = false, is_number = at < text.size();
@@ -83,7 +83,7 @@ std::string attribute(const engine_entry& entry) {
   return out + bytes_field(4, text) + number_field(20, type_string);
 }
 
-// TypeProto: tensor_type 1 { elem_type 1 }; no shape means any
+// TypeProto: tensor_type 1 { elem_type 1 }; no shape means any.
 std::string tensor_type(int type) { return bytes_field(1, number_field(1, static_cast<uint64_t>(type))); }
 // ValueInfoProto: name 1, type 2
 std::string value_info(const std::string& name, int type) {

@@ -8,7 +8,7 @@
 
 namespace enginehost::engines::onnxruntime {
 
-// `input_types` are ONNX's element types; inputs are called a, b, c, ..., of any shape, and the result is y.
+// `input_types` are ONNX's element types. Inputs are called a, b, c, ..., of any shape, and the result is y.
 std::string one_node_model(const std::string& operation, const std::vector<int>& input_types,
                            const engine_entry* attributes, size_t attribute_count);
 

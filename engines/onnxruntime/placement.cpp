@@ -37,7 +37,7 @@ std::map<std::string, int> nodes_of_profile(const std::string& file) {
   std::map<std::string, int> nodes;
   std::ifstream lines{std::filesystem::path(path_for_runtime(file))};
   for (std::string line; std::getline(lines, line);) {
-    // "fence" events of older releases name the node too; the kernel's own is what computes.
+    // "fence" events of older releases name the node too; only the kernel event is the computation.
     if (line.rfind("{\"cat\" : \"Node\"", 0) != 0 || line.find("_kernel_time\"") == std::string::npos)
       continue;
     const size_t at = line.rfind(key);

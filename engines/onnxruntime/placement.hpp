@@ -1,5 +1,5 @@
-// What really ran where: the runtime may put nodes on the CPU that were meant for another device, and its own
-// profile is the only record of it that every release keeps.
+// Measures which provider ran each node. The runtime may place nodes on the CPU that were meant for another
+// device, and its own profile is the only record of it in every release.
 #pragma once
 #include <filesystem>
 #include <map>
@@ -10,7 +10,7 @@
 
 namespace enginehost::engines::onnxruntime {
 
-// Profiles a session until end(). In a folder of its own, which goes with it. One thread at a time.
+// Profiles a session until end(), in a folder of its own that is removed with it. One thread at a time.
 class Placement {
  public:
   // Sets the options' profile; nullptr when no folder for it can be made.
@@ -19,8 +19,8 @@ class Placement {
   Placement(const Placement&) = delete;
   Placement& operator=(const Placement&) = delete;
 
-  // How many nodes each execution provider ran since the session was made; empty when the profile cannot be
-  // read.
+  // Returns how many nodes each execution provider has run since the session was made; empty when the profile
+  // cannot be read.
   std::map<std::string, int> end(const Runtime& runtime, OrtSession* session);
 
  private:

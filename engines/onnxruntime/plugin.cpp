@@ -1,6 +1,6 @@
-// libengine_onnxruntime: ONNX Runtime behind the plugin tables, by its C API. Start reading at
-// engine_plugin_v1, at the end. Any release from 1.17 on; the library comes with the build, this file is
-// linked to nothing of it.
+// libengine_onnxruntime: ONNX Runtime behind the plugin tables, through its C API. Start reading at
+// engine_plugin_v1, at the end. Works with any release from 1.17 on. The library comes with the build; this
+// file is not linked to it.
 #include "engines/onnxruntime/instance.hpp"
 #include "engines/onnxruntime/model.hpp"
 
@@ -60,7 +60,7 @@ constexpr const char* capabilities[] = {"device.cpu", "format.onnx", nullptr};
 }  // namespace enginehost::engines::onnxruntime
 
 using namespace enginehost::engines::onnxruntime;
-// Not UNLOADABLE: the runtime's thread pools sleep on after the last engine is gone.
+// Not UNLOADABLE: the runtime's thread pools still exist after the last engine is destroyed.
 extern "C" constexpr engine_plugin engine_plugin_v1 = {ENGINE_PLUGIN_MAGIC,
                                                        sizeof(engine_plugin),
                                                        ENGINE_ABI_MAJOR,

@@ -10,7 +10,7 @@
 namespace enginehost::engines::onnxruntime {
 namespace {
 
-// Never destroyed: the runtime's threads may still log while the process ends.
+// Never destroyed, because the runtime's threads may still log while the process ends.
 struct Hosts {
   std::mutex mutex;
   std::list<const engine_host*> all;
@@ -110,7 +110,7 @@ std::shared_ptr<Runtime> Runtime::open(const engine_host* host, const char* want
   return runtime;
 }
 
-// The library stays loaded: its thread pools and static objects were never made to go.
+// The library stays loaded, because its thread pools and static objects cannot be removed safely.
 Runtime::~Runtime() {
   if (host_memory_ != nullptr) api::release_memory(table_, host_memory_);
   if (environment_ != nullptr) api::release_env(table_, environment_);

@@ -1,4 +1,4 @@
-// A loaded ONNX Runtime: where it was found, its function table, and the one environment it has in a process.
+// A loaded ONNX Runtime: its file, its function table, and its one environment in a process.
 #pragma once
 #include <memory>
 #include <string>
@@ -11,9 +11,8 @@ namespace enginehost::engines::onnxruntime {
 // Shared by all engines of one process that use the same library file; [any].
 class Runtime {
  public:
-  // Loads the library below `host->root`, or takes the one that is loaded from that file already. `wanted` is
-  // the view path of the library, or nullptr to look for it. Reports details to `call` before it throws a
-  // Failure.
+  // Loads the library below `host->root`, or uses the one already loaded from that file. `wanted` is the view
+  // path of the library, or nullptr to search it. Reports details to `call` before it throws a Failure.
   static std::shared_ptr<Runtime> open(const engine_host* host, const char* wanted, engine_call* call);
   ~Runtime();
   Runtime(const Runtime&) = delete;
@@ -26,12 +25,12 @@ class Runtime {
   const OrtMemoryInfo* host_memory() const { return host_memory_; }
   OrtAllocator* allocator() const { return allocator_; }
 
-  // Throws when `status` says that something failed; releases it. `otherwise` is what an error code means
-  // that has no meaning of its own here.
+  // Throws when `status` is an error; releases it. `otherwise` is the status for error codes without a
+  // mapping.
   void check(OrtStatus* status, engine_status otherwise) const;
-  // The same for the message only: nullptr when nothing failed.
+  // Same without throwing: nullptr when nothing failed.
   std::unique_ptr<Failure> failure(OrtStatus* status, engine_status otherwise) const;
-  // Text that the runtime allocated, as our own.
+  // Returns a copy of text that the runtime allocated, and frees the original.
   std::string take(char* text) const;
 
  private:
@@ -46,8 +45,8 @@ class Runtime {
   OrtAllocator* allocator_ = nullptr;
 };
 
-// The environment's logger is one per process, hosts are many: each that is registered here gets every
-// message.
+// The environment has one logger for the process, but there may be many hosts: each registered host gets
+// every message.
 class LogReceiver {
  public:
   explicit LogReceiver(const engine_host* host);
@@ -59,10 +58,11 @@ class LogReceiver {
   const engine_host* host_;
 };
 
-// "libcudnn.so.9: cannot open shared object file: ..." names a library; with it the call's "missing_library".
+// Reports "missing_library" if a text such as "libcudnn.so.9: cannot open shared object file: ..." names a
+// library.
 void report_missing_library(const std::string& loader_text, engine_call* call);
 
-// What the runtime's object is released with, when it goes out of scope.
+// Releases an object of the runtime when it goes out of scope.
 template <class Object, class Release>
 class Held {
  public:

@@ -5,7 +5,7 @@
 namespace enginehost::engines::onnxruntime {
 namespace {
 
-// The square as a graph of one node, so that a session is made, on `device`, and run.
+// Computes the square as a graph of one node, so that a session is made and run on `device`.
 void check_graph(engine_instance* engine, engine_device device, engine_call* call) {
   std::string bytes = one_node_model("MatMul", {1, 1}, nullptr, 0);
   engine_model_desc desc{};
@@ -44,8 +44,8 @@ engine_status run_selftest(engine_instance* engine, int32_t level, engine_device
     require_device(engine->devices, device, call);
     if (call->is_cancelled(call) != 0)
       throw Failure{ENGINE_CANCELLED, "The self-test was stopped before it began."};
-    // Level 0: create() resolved every symbol of the library (RTLD_NOW) and got its table. The provider of
-    // CUDA is loaded by what asks for it.
+    // Level 0: create() has resolved every symbol of the library (RTLD_NOW) and obtained its table. The CUDA
+    // provider is loaded at first use.
     if (device.type == ENGINE_CUDA) {
       HeldSessionOptions options(*engine->runtime);
       engine->runtime->check(api::create_session_options(engine->runtime->table(), options.out()),

@@ -1,6 +1,6 @@
-// engine.op/1: a one-node model for each operation, its types and attributes, kept once it was made. The
-// runtime looks at less than ONNX says: it multiplies vectors of different lengths, takes every axis for
-// Softmax, and does not come back from Conv with a window of nothing; so this adapter looks first.
+// engine.op/1: a one-node model for each operation, its types and attributes, kept for later calls. The
+// runtime checks less than ONNX requires: it multiplies vectors of different lengths, accepts every axis for
+// Softmax, and hangs in Conv with an empty window. This adapter therefore checks first.
 #include <algorithm>
 
 #include "engines/onnxruntime/model.hpp"
@@ -13,8 +13,8 @@ namespace {
 
 constexpr size_t most_kept = 256;
 
-// What a session for an operation could not be made of: the runtime says "fail" or "invalid graph" for names
-// it does not know as for attributes it does not want.
+// True for operations that every release has. For these a failed session means wrong attributes: the runtime
+// reports unknown names and unwanted attributes alike, as "fail" or "invalid graph".
 bool always_known(const std::string& name) {
   for (const char* known : {"Add", "Mul", "MatMul", "Relu", "Softmax", "Conv"}) {
     if (name == known) return true;
@@ -22,7 +22,7 @@ bool always_known(const std::string& name) {
   return false;
 }
 
-// Given twice, the last counts; the runtime would refuse the model.
+// Keeps the last of several attributes with one name; the runtime would refuse the model.
 std::vector<engine_entry> given_once(const engine_entry* attributes, size_t count) {
   std::vector<engine_entry> out;
   for (size_t i = 0; i < count; i++)
@@ -31,35 +31,36 @@ std::vector<engine_entry> given_once(const engine_entry* attributes, size_t coun
   return out;
 }
 
-// Of a run that keeps ONNX's rules: what the runtime calls invalid in it, the runtime cannot do.
+// For a run that follows ONNX's rules: a request that the runtime calls invalid is one that it does not
+// support.
 struct KeepsTheRules : engine_call {
   explicit KeepsTheRules(engine_call* outer) : engine_call(*outer) {
     size = sizeof(engine_call);
     host_data = outer;
     is_cancelled = [](const engine_call* self) noexcept -> int32_t {
-      auto* reported = static_cast<engine_call*>(self->host_data);
-      return reported->is_cancelled(reported);
+      auto* host_call = static_cast<engine_call*>(self->host_data);
+      return host_call->is_cancelled(host_call);
     };
     progress = [](engine_call* self, uint64_t done, uint64_t total, const char* stage) noexcept {
-      auto* reported = static_cast<engine_call*>(self->host_data);
-      reported->progress(reported, done, total, stage);
+      auto* host_call = static_cast<engine_call*>(self->host_data);
+      host_call->progress(host_call, done, total, stage);
     };
     detail = [](engine_call* self, const char* key, const char* value) noexcept {
-      auto* reported = static_cast<engine_call*>(self->host_data);
-      reported->detail(reported, key, value);
+      auto* host_call = static_cast<engine_call*>(self->host_data);
+      host_call->detail(host_call, key, value);
     };
     fail = [](engine_call* self, engine_status status, const char* from, int64_t native,
               const char* message) noexcept {
-      auto* reported = static_cast<engine_call*>(self->host_data);
+      auto* host_call = static_cast<engine_call*>(self->host_data);
       const bool of_the_runtime = status == ENGINE_INVALID && native != 0;
-      return reported->fail(reported, of_the_runtime ? ENGINE_UNSUPPORTED : status, from, native, message);
+      return host_call->fail(host_call, of_the_runtime ? ENGINE_UNSUPPORTED : status, from, native, message);
     };
   }
 };
 
 engine_model* make(engine_instance* engine, const std::string& name, const std::vector<int>& types,
                    const engine_entry* attributes, size_t attribute_count, engine_call* call) {
-  // The attempt's own reports are kept back: its status may need another reading.
+  // Holds the attempt's own reports back, because its status may have to be changed.
   struct Quiet : engine_call {
     std::string message;
     int64_t native = 0;
@@ -105,7 +106,7 @@ engine_status run_operation(engine_instance* engine, const char* name, const eng
   engine_model* model = nullptr;
   engine_status status = catch_all(call, [&] {
     std::vector<int> types;
-    // Each text with its length before it: two requests have the same key only when they are the same.
+    // Each text follows its length, so that two requests have the same key only when they are equal.
     std::string key;
     const auto add_to_key = [&](const char* text) {
       key.append(std::to_string(std::strlen(text))).append(":").append(text);
@@ -159,8 +160,8 @@ engine_status run_operation(engine_instance* engine, const char* name, const eng
   run.size = sizeof run;
   run.inputs = values.data();
   run.input_count = values.size();
-  KeepsTheRules reported(call);
-  return run_model(model, &run, results, always_known(name) ? &reported : call);
+  KeepsTheRules checked_call(call);
+  return run_model(model, &run, results, always_known(name) ? &checked_call : call);
 }
 
 }  // namespace

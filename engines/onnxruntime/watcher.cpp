@@ -16,8 +16,8 @@ Watcher::~Watcher() {
 void Watcher::loop() {
   std::unique_lock lock(mutex_);
   while (!ending_) {
-    // Both waits have a limit: the wait without one would want a newer libstdc++ than ONNX Runtime itself
-    // does.
+    // Both waits have a timeout, because a wait without one would need a newer libstdc++ than ONNX Runtime
+    // itself.
     if (watches_.empty()) {
       changed_.wait_for(lock, std::chrono::hours(1));
       continue;

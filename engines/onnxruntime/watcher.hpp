@@ -1,4 +1,4 @@
-// ONNX Runtime is stopped from outside only: one thread looks at every call that is running.
+// Stops canceled runs of ONNX Runtime, which cannot poll: one thread checks every call that is running.
 #pragma once
 #include <condition_variable>
 #include <list>
@@ -17,14 +17,14 @@ class Watcher {
   Watcher(const Watcher&) = delete;
   Watcher& operator=(const Watcher&) = delete;
 
-  // Watches one run for as long as it lives; the call and the options must outlive it.
+  // Watches one run while it lives; the call and the options must outlive it.
   class Watch {
    public:
     Watch(Watcher& watcher, engine_call* call, OrtRunOptions* options);
     ~Watch();
     Watch(const Watch&) = delete;
     Watch& operator=(const Watch&) = delete;
-    // Whether the run was told to stop.
+    // True if the run was stopped.
     bool stopped() const;
 
    private:

@@ -1,4 +1,4 @@
-// Attributes of an ONNX operation; what is wrong with them is thrown as this adapter's Failure.
+// Attributes of an ONNX operation; errors are thrown as this adapter's Failure.
 #pragma once
 #include "engines/pytorch/failure.hpp"
 #include "engines/support/attributes.hpp"

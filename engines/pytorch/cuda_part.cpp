@@ -7,12 +7,12 @@
 namespace enginehost::engines::pytorch {
 namespace {
 
-// A release's wheels for the CPU and for CUDA share one plugin, so it does not name this library as a need.
+// The CPU and CUDA wheels of a release share one plugin, so the plugin must not need this library by name.
 constexpr const char* file_name = "libtorch_cuda.so";
 
 std::string folder_of_libtorch() {
   Dl_info info{};
-  // Any function that libtorch_cpu defines; at::globalContext is in every release.
+  // Any function that libtorch_cpu defines will do; at::globalContext is in every release.
   if (dladdr(reinterpret_cast<void*>(&at::globalContext), &info) == 0 || info.dli_fname == nullptr) return "";
   const std::string file = info.dli_fname;
   const size_t slash = file.rfind('/');

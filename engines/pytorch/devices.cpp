@@ -30,7 +30,7 @@ std::vector<Device> list_devices() {
   std::vector<Device> out{{{ENGINE_CPU, 0}, "cpu", "ATen", "", "", {}, 0}};
   size_t cuda = torch::cuda::device_count();
   if (cuda > 0) {
-    // libtorch has loaded the driver by now; nothing else would make a device.
+    // libtorch has loaded the driver already; otherwise it would list no device.
     const CudaDriver driver(dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD), dlsym);
     for (size_t i = 0; i < cuda; i++) out.push_back(cuda_device(driver, static_cast<int>(i)));
   }

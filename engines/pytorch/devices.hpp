@@ -1,4 +1,4 @@
-// The devices libtorch computes on, and how the plugin ABI and libtorch name them.
+// The devices that libtorch computes on, and the mapping of their names to the plugin ABI.
 #pragma once
 #include <c10/core/Device.h>
 
@@ -11,12 +11,12 @@
 
 namespace enginehost::engines::pytorch {
 
-// cpu:0 and whatever libtorch can open in this process: CUDA's devices in the order CUDA_VISIBLE_DEVICES
-// gives them, and Apple's GPU. Names, memory and UUIDs of CUDA devices are asked of the driver. [any]
+// Returns cpu:0 and the devices that libtorch can open in this process: CUDA's devices in the order of
+// CUDA_VISIBLE_DEVICES, and Apple's GPU. Names, memory and UUIDs of CUDA devices come from the driver. [any]
 std::vector<Device> list_devices();
 
-// The device as libtorch names it; throws a Failure (unavailable, with what there is) when `devices` has it
-// not.
+// Returns the device as libtorch names it; throws a Failure (unavailable, with the available devices) when it
+// is not in `devices`.
 c10::Device to_torch(engine_device device, const std::vector<Device>& devices, engine_call* call);
 engine_device from_torch(c10::Device device);
 

@@ -1,4 +1,4 @@
-// How an error travels inside this adapter: as an exception, up to the entry point, which walls it in.
+// Errors inside this adapter are exceptions, which every entry point catches.
 #pragma once
 #include <c10/util/Exception.h>
 
@@ -17,12 +17,12 @@ struct Failure {
   std::string message;
 };
 
-// Whether a message of libtorch tells of a device that answers no more. CUDA's codes of that kind stick to
-// the process (CUDA Runtime API, cudaError: 214, 700, 710, 713 to 719, 999).
+// True if a message of libtorch means that a device no longer responds. Such CUDA errors persist in the
+// process (CUDA Runtime API, cudaError: 214, 700, 710, 713 to 719, 999).
 bool reports_a_lost_device(const std::string& message);
 
-// Runs `body`; whatever it throws becomes a report and a status. Every function of a table goes through here.
-// `otherwise` is what an error of libtorch means here that says nothing more of itself.
+// Runs `body`; an exception becomes a report and a status. Every function of a table uses it. `otherwise` is
+// the status for errors of libtorch that have no status of their own.
 template <class Body>
 engine_status catch_all(engine_call* call, engine_status otherwise, Body&& body) noexcept {
   try {
@@ -37,7 +37,7 @@ engine_status catch_all(engine_call* call, engine_status otherwise, Body&& body)
   } catch (const c10::Error& error) {
     const char* message = error.what_without_backtrace();
     engine_status status = reports_a_lost_device(message) ? ENGINE_LOST : otherwise;
-    // Up to 2.0 this is a plain Error, too: the kernel has no code for the type.
+    // Up to 2.0 this is a plain Error too: the kernel has no code for the type.
     if (std::strstr(message, "not implemented for '") != nullptr) status = ENGINE_UNSUPPORTED;
     // The allocator for host memory throws a plain Error.
     if (std::strstr(message, "DefaultCPUAllocator: can't allocate") != nullptr) status = ENGINE_NO_MEMORY;

@@ -9,7 +9,7 @@
 struct engine_instance {
   const engine_host* host;
   std::vector<enginehost::engines::Device> devices;
-  std::list<std::string> texts;  // what the facts point into
+  std::list<std::string> texts;  // storage that the facts point into
   std::vector<engine_entry> facts;
 };
 

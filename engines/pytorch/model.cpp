@@ -29,7 +29,7 @@ struct engine_model {
 namespace enginehost::engines::pytorch {
 namespace {
 
-// A model in the host's memory, read where it lies.
+// A model in the host's memory, read in place.
 class Memory : public caffe2::serialize::ReadAdapterInterface {
  public:
   Memory(const void* data, size_t size) : data_(static_cast<const char*>(data)), size_(size) {}
@@ -69,7 +69,7 @@ torch::jit::Module read_module(const engine_model_desc& desc, c10::Device device
   } catch (const c10::Error& error) {
     std::string message = error.what_without_backtrace();
     if (desc.path != nullptr) call->detail(call, "path", desc.path);
-    // An operator this release lacks makes a sound file unusable here; everything else is the file's fault.
+    // A missing operator makes an intact file unusable in this release; any other error is the file's fault.
     bool of_another_release = message.find("Unknown builtin op") != std::string::npos ||
                               message.find("newer version of the operator") != std::string::npos ||
                               message.find("larger than the maximum version") != std::string::npos;
@@ -79,15 +79,14 @@ torch::jit::Module read_module(const engine_model_desc& desc, c10::Device device
 }
 
 void describe_methods(engine_model& model) {
-  // forward() is the one to run when none is named. Without it (a module of other methods) the file's order
-  // decides.
+  // forward() is the default function. In a module without it, the file's order decides.
   for (bool first : {true, false}) {
     for (const torch::jit::Method& method : model.module.get_methods()) {
       if ((method.name() == "forward") != first) continue;
       try {
         model.methods.push_back(describe(method));
       } catch (const Failure&) {
-        if (first) throw;  // a helper whose arguments have no form is not offered
+        if (first) throw;  // an additional method whose arguments the ABI cannot represent is not offered
       }
     }
   }
@@ -128,11 +127,11 @@ void unload_model(engine_model* model) noexcept { delete model; }
 
 const engine_model_info* model_info(engine_model* model) noexcept { return &model->info; }
 
-// The inputs of one run, on the model's device, by their numbers.
+// The inputs of one run on the model's device, by number.
 struct GivenInputs {
   std::vector<std::vector<at::Tensor>> values;
   std::vector<std::vector<std::string>> keys;
-  std::vector<at::Tensor> borrowed;  // all that lie in the host's memory
+  std::vector<at::Tensor> borrowed;  // the inputs in host memory
 };
 
 GivenInputs take_inputs(const engine_model& model, const Method& method, const engine_run& what,
@@ -158,7 +157,7 @@ GivenInputs take_inputs(const engine_model& model, const Method& method, const e
     if (tensor.device() != model.device) {
       tensor = tensor.to(model.device);
     } else if (method.writes_to_tensors) {
-      tensor = tensor.clone();  // what the host hands in is never written
+      tensor = tensor.clone();  // the host's tensors are never written
     }
     given.values[value.input].push_back(std::move(tensor));
     given.keys[value.input].emplace_back(value.name == nullptr ? "" : value.name);
@@ -177,7 +176,7 @@ std::vector<c10::IValue> to_arguments(const Method& method, const GivenInputs& g
       continue;
     }
     if ((port.flags & ENGINE_PORT_REPEATED) != 0 && (port.flags & ENGINE_PORT_OPTIONAL) == 0) {
-      out.push_back(to_argument(method.input_types[i], {}, {}, port.name));  // a list of nothing
+      out.push_back(to_argument(method.input_types[i], {}, {}, port.name));  // an empty list
       continue;
     }
     if ((port.flags & ENGINE_PORT_OPTIONAL) == 0) {
@@ -195,11 +194,11 @@ engine_status run_model(engine_model* model, const engine_run* what, engine_resu
     if (what->function >= model->methods.size()) {
       throw Failure{ENGINE_INVALID, "The model has " + std::to_string(model->methods.size()) +
                                         " functions, and number " + std::to_string(what->function) +
-                                        " was asked for."};
+                                        " was requested."};
     }
     allow_options<Failure>("Runs of PyTorch have", what->options, what->option_count, {}, call);
     const Method& method = model->methods[what->function];
-    // libtorch cannot be interrupted in the middle: the next chance is when the run is over.
+    // libtorch cannot be interrupted during a run; cancellation is checked when it is over.
     if (call->is_cancelled(call) != 0)
       throw Failure{ENGINE_CANCELLED, "The run was stopped before it began."};
     c10::optional<c10::Device> wanted = c10::Device(c10::kCPU);

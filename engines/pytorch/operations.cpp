@@ -24,7 +24,7 @@ at::Tensor softmax(const Inputs& in, const Attributes& attributes) {
   return at::softmax(in[0], attributes.integer("axis", -1));
 }
 
-// ONNX's Gemm: alpha A' B' + beta C, where alpha and beta are left at 1 (they would be floats in text).
+// ONNX's Gemm: alpha A' B' + beta C, with alpha and beta fixed at 1 (they would be floats in text).
 at::Tensor gemm(const Inputs& in, const Attributes& attributes) {
   attributes.allow({"transA", "transB"});
   at::Tensor left = attributes.integer("transA", 0) != 0 ? in[0].t() : in[0];
@@ -33,8 +33,8 @@ at::Tensor gemm(const Inputs& in, const Attributes& attributes) {
   return in.size() == 3 ? out + in[2] : out;
 }
 
-// ONNX gives what is added before each axis first and after each axis then; ATen's convolution pads both
-// sides alike.
+// ONNX lists the pads before all axes and then those after all axes; ATen's convolution pads both sides
+// equally.
 at::Tensor convolution(const Inputs& in, const Attributes& attributes) {
   attributes.allow({"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"});
   const char* automatic = attributes.text("auto_pad");

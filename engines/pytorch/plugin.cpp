@@ -1,6 +1,6 @@
-// libengine_pytorch: PyTorch behind the plugin tables, by libtorch's C++ interface. Start reading at
-// engine_plugin_v1, at the end. It runs with the release and C++ ABI it was compiled for and no other:
-// libtorch promises neither.
+// libengine_pytorch: PyTorch behind the plugin tables, through libtorch's C++ interface. Start reading at
+// engine_plugin_v1, at the end. It works only with the release and C++ ABI that it was compiled for, because
+// libtorch keeps neither stable.
 #include <ATen/Parallel.h>
 #include <ATen/detail/CUDAHooksInterface.h>
 #include <torch/csrc/api/include/torch/version.h>
@@ -14,7 +14,7 @@
 namespace enginehost::engines::pytorch {
 namespace {
 
-// "threads": libtorch has one pool for the whole process, so the last engine that asks decides.
+// "threads": libtorch has one pool for the whole process, so the last engine that sets it decides.
 void set_threads(const engine_host* host, const char* text, engine_call* call) {
   const int count = read_threads<Failure>(text, "libtorch", call);
   if (count == 0 || count == at::get_num_threads()) return;
@@ -73,7 +73,7 @@ constexpr const char* capabilities[] = {"device.cpu", "format.torchscript", null
 }  // namespace enginehost::engines::pytorch
 
 using namespace enginehost::engines::pytorch;
-// Not UNLOADABLE: libtorch registers operators and starts threads that never go.
+// Not UNLOADABLE: libtorch registers operators and starts threads that it never removes.
 extern "C" constexpr engine_plugin engine_plugin_v1 = {ENGINE_PLUGIN_MAGIC,
                                                        sizeof(engine_plugin),
                                                        ENGINE_ABI_MAJOR,

@@ -22,7 +22,7 @@ bool is_dictionary_of_tensors(const c10::TypePtr& type) {
          dictionary->getValueType()->kind() == c10::TypeKind::TensorType;
 }
 
-// Fills type and rank of a port; false when the ABI has no form for `type`.
+// Sets type and rank of a port; false when the ABI cannot represent `type`.
 bool describe_type(const c10::TypePtr& type, engine_port& port) {
   port.ndim = -1;
   port.dtype = any_type;
@@ -63,7 +63,7 @@ bool writes(const torch::jit::Block* block) {
     if (const c10::FunctionSchema* schema = node->maybeSchema()) {
       if (schema->is_mutable()) return true;
     }
-    // What could not be inlined is called by name; nobody can say what it does.
+    // A call that could not be inlined may do anything.
     if (node->kind() == c10::prim::CallMethod || node->kind() == c10::prim::CallFunction) return true;
     for (const torch::jit::Block* inner : node->blocks()) {
       if (writes(inner)) return true;
@@ -75,7 +75,7 @@ bool writes(const torch::jit::Block* block) {
 engine_port output_port(Method& method, const std::string& name, const c10::TypePtr& type) {
   engine_port port{};
   port.name = method.texts.emplace_back(name).c_str();
-  if (!describe_type(type, port)) port.flags |= ENGINE_PORT_REPEATED;  // nested values are given under names
+  if (!describe_type(type, port)) port.flags |= ENGINE_PORT_REPEATED;  // nested values are given with names
   return port;
 }
 
@@ -114,7 +114,7 @@ Method describe(const torch::jit::Method& method) {
       if (may_be_left_out) break;  // and so must all after it
       throw Failure{ENGINE_UNSUPPORTED, "The argument \"" + argument.name() + "\" of " + out.name +
                                             "() is of the type " + type->str() +
-                                            ", which the plugin ABI has no form for."};
+                                            ", which the plugin ABI cannot represent."};
     }
     if (may_be_left_out) port.flags |= ENGINE_PORT_OPTIONAL;
     port.name = out.texts.emplace_back(argument.name()).c_str();

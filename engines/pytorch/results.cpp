@@ -25,9 +25,9 @@ void ResultWriter::give(uint32_t output, const std::string& name, at::Tensor val
   bool shared = !value.has_storage() || value.use_count() > 1 || value.storage().use_count() > 1;
   for (const at::Tensor& input : inputs_) shared = shared || begins_in(value, input);
   at::Tensor own = device_.has_value() ? value.to(*device_) : value;
-  // conj() and imag() may only mark a tensor as conjugated or negated: its memory holds the values of before.
+  // conj() and imag() may only mark a tensor as conjugated or negated while its memory keeps the old values.
   own = own.resolve_conj().resolve_neg();
-  // These, to() and contiguous() give the same memory back where nothing is to be done.
+  // These calls, to() and contiguous() return the same memory when nothing has to change.
   if (!own.is_contiguous()) own = own.contiguous();
   if (shared && own.has_storage() && value.has_storage() && own.storage().data() == value.storage().data())
     own = own.clone();
@@ -43,7 +43,7 @@ void ResultWriter::give(uint32_t output, const std::string& name, c10::IValue va
     at::Tensor tensor = std::move(value).toTensor();
     return give(output, name, std::move(tensor));
   }
-  if (value.isNone()) return;  // an optional value that is not there
+  if (value.isNone()) return;  // an optional value that is missing
   if (value.isInt()) return give(output, name, at::scalar_tensor(value.toInt(), at::kLong));
   if (value.isDouble()) return give(output, name, at::scalar_tensor(value.toDouble(), at::kDouble));
   if (value.isBool()) return give(output, name, at::scalar_tensor(value.toBool(), at::kBool));
@@ -65,8 +65,8 @@ void ResultWriter::give(uint32_t output, const std::string& name, c10::IValue va
     } else {
       for (const c10::IValue& part : value.toTupleRef().elements()) parts.push_back(part);
     }
-    bool plain = value.isList() && name.empty();  // the order says it all
-    value = {};                                   // a part nobody else holds need not be copied
+    bool plain = value.isList() && name.empty();  // the order is sufficient
+    value = {};                                   // a part that nothing else holds need not be copied
     bool tensors_only = true;
     for (const c10::IValue& part : parts) tensors_only = tensors_only && part.isTensor();
     for (size_t i = 0; i < parts.size(); i++)
@@ -74,7 +74,7 @@ void ResultWriter::give(uint32_t output, const std::string& name, c10::IValue va
     return;
   }
   throw Failure{ENGINE_UNSUPPORTED, "The model gives a value of the type " + value.tagKind() +
-                                        ", which the plugin ABI has no form for."};
+                                        ", which the plugin ABI cannot represent."};
 }
 
 }  // namespace enginehost::engines::pytorch

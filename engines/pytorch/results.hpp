@@ -1,4 +1,4 @@
-// What a run gives to its host.
+// Gives the results of a run to the host.
 #pragma once
 #include <ATen/core/Tensor.h>
 #include <ATen/core/ivalue.h>
@@ -10,18 +10,18 @@
 
 namespace enginehost::engines::pytorch {
 
-// Hands values over to the host, one by one, on the device wanted. A value is copied only where the host
-// could otherwise see it change or vanish: when it shares memory with an input, or with something the model
+// Gives values to the host one by one, on the requested device. A value is copied only if the host could
+// otherwise see it change or vanish: when it shares memory with an input or with something that the model
 // keeps.
 class ResultWriter {
  public:
-  // `device`: where values shall be, or nothing to leave them where they are. `inputs` must outlive the
-  // giver.
+  // `device`: the device for the values, or nothing to leave them where they are. `inputs` must outlive the
+  // writer.
   ResultWriter(engine_results* results, c10::optional<c10::Device> device,
                const std::vector<at::Tensor>& inputs)
       : results_(results), device_(device), inputs_(inputs) {}
 
-  // `name` is "" for a value its output's number tells fully.
+  // `name` is "" if the output's number identifies the value.
   void give(uint32_t output, const std::string& name, at::Tensor value);
   // Lists, tuples and dictionaries are given one by one, under names such as "0.boxes".
   void give(uint32_t output, const std::string& name, c10::IValue value);

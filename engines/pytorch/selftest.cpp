@@ -9,9 +9,8 @@
 namespace enginehost::engines::pytorch {
 namespace {
 
-// A function of TorchScript, so that the compiler and the interpreter take part; its answer was worked out by
-// hand:
-// [[1,2],[3,4]] squared is [[7,10],[15,22]], and minus 10 below 0 is cut off.
+// A TorchScript function, so that the compiler and the interpreter run too. Its result was computed by hand:
+// [[1,2],[3,4]] squared is [[7,10],[15,22]]; minus 10, negative values are cut to 0.
 constexpr const char* program = R"(
 def squared(a):
     return torch.relu(torch.matmul(a, a) - 10.0)

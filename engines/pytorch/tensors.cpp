@@ -104,7 +104,7 @@ engine_owned_tensor* wrap(at::Tensor tensor, const std::string& name) {
   }
   if (found == nullptr || tensor.layout() != at::kStrided) {
     throw Failure{ENGINE_UNSUPPORTED, "\"" + name + "\" is a tensor of " + std::string(tensor.toString()) +
-                                          ", which the plugin ABI has no form for."};
+                                          ", which the plugin ABI cannot represent."};
   }
   wrapped->held = tensor.contiguous();
   wrapped->major = ENGINE_DLPACK_MAJOR;

@@ -1,4 +1,4 @@
-// Tensors of the plugin ABI and of ATen, into each other.
+// Converts between tensors of the plugin ABI and of ATen.
 #pragma once
 #include <ATen/core/Tensor.h>
 

@@ -1,4 +1,4 @@
-// A growing array for a plugin that links nothing but libc: no exceptions, growth says whether it worked.
+// A growing array for a plugin that links only libc: no exceptions; append() returns whether it worked.
 #pragma once
 #include <cstdlib>
 #include <cstring>
@@ -6,7 +6,7 @@
 
 namespace enginehost::engines::reference {
 
-// Elements are moved with memcpy. Not copyable; frees its memory when it goes.
+// Elements are moved with memcpy. Not copyable.
 template <class T>
 class Array {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -16,7 +16,7 @@ class Array {
   Array(const Array&) = delete;
   Array& operator=(const Array&) = delete;
   ~Array() { std::free(data_); }
-  // False when memory is out; the array is as before then.
+  // Returns false when memory is exhausted; the array is then unchanged.
   [[nodiscard]] bool append(const T& value) {
     if (size_ == room_) {
       size_t room = room_ == 0 ? 8 : room_ * 2;

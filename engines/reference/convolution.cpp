@@ -30,7 +30,7 @@ engine_status pair_of(const OperationCall& call, const char* key, int64_t otherw
     return ENGINE_OK;
   }
   call.call->detail(call.call, "option", key);
-  return invalid(call, Text{} << "Conv wants two integers from " << least << " on in \"" << key << "\".");
+  return invalid(call, Text{} << "Conv needs two integers from " << least << " on in \"" << key << "\".");
 }
 
 engine_status read_padding(const OperationCall& call, Convolution& conv) {
@@ -43,7 +43,7 @@ engine_status read_padding(const OperationCall& call, Convolution& conv) {
   if (!usable) {
     call.call->detail(call.call, "option", "pads");
     return invalid(call,
-                   Text{} << "Conv wants four integers from 0 on in \"pads\": top, left, bottom, right.");
+                   Text{} << "Conv needs four integers from 0 on in \"pads\": top, left, bottom, right.");
   }
   bool explicit_pads = automatic == nullptr || std::strcmp(automatic, "NOTSET") == 0;
   bool upper = !explicit_pads && std::strcmp(automatic, "SAME_UPPER") == 0;
@@ -51,7 +51,7 @@ engine_status read_padding(const OperationCall& call, Convolution& conv) {
   if (!explicit_pads && !upper && !lower && std::strcmp(automatic, "VALID") != 0) {
     call.call->detail(call.call, "option", "auto_pad");
     return invalid(call,
-                   Text{} << "Conv knows NOTSET, SAME_UPPER, SAME_LOWER and VALID for \"auto_pad\", not \""
+                   Text{} << "Conv supports NOTSET, SAME_UPPER, SAME_LOWER and VALID for \"auto_pad\", not \""
                           << automatic << "\".");
   }
   for (size_t i = 0; i < 2; i++) {
@@ -105,17 +105,17 @@ engine_status read(const OperationCall& call, Convolution& conv) {
     return invalid(call, text.shape(4, image.shape) << ".");
   }
   if (call.input_count == 3 && (call.inputs[2]->ndim != 1 || call.inputs[2]->shape[0] != conv.features)) {
-    text << "Conv wants one bias for each of its " << conv.features << " features, not the shape ";
+    text << "Conv needs one bias for each of its " << conv.features << " features, not the shape ";
     return invalid(call, text.shape(call.inputs[2]->ndim, call.inputs[2]->shape) << ".");
   }
   for (size_t i = 0; i < 2; i++) {
     conv.axes[i] = {
         image.shape[i + 2], weights.shape[i + 2], strides.values[i], dilations.values[i], 0, 0, 0};
-    // An image without elements may have any extent, and what follows adds and multiplies: less than 2^62 to
-    // it.
+    // An image without elements may have any extent; the following computation adds less than 2^62 to it and
+    // multiplies.
     if (image.shape[i + 2] > INT64_MAX / 4) {
       return invalid(call, (text << "Conv has an image of shape ").shape(4, image.shape)
-                               << ", which is larger than it counts.");
+                               << ", which is larger than it supports.");
     }
     if (weights.shape[i + 2] < 1 || weights.shape[i + 2] > INT32_MAX) {
       return invalid(call, (text << "Conv has weights of shape ").shape(4, weights.shape) << ".");
@@ -124,7 +124,7 @@ engine_status read(const OperationCall& call, Convolution& conv) {
   return read_padding(call, conv);
 }
 
-// Fills `to` with the patches of result pixels first .. first + count; row r of it belongs to weight r.
+// Fills `to` with the patches of result pixels first .. first + count; its row r belongs to weight r.
 void gather(const Convolution& conv, const float* image, int64_t channels, int64_t first, int64_t count,
             float* to) {
   const Axis &y = conv.axes[0], &x = conv.axes[1];

@@ -5,9 +5,8 @@ namespace enginehost::engines::reference {
 namespace {
 
 constexpr size_t chunk =
-    size_t{1} << 20;  // elements between two looks at is_cancelled(): about a millisecond
-// Above this many bytes a result does not stay in the caches anyway, and writing past them saves reading it
-// first.
+    size_t{1} << 20;  // elements between two checks of is_cancelled(): about a millisecond
+// Results above this many bytes do not stay in the caches; writing past the caches avoids reading them first.
 constexpr size_t streaming_threshold = size_t{16} << 20;
 
 using BinaryKernel = void (*)(const float*, const float*, float*, size_t, Operand, bool);
@@ -26,8 +25,8 @@ engine_status in_one_sweep(const OperationCall& call, BinaryKernel kernel, Opera
   return ENGINE_OK;
 }
 
-// Any broadcasting: the last axes that both operands have in full, or that one repeats in full, are one row
-// for the kernel; an odometer walks the rest.
+// Handles any broadcasting. The last axes that both operands have in full, or that one repeats in full, form
+// one row for the kernel; an odometer walks the rest.
 engine_status by_rows(const OperationCall& call, BinaryKernel kernel, int32_t rank, const int64_t* shape,
                       const engine_tensor& left, const engine_tensor& right, float* out) {
   size_t left_step[maximum_rank], right_step[maximum_rank], index[maximum_rank] = {};
@@ -88,10 +87,9 @@ engine_status binary(const OperationCall& call, BinaryKernel kernel) {
   int64_t shape[maximum_rank];
   if (!broadcast(left.ndim, left.shape, right.ndim, right.shape, rank, shape)) {
     Text text;
-    text << call.name << " cannot bring the shapes ";
+    text << call.name << " cannot broadcast the shapes ";
     text.shape(left.ndim, left.shape) << " and ";
-    text.shape(right.ndim, right.shape)
-        << " together: each pair of sizes, from the right, is equal or has a 1.";
+    text.shape(right.ndim, right.shape) << ": each pair of sizes, from the right, must be equal or have a 1.";
     return refuse(call.call, ENGINE_INVALID, "reference", text);
   }
   float* out = nullptr;
@@ -148,7 +146,7 @@ engine_status softmax(const OperationCall& call) {
   size_t length = static_cast<size_t>(in.shape[at]);
   size_t inner = element_count(in.ndim - at - 1, in.shape + at + 1), total = element_count(in.ndim, in.shape);
   if (total == 0) return ENGINE_OK;
-  // Along an inner axis one line at a time is gathered, computed and put back.
+  // Along an inner axis, one line at a time is gathered, computed and stored back.
   float* line = inner == 1 ? nullptr : static_cast<float*>(std::malloc(length * sizeof *line));
   if (inner != 1 && line == nullptr) {
     return refuse(call.call, ENGINE_NO_MEMORY, "reference",

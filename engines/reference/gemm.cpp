@@ -15,7 +15,7 @@ constexpr size_t column_block = 2048;
 size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 size_t rounded_up(size_t value, size_t to) { return (value + to - 1) / to * to; }
 
-// Slivers of `width` rows, each stored step by step; rows that do not exist are zeros.
+// Packs slivers of `width` rows, each stored step by step; missing rows are zeros.
 void pack_left(const float* from, size_t stride, size_t rows, size_t depth, size_t width, float* to) {
   for (size_t first = 0; first < rows; first += width) {
     size_t here = smaller(width, rows - first);
@@ -80,7 +80,7 @@ engine_status gemm(const Kernels& kernels, size_t rows, size_t columns, size_t d
       static_cast<float*>(allocate_aligned(rounded_up((left_room + right_size) * sizeof(float), 64)));
   if (scratch == nullptr) {
     return refuse(progress.call(), ENGINE_NO_MEMORY, "reference",
-                  Text{} << "There is no memory to arrange the operands of a matrix product in.");
+                  Text{} << "There is no memory to pack the operands of a matrix product.");
   }
   float* packed_left = scratch;
   float* packed_right = scratch + left_room;

@@ -11,7 +11,7 @@ struct Matrix {
   size_t stride;
 };
 
-// The units by which gemm() advances a Progress: multiplications.
+// Work units of gemm() for a Progress: multiplications.
 inline uint64_t gemm_work(size_t rows, size_t columns, size_t depth) {
   return uint64_t{rows} * columns * (depth > 0 ? depth : 1);
 }

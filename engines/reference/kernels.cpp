@@ -8,8 +8,7 @@ const Kernels* choose_kernels(const char* name) {
   const Kernels* usable[3] = {};
   size_t count = 0;
 #ifdef __x86_64__
-  __builtin_cpu_init();  // asks the processor and, through XGETBV, whether the system saves the wide
-                         // registers
+  __builtin_cpu_init();  // reads CPUID and, through XGETBV, whether the system saves the wide registers
   if (__builtin_cpu_supports("avx512f")) usable[count++] = &avx512_kernels;
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) usable[count++] = &avx2_kernels;
 #endif

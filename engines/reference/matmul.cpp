@@ -1,4 +1,4 @@
-// MatMul as numpy's matmul: stacks of matrices broadcast, vectors are promoted and their axis is taken away
+// MatMul like numpy's matmul: stacks of matrices broadcast; vectors are promoted and lose the added axis
 // again.
 #include "engines/reference/gemm.hpp"
 #include "engines/reference/operation.hpp"
@@ -16,7 +16,7 @@ engine_status misfit(const OperationCall& call, const char* rule) {
   return refuse(call.call, ENGINE_INVALID, "reference", text);
 }
 
-// Which matrix of a stack belongs to number `index` of the broadcast stack.
+// Returns which matrix of a stack belongs to number `index` of the broadcast stack.
 size_t stack_position(size_t index, int32_t rank, const int64_t* stack, int32_t own_rank,
                       const int64_t* own) {
   size_t position = 0, next = 1;

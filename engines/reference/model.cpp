@@ -19,9 +19,9 @@ namespace {
 
 constexpr engine_dtype float32 = {ENGINE_FLOAT, 32, 1};
 constexpr size_t largest_file = size_t{1} << 30;
-constexpr size_t one_read = size_t{4} << 20;  // bytes between two looks at is_cancelled()
+constexpr size_t one_read = size_t{4} << 20;  // bytes between two checks of is_cancelled()
 
-// The file's bytes and a NUL. The caller frees `out`, also after a refusal.
+// Reads the file's bytes and appends a NUL. The caller frees `out`, also after a refusal.
 engine_status read_file(const char* path, char*& out, size_t& length, engine_call* call) {
   auto unreadable = [&](const char* what) {
     int error = errno;
@@ -87,7 +87,7 @@ bool describe(engine_model& model) {
   return true;
 }
 
-// Holds what one run computes; its steps never see another run.
+// State of one run; its steps never see another run.
 class Run {
  public:
   Run(const engine_model& model, engine_results* results, engine_call* call)
@@ -132,7 +132,7 @@ class Run {
     bool known;
     int64_t output;  // the first output that is this value, else -1
   };
-  // A name for a size and what it turned out to be.
+  // A named size and its value in this run.
   struct Size {
     const char* name;
     int64_t value;
@@ -151,7 +151,7 @@ class Run {
     return refuse(call_, ENGINE_INVALID, "reference", text);
   }
 
-  // Whether the shape is as declared; the first use of a name decides what it means in this run.
+  // True if the shape is as declared; the first use of a name fixes its value in this run.
   bool fits(const Shape& declared, const engine_tensor& tensor, bool& enough_memory) {
     if (tensor.ndim != declared.rank) return false;
     for (int32_t i = 0; i < declared.rank; i++) {
@@ -227,7 +227,7 @@ class Run {
     return ENGINE_OK;
   }
 
-  // An output is computed in the host's memory when the host offers some.
+  // Computes an output in the host's memory if the host offers some.
   static float* reserve(Destination* self, int32_t ndim, const int64_t* shape) {
     auto* destination = static_cast<SlotDestination*>(self);
     Run& run = *destination->run;
@@ -285,7 +285,7 @@ class Run {
                       text.shape(slot.tensor.ndim, slot.tensor.shape) << ".");
       }
     }
-    // Copies first: a tensor that was given away may be gone.
+    // Copies come first, because a tensor may be freed once it was given away.
     for (size_t i = 0; i < model_.output_values.size(); i++) {
       Slot& slot = slots_[model_.output_values[i]];
       if (slot.output == static_cast<int64_t>(i)) continue;
@@ -301,7 +301,7 @@ class Run {
     return ENGINE_OK;
   }
 
-  // For an output that is an input, a constant, or another output too.
+  // For an output that is also an input, a constant, or another output.
   engine_status copy_out(uint32_t output, const engine_tensor& from) {
     engine_tensor like = {nullptr, {ENGINE_CPU, 0}, from.ndim, float32, from.shape, nullptr, 0};
     const engine_tensor* placed = results_->place(results_, output, nullptr, &like);
@@ -354,8 +354,7 @@ engine_status load_model(engine_instance* engine, const engine_model_desc* desc,
     length = static_cast<size_t>(desc->data_size);
     text = desc->data_size > largest_file ? nullptr : static_cast<char*>(std::malloc(length + 1));
     if (text == nullptr) {
-      return refuse(call, ENGINE_NO_MEMORY, "reference",
-                    Text{} << "There is no memory to read the model into.");
+      return refuse(call, ENGINE_NO_MEMORY, "reference", Text{} << "There is no memory to read the model.");
     }
     if (length > 0) std::memcpy(text, desc->data, length);
     text[length] = '\0';
@@ -395,7 +394,7 @@ engine_status run_model(engine_model* model, const engine_run* what, engine_resu
   if (what->function != 0) {
     return refuse(
         call, ENGINE_INVALID, "reference",
-        Text{} << "The model has one function, and number " << int64_t{what->function} << " was asked for.");
+        Text{} << "The model has one function, and number " << int64_t{what->function} << " was requested.");
   }
   if (const char* key = unknown_option(what->options, what->option_count)) {
     call->detail(call, "option", key);

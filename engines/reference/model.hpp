@@ -10,14 +10,14 @@ constexpr int32_t longest_shape = 8;
 constexpr size_t most_inputs = 3;
 
 struct Shape {
-  int64_t sizes[longest_shape];  // -1 where `names` says the name of a size decided at run time
+  int64_t sizes[longest_shape];  // -1 if `names` has the name of a size that is decided at run time
   const char* names[longest_shape];
   int32_t rank;
 };
 
 enum class Origin { input, constant, result };
 
-// Something with a name: an input, a constant, or what a step computes.
+// A named value: an input, a constant, or the result of a step.
 struct Value {
   const char* name;
   Origin origin;
@@ -35,7 +35,7 @@ struct Step {
 
 }  // namespace enginehost::engines::reference
 
-// What the reader fills. Names, keys and values of attributes point into `words`.
+// A model in memory, filled by the reader. Names, keys and values of attributes point into `words`.
 struct engine_model {
   using Shape = enginehost::engines::reference::Shape;
 
@@ -51,18 +51,19 @@ struct engine_model {
   enginehost::engines::reference::Array<engine_entry> attributes, metadata;
   enginehost::engines::reference::Array<Shape> input_shapes, output_shapes;
   enginehost::engines::reference::Array<uint32_t> output_values;
-  enginehost::engines::reference::Array<engine_port> inputs, outputs;  // point into the shapes: filled last
+  enginehost::engines::reference::Array<engine_port> inputs,
+      outputs;  // point into the shapes, so filled last
   engine_function function = {};
   engine_model_info info = {};
 };
 
 namespace enginehost::engines::reference {
 
-// Reads `length` characters of text, which a NUL follows and which may go afterwards. Every refusal names the
-// line.
+// Parses `length` characters of text, which a NUL must follow; the text may be freed afterwards. Every
+// refusal names the line.
 engine_status read_model(const char* text, size_t length, engine_model& model, engine_call* call);
 
-// Used by the self-test too, which has its model in the program.
+// Also used by the self-test, whose model is in the program.
 engine_status load_model(engine_instance* engine, const engine_model_desc* desc, engine_model** out,
                          engine_call* call) noexcept;
 void unload_model(engine_model* model) noexcept;

@@ -11,7 +11,8 @@ bool is_word(char c) {
          c == '-' || c == '/';
 }
 
-// A decimal number; strtof would read it by the process's locale. Digits beyond 18 only move the exponent.
+// Parses a decimal number; strtof would depend on the process's locale. Digits after the 18th only move the
+// exponent.
 bool read_number(const char*& at, float& out) {
   const char* next = at;
   bool negative = *next == '-';
@@ -83,11 +84,11 @@ class ModelReader {
     return refuse(call_, ENGINE_CORRUPT, "reference", text << ".");
   }
   engine_status no_memory() {
-    return refuse(call_, ENGINE_NO_MEMORY, "reference",
-                  Text{} << "There is no memory to read the model into.");
+    return refuse(call_, ENGINE_NO_MEMORY, "reference", Text{} << "There is no memory to read the model.");
   }
 
-  // Asked at every statement, since names are looked for one by one, and within long constants.
+  // Checks for cancellation at every statement, because names are searched one by one, and within long
+  // constants.
   bool is_wanted() {
     if (!is_far()) return call_->is_cancelled(call_) == 0;
     const char* before = reported_;
@@ -102,7 +103,7 @@ class ModelReader {
       while (*at_ != '\n' && *at_ != '\0') at_++;
     }
   }
-  // Moves to the next line that holds something; false at the end of the text.
+  // Moves to the next line that is not empty; false at the end of the text.
   bool next_line() {
     while (*at_ != '\n' && *at_ != '\0') at_++;
     skip_space_and_lines();
@@ -114,14 +115,14 @@ class ModelReader {
     at_++;
     return true;
   }
-  // Numbers may go over several lines, inside their parentheses.
+  // Numbers may continue on further lines inside their parentheses.
   void skip_space_and_lines() {
     for (skip_space(); *at_ == '\n'; skip_space()) {
       at_++;
       line_++;
     }
   }
-  // The next word, length_ characters long, not ended by a NUL; nullptr when there is none.
+  // Returns the next word, length_ characters without a NUL; nullptr when there is none.
   const char* word() {
     skip_space();
     const char* first = at_;
@@ -129,7 +130,7 @@ class ModelReader {
     length_ = static_cast<size_t>(at_ - first);
     return length_ > 0 ? first : nullptr;
   }
-  // length_ characters as text that lives as long as the model.
+  // Stores length_ characters as text that lives as long as the model.
   const char* keep(const char* first) {
     char* copy = keep_at_;
     std::memcpy(copy, first, length_);
@@ -238,7 +239,7 @@ engine_status ModelReader::constant() {
     if (sizes.sizes[i] < 0) return bad("a constant has no size decided at run time", sizes.names[i]);
   }
   if (!check_shape({ENGINE_FLOAT, 32, 1}, sizes.rank, sizes.sizes, why)) return bad(why.c_str());
-  // Each number takes two characters at least, so the text bounds what is worth reserving.
+  // Each number takes at least two characters, so the text's length limits what is worth reserving.
   size_t count = element_count(sizes.rank, sizes.sizes);
   if (count / 2 > static_cast<size_t>(end_ - at_))
     return bad("the constant has fewer numbers than its shape wants", name);
@@ -321,12 +322,11 @@ engine_status ModelReader::step(const char* name) {
 }  // namespace
 
 engine_status read_model(const char* text, size_t length, engine_model& model, engine_call* call) {
-  // Every word kept is followed by a character that is not kept, and at most one word is kept twice, for a
-  // message.
+  // Every stored word is followed by a character that is not stored, and at most one word is stored twice,
+  // for a message.
   model.words = static_cast<char*>(std::malloc(2 * length + 64));
   if (model.words == nullptr) {
-    return refuse(call, ENGINE_NO_MEMORY, "reference",
-                  Text{} << "There is no memory to read the model into.");
+    return refuse(call, ENGINE_NO_MEMORY, "reference", Text{} << "There is no memory to read the model.");
   }
   return ModelReader(text, length, model, call).read();
 }

@@ -11,14 +11,14 @@
 namespace enginehost::engines::reference {
 namespace {
 
-// The processor's own name for itself, "" where there is no instruction to ask for it.
+// Writes the processor's name, "" if no instruction provides it.
 void name_processor(char (&out)[64]) {
   out[0] = '\0';
 #ifdef __x86_64__
   if (static_cast<unsigned>(__get_cpuid_max(0x80000000u, nullptr)) < 0x80000004u) return;
   for (unsigned i = 0; i < 3; i++) {
     unsigned words[4] = {};
-    // Not __get_cpuid, which asks for the highest leaf each time: in a virtual machine every cpuid is a trap.
+    // Not __get_cpuid, which queries the highest leaf each time: in a virtual machine every cpuid is a trap.
     __cpuid(0x80000002u + i, words[0], words[1], words[2], words[3]);
     std::memcpy(out + i * 16, words, 16);
   }

@@ -1,15 +1,15 @@
-// How far a long operation is.
+// Progress of a long operation.
 #pragma once
 #include "engines/support/text.hpp"
 
 namespace enginehost::engines::reference {
 
-// Tells the caller how far a long operation is and learns whether it is still wanted. One thread.
+// Reports the progress of a long operation to the caller and checks for cancellation. One thread.
 class Progress {
  public:
   Progress(engine_call* call, const char* stage, uint64_t total)
       : call_(call), stage_(stage), total_(total) {}
-  // False once the caller gave up: stop, and return canceled().
+  // Returns false once the caller has canceled: stop, and return canceled().
   bool advance(uint64_t by) {
     done_ += by;
     call_->progress(call_, done_ < total_ ? done_ : total_, total_, stage_);

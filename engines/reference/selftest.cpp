@@ -5,7 +5,7 @@
 namespace enginehost::engines::reference {
 namespace {
 
-// Every operation once; the answer was worked out by hand.
+// Runs every operation once; the expected result was computed by hand.
 //   conv: the 3x3 image 1..9 under [[1,0],[0,-1]]: each patch gives a - d = -4; plus the bias 5: 1 everywhere
 //   product: [[1,1],[1,1]] x [[1,2],[3,4]] = [[4,6],[4,6]]
 //   scaled by [0.5,-1]: [[2,-6],[2,-6]]; plus 1: [[3,-5],[3,-5]]; Relu: [[3,0],[3,0]]
@@ -90,7 +90,7 @@ engine_status check_graph(engine_instance* engine, engine_device device, engine_
 engine_status run_selftest(engine_instance* engine, int32_t level, engine_device device,
                            engine_call* call) noexcept {
   if (const engine_status refused = may_test("reference", device, call)) return refused;
-  // Level 0 asks for libraries: there are none but libc, and create() found kernels for this processor.
+  // Level 0 checks libraries: there are none but libc, and create() has found kernels for this processor.
   if (level >= ENGINE_SELFTEST_DEVICE) {
     if (engine_status status = check_memory(call)) return status;
   }

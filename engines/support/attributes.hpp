@@ -1,5 +1,5 @@
-// Attributes of an ONNX operation, as text, for adapters that throw their errors: Failure is what theirs is
-// called, an aggregate that begins with a status and a message.
+// Attributes of an ONNX operation, as text, for adapters that throw their errors. Failure is the adapter's
+// own type, an aggregate that begins with a status and a message.
 #pragma once
 #include <cerrno>
 #include <cstdlib>
@@ -20,8 +20,8 @@ class Attributes {
 
   // Throws a Failure (invalid) for an attribute that is not among `known`.
   void allow(std::initializer_list<const char*> known) const;
-  // Whole numbers as in "2,2"; `otherwise` when the attribute was not given. Throws a Failure (invalid) for
-  // other text, or when `count` is not 0 and there are not so many.
+  // Returns integers as in "2,2", or `otherwise` when the attribute was not given. Throws a Failure (invalid)
+  // for other text, or when `count` is not 0 and the number of integers differs.
   std::vector<int64_t> integers(const char* key, std::vector<int64_t> otherwise, size_t count = 0) const;
   int64_t integer(const char* key, int64_t otherwise) const { return integers(key, {otherwise}, 1)[0]; }
   const char* text(const char* key) const { return find_entry(entries_, count_, key); }

@@ -1,6 +1,6 @@
-// Devices as an engine lists them, and those of CUDA as NVIDIA's driver tells of them. For an adapter that is
-// compiled without CUDA: what is used of the CUDA Driver API (NVIDIA, "CUDA Driver API", Device Management)
-// is declared here.
+// Devices of an engine, and facts about CUDA devices from NVIDIA's driver, for an adapter that is compiled
+// without CUDA. The functions of the CUDA Driver API (NVIDIA, "CUDA Driver API", Device Management) are
+// declared here.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -19,8 +19,8 @@ struct Device {
   uint64_t memory_total = 0;  // bytes
 };
 
-// The functions of a driver that was opened by whoever owns `handle`; `find` is dlsym, or what the system has
-// in its place.
+// The functions of a driver that the owner of `handle` has opened. `find` is dlsym or the system's
+// equivalent.
 struct CudaDriver {
   using Find = void* (*)(void* handle, const char* name);
   CudaDriver(void* handle, Find find)
@@ -40,7 +40,7 @@ struct CudaDriver {
   int (*attribute)(int*, int, int) = nullptr;
   int (*uuid)(uint8_t*, int) = nullptr;
   int (*version)(int*) = nullptr;
-  bool usable;  // the last: set by filling the others
+  bool usable;  // last, because initializing it fills the others
 
  private:
   template <class Function>
@@ -50,7 +50,7 @@ struct CudaDriver {
   }
 };
 
-// What the driver tells of one device; of what it does not tell, nothing. cuInit must have been called.
+// Returns the driver's facts about one device; unknown facts stay empty. cuInit must have been called.
 inline Device cuda_device(const CudaDriver& driver, int index) {
   constexpr int capability_major = 75, capability_minor = 76;  // CUdevice_attribute
   Device out;
@@ -72,7 +72,7 @@ inline Device cuda_device(const CudaDriver& driver, int index) {
   return out;
 }
 
-// engine.device/1's answer for device `number` of `list`; the texts are the list's own.
+// Implements info() of engine.device/1 for device `number` of `list`; the texts belong to the list.
 inline engine_status report_device(const std::vector<Device>& list, uint32_t number, engine_device_info* out,
                                    engine_call* call) {
   if (number >= list.size()) {
@@ -81,7 +81,7 @@ inline engine_status report_device(const std::vector<Device>& list, uint32_t num
       text << "There is one device";
     else
       text << "There are " << static_cast<int64_t>(list.size()) << " devices";
-    return refuse(call, ENGINE_INVALID, "", text << ", and number " << int64_t{number} << " was asked for.");
+    return refuse(call, ENGINE_INVALID, "", text << ", and number " << int64_t{number} << " was requested.");
   }
   const Device& device = list[number];
   engine_device_info info{};

@@ -1,4 +1,4 @@
-// How an error travels inside an adapter: as an exception, up to the entry point, which walls it in.
+// Errors inside an adapter are exceptions, which every entry point catches.
 #pragma once
 #include <exception>
 #include <new>
@@ -11,11 +11,11 @@ namespace enginehost::engines {
 struct Failure {
   engine_status status;
   std::string message;
-  int64_t native = 0;  // the library's own code for it, 0 where it has none
+  int64_t native = 0;  // the library's own error code; 0 if it has none
 };
 
-// Runs `body`; whatever it throws becomes a report and a status. `origin` is the engine's word in manifests,
-// whose code `native` is; `name` is what people call the library.
+// Runs `body`; an exception becomes a report and a status. `origin` is the engine's name in manifests, to
+// which `native` belongs; `name` is the library's name for people.
 template <class Body>
 engine_status catch_all(const char* origin, const char* name, engine_call* call, Body&& body) noexcept {
   try {

@@ -1,5 +1,5 @@
-// Level 2 of a self-test by one operation, MatMul, with the answer worked out by hand: [[1,2],[3,4]] squared
-// is [[7,10],[15,22]].
+// Self-test of level 2 with one operation, MatMul. The expected result was computed by hand: [[1,2],[3,4]]
+// squared is [[7,10],[15,22]].
 #pragma once
 #include "engines/support/failure.hpp"
 #include "engines/support/tensor.hpp"
@@ -8,7 +8,7 @@ namespace enginehost::engines {
 
 inline constexpr int64_t matrix_shape[2] = {2, 2};
 
-// Takes what one operation or one graph gives, and gives it back in the end.
+// Holds the result of one operation or graph and releases it at the end.
 struct HeldResult : engine_results {
   HeldResult() : engine_results{} {
     size = sizeof(engine_results);
@@ -26,12 +26,12 @@ struct HeldResult : engine_results {
   engine_owned_tensor* tensor = nullptr;
 };
 
-// The matrix over `numbers`, which it refers to, in host memory.
+// A matrix over `numbers` (not copied), in host memory.
 inline engine_tensor matrix_over(float (&numbers)[4]) {
   return {numbers, {ENGINE_CPU, 0}, 2, {ENGINE_FLOAT, 32, 1}, matrix_shape, nullptr, 0};
 }
 
-// Throws a Failure where the answer is not [[7,10],[15,22]] in host memory.
+// Throws a Failure unless the result is [[7,10],[15,22]] in host memory.
 inline void check_square(const HeldResult& held) {
   constexpr float expected[4] = {7, 10, 15, 22};
   const bool right = held.tensor != nullptr && is_float32(held.tensor->tensor.dtype) &&
@@ -40,7 +40,7 @@ inline void check_square(const HeldResult& held) {
   if (!right) throw Failure{ENGINE_INTERNAL, "The built-in graph gave a wrong answer."};
 }
 
-// The square by the engine's own table of operations.
+// Computes the square with the engine's own table of operations.
 inline void check_matmul(engine_instance* engine, const engine_op_v1& operations, engine_call* call) {
   float numbers[4] = {1, 2, 3, 4};
   const engine_tensor matrix = matrix_over(numbers);

@@ -1,4 +1,4 @@
-// What an engine answers whose one device is cpu:0. Needs libc only.
+// Functions for an engine whose only device is cpu:0. Needs libc only.
 #pragma once
 #include "engines/support/tensor.hpp"
 
@@ -6,12 +6,12 @@ namespace enginehost::engines {
 
 inline uint32_t one_device(engine_instance*) noexcept { return 1; }
 
-// Fills `out`, as much of it as the caller knows, from `info`, whose kind and device are set here.
+// Fills `out` from `info`, as far as the caller's struct reaches; sets kind and device itself.
 inline engine_status report_processor(const char* origin, uint32_t number, engine_device_info info,
                                       engine_device_info* out, engine_call* call) {
   if (number != 0) {
     return refuse(call, ENGINE_INVALID, origin,
-                  Text{} << "There is one device, and number " << int64_t{number} << " was asked for.");
+                  Text{} << "There is one device, and number " << int64_t{number} << " was requested.");
   }
   info.size = out->size;
   info.device = {ENGINE_CPU, 0};
@@ -20,8 +20,7 @@ inline engine_status report_processor(const char* origin, uint32_t number, engin
   return ENGINE_OK;
 }
 
-// What every self-test asks first: ENGINE_OK, or the refusal of another device or of a call that was
-// canceled.
+// First step of every self-test: ENGINE_OK, or the refusal of another device or of a canceled call.
 inline engine_status may_test(const char* origin, engine_device device, engine_call* call) {
   if (device.type != ENGINE_CPU || device.index != 0) {
     Text text;

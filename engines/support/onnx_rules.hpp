@@ -1,6 +1,6 @@
-// What ONNX opset 13 says of the types, shapes and attributes of Add, Sub, Mul, Div, MatMul, Softmax and
-// Conv, for adapters whose library computes something else where these rules are broken, or does not come
-// back. Other operations pass.
+// The rules of ONNX opset 13 for the types, shapes and attributes of Add, Sub, Mul, Div, MatMul, Softmax and
+// Conv, for adapters whose library computes something else or hangs when they are broken. Other operations
+// pass.
 #pragma once
 #include <cstdint>
 
@@ -12,7 +12,7 @@ namespace enginehost::engines {
 template <class Failure>
 class OnnxRules {
  public:
-  // The tensors' types and shapes are read and nothing else of them. `attributes` is of the same operation.
+  // Reads only the tensors' types and shapes. `attributes` belongs to the same operation.
   OnnxRules(const char* operation, const engine_tensor* const* inputs, size_t count,
             const Attributes<Failure>& attributes)
       : operation_(operation), inputs_(inputs), count_(count), attributes_(attributes) {}
@@ -67,7 +67,7 @@ void OnnxRules<Failure>::refuse(const char* rule) const {
   throw Failure{ENGINE_INVALID, (text << ": " << rule << ".").c_str()};
 }
 
-// Of the first so many axes of both inputs.
+// Checks only that many leading axes of both inputs.
 template <class Failure>
 void OnnxRules<Failure>::check_broadcast(int32_t left_rank, int32_t right_rank) const {
   for (int32_t i = 1; i <= left_rank && i <= right_rank; i++) {

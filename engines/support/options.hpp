@@ -1,5 +1,5 @@
-// What an adapter asks of its options, where it throws its errors: Failure is what theirs is called, an
-// aggregate that begins with a status and a message.
+// Checks options for adapters that throw their errors. Failure is the adapter's own type, an aggregate that
+// begins with a status and a message.
 #pragma once
 #include <cerrno>
 #include <cstdlib>
@@ -20,7 +20,7 @@ void allow_options(const char* who, const engine_entry* options, size_t count,
   throw Failure{ENGINE_INVALID, std::string(who) + " no option \"" + key + "\"."};
 }
 
-// The option "threads"; `library` is whose choice 0 is.
+// Reads the option "threads"; 0 means the default of `library`.
 template <class Failure>
 int read_threads(const char* text, const char* library, engine_call* call) {
   char* end = nullptr;

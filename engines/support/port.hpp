@@ -1,11 +1,10 @@
-// What a model says of an input, against the tensor that is given for it. Needs libc only.
+// Compares a tensor with the model's description of an input. Needs libc only.
 #pragma once
 #include "engines/support/tensor.hpp"
 
 namespace enginehost::engines {
 
-// Whether type and shape are as the port tells them: -1 is any size, a rank of -1 any shape, no bits any
-// type.
+// True if type and shape match the port: -1 is any size, a rank of -1 any shape, bits 0 any type.
 inline bool fits_port(const engine_port& port, const engine_tensor& tensor) {
   if (port.dtype.bits != 0 && !same_type(port.dtype, tensor.dtype)) return false;
   if (port.ndim < 0) return true;

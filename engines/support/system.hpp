@@ -1,4 +1,4 @@
-// What engines ask of the system that each has in its own way. Nothing but its C library is needed.
+// System-specific functions for engines. They need only the system's C library.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -6,15 +6,15 @@
 
 namespace enginehost::engines {
 
-// Memory at an address that suits vector instructions and the caches' lines; `size` is a multiple of 64.
-// nullptr when memory is out. Given back with free_aligned only.
+// Allocates memory aligned for vector instructions and cache lines; `size` is a multiple of 64. nullptr when
+// memory is exhausted. Free it only with free_aligned.
 inline void* allocate_aligned(std::size_t size);
 inline void free_aligned(void* block);
 
-// The file of that name in UTF-8, for reading bytes, not inherited by children; nullptr and errno otherwise.
+// Opens a file with a UTF-8 name for reading bytes; children do not inherit it. nullptr and errno on failure.
 inline std::FILE* open_for_reading(const char* path);
 
-// Of the machine, in bytes; what is not known stays as it is.
+// Returns the machine's memory in bytes; unknown values stay unchanged.
 inline void ask_memory(std::uint64_t& total, std::uint64_t& free);
 
 }  // namespace enginehost::engines

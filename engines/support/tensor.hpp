@@ -1,4 +1,4 @@
-// What every plugin checks and computes about tensors. Needs libc only.
+// Checks and computations on tensors for every plugin. Needs libc only.
 #pragma once
 #include <cstdlib>
 #include <initializer_list>
@@ -26,7 +26,7 @@ inline bool same_shape(const engine_tensor& a, const engine_tensor& b) {
   return true;
 }
 
-// The number of elements of a shape that `check_shape` accepted.
+// Returns the number of elements of a shape that `check_shape` accepted.
 inline size_t element_count(int32_t ndim, const int64_t* shape) {
   size_t count = 1;
   for (int32_t i = 0; i < ndim; i++) count *= static_cast<size_t>(shape[i]);
@@ -40,8 +40,8 @@ T* data_of(const engine_tensor& tensor) {
   return static_cast<T*>(static_cast<void*>(static_cast<char*>(tensor.data) + tensor.byte_offset));
 }
 
-// Whether a shape can exist in memory: no negative size, no overflow up to 2^60 bits. Says what is wrong in
-// `why`.
+// True if a shape can exist in memory: no negative size, no overflow up to 2^60 bits. Otherwise writes the
+// problem to `why`.
 inline bool check_shape(engine_dtype type, int32_t ndim, const int64_t* shape, Text& why) {
   if (ndim < 0 || ndim > maximum_rank) {
     why << "has " << int64_t{ndim} << " dimensions";
@@ -70,7 +70,7 @@ inline bool check_shape(engine_dtype type, int32_t ndim, const int64_t* shape, T
   return true;
 }
 
-// Whether a tensor handed in by the host keeps the rules of the header (shape, compactness, data).
+// True if a tensor from the host follows the header's rules (shape, compactness, data).
 inline bool check_tensor(const engine_tensor& tensor, Text& why) {
   if (!check_shape(tensor.dtype, tensor.ndim, tensor.shape, why)) return false;
   size_t elements = element_count(tensor.ndim, tensor.shape);
@@ -92,8 +92,9 @@ inline bool check_tensor(const engine_tensor& tensor, Text& why) {
   return true;
 }
 
-// A tensor in host memory that owns its shape and data in one block, aligned to 64 bytes; nullptr when memory
-// is out. The shape must have passed check_shape. It needs nothing of the engine that made it.
+// Makes a tensor in host memory that owns its shape and data in one block, aligned to 64 bytes; nullptr when
+// memory is exhausted. The shape must have passed check_shape. The tensor does not depend on the engine that
+// made it.
 inline engine_owned_tensor* make_host_tensor(engine_dtype type, int32_t ndim, const int64_t* shape) {
   size_t shape_bytes = static_cast<size_t>(ndim) * sizeof *shape;
   size_t head = (sizeof(engine_owned_tensor) + shape_bytes + 63) / 64 * 64;
@@ -111,14 +112,14 @@ inline engine_owned_tensor* make_host_tensor(engine_dtype type, int32_t ndim, co
   return tensor;
 }
 
-// engine.tensor/1 of an engine that knows host memory only.
+// engine.tensor/1 for an engine that only has host memory.
 inline engine_status create_host_tensor(const char* origin, const engine_tensor* like,
                                         engine_owned_tensor** out, engine_call* call) {
   *out = nullptr;
   Text why;
   if (!in_host_memory(like->device)) {
     return refuse(call, ENGINE_INVALID, origin,
-                  (why << "This engine has only cpu:0; the tensor was asked for on ").device(like->device));
+                  (why << "This engine has only cpu:0; the tensor was requested on ").device(like->device));
   }
   if (like->dtype.code == ENGINE_STRING) {
     return refuse(call, ENGINE_UNSUPPORTED, origin,

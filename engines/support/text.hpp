@@ -1,4 +1,4 @@
-// A short message put together without the C++ runtime library, so that a plugin may depend on libc alone.
+// Builds a short message without the C++ runtime library, so that a plugin can depend on libc alone.
 #pragma once
 #include <enginehost/engine_plugin.h>
 
@@ -9,8 +9,8 @@
 
 namespace enginehost::engines {
 
-// Holds up to 511 bytes and cuts what is longer, never in the middle of a UTF-8 character. Not for sharing
-// between threads.
+// Holds up to 511 bytes and cuts longer text, never within a UTF-8 character. Must not be shared between
+// threads.
 class Text {
  public:
   Text& operator<<(const char* text) {
@@ -31,7 +31,7 @@ class Text {
     if (number < 0) digits[--at] = '-';
     return *this << digits + at;
   }
-  // "[2,3]", as shapes are written in every message of ours; a size decided at run time is "?".
+  // Appends "[2,3]", the form of shapes in all messages; a size decided at run time is "?".
   Text& shape(int32_t ndim, const int64_t* sizes) {
     *this << "[";
     for (int32_t i = 0; i < ndim; i++) {
@@ -85,12 +85,12 @@ class Text {
   size_t length_ = 0;
 };
 
-// Records why a call failed and returns `status`, to be returned in turn.
+// Records why a call failed and returns `status`.
 inline engine_status refuse(engine_call* call, engine_status status, const char* origin, const Text& text) {
   return call->fail(call, status, origin, 0, text.c_str());
 }
 
-// Looks up an option, fact or attribute, the last of several; nullptr when it was not given.
+// Looks up an option, fact or attribute; the last one of a name counts. nullptr when it was not given.
 inline const char* find_entry(const engine_entry* entries, size_t count, const char* key) {
   for (size_t i = count; i > 0; i--) {
     if (std::strcmp(entries[i - 1].key, key) == 0) return entries[i - 1].value;
@@ -98,11 +98,10 @@ inline const char* find_entry(const engine_entry* entries, size_t count, const c
   return nullptr;
 }
 
-// An option with a dot in its key belongs to one engine: who does not know it must refuse it
-// (engine_plugin.h).
+// An option with a dot in its key belongs to one engine, and other engines must refuse it (engine_plugin.h).
 inline bool is_private_option(const char* key) { return std::strchr(key, '.') != nullptr; }
 
-// The first option that belongs to one engine and is not among `known`; nullptr when there is none.
+// Returns the first option that belongs to one engine and is not among `known`; nullptr when there is none.
 inline const char* unknown_option(const engine_entry* options, size_t count,
                                   std::initializer_list<const char*> known = {}) {
   for (size_t i = 0; i < count; i++) {

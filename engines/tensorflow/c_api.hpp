@@ -1,6 +1,6 @@
-// TensorFlow's C API as far as this adapter uses it, declared from its documented behavior
+// The part of TensorFlow's C API that this adapter uses, declared from its documented behavior
 // (tensorflow/c/c_api.h and tf_tensor.h of the wheels' include folder describe it). Functions are looked up
-// by name in the library that was loaded, so that nothing of TensorFlow is needed to compile this.
+// by name in the loaded library, so compiling needs nothing of TensorFlow.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -25,7 +25,7 @@ struct TF_Buffer {
   size_t length;
   void (*deallocate)(void* data, size_t length);
 };
-// Text as TensorFlow keeps it since 2.4: 24 bytes that only its own functions look into.
+// Text in TensorFlow's form since 2.4: 24 bytes that only its own functions interpret.
 struct alignas(8) TF_String {
   unsigned char bytes[24];
 };
@@ -45,7 +45,7 @@ constexpr int tf_float = 1, tf_string = 7;
 
 using Deallocator = void (*)(void* data, size_t length, void* argument);
 
-// One pointer for each function; all are found or the library is refused.
+// One pointer for each function. A library that lacks one is refused.
 struct Api {
   const char* (*TF_Version)();
   TF_Status* (*TF_NewStatus)();
@@ -88,7 +88,7 @@ struct Api {
                              void* argument);
   TF_Tensor* (*TF_AllocateTensor)(int type, const int64_t* sizes, int rank, size_t length);
   void (*TF_DeleteTensor)(TF_Tensor*);
-  // The tensor itself if nobody else holds its memory, else nullptr.
+  // Returns the tensor itself if nothing else holds its memory, else nullptr.
   TF_Tensor* (*TF_TensorMaybeMove)(TF_Tensor*);
   int (*TF_TensorType)(const TF_Tensor*);
   int (*TF_NumDims)(const TF_Tensor*);

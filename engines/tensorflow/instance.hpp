@@ -10,7 +10,7 @@
 
 struct engine_instance {
   const engine_host* host;
-  std::string threads;  // "" is TensorFlow's own choice
+  std::string threads;  // "": TensorFlow's default
   std::shared_ptr<enginehost::engines::tensorflow::Runtime> runtime;
   // One graph for single operations; each is added on first use.
   std::unique_ptr<enginehost::engines::tensorflow::Session> session;
@@ -20,8 +20,8 @@ struct engine_instance {
   };
   std::map<std::string, Node> nodes;
   std::mutex nodes_mutex;
-  int tries = 0;            // names of nodes end in its value
-  std::string device_name;  // as TensorFlow calls it
+  int tries = 0;            // suffix of node names
+  std::string device_name;  // TensorFlow's name of it
   std::vector<engine_entry> facts;
 };
 

@@ -30,7 +30,7 @@ struct engine_model {
   std::vector<engine_function> functions;
   std::vector<engine_entry> metadata;
   engine_model_info info{};
-  // What the ports point into; lists, because their elements stay where they are.
+  // Storage that the ports point into; lists, because their elements do not move.
   std::list<std::string> texts;
   std::list<std::vector<int64_t>> shapes;
   std::list<std::vector<const char*>> names;
@@ -53,7 +53,7 @@ std::vector<std::string> split(const std::string& text) {
   return out;
 }
 
-// "tensorflow.tags": which of the file's graphs, as in "serve" or "serve,gpu".
+// "tensorflow.tags" selects one of the file's graphs, as in "serve" or "serve,gpu".
 std::vector<std::string> check_description(const engine_model_desc& desc, engine_call* call) {
   if (std::strcmp(desc.format, "savedmodel") != 0) {
     throw Failure{ENGINE_UNSUPPORTED, std::string("The model is of the format \"") + desc.format +
@@ -129,8 +129,8 @@ void describe_functions(engine_model& model, const MetaGraph& graph) {
   throw Failure{ENGINE_UNSUPPORTED, "The SavedModel has no signature that can be run" + why + "."};
 }
 
-// Nothing that keeps state may get hold of the caller's memory, which is gone after the run. A call of a
-// function is called stateful whatever it holds; what it holds was read as well.
+// Operations that keep state must not get the caller's memory, which is gone after the run. A function call
+// always counts as stateful, so the check reads the operations in the function instead.
 bool keeps_state(const MetaGraph& graph, const std::set<std::string>& stateless) {
   return std::any_of(graph.operations.begin(), graph.operations.end(), [&](const std::string& kind) {
     return kind != "StatefulPartitionedCall" && stateless.count(kind) == 0;
@@ -152,7 +152,7 @@ engine_status load_model(engine_instance* engine, const engine_model_desc* desc,
           std::make_unique<Session>(engine->runtime, engine->threads, desc->path, tags, description);
     } catch (Failure& failure) {
       call->detail(call, "path", desc->path);
-      // "Could not find meta graph def matching supplied tags: ...": the file is whole, the question is
+      // "Could not find meta graph def matching supplied tags: ...": the file is intact, the request is
       // wrong.
       if (failure.native == code_not_found && failure.message.find("tags") != std::string::npos) {
         call->detail(call, "option", "tensorflow.tags");
@@ -185,7 +185,7 @@ engine_status run_model(engine_model* model, const engine_run* what, engine_resu
     if (what->function >= model->methods.size()) {
       throw Failure{ENGINE_INVALID, "The model has " + std::to_string(model->methods.size()) +
                                         " functions, and number " + std::to_string(what->function) +
-                                        " was asked for."};
+                                        " was requested."};
     }
     allow_options<Failure>("Runs of TensorFlow have", what->options, what->option_count, {}, call);
     const Method& method = *std::next(model->methods.begin(), static_cast<std::ptrdiff_t>(what->function));
@@ -214,7 +214,7 @@ engine_status run_model(engine_model* model, const engine_run* what, engine_resu
       if (!given[i]) throw refuse(method.inputs[i].name, "is missing");
     }
     std::vector<HeldTensor> made = run_session(*model->session, fed, values, method.fetched, call);
-    // What a result shares with an input shows only while the input is held.
+    // Memory shared between a result and an input can only be detected while the input is held.
     for (size_t i = 0; i < made.size(); i++)
       hand_out(std::move(made[i]), static_cast<uint32_t>(i), method.outputs[i].name, results);
   });

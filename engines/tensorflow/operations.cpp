@@ -1,5 +1,5 @@
-// engine.op/1: each operation becomes nodes of one graph, kept once they were made. Names, attributes and
-// rules are those of ONNX opset 13; what TensorFlow does otherwise is refused.
+// engine.op/1: each operation becomes nodes of one graph, kept for later calls. Names, attributes and rules
+// are those of ONNX opset 13; requests that TensorFlow would treat differently are refused.
 #include <cstring>
 
 #include "engines/tensorflow/instance.hpp"
@@ -12,7 +12,7 @@ struct Operation {
   const char* name;
   int inputs;
   const char* kind;        // TensorFlow's
-  const char* whole_kind;  // for whole numbers, where ONNX rounds another way
+  const char* whole_kind;  // for integers, where ONNX rounds differently
 };
 constexpr Operation known[] = {
     {"Add", 2, "AddV2", nullptr},       {"Div", 2, "RealDiv", "TruncateDiv"},
@@ -34,7 +34,7 @@ const Operation& find(const char* name, engine_call* call) {
                 std::string("This adapter has no operation \"") + name + "\"; it has " + names + "."};
 }
 
-// The only attribute known is Softmax's axis, and only the last one, along which TensorFlow computes.
+// The only supported attribute is Softmax's axis, and only the last axis, along which TensorFlow computes.
 void check_attributes(const Operation& operation, const engine_tensor* const* inputs,
                       const engine_entry* attributes, size_t count, engine_call* call) {
   for (size_t i = 0; i < count; i++) {
@@ -52,7 +52,7 @@ void check_attributes(const Operation& operation, const engine_tensor* const* in
   }
 }
 
-// Names the inputs' devices when they are apart, as the table's contract wants it.
+// Names the inputs' devices if they differ, as the table's contract requires.
 void check_devices(const Operation& operation, const engine_tensor* const* inputs, size_t count) {
   for (size_t i = 0; i < count; i++) {
     if (in_host_memory(inputs[i]->device)) continue;
@@ -85,7 +85,7 @@ TF_Operation* add_node(const Session& session, const char* kind, const std::stri
   runtime->TF_SetAttrType(node, attribute, type);
   TF_Operation* made = runtime->TF_FinishOperation(node, status.get());
   if (status.code() == 0) return made;
-  // The graph takes any type at first: what it refuses here is a type the operation has no code for.
+  // The graph accepts any type at first; an error here means that the operation has no code for the type.
   Failure failure = status.failure(ENGINE_UNSUPPORTED);
   failure.status = ENGINE_UNSUPPORTED;
   throw failure;
@@ -100,7 +100,7 @@ const engine_instance::Node& node_of(engine_instance* engine, const Operation& o
   if (found != engine->nodes.end()) return found->second;
   engine_instance::Node node{};
   for (int i = 0; i < operation.inputs; i++) {
-    // A name is taken even by a node that could not be finished, so each try has its own.
+    // An unfinished node keeps its name, so each attempt uses a new one.
     const std::string input = name + "_input_" + std::to_string(i) + "_" + std::to_string(engine->tries++);
     node.inputs.push_back({add_node(*engine->session, "Placeholder", input, "dtype", type, {}), 0});
   }

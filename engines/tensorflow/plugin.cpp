@@ -1,6 +1,6 @@
-// libengine_tensorflow: TensorFlow behind the plugin tables, by its C API. Start reading at engine_plugin_v1,
-// at the end. Any release from 2.4 on; the library comes with the build, this file is linked to nothing of
-// it.
+// libengine_tensorflow: TensorFlow behind the plugin tables, through its C API. Start reading at
+// engine_plugin_v1, at the end. Works with any release from 2.4 on. The library comes with the build; this
+// file is not linked to it.
 #include <cstring>
 
 #include "engines/support/only_processor.hpp"
@@ -14,7 +14,7 @@ std::string checked_threads(const char* text, engine_call* call) {
   return text != nullptr ? std::to_string(read_threads<Failure>(text, "TensorFlow", call)) : "";
 }
 
-// The devices of a session, of which this adapter uses the CPU.
+// Returns TensorFlow's name of the session's CPU, the only device that this adapter uses.
 std::string name_of_cpu(const Session& session) {
   const Runtime& runtime = *session.runtime();
   const Status status(runtime);
@@ -95,7 +95,7 @@ constexpr const char* capabilities[] = {"device.cpu", "format.savedmodel", nullp
 }  // namespace enginehost::engines::tensorflow
 
 using namespace enginehost::engines::tensorflow;
-// Not UNLOADABLE: TensorFlow's thread pools sleep on after the last engine is gone.
+// Not UNLOADABLE: TensorFlow's thread pools still exist after the last engine is destroyed.
 extern "C" constexpr engine_plugin engine_plugin_v1 = {ENGINE_PLUGIN_MAGIC,
                                                        sizeof(engine_plugin),
                                                        ENGINE_ABI_MAJOR,

@@ -33,7 +33,7 @@ bool Message::take(size_t length, std::string_view& out) {
 
 std::optional<Field> Message::next() {
   if (damaged_ || rest_.empty()) return std::nullopt;
-  damaged_ = true;  // until the field is whole
+  damaged_ = true;  // until the whole field has been read
   uint64_t key = 0, length = 0;
   if (!number(key) || key >> 3 == 0 || key >> 3 > 536870911) return std::nullopt;
   Field out;

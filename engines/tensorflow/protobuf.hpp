@@ -1,4 +1,4 @@
-// Protocol Buffers' encoding, as much of it as TensorFlow's messages need (protobuf.dev, "Encoding"): a field
+// The part of Protocol Buffers' encoding that TensorFlow's messages need (protobuf.dev, "Encoding"): a field
 // is a number and a kind, then a number in groups of 7 bits, 4 or 8 bytes, or a length and bytes.
 #pragma once
 #include <cstddef>
@@ -15,13 +15,13 @@ struct Field {
   std::string_view bytes;  // of text and messages, inside the message that is read; empty for numbers
 };
 
-// Reads the fields of one message in their order. Nothing is copied and nothing is believed: what would reach
-// beyond the message ends the reading, and damaged() says so.
+// Reads the fields of one message in order, without copies. The input is untrusted: a field that would reach
+// beyond the message ends the reading, and damaged() returns true.
 class Message {
  public:
   explicit Message(std::string_view bytes) : rest_(bytes) {}
 
-  // The next field, or nothing at the end and at damage.
+  // Returns the next field, or nothing at the end and at damage.
   std::optional<Field> next();
   bool damaged() const { return damaged_; }
 
@@ -33,10 +33,10 @@ class Message {
   bool damaged_ = false;
 };
 
-// The last field of that number (so says the encoding of fields that are not repeated), or an empty one.
+// Returns the last field of that number, which counts for fields that are not repeated, or an empty one.
 Field last_field(std::string_view message, uint32_t number);
 
-// What is written: fields of one message, one behind the other.
+// Encode fields; a message is the concatenation of its fields.
 std::string number_field(uint32_t number, uint64_t value);
 std::string bytes_field(uint32_t number, std::string_view bytes);
 

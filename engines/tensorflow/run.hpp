@@ -6,8 +6,8 @@
 
 namespace enginehost::engines::tensorflow {
 
-// The results in the order of `outputs`. Throws a Failure; CANCELLED when `call` was given up meanwhile.
-// TensorFlow looks at the time that is left between two operations, and at nothing else.
+// Returns the results in the order of `outputs`. Throws a Failure; CANCELLED when `call` was canceled
+// meanwhile. TensorFlow only checks the remaining time, between two operations.
 std::vector<HeldTensor> run_session(const Session& session, const std::vector<TF_Output>& inputs,
                                     const std::vector<HeldTensor>& values,
                                     const std::vector<TF_Output>& outputs, engine_call* call);

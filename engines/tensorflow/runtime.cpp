@@ -14,8 +14,8 @@
 namespace enginehost::engines::tensorflow {
 namespace {
 
-// Where the C API lies: in wheels since 2.12, in the archives of the C library (the last is 2.18), and in
-// wheels up to 2.10 in Python's own module, which needs a library of Python beside it.
+// Locations of the C API: in wheels since 2.12, in the archives of the C library (the last is 2.18), and in
+// wheels up to 2.10 in Python's own module, which needs a Python library beside it.
 constexpr const char* places[] = {"tensorflow/libtensorflow_cc.so.2", "lib/libtensorflow.so.2",
                                   "tensorflow/python/_pywrap_tensorflow_internal.so"};
 
@@ -40,8 +40,8 @@ bool same_file(const std::string& a, const std::string& b) {
 }
 #endif
 
-// All releases of TensorFlow call their libraries by the same names, and the loader takes one that is there
-// already for every later one of that name: a second release would run with half of the first.
+// All TensorFlow releases use the same library names, and the loader reuses a loaded library for every later
+// request of its name. A second release would therefore run with half of the first.
 void refuse_a_second_release(const std::string& path, engine_call* call) {
 #ifdef __linux__
   void* framework = dlopen("libtensorflow_framework.so.2", RTLD_NOW | RTLD_NOLOAD);
@@ -61,13 +61,13 @@ void refuse_a_second_release(const std::string& path, engine_call* call) {
                 "Another TensorFlow is in this process (" + other +
                     "); both call their library libtensorflow_framework.so.2, so only one can be used."};
 #else
-  // macOS' loader tells libraries apart by their path.
+  // macOS' loader distinguishes libraries by their path.
   static_cast<void>(path);
   static_cast<void>(call);
 #endif
 }
 
-// Symbols of Python for a library that was linked to none: everybody in this process sees them from here on.
+// Makes Python's symbols visible in the whole process, for a library that is linked to no Python.
 void offer_python(const char* name, engine_call* call) {
   if (name == nullptr || dlsym(RTLD_DEFAULT, "PyTuple_Type") != nullptr) return;
   if (dlopen(name, RTLD_NOW | RTLD_GLOBAL) != nullptr) return;
@@ -132,7 +132,7 @@ std::map<std::string, std::shared_ptr<Runtime>>& open_runtimes() {
 
 }  // namespace
 
-// A library once loaded stays: its thread pools and registries were never made to go.
+// A loaded library stays, because its thread pools and registries cannot be removed safely.
 std::shared_ptr<Runtime> Runtime::open(const engine_host* host, const Wanted& wanted, engine_call* call) {
   const std::string path = locate(host, wanted.library, call), identity = real_path(path);
   const std::lock_guard lock(open_mutex);
@@ -149,7 +149,7 @@ std::shared_ptr<Runtime> Runtime::open(const engine_host* host, const Wanted& wa
   std::shared_ptr<Runtime> runtime(new Runtime);
   runtime->path_ = path;
   find_all(handle, runtime->api_, path, call);
-  // dlsym looks into the library's dependencies too; the sessions must be of the file that was asked for.
+  // dlsym also searches the library's dependencies; the symbols must come from the requested file.
   Dl_info where{};
   if (dladdr(reinterpret_cast<void*>(runtime->api_.TF_SessionRun), &where) == 0 ||
       real_path(where.dli_fname) != identity) {

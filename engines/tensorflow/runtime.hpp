@@ -1,4 +1,4 @@
-// A loaded TensorFlow: where it was found and its functions.
+// A loaded TensorFlow: its file and its functions.
 #pragma once
 #include <memory>
 #include <mutex>
@@ -11,24 +11,24 @@
 
 namespace enginehost::engines::tensorflow {
 
-// What create() was told of the library; nullptr: not told.
+// Options of create() about the library; nullptr: not given.
 struct Wanted {
   const char* library = nullptr;  // view path
-  const char* python = nullptr;   // name of the library of Python that this one needs (2.10 and before)
+  const char* python = nullptr;   // name of the Python library that this one needs (2.10 and before)
 };
 
 // Shared by all engines of one process that use the same library file; [any].
 class Runtime {
  public:
-  // Loads the library below `host->root`, or takes the one that is loaded from that file already. Reports
-  // details to `call` before it throws a Failure.
+  // Loads the library below `host->root`, or uses the one already loaded from that file. Reports details to
+  // `call` before it throws a Failure.
   static std::shared_ptr<Runtime> open(const engine_host* host, const Wanted& wanted, engine_call* call);
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
 
   const Api* operator->() const { return &api_; }
   const std::string& path() const { return path_; }
-  // The kinds of operations without state; read on first use.
+  // Returns the kinds of operations without state; read at first use.
   const std::set<std::string>& stateless() const;
 
  private:
@@ -40,7 +40,7 @@ class Runtime {
   mutable std::set<std::string> stateless_;
 };
 
-// TF_Status for one call. `otherwise` is what an error code means here that has no meaning of its own.
+// A TF_Status for one call. `otherwise` is the status for error codes without a mapping.
 class Status {
  public:
   explicit Status(const Runtime& runtime) : runtime_(runtime), status_(runtime->TF_NewStatus()) {
@@ -62,13 +62,13 @@ class Status {
   TF_Status* status_;
 };
 
-// A graph and the session over it. TensorFlow's device for graphs is the CPU here, whatever the build has:
-// the configuration says "no GPU" before anything could take one.
+// A graph and a session over it. It always computes on the CPU, whatever the build supports: the
+// configuration excludes GPUs before anything could use one.
 class Session {
  public:
-  // Over an empty graph, to which operations are added.
+  // Creates an empty graph, to which operations are added.
   Session(std::shared_ptr<Runtime> runtime, const std::string& threads);
-  // Over a SavedModel; `meta_graph` gets its MetaGraphDef.
+  // Loads a SavedModel; `meta_graph` receives its MetaGraphDef.
   Session(std::shared_ptr<Runtime> runtime, const std::string& threads, const char* folder,
           const std::vector<std::string>& tags, std::string& meta_graph);
   ~Session();

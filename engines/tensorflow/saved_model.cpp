@@ -78,8 +78,9 @@ void note_operation(std::string_view node, std::set<std::string>& out) {
   });
 }
 
-// GraphDef: node 1, library 2 { function 1 { signature 1 { name 1 }, node_def 3 } }. A call of a function is
-// a node whose kind is the function's name, which says nothing of state: what it holds is read here, too.
+// GraphDef: node 1, library 2 { function 1 { signature 1 { name 1 }, node_def 3 } }. A function call is a
+// node whose kind is the function's name, which does not show state; the function's operations are therefore
+// read too.
 void read_graph(std::string_view graph, std::set<std::string>& out) {
   std::set<std::string> functions;
   each_field(graph, [&](const Field& field) {
@@ -136,7 +137,7 @@ MetaGraph read_meta_graph(std::string_view bytes) {
     if (field.number != 5) return;
     Signature signature;
     signature.name = last_field(field.bytes, 1).bytes;
-    // An order of TensorFlow's own, run once while the model is loaded.
+    // An initialization operation of TensorFlow's own, run once while the model is loaded.
     if (signature.name == "__saved_model_init_op") return;
     const std::string why = read_signature(last_field(field.bytes, 2).bytes, signature);
     if (why.empty()) {

@@ -10,7 +10,7 @@ engine_status run_selftest(engine_instance* engine, int32_t level, engine_device
                            engine_call* call) noexcept {
   if (const engine_status refused = may_test("", device, call)) return refused;
   return catch_all(call, [&] {
-    // Level 0: create() resolved every symbol of the library (RTLD_NOW), found its functions and opened a
+    // Level 0: create() has resolved every symbol of the library (RTLD_NOW), found its functions and opened a
     // session.
     if (level >= ENGINE_SELFTEST_DEVICE) {
       const int64_t size = 1024;

@@ -6,9 +6,8 @@
 namespace enginehost::engines::tensorflow {
 namespace {
 
-// TF_SessionOptions with the ConfigProto (tensorflow/core/protobuf/config.proto) every session of this
-// adapter has: device_count 1 { key 1, value 2 }, intra_op_parallelism_threads 2,
-// inter_op_parallelism_threads 5.
+// TF_SessionOptions with the ConfigProto (tensorflow/core/protobuf/config.proto) of every session of this
+// adapter: device_count 1 { key 1, value 2 }, intra_op_parallelism_threads 2, inter_op_parallelism_threads 5.
 class Options {
  public:
   Options(const Runtime& runtime, const std::string& threads)

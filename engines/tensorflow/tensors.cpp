@@ -21,8 +21,8 @@ constexpr TypePair types[] = {
 
 void keep_callers_memory(void*, size_t, void*) {}
 
-// Text that was handed in belongs to this adapter: TensorFlow frees the array's memory through here and knows
-// nothing of what the elements hold.
+// Owns the text of a string tensor. TensorFlow frees the array through this object and does not free the
+// elements' contents.
 struct Strings {
   explicit Strings(const Runtime& owner) : runtime(owner) {}
   ~Strings() {
@@ -39,7 +39,7 @@ TF_Tensor* copy_strings(const Runtime& runtime, const engine_tensor& tensor) {
   const auto* texts = data_of<const engine_string>(tensor);
   auto strings = std::make_unique<Strings>(runtime);
   const size_t count = element_count(tensor.ndim, tensor.shape);
-  strings->all.reserve(count + 1);  // one more, so that there is an address without elements too
+  strings->all.reserve(count + 1);  // one more, so that there is an address even without elements
   for (size_t i = 0; i < count; i++) {
     runtime->TF_StringInit(&strings->all.emplace_back());
     runtime->TF_StringCopy(&strings->all.back(), texts[i].data == nullptr ? "" : texts[i].data,
@@ -158,7 +158,7 @@ void hand_out(HeldTensor value, uint32_t output, const char* name, engine_result
     results->give(results, output, nullptr, out.release());
     return;
   }
-  // Somebody else holds this memory: the host gets a copy, in memory of its own if it offers some.
+  // Something else holds this memory: the host gets a copy, in its own memory if it offers some.
   const engine_tensor* offered = results->place(results, output, nullptr, &out->tensor);
   if (offered != nullptr) {
     if (bytes > 0) std::memcpy(data_of<void>(*offered), runtime->TF_TensorData(value.get()), bytes);

@@ -1,4 +1,4 @@
-// Tensors of the plugin ABI and of TensorFlow, into each other.
+// Converts between tensors of the plugin ABI and of TensorFlow.
 #pragma once
 #include <memory>
 
@@ -7,9 +7,9 @@
 
 namespace enginehost::engines::tensorflow {
 
-// TF_DataType; 0 for a type TensorFlow does not have.
+// Returns a TF_DataType; 0 for a type that TensorFlow does not have.
 int to_tensorflow_type(engine_dtype type);
-// Bits 0 for a type the ABI has no name for.
+// Returns bits 0 for a type that the ABI has no name for.
 engine_dtype from_tensorflow_type(int type);
 
 // A TF_Tensor that is deleted when it goes out of scope.
@@ -35,12 +35,12 @@ class HeldTensor {
   TF_Tensor* tensor_;
 };
 
-// The tensor for a run. It lies over the caller's own memory, which must outlive it, or over a copy when
+// Makes the tensor for a run. It uses the caller's own memory, which must outlive it, or a copy when
 // `copied`; text is always copied. `name` is for messages.
 HeldTensor hand_in(const std::shared_ptr<Runtime>& runtime, const engine_tensor& tensor, const char* name,
                    bool copied, engine_call* call);
 
-// Hands a result to the host: without a copy when nobody else (an input, a constant, a variable) holds its
+// Gives a result to the host, without a copy when nothing else (an input, a constant, a variable) holds its
 // memory.
 void hand_out(HeldTensor value, uint32_t output, const char* name, engine_results* results);
 

@@ -4,12 +4,12 @@
  *   export PKG_CONFIG_PATH=<prefix>/lib/pkgconfig
  *   cc -std=c99 run_model.c -o run_model $(pkg-config --cflags --libs enginehost) -Wl,-rpath,<prefix>/lib
  *
- * dlpack.h is Debian's libdlpack-dev, or that of any engine. */
+ * dlpack.h comes from Debian's libdlpack-dev or from any engine. */
 #include <dlpack/dlpack.h>
 #include <enginehost/enginehost.h>
 #include <stdio.h>
 
-/* Everything there is to know about a failure: code, cause, evidence and remedy, as one screen of text. */
+/* Prints a failure as one screen of text: code, cause, evidence and remedy. */
 static int give_up(enginehost_status status, enginehost_error* error) {
   fprintf(stderr, "%s\n", error ? enginehost_error_text(error) : "out of memory");
   enginehost_error_free(error);

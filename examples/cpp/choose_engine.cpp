@@ -1,5 +1,5 @@
-// Opens an engine the way an application with a window would: asks before something is downloaded, shows how
-// far it is, and can be stopped.     choose_engine ENGINE [--limit MEGABYTES] [--give-up-after SECONDS]
+// Opens an engine as an application with a window would: asks before a download, shows the progress, and can
+// be stopped.     choose_engine ENGINE [--limit MEGABYTES] [--give-up-after SECONDS]
 //
 // With CMake: see CMakeLists.txt. With pkg-config:
 //   export PKG_CONFIG_PATH=<prefix>/lib/pkgconfig
@@ -18,7 +18,7 @@ namespace {
 
 namespace sdk = enginehost::sdk;
 
-// Asks for the stop when the time is over, as a button would; not when it is destroyed first.
+// Cancels the request after a time, as a button would, unless it is destroyed first.
 class Patience {
  public:
   Patience(sdk::Cancel cancel, double seconds)
@@ -42,7 +42,7 @@ class Patience {
   std::mutex mutex_;
   std::condition_variable done_;
   bool over_ = false;
-  std::thread thread_;  // last: it uses what stands above
+  std::thread thread_;  // last, because it uses the members above
 };
 
 double argument(int argc, char** argv, const char* name, double otherwise) {
@@ -59,7 +59,7 @@ sdk::Request request_for(const char* engine, double limit) {
     std::printf("%s: %.1f MB%s\n", question.build, megabytes, question.download_known ? "" : " or more");
     for (std::size_t i = 0; i < question.license_count; ++i)
       std::printf("  covered by %s, see %s\n", question.license_ids[i], question.license_urls[i]);
-    // A window would show this; here a license that wants acceptance is never accepted unseen.
+    // A window would show this; here a license that needs acceptance is never accepted unseen.
     return question.license_count == 0 && megabytes <= limit;
   };
   // May arrive on another thread.

@@ -20,7 +20,7 @@
 #include "host/commands/say.hpp"
 #include "host/explain/explain.hpp"
 #include "host/load/in_process/model.hpp"
-#include "host/load/in_process/told_text.hpp"
+#include "host/load/in_process/reported_text.hpp"
 #include "host/open/document.hpp"
 
 namespace enginehost::commands {

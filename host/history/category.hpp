@@ -1,15 +1,15 @@
-// What kind of thing failed decides what becomes of a build.
+// The category of a failure decides how the build is treated afterwards.
 #pragma once
 
 namespace enginehost::history {
 
 enum class Category {
-  content,  // the bytes are wrong: throw them away and fetch again
-  host,     // the machine lacks something: unfit until that changes, no strikes
-  policy,   // forbidden here (noexec, permission, security module): blocked, looked at again after 10 minutes
-  transient,  // out of descriptors, memory, device busy: try again, remember nothing
-  crash,      // it crashed, hung or lied: quarantined after a second try
-  request     // nothing about the build: a wrong argument, no network, canceled; remember nothing
+  content,    // the bytes are wrong: they are discarded and fetched again
+  host,       // the machine lacks something: unfit until that changes, no strikes
+  policy,     // forbidden here (noexec, permission, security module): blocked, checked again after 10 minutes
+  transient,  // out of descriptors, memory, device busy: tried again, not recorded
+  crash,      // it crashed, hung or misreported: quarantined after a second attempt
+  request     // not the build's fault: a wrong argument, no network, canceled; not recorded
 };
 
 // "content", "host", "policy", "transient", "crash", "request".

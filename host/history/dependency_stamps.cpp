@@ -1,4 +1,4 @@
-// What a record's truth rests on, looked at again.
+// Checks the dependencies of records again.
 #include <algorithm>
 #include <limits>
 #include <system_error>
@@ -14,13 +14,13 @@ bool is_a_limit(std::string_view part) {
   return part == deadline_part || part == stack_part || part == address_space_part || part == data_part;
 }
 
-// "30 s", "8192 KiB", "unlimited".
+// Parses "30 s", "8192 KiB", "unlimited".
 double amount_in(const std::string& limit) {
   if (limit == "unlimited") return std::numeric_limits<double>::infinity();
   return static_cast<double>(parse_integer(limit.substr(0, limit.find_first_of(" ."))).value_or(0));
 }
 
-// Somebody else's lower limit says nothing against the record.
+// A lower limit elsewhere does not make the record stale.
 bool allows_more(const std::string& is, const std::string& was) { return amount_in(is) > amount_in(was); }
 
 }  // namespace
@@ -68,7 +68,7 @@ std::string what_changed(const Fingerprint& was, const Fingerprint& is) {
     const std::vector<std::string> helpers = split(value, ',');
     return std::find(helpers.begin(), helpers.end(), other) != helpers.end();
   };
-  // A part that one side does not have is not compared: it was unknown then, or is now.
+  // A part that one side lacks is not compared, because it was or is unknown.
   for (const auto& [name, value] : was)
     for (const auto& [other_name, other] : is)
       if (name == other_name && !stays(name, value, other)) {

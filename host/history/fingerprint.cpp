@@ -8,7 +8,8 @@ namespace {
 
 using platform::Fact;
 
-// A fact that is unknown leaves its part out: a driver that did not answer in time is no changed machine.
+// An unknown fact leaves its part out: a driver that did not respond in time does not mean that the machine
+// changed.
 template <class T, class Text>
 void add(Fingerprint& parts, const char* name, const Fact<T>& fact, Text text) {
   if (fact.is_known()) parts.emplace_back(name, text(fact.value()));

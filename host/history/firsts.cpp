@@ -20,12 +20,12 @@ fs::path folder_of(const fs::path& state_folder, std::string_view digest) {
 
 }  // namespace
 
-// A program's id holds a path; FNV-1a (64 bits) makes a file name of it.
+// The program's id contains a path, so its FNV-1a hash (64 bits) is the file name.
 std::string file_of_first(const fs::path& state_folder, std::string_view digest, First first,
                           std::string_view program) {
   std::uint64_t hash = 14695981039346656037u;
   for (const char c : program) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
-  // Without printf: this runs at every open, where its first use costs more than the look.
+  // Without printf: this runs at every open, where printf's first use costs more than the access() call.
   static constexpr char digits[] = "0123456789abcdef";
   std::string file = text_below(state_folder, {"tried", digest, ""});
   for (int shift = 60; shift >= 0; shift -= 4) file.push_back(digits[(hash >> shift) & 15]);

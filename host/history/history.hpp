@@ -1,4 +1,6 @@
-// What was proven or failed on this machine: values in and out. Files are written by host/history/store.hpp.
+// Records of what was proven or failed on this machine, as plain values; host/history/store.hpp reads and
+// writes the files.
+// files.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -11,22 +13,22 @@
 
 namespace enginehost::history {
 
-// What a record's truth depends on; when one of them changes the record is stale and the build is tried
-// again.
+// A file that a record depends on. When it changes, the record is stale and the build is tried again.
 struct DependencyStamp {
-  std::string path;     // absolute
-  bool present = true;  // false: the path did not exist when the record was made, and its appearing matters
-  FileStamp stamp;      // of a present path
+  std::string path;  // absolute
+  bool present =
+      true;  // false: the path did not exist when the record was made; the record is stale once it appears
+  FileStamp stamp;  // of an existing path
   bool operator==(const DependencyStamp&) const = default;
 };
 
 enum class State {
-  proven,       // probed and loaded here
-  unfit,        // the host lacks something: driver, library, glibc; no strikes, ends when a witness changes
-  blocked,      // policy: noexec, permission; also ends after 10 minutes
-  suspect,      // crashed once, in the host or in a probe that then passed; warned about, tried again
-  quarantined,  // crashed, hung or lied in the probe; ends after a growing time
-  disabled      // by the user; never ends by itself
+  proven,   // probed and loaded here
+  unfit,    // the host lacks something: driver, library, glibc; no strikes, ends when a dependency changes
+  blocked,  // policy: noexec, permission; also ends after 10 minutes
+  suspect,  // crashed once, in the host or in a probe that then passed; a warning, and tried again
+  quarantined,  // crashed, hung or misreported in the probe; ends after a growing time
+  disabled      // by the user; never ends automatically
 };
 
 struct Record {
@@ -40,30 +42,31 @@ struct Record {
   std::int64_t first_seen = 0, last_seen = 0,
                retry_after = 0;  // seconds since 1970; retry_after 0: no time limit
   int count = 0;
-  // Crashes in an application weigh 1 each, less when what ran beside the build was another thing each time;
-  // see after_failure(). They stay with a proof until the build has done its first work in an application.
+  // Crashes in an application weigh 1 each, and less if the application or the start of the machine differs
+  // from the last time; see after_failure(). They stay with a proof until the build has done its first work
+  // in an application.
   double strikes = 0;
   std::string program, boot;  // of the last strike: the application's build id, and the start of the machine
-  // Of a proof: what the probe saw (devices, versions, stages). Of a disabled build: the record that it
+  // For a proof: what the probe found (devices, versions, stages). For a disabled build: the record that it
   // covers.
   Json facts;
 };
 
-// Everything known about this machine's builds, by build id. A plain value.
+// All records of this machine, by build id. A plain value.
 struct History {
   std::map<std::string, Record> records;
   const Record* find(const std::string& build_id) const;
 };
 
-// The part of `host` that is of the build, not of the machine: how its manifest says that its files are
-// loaded (manifest::Build::loading_digest()).
+// The part of `host` that belongs to the build instead of the machine: how its manifest says that its files
+// are loaded (manifest::Build::loading_digest()).
 inline constexpr std::string_view loading_part = "loading by the manifest";
-// Whether the record was made of the build as it is loaded now; true of one that does not tell.
+// True if the record was made for the build as it is loaded now, or does not contain that part.
 bool is_of_loading(const Record& record, std::string_view loading_digest);
 
-// Whether the build is not tried because of it, now (seconds since 1970).
+// True if the record excludes the build from being tried at `now` (seconds since 1970).
 bool is_quarantined(const Record& record, std::int64_t now);
-// Whether it holds anything against the build, though that may be tried again: all but a proof.
+// True for every record but a proof, even if the build may be tried again.
 bool is_on_record_against(const Record& record);
 
 const char* name_of(State state);

@@ -10,7 +10,7 @@ struct RecordsInMemory {
   std::map<std::filesystem::path, std::map<std::string, Record>> folders;
 };
 
-// Never destroyed: threads of engines may still run while the process ends.
+// Never destroyed, because threads of engines may still run while the process ends.
 RecordsInMemory& kept() {
   static RecordsInMemory& all = *new RecordsInMemory;
   return all;

@@ -1,4 +1,4 @@
-// Records that could not be written: they hold as long as the process does.
+// Records that could not be written. They are kept until the process ends.
 #pragma once
 #include <filesystem>
 #include <map>
@@ -9,7 +9,7 @@
 
 namespace enginehost::history {
 
-// By state folder; every function may be called from any thread.
+// Kept by state folder. Every function may be called from any thread.
 void keep_in_memory(const std::filesystem::path& state_folder, const Record& record);
 // True when there was one.
 bool drop_from_memory(const std::filesystem::path& state_folder, const std::string& build_id);

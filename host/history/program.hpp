@@ -1,19 +1,19 @@
-// Which program this is and since when the machine runs: whose crash a left-over sentinel tells of.
+// Identifies this program and the current start of the machine, so that a stale sentinel can be attributed.
 #pragma once
 #include <string>
 
 namespace enginehost::history {
 
-// Path and build id of the running program (on Windows time stamp and size of its image), or its path, size
-// and time when it was linked without one: another release of an application is another program. Read once;
-// any thread.
+// Returns the path and build id of the running program (on Windows time stamp and size of its image). A
+// program without a build id is identified by its path, size and time. Another release of an application is
+// another program. Read once. Any thread.
 const std::string& program_id();
 
-// The part of it that tells releases apart, wherever they lie; empty where the program was linked without
-// one. Takes no look at a file; any thread.
+// Returns the part that distinguishes releases, wherever they are installed; empty if the program was linked
+// without one. Reads no file. Any thread.
 std::string program_build_id();
 
-// base/process.hpp's boot_id; empty where there is none. Read once; any thread.
+// Returns boot_id() of base/process.hpp; empty where there is none. Read once. Any thread.
 const std::string& boot_id();
 
 }  // namespace enginehost::history

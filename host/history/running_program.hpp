@@ -1,10 +1,10 @@
-// The system's side of program.hpp.
+// The system-specific part of program.hpp.
 #pragma once
 #include <string>
 
 namespace enginehost::history {
 
-// What program_id() keeps; reads each time.
+// Reads the value that program_id() keeps, at each call.
 std::string read_program_id();
 
 }  // namespace enginehost::history

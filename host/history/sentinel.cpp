@@ -22,7 +22,7 @@ namespace {
 constexpr std::string_view ending = ".json", unfinished = ".new";
 constexpr std::size_t largest = 8192;
 constexpr std::string_view first_of_word = "enginehost-load 1\n", last_of_word = "end\n";
-// The clock of the day may have been set a little meanwhile; two starts of a machine lie further apart.
+// The wall clock may have been adjusted a little meanwhile; two starts of a machine lie further apart.
 constexpr std::int64_t between_two_looks_ns = 2'000'000'000;
 
 std::filesystem::path folder_of(const std::filesystem::path& state_folder) {
@@ -30,7 +30,7 @@ std::filesystem::path folder_of(const std::filesystem::path& state_folder) {
 }
 
 Result<void> put(int descriptor, const std::string& text, const std::filesystem::path& file) {
-  // The signal SIGXFSZ would end the application.
+  // SIGXFSZ would end the application.
   if (text.size() > file_size_limit())
     return fail(diagnose_errno("EH-F17", EFBIG).with("file", path_text(file)));
   // One write: a process that dies here leaves the old text or the new one.
@@ -40,11 +40,11 @@ Result<void> put(int descriptor, const std::string& text, const std::filesystem:
   return {};
 }
 
-// Of a type without a destructor: exit() destroys what a thread has before it runs its handlers.
+// A type without a destructor, because exit() destroys thread-local objects before it runs its handlers.
 thread_local const void* owner_here = nullptr;
 
-// The files of what stands, for a signal's handler, which may take no lock. More than these are not looked
-// for.
+// Files of the sentinels and markers, for a signal handler, which may take no lock. Further files are not
+// tracked.
 std::atomic<int> files_that_stand[16] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
 
 void exchange_file(int from, int to) {
@@ -52,16 +52,16 @@ void exchange_file(int from, int to) {
     if (int expected = from; file.compare_exchange_strong(expected, to)) return;
 }
 
-// What stands in this process, to be lowered when it ends in an orderly way: an application that never frees
-// its engine is untidy, not crashed. Never destroyed, since threads may raise one while the process ends.
+// The sentinels and markers of this process, removed when it ends by exit(): an application that never frees
+// its engine has not crashed. Never destroyed, because threads may add one while the process ends.
 class Standing {
  public:
-  // One thing that stands: how it is lowered, and what is told of it.
+  // One sentinel or marker: how it is removed, and the crash that it records.
   struct One {
     std::function<void()> lower;
-    std::function<std::optional<Crash>()> reported;
+    std::function<std::optional<Crash>()> crash;
     int file = -1;
-    const void* owner = nullptr;  // whose code it stands for
+    const void* owner = nullptr;  // the code that it guards
   };
   static Standing& here() {
     static Standing& standing = *new Standing;
@@ -70,7 +70,7 @@ class Standing {
   void add(const std::string& name, One one) {
     const std::lock_guard lock(mutex_);
     const std::int64_t here = calls::getpid();
-    if (process_ != here) {  // a forked child begins without its parent's
+    if (process_ != here) {  // a forked child starts without its parent's
       all_.clear();
       for (std::atomic<int>& file : files_that_stand) file = -1;
     }
@@ -79,7 +79,7 @@ class Standing {
     exchange_file(-1, one.file);
     all_.emplace_back(name, std::move(one));
   }
-  // When it is this process's own.
+  // Nothing unless it belongs to this process.
   std::optional<One> remove(const std::string& name) {
     const std::lock_guard lock(mutex_);
     const auto found =
@@ -97,18 +97,18 @@ class Standing {
       if (one.owner == nullptr || one.owner != owner_here) one.lower();
     all_.clear();
   }
-  // Of the calling thread's code where it runs any, else of any.
+  // Prefers one for the code that the calling thread runs.
   std::optional<Crash> one() {
     const std::lock_guard lock(mutex_);
     if (process_ != calls::getpid() || all_.empty()) return std::nullopt;
     for (const auto& [name, one] : all_)
-      if (one.owner != nullptr && one.owner == owner_here) return one.reported();
-    return all_.begin()->second.reported();
+      if (one.owner != nullptr && one.owner == owner_here) return one.crash();
+    return all_.begin()->second.crash();
   }
 
  private:
   std::mutex mutex_;
-  std::vector<std::pair<std::string, One>> all_;  // few, by names of their own
+  std::vector<std::pair<std::string, One>> all_;  // few, by unique names
   std::int64_t process_ = 0;
 };
 
@@ -134,7 +134,7 @@ std::string text_of(const Crash& crash) {
                          .set("boot_id", crash.boot)
                          .set("started", crash.started)
                          .dump();
-  // All texts of one sentinel are of one length, so that rewriting it in place never leaves the end of an
+  // All texts of one sentinel have the same length, so that rewriting in place never leaves the end of an
   // older one.
   constexpr std::size_t block = 512;
   text.resize((text.size() / block + 1) * block - 1, ' ');
@@ -170,25 +170,25 @@ Result<Sentinel> Sentinel::raise(const std::filesystem::path& state_folder, std:
   static std::atomic<unsigned> number{0};
   const std::filesystem::path folder = folder_of(state_folder);
   TRY(make_folders(folder));
-  Crash reported = crash_while_loading(build, digest, artifacts_digest);
-  reported.phase = phase;
-  reported.boot = boot_id();
-  // A collector that does not rest takes up to every second draft on a busy machine.
+  Crash crash = crash_while_loading(build, digest, artifacts_digest);
+  crash.phase = phase;
+  crash.boot = boot_id();
+  // On a busy machine a constantly running collector takes up to every second draft.
   constexpr int attempts = 100;
   for (int attempt = 1;; ++attempt) {
     const std::string name =
-        std::string(digest) + "." + std::to_string(reported.pid) + "." + std::to_string(++number);
+        std::string(digest) + "." + std::to_string(crash.pid) + "." + std::to_string(++number);
     const std::filesystem::path file = folder / (path_of(name + std::string(ending)));
     const std::filesystem::path draft = folder / (path_of(name + std::string(unfinished)));
     Sentinel sentinel(
         file, FileDescriptor(calls::open(draft.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)));
-    // Locked before it has its name: whoever finds the name finds the lock.
+    // Locked before it is renamed: a collector that finds the name finds it locked.
     if (sentinel.open_.valid() && calls::lock_open_file(sentinel.open_.get())) {
-      if (auto written = put(sentinel.open_.get(), text_of(reported), file); !written) {
+      if (auto written = put(sentinel.open_.get(), text_of(crash), file); !written) {
         calls::unlink(draft.c_str());
         return fail(std::move(written).error());
       }
-      sentinel.reported_ = reported;
+      sentinel.crash_ = crash;
       if (calls::rename(draft.c_str(), file.c_str()) == 0) {
         Standing::here().add(path_text(file), {[file] { calls::unlink(file.c_str()); },
                                                [file]() -> std::optional<Crash> {
@@ -199,7 +199,7 @@ Result<Sentinel> Sentinel::raise(const std::filesystem::path& state_folder, std:
         return sentinel;
       }
     }
-    // Before the lock was held a collector may have taken the draft for that of a dead process.
+    // A collector may have taken the draft for a dead process's before the lock was held.
     const bool collected = errno == ENOENT || errno == EAGAIN || errno == EACCES;
     if (!collected || attempt == attempts)
       return fail(diagnose_errno(code_of_write_error(errno), errno)
@@ -218,7 +218,7 @@ Sentinel& Sentinel::operator=(Sentinel&& other) noexcept {
     lower();
     file_ = std::move(other.file_);
     open_ = std::move(other.open_);
-    reported_ = std::move(other.reported_);
+    crash_ = std::move(other.crash_);
   }
   return *this;
 }
@@ -227,8 +227,8 @@ Sentinel::~Sentinel() { lower(); }
 
 Result<void> Sentinel::enter(std::string_view phase) {
   if (!open_.valid()) return {};
-  reported_.phase = phase;
-  return put(open_.get(), text_of(reported_), file_);
+  crash_.phase = phase;
+  return put(open_.get(), text_of(crash_), file_);
 }
 
 void Sentinel::lower() {
@@ -310,7 +310,7 @@ std::optional<Crash> crash_of(std::string_view word) {
   return crash;
 }
 
-// An empty file tells of no crash. Words of other processes in it may go unnoticed this once.
+// An empty file records no crash. Markers of other processes in it may be lost this once.
 void disown_what_stands() {
   for (const std::atomic<int>& file : files_that_stand)
     if (const int open = file.load(); open >= 0) static_cast<void>(calls::ftruncate(open, 0));

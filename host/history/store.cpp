@@ -22,7 +22,8 @@ std::filesystem::path folder_of(const std::filesystem::path& state_folder) {
   return state_folder / "history";
 }
 
-// A build id is a name in a manifest and may hold anything; what is no plain file name is written as %XX.
+// A build id is a name from a manifest and may contain anything; characters that are unsafe in a file name
+// become %XX.
 std::string file_name_of(const std::string& build_id) {
   static constexpr char digits[] = "0123456789ABCDEF";
   std::string name;
@@ -41,7 +42,7 @@ std::string file_name_of(const std::string& build_id) {
   return name + std::string(ending);
 }
 
-// The other way round, as far as it goes.
+// The inverse, as far as possible.
 std::string build_of(const std::filesystem::path& file) {
   const std::string name = path_text(file.stem());
   std::string build;
@@ -58,7 +59,7 @@ std::string build_of(const std::filesystem::path& file) {
 
 std::string why_stale(const Record& record, std::int64_t now, const Fingerprint* machine) {
   if (record.state == State::disabled) return {};
-  if (record.retry_after != 0 && now >= record.retry_after) return "its time is over";
+  if (record.retry_after != 0 && now >= record.retry_after) return "it has expired";
   for (const DependencyStamp& stamp : record.dependency_stamps) {
     const DependencyStamp seen = dependency_stamp_of(path_of(stamp.path));
     if (seen.present && !stamp.present) return stamp.path + " has appeared";
@@ -84,23 +85,24 @@ Result<Record> read_record(const std::filesystem::path& file) {
   return record_from_json(document, path_text(file));
 }
 
-// What repairs it is told as it can be done: in a folder that is only read, by somebody else.
+// Names a repair that is possible here: in a read-only folder someone else has to do it.
 std::string unreadable_warning(const std::filesystem::path& file, const std::string& build, bool may_write) {
-  const std::string reported = path_text(file) + " is not a record that can be read; ignored (";
+  const std::string text = path_text(file) + " is not a readable record and is ignored (";
   if (may_write)
-    return reported + "engine-cache quarantine clear " + build + " removes it, disable writes it anew)";
-  return reported + "whoever may write in " + path_text(file.parent_path()) +
-         " removes it; engine-cache quarantine disable " + build + " sets the build aside for this user)";
+    return text + "engine-cache quarantine clear " + build + " removes it; disable writes it again)";
+  return text + "a user who may write in " + path_text(file.parent_path()) +
+         " can remove it; engine-cache quarantine disable " + build + " disables the build for this user)";
 }
 
-// Nothing is known then, rather than nothing quarantined: whoever decides must not go on.
+// An unreadable record means that nothing is known, not that nothing is quarantined: the caller must not
+// continue.
 void describe_transient(Diagnosis failure, const std::filesystem::path& path, ReadResult& result) {
   result.warnings.push_back(path_text(path) + " cannot be read now (" +
-                            std::string(failure.value("os_said")) + "): what it sets aside is not known");
+                            std::string(failure.value("os_said")) + "): the quarantines in it are unknown");
   if (!result.failure) result.failure = std::move(failure);
 }
 
-// A folder in a record's place is in the way of every later one.
+// Removes a folder in a record's place, which would block every later record.
 bool drop_folder(const std::filesystem::path& file) {
   std::error_code error;
   if (!std::filesystem::is_directory(std::filesystem::symlink_status(file, error))) return false;
@@ -119,13 +121,13 @@ ReadResult read(const std::filesystem::path& state_folder, std::int64_t now, con
        at.increment(error))
     if (at->path().extension() == ending) files.push_back(at->path());
   const int number = error.default_error_condition().value();
-  // A disabled build whose record is out of reach is used again: never without a word.
+  // A disabled build whose record cannot be read is used again, so there is always a warning.
   if (error && is_transient(number))
     describe_transient(diagnose_errno("EH-F23", number).with("folder", path_text(folder_of(state_folder))),
                        folder_of(state_folder), result);
   else if (error && error != std::errc::no_such_file_or_directory)
     result.warnings.push_back(path_text(folder_of(state_folder)) +
-                              " cannot be read: no build is set aside by what it holds (" + error.message() +
+                              " cannot be read: the quarantines in it have no effect (" + error.message() +
                               ")");
   std::sort(files.begin(), files.end());
   for (const std::filesystem::path& file : files) {
@@ -135,7 +137,7 @@ ReadResult read(const std::filesystem::path& state_folder, std::int64_t now, con
       describe_transient(std::move(record).error(), file, result);
       continue;
     }
-    // One file is one build: a record that says it belongs to another was put there by hand, or is damaged.
+    // One file is one build: a record for another build was put there by hand or is damaged.
     if (!record || file_name_of(record->build) != path_text(file.filename())) {
       result.unreadable.push_back(build_of(file));
       result.warnings.push_back(unreadable_warning(file, result.unreadable.back(), may_write));
@@ -146,7 +148,7 @@ ReadResult read(const std::filesystem::path& state_folder, std::int64_t now, con
     else
       result.history.records.emplace(record->build, std::move(*record));
   }
-  // What could not be written is younger than what lies there.
+  // A record that could not be written is newer than the one on disk.
   for (auto& [build, record] : kept_in_memory(state_folder)) {
     if (std::string why = why_stale(record, now, machine); !why.empty())
       result.stale.push_back(stale(std::move(record), std::move(why), now, machine));
@@ -183,7 +185,7 @@ std::optional<Record> read_one(const std::filesystem::path& state_folder, const 
 Result<void> write(const std::filesystem::path& state_folder, const Record& record) {
   drop_folder(folder_of(state_folder) / file_name_of(record.build));
   auto written = make_folders(folder_of(state_folder)).and_then([&] {
-    // Not synced: a record lost with the power costs one more probe.
+    // Not synced: a record lost in a power cut costs one more probe.
     return write_file(folder_of(state_folder) / file_name_of(record.build), to_json(record).dump(2) + "\n",
                       false);
   });

@@ -1,4 +1,4 @@
-// What becomes of a build after a failure or a success.
+// Derives a build's new record from a failure or a success.
 #include <algorithm>
 
 #include "base/text.hpp"
@@ -20,12 +20,12 @@ std::int64_t quarantine_time(int count) {
 }
 
 bool same_build(const Record& before, std::string_view digest, std::string_view artifacts_digest) {
-  // Before it is installed a build is known by what it would be made of.
+  // A build that is not installed is identified by the artifacts it would be made of.
   if (!before.digest.empty() && !digest.empty()) return before.digest == digest;
   return before.artifacts_digest == artifacts_digest;
 }
 
-// A failure that a restart of the machine repairs, so that its record must not outlive one.
+// True for a failure that a restart of the machine repairs; its record must end with the restart.
 bool ends_with_a_restart(const Json& diagnosis) {
   constexpr std::string_view codes[] = {"EH-G08", "EH-G09", "EH-G13"};
   const std::string& code = diagnosis["code"].as_string();
@@ -39,7 +39,7 @@ void leave_out(Fingerprint& host, std::string_view name) {
   std::erase_if(host, [&](const auto& part) { return part.first == name; });
 }
 
-// Whose remedy is to raise the limit: its record ends where that was done.
+// Failures whose remedy is to raise a limit: the record ends when the limit is higher.
 struct Limited {
   std::string_view code, part;
 };
@@ -49,13 +49,13 @@ constexpr Limited by_limits[] = {
 void keep_the_limit_of(Fingerprint& host, const Json& diagnosis) {
   for (const Limited& one : by_limits)
     if (diagnosis["code"].as_string() != one.code) leave_out(host, one.part);
-  // What it was given, which the build's manifest or the request may have said.
+  // The deadline that was in force; the build's manifest or the request may have set it.
   for (const Json& fact : diagnosis["evidence"].as_array())
     for (auto& [name, value] : host)
       if (name == deadline_part && fact["what"].as_string() == "deadline") value = fact["value"].as_string();
 }
 
-// The weight that earlier crashes still have beside this one.
+// Returns the remaining weight of earlier crashes.
 double earlier_strikes(const Record* before, const Failure& failure, const Fingerprint& machine) {
   if (before == nullptr || !what_changed(before->host, machine).empty()) return 0;
   const bool elsewhere = before->program != failure.program || before->boot != failure.boot;
@@ -64,12 +64,12 @@ double earlier_strikes(const Record* before, const Failure& failure, const Finge
 
 State state_after_crash(const Failure& failure, const Record* before, double strikes) {
   if (!failure.in_host) return failure.repeated ? State::quarantined : State::suspect;
-  // One crash in an application may be the application's own fault; in the probe there is nobody else.
+  // One crash in an application may be the application's fault; in the probe there is no other code.
   const bool was_quarantined = before != nullptr && before->state == State::quarantined;
   return strikes >= strikes_for_quarantine || was_quarantined ? State::quarantined : State::suspect;
 }
 
-// What the other's proof says is true here as well, but for who made it.
+// True if the other proof holds here as well, apart from the probe program that made it.
 bool is_the_same_proof(const Record& before, const Record& proof) {
   if (before.state != State::proven || !same_build(before, proof.digest, proof.artifacts_digest))
     return false;
@@ -83,7 +83,7 @@ bool is_the_same_proof(const Record& before, const Record& proof) {
          std::none_of(proof.dependency_stamps.begin(), proof.dependency_stamps.end(), knows_otherwise);
 }
 
-// Else two releases that share a cache would each prove the build again whenever the other had opened it.
+// Otherwise two releases that share a cache would prove a build again whenever the other had opened it.
 void keep_helpers(Fingerprint& host, const Fingerprint& before) {
   for (auto& [name, helpers] : host)
     for (const auto& [other_name, others] : before) {
@@ -156,7 +156,7 @@ Record proof_of(std::string build, std::string digest, std::string artifacts_dig
   record.artifacts_digest = std::move(artifacts_digest);
   record.state = State::proven;
   record.host = machine;
-  // What worked works after a restart too; what a restart can change is in the other parts.
+  // A build that worked works after a restart too; other parts record what a restart can change.
   leave_out(record.host, boot_part);
   leave_out(record.host, program_part);
   keep_the_limit_of(record.host, Json());

@@ -19,8 +19,8 @@ std::string folder_of(const std::string& path) {
   return path.substr(0, std::max<std::size_t>(path.rfind('/'), 1));
 }
 
-// The folder that this one may have been tried for: without "glibc-hwcaps/LEVEL", or one legacy folder of
-// glibc before 2.37 (elf/dl-hwcaps.c: "tls", the platform, "x86_64", "avx512_1") less.
+// Returns the folder for which this one may have been tried: without "glibc-hwcaps/LEVEL", or without one
+// legacy folder of glibc before 2.37 (elf/dl-hwcaps.c: "tls", the platform, "x86_64", "avx512_1").
 std::string parent_of(const std::string& folder) { return folder_of(folder); }
 
 bool is_hwcaps_level(const std::string& folder) {
@@ -35,8 +35,8 @@ bool is_legacy_name(std::string_view name) {
   return false;
 }
 
-// The loader tries all of a folder's sub-folders before the folder itself; only that one is of interest. A
-// folder that merely bears such a name stays: nothing above it was tried.
+// Removes subfolders: the loader tries all of a folder's subfolders before the folder itself, and only the
+// folder is of interest. A folder that merely has such a name stays, because nothing above it was tried.
 void leave_out_subfolders(std::vector<LoaderSearch::Folder>& folders) {
   const std::vector<LoaderSearch::Folder> all = folders;
   const auto tried = [&](const std::string& path, const std::string& rule) {
@@ -60,7 +60,7 @@ std::vector<LoaderSearch> read_loader_searches(const std::string& channel, const
   std::vector<LoaderSearch> searches;
   bool loading = false;
   for (const std::string& line : split(channel, '\n')) {
-    // What the loader did before was bringing up the helper itself.
+    // Lines before that belong to the start of the probe itself.
     loading |= line.find("\"stage\":\"preload\"") != std::string::npos ||
                line.find("\"stage\":\"load\"") != std::string::npos;
     const std::vector<std::string> words = split(line, '\t');

@@ -1,5 +1,4 @@
-// What glibc's loader itself said about its searches, in a probe that was run once more under
-// enginehost-audit.so.
+// The searches of glibc's loader, as reported by a probe that ran again under enginehost-audit.so.
 #pragma once
 #include <string>
 #include <vector>
@@ -16,16 +15,16 @@ struct LoaderSearch {
   };
   std::string name;
   std::string needed_by;        // the file that needs it; "" = the program
-  std::vector<Folder> folders;  // in its order; a folder's hwcaps and tls folders are not listed beside it
-  std::string taken;            // the file it ended with; "" = none
+  std::vector<Folder> folders;  // in search order, without the hwcaps and tls folders below them
+  std::string taken;            // the file that was found; "" = none
 };
 
-// The searches of the stages "preload" and "load", from all that came over a probe's private channel. Lines
-// without the nonce are not the loader's.
+// Reads the searches of the stages "preload" and "load" from everything that came over a probe's private
+// channel. Lines without the nonce are ignored.
 std::vector<LoaderSearch> read_loader_searches(const std::string& channel, const std::string& nonce);
 
-// Adds the last search that found nothing to what is told of it: "loader_asked_for", "loader_asked_by" and
-// one "loader_searched" a folder, in the loader's order.
+// Adds the last unsuccessful search to its diagnosis: "loader_asked_for", "loader_asked_by" and one
+// "loader_searched" for each folder, in the loader's order.
 void add_loader_search(const std::vector<LoaderSearch>& searches, Diagnosis& diagnosis);
 
 }  // namespace enginehost::load

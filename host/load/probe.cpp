@@ -39,17 +39,19 @@ ProbeResult probe_once(const ProbeRequest& request) {
   return judge(*outcome, nonce, request);
 }
 
-// Only what a second try could contradict: a crash may be a machine's bad moment, a report is not.
+// True for results that a second attempt could contradict: a crash may be a transient state of the machine, a
+// report is not.
 bool worth_another_try(const ProbeResult& result) {
   constexpr std::string_view crashes[] = {"EH-R01", "EH-R02", "EH-R03", "EH-R04", "EH-R05",
                                           "EH-R06", "EH-R10", "EH-R14", "EH-R15"};
-  // What even SIGKILL does not end is stuck in a driver, where a second one would be stuck beside it.
+  // A process that survives SIGKILL is stuck in a driver, where a second one would be stuck too.
   return !result.passed && result.diagnosis && result.diagnosis->value("survived_kill").empty() &&
          std::find(std::begin(crashes), std::end(crashes), result.diagnosis->code) != std::end(crashes);
 }
 
-// A text that names a library that was not found says neither who needs it nor where it was looked for, and a
-// glance at the files afterwards is a reconstruction. So the loader is asked itself, once more and only then.
+// A text that names a missing library contains neither who needs it nor where it was searched, and a later
+// look at the files is only a reconstruction. The loader itself is therefore asked once more, and only in
+// this case.
 bool is_failed_search(const ProbeResult& result) {
   return !result.passed && result.diagnosis && (result.stage == "preload" || result.stage == "load") &&
          (result.diagnosis->code == "EH-L01" || result.diagnosis->code == "EH-L24" ||
@@ -73,9 +75,9 @@ Result<ChildOutcome> run_helper(const ProbeRequest& request, const std::string& 
   }
   child.input = request_document(request, nonce).dump();
   child.deadline = request.deadline;
-  child.channel_bytes = 16u << 20;  // lists of libraries and devices, and a loader's searches
+  child.channel_bytes = 16u << 20;  // large enough for lists of libraries and devices and a loader's searches
   child.private_channel = true;
-  // Where the helper answers once its channel is closed under it, however much the build prints before.
+  // The probe answers here once its channel is closed, after whatever the build has printed.
   child.output_bytes = child.channel_bytes;
   child.cancel = request.cancel;
   return run_child(child);

@@ -1,4 +1,4 @@
-// Running a build for the first time in a child process: what crashes, hangs or lies does it there.
+// Runs a build for the first time in a child process, where it may crash, hang or misreport without harm.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -22,14 +22,14 @@ struct ProbeRequest {
   std::vector<std::string> launcher;  // a prefix for its command line (ENGINEHOST_PROBE_LAUNCHER)
   LoadRequest load;
   std::vector<std::pair<std::string, std::string>> options;  // for create()
-  std::int32_t log_level = 0;  // ENGINE_LOG_*, from which on the plugin's log is brought; 0: none
-  // "cuda:0": must be opened. Empty: the first device of each kind that the engine offers, where one that
-  // fails to open is a warning as long as another opens.
+  std::int32_t log_level = 0;  // ENGINE_LOG_*: the level from which the plugin's log is passed on; 0: none
+  // "cuda:0": must be opened. Empty: the first device of each kind that the engine offers; a failure to open
+  // one is a warning as long as another opens.
   std::vector<std::string> devices;
   int self_test = ENGINE_SELFTEST_GRAPH;  // level; -1: stop after create
-  bool unload = true;                     // the stages "unload" and "exit", apart: a crash there is a warning
+  bool unload = true;  // run the stages "unload" and "exit" separately: a crash there is a warning
   std::chrono::milliseconds deadline{30'000};
-  std::string deadline_source;  // who set it; for the evidence
+  std::string deadline_source;  // origin of the deadline; for the evidence
   std::optional<CancelToken> cancel;
 };
 
@@ -40,21 +40,21 @@ struct ProbeResult {
   std::vector<std::string> stages;
   std::optional<Diagnosis>
       diagnosis;  // when it did not pass: EH-R01 … R06, R10, R14, R15, L12, L13, F08, R11, R12, E01, G..
-  std::vector<Diagnosis> warnings;  // EH-R07 (it printed), R08, R09 (what it changed in the process), R13,
+  std::vector<Diagnosis> warnings;  // EH-R07 (it printed), R08, R09 (process state that it changed), R13,
                                     // devices that did not open
-  std::vector<std::pair<std::string, std::string>> facts;  // engine's
+  std::vector<std::pair<std::string, std::string>> facts;  // of the engine
   std::vector<Device> devices;
   std::vector<Library> libraries;         // where each was loaded from, in the child
-  std::optional<Diagnosis> crashed_once;  // it passed, but only the second time: what happened first
+  std::optional<Diagnosis> crashed_once;  // it passed, but only the second time: the first failure
   std::string error_output;               // the last 64 KiB of the child's standard error
-  std::vector<LogLine> log;               // of the plugin, of all tries; a mebibyte of each at most
+  std::vector<LogLine> log;               // of the plugin, from all attempts; at most 1 MiB from each
   std::chrono::milliseconds duration{0};
   Json to_json() const;  // for a proof's facts: devices, facts, stages, duration, warnings
 };
 
-// Blocks until the child ended or the deadline passed (+ 3 s at most). A crash, and a hang that
-// could be ended, is tried once more before it is believed. EH-P20 in the diagnosis when the helper cannot be
-// started; EH-P10 when canceled. Any thread.
+// Blocks until the child ends or the deadline passes (+ 3 s at most). A crash, or a hang that could be ended,
+// is tried once more before it counts. EH-P20 in the diagnosis when the probe cannot be started; EH-P10 when
+// canceled. Any thread.
 ProbeResult probe(const ProbeRequest& request);
 
 }  // namespace enginehost::load

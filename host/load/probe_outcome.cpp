@@ -16,10 +16,10 @@
 namespace enginehost::load {
 namespace {
 
-// What the child said over its channel.
+// Lines that the child wrote to its channel.
 struct ProbeReport {
   std::vector<std::string> stages;
-  Json answer;  // of success
+  Json answer;  // on success
   Json failed;
   Json crash;
   Json warnings = Json::array();
@@ -41,7 +41,7 @@ ProbeReport read_channel(const std::string& channel, const std::string& nonce) {
     if (const Json* failed = one.find("failed")) report.failed = *failed;
     if (const Json* crash = one.find("crash")) report.crash = *crash;
     if (const Json* warnings = one.find("warnings")) report.warnings = *warnings;
-    // Success is a token, never an exit status: exit(0) in a constructor looks like success otherwise.
+    // Success is the nonce, never an exit status: exit(0) in a constructor would look like success.
     if (one["ok"].as_string() == nonce) {
       report.ok = true;
       report.answer = one;
@@ -52,8 +52,8 @@ ProbeReport read_channel(const std::string& channel, const std::string& nonce) {
   return report;
 }
 
-// Standard output, where the helper goes on answering once its channel was closed under it: what the build
-// printed, and the lines of the helper.
+// Splits standard output, where the probe answers once its channel is closed, into the build's output and the
+// probe's lines.
 std::pair<std::string, std::string> separate(const std::string& output, const std::string& nonce) {
   if (output.find(nonce) == std::string::npos) return {output, {}};
   std::string printed, answered;
@@ -68,7 +68,7 @@ std::string seconds_text(std::chrono::milliseconds time) {
   return text;
 }
 
-// As Windows' documents write the codes of exceptions.
+// Formats exception codes as Windows' documentation does.
 std::string exception_text(std::uint32_t code) {
   char text[16];
   std::snprintf(text, sizeof text, "0x%08X", static_cast<unsigned>(code));
@@ -98,8 +98,8 @@ Diagnosis crashed(int number, const ProbeReport& report, const std::optional<exp
   Diagnosis diagnosis = [&] {
     if (number == SIGABRT && hint && (hint->code == "EH-R03" || hint->code == "EH-R15"))
       return explain::to_diagnosis(*hint, last_words(error_output));
-    // Once its functions are called, what is thrown out of them ends here: nothing may cross the C interface.
-    // A thread of the engine's own that throws crosses nothing.
+    // An exception that leaves the engine's functions ends here, because nothing may cross the C interface.
+    // An exception on a thread of the engine's own crosses nothing.
     const bool called = stage == "create" || stage == "selftest";
     if (number == SIGABRT && called && report.crash["first_thread"].as_bool() &&
         !report.crash["exception"].as_string().empty())
@@ -108,7 +108,7 @@ Diagnosis crashed(int number, const ProbeReport& report, const std::optional<exp
     if (number == SIGILL) return diagnose("EH-R01");
     if (ending_of(number) == Ending::killed) return diagnose("EH-R14");
     if (report.crash["stack_overflow"].as_bool()) return diagnose("EH-R06");
-    // The loader itself crashes on damaged or cut files only; constructors are called from it, but lie
+    // The loader itself crashes only on damaged or truncated files. It calls constructors, but they lie
     // elsewhere.
     if (in_loader && while_loading) return diagnose("EH-F08");
     return diagnose("EH-R02");
@@ -122,7 +122,7 @@ Diagnosis crashed(int number, const ProbeReport& report, const std::optional<exp
     add("exception");
     add("what");
   }
-  // "terminate called after throwing": the exception's message tells why more often than not.
+  // "terminate called after throwing": the exception's message usually explains the cause.
   if (const std::string what(diagnosis.value("what")); diagnosis.code == "EH-R03" && !what.empty())
     if (const auto meant = explain::read_engine_text(what))
       diagnosis.with("likely", explain::one_line(explain::to_diagnosis(*meant, what)),
@@ -135,7 +135,7 @@ Diagnosis crashed(int number, const ProbeReport& report, const std::optional<exp
   return diagnosis;
 }
 
-// A build that works and crashes when it is unloaded or when the process ends, or never comes to its end.
+// Reports a build that works, but crashes or hangs when it is unloaded or when the process ends.
 std::optional<Diagnosis> unclean_end(const ChildOutcome& outcome, const ProbeReport& report,
                                      const ProbeRequest& request) {
   const int number = signal_of(outcome, request);
@@ -144,7 +144,7 @@ std::optional<Diagnosis> unclean_end(const ChildOutcome& outcome, const ProbeRep
   Diagnosis warning = diagnose("EH-R13");
   warning.with("file", path_text(request.load.plugin)).with("stage", report.stages.back());
   if (report.overdue || ending_of(number) == Ending::alarm || outcome.timed_out)
-    warning.with("problem", "it did not come to its end");
+    warning.with("problem", "it did not end");
   else if (number != 0)
     warning.with("signal", signal_name(number));
   if (const std::string& library = report.crash["in_library"].as_string(); !library.empty())
@@ -152,14 +152,14 @@ std::optional<Diagnosis> unclean_end(const ChildOutcome& outcome, const ProbeRep
   return warning;
 }
 
-// Before its first word the helper has touched nothing of the build: what ends it there is its own, or the
-// launcher's.
+// Before its first line the probe has touched nothing of the build, so the probe or the launcher is the
+// cause.
 Diagnosis helper_did_not_start(const ChildOutcome& outcome, const ProbeRequest& request) {
   Diagnosis diagnosis = diagnose("EH-P20");
   diagnosis.with("program", request.launcher.empty() ? path_text(request.helper) : request.launcher.front());
   if (outcome.timed_out) {
     diagnosis.with("deadline", seconds_text(request.deadline), request.deadline_source);
-  } else if (outcome.exception != 0) {  // `signal` is only the like of it
+  } else if (outcome.exception != 0) {  // `signal` is only the nearest equivalent
     diagnosis.with("exit_code", exception_text(outcome.exception));
   } else if (outcome.signal != 0) {
     diagnosis.with("signal", signal_name(outcome.signal), "how it ended");
@@ -175,7 +175,7 @@ Diagnosis why(const ChildOutcome& outcome, const ProbeReport& report, const Prob
               const std::string& stage) {
   if (outcome.canceled) return diagnose("EH-P10").with("reason", "on request");
   const bool ended_from_outside = ending_of(signal_of(outcome, request)) == Ending::killed;
-  // What even SIGKILL does not end waits in the kernel, for a driver: no helper is at fault there.
+  // A process that survives SIGKILL waits in the kernel for a driver: the probe is not at fault.
   if (report.stages.empty() && !outcome.survived_kill && (outcome.timed_out || !ended_from_outside))
     return helper_did_not_start(outcome, request);
   if (outcome.timed_out) {
@@ -195,7 +195,7 @@ Diagnosis why(const ChildOutcome& outcome, const ProbeReport& report, const Prob
   if (const int number = signal_of(outcome, request); number != 0) {
     Diagnosis diagnosis = crashed(number, report, hint, outcome.error, stage);
     if (outcome.exception == 0) return diagnosis;
-    // Of a delay-loaded DLL, which is looked for at its first use (EH-W08).
+    // A delay-loaded DLL is searched at its first use (EH-W08).
     if (const std::string_view code = explain::class_of_windows_error(outcome.exception); !code.empty())
       diagnosis.code = code;
     return std::move(
@@ -205,7 +205,7 @@ Diagnosis why(const ChildOutcome& outcome, const ProbeReport& report, const Prob
     return explain::to_diagnosis(*hint, last_words(outcome.error));
   if (outcome.exit_code == status_without_answer)
     return diagnose("EH-R09")
-        .with("changed", "descriptors that it did not open", "the helper's exit status")
+        .with("changed", "descriptors that it did not open", "the probe's exit status")
         .with("before", "open")
         .with("after", "closed");
   return diagnose("EH-R04").with("exit_code", std::to_string(outcome.exit_code));
@@ -215,19 +215,20 @@ Diagnosis why(const ChildOutcome& outcome, const ProbeReport& report, const Prob
 
 void refine_report(Diagnosis& diagnosis) {
   if (diagnosis.code != "EH-E01") return;
-  // Nothing failed, and the same is told by the program that made the engine itself.
+  // Nothing failed, and the program that created the engine reports the same.
   if (!diagnosis.value("overcome").empty()) return;
   if (diagnosis.value("origin") == "cuda") {
     const auto native = parse_integer(diagnosis.value("native"));
     const std::string_view code = native ? explain::class_of_cuda_error(*native) : std::string_view();
     if (!code.empty()) diagnosis.code = code;
-    // 35 is also what the runtime says when there is no driver at all; the driver's version is 0 then.
+    // 35 is also the runtime's error when there is no driver at all; the driver's version is 0 then.
     const std::string_view found = diagnosis.value("found");
     if (native == 35 && (found == "0" || found == "0.0")) diagnosis.code = "EH-G01";
     return;
   }
-  // An adapter passes on what its runtime said. A class of its own only for what nobody but the runtime can
-  // know (the GPU, the parts of cuDNN); of a library it says which, and the files decide (recheck).
+  // An adapter passes on its runtime's message. It gets a class of its own only for facts that only the
+  // runtime knows (the GPU, the parts of cuDNN). For a library the message only names it, and the files
+  // decide (recheck).
   const auto hint = explain::read_engine_text(diagnosis.value("message"));
   if (!hint) return;
   if (hint->code.starts_with("EH-G") || hint->code == "EH-R15" || hint->code == "EH-R16") {

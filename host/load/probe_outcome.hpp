@@ -1,4 +1,4 @@
-// From how a probe ended to what that means.
+// Derives a probe's result from the way its process ended.
 #pragma once
 #include <string>
 
@@ -7,11 +7,11 @@
 
 namespace enginehost::load {
 
-// `nonce` is what the child was given: lines without it are not its own.
+// `nonce` is the value that was passed to the child; lines without it are not the probe's own.
 ProbeResult judge(const ChildOutcome& outcome, const std::string& nonce, const ProbeRequest& request);
 
-// CUDA's error numbers, reported by a plugin with origin "cuda", have classes of their own (EH-G..): changes
-// the code of an EH-E01 and keeps all evidence.
+// Gives an EH-E01 with a CUDA error number (origin "cuda") the code of its own class (EH-G..). Keeps all
+// evidence.
 void refine_report(Diagnosis& diagnosis);
 
 }  // namespace enginehost::load

@@ -29,7 +29,7 @@ constexpr std::string_view kept[] = {"os_said",
                                      "loader_searched",
                                      "loader_search_left_out"};
 
-// What was seen when it failed stays with what explains it.
+// Combines the explanation with the evidence from the failure.
 Diagnosis merged(Diagnosis better, const Diagnosis& said) {
   std::vector<Evidence> seen;
   for (const Evidence& fact : said.evidence)
@@ -41,8 +41,8 @@ Diagnosis merged(Diagnosis better, const Diagnosis& said) {
   return better;
 }
 
-// A warning of the same class before loading (an executable stack, much thread-local storage) has now stopped
-// the loader: its numbers belong to what was said.
+// Adds the numbers of a warning of the same class from before loading (an executable stack, much thread-local
+// storage), which has now stopped the loader.
 void add_numbers(Diagnosis& said, const preflight::Report& report) {
   for (const Diagnosis& warning : report.warnings) {
     if (warning.code != said.code) continue;
@@ -65,13 +65,13 @@ bool about_the_same(const Diagnosis& said, const Diagnosis& found) {
          speaks_of(said, std::string(found.value("symbol")));
 }
 
-// Classes that come from a text of the loader and not from looking at the files.
+// True for classes that come from a loader's text and not from reading the files.
 bool from_text(const Diagnosis& said) {
   return said.code.starts_with("EH-L") || said.code.starts_with("EH-F") || said.code == "EH-G04" ||
          said.code == "EH-R15" || said.code == "EH-R16";
 }
 
-// States of the moment and of the process, of which files know nothing.
+// True for temporary states and states of the process, which the files do not show.
 bool beyond_files(const std::string& code) {
   return code == "EH-L18" || code == "EH-L19" || code == "EH-L26" || code == "EH-L34" || code == "EH-G04";
 }
@@ -80,7 +80,7 @@ bool is_of_mapping(const Diagnosis& one) {
   return one.code == "EH-L22" || one.code == "EH-L23" || one.code == "EH-L24";
 }
 
-// Of a library that glibc found by its name, the text has that name alone.
+// For a library that glibc found by its name, the text contains only that name.
 std::filesystem::path file_of(const Diagnosis& said, const preflight::Spec& spec,
                               const preflight::Report& report) {
   const std::filesystem::path named(path_of(said.value("file")));
@@ -90,8 +90,8 @@ std::filesystem::path file_of(const Diagnosis& said, const preflight::Spec& spec
   return spec.plugin;
 }
 
-// "failed to map segment from shared object" although a page of it can be mapped: a limit, memory that is
-// short just now, or a policy.
+// Explains "failed to map segment from shared object" although one page of the file can be mapped: a limit,
+// memory that is short at the moment, or a policy.
 Diagnosis why_not_mapped(const Diagnosis& said, const std::filesystem::path& file) {
   const auto info = binary::read_binary(file);
   const auto address_space = preflight::address_space_limit();
@@ -106,13 +106,13 @@ Diagnosis why_not_mapped(const Diagnosis& said, const std::filesystem::path& fil
       diagnosis.with("data_limit", std::to_string(*data), "RLIMIT_DATA");
     return merged(std::move(diagnosis), said);
   }
-  // All of it could be mapped, memory is not limited: what refuses looks at more than one page.
+  // All of it could be mapped and memory is not limited: the refusal depends on more than one page.
   Diagnosis diagnosis = diagnose("EH-L24");
   diagnosis.with("file", path_text(file)).with("folder", path_text(file.parent_path()));
   return merged(std::move(diagnosis), said);
 }
 
-// A library that lies where LD_LIBRARY_PATH points, and yet was not found there: the loader ignores the
+// Explains a library that lies in a folder of LD_LIBRARY_PATH and was not found there: the loader ignores the
 // variable (L30), or reads it as two folders (L33).
 std::optional<Diagnosis> why_not_in_library_path(const Diagnosis& missing, const preflight::Spec& spec) {
   const std::string library(missing.value("library"));
@@ -140,7 +140,7 @@ std::optional<Diagnosis> why_not_in_library_path(const Diagnosis& missing, const
                              spec.machine.library_path_source));
 }
 
-// 193 is said of five things, 126 of the file itself and of what it needs.
+// Error 193 has five causes. Error 126 means the file itself or something that it needs.
 Diagnosis recheck_windows(Diagnosis said) {
   const std::filesystem::path file(path_of(said.value("file")));
   std::error_code ignored;
@@ -157,7 +157,7 @@ Diagnosis recheck_windows(Diagnosis said) {
   return said;
 }
 
-// SIGBUS while loading is a cut file; later it is a file that was whole when it was loaded.
+// SIGBUS while loading means a truncated file; later it means a file that was whole when it was loaded.
 Diagnosis recheck_bus_error(Diagnosis said, const preflight::Report& report) {
   for (const Diagnosis& found : report.diagnoses) {
     if (found.code < "EH-F01" || found.code > "EH-F08") continue;
@@ -172,7 +172,7 @@ Diagnosis recheck_bus_error(Diagnosis said, const preflight::Report& report) {
   return said;
 }
 
-// The build's own library has the symbol that the loader missed: another one served in its place.
+// True when the build's own library has the symbol that the loader missed: another one served in its place.
 bool offers(std::string_view library, std::string_view symbol) {
   if (library.empty() || symbol.empty()) return false;
   const auto table = binary::read_symbols(path_of(library));
@@ -180,14 +180,15 @@ bool offers(std::string_view library, std::string_view symbol) {
                               [&](const binary::Symbol& offered) { return offered.name == symbol; });
 }
 
-// Another file is served in place of the build's own. Where opening the build's own first has repaired that,
-// it explains nothing.
+// True when another file serves in place of the build's own. Does not explain anything if opening the build's
+// own first has repaired that.
 bool is_substitution(const Diagnosis& found) {
   return found.code == "EH-L17" || (found.code == "EH-L11" && found.value("mended").empty());
 }
 
-// What the files say about a text: the same class, or the finding about what the text speaks of; warnings too
-// (a library of another version in the process, one that lies where the loader does not look).
+// Finds the files' explanation of a text: a finding of the same class, or about the library or symbol in the
+// text. Warnings count too (a library of another version in the process, one that lies where the loader does
+// not look).
 const Diagnosis* finding_for(const Diagnosis& said, const preflight::Report& report) {
   for (const auto* list : {&report.diagnoses, &report.warnings})
     for (const Diagnosis& found : *list)
@@ -196,7 +197,7 @@ const Diagnosis* finding_for(const Diagnosis& said, const preflight::Report& rep
     for (const Diagnosis& found : *list)
       if (found.code == said.code && about_the_same(said, found)) return &found;
   if (beyond_files(said.code)) return nullptr;
-  // A symbol that is not there although the files fit together: the process serves an older library.
+  // A symbol is missing although the files fit together: the process serves an older library.
   const bool symbol =
       said.code == "EH-L12" || said.code == "EH-L15" || said.code == "EH-L08" || said.code == "EH-L09";
   for (const Diagnosis& found : report.diagnoses)
@@ -211,50 +212,50 @@ const Diagnosis* finding_for(const Diagnosis& said, const preflight::Report& rep
   return nullptr;
 }
 
-// A plugin passes on what the loader said of a library that it opened itself: that file is held against the
+// Rechecks a loader's message about a library that the plugin itself opened: that file is compared with the
 // text as the plugin would be.
 std::optional<Diagnosis> recheck_passed_on(const Diagnosis& said, const preflight::Spec& spec) {
   const std::string message(said.value("message"));
   const auto hint = explain::read_engine_text(message);
   if (!hint || !(hint->code.starts_with("EH-L") || hint->code.starts_with("EH-F"))) return std::nullopt;
-  Diagnosis reported = merged(explain::to_diagnosis(*hint, message), said);
+  Diagnosis diagnosis = merged(explain::to_diagnosis(*hint, message), said);
   preflight::Spec opened = spec;
   opened.plugin_header = false;
   opened.symbols = true;
-  for (const std::string_view named : {reported.value("required_by"), reported.value("file")})
+  for (const std::string_view named : {diagnosis.value("required_by"), diagnosis.value("file")})
     if (path_of(named).is_absolute()) {
       opened.plugin = path_of(named);
       break;
     }
-  if (reported.value("file").empty()) reported.with("file", path_text(opened.plugin));
+  if (diagnosis.value("file").empty()) diagnosis.with("file", path_text(opened.plugin));
   const preflight::Report report = preflight::check(opened);
-  if (const Diagnosis* found = finding_for(reported, report)) return merged(*found, reported);
-  // Nobody needs it by name: it is opened while the engine runs.
-  if (reported.code == "EH-L01") {
-    reported.code = "EH-R15";
-    return reported;
+  if (const Diagnosis* found = finding_for(diagnosis, report)) return merged(*found, diagnosis);
+  // No file needs it by name: it is opened while the engine runs.
+  if (diagnosis.code == "EH-L01") {
+    diagnosis.code = "EH-R15";
+    return diagnosis;
   }
-  if (!beyond_files(reported.code))
-    reported.with("rechecked", "nothing at the files themselves explains it", "the static check");
-  return reported;
+  if (!beyond_files(diagnosis.code))
+    diagnosis.with("rechecked", "the files do not explain it", "the static check");
+  return diagnosis;
 }
 
 }  // namespace
 
 Diagnosis recheck(Diagnosis said, const preflight::Spec& spec) {
   if (said.code.starts_with("EH-W")) return recheck_windows(std::move(said));
-  const bool reported = said.code == "EH-E01" || said.code == "EH-R03";
+  const bool by_engine = said.code == "EH-E01" || said.code == "EH-R03";
   const bool bus_error = said.code == "EH-R02" && said.value("signal") == "SIGBUS";
-  if (!from_text(said) && !reported && !bus_error) return said;
+  if (!from_text(said) && !by_engine && !bus_error) return said;
   preflight::Spec closer = spec;
   closer.symbols = true;
   const preflight::Report report = preflight::check(closer);
   if (bus_error) return recheck_bus_error(std::move(said), report);
   if (from_text(said)) {
-    // A missing driver function is an undefined symbol too; the text's class says more.
+    // A missing driver function is an undefined symbol too; the text's class is more precise.
     if (said.code == "EH-G04") return said;
-    // The loader says the same of a noexec mount, of a limit and of a policy, and gives no number: a trial
-    // does.
+    // The loader's text is the same for a noexec mount, a limit and a policy, without a number: mapping the
+    // file shows which.
     const bool mapping = is_of_mapping(said);
     const std::filesystem::path file = file_of(said, spec, report);
     if (mapping) {
@@ -269,16 +270,15 @@ Diagnosis recheck(Diagnosis said, const preflight::Spec& spec) {
     }
     if (mapping) return why_not_mapped(said, file);
     add_numbers(said, report);
-    // Nothing in the files says who used it up; how much there was tells what to ask for instead.
+    // The files do not show what used the reserve. Its size shows what to request instead.
     if (said.code == "EH-L19" && said.value("reserve").empty() && said.value("alignment").empty())
       said.with("reserve",
                 std::to_string(linker::static_tls_reserve(spec.machine, linker::loader_tunables_at_start())),
                 "GLIBC_TUNABLES");
-    if (!beyond_files(said.code))
-      said.with("rechecked", "nothing at the files themselves explains it", "the static check");
+    if (!beyond_files(said.code)) said.with("rechecked", "the files do not explain it", "the static check");
     return said;
   }
-  // The plugin says that something is not there: the library it means is the one whose closure is not whole.
+  // The plugin reports that something is missing: it means the library whose dependencies are incomplete.
   for (const Diagnosis& found : report.diagnoses)
     if (speaks_of(said, std::string(found.value("library"))) ||
         speaks_of(said, std::string(found.value("file"))))

@@ -1,5 +1,5 @@
-// What a loader or an engine said, held against the files: a loader's text names the first missing library
-// only, not who needs it, says "No such file" of files that are there, and has one text for four causes.
+// Checks a loader's or an engine's message against the files. A loader's text names only the first missing
+// library and not its user, reports "No such file" for existing files, and uses one text for four causes.
 #pragma once
 #include <string>
 
@@ -8,10 +8,9 @@
 
 namespace enginehost::load {
 
-// The better diagnosis of a failed load: what the static check (with its symbol pass) finds at the files wins
-// over the text; "os_said" and the stage are kept. `spec` as it was for preflight. A text about which the
-// files say nothing keeps its class and gets "rechecked", which says so. Reads files, starts nothing; some 10
-// ms.
+// Returns the better diagnosis of a failed load. A finding of the static check (with its symbol pass) wins
+// over the text; "os_said" and the stage are kept. `spec` is the one that preflight had. A text that the
+// files do not explain keeps its class and gets "rechecked". Reads files, starts nothing; takes some 10 ms.
 Diagnosis recheck(Diagnosis said, const preflight::Spec& spec);
 
 }  // namespace enginehost::load

@@ -1,4 +1,4 @@
-// What probe and parent say to each other, as JSON.
+// JSON messages between the probe and its parent.
 #pragma once
 #include <string>
 #include <utility>
@@ -10,10 +10,10 @@
 
 namespace enginehost::load {
 
-// What the helper ends with when all that it could answer on was closed under it.
+// Exit status of a probe whose answer channels were all closed.
 inline constexpr int status_without_answer = 97;
 
-// Code and evidence; sentences are made by the parent.
+// Transfers code and evidence; the parent makes the sentences.
 Json diagnosis_to_wire(const Diagnosis& diagnosis);
 Diagnosis diagnosis_from_wire(const Json& wire);
 
@@ -26,7 +26,7 @@ std::vector<Device> devices_from_wire(const Json& wire);
 Json libraries_to_wire(const std::vector<Library>& libraries);
 std::vector<Library> libraries_from_wire(const Json& wire);
 
-// The members "plugin", "view" and "preload" of the request.
+// Handle the members "plugin", "view" and "preload" of the request.
 void add_load_request(Json& request, const LoadRequest& load);
 LoadRequest load_request_from_json(const Json& request);
 

@@ -7,7 +7,7 @@
 #include "base/paths.hpp"
 #include "host/explain/explain.hpp"
 #include "host/history/sentinel.hpp"
-#include "host/load/in_process/told_text.hpp"
+#include "host/load/in_process/reported_text.hpp"
 #include "host/open/cached_decision.hpp"
 #include "host/open/crash.hpp"
 #include "host/open/crash_guard.hpp"

@@ -8,7 +8,7 @@ namespace {
 using binary::BinaryInfo;
 using binary::Kind;
 
-// What is so, in words; what is not so has none.
+// Names the properties that the file has; properties that it lacks are left out.
 std::vector<std::string> flags_of(const BinaryInfo& info) {
   std::vector<std::string> flags;
   auto mark = [&](bool set, const char* word) {
@@ -43,7 +43,7 @@ std::string isa_level(std::uint32_t bits) {
   return (bits & 1u) != 0 ? "x86-64 baseline" : "";
 }
 
-// An object that leaves out what has nothing to say.
+// A JSON object that leaves out members without a value.
 class Members {
  public:
   Members& text(std::string_view name, const std::string& value) {
@@ -180,7 +180,7 @@ std::string head_line(const BinaryInfo& info) {
                                    ? info.macho->file_type
                                    : binary::name_of(info.type));
   line += ", " + format_bytes(info.file_size);
-  // What is not mapped has no segments that could be cut.
+  // A file that is not mapped has no segments that could be truncated.
   if (info.needed_size == 0 && info.memory_size == 0) return line;
   return line + " (" + format_bytes(info.needed_size) + " needed, " + format_bytes(info.memory_size) +
          " in memory)";

@@ -59,7 +59,7 @@ Report check_described(const DescribedBuild& build) {
   for (const std::string& folder : build.search) spec.search.push_back(path_of(in_described_view(folder)));
   spec.optional = build.optional;
   spec.lazy = build.lazy;
-  spec.machine.root = "described";  // a root of its own: nothing is asked of the running system
+  spec.machine.root = "described";  // a root of its own, so that nothing is read from the running system
   spec.machine.libc = build.musl ? linker::Libc::musl : linker::Libc::glibc;
   spec.machine.architecture = info->machine;
   return info->kind == binary::Kind::elf ? check_elf(spec, build.files) : check_other(spec, build.files);

@@ -1,5 +1,5 @@
-// Whether a build's libraries would find each other on a user's machine, told from what they say of
-// themselves: the archives need not be here.
+// Checks whether a build's libraries would find each other on a user's machine, from descriptions of the
+// files. The archives need not be present.
 #pragma once
 #include <string>
 #include <vector>
@@ -17,13 +17,13 @@ struct DescribedBuild {
   bool musl = false;
 };
 inline constexpr const char* described_view = "/view";
-// "/view/lib/libx.so" for "lib/libx.so", and back.
+// Converts "lib/libx.so" to "/view/lib/libx.so", and back.
 std::string in_described_view(const std::string& path);
 std::string view_path_of(const std::string& path);
 
-// check() and check_foreign() as far as finding goes: in the report are missing and missing_later alone, of a
-// machine on which nothing lies but the build. So what the system brings is among them, too. Not on Windows,
-// whose paths are written otherwise: nothing is missing there. Any thread.
+// Runs the search part of check() and check_foreign(). The report contains only missing and missing_later,
+// for a machine on which nothing exists but the build; libraries of the system are therefore among them. On
+// Windows, whose paths differ, nothing is reported as missing. Any thread.
 Report check_described(const DescribedBuild& build);
 
 }  // namespace enginehost::preflight

@@ -30,7 +30,7 @@ void take_out(std::vector<Diagnosis>& diagnoses) {
 
 Diagnosis driver_missing(const Spec& spec, const linker::Missing& missing) {
   Diagnosis diagnosis = diagnose("EH-G01");
-  // In WSL the library lies outside the loader's folders, and is there.
+  // In WSL the library lies outside the loader's folders, but exists.
   if (spec.platform != nullptr && spec.platform->wsl.is_known() && spec.platform->cuda.library.is_known()) {
     const platform::Installed& library = spec.platform->cuda.library.value();
     diagnosis.code = "EH-G15";
@@ -72,11 +72,11 @@ void judge_driver(const Spec& spec, const linker::Closure& closure, std::vector<
   for (const linker::Missing& missing : closure.missing) {
     if (missing.name != driver_library) continue;
     take_out(diagnoses);
-    Diagnosis reported = driver_missing(spec, missing);
-    // Without a GPU there is nothing to install, whatever else is missing: that is said first. With one, the
-    // other libraries are as important.
-    const bool no_gpu = !reported.value("no_gpu").empty();
-    diagnoses.insert(no_gpu ? diagnoses.begin() : diagnoses.end(), std::move(reported));
+    Diagnosis diagnosis = driver_missing(spec, missing);
+    // Without a GPU there is nothing to install, whatever else is missing, so this comes first. With a GPU
+    // the other libraries are equally important.
+    const bool no_gpu = !diagnosis.value("no_gpu").empty();
+    diagnoses.insert(no_gpu ? diagnoses.begin() : diagnoses.end(), std::move(diagnosis));
   }
   for (const linker::Object& object : closure.objects) {
     if ((object.soname != driver_library && object.name != driver_library) || !is_stub(spec, object))

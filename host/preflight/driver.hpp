@@ -1,4 +1,4 @@
-// What a missing or false NVIDIA driver library means on this machine.
+// Explains a missing or wrong NVIDIA driver library on this machine.
 #pragma once
 #include <vector>
 
@@ -6,18 +6,17 @@
 
 namespace enginehost::preflight {
 
-// Why there is no driver here: "container", "pci_device", or "no_gpu" where the bus was looked at and has
-// none.
+// Adds why there is no driver here: "container", "pci_device", or "no_gpu" if the bus was read and has none.
 void add_driver_facts(const platform::Platform& platform, Diagnosis& diagnosis);
 
-// Takes libcuda.so.1 out of "library missing" diagnoses and says instead, as EH-G01, why it is missing here;
-// adds EH-G02 when the closure takes a toolkit's link stub for the driver, EH-G15 when WSL's is not looked
-// at.
+// Replaces "library missing" diagnoses of libcuda.so.1 with EH-G01, which explains why it is missing here.
+// Adds EH-G02 when the closure takes a toolkit's link stub for the driver, and EH-G15 when WSL's library is
+// not in the loader's search.
 void judge_driver(const Spec& spec, const linker::Closure& closure, std::vector<Diagnosis>& diagnoses);
 
-// EH-G08 where the closure has the driver's library and the kernel has its module, but the device file
-// through which the two speak is missing or closed (a container, a cgroup): path, os_said. The driver itself
-// answers 100 or 999 then.
+// EH-G08 when the closure has the driver's library and the kernel has its module, but the device file between
+// them is missing or not accessible (a container, a cgroup): path, os_said. The driver itself returns 100 or
+// 999 then.
 void judge_device_files(const Spec& spec, const linker::Closure& closure, const linker::Reader& reader,
                         std::vector<Diagnosis>& warnings);
 

@@ -36,8 +36,7 @@ bool same_file(const std::string& a, const std::string& b) {
   return a == b || std::filesystem::equivalent(path_of(a), path_of(b), error);
 }
 
-// What two builds share is one file on the disk, and the loader takes it for loaded by whichever name it
-// came.
+// A file that two builds share is one file on the disk, and the loader treats it as loaded under either name.
 bool is_of_build(const Inquiry& inquiry, const linker::Object& object) {
   if (inquiry.index.in_view(object.path) || same_file(object.path, path_text(inquiry.spec.plugin)))
     return true;
@@ -45,8 +44,8 @@ bool is_of_build(const Inquiry& inquiry, const linker::Object& object) {
   return !ours.empty() && same_file(object.path, ours);
 }
 
-// The files of the build that ask for the library by its name: they will get what the process holds. Without
-// one, the build's own copy may still be opened by its path, beside the other.
+// Returns the files of the build that request the library by name: they will get the one that the process has
+// loaded. If there are none, the build's own copy may still be opened by path, beside the other.
 std::vector<std::string> askers(const Inquiry& inquiry, const Closure& closure, const std::string& soname) {
   std::vector<std::string> files;
   const auto add_if_it_asks = [&](const std::string& path, const std::vector<std::string>& needed) {
@@ -76,8 +75,8 @@ void warn_of_loaded(const Inquiry& inquiry, const Closure& closure, std::vector<
   }
 }
 
-// What would be taken if our loader did not open the build's own files first: said, because the next program
-// that loads the same files without us will see it.
+// Warns of what the loader would take if EngineHost did not open the build's own files first: another program
+// that loads the same files directly will get that.
 void warn_of_search(const Inquiry& inquiry, std::vector<Diagnosis>& warnings) {
   if (inquiry.order.empty()) return;
   const Closure plain = closure_of(inquiry, inquiry.spec.machine, {});
@@ -95,7 +94,7 @@ void warn_of_search(const Inquiry& inquiry, std::vector<Diagnosis>& warnings) {
   for (const linker::Object& object : plain.objects) {
     const std::string wanted =
         object.found_by == "already loaded" ? std::string() : inquiry.index.find(object.name);
-    // One file by two names, as where /lib is a link to usr/lib, hides nothing.
+    // One file under two names, as where /lib is a link to usr/lib, hides nothing.
     if (!wanted.empty() && !inquiry.index.in_view(object.path) && !same_file(wanted, object.path))
       warnings.push_back(std::move(diagnose("EH-L11")
                                        .with("library", object.name)
@@ -105,9 +104,9 @@ void warn_of_search(const Inquiry& inquiry, std::vector<Diagnosis>& warnings) {
   }
 }
 
-// The search made twice, with the variable and without: where the two differ, a file of the environment hides
-// one of the system. Where nothing else would be found the variable is what makes the build load, and nothing
-// is said.
+// Searches twice, with the variable and without: where the results differ, a file of the environment hides
+// one of the system. If nothing else would be found, the variable is what makes the build load, and there is
+// no warning.
 void warn_of_hidden(const Inquiry& inquiry, const Closure& closure, std::vector<Diagnosis>& warnings) {
   if (inquiry.spec.machine.library_path.empty()) return;
   linker::Machine bare = inquiry.spec.machine;
@@ -136,7 +135,7 @@ void name_the_variable(const Inquiry& inquiry, const Closure& closure, std::vect
   }
 }
 
-// The variable as it is now; ld.so read it when the process began.
+// The variable's current value; ld.so read it when the process started.
 std::string path_now(const Spec& spec) {
   if (spec.platform == nullptr || !spec.platform->loader_environment.is_known()) return {};
   for (const auto& [name, value] : spec.platform->loader_environment.value())
@@ -176,8 +175,8 @@ void warn_of_preload(const Inquiry& inquiry, std::vector<Diagnosis>& warnings) {
   if (spec.platform == nullptr || !spec.platform->loader_environment.is_known()) return;
   for (const auto& [name, value] : spec.platform->loader_environment.value()) {
     if (name != "LD_PRELOAD") continue;
-    // ld.so splits at spaces and colons (elf/rtld.c, handle_preload_list); a name without "/" is searched
-    // for, and a token may stand for several folders: neither can be called missing here.
+    // ld.so splits at spaces and colons (elf/rtld.c, handle_preload_list). A name without "/" is searched,
+    // and a token may stand for several folders: neither can be reported as missing here.
     std::string text = value;
     std::replace(text.begin(), text.end(), ' ', ':');
     for (const std::string& file : split(text, ':'))
@@ -225,7 +224,7 @@ void judge_substitution(const Inquiry& inquiry, const linker::Closure& closure,
       std::set<std::string> lacking;
       for (const std::string& name : names_of(user.path, Side::imported))
         if (offered.contains(name) && !instead.contains(name)) lacking.insert(name);
-      // Another library may offer it as well.
+      // Another library may offer the symbol as well.
       for (const linker::Object& other : closure.objects) {
         if (lacking.empty()) break;
         if (other.path == wanted) continue;

@@ -5,7 +5,8 @@
 namespace enginehost::preflight {
 namespace {
 
-// "glibc-hwcaps", then "glibc-hwcaps/x86-64-v3": the first that is not there, or the file in the last one.
+// Tries "glibc-hwcaps", then "glibc-hwcaps/x86-64-v3": returns the first that does not exist, or the file in
+// the last one.
 std::string first_absent(const std::string& folder, const std::string& below, const std::string& name,
                          const std::function<bool(const std::string&)>& exists) {
   for (std::size_t slash = below.find('/');; slash = below.find('/', slash + 1)) {

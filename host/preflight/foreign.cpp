@@ -61,7 +61,7 @@ class Check {
     }
   }
 
-  // The build's own libraries that `file` needs, leaves first, and at last the file itself.
+  // Adds the build's own libraries that `file` needs, leaves first, and finally the file itself.
   void add_needs(const std::string& file, int depth) {
     constexpr int deepest = 256;  // deeper chains only come from damaged or malicious files
     if (depth == deepest || !visited_.insert(file).second) return;
@@ -94,7 +94,7 @@ class Check {
                        [&](const std::string& name) { return loader_->key(name) == loader_->key(path); });
   }
 
-  // A library of the build that the plugin may open while it runs.
+  // Checks a library of the build that the plugin may open while it runs.
   void check_later(const std::string& library, const std::vector<std::string>& preloaded) {
     const ForeignLoader::Outcome outcome = loader_->close(library, preloaded);
     if (outcome.diagnoses.empty()) return;

@@ -18,7 +18,7 @@ std::vector<std::filesystem::path> dependency_stamps(const Spec& spec, const Rep
   };
   for (const Report::Item& item : report.closure) add(path_of(item.path));
   for (const linker::Rejected& rejected : report.rejected) add(path_of(rejected.path));
-  // What is missing may appear in any folder that was searched.
+  // A missing library may appear in any folder that was searched.
   for (const linker::Missing& missing : report.missing)
     for (const linker::Searched& place : missing.searched)
       add(path_of(place.directory) / path_of(missing.name).filename());

@@ -1,14 +1,14 @@
-// The check of check_foreign() where those files are the machine's own: on Windows and on macOS.
+// check_foreign() for the machine's own files: on Windows and on macOS.
 #pragma once
 #include "host/preflight/foreign.hpp"
 
 namespace enginehost::preflight {
 
-// What of `spec` such a check looks at; the machine and what else to judge are for the caller to add.
+// Copies the parts of `spec` that such a check needs; the caller adds the machine and further judgments.
 ForeignSpec foreign_spec_of(const Spec& spec);
 
-// The plugin's header judged, its doubts behind what is certain, and the files that the verdict rests on.
-// Reads the plugin.
+// Judges the plugin's header, adds its doubts after the certain findings, and lists the files that the
+// verdict depends on. Reads the plugin.
 void finish_at_home(const Spec& spec, Report& report);
 
 }  // namespace enginehost::preflight

@@ -15,7 +15,7 @@ using platform::CudaDevice;
 bool runs_on(const binary::GpuCode::Entry& code, const CudaDevice& device) {
   const auto compiled = platform::parse_capability(code.arch);
   const auto capability = platform::parse_capability(device.compute_capability);
-  if (!compiled || !capability) return true;  // what cannot be compared is not called unfit
+  if (!compiled || !capability) return true;  // a device that cannot be compared counts as suitable
   return code.kind == "ptx" ? platform::ptx_runs_on(*compiled, *capability)
                             : platform::sass_runs_on(*compiled, *capability);
 }
@@ -33,7 +33,7 @@ void judge_gpu_code(const Spec& spec, const std::vector<std::string>& files,
   std::string first;
   for (const std::string& file : files) {
     const auto code = binary::gpu_code(path_of(file));
-    // An incomplete list cannot show that something is not there.
+    // An incomplete list cannot show that something is missing.
     if (!code) return;
     if (code->entries.empty()) continue;
     if (!code->note.empty()) return;

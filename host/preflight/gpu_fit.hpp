@@ -1,4 +1,4 @@
-// Whether the GPU code in a build's files suits the devices of this machine.
+// Checks whether the GPU code in a build's files suits the devices of this machine.
 #pragma once
 #include <string>
 #include <vector>
@@ -8,9 +8,9 @@
 namespace enginehost::preflight {
 
 // EH-G05 when devices are known, the files hold GPU code, and none of it runs on any visible device:
-// device..., compute_capability..., sass (what the files hold). What a file holds is read from an
-// undocumented section and is a union over many kernels, so that this is likely and not certain: a warning,
-// and the probe decides. Reads the files only where there is a device to compare with.
+// device..., compute_capability..., sass (the code in the files). The code is read from an undocumented
+// section and is a union over many kernels, so the finding is likely but not certain: it is a warning, and
+// the probe decides. Reads the files only when there is a device to compare with.
 void judge_gpu_code(const Spec& spec, const std::vector<std::string>& files,
                     std::vector<Diagnosis>& warnings);
 

@@ -28,7 +28,7 @@ LoadOrder load_order_of(const Spec& spec, const ViewIndex& index, linker::Reader
   for (const std::string& library : index.libraries())
     if (std::find(opening.before.begin(), opening.before.end(), library) == opening.before.end())
       opening.later.push_back(library);
-  // A library that the plugin opens later finds its neighbors only if they are on its own path, or open
+  // A library that the plugin opens later finds libraries beside it only if they are on its own path or open
   // already.
   for (const std::string& library : opening.later) {
     if (index.optional(library)) continue;

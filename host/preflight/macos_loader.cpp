@@ -7,7 +7,8 @@
 namespace enginehost::preflight {
 namespace {
 
-// The processor a Mac would run it on: what the platform says, else the file's own, Apple silicon's first.
+// Returns the processor for which a Mac would run it: the platform's, else one of the file's own, Apple
+// silicon first.
 std::string architecture_for(const ForeignSpec& spec, const binary::BinaryInfo& file) {
   if (spec.mac != nullptr) return spec.mac->architecture;
   if (spec.platform != nullptr && spec.platform->arch.is_known()) {
@@ -34,7 +35,7 @@ class MacosLoader final : public ForeignLoader {
     const auto& info = reader_.read(path_of(file));
     return info ? info->needed : std::vector<std::string>{};
   }
-  // A path ends in the file's name, and so does an install name.
+  // The last part of a path is the file's name; the same holds for an install name.
   std::string key(const std::string& name) const override { return name.substr(name.rfind('/') + 1); }
   bool looks_like_library(const std::string& name) const override {
     return name.ends_with(".dylib") || name.ends_with(".so");

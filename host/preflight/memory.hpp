@@ -1,4 +1,4 @@
-// Whether the libraries of a build find room in this process.
+// Checks whether this process has enough memory and address space for a build's libraries.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -7,20 +7,19 @@
 
 namespace enginehost::preflight {
 
-// The bytes of address space that this process may have (RLIMIT_AS); nothing where there is no such limit.
+// Returns the limit on this process's address space in bytes (RLIMIT_AS); nothing when there is no limit.
 std::optional<std::uint64_t> address_space_limit();
-// The same of what it may have to write into (RLIMIT_DATA).
+// Same for its writable memory (RLIMIT_DATA).
 std::optional<std::uint64_t> data_limit();
 
-// Whether this process is refused, for want of memory, what the loader asks for to load a file whose segments
-// are as large: tried and given back. False where that is not known.
+// True when this process cannot get the memory that the loader requests for a file with segments of this
+// size. It maps and unmaps that much. False where this cannot be determined.
 bool lacks_memory_for(const std::filesystem::path& file, std::uint64_t bytes);
 
-// EH-L23 among the diagnoses when the segments of the closure, with what the process has mapped already, are
-// more than the limit on its address space: the loader will then fail for certain. Among the warnings when
-// they are more than the memory of the machine or container: they are mapped, not filled, so that it may
-// work. Asks the running process. On
-// Windows a warning only, EH-W11, when they are more than can still be committed.
+// Adds EH-L23 to the diagnoses when the closure's segments and the process's current mappings exceed the
+// limit on its address space: the loader will certainly fail. Adds it to the warnings when they exceed the
+// memory of the machine or container: they are mapped, not filled, so loading may work. Reads the running
+// process. On Windows only a warning, EH-W11, when they exceed the memory that can still be committed.
 void judge_memory(const Spec& spec, const linker::Closure& closure, Report& report);
 
 }  // namespace enginehost::preflight

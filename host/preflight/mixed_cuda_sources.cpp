@@ -13,8 +13,8 @@ namespace {
 
 using linker::Object;
 
-// Of the toolkit itself. The driver's libcuda.so.1 and nvcuda.dll come with the driver, NCCL and TensorRT are
-// products of their own. On Windows names are compared in lower case, as its loader takes them.
+// Libraries of the toolkit itself. The driver's libcuda.so.1 and nvcuda.dll come with the driver; NCCL and
+// TensorRT are products of their own. Windows names are compared in lower case, as its loader does.
 constexpr std::string_view cuda_libraries[] = {
     "libcudart.",   "libcublas.",        "libcublasLt.", "libcufft.",   "libcufftw.",         "libcurand.",
     "libcusolver.", "libcusolverMg.",    "libcusparse.", "libnvrtc.",   "libnvrtc-builtins.", "libnvJitLink.",
@@ -22,7 +22,7 @@ constexpr std::string_view cuda_libraries[] = {
     "cufft64_",     "cufftw64_",         "curand64_",    "cusolver64_", "cusolvermg64_",      "cusparse64_",
     "nvrtc64_",     "nvrtc-builtins64_", "nvjitlink_",   "nvjpeg64_",   "nvfatbin_",          "cupti64_"};
 constexpr std::string_view cudnn_libraries[] = {"libcudnn.", "libcudnn_", "cudnn64_", "cudnn_"};
-// Wheels rename what they bring: libgomp-a34b3233.so.1.
+// Wheels rename the libraries that they contain: libgomp-a34b3233.so.1.
 constexpr std::string_view openmp_libraries[] = {"libgomp.",       "libgomp-",   "libiomp5.",
                                                  "libiomp5-",      "libomp.",    "libomp-",
                                                  "libiomp5md.dll", "libomp140.", "vcomp140.dll"};
@@ -36,10 +36,10 @@ bool is_one_of(const std::string& name, const std::string_view (&prefixes)[count
 
 bool is_dll(std::string_view name) { return to_lower(name).ends_with(".dll"); }
 
-// As the loader compares it.
+// The name in the form in which the loader compares it.
 std::string key_of(const std::string& name) { return is_dll(name) ? to_lower(name) : name; }
 
-// As the loader knows it: Windows' by the file's name, whatever the file calls itself inside.
+// The name by which the loader knows it; on Windows the file's name, not the one inside the file.
 std::string name_of(const Object& object) {
   if (is_dll(object.path)) return path_text(path_of(object.path).filename());
   return object.soname.empty() ? object.name : object.soname;
@@ -57,7 +57,7 @@ void report_places(const Spec& spec, const std::vector<const Object*>& family, c
   std::map<std::string, std::vector<const Object*>> places;
   for (const Object* object : family) places[place_of(spec, *object)].push_back(object);
   if (places.size() < 2) return;
-  // The fewest are the odd ones out; the build's own are never it.
+  // The folder with the fewest libraries is reported as the odd one out, never the build's own.
   const auto odd = std::min_element(places.begin(), places.end(), [&](const auto& left, const auto& right) {
     const bool left_own = left.first == path_text(spec.view), right_own = right.first == path_text(spec.view);
     return left_own != right_own ? right_own : left.second.size() < right.second.size();
@@ -73,9 +73,9 @@ void report_places(const Spec& spec, const std::vector<const Object*>& family, c
   warnings.push_back(std::move(diagnosis));
 }
 
-// "13" of "libcudart.so.13.0" and of "cudart64_13.dll", "11" of "cudart64_110.dll", "6" of "cudart64_65.dll":
-// up to CUDA 11 the last digit is the minor version (NVIDIA's names of the runtime's DLL). "" without a
-// number.
+// Returns "13" for "libcudart.so.13.0" and "cudart64_13.dll", "11" for "cudart64_110.dll", "6" for
+// "cudart64_65.dll": up to CUDA 11 the last digit is the minor version (NVIDIA's names of the runtime's DLL).
+// "" when there is no number.
 std::string major_of(const std::string& soname) {
   if (is_dll(soname)) {
     const std::size_t number = soname.find("64_");
@@ -92,7 +92,7 @@ std::string major_of(const std::string& soname) {
 }
 
 // The runtime's number is the toolkit's major version (libcudart.so.11.0, .12, .13); other libraries of the
-// toolkit count for themselves.
+// toolkit have numbers of their own.
 void report_majors(const Spec& spec, const Object* ours, const Object* theirs,
                    std::vector<Diagnosis>& warnings) {
   if (ours == nullptr || theirs == nullptr) return;

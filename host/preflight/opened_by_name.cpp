@@ -8,12 +8,12 @@
 namespace enginehost::preflight {
 namespace {
 
-// Which library opens parts of its own, and how their names begin. Seen in the files of cuDNN 8 and 9 and of
-// CUDA 11 to 13; other libraries hold names of many that they only try (profilers, RDMA, other GPUs), which
-// say nothing.
+// Libraries that open parts of their own, and how the parts' names begin. Seen in the files of cuDNN 8 and 9
+// and of CUDA 11 to 13. Other libraries contain many names that they only try (profilers, RDMA, other GPUs),
+// which prove nothing.
 struct Family {
   std::string_view library, part;
-  bool needed = true;  // it does nothing without it
+  bool needed = true;  // the library does nothing without it
 };
 constexpr Family families[] = {
     {"libcudnn", "libcudnn_"}, {"libnvrtc.so", "libnvrtc-builtins."}, {"libcudnn", "libnvrtc.so", false}};
@@ -22,7 +22,7 @@ std::string file_name(const std::string& path) { return path.substr(path.find_la
 
 std::string folder_of(const std::string& path) { return path.substr(0, path.find_last_of('/')); }
 
-// cuDNN 9 holds "libcudnn_ops.so" and adds the version that its own name ends with.
+// cuDNN 9 contains "libcudnn_ops.so" and appends the version at the end of its own name.
 std::vector<std::string> spellings(const std::string& part, const std::string& soname) {
   std::vector<std::string> all = {part};
   const std::size_t version = soname.find(".so.");
@@ -45,7 +45,7 @@ std::string soname_of(linker::Reader& reader, const std::string& file) {
   return info && !info->soname.empty() ? info->soname : file_name(file);
 }
 
-// Whether the file's own RUNPATH or RPATH leads to a library of that name.
+// True when the file's own RUNPATH or RPATH leads to a library of that name.
 bool finds_by_itself(const Spec& spec, linker::Reader& reader, const std::string& file,
                      const std::string& name) {
   const auto& info = reader.read(file);
@@ -56,8 +56,8 @@ bool finds_by_itself(const Spec& spec, linker::Reader& reader, const std::string
   return false;
 }
 
-// Its own, where such files are laid beside each other, and those that dlopen of a name looks through when
-// the file calls it: of its own path, of the program's and of the variable, and the loader's own.
+// Returns the file's own folder, where its parts usually lie, and the folders that dlopen of a name searches
+// when the file calls it: the file's own path, the program's, the variable, and the loader's own.
 std::vector<std::string> folders_searched(const Spec& spec, linker::Reader& reader, const std::string& file,
                                           const binary::BinaryInfo& info) {
   std::vector<std::string> folders = {folder_of(file)};
@@ -73,7 +73,7 @@ std::vector<std::string> folders_searched(const Spec& spec, linker::Reader& read
   return folders;
 }
 
-// Whether the file holds the name as text: in full, or with its version to be added.
+// True when the file contains the name as text: in full, or without the version that it appends.
 bool asks_for(linker::Reader& reader, const std::string& file, std::string_view part,
               const std::string& name) {
   const auto texts = binary::library_names(reader.on_disk(file), part);

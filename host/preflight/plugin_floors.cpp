@@ -21,14 +21,14 @@ Result<void> check_floors(const PluginFloors& plugin, const std::filesystem::pat
     return fail(
         diagnose("EH-R11")
             .with("file", path_text(file))
-            .with("problem", "its " ENGINE_PLUGIN_SYMBOL " does not begin with the mark of a plugin"));
-  // The first published descriptor is the smallest there can be.
+            .with("problem", "its " ENGINE_PLUGIN_SYMBOL " does not begin with \"" ENGINE_PLUGIN_MAGIC "\""));
+  // The first published descriptor is the smallest one possible.
   if (plugin.size < sizeof(engine_plugin))
     return fail(diagnose("EH-R11")
                     .with("file", path_text(file))
                     .with("problem", "its descriptor says it is " + std::to_string(plugin.size) +
                                          " bytes long, fewer than " + std::to_string(sizeof(engine_plugin))));
-  // Two floors, never equality: the plugin may know newer things as long as it can do without them.
+  // Two floors instead of equality: the plugin may know newer features as long as it can work without them.
   if (plugin.abi_major == ENGINE_ABI_MAJOR && plugin.host_minor <= ENGINE_ABI_NEWEST_MINOR) return {};
   const unsigned minor = plugin.abi_major == ENGINE_ABI_MAJOR ? plugin.host_minor : plugin.abi_minor;
   Diagnosis diagnosis =

@@ -1,4 +1,4 @@
-// Whether this host can use a plugin, judged by the head of its descriptor: from the file or from memory.
+// Checks whether this host can use a plugin, from the head of its descriptor in the file or in memory.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -14,11 +14,10 @@ struct PluginFloors {
   std::uint16_t abi_major = 0, abi_minor = 0, host_minor = 0;
 };
 
-// EH-R11 for a wrong mark or size ("file", "problem"), EH-R12 when the floors do not meet ("plugin_abi",
-// "host_abi").
+// EH-R11: wrong magic or size ("file", "problem"). EH-R12: the floors do not meet ("plugin_abi", "host_abi").
 Result<void> check_floors(const PluginFloors& plugin, const std::filesystem::path& file);
 
-// EH-R11 ("file", "problem") when the object is smaller than any descriptor; 0: its size is not told.
+// EH-R11 ("file", "problem") when the object is smaller than any descriptor. Size 0 means unknown.
 Result<void> check_object_size(std::uint64_t size, const std::filesystem::path& file);
 
 }  // namespace enginehost::preflight

@@ -12,7 +12,7 @@ void judge_plugin_header(const std::filesystem::path& plugin, const std::filesys
                          std::vector<Diagnosis>& diagnoses, std::vector<Diagnosis>& doubts) {
   const auto header = binary::read_plugin_header(on_disk);
   if (!header) {
-    // What else is wrong with the file is told by whoever looked for its libraries.
+    // Other problems of the file are reported by the code that searched its libraries.
     const Diagnosis& why = header.error();
     const auto reported = [&](const Diagnosis& one) {
       return one.code == why.code && one.value("file") == why.value("file");
@@ -22,9 +22,10 @@ void judge_plugin_header(const std::filesystem::path& plugin, const std::filesys
       diagnoses.push_back(why);
     return;
   }
-  // Another system's library: whatever it exports, that it cannot be loaded here has been said.
-  for (const Diagnosis& reported : diagnoses)
-    if (reported.code == "EH-F09") return;
+  // A library of another system: a diagnosis already states that it cannot be loaded here, whatever it
+  // exports.
+  for (const Diagnosis& diagnosis : diagnoses)
+    if (diagnosis.code == "EH-F09") return;
   using State = binary::PluginHeader::State;
   if (header->state == State::symbol_absent) {
     Diagnosis diagnosis = diagnose("EH-R11");

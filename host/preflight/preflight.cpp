@@ -19,8 +19,8 @@
 #include "host/preflight/native.hpp"
 #include "host/preflight/opened_by_name.hpp"
 #include "host/preflight/plugin_header.hpp"
+#include "host/preflight/program_rpath.hpp"
 #include "host/preflight/recorded.hpp"
-#include "host/preflight/through_program.hpp"
 #include "host/preflight/view_index.hpp"
 
 namespace enginehost::preflight {
@@ -28,7 +28,7 @@ namespace {
 
 using linker::Closure;
 
-// The bytes are wrong, whoever asks for them.
+// True when the file's bytes are wrong, whatever requests them.
 bool is_content_problem(const Diagnosis& diagnosis) {
   return diagnosis.code >= "EH-F01" && diagnosis.code <= "EH-F08";
 }
@@ -76,7 +76,7 @@ class Check {
     report_.diagnoses.insert(report_.diagnoses.end(), doubts_.begin(), doubts_.end());
     report_.load_order = as_paths(order_);
     later.insert(later.begin(), path_text(spec_.plugin));
-    report_.via_program_rpath = found_through_program(spec_, reader_, order_, later);
+    report_.via_program_rpath = found_via_program_rpath(spec_, reader_, order_, later);
     collect_dependency_stamps(closure);
     return std::move(report_);
   }
@@ -86,7 +86,7 @@ class Check {
     return close_after(spec_, reader_, file, preloaded);
   }
 
-  // Whether it holds whatever else the loader finds: nothing but the file itself is at fault.
+  // True when the problem lies in the plugin file itself, whatever else the loader finds.
   bool is_of_plugin_alone(const Diagnosis& one) const {
     if (one.value("file") != path_text(spec_.plugin)) return false;
     for (const char* other : {"needed_by", "required_by", "library", "largest"})
@@ -94,7 +94,8 @@ class Check {
     return true;
   }
 
-  // What the loader would find is not known then; that it cannot load the file itself is.
+  // Unsupported settings make the loader's search unknown. A problem of the plugin file itself remains
+  // certain.
   void judge_loader_settings() {
     if (!spec_.machine.root.empty()) return;
     const std::string by = linker::unsupported_setting(spec_.machine, linker::loader_settings_at_start());
@@ -102,11 +103,13 @@ class Check {
                                      [&](const Diagnosis& one) { return is_of_plugin_alone(one); });
     if (by.empty() || certain) return;
     report_.verdict = Verdict::unsure;
-    report_.notes.push_back("the loader's search is changed by " + by +
-                            ", which is not followed here: only loading tells what it finds");
+    report_.notes.push_back(by +
+                            " changes the loader's search, which this check does not support: only loading "
+                            "shows what is found");
   }
 
-  // Only what is whole: nothing of the plugin's own fails for want of a part that nobody may ask for.
+  // Adds only parts whose own needs are met, so that the plugin does not fail for a part that may never be
+  // opened.
   void add_parts_out_of_reach() {
     for (const std::string& part : parts_out_of_reach(spec_, index_, reader_, own_files())) {
       if (std::find(order_.begin(), order_.end(), part) != order_.end()) continue;
@@ -118,8 +121,8 @@ class Check {
     }
   }
 
-  // Our loader opens the build's libraries before the plugin, so one for another machine is met there first
-  // (L04); that someone needs it and what was found for him (L05) says the same and more.
+  // EngineHost opens the build's libraries before the plugin, so a library for another machine is met there
+  // first (EH-L04). EH-L05 contains the same and also who needs it and which file was found.
   void drop_duplicates() {
     auto& all = report_.diagnoses;
     std::erase_if(all, [&](const Diagnosis& diagnosis) {
@@ -129,7 +132,7 @@ class Check {
     });
   }
 
-  // What all libraries together want of the process is told once.
+  // Needs of all libraries together (EH-L19) are reported once.
   void drop_reported_of_plugin(std::vector<Diagnosis>& found) const {
     const auto reported = [](const std::vector<Diagnosis>& all) {
       return std::any_of(all.begin(), all.end(), [](const Diagnosis& one) { return one.code == "EH-L19"; });
@@ -179,15 +182,15 @@ class Check {
     }
   }
 
-  // The build's own files: what its publisher answers for.
+  // The build's own files, which its publisher is responsible for.
   std::vector<std::string> own_files() const {
     std::vector<std::string> files = index_.libraries();
     files.insert(files.begin(), path_text(spec_.plugin));
     return files;
   }
 
-  // A policy may refuse one file and allow its neighbor, so each of the build's own is tried; a mount
-  // refuses all alike and is told once. Of the folders that the rest lies in, one file each.
+  // A policy may refuse one file and allow the next, so each file of the build is tested; a mount refuses all
+  // of them and is reported once. For other folders one file each is tested.
   void check_mappings(const Closure& closure) {
     std::set<std::filesystem::path> tried;
     for (const linker::Object& object : closure.objects) {
@@ -202,13 +205,13 @@ class Check {
       report_.diagnoses.push_back(std::move(mapping).error());
       return;
     }
-    // What is no library at all is not in the closure, and cannot be opened from a noexec mount either.
+    // A file that is no library is not in the closure, and cannot be opened from a noexec mount either.
     if (closure.objects.empty() || closure.find(path_text(spec_.plugin)) == nullptr)
       if (auto mapping = check_executable_mapping(spec_.plugin); !mapping)
         report_.diagnoses.push_back(std::move(mapping).error());
   }
 
-  // Names of libraries that a file holds as text: it opens them by name when it needs them.
+  // Checks library names that a file contains as text: it opens them by name when it needs them.
   void check_later_names(const std::vector<std::string>& later) {
     std::vector<std::string> files = order_;
     files.push_back(path_text(spec_.plugin));
@@ -221,7 +224,7 @@ class Check {
     }
   }
 
-  // A loader that follows a damaged table dies of it on one day and not on another.
+  // A damaged table crashes the loader only sometimes, so it is checked here.
   void check_tables() {
     for (const std::string& file : own_files()) {
       const auto reported = [&](const Diagnosis& diagnosis) { return diagnosis.value("file") == file; };
@@ -265,7 +268,8 @@ class Check {
         paths.insert(path_of(object.path));
     }
     for (const linker::Rejected& rejected : report_.rejected) paths.insert(path_of(rejected.path));
-    // What is missing may appear in any folder that was searched, or anywhere else the loader's cache names.
+    // A missing library may appear in any folder that was searched, or anywhere else through the loader's
+    // cache.
     for (const linker::Missing& missing : report_.missing) {
       paths.insert(path_of(missing.tried.empty() ? spec_.machine.cache_file : missing.tried));
       for (const linker::Searched& place : missing.searched)
@@ -287,11 +291,11 @@ class Check {
   Report report_;
 };
 
-// Whose loader's rules are known beside this system's.
+// True for kinds whose loader's rules are known besides this system's.
 bool has_foreign_rules(binary::Kind kind) { return kind == binary::Kind::pe || kind == binary::Kind::macho; }
 
-// On this system it is another system's library; what it would need on its own is told all the same. Judged
-// for a described machine of its own system it is like any other.
+// Checks a library of another system. The report also shows what it would need there. For a described machine
+// of its own system it is judged like any other library.
 Report inspect_foreign(const std::filesystem::path& file, bool symbols, const binary::BinaryInfo& info,
                        const platform::Platform* platform) {
   const std::string_view system = info.kind == binary::Kind::pe ? "windows" : "macos";
@@ -301,11 +305,11 @@ Report inspect_foreign(const std::filesystem::path& file, bool symbols, const bi
   spec.platform = at_home ? platform : nullptr;
   spec.symbols = symbols;
   Report report = check_foreign(spec);
-  // What is neither a DLL nor a Mach-O file has been told of already.
+  // A file that is neither a DLL nor a Mach-O file has been reported already.
   if (at_home || !has_foreign_rules(info.kind)) return report;
   report.verdict = Verdict::fails;
   auto& all = report.diagnoses;
-  // The file's own damage is the first thing to know.
+  // Damage of the file itself comes first.
   const auto after_content = std::find_if(all.begin(), all.end(), [&](const Diagnosis& one) {
     return !is_content_problem(one) || one.value("file") != path_text(file);
   });
@@ -315,8 +319,8 @@ Report inspect_foreign(const std::filesystem::path& file, bool symbols, const bi
   return report;
 }
 
-// The verdict leaves symbols out unless they are asked for; that some would stay undefined is told all the
-// same. Looking costs some 10 ms for a large engine.
+// The verdict ignores symbols unless they are requested; undefined ones are noted anyway. The check costs
+// some 10 ms for a large engine.
 void note_undefined_symbols(Spec spec, Report& report) {
   spec.symbols = true;
   const Report with_symbols = check(spec);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* record = "the recorded machine";
 
-// What files of one C library have in common: its versions, or the names of its parts. Empty: nothing tells.
+// Determines the file's C library from its symbol versions or from the names that it needs. Empty: unknown.
 std::string libc_of(const binary::BinaryInfo& info, std::string& reported_by) {
   for (const binary::VersionNeed& need : info.version_needs)
     if (need.version.starts_with("GLIBC_")) {
@@ -37,7 +37,7 @@ std::string newest_glibc(const binary::BinaryInfo& info) {
   return newest;
 }
 
-// As far as a record tells; `here` for the rest.
+// Takes the machine's facts from the record; `here` supplies the rest.
 linker::Machine machine_of(const platform::Platform& platform, linker::Machine here) {
   if (platform.arch.is_known()) {
     if (platform.arch.value() != here.architecture) here.page_size = 4096;
@@ -73,22 +73,20 @@ class Judged {
       report.kind = info_.kind;
       report.verdict = found_.empty() ? Verdict::unsure : Verdict::fails;
       report.notes.push_back(
-          found_.empty()
-              ? "judged for the recorded machine by what the file says of itself; the libraries that "
-                "it needs were not looked for, since " +
-                    other
-              : "judged for the recorded machine; the libraries that it needs were not looked for");
+          found_.empty() ? "judged for the recorded machine from the file alone; the libraries that it needs "
+                           "were not searched, because " +
+                               other
+                         : "judged for the recorded machine; the libraries that it needs were not searched");
       report.diagnoses = std::move(found_);
       return report;
     }
-    // Its other libraries are of this machine, and suit its C library.
+    // Its other libraries come from this machine and suit this machine's C library.
     spec_.machine.isa = recorded_.isa;
     report = check(spec_);
     without_this_libc(report);
     report.notes.push_back(
         "system, processor and C library are those of the recorded machine; folders and libraries are those "
-        "of "
-        "this machine, since a record has none");
+        "of this machine, because a record has none");
     return report;
   }
 
@@ -140,7 +138,7 @@ class Judged {
                                      .with("have", libc.version, record)));
   }
 
-  // Empty: a library of this machine could be one of the record's.
+  // Returns why this machine's libraries cannot stand for the recorded machine's; empty: they can.
   std::string why_not_here() const {
     const linker::Machine& here = spec_.machine;
     if (!is_native(binary::Kind::elf)) return "this machine runs another system";
@@ -152,7 +150,8 @@ class Judged {
     return {};
   }
 
-  // The file's own wish of the C library was held against the record's; this machine's has no say.
+  // The file's C library version was compared with the record's, so findings about this machine's are
+  // dropped.
   void without_this_libc(Report& report) const {
     const std::string file = path_text(spec_.plugin);
     std::erase_if(report.diagnoses, [&](const Diagnosis& one) {

@@ -1,12 +1,12 @@
-// A Linux library judged for a recorded machine: what the record tells, and no more than that.
+// Judges a Linux library for a recorded machine, with no more facts than the record contains.
 #pragma once
 #include "host/preflight/preflight.hpp"
 
 namespace enginehost::preflight {
 
-// For spec.platform, which is not null: system, processor, C library and its version are the record's. A
-// record holds no libraries, so those that the file needs are looked for on this machine where it is of the
-// record's kind, and not at all where it is not (Verdict::unsure); report.notes says which.
+// For spec.platform, which must not be null: system, processor, C library and its version come from the
+// record. A record lists no libraries. The file's needs are therefore searched on this machine if it is of
+// the record's kind, and not at all otherwise (Verdict::unsure). report.notes states which.
 Report check_for_record(Spec spec, const binary::BinaryInfo& info);
 
 }  // namespace enginehost::preflight

@@ -9,7 +9,7 @@
 namespace enginehost::preflight {
 namespace {
 
-// libx.so, libx.so.1.2; not libx.so.txt.
+// True for libx.so and libx.so.1.2, not for libx.so.txt.
 bool looks_like_library(const std::string& name) {
   const std::size_t at = name.find(".so");
   if (at == std::string::npos) return false;
@@ -35,11 +35,11 @@ ViewIndex::ViewIndex(const Spec& spec, linker::Reader& reader) : spec_(spec), re
       if (!looks_like_library(name)) continue;
       const std::string path = path_text(folder / path_of(name));
       if (path == path_text(spec.plugin)) continue;
-      if (!by_name_.emplace(name, path).second) continue;  // the earlier folder wins
+      if (!by_name_.emplace(name, path).second) continue;  // the first folder in the search order wins
       libraries_.push_back(path);
     }
   }
-  // An unpacked archive may have lost the links that carry the SONAMEs.
+  // An unpacked archive may have lost the links whose names are the SONAMEs.
   for (const std::string& path : libraries_)
     if (const auto& info = reader.read(path); info && !info->soname.empty())
       by_name_.emplace(info->soname, path);

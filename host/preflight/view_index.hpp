@@ -1,4 +1,4 @@
-// The libraries a build brings, by the names under which they are asked for.
+// Index of the libraries in a build, by the names under which they are requested.
 #pragma once
 #include <filesystem>
 #include <map>
@@ -11,21 +11,21 @@
 
 namespace enginehost::preflight {
 
-// Lives as long as the spec and the reader it was made with.
+// The spec and the reader must outlive it.
 class ViewIndex {
  public:
   ViewIndex(const Spec& spec, linker::Reader& reader);
 
   // All libraries in the search folders, sorted, without the plugin.
   const std::vector<std::string>& libraries() const { return libraries_; }
-  // The library of that file name or SONAME, or an empty text.
+  // Returns the library with that file name or SONAME, or an empty text.
   std::string find(const std::string& name) const;
-  // Whether the manifest says the build can do without it.
+  // True when the manifest lists it as optional.
   bool optional(const std::string& path) const;
   bool in_view(const std::string& path) const;
 
-  // The view's libraries that `file` needs, leaves first, without `file` itself; appended to `order` unless
-  // there.
+  // Appends the view's libraries that `file` needs to `order`, leaves first, without `file` itself and
+  // without those already there.
   void add_needs(const std::string& file, std::vector<std::string>& order) const;
 
  private:

@@ -18,7 +18,7 @@ class WindowsLoader final : public ForeignLoader {
     }
     machine_.assume_system = true;
     machine_.architecture = file.machine;
-    // An Arm64X file suits both kinds of process; it is looked at as AArch64 takes it.
+    // An Arm64X file suits both kinds of process; it is checked as AArch64.
     if (file.machine == "arm64x") machine_.architecture = "aarch64";
     if (spec.platform != nullptr && spec.platform->arch.is_known())
       machine_.architecture = spec.platform->arch.value();
@@ -63,7 +63,7 @@ class WindowsLoader final : public ForeignLoader {
     return fact.is_known() ? State::there : fact.is_absent() ? State::absent : State::unknown;
   }
 
-  // What is part of neither the build nor Windows.
+  // Judges libraries that belong neither to the build nor to Windows.
   void judge(const char* provider, const std::vector<std::string>& names, State state,
              Outcome& outcome) const {
     if (names.empty() || state == State::there) return;

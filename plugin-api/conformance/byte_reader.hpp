@@ -1,4 +1,4 @@
-// Reading structures out of a stranger's file.
+// Reads structures out of an untrusted file.
 #pragma once
 #include <cstddef>
 #include <cstdint>

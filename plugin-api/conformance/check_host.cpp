@@ -16,7 +16,7 @@ std::atomic<int> late_calls{0};
 }  // namespace
 
 CheckHost::Kept& CheckHost::keep() {
-  static auto& all = *new std::vector<std::unique_ptr<Kept>>;  // until the process ends
+  static auto& all = *new std::vector<std::unique_ptr<Kept>>;  // kept until the process ends
   return *all.emplace_back(std::make_unique<Kept>());
 }
 
@@ -84,11 +84,11 @@ std::string CheckCall::describe(engine_status status) const {
 
 std::string CheckCall::problem_unless_failed(engine_status status,
                                              const std::vector<engine_status>& allowed) const {
-  if (status == ENGINE_OK) return "answered OK where a failure was due";
+  if (status == ENGINE_OK) return "returned OK where a failure was expected";
   if (!allowed.empty() && std::find(allowed.begin(), allowed.end(), status) == allowed.end()) {
     std::string names;
     for (engine_status one : allowed) names += (names.empty() ? "" : " or ") + status_name(one);
-    return "answered " + describe(status) + "; due was " + names;
+    return "returned " + describe(status) + "; expected was " + names;
   }
   if (faults_.empty() || faults_.front().message.empty())
     return describe(status) + ": call->fail() gave no message";
@@ -99,7 +99,7 @@ std::string CheckCall::problem_unless_failed(engine_status status,
 
 namespace {
 
-// What nobody could read; "" for nothing.
+// Describes a tensor that cannot be read; "" if it can.
 std::string unreadable(const engine_tensor& tensor) {
   if (tensor.ndim < 0) return "a tensor of rank " + std::to_string(tensor.ndim);
   if (tensor.ndim > 0 && !tensor.shape) return "a tensor whose shape is NULL";
@@ -169,7 +169,7 @@ HostTensor::HostTensor(std::vector<std::int64_t> dimensions, const std::vector<f
   memory.reset(static_cast<float*>(allocate_aligned(bytes)));
   if (!memory) std::abort();
   std::memset(memory.get(), 0xFF,
-              bytes);  // all bits set is a NaN: reading beside the values spoils the answer
+              bytes);  // all bits set is a NaN: reading outside the values spoils the result
   if (!values.empty()) {
     std::memcpy(reinterpret_cast<char*>(memory.get()) + skip, values.data(), values.size() * sizeof(float));
   }

@@ -1,6 +1,5 @@
-// The host's side of the ABI as the checks need it: a host, calls that remember what was reported, results
-// that place or take. All of them claim a large `size`, as a newer host would; the room behind it is filled
-// with a pattern.
+// The host's side of the ABI as the checks need it: a host, calls that record reports, results that place or
+// take. Each claims a large `size`, as a newer host would; the space behind it is filled with a pattern.
 #pragma once
 #include <enginehost/engine_plugin.h>
 
@@ -15,7 +14,8 @@
 
 namespace engineplugin {
 
-// T followed by a tail of 0xA5, under a `size` that counts both: what a plugin must neither read nor write.
+// T followed by a tail of 0xA5, with a `size` that covers both. A plugin must neither read nor write the
+// tail.
 template <class T>
 struct Enlarged {
   T value{};
@@ -32,8 +32,8 @@ struct Enlarged {
   }
 };
 
-// Lives until destroy() of its engine has returned. What a plugin calls keeps its memory, so that a call that
-// comes later is counted and ends nothing.
+// Must live until destroy() of its engine has returned. The memory of functions that a plugin calls is kept,
+// so that a late call is counted instead of crashing.
 class CheckHost {
  public:
   explicit CheckHost(std::string root);
@@ -42,7 +42,7 @@ class CheckHost {
   ~CheckHost();
   const engine_host* get() const { return &kept_.host.value; }
   bool tail_untouched() const { return kept_.host.tail_untouched(); }
-  // Of all hosts.
+  // Counts the calls to all hosts.
   static int calls_after_destroy();
 
  private:
@@ -76,8 +76,9 @@ class CheckCall {
   const std::vector<Fault>& faults() const { return faults_; }
   // "3 (UNAVAILABLE): the first message {key=value}", for a line of the report.
   std::string describe(engine_status status) const;
-  // Empty if `status` is a failure told as the rules want it: one of `allowed`, a message, and equal to the
-  // status of some fail(); else the problem. An empty `allowed` accepts every failure.
+  // Returns "" if `status` is a failure that was reported correctly: one of `allowed`, with a message, and
+  // equal to the status of some fail(). Otherwise returns the problem. An empty `allowed` accepts every
+  // failure.
   std::string problem_unless_failed(engine_status status, const std::vector<engine_status>& allowed) const;
 
  private:
@@ -91,7 +92,7 @@ class CheckCall {
   std::map<std::string, std::string> details_;
 };
 
-// Collects what a run produces. With `offer` it places host memory, as an application that reuses buffers
+// Collects the outputs of a run. With `offer` it places host memory, as an application that reuses buffers
 // would.
 class CheckResults {
  public:
@@ -126,7 +127,7 @@ class CheckResults {
 
 std::string status_name(engine_status status);
 
-// A compact float32 tensor in host memory over the caller's values; `skip` bytes of byte_offset lie before
+// A compact float32 tensor in host memory over the caller's values, with `skip` bytes of byte_offset before
 // them.
 struct HostTensor {
   HostTensor(std::vector<std::int64_t> dimensions, const std::vector<float>& values, std::uint64_t skip = 0);

@@ -1,9 +1,9 @@
-// What the program begins with on each system.
+// The part of main() that all systems share.
 #pragma once
 
 namespace engineplugin {
 
-// The whole command, its status given back. The words are UTF-8.
+// Runs the whole command and returns its exit status. The arguments are UTF-8.
 int check_command(int count, char** words);
 
 }  // namespace engineplugin

@@ -14,7 +14,8 @@ bool is_exported(const Elf64_Sym& symbol) {
   const unsigned binding = ELF64_ST_BIND(symbol.st_info);
   const unsigned type = ELF64_ST_TYPE(symbol.st_info);
   const unsigned visibility = ELF64_ST_VISIBILITY(symbol.st_other);
-  // STB_GNU_UNIQUE counts: glibc gives such a symbol one address per process, and never unloads its library.
+  // STB_GNU_UNIQUE counts too: glibc gives such a symbol one address for each process and never unloads its
+  // library.
   return symbol.st_shndx != SHN_UNDEF &&
          (binding == STB_GLOBAL || binding == STB_WEAK || binding == STB_GNU_UNIQUE) && type != STT_SECTION &&
          type != STT_FILE && (visibility == STV_DEFAULT || visibility == STV_PROTECTED);

@@ -1,4 +1,4 @@
-// One name that a library offers.
+// One exported name of a library.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -8,7 +8,7 @@ namespace engineplugin {
 struct Export {
   std::string name;
   std::uint64_t address = 0;
-  std::uint64_t size = 0;  // 0 where the format has none
+  std::uint64_t size = 0;  // 0 if the format has no sizes
 };
 
 }  // namespace engineplugin

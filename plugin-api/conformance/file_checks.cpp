@@ -1,4 +1,4 @@
-// What a host reads from the file before it lets any code of the plugin run.
+// The facts that a host reads from the file before any code of the plugin runs.
 #include <cstring>
 
 #include "checks.hpp"
@@ -45,7 +45,7 @@ bool check_head(Report& report, const Head& head) {
     return false;
   }
   report.begin("file.reserved");
-  report.end(head.reserved == 0, "`reserved` is " + std::to_string(head.reserved) + ", due is 0");
+  report.end(head.reserved == 0, "`reserved` is " + std::to_string(head.reserved) + ", expected is 0");
   return true;
 }
 

@@ -16,7 +16,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr int repetitions = 100;
 constexpr auto repetition_limit =
-    std::chrono::seconds(20);  // an engine that needs seconds to create is not beaten
+    std::chrono::seconds(20);  // an engine that needs seconds to create must not fail for it
 
 std::string descriptor_problem(const engine_plugin& plugin) {
   if (!plugin.engine || !*plugin.engine) return "`engine` is empty";
@@ -37,7 +37,7 @@ std::string descriptor_problem(const engine_plugin& plugin) {
 
 const engine_plugin* find_descriptor(void* library, const std::string& file, std::string& problem) {
   const auto* plugin = static_cast<const engine_plugin*>(find_symbol(library, ENGINE_PLUGIN_SYMBOL));
-  // The search takes in the library's dependencies.
+  // The search includes the library's dependencies.
   const std::filesystem::path where = plugin ? file_of(plugin) : std::filesystem::path();
   if (where.empty()) {
     problem = "the loader finds no engine_plugin_v1";
@@ -88,7 +88,7 @@ void check_unloading(Report& report, const Request& request, void* library, bool
   report.end(true, std::to_string(repetitions) + " times unloaded and loaded again");
 }
 
-// What one engine offers.
+// Checks everything that one engine offers.
 void check_engine(Report& report, const Request& request, const engine_plugin& plugin) {
   const Instance instance(plugin, request);
   report.begin("create.again");
@@ -103,7 +103,7 @@ void check_engine(Report& report, const Request& request, const engine_plugin& p
   const bool untouched = instance.host_untouched();
   report.end(untouched, untouched ? "nothing is written behind the engine_host it knows"
                                   : "bytes behind the engine_host it knows were written");
-  report.begin("query.null");  // late: it is the one likely to end the process
+  report.begin("query.null");  // last, because it is the most likely to crash
   const bool null_answer = instance.query(nullptr) == nullptr;
   report.end(null_answer, null_answer ? "NULL for NULL" : "a NULL id has an answer");
 }
@@ -123,11 +123,11 @@ Instance::Instance(const engine_plugin& plugin, const Request& request)
   const engine_status status =
       plugin.create(host_.get(), entries.data(), entries.size(), &engine_, call.get());
   if (status != ENGINE_OK) {
-    problem_ = "create() answered " + call.describe(status);
+    problem_ = "create() returned " + call.describe(status);
     if (engine_) problem_ += ", and left something in *out";
     engine_ = nullptr;
   } else if (!engine_) {
-    problem_ = "create() answered OK and left NULL in *out";
+    problem_ = "create() returned OK and left NULL in *out";
   } else if (!call.tail_untouched()) {
     problem_ = "create() wrote behind the engine_call it knows";
   }

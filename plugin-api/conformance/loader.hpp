@@ -5,18 +5,18 @@
 
 namespace engineplugin {
 
-// The words for opening a library in a report.
+// Describes in a report how the library was opened.
 extern const char* const how_opened;
-// nullptr on failure; last_error() then says why.
+// Returns nullptr on failure; last_error() then returns the reason.
 void* open_library(const std::string& file);
 std::string last_error();
 void close_library(void* library);
 bool is_loaded(const std::string& file);
 void* find_symbol(void* library, const char* name);
-// The file of the library in which the address lies; empty when the loader does not know it.
+// Returns the file of the library that contains the address; empty when the loader does not know it.
 std::filesystem::path file_of(const void* address);
 
-// At least `bytes` of memory at a multiple of 64; given back with release_aligned.
+// Allocates at least `bytes` at a multiple of 64; free it with release_aligned.
 void* allocate_aligned(std::size_t bytes);
 void release_aligned(void* block);
 

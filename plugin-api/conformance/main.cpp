@@ -1,6 +1,6 @@
-// engine-plugin-check: is this file a good engine plugin? For the authors of plugins.
+// engine-plugin-check: checks an engine plugin, for the authors of plugins.
 //
-// The checks run in a child process: a plugin that aborts, hangs or exits is a finding, not the end of the
+// The checks run in a child process: a plugin that aborts, hangs or exits is a finding and does not end the
 // tool.
 #include <enginehost/engine_plugin.h>
 
@@ -23,7 +23,7 @@ constexpr const char* usage =
     "engine-plugin-check FILE [--options KEY=VALUE]... [--root DIR] [--model FILE --format NAME] [--timeout "
     "SECONDS]\n"
     "\n"
-    "  Checks an engine plugin against the rules of enginehost/engine_plugin.h. One line a check:\n"
+    "  Checks an engine plugin against the rules of enginehost/engine_plugin.h. One line for each check:\n"
     "  \"ok   name: detail\" or \"FAIL name: detail\". Exit status: 0 all ok, 1 something failed, 2 usage,\n"
     "  7 the output could not be written.\n"
     "\n"
@@ -38,7 +38,7 @@ struct Arguments {
   int timeout = 60;
 };
 
-// What is wrong with the words, "" for nothing.
+// Returns what is wrong with the arguments, "" if nothing.
 std::string parse(int count, char** words, Arguments& arguments) {
   for (int i = 1; i < count; i++) {
     const std::string word = words[i];
@@ -51,7 +51,7 @@ std::string parse(int count, char** words, Arguments& arguments) {
     const bool known = word == "--options" || word == "--option" || word == "--root" || word == "--model" ||
                        word == "--format" || word == "--timeout";
     if (!known) return "there is no flag " + word;
-    if (i + 1 >= count) return word + " wants a value";
+    if (i + 1 >= count) return word + " needs a value";
     const std::string value = words[++i];
     if (word == "--options" || word == "--option") {
       const auto equals = value.find('=');
@@ -70,7 +70,7 @@ std::string parse(int count, char** words, Arguments& arguments) {
   }
   if (arguments.request.file.empty()) return "FILE is missing: the plugin";
   if (arguments.request.model.empty() != arguments.request.format.empty())
-    return "--model and --format want each other";
+    return "--model and --format need each other";
   return {};
 }
 
@@ -125,7 +125,7 @@ int engineplugin::check_command(int count, char** words) {
     std::cerr << "engine-plugin-check: " << problem << "\n";
     return 2;
   }
-  // Destructors and exit handlers may have printed, too.
+  // Destructors and exit handlers may have printed too.
   if (end.empty() || stdout_bytes > 0) {
     std::printf("%s process.stdout: %ld bytes were written to stdout\n", stdout_bytes == 0 ? "ok  " : "FAIL",
                 stdout_bytes);

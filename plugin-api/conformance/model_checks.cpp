@@ -1,4 +1,4 @@
-// engine.model/1: what is refused, and, when a model is named, that it loads and describes itself.
+// engine.model/1: the refusals, and for a named model its loading and description.
 #include <cstring>
 
 #include "checks.hpp"
@@ -11,7 +11,7 @@ engine_device first_device(const Instance& instance) {
   return devices.empty() ? engine_device{ENGINE_CPU, 0} : devices.front().device;
 }
 
-// A load that must fail with one of `allowed`, a message and NULL in *out.
+// Runs a load that must fail with one of `allowed`, a message and NULL in *out.
 std::string refusal_problem(const engine_model_v1& table, engine_instance* engine,
                             const engine_model_desc& desc, const std::vector<engine_status>& allowed) {
   engine_model* model = nullptr;
@@ -65,7 +65,7 @@ std::string empty_run_problem(const engine_model_v1& table, engine_instance* eng
   engine_model* model = nullptr;
   CheckCall loading;
   const engine_status loaded = table.load(engine, &desc, &model, loading.get());
-  if (loaded != ENGINE_OK || !model) return "load() answered " + loading.describe(loaded);
+  if (loaded != ENGINE_OK || !model) return "load() returned " + loading.describe(loaded);
   const engine_function& function = table.info(model)->functions[0];
   bool needs_input = false;
   for (size_t i = 0; i < function.input_count; i++) {
@@ -97,7 +97,7 @@ void check_named_model(Report& report, const Request& request, const engine_mode
     CheckCall call;
     const engine_status status = table.load(instance.get(), &desc.value, &model, call.get());
     if (status != ENGINE_OK || !model) {
-      problem = "load() answered " + call.describe(status);
+      problem = "load() returned " + call.describe(status);
       break;
     }
     const engine_model_info* info = table.info(model);

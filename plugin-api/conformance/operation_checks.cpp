@@ -1,4 +1,4 @@
-// engine.op/1: the four operations every engine has, on every device, and what must be refused.
+// engine.op/1: the four required operations on every device, and the requests that must be refused.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -23,8 +23,8 @@ struct Engine {
   engine_instance* instance;
 };
 
-// `host` as a tensor on `device`: itself, or a copy kept alive in `keep`. nullptr and `problem` if that
-// fails.
+// Returns `host` as a tensor on `device`: itself, or a copy kept alive in `keep`. nullptr and `problem` if
+// that fails.
 const engine_tensor* on_device(const Engine& engine, const engine_tensor& host, engine_device device,
                                std::vector<Owned>& keep, std::string& problem) {
   if (device.type == ENGINE_CPU) return &host;
@@ -40,25 +40,25 @@ const engine_tensor* on_device(const Engine& engine, const engine_tensor& host, 
   CheckCall create, copy;
   engine_status status = engine.tensors->create(engine.instance, &like, &made, create.get());
   if (status != ENGINE_OK) {
-    problem = "tensor create() answered " + create.describe(status);
+    problem = "tensor create() returned " + create.describe(status);
     return nullptr;
   }
   keep.emplace_back(made);
   status = engine.tensors->copy(engine.instance, &host, &made->tensor, copy.get());
-  if (status != ENGINE_OK) problem = "tensor copy() answered " + copy.describe(status);
+  if (status != ENGINE_OK) problem = "tensor copy() returned " + copy.describe(status);
   return status == ENGINE_OK ? &made->tensor : nullptr;
 }
 
-// What is wrong with the one value of `results`, compared with what was due; "" if nothing.
+// Compares the one value of `results` with the expected one; "" if they agree.
 std::string answer_problem(const Engine& engine, const CheckResults& results,
                            const std::vector<std::int64_t>& shape, const std::vector<float>& due,
                            engine_device device) {
   if (!results.problem().empty()) return results.problem();
   if (results.values().size() != 1)
-    return std::to_string(results.values().size()) + " values came, due was one";
+    return std::to_string(results.values().size()) + " values were given, expected was one";
   const CheckResults::Value& value = *results.values().front();
   const engine_tensor& tensor = value.tensor;
-  if (value.output != 0) return "it came as output " + std::to_string(value.output);
+  if (value.output != 0) return "it was given as output " + std::to_string(value.output);
   if (tensor.device.type != device.type || tensor.device.index != device.index)
     return "it is on another device";
   if (tensor.dtype.code != ENGINE_FLOAT || tensor.dtype.bits != 32) return "it is not float32";
@@ -78,7 +78,7 @@ std::string answer_problem(const Engine& engine, const CheckResults& results,
   }
   for (std::size_t i = 0; i < due.size(); i++) {
     if (!(std::fabs(got[i] - due[i]) <= 1e-4F * std::max(1.0F, std::fabs(due[i])))) {
-      return "element " + std::to_string(i) + " is " + std::to_string(got[i]) + ", due was " +
+      return "element " + std::to_string(i) + " is " + std::to_string(got[i]) + ", expected was " +
              std::to_string(due[i]);
     }
   }
@@ -138,7 +138,7 @@ void check_answers(Report& report, const Engine& engine, const engine_device_inf
   }
 }
 
-// A run that must be refused, with a message and without results.
+// Runs a request that must be refused, with a message and without results.
 std::string refusal_problem(const Engine& engine, const char* operation, const Inputs& inputs,
                             const std::vector<engine_status>& allowed) {
   CheckResults results(false);
@@ -171,8 +171,8 @@ void check_refusals(Report& report, const Engine& engine) {
              "inputs on two devices are INVALID");
 }
 
-// A call that is canceled before it begins, or whose time ends in the middle: done or CANCELLED, soon, and
-// the engine works as before.
+// Runs a call that is canceled before it begins, or whose time ends in the middle. It must soon be done or
+// CANCELLED, and the engine must work as before.
 std::string interruption_problem(const Engine& engine, const std::function<void(CheckCall&)>& interrupt) {
   const HostTensor big({400, 400}, std::vector<float>(400 * 400, 1));
   const Inputs inputs = {&big.tensor, &big.tensor};

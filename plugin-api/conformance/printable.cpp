@@ -6,7 +6,7 @@
 namespace engineplugin {
 namespace {
 
-// The bytes of the character of UTF-8 that the text begins with, and which it is; 0 bytes for none.
+// The UTF-8 character that the text begins with, and its length in bytes; 0 bytes for an invalid one.
 struct Character {
   std::size_t bytes = 0;
   std::uint32_t point = 0;

@@ -1,4 +1,4 @@
-// What a plugin must leave as it found it.
+// Process state that a plugin must leave unchanged.
 #pragma once
 #include <map>
 #include <string>
@@ -8,7 +8,7 @@ namespace engineplugin {
 
 struct ProcessState {
   static ProcessState now();
-  // What differs in `later`, or "".
+  // Describes what differs in `later`, or "".
   std::string difference(const ProcessState& later) const;
 
   std::string blocked_signals;
@@ -16,11 +16,11 @@ struct ProcessState {
   std::string locale, folder;
   std::vector<std::string> environment;
   int rounding = 0;
-  // How the thread computes, and the locale it has for itself; 0 and NULL where they are not looked at.
+  // The thread's floating-point modes and its own locale; 0 and NULL where they are not read.
   unsigned sse_mode = 0, x87_mode = 0;
   const void* thread_locale = nullptr;
   unsigned file_mask = 0;
-  // Where every open descriptor leads to; empty where files are not opened by number.
+  // The file that every open descriptor leads to; empty where files are not opened by number.
   std::map<int, std::string> descriptors;
 };
 

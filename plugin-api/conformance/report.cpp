@@ -44,8 +44,8 @@ bool Report::end(bool passed, const std::string& detail) {
   end_copy();
   const bool copies = progress_.copies.exchange(0) > 0;
   const bool good = passed && !copies;
-  const std::string reported = !copies ? detail : passed ? copy_came_back : detail + "; " + copy_came_back;
-  write((good ? "ok   " : "FAIL ") + std::string(progress_.check) + ": " + printable_line(reported) + "\n");
+  const std::string text = !copies ? detail : passed ? copy_came_back : detail + "; " + copy_came_back;
+  write((good ? "ok   " : "FAIL ") + std::string(progress_.check) + ": " + printable_line(text) + "\n");
   if (!good) progress_.failures++;
   return passed;
 }

@@ -1,6 +1,6 @@
-// One line per check, "ok   name: detail", "FAIL name: detail"; and the name of the check under way, in
-// memory shared with the parent, so that a plugin that kills this process is blamed for the right one. The
-// lines go the same way: what a plugin does to descriptors cannot reach them.
+// One line for each check: "ok   name: detail" or "FAIL name: detail". The name of the current check is in
+// memory shared with the parent, so that a crash is attributed to the right check. The lines go through the
+// same memory, where a plugin's changes to descriptors cannot affect them.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -9,20 +9,20 @@
 namespace engineplugin {
 
 struct SharedProgress {
-  char check[64];             // under way, or the last one
-  std::atomic<int> begun;     // how many were begun: the parent's watch starts again with each
-  std::atomic<int> failures;  // lines that said FAIL
+  char check[64];             // the current or last check
+  std::atomic<int> begun;     // checks begun: the parent's timeout starts again with each
+  std::atomic<int> failures;  // lines with FAIL
   std::atomic<int> finished;  // 1 when all checks were made
-  std::atomic<int> copies;    // forked by the plugin, come back from its call and ended; not told yet
-  // Lines on their way to the parent, around in a ring. Both counts only grow, as unsigned numbers do.
+  std::atomic<int> copies;    // forked by the plugin, returned from its call and ended; not reported yet
+  // Ring buffer of lines for the parent. Both counts only grow, as unsigned numbers that wrap.
   std::atomic<std::uint32_t> written, taken;
   char lines[1u << 16];
 };
 
-// In the parent: prints the lines that came since.
+// Runs in the parent: prints the lines that have arrived.
 void pass_lines_on(SharedProgress& progress);
 
-// What is said of such copies.
+// Message about such copies.
 extern const char* const copy_came_back;
 
 class Report {
@@ -31,8 +31,8 @@ class Report {
 
   // Names the check whose code runs next.
   void begin(const std::string& name);
-  // Ends it with a line. A copy of the process that came back meanwhile makes that a FAIL; what is given back
-  // is about the check alone, for the others can be made all the same.
+  // Ends it with a line. If a forked copy of the process returned meanwhile, the line is a FAIL. The result
+  // is that of the check alone, because the other checks can still run.
   bool end(bool passed, const std::string& detail);
   // Ends it at the first problem; without one, with "ok name: detail".
   bool end(const std::string& problem, const std::string& detail) {

@@ -20,7 +20,7 @@ std::string fact_problem(const engine_plugin& plugin, engine_instance* engine, s
   return version.empty() ? "the fact \"version\" is missing" : "";
 }
 
-// The members of the tables by name; they never change, so that a table of a newer plugin has these too.
+// The members of the tables by name. They never change, so a table of a newer plugin has these too.
 struct Member {
   const char* name;
   bool is_null;
@@ -54,10 +54,12 @@ std::string null_members(const Instance& instance) {
       if (member.is_null) found += (found.empty() ? "" : ", ") + std::string(member.name) + " of " + id;
     }
   }
-  return found.empty() ? "" : "NULL where a function is due: " + found + "; a table is offered whole or not";
+  return found.empty()
+             ? ""
+             : "NULL where a function is required: " + found + "; a table is offered whole or not at all";
 }
 
-// info() under a `size` larger and smaller than this header's struct.
+// Calls info() with a `size` larger and smaller than this header's struct.
 std::string size_problem(const engine_device_v1& table, engine_instance* engine) {
   Enlarged<engine_device_info> large;
   const std::uint32_t claimed = large.value.size;
@@ -79,7 +81,7 @@ std::string size_problem(const engine_device_v1& table, engine_instance* engine)
 
 }  // namespace
 
-constexpr std::uint32_t most_devices = 4096;  // that a host looks at
+constexpr std::uint32_t most_devices = 4096;  // limit of the devices that a host reads
 
 std::vector<engine_device_info> devices_of(const Instance& instance) {
   std::vector<engine_device_info> devices;
@@ -90,7 +92,7 @@ std::vector<engine_device_info> devices_of(const Instance& instance) {
     info.size = sizeof info;
     CheckCall call;
     if (table->info(instance.get(), number, &info, call.get()) != ENGINE_OK) continue;
-    if (!info.kind) info.kind = "(NULL)";  // told there, too; the other checks of the device go on
+    if (!info.kind) info.kind = "(NULL)";  // reported there too; the other checks of the device go on
     devices.push_back(info);
   }
   return devices;
@@ -127,7 +129,8 @@ bool check_tables(Report& report, const engine_plugin& plugin, const Instance& i
   }
   report.end(problem, "NULL for ids it cannot know");
 
-  // After that: who answers every id with one table is not to be told that the others lack functions.
+  // Last, because a plugin that returns one table for every id must not be blamed for missing functions in
+  // the others.
   report.begin("query.functions");
   return report.end(null_members(instance), "every function of the tables is there");
 }

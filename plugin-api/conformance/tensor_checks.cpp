@@ -1,4 +1,4 @@
-// engine.tensor/1: memory on every device, and the way there and back.
+// engine.tensor/1: memory on every device, and copies in both directions.
 #include <cstring>
 
 #include "checks.hpp"
@@ -16,7 +16,7 @@ std::string round_trip(const engine_tensor_v1& table, engine_instance* engine, e
   engine_owned_tensor* made = nullptr;
   CheckCall create, there, back;
   engine_status status = table.create(engine, &like, &made, create.get());
-  if (status != ENGINE_OK || !made) return "create() answered " + create.describe(status);
+  if (status != ENGINE_OK || !made) return "create() returned " + create.describe(status);
   std::string problem;
   const engine_tensor& tensor = made->tensor;
   const auto address = reinterpret_cast<std::uintptr_t>(tensor.data) + tensor.byte_offset;
@@ -35,10 +35,10 @@ std::string round_trip(const engine_tensor_v1& table, engine_instance* engine, e
   else if (device.type == ENGINE_CPU && address % 64 != 0)
     problem = "host memory is not aligned to 64";
   if (problem.empty() && (status = table.copy(engine, &from.tensor, &tensor, there.get())) != ENGINE_OK) {
-    problem = "copy() there answered " + there.describe(status);
+    problem = "copy() there returned " + there.describe(status);
   }
   if (problem.empty() && (status = table.copy(engine, &tensor, &to.tensor, back.get())) != ENGINE_OK) {
-    problem = "copy() back answered " + back.describe(status);
+    problem = "copy() back returned " + back.describe(status);
   }
   if (problem.empty() && std::memcmp(from.values(), to.values(), 6 * sizeof(float)) != 0) {
     problem = "what came back differs";

@@ -8,7 +8,7 @@ struct engine_instance {
   engine_entry facts[1];
 };
 
-/* Every failure leaves through here: a status says what the caller does next, the text says why. */
+/* Reports every failure: the status states what the caller does next, the text states why. */
 static engine_status fail(engine_call* call, engine_status status, const char* message) {
   return call->fail(call, status, "", 0, message);
 }
@@ -26,8 +26,8 @@ static int same_shape(const engine_tensor* a, const engine_tensor* b) {
          (a->ndim == 0 || !memcmp(a->shape, b->shape, sizeof(int64_t) * (size_t)a->ndim));
 }
 
-/* How many elements a tensor has, or -1 for a shape that no memory holds.  Multiplied out without a look, the
- * product goes round and too little memory is asked for.  Without elements the other extents may be anything.
+/* Returns the number of elements, or -1 for a shape that no memory can hold.  An unchecked product would
+ * overflow, and too little memory would be allocated.  If one extent is 0, the others may be anything.
  */
 #define MOST_ELEMENTS (INT64_MAX / 2 / (int64_t)sizeof(float))
 static int64_t elements(const engine_tensor* tensor) {
@@ -44,7 +44,7 @@ static int64_t elements(const engine_tensor* tensor) {
 /* A tensor given to the host: header, shape and data in one block, the data aligned to 64. */
 static void release(engine_owned_tensor* tensor) { free(tensor); }
 
-/* For a shape whose elements() were found to be possible. */
+/* Only for a shape for which elements() is not -1. */
 static engine_owned_tensor* new_like(const engine_tensor* like) {
   size_t shape_bytes = sizeof(int64_t) * (size_t)like->ndim;
   size_t head = (sizeof(engine_owned_tensor) + shape_bytes + 63) / 64 * 64;
@@ -66,7 +66,7 @@ static engine_owned_tensor* new_like(const engine_tensor* like) {
 enum { ADD, MUL, MATMUL, RELU, OPERATION_COUNT };
 static const char* const operation_names[OPERATION_COUNT] = {"Add", "Mul", "MatMul", "Relu"};
 
-/* Work is done in slices, and between two of them the caller may have given up. */
+/* Work is done in slices; between two slices the caller may have canceled. */
 static engine_status stopped(engine_call* call) {
   return call->is_cancelled(call) ? fail(call, ENGINE_CANCELLED, "The operation was stopped.") : ENGINE_OK;
 }
@@ -84,7 +84,7 @@ static engine_status elementwise(int operation, const engine_tensor* a, const en
 
 static engine_status matmul(const engine_tensor* a, const engine_tensor* b, const engine_tensor* y,
                             engine_call* call) {
-  if (elements(y) == 0) return ENGINE_OK; /* its rows may be many, and there is nothing in them */
+  if (elements(y) == 0) return ENGINE_OK; /* it may have many rows without elements */
   int64_t rows = a->shape[0], inner = a->shape[1], columns = b->shape[1];
   for (int64_t i = 0; i < rows; i++) {
     if (stopped(call)) return ENGINE_CANCELLED;
@@ -135,7 +135,7 @@ static engine_status run_operation(engine_instance* engine, const char* name,
     like.shape = matrix;
   }
   if (elements(&like) < 0) return fail(call, ENGINE_INVALID, "The answer is larger than any memory.");
-  /* The host may have memory for the answer; if it has none, give it ours. */
+  /* The host may offer memory for the result; if not, give it ours. */
   engine_owned_tensor* mine = NULL;
   const engine_tensor* answer = results->place(results, 0, NULL, &like);
   if (!answer) {
@@ -163,7 +163,7 @@ static engine_status device_info(engine_instance* engine, uint32_t number, engin
   info.kind = "cpu";
   info.name = "any processor";
   info.architecture = info.driver = "";
-  memcpy(out, &info, out->size < sizeof info ? out->size : sizeof info); /* older hosts have less room */
+  memcpy(out, &info, out->size < sizeof info ? out->size : sizeof info); /* older hosts know less */
   return ENGINE_OK;
 }
 
@@ -182,7 +182,7 @@ static engine_status selftest(engine_instance* engine, int32_t level, engine_dev
                               engine_call* call) {
   if (device.type != ENGINE_CPU || device.index != 0)
     return fail(call, ENGINE_INVALID, "The only device is cpu:0.");
-  if (level < ENGINE_SELFTEST_GRAPH) return ENGINE_OK; /* nothing is loaded and nothing is opened */
+  if (level < ENGINE_SELFTEST_GRAPH) return ENGINE_OK; /* this engine loads and opens nothing */
   float values[4] = {1, 2, 3, 4}, due[4] = {7, 10, 15, 22};
   int64_t shape[2] = {2, 2};
   engine_tensor tensor = {values, device, 2, {ENGINE_FLOAT, 32, 1}, shape, NULL, 0};
@@ -201,7 +201,7 @@ static engine_status create(const engine_host* host, const engine_entry* options
                             engine_instance** out, engine_call* call) {
   (void)host;
   *out = NULL;
-  for (size_t i = 0; i < option_count; i++) { /* keys without a dot are everybody's, and may be ignored */
+  for (size_t i = 0; i < option_count; i++) { /* keys without a dot are common and may be ignored */
     if (!strchr(options[i].key, '.')) continue;
     call->detail(call, "option", options[i].key);
     return fail(call, ENGINE_INVALID, "This engine has no options of its own.");
@@ -236,7 +236,7 @@ static const void* query(engine_instance* engine, const char* id) {
 
 static const char* const capabilities[] = {"device.cpu", NULL};
 
-/* Data, not a function: the host reads it from the file before it runs anything here. */
+/* Data, not a function: the host reads it from the file before it runs any code of it. */
 const engine_plugin engine_plugin_v1 = {ENGINE_PLUGIN_MAGIC,
                                         sizeof(engine_plugin),
                                         ENGINE_ABI_MAJOR,

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds a public C header (engine_plugin.h, and the SDK's enginehost.h) to its golden layout.
+"""Compares a public C header (engine_plugin.h, or the SDK's enginehost.h) with its golden layout.
 
   check_layout.py compare PROGRAM GOLDEN HEADER    what PROGRAM prints is GOLDEN, and GOLDEN names all of HEADER
   check_layout.py covers GOLDEN HEADER             GOLDEN names every struct, field and constant of HEADER
@@ -91,8 +91,8 @@ def target(compiler, golden_path, include_directory, header, triple):
         print(f"skipped: {compiler} is not installed")
         return SKIPPED
     source = "\n".join(assertions(golden_path, header)) + "\n"
-    # Without a triple it is a cross gcc, whose C++ half may not be installed. No C++ library is looked for: the headers
-    # need none, and clang warns where it finds none.
+    # Without a triple it is a cross gcc, whose C++ part may not be installed. The headers need no C++
+    # library, so none is searched; clang would warn where it finds none.
     machine = [] if triple == "own" else ["-target", triple, "-nostdinc++"]
     languages = [("c", "c11")] if triple == "own" else [("c", "c11"), ("c++", "c++20")]
     failed = 0

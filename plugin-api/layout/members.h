@@ -1,6 +1,6 @@
 /* clang-format off */ /* one line each */
-/* Every struct, field and constant of engine_plugin.h, once.  The includer defines the three macros.  That nothing is
- * missing here is checked: fields must tile their struct, and check_layout.py reads the names out of the header. */
+/* Every struct, field and constant of engine_plugin.h, once.  The includer defines the three macros.  A check
+ * finds omissions: fields must tile their struct, and check_layout.py reads the names out of the header. */
 ENGINE_STRUCT(engine_call)
   ENGINE_FIELD(engine_call, size)
   ENGINE_FIELD(engine_call, timeout_ms)

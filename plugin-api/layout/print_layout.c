@@ -1,6 +1,6 @@
-/* Prints the layout this compiler gives to engine_plugin.h; compared with the golden file
- * engine_plugin.layout. Exit 1 if the fields listed do not tile their struct: padding, or a field that
- * members.h forgot. */
+/* Prints the layout that this compiler gives to engine_plugin.h, for comparison with the golden file
+ * engine_plugin.layout. Exit status 1 if the listed fields do not tile their struct: padding, or a field that
+ * is missing in members.h. */
 #include <enginehost/engine_plugin.h>
 #include <stdio.h>
 #include <string.h>

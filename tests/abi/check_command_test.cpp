@@ -61,7 +61,7 @@ TEST(CheckCommand, NamesTheWrongArgumentAndItsVersion) {
     return outcome.text.substr(0, outcome.text.find('\n'));
   };
   EXPECT_THAT(refused("x.so --nonsense"), HasSubstr("there is no flag --nonsense"));
-  EXPECT_THAT(refused("x.so --timeout"), HasSubstr("--timeout wants a value"));
+  EXPECT_THAT(refused("x.so --timeout"), HasSubstr("--timeout needs a value"));
   EXPECT_THAT(refused("x.so --timeout soon"), HasSubstr("--timeout soon"));
   EXPECT_THAT(refused("x.so --options color"), HasSubstr("colour is not KEY=VALUE"));
   EXPECT_THAT(refused("x.so y.so"), HasSubstr("y.so"));
@@ -86,7 +86,7 @@ TEST(CheckCommand, GivesCreateTheOptionsItIsGiven) {
   EXPECT_EQ(check(SAMPLE_PLUGIN, "--options threads=2").status, 0);
   const Outcome outcome = check(SAMPLE_PLUGIN, "--options sample.colour=red");
   EXPECT_EQ(outcome.status, 1);
-  EXPECT_THAT(outcome.text, HasSubstr("FAIL create: create() answered 1 (INVALID): "));
+  EXPECT_THAT(outcome.text, HasSubstr("FAIL create: create() returned 1 (INVALID): "));
   EXPECT_THAT(outcome.text, HasSubstr("{option=sample.colour}"));
 }
 
@@ -126,7 +126,7 @@ TEST(CheckCommand, ACopyOfTheProcessIsEndedAndToldWithTheCallThatMadeIt) {
 TEST(CheckCommand, WhatAPluginSaysStaysOnItsLineAndReachesNoTerminalRaw) {
   const Outcome outcome = check(std::string(HOSTILE_DIRECTORY) + "/libhostile_speaks_to_terminals.so");
   EXPECT_EQ(outcome.status, 1) << outcome.text;
-  EXPECT_THAT(outcome.text, HasSubstr("FAIL create: create() answered 3 (UNAVAILABLE): red \\x1b[31m ok   "
+  EXPECT_THAT(outcome.text, HasSubstr("FAIL create: create() returned 3 (UNAVAILABLE): red \\x1b[31m ok   "
                                       "process.exit: \\xff \\x9b end \u00e9\n"));
 }
 

@@ -206,7 +206,7 @@ TEST_F(Quarantined, ARecordThatCannotBeReadIsToldByListAndVerify) {
   const std::filesystem::path file = records / "reference-good.json";
   std::filesystem::resize_file(file, 30);
   ASSERT_EQ(quarantine({"clear", "--all"}).status, 0);
-  const auto reported = HasSubstr(file.native() + " is not a record that can be read");
+  const auto reported = HasSubstr(file.native() + " is not a readable record");
   EXPECT_THAT(quarantine({"list"}).document["warnings"].dump(), reported);
   const Ended list = workplace.run("engine-cache", {"quarantine", "list"});
   EXPECT_THAT(list.output, HasSubstr("nothing that can be read is set aside"));

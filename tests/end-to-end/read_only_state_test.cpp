@@ -85,8 +85,8 @@ TEST_F(ReadOnlyState, ARecordThatCannotBeReadIsToldWithWhatWorksThere) {
   for (const auto& state : std::filesystem::directory_iterator(workplace.cache() / "state"))
     if (const auto file = state.path() / "history/reference-good.json"; std::filesystem::exists(file))
       std::filesystem::resize_file(file, 30);
-  const auto reported = testing::AllOf(HasSubstr("reference-good.json is not a record that can be read"),
-                                       HasSubstr("whoever may write in "),
+  const auto reported = testing::AllOf(HasSubstr("reference-good.json is not a readable record"),
+                                       HasSubstr("a user who may write in "),
                                        testing::Not(HasSubstr("engine-cache quarantine clear")));
   EXPECT_THAT(quarantine({"list"}, read_only).document["warnings"].dump(), reported);
   EXPECT_THAT(workplace.run("engine-cache", {"verify", "--json"}, read_only).document["records"].dump(),

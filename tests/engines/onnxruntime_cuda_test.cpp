@@ -107,7 +107,7 @@ TEST_F(OnnxRuntimeCudaDriver, ALibraryThatTheProviderLacksIsNamedAndNothingRunsO
   EXPECT_EQ(model.status, ENGINE_UNAVAILABLE);
   EXPECT_EQ(
       model.call.message(),
-      "cuda:0 cannot be had: libonnxruntime_providers_cuda.so cannot be used: libcublasLt.so.13: cannot "
+      "cuda:0 is not available: libonnxruntime_providers_cuda.so cannot be used: libcublasLt.so.13: cannot "
       "open shared object file: No such file or directory");
   EXPECT_EQ(model.call.details["missing_library"], "libcublasLt.so.13");
   EXPECT_EQ(model.call.details["provider"], "CUDAExecutionProvider");

@@ -65,7 +65,7 @@ TEST_P(OnnxRuntimeGpu, zTheProviderSaysWhatItLacks) {
   for (int32_t level : {0, 2}) {
     Call call;
     EXPECT_EQ(second.selftest->run(second.get(), level, cuda, &call), ENGINE_UNAVAILABLE);
-    EXPECT_THAT(call.message(), HasSubstr("cuda:0 cannot be had: libonnxruntime_providers_cuda.so"));
+    EXPECT_THAT(call.message(), HasSubstr("cuda:0 is not available: libonnxruntime_providers_cuda.so"));
     if (call.details.count("missing_library") != 0)
       EXPECT_EQ(call.details["missing_library"], GetParam().first_missing);
     else

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "host/load/in_process/told_text.hpp"
+#include "host/load/in_process/reported_text.hpp"
 
 namespace enginehost::load {
 namespace {

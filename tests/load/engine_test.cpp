@@ -3,7 +3,7 @@
 
 #include "host/explain/explain.hpp"
 #include "host/load/in_process/engine.hpp"
-#include "host/load/in_process/told_text.hpp"
+#include "host/load/in_process/reported_text.hpp"
 #include "tests/faults/workshop.hpp"
 
 namespace enginehost::load {

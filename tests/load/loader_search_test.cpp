@@ -150,7 +150,7 @@ TEST_F(LoaderSearchOf, BehindALauncherItIsSaidToBeLeftOut) {
   launched.launcher = {"/usr/bin/env", "--"};
   const ProbeResult result = probe(launched);
   ASSERT_TRUE(result.diagnosis);
-  EXPECT_EQ(result.diagnosis->value("loader_search_left_out"), "the helper is started by another program");
+  EXPECT_EQ(result.diagnosis->value("loader_search_left_out"), "the probe is started by another program");
 }
 
 std::vector<std::string> folders_of(const LoaderSearch& search) {

@@ -96,14 +96,14 @@ TEST_F(KeptOver, StandardOutputThatIsLedElsewhereOrClosed) {
   const auto plugin = loaded(
       "-include fcntl.h -DAT_LOAD='dup2(open(\"/dev/zero\",O_WRONLY),1)' -DAT_CREATE='close(1);close(2)'");
   EXPECT_EQ(leads_to(1), before);
-  EXPECT_EQ(reported(plugin->warnings()), "EH-R09 standard output became another one, and was set back;");
+  EXPECT_EQ(reported(plugin->warnings()), "EH-R09 standard output became another one; it was restored;");
   const auto engine = Engine::create(plugin);
   ASSERT_TRUE(engine);
   EXPECT_EQ(leads_to(1), before);
   EXPECT_EQ(leads_to(2), errors);
   EXPECT_EQ(reported((*engine)->warnings()),
-            "EH-R09 standard output became closed, and was set back;"
-            "EH-R09 standard error became closed, and was set back;");
+            "EH-R09 standard output became closed; it was restored;"
+            "EH-R09 standard error became closed; it was restored;");
 }
 
 // It takes what the streams would be set back from; nothing else may be set back from that number then.

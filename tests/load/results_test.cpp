@@ -92,7 +92,7 @@ TEST(ResultsTest, AGivenTensorLiesRowByRowWithoutGaps) {
   EXPECT_EQ(refused(nullptr), "");
   EXPECT_EQ(refused(rows), "") << "strides that say what they would be without";
   for (const std::int64_t* strides : {columns, gaps, backwards})
-    EXPECT_EQ(refused(strides), "a tensor with gaps between its elements, or in another order than by rows");
+    EXPECT_EQ(refused(strides), "a tensor with gaps between its elements, or not in row-major order");
 }
 
 TEST(ResultsTest, ScalarsAndEmptyTensorsArePlaced) {

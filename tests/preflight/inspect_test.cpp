@@ -141,7 +141,7 @@ TEST(Inspect, WhatThisMachineHasNoLibrariesForIsNeitherPromisedNorRefused) {
   EXPECT_EQ(report->verdict, Verdict::unsure);
   EXPECT_TRUE(report->diagnoses.empty());
   ASSERT_EQ(report->notes.size(), 1u);
-  EXPECT_THAT(report->notes.front(), testing::HasSubstr("were not looked for"));
+  EXPECT_THAT(report->notes.front(), testing::HasSubstr("were not searched"));
   EXPECT_THAT(to_json(*report, &explain::to_json)["notes"].as_array().front().as_string(),
               testing::HasSubstr("this machine is "));
 }

@@ -29,8 +29,7 @@ TEST_F(BrokenWord, OfAModelIsToldWhenItIsLoaded) {
   EXPECT_EQ(refused("no name"), "EH-E01: info() succeeded but gave no name of the model's input 0");
   EXPECT_EQ(refused("no shape"),
             "EH-E01: info() succeeded but gave no shape of the model's input x, whose rank is 2");
-  EXPECT_EQ(refused("rank -3"),
-            "EH-E01: info() succeeded but gave no rank that can be of the model's output seen, but -3");
+  EXPECT_EQ(refused("rank -3"), "EH-E01: info() succeeded but gave the rank -3 for the model's output seen");
   EXPECT_EQ(refused(""), "");
 }
 
@@ -47,7 +46,7 @@ TEST_F(BrokenWord, OfARunIsToldAndTheModelGoesOn) {
             "EH-E01: run() succeeded but gave a tensor with gaps between its elements, or in another order "
             "than by rows");
   EXPECT_EQ(refused_run(model.get(), "output elsewhere"),
-            "EH-E01: run() succeeded but gave a tensor on cuda:0, where host memory was asked for");
+            "EH-E01: run() succeeded but gave a tensor on cuda:0, where host memory was requested");
   EXPECT_EQ(refused_run(model.get(), ""), "");
 }
 

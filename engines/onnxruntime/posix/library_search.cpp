@@ -9,8 +9,8 @@
 namespace enginehost::engines::onnxruntime {
 namespace {
 
-// libonnxruntime.so, .so.1, .so.1.22.0, or macOS's libonnxruntime.1.22.0.dylib; not
-// libonnxruntime_providers_*.so
+// True for libonnxruntime.so, .so.1, .so.1.22.0, or macOS's libonnxruntime.1.22.0.dylib; not for
+// libonnxruntime_providers_*.so.
 bool is_runtime(const char* name) {
   constexpr char stem[] = "libonnxruntime.";
   if (std::strncmp(name, stem, sizeof stem - 1) != 0) return false;

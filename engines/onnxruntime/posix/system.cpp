@@ -1,6 +1,6 @@
 #include "engines/onnxruntime/system.hpp"
 
-#include <unistd.h>  // mkdtemp too, on macOS
+#include <unistd.h>  // for mkdtemp too, on macOS
 
 #include <cerrno>
 
@@ -38,7 +38,7 @@ void* open_library(const std::string& path, bool for_good, std::string& problem)
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | (for_good ? RTLD_NODELETE : 0));
   if (library != nullptr) return library;
   const char* said = dlerror();
-  problem = said == nullptr ? "the loader does not say why" : said;
+  problem = said == nullptr ? "the loader gave no reason" : said;
   return nullptr;
 }
 
@@ -47,7 +47,7 @@ void* find_symbol(void* library, const char* name) { return dlsym(library, name)
 void* find_own_symbol(void* library, const std::string& file, const char* name) {
   void* symbol = dlsym(library, name);
   Dl_info where{};
-  // dlsym looks into the library's dependencies too.
+  // dlsym also searches the library's dependencies.
   if (symbol == nullptr || dladdr(symbol, &where) == 0 || real_path(where.dli_fname) != file) return nullptr;
   return symbol;
 }
@@ -55,7 +55,7 @@ void* find_own_symbol(void* library, const std::string& file, const char* name) 
 std::string missing_library_in(const std::string& loader_text) {
   const size_t end = loader_text.find(": cannot open shared object file");
   if (end == std::string::npos) return "";
-  // The runtime puts words of its own before the loader's.
+  // The runtime puts its own text before the loader's.
   const size_t blank = loader_text.rfind(' ', end);
   const size_t begin = blank == std::string::npos ? 0 : blank + 1;
   return loader_text.substr(begin, end - begin);

@@ -16,7 +16,7 @@ void search(const fs::path& folder, int depth, std::vector<fs::path>& out) {
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
     const fs::path& path = entry->path();
     std::error_code unknown;
-    // Names are the same in any case of their letters.
+    // File names are not case sensitive.
     if (_wcsicmp(path.filename().c_str(), L"onnxruntime.dll") == 0) {
       if (entry->is_regular_file(unknown)) out.push_back(path);
     } else if (depth > 0 && entry->is_directory(unknown) && !entry->is_symlink(unknown)) {

@@ -1,4 +1,4 @@
-// Paths of this system, from and to the UTF-8 of the plugin interface.
+// Converts paths of this system to and from the UTF-8 of the plugin interface.
 #pragma once
 #include <filesystem>
 #include <string>

@@ -22,8 +22,8 @@ namespace {
 
 constexpr const char* not_found = ": there is no such DLL";
 
-// The system's own texts come in its language; these are what LoadLibraryEx answers (Windows' "System Error
-// Codes").
+// English texts for the errors of LoadLibraryEx (Windows' "System Error Codes"), because the system's own
+// texts are in its language.
 std::string words_of(DWORD error) {
   const std::string number = " (error " + std::to_string(error) + ")";
   switch (error) {
@@ -52,7 +52,7 @@ std::string real_path(const std::string& path) {
 }
 
 bool leaves_the_view(const std::string& path) {
-  // Neither a drive nor a stream of a file can be meant.
+  // A drive or a file's stream cannot be inside the build.
   if (path.empty() || path.find(':') != std::string::npos) return true;
   const std::filesystem::path asked = path_of(path);
   if (asked.has_root_path()) return true;
@@ -71,7 +71,7 @@ bool exists(const std::string& path) {
 }
 
 int why_unreadable(const char* path) {
-  constexpr int for_reading = 4;  // there are no names for the modes of _waccess
+  constexpr int for_reading = 4;  // _waccess has no names for its modes
   return _waccess(path_of(path).c_str(), for_reading) == 0 ? 0 : errno;
 }
 
@@ -83,7 +83,7 @@ std::filesystem::path make_private_folder() {
   for (int number = 0; number < 100; number++) {
     const std::filesystem::path own = folder / ("enginehost-" + std::to_string(process) + "-" +
                                                 std::to_string(::GetTickCount64()) + std::to_string(number));
-    // false without an error: it was there already.
+    // false without an error: it existed already.
     if (std::filesystem::create_directory(own, error)) return own;
     if (error) return {};
   }
@@ -92,8 +92,8 @@ std::filesystem::path make_private_folder() {
 
 void* open_library(const std::string& path, bool for_good, std::string& problem) {
   const std::filesystem::path file = path_of(path).make_preferred();
-  // A bare name is NVIDIA's driver, which lies in the system's folder; "of its own folder" is said of whole
-  // paths only.
+  // A bare name is NVIDIA's driver, which lies in the system's folder. The flag for the library's own folder
+  // is only valid with whole paths.
   const DWORD flags = file.has_root_path()
                           ? LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR | LOAD_LIBRARY_SEARCH_DEFAULT_DIRS
                           : LOAD_LIBRARY_SEARCH_SYSTEM32;
@@ -116,12 +116,12 @@ void* find_symbol(void* library, const char* name) {
   return reinterpret_cast<void*>(::GetProcAddress(static_cast<HMODULE>(library), name));
 }
 
-// GetProcAddress asks this one file; what it forwards to another is its own promise.
+// GetProcAddress searches only this file; a function that it forwards to another file counts as its own.
 void* find_own_symbol(void* library, const std::string&, const char* name) {
   return find_symbol(library, name);
 }
 
-// Windows says that something was not found, and not what: of dependencies it names none.
+// Windows reports that something was not found but never names it.
 std::string missing_library_in(const std::string& loader_text) {
   const size_t end = loader_text.find(not_found);
   if (end == std::string::npos) return "";

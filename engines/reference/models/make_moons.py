@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Trains the demonstration model moons.reference from nothing, and writes what to try it with.
+"""Trains the demonstration model moons.reference from nothing, and writes files to try it with.
 
 Two half circles of points that reach into each other: a network of 2, 12 and 2 numbers learns which one a point belongs
 to. Plain Python, no packages, the same files every time. Usage: make_moons.py [FOLDER]

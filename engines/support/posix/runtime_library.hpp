@@ -1,4 +1,4 @@
-// How an adapter finds the library of its engine in the installed build, and takes functions out of it.
+// Finds the library of an adapter's engine in the installed build and looks up its functions.
 #pragma once
 #include <dlfcn.h>
 
@@ -10,7 +10,7 @@
 
 namespace enginehost::engines {
 
-// The path with nothing in it that only leads to another; the path itself when that cannot be told.
+// Resolves symbolic links; returns the path itself when that fails.
 inline std::string real_path(const std::string& path) {
   char* resolved = realpath(path.c_str(), nullptr);
   std::string out = resolved == nullptr ? path : resolved;
@@ -18,12 +18,13 @@ inline std::string real_path(const std::string& path) {
   return out;
 }
 
-// Whether a path inside the installed build would lead out of it.
+// True if a path inside the installed build would lead out of it.
 inline bool leaves_the_view(const std::string& path) {
   return path.empty() || path.front() == '/' || ("/" + path + "/").find("/../") != std::string::npos;
 }
 
-// The file below `root` that the option `key` names; a Failure where it would lead out of it.
+// Returns the file below `root` that the option `key` names; throws a Failure if the path would lead out of
+// `root`.
 inline std::string wanted_library(const std::string& root, const char* key, const char* wanted,
                                   engine_call* call) {
   if (!leaves_the_view(wanted)) return root + "/" + wanted;
@@ -33,11 +34,12 @@ inline std::string wanted_library(const std::string& root, const char* key, cons
                                     "\" is none."};
 }
 
-// What the loader said last. Reports "missing_library", which is "libpython3.10.so.1.0" of
-// "libpython3.10.so.1.0: cannot open shared object file: ...", and "missing_symbol", as far as it names them.
+// Returns the loader's last error. Reports "missing_library"
+// ("libpython3.10.so.1.0" of "libpython3.10.so.1.0: cannot open shared
+// object file: ...") and "missing_symbol", as far as the text names them.
 inline std::string loader_says(engine_call* call) {
   const char* text = dlerror();
-  std::string why = text == nullptr ? "the loader does not say why" : text;
+  std::string why = text == nullptr ? "the loader gave no reason" : text;
   const size_t missing = why.find(": cannot open shared object file");
   if (missing != std::string::npos) call->detail(call, "missing_library", why.substr(0, missing).c_str());
   constexpr const char* before_symbol = "undefined symbol: ";
@@ -47,8 +49,9 @@ inline std::string loader_says(engine_call* call) {
   return why;
 }
 
-// A function of the library that was opened from `path`; without it a Failure, which ends with `who_has_it`:
-// "which MXNet 1.9 has".
+// Finds a function of the library that was opened from `path`. Otherwise
+// throws a Failure whose message ends with `who_has_it`: "which MXNet 1.9
+// has".
 template <class Pointer>
 void find_function(void* handle, const char* name, Pointer& out, const std::string& path,
                    const char* who_has_it, engine_call* call) {

@@ -18,7 +18,7 @@ namespace enginehost::engines {
 inline void* allocate_aligned(std::size_t size) { return ::_aligned_malloc(size, 64); }
 inline void free_aligned(void* block) { ::_aligned_free(block); }
 
-// fopen takes names in the code page of the machine. Longer ones than this are none of the cache's.
+// fopen expects names in the machine's code page. Paths of the cache are shorter than this buffer.
 inline std::FILE* open_for_reading(const char* path) {
   wchar_t wide[4096];
   if (::MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, wide, 4096) == 0) {

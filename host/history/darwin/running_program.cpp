@@ -12,8 +12,8 @@
 
 namespace enginehost::history {
 
-// The linker's number for this build of the program (LC_UUID), from memory: the file may have been replaced
-// since.
+// Reads the linker's number for this build of the program (LC_UUID) from memory, because the file may have
+// been replaced since.
 std::string program_build_id() {
   static constexpr char digits[] = "0123456789abcdef";
   const mach_header* program = ::_dyld_get_image_header(0);

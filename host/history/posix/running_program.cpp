@@ -13,7 +13,7 @@ std::string program_build_id() {
   ::dl_iterate_phdr(
       [](dl_phdr_info* program, std::size_t, void* into) {
         *static_cast<std::string*>(into) = mapped_build_id(*program);
-        return 1;  // the first is the program
+        return 1;  // the first object is the program
       },
       &id);
   return id;

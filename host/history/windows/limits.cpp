@@ -2,7 +2,7 @@
 
 namespace enginehost::history {
 
-// A program's stack is as large as its header says, and a job's limits are not the caller's to raise.
+// A program's stack size is in its header, and the caller cannot raise a job's limits.
 Fingerprint process_limits() { return {}; }
 
 }  // namespace enginehost::history

@@ -8,8 +8,8 @@
 
 namespace enginehost::history {
 
-// The linker's time stamp (or digest) and the size of the image: as symbol servers tell two releases of a
-// program apart. Read from memory: the file may have been replaced since.
+// Reads the linker's time stamp (or digest) and the size of the image, by which symbol servers distinguish
+// two releases of a program. Read from memory, because the file may have been replaced since.
 std::string program_build_id() {
   const auto* base = reinterpret_cast<const unsigned char*>(::GetModuleHandleW(nullptr));
   const auto* dos = reinterpret_cast<const IMAGE_DOS_HEADER*>(base);

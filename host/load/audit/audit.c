@@ -1,13 +1,14 @@
-/* enginehost-audit.so: what glibc's loader itself says about a search (rtld-audit(7)), for a probe whose library did not
- * open. The probe is run once more with LD_AUDIT naming this file; every name that is asked for, every path that is
- * tried and every file that is taken becomes a line on the probe's private channel:
+/* enginehost-audit.so: reports the searches of glibc's loader (rtld-audit(7)) for a probe whose library did not open. The
+ * probe runs once more with LD_AUDIT naming this file. Every requested name, every path that is tried and every file that
+ * is taken becomes a line on the probe's private channel:
  *
  *   audit TAB NONCE TAB ask  TAB name TAB file that needs it
  *   audit TAB NONCE TAB try  TAB rule TAB path               rule: path, runpath, cache, default
  *   audit TAB NONCE TAB take TAB path
  *
  * The loader gives this file a C library of its own, and calls it while it holds its locks: no allocation, no stdio,
- * one write(2) a line. The nonce is what follows "--audit" in the arguments of the program; without it, it is silent. */
+ * one write(2) for each line. The nonce follows "--audit" in the arguments of the program; without it, this file writes
+ * nothing. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <link.h>
@@ -27,7 +28,7 @@ struct line {
   size_t length;
 };
 
-/* Tabs and line ends separate; a path that holds one is told with '?' in its place. */
+/* Tabs and line ends are separators; in a path they become '?'. */
 static void add(struct line *line, const char *text) {
   if (line->length != 0 && line->length < sizeof line->text - 1) line->text[line->length++] = '\t';
   for (; *text != '\0' && line->length < sizeof line->text - 1; ++text)
@@ -44,10 +45,10 @@ static void report(const char *what, const char *first, const char *second) {
   add(&line, first);
   if (second != NULL) add(&line, second);
   line.text[line.length++] = '\n';
-  if (write(channel, line.text, line.length) < 0) channel = -1; /* nobody listens any more */
+  if (write(channel, line.text, line.length) < 0) channel = -1; /* nobody reads any more */
 }
 
-/* The arguments as the kernel keeps them, each with its zero: main's are not known here yet. */
+/* Reads the arguments as the kernel keeps them, each with its zero, because main's are not known here yet. */
 static void find_nonce(void) {
   char text[4096];
   const int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
@@ -65,11 +66,11 @@ static void find_nonce(void) {
 
 EXPORT unsigned la_version(unsigned version) {
   find_nonce();
-  if (*nonce == '\0') return 0; /* not wanted: the loader drops it */
-  /* As high as the limit of open files lets it (EINVAL above that). */
+  if (*nonce == '\0') return 0; /* no report is wanted: the loader drops this file */
+  /* As high as the limit of open files allows (EINVAL above it). */
   for (int from = out_of_reach; channel < 0 && from > channel_of_child; from /= 2)
     channel = fcntl(channel_of_child, F_DUPFD_CLOEXEC, from);
-  /* An older loader than this was compiled for must not be promised more than it knows. */
+  /* An older loader than the one at compile time must not be promised more than it knows. */
   return version < LAV_CURRENT ? version : LAV_CURRENT;
 }
 
@@ -78,7 +79,7 @@ static const char *file_of(const uintptr_t *cookie) {
   return map != NULL && map->l_name != NULL ? map->l_name : "";
 }
 
-/* The cookie is the loader's: by its default the address of the link map. */
+/* The cookie is the loader's default: the address of the link map. */
 EXPORT char *la_objsearch(const char *name, uintptr_t *cookie, unsigned flag) {
   switch (flag) {
     case LA_SER_ORIG:
@@ -103,5 +104,5 @@ EXPORT unsigned la_objopen(struct link_map *map, Lmid_t space, uintptr_t *cookie
   (void)space;
   (void)cookie;
   report("take", map->l_name != NULL ? map->l_name : "", NULL);
-  return 0; /* no interest in how its symbols are bound */
+  return 0; /* bindings of its symbols are not reported */
 }

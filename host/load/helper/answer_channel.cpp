@@ -32,7 +32,7 @@ bool AnswerChannel::Way::write(const std::string& text) const {
   calls::Status now{};
   if (led_to &&
       (calls::fstat(number, &now) != 0 || now.st_dev != led_to->st_dev || now.st_ino != led_to->st_ino ||
-       now.st_mode != led_to->st_mode))  // all that Windows tells of what is no file
+       now.st_mode != led_to->st_mode))  // Windows reports nothing more about what is no file
     return false;
   return write_all(number, text);
 }
@@ -54,7 +54,7 @@ bool AnswerChannel::write(const Json& answer) {
   if (!channel_.valid()) return to_output_.write(text);
   if (!lost_ && to_channel_.write(text)) return true;
   lost_ = true;
-  // Beside what libraries print: on a line of its own.
+  // On a line of its own, because libraries may print to the same stream.
   return to_output_.write("\n" + text);
 }
 

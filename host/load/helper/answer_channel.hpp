@@ -1,4 +1,4 @@
-// How the helper answers its parent: one JSON document on file descriptor 3.
+// The probe's answer to its parent: one JSON document on file descriptor 3.
 #pragma once
 #include <mutex>
 #include <optional>
@@ -10,35 +10,33 @@
 
 namespace enginehost::helper {
 
-// Takes descriptor 3 away from its number, so that a library that prints or writes where it should not cannot
-// reach it by accident. The nonce that the parent gave proves that the document is the helper's own. Any
-// thread.
+// Moves descriptor 3 to another number, so that a library that writes to descriptors of others cannot reach
+// it by accident. The nonce from the parent proves that the probe itself wrote the document. Any thread.
 class AnswerChannel {
  public:
   // `nonce` is repeated in the answer as the member "nonce".
   explicit AnswerChannel(std::string nonce);
-  // False when the parent opened no descriptor 3 (the helper was started by hand), or when a library closed
-  // what it did not open, the channel among it: the answer goes to stdout, as long as that is what it was.
+  // False when the parent opened no descriptor 3 (the probe was started by hand), or when a library closed
+  // the channel. The answer then goes to stdout, as long as stdout is still the same file.
   bool private_channel() const { return channel_.valid() && !lost_; }
-  // Where it writes, for a signal handler that can do no more than write(2).
+  // The descriptor that it writes to, for a signal handler that can only use write(2).
   int descriptor() const;
-  // Writes {"format":1,"nonce":…} and the members of `answer`. True when all of it was written to whom it is
-  // for.
+  // Writes {"format":1,"nonce":…} and the members of `answer`. True when all of it reached the parent.
   bool write(const Json& answer);
 
  private:
-  // A descriptor's number, and what it led to at first: a library may have closed it and opened a file of its
+  // A descriptor and the file that it led to at first: a library may have closed it and opened a file of its
   // own.
   struct Way {
     explicit Way(int descriptor);
     bool write(const std::string& text) const;
 
     int number;
-    std::optional<calls::Status> led_to;  // none where the system does not tell
+    std::optional<calls::Status> led_to;  // none when the system does not report it
   };
 
   std::string nonce_;
-  std::mutex writing_;  // a plugin's threads log while its stages are told
+  std::mutex writing_;  // a plugin's threads log while stages are reported
   FileDescriptor channel_;
   Way to_channel_, to_output_;
   bool lost_ = false;

@@ -13,9 +13,9 @@
 namespace enginehost::helper {
 namespace {
 
-// The few calls used, declared by hand: the driver API's functions and numbers are stable since CUDA 4
-// (cuda.h), and no NVIDIA header is needed to build. Names without _v2 where both exist take the older,
-// shorter arguments.
+// The few driver calls that are used, declared by hand: the driver API's functions and numbers are stable
+// since CUDA 4 (cuda.h), so building needs no NVIDIA header. Names without _v2, where both exist, take the
+// older, shorter arguments.
 constexpr int attribute_integrated = 18;                // CU_DEVICE_ATTRIBUTE_INTEGRATED
 constexpr int attribute_compute_capability_major = 75;  // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR
 constexpr int attribute_compute_capability_minor = 76;
@@ -25,7 +25,7 @@ struct NvmlMemory {
   unsigned long long total, free, used;
 };
 
-// As NVIDIA's tools print it: 8-4-4-4-12 digits.
+// Formats the UUID as NVIDIA's tools do: 8-4-4-4-12 digits.
 std::string uuid_text(const std::array<unsigned char, 16>& bytes) {
   std::string text = "GPU-";
   for (std::size_t i = 0; i < bytes.size(); ++i) {
@@ -41,14 +41,14 @@ std::string capability_text(int major, int minor) {
   return std::to_string(major) + "." + std::to_string(minor);
 }
 
-// Takes each fact to the parent as soon as it is known: the next call may never return.
+// Sends each fact to the parent as soon as it is known, because the next call may never return.
 class AnswerWriter {
  public:
   AnswerWriter(AnswerChannel& channel, std::string_view library) : channel_(channel), library_(library) {}
   void report(std::string_view what, Json value) {
     reported_ &= channel_.write(Json::object().set(library_, Json::object().set(what, std::move(value))));
   }
-  bool reported() const { return reported_; }  // somebody took all of it
+  bool reported() const { return reported_; }  // all of it was written
 
  private:
   AnswerChannel& channel_;
@@ -71,7 +71,7 @@ Json cuda_device(const SharedLibrary& cuda, int index) {
   if (const auto get_name = cuda.function<int(char*, int, int)>("cuDeviceGetName");
       get_name != nullptr && get_name(name, sizeof name, device) == 0)
     answer.set("name", name);
-  // _v2 tells a MIG instance's own UUID, the older one its GPU's.
+  // _v2 returns a MIG instance's own UUID, the older function its GPU's.
   auto get_uuid = cuda.function<int(unsigned char*, int)>("cuDeviceGetUuid_v2");
   if (get_uuid == nullptr) get_uuid = cuda.function<int(unsigned char*, int)>("cuDeviceGetUuid");
   std::array<unsigned char, 16> uuid{};
@@ -91,7 +91,7 @@ Json cuda_device(const SharedLibrary& cuda, int index) {
   return answer;
 }
 
-// What needs no device comes first, so that it is known when the device hangs.
+// Queries first what needs no device, so that it is known when the device hangs.
 void ask_cuda_version(const SharedLibrary& cuda, AnswerWriter& writer) {
   writer.report("library", library_answer(cuda));
   const auto get_version = cuda.function<int(int*)>("cuDriverGetVersion");

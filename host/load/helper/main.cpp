@@ -1,4 +1,4 @@
-// enginehost-probe: the small program that runs what may crash, hang or lie, so that the host does not.
+// enginehost-probe: the small program that runs code that may crash, hang or misreport, in the host's place.
 #include <cstdio>
 #include <string_view>
 

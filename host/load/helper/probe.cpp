@@ -38,7 +38,7 @@ std::string read_standard_input() {
   }
 }
 
-// Dies with its parent, leaves no core, and takes its stages to the parent as it enters them.
+// The probe: ends with its parent, leaves no core file, and reports each stage as it begins.
 class Probe {
  public:
   Probe(const Json& request, const std::string& nonce, helper::AnswerChannel& channel)
@@ -65,7 +65,7 @@ class Probe {
         options.options.emplace_back(option.as_array()[0].as_string(), option.as_array()[1].as_string());
     const auto log_level = static_cast<std::int32_t>(request_["log_level"].as_integer(0));
     if (log_level != 0) options.log_level = log_level;
-    // A plugin's own log goes where the parent keeps what was printed last, and to who asked for it.
+    // A plugin's log goes to standard error, whose end the parent keeps, and to the listeners.
     options.log = [this, log_level](std::int32_t level, std::string_view topic, std::string_view message) {
       std::fprintf(stderr, "%.*s: %.*s\n", static_cast<int>(topic.size()), topic.data(),
                    static_cast<int>(message.size()), message.data());
@@ -94,7 +94,7 @@ class Probe {
       channel_.write(Json::object().set("unloaded", true));
       end_as_programs_do();
     }
-    // Threads and destructors of the build must not run past the answer.
+    // Threads and destructors of the build must not run after the answer.
     std::fflush(stdout);
     helper::leave_at_once(0);
   }
@@ -105,7 +105,7 @@ class Probe {
     channel_.write(Json::object().set("stage", stage));
   }
 
-  // What making and testing the engine did to the process.
+  // Warns of changes that creating and testing the engine made to the process.
   void warn_of_changes(const std::string& file, const helper::ProcessState& before, std::uint32_t mode) {
     constexpr std::string_view when = "making or testing the engine";
     for (Diagnosis& difference : helper::differences(before, helper::look_at_process(), false))
@@ -118,8 +118,8 @@ class Probe {
                                       .with("after", hexadecimal(floating_point_mode()), "MXCSR")));
   }
 
-  // The destructors and exit handlers of what was loaded run when a program ends; here first. One that hangs
-  // is ended.
+  // Runs the destructors and exit handlers of the loaded libraries, which run when a program ends. A timeout
+  // ends one that hangs.
   [[noreturn]] void end_as_programs_do() {
     enter("exit");
     constexpr unsigned seconds_to_end = 2;
@@ -130,7 +130,7 @@ class Probe {
   int failed(Diagnosis diagnosis) {
     if (diagnosis.value("stage").empty()) diagnosis.with("stage", stage_);
     report(Json::object().set("failed", diagnosis_to_wire(diagnosis)).set("warnings", warnings()));
-    std::fflush(stdout);  // what a library printed is evidence
+    std::fflush(stdout);  // the output of a library is evidence
     helper::leave_at_once(1);
   }
 
@@ -144,7 +144,8 @@ class Probe {
     report(answer);
   }
 
-  // What the parent cannot hear would look as if the build had ended the process quietly.
+  // Ends with its own exit status when the channel is closed; otherwise the build would seem to have ended
+  // the process quietly.
   void report(const Json& answer) {
     if (!channel_.write(answer)) helper::leave_at_once(status_without_answer);
   }
@@ -160,7 +161,7 @@ class Probe {
       for (const Json& text : wanted) TRY(test_wanted(text.as_string(), level));
       return {};
     }
-    // The first device of each kind; a GPU that does not open is no reason to refuse the build's processor.
+    // The first device of each kind. A GPU that does not open is no reason to refuse the build's cpu device.
     std::set<std::int32_t> kinds;
     std::optional<Diagnosis> first;
     bool passed = false;
@@ -181,7 +182,7 @@ class Probe {
       return fail(std::move(*first));
     }
     Diagnosis why = no_device(level, diagnose("EH-G16").with("devices", offered()));
-    // Having no device is no error where none but the processor was promised.
+    // Having no device is no error for a build that promises nothing but the processor.
     if (why.code == "EH-G16" && !promises_accelerator()) return {};
     return fail(std::move(why));
   }
@@ -195,8 +196,8 @@ class Probe {
     return false;
   }
 
-  // An engine that offers nothing knows best why: asked for the device that its capabilities promise, it has
-  // to fail, and passes on what the layer below said.
+  // An engine without devices knows the reason best: a self-test of the device that its capabilities promise
+  // has to fail, and returns the message of the layer below.
   Diagnosis no_device(std::int32_t level, Diagnosis otherwise) {
     const char* const* capability = plugin_->plugin().capabilities;
     for (; devices_.empty() && capability != nullptr && *capability != nullptr; ++capability) {
@@ -229,7 +230,8 @@ class Probe {
           return {};
         }
       }
-    // There are such devices, and not so many: a mistake of who asked, which says nothing of the build.
+    // Devices of this kind exist, but not with this number: the request is wrong, and the build is not at
+    // fault.
     if ((!is_device && text != "gpu") || same_kind || (wanted.type == ENGINE_CPU && !devices_.empty()))
       return fail(no_such_device(text));
     return fail(no_device(level, diagnose("EH-G16").with("device", text).with("devices", offered())));
@@ -251,7 +253,7 @@ class Probe {
   const std::string& nonce_;  // lives until the very end
   helper::AnswerChannel& channel_;
   std::string stage_ = "start";
-  std::atomic<std::int64_t> log_left_{std::int64_t{1} << 20};  // bytes; the channel is for the answer, too
+  std::atomic<std::int64_t> log_left_{std::int64_t{1} << 20};  // bytes; the channel also carries the answer
   std::shared_ptr<LoadedPlugin> plugin_;
   std::unique_ptr<Engine> engine_;
   std::vector<Device> devices_;
@@ -268,7 +270,7 @@ int run_probe(int, char**) {
                  std::string(request.error().value("problem")).c_str());
     return 2;
   }
-  // The crash handler holds a pointer to it, and must have it until the very end.
+  // The crash handler holds a pointer to it until the very end.
   const std::string& nonce = *new std::string((*request)["nonce"].as_string());
   helper::AnswerChannel channel(nonce);
   helper::report_crashes(channel.descriptor(), nonce.c_str());

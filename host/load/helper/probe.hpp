@@ -3,8 +3,8 @@
 
 namespace enginehost::load {
 
-// `enginehost-probe probe [--audit NONCE]`: reads the request, one JSON document, from standard input; writes
-// one JSON line a stage to file descriptor 3, and success only as the request's nonce. Returns the exit
+// `enginehost-probe probe [--audit NONCE]`: reads the request, one JSON document, from standard input. Writes
+// one JSON line for each stage to file descriptor 3. Success is only the request's nonce. Returns the exit
 // status.
 int run_probe(int argc, char** argv);
 

@@ -1,4 +1,4 @@
-// What all code of a process shares, looked at before and after a stranger's constructors ran.
+// State that all code of a process shares, compared before and after a build's constructors ran.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -14,15 +14,15 @@ struct ProcessState {
   std::array<const void*, 65> handlers{};  // by signal number
   std::string locale, folder, umask;
   std::size_t descriptors = 0, threads = 0;
-  // What else this system has, by the words for it.
+  // Further state of this system, each with the words for it.
   std::vector<std::pair<const char*, std::string>> others;
 };
 
-// The state now. Changes nothing.
+// Reads the current state. Changes nothing.
 ProcessState look_at_process();
 
-// EH-R09 for each difference ("changed", "before", "after"). `own` also compares what an engine may well keep
-// while it lives, threads and descriptors.
+// Returns EH-R09 for each difference ("changed", "before", "after"). `own` also compares threads and
+// descriptors, which a living engine may rightly keep.
 std::vector<Diagnosis> differences(const ProcessState& before, const ProcessState& after, bool own);
 
 }  // namespace enginehost::helper

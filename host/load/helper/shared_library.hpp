@@ -5,11 +5,11 @@
 
 namespace enginehost::helper {
 
-// What NVIDIA's driver and its management library are called here.
+// File names of NVIDIA's driver and its management library on this system.
 extern const char* const cuda_driver_library;
 extern const char* const nvml_library;
 
-// Stays open until the process ends: a driver must not be unloaded. One thread.
+// Stays open until the process ends, because a driver must not be unloaded. One thread.
 class SharedLibrary {
  public:
   explicit SharedLibrary(const std::string& name_or_path);
@@ -17,7 +17,7 @@ class SharedLibrary {
   const std::string& error() const { return error_; }  // the loader's text
   std::string path() const;                            // of the mapped file, symbolic links resolved
 
-  // The function of that name, or null: older drivers lack newer ones.
+  // Returns the function of that name, or null: older drivers lack newer ones.
   template <class Function>
   Function* function(const char* name) const {
     return reinterpret_cast<Function*>(symbol(name));

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of the library itself: it lasts as long.
+// The view points into the library and is valid as long as it.
 std::string_view name_of(const Library& library) {
   if (!library.soname.empty()) return library.soname;
   return std::string_view(library.path).substr(library.path.rfind('/') + 1);
@@ -30,7 +30,7 @@ bool is_among(const std::vector<Library>& libraries, const Library& one) {
                      [&](const Library& library) { return library.path == one.path; });
 }
 
-// A file of that name in one of the folders; empty when there is none.
+// Returns a file of that name in one of the folders; empty when there is none.
 std::string own_file(const std::vector<fs::path>& folders, std::string_view name) {
   std::error_code error;
   for (const fs::path& folder : folders)
@@ -43,7 +43,7 @@ bool same_file(const fs::path& a, const fs::path& b) {
   return a == b || fs::equivalent(a, b, error);
 }
 
-// Which library serves a SONAME: the one that was loaded first.
+// Finds the library that serves a SONAME: the one that was loaded first.
 class Serving {
  public:
   Serving(const std::vector<Library>& before, const std::vector<Library>& came) {
@@ -127,7 +127,7 @@ std::vector<Diagnosis> hijacked(const std::vector<Library>& own, const std::vect
   };
   for (const Library& wanted : own)
     if (const Library* first = serving.find(name_of(wanted))) look(*first, wanted.path);
-  // What the build's record does not know of.
+  // Libraries that the build's record does not list.
   for (const Library& library : came) {
     if (library.origin == "cache" || looked_at.count(name_of(library)) != 0 || is_driver(library) ||
         is_among(before, library))

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "host/load/in_process/told_text.hpp"
+#include "host/load/in_process/reported_text.hpp"
 
 namespace enginehost::load {
 namespace {
@@ -11,7 +11,7 @@ Call* self(const engine_call* call) { return static_cast<Call*>(call->host_data)
 
 }  // namespace
 
-// A class of its own so that the callbacks, which may not throw, reach the private parts.
+// A separate class so that the callbacks, which may not throw, can reach the private members.
 struct CallAccess {
   static std::int32_t is_cancelled(const engine_call* call) noexcept {
     return self(call)->canceled() ? 1 : 0;
@@ -34,7 +34,7 @@ struct CallAccess {
       if (self(call)->reports_.size() < most_reports)
         self(call)->reports_.push_back(
             {status, reported_text(origin), native, reported_text(message, longest_message)});
-    } catch (...) {  // out of memory: the status itself still tells
+    } catch (...) {  // out of memory: the status itself still reports the failure
     }
     return status;
   }

@@ -1,4 +1,5 @@
-// The host's side of one operation in a plugin: deadline, cancel, progress, and the reports it makes.
+// The host's side of one call into a plugin: deadline, cancellation, progress, and the reports that the
+// plugin makes.
 #pragma once
 #include <enginehost/engine_plugin.h>
 
@@ -24,8 +25,8 @@ struct CallOptions {
   std::function<void(std::uint64_t done, std::uint64_t total, std::string_view stage)> progress;
 };
 
-// One call at a time; make a new one for each operation. The plugin may use get() from any of its threads
-// until the function it was passed to has returned.
+// State of one call. Create a new one for each operation. The plugin may use get() from any of its threads
+// until the function that received it has returned.
 class Call {
  public:
   explicit Call(CallOptions options = {});
@@ -43,12 +44,12 @@ class Call {
   std::vector<Report> reports() const;
   std::vector<std::pair<std::string, std::string>> details() const;
 
-  // The outcome: nothing for ENGINE_OK, else EH-E01 with "status", "origin", "native", "message", and every
-  // detail under its key. ENGINE_CANCELLED and a time that ran out are EH-P10 with "reason".
+  // Returns the outcome: success for ENGINE_OK, otherwise EH-E01 with "status", "origin", "native", "message"
+  // and every detail under its key. ENGINE_CANCELLED and an expired timeout are EH-P10 with "reason".
   Result<void> finish(engine_status status) const;
 
-  // What was reported before ENGINE_OK: EH-E01 as above with "overcome", which names the function; nothing
-  // when nothing was.
+  // Returns what the plugin reported although it then returned ENGINE_OK: EH-E01 as above, with the
+  // function's name in "overcome". Nothing when there was no report.
   std::optional<Diagnosis> overcome(std::string_view function) const;
 
  private:
@@ -64,10 +65,11 @@ class Call {
   std::vector<std::pair<std::string, std::string>> details_;
 };
 
-// EH-E01 of a plugin that said ENGINE_OK and broke its word: gave_wrongly("load", "no model").
+// Returns EH-E01 for a plugin that returned ENGINE_OK without the promised result: gave_wrongly("load", "no
+// model").
 Diagnosis gave_wrongly(std::string_view function, std::string_view what);
 
-// "ENGINE_UNAVAILABLE".
+// Returns the name as in "ENGINE_UNAVAILABLE".
 std::string name_of_status(engine_status status);
 
 }  // namespace enginehost::load

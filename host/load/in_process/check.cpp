@@ -28,8 +28,8 @@ engine_tensor view_of(void* data, engine_device device) {
   return tensor;
 }
 
-// Small whole numbers, and twice a permutation of the columns: every product is exact, and every element
-// tells whether its own row and column were read.
+// Small whole numbers times twice a permutation of the columns: every product is exact, and every element
+// shows whether its own row and column were read.
 std::size_t column_after(std::size_t column) { return (column * 5 + 1) % extent; }
 std::vector<float> left_matrix() {
   std::vector<float> values(elements);
@@ -42,7 +42,7 @@ std::vector<float> right_matrix() {
   return values;
 }
 
-// Has the plugin give its tensor, whose device is then known.
+// Makes the plugin give its own tensor, which states its device.
 class GivenResults {
  public:
   GivenResults() {
@@ -65,7 +65,7 @@ class GivenResults {
   OwnedTensor tensor_;
 };
 
-// One computation on one device, its inputs there already.
+// One computation on one device; its inputs are on the device already.
 class Product {
  public:
   Product(Engine& engine, const Device& device, const CallOptions& options)
@@ -85,7 +85,7 @@ class Product {
     return {};
   }
 
-  // The fastest of the runs; the last result is looked at.
+  // Returns the time of the fastest run; checks the last result.
   Result<double> run(std::string& computed_on) {
     const engine_tensor* inputs[] = {&inputs_[0], &inputs_[1]};
     double fastest = std::numeric_limits<double>::max();
@@ -183,7 +183,7 @@ Result<DeviceCheck> check_device(Engine& engine, const Device& device, const Cal
   bool done = false;
   if (computes(engine, device)) {
     auto time = multiply(engine, device, options, check.computed_on);
-    // An engine whose operations do not include this one is asked in its own way.
+    // An engine without this operation runs its own self-test.
     if (!time && time.error().value("status") != "ENGINE_UNSUPPORTED") return fail(std::move(time).error());
     if (time) check.milliseconds = *time;
     done = time.has_value();

@@ -1,4 +1,4 @@
-// Tensors in an engine's own memory, over its engine.tensor/1.
+// Tensors in an engine's own memory, through its engine.tensor/1 table.
 #pragma once
 #include "base/result.hpp"
 #include "host/load/in_process/call.hpp"
@@ -7,11 +7,13 @@
 
 namespace enginehost::load {
 
-// One of this type and shape on `like`'s device, not filled in; its data, offset and strides are not looked
-// at. The engine must have the table. EH-E01 for what the plugin says, or gives that is no tensor.
+// Creates an uninitialized tensor of this type and shape on `like`'s device; ignores the data, offset and
+// strides of `like`. The engine must have the table. EH-E01 for what the plugin reports, or when what it
+// gives is no tensor.
 Result<OwnedTensor> create_tensor(Engine& engine, engine_tensor like, const CallOptions& options);
 
-// Between devices of the engine, or one of them and host memory. The engine must have the table.
+// Copies between devices of the engine, or between one of them and host memory. The engine must have the
+// table.
 Result<void> copy_tensor(Engine& engine, const engine_tensor& from, const engine_tensor& to,
                          const CallOptions& options);
 

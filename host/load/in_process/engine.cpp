@@ -5,7 +5,7 @@
 
 #include "base/paths.hpp"
 #include "base/text.hpp"
-#include "host/load/in_process/told_text.hpp"
+#include "host/load/in_process/reported_text.hpp"
 
 namespace enginehost::load {
 namespace {
@@ -19,7 +19,7 @@ constexpr KindName kinds[] = {
     {ENGINE_METAL, "mps"}, {ENGINE_ROCM, "rocm"}, {ENGINE_ONEAPI, "oneapi"}, {ENGINE_OTHER_DEVICE, "other"},
 };
 
-// More than any machine has; a count beyond it is a plugin's mistake and would be looped over.
+// More than any machine has. A larger count is a plugin's mistake, and the host would loop over it.
 constexpr std::uint32_t most_devices = 4096;
 constexpr std::size_t most_facts = 4096;
 
@@ -29,7 +29,8 @@ Diagnosis missing_table(const LoadedPlugin& plugin, const char* id) {
       .with("missing_table", id, "query() of the plugin");
 }
 
-// The first member that is NULL; null for none. Tables never change: all of these were there from the start.
+// Returns the name of the first NULL member; null when there is none. Tables never change, so all of these
+// members existed in the first version.
 const char* null_member(const engine_device_v1& table) {
   return table.count == nullptr ? "count" : table.info == nullptr ? "info" : nullptr;
 }
@@ -139,14 +140,14 @@ Result<std::unique_ptr<Engine>> Engine::create(std::shared_ptr<LoadedPlugin> plu
     engine->warnings_.push_back(
         std::move(change.with("file", path_text(engine->plugin_->file())).with("when", "making the engine")));
   if (status != ENGINE_OK) {
-    engine->instance_ = nullptr;  // "On failure *out is NULL": whatever it left there is not ours to destroy
+    engine->instance_ = nullptr;  // "On failure *out is NULL": another value there is not ours to destroy
     TRY(call.finish(status));
   }
   if (engine->instance_ == nullptr) return fail(gave_wrongly("create", "no engine"));
   if (auto overcome = call.overcome("create()"))
     engine->warnings_.push_back(std::move(overcome->with("file", path_text(engine->plugin_->file()))));
 
-  // Offered with a function missing it would end the program at the first call.
+  // A table with a missing function would crash the program at the first call.
   std::optional<Diagnosis> incomplete;
   const auto ask = [&]<class Table>(const char* id, const Table*& offered) {
     offered = static_cast<const Table*>(table.query(engine->instance_, id));

@@ -1,4 +1,4 @@
-// An engine made by a plugin, with handles checked and nothing thrown: what probe, SDK and commands use.
+// An engine that a plugin created, with handles checked and no exceptions: what probe, SDK and commands use.
 #pragma once
 #include <enginehost/engine_plugin.h>
 
@@ -23,8 +23,8 @@ struct EngineOptions {
   std::function<void(std::int32_t level, std::string_view topic, std::string_view message)> log;
   std::string host_name = "enginehost", host_version;
   CallOptions call;                 // for create()
-  std::shared_ptr<Health> health;   // of an engine whose place this one takes; not set: a new one
-  Streams streams = Streams::kept;  // as LoadRequest's
+  std::shared_ptr<Health> health;   // of an engine that this one replaces; not set: a new one
+  Streams streams = Streams::kept;  // as in LoadRequest
 };
 
 struct Device {
@@ -34,23 +34,22 @@ struct Device {
   std::uint64_t memory_total = 0, memory_free = 0;  // 0: unknown
   std::string text() const;                         // "cuda:0"
   bool is_accelerator() const { return id.type != ENGINE_CPU; }
-  // "cuda:0", "cuda" (any of the kind), "gpu" (any that is not the processor), "cpu".
+  // True for "cuda:0", "cuda" (any of the kind), "gpu" (any that is not the processor), "cpu".
   bool is_meant_by(std::string_view wanted) const;
 };
 
-// The first device that the list "cuda:1,cpu" means, its first entry before its second; null when it means
-// none.
+// Returns the first device that the list "cuda:1,cpu" means; an earlier entry wins over a later one. Null
+// when no entry matches.
 const Device* first_meant(const std::vector<Device>& devices, std::string_view list);
-// What computes when nobody wishes for a device: an accelerator before the processor; null when there are
-// none.
+// Returns the default device: an accelerator before the processor. Null when there are no devices.
 const Device* usual_device(const std::vector<Device>& devices);
 
-// Destroyed before its plugin. Which functions may overlap is written at each table in engine_plugin.h; this
-// class adds no lock.
+// Must be destroyed before its plugin. Adds no locks: engine_plugin.h states at each table which functions
+// may overlap.
 class Engine {
  public:
-  // EH-E01 (the plugin's own report), EH-P10; EH-R12 with "missing_table" when a required table is not
-  // offered, and also with "missing_function" when any that is offered has that member NULL.
+  // EH-E01: the plugin's own report. EH-P10: canceled or timed out. EH-R12: a required table is not offered
+  // ("missing_table"), or a table that is offered has a NULL member ("missing_function").
   static Result<std::unique_ptr<Engine>> create(std::shared_ptr<LoadedPlugin> plugin,
                                                 EngineOptions options = {});
   Engine(const Engine&) = delete;
@@ -58,29 +57,29 @@ class Engine {
   ~Engine();
 
   const LoadedPlugin& plugin() const { return *plugin_; }
-  // EH-R08 and EH-R09 for what kept.hpp keeps, was changed by create() and was set back; EH-E01 with
-  // "overcome" for what create() reported and overcame.
+  // EH-R08 and EH-R09: process state that create() changed and ProcessStateGuard restored. EH-E01 with
+  // "overcome": an error that create() reported before it returned ENGINE_OK.
   const std::vector<Diagnosis>& warnings() const { return warnings_; }
   engine_instance* instance() const { return instance_; }
-  // With the engine's name ("engine") in a failure, so that its remedies can name it.
+  // Adds the engine's name ("engine") to a failure, because remedies name the engine.
   template <class T>
   Result<T> named(Result<T> result) const {
     if (!result) name_in(result.error());
     return result;
   }
-  // What its work has shown. Every piece of work on a device is told there.
+  // Health of the engine. Every piece of work on a device is reported to it.
   const std::shared_ptr<Health>& health() const { return health_; }
-  // Its number there.
+  // The number of this engine in health().
   std::uint64_t number() const { return number_; }
   Work work_on(std::string device, WorkKind kind = WorkKind::computing) const {
     return Work(*health_, number_, std::move(device), kind);
   }
 
-  // "version" = "1.22.0" always.
+  // Always contains "version", such as "1.22.0".
   const std::vector<std::pair<std::string, std::string>>& facts() const { return facts_; }
   std::vector<std::string> capabilities() const;
 
-  // Function tables; devices and self-test are always there, the others may be null.
+  // Function tables. The device and self-test tables always exist; the others may be null.
   const engine_device_v1* device_table() const { return devices_; }
   const engine_selftest_v1* selftest_table() const { return selftest_; }
   const engine_tensor_v1* tensor_table() const { return tensors_; }
@@ -88,9 +87,9 @@ class Engine {
   const engine_model_v1* model_table() const { return models_; }
 
   Result<std::vector<Device>> devices() const;
-  // "cuda:0", as the engine calls it.
+  // Returns "cuda:0", as the engine names the device.
   std::string name_of(engine_device device) const;
-  // level: ENGINE_SELFTEST_*. EH-E01 with the plugin's report.
+  // `level` is ENGINE_SELFTEST_*. EH-E01 with the plugin's report.
   Result<void> self_test(std::int32_t level, engine_device device, CallOptions options = {});
 
  private:
@@ -111,8 +110,8 @@ class Engine {
   const engine_model_v1* models_ = nullptr;
 };
 
-// "cpu", "cuda", "rocm", "metal", "device 12"; and its inverse for "cuda:0", "cpu" (nothing when it is
-// neither).
+// Returns "cpu", "cuda", "rocm", "metal" or "device 12". parse_device() is the inverse, for "cuda:0" and
+// "cpu"; it returns false for other texts.
 std::string kind_of_device(std::int32_t type);
 bool parse_device(std::string_view text, engine_device& device);
 

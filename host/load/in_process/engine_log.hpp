@@ -1,4 +1,4 @@
-// What an engine's plugin logs, on its way to whoever asked for it.
+// Log messages of an engine's plugin, on their way to the application's listeners.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -10,14 +10,14 @@ namespace enginehost::load {
 
 struct LogMessage {
   std::int32_t level = 0;           // ENGINE_LOG_*
-  std::string_view topic, message;  // a stranger's words; good until the listener returns
-  bool in_probe = false;            // said in the child that tried the build
+  std::string_view topic, message;  // the plugin's text; valid until the listener returns
+  bool in_probe = false;            // logged in the child process that probed the build
 };
 
-// Listeners are called on the plugin's threads, possibly at the same time, and must not throw.
+// Listeners are called on the plugin's threads, possibly concurrently, and must not throw.
 using EngineLog = Listeners<LogMessage>;
 
-// A message that is kept.
+// An owned copy of a message.
 struct LogLine {
   std::int32_t level = 0;
   std::string topic, message;

@@ -1,4 +1,4 @@
-// The floating-point mode of this thread, kept over strangers' code.
+// Saves the floating-point mode of this thread while untrusted code runs.
 #pragma once
 #include <cstdint>
 #include <cstdio>
@@ -9,9 +9,9 @@
 
 namespace enginehost::load {
 
-// How this thread rounds, treats tiny numbers and which exceptions are masked: MXCSR on x86, 0 elsewhere. Its
-// low six bits only remember which exceptions there were (Intel SDM volume 1, 10.2.3); any inexact sum sets
-// one, so they are left out.
+// Returns MXCSR on x86 (rounding, treatment of denormals, masked exceptions), 0 elsewhere. Its low six bits
+// are cleared: they only record which exceptions occurred (Intel SDM volume 1, 10.2.3), and any inexact sum
+// sets one.
 inline std::uint32_t floating_point_mode() {
 #if defined(__x86_64__)
   return __builtin_ia32_stmxcsr() & ~0x3fu;
@@ -20,7 +20,7 @@ inline std::uint32_t floating_point_mode() {
 #endif
 }
 
-// The same of the x87 unit, which computes long double: its control word, 0 elsewhere.
+// Returns the control word of the x87 unit, which computes long double; 0 elsewhere.
 inline std::uint16_t x87_mode() {
   std::uint16_t word = 0;
 #if defined(__x86_64__)
@@ -29,22 +29,22 @@ inline std::uint16_t x87_mode() {
   return word;
 }
 
-// Such a word as Intel's manuals write it.
+// Formats such a word as Intel's manuals do.
 inline std::string hexadecimal(std::uint32_t word) {
   char text[16];
   std::snprintf(text, sizeof text, "%04x", word);
   return text;
 }
 
-// Puts the mode back when it goes out of scope (a library linked with -ffast-math sets flush-to-zero in a
-// constructor). On x86 by hand: fegetenv(3) is in libm, which the helper would have to bring for it alone.
+// Restores the mode when it goes out of scope; a library linked with -ffast-math sets flush-to-zero in a
+// constructor. On x86 it uses instructions instead of fegetenv(3), which would add libm to the probe.
 class FloatingPointMode {
  public:
   FloatingPointMode(const FloatingPointMode&) = delete;
   FloatingPointMode& operator=(const FloatingPointMode&) = delete;
 #if defined(__x86_64__)
   FloatingPointMode() = default;
-  // As floating_point_mode() and x87_mode() were.
+  // The saved values, as from floating_point_mode() and x87_mode().
   std::uint32_t mode() const { return sse_ & ~0x3fu; }
   std::uint16_t x87() const { return x87_; }
   void restore() const {

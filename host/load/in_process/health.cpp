@@ -82,7 +82,7 @@ void Health::work_ended(const std::shared_ptr<WorkObserver>& first, bool well) {
 
 void Work::end(const Diagnosis* failure) {
   ended_ = true;
-  // Before the listeners, which may end the process.
+  // Before the listeners are called, because they may end the process.
   if (first_) health_.work_ended(first_, failure == nullptr && kind_ == WorkKind::computing);
   if (failure != nullptr && reports_a_lost_device(*failure)) health_.lost(device_, *failure, engine_);
 }

@@ -1,4 +1,4 @@
-// Who wants to hear of what an engine tells, which may be called from several threads.
+// A list of listeners for an engine's events, which may come from several threads.
 #pragma once
 #include <algorithm>
 #include <condition_variable>
@@ -11,20 +11,20 @@
 
 namespace enginehost::load {
 
-// Any thread.
+// Thread safety: any thread.
 template <class Event>
 class Listeners {
  public:
   using Listener = std::function<void(const Event&)>;
 
-  // Called on the thread that tells, while nothing of ours is locked; it must not throw.
+  // The listener is called on the reporting thread, without any lock of this class held. It must not throw.
   std::size_t add(Listener listener) {
     const std::lock_guard lock(mutex_);
     listeners_.push_back({next_, std::make_shared<const Listener>(std::move(listener)), {}});
     return next_++;
   }
 
-  // Waits until the listener runs on no other thread: what it uses may go then.
+  // Waits until the listener runs on no other thread; its captures may be destroyed afterwards.
   void remove(std::size_t number) {
     std::unique_lock lock(mutex_);
     const auto runs_elsewhere = [&] {
@@ -41,7 +41,7 @@ class Listeners {
   void report(const Event& event) {
     const std::thread::id here = std::this_thread::get_id();
     std::unique_lock lock(mutex_);
-    // By number, since others may come and go while one is called.
+    // Iterates by number because listeners may be added and removed during a call.
     for (std::size_t number = 0; number < next_; ++number) {
       Registered* known = find(number);
       if (known == nullptr || !known->listener) continue;
@@ -62,9 +62,9 @@ class Listeners {
   struct Registered {
     std::size_t number;
     std::shared_ptr<const Listener> listener;
-    std::vector<std::thread::id> running;  // it is being called there
+    std::vector<std::thread::id> running;  // threads that are calling it
   };
-  // Null where there is none (any more). Good until one is added or removed.
+  // Returns null when it is not registered (any more). Valid until a listener is added or removed.
   Registered* find(std::size_t number) {
     const auto known = std::find_if(listeners_.begin(), listeners_.end(), [&](const Registered& registered) {
       return registered.number == number;

@@ -19,7 +19,7 @@ struct LoadedPlugin::State {
   const engine_plugin* plugin = nullptr;
   std::vector<Library> libraries;
   std::shared_ptr<const MappedPaths> before;
-  MappedPaths came;                 // by loading
+  MappedPaths came;                 // added by loading
   std::uint64_t loaded_so_far = 0;  // after that
   std::vector<Diagnosis> warnings;
   // Opened first and closed last; emptied without closing for a plugin that must stay.
@@ -36,7 +36,7 @@ bool same_file(const std::string& a, const std::filesystem::path& b) {
                                of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino);
 }
 
-// Of those that every descriptor fills; null when it does.
+// Checks the members that every descriptor fills; null when none is missing.
 const char* null_member(const engine_plugin& plugin) {
   return plugin.engine == nullptr    ? "engine"
          : plugin.create == nullptr  ? "create"
@@ -46,8 +46,8 @@ const char* null_member(const engine_plugin& plugin) {
                                      : nullptr;
 }
 
-// The descriptor in memory. dlsym searches the plugin's dependencies too, so the address must lie in the file
-// itself.
+// Finds the descriptor in memory. dlsym searches the plugin's dependencies too, so the address must lie in
+// the file itself.
 Result<const engine_plugin*> descriptor_of(const std::filesystem::path& file, const OpenLibrary& library) {
   void* symbol = library.symbol(ENGINE_PLUGIN_SYMBOL);
   if (symbol == nullptr)
@@ -146,7 +146,7 @@ class Loader {
       for (Diagnosis& warning : substituted(all, request.preload))
         state->warnings.push_back(std::move(warning));
     }
-    // Of what was there already, the files of the view count as if they came now.
+    // Files of the view that were mapped before count as if this load had added them.
     if (before.may_lie_below(path_text(state->view)))
       for (Library& library : mapped_then(before))
         if (is_below(path_of(library.path), state->view)) state->libraries.push_back(std::move(library));
@@ -157,7 +157,7 @@ class Loader {
   }
 
  private:
-  // After a failure too: what ran its constructors cannot safely be taken out again.
+  // After a failure too: a library whose constructors ran cannot be unloaded safely.
   static tl::unexpected<Diagnosis> stay(std::unique_ptr<LoadedPlugin::State> state, Diagnosis diagnosis) {
     for (OpenLibrary& library : state->preloads) library.stay();
     state->library.stay();

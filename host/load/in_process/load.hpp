@@ -1,4 +1,4 @@
-// Loading a plugin into this process, by absolute path, now and local; and looking at what was really loaded.
+// Loads a plugin into this process by absolute path (RTLD_NOW, RTLD_LOCAL) and lists what was really loaded.
 #pragma once
 #include <enginehost/engine_plugin.h>
 
@@ -26,17 +26,17 @@ struct LoadRequest {
   std::filesystem::path plugin;                // absolute
   std::filesystem::path view;                  // absolute; empty: the plugin's folder
   std::vector<std::filesystem::path> preload;  // preflight::Report::load_order
-  // Told "preload", "load", "entry" as each begins; empty: nobody is told.
+  // Called with "preload", "load", "entry" as each begins; may be empty
   std::function<void(std::string_view stage)> on_stage;
-  // What the process holds, where the caller has just listed it. nullptr: it is listed.
+  // Libraries of the process, if the caller has just listed them; nullptr: load_plugin() lists them.
   std::shared_ptr<const MappedPaths> before = {};
-  std::filesystem::path root = {};  // absolute; what the plugin is told as host->root; empty: the view
-  // Not looked at where a child has seen that this build leaves them alone.
+  std::filesystem::path root = {};  // absolute; passed to the plugin as host->root; empty: the view
+  // Not saved when a probe has shown that this build leaves the streams alone.
   Streams streams = Streams::kept;
 };
 
-// A plugin in this process. Its libraries stay loaded until the process ends, except those of a plugin that
-// declares itself unloadable, which go when this object does. Const use from any thread.
+// A plugin in this process. Its libraries stay loaded until the process ends. Those of a plugin that declares
+// itself unloadable are unloaded with this object. Const members may be used from any thread.
 class LoadedPlugin {
  public:
   LoadedPlugin(const LoadedPlugin&) = delete;
@@ -46,14 +46,14 @@ class LoadedPlugin {
   const engine_plugin& plugin() const;
   const std::filesystem::path& file() const;
   const std::filesystem::path& view() const;
-  const std::filesystem::path& root() const;  // what the plugin is told as host->root
-  // What this load brought into the process, in load order: where each library really came from.
+  const std::filesystem::path& root() const;  // passed to the plugin as host->root
+  // Libraries that this load brought into the process, in load order, with the files they really came from.
   const std::vector<Library>& libraries() const;
-  // What came into the process after that: an adapter opens its runtime when its engine is made. Asked again
-  // each time.
+  // Libraries that came after the load; an adapter opens its runtime when its engine is created. Listed again
+  // at each call.
   std::vector<Library> libraries_since() const;
-  // EH-L11 for each library of the build that another file took the place of ("library", "path", "wanted");
-  // EH-R08 and EH-R09 for what kept.hpp keeps, was changed by loading and was set back.
+  // EH-L11 for each library of the build that another file replaced ("library", "path", "wanted"). EH-R08 and
+  // EH-R09 for state that loading changed and ProcessStateGuard restored.
   const std::vector<Diagnosis>& warnings() const;
 
  private:
@@ -63,11 +63,14 @@ class LoadedPlugin {
   std::unique_ptr<State> state_;
 };
 
-// Opens the preloads in order, then the plugin, and checks its descriptor (magic, size, floors, and that the
-// symbol lies in the file asked for). Errors name what the loader said ("os_said", "file", "stage"): with
-// code EH-L01, L08, L09, L12 … as far as its text tells; host/load/recheck.hpp holds them against the files.
-// EH-R11: no descriptor; EH-R12: ABI floors do not meet ("plugin_abi", "host_abi"). Constructors of the
-// libraries run on this thread. Any thread; calls are serialized by the system's loader.
+// Opens the preloads in order, then the plugin, and checks its descriptor: magic, size, ABI floors, and that
+// the symbol lies in the requested file. Constructors of the libraries run on this thread.
+//
+// Errors: EH-L01, L08, L09, L12 … as far as the loader's text shows the cause ("os_said", "file", "stage");
+// host/load/recheck.hpp compares them with the files. EH-R11: no descriptor. EH-R12: ABI floors do not meet
+// ("plugin_abi", "host_abi").
+//
+// Thread safety: any thread; the system's loader serializes the calls.
 Result<std::unique_ptr<LoadedPlugin>> load_plugin(LoadRequest request);
 
 }  // namespace enginehost::load

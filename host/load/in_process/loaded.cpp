@@ -13,7 +13,7 @@
 namespace enginehost::load {
 namespace {
 
-// Lexically and without allocation: both are the loader's own absolute paths.
+// Compares text only, without allocation: both are the loader's own absolute paths.
 bool begins_in(std::string_view path, std::string_view folder) {
   return !folder.empty() && path.starts_with(folder) && path.size() > folder.size() &&
          path[folder.size()] == static_cast<char>(std::filesystem::path::preferred_separator) &&
@@ -33,8 +33,8 @@ bool MappedPaths::has(std::string_view path) const {
 }
 
 bool MappedPaths::may_lie_below(std::string_view folder) const {
-  // A path that leads there has the folder's own name in it, however it is written: one search, since this
-  // runs at every open.
+  // Every path below the folder contains the folder's own name, however the path is written. One text search,
+  // because this runs at every open.
   const std::string_view name = folder.substr(folder.find_last_of("/\\") + 1);
   return name.empty() || name == "." || name == ".." || text().find(name) != std::string_view::npos;
 }
@@ -59,7 +59,7 @@ bool is_preloaded_by_environment(const std::filesystem::path& library) {
 }
 
 void find_sources(std::vector<Library>& libraries, const std::filesystem::path& view) {
-  // Most come from the view by its own path, and need no look at the disk.
+  // Most come from the view by its own path and need no file access.
   bool all_below = true;
   for (Library& library : libraries)
     if (begins_in(library.path, path_text(view)))

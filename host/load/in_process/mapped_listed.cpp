@@ -1,4 +1,4 @@
-// Where a list of what is mapped is all that there is; Linux's loader is asked for less (posix/mapped.cpp).
+// For systems that can only list what is mapped; Linux's loader can report less than all (posix/mapped.cpp).
 #include "host/load/in_process/loaded.hpp"
 
 namespace enginehost::load {

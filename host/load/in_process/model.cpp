@@ -9,12 +9,12 @@
 #include "base/text.hpp"
 #include "host/load/in_process/floating_point.hpp"
 #include "host/load/in_process/model_problem.hpp"
-#include "host/load/in_process/told_text.hpp"
+#include "host/load/in_process/reported_text.hpp"
 
 namespace enginehost::load {
 namespace {
 
-// The formats that the engine's capabilities name.
+// Returns the formats that the engine's capabilities name.
 std::vector<std::string> formats_of(const Engine& engine) {
   std::vector<std::string> formats;
   constexpr std::string_view prefix = "format.";
@@ -23,8 +23,9 @@ std::vector<std::string> formats_of(const Engine& engine) {
   return formats;
 }
 
-// A folder is the model of some engines. A named pipe without a writer would keep the engine waiting where no
-// cancel reaches it; one among this process's own descriptors was opened by somebody who writes.
+// Checks the model's path; a folder is a model for some engines. A named pipe without a writer would block
+// the engine where cancellation does not reach it. A pipe among this process's own descriptors is accepted,
+// because someone opened it to write.
 Result<void> check_file(const std::filesystem::path& file) {
   TRY(stamp_of(file, "EH-P47").map([](const FileStamp&) {}));
   const auto& text = generic_text(file);
@@ -76,7 +77,7 @@ bool fits(const engine_port& port, const engine_tensor& tensor) {
   return true;
 }
 
-// Where a plugin takes inputs from: host memory, or the device that computes.
+// True for memory that a plugin accepts inputs from: host memory, or the device that computes.
 bool is_reachable(engine_device from, engine_device computing) {
   return is_host_memory(from) || (from.type == computing.type && from.index == computing.index);
 }
@@ -93,12 +94,12 @@ bool takes(const engine_function& function, const NamedTensor& input, std::size_
                      [&](const engine_port& port) { return input.name == port.name; });
 }
 
-// What a run that succeeded gave, against what the model says that it gives.
+// Compares the outputs of a successful run with the model's description.
 std::string problem_of(const Results& results, const engine_function& function) {
   if (!results.problem().empty()) return results.problem();
   for (const auto& output : results.outputs())
     if (const engine_device where = output->tensor().device; !is_host_memory(where))
-      return "a tensor on " + text_of(where) + ", where host memory was asked for";
+      return "a tensor on " + text_of(where) + ", where host memory was requested";
   for (std::size_t number = 0; number < function.output_count; ++number) {
     const engine_port& port = function.outputs[number];
     if ((port.flags & (ENGINE_PORT_OPTIONAL | ENGINE_PORT_REPEATED)) != 0) continue;
@@ -195,7 +196,7 @@ Result<std::unique_ptr<Model>> Model::load_in(Engine& engine, const ModelRequest
   Call call(std::move(options));
   engine_model* model = nullptr;
   Work work = engine.work_on(device.text(), WorkKind::preparing);
-  const FloatingPointMode keep;  // what a runtime opens for a model may be linked with -ffast-math
+  const FloatingPointMode keep;  // a runtime that the engine opens for a model may be linked with -ffast-math
   if (auto loaded = work.ended(
           call.finish(engine.model_table()->load(engine.instance(), &description, &model, call.get())));
       !loaded)
@@ -219,14 +220,14 @@ Model::~Model() { engine_.model_table()->unload(model_); }
 
 Result<Model::Arranged> Model::arrange(const engine_function& function,
                                        const std::vector<NamedTensor>& inputs) const {
-  // A name that the model does not know first: it is most often why another one seems to be missing.
+  // An unknown name first: it is the most frequent reason why another input seems to be missing.
   for (const NamedTensor& input : inputs)
     if (!takes(function, input, inputs.size()))
       return fail(diagnose("EH-P42")
                       .with("input", reported_text(input.name))
                       .with("known", names_of(function), "the model"));
   Arranged arranged;
-  arranged.tensors.reserve(function.input_count * inputs.size());  // they stay where they are
+  arranged.tensors.reserve(function.input_count * inputs.size());  // the tensors must not move
   for (std::size_t number = 0; number < function.input_count; ++number) {
     const engine_port& port = function.inputs[number];
     bool given = false;

@@ -1,4 +1,4 @@
-// A model in an engine: what it takes and gives, and running it with what is passed checked first.
+// A model in an engine: its inputs and outputs, and running it after the inputs are checked.
 #pragma once
 #include <enginehost/engine_plugin.h>
 
@@ -28,13 +28,13 @@ struct NamedTensor {
   const engine_tensor* tensor = nullptr;
 };
 
-// Destroyed before its engine. run() follows the plugin's threading: [any] when concurrent(), else one at a
-// time.
+// Must be destroyed before its engine. run() follows the plugin's threading: any thread when concurrent(),
+// otherwise one call at a time.
 class Model {
  public:
-  // EH-P47 no such file; EH-S18 the engine runs no models ("table"), or none of that format ("format",
-  // "offered"); EH-S09 no such device; EH-E01 what the plugin says, and what it leaves out of the
-  // model's description.
+  // EH-P47: no such file. EH-S18: the engine runs no models ("table") or none of that format ("format",
+  // "offered"). EH-S09: no such device. EH-E01: the plugin's report, or an incomplete description of the
+  // model.
   static Result<std::unique_ptr<Model>> load(Engine& engine, const ModelRequest& request,
                                              CallOptions call = {});
   Model(const Model&) = delete;
@@ -48,11 +48,12 @@ class Model {
   const std::string& device_name() const { return device_name_; }
   bool concurrent() const { return (info_->flags & ENGINE_MODEL_CONCURRENT) != 0; }
 
-  // Runs one function. Inputs by name; one that is not named may be given if the function has only one.
-  // EH-P42: no such input ("input", "known"); EH-P45: two for one; EH-P43: one is missing; EH-P44: type or
-  // shape does not fit, or no plugin could be given it ("input", "given", "wanted"); EH-E01, also for outputs
-  // that are missing, no tensors or not in host memory; EH-P10. Tensors are borrowed until it returns;
-  // outputs are the caller's, compact and in host memory.
+  // Runs one function. Inputs are matched by name; an unnamed input is accepted if the function has only one.
+  // Tensors are borrowed until the call returns. Outputs belong to the caller, compact and in host memory.
+  // Errors: EH-P42: no such input ("input", "known"). EH-P45: two for one input. EH-P43: one is missing.
+  // EH-P44: type or shape does not fit, or no plugin could accept it ("input", "given", "wanted"). EH-E01:
+  // the plugin's report, or outputs that are missing, no tensors or not in host memory. EH-P10: canceled or
+  // timed out.
   Result<std::vector<std::unique_ptr<Output>>> run(const std::vector<NamedTensor>& inputs,
                                                    CallOptions call = {}, std::size_t function_number = 0);
 
@@ -62,7 +63,7 @@ class Model {
                                                 CallOptions options);
   Result<std::vector<std::unique_ptr<Output>>> run_in(const engine_run& run, const engine_function& function,
                                                       CallOptions options);
-  // What a plugin is given; values point at the tensors.
+  // Inputs in the plugin's form; `values` point at the tensors.
   struct Arranged {
     std::vector<PassedTensor> tensors;
     std::vector<engine_value> values;

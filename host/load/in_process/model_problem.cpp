@@ -2,8 +2,8 @@
 
 #include <cstddef>
 
+#include "host/load/in_process/reported_text.hpp"
 #include "host/load/in_process/results.hpp"
-#include "host/load/in_process/told_text.hpp"
 
 namespace enginehost::load {
 namespace {
@@ -13,10 +13,10 @@ std::string problem_of_ports(const engine_port* ports, std::size_t count, const 
   for (std::size_t i = 0; i < count; ++i) {
     const engine_port& port = ports[i];
     if (port.name == nullptr) return "no name of the model's " + kind + " " + std::to_string(i);
-    // -1 is any rank.
+    // -1 means any rank.
     if (port.ndim < -1 || port.ndim > highest_rank)
-      return "no rank that can be of the model's " + kind + " " + reported_text(port.name) + ", but " +
-             std::to_string(port.ndim);
+      return "the rank " + std::to_string(port.ndim) + " for the model's " + kind + " " +
+             reported_text(port.name);
     if (port.ndim > 0 && port.shape == nullptr)
       return "no shape of the model's " + kind + " " + reported_text(port.name) + ", whose rank is " +
              std::to_string(port.ndim);

@@ -1,4 +1,5 @@
-// What a plugin says of its model, looked at once when it is loaded: everybody reads it without asking again.
+// Checks a plugin's description of its model once, when the model is loaded. All other code reads it
+// unchecked.
 #pragma once
 #include <enginehost/engine_plugin.h>
 
@@ -6,8 +7,8 @@
 
 namespace enginehost::load {
 
-// What is missing in the description, after "succeeded but gave": "no description of the model". Empty when
-// it can be read.
+// Returns what is missing in the description, as the end of "succeeded but gave": "no description of the
+// model". Empty when it can be read.
 std::string problem_of(const engine_model_info* info);
 
 }  // namespace enginehost::load

@@ -1,5 +1,5 @@
-// One library opened by the system's loader, in the way that engines are: by its absolute path, everything
-// resolved now, its symbols nobody else's.
+// One library opened with the system's loader as engines need it: by absolute path, all symbols resolved at
+// once, and its symbols visible to no other library.
 #pragma once
 #include <filesystem>
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace enginehost::load {
 
-// Unloaded on destruction, unless stay() was called. For one thread at a time.
+// Unloads the library on destruction, unless stay() was called. One thread at a time.
 class OpenLibrary {
  public:
   OpenLibrary();
@@ -17,16 +17,18 @@ class OpenLibrary {
   OpenLibrary& operator=(OpenLibrary&&) noexcept;
   ~OpenLibrary();
 
-  // Fails with what the loader's text or number tells ("file", "os_said", on Windows "error_number"). What is
-  // missing is told here and not by a dead process later. Constructors and DllMain run on this thread.
+  // Fails with the cause as far as the loader's text or number shows it ("file", "os_said", on Windows
+  // "error_number"). A missing symbol fails here instead of ending the process later. Constructors and
+  // DllMain run on this thread.
   static Result<OpenLibrary> open(const std::filesystem::path& file);
 
   bool is_open() const;
-  // Of this library, or of what it needs: ask file_of_address. nullptr when there is none.
+  // May lie in this library or in one that it needs: file_of_address() shows which. nullptr when there is
+  // none.
   void* symbol(const char* name) const;
   void unload();
-  // It remains until the process ends: a plugin whose unloading is not tested may have threads asleep in its
-  // code or have registered handlers.
+  // Keeps the library loaded until the process ends: a plugin whose unloading is not tested may have sleeping
+  // threads in its code or registered handlers.
   void stay();
 
  private:
@@ -34,12 +36,12 @@ class OpenLibrary {
   std::unique_ptr<State> state_;
 };
 
-// The file of the library that this address lies in; empty when the loader does not know it.
+// Returns the file of the library that contains this address; empty when the loader does not know it.
 std::string file_of_address(const void* address);
 
-// The folders of a plugin and of what is opened before it, searched by the loader while this lives, where it
-// can be told of such (AddDllDirectory); for later needs too, such as a library that is opened at its first
-// use. Any thread.
+// Adds the folders of a plugin and of its preloads to the loader's search while the object lives, where the
+// system supports it (AddDllDirectory). The folders also serve later needs, such as a library that is opened
+// at its first use. Any thread.
 class SearchFolders {
  public:
   SearchFolders() = default;
@@ -47,10 +49,10 @@ class SearchFolders {
   SearchFolders(SearchFolders&&) noexcept;
   SearchFolders& operator=(SearchFolders&&) noexcept;
   ~SearchFolders();
-  void stay();  // until the process ends
+  void stay();  // keeps them until the process ends
 
  private:
-  std::vector<void*> reported_;
+  std::vector<void*> cookies_;
 };
 
 }  // namespace enginehost::load

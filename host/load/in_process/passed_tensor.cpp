@@ -8,14 +8,14 @@
 
 #include "host/load/in_process/call.hpp"
 #include "host/load/in_process/model.hpp"
+#include "host/load/in_process/reported_text.hpp"
 #include "host/load/in_process/results.hpp"
-#include "host/load/in_process/told_text.hpp"
 
 namespace enginehost::load {
 namespace {
 
 constexpr std::size_t most_bytes = std::numeric_limits<std::size_t>::max() / 2;
-constexpr std::uint8_t string_bits = 128;  // those of an engine_string, by engine_plugin.h
+constexpr std::uint8_t string_bits = 128;  // size of an engine_string in engine_plugin.h
 
 Diagnosis unsuitable(std::string_view input, std::string given, const char* wanted) {
   return std::move(diagnose("EH-P44")
@@ -24,7 +24,7 @@ Diagnosis unsuitable(std::string_view input, std::string given, const char* want
                        .with("wanted", wanted, "the plugin interface"));
 }
 
-// What can be wrong with rank, shape and type; until they are right, nothing else can be looked at.
+// Checks rank, shape and type first: no other member can be read before they are right.
 Result<std::uint64_t> bytes_of(std::string_view input, const engine_tensor& tensor) {
   if (tensor.ndim < 0 || tensor.ndim > highest_rank)
     return fail(unsuitable(input, "one whose ndim is " + std::to_string(tensor.ndim),
@@ -48,7 +48,7 @@ bool in_host_memory(engine_device device) {
   return device.type == ENGINE_CPU || device.type == ENGINE_CUDA_HOST || device.type == ENGINE_ROCM_HOST;
 }
 
-// What `data` holds there is a handle and no address.
+// True for devices where `data` holds a handle instead of an address.
 bool is_handle(engine_device device) {
   return device.type == ENGINE_VULKAN || device.type == ENGINE_METAL || device.type == ENGINE_OTHER_DEVICE;
 }

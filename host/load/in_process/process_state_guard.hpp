@@ -1,4 +1,4 @@
-// What a plugin's constructors and its create() must leave as they found it.
+// Guards the process state that a plugin's constructors and its create() must leave unchanged.
 #pragma once
 #include <memory>
 #include <vector>
@@ -8,12 +8,12 @@
 
 namespace enginehost::load {
 
-// The program's input and output streams: looking at them takes a dozen system calls.
+// The program's standard streams: saving them takes a dozen system calls.
 enum class Streams { kept, not_looked_at };
 
-// Kept over such a call, made and gone on the thread that makes it: how this thread computes, which signals
-// it blocks, and where descriptors 0 to 2 lead. A copy of the process that the call made and that comes back
-// from it ends here: it would go on as a second program.
+// Saves and restores state around such a call: the floating-point mode of this thread, its blocked signals,
+// and the files of descriptors 0 to 2. Create and destroy it on the calling thread. If the call forked and
+// the child returns, the child exits here, because it would continue as a second program.
 class ProcessStateGuard {
  public:
   explicit ProcessStateGuard(Streams streams);
@@ -21,12 +21,12 @@ class ProcessStateGuard {
   ProcessStateGuard& operator=(const ProcessStateGuard&) = delete;
   ~ProcessStateGuard();
 
-  // Once, when the call has come back. Puts back what was changed, and tells it: EH-R08 or EH-R09, with
-  // "before" and "after". The texts are the same in every process of the same build.
+  // Call once, after the plugin's call has returned. Restores what was changed and reports it: EH-R08 or
+  // EH-R09 with "before" and "after". The texts are the same in every process of the same build.
   std::vector<Diagnosis> restore();
 
  private:
-  struct OfSystem;  // what only some systems have
+  struct OfSystem;  // state that only some systems have
   void restore_system(std::vector<Diagnosis>& reported);
   std::unique_ptr<OfSystem> of_system_;
   FloatingPointMode floating_point_;

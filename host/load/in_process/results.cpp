@@ -20,7 +20,7 @@ bool tensor_bytes(const engine_tensor& tensor, std::uint64_t& bytes) {
   const std::uint64_t element = static_cast<std::uint64_t>(tensor.dtype.bits) * tensor.dtype.lanes;
   if (std::any_of(tensor.shape, tensor.shape + tensor.ndim, [](std::int64_t size) { return size < 0; }))
     return false;
-  // Where one extent is 0, the product of the others does not matter.
+  // If one extent is 0, the product of the others does not matter.
   const bool empty = std::find(tensor.shape, tensor.shape + tensor.ndim, 0) != tensor.shape + tensor.ndim;
   std::uint64_t bits = empty ? 0 : element;
   for (std::int32_t i = 0; i < tensor.ndim && !empty; ++i)
@@ -64,7 +64,7 @@ std::string problem_of(engine_owned_tensor* given) {
     return "a tensor whose shape is NULL and whose ndim is " + std::to_string(tensor.ndim);
   for (std::int32_t i = 0; i < tensor.ndim; ++i)
     if (tensor.shape[i] < 0) return "a tensor with an extent of " + std::to_string(tensor.shape[i]);
-  if (!is_compact(tensor)) return "a tensor with gaps between its elements, or in another order than by rows";
+  if (!is_compact(tensor)) return "a tensor with gaps between its elements, or not in row-major order";
   std::uint64_t bytes = 0;
   if (is_host_memory(tensor.device) && tensor.data == nullptr && tensor_bytes(tensor, bytes) && bytes > 0)
     return "a tensor whose data is NULL";

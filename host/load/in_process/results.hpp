@@ -1,4 +1,4 @@
-// Takes what a run produces: memory of ours when the plugin can fill it, or a tensor of its own.
+// Receives the outputs of a run: in host memory when the plugin can fill it, or as the plugin's own tensors.
 #pragma once
 #include <enginehost/engine_plugin.h>
 
@@ -10,14 +10,13 @@
 
 namespace enginehost::load {
 
-// More dimensions than this no tensor has: far above what engines have, so that a wild number is not
-// followed.
+// Upper limit for a tensor's rank, far above what engines have. A wild number from a plugin is refused.
 inline constexpr std::int32_t highest_rank = 64;
 
-// engine_plugin.h: who allocates host memory aligns it to 64.
+// engine_plugin.h: host memory is aligned to 64 bytes by its allocator.
 inline constexpr std::size_t host_alignment = 64;
 
-// A tensor that a plugin made, to be held until it is released.
+// Releases a tensor that a plugin made.
 struct ReleaseOwned {
   void operator()(engine_owned_tensor* tensor) const {
     if (tensor->release != nullptr) tensor->release(tensor);
@@ -25,12 +24,12 @@ struct ReleaseOwned {
 };
 using OwnedTensor = std::unique_ptr<engine_owned_tensor, ReleaseOwned>;
 
-// What is wrong with it, after "gave": "no tensor", "a tensor whose ndim is -5". Empty when it can be read
-// row by row and handed on; one without a release() is given one that does nothing, since whoever holds it
-// calls it.
+// Returns what is wrong with the tensor, as the end of "gave": "no tensor", "a tensor whose ndim is -5".
+// Empty when it can be read row by row and passed on. A tensor without release() gets one that does nothing,
+// because its owner always calls it.
 std::string problem_of(engine_owned_tensor* given);
 
-// One output. The tensor is valid as long as the object lives; a tensor the plugin gave must be gone before
+// One output. The tensor is valid as long as the object lives. A tensor of the plugin must be released before
 // its engine is destroyed. Movable; one thread at a time.
 class Output {
  public:
@@ -39,7 +38,8 @@ class Output {
 
   const engine_tensor& tensor() const { return tensor_; }
   bool placed() const { return memory_ != nullptr; }  // in memory of the host
-  // The tensor the plugin gave, now the caller's (who calls its release()); nullptr if it was placed.
+  // Passes the plugin's tensor to the caller, who calls its release(). nullptr if the output was placed in
+  // host memory.
   engine_owned_tensor* take();
 
  private:
@@ -53,19 +53,19 @@ class Output {
   OwnedTensor given_;
 };
 
-// Pass get() to a run, then take the outputs. For one run at a time.
+// Pass get() to a run, then take the outputs. One object for one run at a time.
 class Results {
  public:
-  // offer = false: never places, so that the plugin gives.
+  // offer = false: offers no host memory, so that the plugin gives its own tensors.
   explicit Results(bool offer = true);
   Results(const Results&) = delete;
   Results& operator=(const Results&) = delete;
 
   engine_results* get() { return &results_; }
-  // In the order they came. After a run that failed: what was handed over until then.
+  // Outputs in the order they came. After a failed run: those that came before the failure.
   std::vector<std::unique_ptr<Output>> take() { return std::move(outputs_); }
   const std::vector<std::unique_ptr<Output>>& outputs() const { return outputs_; }
-  // Of the first that was given and is no tensor, which is not among the outputs; empty when all are.
+  // Describes the first output that is no tensor; it is not among the outputs. Empty when all are tensors.
   const std::string& problem() const { return problem_; }
 
  private:
@@ -77,15 +77,14 @@ class Results {
   std::vector<std::unique_ptr<Output>> outputs_;
 };
 
-// Bytes a tensor takes, or nothing when its shape or type overflows or is not a tensor's.
+// Computes the bytes that a tensor takes. False when its shape or type is invalid or the size overflows.
 bool tensor_bytes(const engine_tensor& tensor, std::uint64_t& bytes);
 
-// What the processor reads by its address.
+// True for memory that the processor can read by its address.
 bool is_host_memory(engine_device device);
 
-// Row-major without gaps. Strides may be left out; those that are given must be what they would be. Those of
-// an axis of length 1 say nothing, and those of a tensor without elements neither. ndim and shape must be a
-// tensor's.
+// True for row-major data without gaps. Strides may be missing; if present they must equal the default.
+// Strides of an axis of length 1 and of a tensor without elements are ignored. ndim and shape must be valid.
 bool is_compact(const engine_tensor& tensor);
 
 }  // namespace enginehost::load

@@ -15,15 +15,15 @@ void ask_loader(const ProbeRequest& request, Diagnosis& diagnosis) {
     diagnosis.with("loader_search_left_out", why, "LD_AUDIT");
   };
   const std::filesystem::path audit = request.helper.parent_path() / "enginehost-audit.so";
-  if (!request.launcher.empty()) return left_out("the helper is started by another program");
+  if (!request.launcher.empty()) return left_out("the probe is started by another program");
   if (std::error_code error; !std::filesystem::exists(audit, error))
-    return left_out(path_text(audit) + " is not there");
-  // The variable holds a list: its separators cannot be written.
+    return left_out(path_text(audit) + " does not exist");
+  // The variable holds a list, so a path must not contain its separators.
   if (path_text(audit).find_first_of(": ") != std::string::npos)
-    return left_out("the folder of the helper cannot be written in LD_AUDIT");
+    return left_out("LD_AUDIT cannot hold the path of the probe's folder");
   const std::string nonce = random_hex(16);
   const auto outcome = run_helper(request, random_hex(16), audit, nonce);
-  if (!outcome || outcome->canceled) return left_out("the second run did not come about");
+  if (!outcome || outcome->canceled) return left_out("the second run could not be made");
   add_loader_search(read_loader_searches(outcome->channel, nonce), diagnosis);
 }
 
@@ -45,8 +45,8 @@ std::optional<std::int64_t> count_oom_kills() {
 
 Ending ending_of(int signal) {
   switch (signal) {
-    // The three that end a whole service, a terminal's programs or a job: somebody sent them, no fault raises
-    // them.
+    // The three signals that end a whole service, a terminal's programs or a job. Someone sent them; no fault
+    // raises them.
     case SIGKILL:
     case SIGTERM:
     case SIGINT:

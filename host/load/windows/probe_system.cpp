@@ -2,11 +2,11 @@
 
 namespace enginehost::load {
 
-// The walk over the files' imports, which open_library.cpp makes, has told which search failed; the loader's
-// own account ("loader snaps") is for a debugger and a registry key only.
+// open_library.cpp has already found the failed search by walking the files' imports. The loader's own log
+// ("loader snaps") needs a debugger and a registry key.
 void ask_loader(const ProbeRequest&, Diagnosis&) {}
 
-// Windows refuses memory instead (EH-W11).
+// Windows refuses memory instead of killing a process (EH-W11).
 std::optional<std::int64_t> count_oom_kills() { return std::nullopt; }
 
 Ending ending_of(int) { return Ending::crash; }

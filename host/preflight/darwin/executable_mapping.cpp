@@ -1,4 +1,4 @@
-// Whether code may run from a folder (EH-L22).
+// Checks whether code may run from a folder (EH-L22).
 #include <sys/mount.h>
 
 #include "base/paths.hpp"
@@ -6,7 +6,7 @@
 
 namespace enginehost::preflight {
 
-// What is not signed cannot be mapped to run on Apple silicon, which the closure tells (EH-X04).
+// Unsigned code cannot be mapped executable on Apple silicon; the closure reports that (EH-X04).
 Result<void> check_executable_mapping(const std::filesystem::path& file) {
   struct statfs status {};
   if (::statfs(file.c_str(), &status) != 0 || (status.f_flags & MNT_NOEXEC) == 0) return {};

@@ -6,7 +6,7 @@
 
 namespace enginehost::preflight {
 
-// macOS takes RLIMIT_AS and keeps nobody to it.
+// macOS accepts RLIMIT_AS and does not enforce it.
 std::optional<std::uint64_t> address_space_limit() { return std::nullopt; }
 std::optional<std::uint64_t> data_limit() { return std::nullopt; }
 bool lacks_memory_for(const std::filesystem::path&, std::uint64_t) { return false; }

@@ -1,5 +1,5 @@
-// Whether code may run from a folder (EH-L22, EH-L23, EH-L24): the loader gives one text for all three and no
-// errno.
+// Checks whether code may run from a folder (EH-L22, EH-L23, EH-L24): the loader gives one text for all three
+// and no errno.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -17,7 +17,7 @@
 namespace enginehost::preflight {
 namespace {
 
-// The mount that holds the file: the longest mount point of /proc/self/mountinfo that is above it (field 5).
+// Returns the mount that holds the file: the longest mount point above it in /proc/self/mountinfo (field 5).
 std::string mount_point_of(const std::filesystem::path& file) {
   std::ifstream mounts("/proc/self/mountinfo");
   std::string line, longest;
@@ -41,7 +41,7 @@ Result<void> check_executable_mapping(const std::filesystem::path& file) {
       diagnosis.with("mount_point", mount, "/proc/self/mountinfo");
     return fail(std::move(diagnosis.with("flag", "noexec", "statvfs")));
   }
-  // Why it cannot be read, or is no file at all, is told by who reads it.
+  // An unreadable or missing file is reported by the code that reads it.
   const auto opened = open_to_read(file);
   struct stat kind {};
   if (!opened || ::fstat(opened->get(), &kind) != 0 || !S_ISREG(kind.st_mode)) return {};

@@ -16,7 +16,8 @@
 namespace enginehost::preflight {
 namespace {
 
-// Bytes this process has mapped (the first number of /proc/self/statm, in pages): what RLIMIT_AS counts.
+// Returns the bytes that this process has mapped (the first number of /proc/self/statm, in pages), which
+// RLIMIT_AS counts.
 std::uint64_t mapped_now() {
   std::ifstream file("/proc/self/statm");
   std::uint64_t pages = 0;
@@ -32,8 +33,9 @@ std::optional<std::uint64_t> limit_of(Resource resource) {
   return limit.rlim_cur;
 }
 
-// What a library's segments want beside the bytes of its file is memory that the loader asks for when it maps
-// them. Absurd amounts are tried: 0 when the system gives them, or when nobody asks for such.
+// Tests by mapping whether the system refuses the memory that a library's segments need beyond the bytes of
+// its file. Only amounts of 1 GiB and more are tested. 0 when the system grants them, or when no library
+// needs that much.
 std::uint64_t refused_memory(const linker::Closure& closure) {
   constexpr std::uint64_t worth_a_try = std::uint64_t{1} << 30;
   for (const linker::Object& object : closure.objects) {
@@ -56,7 +58,7 @@ std::optional<std::uint64_t> data_limit() { return limit_of(RLIMIT_DATA); }
 bool lacks_memory_for(const std::filesystem::path& file, std::uint64_t bytes) {
   const auto opened = open_to_read(file);
   if (!opened || bytes == 0) return false;
-  // First its segments as they are in the file, then what of them is written to.
+  // First map the segments as they are in the file, then request the part that is written to.
   const auto refused = [&](int protection, int flags, int descriptor) {
     void* const tried = ::mmap(nullptr, bytes, protection, MAP_PRIVATE | flags, descriptor, 0);
     if (tried == MAP_FAILED) return errno == ENOMEM;
@@ -72,14 +74,14 @@ void judge_memory(const Spec& spec, const linker::Closure& closure, Report& repo
   const linker::Object* largest = nullptr;
   for (const linker::Object& object : closure.objects) {
     if (object.info == nullptr || object.found_by == "already loaded") continue;
-    const std::uint64_t most = ~std::uint64_t{0} - needed;  // a file may say anything
+    const std::uint64_t most = ~std::uint64_t{0} - needed;  // the size in a file is untrusted
     needed += std::min(most, object.info->memory_size);
     if (object.info->memory_size <= largest_size) continue;
     largest_size = object.info->memory_size;
     largest = &object;
   }
   if (largest == nullptr) return;
-  const auto reported = [&](std::string_view what, std::uint64_t limit, std::string_view source) {
+  const auto with_sizes = [&](std::string_view what, std::uint64_t limit, std::string_view source) {
     return Diagnosis(diagnose("EH-L23")
                          .with("file", path_text(spec.plugin))
                          .with("needed", std::to_string(needed), "PT_LOAD of the closure")
@@ -91,12 +93,12 @@ void judge_memory(const Spec& spec, const linker::Closure& closure, Report& repo
     const std::uint64_t used = mapped_now();
     if (needed + used > *limit) {
       report.diagnoses.push_back(std::move(
-          reported("limit", *limit, "RLIMIT_AS").with("used", std::to_string(used), "/proc/self/statm")));
+          with_sizes("limit", *limit, "RLIMIT_AS").with("used", std::to_string(used), "/proc/self/statm")));
       return;
     }
   }
   if (const std::uint64_t zero_filled = refused_memory(closure); zero_filled != 0) {
-    Diagnosis refused = reported("zero_filled", zero_filled, "a trial mapping");
+    Diagnosis refused = with_sizes("zero_filled", zero_filled, "a trial mapping");
     if (const auto limit = data_limit()) refused.with("data_limit", std::to_string(*limit), "RLIMIT_DATA");
     report.diagnoses.push_back(std::move(refused.with("os_said", std::strerror(ENOMEM), "mmap")));
     return;
@@ -104,7 +106,7 @@ void judge_memory(const Spec& spec, const linker::Closure& closure, Report& repo
   if (spec.platform == nullptr || !spec.platform->memory.is_known()) return;
   const platform::Memory& memory = spec.platform->memory.value();
   if (memory.total != 0 && needed > memory.total)
-    report.warnings.push_back(reported("memory", memory.total, spec.platform->memory.source()));
+    report.warnings.push_back(with_sizes("memory", memory.total, spec.platform->memory.source()));
 }
 
 }  // namespace enginehost::preflight

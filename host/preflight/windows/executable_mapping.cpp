@@ -2,7 +2,7 @@
 
 namespace enginehost::preflight {
 
-// No volume of Windows forbids execution. What a policy refuses (EH-W10) it tells the loader only.
+// No Windows volume forbids execution. Refusals by a policy (EH-W10) are visible only through the loader.
 Result<void> check_executable_mapping(const std::filesystem::path&) { return {}; }
 
 }  // namespace enginehost::preflight

@@ -11,7 +11,7 @@ std::optional<std::uint64_t> address_space_limit() { return std::nullopt; }
 std::optional<std::uint64_t> data_limit() { return std::nullopt; }
 bool lacks_memory_for(const std::filesystem::path&, std::uint64_t) { return false; }
 
-// Only the written part of a DLL counts against what can be committed, so that the sum is a warning.
+// Only the writable part of a DLL counts against the commit limit, so the total is a warning.
 void judge_memory(const Spec& spec, const linker::Closure& closure, Report& report) {
   std::uint64_t needed = 0, largest_size = 0;
   const linker::Object* largest = nullptr;

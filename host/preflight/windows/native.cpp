@@ -32,7 +32,7 @@ std::vector<std::string> own_files(const Spec& spec) {
   return files;
 }
 
-// Which files of the closure import from the module.
+// Returns the files of the closure that import from the module.
 std::vector<std::string> askers(const linker::Closure& closure, const std::string& module) {
   std::vector<std::string> files;
   for (const linker::Object& object : closure.objects)
@@ -43,7 +43,7 @@ std::vector<std::string> askers(const linker::Closure& closure, const std::strin
   return files;
 }
 
-// A module that is there already serves every later import of its name, wherever it came from.
+// A module that is loaded already serves every later import of its name, wherever it came from.
 void warn_of_loaded(const Spec& spec, const linker::Closure& closure, std::vector<Diagnosis>& warnings) {
   for (const linker::LoadedLibrary& module : spec.machine.loaded)
     for (const std::filesystem::path& folder : folders_of(spec)) {

@@ -21,7 +21,7 @@
 namespace engineplugin {
 namespace {
 
-// Flush-to-zero, rounding and masks. The low six bits only remember which exceptions there were.
+// Flush-to-zero, rounding and masks. The low six bits only record which exceptions occurred.
 unsigned sse_mode_now() {
 #ifdef __x86_64__
   return __builtin_ia32_stmxcsr() & ~0x3Fu;
@@ -30,7 +30,7 @@ unsigned sse_mode_now() {
 #endif
 }
 
-// Of the unit that computes long double; its control word.
+// The control word of the x87 unit, which computes long double.
 unsigned x87_mode_now() {
   unsigned short word = 0;
 #ifdef __x86_64__
@@ -45,7 +45,7 @@ std::string changed(const char* what, unsigned from, unsigned to) {
   return what + std::string(text);
 }
 
-// Only those that are there before a plugin is loaded are compared: what it opens itself is its own.
+// Only descriptors that exist before a plugin is loaded are compared; others belong to the plugin.
 std::map<int, std::string> open_descriptors() {
   std::vector<int> numbers;
   std::error_code error;
@@ -54,7 +54,7 @@ std::map<int, std::string> open_descriptors() {
   std::map<int, std::string> descriptors;
   for (const int number : numbers) {
     struct stat file {};
-    if (fstat(number, &file) != 0) continue;  // that of the folder itself
+    if (fstat(number, &file) != 0) continue;  // the descriptor of this listing
     descriptors[number] =
         std::to_string(file.st_dev) + " " + std::to_string(file.st_ino) + " " + std::to_string(file.st_rdev);
   }

@@ -17,21 +17,21 @@
 namespace engineplugin {
 namespace {
 
-// Of the process that makes the checks.
+// The process that runs the checks.
 pid_t checking_process = 0;
 SharedProgress* shared_progress = nullptr;
 
-// The group of the checks, for handlers of signals.
+// The process group of the checks, for signal handlers.
 volatile pid_t group_of_checks = 0;
 
-// Whoever ends this process by hand means the checks too, which are in a group of their own.
+// A signal that ends this process must also end the checks, which are in a group of their own.
 void end_with_checks(int number) {
   kill(-group_of_checks, SIGKILL);
   signal(number, SIG_DFL);
   raise(number);
 }
 
-// `aside` stays open: a file of this program's that a plugin has no business with, as any host has some.
+// `aside` stays open as a file of this program that a plugin must not touch; any host has some.
 [[noreturn]] void run_checks(const Checks& checks, SharedProgress& progress, int aside) {
   if (dup2(aside, STDOUT_FILENO) < 0) _exit(3);
   setpgid(0, 0);
@@ -41,10 +41,11 @@ void end_with_checks(int number) {
   checking_process = getpid();
   shared_progress = &progress;
   checks(progress);
-  std::exit(0);  // not _exit: what the plugin left for the end of the process is part of the check
+  std::exit(0);  // not _exit: the plugin's exit handlers are part of the check
 }
 
-// Ends what the plugin started, too. The child is waited for last: until then its number is nobody else's.
+// Also ends processes that the plugin started. The child is waited for last: until then its number cannot be
+// reused.
 int end_group(pid_t child) {
   kill(-child, SIGKILL);
   int status = 0;
@@ -52,7 +53,7 @@ int end_group(pid_t child) {
   return status;
 }
 
-// Waits for the child. Returns how it ended, "" for an exit with 0.
+// Waits for the child. Returns how it ended, "" for exit status 0.
 std::string wait_for(pid_t child, SharedProgress& progress, int seconds) {
   int seen = -1;
   int ticks = 0;
@@ -89,7 +90,7 @@ std::string wait_for(pid_t child, SharedProgress& progress, int seconds) {
 void end_copy() {
   if (checking_process == 0 || getpid() == checking_process) return;
   shared_progress->copies++;
-  _exit(1);  // nothing of this process is its own: no destructor, no exit handler, no buffer
+  _exit(1);  // without destructors, exit handlers and buffers: they belong to the original process
 }
 
 Supervised supervise(int, char**, const Checks& checks, int seconds, std::string& error) {

@@ -17,7 +17,7 @@ std::string utf8(const wchar_t* wide) {
 
 }  // namespace
 
-// As UTF-16, since the code page that main() would get cannot write every path.
+// wmain for UTF-16 arguments, because the code page that main() would get cannot represent every path.
 int wmain(int count, wchar_t** wide) {
   std::vector<std::string> texts;
   for (int i = 0; i < count; i++) texts.push_back(utf8(wide[i]));

@@ -1,5 +1,5 @@
-// What a DLL on disk says of itself, as elf_exports.hpp has it of an ELF file. Every offset is checked
-// against the file; nothing here trusts the file.
+// Reads a DLL without running it, as elf_exports.hpp does for an ELF file. Every offset is checked against
+// the file; nothing here trusts the file.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +18,7 @@ class PeFile {
   static constexpr const char *format = "pe", *kind = "a 64-bit DLL",
                               *how_to_export = "mark it alone as exported";
 
-  // On failure nullopt, and `error` says which structure is wrong.
+  // On failure nullopt, and `error` names the damaged structure.
   static std::optional<PeFile> read(const std::filesystem::path& path, std::string& error);
 
   // Exported names, in the file's order.

@@ -2,7 +2,7 @@
 
 #include "../paths.hpp"
 #include "system.hpp"
-// After <windows.h>, which it needs.
+// Must follow <windows.h>, which it needs.
 #include <tlhelp32.h>
 
 #include <cfenv>
@@ -13,7 +13,7 @@
 
 namespace engineplugin {
 
-// Signal handlers are each C runtime's own here; the handler of exceptions is the process's.
+// Signal handlers belong to each C runtime here; the handler of exceptions belongs to the process.
 ProcessState ProcessState::now() {
   ProcessState state;
   const LPTOP_LEVEL_EXCEPTION_FILTER filter = SetUnhandledExceptionFilter(nullptr);

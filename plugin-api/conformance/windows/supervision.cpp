@@ -9,7 +9,7 @@
 namespace engineplugin {
 namespace {
 
-// The child finds the memory that it shares with its parent by a handle in this variable.
+// The child finds the memory shared with its parent by the handle in this variable.
 constexpr const wchar_t* variable = L"ENGINE_PLUGIN_CHECK_PROGRESS";
 
 SharedProgress* map(HANDLE memory) {
@@ -17,7 +17,7 @@ SharedProgress* map(HANDLE memory) {
       MapViewOfFile(memory, FILE_MAP_READ | FILE_MAP_WRITE, 0, 0, sizeof(SharedProgress)));
 }
 
-// A file that goes with the last of its handles, which the child inherits.
+// A file that is deleted with the last of its handles, which the child inherits.
 HANDLE make_aside(SECURITY_ATTRIBUTES& inherited) {
   wchar_t folder[MAX_PATH], name[MAX_PATH];
   if (GetTempPathW(MAX_PATH, folder) == 0 || GetTempFileNameW(folder, L"out", 0, name) == 0)
@@ -70,7 +70,7 @@ Supervised supervise(int, char**, const Checks& checks, int seconds, std::string
   if (GetEnvironmentVariableW(variable, text, 32) != 0) {
     SharedProgress* progress = map(reinterpret_cast<HANDLE>(std::wcstoull(text, nullptr, 10)));
     if (progress == nullptr) std::_Exit(3);
-    // What the plugin starts is not to take itself for this.
+    // Programs that the plugin starts must not take themselves for this child.
     SetEnvironmentVariableW(variable, nullptr);
     run_checks(checks, *progress);
   }
@@ -110,6 +110,6 @@ Supervised supervise(int, char**, const Checks& checks, int seconds, std::string
   return {std::move(end), progress.check, progress.failures, static_cast<long>(bytes.QuadPart)};
 }
 
-void end_copy() {}  // no process can be doubled here
+void end_copy() {}  // Windows cannot fork a process
 
 }  // namespace engineplugin

@@ -1,4 +1,4 @@
-// <windows.h> without what it need not bring.
+// <windows.h> without its rarely used parts.
 #pragma once
 #ifndef WIN32_LEAN_AND_MEAN
 #define WIN32_LEAN_AND_MEAN

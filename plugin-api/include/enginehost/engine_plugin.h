@@ -9,17 +9,17 @@
  *
  * Ground rules.  Strings are NUL-terminated UTF-8, paths too.  A pointer is NULL only where it says so, an array where
  * its count is 0.  Enums and flags are plain integers: ignore unknown bits, treat an unknown code as "other"; fields
- * called `reserved` are written 0 and not read.  Nothing throws or longjmps across.  Who creates an object destroys
- * it; nobody frees the other side's memory.  Arguments, `call` too, are borrowed until the function returns; who wants
- * to keep one copies it.  On failure `*out` is NULL and there is nothing to clean up.  A function leaves its thread as
- * it found it: current CUDA device, floating-point mode, signal mask, locale.  Host callbacks never call into the
+ * called `reserved` are written 0 and not read.  Nothing throws or longjmps across.  The side that creates an object
+ * destroys it; neither side frees the other's memory.  Arguments, `call` too, are borrowed until the function returns;
+ * copy what must be kept.  On failure `*out` is NULL and there is nothing to clean up.  A function leaves its thread
+ * unchanged: current CUDA device, floating-point mode, signal mask, locale.  Host callbacks never call into the
  * plugin, so it may hold its locks around them; none is called once destroy() has returned.
  *
  * Growth rules.  A table found by query() never changes once published: a change gets a new id ("/2").  A struct with
  * a `size` field (set by its allocator) may gain fields at its end, where all-zero means "as before", under
  * #if ENGINE_ABI_MINOR >= n; read and write those under ENGINE_HAS().  A `size` larger than one's own is a newer
- * neighbour and no error.  Any other struct is frozen: it may live in arrays; what must be said of its elements later
- * becomes a second array in the struct that holds the first.  No struct has padding, so no new field can land in an
+ * version and no error.  Any other struct is frozen, because it may live in arrays; later additions to its elements
+ * become a second array in the struct that holds the first.  No struct has padding, so no new field can land in an
  * old struct's tail. */
 #ifndef ENGINE_PLUGIN_H
 #define ENGINE_PLUGIN_H
@@ -58,7 +58,7 @@ typedef struct engine_model engine_model;       /* plugin-private */
  * ENGINE_OK comes with at least one fail(). */
 typedef int32_t engine_status;
 enum {
-  ENGINE_OK = 0,          /* what was reported meanwhile was overcome: of create() a warning, else not told */
+  ENGINE_OK = 0,          /* earlier reports were recovered from: the host warns after create(), else ignores them */
   ENGINE_INVALID = 1,     /* the request is wrong or refused; repeating it cannot help */
   ENGINE_UNSUPPORTED = 2, /* fine request, wrong engine build: try the next candidate */
   ENGINE_UNAVAILABLE = 3, /* this machine lacks a driver, library or device: try the next candidate */
@@ -66,17 +66,17 @@ enum {
   ENGINE_CANCELLED = 5,   /* because is_cancelled() said so; the object is as before */
   ENGINE_CORRUPT = 6,     /* model or engine files are damaged: fetch them again */
   ENGINE_INTERNAL = 7,    /* plugin bug; the object involved may now only be destroyed */
-  ENGINE_LOST = 8         /* device, context or worker is gone: destroy the engine, begin anew (CUDA: a new process) */
+  ENGINE_LOST = 8         /* device, context or worker is gone: destroy the engine, make another (CUDA: new process) */
 };
 
-/* One operation as the host sees it.  The only way to report an error - and host-owned, so that the report outlives
- * the plugin that made it: the host copies every string it is given. */
+/* One operation as the host sees it, and the only way to report an error.  It belongs to the host, so that the report
+ * outlives the plugin that made it: the host copies every string it is given. */
 typedef struct engine_call engine_call;
 struct engine_call {
   uint32_t size, timeout_ms; /* left when the call began, 0: no limit; for layers below that want a number */
   void *host_data;
-  /* Nonzero once the caller gave up or the time is over; poll every 100 ms.  What can only be stopped from outside is
-   * stopped by a thread of the plugin that polls.  [any] [fast] */
+  /* Nonzero once the caller canceled or the time is over; poll every 100 ms.  Work that cannot poll needs a thread of
+   * the plugin that polls and stops it.  [any] [fast] */
   int32_t (*is_cancelled)(const engine_call *call) ENGINE_NOEXCEPT;
   /* total 0 = unknown; stage is one word: "compile".  [any] [fast] */
   void (*progress)(engine_call *call, uint64_t done, uint64_t total, const char *stage) ENGINE_NOEXCEPT;
@@ -95,9 +95,9 @@ struct engine_call {
 typedef struct engine_entry { const char *key, *value; } engine_entry;
 
 /* Tensors: DLPack 1.0 byte for byte (memcpy to and from its structs), but declared here: the dlpack.h of engines and
- * distributions differ behind one include guard, and since 1.2 DLPack wants strides.  They are row-major and compact
- * (strides is NULL), take (elements * bits * lanes + 7) / 8 bytes, and begin at a multiple of the element's size; who
- * allocates host memory aligns it to 64.  ndim 0 is a scalar; without elements data may be NULL.  Nothing is pending
+ * distributions differ behind one include guard, and since 1.2 DLPack requires strides.  They are row-major and compact
+ * (strides is NULL), take (elements * bits * lanes + 7) / 8 bytes, and begin at a multiple of the element's size; the
+ * allocator of host memory aligns it to 64.  ndim 0 is a scalar; without elements data may be NULL.  Nothing is pending
  * on a tensor that is passed on.  CUDA memory is the primary context's.  Sizes are >= 0; a product may overflow. */
 enum { /* DLPack's device types; one not named here keeps DLPack's number */
        ENGINE_CPU = 1, ENGINE_CUDA = 2, ENGINE_CUDA_HOST = 3, ENGINE_VULKAN = 7, ENGINE_METAL = 8,
@@ -121,7 +121,7 @@ typedef struct engine_owned_tensor engine_owned_tensor;
 struct engine_owned_tensor {
   uint32_t major, minor; /* ENGINE_DLPACK_MAJOR, ENGINE_DLPACK_MINOR */
   void *owner;
-  /* Called once by whoever holds it, before destroy() of the engine; its model may go first.  [any] */
+  /* Called once by the holder, before destroy() of the engine; its model may be unloaded first.  [any] */
   void (*release)(engine_owned_tensor *self) ENGINE_NOEXCEPT;
   uint64_t flags; /* ENGINE_TENSOR_*, DLPack's */
   engine_tensor tensor;
@@ -130,16 +130,16 @@ struct engine_owned_tensor {
 #define ENGINE_DLPACK_MINOR 0u
 #define ENGINE_TENSOR_READ_ONLY 1u
 
-/* Takes what a run produces, from one thread at a time, before the run returns.  Each value goes one of the two ways,
- * under its output's number; a repeated output has several, in order.  `name` is what only the run knows, a
+/* Takes the outputs of a run, from one thread at a time, before the run returns.  Each value goes one of the two ways,
+ * under its output's number; a repeated output has several, in order.  `name` is a name that only the run knows, a
  * dictionary's key or "0.boxes", else NULL. */
 typedef struct engine_results engine_results;
 struct engine_results {
   uint32_t size, reserved;
   void *host_data;
-  /* Type, shape and device are known (`like`; its data is not read): returns memory of the host's to fill, apart from
-   * every input, or NULL: use give().  Host memory is the usual offer; another device's only if the host holds some.
-   * `like` is read at once; what is returned stays until the run returns, and is the host's.  No strings.  [fast] */
+  /* For a known type, shape and device (`like`; its data is not read): returns host-owned memory to fill, separate from
+   * every input, or NULL: use give().  Usually it is host memory; another device's only if the host holds some.
+   * `like` is read at once; the returned tensor stays valid until the run returns.  No strings.  [fast] */
   const engine_tensor *(*place)(engine_results *results, uint32_t output, const char *name, const engine_tensor *like)
       ENGINE_NOEXCEPT;
   /* Hands over a tensor; it is the host's from here on, even if the run fails later.  [fast] */
@@ -153,7 +153,7 @@ struct engine_host { /* valid from create() until destroy() returns */
   const char *name, *version; /* for logs; never branch on them */
   const char *root;           /* the installed build, absolute: the engine's own libraries lie below */
   void *host_data;
-  int32_t log_level, reserved; /* what is below log_level need not be formatted */
+  int32_t log_level, reserved; /* messages below log_level need not be formatted */
   /* `level` is one of ENGINE_LOG_*, `topic` one word.  A plugin never writes to stdout or stderr.  [any] */
   void (*log)(const engine_host *host, int32_t level, const char *topic, const char *message) ENGINE_NOEXCEPT;
   /* Optional host interfaces, NULL if absent; results live as long as the host.  [any] [fast] */
@@ -161,13 +161,13 @@ struct engine_host { /* valid from create() until destroy() returns */
 };
 enum { ENGINE_LOG_DEBUG = 10, ENGINE_LOG_INFO = 20, ENGINE_LOG_WARNING = 30, ENGINE_LOG_ERROR = 40 };
 
-/* The one exported symbol.  Data, not a function: the host judges it before any plugin code is called, and the fields
- * above `engine` hold no pointers, so they can be read from the file itself - if a compiler put them there: in C++
- * say constexpr, since one dynamic initializer leaves the file with nothing but zeros. */
+/* The one exported symbol.  Data, not a function: the host checks it before any plugin code is called, and the fields
+ * above `engine` hold no pointers, so they can be read from the file itself.  In C++ declare it constexpr, because one
+ * dynamic initializer leaves only zeros in the file. */
 typedef struct engine_plugin {
   uint8_t magic[8];                /* ENGINE_PLUGIN_MAGIC and its NUL */
   uint32_t size;                   /* sizeof(engine_plugin) */
-  uint16_t abi_major, abi_minor;   /* ENGINE_ABI_MAJOR, ENGINE_ABI_MINOR: the newest thing it may use */
+  uint16_t abi_major, abi_minor;   /* ENGINE_ABI_MAJOR, ENGINE_ABI_MINOR: the newest it may use */
   uint16_t host_minor, reserved;   /* the oldest host it runs on; usually 0 */
   uint32_t flags;                  /* ENGINE_PLUGIN_* */
   const char *engine;              /* the manifest's "engine": "onnxruntime" */
@@ -176,12 +176,12 @@ typedef struct engine_plugin {
   /* There is no global init: two hosts in one process make two engines.  Having no device is no error.  [any] */
   engine_status (*create)(const engine_host *host, const engine_entry *options, size_t option_count,
                           engine_instance **out, engine_call *call) ENGINE_NOEXCEPT;
-  /* Its models and tensors are gone already.  Threads that stay asleep forbid UNLOADABLE.  [obj] */
+  /* Its models and tensors are released already.  Threads that stay asleep forbid UNLOADABLE.  [obj] */
   void (*destroy)(engine_instance *engine) ENGINE_NOEXCEPT;
-  /* What was really loaded: "version" = "1.22.0" always, "cuda" = "12.8"; until destroy().  [any] [fast] */
+  /* The runtime that was really loaded: "version" = "1.22.0" always, "cuda" = "12.8"; until destroy().  [any] [fast] */
   const engine_entry *(*facts)(engine_instance *engine, size_t *count) ENGINE_NOEXCEPT;
-  /* Static function tables by id; NULL = not offered, which is the answer to every id not known, to "" and to NULL.
-   * Same answer every time.  Ids this header does not define begin with a domain: "org.example.thing/1".
+  /* Static function tables by id; NULL = not offered, which is returned for every unknown id, for "" and for NULL.
+   * Always the same result.  Ids this header does not define begin with a domain: "org.example.thing/1".
    * [any] [fast] */
   const void *(*query)(engine_instance *engine, const char *id) ENGINE_NOEXCEPT;
 } engine_plugin;
@@ -193,15 +193,15 @@ extern ENGINE_EXPORT const engine_plugin engine_plugin_v1;
 /* ---- "engine.device/1", required ---- */
 #define ENGINE_DEVICE_V1 "engine.device/1"
 typedef struct engine_device_info {
-  uint32_t size, flags;                     /* the caller sets `size`, and it stays */
+  uint32_t size, flags;                     /* `size` is set by the caller and not changed */
   engine_device device;                     /* how tensors name it */
-  const char *kind;                         /* how people name it: "cuda"; the strings live until destroy() */
+  const char *kind;                         /* its name for people: "cuda"; the strings live until destroy() */
   const char *name, *architecture, *driver; /* "" is unknown; architecture: "9.0", "gfx1100" */
   uint8_t uuid[16];                         /* the same in every process; zeros if there is none */
   uint64_t memory_total, memory_free;       /* 0: unknown */
 } engine_device_info;
 typedef struct engine_device_v1 {
-  uint32_t (*count)(engine_instance *engine) ENGINE_NOEXCEPT; /* settled by create()  [any] [fast] */
+  uint32_t (*count)(engine_instance *engine) ENGINE_NOEXCEPT; /* fixed by create()  [any] [fast] */
   /* Fills what `out->size` has room for; a number not below count() is ENGINE_INVALID.  [any] */
   engine_status (*info)(engine_instance *engine, uint32_t number, engine_device_info *out,
                         engine_call *call) ENGINE_NOEXCEPT;
@@ -211,7 +211,7 @@ typedef struct engine_device_v1 {
 #define ENGINE_SELFTEST_V1 "engine.selftest/1"
 enum { ENGINE_SELFTEST_LIBRARIES = 0, /* libraries and symbols resolve */
        ENGINE_SELFTEST_DEVICE = 1,    /* the device opens and allocates */
-       ENGINE_SELFTEST_GRAPH = 2      /* a built-in graph gives its stored answer */ };
+       ENGINE_SELFTEST_GRAPH = 2      /* a built-in graph gives its stored result */ };
 typedef struct engine_selftest_v1 {
   /* `level` is one of ENGINE_SELFTEST_*; a higher one includes the lower.  At most 10 s; polls `call`.  The host runs
    * it in a child process before it first trusts a build on a driver.  [obj: the engine] */
@@ -229,7 +229,7 @@ typedef struct engine_tensor_v1 {
                         engine_call *call) ENGINE_NOEXCEPT;
 } engine_tensor_v1;
 
-/* ---- "engine.op/1": single operations by name, for self-tests, timing and small sums ---- */
+/* ---- "engine.op/1": single operations by name, for self-tests, timing and small computations ---- */
 #define ENGINE_OP_V1 "engine.op/1"
 typedef struct engine_op_v1 {
   /* Names, inputs, outputs and attributes ("2,2") are those of ONNX opset 13; always "Add", "Mul", "MatMul", "Relu"
@@ -246,9 +246,9 @@ typedef struct engine_op_v1 {
 typedef struct engine_model_desc {
   uint32_t size, flags;
   const char *format; /* "onnx": the tail of a "format." capability */
-  const char *path;   /* a file or folder, what it names lies beside it; or NULL, and then: */
+  const char *path;   /* a file or folder, with the files it names beside it; or NULL, and then: */
   const void *data; uint64_t data_size; /* gone after load() */
-  engine_device device; /* this one or an error, never another instead */
+  engine_device device; /* this one or an error, never another one */
   const engine_entry *options; size_t option_count;
 } engine_model_desc;
 typedef struct engine_port {
@@ -262,14 +262,14 @@ typedef struct engine_port {
 #define ENGINE_PORT_OPTIONAL 1u /* may be left out */
 #define ENGINE_PORT_REPEATED 2u /* a list or dictionary: any number of values */
 typedef struct engine_function {
-  const char *name; /* a signature, a method; the first is the one to run when none is named */
+  const char *name; /* a signature, a method; the first is the default */
   const engine_port *inputs, *outputs;
   size_t input_count, output_count;
 } engine_function;
 typedef struct engine_model_info { /* the model's, until unload() */
   uint32_t size, flags; /* ENGINE_MODEL_* */
   const engine_function *functions; size_t function_count;
-  const engine_entry *metadata; size_t metadata_count; /* what the file says of itself: labels, producer */
+  const engine_entry *metadata; size_t metadata_count; /* from the file: labels, producer */
 } engine_model_info;
 #define ENGINE_MODEL_CONCURRENT 1u /* run() is [any] */
 typedef struct engine_value {
@@ -280,7 +280,7 @@ typedef struct engine_value {
 typedef struct engine_run {
   uint32_t size, function; /* its number */
   const engine_value *inputs; size_t input_count; /* in the order of the function's inputs */
-  engine_device output_device; /* a wish, type 0: none; else results come in host memory */
+  engine_device output_device; /* a preference, type 0: none; else results are in host memory */
   const engine_entry *options; size_t option_count;
 } engine_run;
 typedef struct engine_model_v1 {
@@ -288,7 +288,7 @@ typedef struct engine_model_v1 {
                         engine_call *call) ENGINE_NOEXCEPT;              /* [obj: the engine] */
   void (*unload)(engine_model *model) ENGINE_NOEXCEPT;                   /* [obj] */
   const engine_model_info *(*info)(engine_model *model) ENGINE_NOEXCEPT; /* [any] [fast] */
-  /* A required input that is missing, and one that does not fit its port, is ENGINE_INVALID: not every host looks
+  /* A required input that is missing, and one that does not fit its port, is ENGINE_INVALID: not every host checks
    * first.  All device work is finished on return.  [obj] */
   engine_status (*run)(engine_model *model, const engine_run *what, engine_results *results,
                        engine_call *call) ENGINE_NOEXCEPT;

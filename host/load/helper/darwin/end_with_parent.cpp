@@ -11,7 +11,7 @@ namespace enginehost::helper {
 
 namespace {
 
-// macOS has no signal for a parent's death: one thread waits for it.
+// macOS has no signal for a parent's death, so one thread waits for it.
 void* wait_for_parent(void*) {
   struct kevent change {};
   change.ident = static_cast<std::uintptr_t>(::getppid());
@@ -20,7 +20,7 @@ void* wait_for_parent(void*) {
   change.fflags = NOTE_EXIT;
   struct kevent end {};
   const int queue = ::kqueue();
-  // The parent may be gone already: then process 1 is the parent, and there is nothing to wait for.
+  // If the parent is gone already, process 1 is the parent and there is nothing to wait for.
   if (queue >= 0 && change.ident > 1 && ::kevent(queue, &change, 1, &end, 1, nullptr) != 1) return nullptr;
   ::kill(::getpid(), SIGKILL);
   return nullptr;

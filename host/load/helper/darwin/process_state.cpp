@@ -9,7 +9,7 @@
 
 namespace enginehost::helper {
 
-// The umask can only be read by changing it, which the process would show to others: it stays unknown.
+// The umask stays unknown: reading it means changing it, which other threads could see.
 ProcessState look_at_process() {
   ProcessState state;
   for (int number = 1; number < NSIG; ++number) {
@@ -24,7 +24,7 @@ ProcessState look_at_process() {
   if (::getcwd(folder, sizeof folder) != nullptr) state.folder = folder;
   const int listed = ::proc_pidinfo(::getpid(), PROC_PIDLISTFDS, 0, nullptr, 0);
   if (listed > 0) {
-    // The size is an upper bound; the list itself is not.
+    // The reported size is an upper bound; the list itself is exact.
     std::vector<proc_fdinfo> open(static_cast<std::size_t>(listed) / sizeof(proc_fdinfo) + 16);
     const int filled = ::proc_pidinfo(::getpid(), PROC_PIDLISTFDS, 0, open.data(),
                                       static_cast<int>(open.size() * sizeof(proc_fdinfo)));

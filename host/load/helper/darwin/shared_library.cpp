@@ -8,7 +8,7 @@
 
 namespace enginehost::helper {
 
-// macOS has had no driver of NVIDIA's since 10.13: they are not found, and the answer says so.
+// macOS has had no NVIDIA driver since 10.13: the libraries are not found, and the answer reports that.
 const char* const cuda_driver_library = "libcuda.dylib";
 const char* const nvml_library = "libnvidia-ml.dylib";
 
@@ -19,7 +19,7 @@ SharedLibrary::SharedLibrary(const std::string& name_or_path) {
   error_ = text != nullptr ? text : "dlopen gave no reason";
 }
 
-// dyld gives one handle for one image: the image whose name gives this handle is it.
+// dyld gives one handle for each image: the image whose name opens with this handle is the library.
 std::string SharedLibrary::path() const {
   if (handle_ == nullptr) return {};
   for (std::uint32_t i = ::_dyld_image_count(); i-- > 0;) {

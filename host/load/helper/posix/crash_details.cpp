@@ -13,8 +13,8 @@
 namespace enginehost::helper {
 namespace {
 
-// Through a pipe, where process_vm_readv is not allowed (a sandbox) or not there (an emulator): write(2) says
-// EFAULT.
+// Reads through a pipe when process_vm_readv is not allowed (a sandbox) or missing (an emulator): write(2)
+// returns EFAULT for an unmapped address.
 bool read_through_pipe(std::uintptr_t address, unsigned char (&bytes)[4]) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return false;
@@ -83,8 +83,8 @@ int count_threads() {
 
 bool is_first_thread() { return ::gettid() == ::getpid(); }
 
-// The kernel keeps the program's name at its top, and lets
-// it grow down to the limit. pthread_getattr_np would read and parse /proc/self/maps for the same.
+// The kernel keeps the program's name at the top of the stack and lets it grow down to the limit.
+// pthread_getattr_np would read and parse /proc/self/maps for the same.
 void find_stack(std::uintptr_t& low, std::uintptr_t& high) {
   constexpr std::uintptr_t page = 4096;
   const auto name = static_cast<std::uintptr_t>(::getauxval(AT_EXECFN));
@@ -93,7 +93,8 @@ void find_stack(std::uintptr_t& low, std::uintptr_t& high) {
   high = (name + page) & ~(page - 1);
   rlimit limit{};
   if (::getrlimit(RLIMIT_STACK, &limit) != 0) return;
-  // Without a limit the stack ends where the next mapping begins; a fault near the pointer still tells.
+  // Without a limit the stack ends where the next mapping begins; a fault near the stack pointer still shows
+  // an overflow.
   low = limit.rlim_cur < high ? high - static_cast<std::uintptr_t>(limit.rlim_cur) : page;
 }
 

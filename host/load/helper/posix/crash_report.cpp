@@ -16,7 +16,7 @@
 namespace enginehost::helper {
 namespace {
 
-// All of this is set once before a stranger's code runs, and only read by the handler.
+// Set once before a build's code runs, and only read by the handler.
 int channel = -1;
 const char* proof = "";
 std::uintptr_t stack_low = 0, stack_high = 0;
@@ -35,8 +35,8 @@ const char* file_name(const char* path) {
   return slash != nullptr ? slash + 1 : path;
 }
 
-// abort() and waits end inside the C library; whose code called it is found by looking for return addresses
-// on the stack. Unwinding would need libgcc_s, which an engine may bring in another version.
+// abort() and waits end inside the C library. Return addresses on the stack show whose code called it.
+// Unwinding would need libgcc_s, of which an engine may bring another version.
 const char* caller_on_stack(std::uintptr_t pointer) {
   if (pointer < stack_low || pointer >= stack_high) return "";
   constexpr std::size_t most_words = 16384;
@@ -46,9 +46,9 @@ const char* caller_on_stack(std::uintptr_t pointer) {
   return "";
 }
 
-// What a plugin threw across its C functions: the unwinder ends in frames of this program, whose runtime
-// terminates (dlopen_barrier.cpp keeps constructors from getting this far). Allocates, which is why it is
-// done only when there is an exception.
+// Reads an exception that a plugin threw across its C functions: the unwinder ends in frames of this program,
+// whose runtime terminates (dlopen_barrier.cpp keeps constructors from getting this far). It allocates, so it
+// runs only when there is an exception.
 void read_exception(const char*& type, const char*& what) {
   const std::type_info* thrown = abi::__cxa_current_exception_type();
   if (thrown == nullptr) return;
@@ -65,7 +65,7 @@ void read_exception(const char*& type, const char*& what) {
   }
 }
 
-// A path as JSON text; anything unusual is replaced, since allocation is out of question here.
+// Writes a path as JSON text. Unusual characters are replaced, because allocation is not allowed here.
 void quote(const char* text, char* out, std::size_t room) {
   std::size_t i = 0;
   for (; text[i] != '\0' && i + 1 < room; ++i)
@@ -73,9 +73,9 @@ void quote(const char* text, char* out, std::size_t room) {
   out[i] = '\0';
 }
 
-// Kernels enter a handler with the stack aligned as a function expects it. QEMU's user mode does not (7.2:
-// 8 bytes off on x86-64), and the first aligned store of a vector register would be a second fault, told
-// instead of the first.
+// Kernels enter a handler with the stack aligned as a function expects it. QEMU's user mode does not (7.2: 8
+// bytes off on x86-64). The first aligned store of a vector register would then be a second fault, which
+// would be reported instead of the first.
 #if defined(__x86_64__) || defined(__i386__)
 __attribute__((force_align_arg_pointer))
 #endif
@@ -86,7 +86,7 @@ void on_signal(int number, siginfo_t* info, void* raw_context) {
   const char* object = object_at(at);
   if (number == SIGABRT || is_systems_own(file_name(object))) {
     const char* caller = caller_on_stack(stack);
-    // A fault inside the loader itself stays the loader's: it was reading a damaged file.
+    // A fault inside the loader itself is attributed to the loader: it was reading a damaged file.
     if (*caller != '\0' && (number == SIGABRT || !is_loader(file_name(object)))) object = caller;
   }
   constexpr std::uintptr_t near = 64 * 1024;
@@ -108,7 +108,7 @@ void on_signal(int number, siginfo_t* info, void* raw_context) {
       proof, number, static_cast<unsigned long long>(address), library, instruction,
       overflow ? "true" : "false", count_threads(), is_first_thread() ? "true" : "false", thrown, message);
   if (length > 0 && ::write(channel, line, static_cast<std::size_t>(length)) < 0) {
-    // nobody listens any more
+    // nobody reads the channel any more
   }
   ::signal(number, SIG_DFL);
   ::raise(number);

@@ -1,11 +1,10 @@
-// Every dlopen of the helper goes through here (the linker's --wrap=dlopen): a frame that no unwinder can
-// pass.
+// The probe calls dlopen only through this frame (the linker's --wrap=dlopen), which no unwinder can pass.
 //
-// An exception that a constructor throws and nobody catches must end in the C++ runtime that threw it, which
-// prints its type and message. Without the barrier the unwinder would walk on into frames of this program,
-// whose own, statically linked runtime cannot read it: it aborts without a word. Code without unwind
-// information ends the walk
-// (_Unwind_RaiseException returns _URC_END_OF_STACK), so the thrower's __cxa_throw calls its std::terminate.
+// An uncaught exception of a constructor must end in the C++ runtime that threw it, which prints its type and
+// message. Without the barrier the unwinder would go on into frames of this program. Its own, statically
+// linked runtime cannot read the exception and aborts without a message. Code without unwind information ends
+// the walk: _Unwind_RaiseException returns _URC_END_OF_STACK, so the thrower's __cxa_throw calls its own
+// std::terminate.
 #if defined(__x86_64__)
 __asm__(
     ".text\n"

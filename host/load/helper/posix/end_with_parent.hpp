@@ -1,4 +1,4 @@
-// The one thing that prepare_process() asks of each POSIX system for itself. Only for posix/this_process.cpp.
+// The part of prepare_process() that differs between POSIX systems. Only for posix/this_process.cpp.
 #pragma once
 
 namespace enginehost::helper {

@@ -18,8 +18,8 @@
 namespace enginehost::helper {
 namespace {
 
-// No streams and no std::filesystem here: their tables and locales cost a small process more than all it
-// asks.
+// Without streams and std::filesystem: their tables and locales would be most of the cost of this small
+// process.
 std::string status_of_process() {
   const FileDescriptor file(::open("/proc/self/status", O_RDONLY | O_CLOEXEC));
   char text[4096];
@@ -34,7 +34,7 @@ std::string_view value_in(std::string_view status, std::string_view label) {
   return trim(status.substr(0, status.find('\n')));
 }
 
-// A set of signals as the kernel writes it: bit number - 1, in hexadecimal.
+// Parses a signal set as the kernel writes it: signal N is bit N - 1, in hexadecimal.
 std::optional<std::uint64_t> signal_set(std::string_view text) {
   if (text.empty() || text.size() > 16) return std::nullopt;
   std::uint64_t set = 0;
@@ -53,13 +53,14 @@ const void* handler_of(int number) {
                                              : reinterpret_cast<const void*>(action.sa_handler);
 }
 
-// Only what the kernel lists as caught is asked for one by one.
+// Queries only the signals that the kernel lists as caught.
 void look_at_handlers(std::string_view status, ProcessState& state) {
   const auto caught = signal_set(value_in(status, "\nSigCgt:"));
   const auto ignored = signal_set(value_in(status, "\nSigIgn:"));
   const bool known = caught && ignored;
   for (int number = 1; number < static_cast<int>(state.handlers.size()); ++number) {
-    if (number >= 32 && number < SIGRTMIN) continue;  // the C library's own, set up with the first thread
+    if (number >= 32 && number < SIGRTMIN)
+      continue;  // used by the C library itself, set up with the first thread
     const std::uint64_t bit = std::uint64_t{1} << (number - 1);
     const void*& handler = state.handlers[static_cast<std::size_t>(number)];
     if (!known || (*caught & bit) != 0)
@@ -79,7 +80,7 @@ std::size_t open_descriptors() {
   std::size_t count = 0;
   while (const dirent* entry = ::readdir(entries)) count += entry->d_name[0] != '.' ? 1 : 0;
   ::closedir(entries);
-  return count - 1;  // its own
+  return count - 1;  // without the descriptor of this listing
 }
 
 }  // namespace
@@ -91,7 +92,7 @@ ProcessState look_at_process() {
   if (const char* locale = std::setlocale(LC_ALL, nullptr)) state.locale = locale;
   char folder[PATH_MAX];
   if (::getcwd(folder, sizeof folder) != nullptr) state.folder = folder;
-  state.umask = value_in(status, "\nUmask:");  // umask(2) can only be read by changing it
+  state.umask = value_in(status, "\nUmask:");  // umask(2) would have to change it to read it
   state.descriptors = open_descriptors();
   state.threads = static_cast<std::size_t>(parse_integer(value_in(status, "\nThreads:")).value_or(0));
   return state;

@@ -30,10 +30,11 @@ void end_within(unsigned seconds, int, const char*) {
 
 int take_private_channel() {
   constexpr int given = 3, out_of_reach = 200;
-  // Started by hand, 3 may be any file of the caller's: only a pipe or socket is a parent that listens.
+  // If the probe was started by hand, 3 may be any file of the caller's: only a pipe or socket is a parent's
+  // channel.
   if (::lseek(given, 0, SEEK_CUR) >= 0 || errno != ESPIPE) return -1;
   int taken = -1;
-  // As high as the limit of open files lets it (EINVAL above that).
+  // As high as the limit of open files allows (EINVAL above it).
   for (int from = out_of_reach; taken < 0 && from > given; from /= 2)
     taken = ::fcntl(given, F_DUPFD_CLOEXEC, from);
   if (taken >= 0) ::close(given);

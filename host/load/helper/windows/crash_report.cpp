@@ -17,19 +17,18 @@
 namespace enginehost::helper {
 namespace {
 
-// All of this is set once before a stranger's code runs, and only read afterwards.
+// Set once before a build's code runs, and only read afterwards.
 HANDLE channel = nullptr;
 const char* proof = "";
 DWORD first_thread = 0;
 
-// Exceptions that C++ throws are made of: what the compilers' runtimes raise (MinGW's unwind-seh.c,
-// Microsoft's ehdata.h).
+// Codes that the compilers' runtimes raise for C++ exceptions (MinGW's unwind-seh.c, Microsoft's ehdata.h).
 constexpr DWORD thrown_by_gcc = 0x20474343, thrown_by_msvc = 0xE06D7363;
 constexpr DWORD stack_overflow = 0xC00000FD;
-// What a process that gives up by __fastfail, which today's abort() is, ends with.
+// Exit code of a process that ends by __fastfail, which today's abort() uses.
 constexpr DWORD gave_up = 0xC0000409;
 
-// The module's path in UTF-8; empty when the address lies in none.
+// Writes the module's path in UTF-8; empty when the address lies in none.
 void module_at(std::uintptr_t address, char* out, int room) {
   out[0] = '\0';
   HMODULE module = nullptr;
@@ -52,8 +51,8 @@ bool is_systems_own(const char* path) {
   return *name == '\0';
 }
 
-// Whose code called into the system: the first return address on this thread's stack that lies in another
-// module.
+// Finds the code that called into the system: the first return address on this thread's stack that lies in
+// another module.
 void caller_on_stack(std::uintptr_t pointer, char* out, int room) {
   ULONG_PTR low = 0, high = 0;
   ::GetCurrentThreadStackLimits(&low, &high);
@@ -68,7 +67,7 @@ void caller_on_stack(std::uintptr_t pointer, char* out, int room) {
   out[0] = '\0';
 }
 
-// As JSON text; what is unusual is replaced, since allocation is out of question here.
+// Writes JSON text. Unusual characters are replaced, because allocation is not allowed here.
 void quote(const char* text, char* out, std::size_t room) {
   std::size_t at = 0;
   for (; *text != '\0' && at + 3 < room; ++text) {
@@ -117,11 +116,11 @@ void report(const Crash& crash) {
   if (length > 0) ::WriteFile(channel, line, static_cast<DWORD>(length), &done, nullptr);
 }
 
-// Remembered until the runtime that threw it gives up.
+// Kept until the runtime that threw it terminates.
 char last_thrown[256] = "";
 
-// What GCC's runtime raises carries a pointer to the last member of what it threw, at whose begin is the type
-// (libsupc++, unwind-cxx.h: __cxa_exception).
+// An exception of GCC's runtime carries a pointer to the last member of the thrown object's header; the
+// header begins with the type (libsupc++, unwind-cxx.h: __cxa_exception).
 void remember_type(const EXCEPTION_RECORD& record) {
   constexpr std::size_t before_unwind_header = 80;
   constexpr char own_class[] = "GNUCC++";  // with its terminating zero: thrown, not rethrown from a copy
@@ -144,7 +143,7 @@ LONG CALLBACK on_exception(EXCEPTION_POINTERS* pointers) {
   const CONTEXT& context = *pointers->ContextRecord;
   const bool may_continue = (record.ExceptionFlags & EXCEPTION_NONCONTINUABLE) == 0;
   if (record.ExceptionCode == thrown_by_gcc && may_continue) {
-    // Continued, the runtime that threw it says what it was and gives up.
+    // When continued, the runtime that threw it prints the exception and terminates.
     remember_type(record);
     return EXCEPTION_CONTINUE_EXECUTION;
   }
@@ -163,7 +162,7 @@ LONG CALLBACK on_exception(EXCEPTION_POINTERS* pointers) {
   return EXCEPTION_EXECUTE_HANDLER;
 }
 
-// abort() of the C runtime that this program shares with others of MinGW.
+// Handles abort() of the C runtime that this program shares with other MinGW code.
 void on_abort(int) {
   const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
   report({SIGABRT, reinterpret_cast<std::uintptr_t>(&std::abort), 0, here, false, last_thrown});
@@ -176,7 +175,7 @@ void report_crashes(int descriptor, const char* nonce) {
   channel = reinterpret_cast<HANDLE>(::_get_osfhandle(descriptor));
   proof = nonce;
   first_thread = ::GetCurrentThreadId();
-  // So much stack is left to the handler when the rest of it is used up.
+  // Reserves this much stack for the handler when the rest is used up.
   ULONG room = 64 * 1024;
   ::SetThreadStackGuarantee(&room);
   ::SetUnhandledExceptionFilter(&on_exception);

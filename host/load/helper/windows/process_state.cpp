@@ -17,7 +17,7 @@ std::string text_of(Call call) {
   return length < 1024 ? windows::utf8(std::wstring_view(text, length)) : std::string("a long path");
 }
 
-// The module that it lies in. Only a new one tells the old.
+// Returns the module that the filter lies in. The old filter can only be read by setting a new one.
 std::string exception_filter() {
   const LPTOP_LEVEL_EXCEPTION_FILTER filter = ::SetUnhandledExceptionFilter(nullptr);
   ::SetUnhandledExceptionFilter(filter);
@@ -26,8 +26,8 @@ std::string exception_filter() {
 
 }  // namespace
 
-// Threads and handles are not counted: the loader itself and the system's pools make and end some of their
-// own. Signal handlers are each C runtime's own here.
+// Threads and handles are not counted, because the loader and the system's thread pools create and end some
+// of their own. Signal handlers belong to each C runtime here.
 ProcessState look_at_process() {
   ProcessState state;
   if (const char* locale = std::setlocale(LC_ALL, nullptr)) state.locale = locale;

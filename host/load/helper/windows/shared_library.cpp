@@ -8,14 +8,14 @@
 
 namespace enginehost::helper {
 
-// The driver's package puts both into System32.
+// The driver's package installs both into System32.
 const char* const cuda_driver_library = "nvcuda.dll";
 const char* const nvml_library = "nvml.dll";
 
 namespace {
 
 HMODULE load(const std::string& name_or_path) {
-  // A name is a part of the system or it is nothing: neither PATH nor the program's folder has a say.
+  // A bare name means a library of the system: neither PATH nor the program's folder is searched.
   const bool is_path = name_or_path.find_first_of("\\/") != std::string::npos;
   const DWORD flags = is_path ? LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR | LOAD_LIBRARY_SEARCH_DEFAULT_DIRS
                               : LOAD_LIBRARY_SEARCH_SYSTEM32;
@@ -27,7 +27,7 @@ HMODULE load(const std::string& name_or_path) {
 SharedLibrary::SharedLibrary(const std::string& name_or_path) {
   HMODULE module = load(name_or_path);
   const DWORD error = module == nullptr ? ::GetLastError() : 0;
-  // Where drivers before the DCH packages have it (NVIDIA, NVML API Reference Guide: "on Windows").
+  // Location in drivers before the DCH packages (NVIDIA, NVML API Reference Guide: "on Windows").
   if (const auto programs = environment_variable("ProgramFiles");
       module == nullptr && name_or_path == nvml_library && programs)
     module = load(*programs + "\\NVIDIA Corporation\\NVSMI\\nvml.dll");

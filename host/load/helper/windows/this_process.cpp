@@ -27,22 +27,22 @@ DWORD WINAPI end_in_time(void*) {
 
 }  // namespace
 
-// The parent's job object ends it with its parent, and the parent asked for no core either.
+// The parent's job object ends this process with its parent, and the parent has turned off core files.
 void prepare_process() {
   ::SetErrorMode(SEM_FAILCRITICALERRORS | SEM_NOGPFAULTERRORBOX | SEM_NOOPENFILEERRORBOX);
-  // A request and an answer are bytes: no end of line is to be changed.
+  // Request and answer are bytes: ends of lines must not be converted.
   ::_setmode(0, _O_BINARY);
   ::_setmode(1, _O_BINARY);
 }
 
-// ExitProcess would run the DllMain of all that was loaded.
+// ExitProcess would run the DllMain of every loaded library.
 void leave_at_once(int status) {
   ::TerminateProcess(::GetCurrentProcess(), static_cast<UINT>(status));
   for (;;) ::Sleep(INFINITE);
 }
 
-// ExitProcess ends all other threads before it runs what DLLs do at their end: what hangs there is left to
-// the parent's deadline.
+// ExitProcess ends all other threads before DLLs run their exit code, so a hang there is left to the parent's
+// deadline.
 void end_within(unsigned seconds, int descriptor, const char* nonce) {
   watch.milliseconds = seconds * 1000;
   watch.channel = reinterpret_cast<HANDLE>(::_get_osfhandle(descriptor));

@@ -8,8 +8,8 @@
 
 namespace enginehost::load {
 
-// dyld tells how many images there are, not how many there have been: one that comes where another went shows
-// by where it lies.
+// dyld counts the images that are loaded, not all that ever were. The addresses therefore count too: they
+// show an image that replaced another.
 std::uint64_t loaded_so_far() {
   std::uint64_t digest = 0xcbf29ce484222325u;
   for (std::uint32_t i = 0; i < ::_dyld_image_count(); ++i) {

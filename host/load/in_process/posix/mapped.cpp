@@ -10,14 +10,14 @@
 namespace enginehost::load {
 namespace {
 
-// The program itself has an empty name, and what the kernel brings one that is no path.
+// The program itself has an empty name; the object that the kernel adds has a name that is no path.
 bool is_library(const dl_phdr_info* object) {
   return object->dlpi_name != nullptr &&
          (object->dlpi_name[0] == '/' || std::strchr(object->dlpi_name, '/') != nullptr);
 }
 
-// A relative name, as a relative folder of LD_LIBRARY_PATH gives it, is below a folder that need no longer be
-// the current one: `room` then holds the path.
+// Returns the object's path. A relative name comes from a relative folder of LD_LIBRARY_PATH, and the current
+// folder may have changed since. `room` then holds the path.
 std::string_view path_of_object(const dl_phdr_info& object, std::string& room) {
   if (object.dlpi_name[0] == '/') return object.dlpi_name;
   room = linker::file_mapped_at(linker::first_address(object));
@@ -41,7 +41,7 @@ struct Since {
 int collect_new(dl_phdr_info* object, std::size_t size, void* into) {
   auto& since = *static_cast<Since*>(into);
   const MappedPaths::Numbers& then = since.before.numbers();
-  // What comes is put behind what is there.
+  // glibc appends new objects to its list.
   if (since.number++ < then.objects && object->dlpi_subs == then.unloaded) return 0;
   std::string room;
   if (!is_library(object) || since.before.has(path_of_object(*object, room))) return 0;
@@ -55,7 +55,7 @@ std::uint64_t loaded_so_far() {
   ::dl_iterate_phdr(
       [](dl_phdr_info* object, std::size_t, void* into) {
         *static_cast<std::uint64_t*>(into) = object->dlpi_adds;
-        return 1;  // the first tells it
+        return 1;  // the first object already has the counts
       },
       &count);
   return count;
@@ -76,7 +76,8 @@ std::vector<Library> mapped_libraries() {
 }
 
 MappedPaths MappedPaths::now() {
-  // Most lie in a folder of the system. In one piece: what is given back is touched and of no more use.
+  // Most paths lie in a system folder and are shorter than this. One allocation, because reallocating would
+  // touch more pages.
   constexpr std::size_t usual_path = 40;
   MappedPaths paths;
   ::dl_iterate_phdr(

@@ -17,13 +17,14 @@ namespace dll = boost::dll;
 
 struct OpenLibrary::State {
   dll::shared_library library;
-  State* next = nullptr;  // of those that stay
+  State* next = nullptr;  // the list of libraries that stay
 };
 
 namespace {
 
-// The dl_error text is in what(), after boost's own words: "boost::dll::shared_library::load() failed
-// (dlerror system message: /x.so: file too short): Bad file descriptor …".
+// Extracts the dlerror text from what(), where it follows boost's own words:
+// "boost::dll::shared_library::load() failed (dlerror system message: /x.so: file too short): Bad file
+// descriptor …".
 std::string loader_said(const std::string& what) {
   constexpr std::string_view begin = "dlerror system message: ";
   const std::size_t at = what.find(begin);
@@ -50,8 +51,8 @@ OpenLibrary& OpenLibrary::operator=(OpenLibrary&&) noexcept = default;
 OpenLibrary::~OpenLibrary() = default;
 
 Result<OpenLibrary> OpenLibrary::open(const std::filesystem::path& file) {
-  // The throwing form, since the error_code form loses dlerror's text. now: what is missing is told here and
-  // not by a dead process later; local: engines must not see each other's symbols.
+  // The throwing form, because the error_code form loses dlerror's text. RTLD_NOW: a missing symbol fails
+  // here instead of ending the process later. RTLD_LOCAL: engines must not see each other's symbols.
   try {
     OpenLibrary opened;
     opened.state_ = std::make_unique<State>();
@@ -72,8 +73,8 @@ void* OpenLibrary::symbol(const char* name) const {
 
 void OpenLibrary::unload() { state_.reset(); }
 
-// Boost's object unloads in its destructor: it is left behind, at the price of its size, in a list that no
-// one frees, where a leak checker finds it.
+// Boost's object unloads in its destructor. It is kept in a list that is never freed, where a leak checker
+// can find it.
 void OpenLibrary::stay() {
   static std::atomic<State*> staying{nullptr};
   State* const state = state_.release();
@@ -89,7 +90,7 @@ std::string file_of_address(const void* address) {
   return where.dli_fname;
 }
 
-// The loaders here are told before the process begins, or never.
+// These loaders read their search folders once, when the process starts.
 SearchFolders::SearchFolders(const std::filesystem::path&, const std::vector<std::filesystem::path>&) {}
 SearchFolders::SearchFolders(SearchFolders&&) noexcept = default;
 SearchFolders& SearchFolders::operator=(SearchFolders&&) noexcept = default;

@@ -24,13 +24,13 @@ bool leads_to(const struct stat& was, int descriptor) {
          was.st_rdev == now.st_rdev;
 }
 
-// "SIGINT, SIGTERM and 3 more", of those that one set has and the other has not.
+// Describes the difference of two sets: "SIGINT, SIGTERM and 3 more".
 std::string signals_between(const sigset_t& before, const sigset_t& after) {
   constexpr std::size_t most_named = 4;
   std::string text;
   std::size_t count = 0;
   for (int number = 1; number < NSIG; ++number) {
-    // A macro on macOS: it takes no "::".
+    // sigismember is a macro on macOS and takes no "::".
     if (sigismember(&before, number) == sigismember(&after, number)) continue;
     if (++count <= most_named) text += (text.empty() ? "" : ", ") + signal_name(number);
   }
@@ -43,13 +43,13 @@ struct ProcessStateGuard::OfSystem {
   pid_t process = ::getpid();
   sigset_t blocked{};
   FileDescriptor copies[streams];
-  struct stat files[streams] {};  // that they lead to
+  struct stat files[streams] {};  // files that the descriptors lead to
 };
 
 ProcessStateGuard::ProcessStateGuard(Streams look) : of_system_(std::make_unique<OfSystem>()) {
   ::pthread_sigmask(SIG_SETMASK, nullptr, &of_system_->blocked);
   if (look == Streams::not_looked_at) return;
-  // Above the streams themselves; one that the program has closed cannot be taken from it.
+  // The copies get numbers above the streams. A stream that the program has closed has no copy.
   for (int stream = 0; stream < streams; ++stream) {
     FileDescriptor& copy = of_system_->copies[stream];
     copy = FileDescriptor(::fcntl(stream, F_DUPFD_CLOEXEC, streams));
@@ -67,22 +67,22 @@ void ProcessStateGuard::restore_system(std::vector<Diagnosis>& reported) {
   if (::getpid() != was.process) ::_exit(1);
   sigset_t blocked{};
   ::pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
-  // Rarely another: one comparison at each open instead of one for each signal.
+  // One comparison at each open instead of one for each signal, because the sets rarely differ.
   if (std::string signals; std::memcmp(&was.blocked, &blocked, sizeof blocked) != 0 &&
                            !(signals = signals_between(was.blocked, blocked)).empty()) {
     ::pthread_sigmask(SIG_SETMASK, &was.blocked, nullptr);
     reported.push_back(std::move(diagnose("EH-R09")
                                      .with("changed", "the blocked signals of this thread (" + signals + ")")
                                      .with("before", "the program's")
-                                     .with("after", "the engine's, and were set back")));
+                                     .with("after", "the engine's; the program's were restored")));
   }
   bool closed_others = false;
   for (int stream = 0; stream < streams; ++stream) {
     FileDescriptor& copy = was.copies[stream];
     if (!copy.valid()) continue;
     if (!leads_to(was.files[stream], copy.get())) {
-      // Whoever closes what it did not open begins at the lowest number. That number may be another file's
-      // now.
+      // Code that closes all descriptors begins at the lowest number. The copy's number may belong to another
+      // file now.
       static_cast<void>(copy.release());
       closed_others = true;
       continue;
@@ -94,7 +94,7 @@ void ProcessStateGuard::restore_system(std::vector<Diagnosis>& reported) {
         std::move(diagnose("EH-R09")
                       .with("changed", names[stream])
                       .with("before", "the program's")
-                      .with("after", closed ? "closed, and was set back" : "another one, and was set back")));
+                      .with("after", closed ? "closed; it was restored" : "another one; it was restored")));
   }
   if (closed_others)
     reported.push_back(std::move(diagnose("EH-R09")

@@ -13,8 +13,8 @@
 namespace enginehost::load {
 namespace {
 
-// The loader catches what start code dies of, and gives the exception's code for a number where it has none
-// of its own (998 is an access violation's).
+// The loader catches exceptions of start code. It returns the exception's code as the error number where it
+// has no number of its own (998 is an access violation).
 constexpr DWORD illegal_instruction = 0xC000001D, thrown_by_gcc = 0x20474343;
 bool is_exception(DWORD error) { return error >= 0x80000000u || error == thrown_by_gcc; }
 
@@ -31,22 +31,21 @@ std::string number_text(DWORD error) {
   return text;
 }
 
-// What the files say is taken where it fits the number: a missing DLL is no reason for a start code that
+// True for numbers that a finding in the files can explain: a missing DLL does not explain start code that
 // failed.
 bool is_about_files(DWORD error) {
   return error == ERROR_MOD_NOT_FOUND || error == ERROR_PROC_NOT_FOUND || error == ERROR_BAD_EXE_FORMAT ||
          error == ERROR_FILE_NOT_FOUND || error == ERROR_PATH_NOT_FOUND;
 }
 
-// The loader does not say whose manifest names an assembly that is not there; the first in load order is
-// told.
+// The loader does not report whose manifest names a missing assembly. The first in load order is reported.
 Diagnosis about_assemblies(const linker::WindowsClosure& closure) {
   for (const Diagnosis& warning : closure.closure.warnings)
     if (warning.code == "EH-W12") return warning;
   return diagnose("EH-W12");
 }
 
-// Nor which path is too long: it is the longest one.
+// The loader does not report which path is too long: it is the longest one.
 Diagnosis about_paths(const linker::WindowsClosure& closure, const std::filesystem::path& file) {
   std::string longest = path_text(file);
   for (const linker::Object& object : closure.closure.objects)
@@ -56,8 +55,8 @@ Diagnosis about_paths(const linker::WindowsClosure& closure, const std::filesyst
   return diagnosis;
 }
 
-// What a policy decides by, as far as the file shows it. Whether a certificate is one that is trusted is
-// Windows' to say.
+// Collects the facts in the file by which a policy decides. Only Windows can decide whether a certificate is
+// trusted.
 Diagnosis about_policy(const linker::WindowsClosure& closure) {
   Diagnosis diagnosis = diagnose("EH-W10");
   for (const linker::Object& object : closure.closure.objects) {
@@ -93,7 +92,7 @@ Diagnosis diagnose_load_error(const std::filesystem::path& file, std::uint32_t e
   if (error == illegal_instruction)
     diagnosis.with("in_library", path_text(file), "or a DLL that it needs")
         .with("exception_code", number_text(error));
-  // Windows has no words for the codes of exceptions.
+  // Windows has no texts for exception codes.
   if (const std::string said = windows::error_text(error); !said.empty())
     diagnosis.with("os_said", said, "LoadLibraryEx");
   return std::move(diagnosis.with("error_number", number_text(error), "LoadLibraryEx"));

@@ -1,4 +1,4 @@
-// What a number of LoadLibraryEx stands for, said with what the files show. Only in programs of Windows.
+// Explains an error number of LoadLibraryEx with the help of the files. Only in programs of Windows.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -9,10 +9,10 @@
 
 namespace enginehost::load {
 
-// Why `file` was not opened: the loader's own number says that something is missing, too long or forbidden,
-// but not what; the files, looked at again by this process's search and `added_folders` (AddDllDirectory),
-// do. Always has "file", "error_number" and, where Windows has words for it, "os_said". Any thread; reads
-// files, loads nothing.
+// Explains why `file` was not opened. The loader's number only shows that something is missing, too long or
+// forbidden; the files show which, searched as this process does with `added_folders` (AddDllDirectory). The
+// diagnosis always has "file", "error_number" and, where Windows has a text for it, "os_said". Reads files
+// and loads nothing. Any thread.
 Diagnosis diagnose_load_error(const std::filesystem::path& file, std::uint32_t error,
                               std::vector<std::string> added_folders = {});
 

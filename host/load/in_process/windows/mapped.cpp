@@ -9,7 +9,7 @@
 namespace enginehost::load {
 namespace {
 
-// What ntdll calls a function with that asked to be told (LdrRegisterDllNotification, documented).
+// Parameters with which ntdll calls a registered function (LdrRegisterDllNotification, documented).
 struct Notification {
   ULONG flags;
   const void *full_name, *base_name;
@@ -23,7 +23,7 @@ void CALLBACK note(ULONG reason, const Notification*, void*) {
   if (reason == loaded) loads.fetch_add(1, std::memory_order_relaxed);
 }
 
-// Never unregistered: it costs an addition a load.
+// Registers a counter of loads and never unregisters it: it costs one addition for each load.
 bool is_counting() {
   static const bool registered = [] {
     using Register = LONG(NTAPI*)(ULONG, void(CALLBACK*)(ULONG, const Notification*, void*), void*, void**);
@@ -38,7 +38,7 @@ bool is_counting() {
 }  // namespace
 
 std::uint64_t loaded_so_far() {
-  // Where nobody counts, what is there is looked at each time.
+  // Without a counter, the libraries are listed each time.
   static std::atomic<std::uint64_t> always_new{0};
   return is_counting() ? loads.load(std::memory_order_relaxed) : ++always_new;
 }
@@ -55,7 +55,7 @@ std::vector<std::filesystem::path> folders_of_environment() {
 std::vector<Library> mapped_libraries() {
   static_cast<void>(is_counting());
   std::vector<Library> libraries;
-  // The first is the program itself.
+  // The first module is the program itself.
   const std::vector<linker::LoadedLibrary> modules = linker::loaded_modules();
   for (std::size_t i = 1; i < modules.size(); ++i)
     libraries.push_back({modules[i].soname, path_text(modules[i].path), {}});

@@ -24,12 +24,13 @@ struct OpenLibrary::State {
 
 namespace {
 
-// The folder of a library is searched for what it needs (0x100), then the program's, those that were added,
-// and System32 (0x1000): neither PATH nor the current folder, which anybody may write into.
+// Windows searches the library's own folder (0x100) for what it needs, then the program's folder, the added
+// folders, and System32 (0x1000). It does not search PATH or the current folder, which other users may be
+// able to write to.
 constexpr DWORD flags = LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR | LOAD_LIBRARY_SEARCH_DEFAULT_DIRS;
 static_assert(flags == linker::load_flags);
 
-// Windows tells nobody what it was told.
+// Folders that were added: Windows cannot list them.
 struct Added {
   void* cookie;
   std::string folder;
@@ -45,10 +46,10 @@ std::vector<std::string> added_folders() {
   return folders;
 }
 
-// What a virus scanner's look at a new file gives; it passes.
+// True for the errors that a virus scanner causes while it reads a new file; they are temporary.
 bool passes(DWORD error) { return error == ERROR_SHARING_VIOLATION || error == ERROR_LOCK_VIOLATION; }
 
-// A window that asks to insert a disk, or to close a program, would wait for a person.
+// Suppresses windows that ask to insert a disk or to close a program, because they wait for a person.
 class NoWindows {
  public:
   NoWindows() { ::SetThreadErrorMode(SEM_FAILCRITICALERRORS | SEM_NOOPENFILEERRORBOX, &before_); }
@@ -115,23 +116,22 @@ SearchFolders::SearchFolders(const std::filesystem::path& plugin,
   for (const std::filesystem::path& folder : folders)
     if (const DLL_DIRECTORY_COOKIE cookie = ::AddDllDirectory(calls::Name(folder).for_call().c_str());
         cookie != nullptr) {
-      reported_.push_back(cookie);
+      cookies_.push_back(cookie);
       added.push_back({cookie, path_text(folder)});
     }
 }
-SearchFolders::SearchFolders(SearchFolders&& other) noexcept
-    : reported_(std::exchange(other.reported_, {})) {}
+SearchFolders::SearchFolders(SearchFolders&& other) noexcept : cookies_(std::exchange(other.cookies_, {})) {}
 SearchFolders& SearchFolders::operator=(SearchFolders&& other) noexcept {
-  std::swap(reported_, other.reported_);
+  std::swap(cookies_, other.cookies_);
   return *this;
 }
 SearchFolders::~SearchFolders() {
   const std::lock_guard lock(added_mutex);
-  for (void* cookie : reported_) {
+  for (void* cookie : cookies_) {
     ::RemoveDllDirectory(cookie);
     std::erase_if(added, [&](const Added& one) { return one.cookie == cookie; });
   }
 }
-void SearchFolders::stay() { reported_.clear(); }
+void SearchFolders::stay() { cookies_.clear(); }
 
 }  // namespace enginehost::load

@@ -2,7 +2,7 @@
 
 namespace enginehost::load {
 
-// There are no masks of signals here, no copies of a process, and each C runtime has descriptors of its own.
+// Windows has no signal masks and no fork, and each C runtime has descriptors of its own.
 struct ProcessStateGuard::OfSystem {};
 
 ProcessStateGuard::ProcessStateGuard(Streams) {}

@@ -1,4 +1,4 @@
-// Texts that a plugin hands over: a stranger's pointers, which may be NULL or lead to bytes without an end.
+// Copies texts from a plugin: untrusted pointers, which may be NULL or lead to bytes without a terminator.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -9,21 +9,21 @@ namespace enginehost::load {
 inline constexpr std::size_t longest_field = std::size_t{16} << 10;    // a name, a version, a key, a value
 inline constexpr std::size_t longest_message = std::size_t{64} << 10;  // what a person reads
 
-// Up to its end, or to `most`: no byte behind that is read. 0 for NULL.
+// Returns the length of the text, at most `most`; no byte beyond that is read. 0 for NULL.
 inline std::size_t reported_length(const char* text, std::size_t most = longest_field) {
   std::size_t length = 0;
   while (text != nullptr && length < most && text[length] != '\0') ++length;
   return length;
 }
 
-// Names of a model's inputs and outputs stay whole where they are looked up, and are told so.
+// Names of a model's inputs and outputs are looked up whole. They are cut only in messages.
 
-// A copy. A text of `most` bytes and more counts as cut off, which " [cut]" at the end tells.
+// Returns a copy. A text of `most` bytes or more is cut and ends in " [cut]".
 inline std::string reported_text(std::string_view text, std::size_t most = longest_field) {
   const std::size_t length = text.size() < most ? text.size() : most;
   std::string copy(text.substr(0, length));
   if (length < most) return copy;
-  // Not within a character of UTF-8: its later bytes are 10xxxxxx.
+  // Do not cut within a UTF-8 character: its later bytes are 10xxxxxx.
   const auto follows = [](char byte) { return (static_cast<unsigned char>(byte) & 0xc0) == 0x80; };
   std::size_t end = length;
   while (end > 0 && length - end < 4 && follows(copy[end - 1])) --end;
@@ -31,7 +31,7 @@ inline std::string reported_text(std::string_view text, std::size_t most = longe
   return copy + " [cut]";
 }
 
-// The same; NULL is empty, and no more than `most` bytes are read.
+// Same for a C string; NULL is empty, and at most `most` bytes are read.
 inline std::string reported_text(const char* text, std::size_t most = longest_field) {
   return reported_text(std::string_view(text != nullptr ? text : "", reported_length(text, most)), most);
 }

@@ -1,4 +1,4 @@
-#include "host/preflight/through_program.hpp"
+#include "host/preflight/program_rpath.hpp"
 
 #include <algorithm>
 #include <set>
@@ -8,7 +8,7 @@
 namespace enginehost::preflight {
 namespace {
 
-// Depth first, so that a library comes after those that it needs.
+// Visits depth first, so that a library comes after those that it needs.
 class LeavesFirst {
  public:
   LeavesFirst(const linker::Closure& closure, std::string rule) : closure_(closure), rule_(std::move(rule)) {}
@@ -34,15 +34,16 @@ class LeavesFirst {
 
 }  // namespace
 
-std::vector<std::filesystem::path> found_through_program(const Spec& spec, linker::Reader& reader,
-                                                         const std::vector<std::string>& order,
-                                                         const std::vector<std::string>& files) {
+std::vector<std::filesystem::path> found_via_program_rpath(const Spec& spec, linker::Reader& reader,
+                                                           const std::vector<std::string>& order,
+                                                           const std::vector<std::string>& files) {
   std::vector<std::filesystem::path> found;
   const std::string program = path_text(spec.machine.program);
   if (program.empty() || spec.machine.libc != linker::Libc::glibc) return found;
   const auto& info = reader.read(program);
   if (!info || !info->has_rpath || info->has_runpath) return found;
-  // What the process holds may have come in the same way, and the other process does not hold it.
+  // Libraries of this process may have been found through the program's RPATH too; another process does not
+  // have them.
   linker::Machine machine = spec.machine;
   machine.loaded.clear();
   linker::Request request;
