@@ -18,7 +18,7 @@ bool has_no_driver(const Cuda& cuda) {
          (cuda.driver.is_absent() || cuda.driver_cuda.is_absent());
 }
 
-// "cu128" is CUDA 12.8; empty for a flavor of another kind.
+// Returns "12.8" for "cu128"; empty for a flavor of another kind.
 std::string toolkit_of(std::string_view flavor) {
   if (!flavor.starts_with("cu")) return {};
   const std::string digits(flavor.substr(2));
@@ -30,7 +30,7 @@ std::string toolkit_of(std::string_view flavor) {
 void report_driver(const platform::Platform& platform, const cache::Installed& installed,
                    Diagnosis& reported) {
   const Cuda& cuda = platform.cuda;
-  // What the engine asked of the driver itself counts for more.
+  // The version that the engine got from the driver is more reliable.
   const std::string_view found = reported.value("found");
   if (has_no_driver(cuda) && (found.empty() || found == "0" || found == "0.0")) {
     reported.code = "EH-G01";
@@ -53,7 +53,7 @@ void report_driver(const platform::Platform& platform, const cache::Installed& i
   if (!least.empty()) reported.with("minimum_driver", least, "NVIDIA's table");
 }
 
-// The list ends at its first entry that is none: with such a one in front it is empty, whatever there is.
+// CUDA ends the list at the first invalid entry. An invalid first entry hides every device.
 bool hides_all(const std::string& variable) {
   const std::string first(trim(variable.substr(0, variable.find(','))));
   if (first.starts_with("GPU-") || first.starts_with("MIG-")) return false;
