@@ -18,7 +18,7 @@ bool gives(const manifest::Artifact& artifact, const std::string& tree, const ca
   return artifact.tree == tree || store.tree_of(archive_key(artifact)) == tree;
 }
 
-// Where the bytes of a source lie: a URL or a file.
+// Returns the location of a source's bytes: a URL or a file.
 Result<PartSource> part_source(const manifest::Source& source, const manifest::Artifact& artifact,
                                const manifest::Build& build, const AcquireOptions& options,
                                const std::optional<CancelToken>& cancel) {

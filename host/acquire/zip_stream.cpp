@@ -30,7 +30,7 @@ bool has_zip_stream() { return true; }
 
 namespace {
 
-// APPNOTE.TXT of PKWARE, 4.3.7: the local file header.
+// PKWARE APPNOTE.TXT, 4.3.7: the local file header.
 constexpr std::uint32_t local_header = 0x04034b50, directory_header = 0x02014b50, directory_end = 0x06054b50,
                         directory_end_64 = 0x06064b50;
 constexpr std::size_t header_size = 30, piece = 1u << 20;
@@ -88,7 +88,7 @@ class ZipStream {
     end_ += static_cast<std::size_t>(got);
     return {};
   }
-  // At most a header with its two fields, which is less than the buffer.
+  // `bytes` is at most a header with its two fields, which fits into the buffer.
   Result<void> want(std::size_t bytes) {
     while (held() < bytes) TRY(more());
     return {};
@@ -139,7 +139,7 @@ class ZipStream {
       if (length > size - at) return give_up("a field of an entry's header is cut");
       if (field == unicode_path_field) return give_up("an entry has a second name");
       if (field == zip64_field) {
-        // Of a local header both lengths are there, or none (4.5.3).
+        // A local header has both lengths or none (4.5.3).
         if (entry.packed != in_zip64 || entry.size != in_zip64 || length < 16)
           return give_up("an entry has long and short lengths");
         entry.size = number(at, 4) | static_cast<std::uint64_t>(number(at + 4, 4)) << 32;
