@@ -98,7 +98,7 @@ class Download {
   bool closing_ = false;
 
   std::size_t target_ = 1, before_ = 1;
-  bool crash_guard_ = false, refused_ = false, disturbed_ = true;
+  bool trying_more_ = false, refused_ = false, disturbed_ = true;
   double rate_before_ = 0;
   std::vector<double> rates_;
   Clock::time_point window_ = Clock::now();
@@ -381,8 +381,8 @@ void Download::grow(Clock::time_point now) {
   rates_.push_back(rate);
   if (rates_.size() < 2) return;
   const double earlier = rates_[rates_.size() - 2];
-  if (crash_guard_) {
-    crash_guard_ = false;
+  if (trying_more_) {
+    trying_more_ = false;
     if (std::max(rate, earlier) < worth_it * rate_before_) {
       refused_ = true;
       target_ = before_;
@@ -399,8 +399,8 @@ void Download::grow(Clock::time_point now) {
   rate_before_ = std::max(rate, earlier);
   target_ = std::min(2 * target_, static_cast<std::size_t>(options_.most_connections));
   start_connections();
-  crash_guard_ = connections_.size() > before_;
-  if (!crash_guard_) target_ = before_;
+  trying_more_ = connections_.size() > before_;
+  if (!trying_more_) target_ = before_;
 }
 
 DownloadReport Download::report(Clock::time_point began) const {
