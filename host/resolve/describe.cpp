@@ -8,7 +8,7 @@
 namespace enginehost::resolve {
 namespace {
 
-// Characters on a terminal; ids and versions are ASCII, but a device's name need not be.
+// Counts characters on a terminal. Ids and versions are ASCII, but a device name may not be.
 std::size_t width_of(std::string_view text) {
   return static_cast<std::size_t>(std::count_if(
       text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
@@ -39,7 +39,7 @@ std::string reason_of(const Candidate& candidate, const std::vector<Check>& chec
   return check->code + " needs " + check->requirement + ", found " + check->observed;
 }
 
-// What a manifest asks for and why it was withdrawn is text of strangers: each stays in its own cell.
+// Texts of a manifest are untrusted. Each must stay in its own table cell.
 std::vector<Check> printable_checks(const Candidate& candidate) {
   std::vector<Check> checks = candidate.checks();
   for (Check& check : checks)
@@ -107,7 +107,7 @@ Diagnosis diagnosis_of(const manifest::Build& build, const Check& check) {
 
 std::string describe_plan(const Plan& plan, bool explain) {
   std::size_t build_width = 5, hidden = 0;
-  // Builds for other systems are only counted, unless everything is to be explained.
+  // Builds for other systems are only counted, unless everything is explained.
   const auto is_shown = [&](const Candidate& candidate, const std::vector<Check>& checks) {
     if (explain || candidate.verdict != Verdict::rejected) return true;
     const Check* check = decisive_check(checks);

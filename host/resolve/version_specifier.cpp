@@ -17,13 +17,13 @@ std::string_view without_v(std::string_view version) {
   return version;
 }
 
-// "1.0." of "1.0.post1", "1.0.1" of "1.0.1rc1": it ends before the marks.
+// Returns the part before the marks: "1.0." of "1.0.post1", "1.0.1" of "1.0.1rc1".
 std::string_view release_of(std::string_view version) {
   version = without_v(version);
   return version.substr(0, std::min(version.find_first_not_of("0123456789.!"), version.size()));
 }
 
-// "1.20" of "1.20.1"; empty: there is only one number.
+// Returns "1.20" for "1.20.1"; empty if there is only one number.
 std::string_view series_of(std::string_view version) {
   std::string_view release = release_of(version);
   while (release.ends_with('.')) release.remove_suffix(1);
@@ -117,8 +117,8 @@ bool VersionSpecifier::holds(const Condition& condition, std::string_view versio
     case Relation::most:
       return compare_versions(version, wanted) <= 0;
     case Relation::above:
-      // What was repaired after 1.0 is not above 1.0, nor is what comes before 2.0 below 2.0, unless it is
-      // named so.
+      // A post-release of 1.0 is not above 1.0, and a prerelease of 2.0 is not below 2.0, unless the
+      // specifier names one.
       return compare_versions(version, wanted) > 0 &&
              (release_of(wanted) != wanted || !is_of_same_release(version, wanted));
     case Relation::below:
