@@ -325,7 +325,7 @@ cache::WaitOptions waiting(const transfer::ProgressCallback& progress,
     if (!progress) return;
     transfer::Progress now{Phase::waiting, holder.done, {}, 0, "process " + std::to_string(holder.pid)};
     if (holder.pid == 0)
-      now.source = "whoever holds " + path_text(holder.file);
+      now.source = "the process that holds " + path_text(holder.file);
     else if (!holder.program.empty())
       now.source += " (" + holder.program + ")";
     if (holder.total != 0) now.total = holder.total;

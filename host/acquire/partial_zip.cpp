@@ -70,7 +70,7 @@ Result<std::uint64_t> Parts::size() {
   if (!transfer::is_url(source_.where))
     return stamp_of(path_of(source_.where), "EH-N14").map([](const FileStamp& s) { return s.size; });
   TRY_ASSIGN(const auto reported, transfer::ask_size(source_.where, options_.transfer, cancel_));
-  if (!reported) return fail(diagnose("EH-N02").with("problem", "the server does not tell the size"));
+  if (!reported) return fail(diagnose("EH-N02").with("problem", "the server does not report the size"));
   return *reported;
 }
 
@@ -169,7 +169,7 @@ Result<std::vector<Span>> spans_of(const Directory& directory, const manifest::A
     const std::uint64_t to = i + 1 < by_place.size() ? by_place[i + 1]->header_at : directory.at;
     if (to < from || to > directory.at)
       return fail(
-          diagnose("EH-F21").with("archive", "zip").with("problem", "the directory lies about an entry"));
+          diagnose("EH-F21").with("archive", "zip").with("problem", "the directory is wrong about an entry"));
     if (!spans.empty() && spans.back().to == from)
       spans.back().to = to;
     else

@@ -194,7 +194,7 @@ Result<void> check_zip(int file, std::uint64_t size, const std::vector<ZipEntry>
       return fail(broken("is in the archive but not in its directory", met.name));
   }
   for (const auto& [name, left] : names)
-    if (left > 0) return fail(broken("is in the directory but was not met", name));
+    if (left > 0) return fail(broken("is in the directory but not in the archive", name));
   return {};
 }
 

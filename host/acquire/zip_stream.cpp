@@ -115,7 +115,7 @@ class ZipStream {
     if ((entry.flags & unusual_flags) != 0)
       return give_up("an entry is encrypted, or its length comes after it");
     if (entry.method != stored && entry.method != deflated)
-      return give_up("an entry is packed in another way");
+      return give_up("an entry is compressed by another method");
     at_ += header_size;
     TRY(want(name_size + extra_size));
     entry.name.assign(buffer_.data() + at_, name_size);
@@ -124,7 +124,7 @@ class ZipStream {
     at_ += name_size;
     TRY(extra(entry, extra_size));
     at_ += extra_size;
-    if (entry.packed == in_zip64 || entry.size == in_zip64) return give_up("an entry's length is not told");
+    if (entry.packed == in_zip64 || entry.size == in_zip64) return give_up("an entry's length is unknown");
     if (entry.method == stored && entry.packed != entry.size)
       return give_up("a stored entry has two lengths");
     return entry;
@@ -164,7 +164,7 @@ class ZipStream {
       at_ += some;
       left -= some;
     }
-    if (crc_ != entry.crc) return give_up("an entry's checksum is another");
+    if (crc_ != entry.crc) return give_up("an entry's checksum differs");
     return {};
   }
 
@@ -190,8 +190,8 @@ class ZipStream {
       if (state_->block_state == ISAL_BLOCK_FINISH) break;
       if (read == 0 && written == 0) return give_up("an entry's data is cut");
     }
-    if (left != 0 || made != entry.size) return give_up("an entry's lengths are others");
-    if (crc_ != entry.crc) return give_up("an entry's checksum is another");
+    if (left != 0 || made != entry.size) return give_up("an entry's lengths differ");
+    if (crc_ != entry.crc) return give_up("an entry's checksum differs");
     return {};
   }
 

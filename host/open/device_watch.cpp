@@ -30,7 +30,7 @@ Diagnosis lost_device(const std::string& device, const std::string& build, const
                       const std::vector<std::string>& signs) {
   Diagnosis lost = diagnose("EH-R18");
   lost.with("device", device, "the engine").with("build", build);
-  for (const std::string& sign : signs) lost.with("sign", sign, "a look at the machine's files");
+  for (const std::string& sign : signs) lost.with("sign", sign, "device files");
   lost.evidence.insert(lost.evidence.end(), why.evidence.begin(), why.evidence.end());
   return lost;
 }

@@ -53,7 +53,7 @@ Result<void> repair_places(OpenContext& context) {
     TRY_ASSIGN(const auto aside, context.store().move_aside(place));
     if (aside)
       context.warn(path_text(place) + " was " + std::string(odd.value("problem")) + ": it was moved to " +
-                   path_text(*aside) + ", out of the cache's way");
+                   path_text(*aside) + ", because the cache needs its place");
   }
   return {};
 }

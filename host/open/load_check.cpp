@@ -60,7 +60,7 @@ void LoadCheck::by_cached_decision(const CachedDecision& decision) {
   load_order_.clear();
   for (const std::string& path : decision.load_order) load_order_.push_back(path_of(path));
   for (const std::string& text : decision.warnings)
-    if (const auto warning = parse_json(text, "a ready ticket"))
+    if (const auto warning = parse_json(text, "a cached decision"))
       parts_.log.warn(explain::diagnosis_from_json(*warning));
   own_ = opened_first();
 }

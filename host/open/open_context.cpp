@@ -216,7 +216,7 @@ Result<void> OpenContext::check_state_place() const {
   return fail(diagnose("EH-F16")
                   .with("place", "state")
                   .with("problem", "neither the cache " + path_text(store_.root()) +
-                                       " nor this user's folder for states can be written"));
+                                       " nor this user's state folder can be written"));
 }
 
 Result<void> OpenContext::remember(history::Record record) {
@@ -228,7 +228,7 @@ Result<void> OpenContext::remember(history::Record record) {
     written.error().with("place", "state");
   written = settings::mark_as_state(std::move(written), settings());
   if (!written && !state_folder_.empty() && warnings_.empty())
-    warnings_.push_back("what was learned about " + record.build +
+    warnings_.push_back("the record of " + record.build +
                         " cannot be kept: " + std::string(written.error().value("folder")) +
                         " cannot be written (" + std::string(written.error().value("os_said")) + ")");
   const std::string build = record.build;

@@ -91,7 +91,7 @@ class CachedReader : public manifest::DocumentReader, public manifest::DocumentM
     auto bytes = read_file(kept, limit);
     if (!bytes && fresh.error().code == "EH-N03" && warnings.empty())
       warnings.push_back(location +
-                         " was not sent in time (EH-N03): without it, what is installed or known decides");
+                         " was not sent in time (EH-N03): only installed and known builds are considered");
     if (!bytes) return fresh;
     // Offline, nothing was asked on purpose. Expiry (max_staleness_days) limits the age of a copy.
     if (location.ends_with("/index.json") && !transfer_.offline)

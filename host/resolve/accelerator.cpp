@@ -85,15 +85,15 @@ std::optional<Diagnosis> idle_accelerator(const Plan& plan, const platform::Plat
   Diagnosis diagnosis = diagnose("EH-S24");
   if (!nearest->accelerator.empty()) diagnosis.with("accelerator", nearest->accelerator, "this machine");
   if (!requested.empty()) diagnosis.with("device", requested, "request");
-  diagnosis.with("build", taken.id, "catalogue");
-  diagnosis.with("nearest", missed.id, "catalogue");
+  diagnosis.with("build", taken.id, "catalog");
+  diagnosis.with("nearest", missed.id, "catalog");
   if (const auto& check = nearest->check) {
     diagnosis.with("reason", text_of(*check));
     if (!check->code.empty()) diagnosis.with("first_code", check->code, check->source);
   } else {
-    diagnosis.with("reason", "it is a version before its release, and is taken only when it is named");
+    diagnosis.with("reason", "it is a prerelease, and is used only if the request names it");
     diagnosis.with("named", missed.engine + (is_version(missed.version) ? "@" : "@===") + missed.version,
-                   "catalogue");
+                   "catalog");
   }
   diagnosis.with("engine", taken.engine);
   return diagnosis;

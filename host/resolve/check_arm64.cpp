@@ -49,7 +49,7 @@ void check_cuda_target(const manifest::Build& build, const platform::Platform& m
     if (jetson)
       findings.note_unknown([&] {
         return unanswered("CUDA for this Jetson",
-                          "the manifest does not tell for which arm64 machines it is");
+                          "the manifest does not say for which arm64 machines the build is");
       });
     return;
   }
@@ -66,7 +66,7 @@ void check_cuda_target(const manifest::Build& build, const platform::Platform& m
   findings.note(answer, "EH-S21", [&] {
     if (answer == Answer::unknown)
       return unanswered(requirement(), jetson->l4t.empty()
-                                           ? "the release of Linux for Tegra is not told"
+                                           ? "the release of Linux for Tegra is unknown"
                                            : "L4T " + jetson->l4t + " takes builds for servers");
     const std::string observed =
         jetson ? "a Jetson (" + hardware.value() + ")"

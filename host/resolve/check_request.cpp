@@ -146,7 +146,7 @@ void check_availability(const Build& build, const Question& question, CheckFindi
       std::vector<std::string> signs;
       for (const Evidence& one : installation.found) signs.push_back(one.what + " " + one.value);
       Check check =
-          reported("an installation that can be opened where it lies", installation.path, join(signs, ", "));
+          reported("an installation that can be opened in place", installation.path, join(signs, ", "));
       if (problem) check.evidence = problem->evidence;
       return check;
     });

@@ -42,7 +42,7 @@ const Record* record_of(const Build& build, const history::History& history) {
 }
 
 Diagnosis set_aside(const Build& build, const Record& record) {
-  Diagnosis diagnosis = diagnose("EH-S14").with("build", build.id, "catalogue");
+  Diagnosis diagnosis = diagnose("EH-S14").with("build", build.id, "catalog");
   std::string reason;
   for (const char* member : {"cause", "title", "code"})
     if (reason.empty()) reason = record.diagnosis[member].as_string();

@@ -30,8 +30,7 @@ std::string reason_of(const Candidate& candidate, const std::vector<Check>& chec
     return printable_line(diagnosis->code + " " + (reason.empty() ? cause : std::string(reason)));
   }
   const Check* check = decisive_check(checks);
-  const std::string early =
-      candidate.behind_releases ? "a version before its release; name it to get it" : "";
+  const std::string early = candidate.behind_releases ? "a prerelease; name it to get it" : "";
   if (check == nullptr) return !early.empty() ? early : candidate.proven ? "proven here" : "";
   if (check->result == Answer::unknown)
     return (early.empty() ? "" : early + "; ") + "unknown: " + check->requirement + " (" + check->source +
@@ -96,8 +95,8 @@ std::optional<Check> decisive_check(const Candidate& candidate) {
 }
 
 Diagnosis diagnosis_of(const manifest::Build& build, const Check& check) {
-  Diagnosis diagnosis = diagnose(check.code).with("build", build.id, "catalogue");
-  diagnosis.with("engine", build.engine, "catalogue");
+  Diagnosis diagnosis = diagnose(check.code).with("build", build.id, "catalog");
+  diagnosis.with("engine", build.engine, "catalog");
   diagnosis.with("requirement", check.requirement, "manifest").with("observed", check.observed, check.source);
   for (const Evidence& evidence : check.evidence) diagnosis.evidence.push_back(evidence);
   if (diagnosis.value("required").empty()) diagnosis.with("required", check.requirement, "manifest");

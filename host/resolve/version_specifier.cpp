@@ -69,10 +69,10 @@ std::string VersionSpecifier::read(std::string_view part, bool is_only_one) {
       {"<", Relation::below},      {"~=", Relation::compatible}, {"===", Relation::text}};
   const auto* const found = std::find_if(std::begin(known), std::end(known),
                                          [&](const KnownOperator& one) { return one.sign == sign; });
-  if (found == std::end(known)) return quoted(sign) + " is no comparison";
+  if (found == std::end(known)) return quoted(sign) + " is no comparison operator";
   Relation relation = found->relation;
   if (relation == Relation::begins_with && !is_only_one)
-    return quoted(part) + " stands beside other conditions and says no comparison";
+    return quoted(part) + " is one of several conditions and has no comparison operator";
   if (relation == Relation::text) {
     conditions_.push_back({relation, std::string(version)});
     names_prerelease_ = names_prerelease_ || is_prerelease(version);
@@ -88,13 +88,13 @@ std::string VersionSpecifier::read(std::string_view part, bool is_only_one) {
   version = without_v(version);
   if (!is_version(version)) return quoted(version) + " is no version";
   if (any_refinement && release_of(version) != version)
-    return quoted(part) + ": only numbers stand before \".*\"";
+    return quoted(part) + ": only numbers may precede \".*\"";
   if (relation == Relation::compatible && series_of(version).empty())
-    return quoted(part) + ": \"~=\" wants two numbers at least";
+    return quoted(part) + ": \"~=\" needs at least two numbers";
   const bool is_exact =
       relation == Relation::equal || relation == Relation::different || relation == Relation::begins_with;
   if (!is_exact && !local_label(version).empty())
-    return quoted(part) + ": what follows \"+\" has no order, so it goes with == and != only";
+    return quoted(part) + ": the part after \"+\" has no order, so it goes with == and != only";
   conditions_.push_back({relation, std::string(version)});
   const bool wants_it = relation != Relation::different && relation != Relation::differs_from_prefix;
   names_prerelease_ = names_prerelease_ || (wants_it && is_prerelease(version));

@@ -355,7 +355,7 @@ std::optional<Diagnosis> HttpClient::State::next_url(std::string& url, int hops)
                          .with("target", without_credentials(target))
                          .with("problem", problem));
   };
-  if (upload != nullptr) return refuse("what is sent is not sent on");
+  if (upload != nullptr) return refuse("an upload is not redirected");
   if (hops >= options.max_redirects) return refuse("too many redirects");
   if (!is_url(target)) return refuse("neither http nor https");
   if (scheme_of(target) == "http") {

@@ -38,7 +38,7 @@ class Error : public std::exception {
  public:
   Error(enginehost_status status, enginehost_error* error) : status_(status), error_(error, detail::Free{}) {}
   const char* what() const noexcept override {
-    return error_ ? enginehost_error_text(error_.get()) : "out of memory while a failure was to be told";
+    return error_ ? enginehost_error_text(error_.get()) : "out of memory while reporting a failure";
   }
   enginehost_status status() const noexcept { return status_; }
   std::string code() const { return enginehost_error_code(error_.get()); }
