@@ -46,7 +46,7 @@ class Attempt {
       if (!lease && lease.error().code == "EH-F01" && ++removals <= most_repairs) continue;
       if (!lease) return fail(std::move(lease).error());
       opened->lease = std::move(*lease);
-      if (take_deaths_down(opened->lease)) {
+      if (record_crashes(opened->lease)) {
         const history::Record* record = context_.history().find(build.id);
         if (record != nullptr && record->state == history::State::quarantined)
           return fail(explain::diagnosis_from_json(record->diagnosis));
@@ -63,7 +63,7 @@ class Attempt {
       // way.
       note_failed_load_libraries(opened->installed, loading_.take_left(), false);
       lock.end();
-      if (throw_damage_away(opened->installed, failure) && repairs < most_repairs) {
+      if (move_damage_aside(opened->installed, failure) && repairs < most_repairs) {
         ++repairs;
         continue;
       }
@@ -143,16 +143,16 @@ class Attempt {
     return true;
   }
 
-  static std::vector<history::Crash> crashes_of(const std::vector<std::string>& words) {
+  static std::vector<history::Crash> crashes_of(const std::vector<std::string>& markers) {
     std::vector<history::Crash> crashes;
-    for (const std::string& word : words)
-      if (auto crash = history::crash_of(word)) crashes.push_back(std::move(*crash));
+    for (const std::string& marker : markers)
+      if (auto crash = history::crash_of(marker)) crashes.push_back(std::move(*crash));
     return crashes;
   }
 
   // Returns true if a process died while it loaded this build, which was proven and had survived before. The
   // proof no longer holds.
-  bool take_deaths_down(cache::Lease& lease) {
+  bool record_crashes(cache::Lease& lease) {
     if (context_.state_folder().empty()) return false;
     const auto crashes = crashes_of(lease.take_stale_markers());
     for (const history::Crash& crash : crashes) note_crash(context_, crash);
@@ -259,7 +259,7 @@ class Attempt {
   }
 
   // Returns true if files were damaged and have been moved aside, to be fetched again.
-  bool throw_damage_away(const cache::Installed& installed, Diagnosis& failure) {
+  bool move_damage_aside(const cache::Installed& installed, Diagnosis& failure) {
     const history::Category category = explain::category(failure);
     // The static check passed, but the loader rejects the files: a name in one of them may have changed.
     const bool unbound = load_check_.checked_whole() && category == history::Category::host &&

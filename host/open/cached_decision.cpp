@@ -220,9 +220,9 @@ void DecisionCache::keep(const Outcome& outcome) const {
   // A repair of such a layer may change only the mode of a folder.
   const std::vector<Diagnosis>& passed_over = context_.catalog_origin().passed_over;
   for (const Diagnosis& why : passed_over) {
-    const std::string reported = explain::one_line(why);
-    keepable = keepable && reported.find('\n') == std::string::npos;
-    text += "passed-over " + reported + "\n";
+    const std::string message = explain::one_line(why);
+    keepable = keepable && message.find('\n') == std::string::npos;
+    text += "passed-over " + message + "\n";
   }
   if (!passed_over.empty())
     for (const fs::path& layer : context_.store().layers())

@@ -93,31 +93,31 @@ void DependencySet::add_empty(const std::string& folder) {
   add(still ? "still" : "empty", still ? change_of(status) : "", folder);
 }
 
-void DependencySet::add(const platform::MachineInput& look) {
-  switch (look.what) {
+void DependencySet::add(const platform::MachineInput& input) {
+  switch (input.what) {
     case What::stamp:
-      return add_stamp(look.path, false);
+      return add_stamp(input.path, false);
     case What::identity: {
       calls::Status status{};
-      if (calls::stat(look.path, &status) != 0) return add("absent", "", look.path);
-      return add("identity", identity_of(status), look.path);
+      if (calls::stat(input.path, &status) != 0) return add("absent", "", input.path);
+      return add("identity", identity_of(status), input.path);
     }
     case What::presence:
-      return add(is_there(look.path) ? "there" : "absent", "", look.path);
+      return add(is_there(input.path) ? "there" : "absent", "", input.path);
     case What::boot:
       // The kernel's file with the boot time takes as long to read as five others.
       if (const std::int64_t moment = boot_moment_ns(); moment != 0)
         return add("boot", std::to_string(moment) + " ", "");
       [[fallthrough]];
     case What::content:
-      if (!is_there(look.path)) return add("absent", "", look.path);
-      return add("content", checksum(Content(look.path.c_str()).text()) + " ", look.path);
+      if (!is_there(input.path)) return add("absent", "", input.path);
+      return add("content", checksum(Content(input.path.c_str()).text()) + " ", input.path);
     case What::names:
-      if (!is_there(look.path)) return add("absent", "", look.path);
-      return add("names", checksum(names_in(look.path.c_str())) + " ", look.path);
+      if (!is_there(input.path)) return add("absent", "", input.path);
+      return add("names", checksum(names_in(input.path.c_str())) + " ", input.path);
     case What::noexec:
       // If execution is forbidden later, loading fails and the full path explains it.
-      if (forbids_execution(path_of(look.path))) add("noexec", "", look.path);
+      if (forbids_execution(path_of(input.path))) add("noexec", "", input.path);
       return;
   }
 }
@@ -178,7 +178,7 @@ std::optional<std::string> DependencySet::text() const {
     CoveringDirectory covering;
     std::vector<const Line*> lines;
   };
-  std::map<std::string, Below> is_verified;
+  std::map<std::string, Below> covered;
   std::vector<const Line*> others;
   bool consistent = usable_;
   for (const Line& line : lines_) {
@@ -186,7 +186,7 @@ std::optional<std::string> DependencySet::text() const {
       const Line* const rights = find("rights", line.path);
       consistent = consistent && (rights == nullptr || rights->value.starts_with(line.value));
     } else if (auto covering = covering_directory_of(line)) {
-      Below& below = is_verified[covering->folder];
+      Below& below = covered[covering->folder];
       consistent = consistent && (below.lines.empty() || below.covering.value == covering->value);
       below.covering = std::move(*covering);
       below.lines.push_back(&line);
@@ -200,13 +200,13 @@ std::optional<std::string> DependencySet::text() const {
   };
   for (const Line* line : others) {
     put("", *line);
-    const auto below = is_verified.find(line->path);
-    if (numbers_of(line->name) < 4 || below == is_verified.end()) continue;
+    const auto below = covered.find(line->path);
+    if (numbers_of(line->name) < 4 || below == covered.end()) continue;
     consistent = consistent && line->value.starts_with(below->second.covering.same_moment);
     for (const Line* one : below->second.lines) put("if-", *one);
-    is_verified.erase(below);
+    covered.erase(below);
   }
-  for (const auto& [folder, below] : is_verified) {
+  for (const auto& [folder, below] : covered) {
     // One check of the folder instead of one check of the file saves nothing.
     const bool worth_it = below.lines.size() > 1;
     if (worth_it) text.append("folder ").append(below.covering.value).append(folder).append("\n");

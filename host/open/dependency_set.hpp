@@ -30,7 +30,7 @@ class DependencySet {
   void add_runnable(const std::string& file);
   void add_there(const std::string& file);
   void add_empty(const std::string& folder);
-  void add(const platform::MachineInput& look);
+  void add(const platform::MachineInput& input);
   // Adds the stamp lines of a cached decision.
   void add_lines(std::string_view lines);
   // Leaves out the stamps of these files, because the key text identifies them.

@@ -86,7 +86,7 @@ bool may_take_one(const OpenRequest& open) {
 }
 
 // Reads everything before the dependency lines. Returns false if the text has another format.
-bool read_way(LineReader& reader, EarlyDecision& ready) {
+bool read_decision(LineReader& reader, EarlyDecision& ready) {
   CachedDecision& decision = ready.decision;
   for (std::string_view name, value; reader.line(name, value);) {
     std::string* text = nullptr;
@@ -156,7 +156,7 @@ bool read_way(LineReader& reader, EarlyDecision& ready) {
 }
 
 // Returns true if every dependency is unchanged. Stores the stamps of the folders of builds and of records.
-bool looks_stay(LineReader& reader, EarlyDecision& ready) {
+bool dependencies_hold(LineReader& reader, EarlyDecision& ready) {
   const std::string builds = builds_folder(ready.places.cache_folder),
                     records = records_folder(ready.places.state_folder);
   DependencyStamps dependency_stamps(OpenContext::now());
@@ -181,7 +181,7 @@ EarlyDecisionCache::EarlyDecisionCache(const settings::FlagValues& flags, const 
   cache_ = settings_key->cache;
   file_ = cache_ + "/state/shortcuts/" + checksum(key_);
   began_ns_ = wall_clock_ns();
-  words_ = platform::machine_key_text(platform::Reach::decisive);
+  machine_text_ = platform::machine_key_text(platform::Reach::decisive);
 }
 
 std::unique_ptr<EarlyDecision> EarlyDecisionCache::find() const {
@@ -190,17 +190,17 @@ std::unique_ptr<EarlyDecision> EarlyDecisionCache::find() const {
   const std::string_view text = content.text();
   constexpr std::size_t checksum_size = 32;
   if (!text.starts_with(first_line) || text.size() < first_line.size() + checksum_size) return nullptr;
-  const std::string_view reported = text.substr(0, text.size() - checksum_size);
+  const std::string_view body = text.substr(0, text.size() - checksum_size);
   // A file that a power cut truncated is a miss.
-  if (checksum(reported) != text.substr(reported.size())) return nullptr;
-  LineReader reader(content.data() + first_line.size(), reported.size() - first_line.size());
+  if (checksum(body) != text.substr(body.size())) return nullptr;
+  LineReader reader(content.data() + first_line.size(), body.size() - first_line.size());
   const auto is_block = [&](std::string_view wanted, std::string_view bytes) {
     std::string_view name, size;
     return reader.line(name, size) && name == wanted && reader.block(size) == bytes;
   };
-  if (!is_block("key", key_) || !is_block("machine", words_)) return nullptr;
+  if (!is_block("key", key_) || !is_block("machine", machine_text_)) return nullptr;
   auto ready = std::make_unique<EarlyDecision>();
-  if (!read_way(reader, *ready) || !looks_stay(reader, *ready)) return nullptr;
+  if (!read_decision(reader, *ready) || !dependencies_hold(reader, *ready)) return nullptr;
   return ready;
 }
 
@@ -216,9 +216,9 @@ void EarlyDecisionCache::keep(OpenContext& context, const Outcome& outcome,
   for (const std::string& file : settings.inputs.runnable) dependencies.add_runnable(file);
   for (const std::string& file : settings.inputs.files) dependencies.add_rights(file);
   dependencies.add_lines(decision.dependency_stamps);
-  dependencies.leave_out(platform::files_in_machine_key_text(words_));
-  for (const platform::MachineInput& look : platform::machine_inputs(machine, platform::Reach::decisive))
-    dependencies.add(look);
+  dependencies.leave_out(platform::files_in_machine_key_text(machine_text_));
+  for (const platform::MachineInput& input : platform::machine_inputs(machine, platform::Reach::decisive))
+    dependencies.add(input);
   // The key identifies this program.
   const std::string opened = history::file_of_first(context.state_folder(), decision.digest,
                                                     history::First::opening, history::program_id());
@@ -228,11 +228,11 @@ void EarlyDecisionCache::keep(OpenContext& context, const Outcome& outcome,
   // The machine key is compared last, so that the stamps taken here belong to the machine of the cached
   // decision.
   if (!dependency_stamps ||
-      platform::machine_key(machine, platform::Reach::decisive, words_) != decision.machine)
+      platform::machine_key(machine, platform::Reach::decisive, machine_text_) != decision.machine)
     return;
   std::string text(first_line);
   add_block(text, "key", key_);
-  add_block(text, "machine", words_);
+  add_block(text, "machine", machine_text_);
   bool plain = true;
   const auto add = [&](std::string_view name, std::string_view value) {
     plain = plain && value.find('\n') == std::string_view::npos;
@@ -252,7 +252,7 @@ void EarlyDecisionCache::keep(OpenContext& context, const Outcome& outcome,
   add("program", history::program_id());
   for (const std::string& path : decision.load_order) add("load", path);
   for (const std::string& warning : decision.warnings) add("warning", warning);
-  for (const std::string& reported : decision.passed_over) add("passed-over", reported);
+  for (const std::string& message : decision.passed_over) add("passed-over", message);
   const cache::Installed& installed = outcome.opened->installed;
   if (!installed.read_only && installed.layer == context.store().root() && context.store().keeps_locks())
     for (const std::string& line : split(cache::record_lines(installed), '\n'))

@@ -60,7 +60,7 @@ class EarlyDecisionCache {
   std::string cache_, file_;
   std::int64_t began_ns_ = 0;
   // platform::machine_key_text() from before the load, without the libraries that the build brings.
-  mutable std::string words_;
+  mutable std::string machine_text_;
 };
 
 }  // namespace enginehost::open

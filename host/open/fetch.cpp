@@ -27,17 +27,17 @@ std::optional<Diagnosis> why_nothing_is_known(const manifest::Catalog& catalog, 
   const bool none_readable = plan.candidates.empty() && catalog.builds.empty();
   // Builds that are quarantined, or would have to be fetched, are known.
   const bool may_be_elsewhere = plan.diagnosis->code == "EH-S01" || plan.diagnosis->code == "EH-S02";
-  auto reported = none_readable ? failures.begin() : failures.end();
+  auto cause = none_readable ? failures.begin() : failures.end();
   if (may_be_elsewhere && !none_readable)
-    reported = std::ranges::find_if(failures, [&](const Diagnosis& failure) {
+    cause = std::ranges::find_if(failures, [&](const Diagnosis& failure) {
       return keeps_builds_unknown(failure, plan.request.offline);
     });
-  const bool is_cause = reported != failures.end();
+  const bool is_cause = cause != failures.end();
   if (!is_cause && !plan.candidates.empty()) return plan.diagnosis;
-  Diagnosis diagnosis = is_cause ? *reported : *plan.diagnosis;
+  Diagnosis diagnosis = is_cause ? *cause : *plan.diagnosis;
   if (is_cause && !none_readable) diagnosis.with("also", explain::one_line(*plan.diagnosis));
   for (auto failure = failures.begin(); failure != failures.end(); ++failure)
-    if (failure != reported) diagnosis.with("also", explain::one_line(*failure));
+    if (failure != cause) diagnosis.with("also", explain::one_line(*failure));
   if (is_cause) diagnosis.within("while looking for builds of " + plan.request.engine);
   return diagnosis;
 }
@@ -49,7 +49,7 @@ std::optional<Diagnosis> forbidden_by_name(const manifest::Catalog& catalog) {
 }
 
 std::vector<Diagnosis> catalog_warnings(const manifest::Catalog& catalog, bool offline) {
-  std::vector<Diagnosis> reported;
+  std::vector<Diagnosis> warnings;
   std::set<std::string> lines;
   for (const Diagnosis& failure : catalog.failures) {
     // The catalog warns itself about a document that did not arrive in time.
@@ -57,9 +57,9 @@ std::vector<Diagnosis> catalog_warnings(const manifest::Catalog& catalog, bool o
     const bool is_one = failure.code.starts_with("EH-M") || failure.code == "EH-P01" || unreached;
     // Failures of installations are reported with the other facts about them.
     if (!is_one || (unreached && offline) || !failure.value("installation").empty()) continue;
-    if (lines.insert(explain::one_line(failure)).second) reported.push_back(failure);
+    if (lines.insert(explain::one_line(failure)).second) warnings.push_back(failure);
   }
-  return reported;
+  return warnings;
 }
 
 std::vector<TurnedDown> turned_down(const resolve::Plan& plan) {

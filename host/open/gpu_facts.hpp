@@ -10,6 +10,6 @@ namespace enginehost::open {
 // supports, and the version that the build's flavor needs. Adds CUDA_VISIBLE_DEVICES to EH-G07 if it hides
 // the devices ("visible_devices", "devices") or may do so ("limited_to"). Leaves other diagnoses unchanged.
 void add_gpu_facts(const platform::Platform& platform, const cache::Installed& installed,
-                   Diagnosis& reported);
+                   Diagnosis& diagnosis);
 
 }  // namespace enginehost::open

@@ -129,9 +129,9 @@ Diagnosis LoadCheck::explained(Diagnosis failure, const cache::Installed& instal
   if (failure.code == "EH-E01" && failure.value("stage").empty()) failure.with("stage", "create");
   add_whose_option(installed, failure);
   load::refine_report(failure);
-  Diagnosis reported = load::recheck(std::move(failure), *spec_);
-  add_gpu_facts(parts_.context.platform(), installed, reported);
-  return reported;
+  Diagnosis diagnosis = load::recheck(std::move(failure), *spec_);
+  add_gpu_facts(parts_.context.platform(), installed, diagnosis);
+  return diagnosis;
 }
 
 void LoadCheck::note(Diagnosis warning) {

@@ -61,8 +61,8 @@ Result<void> Loading::load_between(Opened& opened, CrashGuard& crash_guard,
 
 // The record of a proven build shows whether it changes the process's streams.
 load::Streams Loading::streams() const {
-  const bool changes = std::ranges::any_of(
-      parts_.log.warnings, [](const Diagnosis& reported) { return reported.code == "EH-R09"; });
+  const bool changes = std::ranges::any_of(parts_.log.warnings,
+                                           [](const Diagnosis& warning) { return warning.code == "EH-R09"; });
   return parts_.log.proven_before && !changes ? load::Streams::not_looked_at : load::Streams::kept;
 }
 

@@ -111,7 +111,7 @@ class OpenContext {
   // Returns the warnings of settings, catalog, system layers and history, for people.
   std::vector<std::string> warnings() const;
   // Sets the messages about skipped layers from a cached decision. They are used until the catalog is read.
-  void set_passed_over(std::vector<std::string> reported) { known_passed_over_ = std::move(reported); }
+  void set_passed_over(std::vector<std::string> messages) { known_passed_over_ = std::move(messages); }
   void warn(std::string text) { warnings_.push_back(std::move(text)); }
 
   static std::int64_t now();  // seconds since 1970

@@ -170,8 +170,8 @@ class CachedReader : public manifest::DocumentReader, public manifest::DocumentM
     const auto text = read_file(note, 1u << 20);
     const auto document = text ? parse_json(*text, path_text(note)) : fail(text.error());
     if (!document) return {};
-    Diagnosis reported = explain::diagnosis_from_json(*document);
-    return is_unreached(reported) ? std::optional<Diagnosis>(std::move(reported)) : std::nullopt;
+    Diagnosis failure = explain::diagnosis_from_json(*document);
+    return is_unreached(failure) ? std::optional<Diagnosis>(std::move(failure)) : std::nullopt;
   }
 
   static bool is_unreached(const Diagnosis& failure) {
@@ -221,17 +221,17 @@ void add_repository(manifest::Catalog& catalog, Result<manifest::RepositoryConte
 class ObservedReader : public manifest::DocumentReader, public manifest::DocumentMemory {
  public:
   ObservedReader(manifest::DocumentReader& reader, manifest::DocumentMemory* memory,
-                 const DocumentObserver& stamp)
-      : reader_(reader), memory_(memory), stamp_(stamp) {}
+                 const DocumentObserver& observer)
+      : reader_(reader), memory_(memory), observer_(observer) {}
 
   Result<std::string> read(const std::string& location, std::uint64_t limit) override {
     auto bytes = reader_.read(location, limit);
-    if (bytes) stamp_(location, *bytes);
+    if (bytes) observer_(location, *bytes);
     return bytes;
   }
   std::optional<std::string> find(const std::string& sha256) override {
     auto bytes = memory_ != nullptr ? memory_->find(sha256) : std::nullopt;
-    if (bytes) stamp_({}, *bytes);
+    if (bytes) observer_({}, *bytes);
     return bytes;
   }
   void keep(const std::string& sha256, const std::string& bytes) override {
@@ -241,7 +241,7 @@ class ObservedReader : public manifest::DocumentReader, public manifest::Documen
  private:
   manifest::DocumentReader& reader_;
   manifest::DocumentMemory* memory_;
-  const DocumentObserver& stamp_;
+  const DocumentObserver& observer_;
 };
 
 // Adds installed builds that no repository lists (it is gone, unreachable, or has moved on).
@@ -428,7 +428,7 @@ Result<manifest::RepositoryContent> read_repository(const settings::Settings& se
                                                     const settings::Repository& repository,
                                                     const cache::Store& store,
                                                     const transfer::TransferOptions& transfer,
-                                                    std::int64_t now, const DocumentObserver& stamp,
+                                                    std::int64_t now, const DocumentObserver& observer,
                                                     const std::optional<CancelToken>& cancel) {
   CatalogOrigin origin;
   const manifest::TrustStore store_of_trust = trust_store(settings);
@@ -436,11 +436,11 @@ Result<manifest::RepositoryContent> read_repository(const settings::Settings& se
   const manifest::Trust* proof = proof_of(repository, settings.policy, trust);
   if (settings::is_url(repository.location)) {
     CachedReader kept(folder_of_copies(store, repository.location), transfer, now, origin, cancel);
-    ObservedReader reader(kept, &kept, stamp);
+    ObservedReader reader(kept, &kept, observer);
     return read_whole(repository, settings, reader, now, proof);
   }
   NotingReader folder(origin);
-  ObservedReader reader(folder, nullptr, stamp);
+  ObservedReader reader(folder, nullptr, observer);
   return read_whole(repository, settings, reader, now, proof);
 }
 

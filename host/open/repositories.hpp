@@ -57,7 +57,7 @@ Result<manifest::RepositoryContent> read_repository(const settings::Settings& se
                                                     const settings::Repository& repository,
                                                     const cache::Store& store,
                                                     const transfer::TransferOptions& transfer,
-                                                    std::int64_t now, const DocumentObserver& stamp,
+                                                    std::int64_t now, const DocumentObserver& observer,
                                                     const std::optional<CancelToken>& cancel = {});
 
 }  // namespace enginehost::open

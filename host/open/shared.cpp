@@ -158,12 +158,12 @@ const std::string& SharedEngine::report() {
   const std::lock_guard<std::mutex> hold(reporting_);
   if (!report_) {
     // A copy, because weigh() fills in the plan while others read the outcome.
-    Outcome reported = outcome_;
-    if (reported.chosen != nullptr) {
+    Outcome copy = outcome_;
+    if (copy.chosen != nullptr) {
       const auto number = outcome_.chosen - outcome_.plan.candidates.data();
-      reported.chosen = reported.plan.candidates.data() + number;
+      copy.chosen = copy.plan.candidates.data() + number;
     }
-    report_ = without_passwords(document(*context_, reported).dump(2));
+    report_ = without_passwords(document(*context_, copy).dump(2));
   }
   return *report_;
 }

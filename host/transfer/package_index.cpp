@@ -140,12 +140,12 @@ std::string normalised(std::string_view project) {
 
 Result<PackageIndex> package_index(const TransferOptions& options, const std::optional<CancelToken>& cancel) {
   static std::mutex& mutex = *new std::mutex;
-  static auto& reported = *new std::optional<PackageIndex>;
+  static auto& known = *new std::optional<PackageIndex>;
   const std::lock_guard lock(mutex);
-  if (reported) return *reported;
+  if (known) return *known;
   for (const std::vector<std::string>& pip : pip_commands()) {
-    reported = ask_pip(pip, cancel);
-    if (reported) return *reported;
+    known = ask_pip(pip, cancel);
+    if (known) return *known;
     if (cancel && cancel->canceled()) return fail(diagnose("EH-P10"));
   }
   if (!options.package_index.empty()) return PackageIndex{{options.package_index}, {}, {}, "configuration"};
