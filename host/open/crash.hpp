@@ -1,4 +1,6 @@
 // A crash inside an application, known from the sentinel or the crash marker that the process left.
+//
+// Thread safety: one thread at a time, as for OpenContext.
 #pragma once
 #include "host/history/sentinel.hpp"
 #include "host/history/store.hpp"

@@ -1,15 +1,15 @@
 // Detects afterwards that a build crashed this program.
 //
 // 1. The first time that a program loads a build, a sentinel file exists while the build loads
-// (history/sentinel.hpp).
+//    (history/sentinel.hpp).
 // 2. A second sentinel exists while the build does its first work.
 // 3. If the program survived both before, no sentinel is written. While such a build loads again, a crash
-// marker in its lease file takes the sentinel's place, because it costs much less.
+//    marker in its lease file takes the sentinel's place, because it costs much less.
 //
 // A process that dies leaves the sentinel or the marker behind, and the next open records the crash.
 //
-// Thread safety: any thread. Errors: none. If the sentinel or the marker cannot be written, a crash goes
-// unnoticed.
+// Thread safety: work_begins() and work_ended() from any thread, the others from the thread that opens.
+// Errors: none. If the sentinel or the marker cannot be written, a crash goes unnoticed.
 #pragma once
 #include <filesystem>
 #include <mutex>

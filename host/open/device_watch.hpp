@@ -28,12 +28,12 @@ struct WatchOptions {
 // Reports each loss of a device once, and each return once.
 //
 // - The application's own calls show a loss immediately. Without calls, the engine's self-test of level 1
-// runs at the interval, and when a device sign changes.
+//   runs at the interval, and when a device sign changes.
 // - An engine that is busy with an exclusive call is not tested, because that call will show the loss.
 // - A device is lost if reports_a_lost_device() returns true, or if the self-test fails with a lasting error
-// after a sign changed. A self-test that runs out of time is not a loss.
+//   after a sign changed. A self-test that runs out of time is not a loss.
 // - A lost device is back when the engine's own self-test passes again, or when a new engine of the same
-// plugin passes SharedEngine::check().
+//   plugin passes SharedEngine::check().
 class DeviceWatch {
  public:
   // Keeps the engine open until the watch is destroyed.

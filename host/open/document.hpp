@@ -1,4 +1,6 @@
 // The JSON document of an outcome, and the platform's and the settings' part of it.
+//
+// Thread safety: one thread at a time, as for OpenContext.
 #pragma once
 #include "base/json.hpp"
 #include "host/open/fetch.hpp"

@@ -1,4 +1,6 @@
 // Installs a build without opening it.
+//
+// Thread safety: one thread at a time, as for OpenContext.
 #pragma once
 #include <functional>
 #include <optional>

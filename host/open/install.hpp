@@ -1,4 +1,6 @@
 // Installation with entries in the audit log.
+//
+// Thread safety: one thread at a time, as for OpenContext.
 #pragma once
 #include "host/acquire/acquire.hpp"
 #include "host/open/open_context.hpp"

@@ -1,5 +1,7 @@
 // The entry point of an open: plan, then for each candidate in order acquire, preflight, probe, load and
 // record, until one opens. Start reading here to follow a request through the modules.
+//
+// Thread safety: one thread at a time, as for OpenContext.
 #pragma once
 #include <chrono>
 #include <filesystem>

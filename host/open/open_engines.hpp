@@ -35,9 +35,9 @@ bool engine_beside(std::string_view identity);
 // static check made in this process. "held_by" names the open build.
 //
 // - EH-L17: another engine's library of the same name would replace a file of the build, and the bytes
-// differ.
+//   differ.
 // - EH-L35: both bring LLVM's OpenMP runtime (libomp, libiomp5). Its second copy ends the process ("OMP:
-// Error #15") unless KMP_DUPLICATE_LIB_OK is set.
+//   Error #15") unless KMP_DUPLICATE_LIB_OK is set.
 //
 // Two CUDA major versions, and GNU's OpenMP runtime twice, stay warnings.
 std::optional<Diagnosis> conflict_with_engines(const std::string& identity,

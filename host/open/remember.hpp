@@ -1,4 +1,6 @@
 // Writes the result of an attempt to the history: a failure with its dependencies, or a proof.
+//
+// Thread safety: one thread at a time, as for OpenContext.
 #pragma once
 #include <filesystem>
 #include <optional>

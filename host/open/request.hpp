@@ -1,4 +1,6 @@
 // Completes a request from the settings, checks it against policy, and plans it.
+//
+// Thread safety: one thread at a time, as for OpenContext.
 #pragma once
 #include <optional>
 

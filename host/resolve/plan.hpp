@@ -66,7 +66,7 @@ class Candidate {
   // Returns why it is not tried, or how it failed. Returns nothing if a check says everything: builds for
   // other systems, versions and flavors.
   std::optional<Diagnosis> diagnosis() const;
-  // Sets the verdict and its reason: quarantined, unavailable or failed.
+  // Sets the verdict (quarantined, disabled, failed) and its reason.
   void turn_down(Verdict how, Diagnosis why);
 
  private:
@@ -87,12 +87,12 @@ struct Plan {
 // Evaluates every build of the engine and ranks those that may be tried.
 //
 // - The first ranked candidate is `chosen`, the others `fits`. A build with a "no" among its checks is never
-// ranked; "unknown" never counts as "yes".
+//   ranked; "unknown" never counts as "yes".
 // - Checks of a build for another system, version or flavor stop there.
 // - `force` overrides history, not requirements.
 // - A prerelease is ranked behind every other build that fits, unless the request names one.
 // - History is taken as it is, because its reader dropped stale records. It counts only for a build with the
-// same artifacts.
+//   same artifacts.
 // - `now` is in seconds since 1970, for quarantines that end with time.
 //
 // Plan::diagnosis if nothing is ranked: EH-S02 ("engine", "nearest", "known"…); else the best candidate's own

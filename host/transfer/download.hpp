@@ -64,9 +64,9 @@ struct DownloadReport {
 // Begins with one connection to the first mirror.
 //
 // - A mirror that fails, or sends nothing for options.patience, is left for the next one. A mirror that sends
-// wrong bytes is not asked again.
+//   wrong bytes is not asked again.
 // - While the rate is steady and enough remains, it tries twice the connections, first to untried mirrors. It
-// keeps them only if they bring at least 1.3 times the rate.
+//   keeps them only if they bring at least 1.3 times the rate.
 //
 // Blocks. Progress is reported on the calling thread; other threads write to the sink. Reacts to cancel
 // within 100 ms. Fails when every mirror was given up, with the diagnosis of the last; all failures are

@@ -10,7 +10,8 @@ namespace enginehost::transfer {
 // Returns them in PEM form, at most `limit` bytes; empty if the system keeps none.
 std::string system_certificates(std::uint64_t limit);
 
-// Returns true if the library checks nothing unless it gets a list, as with the system's own list in Wine 8.
+// Returns true if the library verifies only against a given list, because its check with the system's own
+// list is none. Wine 8 is such a system.
 bool needs_given_certificates();
 
 }  // namespace enginehost::transfer
