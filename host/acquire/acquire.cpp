@@ -22,7 +22,7 @@ const manifest::Artifact* first_usable(const manifest::Component& component) {
   return nullptr;
 }
 
-// A size the manifest does not know, from whoever has the file. Not knowing is no failure here.
+// Returns a size that the manifest does not give, from the source. An unknown size is no failure here.
 std::optional<std::uint64_t> asked_size(const manifest::Artifact& artifact, const manifest::Build& build,
                                         const AcquireOptions& options,
                                         const std::optional<CancelToken>& cancel) {
@@ -49,7 +49,7 @@ std::optional<std::uint64_t> asked_size(const manifest::Artifact& artifact, cons
   return {};
 }
 
-// Of everything that is missing; nothing when one size is not written down.
+// Returns the size of all missing parts; nothing if one size is unknown.
 std::optional<std::uint64_t> size_in_manifest(const manifest::Build& build, const cache::Store& store) {
   std::uint64_t sum = 0;
   for (const manifest::Component* component : build.all_components()) {
@@ -61,7 +61,7 @@ std::optional<std::uint64_t> size_in_manifest(const manifest::Build& build, cons
   return sum;
 }
 
-// How the manifest says that the files are loaded (manifest::Build::loading_digest(), but for the time).
+// Copies the loading settings of the manifest (manifest::Build::loading_digest(), except the time).
 void set_loading(cache::Installed& installed, const manifest::Build& build) {
   installed.plugin = build.plugin_path;
   installed.search = build.search;
@@ -78,7 +78,8 @@ std::vector<std::string> sorted(std::vector<std::string> texts) {
   return texts;
 }
 
-// The publisher corrected how the same files are loaded, or an older EngineHost wrote the record.
+// Returns false if the publisher changed how the same files are loaded, or an older EngineHost wrote the
+// record.
 bool is_recorded_so(const cache::Installed& installed, const manifest::Build& build) {
   cache::Installed now;
   set_loading(now, build);
@@ -99,7 +100,7 @@ Result<void> check_plugin(const manifest::Build& build, const std::filesystem::p
                   .with("problem", "the plugin's archive does not hold it"));
 }
 
-// Where the record cannot be written, in a layer above all, what the manifest says holds for this open.
+// If the record cannot be written (usually in a layer), the manifest's settings apply to this open only.
 Result<cache::Installed> as_it_says(const manifest::Build& build, cache::Installed installed,
                                     const cache::Store& store) {
   TRY(check_plugin(build, installed.folder));
@@ -111,12 +112,12 @@ Result<cache::Installed> as_it_says(const manifest::Build& build, cache::Install
   return installed;
 }
 
-// The same id may come to mean other bytes: then what is installed is not this build.
+// The same id may later mean other bytes; then the installed build is another one.
 bool is_current(const cache::Installed& installed, const manifest::Build& build) {
   const std::string wanted = build.artifacts_digest();
   if (wanted.empty() || installed.artifacts_digest == wanted) return true;
-  // Packed again it has other archives and the same files: a registry's copy of a build that a layer holds
-  // already.
+  // A repackaged build has other archives but the same files, for example a registry's copy of a build in a
+  // layer.
   const std::vector<const manifest::Component*> components = build.all_components();
   if (components.size() != installed.trees.size()) return false;
   for (std::size_t i = 0; i < components.size(); ++i)
@@ -125,15 +126,14 @@ bool is_current(const cache::Installed& installed, const manifest::Build& build)
   return true;
 }
 
-// A tree that was put aside as damaged leaves a build that may look right to its stamps.
+// A tree that was moved aside as damaged leaves a build whose stamps may look right.
 bool has_its_trees(const cache::Installed& installed, const cache::Store& store) {
   return installed.read_only || std::all_of(installed.trees.begin(), installed.trees.end(),
                                             [&](const std::string& tree) { return store.has_tree(tree); });
 }
 
-// Parts that lie here already are hashed before they serve once more: another build's may have been damaged
-// since. Before anybody is asked, so that what is said to be downloaded is what will be. Tells
-// the first damage.
+// Hashes installed parts before they are used again, because another build may have damaged them. Runs before
+// the question is asked, so that the announced download is the real one. Returns the first damage.
 Result<std::optional<Diagnosis>> reject_damaged_parts(const manifest::Build& build,
                                                       const cache::Store& store) {
   std::optional<Diagnosis> first;
@@ -167,7 +167,7 @@ Result<cache::Installed> install(ComponentWork& work) {
   return installed;
 }
 
-// What was damaged stays the cause when no source could repair it; why none could is told with it.
+// Keeps the damage as the cause if no source could repair it, and adds why none could.
 Diagnosis not_repaired(Diagnosis damage, Diagnosis failure) {
   if (!failure.code.starts_with("EH-N")) return failure;
   damage.with("repair_failed", failure.code);
@@ -248,7 +248,7 @@ Result<Acquired> acquire(const manifest::Build& build, const cache::Store& store
       if (attempt > options.repairs) return fail(std::move(found.error()));
       damage = std::move(found.error());
     } else if (attempt > options.repairs) {
-      // It was installed and is gone again: someone removes it as fast as it comes.
+      // It was installed and is gone again: another process removes it each time.
       return fail(diagnose("EH-F01").with("build", build.id).with("problem", "removed by another process"));
     }
     TRY_ASSIGN(auto rejected, reject_damaged_parts(build, store));
@@ -267,7 +267,7 @@ Result<Acquired> acquire(const manifest::Build& build, const cache::Store& store
     }
     if (auto installed = install(work); !installed) {
       Diagnosis& failure = installed.error();
-      // Only a tree of it is gone: its libraries are as they were installed.
+      // Only a tree is missing; the build's libraries are as they were installed.
       if (found && *found && is_current(**found, build) && !options.refetch &&
           failure.code.starts_with("EH-N")) {
         acquired.warnings.push_back(std::move(failure));
@@ -277,7 +277,7 @@ Result<Acquired> acquire(const manifest::Build& build, const cache::Store& store
       const bool of_it = damage && (!found || damage->value("component") == failure.value("component"));
       return fail(of_it ? not_repaired(std::move(*damage), std::move(failure)) : std::move(failure));
     }
-    // A build that someone removed meanwhile is gone for everyone, but its bytes were left to us.
+    // A build that was removed meanwhile is gone, but its bytes were left for this process to sweep.
     if (auto swept = store.sweep_if_wanted(); !swept) acquired.warnings.push_back(std::move(swept).error());
     if (progress)
       progress({transfer::Progress::Phase::done, work.total.value_or(work.before), work.total, 0, build.id});

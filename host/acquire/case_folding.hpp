@@ -1,9 +1,9 @@
-// Letters of file names.
+// Case folding of file names.
 #pragma once
 
 namespace enginehost::acquire {
 
-// The one letter that stands for all that differ from this one in case only.
+// Returns the same letter for all letters that differ only in case.
 char32_t without_case(char32_t point);
 
 }  // namespace enginehost::acquire

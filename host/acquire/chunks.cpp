@@ -9,7 +9,7 @@
 namespace enginehost::acquire {
 namespace {
 
-// 2^50 bytes in the smallest chunks would be more; nobody has such a file.
+// More than a file of 2^50 bytes in the smallest chunks needs.
 constexpr std::uint64_t largest_list = 8u << 20;
 
 Result<std::string> fetch_list(const std::string& where, const ComponentWork& work) {

@@ -1,4 +1,4 @@
-// The list of an artifact's pieces, when the manifest names one.
+// The chunk list of an artifact, if the manifest names one.
 #pragma once
 #include <optional>
 
@@ -7,9 +7,9 @@
 
 namespace enginehost::acquire {
 
-// Fetches the list and holds it against the manifest's digest and size. Nothing when the manifest names none,
-// or when it cannot be had or is wrong: the file's own digest then judges it alone, and a warning tells why.
-// Only cancelling is an error.
+// Fetches the list and checks it against the manifest's digest and size. Returns nothing if the manifest
+// names none, or if the list cannot be fetched or is wrong; a warning says why, and the file is checked by
+// its own digest only. Fails only if canceled.
 Result<std::optional<transfer::ChunkList>> chunk_list_for(const manifest::Artifact& artifact,
                                                           ComponentWork& work);
 

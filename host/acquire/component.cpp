@@ -30,9 +30,9 @@ bool is_wrong_bytes(const std::string& code) {
 }
 // Sources that were not asked at all.
 bool is_skipped(const std::string& code) { return code == "EH-N10" || code == "EH-N12" || code == "EH-N16"; }
-// A host that policy does not allow was not asked either.
+// A host that policy forbids was not asked either.
 bool is_forbidden(const std::string& code) { return code == "EH-P01"; }
-// One artifact under its lock.
+// Installs one artifact under its lock.
 class ArtifactInstaller {
  public:
   ArtifactInstaller(const manifest::Component& component, const manifest::Artifact& artifact,
@@ -42,9 +42,9 @@ class ArtifactInstaller {
   Result<std::string> run(std::vector<Failure>& failures);
 
  private:
-  // Sources that are asked together: URLs that stand side by side, or one source of any other kind.
+  // Sources that are asked together: adjacent URLs, or one source of any other kind.
   using Group = std::vector<const manifest::Source*>;
-  // Where bytes came from.
+  // The origin of received bytes.
   struct Delivery {
     std::string where;
     Group from;
@@ -93,7 +93,7 @@ std::string ArtifactInstaller::url_of(const manifest::Source& source) const {
                                                      : source.location;
 }
 
-// Several of them can serve one download: its size is known, and they are asked by URL.
+// Returns true if the source can share a download with others: the size is known and it is a URL.
 bool ArtifactInstaller::is_mirror(const manifest::Source& source) const {
   const bool by_url =
       source.kind == manifest::Source::Kind::url || source.kind == manifest::Source::Kind::file;
@@ -203,15 +203,14 @@ Result<std::string> ArtifactInstaller::publish(UnpackedTree tree, GrowingFile& f
   return work_.store.publish_tree(list, folder(), archive_key(artifact_));
 }
 
-// Bytes of several mirrors that are wrong together blame none of them: then each is asked alone.
+// Wrong bytes from several mirrors blame none of them; each is then asked alone.
 Result<std::string> ArtifactInstaller::from_group(Group group, std::vector<Failure>& failures) {
   const fs::path partial = work_.store.partial(artifact_.sha256, *stage_);
   TRY_ASSIGN(const std::optional<transfer::ChunkList> chunks, chunk_list_for(artifact_, work_));
   bool alone = false;
-  // How many sources there were when bytes of an earlier run were last dropped: once for each of them is
-  // enough.
+  // The number of sources when bytes of an earlier run were last dropped. Once per source is enough.
   std::size_t refetched = group.size() + 1;
-  // One word a source: the last.
+  // Keeps the last diagnosis of each source.
   const auto note = [&](const manifest::Source& source, Diagnosis diagnosis) {
     std::erase_if(failures, [&](const Failure& known) { return known.source == source.text(); });
     failures.push_back({source.text(), std::move(diagnosis)});
@@ -243,12 +242,12 @@ Result<std::string> ArtifactInstaller::from_group(Group group, std::vector<Failu
     if (const std::string actual = file->digest(); actual != artifact_.sha256) {
       Diagnosis diagnosis = wrong_digest(actual, *file, delivery.where);
       file->remove();
-      // What an earlier run left may be to blame: once more from the start.
+      // Bytes of an earlier run may be the cause: try once more from the start.
       if (resumed && group.size() < refetched) {
         refetched = group.size();
         continue;
       }
-      // Nobody was asked for these bytes and asking again would change nothing.
+      // All bytes came from earlier runs, and fetching again would change nothing.
       if (delivery.from.empty()) return fail(std::move(diagnosis));
       alone = true;
       if (delivery.from.size() != 1) continue;
@@ -259,7 +258,7 @@ Result<std::string> ArtifactInstaller::from_group(Group group, std::vector<Failu
     file->complete();
     auto tree = finish_unpacking(unpacking, *file);
     auto published = tree ? publish(std::move(*tree), *file) : Result<std::string>(fail(tree.error()));
-    // The bytes are right: another attempt would come to the same. Only an interrupted one goes on from them.
+    // The bytes are right, so a repetition would fail the same way. Only an interrupted attempt keeps them.
     if (published || published.error().code == "EH-F19" || published.error().code == "EH-F21") file->remove();
     if (published) work_.acquired.sources.push_back(delivery.where);
     return published;
@@ -269,9 +268,9 @@ Result<std::string> ArtifactInstaller::from_group(Group group, std::vector<Failu
 
 Result<std::string> ArtifactInstaller::run(std::vector<Failure>& failures) {
   TRY_ASSIGN(stage_, work_.store.stage("archive-" + artifact_.sha256, waiting(work_)));
-  if (auto known = work_.store.tree_of(archive_key(artifact_))) return *known;  // someone else was first
+  if (auto known = work_.store.tree_of(archive_key(artifact_))) return *known;  // another process was first
   const std::uint64_t size = artifact_.size.value_or(0);
-  // The archive, and what is in it, which is rarely smaller.
+  // The archive and its content, which is rarely smaller.
   TRY(work_.store.require_space(2 * size, size));
   for (Group& group : groups()) {
     auto tree = from_group(std::move(group), failures);
@@ -283,7 +282,7 @@ Result<std::string> ArtifactInstaller::run(std::vector<Failure>& failures) {
   return fail(diagnose("EH-N15"));
 }
 
-// The failure that decides what the user is told, and every source with its own.
+// Returns the failure that decides the diagnosis, with every source and its own failure.
 Diagnosis all_failed(const manifest::Component& component, const std::vector<Failure>& failures) {
   const Failure* decisive = nullptr;
   for (const Failure& failure : failures)
@@ -326,7 +325,7 @@ cache::WaitOptions waiting(const transfer::ProgressCallback& progress,
     if (!progress) return;
     transfer::Progress now{Phase::waiting, holder.done, {}, 0, "process " + std::to_string(holder.pid)};
     if (holder.pid == 0)
-      now.source = "whoever holds " + path_text(holder.file);
+      now.source = "the process that holds " + path_text(holder.file);
     else if (!holder.program.empty())
       now.source += " (" + holder.program + ")";
     if (holder.total != 0) now.total = holder.total;

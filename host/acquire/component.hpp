@@ -1,5 +1,5 @@
-// One component: its artifacts and their sources in turn, until one gave the right bytes and they became a
-// tree.
+// Installs one component: tries its artifacts and their sources in turn, until one gives the right bytes and
+// they are unpacked to a tree.
 #pragma once
 #include <string>
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace enginehost::acquire {
 
-// What the components of one acquisition share.
+// The state that the components of one acquisition share.
 struct ComponentWork {
   const manifest::Build& build;
   const cache::Store& store;
@@ -16,18 +16,18 @@ struct ComponentWork {
   const transfer::ProgressCallback& progress;
   const std::optional<CancelToken>& cancel;
   Acquired& acquired;
-  std::optional<std::uint64_t> total;  // bytes of everything to be downloaded, when known
-  std::uint64_t before = 0;            // of the components that are done
-  cache::Stage* stage = nullptr;       // of the build: those who wait for it are told, too
+  std::optional<std::uint64_t> total;  // bytes of all downloads, if known
+  std::uint64_t before = 0;            // bytes of the finished components
+  cache::Stage* stage = nullptr;       // of the build; processes that wait for it see its progress
 };
 
-// The tree an archive was, or would be, unpacked to depends on these.
+// Returns the key of everything that the unpacked tree of an archive depends on.
 std::string archive_key(const manifest::Artifact& artifact);
 
-// The component's tree when it is installed already.
+// Returns the component's tree if it is installed.
 std::optional<std::string> installed_tree(const manifest::Component& component, const cache::Store& store);
 
-// The tree id. Errors as acquire().
+// Returns the tree id. Errors as acquire().
 Result<std::string> acquire_component(const manifest::Component& component, ComponentWork& work);
 
 cache::WaitOptions waiting(const ComponentWork& work);

@@ -142,7 +142,7 @@ std::string manifest_of(const manifest::Build& build) {
     licenses.set(component->license, std::move(entry));
   }
   Json document = Json::object();
-  // No "expires": what is installed stays usable.
+  // No "expires", because an installed build stays usable.
   document.set("format", 1).set("engine", build.engine).set("serial", owner ? owner->serial : 0);
   if (owner && !owner->created.empty()) document.set("created", owner->created);
   document.set("licenses", std::move(licenses))

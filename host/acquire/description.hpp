@@ -1,4 +1,4 @@
-// A build's manifest entry as it is kept with the installed build.
+// The manifest entry of a build, as it is kept with the installed build.
 #pragma once
 #include <string>
 
@@ -6,13 +6,13 @@
 
 namespace enginehost::acquire {
 
-// A manifest document that holds this build, its components and their licenses and nothing else:
-// read_manifest takes it back, so that an installed build can be decided about without its repository. File
-// sources become absolute; passwords in URLs are left out, since the text is kept where others may read it
-// and is handed on in bundles and to registries.
+// Returns a manifest document with only this build, its components and their licenses. read_manifest reads
+// it, so that an installed build can be chosen without its repository. File sources become absolute.
+// Passwords in URLs are removed, because other users may read the text, and bundles and registries contain
+// it.
 std::string manifest_of(const manifest::Build& build);
 
-// Where a file source lies: a local path, or a URL when the repository is one.
+// Returns the location of a file source: a local path, or a URL if the repository has one.
 std::string resolve_file_source(const manifest::Source& source, const manifest::Build& build);
 
 }  // namespace enginehost::acquire

@@ -12,7 +12,7 @@
 namespace enginehost::acquire {
 namespace {
 
-// So much at most comes again after a process was killed.
+// At most this much is fetched again after the process was killed.
 constexpr std::uint64_t bytes_between_notes = 4u << 20;
 
 }  // namespace
@@ -54,8 +54,8 @@ GrowingFile::~GrowingFile() {
   if (not_yet_noted_ > 0) write_note();
 }
 
-// A note tells what was written before it was, so a process that is killed never claims bytes that are not
-// there. After a power cut it may, and the file's digest says so in the end.
+// A note lists only bytes that were written before it, so a killed process never claims missing bytes. After
+// a power cut it may; the file's digest then fails.
 bool GrowingFile::take_what_is_noted(std::uint64_t file_size) {
   if (chunks_ != nullptr || !expected_ || file_size <= *expected_) return false;
   noted_ = true;
@@ -69,14 +69,14 @@ bool GrowingFile::take_what_is_noted(std::uint64_t file_size) {
   return true;
 }
 
-// Where everything has come in order the length of the file says as much.
+// If all bytes came in order, the length of the file is enough.
 void GrowingFile::note_what_came(std::uint64_t bytes) {
   const std::lock_guard lock(noting_);
   not_yet_noted_ += bytes;
   if (not_yet_noted_ >= bytes_between_notes) write_note();
 }
 
-// One that cannot be written is none: then more comes again.
+// A note that cannot be written only means that more is fetched again.
 void GrowingFile::write_note() {
   not_yet_noted_ = 0;
   std::vector<transfer::Range> received;
@@ -93,8 +93,8 @@ void GrowingFile::write_note() {
   static_cast<void>(calls::pwrite(file_.get(), note.data(), note.size(), static_cast<calls::Offset>(place)));
 }
 
-// Parts that arrive out of order leave holes where bytes are still to come. A file system without holes tells
-// none, and the digest in the end tells that zeros were taken for bytes.
+// Parts that arrived out of order leave holes. A file system without holes reports none; the digest then
+// shows that zeros were taken for bytes.
 Result<void> GrowingFile::take_what_is_there() {
   calls::Status status{};
   if (calls::fstat(file_.get(), &status) != 0) return fail(failure(errno));
@@ -110,7 +110,7 @@ Result<void> GrowingFile::take_what_is_there() {
   }
   if (take_what_is_noted(size)) return advance(0, {});
   if (const auto hole = first_hole(file_.get(), 0); hole && *hole < size) {
-    // The last block before the hole may be filled in part only.
+    // The last block before the hole may be partly filled.
     constexpr std::uint64_t block = 64u << 10;
     size = *hole == 0 ? 0 : (*hole - 1) / block * block;
     if (calls::ftruncate(file_.get(), static_cast<calls::Offset>(size)) != 0) return fail(failure(errno));
@@ -128,7 +128,7 @@ Result<std::string> GrowingFile::digest_of(transfer::Range range) const {
                                      static_cast<calls::Offset>(range.begin));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return fail(unreadable(errno));
-    if (got == 0) break;  // truncated under us: no digest matches
+    if (got == 0) break;  // truncated meanwhile: no digest matches
     hash.update(std::string_view(buffer.data(), static_cast<std::size_t>(got)));
     range.begin += static_cast<std::uint64_t>(got);
   }
@@ -186,7 +186,7 @@ Result<void> GrowingFile::start(std::uint64_t offset) {
 
 Result<void> GrowingFile::restart() {
   stream_at_ = 0;
-  if (chunks_ != nullptr) return {};  // each of them was judged; it is passed over when it comes again
+  if (chunks_ != nullptr) return {};  // chunks that matched are skipped when they come again
   const std::scoped_lock lock(noting_, hashing_, mutex_);
   not_yet_noted_ = 0;
   noted_ = false;
@@ -229,7 +229,7 @@ Result<void> GrowingFile::put(std::uint64_t offset, std::string_view bytes) {
   return {};
 }
 
-// Each chunk comes from one connection and in order: it is whole when its last byte came.
+// Each chunk comes from one connection in order; it is complete with its last byte.
 Result<void> GrowingFile::put_in_chunks(std::uint64_t offset, std::string_view bytes) {
   while (!bytes.empty()) {
     const auto index = static_cast<std::size_t>(offset / chunks_->chunk);
@@ -258,8 +258,8 @@ Result<void> GrowingFile::put_in_chunks(std::uint64_t offset, std::string_view b
   return {};
 }
 
-// Lets the reader have what has become whole from the start on. `bytes` stand at `offset`; they need not be
-// read back when they come next.
+// Releases the contiguous bytes from the start to the reader. `bytes` are those at `offset`; they need not be
+// read back if they come next.
 Result<void> GrowingFile::advance(std::uint64_t offset, std::string_view bytes) {
   if (received_prefix() <= size_) return {};
   const std::lock_guard hashing(hashing_);
@@ -287,7 +287,7 @@ Result<void> GrowingFile::advance(std::uint64_t offset, std::string_view bytes) 
 
 void GrowingFile::complete() {
   const std::scoped_lock lock(noting_, mutex_);
-  // The readers of archives go by the size that is held; who looks at the file itself sees that one, too.
+  // Archive readers use the size that is held. Other readers of the file see its real size from here on.
   if (noted_) static_cast<void>(calls::ftruncate(file_.get(), static_cast<calls::Offset>(size_.load())));
   complete_ = true;
   grown_.notify_all();
@@ -323,7 +323,7 @@ std::int64_t GrowingFile::read(std::uint64_t at, char* buffer, std::size_t size,
       unreadable_ = std::move(why);
       return -1;
     }
-    // Truncated under us means started again; the next call says so.
+    // A truncated file was started again; the next call returns -1.
     if (got == 0) {
       const std::lock_guard lock(mutex_);
       return generation_ != generation ? -1 : 0;

@@ -1,4 +1,4 @@
-// The bytes of an archive on disk while they arrive: written and hashed by some threads, read by another.
+// An archive on disk while it arrives: some threads write and hash it, another thread reads it.
 #pragma once
 #include <atomic>
 #include <condition_variable>
@@ -14,60 +14,63 @@
 
 namespace enginehost::acquire {
 
-// The receivers are never held up by the reader, memory stays small, and what was received survives the
-// process. Bytes may arrive in any order; the reader gets them in order, and with a chunk list only after
-// their chunk's digest matched. The sink's functions and digest() are for the receiving threads; reading is
-// for one other thread.
+// Keeps the bytes of an archive in a file while they arrive. Receiving threads never wait for the reader,
+// memory stays small, and received bytes survive the process. Bytes may arrive in any order. The reader gets
+// them in order; with a chunk list only after the digest of their chunk matched.
+//
+// Thread safety: the functions of the sinks and digest() are for the receiving threads; the read functions
+// are for one other thread.
 class GrowingFile : public transfer::Sink, public transfer::PartSink {
  public:
-  // Opens or makes the file; what it already holds counts as received and is hashed (nothing on disk is
-  // trusted). Without chunks that is what it noted of itself (received_ranges.hpp), else what stands before
-  // its first hole; with them each chunk that has its digest. `chunks` must outlive the file and be of `size`
-  // bytes. EH-F15, F16, F17 with "file", "folder"; EH-F23 with "file" when it cannot be read.
+  // Opens or creates the file. Bytes that it holds count as received and are hashed again. With chunks these
+  // are the chunks whose digests match. Without chunks they are the ranges in the file's own note
+  // (received_ranges.hpp), else everything before its first hole. `chunks` must outlive the file and describe
+  // `size` bytes. EH-F15, EH-F16, EH-F17 with "file", "folder"; EH-F23 with "file" if it cannot be read.
   static Result<std::unique_ptr<GrowingFile>> open(const std::filesystem::path& file,
                                                    const std::filesystem::path& cache_folder,
                                                    std::optional<std::uint64_t> size = {},
                                                    const transfer::ChunkList* chunks = nullptr);
   ~GrowingFile() override;
 
-  // Whether anything of it has arrived, wherever in the file.
+  // Returns true if any byte has arrived, at any place.
   bool holds_any() const;
 
-  // As one stream: what can be read is held.
+  // As one stream: the bytes that can be read are held.
   std::uint64_t held() const override { return size_; }
   Result<void> start(std::uint64_t offset) override;
   Result<void> write(std::string_view bytes) override;
 
-  // In parts. A chunk with another digest than the list's is EH-N08 ("expected_sha256", "actual_sha256",
-  // "position") and missing again.
+  // In parts. A chunk with a wrong digest fails with EH-N08 ("expected_sha256", "actual_sha256", "position")
+  // and is missing again.
   std::vector<transfer::Range> missing() const override;
   Result<void> write_at(std::uint64_t offset, std::string_view bytes) override;
   Result<void> restart() override;
   std::uint64_t alignment() const override { return chunks_ != nullptr ? chunks_->chunk : 1; }
 
-  // The sha256 of all bytes. Once; start(0) renews it.
+  // Returns the sha256 of all bytes. Call it once; start(0) begins a new one.
   std::string digest() { return hash_.hex(); }
-  // Everything has arrived and is what it should be.
+  // Marks the file as complete and verified.
   void complete();
-  // Nothing more will come: the reader fails.
+  // Ends the file without completing it: the reader fails.
   void abandon();
-  // An error that makes receiving pointless (the reader's disk is full): the next write fails with it.
+  // Makes the next write fail with this error, because receiving is pointless (for example, the reader's disk
+  // is full).
   void stop_receiving(Diagnosis diagnosis);
 
-  // Bytes at `at`, waiting until there are some. 0 at the end of a completed file, -1 when the file was
-  // abandoned or started again since `generation`, or cannot be read.
+  // Reads bytes at `at` and waits until there are some. Returns 0 at the end of a completed file. Returns -1
+  // if the file was abandoned, was started again since `generation`, or cannot be read.
   std::int64_t read(std::uint64_t at, char* buffer, std::size_t size, std::uint64_t generation);
-  // Of a read that failed: EH-F23 ("file"), which says nothing against the bytes.
+  // Returns the reason of a failed read: EH-F23 ("file"). It does not mean that the bytes are wrong.
   std::optional<Diagnosis> why_unreadable() const;
   Diagnosis unreadable(int error_number) const;
-  // Waits until nothing more will happen to the bytes; false when they were started again since `generation`.
+  // Waits until the bytes are final; returns false if the file was started again since `generation`.
   bool wait_until_settled(std::uint64_t generation);
-  // Counts how often the file was started again.
+  // Returns how often the file was started again.
   std::uint64_t generation() const;
   bool abandoned() const;
   int descriptor() const { return file_.get(); }
   const std::filesystem::path& path() const { return path_; }
-  // The first bytes, at most `size`.
+  // Returns the first bytes, at most `size`.
   std::string head(std::size_t size) const;
   void remove();
 
@@ -91,19 +94,19 @@ class GrowingFile : public transfer::Sink, public transfer::PartSink {
   std::optional<std::uint64_t> expected_;
   const transfer::ChunkList* chunks_ = nullptr;
   std::uint64_t file_limit_ = 0;
-  std::uint64_t stream_at_ = 0;  // where write() goes on
+  std::uint64_t stream_at_ = 0;  // offset of the next write()
 
-  std::mutex noting_;                // so that no older note replaces a newer one; taken before mutex_
+  std::mutex noting_;                // keeps an older note from replacing a newer one; locked before mutex_
   std::uint64_t not_yet_noted_ = 0;  // bytes since the last note
-  bool noted_ = false;               // a note stands behind the file's end
+  bool noted_ = false;               // the file has a note behind its end
 
-  std::mutex hashing_;  // of the one that moves size_ forward; taken before mutex_
+  std::mutex hashing_;  // held by the thread that advances size_; locked before mutex_
   Sha256 hash_;         // of the first size_ bytes
 
   mutable std::mutex mutex_;
   std::condition_variable grown_;
-  std::vector<transfer::Range> have_;    // in order, with gaps between
-  std::atomic<std::uint64_t> size_ = 0;  // what may be read
+  std::vector<transfer::Range> have_;    // sorted, not adjacent
+  std::atomic<std::uint64_t> size_ = 0;  // bytes that may be read
   std::uint64_t generation_ = 0;
   bool complete_ = false, abandoned_ = false;
   std::optional<Diagnosis> stop_, unreadable_;

@@ -22,9 +22,9 @@ namespace {
 namespace fs = std::filesystem;
 using TakeBytes = std::function<Result<void>(std::string_view)>;
 
-constexpr std::uint64_t tail_size = 256u << 10;  // holds the end, and most directories whole
+constexpr std::uint64_t tail_size = 256u << 10;  // holds the end record, and most directories whole
 
-// One stretch of a file out of a transfer that would go on to its end: stops it when there is enough.
+// One range of a file out of a transfer that would go on to the end. Stops it when the range is complete.
 class Stretch : public transfer::Sink {
  public:
   Stretch(std::uint64_t from, std::uint64_t to, const TakeBytes& take) : at_(from), to_(to), take_(take) {}
@@ -46,7 +46,7 @@ class Stretch : public transfer::Sink {
   const TakeBytes& take_;
 };
 
-// Where parts come from, and how much has come.
+// Reads parts of the source and counts their bytes.
 class Parts {
  public:
   Parts(const PartSource& source, const AcquireOptions& options, const std::optional<CancelToken>& cancel)
@@ -70,7 +70,7 @@ Result<std::uint64_t> Parts::size() {
   if (!transfer::is_url(source_.where))
     return stamp_of(path_of(source_.where), "EH-N14").map([](const FileStamp& s) { return s.size; });
   TRY_ASSIGN(const auto reported, transfer::ask_size(source_.where, options_.transfer, cancel_));
-  if (!reported) return fail(diagnose("EH-N02").with("problem", "the server does not tell the size"));
+  if (!reported) return fail(diagnose("EH-N02").with("problem", "the server does not report the size"));
   return *reported;
 }
 
@@ -120,7 +120,7 @@ Result<void> write_all(int file, std::string_view bytes, std::uint64_t at, const
   return {};
 }
 
-// A file as long as the archive that holds nothing but its end, and so its directory.
+// A sparse file of the archive's length that holds only its end, and so its directory.
 struct Directory {
   std::vector<ZipEntry> entries;
   std::uint64_t at = 0;
@@ -128,7 +128,7 @@ struct Directory {
 Result<Directory> read_directory(Parts& parts, const fs::path& scratch) {
   TRY_ASSIGN(const std::uint64_t size, parts.size());
   const FileDescriptor file(calls::open(scratch, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  // The signal SIGXFSZ would end the process.
+  // SIGXFSZ would end the process.
   if (size > file_size_limit()) return fail(diagnose_errno("EH-F17", EFBIG).with("file", path_text(scratch)));
   if (!file.valid() || calls::ftruncate(file.get(), static_cast<calls::Offset>(size)) != 0)
     return fail(diagnose_errno(code_of_write_error(errno), errno).with("file", path_text(scratch)));
@@ -151,7 +151,8 @@ struct Span {
   std::uint64_t from, to;
 };
 
-// The stretches of the archive that hold the wanted entries, each with its header; neighbors in one.
+// Returns the ranges of the archive that hold the wanted entries with their headers; adjacent ones are
+// merged.
 Result<std::vector<Span>> spans_of(const Directory& directory, const manifest::Artifact& artifact,
                                    const std::vector<cache::TreeEntry>& wanted) {
   std::set<std::string> paths;
@@ -168,7 +169,7 @@ Result<std::vector<Span>> spans_of(const Directory& directory, const manifest::A
     const std::uint64_t to = i + 1 < by_place.size() ? by_place[i + 1]->header_at : directory.at;
     if (to < from || to > directory.at)
       return fail(
-          diagnose("EH-F21").with("archive", "zip").with("problem", "the directory lies about an entry"));
+          diagnose("EH-F21").with("archive", "zip").with("problem", "the directory is wrong about an entry"));
     if (!spans.empty() && spans.back().to == from)
       spans.back().to = to;
     else
@@ -191,8 +192,7 @@ Result<std::string> unpack_parts(const PartSource& source, const manifest::Artif
   TRY_ASSIGN(const fs::path scratch, make_private_folder(into.parent_path(), "parts"));
   TRY_ASSIGN(const Directory directory, read_directory(parts, scratch / "directory"));
   TRY_ASSIGN(const std::vector<Span> spans, spans_of(directory, artifact, wanted));
-  // An archive of these entries alone: they follow each other as in the whole one, and end with an empty
-  // directory.
+  // Builds an archive of these entries only: in the original order, with an empty directory at the end.
   TRY_ASSIGN(const std::unique_ptr<GrowingFile> file, GrowingFile::open(scratch / "entries", into));
   TRY(file->start(0));
   for (const Span& span : spans)

@@ -1,4 +1,4 @@
-// Single files of a zip archive, by asking for the parts of the archive that hold them.
+// Single files of a zip archive, fetched by byte ranges.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -18,10 +18,12 @@ struct PartSource {
   std::optional<std::uint64_t> size;
 };
 
-// Reads the archive's directory and the entries that become `wanted`, and unpacks those below `into`; answers
-// with the source and how many bytes came from it. Nothing here is believed: whoever uses the files compares
-// their digests. EH-N02 ("problem") when the server sends whole files only, EH-F21 when the entries cannot be
-// found or decoded one by one, disk failures as cache::TreeWriter.
+// Reads the archive's directory and the entries of the `wanted` files, and unpacks these below `into`.
+// Returns the source and how many bytes came from it. The caller must compare digests, because nothing is
+// verified here.
+//
+// Errors: EH-N02 ("problem") if the server sends only whole files. EH-F21 if the entries cannot be found or
+// decoded one by one. Disk failures as cache::TreeWriter.
 Result<std::string> unpack_parts(const PartSource& source, const manifest::Artifact& artifact,
                                  const std::vector<cache::TreeEntry>& wanted,
                                  const std::filesystem::path& into, const AcquireOptions& options,

@@ -11,8 +11,8 @@
 namespace enginehost::acquire {
 namespace {
 
-// The code points of UTF-8 text (RFC 3629: no surrogates, no longer form than needed); nothing when it is
-// not.
+// Returns the code points of UTF-8 text (RFC 3629: no surrogates, no overlong forms); nothing if it is not
+// UTF-8.
 std::optional<std::u32string> decoded(std::string_view text) {
   std::u32string result;
   for (std::size_t at = 0; at < text.size();) {
@@ -39,15 +39,15 @@ std::optional<std::u32string> decoded(std::string_view text) {
   return result;
 }
 
-// Letters followed by these have a composed form, or a place among other marks that is not fixed. Composing
-// needs Unicode's tables; an engine's files do not need such names.
+// Letters with these marks have a composed form, or an order of marks that is not fixed. Composing needs
+// Unicode's tables; an engine's files do not need such names.
 bool is_combining(char32_t point) {
   const auto within = [&](char32_t from, char32_t to) { return from <= point && point <= to; };
   return within(0x300, 0x36f) || within(0x1ab0, 0x1aff) || within(0x1dc0, 0x1dff) || within(0x20d0, 0x20ff) ||
          within(0xfe20, 0xfe2f) || within(0x1160, 0x11ff) || within(0x3099, 0x309a);
 }
 
-// "Naming Files, Paths, and Namespaces" of Microsoft's documentation: also with an extension.
+// Microsoft, "Naming Files, Paths, and Namespaces": device names also count with an extension.
 bool is_device(std::string_view part) {
   std::string name = to_lower(part.substr(0, part.find('.')));
   name.erase(std::find_if(name.rbegin(), name.rend(), [](char c) { return c != ' '; }).base(), name.end());

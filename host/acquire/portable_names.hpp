@@ -1,4 +1,4 @@
-// Which names from an archive every file system spells alike.
+// Names in archives that mean the same on every file system.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -10,25 +10,25 @@
 
 namespace enginehost::acquire {
 
-// Empty when the path means the same on Linux, Windows and macOS; else what is wrong with it: not UTF-8, a
-// combining mark (a file system that composes names would spell it again), a colon (a stream of another file
-// on Windows) or another character Windows refuses, a device's name (CON, NUL, COM1, with any extension), a
-// dot or a space at a part's end.
+// Returns an empty text if the path means the same on Linux, Windows and macOS, else the problem. Refused
+// are: text that is not UTF-8, combining marks (a file system that composes names would change them), a colon
+// (on Windows a stream of another file) and other characters that Windows refuses, device names (CON, NUL,
+// COM1, with any extension), and a dot or space at the end of a part.
 std::string_view name_problem(std::string_view path);
 
-// Finds paths that are one file where the case of letters does not count. For one archive. Every part of a
-// path is kept once, whatever lies below it.
+// Finds paths in one archive that are the same file if case is ignored. Keeps each part of a path once,
+// however many paths share it.
 class Spellings {
  public:
-  // Another path, met before, of which this one or a folder above it differs in case only; empty: none.
+  // Returns an earlier path from which this one, or a folder above it, differs only in case; empty: none.
   std::string clash(const std::string& path);
 
  private:
   struct KnownName {
-    std::string part;          // as it was spelt first
+    std::string part;          // in its first spelling
     std::uint32_t number = 0;  // of this folder or file, from 1
   };
-  // By the number of the folder that it lies in (0: the archive's own) and its letters without case.
+  // By the number of the parent folder (0: the archive's root) and the case-folded name.
   std::map<std::pair<std::uint32_t, std::u32string>, KnownName> known_;
 };
 

@@ -10,7 +10,7 @@ namespace {
 constexpr std::string_view first_words = "enginehost-received 1 ";
 constexpr std::size_t digest_size = 64;
 
-// "123 " from the front of the text.
+// Takes "123 " from the front of the text.
 std::optional<std::uint64_t> take_number(std::string_view& text) {
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);

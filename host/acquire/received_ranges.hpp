@@ -1,4 +1,4 @@
-// Which parts of a file have arrived, as it notes them of itself while they come over several connections.
+// A partial file's note of the ranges that have arrived. Used while several connections write it.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -10,16 +10,17 @@
 
 namespace enginehost::acquire {
 
-// The note lies in the partial file, behind the last byte of the file that it will be: it goes when that goes
-// or is begun again, and nobody has to keep two files in step. It is one page of memory at a page's border,
-// which the system copies whole or, when the process is killed, not at all.
+// The note is in the partial file itself, behind the end of the complete file. It disappears when the file is
+// removed or started again, so that no two files must be kept consistent. It is one page at a page boundary.
+// The system copies it whole, or, if the process is killed, not at all.
 inline constexpr std::size_t received_note_bytes = 4096;
 std::uint64_t place_of_received_note(std::uint64_t size);
 
-// Always received_note_bytes long. What does not fit is left out: then it comes again.
+// Returns a note of received_note_bytes. Ranges that do not fit are left out and are fetched again.
 std::string received_note(const std::vector<transfer::Range>& received, std::uint64_t size);
 
-// Nothing unless the text is a whole note of a file of this size. In order, within it, and apart.
+// Returns the ranges, sorted and disjoint, within the size. Returns nothing unless the text is a whole note
+// of a file of this size.
 std::optional<std::vector<transfer::Range>> read_received_note(std::string_view text, std::uint64_t size);
 
 }  // namespace enginehost::acquire

@@ -1,4 +1,4 @@
-// Sources that are registries: what is asked of them for an artifact, and who is asked first.
+// Sources in OCI registries: the request for an artifact, and the order of mirrors.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -12,13 +12,13 @@ namespace enginehost::acquire {
 oci::Wanted wanted_of(const manifest::Artifact& artifact, const manifest::Build& build,
                       const AcquireOptions& options);
 
-// The sources with each one in a registry preceded by itself in the mirrors that the options name for it: a
-// mirror that is down, lacks the artifact or sends wrong bytes is a source that failed, like any other.
+// Returns the sources with each registry source preceded by its copies in the mirrors that the options name.
+// A mirror that is down, lacks the artifact or sends wrong bytes counts as a failed source.
 std::vector<manifest::Source> with_registry_mirrors(const std::vector<manifest::Source>& sources,
                                                     const transfer::TransferOptions& options);
 
-// The artifact's length as the first mirror or registry that answers tells it; nothing when none does, or
-// offline.
+// Returns the artifact's length from the first mirror or registry that reports it. Returns nothing if none
+// does, or offline.
 std::optional<std::uint64_t> size_in_registry(const manifest::Source& source,
                                               const manifest::Artifact& artifact,
                                               const manifest::Build& build, const AcquireOptions& options,

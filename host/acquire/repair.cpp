@@ -18,7 +18,7 @@ bool gives(const manifest::Artifact& artifact, const std::string& tree, const ca
   return artifact.tree == tree || store.tree_of(archive_key(artifact)) == tree;
 }
 
-// Where the bytes of a source lie: a URL or a file.
+// Returns the location of a source's bytes: a URL or a file.
 Result<PartSource> part_source(const manifest::Source& source, const manifest::Artifact& artifact,
                                const manifest::Build& build, const AcquireOptions& options,
                                const std::optional<CancelToken>& cancel) {
@@ -55,10 +55,10 @@ Result<std::string> fetch_parts(const manifest::Build& build, const cache::Store
       if (artifact.archive != "zip" || !gives(artifact, tree, store)) continue;
       for (const manifest::Source& source : artifact.sources) {
         auto part = part_source(source, artifact, build, options, cancel);
-        auto reported = part ? unpack_parts(*part, artifact, wanted, into, options, cancel)
+        auto unpacked = part ? unpack_parts(*part, artifact, wanted, into, options, cancel)
                              : Result<std::string>(fail(std::move(part).error()));
-        if (reported || (cancel && cancel->canceled())) return reported;
-        if (!first) first = std::move(reported).error();
+        if (unpacked || (cancel && cancel->canceled())) return unpacked;
+        if (!first) first = std::move(unpacked).error();
       }
     }
   return fail(
@@ -86,11 +86,11 @@ Result<std::string> file_of_component(const manifest::Build& build, const manife
       remove_tree(scratch, error);
       TRY(make_folders(scratch));
       auto part = part_source(source, artifact, build, options, cancel);
-      auto reported = part ? unpack_parts(*part, artifact, {entry}, scratch, options, cancel)
+      auto unpacked = part ? unpack_parts(*part, artifact, {entry}, scratch, options, cancel)
                            : Result<std::string>(fail(std::move(part).error()));
-      if (reported) return read_file(scratch / path_of(view_path), largest_file);
-      if (cancel && cancel->canceled()) return reported;
-      if (!first) first = std::move(reported).error();
+      if (unpacked) return read_file(scratch / path_of(view_path), largest_file);
+      if (cancel && cancel->canceled()) return unpacked;
+      if (!first) first = std::move(unpacked).error();
     }
   }
   return fail(first ? std::move(*first)

@@ -18,11 +18,11 @@ namespace {
 
 using Archive = std::unique_ptr<archive, int (*)(archive*)>;
 constexpr std::size_t buffer_size = 1u << 20;
-// Also of entries that are not selected.
+// Entries that are not selected count too.
 constexpr std::uint64_t most_entries = 1'000'000, most_name_bytes = 64u << 20;
 constexpr std::size_t longest_name = 4096;  // no system opens a longer one
 
-// What libarchive's callbacks work on.
+// The state of libarchive's callbacks.
 struct ArchiveInput {
   GrowingFile* file = nullptr;
   std::uint64_t generation = 0, at = 0;
@@ -30,7 +30,7 @@ struct ArchiveInput {
   const std::optional<CancelToken>* cancel = nullptr;
   const std::function<void(std::uint64_t)>* on_read = nullptr;
   Spellings spellings;
-  std::uint64_t entries = 0, name_bytes = 0;  // that were met
+  std::uint64_t entries = 0, name_bytes = 0;  // of all entries read
   bool stopped = false;
 
   std::int64_t read() { return read_into(buffer.data(), buffer.size()); }
@@ -76,15 +76,15 @@ Diagnosis broken(const manifest::Artifact& artifact, archive* from, const Archiv
                        .with("position", std::to_string(reader.at)));
 }
 
-// What cannot be shown in the locale's letters is read as UTF-8, or is the name of an owner, whom nobody asks
-// for. Any other warning means that something of the entry was left out.
+// libarchive could not convert a name to the locale. The name is read as UTF-8 instead; owner names are not
+// used. Any other warning means that part of the entry was skipped.
 bool is_about_encoding(archive* from) {
   const char* said = ::archive_error_string(from);
   return said != nullptr && std::string_view(said).find("can't be converted") != std::string_view::npos;
 }
 
 void enable_formats(archive* reading, const std::string& name, bool seekable) {
-  // Only these: libarchive's other readers have had most of its faults.
+  // Only these formats, because most of libarchive's faults were in its other readers.
   if (name == "zip") {
     if (seekable)
       ::archive_read_support_format_zip_seekable(reading);
@@ -98,7 +98,7 @@ void enable_formats(archive* reading, const std::string& name, bool seekable) {
   if (name == "tar.zst") ::archive_read_support_filter_zstd(reading);
 }
 
-// A file's data; holes of sparse files become zeros.
+// Copies a file's data; holes of sparse files become zeros.
 Result<void> copy_data(const manifest::Artifact& artifact, archive* from, const ArchiveInput& reader,
                        cache::TreeWriter& writer) {
   static constexpr std::array<char, 65536> zeros{};
@@ -124,7 +124,8 @@ Result<void> copy_data(const manifest::Artifact& artifact, archive* from, const 
   }
 }
 
-// Of every entry, before anything is made of its name: that of another entry may be kept for the whole time.
+// Checks every entry before its name is used, because the names of other entries may be kept for the whole
+// run.
 Result<void> count_entry(const manifest::Artifact& artifact, const std::string& name, ArchiveInput& reader) {
   if (++reader.entries > most_entries) return fail(broken(artifact, "too many entries"));
   const auto too_long = [&](std::string_view problem, std::uint64_t limit) {
@@ -140,8 +141,8 @@ Result<void> count_entry(const manifest::Artifact& artifact, const std::string& 
   return {};
 }
 
-// Of an entry that is written: short enough, means the same everywhere, and is not another one's in other
-// letters.
+// Checks an entry that is written: its name is short enough, portable, and differs from others in more than
+// case.
 Result<void> accept_name(const std::string& name, const std::string& path, ArchiveInput& reader) {
   if (const auto problem = cache::path_problem(path); !problem.empty())
     return fail(diagnose("EH-F19").with("entry", name).with("problem", problem));
@@ -184,7 +185,7 @@ Result<void> take_entry(const manifest::Artifact& artifact, archive* from, archi
   return {};
 }
 
-// No archive at all: the file itself.
+// No archive: copies the file itself.
 Result<Unpacked> copy_whole(const manifest::Artifact& artifact, ArchiveInput& reader,
                             cache::TreeWriter& writer) {
   TRY(writer.begin_file(artifact.path, false));
@@ -198,7 +199,7 @@ Result<Unpacked> copy_whole(const manifest::Artifact& artifact, ArchiveInput& re
   return Unpacked{{{artifact.path, artifact.path}}};
 }
 
-// A zip archive without libarchive; EH-F21 where that has to be asked.
+// Reads a zip archive without libarchive; EH-F21 if libarchive is needed.
 Result<Unpacked> read_streamed_zip(const manifest::Artifact& artifact, ArchiveInput& reader,
                                    cache::TreeWriter& writer) {
   Unpacked unpacked;
@@ -262,7 +263,7 @@ Result<Unpacked> unpack(const manifest::Artifact& artifact, GrowingFile& file, W
   const NamesInUtf8 locale;
   const Archive reading(::archive_read_new(), &::archive_read_free);
   enable_formats(reading.get(), artifact.archive, seekable);
-  // What an archive says of its names counts before this.
+  // An encoding that the archive declares itself has priority.
   if constexpr (!NamesInUtf8::are_by_locale) ::archive_read_set_options(reading.get(), "hdrcharset=UTF-8");
   ::archive_read_set_callback_data(reading.get(), &reader);
   ::archive_read_set_read_callback(reading.get(), &read_callback);

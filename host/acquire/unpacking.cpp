@@ -15,7 +15,7 @@ bool is_disk_failure(const Diagnosis& diagnosis) {
          diagnosis.code == "EH-F23" || diagnosis.code == "EH-F24";
 }
 
-// The readers of archives know a number, not a name.
+// Adds the file's name, because the archive readers know only a descriptor.
 Diagnosis in_file(Diagnosis diagnosis, const GrowingFile& file) {
   if (diagnosis.code == "EH-F23") diagnosis.with("file", path_text(file.path()));
   return diagnosis;
@@ -33,7 +33,7 @@ Result<UnpackedTree> unpack_into(const manifest::Artifact& artifact, GrowingFile
     TRY(make_folders(folder));
     cache::TreeWriter writer(folder, limits);
     auto unpacked = unpack(artifact, file, way, writer, cancel, on_read);
-    // A disk that fails is no archive that is broken.
+    // A disk failure must not be reported as a broken archive.
     if (auto why = file.why_unreadable(); !unpacked && why) return fail(std::move(*why));
     if (!unpacked) return fail(std::move(unpacked).error());
     TRY(writer.settle());
@@ -91,7 +91,7 @@ Result<UnpackedTree> Unpacking::work(const manifest::Artifact& artifact, const s
       file_.stop_receiving(result.error());
       return result;
     }
-    // An archive may end, or prove broken, before its last byte has come; what came may still be thrown away.
+    // An archive may end, or turn out broken, before its last byte arrived. The bytes may still be dropped.
     if (file_.wait_until_settled(generation)) return result;
     if (file_.abandoned()) return result;
   }

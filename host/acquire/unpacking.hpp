@@ -1,4 +1,4 @@
-// The thread that unpacks while another receives.
+// The thread that unpacks an archive while other threads receive it.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -11,14 +11,14 @@
 
 namespace enginehost::acquire {
 
-// What a finished unpacking leaves: files in the folder, known to the writer.
+// The result of an unpacking: files in the folder, known to the writer.
 struct UnpackedTree {
   Unpacked unpacked;
   cache::TreeWriter writer;
 };
 
-// Starts at once; begins again when the file does. Disk failures stop the receiver, too. Destroying it
-// abandons the file and waits for the thread, which takes at most one piece's decoding.
+// Starts immediately, and starts again if the file does. Disk failures also stop the receiver. The destructor
+// abandons the file and waits for the thread, at most for the decoding of one block.
 class Unpacking {
  public:
   Unpacking(const manifest::Artifact& artifact, GrowingFile& file, std::filesystem::path folder,
@@ -27,11 +27,11 @@ class Unpacking {
   Unpacking(const Unpacking&) = delete;
   Unpacking& operator=(const Unpacking&) = delete;
 
-  // How much of the archive has been read.
+  // Returns how many bytes of the archive have been read.
   std::uint64_t position() const { return position_; }
-  // True when the outcome is there.
+  // Returns true if the outcome is available.
   bool wait(std::chrono::milliseconds time) { return outcome_.wait_for(time) == std::future_status::ready; }
-  // Once; call it after GrowingFile::complete.
+  // Call it once, after GrowingFile::complete.
   Result<UnpackedTree> outcome() { return outcome_.get(); }
 
  private:
@@ -43,13 +43,13 @@ class Unpacking {
   std::future<Result<UnpackedTree>> outcome_;
 };
 
-// What can be said only of a complete archive: a zip's directory is held against what was met, and gives
-// files their modes; something must have been selected. EH-F21, EH-F19. After it TreeWriter::finish() gives
-// the list.
+// Runs the checks that need a complete archive. Compares a zip's directory with the entries that were read,
+// and takes the modes of files from it. At least one entry must have been selected. EH-F21, EH-F19. Call
+// TreeWriter::finish() after it for the list.
 Result<void> check_unpacked(const manifest::Artifact& artifact, UnpackedTree& tree, const GrowingFile& file,
                             const std::filesystem::path& folder);
 
-// One attempt in the calling thread, in an empty folder.
+// Unpacks once in the calling thread, into an empty folder.
 Result<UnpackedTree> unpack_into(const manifest::Artifact& artifact, GrowingFile& file, bool seekable,
                                  const std::filesystem::path& folder, cache::TreeLimits limits,
                                  const std::optional<CancelToken>& cancel,

@@ -52,7 +52,7 @@ Result<std::string> bytes_at(int file, std::uint64_t at, std::uint64_t size) {
   return bytes;
 }
 
-// 4.5.3: the 64-bit values stand in this order, each only when its 32-bit field is all ones.
+// 4.5.3: the 64-bit values are in this order; each is there only if its 32-bit field is all ones.
 Result<void> widen(std::string_view extra, ZipEntry& entry, bool in_directory) {
   const bool wide_size = entry.size == UINT32_MAX, wide_packed = entry.packed == UINT32_MAX,
              wide_at = in_directory && entry.header_at == UINT32_MAX;
@@ -107,7 +107,7 @@ Result<End> find_end(int file, std::uint64_t size) {
   return fail(broken("there is no directory at the end"));
 }
 
-// The header before an entry's data must say what the directory says.
+// Compares the local header of an entry with the directory.
 Result<std::uint64_t> check_header(int file, std::uint64_t size, const ZipEntry& entry) {
   if (entry.header_at + 30 > size) return fail(broken("the directory points behind the file", entry.name));
   TRY_ASSIGN(const std::string fixed, bytes_at(file, entry.header_at, 30));
@@ -194,7 +194,7 @@ Result<void> check_zip(int file, std::uint64_t size, const std::vector<ZipEntry>
       return fail(broken("is in the archive but not in its directory", met.name));
   }
   for (const auto& [name, left] : names)
-    if (left > 0) return fail(broken("is in the directory but was not met", name));
+    if (left > 0) return fail(broken("is in the directory but not in the archive", name));
   return {};
 }
 

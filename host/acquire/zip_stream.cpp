@@ -30,7 +30,7 @@ bool has_zip_stream() { return true; }
 
 namespace {
 
-// APPNOTE.TXT of PKWARE, 4.3.7: the local file header.
+// PKWARE APPNOTE.TXT, 4.3.7: the local file header.
 constexpr std::uint32_t local_header = 0x04034b50, directory_header = 0x02014b50, directory_end = 0x06054b50,
                         directory_end_64 = 0x06064b50;
 constexpr std::size_t header_size = 30, piece = 1u << 20;
@@ -88,7 +88,7 @@ class ZipStream {
     end_ += static_cast<std::size_t>(got);
     return {};
   }
-  // At most a header with its two fields, which is less than the buffer.
+  // `bytes` is at most a header with its two fields, which fits into the buffer.
   Result<void> want(std::size_t bytes) {
     while (held() < bytes) TRY(more());
     return {};
@@ -115,7 +115,7 @@ class ZipStream {
     if ((entry.flags & unusual_flags) != 0)
       return give_up("an entry is encrypted, or its length comes after it");
     if (entry.method != stored && entry.method != deflated)
-      return give_up("an entry is packed in another way");
+      return give_up("an entry is compressed by another method");
     at_ += header_size;
     TRY(want(name_size + extra_size));
     entry.name.assign(buffer_.data() + at_, name_size);
@@ -124,7 +124,7 @@ class ZipStream {
     at_ += name_size;
     TRY(extra(entry, extra_size));
     at_ += extra_size;
-    if (entry.packed == in_zip64 || entry.size == in_zip64) return give_up("an entry's length is not told");
+    if (entry.packed == in_zip64 || entry.size == in_zip64) return give_up("an entry's length is unknown");
     if (entry.method == stored && entry.packed != entry.size)
       return give_up("a stored entry has two lengths");
     return entry;
@@ -139,7 +139,7 @@ class ZipStream {
       if (length > size - at) return give_up("a field of an entry's header is cut");
       if (field == unicode_path_field) return give_up("an entry has a second name");
       if (field == zip64_field) {
-        // Of a local header both lengths are there, or none (4.5.3).
+        // A local header has both lengths or none (4.5.3).
         if (entry.packed != in_zip64 || entry.size != in_zip64 || length < 16)
           return give_up("an entry has long and short lengths");
         entry.size = number(at, 4) | static_cast<std::uint64_t>(number(at + 4, 4)) << 32;
@@ -164,7 +164,7 @@ class ZipStream {
       at_ += some;
       left -= some;
     }
-    if (crc_ != entry.crc) return give_up("an entry's checksum is another");
+    if (crc_ != entry.crc) return give_up("an entry's checksum differs");
     return {};
   }
 
@@ -190,8 +190,8 @@ class ZipStream {
       if (state_->block_state == ISAL_BLOCK_FINISH) break;
       if (read == 0 && written == 0) return give_up("an entry's data is cut");
     }
-    if (left != 0 || made != entry.size) return give_up("an entry's lengths are others");
-    if (crc_ != entry.crc) return give_up("an entry's checksum is another");
+    if (left != 0 || made != entry.size) return give_up("an entry's lengths differ");
+    if (crc_ != entry.crc) return give_up("an entry's checksum differs");
     return {};
   }
 

@@ -1,5 +1,5 @@
-// Zip archives while they arrive, inflated by ISA-L: about twice as fast as zlib, which libarchive uses
-// (docs/decisions/026-inflate.md).
+// Reads zip archives while they arrive and inflates them with ISA-L, about twice as fast as zlib, which
+// libarchive uses (docs/decisions/026-inflate.md).
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -10,24 +10,24 @@
 
 namespace enginehost::acquire {
 
-// False where the build has no ISA-L: read_zip_stream then gives every archive up.
+// Returns false if built without ISA-L; read_zip_stream then refuses every archive.
 bool has_zip_stream();
 
-// Where bytes come from: up to `size`, waiting for some; 0 at the end, below 0 when nothing more is wanted.
+// Returns up to `size` bytes and waits for some; 0 at the end, negative if reading must stop.
 using ZipSource = std::function<std::int64_t(char* buffer, std::size_t size)>;
 
-// Where files go. An error of any ends the reading with it.
+// Receives the files. An error of any function ends the reading.
 struct ZipSink {
-  // An entry under its full name, also a folder ("…/"); whether its data is wanted.
+  // Begins an entry with its full name, also a folder ("…/"). Returns true if its data is wanted.
   std::function<Result<bool>(const std::string& name)> begin;
   std::function<Result<void>(std::string_view bytes)> write;
   std::function<Result<void>()> end;
 };
 
-// Reads local headers and their data up to the directory; lengths and checksums of wanted data must be those
-// that the header names. What the directory says is check_zip's to compare. EH-F21 ("problem"): anything else
-// than ordinary stored or deflated entries whose length comes before them, broken data among it; libarchive
-// may still read it, and has the last word. EH-P10: the source wants no more.
+// Reads local headers and their data up to the directory. Lengths and checksums of wanted data must match the
+// header; check_zip compares the directory. EH-F21 ("problem"): the archive has anything but ordinary stored
+// or deflated entries whose length precedes them, or broken data. libarchive may still read such an archive
+// and decides. EH-P10: the source stopped.
 Result<void> read_zip_stream(const ZipSource& source, const ZipSink& sink);
 
 }  // namespace enginehost::acquire

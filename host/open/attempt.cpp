@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 
 constexpr int most_repairs = 2, most_retries = 3;
 
-// One attempt with everything its stages share.
+// One attempt with everything that its stages share.
 class Attempt {
  public:
   Attempt(OpenContext& context, const std::vector<std::string>& devices, const AttemptOptions& options,
@@ -42,11 +42,11 @@ class Attempt {
       const std::size_t warnings = log_.warnings.size();
       TRY_ASSIGN(opened->installed, install(build));
       auto lease = context_.store().lease(opened->installed);
-      // Someone removed it in this very moment: it is installed again.
+      // Another process removed it in between: install it again.
       if (!lease && lease.error().code == "EH-F01" && ++removals <= most_repairs) continue;
       if (!lease) return fail(std::move(lease).error());
       opened->lease = std::move(*lease);
-      if (take_deaths_down(opened->lease)) {
+      if (record_crashes(opened->lease)) {
         const history::Record* record = context_.history().find(build.id);
         if (record != nullptr && record->state == history::State::quarantined)
           return fail(explain::diagnosis_from_json(record->diagnosis));
@@ -59,23 +59,24 @@ class Attempt {
         return opened;
       }
       Diagnosis failure = std::move(brought_up).error();
-      // What follows may take long: others may load meanwhile, and know what is in their way.
+      // The steps below may take long. Other threads may load meanwhile, and must know the libraries in their
+      // way.
       note_failed_load_libraries(opened->installed, loading_.take_left(), false);
       lock.end();
-      if (throw_damage_away(opened->installed, failure) && repairs < most_repairs) {
+      if (move_damage_aside(opened->installed, failure) && repairs < most_repairs) {
         ++repairs;
         continue;
       }
       if (explain::category(failure) == history::Category::transient && retries < most_retries &&
           failure.code != "EH-R05" && wait(retries)) {
         ++retries;
-        log_.warnings.resize(warnings);  // the next try tells them again
+        log_.warnings.resize(warnings);  // the next try reports them again
         continue;
       }
       if (failure.value("engine").empty()) failure.with("engine", build.engine, "manifest");
       if (repairs > 0) failure.with("fetched_again", std::to_string(repairs));
       if (retries > 0) failure.with("tried_again", std::to_string(retries));
-      // Another folder for the cache is no remedy then: the layer is looked into first.
+      // Another cache folder is no remedy then, because layers are searched first.
       if (opened->installed.read_only && explain::category(failure) == history::Category::policy)
         failure.with("read_only_layer", path_text(opened->installed.layer));
       const bool remembered =
@@ -96,11 +97,10 @@ class Attempt {
       opened->lease = std::move(found.lease);
     }
     TRY_ASSIGN(const OpenLock lock, load_lock(context_.cancel()));
-    // The cached decision does not know the names that they would be asked for by; whoever decides again
-    // does.
+    // The cached decision does not hold the build's library names. The full path has them.
     if (any_failed_load_libraries() || engine_beside(decision.digest))
       return fail(diagnose("EH-L17").with("build", decision.build));
-    // Left there for whoever decides again.
+    // The markers stay in the lease for the full path.
     if (!context_.state_folder().empty() && !crashes_of(opened->lease.stale_markers()).empty())
       return fail(diagnose("EH-R02").with("build", decision.build));
     load_check_.by_cached_decision(decision);
@@ -143,16 +143,16 @@ class Attempt {
     return true;
   }
 
-  static std::vector<history::Crash> crashes_of(const std::vector<std::string>& words) {
+  static std::vector<history::Crash> crashes_of(const std::vector<std::string>& markers) {
     std::vector<history::Crash> crashes;
-    for (const std::string& word : words)
-      if (auto crash = history::crash_of(word)) crashes.push_back(std::move(*crash));
+    for (const std::string& marker : markers)
+      if (auto crash = history::crash_of(marker)) crashes.push_back(std::move(*crash));
     return crashes;
   }
 
-  // True when a process that loaded this build, proven and survived before, never came to the loading's end:
-  // the proof does not hold any more.
-  bool take_deaths_down(cache::Lease& lease) {
+  // Returns true if a process died while it loaded this build, which was proven and had survived before. The
+  // proof no longer holds.
+  bool record_crashes(cache::Lease& lease) {
     if (context_.state_folder().empty()) return false;
     const auto crashes = crashes_of(lease.take_stale_markers());
     for (const history::Crash& crash : crashes) note_crash(context_, crash);
@@ -185,7 +185,7 @@ class Attempt {
     return {};
   }
 
-  // Nobody waits for another's probe; what was loaded meanwhile is looked at again.
+  // Probes run without the load lock. Libraries that were loaded meanwhile are checked afterwards.
   Result<OpenLock> try_out(const cache::Installed& installed) {
     const std::uint64_t noted = engines_noted();
     TRY(load_check_.check_and_probe(installed, !options_.probe, hinted_deadline_));
@@ -196,8 +196,7 @@ class Attempt {
     return lock;
   }
 
-  // From an installed build to an engine in this process. Leaves the turn to load to whoever notes what came
-  // of it.
+  // Loads an installed build. Leaves the load lock in load_lock_ for the caller, who records the result.
   Result<void> bring_up(Opened& opened, const manifest::Build& build) {
     const bool proven = load_check_.by_record(opened.installed, build);
     log_.proven_before = proven;
@@ -223,7 +222,7 @@ class Attempt {
     return {};
   }
 
-  // Most likely a file of another build under this one's name.
+  // Most likely a file of another build under this build's name.
   void warn_of_another_engine(const Opened& opened, const std::string& engine) {
     const char* const reported = opened.plugin->plugin().engine;
     if (reported == nullptr || reported == engine) return;
@@ -234,7 +233,7 @@ class Attempt {
                       .with("engine", engine, "the manifest")));
   }
 
-  // It ran in this process without having run in a child first.
+  // The build ran in this process without a probe in a child.
   void note_unproven(const cache::Installed& installed) {
     context_.note("load_unproven", Json::object()
                                        .set("build", installed.build)
@@ -248,8 +247,8 @@ class Attempt {
     note_engine(opened.installed.build, identity_of(opened.installed), std::move(folders));
   }
 
-  // Wrong content in a file that is as it was published, or that is none of the build's: fetching it again
-  // would bring the same.
+  // Explains that the file with wrong content is as published, or is no file of the build. Fetching it again
+  // would not help.
   static void report_whole(const cache::Installed& installed, Diagnosis& failure) {
     const fs::path file = path_of(failure.value("file"));
     if (file.is_absolute() && !is_below(file, installed.folder))
@@ -259,11 +258,10 @@ class Attempt {
                    "every file of the build has the digest that the manifest gives it");
   }
 
-  // True when the files were not what they should be, and have been moved out of the way to be fetched again.
-  bool throw_damage_away(const cache::Installed& installed, Diagnosis& failure) {
+  // Returns true if files were damaged and have been moved aside, to be fetched again.
+  bool move_damage_aside(const cache::Installed& installed, Diagnosis& failure) {
     const history::Category category = explain::category(failure);
-    // The files fitted together, and the loader says that they do not: a name in one of them may be another
-    // one now.
+    // The static check passed, but the loader rejects the files: a name in one of them may have changed.
     const bool unbound = load_check_.checked_whole() && category == history::Category::host &&
                          failure.code.starts_with("EH-L");
     const bool suspicious =
@@ -274,8 +272,8 @@ class Attempt {
     if (problems && problems->empty() && content) report_whole(installed, failure);
     if (!problems || problems->empty() || installed.read_only) return false;
     Diagnosis damage = problems->front().diagnosis;
-    // The static check of this very attempt saw whole files: one that is cut now was written into while it
-    // was in use.
+    // The static check of this attempt saw whole files. A file that is cut now was written to while it was in
+    // use.
     if (load_check_.checked_whole() && (damage.code == "EH-F02" || damage.code == "EH-F04"))
       damage.code = "EH-F14";
     damage.with("noticed_as", explain::one_line(failure));
@@ -293,8 +291,8 @@ class Attempt {
   const AttemptParts parts_;
   LoadCheck load_check_{parts_};
   Loading loading_{parts_, load_check_};
-  OpenLock load_lock_;                       // to load
-  std::chrono::seconds hinted_deadline_{0};  // by the manifest
+  OpenLock load_lock_;                       // for loading
+  std::chrono::seconds hinted_deadline_{0};  // from the manifest
 };
 
 }  // namespace

@@ -1,4 +1,8 @@
-// One candidate: installed, checked, tried in a child, loaded, remembered.
+// One attempt to open one build: install it, check its files, probe it in a child process, load it, and
+// record the result.
+//
+// Thread safety: use one OpenContext from one thread at a time. Attempts of several threads load code one
+// after the other (open_lock.hpp).
 #pragma once
 #include <chrono>
 #include <functional>
@@ -18,66 +22,66 @@
 
 namespace enginehost::open {
 
-// What may happen on the way, and who is told.
+// How an attempt is to be made, and its callbacks.
 struct AttemptOptions {
-  bool probe =
-      true;  // false: straight into this process, at the caller's risk; nothing is remembered as proven
-  std::optional<std::chrono::seconds> probe_deadline;             // not set: the settings' or the manifest's
-  std::function<Result<void>(const acquire::Question&)> consent;  // not set: everything is agreed to
+  bool probe = true;  // false: loads into this process at once, at the caller's risk; records no proof
+  std::optional<std::chrono::seconds> probe_deadline;  // not set: from the settings or the manifest
+  std::function<Result<void>(const acquire::Question&)> consent;  // not set: agrees to everything
   transfer::ProgressCallback progress;
-  std::shared_ptr<load::EngineLog> log;  // of the plugin, here and in the probe; null: nobody wants it
-  std::int32_t log_level = 0;            // ENGINE_LOG_*: from there on; 0: as settings say
+  std::shared_ptr<load::EngineLog> log;  // gets the plugin's log, here and in the probe; may be null
+  std::int32_t log_level = 0;            // lowest ENGINE_LOG_* level wanted; 0: from the settings
 };
 
-// An engine in this process with what keeps it usable. Destroy its models and tensors first. Members are
-// declared so that the engine goes before its plugin and the lease last.
+// An engine in this process with everything that keeps it usable. Destroy its models and tensors first. The
+// order of the members makes the engine go before its plugin, and the lease last.
 struct Opened {
   cache::Lease lease;
-  cache::Installed installed;  // of a plugin without manifest: only `plugin` and `folder`
+  cache::Installed installed;  // for a plugin without a manifest: only `plugin` and `folder`
   std::shared_ptr<load::LoadedPlugin> plugin;
-  std::shared_ptr<load::EngineLog> log;                // as it was asked for
-  load::EngineOptions engine_options;                  // it was made with
-  std::vector<std::unique_ptr<load::Engine>> retired;  // lost their device; kept for their models and tensors
+  std::shared_ptr<load::EngineLog> log;                // AttemptOptions::log
+  load::EngineOptions engine_options;                  // the engine was created with these
+  std::vector<std::unique_ptr<load::Engine>> retired;  // their device was lost; kept for models and tensors
   std::unique_ptr<load::Engine> engine;
   std::vector<load::Device> devices;
-  // What came into the process with it: of the plugin, and of the runtime that it opened when its engine was
-  // made.
+  // Libraries that entered the process with the plugin, and with the runtime that create() opened.
   std::vector<load::Library> libraries;
 };
 
-// What an attempt left behind beside its result; filled in on success and on failure.
+// Facts of an attempt beside its result; filled in on success and on failure.
 struct AttemptLog {
   std::uint64_t downloaded = 0;
   double download_seconds = 0;
   bool probed = false, proven_before = false;
   std::vector<Diagnosis> warnings;
-  // Adds it unless the same was told: a child and this process see the same of a build, now or the first
-  // time.
+  // Adds the warning unless it is there already. The child and this process often report the same warning.
   void warn(Diagnosis warning);
-  std::vector<std::pair<std::string, double>> timings_ms;  // "acquire", "preflight", "probe", "load"
+  std::vector<std::pair<std::string, double>> timings_ms;  // keys: "acquire", "preflight", "probe", "load"
 };
 
-// Brings the build up. `devices`: names that must be there ("cuda:0"), empty for any. Wrong bytes found by
-// any stage are thrown away and fetched again, twice; what fails for the moment (a busy device, no
-// descriptors left) is tried again three times in 2 seconds. What failed for good is remembered with the
-// files it depends on. What failed in this process leaves its libraries behind: a build that they would
-// disturb is not loaded (EH-L17 with "left_by").
+// Opens the build. `devices` names the devices that must be there ("cuda:0"); empty means any.
+//
+// If any stage finds wrong bytes, the files are moved aside and fetched again, at most twice. A transient
+// failure (a busy device, no free descriptors) is retried three times within 2 seconds. A lasting failure is
+// recorded with the files that it depends on.
+//
+// Libraries of a load that failed stay in the process. A build that they would disturb is not loaded (EH-L17
+// with "left_by").
 Result<std::shared_ptr<Opened>> attempt(OpenContext& context, const manifest::Build& build,
                                         const std::vector<std::string>& devices,
                                         const AttemptOptions& options, AttemptLog& log);
 
-// The same for a build that a cached decision vouches for: its record is looked at, unless that is known
-// already
-// (`record`, which is taken; else null), and its files are stat'ed, nothing else. On failure nothing is
-// remembered and nothing is repaired: who decides again will meet it again. EH-F01 with "build" when it is
-// not installed, or is another than the cached decision's.
+// Opens the build that a cached decision names. Checks only the record of the build and the stamps of its
+// files. `record` is the build's record if it is known (it is moved from), else null.
+//
+// On failure nothing is recorded and nothing is repaired, because the caller then decides again and meets the
+// same failure. EH-F01 with "build": the build is not installed, or another one than the decision's.
 struct CachedDecision;
 Result<std::shared_ptr<Opened>> attempt_cached(OpenContext& context, const CachedDecision& decision,
                                                cache::Installed* record,
                                                const std::vector<std::string>& devices,
                                                const AttemptOptions& options, AttemptLog& log);
 
-// A plugin by path, without manifest and history, for engine authors.
+// Opens a plugin by its path, without manifest and history. For engine authors.
 Result<std::shared_ptr<Opened>> attempt_file(OpenContext& context, const std::filesystem::path& plugin,
                                              const std::vector<std::string>& devices,
                                              const AttemptOptions& options, AttemptLog& log);

@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kind_line = "enginehost-ready 2";
 
-// Everything that the same decision can depend on beside files: who asks, for what, under which settings.
+// Returns a digest of everything but files that the decision can depend on: the request and its settings.
 std::string key_of(const OpenContext& context, const OpenRequest& open) {
   std::string text;
   text.reserve(2048);
@@ -48,8 +48,8 @@ std::string key_of(const OpenContext& context, const OpenRequest& open) {
   return sha256_hex(text);
 }
 
-// Whether a layer is passed over for what is as it is until somebody changes one of its folders, which their
-// stamps tell. They do not tell when a link that leads nowhere changes.
+// Returns true if a layer is skipped for a lasting reason: the stamps of its folders change before the reason
+// goes away. A dangling link is no lasting reason, because its target can appear without changing them.
 bool lasts(const Diagnosis& passed_over) {
   calls::Status status{};
   const std::string folder(passed_over.value("folder"));
@@ -60,7 +60,7 @@ bool lasts(const Diagnosis& passed_over) {
 
 DecisionCache::DecisionCache(OpenContext& context, const OpenRequest& open)
     : context_(context),
-      // A forced build is for one run; a recorded machine's decision is not this one's.
+      // A forced build is for one run. The decision of a recorded machine is not this machine's.
       usable_(!context.state_folder().empty() && !context.is_recorded() && open.plugin.empty() &&
               open.request.force.empty() && context.settings().force.empty()),
       key_(usable_ ? key_of(context, open) : ""),
@@ -73,7 +73,7 @@ std::optional<CachedDecision> DecisionCache::find() const {
   Result<std::string> bytes = read_file(file_, 1u << 20);
   if (!bytes) return std::nullopt;
   std::string_view rest = *bytes;
-  // The last line is the digest of all before it: a file that a power cut left half empty is none.
+  // The last line is the digest of all before it. A file that a power cut truncated is a miss.
   constexpr std::size_t digest_size = 64;
   if (rest.size() < digest_size ||
       sha256_hex(rest.substr(0, rest.size() - digest_size)) != rest.substr(rest.size() - digest_size))
@@ -124,7 +124,7 @@ std::optional<CachedDecision> DecisionCache::find() const {
   return decision;
 }
 
-// They are told at every open: those of the proof as long as it stands, and what was decided against.
+// These warnings are repeated at every open: those of the proof while it stands, and EH-S24.
 std::vector<std::string> DecisionCache::lasting_warnings(const Outcome& outcome) const {
   std::vector<std::string> warnings;
   for (const Diagnosis& warning : outcome.warnings)
@@ -134,7 +134,7 @@ std::vector<std::string> DecisionCache::lasting_warnings(const Outcome& outcome)
   return warnings;
 }
 
-// What was decided in passing is decided again the next time.
+// A temporary decision is made again at the next open.
 bool DecisionCache::rests_on_transient(const Outcome& outcome) const {
   using resolve::Verdict;
   if (outcome.state != State::opened || !outcome.proven_before || outcome.probed || outcome.downloaded != 0 ||
@@ -142,15 +142,15 @@ bool DecisionCache::rests_on_transient(const Outcome& outcome) const {
       outcome.warnings.size() > lasting_warnings(outcome).size())
     return true;
   const manifest::Catalog& catalog = context_.catalog();
-  // Who is warned must be warned again; the settings' own warnings are told at every open, and those of
-  // layers by the cached decision.
+  // A warning of the context is repeated at the next open only if settings or layers cause it: settings
+  // report theirs at every open, and the cached decision holds those of layers.
   const std::vector<Diagnosis>& passed_over = context_.catalog_origin().passed_over;
   if (!catalog.failures.empty() || !std::ranges::all_of(passed_over, lasts) ||
       context_.warnings().size() != context_.settings().warnings.size() + passed_over.size())
     return true;
   return std::any_of(outcome.plan.candidates.begin(), outcome.plan.candidates.end(),
                      [](const resolve::Candidate& candidate) {
-                       // The memory of a control group can change while everything else stays.
+                       // The memory limit of a control group can change without any stamp.
                        return candidate.verdict == Verdict::failed || candidate.build->requires_.memory != 0;
                      });
 }
@@ -162,7 +162,7 @@ std::vector<std::string> DecisionCache::rests_on(const Outcome& outcome) const {
   for (const fs::path& layer : context_.store().layers()) paths.insert(builds_folder(layer));
   paths.insert(records_folder(context_.state_folder()));
   if (!context_.read_state_folder().empty()) paths.insert(records_folder(context_.read_state_folder()));
-  // What the builds' records depend on themselves: a missing library that appears, a system library that is
+  // The builds' own records depend on these: a missing library that appears, a system library that is
   // updated.
   for (const resolve::Candidate& candidate : outcome.plan.candidates)
     if (const history::Record* record = context_.before(candidate.build->id))
@@ -173,7 +173,7 @@ std::vector<std::string> DecisionCache::rests_on(const Outcome& outcome) const {
   return {paths.begin(), paths.end()};
 }
 
-// Whether a candidate is passed over for what this process may not take.
+// Returns true if a candidate is skipped because of a limit of this process.
 bool DecisionCache::rests_on_a_limit(const Outcome& outcome) const {
   return std::ranges::any_of(outcome.plan.candidates, [&](const resolve::Candidate& candidate) {
     const history::Record* record = context_.history().find(candidate.build->id);
@@ -193,8 +193,8 @@ std::int64_t DecisionCache::valid_until() const {
 void DecisionCache::keep(const Outcome& outcome) const {
   if (!usable_ || rests_on_transient(outcome)) return;
   const history::Record* proof = context_.history().find(outcome.chosen->build->id);
-  // A sentinel that stands now may become a crash without its folder changing. One that was lowered again
-  // tells nothing: the folder's time does not count.
+  // A sentinel that exists now may become a crash without changing the folder. The folder's time is not
+  // compared, because a sentinel that was lowered also changes it.
   const fs::path sentinels = context_.state_folder() / "running";
   if (proof == nullptr || path_text(sentinels).find('\n') != std::string::npos ||
       !is_empty_folder(path_text(sentinels).c_str()))
@@ -217,12 +217,12 @@ void DecisionCache::keep(const Outcome& outcome) const {
     if (keepable) text += stamp_line(path, with_rights);
   };
   for (const std::string& path : rests_on(outcome)) add_stamp(path, false);
-  // What repairs such a layer may change no more than the rights of a folder.
+  // A repair of such a layer may change only the mode of a folder.
   const std::vector<Diagnosis>& passed_over = context_.catalog_origin().passed_over;
   for (const Diagnosis& why : passed_over) {
-    const std::string reported = explain::one_line(why);
-    keepable = keepable && reported.find('\n') == std::string::npos;
-    text += "passed-over " + reported + "\n";
+    const std::string message = explain::one_line(why);
+    keepable = keepable && message.find('\n') == std::string::npos;
+    text += "passed-over " + message + "\n";
   }
   if (!passed_over.empty())
     for (const fs::path& layer : context_.store().layers())
@@ -230,7 +230,7 @@ void DecisionCache::keep(const Outcome& outcome) const {
   if (!keepable) return;
   if (!make_folders(file_.parent_path())) return;
   make_room(file_.parent_path());
-  // Neither synced nor missed when it cannot be written: it is made again.
+  // Not synced, and no error if it cannot be written, because the decision can be made again.
   static_cast<void>(write_file(file_, text + sha256_hex(text), false));
 }
 

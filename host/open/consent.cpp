@@ -17,7 +17,7 @@ bool named(const std::vector<std::string>& ids, const acquire::LicenseQuestion& 
                      [&](const std::string& id) { return id == license.license.id || id == license.name; });
 }
 
-// Policy and flags say the same at every download; one record for each text and user is enough.
+// Policy and flags accept the same at every download. One record for each text and user is enough.
 bool is_recorded(const settings::Consents& consents, const settings::LicenseTerms& terms, std::uint64_t uid,
                  ConsentWay way) {
   return std::any_of(consents.all().begin(), consents.all().end(), [&](const settings::Consent& consent) {

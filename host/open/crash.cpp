@@ -12,7 +12,7 @@ namespace enginehost::open {
 history::Failure failure_of(const history::Crash& crash) {
   constexpr const char* source = "the sentinel that the process left";
   Diagnosis diagnosis = diagnose("EH-R02");
-  // The program's path; its build id tells it from other releases, not people.
+  // Without the build id, which people do not need.
   diagnosis.with("stage", crash.phase, source)
       .with("program", crash.program.substr(0, crash.program.rfind(' ')), source)
       .with("process", std::to_string(crash.pid), source)
@@ -33,7 +33,7 @@ history::Failure failure_of(const history::Crash& crash) {
 void note_crash(OpenContext& context, const history::Crash& crash) {
   const history::Record* before = context.before(crash.build);
   history::Fingerprint machine = parts_for(context.fingerprint(), {});
-  // It died as it was proven.
+  // The build died under the loading settings of its proof.
   if (before != nullptr)
     std::ranges::copy_if(before->host, std::back_inserter(machine),
                          [](const auto& part) { return part.first == history::loading_part; });

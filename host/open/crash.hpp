@@ -1,4 +1,6 @@
-// A crash inside an application, learned of from the sentinel or the word that it left.
+// A crash inside an application, known from the sentinel or the crash marker that the process left.
+//
+// Thread safety: one thread at a time, as for OpenContext.
 #pragma once
 #include "host/history/sentinel.hpp"
 #include "host/history/store.hpp"
@@ -6,10 +8,11 @@
 
 namespace enginehost::open {
 
-// As a failure of the build: EH-R02 with "stage", "program", "process" and "time".
+// Returns the crash as a failure of the build: EH-R02 with "stage", "program", "process", "began" and
+// "build".
 history::Failure failure_of(const history::Crash& crash);
 
-// Remembers it as that failure.
+// Records that failure in the history.
 void note_crash(OpenContext& context, const history::Crash& crash);
 
 }  // namespace enginehost::open

@@ -37,7 +37,7 @@ void CrashGuard::enter(std::string_view phase) {
     raise(phase);
 }
 
-// A driver may be another one since, and what lies beside the build.
+// Even a survived build can crash: a driver, or a library beside the build, may have changed.
 void CrashGuard::leave_pending_marker() {
   if (pending_marker_) return;
   history::Crash crash =
@@ -81,8 +81,8 @@ void CrashGuard::work_ended(bool well) {
   history::note_survived(build_.state_folder, build_.digest, First::work, history::program_id());
   auto record = history::read_one(build_.state_folder, build_.build, std::time(nullptr));
   if (!record || record->digest != build_.digest || record->strikes == 0) return;
-  // It works in the program that it once ended: that was not its fault, or is over. Another program's work
-  // says nothing of that.
+  // The build works in the program that it crashed before, so the crash is resolved. Another program's work
+  // proves nothing about it.
   if (record->program != history::program_id()) return;
   record->strikes = 0;
   static_cast<void>(history::write(build_.state_folder, *record));

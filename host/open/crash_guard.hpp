@@ -1,6 +1,15 @@
-// A build's code that runs in this program for the first time: a sentinel stands while it is loaded, and
-// again while it does its first work, so that a crash is known of afterwards. Neither stands for what the
-// program has survived before; while that is loaded again, a word in the build's lease does.
+// Detects afterwards that a build crashed this program.
+//
+// 1. The first time that a program loads a build, a sentinel file exists while the build loads
+//    (history/sentinel.hpp).
+// 2. A second sentinel exists while the build does its first work.
+// 3. If the program survived both before, no sentinel is written. While such a build loads again, a crash
+//    marker in its lease file takes the sentinel's place, because it costs much less.
+//
+// A process that dies leaves the sentinel or the marker behind, and the next open records the crash.
+//
+// Thread safety: work_begins() and work_ended() from any thread, the others from the thread that opens.
+// Errors: none. If the sentinel or the marker cannot be written, a crash goes unnoticed.
 #pragma once
 #include <filesystem>
 #include <mutex>
@@ -15,25 +24,25 @@
 namespace enginehost::open {
 
 struct GuardedBuild {
-  std::filesystem::path state_folder;  // empty: nothing is kept, and a crash is not known of
+  std::filesystem::path state_folder;  // empty: nothing is recorded, and a crash goes unnoticed
   std::string build, digest, artifacts_digest;
-  bool proven = false;            // on record: what was survived before counts
-  bool opened_before = false;     // by this program; false: it is looked for
-  std::string program;            // its name (history::program_id), where that is known without a look
-  cache::Lease* lease = nullptr;  // of the build, until opening ended
+  bool proven = false;            // on record; only then a survived opening counts
+  bool opened_before = false;     // by this program; false: the constructor looks it up
+  std::string program;            // history::program_id() if the caller knows it, else empty
+  cache::Lease* lease = nullptr;  // of the build; not used after opening_ended()
 };
 
-// Shared by the engine's health, which tells of its work on any thread, and by whoever opens it.
+// Shared by the thread that opens the engine and by the engine's health, which reports work from any thread.
 class CrashGuard : public load::WorkObserver {
  public:
   explicit CrashGuard(GuardedBuild build);
   ~CrashGuard() override { leaves(); }
 
-  // "dlopen", "entry", "create": raises the sentinel, or moves it on; or leaves the word. Where it cannot be
-  // written there is none.
+  // Enters "dlopen", "entry" or "create". Raises the sentinel or moves it to that phase, or writes the crash
+  // marker.
   void enter(std::string_view phase);
-  // Opening ended in an orderly way. Call it after a proof was written: what was survived is noted beside
-  // that.
+  // Ends the guard of an opening that returned, whether it worked or not. Call it after the proof was
+  // written, because a survived opening is recorded beside the proof.
   void opening_ended(bool proven);
 
   void work_begins() override;
@@ -43,7 +52,7 @@ class CrashGuard : public load::WorkObserver {
   bool is_kept() const { return !build_.state_folder.empty() && !build_.digest.empty(); }
   void raise(std::string_view phase);
   void leave_pending_marker();
-  // The calling thread does not run the build's code any more.
+  // Marks the calling thread as no longer running the build's code.
   void leaves() const;
   GuardedBuild build_;
   bool opened_before_ = false, worked_before_ = false;

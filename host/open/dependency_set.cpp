@@ -16,7 +16,7 @@ namespace {
 
 using What = platform::MachineInput::What;
 
-// How many numbers stand before the path.
+// Returns how many numbers precede the path in such a line.
 int numbers_of(std::string_view name) {
   if (name == "stamp") return 4;
   if (name == "rights") return 5;
@@ -33,7 +33,7 @@ std::string folder_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-// Whose folder is the text before its last "/".
+// Returns true if the text before the last "/" is the path of the folder.
 bool is_plain(const std::string& path) {
   if (path.size() < 2 || path.front() != '/' || path.back() == '/') return false;
   for (const char* odd : {"//", "/./", "/../"})
@@ -41,19 +41,19 @@ bool is_plain(const std::string& path) {
   return !path.ends_with("/.") && !path.ends_with("/..");
 }
 
-// "DEVICE INODE ", as stamp_line() writes them.
+// Returns "DEVICE INODE ", as in stamp_line().
 std::string identity_of(const calls::Status& status) {
   return std::to_string(status.st_dev) + " " + std::to_string(status.st_ino) + " ";
 }
 
-// A folder to which nothing happened shortly before the moment or since.
+// Returns true for a folder that did not change shortly before the moment or since.
 bool is_folder_at_rest(const std::string& folder, std::int64_t moment_ns, calls::Status& status) {
   return calls::stat(folder, &status) == 0 && S_ISDIR(status.st_mode) &&
          is_settled(calls::modified_ns(status), moment_ns) &&
          is_settled(calls::changed_ns(status), moment_ns);
 }
 
-// What "folder" and "still" compare.
+// Returns the value that "folder" and "still" lines compare.
 std::string change_of(const calls::Status& status) {
   return identity_of(status) + std::to_string(calls::changed_ns(status)) + " ";
 }
@@ -87,37 +87,37 @@ void DependencySet::add_runnable(const std::string& file) { add("runnable", "", 
 void DependencySet::add_there(const std::string& file) { add("there", "", file); }
 
 void DependencySet::add_empty(const std::string& folder) {
-  // What is put there changes its time.
+  // A new entry changes the folder's time.
   calls::Status status{};
   const bool still = is_folder_at_rest(folder, began_ns_, status) && is_empty_folder(folder.c_str());
   add(still ? "still" : "empty", still ? change_of(status) : "", folder);
 }
 
-void DependencySet::add(const platform::MachineInput& look) {
-  switch (look.what) {
+void DependencySet::add(const platform::MachineInput& input) {
+  switch (input.what) {
     case What::stamp:
-      return add_stamp(look.path, false);
+      return add_stamp(input.path, false);
     case What::identity: {
       calls::Status status{};
-      if (calls::stat(look.path, &status) != 0) return add("absent", "", look.path);
-      return add("identity", identity_of(status), look.path);
+      if (calls::stat(input.path, &status) != 0) return add("absent", "", input.path);
+      return add("identity", identity_of(status), input.path);
     }
     case What::presence:
-      return add(is_there(look.path) ? "there" : "absent", "", look.path);
+      return add(is_there(input.path) ? "there" : "absent", "", input.path);
     case What::boot:
-      // The file is of the kernel, and takes as long as five others.
+      // The kernel's file with the boot time takes as long to read as five others.
       if (const std::int64_t moment = boot_moment_ns(); moment != 0)
         return add("boot", std::to_string(moment) + " ", "");
       [[fallthrough]];
     case What::content:
-      if (!is_there(look.path)) return add("absent", "", look.path);
-      return add("content", checksum(Content(look.path.c_str()).text()) + " ", look.path);
+      if (!is_there(input.path)) return add("absent", "", input.path);
+      return add("content", checksum(Content(input.path.c_str()).text()) + " ", input.path);
     case What::names:
-      if (!is_there(look.path)) return add("absent", "", look.path);
-      return add("names", checksum(names_in(look.path.c_str())) + " ", look.path);
+      if (!is_there(input.path)) return add("absent", "", input.path);
+      return add("names", checksum(names_in(input.path.c_str())) + " ", input.path);
     case What::noexec:
-      // Where it comes to be forbidden, loading fails, and who decides again says why.
-      if (forbids_execution(path_of(look.path))) add("noexec", "", look.path);
+      // If execution is forbidden later, loading fails and the full path explains it.
+      if (forbids_execution(path_of(input.path))) add("noexec", "", input.path);
       return;
   }
 }
@@ -151,13 +151,13 @@ bool DependencySet::is_stamped_elsewhere(const Line& line) const {
   return (line.name == "identity" || line.name == "there") && stamp != nullptr;
 }
 
-// The folder whose time tells whether the line still holds, if there is one.
+// Returns the folder whose time shows whether the line still holds, if there is one.
 std::optional<DependencySet::CoveringDirectory> DependencySet::covering_directory_of(const Line& line) const {
   if ((line.name != "absent" && line.name != "there") || !is_plain(line.path)) return std::nullopt;
   calls::Status status{};
   std::string path = line.path;
   if (line.name == "absent") {
-    // What a link leads to may come without a trace in the link's folder.
+    // The target of a link may appear without changing the link's folder.
     if (calls::lstat(path, &status) == 0) return std::nullopt;
     while (errno == ENOENT && path.size() > 1 && calls::lstat(folder_of(path), &status) != 0)
       path = folder_of(path);
@@ -178,7 +178,7 @@ std::optional<std::string> DependencySet::text() const {
     CoveringDirectory covering;
     std::vector<const Line*> lines;
   };
-  std::map<std::string, Below> is_verified;
+  std::map<std::string, Below> covered;
   std::vector<const Line*> others;
   bool consistent = usable_;
   for (const Line& line : lines_) {
@@ -186,7 +186,7 @@ std::optional<std::string> DependencySet::text() const {
       const Line* const rights = find("rights", line.path);
       consistent = consistent && (rights == nullptr || rights->value.starts_with(line.value));
     } else if (auto covering = covering_directory_of(line)) {
-      Below& below = is_verified[covering->folder];
+      Below& below = covered[covering->folder];
       consistent = consistent && (below.lines.empty() || below.covering.value == covering->value);
       below.covering = std::move(*covering);
       below.lines.push_back(&line);
@@ -200,14 +200,14 @@ std::optional<std::string> DependencySet::text() const {
   };
   for (const Line* line : others) {
     put("", *line);
-    const auto below = is_verified.find(line->path);
-    if (numbers_of(line->name) < 4 || below == is_verified.end()) continue;
+    const auto below = covered.find(line->path);
+    if (numbers_of(line->name) < 4 || below == covered.end()) continue;
     consistent = consistent && line->value.starts_with(below->second.covering.same_moment);
     for (const Line* one : below->second.lines) put("if-", *one);
-    is_verified.erase(below);
+    covered.erase(below);
   }
-  for (const auto& [folder, below] : is_verified) {
-    // One look at the folder instead of one look at the file saves none.
+  for (const auto& [folder, below] : covered) {
+    // One check of the folder instead of one check of the file saves nothing.
     const bool worth_it = below.lines.size() > 1;
     if (worth_it) text.append("folder ").append(below.covering.value).append(folder).append("\n");
     for (const Line* line : below.lines) put(worth_it ? "if-" : "", *line);

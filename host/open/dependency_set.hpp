@@ -1,4 +1,11 @@
-// Gathers what a early decision rests on, so that as few looks as possible tell that all of it stays.
+// Everything that an early decision depends on, reduced to as few checks as possible.
+//
+// Each file gets one line; the strictest requested check wins ("rights" over "stamp" over "identity" and
+// "there"). Names that exist or are absent are covered by the nearest directory above them, if the times of
+// that directory change with its names. One check of the directory then answers for all of them. The format
+// of the lines is in dependency_stamp.hpp.
+//
+// Thread safety: one thread. Errors: text() returns nothing if the set cannot be relied on.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -11,12 +18,11 @@
 
 namespace enginehost::open {
 
-// Each file is told once, by the strictest line that was asked for. What is not there is vouched for by the
-// nearest folder above it, where that folder's time tells of its names. Lines: witness.hpp. Use from one
-// thread.
+// Collects dependencies with the add functions; text() returns their lines.
 class DependencySet {
  public:
-  // Files must have been at rest before then.
+  // `began_ns`: files that changed shortly before this time or later are not settled and make the set
+  // unusable.
   explicit DependencySet(std::int64_t began_ns) : began_ns_(began_ns) {}
 
   void add_rights(const std::string& file);
@@ -24,13 +30,14 @@ class DependencySet {
   void add_runnable(const std::string& file);
   void add_there(const std::string& file);
   void add_empty(const std::string& folder);
-  void add(const platform::MachineInput& look);
-  // Lines of a cached decision, which are taken as they stand.
+  void add(const platform::MachineInput& input);
+  // Adds the stamp lines of a cached decision.
   void add_lines(std::string_view lines);
-  // Files that are told by other means: a stamp of theirs is left out.
+  // Leaves out the stamps of these files, because the key text identifies them.
   void leave_out(std::vector<std::string> files) { stamped_elsewhere_ = std::move(files); }
 
-  // All of it; nothing where a file was not at rest, has two stamps, or cannot be told in a line.
+  // Returns all lines. Returns nothing if a file was not at rest, has two different stamps, or has a line
+  // break in its name.
   std::optional<std::string> text() const;
 
  private:
@@ -39,8 +46,8 @@ class DependencySet {
   };
   struct CoveringDirectory {
     std::string folder;
-    std::string value;        // of a line "folder"
-    std::string same_moment;  // "DEVICE INODE SIZE TIME ", as in its stamp
+    std::string value;        // the value of a "folder" line
+    std::string same_moment;  // "DEVICE INODE SIZE TIME ", as in the directory's stamp
   };
   void add(std::string name, std::string value, const std::string& path);
   void add_stamp(const std::string& file, bool with_rights);

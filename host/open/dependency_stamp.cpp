@@ -22,17 +22,16 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t most_decisions = 100;
-constexpr std::size_t longest = 1u << 20;  // of files whose content is compared
-// A change within one tick of a file system's clock leaves the time as it is; cached decisions wait until
-// that cannot be.
+constexpr std::size_t longest = 1u << 20;  // for files whose content is compared
+// A change within one tick of a file system's clock keeps the time. Decisions wait until that is impossible.
 constexpr std::int64_t rest_ns = 500'000'000;
-// Some file systems count in whole seconds, or in twos.
+// Some file systems count in whole seconds, or in steps of two.
 constexpr std::int64_t coarse_rest_ns = 3'000'000'000;
 
-// Two clocks are read one after the other; one that was set moves by more.
+// Two clocks are read one after the other. A clock that was set differs by more.
 constexpr std::int64_t between_two_clocks_ns = 1'000'000;
 
-// "NUMBER ", negative for times before 1970.
+// Reads "NUMBER ", negative for times before 1970.
 template <class Number>
 bool take(const char*& text, Number& value) {
   const bool negative = *text == '-';
@@ -56,7 +55,7 @@ bool says_the_same(std::string_view name, const char* value) {
          std::string_view(value, static_cast<std::size_t>(path - value));
 }
 
-// Of a folder whose time is another now. `value`: of "still".
+// Checks a folder whose time changed. `value`: the value of the "still" line.
 [[gnu::noinline]] bool is_still_empty(const char* value) {
   for (int numbers = 0; numbers < 3; ++numbers)
     if (std::uint64_t ignored = 0; !take(value, ignored)) return false;
@@ -69,8 +68,7 @@ std::string limits_now() {
   return join(texts, ", ");
 }
 
-// Lines that few early decisions have. By itself: what they read into would lie on the stack of every other
-// line.
+// Rare line kinds. Kept out of line so that their 4 KiB buffer is not part of hold()'s frame.
 [[gnu::noinline, gnu::cold]] bool holds_seldom(std::string_view name, const char* value) {
   if (name == "content" || name == "names") return says_the_same(name, value);
   if (name == "noexec") return forbids_execution(value);
@@ -94,7 +92,7 @@ FileStamp stamp_in(std::string_view& value) {
   return stamp;
 }
 
-// `of`: what of a file the line has.
+// `of`: which properties of the file the line has.
 bool DependencyStamps::file_stayed(Of of, const char* value) {
   std::uint64_t device = 0, inode = 0, size = 0;
   std::int64_t modified = 0, changed = 0;
@@ -102,7 +100,7 @@ bool DependencyStamps::file_stayed(Of of, const char* value) {
   if (!take(value, device) || !take(value, inode) ||
       (stamp && (!take(value, size) || !take(value, modified))) || (change && !take(value, changed)))
     return false;
-  // Not stamp_of(): a path object for each of them costs more than the calls.
+  // Not stamp_of(): its path object costs more than the call.
   calls::Status now{};
   return calls::stat(value, &now) == 0 && static_cast<std::uint64_t>(now.st_dev) == device &&
          now.st_ino == inode &&
@@ -147,7 +145,7 @@ bool DependencyStamps::hold(std::string_view name, std::string_view value) {
     case first_bytes("until"):
       return parse_integer(value).value_or(0) > now_;
     case first_bytes("made"):
-      // A clock that was set back would make it live for too long.
+      // If the clock was set back, the decision would live for too long.
       return parse_integer(value).value_or(INT64_MAX) <= now_ + 1;
     default:
       return holds_seldom(name, text);
@@ -181,12 +179,12 @@ bool is_empty_folder(const char* folder) {
   const int why = calls::for_each_name(folder, [&](int, const char* name) {
     empty = empty && (std::string_view(name) == "." || std::string_view(name) == "..");
   });
-  // What cannot be looked into now may hold something.
+  // A folder that cannot be read now may hold something.
   return empty && (why == 0 || why == ENOENT || why == ENOTDIR);
 }
 
-// Not SHA-256: the first use of the library that has it takes longer than all the rest of an open. Two words
-// at a time, each into a sum of its own.
+// Not SHA-256: the first use of its library takes longer than the rest of an open. Each round takes two
+// words, each into its own sum.
 std::string checksum(std::string_view text) {
   std::uint64_t one = 0x9E3779B97F4A7C15u ^ text.size(), two = text.size();
   std::uint64_t words[2];
@@ -218,7 +216,7 @@ Content::Content(const char* file) {
     return static_cast<std::size_t>(std::max<ssize_t>(0, calls::read(opened.get(), place, room)));
   };
   size_ = read_into(short_.data(), short_.size());
-  // A file, of the kernel too, ends where it gives less than it was asked for.
+  // A file, also one of the kernel, ends where a read returns less than requested.
   if (size_ < short_.size()) return;
   long_.assign(short_.data(), size_);
   for (std::size_t got = short_.size(); got == short_.size() && size_ <= longest; size_ += got) {

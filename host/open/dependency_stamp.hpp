@@ -1,14 +1,24 @@
-// What a cached decision or a early decision rests on, one line each. A line of a file as it was:
-//   "stamp DEVICE INODE SIZE TIME PATH", "rights DEVICE INODE SIZE TIME CHANGED PATH" (also whether owner or
-//   rights were changed), "identity DEVICE INODE PATH", "content CHECKSUM PATH", "names CHECKSUM PATH",
-//   "there PATH", "absent PATH", "empty FOLDER", "writable FOLDER", "runnable FILE", "noexec FOLDER"
-//   (code may not be run there).
-// A folder that vouches for names in it and below: "folder DEVICE INODE CHANGED PATH", or its "stamp" or
-// "rights"; the lines "if-there PATH" and "if-absent PATH" that follow it are looked at only when it changed.
-// "still DEVICE INODE CHANGED FOLDER" is "empty", seen in one look while nothing happened in the folder. Both
-// go by ctime, which nobody can set back.
-// What this process may take: "limits TEXT" (history::process_limits()).
-// The time: "until SECONDS", "made SECONDS", "boot NANOSECONDS " (base/process.hpp's boot_moment_ns()).
+// The lines that say what a cached decision or an early decision depends on.
+//
+// Lines about a file or folder:
+//   stamp DEVICE INODE SIZE TIME PATH           is unchanged
+//   rights DEVICE INODE SIZE TIME CHANGED PATH  is unchanged, with its owner and its mode
+//   identity DEVICE INODE PATH                  is the same file
+//   content CHECKSUM PATH                       has the same content
+//   names CHECKSUM PATH                         is a folder with the same names
+//   there PATH                                  exists
+//   absent PATH                                 does not exist
+//   empty FOLDER                                is empty
+//   still DEVICE INODE CHANGED FOLDER           is empty; only looked into if it changed
+//   writable FOLDER, runnable FILE              this process has that right
+//   noexec FOLDER                               is mounted without execution
+//
+// A covering directory is a line "folder DEVICE INODE CHANGED PATH", or the directory's "stamp" or "rights"
+// line. The lines "if-there PATH" and "if-absent PATH" that follow it are checked only if it changed.
+// "folder" and "still" compare ctime, which nobody can set back.
+//
+// Other lines: "limits TEXT" (history::process_limits()), "until SECONDS", "made SECONDS", and "boot
+// NANOSECONDS " (boot_moment_ns() of base/process.hpp).
 #pragma once
 #include <array>
 #include <cstdint>
@@ -20,13 +30,13 @@
 
 namespace enginehost::open {
 
-// Lines are held against the machine in the order in which they stand. Use from one thread.
+// Compares lines with the machine, in the order of the file. Use from one thread.
 class DependencyStamps {
  public:
   explicit DependencyStamps(std::int64_t now) : now_(now) {}
 
-  // True when the line still tells the truth; false for what is no such line. One or two system calls, or
-  // none. `value` is what follows the name; a zero byte stands behind it.
+  // Returns true if the line still holds; false if it does not, or is no such line. Makes at most a few
+  // system calls. `value` is the text after the name; the byte after it must be zero.
   bool hold(std::string_view name, std::string_view value);
 
  private:
@@ -39,31 +49,30 @@ class DependencyStamps {
 
 bool is_dependency_stamp(std::string_view name);
 
-// Of the value of a "stamp" that was made here, with a zero byte behind it; takes all up to the path off it.
+// Reads the value of a "stamp" line, which must end with a zero byte. Leaves the path in `value`.
 FileStamp stamp_in(std::string_view& value);
 
-// The line of a file as it is now. `with_rights`: also whether its owner or its rights were changed.
+// Returns the line of a file as it is now: "stamp" or "absent". `with_rights`: "rights" instead of "stamp".
 std::string stamp_line(const std::string& path, bool with_rights = false);
 
-// The line of what this process may take now.
+// Returns the line of the current limits of this process.
 std::string limits_line();
 
-// True for a time so long before the moment that a later change has another one.
+// Returns true if the time is so long before the moment that any later change has another time.
 bool is_settled(std::int64_t time_ns, std::int64_t moment_ns);
 
-// True when nothing happened to the file shortly before `moment` or since, not even a rename (which only
-// ctime tells).
+// Returns true if nothing happened to the file shortly before the moment or since. Checks mtime and ctime;
+// only ctime shows a rename.
 bool is_at_rest(const std::string& path, std::int64_t moment_ns);
-// Also of a folder that is not there; false for one that cannot be looked into.
+// Returns true also for a folder that does not exist; false for one that cannot be read.
 bool is_empty_folder(const char* folder);
 
-// Of what "content" and "names" compare, and what names the files of early decisions: 32 hexadecimal digits,
-// no protection against people.
+// Returns 32 hexadecimal digits. Used by "content" and "names" lines, and for the file names of early
+// decisions. No protection against forgery.
 std::string checksum(std::string_view text);
 
-// What a file says; nothing for one that cannot be read. A short one lies here: to have that much from
-// malloc() at an open, which makes it gather all the small memory that start-up gave back, takes longer than
-// reading it.
+// The content of a file; empty if it cannot be read. A short file stays inside the object, because malloc()
+// of that size takes longer during an open than reading the file.
 class Content {
  public:
   explicit Content(const char* file);
@@ -83,8 +92,8 @@ std::string names_in(const char* folder);
 
 std::int64_t wall_clock_ns();
 
-// Cached decisions of requests that nobody makes any more would stay for ever; those that are made come
-// again.
+// Removes all files of the folder if it holds 100 or more. Decisions whose requests nobody repeats would
+// otherwise stay forever; the others are stored again.
 void make_room(const std::filesystem::path& folder);
 
 }  // namespace enginehost::open

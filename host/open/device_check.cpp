@@ -13,7 +13,7 @@ Result<load::Device> find_device(const std::vector<load::Device>& offered, const
   return fail(std::move(failure));
 }
 
-// A new engine of the same plugin, in which the device works.
+// Creates a new engine of the same plugin and checks the device in it.
 Result<load::DeviceCheck> open_again(Opened& opened, const load::Device& device,
                                      const load::CallOptions& options, std::mutex* readers) {
   load::EngineOptions again = opened.engine_options;

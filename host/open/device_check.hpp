@@ -1,4 +1,4 @@
-// Asking an open engine again whether a device works, and opening it again when it was lost.
+// Checks a device of an open engine again, and reopens a device that was lost.
 #pragma once
 #include <string>
 
@@ -9,12 +9,15 @@
 
 namespace enginehost::open {
 
-// load::check_device() on the device of that name, or the first. A device that is found to be lost is opened
-// again by making the plugin's engine again in this process; where that works, the new engine takes the place
-// of the old one, whose models and tensors stay valid but go on failing, and listeners are told that the
-// device is back. EH-S09 when there is no such device; otherwise as load::check_device(), with "reopening"
-// when opening again failed too. One thread at a time for an engine; others may read
-// `opened.engine` under `readers`, which is held only while another takes its place.
+// Runs load::check_device() on the device of that name, or on the first device if the name is empty.
+//
+// A lost device is reopened: the plugin creates a new engine in this process. If that works, the new engine
+// replaces the old one, and listeners are notified that the device is back. Models and tensors of the old
+// engine stay valid, but keep failing.
+//
+// Errors: EH-S09 if there is no such device. Otherwise those of load::check_device(), with "reopening" if
+// reopening failed too. Thread safety: one thread at a time for an engine. Others may read `opened.engine`
+// under `readers`, which is locked only while the engine is replaced.
 Result<load::DeviceCheck> check_device(Opened& opened, const std::string& device,
                                        const load::CallOptions& options = {}, std::mutex* readers = nullptr);
 

@@ -17,10 +17,10 @@ namespace enginehost::open {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::chrono::seconds longest_question{10};  // what engine_plugin.h grants a self-test
+constexpr std::chrono::seconds longest_question{10};  // the limit of engine_plugin.h for a self-test
 constexpr int rarest = 16;
 
-// What may pass by itself says nothing of the device.
+// A transient failure does not show that the device is lost.
 bool rests_on_transient(const Diagnosis& failure) {
   return failure.code == "EH-P10" || failure.value("status") == "ENGINE_NO_MEMORY" ||
          failure.value("status") == "ENGINE_CANCELLED" || failure.value("status") == "ENGINE_UNSUPPORTED";
@@ -30,7 +30,7 @@ Diagnosis lost_device(const std::string& device, const std::string& build, const
                       const std::vector<std::string>& signs) {
   Diagnosis lost = diagnose("EH-R18");
   lost.with("device", device, "the engine").with("build", build);
-  for (const std::string& sign : signs) lost.with("sign", sign, "a look at the machine's files");
+  for (const std::string& sign : signs) lost.with("sign", sign, "device files");
   lost.evidence.insert(lost.evidence.end(), why.evidence.begin(), why.evidence.end());
   return lost;
 }
@@ -41,20 +41,20 @@ struct DeviceWatch::State {
   struct Watched {
     load::Device device;
     Clock::time_point next;
-    int patience = 1;  // intervals to the next question
+    int patience = 1;  // intervals until the next self-test
   };
 
   std::shared_ptr<SharedEngine> engine;
   WatchOptions options;
   std::vector<Watched> watched;
-  platform::DeviceSigns first_signs, signs;  // as the watch began; as last seen
+  platform::DeviceSigns first_signs, signs;  // at the start of the watch; at the last check
   CancelToken cancel;
   std::thread thread;
 
   std::mutex mutex;
   std::condition_variable woken;
-  bool ended = false;                   // under the mutex, as is
-  std::deque<load::DeviceEvent> heard;  // what is to be told
+  bool ended = false;                   // under the mutex, like `heard`
+  std::deque<load::DeviceEvent> heard;  // events to report
 
   void hear(const load::DeviceEvent& event) {
     {
@@ -67,9 +67,9 @@ struct DeviceWatch::State {
     woken.notify_one();
   }
 
-  // The self-test as any caller would run it, but not as work of the application's: a question that goes well
-  // must not end the watch over its first real work.
-  // `asked`: the number of the engine that was; of_any when it is busy.
+  // Runs the self-test as any caller would, but does not count it as work: a passed self-test must not end
+  // the crash guard before the first real work. `asked`: the number of the tested engine; of_any if it is
+  // busy.
   Result<void> ask(const load::Device& device, std::uint64_t& asked) {
     asked = load::Health::of_any;
     const auto alone = engine->try_exclusive();
@@ -96,7 +96,7 @@ struct DeviceWatch::State {
       if (asked && answer)
         health.back(name);
       else if (asked)
-        static_cast<void>(engine->check(name, call_options));  // tells of its own when it is back
+        static_cast<void>(engine->check(name, call_options));  // reports the return itself
       one.patience = health.is_lost(name) ? std::min(one.patience * 2, rarest) : 1;
     } else if (!answer) {
       const bool signs_differ = !platform::sign_changes(first_signs, signs).empty();
@@ -112,7 +112,7 @@ struct DeviceWatch::State {
       event.why = lost_device(event.device, engine->opened().installed.build, event.why,
                               platform::sign_changes(first_signs, signs));
     else
-      first_signs = signs;  // what it looks like while the device works
+      first_signs = signs;  // the signs while the device works
     options.reported(event);
   }
 
@@ -159,7 +159,7 @@ DeviceWatch::DeviceWatch(std::shared_ptr<SharedEngine> engine, WatchOptions opti
 }
 
 void DeviceWatch::start() {
-  // Held until `thread` is set: `told` may destroy this object, which then looks at it.
+  // Held until `thread` is set, because `reported` may destroy this object, which then reads it.
   const std::shared_ptr<State> kept = state_;
   const std::lock_guard<std::mutex> hold(kept->mutex);
   kept->thread = std::thread([kept] { kept->run(); });
@@ -173,7 +173,7 @@ DeviceWatch::~DeviceWatch() {
     state_->ended = true;
   }
   state_->woken.notify_one();
-  // `told` may be what ends the watch; its thread then ends by itself, with the state in its hands.
+  // `reported` may destroy the watch. Its thread then ends by itself and holds the state until then.
   if (state_->thread.get_id() == std::this_thread::get_id())
     state_->thread.detach();
   else if (state_->thread.joinable())

@@ -1,5 +1,5 @@
-// Looks after the devices of an open engine on a thread of its own, so that a loss is told to an application
-// that is not just calling.
+// Watches the devices of an open engine on a thread of its own. An application learns of a lost device even
+// while it makes no calls.
 #pragma once
 #include <chrono>
 #include <functional>
@@ -15,32 +15,36 @@ namespace enginehost::open {
 
 struct WatchOptions {
   std::vector<load::Device> devices;  // of the engine
-  // Between two questions to the engine. A device that is lost is asked for less and less often, up to
-  // sixteen times this apart, until a sign changes.
+  // Between two self-tests. The interval for a lost device doubles up to sixteen times this, until a device
+  // sign changes.
   std::chrono::milliseconds interval{30'000};
-  std::chrono::milliseconds signs_interval{1'000};  // between two looks at platform::device_signs()
-  platform::Root root;                              // where signs are looked for
-  // On the watch's thread, one call at a time, while nothing of ours is locked. It may call into the engine
-  // and may destroy the watch; it must not throw. `why` is EH-R18.
+  std::chrono::milliseconds signs_interval{1'000};  // between two reads of platform::device_signs()
+  platform::Root root;                              // device signs are read below it
+  // Called on the watch's thread, one call at a time, without any lock held. It may call into the engine and
+  // may destroy the watch; it must not throw. `why` is EH-R18.
   std::function<void(const load::DeviceEvent&)> reported;
 };
 
-// Tells `told` once when a device is lost and once when it is back. What the application's own calls show is
-// told at once; without calls the engine is asked by its self-test of level 1, at the interval and when a
-// sign changes. An engine that is busy with a call that must be alone is not asked: that call will tell. A
-// device is lost when reports_a_lost_device() says so, or when the self-test fails in any lasting way after
-// a sign changed; a question that ran out of time is no loss. A lost device is back when the engine's own
-// self-test passes again, or when a new engine of the same plugin passes SharedEngine::check().
+// Reports each loss of a device once, and each return once.
+//
+// - The application's own calls show a loss immediately. Without calls, the engine's self-test of level 1
+//   runs at the interval, and when a device sign changes.
+// - An engine that is busy with an exclusive call is not tested, because that call will show the loss.
+// - A device is lost if reports_a_lost_device() returns true, or if the self-test fails with a lasting error
+//   after a sign changed. A self-test that runs out of time is not a loss.
+// - A lost device is back when the engine's own self-test passes again, or when a new engine of the same
+//   plugin passes SharedEngine::check().
 class DeviceWatch {
  public:
-  // Holds the engine until it is destroyed.
+  // Keeps the engine open until the watch is destroyed.
   DeviceWatch(std::shared_ptr<SharedEngine> engine, WatchOptions options);
-  // Begins to watch, once. Apart from making it, so that whoever holds the watch does so before `told` runs.
+  // Starts the thread. Call it once. Separate from the constructor, so that the caller holds the watch before
+  // the first report.
   void start();
   DeviceWatch(const DeviceWatch&) = delete;
   DeviceWatch& operator=(const DeviceWatch&) = delete;
-  // Waits until `told` runs on no other thread and is not called any more. A question under way is
-  // canceled; one that a driver does not let go of is waited for.
+  // Returns when `reported` runs on no other thread and will not be called again. Cancels a running
+  // self-test, and waits for it if a driver does not return.
   ~DeviceWatch();
 
  private:

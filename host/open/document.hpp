@@ -1,4 +1,6 @@
-// An outcome as the contract's JSON document, and the platform's and the settings' part of it.
+// The JSON document of an outcome, and the platform's and the settings' part of it.
+//
+// Thread safety: one thread at a time, as for OpenContext.
 #pragma once
 #include "base/json.hpp"
 #include "host/open/fetch.hpp"
@@ -9,10 +11,10 @@ namespace enginehost::open {
 Json tool_document();                                      // {"name","version","plugin_abi"}
 Json config_document(const settings::Settings& settings);  // [{"key","value","source"}]
 Json warnings_document(const OpenContext& context, const std::vector<Diagnosis>& warnings);
-// What was not taken: "build", "verdict" and "diagnosis" of each.
+// Returns the builds that were not taken: "build", "verdict" and "diagnosis" of each.
 Json turned_down_document(const std::vector<TurnedDown>& builds);
-// The whole document of `engine-info ENGINE --json`.
-// An outcome of a cached decision is weighed for it.
+// Returns the whole document of `engine-info ENGINE --json`. Evaluates the candidates first if the outcome
+// came from a cached decision.
 Json document(OpenContext& context, Outcome& outcome);
 
 }  // namespace enginehost::open

@@ -26,17 +26,17 @@ using namespace std::string_view_literals;
 
 constexpr std::string_view first_line = "enginehost-shortcut 5\n";
 
-// "NAME SIZE", and that many bytes, whatever they are.
+// Appends "NAME SIZE" and that many bytes, which may be any.
 void add_block(std::string& text, std::string_view name, std::string_view bytes) {
   text.append(name).append(" ").append(std::to_string(bytes.size())).append("\n").append(bytes).append("\n");
 }
 
-// Reads a text that it changes: what is read ends with a zero byte, as system calls want it.
+// Reads lines and changes the text: each value ends with a zero byte, as system calls need it.
 class LineReader {
  public:
   LineReader(char* text, std::size_t size) : at_(text), end_(text + size) {}
   bool at_end() const { return at_ == end_; }
-  // "NAME VALUE"; false for what is no line.
+  // Reads "NAME VALUE". Returns false if there is no such line.
   bool line(std::string_view& name, std::string_view& value) {
     char* const begin = at_;
     char* const newline = static_cast<char*>(std::memchr(begin, '\n', left()));
@@ -75,7 +75,7 @@ std::string key_of(const settings::SettingsKey& settings_key, const OpenRequest&
   add(open.request.offline ? "offline"sv : ""sv);
   add(open.attempt.probe ? "probe"sv : ""sv);
   if (open.attempt.probe_deadline) add(history::deadline_text(*open.attempt.probe_deadline));
-  // A script is started by its own name: another release of its interpreter is told by this.
+  // A script is started by its own name. The build id shows that its interpreter changed.
   add(history::program_build_id());
   add(settings_key.text);
   return key;
@@ -85,8 +85,8 @@ bool may_take_one(const OpenRequest& open) {
   return !open.plan_only && !open.bypass_cache && open.plugin.empty() && open.request.force.empty();
 }
 
-// All but what the way rests on. False where the text is none of ours.
-bool read_way(LineReader& reader, EarlyDecision& ready) {
+// Reads everything before the dependency lines. Returns false if the text has another format.
+bool read_decision(LineReader& reader, EarlyDecision& ready) {
   CachedDecision& decision = ready.decision;
   for (std::string_view name, value; reader.line(name, value);) {
     std::string* text = nullptr;
@@ -155,8 +155,8 @@ bool read_way(LineReader& reader, EarlyDecision& ready) {
   return false;
 }
 
-// Whether all that it rests on is as it was. Remembers how the folders of builds and records were.
-bool looks_stay(LineReader& reader, EarlyDecision& ready) {
+// Returns true if every dependency is unchanged. Stores the stamps of the folders of builds and of records.
+bool dependencies_hold(LineReader& reader, EarlyDecision& ready) {
   const std::string builds = builds_folder(ready.places.cache_folder),
                     records = records_folder(ready.places.state_folder);
   DependencyStamps dependency_stamps(OpenContext::now());
@@ -181,7 +181,7 @@ EarlyDecisionCache::EarlyDecisionCache(const settings::FlagValues& flags, const 
   cache_ = settings_key->cache;
   file_ = cache_ + "/state/shortcuts/" + checksum(key_);
   began_ns_ = wall_clock_ns();
-  words_ = platform::machine_key_text(platform::Reach::decisive);
+  machine_text_ = platform::machine_key_text(platform::Reach::decisive);
 }
 
 std::unique_ptr<EarlyDecision> EarlyDecisionCache::find() const {
@@ -190,17 +190,17 @@ std::unique_ptr<EarlyDecision> EarlyDecisionCache::find() const {
   const std::string_view text = content.text();
   constexpr std::size_t checksum_size = 32;
   if (!text.starts_with(first_line) || text.size() < first_line.size() + checksum_size) return nullptr;
-  const std::string_view reported = text.substr(0, text.size() - checksum_size);
-  // A file that a power cut left half empty is none.
-  if (checksum(reported) != text.substr(reported.size())) return nullptr;
-  LineReader reader(content.data() + first_line.size(), reported.size() - first_line.size());
+  const std::string_view body = text.substr(0, text.size() - checksum_size);
+  // A file that a power cut truncated is a miss.
+  if (checksum(body) != text.substr(body.size())) return nullptr;
+  LineReader reader(content.data() + first_line.size(), body.size() - first_line.size());
   const auto is_block = [&](std::string_view wanted, std::string_view bytes) {
     std::string_view name, size;
     return reader.line(name, size) && name == wanted && reader.block(size) == bytes;
   };
-  if (!is_block("key", key_) || !is_block("machine", words_)) return nullptr;
+  if (!is_block("key", key_) || !is_block("machine", machine_text_)) return nullptr;
   auto ready = std::make_unique<EarlyDecision>();
-  if (!read_way(reader, *ready) || !looks_stay(reader, *ready)) return nullptr;
+  if (!read_decision(reader, *ready) || !dependencies_hold(reader, *ready)) return nullptr;
   return ready;
 }
 
@@ -216,22 +216,23 @@ void EarlyDecisionCache::keep(OpenContext& context, const Outcome& outcome,
   for (const std::string& file : settings.inputs.runnable) dependencies.add_runnable(file);
   for (const std::string& file : settings.inputs.files) dependencies.add_rights(file);
   dependencies.add_lines(decision.dependency_stamps);
-  dependencies.leave_out(platform::files_in_machine_key_text(words_));
-  for (const platform::MachineInput& look : platform::machine_inputs(machine, platform::Reach::decisive))
-    dependencies.add(look);
-  // Of this program: the key tells it.
+  dependencies.leave_out(platform::files_in_machine_key_text(machine_text_));
+  for (const platform::MachineInput& input : platform::machine_inputs(machine, platform::Reach::decisive))
+    dependencies.add(input);
+  // The key identifies this program.
   const std::string opened = history::file_of_first(context.state_folder(), decision.digest,
                                                     history::First::opening, history::program_id());
   const bool opened_before = calls::access(opened, F_OK) == 0;
   if (opened_before) dependencies.add_there(opened);
   const auto dependency_stamps = dependencies.text();
-  // Only now: what was looked at is what the cached decision knows.
+  // The machine key is compared last, so that the stamps taken here belong to the machine of the cached
+  // decision.
   if (!dependency_stamps ||
-      platform::machine_key(machine, platform::Reach::decisive, words_) != decision.machine)
+      platform::machine_key(machine, platform::Reach::decisive, machine_text_) != decision.machine)
     return;
   std::string text(first_line);
   add_block(text, "key", key_);
-  add_block(text, "machine", words_);
+  add_block(text, "machine", machine_text_);
   bool plain = true;
   const auto add = [&](std::string_view name, std::string_view value) {
     plain = plain && value.find('\n') == std::string_view::npos;
@@ -251,7 +252,7 @@ void EarlyDecisionCache::keep(OpenContext& context, const Outcome& outcome,
   add("program", history::program_id());
   for (const std::string& path : decision.load_order) add("load", path);
   for (const std::string& warning : decision.warnings) add("warning", warning);
-  for (const std::string& reported : decision.passed_over) add("passed-over", reported);
+  for (const std::string& message : decision.passed_over) add("passed-over", message);
   const cache::Installed& installed = outcome.opened->installed;
   if (!installed.read_only && installed.layer == context.store().root() && context.store().keeps_locks())
     for (const std::string& line : split(cache::record_lines(installed), '\n'))
@@ -261,7 +262,7 @@ void EarlyDecisionCache::keep(OpenContext& context, const Outcome& outcome,
   const fs::path file = path_of(file_);
   if (!plain || !make_folders(file.parent_path())) return;
   make_room(file.parent_path());
-  // Neither synced nor missed when it cannot be written: it is made again.
+  // Not synced, and no error if it cannot be written, because it can be made again.
   static_cast<void>(write_file(file, text + checksum(text), false));
 }
 

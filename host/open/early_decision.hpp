@@ -1,5 +1,13 @@
-// A cached decision that is found before settings are read: under the flags, the variables and the folders
-// that they would follow from, with the stamps of the files that they were read from (docs/decisions/011).
+// Decisions that are found before settings are read.
+//
+// An open that used a cached decision also stores an early decision, in <cache>/state/shortcuts. The next
+// open by it does not read settings. Its key covers everything that the settings follow from: flags,
+// environment variables, folders of program and library, user and machine. Its lines add the stamps of the
+// files that settings were read from. find() returns it only while all of that is unchanged
+// (docs/decisions/011).
+//
+// Thread safety: one thread. Errors: none. A damaged file counts as a miss, and keep() ignores a failed
+// write.
 #pragma once
 #include <functional>
 #include <memory>
@@ -14,45 +22,45 @@
 
 namespace enginehost::open {
 
-// The folders of installed builds and of records (world.hpp) as they were; zeros: not there. Sizes are left
-// out.
+// Stamps of the folders of installed builds and of records (open_context.hpp), without sizes. Zeros: not
+// there.
 struct Folders {
   FileStamp builds, records;
   bool operator==(const Folders&) const = default;
 };
 
-// Where a early decision leads, with what the settings say of it.
+// An early decision, with the settings that an open needs.
 struct EarlyDecision {
   OpenContext::Places places;
   CachedDecision decision;
-  // As its record has it, but for the manifest; without a digest where the store has to read it.
+  // The build's record without the manifest. Has no digest if the store must read the record.
   cache::Installed installed;
-  std::string flavor, device;  // of the settings
+  std::string flavor, device;  // from the settings
   bool offline = false;
-  Folders folders;  // when the way was looked at
+  Folders folders;  // at the time of find()
 };
 
-// One request under one set of flags; its early decision lies in <cache>/state/early decisions.
+// Finds and keeps the early decision of one request under one set of flags.
 class EarlyDecisionCache {
  public:
-  // Remembers the time, the flags, the environment and what is loaded as they are: make it before settings
-  // are read.
+  // Records the time, the flags, the environment and the loaded libraries. Construct it before settings are
+  // read.
   EarlyDecisionCache(const settings::FlagValues& flags, const OpenRequest& open);
 
-  // The way, if there is one and nothing that it rests on has changed: one small file is read, and what it
-  // names is looked at. The build's own files are for the store to look at.
+  // Returns the early decision if everything that it depends on is unchanged. Reads one small file and checks
+  // each line of it. The store checks the build's own files.
   std::unique_ptr<EarlyDecision> find() const;
 
-  // Keeps the way that an open took by its cached decision, for who asks the same with every file at rest.
-  // Else, and where the folder cannot be written, nothing happens.
+  // Stores an early decision for an open that used a cached decision, if all its files are at rest. Otherwise
+  // does nothing.
   void keep(OpenContext& context, const Outcome& outcome, const CachedDecision& decision) const;
 
  private:
-  std::string key_;  // empty: there is none for this request
+  std::string key_;  // empty: this request has no early decision
   std::string cache_, file_;
   std::int64_t began_ns_ = 0;
-  mutable std::string
-      words_;  // platform::machine_key_text() when a way was asked for: what a load brings is not in them
+  // platform::machine_key_text() from before the load, without the libraries that the build brings.
+  mutable std::string machine_text_;
 };
 
 }  // namespace enginehost::open

@@ -20,7 +20,7 @@ struct Process {
   std::vector<FailedLoad> all;
 };
 
-// Of the process and not of a request: a later request meets the same libraries. Never destroyed.
+// Belongs to the process, because later requests meet the same libraries. Never destroyed.
 Process& process() {
   static Process& one = *new Process;
   return one;
@@ -66,7 +66,7 @@ std::optional<Diagnosis> conflict_with_failed_load(const cache::Installed& insta
             .with("path", there.path, "libraries of this process")
             .with("wanted", need.path, "files of the build")
             .with("left_by", left.build, "a build that failed to load in this process");
-        // One that is not quarantined will be the first choice of a new process again.
+        // A build that is not quarantined is the first choice of a new process again.
         if (left.remembered) diagnosis.with("next_open", installed.build);
         return diagnosis;
       }

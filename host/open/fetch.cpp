@@ -11,8 +11,8 @@ namespace enginehost::open {
 
 namespace {
 
-// A repository that could not be asked, or whose documents are not those that it published: what it offers is
-// not known.
+// Returns true for a repository that could not be asked, or whose documents are not the published ones. Its
+// builds are unknown.
 bool keeps_builds_unknown(const Diagnosis& failure, bool offline) {
   if (!failure.value("installation").empty() || (offline && failure.code.starts_with("EH-N"))) return false;
   const explain::ExitStatus status = explain::exit_status(failure);
@@ -25,19 +25,19 @@ std::optional<Diagnosis> why_nothing_is_known(const manifest::Catalog& catalog, 
   const auto& failures = catalog.failures;
   if (failures.empty() || !plan.diagnosis) return plan.diagnosis;
   const bool none_readable = plan.candidates.empty() && catalog.builds.empty();
-  // What is quarantined, or would have to be fetched, is known.
+  // Builds that are quarantined, or would have to be fetched, are known.
   const bool may_be_elsewhere = plan.diagnosis->code == "EH-S01" || plan.diagnosis->code == "EH-S02";
-  auto reported = none_readable ? failures.begin() : failures.end();
+  auto cause = none_readable ? failures.begin() : failures.end();
   if (may_be_elsewhere && !none_readable)
-    reported = std::ranges::find_if(failures, [&](const Diagnosis& failure) {
+    cause = std::ranges::find_if(failures, [&](const Diagnosis& failure) {
       return keeps_builds_unknown(failure, plan.request.offline);
     });
-  const bool is_cause = reported != failures.end();
+  const bool is_cause = cause != failures.end();
   if (!is_cause && !plan.candidates.empty()) return plan.diagnosis;
-  Diagnosis diagnosis = is_cause ? *reported : *plan.diagnosis;
+  Diagnosis diagnosis = is_cause ? *cause : *plan.diagnosis;
   if (is_cause && !none_readable) diagnosis.with("also", explain::one_line(*plan.diagnosis));
   for (auto failure = failures.begin(); failure != failures.end(); ++failure)
-    if (failure != reported) diagnosis.with("also", explain::one_line(*failure));
+    if (failure != cause) diagnosis.with("also", explain::one_line(*failure));
   if (is_cause) diagnosis.within("while looking for builds of " + plan.request.engine);
   return diagnosis;
 }
@@ -49,17 +49,17 @@ std::optional<Diagnosis> forbidden_by_name(const manifest::Catalog& catalog) {
 }
 
 std::vector<Diagnosis> catalog_warnings(const manifest::Catalog& catalog, bool offline) {
-  std::vector<Diagnosis> reported;
+  std::vector<Diagnosis> warnings;
   std::set<std::string> lines;
   for (const Diagnosis& failure : catalog.failures) {
-    // What was not sent in time is among the catalog's own warnings.
+    // The catalog warns itself about a document that did not arrive in time.
     const bool unreached = failure.code.starts_with("EH-N") && failure.code != "EH-N03";
     const bool is_one = failure.code.starts_with("EH-M") || failure.code == "EH-P01" || unreached;
-    // Those of installations are told with what else is known of them.
+    // Failures of installations are reported with the other facts about them.
     if (!is_one || (unreached && offline) || !failure.value("installation").empty()) continue;
-    if (lines.insert(explain::one_line(failure)).second) reported.push_back(failure);
+    if (lines.insert(explain::one_line(failure)).second) warnings.push_back(failure);
   }
-  return reported;
+  return warnings;
 }
 
 std::vector<TurnedDown> turned_down(const resolve::Plan& plan) {
@@ -90,7 +90,7 @@ Result<acquire::Acquired> fetch_best(OpenContext& context, resolve::Plan& plan, 
     auto acquired = install_noted(context, *candidate.build, acquiring, options.progress);
     if (acquired) {
       candidate.verdict = resolve::Verdict::chosen;
-      // What is fetched all the same must not hide that a repository was refused.
+      // A fetched build must not hide that a repository was refused.
       for (Diagnosis& failure :
            catalog_warnings(context.catalog(), plan.request.offline || context.settings().offline))
         acquired->warnings.push_back(std::move(failure));
@@ -98,7 +98,7 @@ Result<acquire::Acquired> fetch_best(OpenContext& context, resolve::Plan& plan, 
     }
     Diagnosis failure = std::move(acquired.error().within("while fetching " + candidate.build->id));
     const bool ends = ends_the_search(failure);
-    // Who stopped it hears that it was stopped.
+    // A caller that canceled gets EH-P10.
     if (!first || failure.code == "EH-P10") first = failure;
     candidate.turn_down(resolve::Verdict::failed, std::move(failure));
     if (ends) break;

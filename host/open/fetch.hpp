@@ -1,4 +1,6 @@
-// Installing without opening.
+// Installs a build without opening it.
+//
+// Thread safety: one thread at a time, as for OpenContext.
 #pragma once
 #include <functional>
 #include <optional>
@@ -14,39 +16,40 @@ namespace enginehost::open {
 struct FetchOptions {
   std::function<Result<void>(const acquire::Question&)> consent;
   transfer::ProgressCallback progress;
-  // Build ids that somebody else cannot use: they are passed over.
+  // Ids of builds to skip, because the machine they are fetched for cannot use them.
   std::vector<std::string> passed_over;
 };
 
-// The plan's diagnosis, or what kept the builds from being known: neither "unknown engine" nor "no build
-// fits" is the cause while a repository could not be reached or is not what was published. The others are
-// told with it ("also").
+// Returns the plan's diagnosis, or the reason why builds are unknown. "Unknown engine" and "no build fits"
+// are not the cause while a repository cannot be reached or is not as published. Further failures are in
+// "also".
 std::optional<Diagnosis> why_nothing_is_known(const manifest::Catalog& catalog, const resolve::Plan& plan);
 
-// A repository that the command line or the request names and policy forbids (EH-P01): whatever the others
-// offer, this is the answer. What a configuration names is left out, with a warning.
+// Returns EH-P01 for a repository that the command line or the request names and policy forbids. It is the
+// answer whatever other repositories offer. A forbidden repository of a configuration file is left out, with
+// a warning.
 std::optional<Diagnosis> forbidden_by_name(const manifest::Catalog& catalog);
 
-// The repositories and manifests that could not be read, for who gets something all the same: each once. That
-// nobody was asked where no network was wanted is no news.
+// Returns each repository and manifest that could not be read, once, as warnings for a request that succeeds
+// anyway. Omits repositories that were not asked because the request is offline.
 std::vector<Diagnosis> catalog_warnings(const manifest::Catalog& catalog, bool offline);
 
 // A build that would have been taken, and why it was not.
 struct TurnedDown {
   std::string build;
-  resolve::Verdict verdict;  // failed, or quarantined
+  resolve::Verdict verdict;  // failed or quarantined
   std::optional<Diagnosis> why;
 };
 
-// Of a plan that was walked: what failed, and what history quarantines.
+// Returns the candidates of a tried plan that failed or that history quarantines.
 std::vector<TurnedDown> turned_down(const resolve::Plan& plan);
 
-// Whether a plan that was walked led to less than the best that was asked for.
+// Returns true if a tried plan led to less than the best build of the request.
 bool is_fallback(const resolve::Plan& plan);
 
-// Installs the best build of the plan that can be had; a source that is down makes room for the next one. The
-// candidates' verdicts say what became of them. Fails with the first candidate's failure, or with why
-// there is none; interrupted is interrupted (EH-P10), whatever failed before.
+// Installs the best build of the plan that can be fetched. If a source is down, the next candidate is tried.
+// Sets the verdicts of the candidates. Fails with the failure of the first candidate, or with the reason why
+// there is none. Cancellation is always reported as EH-P10, whatever failed before.
 Result<acquire::Acquired> fetch_best(OpenContext& context, resolve::Plan& plan, const FetchOptions& options);
 
 }  // namespace enginehost::open

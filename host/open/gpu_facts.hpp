@@ -1,4 +1,4 @@
-// What an engine's CUDA error means on this machine: the number tells less than the machine's facts.
+// Adds facts about the machine's GPUs to a CUDA error of an engine.
 #pragma once
 #include "base/diagnosis.hpp"
 #include "cache/store.hpp"
@@ -6,10 +6,10 @@
 
 namespace enginehost::open {
 
-// EH-G03 where there is no driver at all becomes EH-G01, else it gets the driver's version, what it supports,
-// and, from a build whose flavor tells its toolkit, what would do. EH-G07 gets CUDA_VISIBLE_DEVICES where
-// that hides the devices ("visible_devices", "devices") or may do so ("limited_to"). Others stay as they are.
+// Changes EH-G03 to EH-G01 if there is no driver at all. Otherwise adds the driver's version, what it
+// supports, and the version that the build's flavor needs. Adds CUDA_VISIBLE_DEVICES to EH-G07 if it hides
+// the devices ("visible_devices", "devices") or may do so ("limited_to"). Leaves other diagnoses unchanged.
 void add_gpu_facts(const platform::Platform& platform, const cache::Installed& installed,
-                   Diagnosis& reported);
+                   Diagnosis& diagnosis);
 
 }  // namespace enginehost::open

@@ -7,7 +7,7 @@
 namespace enginehost::open {
 namespace {
 
-// Declining and giving up fetched nothing.
+// A request that was declined or canceled fetched nothing.
 bool asked_somebody(const Diagnosis& failure) {
   return failure.code.starts_with("EH-N") || !failure.values("source_tried").empty();
 }
@@ -21,7 +21,7 @@ Json fetch_failed(const manifest::Build& build, const Diagnosis& failure) {
   return facts;
 }
 
-// The manifest's own size is no bound on what the administrator wants fetched.
+// The manifest's own size does not limit what the administrator allows.
 Result<void> check_size(const OpenContext& context, const manifest::Build& build) {
   const settings::Settings& settings = context.settings();
   const std::string key = "downloads.max_artifact_bytes";
@@ -53,7 +53,7 @@ Result<void> repair_places(OpenContext& context) {
     TRY_ASSIGN(const auto aside, context.store().move_aside(place));
     if (aside)
       context.warn(path_text(place) + " was " + std::string(odd.value("problem")) + ": it was moved to " +
-                   path_text(*aside) + ", out of the cache's way");
+                   path_text(*aside) + ", because the cache needs its place");
   }
   return {};
 }
@@ -68,7 +68,7 @@ Result<acquire::Acquired> install_noted(OpenContext& context, const manifest::Bu
     if (asked_somebody(acquired.error())) context.note("fetch", fetch_failed(build, acquired.error()));
     return acquired;
   }
-  // A source that failed before another one served, most of all one that sent wrong bytes.
+  // A source failed before another one served; it may have sent wrong bytes.
   for (const Diagnosis& warning : acquired->warnings)
     if (asked_somebody(warning)) context.note("fetch", fetch_failed(build, warning));
   if (acquired->downloaded > 0)

@@ -1,17 +1,19 @@
-// acquire() with what it did in the audit log.
+// Installation with entries in the audit log.
+//
+// Thread safety: one thread at a time, as for OpenContext.
 #pragma once
 #include "host/acquire/acquire.hpp"
 #include "host/open/open_context.hpp"
 
 namespace enginehost::open {
 
-// Moves aside what lies in the place of a folder of the cache, with a warning, before something is made
-// there.
+// Moves aside any file that is where a folder of the cache must be, and warns. Call it before anything is
+// written there.
 Result<void> repair_places(OpenContext& context);
 
-// As acquire::acquire(). Events: "fetch" for bytes that came or sources that failed, "install" for a build
-// that this call installed or repaired; nothing for one that was there. EH-P01 when a part is larger than
-// policy allows.
+// Calls acquire::acquire() and notes its events: "fetch" for received bytes or failed sources, "install" for
+// a build that this call installed or repaired. An installed build causes no event. EH-P01: a part is larger
+// than policy allows.
 Result<acquire::Acquired> install_noted(OpenContext& context, const manifest::Build& build,
                                         const acquire::AcquireOptions& options,
                                         const transfer::ProgressCallback& progress);

@@ -62,7 +62,7 @@ std::optional<std::string> kept_text(const cache::Store& store, const std::strin
 
 Result<std::string> keep_text(const cache::Store& store, const std::string& text) {
   std::string sha256 = sha256_hex(text);
-  if (store.root().empty()) return sha256;  // there is no cache: nothing can be kept
+  if (store.root().empty()) return sha256;  // no cache: nothing can be kept
   const std::filesystem::path file = place_in(store.root(), sha256);
   TRY(make_folders(file.parent_path()));
   TRY(write_file(file, text));

@@ -60,7 +60,7 @@ void LoadCheck::by_cached_decision(const CachedDecision& decision) {
   load_order_.clear();
   for (const std::string& path : decision.load_order) load_order_.push_back(path_of(path));
   for (const std::string& text : decision.warnings)
-    if (const auto warning = parse_json(text, "a ready ticket"))
+    if (const auto warning = parse_json(text, "a cached decision"))
       parts_.log.warn(explain::diagnosis_from_json(*warning));
   own_ = opened_first();
 }
@@ -76,10 +76,10 @@ Result<void> LoadCheck::check_and_probe(const cache::Installed& installed, bool 
     report = preflight::check(*spec_);
   }
   depends_on_ = report.depends_on;
-  // What the plugin opens of an installation only when it is asked is not in the closure.
+  // Libraries that the plugin of an installation opens on demand are not in the closure.
   if (!installed.in_place.empty())
     depends_on_.insert(depends_on_.end(), spec_->search.begin(), spec_->search.end());
-  // What the process holds in place of a library of the build.
+  // Libraries that the process holds instead of the build's.
   own_.clear();
   for (const Diagnosis& warning : report.warnings)
     if (warning.code == "EH-L17")
@@ -89,7 +89,7 @@ Result<void> LoadCheck::check_and_probe(const cache::Installed& installed, bool 
     return fail(of_the_static_check(std::move(*conflict)));
   for (Diagnosis& warning : report.warnings) log.warnings.push_back(std::move(warning));
   if (report.verdict == preflight::Verdict::fails) {
-    // The other causes ride along, so that nobody repairs one and then meets the next.
+    // All other causes are included, so that nobody repairs one and then meets the next.
     Diagnosis failure = report.diagnoses.front();
     for (std::size_t i = 1; i < report.diagnoses.size(); ++i)
       failure.with("also", explain::one_line(report.diagnoses[i]));
@@ -125,13 +125,13 @@ Result<void> LoadCheck::beside_failed_load_libraries(const cache::Installed& ins
 
 Diagnosis LoadCheck::explained(Diagnosis failure, const cache::Installed& installed) {
   if (!spec_) spec_ = spec_of(installed);
-  // While the engine is made, which is all that reports so: nobody asked it for anything yet.
+  // Only creating an engine reports this here, because nothing else was requested yet.
   if (failure.code == "EH-E01" && failure.value("stage").empty()) failure.with("stage", "create");
   add_whose_option(installed, failure);
   load::refine_report(failure);
-  Diagnosis reported = load::recheck(std::move(failure), *spec_);
-  add_gpu_facts(parts_.context.platform(), installed, reported);
-  return reported;
+  Diagnosis diagnosis = load::recheck(std::move(failure), *spec_);
+  add_gpu_facts(parts_.context.platform(), installed, diagnosis);
+  return diagnosis;
 }
 
 void LoadCheck::note(Diagnosis warning) {
@@ -187,7 +187,7 @@ std::vector<load::Library> LoadCheck::libraries_in(const Json& facts) const {
   return libraries;
 }
 
-// What is passed to create() are the manifest's options: whoever opens a build cannot set one.
+// create() gets the manifest's options. The caller of an open cannot set one.
 void LoadCheck::add_whose_option(const cache::Installed& installed, Diagnosis& failure) {
   if (failure.code != "EH-E01") return;
   const std::string_view option = failure.value("option");
@@ -205,8 +205,8 @@ Result<void> LoadCheck::probe(const cache::Installed& installed, std::chrono::se
   request.helper = parts_.context.settings().helper;
   request.launcher = parts_.context.settings().probe_launcher;
   request.load = load_request(installed);
-  // The helper has not this program's DT_RPATH: by their paths it is given what that leads to. What the build
-  // opens by a bare name while it runs it still looks for without.
+  // The probe does not have this program's DT_RPATH, so the libraries found by it are passed by path. A
+  // library that the build opens by a bare name at run time is not covered.
   request.load.preload.insert(request.load.preload.begin(), via_program_rpath_.begin(),
                               via_program_rpath_.end());
   request.options = installed.options;
@@ -224,7 +224,7 @@ Result<void> LoadCheck::probe(const cache::Installed& installed, std::chrono::se
   log.probed = result.passed;
   crashed_once_ = std::move(result.crashed_once);
   if (result.passed) return {};
-  // Who asked for less than the others allow has learnt nothing about the build.
+  // A request with a shorter deadline than allowed learned nothing about the build.
   const auto [allowed, allowed_by] = allowed_deadline(hinted);
   if (result.diagnosis->code == "EH-R05" && request.deadline < allowed)
     result.diagnosis->with("allowed", std::to_string(allowed.count()) + " s", allowed_by);
@@ -232,7 +232,7 @@ Result<void> LoadCheck::probe(const cache::Installed& installed, std::chrono::se
   return fail(explained(std::move(*result.diagnosis), installed));
 }
 
-// Of the two that make up its command line, the one that was set.
+// Names the setting that was set: the launcher or the probe program.
 void LoadCheck::add_who_chose_probe(Diagnosis& diagnosis) const {
   const settings::Settings& settings = parts_.context.settings();
   for (const char* key : {"probe_launcher", "helper"})
@@ -243,7 +243,7 @@ void LoadCheck::add_who_chose_probe(Diagnosis& diagnosis) const {
     }
 }
 
-// The longer of what the machine's owner and the build's publisher allow, and who that is.
+// Returns the longer of the settings' and the manifest's deadline, and its source.
 std::pair<std::chrono::seconds, std::string> LoadCheck::allowed_deadline(std::chrono::seconds hinted) const {
   const settings::Settings& settings = parts_.context.settings();
   const auto configured = std::chrono::seconds(settings.probe_deadline_seconds);
@@ -252,7 +252,7 @@ std::pair<std::chrono::seconds, std::string> LoadCheck::allowed_deadline(std::ch
   return {configured, "probe_deadline_seconds, " + (set != nullptr ? set->source : "default")};
 }
 
-// Who asks knows best.
+// The deadline of the request has priority.
 void LoadCheck::set_deadline(load::ProbeRequest& request, std::chrono::seconds hinted) const {
   std::tie(request.deadline, request.deadline_source) = allowed_deadline(hinted);
   if (!parts_.options.probe_deadline) return;

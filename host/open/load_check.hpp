@@ -1,4 +1,5 @@
-// That a build will load: by a proof on record, or by its static check and a probe in a child.
+// Decides whether a build will load: by a proof on record, or by the static check and a probe in a child
+// process.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -15,7 +16,7 @@
 
 namespace enginehost::open {
 
-// What all parts of one attempt work with; all of it outlives them.
+// The inputs of all parts of one attempt; they outlive the parts.
 struct AttemptParts {
   OpenContext& context;
   const std::vector<std::string>& devices;  // that must be there
@@ -23,44 +24,43 @@ struct AttemptParts {
   AttemptLog& log;
 };
 
-// ENGINE_LOG_*, from which on the plugin's log is wanted.
+// Returns the lowest ENGINE_LOG_* level that is wanted from the plugin's log.
 std::int32_t log_level(const AttemptParts& attempting);
 
-// Of one build, which may be proven more than once. Use from one thread.
+// The checks of one build. May run more than once. Use from one thread.
 class LoadCheck {
  public:
   explicit LoadCheck(const AttemptParts& attempting) : parts_(attempting) {}
 
-  // By the record of an earlier success, if it still speaks of these very bytes on this machine. What the
-  // child was seen to do is told again.
+  // Returns true if the record of an earlier success still describes these bytes on this machine. Repeats the
+  // warnings of that record.
   bool by_record(const cache::Installed& installed, const manifest::Build& build);
-  // By a cached decision, which holds the load order and the warnings of such a record.
+  // Takes the load order and the warnings from a cached decision.
   void by_cached_decision(const CachedDecision& decision);
-  // Checks the files, and tries them in a child unless `without_probe`: nothing is executed in this process.
-  // `hinted`: how long the build's publisher gives the probe.
+  // Checks the files, then probes them in a child process unless `without_probe`. Executes nothing in this
+  // process. `hinted`: the probe time that the manifest suggests.
   Result<void> check_and_probe(const cache::Installed& installed, bool without_probe,
                                std::chrono::seconds hinted);
-  // A proven build was proven alone: beside other engines, its static check is made again.
+  // Repeats the static check beside other open engines, because a proven build was proven alone.
   Result<void> beside_others(const cache::Installed& installed);
-  // EH-L17 where its libraries would be served by what a failed load left in this process.
+  // Fails with EH-L17 if a failed load left a library in this process that would replace one of the build.
   Result<void> beside_failed_load_libraries(const cache::Installed& installed) const;
 
-  // What was said of a failure, held against the files and the machine. The static check, which may have been
-  // skipped, is made up for where loading failed all the same.
+  // Explains a failure by the files and by the machine. Runs the static check now if it was skipped.
   Diagnosis explained(Diagnosis failure, const cache::Installed& installed);
 
-  // A warning that holds as long as the proof does, and is told again at every open by it.
+  // Adds a warning that holds as long as the proof, and is repeated at every open that uses the proof.
   void note(Diagnosis warning);
 
   load::LoadRequest load_request(const cache::Installed& installed) const;
-  // The build's libraries, as far as they are known: those that are opened first, those that a probe saw
-  // beside them, and what the process holds in place of one.
+  // Returns the known libraries of the build: those opened first, those that a probe saw beside them, and the
+  // ones that the process holds instead of them.
   const std::vector<load::Library>& own_libraries() const { return own_; }
-  // The static check passed the last time it was made.
+  // Returns true if the last static check passed.
   bool checked_whole() const { return checked_whole_; }
-  // What was learned in the child, and the load order.
+  // Returns the facts from the child, and the load order.
   Json facts() const;
-  // In the child, whose second try passed.
+  // Returns the crash of a first probe whose repetition passed.
   const std::optional<Diagnosis>& crashed_once() const { return crashed_once_; }
   Basis basis(const cache::Installed& installed, const manifest::Build& build) const;
 
@@ -75,7 +75,7 @@ class LoadCheck {
   void set_deadline(load::ProbeRequest& request, std::chrono::seconds hinted) const;
 
   const AttemptParts& parts_;
-  std::optional<preflight::Spec> spec_;  // large, and seldom asked for
+  std::optional<preflight::Spec> spec_;  // large, and rarely needed
   std::vector<std::filesystem::path> load_order_, via_program_rpath_, depends_on_;
   bool checked_whole_ = false;
   std::vector<load::Library> own_;

@@ -14,12 +14,12 @@ Result<void> Loading::load(Opened& opened, CrashGuard& crash_guard) {
   const Stopwatch watch(parts_.log, "load");
   const auto before = std::make_shared<const load::MappedPaths>(load::MappedPaths::now());
   auto up = load_between(opened, crash_guard, before);
-  // Of every try: what an earlier one brought was there before the last.
+  // Libraries of every try are collected, because those of an earlier try were there before the last.
   if (!up) std::ranges::move(load::mapped_since(*before), std::back_inserter(left_));
   return up;
 }
 
-// `before`: what the process held.
+// `before`: the files that the process had mapped.
 Result<void> Loading::load_between(Opened& opened, CrashGuard& crash_guard,
                                    const std::shared_ptr<const load::MappedPaths>& before) {
   crash_guard.enter("dlopen");
@@ -59,16 +59,16 @@ Result<void> Loading::load_between(Opened& opened, CrashGuard& crash_guard,
   return require_devices(opened.devices);
 }
 
-// Of a proven build it is known whether it changes anything of the process.
+// The record of a proven build shows whether it changes the process's streams.
 load::Streams Loading::streams() const {
-  const bool changes = std::ranges::any_of(
-      parts_.log.warnings, [](const Diagnosis& reported) { return reported.code == "EH-R09"; });
+  const bool changes = std::ranges::any_of(parts_.log.warnings,
+                                           [](const Diagnosis& warning) { return warning.code == "EH-R09"; });
   return parts_.log.proven_before && !changes ? load::Streams::not_looked_at : load::Streams::kept;
 }
 
 void Loading::warn_of_hijacks(const Opened& opened, const load::MappedPaths& before) {
   const std::vector<load::Library>& own = load_check_.own_libraries();
-  // Most builds bring all that came, and nothing can be in its place.
+  // Most builds bring every library that was loaded. Nothing can replace them.
   if (own.empty() && std::ranges::all_of(opened.libraries, [](const load::Library& library) {
         return library.origin == "cache";
       }))
@@ -79,7 +79,7 @@ void Loading::warn_of_hijacks(const Opened& opened, const load::MappedPaths& bef
     warn_once(std::move(hijack));
 }
 
-// The static check and the loader may have told of the same library already.
+// Adds the warning unless the static check or the loader already reported the library.
 void Loading::warn_once(Diagnosis warning) {
   std::vector<Diagnosis>& warnings = parts_.log.warnings;
   const bool reported = std::any_of(warnings.begin(), warnings.end(), [&](const Diagnosis& known) {
@@ -104,7 +104,7 @@ Result<void> Loading::require_devices(const std::vector<load::Device>& offered) 
 std::vector<std::string> own_folders(const Opened& opened) {
   const auto& file = path_text(opened.plugin->file());
   std::vector<std::string> folders;
-  folders.reserve(opened.installed.search.size() + 2);  // callers put one behind them
+  folders.reserve(opened.installed.search.size() + 2);  // callers append one more
   folders.emplace_back(file, 0,
                        std::max<std::size_t>(1, file.rfind(std::filesystem::path::preferred_separator)));
   for (const std::string& folder : opened.installed.search)

@@ -1,4 +1,4 @@
-// From a proven build to an engine in this process.
+// Loads a checked build into this process and creates its engine.
 #pragma once
 #include <filesystem>
 #include <vector>
@@ -9,16 +9,16 @@
 
 namespace enginehost::open {
 
-// Of one attempt. Use from one thread.
+// The loading stage of one attempt. Use from one thread.
 class Loading {
  public:
   Loading(const AttemptParts& attempting, LoadCheck& load_check)
       : parts_(attempting), load_check_(load_check) {}
 
-  // Fills in all of `opened` but its lease and its record, which it reads.
+  // Fills in all of `opened` except the lease and the record; reads the record.
   Result<void> load(Opened& opened, CrashGuard& crash_guard);
 
-  // What loads that failed brought into this process; empty afterwards.
+  // Returns the libraries that failed loads brought into this process; empties the list.
   std::vector<load::Library> take_left() { return std::move(left_); }
 
  private:
@@ -34,8 +34,8 @@ class Loading {
   std::vector<load::Library> left_;
 };
 
-// The plugin's folder and those of the build that its libraries are searched in. Texts: gathered at every
-// open, and looked into only where something may have come from elsewhere.
+// Returns the plugin's folder, and the folders of the build that are searched for libraries. As texts,
+// because a list of path objects would cost every open more.
 std::vector<std::string> own_folders(const Opened& opened);
 
 }  // namespace enginehost::open

@@ -1,4 +1,4 @@
-// Sources of a manifest looked for at the configured mirrors first.
+// Configured mirrors as additional sources of a manifest.
 #pragma once
 #include <memory>
 #include <vector>
@@ -8,9 +8,9 @@
 
 namespace enginehost::open {
 
-// The manifest with, before each source whose URL begins with a mirror's `of`, the same file below its `use`;
-// the original stays as the next source. The manifest itself where no mirror has anything to say. Digests are
-// the manifest's, so that a mirror need not be trusted.
+// Returns the manifest with mirror sources: before each source whose URL begins with a mirror's `of`, the
+// same file below its `use`. The original stays as the next source. Returns the same manifest if no mirror
+// applies. Digests stay the manifest's, so that a mirror need not be trusted.
 std::shared_ptr<const manifest::Manifest> with_mirrors(std::shared_ptr<const manifest::Manifest> manifest,
                                                        const std::vector<settings::Mirror>& mirrors);
 

@@ -19,8 +19,8 @@ namespace {
 using resolve::Candidate;
 using resolve::Verdict;
 
-// The devices that must be there: all when one is named; none when others are allowed, the plan has chosen
-// then.
+// Returns the device that must be there, if the request names one. With alternatives nothing is required,
+// because the plan has chosen.
 std::vector<std::string> demanded_devices(const resolve::Request& request) {
   const auto requested = requested_devices(request);
   return requested.size() == 1 ? requested : std::vector<std::string>{};
@@ -34,7 +34,7 @@ bool constraint_met(const resolve::Request& request, const Opened& opened) {
                      [&](const load::Device& device) { return device.is_meant_by(requested.front()); });
 }
 
-// "cpu:7" where the engine offers cpu:0: another build would find no more devices of that kind.
+// Returns true for "cpu:7" where the engine offers cpu:0: another build would not find more such devices.
 bool is_beyond_what_is_there(const Diagnosis& failure) {
   if (failure.code != "EH-S09") return false;
   const std::string_view device = failure.value("device");
@@ -60,7 +60,7 @@ void add_log(Outcome& outcome, AttemptLog& log) {
   for (Diagnosis& warning : log.warnings) outcome.warnings.push_back(std::move(warning));
 }
 
-// Tries the ranked candidates in order until one stands.
+// Tries the ranked candidates in order until one opens.
 void try_candidates(OpenContext& context, const OpenRequest& open, Outcome& outcome) {
   const std::vector<std::string> devices = demanded_devices(outcome.plan.request);
   for (Candidate& candidate : outcome.plan.candidates) {
@@ -79,7 +79,7 @@ void try_candidates(OpenContext& context, const OpenRequest& open, Outcome& outc
     if (opened.error().code == "EH-S09" && !set_by.empty())
       opened.error().with("device_set_by", set_by, "request");
     const bool ends = ends_the_search(opened.error()) || is_beyond_what_is_there(opened.error());
-    // Who stopped it hears that it was stopped, whatever failed before.
+    // A caller that canceled gets EH-P10, whatever failed before.
     if (!outcome.diagnosis || opened.error().code == "EH-P10") outcome.diagnosis = opened.error();
     candidate.turn_down(Verdict::failed, std::move(opened).error());
     if (ends) return;
@@ -87,7 +87,8 @@ void try_candidates(OpenContext& context, const OpenRequest& open, Outcome& outc
   if (!outcome.diagnosis) outcome.diagnosis = outcome.plan.diagnosis;
 }
 
-// Why installations that were asked for do not serve this request: each is told, whatever is opened instead.
+// Returns why requested installations do not serve this request. Each is reported, even if something else
+// opens.
 std::vector<Diagnosis> unusable_installations(const manifest::Catalog& catalog, const resolve::Plan& plan) {
   std::vector<Diagnosis> found;
   for (const Diagnosis& failure : catalog.failures)
@@ -99,14 +100,14 @@ std::vector<Diagnosis> unusable_installations(const manifest::Catalog& catalog, 
   return found;
 }
 
-// That the processor computes is never a secret of the decision's.
+// Always warns when a CPU build was chosen although an accelerator is present.
 void warn_of_idle_accelerator(OpenContext& context, Outcome& outcome) {
   if (outcome.chosen == nullptr) return;
   if (auto idle = resolve::idle_accelerator(outcome.plan, context.platform(), *outcome.chosen->build))
     outcome.warnings.push_back(std::move(*idle));
 }
 
-// A forced build that is tried and fails is as little what is opened as one that cannot be tried.
+// Warns if a forced build was tried and failed, as for one that cannot be tried.
 void warn_of_forced_failure(Outcome& outcome) {
   if (outcome.state != State::opened || outcome.plan.forced_in_vain) return;
   const std::string& force = outcome.plan.request.force;
@@ -135,8 +136,8 @@ Outcome open_file(OpenContext& context, const OpenRequest& open) {
   return outcome;
 }
 
-// Straight to loading, since a cached decision says that this is where the decision would lead.
-// `record`: the build's, to be taken; null where it has to be read.
+// Goes straight to loading by a cached decision. `record`: the build's record, which is moved from; null if
+// it must be read.
 std::optional<Outcome> open_by(OpenContext& context, const CachedDecision& decision, cache::Installed* record,
                                resolve::Request request, const AttemptOptions& options,
                                std::chrono::steady_clock::time_point begin) {
@@ -168,12 +169,12 @@ std::optional<Outcome> open_cached(OpenContext& context, const OpenRequest& open
   return outcome;
 }
 
-// The best candidate that may be tried, or the end.
+// Returns the best candidate that may be tried, or the end.
 auto first_that_fits(auto& candidates) {
   return std::ranges::find_if(candidates, [](const Candidate& candidate) { return candidate.rank > 0; });
 }
 
-// Whether a repository that was passed over may have something better than what lies here.
+// Returns true if a skipped repository may have something better than the installed builds.
 bool may_do_better_elsewhere(const resolve::Plan& plan) {
   const auto first = first_that_fits(plan.candidates);
   return plan.fallback || first == plan.candidates.end() ||
@@ -201,15 +202,15 @@ Outcome decide_and_open(OpenContext& context, const OpenRequest& open, const Dec
   }
   const auto first = first_that_fits(outcome.plan.candidates);
   const std::vector<Diagnosis> unusable = unusable_installations(context.catalog(), outcome.plan);
-  // What opens all the same must not hide that a repository was refused or not reached.
+  // A successful open must not hide that a repository was refused or not reached.
   std::vector<Diagnosis> unread =
       catalog_warnings(context.catalog(), outcome.plan.request.offline || context.settings().offline);
   if (first == outcome.plan.candidates.end()) {
     outcome.diagnosis = why_nothing_is_known(context.catalog(), outcome.plan);
-    // What is the reason, or told with it, is no warning beside it.
+    // A failure that is in the diagnosis is not also a warning.
     if (!outcome.plan.candidates.empty() && outcome.diagnosis->value("also").empty())
       outcome.warnings = std::move(unread);
-    // Whoever names an installation wants to hear of it first.
+    // A caller that names an installation needs its failure first.
     if (!unusable.empty()) {
       const std::optional<Diagnosis> other = std::exchange(outcome.diagnosis, unusable.front());
       if (other && other->code != unusable.front().code)
@@ -229,7 +230,7 @@ Outcome decide_and_open(OpenContext& context, const OpenRequest& open, const Dec
     outcome.fallback = outcome.plan.fallback;
     return outcome;
   }
-  // decide() marks the best candidate as chosen; what is really chosen is known only after trying.
+  // decide() marks the best candidate as chosen. The real choice is known only after trying.
   first->verdict = Verdict::fits;
   try_candidates(context, open, outcome);
   if (outcome.state == State::opened)
@@ -300,7 +301,7 @@ Outcome open_engine(OpenContext& context, const OpenRequest& open) {
   const DecisionCache decisions(context, open);
   if (!open.plan_only && !open.bypass_cache)
     if (auto ready = open_cached(context, open, decisions)) return std::move(*ready);
-  // What opens anyway waits for no repository that was silent a moment ago.
+  // A request that can be served does not wait for a repository that just did not answer.
   if (!open.plan_only && !open.bypass_cache) context.spare_unreached();
   Outcome outcome = decide_and_open(context, open, decisions);
   const bool stopped = outcome.diagnosis && outcome.diagnosis->code == "EH-P10";
@@ -312,7 +313,7 @@ Outcome open_engine(OpenContext& context, const OpenRequest& open) {
 void weigh(OpenContext& context, Outcome& outcome) {
   if (!outcome.by_cached_decision || outcome.chosen != nullptr) return;
   auto plan = decide(context, outcome.plan.request);
-  if (!plan) return;  // a warning says why
+  if (!plan) return;  // warnings() says why
   outcome.plan = std::move(*plan);
   for (Candidate& candidate : outcome.plan.candidates) {
     if (candidate.verdict == Verdict::chosen) candidate.verdict = Verdict::fits;

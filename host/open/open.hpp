@@ -1,5 +1,7 @@
-// The one loop: plan, then for each candidate in order acquire, preflight, probe, load, record; else the next
-// one. The first place to look for how a request walks through the house.
+// The entry point of an open: plan, then for each candidate in order acquire, preflight, probe, load and
+// record, until one opens. Start reading here to follow a request through the modules.
+//
+// Thread safety: one thread at a time, as for OpenContext.
 #pragma once
 #include <chrono>
 #include <filesystem>
@@ -17,10 +19,10 @@
 namespace enginehost::open {
 
 struct OpenRequest {
-  resolve::Request request;      // flavor, device, offline, force are completed from the settings when empty
-  bool plan_only = false;        // decide: nothing is downloaded or loaded. A recorded platform implies it
-  std::filesystem::path plugin;  // engine authors: this file instead of a manifest's build; absolute
-  // Weigh every candidate, whatever a cached decision says: for who wants to see them.
+  resolve::Request request;      // empty flavor, device, offline, force: from the settings
+  bool plan_only = false;        // downloads and loads nothing; implied by a recorded platform
+  std::filesystem::path plugin;  // this file instead of a manifest's build, for engine authors; absolute
+  // Evaluates every candidate even if there is a cached decision. For callers that report on the candidates.
   bool bypass_cache = false;
   AttemptOptions attempt;
 };
@@ -28,16 +30,16 @@ struct OpenRequest {
 enum class State { opened, planned, failed };
 const char* name_of(State state);
 
-// What came of a request. Movable; the engine lives as long as `opened`.
+// The result of a request. Movable; the engine lives as long as `opened`.
 struct Outcome {
   State state = State::failed;
-  // With the verdicts as they ended. Of an open by a cached decision only the request: see weigh().
+  // With the final verdicts. An open by a cached decision fills in only the request; see weigh().
   resolve::Plan plan;
   bool by_cached_decision = false;
-  std::shared_ptr<const CachedDecision> decision;  // that led here, found under settings
-  std::shared_ptr<Opened> opened;                  // state opened
-  // In plan.candidates: what was opened, or would be. Nothing where the plan is not there, or no longer lists
-  // it.
+  std::shared_ptr<const CachedDecision> decision;  // the decision that was used, if found under settings
+  std::shared_ptr<Opened> opened;                  // set if state is opened
+  // Points into plan.candidates: the build that was opened, or would be. Null if the plan was not made, or no
+  // longer lists the build.
   const resolve::Candidate* chosen = nullptr;
   bool fallback = false;  // a better candidate failed or is quarantined, or the request was not met
   bool proven_before = false, probed = false;
@@ -45,29 +47,30 @@ struct Outcome {
   double download_seconds = 0;
   std::vector<std::pair<std::string, double>> timings_ms;
   std::vector<Diagnosis> warnings;
-  std::optional<Diagnosis> diagnosis;  // why nothing could be opened, or why the first in rank could not
+  std::optional<Diagnosis> diagnosis;  // why nothing, or not the first in rank, could be opened
 
   int exit_status() const;  // of a command that ends with this outcome
 };
 
-// Whoever gave up, or declined a download, does not want to be asked about the next build. A license that
-// nobody accepted is another matter: the next build may do without it.
+// Returns true if the next candidate must not be tried: the user canceled or declined a download. A license
+// that nobody accepted does not end the search, because the next build may not need it.
 bool ends_the_search(const Diagnosis& failure);
 
-// Never throws. Blocks while downloading and probing; World::cancel() ends it with EH-P10.
+// Opens the best candidate. Never throws. Blocks while it downloads and probes; the context's cancel token
+// ends it with EH-P10.
 Outcome open_engine(OpenContext& context, const OpenRequest& request);
 
-// The same where a early decision leads, in a world made of its places. Nothing when the build does not come
-// up that way: then open it with settings. Takes the record out of `ready`.
+// Opens the build of an early decision, in a context made of its places. Returns nothing if the build does
+// not open that way; the caller then opens it with settings. Moves the record out of `ready`.
 struct EarlyDecision;
 std::optional<Outcome> open_engine(OpenContext& context, const OpenRequest& request, EarlyDecision& ready,
                                    std::chrono::steady_clock::time_point begin);
 
-// Fills in the plan of an outcome that a cached decision led to. For people: candidates are weighed as of
-// now.
+// Fills in the plan of an outcome that a cached decision led to, for display. Evaluates the candidates as
+// they are now.
 void weigh(OpenContext& context, Outcome& outcome);
 
-// The wished devices: "cuda:0,cpu" is {"cuda:0","cpu"}.
+// Returns the devices that the request names: "cuda:0,cpu" is {"cuda:0","cpu"}.
 std::vector<std::string> requested_devices(const resolve::Request& request);
 
 }  // namespace enginehost::open

@@ -47,7 +47,7 @@ const settings::Settings& OpenContext::settings() const {
   if (auto read = read_settings_()) {
     settings_ = std::move(*read);
   } else {
-    // Where the rules cannot be read, nothing is fetched that they might forbid.
+    // If the rules cannot be read, nothing is fetched that they might forbid.
     settings_.emplace();
     settings_->offline = true;
     settings_->warnings.push_back(explain::one_line(read.error()));
@@ -100,7 +100,7 @@ const platform::Platform& OpenContext::platform() {
     return *platform_;
   }
   const std::filesystem::path file = state_folder_ / "platform.json";
-  // Before the look: what changes meanwhile must not be taken for seen.
+  // Computed before detection, so that a change during detection is not missed.
   const std::string key = platform::machine_key(request, platform::Reach::everything);
   if (auto recalled = refresh_ ? std::nullopt : platform::recall(request, key, file, now()))
     platform_ = std::make_unique<platform::Platform>(std::move(*recalled));
@@ -124,7 +124,7 @@ void OpenContext::look_for_libraries(std::string_view engine) {
 const manifest::Catalog& OpenContext::catalog() {
   if (!catalog_) {
     settings::Settings settings = this->settings();
-    // What lies on this machine says nothing about another one.
+    // Installations of this machine do not belong to another one.
     if (recorded_) settings.installations.clear();
     catalog_ =
         load_catalog(settings, store_, transfer_options(), now(), catalog_origin_, cancel_, spare_unreached_);
@@ -156,7 +156,7 @@ const history::Fingerprint& OpenContext::fingerprint() {
 void OpenContext::read_history() {
   if (history_) return;
   history_.emplace();
-  // Another machine's decision knows nothing of what happened on this one.
+  // A recorded machine's decision does not use this machine's history.
   if (recorded_) return;
   if (!state_folder_.empty()) *history_ = history::read(state_folder_, now(), &fingerprint());
   if (!read_state_folder_.empty()) {
@@ -165,7 +165,7 @@ void OpenContext::read_history() {
       if (record.state != history::State::proven) only_read_.insert(build);
     history::add_quarantined(*history_, std::move(there));
   }
-  // What a crash tells stays where it is until it can be added to what is known.
+  // Crashes are collected only if they can be added to the records; until then their files stay.
   if (state_folder_.empty() || history_->failure) return;
   for (const history::Crash& crash : history::collect_crashes(state_folder_)) note_crash(*this, crash);
 }
@@ -209,18 +209,18 @@ linker::Machine OpenContext::machine() {
   return machine;
 }
 
-// Settings name no state folder when none can be written.
+// Settings name no state folder if none can be written.
 Result<void> OpenContext::check_state_place() const {
   if (!state_folder_.empty()) return {};
   TRY(store_.check_place());
   return fail(diagnose("EH-F16")
                   .with("place", "state")
                   .with("problem", "neither the cache " + path_text(store_.root()) +
-                                       " nor this user's folder for states can be written"));
+                                       " nor this user's state folder can be written"));
 }
 
 Result<void> OpenContext::remember(history::Record record) {
-  // It may say that the build is disabled: never written over.
+  // The existing record may say that the build is disabled; it is never overwritten.
   TRY(check_records());
   Result<void> written = state_folder_.empty() ? check_state_place() : history::write(state_folder_, record);
   if (!written && written.error().code == "EH-F16" && written.error().value("place").empty() &&
@@ -228,7 +228,7 @@ Result<void> OpenContext::remember(history::Record record) {
     written.error().with("place", "state");
   written = settings::mark_as_state(std::move(written), settings());
   if (!written && !state_folder_.empty() && warnings_.empty())
-    warnings_.push_back("what was learned about " + record.build +
+    warnings_.push_back("the record of " + record.build +
                         " cannot be kept: " + std::string(written.error().value("folder")) +
                         " cannot be written (" + std::string(written.error().value("os_said")) + ")");
   const std::string build = record.build;

@@ -29,13 +29,13 @@ struct Process {
   std::uint64_t noted = 0;
 };
 
-// Of the process and not of a request. Never destroyed.
+// Belongs to the process and not to a request. Never destroyed.
 Process& process() {
   static Process& one = *new Process;
   return one;
 }
 
-// By whom that library came, if by an engine of another build.
+// Returns the build whose engine brought that library, if it is another build.
 std::string bringer(const std::string& library, std::string_view identity) {
   const std::lock_guard lock(process().mutex);
   for (const OpenEngine& open_engine : process().all)
@@ -43,7 +43,7 @@ std::string bringer(const std::string& library, std::string_view identity) {
   return {};
 }
 
-// openmp/runtime/src/kmp_runtime.cpp, __kmp_register_library_startup: a second copy ends the process.
+// A second copy ends the process: openmp/runtime/src/kmp_runtime.cpp, __kmp_register_library_startup.
 bool duplicates_are_allowed() {
   const settings::Environment environment = settings::Environment::of_this_process();
   const std::string* const allowed = environment.find("KMP_DUPLICATE_LIB_OK");

@@ -1,5 +1,8 @@
-// The engines that have been opened in this process, and whether one more can live beside them. A library is
-// served by its name to all: the build that comes second would run on the first one's file.
+// The engines that were opened in this process, and whether another build can be loaded beside them. The
+// loader serves a library name to everyone with the file that came first, so the second build would run on
+// the first one's file.
+//
+// Thread safety: any thread.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -12,28 +15,31 @@
 
 namespace enginehost::open {
 
-// By what an engine is told from others: the digest of its build's files, or the path of a plugin without
+// Returns the identity of an engine: the digest of its build's files, or the path of a plugin without a
 // manifest.
 std::string identity_of(const cache::Installed& installed);
 
-// An engine of the build is open, and its libraries come from these folders. Known until none of its
-// libraries is in the process any more, which for most engines is the process's end. Any thread.
+// Records that an engine of the build is open, with the folders of its libraries. It stays recorded until
+// none of its libraries is in the process; for most engines that is the end of the process.
 void note_engine(const std::string& build, const std::string& identity, std::vector<std::string> folders);
 
-// How often note_engine() was told of a build that was not known: who looked before looks again when it
-// differs.
+// Counts the builds that note_engine() added. If the number differs from an earlier one, another engine was
+// opened in between.
 std::uint64_t engines_noted();
 
-// True while libraries of an engine of another build are in this process. Any thread; looks at the process's
-// libraries only when there has been such an engine.
+// Returns true while libraries of another build's engine are in this process. Reads the process's libraries
+// only if such an engine was recorded.
 bool engine_beside(std::string_view identity);
 
-// Why the build cannot be loaded beside what is open, from the warnings of its static check (made in this
-// process, so that they tell of what is held): EH-L17 where a file of the build would be served by another
-// engine's library of that name, unless both are the same bytes; EH-L35 where both bring LLVM's OpenMP
-// runtime (libomp, libiomp5), whose second copy ends the process ("OMP: Error #15") unless
-// KMP_DUPLICATE_LIB_OK is set. "held_by" is the build that is open. What disturbs nobody (two CUDA major
-// versions, GNU's OpenMP runtime twice) stays a warning. Any thread.
+// Returns why the build cannot be loaded beside the open engines, or nothing. `warnings` are those of a
+// static check made in this process. "held_by" names the open build.
+//
+// - EH-L17: another engine's library of the same name would replace a file of the build, and the bytes
+//   differ.
+// - EH-L35: both bring LLVM's OpenMP runtime (libomp, libiomp5). Its second copy ends the process ("OMP:
+//   Error #15") unless KMP_DUPLICATE_LIB_OK is set.
+//
+// Two CUDA major versions, and GNU's OpenMP runtime twice, stay warnings.
 std::optional<Diagnosis> conflict_with_engines(const std::string& identity,
                                                const std::vector<Diagnosis>& warnings);
 

@@ -33,7 +33,7 @@ class OpenLocks {
       if (waiting == Waiting::unless_held_here &&
           std::ranges::any_of(held_, [&](const Held& one) { return one.thread == me; }))
         return OpenLock();
-      // A sleeping waiter could not see that it is canceled.
+      // With a cancel token, poll: a sleeping waiter would not notice the cancellation.
       if (!cancel) {
         changed_.wait(lock);
         continue;
@@ -76,7 +76,7 @@ PerProcess<inside::OpenLocks> locks;
 
 void OpenLock::end() {
   inside::OpenLocks* const of = std::exchange(locks_, nullptr);
-  // In a child that was forked from a callback it is the parent's.
+  // In a child that was forked from a callback, the lock belongs to the parent.
   if (of != nullptr && of == &locks.here()) of->leave(name_);
 }
 

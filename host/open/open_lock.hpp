@@ -1,6 +1,6 @@
-// Who may go ahead when several threads of this process open at once: one thread a request, since the others
-// want the same engine; and one thread at a time where code is loaded, since what it brings decides what the
-// next may load.
+// Locks between threads of this process that open engines. One thread at a time opens a given request,
+// because the others want the same engine. One thread at a time loads code, because the libraries it brings
+// decide what the next thread may load.
 #pragma once
 #include <optional>
 #include <string>
@@ -15,7 +15,7 @@ namespace inside {
 class OpenLocks;
 }
 
-// Held by one thread; ends when it goes, in the process that took it.
+// A lock held by one thread. The destructor releases it, but only in the process that took it.
 class OpenLock {
  public:
   OpenLock() = default;
@@ -33,7 +33,7 @@ class OpenLock {
   }
   ~OpenLock() { end(); }
   void end();
-  // Whether somebody else had it before.
+  // Returns true if another thread held the lock before.
   bool waited() const { return waited_; }
 
  private:
@@ -42,11 +42,11 @@ class OpenLock {
   bool waited_ = false;
 };
 
-// To open what that key asks for. EH-P10 when canceled while waiting. A thread that opens already, from a
-// callback of that open, waits for nobody: it could be waited for itself, and goes ahead.
+// Locks the opening of the request with that key. EH-P10 if canceled while waiting. A thread that is already
+// opening (a callback of that open) does not wait, because the other thread might be waiting for it.
 Result<OpenLock> open_lock(const std::string& key, const std::optional<CancelToken>& cancel);
 
-// To look at what is loaded, and to load. The thread that has it may take it again.
+// Locks inspecting and changing the loaded libraries. The thread that holds it may take it again.
 Result<OpenLock> load_lock(const std::optional<CancelToken>& cancel);
 
 }  // namespace enginehost::open

@@ -1,4 +1,4 @@
-// Records of a cache that was moved or copied since they were written.
+// Paths in records of a cache that was moved or copied.
 #pragma once
 #include <string>
 
@@ -7,8 +7,8 @@
 
 namespace enginehost::open {
 
-// Records tell absolute paths. What lay in the build's view is looked for in the view as it lies now; other
-// paths are as they were.
+// Returns the recorded absolute path in the build's current view, if it was in the build's view. Returns
+// other paths unchanged.
 inline std::string rebase_into_view(const std::string& recorded, const cache::Installed& installed) {
   const std::string view = "/views/" + installed.digest + "/";
   const std::string path(generic_text(path_of(recorded)));

@@ -20,8 +20,8 @@ std::vector<history::DependencyStamp> dependency_stamps_of(const Basis& basis) {
   return all;
 }
 
-// A library that only running code looked for, which the static check could not know of, or one whose name
-// the plugin keeps to itself: its absence is what the failure rests on.
+// Adds the expected paths of a library whose absence caused the failure, if the static check could not know
+// it: only running code looked for it, or the plugin does not report its name.
 void add_expected_paths(const Basis& basis, const Diagnosis& failure,
                         std::vector<history::DependencyStamp>& all) {
   std::string library(failure.value("missing_library"));
@@ -71,7 +71,7 @@ bool remember(OpenContext& context, const Basis& basis, const history::Failure& 
   auto record = history::after_failure(failure, context.before(failure.build), machine_for(context, basis),
                                        OpenContext::now());
   if (!record) return false;
-  static_cast<void>(context.remember(std::move(*record)));  // a warning says so
+  static_cast<void>(context.remember(std::move(*record)));  // warnings() says so
   return true;
 }
 

@@ -1,4 +1,6 @@
-// What an attempt leaves on record: a failure with what it rests on, or a proof.
+// Writes the result of an attempt to the history: a failure with its dependencies, or a proof.
+//
+// Thread safety: one thread at a time, as for OpenContext.
 #pragma once
 #include <filesystem>
 #include <optional>
@@ -11,20 +13,20 @@
 
 namespace enginehost::open {
 
-// What an attempt knew of the build.
+// Facts that the attempt learned about the build.
 struct Basis {
   const cache::Installed* installed = nullptr;
   std::string artifacts, loading;                 // manifest::Build::artifacts_digest(), loading_digest()
-  const preflight::Spec* spec = nullptr;          // where libraries were looked for; or null
-  std::vector<std::filesystem::path> depends_on;  // preflight::Report's
-  bool works_elsewhere = false;                   // it passed in the probe: a failure is this program's
+  const preflight::Spec* spec = nullptr;          // where libraries were searched; may be null
+  std::vector<std::filesystem::path> depends_on;  // preflight::Report::depends_on
+  bool works_elsewhere = false;  // passed in the probe: the failure concerns only this program
 };
 
-// True when it is kept, so that the next open chooses another build.
+// Records a failure. Returns true if the record is kept, so that the next open chooses another build.
 bool remember_failure(OpenContext& context, const Basis& basis, const Diagnosis& failure);
 
-// A proof, with what the probe saw; or a suspicion, when the build crashed in the probe and passed only the
-// second time. A build that the user disabled and forced stays disabled.
+// Records a proof with the facts of the probe. Records a suspicion instead if the build crashed in the probe
+// and passed only the second time. A build that the user disabled and forced stays disabled.
 void remember_success(OpenContext& context, const Basis& basis, Json facts,
                       const std::optional<Diagnosis>& crashed_once);
 

@@ -25,12 +25,12 @@ namespace {
 
 namespace fs = std::filesystem;
 constexpr std::int64_t index_lifetime_seconds = 3600;
-// A network that is gone costs every open some seconds; one that came back is noticed after so long.
+// An unreachable network costs each open some seconds. Its return is noticed after this time.
 constexpr std::int64_t unreached_lifetime_seconds = 300;
 
 std::int64_t age_of(const fs::path& file, std::int64_t now) {
   const auto stamp = stamp_of(file);
-  // A time in the future (a clock that was set back) counts as now, so that such a copy is asked for again
+  // A time in the future (a clock that was set back) counts as now, so that such a copy is fetched again
   // later.
   return stamp ? std::max<std::int64_t>(0, now - stamp->modified_ns / 1'000'000'000)
                : index_lifetime_seconds + 1;
@@ -41,7 +41,7 @@ void expires(CatalogOrigin& origin, const std::string& time, std::int64_t now) {
   if (moment && *moment > now) origin.fresh_until = std::min(origin.fresh_until, *moment);
 }
 
-// Documents of a folder repository. Noted are those that another text may take the place of.
+// Reads documents of a folder repository and records the files that could change.
 class NotingReader : public manifest::FolderReader {
  public:
   explicit NotingReader(CatalogOrigin& origin) : origin_(origin) {}
@@ -57,13 +57,13 @@ class NotingReader : public manifest::FolderReader {
   CatalogOrigin& origin_;
 };
 
-// Where copies of its documents are kept; empty: nowhere, since there is no cache.
+// Returns the folder for copies of its documents; empty without a cache.
 fs::path folder_of_copies(const cache::Store& store, const std::string& location) {
   if (store.root().empty()) return {};
   return store.root() / "repositories" / sha256_hex(location).substr(0, 32);
 }
 
-// Documents of one URL repository, through the copies kept of them.
+// Reads documents of one URL repository, through kept copies.
 class CachedReader : public manifest::DocumentReader, public manifest::DocumentMemory {
  public:
   CachedReader(fs::path folder, const transfer::TransferOptions& transfer, std::int64_t now,
@@ -91,9 +91,9 @@ class CachedReader : public manifest::DocumentReader, public manifest::DocumentM
     auto bytes = read_file(kept, limit);
     if (!bytes && fresh.error().code == "EH-N03" && warnings.empty())
       warnings.push_back(location +
-                         " was not sent in time (EH-N03): without it, what is installed or known decides");
+                         " was not sent in time (EH-N03): only installed and known builds are considered");
     if (!bytes) return fresh;
-    // Offline nobody was asked, by order: how old a copy may be is said where expiry is (max_staleness_days).
+    // Offline, nothing was asked on purpose. Expiry (max_staleness_days) limits the age of a copy.
     if (location.ends_with("/index.json") && !transfer_.offline)
       warnings.push_back(location + " could not be asked (" + fresh.error().code + "); the copy of " +
                          pluralize(static_cast<std::uint64_t>(age_of(kept, now_) / 3600), "hour", "hours") +
@@ -109,9 +109,9 @@ class CachedReader : public manifest::DocumentReader, public manifest::DocumentM
     return !transfer_.offline;
   }
 
-  // Only what proved right is kept, so that a wrong signature does not stay for an hour.
+  // Only verified documents are kept, so that a wrong signature does not stay for an hour.
   void accept() override {
-    // Not being able to keep a copy must not stand in the way of using the document.
+    // A copy that cannot be written does not prevent using the document.
     if (fresh_.empty() || folder_.empty() || !make_folders(folder_)) return;
     for (const auto& [location, bytes] : fresh_)
       static_cast<void>(write_file(place_of(location), bytes, false));
@@ -134,9 +134,9 @@ class CachedReader : public manifest::DocumentReader, public manifest::DocumentM
  private:
   using Milliseconds = std::chrono::milliseconds;
 
-  // A repository that keeps us waiting must not keep what is installed from opening: all its documents
-  // together have the time of two, and every one that came gives more. One that sent nothing in the time of
-  // a document is not asked for the next.
+  // A slow repository must not keep installed builds from opening. All its documents together have twice the
+  // time limit of one document, and each document that arrives adds an eighth. A repository that sent nothing
+  // in time is not asked for the next document.
   Result<std::string> ask(const std::string& location, std::uint64_t limit) {
     if (spare_unreached_ && came_ == 0 && !silent_ && !transfer_.offline && (silent_ = unreached()))
       origin_.spared = true;
@@ -146,7 +146,7 @@ class CachedReader : public manifest::DocumentReader, public manifest::DocumentM
     auto bytes = transfer::fetch_text(location, transfer_, limit, "application/json", cancel_,
                                       std::max(time - spent_, Milliseconds(1)));
     spent_ += std::chrono::duration_cast<Milliseconds>(std::chrono::steady_clock::now() - began);
-    // No document begins like a page: the sign-in page of a network is not the keeper's mistake.
+    // Documents do not begin like a web page. The sign-in page of a network is not the publisher's mistake.
     const auto page = bytes ? transfer::title_of_page(bytes->substr(0, 4096)) : std::nullopt;
     if (page) {
       Diagnosis diagnosis = diagnose("EH-N06").with("url", transfer::without_credentials(location));
@@ -161,7 +161,7 @@ class CachedReader : public manifest::DocumentReader, public manifest::DocumentM
     return bytes;
   }
 
-  // Beside the copies: that the first document could not be had, and why.
+  // Returns the file that records why the first document could not be fetched.
   fs::path note_of_unreached() const { return folder_.empty() ? fs::path() : folder_ / "unreached.json"; }
 
   std::optional<Diagnosis> unreached() const {
@@ -170,8 +170,8 @@ class CachedReader : public manifest::DocumentReader, public manifest::DocumentM
     const auto text = read_file(note, 1u << 20);
     const auto document = text ? parse_json(*text, path_text(note)) : fail(text.error());
     if (!document) return {};
-    Diagnosis reported = explain::diagnosis_from_json(*document);
-    return is_unreached(reported) ? std::optional<Diagnosis>(std::move(reported)) : std::nullopt;
+    Diagnosis failure = explain::diagnosis_from_json(*document);
+    return is_unreached(failure) ? std::optional<Diagnosis>(std::move(failure)) : std::nullopt;
   }
 
   static bool is_unreached(const Diagnosis& failure) {
@@ -183,7 +183,7 @@ class CachedReader : public manifest::DocumentReader, public manifest::DocumentM
     if (note.empty() || transfer_.offline) return;
     std::error_code ignored;
     if (bytes && came_ == 1) fs::remove(note, ignored);
-    // Not being able to write it costs the next open the same wait.
+    // If the note cannot be written, the next open waits again.
     if (!bytes && came_ == 0 && is_unreached(bytes.error()) && make_folders(folder_))
       static_cast<void>(write_file(note, explain::to_json(bytes.error()).dump(), false));
   }
@@ -217,21 +217,21 @@ void add_repository(manifest::Catalog& catalog, Result<manifest::RepositoryConte
   for (const auto& manifest : content->manifests) expires(origin, manifest->expires, now);
 }
 
-// Shows someone what another reader reads.
+// Passes every document that another reader reads to an observer.
 class ObservedReader : public manifest::DocumentReader, public manifest::DocumentMemory {
  public:
   ObservedReader(manifest::DocumentReader& reader, manifest::DocumentMemory* memory,
-                 const DocumentObserver& stamp)
-      : reader_(reader), memory_(memory), stamp_(stamp) {}
+                 const DocumentObserver& observer)
+      : reader_(reader), memory_(memory), observer_(observer) {}
 
   Result<std::string> read(const std::string& location, std::uint64_t limit) override {
     auto bytes = reader_.read(location, limit);
-    if (bytes) stamp_(location, *bytes);
+    if (bytes) observer_(location, *bytes);
     return bytes;
   }
   std::optional<std::string> find(const std::string& sha256) override {
     auto bytes = memory_ != nullptr ? memory_->find(sha256) : std::nullopt;
-    if (bytes) stamp_({}, *bytes);
+    if (bytes) observer_({}, *bytes);
     return bytes;
   }
   void keep(const std::string& sha256, const std::string& bytes) override {
@@ -241,16 +241,16 @@ class ObservedReader : public manifest::DocumentReader, public manifest::Documen
  private:
   manifest::DocumentReader& reader_;
   manifest::DocumentMemory* memory_;
-  const DocumentObserver& stamp_;
+  const DocumentObserver& observer_;
 };
 
-// Installed builds that no repository lists (the repository is gone, unreachable, or has moved on).
+// Adds installed builds that no repository lists (it is gone, unreachable, or has moved on).
 void add_installed(manifest::Catalog& catalog, const cache::Store& store) {
   std::set<std::string> listed;
   for (const auto& build : catalog.builds) listed.insert(build->id);
   for (const cache::Installed& summary : store.list()) {
     if (listed.contains(summary.build)) continue;
-    // Of an installation: offered as long as that is asked for, and as it is now.
+    // Builds of an installation are offered only while it is requested, and as it is now.
     if (!summary.in_place.empty()) continue;
     const auto record = store.record_of(summary.build);
     if (!record || !*record) continue;
@@ -265,11 +265,11 @@ void add_installed(manifest::Catalog& catalog, const cache::Store& store) {
   }
 }
 
-// The engines of the installations that were asked for, and builds that their CUDA completes.
+// Adds the engines of the requested installations, and builds that their CUDA completes.
 void add_installations(manifest::Catalog& catalog, const settings::Settings& settings,
                        CatalogOrigin& origin) {
   for (const fs::path& path : settings.installations) {
-    // Nobody signed what lies there.
+    // Nobody signed these files.
     if (settings.policy.require_signatures) {
       catalog.failures.push_back(
           std::move(settings::unsigned_refused(settings.policy, "the installation " + path_text(path))
@@ -300,24 +300,24 @@ void add_installations(manifest::Catalog& catalog, const settings::Settings& set
 
 bool belongs_to_the_sdk(const settings::Repository& repository) { return repository.source == "default"; }
 
-// A repository named on the command line, allowed by name or trusted by its place may be unsigned, and so may
-// a folder, which its owner guards; policy can demand signatures of all of them.
+// A repository named on the command line, allowed by name or trusted by its location may be unsigned. So may
+// a folder, because its owner protects it. Policy can require signatures of all of them.
 bool must_be_signed(const settings::Repository& repository, const settings::Policy& policy) {
   if (policy.require_signatures) return true;
   if (belongs_to_the_sdk(repository) || repository.unsigned_allowed) return false;
   return settings::is_url(repository.location) || !policy.unsigned_repositories;
 }
 
-// How it has to prove itself, or nullptr: the one that belongs to the SDK is trusted by its place, as long as
-// policy leaves it at that.
+// Returns how the repository must be verified. Null: the SDK's own repository is trusted by its location,
+// unless policy requires signatures.
 const manifest::Trust* proof_of(const settings::Repository& repository, const settings::Policy& policy,
                                 manifest::Trust& trust) {
   trust.required = must_be_signed(repository, policy);
   return belongs_to_the_sdk(repository) && !trust.required ? nullptr : &trust;
 }
 
-// What nobody signed is refused for want of a signature; where only the policy demands one, the policy is the
-// reason that people have to hear.
+// Replaces a missing signature by EH-P01 if only policy requires one, because then policy is the reason that
+// people need.
 Diagnosis by_policy(Diagnosis failure, const settings::Repository& repository, const settings::Policy& policy,
                     manifest::DocumentReader& reader) {
   const bool by_policy = policy.require_signatures || !policy.unsigned_repositories;
@@ -327,24 +327,25 @@ Diagnosis by_policy(Diagnosis failure, const settings::Repository& repository, c
     failure = std::move(
         settings::unsigned_refused(policy, "the repository " + repository.location + ", which nobody signed")
             .with("repository", repository.location));
-  // Whoever names what is forbidden is refused (fetch.hpp); what a configuration names is left out.
+  // A forbidden repository of the command line fails the request (fetch.hpp); one of a configuration is left
+  // out.
   if (failure.code == "EH-P01" && repository.by_caller) failure.with("flag", repository.source);
   return failure;
 }
 
-// Any repository, with what its readers and its proof have in common.
+// Loads any repository with its reader and its trust.
 Result<manifest::RepositoryContent> load(const settings::Repository& repository,
                                          const settings::Settings& settings, manifest::DocumentReader& reader,
                                          manifest::DocumentMemory* memory, std::int64_t now,
                                          const manifest::Trust* proof) {
-  // What was seen of a signed repository is kept among this machine's records.
+  // The last seen version of a signed repository is kept in the state folder.
   auto content = settings::mark_as_state(
       manifest::load_repository(repository.location, reader, now, memory, proof), settings);
   if (!content) return fail(by_policy(std::move(content).error(), repository, settings.policy, reader));
   return content;
 }
 
-// With what only those need who know less of the repository than this machine.
+// Reads also the parts that only machines with older knowledge of the repository need.
 Result<manifest::RepositoryContent> read_whole(const settings::Repository& repository,
                                                const settings::Settings& settings, ObservedReader& reader,
                                                std::int64_t now, const manifest::Trust* proof) {
@@ -358,7 +359,8 @@ void block_and_expire(manifest::Catalog& catalog, const settings::Settings& sett
                       const manifest::TrustStore& trust, const cache::Store& store) {
   for (const std::string& digest : settings.policy.blocked)
     catalog.blocked.push_back({digest, "forbidden here", settings.policy.file});
-  // What a repository blocked stays blocked while it cannot be read: else keeping it away would set it free.
+  // Builds that a repository blocked stay blocked while it cannot be read. Otherwise an attacker could
+  // unblock them by making it unreachable.
   for (const settings::Repository& repository : settings.repositories)
     if (const auto seen = trust.seen(repository.location))
       for (const manifest::Blocked& one : seen->blocked)
@@ -376,7 +378,7 @@ void block_and_expire(manifest::Catalog& catalog, const settings::Settings& sett
 }  // namespace
 
 manifest::TrustStore trust_store(const settings::Settings& settings) {
-  // A key decides whose code runs: of a folder that is only read it counts where nobody else can put one.
+  // A key decides whose code runs. Keys in a read-only folder count only if nobody else can write there.
   const fs::path& read = settings.read_state_folder;
   const bool guarded = !read.empty() && !cache::layer_problem(read) && !cache::layer_problem(read / "trust");
   return manifest::TrustStore(settings.state_folder, settings.system_layers, guarded ? read : fs::path());
@@ -415,7 +417,7 @@ manifest::Catalog load_catalog(const settings::Settings& settings, const cache::
     }
   }
   add_installed(catalog, store);
-  // A layer that nothing is taken from is not an empty one.
+  // A skipped layer is not an empty layer.
   origin.passed_over = cache::layers_passed_over(store.layers());
   add_installations(catalog, settings, origin);
   block_and_expire(catalog, settings, store_of_trust, store);
@@ -426,7 +428,7 @@ Result<manifest::RepositoryContent> read_repository(const settings::Settings& se
                                                     const settings::Repository& repository,
                                                     const cache::Store& store,
                                                     const transfer::TransferOptions& transfer,
-                                                    std::int64_t now, const DocumentObserver& stamp,
+                                                    std::int64_t now, const DocumentObserver& observer,
                                                     const std::optional<CancelToken>& cancel) {
   CatalogOrigin origin;
   const manifest::TrustStore store_of_trust = trust_store(settings);
@@ -434,11 +436,11 @@ Result<manifest::RepositoryContent> read_repository(const settings::Settings& se
   const manifest::Trust* proof = proof_of(repository, settings.policy, trust);
   if (settings::is_url(repository.location)) {
     CachedReader kept(folder_of_copies(store, repository.location), transfer, now, origin, cancel);
-    ObservedReader reader(kept, &kept, stamp);
+    ObservedReader reader(kept, &kept, observer);
     return read_whole(repository, settings, reader, now, proof);
   }
   NotingReader folder(origin);
-  ObservedReader reader(folder, nullptr, stamp);
+  ObservedReader reader(folder, nullptr, observer);
   return read_whole(repository, settings, reader, now, proof);
 }
 

@@ -1,4 +1,6 @@
-// What is asked for, with what the settings add to it and what the policy forbids.
+// Completes a request from the settings, checks it against policy, and plans it.
+//
+// Thread safety: one thread at a time, as for OpenContext.
 #pragma once
 #include <optional>
 
@@ -9,15 +11,16 @@
 
 namespace enginehost::open {
 
-// Flavor, device, force and offline of the settings, where the request leaves them open.
+// Returns the request with flavor, device, force and offline taken from the settings where it leaves them
+// open.
 resolve::Request completed(resolve::Request request, const settings::Settings& settings);
 
-// EH-P01 for what the request itself asks against a key that the policy locks.
+// Returns EH-P01 if the request asks for something against a key that the policy locks.
 std::optional<Diagnosis> refused_by_policy(const resolve::Request& request,
                                            const settings::Settings& settings);
 
-// The builds that fit the request, best first: of the world's machine, catalog and history, with what is
-// installed there. Fails where World::check_records() does.
+// Returns the builds that fit the request, best first, by the context's machine, catalog, history and
+// installed builds. Fails if OpenContext::check_records() does.
 Result<resolve::Plan> decide(OpenContext& context, resolve::Request request);
 
 }  // namespace enginehost::open

@@ -24,8 +24,8 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds look_again_after{1};
 constexpr std::chrono::milliseconds wait_step{2};
 
-// A folder that is held open, so that looking at it again walks no path. One that was not there when it was
-// first looked at is looked for by its path.
+// A folder that is kept open, so that checking it resolves no path. A folder that did not exist at first is
+// checked by its path.
 class WatchedFolder {
  public:
   WatchedFolder() = default;
@@ -33,7 +33,7 @@ class WatchedFolder {
       : path_(std::move(path)),
         descriptor_(path_.empty() ? -1 : calls::open(path_, O_PATH | O_DIRECTORY | O_CLOEXEC)) {}
 
-  // As it is now, or zeros when it is not there (any more).
+  // Returns the current stamp, or zeros if the folder does not exist (any more).
   FileStamp now() const {
     calls::Status status{};
     const bool held = descriptor_.valid();
@@ -49,8 +49,8 @@ class WatchedFolder {
   FileDescriptor descriptor_;
 };
 
-// What is looked at each time: two folders and the environment. A folder that was moved away is noticed at
-// the next look by the cached decision, within a second.
+// The state that is checked each time: two folders and the environment. The cached decision notices within a
+// second that a folder was moved away.
 struct Generation {
   std::uint64_t environment = 0;
   Folders folders;
@@ -67,17 +67,17 @@ struct Entry {
 
 class Table {
  public:
-  // Never destroyed: engines may be freed while the process ends. A forked child begins with none: its
-  // parent's engines have threads and devices that it has not.
+  // Never destroyed, because engines may be freed while the process ends. A forked child starts with an empty
+  // table, because it does not have the threads and devices of its parent's engines.
   static Table& of_this_process() {
     static PerProcess<Table> table;
     return table.here();
   }
 
-  // The open engine, and whether all that decides has to be looked at before it may be given out again. For a
-  // call that `began` before somebody put it here, that somebody has looked.
+  // Returns the open engine, and whether its dependencies must be checked before it is shared. A call that
+  // began before the engine was put here needs no check.
   std::pair<std::shared_ptr<SharedEngine>, bool> find(const std::string& key, Clock::time_point began) {
-    std::shared_ptr<SharedEngine> engine;  // may be the last to hold it; it goes when nothing is locked
+    std::shared_ptr<SharedEngine> engine;  // may be the last reference; it is released after the mutex
     const std::lock_guard<std::mutex> hold(mutex_);
     Entry* const entry = entry_of(key);
     if (entry == nullptr) return {};
@@ -87,7 +87,7 @@ class Table {
     return {std::move(engine), !looked || generation_of(*entry) != entry->generation};
   }
 
-  // `folders`: as they were when all that decides was looked at, where that is known.
+  // `folders`: their stamps at the time of the check, if known.
   void put(const std::string& key, const std::shared_ptr<SharedEngine>& engine, const OpenContext& context,
            Clock::time_point looked_at, const std::optional<Folders>& folders = {}) {
     const std::lock_guard<std::mutex> hold(mutex_);
@@ -104,7 +104,7 @@ class Table {
     entries_.push_back(std::move(entry));
   }
 
-  // An engine that nobody holds any more is going: what was watched for it is let go.
+  // Removes the watched folders of engines that nobody holds any more.
   void drop_closed() {
     const std::lock_guard<std::mutex> hold(mutex_);
     std::erase_if(entries_, [](const Entry& entry) { return entry.engine.expired(); });
@@ -129,7 +129,7 @@ bool leads_to(const CachedDecision& decision, const SharedEngine& engine) {
          decision.fallback == engine.outcome().fallback;
 }
 
-// Whether all that decides would still lead to this engine.
+// Returns true if the cached decision would still lead to this engine.
 bool is_still_right(OpenContext& context, const OpenRequest& open, const SharedEngine& engine) {
   const auto decision = DecisionCache(context, open).find();
   return decision && leads_to(*decision, engine);
@@ -157,20 +157,20 @@ SharedEngine::~SharedEngine() {
 const std::string& SharedEngine::report() {
   const std::lock_guard<std::mutex> hold(reporting_);
   if (!report_) {
-    // A copy, since weighing fills in the plan while others read the outcome.
-    Outcome reported = outcome_;
-    if (reported.chosen != nullptr) {
+    // A copy, because weigh() fills in the plan while others read the outcome.
+    Outcome copy = outcome_;
+    if (copy.chosen != nullptr) {
       const auto number = outcome_.chosen - outcome_.plan.candidates.data();
-      reported.chosen = reported.plan.candidates.data() + number;
+      copy.chosen = copy.plan.candidates.data() + number;
     }
-    report_ = without_passwords(document(*context_, reported).dump(2));
+    report_ = without_passwords(document(*context_, copy).dump(2));
   }
   return *report_;
 }
 
 Result<std::unique_lock<std::mutex>> SharedEngine::exclusive(const std::optional<CancelToken>& cancel) {
   std::unique_lock<std::mutex> lock(calls_, std::try_to_lock);
-  // Rarely contended; a sleeping waiter could not see that it is canceled.
+  // Rarely contended. Polls, because a sleeping waiter would not notice a cancellation.
   while (!lock.owns_lock()) {
     if (cancel && cancel->canceled()) return fail(diagnose("EH-P10").with("build", opened().installed.build));
     std::this_thread::sleep_for(wait_step);
@@ -181,7 +181,7 @@ Result<std::unique_lock<std::mutex>> SharedEngine::exclusive(const std::optional
 
 Result<load::DeviceCheck> SharedEngine::check(const std::string& device, const load::CallOptions& options) {
   TRY_ASSIGN(const auto alone, exclusive(options.cancel));
-  // A document asks the engine for its facts; not while another takes its place.
+  // A document queries the engine, so the engine must not be replaced meanwhile.
   return check_device(*outcome_.opened, device, options, &reporting_);
 }
 
@@ -194,7 +194,7 @@ Result<std::shared_ptr<SharedEngine>> open_shared(const SharedRequest& request) 
   if (open_already && !must_look && !canceled) return open_already;
 
   TRY_ASSIGN(const OpenLock lock, open_lock(request.key, request.cancel));
-  // Somebody may have opened it since, also where the turn was free again already.
+  // Another thread may have opened it since, even if the lock was free again.
   if (!canceled) {
     std::tie(open_already, must_look) = Table::of_this_process().find(request.key, began);
     if (open_already && !must_look) return open_already;

@@ -1,4 +1,5 @@
-// Engines that this process has open, so that asking for one again costs next to nothing.
+// Engines that are open in this process and shared by equal requests, so that opening one again costs almost
+// nothing.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -16,11 +17,13 @@
 
 namespace enginehost::open {
 
-// An open engine and what led to it, held by everyone who opened it by the same request. Const use from any
-// thread; the plugin's calls that may not overlap on one engine go through exclusive().
+// An open engine with its outcome, shared by all equal requests.
+//
+// Thread safety: const members from any thread. Plugin calls that must not overlap on one engine need
+// exclusive().
 class SharedEngine {
  public:
-  // `preferred_device`: of the settings.
+  // `preferred_device`: from the settings.
   SharedEngine(std::unique_ptr<OpenContext> context, Outcome outcome, std::string preferred_device);
   SharedEngine(const SharedEngine&) = delete;
   SharedEngine& operator=(const SharedEngine&) = delete;
@@ -28,27 +31,28 @@ class SharedEngine {
 
   const Outcome& outcome() const { return outcome_; }
   const Opened& opened() const { return *outcome_.opened; }
-  // check() may put another in its place: ask while you hold exclusive().
+  // check() may replace the engine: call this while you hold exclusive().
   load::Engine& engine() const { return *outcome_.opened->engine; }
-  // What its calls have shown; the same for as long as this object lives. A lost device ends the sharing.
+  // Returns the engine's health, the same object for the lifetime of this one. A lost device ends the
+  // sharing.
   const std::shared_ptr<load::Health>& health() const { return health_; }
   const std::vector<std::string>& device_names() const { return device_names_; }
 
-  // The configured preference: "cuda:1,cpu", or "" for none.
+  // Returns the configured preference: "cuda:1,cpu", or "" for none.
   const std::string& preferred_device() const { return preferred_device_; }
 
-  // The contract's document, made when it is first asked for; then it stays. Any thread.
+  // Returns the JSON document, made at the first call. Any thread.
   const std::string& report();
 
-  // Waits until no one else makes such a call on this engine; EH-P10 when canceled before that.
+  // Waits until no other thread makes such a call on this engine; EH-P10 if canceled before.
   Result<std::unique_lock<std::mutex>> exclusive(const std::optional<CancelToken>& cancel);
-  // Without waiting: owns nothing when someone makes such a call.
+  // Does not wait: the lock owns nothing if another thread makes such a call.
   std::unique_lock<std::mutex> try_exclusive() { return std::unique_lock(calls_, std::try_to_lock); }
 
-  // As open::check_device(), alone on this engine.
+  // Runs open::check_device() under exclusive().
   Result<load::DeviceCheck> check(const std::string& device, const load::CallOptions& options);
 
-  // A device was lost: whoever opens from now on gets an engine of his own.
+  // Returns true if a device was lost: later opens get a new engine.
   bool is_spoiled() const { return *spoiled_; }
 
  private:
@@ -65,20 +69,22 @@ class SharedEngine {
 
 using AskedSettings = std::function<const settings::Settings&()>;
 
-// How an open is asked for; the functions are called only when the engine is not open already.
+// The parts of an open. The functions are called only if no engine is open for the key.
 struct SharedRequest {
-  std::string key;  // equal for requests that mean the same: every flag and every part of the request
+  std::string key;  // equal for requests with the same flags and parts
   std::function<settings::FlagValues()> flags;
-  // The settings are for callbacks, while the engine is opened: they may not have been read yet.
+  // The settings are for callbacks during the open, because they may not have been read before.
   std::function<OpenRequest(AskedSettings)> request;
   std::optional<CancelToken> cancel;
 };
 
-// The engine that this process opened by the same request and still holds, else a new one. It is shared only
-// while the environment, the installed builds and their records are the same; whatever else decides is looked
-// at again, by its cached decision, when the last look is more than a second ago. Who asks while another
-// thread opens by the same request waits for it and gets its engine. Failures are those of load_settings()
-// and of open_engine(). Any thread.
+// Returns the engine that an equal request opened and this process still holds, else opens one.
+//
+// An engine is shared only while the environment, the installed builds and their records are unchanged. All
+// other dependencies are checked through the cached decision, if the last check is more than a second old. A
+// thread that asks while another opens the same request waits and gets that engine.
+//
+// Errors: those of load_settings() and of open_engine(). Thread safety: any thread.
 Result<std::shared_ptr<SharedEngine>> open_shared(const SharedRequest& request);
 
 }  // namespace enginehost::open

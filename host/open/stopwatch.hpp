@@ -1,4 +1,4 @@
-// How long the stages of an attempt took.
+// Measures how long the stages of an attempt take.
 #pragma once
 #include <chrono>
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace enginehost::open {
 
-// Adds the time until its end to the log.
+// Adds the time of its scope to the log.
 class Stopwatch {
  public:
   Stopwatch(AttemptLog& log, std::string what) : log_(log), what_(std::move(what)) {}

@@ -13,8 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The file behind the links, and what it says of itself: another driver of the same version number is told
-// apart.
+// Returns the file behind the links and its build id, which differs between drivers of the same version
+// number.
 std::string identity_of_library(const fs::path& library) {
   std::error_code error;
   const fs::path real = fs::canonical(library, error);
@@ -27,7 +27,7 @@ std::string identity_of_library(const fs::path& library) {
 constexpr std::string_view mount_of_cache = "mount of the cache folder",
                            mount_of_layer = "mount of the layer ";
 
-// Of the folder or, before it is made, of the one that it will be made in.
+// Returns the flags of the folder, or of its nearest existing parent.
 std::string mount_flags_of(fs::path folder) {
   std::string flags = mount_flags(folder);
   while (flags.empty() && folder.has_relative_path()) {

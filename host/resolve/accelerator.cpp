@@ -11,7 +11,7 @@
 namespace enginehost::resolve {
 namespace {
 
-// What the machine has that a build for `device` would compute on; empty: nothing is known of such a one.
+// Returns the machine's accelerator that a build for `device` would use; empty: none is known.
 std::string accelerator_for(std::string_view device, const platform::Platform& machine) {
   const auto& cuda = machine.cuda;
   if (device == "cuda" && cuda.devices.is_known() && !cuda.devices.value().empty())
@@ -27,19 +27,20 @@ bool asks_for_the_processor(const Request& request) {
   return request.flavor == "cpu" || first.starts_with("cpu") || !request.force.empty();
 }
 
-// "cuda" of "cuda:0,cpu", what is opened being for the processor; empty where nothing was wished for before
-// that.
+// Returns "cuda" for "cuda:0,cpu", if a CPU build is opened; empty if the request lists nothing before the
+// CPU.
 std::string requested_first(const Request& request) {
   const std::string kind = request.device.substr(0, request.device.find_first_of(":,"));
   return request.device.find(',') == std::string::npos || kind == "cpu" ? std::string() : kind;
 }
 
-// Another request would be needed, or another system: nothing that somebody misses.
+// These builds would need another request or another system, so nobody misses them.
 bool is_beside_the_point(std::string_view code) {
   return code == "EH-S03" || code == "EH-S04" || code == "EH-S05" || code == "EH-S09" || code == "EH-S11";
 }
 
-// It fits, and nothing but its being no release puts it behind: neither is it of another flavor than wished.
+// The candidate fits, but is ranked behind releases only because it is a prerelease, and has the requested
+// flavor.
 bool only_wants_to_be_named(const Candidate& candidate, const Request& request) {
   return candidate.behind_releases && (request.flavor.empty() || request.flavor == candidate.build->flavor);
 }
@@ -57,7 +58,7 @@ std::optional<Diagnosis> idle_accelerator(const Plan& plan, const platform::Plat
   if (main_device(taken) != "cpu" || asks_for_the_processor(plan.request)) return std::nullopt;
   struct Missed {
     const Candidate* candidate = nullptr;
-    std::optional<Check> check;  // none: it only wants to be named
+    std::optional<Check> check;  // none: it would only have to be named
     std::string accelerator;
   };
   std::optional<Missed> nearest;
@@ -74,7 +75,7 @@ std::optional<Diagnosis> idle_accelerator(const Plan& plan, const platform::Plat
     if (check ? is_beside_the_point(check->code) && !requested_device
               : !only_wants_to_be_named(candidate, plan.request))
       continue;
-    // What was never compiled is the last reason to name.
+    // A build that was never compiled is named last.
     const auto never_compiled = [](const std::optional<Check>& why) { return why && why->code == "EH-S12"; };
     if (!nearest || (never_compiled(nearest->check) && !never_compiled(check)))
       nearest = Missed{&candidate, std::move(check), accelerator};
@@ -84,15 +85,15 @@ std::optional<Diagnosis> idle_accelerator(const Plan& plan, const platform::Plat
   Diagnosis diagnosis = diagnose("EH-S24");
   if (!nearest->accelerator.empty()) diagnosis.with("accelerator", nearest->accelerator, "this machine");
   if (!requested.empty()) diagnosis.with("device", requested, "request");
-  diagnosis.with("build", taken.id, "catalogue");
-  diagnosis.with("nearest", missed.id, "catalogue");
+  diagnosis.with("build", taken.id, "catalog");
+  diagnosis.with("nearest", missed.id, "catalog");
   if (const auto& check = nearest->check) {
     diagnosis.with("reason", text_of(*check));
     if (!check->code.empty()) diagnosis.with("first_code", check->code, check->source);
   } else {
-    diagnosis.with("reason", "it is a version before its release, and is taken only when it is named");
+    diagnosis.with("reason", "it is a prerelease, and is used only if the request names it");
     diagnosis.with("named", missed.engine + (is_version(missed.version) ? "@" : "@===") + missed.version,
-                   "catalogue");
+                   "catalog");
   }
   diagnosis.with("engine", taken.engine);
   return diagnosis;

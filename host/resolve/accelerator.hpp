@@ -1,4 +1,4 @@
-// Why the processor computes on a machine that has more.
+// Explains why a CPU build is used on a machine with an accelerator.
 #pragma once
 #include <optional>
 
@@ -7,12 +7,15 @@
 
 namespace enginehost::resolve {
 
-// EH-S24 ("accelerator", "build", "nearest", "reason", "first_code") when `taken` is a build for the
-// processor, nobody asked for one, and the machine has an accelerator for which a build of the engine exists
-// that was not tried: it did not fit, less is known of it, or it is a version before its release that would
-// have to be named ("named": engine@version, instead of "first_code"). The same when a device was wished for
-// first ("device": the "cuda" of "cuda,cpu"), whatever the machine has. Nothing for one that was tried and
-// failed: that is told already. Pure, any thread.
+// Returns EH-S24 if `taken` is a CPU build that nobody requested, and the machine has an accelerator for
+// which an untried build of the engine exists. Evidence: "accelerator", "build", "nearest", "reason", and
+// "first_code", or "named" (engine@version) if the build is a prerelease that the request would have to name.
+// A build is untried because it did not fit, because less is known about it, or because it is such a
+// prerelease.
+//
+// The same applies if the request lists a device first ("device": the "cuda" of "cuda,cpu"), whatever the
+// machine has. Returns nothing for a build that was tried and failed, because that failure is reported
+// already. Pure; any thread.
 std::optional<Diagnosis> idle_accelerator(const Plan& plan, const platform::Platform& machine,
                                           const manifest::Build& taken);
 

@@ -13,12 +13,12 @@
 namespace enginehost::resolve {
 
 struct Jetson {
-  std::string l4t;  // "36.4.3"; "" = not told, as in a container
+  std::string l4t;  // "36.4.3"; "" = not reported, as in a container
 };
-// Nothing for a machine that is no Jetson, and for one whose hardware is not known.
+// Returns nothing for a machine that is no Jetson, and if the hardware is unknown.
 std::optional<Jetson> jetson_of(const platform::Platform& machine);
 
-// A CUDA build for arm64 Linux against the kind of machine it was compiled for. EH-S21.
+// Checks whether a CUDA build for arm64 Linux was compiled for this kind of machine. EH-S21.
 void check_cuda_target(const manifest::Build& build, const platform::Platform& machine,
                        CheckFindings& findings);
 

@@ -16,8 +16,8 @@ std::string kind_of(std::string_view target) {
 
 bool is_unified(const Jetson& jetson) { return compare_versions(jetson.l4t, first_unified_l4t) >= 0; }
 
-// What a Jetson answers. From L4T 38 on it takes servers' builds of CUDA 13; what older Jetsons' builds do
-// there is told nowhere.
+// Returns a Jetson's answer. From L4T 38 on a Jetson runs server builds of CUDA 13. NVIDIA does not document
+// what builds for older Jetsons do there.
 Answer on_jetson(const Jetson& jetson, const manifest::CudaRequirement& cuda) {
   if (cuda.target == servers && compare_versions(cuda.toolkit, first_unified_toolkit) < 0) return Answer::no;
   if (jetson.l4t.empty()) return Answer::unknown;
@@ -45,11 +45,11 @@ void check_cuda_target(const manifest::Build& build, const platform::Platform& m
   const auto& hardware = machine.cuda.hardware;
   const auto jetson = jetson_of(machine);
   if (cuda.target.empty()) {
-    // Most builds for arm64 are servers'; on a server nothing can be wrong with not saying so.
+    // Most builds for arm64 are for servers. On a server a missing target is no problem.
     if (jetson)
       findings.note_unknown([&] {
         return unanswered("CUDA for this Jetson",
-                          "the manifest does not tell for which arm64 machines it is");
+                          "the manifest does not say for which arm64 machines the build is");
       });
     return;
   }
@@ -66,7 +66,7 @@ void check_cuda_target(const manifest::Build& build, const platform::Platform& m
   findings.note(answer, "EH-S21", [&] {
     if (answer == Answer::unknown)
       return unanswered(requirement(), jetson->l4t.empty()
-                                           ? "the release of Linux for Tegra is not told"
+                                           ? "the release of Linux for Tegra is unknown"
                                            : "L4T " + jetson->l4t + " takes builds for servers");
     const std::string observed =
         jetson ? "a Jetson (" + hardware.value() + ")"

@@ -1,5 +1,4 @@
-// The CUDA rule: the driver decides. A toolkit found on the machine never does; it is not even looked at
-// here.
+// The CUDA rule: the driver decides. A toolkit that is installed on the machine is not considered.
 #include <algorithm>
 
 #include "base/text.hpp"
@@ -14,7 +13,7 @@ namespace {
 using manifest::CudaRequirement;
 using platform::CudaDevice;
 
-// WSL has the Windows driver, whose numbers differ from those of Linux.
+// WSL has the Windows driver, whose version numbers differ from those of Linux.
 bool has_windows_driver(const Machine& machine) {
   return machine.platform.os.value() == "windows" || machine.platform.wsl.is_known();
 }
@@ -30,7 +29,7 @@ std::string driver_text(const Machine& machine) {
   return driver.is_known() ? "driver " + driver.value() + " (" + cuda + ")" : cuda;
 }
 
-// The loader would take a toolkit's link stub: whatever driver there is, this process does not reach it.
+// The loader would use a toolkit's link stub, so this process cannot reach any driver.
 bool finds_stub(const platform::Cuda& cuda) {
   return cuda.library.is_known() && cuda.library.value().note.find("stub") != std::string::npos;
 }
@@ -57,25 +56,27 @@ Check no_driver(std::string requirement, const Machine& machine) {
   return check;
 }
 
-// Whether a driver of the toolkit's major, but older than the toolkit, keeps NVIDIA's minor-version promise.
+// Returns whether a driver of the toolkit's major, but older than the toolkit, is covered by minor-version
+// compatibility.
 Answer keeps_minor_version_promise(int major, const Machine& machine) {
-  // For the driver of Linux for Tegra it was never given; cuda-compat packages stand in for it there.
+  // It does not apply to the driver of Linux for Tegra; cuda-compat packages replace it there.
   if (jetson_of(machine.platform)) return Answer::unknown;
   const std::string least = minor_version_driver(major, has_windows_driver(machine));
   if (least.empty()) return Answer::no;
   const auto& driver = machine.platform.cuda.driver;
   if (driver.is_known()) return compare_versions(driver.value(), least) >= 0 ? Answer::yes : Answer::no;
-  // Without the driver's version: any CUDA above X.0 came with a driver newer than the promise's; 11.0 came
-  // before it.
+  // Without the driver's version: every CUDA above X.0 came with a driver that is new enough; 11.0 came
+  // before.
   return major > 11 || compare_versions(machine.driver_cuda.value(), "11.1") >= 0 ? Answer::yes
                                                                                   : Answer::unknown;
 }
 
-// What refuses a driver that is too old: the toolkit, the driver, and the oldest driver that would do.
+// Returns the evidence for a driver that is too old: the toolkit, the driver, and the oldest sufficient
+// driver.
 std::vector<Evidence> too_old(const CudaRequirement& required, const Machine& machine) {
   const auto& newest = machine.driver_cuda;
   const auto& driver = machine.platform.cuda.driver;
-  std::string least;  // the driver of Linux for Tegra is in no table: it comes with the system
+  std::string least;  // the driver of Linux for Tegra is in no table, because it comes with the system
   if (!jetson_of(machine.platform))
     least = minor_version_driver(major_of(required.toolkit), has_windows_driver(machine));
   if (least.empty() && !jetson_of(machine.platform))
@@ -88,13 +89,13 @@ std::vector<Evidence> too_old(const CudaRequirement& required, const Machine& ma
   return evidence;
 }
 
-// The first gate: can the driver run this toolkit's libraries at all, and how.
+// First check: whether the driver can run this toolkit's libraries, and how.
 CudaFit check_driver(const CudaRequirement& required, const Machine& machine, CheckFindings& findings) {
   const auto requirement = [&] { return "NVIDIA driver for CUDA " + required.toolkit; };
   const auto& newest = machine.driver_cuda;
   const bool is_stub = finds_stub(machine.platform.cuda);
-  // The driver's own answer may be unknown, and yet that there is none at all be certain.
-  // (not on a Jetson of before L4T 36, whose kernel driver has no version to read).
+  // The driver's answer may be unknown although it is certain that there is no driver (but not on a Jetson
+  // before L4T 36, whose kernel driver reports no version).
   if (newest.is_absent() || is_stub ||
       (newest.is_unknown() && machine.platform.cuda.driver.is_absent() && !jetson_of(machine.platform))) {
     findings.note(Answer::no, is_stub ? "EH-G02" : "EH-G01",
@@ -132,7 +133,7 @@ CudaFit check_driver(const CudaRequirement& required, const Machine& machine, Ch
 
 struct Served {
   Answer answer = Answer::no;
-  bool only_ptx = false;              // PTX would suit, but this driver cannot compile it
+  bool only_ptx = false;              // PTX exists, but this driver cannot compile it
   const char* kind = "no code";       // "SASS ", "PTX "
   const std::string* code = nullptr;  // "8.6"
 
@@ -142,7 +143,7 @@ struct Served {
   }
 };
 
-// The second gate, for one device: is there code that it can run.
+// Second check, for one device: whether there is code that it can run.
 Served serve(const CudaDevice& device, const CudaRequirement& required, bool ptx_compiles) {
   const auto capability = platform::parse_capability(device.compute_capability);
   if (!capability) return {Answer::unknown, false, "compute capability unknown", nullptr};
@@ -162,7 +163,7 @@ std::string code_text(const CudaRequirement& required) {
   return text;
 }
 
-// What refuses a build without code for any of the devices.
+// Returns the evidence for a build without code for any of the devices.
 std::vector<Evidence> no_code(const CudaRequirement& required, bool only_ptx, const Machine& machine) {
   const std::string text = code_text(required);
   const std::string& source = machine.platform.cuda.devices.source();
@@ -215,7 +216,7 @@ void check_code(const CudaRequirement& required, CudaFit fit, const Machine& mac
         [&] { return unanswered(requirement(), "the manifest does not list the code in this build"); });
     return;
   }
-  // PTX is compiled by the driver, and an older driver does not know the language of a newer toolkit.
+  // The driver compiles PTX. A driver older than the toolkit does not know the toolkit's PTX version.
   const bool ptx_compiles = fit == CudaFit::native && !machine.ptx_jit_disabled;
   Answer best = Answer::no;
   bool only_ptx = false;
@@ -225,7 +226,7 @@ void check_code(const CudaRequirement& required, CudaFit fit, const Machine& mac
       best = served.answer;
     only_ptx = only_ptx || served.only_ptx;
   }
-  // With a list of visible devices that cannot be judged, the served device may be a hidden one.
+  // If the list of visible devices is uncertain, the served device may be hidden.
   if (best == Answer::yes && !visible.certain) best = Answer::unknown;
   findings.note(best, only_ptx ? "EH-G06" : "EH-G05", [&] {
     Check check = reported(requirement(), {}, devices.source());
@@ -277,7 +278,7 @@ CudaFit check_cuda(const manifest::Build& build, const Machine& machine, CheckFi
     return CudaFit::none;
   }
   const CudaFit fit = check_driver(*requirements.cuda, machine, findings);
-  // Without a usable driver nothing can be said of devices that would not repeat it.
+  // Without a usable driver the device checks would only repeat that.
   if (findings.last() == Answer::no) return fit;
   if (!requirements.driver.empty())
     note_version("NVIDIA driver", requirements.driver, driver, "EH-G03", findings);

@@ -12,7 +12,7 @@ namespace {
 using manifest::Build;
 using platform::Platform;
 
-// One check for both: a build is for one kind of machine.
+// One check for both, because a build is for one kind of machine.
 Answer check_kind_of_system(const Build& build, const Platform& machine, CheckFindings& findings) {
   const auto differs = [](const platform::Fact<std::string>& fact, const std::string& wanted) {
     return fact.is_absent() || (fact.is_known() && fact.value() != wanted);
@@ -32,8 +32,7 @@ Answer check_kind_of_system(const Build& build, const Platform& machine, CheckFi
   });
 }
 
-// Calls `use` for the plugin's component and the others; stops at the first for which it is true, and returns
-// that.
+// Calls `use` for the plugin's component and then the others. Returns the first for which it is true.
 template <class Use>
 const manifest::Component* first_component(const Build& build, const manifest::Manifest* owner, Use use) {
   if (owner == nullptr) return nullptr;
@@ -52,7 +51,7 @@ bool lacks_digest(const manifest::Component& component) {
                       [](const manifest::Artifact& artifact) { return !artifact.sha256.empty(); });
 }
 
-// A component that cannot be had without a network: none of its alternatives is a file.
+// Returns true if the component needs a network: none of its alternatives is a file.
 bool lies_behind_network(const manifest::Component& component, bool repository_is_folder) {
   const auto is_at_hand = [&](const manifest::Source& source) {
     return source.kind == manifest::Source::Kind::file &&
@@ -70,7 +69,7 @@ Check refusal(std::string requirement, std::string observed, std::vector<Evidenc
   return check;
 }
 
-// What brings this very build where there is a network.
+// Returns the command that fetches exactly this build on a machine with a network.
 std::string fetch_command(const Build& build) {
   return "engine-cache fetch " + build.engine + (is_version(build.version) ? "@" : "@===") + build.version +
          " --flavor " + build.flavor;
@@ -85,7 +84,7 @@ bool offers(const Build& build, std::string_view kind) {
     if (std::string_view(capability).substr(7) == kind) return true;
   }
   if (kind == main_device(build)) return true;
-  // An engine for an accelerator computes on the processor too, unless its manifest lists its devices.
+  // An engine for an accelerator also computes on the CPU, unless its manifest lists its devices.
   return !lists_devices && kind == "cpu";
 }
 
@@ -147,7 +146,7 @@ void check_availability(const Build& build, const Question& question, CheckFindi
       std::vector<std::string> signs;
       for (const Evidence& one : installation.found) signs.push_back(one.what + " " + one.value);
       Check check =
-          reported("an installation that can be opened where it lies", installation.path, join(signs, ", "));
+          reported("an installation that can be opened in place", installation.path, join(signs, ", "));
       if (problem) check.evidence = problem->evidence;
       return check;
     });
@@ -194,7 +193,7 @@ void check_device(const Build& build, const Question& question, CheckFindings& f
   const Machine& machine = question.machine;
   if (question.devices.empty()) return;
   const std::size_t visible = machine.visible.devices.size();
-  // Why the device cannot be had from this build on this machine; empty: it can.
+  // Returns why this build cannot use the device on this machine; empty if it can.
   const auto problem_of = [&](const std::string& device) -> std::string {
     const std::size_t colon = device.find(':');
     const std::string kind = device.substr(0, colon);

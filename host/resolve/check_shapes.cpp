@@ -11,7 +11,7 @@ Machine::Machine(const platform::Platform& observed)
     : platform(observed), driver_cuda(observed.cuda.driver_cuda) {
   const platform::Cuda& cuda = platform.cuda;
   if (cuda.devices.is_known()) visible = visible_devices(cuda);
-  // The driver of Linux for Tegra has numbers of its own.
+  // The driver of Linux for Tegra has its own version numbers.
   if (driver_cuda.is_unknown() && cuda.driver.is_known() && !jetson_of(platform)) {
     std::string newest =
         cuda_of_driver(cuda.driver.value(), platform.os.value() == "windows" || platform.wsl.is_known());
@@ -36,7 +36,7 @@ Held hold(const manifest::Build& build, const Question& question, CheckFindings&
   check_system(build, question.machine.platform, findings);
   check_cuda_target(build, question.machine.platform, findings);
   held.cuda = check_cuda(build, question.machine, findings);
-  if (findings.is_settled()) return held;  // neither of these leaves anything unknown
+  if (findings.is_settled()) return held;  // neither check below adds unknowns
   check_device(build, question, findings);
   if (!findings.is_settled()) check_availability(build, question, findings);
   return held;

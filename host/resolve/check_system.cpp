@@ -10,7 +10,7 @@ namespace {
 using manifest::Requirements;
 using platform::Platform;
 
-// A refusal says what was required and what was found.
+// Adds the required and the found value to a refusal.
 Check with_evidence(Check check, Answer answer, std::string required) {
   if (answer == Answer::no)
     check.evidence = {{"required", std::move(required), "manifest"}, {"found", check.observed, check.source}};
@@ -19,7 +19,7 @@ Check with_evidence(Check check, Answer answer, std::string required) {
 
 Answer holds(bool it_does) { return it_does ? Answer::yes : Answer::no; }
 
-// A build for one C library does not run on another, so that comes before any version.
+// A build for one C library does not run on another, so this is checked before any version.
 bool check_libc(const Requirements& requirements, const Platform& machine, CheckFindings& findings) {
   const std::string_view wanted = !requirements.libc.empty()   ? std::string_view(requirements.libc)
                                   : requirements.glibc.empty() ? ""
@@ -70,7 +70,7 @@ void check_libstdcxx(const Requirements& requirements, const Platform& machine, 
 }
 
 bool has_feature(const platform::Cpu& cpu, const std::string& wanted) {
-  // Levels are named so that their texts sort: "x86-64" (the first, left out by some) to "x86-64-v4".
+  // The names of the levels sort in order: "x86-64" (the first, which some omit) to "x86-64-v4".
   if (wanted.starts_with("x86-64")) return !cpu.level.empty() && cpu.level >= wanted;
   return std::find(cpu.features.begin(), cpu.features.end(), wanted) != cpu.features.end();
 }
@@ -118,8 +118,8 @@ void check_memory(const Requirements& requirements, const Platform& machine, Che
   });
 }
 
-// The file that the loader of this machine would take, empty where there is none; nothing when it was not
-// looked for.
+// Returns the file that the loader of this machine would use, empty if there is none; nullptr if it was not
+// searched.
 const std::string* file_of_library(const std::string& library, const Platform& machine) {
   const platform::Variables& looked_for = machine.libraries.value();
   const auto found = std::find_if(looked_for.begin(), looked_for.end(),

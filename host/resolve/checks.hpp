@@ -1,4 +1,4 @@
-// Holding the requirements of one build against the machine; one file a family of requirements.
+// Checks of one build's requirements against the machine. Each family of requirements has its own file.
 #pragma once
 #include <string>
 #include <string_view>
@@ -12,18 +12,19 @@
 
 namespace enginehost::resolve {
 
-// The machine as the checks need it: what would otherwise be worked out again for every build.
+// The machine as the checks need it. Values that all builds need are computed once.
 struct Machine {
   explicit Machine(const platform::Platform& observed);
   Machine(const Machine&) = delete;  // `visible` points into `platform`
   Machine& operator=(const Machine&) = delete;
   const platform::Platform platform;
   VisibleDevices visible;
-  platform::Fact<std::string> driver_cuda;  // as observed, else worked out from the driver's version
+  platform::Fact<std::string> driver_cuda;  // as observed, else derived from the driver's version
   bool ptx_jit_disabled = false;            // CUDA_DISABLE_PTX_JIT
 };
 
-// What every build is held against. The candidates of a plan share it, so that any of them can still say why.
+// The inputs that every build is checked against. The candidates of a plan share it, so that each can still
+// create its texts.
 struct Question {
   Question(const platform::Platform& observed, const Request& asked, std::int64_t asked_at);
   const Machine machine;
@@ -33,44 +34,44 @@ struct Question {
   const std::int64_t now;                  // seconds since 1970, by this machine's clock
 };
 
-// How a build's CUDA stands to the driver; what ranking needs of it.
+// How a build's CUDA relates to the driver; used by ranking.
 enum class CudaFit { none, native, minor_version };
 
-// Whether the build is one that was asked for at all: system, version, flavor. False: the last finding says
-// why not, and nothing else about the build matters.
+// Checks whether the build was requested at all: system, version, flavor. If it returns false, the last
+// finding says why, and the other checks do not matter.
 bool check_request(const manifest::Build& build, const Question& question, CheckFindings& findings);
-// Whether it could be had: withdrawn, not compiled, without digest, offline. Never unknown.
+// Checks whether the build is available: withdrawn, not compiled, without digest, offline. Never unknown.
 void check_availability(const manifest::Build& build, const Question& question, CheckFindings& findings);
-// libc, libstdc++, system version, processor, memory, system libraries, Visual C++ runtime, Metal, ROCm, and
-// what this version does not know.
+// Checks libc, libstdc++, system version, processor, memory, system libraries, Visual C++ runtime, Metal and
+// ROCm, and reports requirements that this version does not know.
 void check_system(const manifest::Build& build, const platform::Platform& machine, CheckFindings& findings);
-// Driver, device code, visible devices, device memory.
+// Checks driver, device code, visible devices and device memory.
 CudaFit check_cuda(const manifest::Build& build, const Machine& machine, CheckFindings& findings);
-// The device asked for, against what the build offers and the machine has. Never unknown.
+// Checks the requested device against the build's devices and the machine's. Never unknown.
 void check_device(const manifest::Build& build, const Question& question, CheckFindings& findings);
 
-// All of them in their order; `asked_for` is check_request's answer.
+// Runs all checks in their order. `asked_for` is the result of check_request().
 struct Held {
   bool asked_for = false;
   CudaFit cuda = CudaFit::none;
 };
 Held hold(const manifest::Build& build, const Question& question, CheckFindings& findings);
 
-// "cuda", "rocm", "mps", "cpu": what the build mainly computes on, by its flavor.
+// Returns the device kind that the build mainly computes on, by its flavor: "cuda", "rocm", "mps" or "cpu".
 std::string_view main_device(const manifest::Build& build);
-// The devices a request names, in order: "cuda:0,cpu" is {"cuda:0","cpu"}.
+// Returns the devices that a request names, in order: "cuda:0,cpu" is {"cuda:0","cpu"}.
 std::vector<std::string> devices_of(const std::string& request);
 
-// Shapes of checks that several families share.
+// Forms of checks that several families share.
 Check reported(std::string requirement, std::string observed, std::string source);
 Check unanswered(std::string requirement, std::string why);
-// ">=2.17" as ">= 2.17", "2.17" as ">= 2.17".
+// Returns ">=2.17" and "2.17" as ">= 2.17".
 std::string bound_text(std::string_view bound);
 
-// A fact about a text as the checks read it, without a copy: refers to the fact.
+// A text fact as the checks read it. Refers to the fact without a copy.
 struct Reading {
   Reading(const platform::Fact<std::string>& fact);  // NOLINT(google-explicit-constructor): is one
-  // A part of another fact's value, with the same source.
+  // Reads a part of another fact's value, with the same source.
   template <class T>
   Reading(const platform::Fact<T>& fact, const std::string& part)
       : is_known(fact.is_known() && !part.empty()),
@@ -83,7 +84,7 @@ struct Reading {
   std::string_view value, source, why;
 };
 
-// A version against a bound: absent is "no".
+// Compares a version with a bound. An absent version is "no".
 Answer answer_of(const std::string& bound, const Reading& reading);
 Check version_check(std::string_view what, const std::string& bound, const Reading& reading, Answer answer);
 void note_version(std::string_view what, const std::string& bound, const Reading& reading,

@@ -9,9 +9,9 @@ struct Toolkit {
   std::string_view version, linux_driver, windows_driver;
 };
 
-// The driver packaged with the first general release of each toolkit (GA; of 11.0 that is 11.0.2), newest
-// first: the oldest one that is known to support it. NVIDIA bundles no Windows driver with CUDA 13, and the
-// table has no 12.7; the branch's number stands for it there.
+// The driver packaged with the first general release of each toolkit (GA; 11.0.2 for 11.0), newest first. It
+// is the oldest driver known to support the toolkit. NVIDIA bundles no Windows driver with CUDA 13, and its
+// table lacks 12.7; there the number of the driver branch is used.
 constexpr Toolkit toolkits[] = {
     {"13.1", "590.44.01", "590"},    {"13.0", "580.65.06", "580"},    {"12.9", "575.51.03", "576.02"},
     {"12.8", "570.26", "570.65"},    {"12.7", "565", "565"},          {"12.6", "560.28.03", "560.76"},

@@ -6,16 +6,15 @@
 
 namespace enginehost::resolve {
 
-// The newest CUDA that a driver supports, by its version: 535.104.05 is "12.2" (empty: older than
-// CUDA 10.0's).
+// Returns the newest CUDA version that a driver supports: "12.2" for 535.104.05. Empty: older than CUDA
+// 10.0's driver.
 std::string cuda_of_driver(std::string_view driver, bool windows);
 
-// The oldest driver on which builds of that toolkit run natively; empty when the table does not have the
-// toolkit.
+// Returns the oldest driver that runs builds of that toolkit natively; empty if the table lacks the toolkit.
 std::string native_driver(std::string_view toolkit, bool windows);
 
-// The oldest driver that runs every minor version of that CUDA major ("minor version compatibility"); empty:
-// the major has no such promise, as CUDA 10 and before.
+// Returns the oldest driver that runs every minor version of that CUDA major ("minor version compatibility").
+// Empty: NVIDIA gives no such guarantee, as for CUDA 10 and before.
 std::string minor_version_driver(int toolkit_major, bool windows);
 
 }  // namespace enginehost::resolve

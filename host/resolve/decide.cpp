@@ -14,20 +14,20 @@ using history::Record;
 using history::State;
 using manifest::Build;
 
-// How far a build came: the later it was stopped, the nearer it is to fitting.
+// How far a build got. A build that was stopped later is nearer to fitting.
 enum class Stage { tried, set_aside, unavailable, unfit, not_asked_for };
 
 struct Weighed {
   Candidate candidate;
   Rank rank;
-  RankKey key;  // once all ranks are complete
+  RankKey key;  // set when all ranks are complete
   Stage stage = Stage::tried;
   std::string_view refusal;  // the code of its first "no"; a literal or the catalog's
 };
 
-// A record counts for the build it was made with: same id, same artifacts, loaded in the same way. A build
-// without known digests is held to the digest of what was installed. What a user disabled stays so however it
-// is loaded, and by id alone whatever it is.
+// Returns the record that applies to the build: same id, same artifacts, same loading settings. A build
+// without known digests is compared with the installed digest. A build that a user disabled stays disabled
+// however it is loaded, and by its id alone if the record has no digest.
 const Record* record_of(const Build& build, const history::History& history) {
   const auto found = history.records.find(build.id);
   if (found == history.records.end()) return nullptr;
@@ -42,7 +42,7 @@ const Record* record_of(const Build& build, const history::History& history) {
 }
 
 Diagnosis set_aside(const Build& build, const Record& record) {
-  Diagnosis diagnosis = diagnose("EH-S14").with("build", build.id, "catalogue");
+  Diagnosis diagnosis = diagnose("EH-S14").with("build", build.id, "catalog");
   std::string reason;
   for (const char* member : {"cause", "title", "code"})
     if (reason.empty()) reason = record.diagnosis[member].as_string();
@@ -80,7 +80,7 @@ Weighed weigh(const std::shared_ptr<const Build>& build, const std::shared_ptr<c
     candidate.verdict = Verdict::rejected;
     weighed.stage = Stage::not_asked_for;
   } else if (findings.refused()) {
-    // Not fitting says more than not being at hand: nobody should fetch it to find out.
+    // An unfit build is reported as unfit even if it is unavailable, so that nobody fetches it for nothing.
     const bool only_unavailable =
         is_availability(findings.refusal()) || (build->in_place && build->in_place->problem);
     candidate.verdict = only_unavailable ? Verdict::unavailable : Verdict::rejected;
@@ -110,8 +110,8 @@ std::string request_text(const Request& request) {
   return text;
 }
 
-// The newest version that is not above the one asked for, else the oldest: what a person who mistyped or
-// remembered wrongly may have meant. Of a range its first bound counts.
+// Returns the newest version that is not above the requested one, else the oldest, as a suggestion. For a
+// range its first bound is used.
 std::string nearest_version(std::string_view wanted, const std::vector<std::string>& versions) {
   wanted.remove_prefix(std::min(wanted.find_first_not_of("<>=!~ "), wanted.size()));
   wanted = wanted.substr(0, wanted.find(','));
@@ -124,8 +124,8 @@ std::string nearest_version(std::string_view wanted, const std::vector<std::stri
   return below.empty() ? oldest : below;
 }
 
-// Which wishes turned builds down: only leaving those out allows more. `sorted` is parallel to the
-// candidates.
+// Names the parts of the request that refused builds, because only omitting those allows more. `sorted` is
+// parallel to the candidates.
 void add_refusing_constraints(const Plan& plan, const std::vector<Weighed*>& sorted, Diagnosis& diagnosis) {
   std::size_t flavors = 0, devices = 0, others = 0;
   std::vector<std::string> versions;
@@ -161,7 +161,7 @@ Diagnosis nothing_fits(const Plan& plan, const std::vector<Weighed*>& sorted) {
                             .with("request", request_text(plan.request), "request")
                             .with("count", std::to_string(plan.candidates.size()), "repositories");
   add_refusing_constraints(plan, sorted, diagnosis);
-  // The nearest few are enough to see why; --explain has them all.
+  // The nearest few are enough to see why; --explain shows all.
   for (std::size_t i = 0; i < std::min<std::size_t>(plan.candidates.size(), 5); ++i) {
     const Candidate& candidate = plan.candidates[i];
     const std::optional<Check> check = decisive_check(candidate);
@@ -177,8 +177,7 @@ Diagnosis nothing_fits(const Plan& plan, const std::vector<Weighed*>& sorted) {
   return diagnosis;
 }
 
-// A better build that is quarantined, or a wish that the first build does not meet, makes opening it a
-// fallback.
+// Opening the first build is a fallback if a better build is quarantined, or if it does not meet the request.
 bool is_fallback(const std::vector<Weighed*>& sorted, const Request& request) {
   if (sorted.empty() || sorted[0]->stage != Stage::tried) return false;
   const Weighed& first = *sorted[0];
@@ -189,7 +188,8 @@ bool is_fallback(const std::vector<Weighed*>& sorted, const Request& request) {
   });
 }
 
-// Whoever forces a build must hear it when another one is opened. One of another engine is another request's.
+// Warns if another build than the forced one is opened. A forced build of another engine belongs to another
+// request.
 std::optional<Diagnosis> forced_in_vain(const manifest::Catalog& catalog, const Plan& plan) {
   const std::string& force = plan.request.force;
   if (force.empty()) return std::nullopt;
@@ -236,7 +236,7 @@ Plan decide(const platform::Platform& platform, const manifest::Catalog& catalog
     one.key = key_of(one.rank);
     sorted.push_back(&one);
   }
-  // They lie in the order of the catalog, so their addresses keep it where ranks are equal.
+  // They are in the order of the catalog, so comparing addresses keeps that order for equal ranks.
   std::sort(sorted.begin(), sorted.end(), [](const Weighed* left, const Weighed* right) {
     return std::tie(left->stage, left->key, left) < std::tie(right->stage, right->key, right);
   });

@@ -8,7 +8,7 @@
 namespace enginehost::resolve {
 namespace {
 
-// Characters on a terminal; ids and versions are ASCII, but a device's name need not be.
+// Counts characters on a terminal. Ids and versions are ASCII, but a device name may not be.
 std::size_t width_of(std::string_view text) {
   return static_cast<std::size_t>(std::count_if(
       text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
@@ -30,8 +30,7 @@ std::string reason_of(const Candidate& candidate, const std::vector<Check>& chec
     return printable_line(diagnosis->code + " " + (reason.empty() ? cause : std::string(reason)));
   }
   const Check* check = decisive_check(checks);
-  const std::string early =
-      candidate.behind_releases ? "a version before its release; name it to get it" : "";
+  const std::string early = candidate.behind_releases ? "a prerelease; name it to get it" : "";
   if (check == nullptr) return !early.empty() ? early : candidate.proven ? "proven here" : "";
   if (check->result == Answer::unknown)
     return (early.empty() ? "" : early + "; ") + "unknown: " + check->requirement + " (" + check->source +
@@ -39,7 +38,7 @@ std::string reason_of(const Candidate& candidate, const std::vector<Check>& chec
   return check->code + " needs " + check->requirement + ", found " + check->observed;
 }
 
-// What a manifest asks for and why it was withdrawn is text of strangers: each stays in its own cell.
+// Texts of a manifest are untrusted. Each must stay in its own table cell.
 std::vector<Check> printable_checks(const Candidate& candidate) {
   std::vector<Check> checks = candidate.checks();
   for (Check& check : checks)
@@ -96,8 +95,8 @@ std::optional<Check> decisive_check(const Candidate& candidate) {
 }
 
 Diagnosis diagnosis_of(const manifest::Build& build, const Check& check) {
-  Diagnosis diagnosis = diagnose(check.code).with("build", build.id, "catalogue");
-  diagnosis.with("engine", build.engine, "catalogue");
+  Diagnosis diagnosis = diagnose(check.code).with("build", build.id, "catalog");
+  diagnosis.with("engine", build.engine, "catalog");
   diagnosis.with("requirement", check.requirement, "manifest").with("observed", check.observed, check.source);
   for (const Evidence& evidence : check.evidence) diagnosis.evidence.push_back(evidence);
   if (diagnosis.value("required").empty()) diagnosis.with("required", check.requirement, "manifest");
@@ -107,7 +106,7 @@ Diagnosis diagnosis_of(const manifest::Build& build, const Check& check) {
 
 std::string describe_plan(const Plan& plan, bool explain) {
   std::size_t build_width = 5, hidden = 0;
-  // Builds for other systems are only counted, unless everything is to be explained.
+  // Builds for other systems are only counted, unless everything is explained.
   const auto is_shown = [&](const Candidate& candidate, const std::vector<Check>& checks) {
     if (explain || candidate.verdict != Verdict::rejected) return true;
     const Check* check = decisive_check(checks);

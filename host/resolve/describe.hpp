@@ -1,4 +1,4 @@
-// A plan as text for people and as JSON for scripts: the same facts.
+// A plan as text for people and as JSON for scripts, with the same facts.
 #pragma once
 #include <optional>
 #include <string>
@@ -9,22 +9,22 @@
 
 namespace enginehost::resolve {
 
-// A table of the candidates with their verdict and what decided it; with `explain` every check of every
+// Returns a table of the candidates with their verdict and the reason; with `explain`, every check of every
 // candidate.
 std::string describe_plan(const Plan& plan, bool explain);
 
-// One element of the contract's candidates[], without its diagnosis: title, cause and remedy are explain's,
-// so whoever has completed Candidate::diagnosis() (or diagnosis_of its decisive check) adds it.
+// Returns one element of the contract's candidates[], without its diagnosis. The caller adds the diagnosis,
+// because title, cause and remedy come from host/explain.
 Json to_json(const Candidate& candidate);
 Json to_json(const Check& check);
 Json to_json(const Request& request);
 
-// The check that decided a rejection (the first "no"), else the first "unknown", else nothing.
+// Returns the check that decided a rejection (the first "no"), else the first "unknown", else nothing.
 std::optional<Check> decisive_check(const Candidate& candidate);
 const Check* decisive_check(const std::vector<Check>& checks);  // points into them, or nullptr
 
-// The diagnosis of a build that a check refuses: the check's code and evidence, with "build", "required" and
-// "found".
+// Returns the diagnosis of a build that a check refuses: the check's code and evidence, with "build",
+// "required" and "found".
 Diagnosis diagnosis_of(const manifest::Build& build, const Check& check);
 
 }  // namespace enginehost::resolve

@@ -1,5 +1,4 @@
-// What holding a build's requirements against the machine comes to: answers alone, or answers with their
-// texts.
+// The results of checking a build's requirements: answers alone, or answers with texts.
 #pragma once
 #include <string_view>
 #include <utility>
@@ -9,17 +8,17 @@
 
 namespace enginehost::resolve {
 
-// Deciding needs the answers of hundreds of builds and the texts of the few that somebody asks about; making
-// the texts takes most of the time of both. So each rule gives its answer at once and its texts as a function
-// that is called only where texts are wanted: one rule, one order, and no second path that could say
-// something else.
+// Collects the results of checks. A decision needs the answers for hundreds of builds, but the texts of only
+// a few, and creating texts takes most of the time. Each rule therefore gives its answer immediately and its
+// text as a function, which is called only if texts are wanted. One rule serves both, so that they cannot
+// disagree.
 class CheckFindings {
  public:
   enum class Detail { answers, texts };
   explicit CheckFindings(Detail detail) : detail_(detail) {}
 
-  // Notes one requirement. `code` is of the failure class that a "no" is, and a literal; `tell` gives the
-  // Check, whose result and code are filled in here.
+  // Records one requirement. `code` is a literal, the failure class of a "no". `report` returns the Check;
+  // its result and code are filled in here.
   template <class Report>
   Answer note(Answer answer, std::string_view code, Report&& report) {
     last_ = answer;
@@ -41,8 +40,8 @@ class CheckFindings {
     note(Answer::unknown, {}, std::forward<Report>(report));
   }
 
-  // What the check before loading answers whatever is decided here: it is told, and makes nobody doubt the
-  // build.
+  // Records a requirement that preflight checks in any case. It is reported, but does not make the build
+  // doubtful.
   template <class Report>
   void note_left_to_preflight(Report&& report) {
     const bool doubtful = has_unknown_;
@@ -51,14 +50,14 @@ class CheckFindings {
     leaves_to_preflight_ = true;
   }
 
-  // Nothing more is to be learned but whether something is unknown.
+  // Returns true if further checks can only add unknowns.
   bool is_settled() const { return refused() && detail_ == Detail::answers; }
   bool refused() const { return !refusal_.empty(); }
   std::string_view refusal() const { return refusal_; }  // the code of the first "no"
   Answer last() const { return last_; }
   bool has_unknown() const { return has_unknown_; }
   bool leaves_to_preflight() const { return leaves_to_preflight_; }
-  std::vector<Check> take_checks() { return std::move(checks_); }  // none where only answers were wanted
+  std::vector<Check> take_checks() { return std::move(checks_); }  // empty if only answers were wanted
 
  private:
   Detail detail_;

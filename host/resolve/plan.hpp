@@ -1,4 +1,4 @@
-// Deciding: (platform, catalog, history, request) -> plan. Pure: no input or output of its own.
+// The decision: (platform, catalog, history, request) -> plan. Pure: it reads and writes nothing else.
 #pragma once
 #include <memory>
 #include <optional>
@@ -16,26 +16,26 @@ namespace enginehost::resolve {
 
 struct Request {
   std::string engine;
-  std::string version;  // "2.0" means the newest 2.0.x; ">=2.0,<3" works too (version_wish.hpp); empty: any
-  std::string flavor;   // wished for, or demanded with `require`
-  std::string device;   // "cuda:0": must be opened; "cuda:0,cpu": the first if possible; empty: any
+  std::string version;        // "2.0": the newest 2.0.x; ">=2.0,<3" (version_specifier.hpp); empty: any
+  std::string flavor;         // preferred, or required with `require`
+  std::string device;         // "cuda:0": must be opened; "cuda:0,cpu": the first if possible; empty: any
   std::string flavor_source;  // what set the flavor: "--require", "ENGINEHOST_FLAVOR", a file
   std::string device_source;  // what set the device, the same way
   bool require = false;       // exactly `flavor` or an error, no fallback
   bool offline = false;
-  std::string force;                // a build id that is tried in spite of quarantine, first
+  std::string force;                // a build id that is tried first, even if quarantined
   std::set<std::string> installed;  // build ids that need no download
 };
 
 enum class Answer { yes, no, unknown };
 
-// One requirement of a build held against the platform.
+// One requirement of a build, checked against the platform.
 struct Check {
   std::string requirement;  // "glibc >= 2.17", "compute capability of device 0 in 3.7 5.0 … 9.0"
   std::string observed;     // "2.36", "none", "unknown"
   std::string source;       // of the observation
   Answer result = Answer::yes;
-  std::string code;  // of the failure class when the answer is no: "EH-L08"
+  std::string code;  // the failure class if the answer is no: "EH-L08"
   std::vector<Evidence>
       evidence;  // for the diagnosis when the answer is no: "required", "found", and the class's own
 };
@@ -44,10 +44,10 @@ enum class Verdict { chosen, fits, rejected, quarantined, disabled, failed, unav
 const char* name_of(Verdict verdict);
 const char* name_of(Answer answer);
 
-struct Question;  // what the builds were held against
+struct Question;  // the inputs that the builds were checked against
 
-// A build weighed. Its texts are made when they are asked for, out of the machine and the request that it was
-// weighed against: hundreds are decided for each one that is looked at. A plain value; any thread may ask.
+// A build with its evaluation. Its texts are created on demand from the machine and the request, because only
+// few of hundreds of candidates are displayed. A plain value; any thread.
 class Candidate {
  public:
   Candidate() = default;
@@ -58,15 +58,15 @@ class Candidate {
   int rank = 0;         // 1 is tried first; 0: not tried
   bool proven = false;  // probed and loaded here before, with the same artifacts
   Verdict verdict = Verdict::fits;
-  // A version before its release that the request does not name, ranked behind a released one that fits.
+  // A prerelease that the request does not name, ranked behind a released version that fits.
   bool behind_releases = false;
 
-  // Every requirement with what was observed, in the order in which they were looked at.
+  // Returns every requirement with its observation, in the order of the checks.
   std::vector<Check> checks() const;
-  // Why it is not tried, or how it failed; none where a check says it all: builds for other systems, versions
-  // and flavors.
+  // Returns why it is not tried, or how it failed. Returns nothing if a check says everything: builds for
+  // other systems, versions and flavors.
   std::optional<Diagnosis> diagnosis() const;
-  // Sets it aside, or notes that it failed, for that reason.
+  // Sets the verdict (quarantined, disabled, failed) and its reason.
   void turn_down(Verdict how, Diagnosis why);
 
  private:
@@ -78,22 +78,29 @@ struct Plan {
   Request request;
   std::vector<Candidate>
       candidates;         // ranked ones first, in order; then quarantined, unavailable, rejected ones
-  bool fallback = false;  // a better candidate is quarantined, or the first one is not what was wished for
-  std::optional<Diagnosis> diagnosis;  // when no candidate is left: EH-S01, EH-S02 (unknown engine), …
-  // EH-S22 ("build", "reason" or "nearest"): the forced build is not the one that is tried first.
+  bool fallback = false;  // a better candidate is quarantined, or the first one is not as requested
+  std::optional<Diagnosis> diagnosis;  // if no candidate is left: EH-S01, EH-S02 (unknown engine), …
+  // EH-S22 ("build", "reason" or "nearest"): the forced build is not tried first.
   std::optional<Diagnosis> forced_in_vain;
 };
 
-// Weighs every build of the engine. The first candidate, if any is ranked, is `chosen`, the other ranked ones
-// `fits`; a build with a "no" among its checks is never ranked, and "unknown" never counts as "yes". A build
-// that is for another system, version or flavor stops at that check. `force` overrides history, not
-// requirements. A version before its release is ranked behind every other one that fits, unless the request
-// names one. `now` in seconds since 1970, for quarantines that end with time. History is taken as it is:
-// stale records have been dropped by its reader; it counts for a build with the same artifacts only. Pure,
-// any thread, linear in builds. Plan::diagnosis when nothing is ranked: EH-S02 ("engine", "nearest",
-// "known"…); else the best candidate's own when it is quarantined or unavailable; else EH-S01 ("engine",
-// "count", "request", "build", "reason", "candidate"…; for what of the request turned builds down
-// "unknown_version" with "nearest_version", or "of_other_versions", "of_other_flavors", "for_other_devices").
+// Evaluates every build of the engine and ranks those that may be tried.
+//
+// - The first ranked candidate is `chosen`, the others `fits`. A build with a "no" among its checks is never
+//   ranked; "unknown" never counts as "yes".
+// - Checks of a build for another system, version or flavor stop there.
+// - `force` overrides history, not requirements.
+// - A prerelease is ranked behind every other build that fits, unless the request names one.
+// - History is taken as it is, because its reader dropped stale records. It counts only for a build with the
+//   same artifacts.
+// - `now` is in seconds since 1970, for quarantines that end with time.
+//
+// Plan::diagnosis if nothing is ranked: EH-S02 ("engine", "nearest", "known"…); else the best candidate's own
+// if it is quarantined or unavailable; else EH-S01 ("engine", "count", "request", "build", "reason",
+// "candidate"…). EH-S01 also names the parts of the request that refused builds: "unknown_version" with
+// "nearest_version", or "of_other_versions", "of_other_flavors", "for_other_devices".
+//
+// Pure, any thread, linear in builds.
 Plan decide(const platform::Platform& platform, const manifest::Catalog& catalog,
             const history::History& history, const Request& request, std::int64_t now);
 

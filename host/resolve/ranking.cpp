@@ -9,7 +9,7 @@
 namespace enginehost::resolve {
 namespace {
 
-// "12.8" as 1208, ">=6.2" as 602.
+// Returns 1208 for "12.8", and 602 for ">=6.2".
 int number_of(std::string_view version) {
   const std::size_t begin = version.find_first_of("0123456789");
   if (begin == std::string_view::npos) return 0;
@@ -57,7 +57,7 @@ Rank rank_of(const manifest::Build& build, const Question& question, const Check
 void order_versions(const std::vector<std::pair<const std::string*, Rank*>>& ranks) {
   std::unordered_map<std::string_view, int> places;
   std::vector<std::string_view> versions;
-  std::string_view last;  // builds of one version stand together in most manifests
+  std::string_view last;  // builds of one version are adjacent in most manifests
   for (const auto& [version, rank] : ranks) {
     if (!versions.empty() && *version == last) continue;
     last = *version;
@@ -67,7 +67,7 @@ void order_versions(const std::vector<std::pair<const std::string*, Rank*>>& ran
             [](std::string_view left, std::string_view right) { return compare_versions(left, right) > 0; });
   int place = 0;
   for (std::size_t i = 0; i < versions.size(); ++i) {
-    // "2.0" and "2.0.0" are one version in two texts.
+    // "2.0" and "2.0.0" are the same version.
     if (i != 0 && compare_versions(versions[i - 1], versions[i]) != 0) ++place;
     places[versions[i]] = place;
   }

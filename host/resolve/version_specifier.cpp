@@ -17,13 +17,13 @@ std::string_view without_v(std::string_view version) {
   return version;
 }
 
-// "1.0." of "1.0.post1", "1.0.1" of "1.0.1rc1": it ends before the marks.
+// Returns the part before the marks: "1.0." of "1.0.post1", "1.0.1" of "1.0.1rc1".
 std::string_view release_of(std::string_view version) {
   version = without_v(version);
   return version.substr(0, std::min(version.find_first_not_of("0123456789.!"), version.size()));
 }
 
-// "1.20" of "1.20.1"; empty: there is only one number.
+// Returns "1.20" for "1.20.1"; empty if there is only one number.
 std::string_view series_of(std::string_view version) {
   std::string_view release = release_of(version);
   while (release.ends_with('.')) release.remove_suffix(1);
@@ -69,10 +69,10 @@ std::string VersionSpecifier::read(std::string_view part, bool is_only_one) {
       {"<", Relation::below},      {"~=", Relation::compatible}, {"===", Relation::text}};
   const auto* const found = std::find_if(std::begin(known), std::end(known),
                                          [&](const KnownOperator& one) { return one.sign == sign; });
-  if (found == std::end(known)) return quoted(sign) + " is no comparison";
+  if (found == std::end(known)) return quoted(sign) + " is no comparison operator";
   Relation relation = found->relation;
   if (relation == Relation::begins_with && !is_only_one)
-    return quoted(part) + " stands beside other conditions and says no comparison";
+    return quoted(part) + " is one of several conditions and has no comparison operator";
   if (relation == Relation::text) {
     conditions_.push_back({relation, std::string(version)});
     names_prerelease_ = names_prerelease_ || is_prerelease(version);
@@ -88,13 +88,13 @@ std::string VersionSpecifier::read(std::string_view part, bool is_only_one) {
   version = without_v(version);
   if (!is_version(version)) return quoted(version) + " is no version";
   if (any_refinement && release_of(version) != version)
-    return quoted(part) + ": only numbers stand before \".*\"";
+    return quoted(part) + ": only numbers may precede \".*\"";
   if (relation == Relation::compatible && series_of(version).empty())
-    return quoted(part) + ": \"~=\" wants two numbers at least";
+    return quoted(part) + ": \"~=\" needs at least two numbers";
   const bool is_exact =
       relation == Relation::equal || relation == Relation::different || relation == Relation::begins_with;
   if (!is_exact && !local_label(version).empty())
-    return quoted(part) + ": what follows \"+\" has no order, so it goes with == and != only";
+    return quoted(part) + ": the part after \"+\" has no order, so it goes with == and != only";
   conditions_.push_back({relation, std::string(version)});
   const bool wants_it = relation != Relation::different && relation != Relation::differs_from_prefix;
   names_prerelease_ = names_prerelease_ || (wants_it && is_prerelease(version));
@@ -117,8 +117,8 @@ bool VersionSpecifier::holds(const Condition& condition, std::string_view versio
     case Relation::most:
       return compare_versions(version, wanted) <= 0;
     case Relation::above:
-      // What was repaired after 1.0 is not above 1.0, nor is what comes before 2.0 below 2.0, unless it is
-      // named so.
+      // A post-release of 1.0 is not above 1.0, and a prerelease of 2.0 is not below 2.0, unless the
+      // specifier names one.
       return compare_versions(version, wanted) > 0 &&
              (release_of(wanted) != wanted || !is_of_same_release(version, wanted));
     case Relation::below:

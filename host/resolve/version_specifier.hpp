@@ -1,4 +1,4 @@
-// Which versions a request accepts: ENGINE@VERSION, or the version of the API.
+// The versions that a request accepts: ENGINE@VERSION, or the version of the API.
 #pragma once
 #include <string>
 #include <string_view>
@@ -6,22 +6,21 @@
 
 namespace enginehost::resolve {
 
-// What follows the engine's name in the forms that may be written, for whoever wrote another one.
+// The accepted forms after the engine's name, for messages about any other form.
 inline constexpr std::string_view version_forms =
     "1.20 (the newest 1.20.x), ==1.20.1, ==1.20.*, >=1.20, >=1.20,<2, ~=1.20.1 (1.20.1 or a later 1.20.x), "
     "!=1.20.1, ===TEXT";
 
-// Read as PEP 440 reads them. Several, joined by ",", must all hold; an empty text accepts any version, one
-// that cannot be read none.
+// A version specifier as in PEP 440. All parts separated by "," must hold. An empty text accepts any version;
+// one that cannot be read accepts none.
 class VersionSpecifier {
  public:
   explicit VersionSpecifier(std::string_view text);
 
-  // Why the text cannot be read; empty: it can.
+  // Returns why the text cannot be read; empty if it can.
   const std::string& problem() const { return problem_; }
   bool accepts(std::string_view version) const;
-  // A version before its release was named: such builds are meant then, and not only taken for want of
-  // others.
+  // Returns true if the text names a prerelease. Prereleases are then ranked like other versions.
   bool names_prerelease() const { return names_prerelease_; }
 
  private:
@@ -42,7 +41,7 @@ class VersionSpecifier {
     std::string version;
   };
   static bool holds(const Condition& condition, std::string_view version);
-  std::string read(std::string_view part, bool is_only_one);  // the problem, or nothing
+  std::string read(std::string_view part, bool is_only_one);  // returns the problem, or an empty text
 
   std::vector<Condition> conditions_;
   std::string problem_;

@@ -9,7 +9,7 @@ namespace {
 
 using platform::CudaDevice;
 
-// A device that the driver itself does not offer to this process is not visible, whatever the variable says.
+// A device that the driver does not offer to this process is not visible, whatever the variable says.
 VisibleDevices all_of(const std::vector<CudaDevice>& devices) {
   VisibleDevices visible;
   for (const CudaDevice& device : devices)
@@ -30,7 +30,7 @@ const CudaDevice* by_index(const std::vector<CudaDevice>& devices, std::int64_t 
   return found != devices.end() ? &*found : nullptr;
 }
 
-// The one device whose UUID begins so; nullptr when there is none or more than one.
+// Returns the only device whose UUID begins with the prefix; nullptr if there is none or more than one.
 const CudaDevice* by_uuid(const std::vector<CudaDevice>& devices, std::string_view prefix) {
   const CudaDevice* found = nullptr;
   for (const CudaDevice& device : devices)
@@ -46,8 +46,8 @@ const CudaDevice* by_uuid(const std::vector<CudaDevice>& devices, std::string_vi
 VisibleDevices visible_devices(const platform::Cuda& cuda) {
   const std::vector<CudaDevice>& devices = cuda.devices.value();
   const platform::Fact<std::string>& variable = cuda.visible_devices;
-  // The driver read the variable itself: its numbers are not those of the list, and it may count from the
-  // fastest device on (CUDA_DEVICE_ORDER).
+  // The driver already applied the variable. Its numbers differ from those of the list, and it may count from
+  // the fastest device (CUDA_DEVICE_ORDER).
   if (cuda.init.is_known() || variable.is_absent()) return all_of(devices);
   if (variable.is_unknown())
     return not_certain(devices, "CUDA_VISIBLE_DEVICES is unknown: " + variable.why());
@@ -59,7 +59,7 @@ VisibleDevices visible_devices(const platform::Cuda& cuda) {
     if (const auto index = parse_integer(entry)) {
       device = by_index(devices, *index);
     } else if (entry.starts_with("GPU-")) {
-      // Reports for others leave UUIDs out.
+      // Reports for other people omit UUIDs.
       if (std::any_of(devices.begin(), devices.end(), [](const CudaDevice& one) { return one.uuid.empty(); }))
         return not_certain(devices,
                            "CUDA_VISIBLE_DEVICES names a UUID, and those of the devices are not known");

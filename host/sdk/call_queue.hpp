@@ -1,4 +1,4 @@
-// Calls that may not overlap, made by many threads: one after the other, in the order they came.
+// Serializes calls of many threads that must not overlap, in the order of their arrival.
 #pragma once
 #include <condition_variable>
 #include <list>
@@ -11,16 +11,17 @@
 
 namespace enginehost::sdk {
 
-// Any thread. It outlives the turns that are taken.
+// Any thread. Must outlive its turns.
 class CallQueue {
-  // Who waits sleeps at its own, so that a turn that ends wakes one thread and not all.
+  // Each waiting thread has its own condition variable, so that the end of a turn wakes one thread and not
+  // all.
   struct QueuePlace {
-    std::condition_variable comes;  // its turn
+    std::condition_variable comes;  // signaled when its turn begins
   };
   using Places = std::list<QueuePlace>;
 
  public:
-  // Ends when it goes.
+  // The destructor ends the turn.
   class QueueTurn {
    public:
     QueueTurn(CallQueue* queue, Places::iterator place) : queue_(queue), place_(place) {}
@@ -36,7 +37,7 @@ class CallQueue {
     Places::iterator place_;
   };
 
-  // Waits for whoever came before; EH-P10 when canceled before that.
+  // Waits for all earlier calls; EH-P10 if canceled before the turn.
   Result<QueueTurn> take(const std::optional<CancelToken>& cancel);
 
  private:

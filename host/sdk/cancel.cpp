@@ -1,4 +1,4 @@
-// Requests to stop, and those that follow from another.
+// Cancel tokens, and tokens that depend on another one.
 #include <enginehost/enginehost.h>
 
 #include <atomic>
@@ -15,8 +15,8 @@ std::atomic<int> cancelling = 0;
 
 }  // namespace
 
-// A request and those below it. The list of those only grows, to as many as were wanted at one time, so that
-// a signal's handler may walk it; what nobody holds any more is used again.
+// A cancel token with its dependent ones. The list of these only grows (to the largest number at one time),
+// so that a signal handler may walk it. Unused entries are reused.
 class CancelTree {
  public:
   CancelTree() { renew(); }
@@ -29,7 +29,7 @@ class CancelTree {
     }
   }
 
-  // Of whoever holds it.
+  // The token of the current holder.
   const CancelToken& token() const { return *token_.load(); }
 
   void cancel() const {
@@ -49,13 +49,13 @@ class CancelTree {
       tree->next_ = first_.load();
       first_.store(tree);
     }
-    // Whoever cancels looks at those below after that: one of the two sees the other.
+    // cancel() reads the list after it sets the token, so one of the two threads sees the other's change.
     std::atomic_thread_fence(std::memory_order_seq_cst);
     if (token().canceled()) tree->cancel();
     return tree;
   }
 
-  // Nobody holds it, nor one below it.
+  // Takes back a tree that no handle uses any more, directly or below it.
   void give_back(CancelTree* tree) {
     const std::lock_guard<std::mutex> hold(adding_);
     tree->next_unused_ = unused_;
@@ -69,7 +69,7 @@ class CancelTree {
     for (const CancelTree* tree = first_.load(); tree != nullptr; tree = tree->next_) tree->cancel_all();
   }
 
-  // A call that was given the old one may still look at it, and so may a thread that cancels.
+  // A running call or a canceling thread may still read the old token.
   void renew() {
     tokens_.push_back(std::make_unique<const CancelToken>());
     token_.store(tokens_.back().get());
@@ -77,17 +77,17 @@ class CancelTree {
   }
 
   std::atomic<const CancelToken*> token_ = nullptr;
-  std::vector<std::unique_ptr<const CancelToken>> tokens_;  // the last is token_
+  std::vector<std::unique_ptr<const CancelToken>> tokens_;  // token_ is the last one
 
   std::atomic<CancelTree*> first_ = nullptr;
   CancelTree* next_ = nullptr;
 
-  std::mutex adding_;  // not for cancel()
+  std::mutex adding_;  // cancel() does not lock it
   CancelTree* unused_ = nullptr;
   CancelTree* next_unused_ = nullptr;
 };
 
-// Held by a handle and by what was made below it.
+// Held by a handle, and by everything made below it.
 class CancelUse {
  public:
   CancelUse() : own_(std::make_unique<CancelTree>()), tree_(own_.get()) {}
@@ -101,7 +101,7 @@ class CancelUse {
   CancelTree& tree() const { return *tree_; }
 
  private:
-  const std::unique_ptr<CancelTree> own_;  // where nothing is above
+  const std::unique_ptr<CancelTree> own_;  // set if there is nothing above
   const std::shared_ptr<CancelUse> above_;
   CancelTree* const tree_;
 };

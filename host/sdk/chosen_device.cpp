@@ -11,7 +11,7 @@ namespace {
 
 using load::Device;
 
-// The nearest build with such devices that was not opened, and why: what the decision's document says of it.
+// Returns the nearest build with such devices that was not opened, and why, from the decision's document.
 std::string why_no_other_build(const Json& report, std::string_view kind) {
   for (const Json& candidate : report["candidates"].as_array()) {
     const std::string& flavor = candidate["flavor"].as_string();
@@ -36,7 +36,7 @@ Diagnosis not_there(std::string_view wanted, const enginehost_engine& engine) {
   if (!report) return missing;
   if (const std::string why = why_no_other_build(*report, kind); !why.empty())
     missing.with("other_build", why);
-  // It hides devices from every library of NVIDIA's, and renumbers those that are left.
+  // The variable hides devices from all NVIDIA libraries, and renumbers the others.
   const Json& visible = (*report)["platform"]["cuda"]["visible_devices"]["value"];
   if (visible.is_string() && (kind == "cuda" || kind == "gpu"))
     missing.with("cuda_visible_devices", visible.as_string().empty() ? "\"\"" : visible.as_string(),
@@ -44,7 +44,7 @@ Diagnosis not_there(std::string_view wanted, const enginehost_engine& engine) {
   return missing;
 }
 
-// What an application that names no device gets; null when there are no devices.
+// Returns the default device of an application that names none; null if there are no devices.
 const Device* default_of(const enginehost_engine& engine) {
   const auto& devices = engine.shared->opened().devices;
   for (const std::string* preference :

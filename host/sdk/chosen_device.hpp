@@ -1,4 +1,4 @@
-// Which device a call means: the one rule for every function of the API that takes a device.
+// The choice of a device, the same for every function of the API that takes one.
 #pragma once
 #include <cstddef>
 
@@ -7,9 +7,9 @@
 
 namespace enginehost::sdk {
 
-// The number of the device among the engine's, as enginehost.h describes at
-// enginehost_engine_choose_device(); `wanted` may be NULL. EH-S09 ("device", "offered", "other_build",
-// "cuda_visible_devices") when none is there.
+// Returns the index of the chosen device among the engine's. enginehost.h describes the rule at
+// enginehost_engine_choose_device(). `wanted` may be NULL. EH-S09 ("device", "offered", "other_build",
+// "cuda_visible_devices") if none matches.
 Result<std::size_t> chosen_device(const enginehost_engine& engine, const char* wanted);
 
 }  // namespace enginehost::sdk

@@ -1,4 +1,4 @@
-// Which device: the everyday questions of an application, over what its engine offers.
+// Device functions of the C API: choice, checks and copies.
 #include <enginehost/enginehost.h>
 
 #include <new>
@@ -30,15 +30,15 @@ bool is_there(engine_device from, engine_device to) {
   return is_same(from, to) || (in_host_memory(from) && in_host_memory(to));
 }
 
-// Where a copy goes, and the name it has.
+// The destination of a copy, with its name.
 struct Destination {
   engine_device device;
   std::string name;
-  bool is_ours = false;  // host memory that the engine makes no tensors in
+  bool is_ours = false;  // host memory in which the engine creates no tensors
 };
 
-// Host memory is there whether or not the engine computes on the processor: what lies on its devices can
-// always be read.
+// Host memory is always a destination, even if the engine does not compute on the CPU, so that tensors on its
+// devices can be read.
 Result<Destination> destination(const enginehost_engine& engine, const char* wanted) {
   const auto& devices = engine.shared->opened().devices;
   const std::string_view name = wanted != nullptr ? wanted : "";
@@ -48,9 +48,9 @@ Result<Destination> destination(const enginehost_engine& engine, const char* wan
   return Destination{devices[number].id, engine.shared->device_names()[number]};
 }
 
-// The name of the device that a copy may lose: where the tensor lies, or, for one in host memory (managed
-// memory is read there too), where it goes. EH-P49 where the engine has no such device, whose memory it would
-// read as if it had.
+// Returns the name of the device that the copy depends on: the tensor's device. For a tensor in host memory,
+// or in managed memory (which is read there too), it is the destination. EH-P49 if the engine has no such
+// device, because the engine would read its memory as its own.
 Result<std::string> device_at_work(const enginehost_engine& engine, engine_device from,
                                    const std::string& to) {
   const auto& names = engine.shared->device_names();
@@ -66,7 +66,7 @@ Result<std::string> device_at_work(const enginehost_engine& engine, engine_devic
                             .with("device", to)));
 }
 
-// Fills in what enginehost_engine_device() tells.
+// Fills in the struct of enginehost_engine_device().
 Result<void> report(const enginehost_engine& engine, std::size_t number, enginehost_device* out) {
   enginehost_error* error = nullptr;
   const enginehost_status status = enginehost_engine_device(&engine, number, out, &error);
@@ -75,7 +75,7 @@ Result<void> report(const enginehost_engine& engine, std::size_t number, engineh
   return {};
 }
 
-// In memory of the engine's, or of ours.
+// Allocates in memory of the engine, or in ours.
 Result<enginehost::load::OwnedTensor> room_for(enginehost::load::Engine& engine, const engine_tensor& from,
                                                const Destination& to,
                                                const enginehost::load::CallOptions& options) {

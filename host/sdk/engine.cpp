@@ -11,12 +11,12 @@ using enginehost::Result;
 
 namespace {
 
-// What every caller's struct has: later fields are filled in where there is room for them.
+// The fields that every caller's struct has. Later fields are filled in only if they fit.
 constexpr std::size_t first_device =
     offsetof(enginehost_device, memory_free) + sizeof(enginehost_device::memory_free);
 constexpr std::size_t first_check = offsetof(enginehost_check, reopened) + sizeof(enginehost_check::reopened);
 
-// Made when it is asked for, since few do and it weighs every candidate.
+// Created on demand, because few callers need it and it evaluates every candidate.
 const char* report_of(const enginehost_engine& engine) noexcept {
   try {
     return engine.shared->report().c_str();

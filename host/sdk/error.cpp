@@ -25,7 +25,7 @@ enginehost_status report(const Diagnosis& diagnosis, enginehost_error** error) n
     status = static_cast<enginehost_status>(explain::exit_status(diagnosis));
     if (error != nullptr) *error = new enginehost_error(error_of(diagnosis));
   } catch (...) {
-    // Out of memory while telling of a failure: the status is all there is.
+    // Out of memory while reporting a failure: only the status remains.
   }
   return status == ENGINEHOST_OK ? ENGINEHOST_BUG : status;
 }

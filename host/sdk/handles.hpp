@@ -1,4 +1,4 @@
-// What stands behind the C API's handles.
+// The types behind the C API's handles.
 #pragma once
 #include <enginehost/enginehost.h>
 
@@ -28,18 +28,18 @@ class CancelUse;
 
 struct enginehost_cancel {
   std::shared_ptr<enginehost::sdk::CancelUse> use;
-  enginehost::CancelToken token;  // its tree's
+  enginehost::CancelToken token;  // the token of its tree
 };
 
 struct enginehost_engine {
-  // Other handles of this process may hold the same one.
+  // Other handles of this process may share it.
   std::shared_ptr<enginehost::open::SharedEngine> shared;
-  std::string checked_device, computed_on;           // of the last check by this handle
-  std::string default_device;                        // as the application set it; empty: as requested
-  std::string requested_device;                      // at opening; empty: as configured
-  std::shared_ptr<enginehost::load::Health> health;  // where the application's callback is registered
+  std::string checked_device, computed_on;           // strings of the last check by this handle
+  std::string default_device;                        // set by the application; empty: as requested
+  std::string requested_device;                      // in the request; empty: as configured
+  std::shared_ptr<enginehost::load::Health> health;  // the application's callback is registered here
   std::size_t listener = 0;
-  std::shared_ptr<enginehost::load::EngineLog> log;  // the same
+  std::shared_ptr<enginehost::load::EngineLog> log;  // the log callback is registered here
   std::size_t log_listener = 0;
   std::unique_ptr<enginehost::open::DeviceWatch> watch;
 
@@ -54,8 +54,8 @@ struct enginehost_engine {
 
 struct enginehost_model {
   std::unique_ptr<enginehost::load::Model> model;
-  enginehost::sdk::CallQueue runs;  // of a model that does not run concurrently
-  // Descriptions of inputs and outputs, made once so that the strings handed out stay.
+  enginehost::sdk::CallQueue runs;  // for a model that does not run concurrently
+  // Descriptions of inputs and outputs, made once so that returned strings stay valid.
   std::vector<std::string> input_types, output_types;
 };
 
@@ -66,26 +66,27 @@ struct enginehost_outputs {
 
 namespace enginehost::sdk {
 
-// The diagnosis as the API gives it out.
+// Returns the diagnosis in the form of the API.
 enginehost_error error_of(const Diagnosis& diagnosis);
 
 // Calls the application's callback with an event of the engine.
 using DeviceCallback = void (*)(const enginehost_device_event* event, void* user_data);
 void report(DeviceCallback callback, void* user_data, const load::DeviceEvent& happened);
 
-// Gives the diagnosis out and returns its status; never ENGINEHOST_OK.
+// Stores the diagnosis in *error and returns its status; never ENGINEHOST_OK.
 enginehost_status report(const Diagnosis& diagnosis, enginehost_error** error) noexcept;
 
-// A copy for enginehost_text_free; NULL when memory is out.
+// Returns a copy for enginehost_text_free; NULL if out of memory.
 char* copy_text(const std::string& text) noexcept;
 
-// What a callback of the application threw, on its way to the function that was called.
+// An exception of an application's callback, on its way to the API function that was called.
 struct CallbackThrew {
   const char* callback;  // "request.on_progress"
-  std::string what;      // empty for what is no std::exception
+  std::string what;      // empty if it is no std::exception
 };
 
-// Calls the application. A callback must not throw; one that does is told as such, and not as a bug of ours.
+// Calls the application. A callback must not throw; an exception is reported as the application's, not as a
+// bug of EngineHost.
 template <class Ask>
 bool ask_application(const char* callback, Ask&& ask) {
   try {
@@ -97,11 +98,11 @@ bool ask_application(const char* callback, Ask&& ask) {
   }
 }
 
-// Gives out that a callback threw, or what else was thrown, and returns the status. Called while it is
-// handled.
+// Stores the current exception in *error, from a callback or not, and returns the status. Call it in a catch
+// block.
 enginehost_status report_thrown(enginehost_error** error) noexcept;
 
-// Runs a body that returns a Result<void>; whatever a library throws becomes a diagnosis too.
+// Runs a body that returns a Result<void>. Exceptions also become a diagnosis.
 template <class Body>
 enginehost_status guarded(enginehost_error** error, Body&& body) noexcept {
   if (error != nullptr) *error = nullptr;
@@ -113,7 +114,7 @@ enginehost_status guarded(enginehost_error** error, Body&& body) noexcept {
   }
 }
 
-// EH-P45: an argument of the C API that cannot be ("argument", "problem").
+// Returns EH-P45: an invalid argument of the C API ("argument", "problem").
 inline Diagnosis wrong_argument(const char* argument, std::string_view problem) {
   return std::move(diagnose("EH-P45").with("argument", argument).with("problem", problem));
 }

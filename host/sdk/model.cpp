@@ -23,7 +23,7 @@ enginehost::load::CallOptions call_with(const enginehost_cancel* cancel) {
   return call;
 }
 
-// Waits until no other thread runs the model, unless the engine says that several may. EH-P10 when canceled
+// Waits until no other thread runs the model, unless the engine allows concurrent runs. EH-P10 if canceled
 // before that.
 Result<std::optional<sdk::CallQueue::QueueTurn>> turn_on(
     enginehost_model& model, const std::optional<enginehost::CancelToken>& cancel) {
@@ -34,12 +34,12 @@ Result<std::optional<sdk::CallQueue::QueueTurn>> turn_on(
   return turn;
 }
 
-// engine_tensor is DLPack's DLTensor byte for byte; a test of the plugin header holds it to that.
+// engine_tensor has the layout of DLPack's DLTensor; a test of the plugin header checks that.
 const engine_tensor* tensor_of(const void* tensor) { return static_cast<const engine_tensor*>(tensor); }
 
 Result<void> describe(const engine_port* ports, std::size_t count, const std::vector<std::string>& types,
                       std::size_t number, enginehost_port* out) {
-  // What every caller's struct has: later fields are filled in where there is room for them.
+  // The fields that every caller's struct has. Later fields are filled in only if they fit.
   constexpr std::size_t first_port =
       offsetof(enginehost_port, dtype_bits) + sizeof(enginehost_port::dtype_bits);
   if (out == nullptr || out->size < first_port)

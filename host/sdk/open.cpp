@@ -25,11 +25,11 @@ using namespace enginehost;  // NOLINT: the functions below are the C API's and 
 #define HAS(request, field) \
   ((request)->size >= offsetof(enginehost_request, field) + sizeof((request)->field))
 
-constexpr std::uint32_t longest_probe = 3600;  // as in a configuration file
+constexpr std::uint32_t longest_probe = 3600;  // same limit as in a configuration file
 
 std::string text_or_empty(const char* text) { return text != nullptr ? text : ""; }
 
-// Each text of a list; a count with no list, and a list with a hole in it, cannot be meant.
+// Checks each text of a list. A count without a list, or a NULL in the list, is an error.
 Result<void> check_list(const char* argument, const char* const* list, std::size_t count) {
   if (count > 0 && list == nullptr)
     return fail(sdk::wrong_argument(argument, "it is NULL, and the count is not 0"));
@@ -39,7 +39,7 @@ Result<void> check_list(const char* argument, const char* const* list, std::size
   return {};
 }
 
-// As settings call it; empty for none.
+// Returns the name of the level in settings; empty for none.
 std::string name_of_level(std::int32_t level) {
   return level == ENGINEHOST_LOG_DEBUG     ? "debug"
          : level == ENGINEHOST_LOG_INFO    ? "info"
@@ -65,7 +65,7 @@ Result<void> check_request(const enginehost_request* request) {
     TRY(check_list("request.accepted_licenses", request->accepted_licenses, request->accepted_license_count));
   if (HAS(request, installation_count))
     TRY(check_list("request.installations", request->installations, request->installation_count));
-  // Here, not where the settings are read: an engine that is open already is given without reading them.
+  // Checked here, because an engine that is open already is shared without reading settings.
   if (HAS(request, device))
     if (const std::string wrong = settings::not_a_device(text_or_empty(request->device)); !wrong.empty())
       return fail(
@@ -105,7 +105,7 @@ settings::FlagValues flags_of(const enginehost_request& request) {
   return flags;
 }
 
-// Every part that decides what is opened; callbacks and the user's data do not.
+// Returns all parts of the request that decide what is opened; callbacks and user data do not.
 std::string key_of(const enginehost_request& request) {
   std::string key;
   key.reserve(256);
@@ -140,13 +140,13 @@ std::string key_of(const enginehost_request& request) {
   }
   // An engine logs from one level on.
   if (listens(request)) key += "l" + std::to_string(level_of(request)) + '\0';
-  // What a relative folder means depends on where we are.
+  // A relative folder depends on the current folder.
   std::error_code ignored;
   if (relative) add(path_text(std::filesystem::current_path(ignored)).c_str());
   return key;
 }
 
-// The caller's answer; without a callback, licenses that nobody accepted stand in the way.
+// Returns the caller's answer. Without a callback, any license that nobody accepted is refused.
 Result<void> consent(const enginehost_request& request, const settings::Settings& settings,
                      const acquire::Question& asked) {
   TRY_ASSIGN(const std::vector<acquire::LicenseQuestion> licenses, open::licenses_to_ask(settings, asked));
@@ -233,7 +233,7 @@ void listen(enginehost_engine& engine, const enginehost_request& request) {
       });
 }
 
-// The application's function among the listeners, and its number there.
+// Adds the application's function as a listener and returns its number.
 std::size_t add_to(load::EngineLog& log, const enginehost_request& request) {
   return log.add([callback = request.on_log, user_data = request.user_data](const load::LogMessage& said) {
     const std::string topic(said.topic), message(said.message);
@@ -277,7 +277,7 @@ enginehost_status enginehost_open(const enginehost_request* request, enginehost_
     if (HAS(request, device)) engine->requested_device = text_or_empty(request->device);
     TRY_ASSIGN(engine->shared, open::open_shared(wanted));
     listen(*engine, *request);
-    // It was open already: it tells those who opened it.
+    // The engine was open already: listen to its log.
     if (const auto& log = engine->shared->opened().log; engine->log && log && engine->log != log) {
       engine->log = log;
       engine->log_listener = add_to(*log, *request);
@@ -312,7 +312,7 @@ enginehost_status enginehost_platform(char** json, enginehost_error** error) noe
     if (json == nullptr) return fail(sdk::wrong_argument("json", "it is NULL"));
     TRY_ASSIGN(settings::Settings settings,
                settings::load_settings({}, settings::Environment::of_this_process()));
-    settings.offline = true;  // builds are asked what libraries they want, and nobody for new ones
+    settings.offline = true;  // builds only say which libraries to look for; nothing is fetched
     open::OpenContext context(std::move(settings));
     context.refresh();
     context.look_for_libraries({});

@@ -1,4 +1,4 @@
-// A tensor in memory of ours, in the shape in which applications own one.
+// Tensors that own their memory, in the form that applications get.
 #pragma once
 #include <enginehost/engine_plugin.h>
 
@@ -8,8 +8,8 @@
 
 namespace enginehost::sdk {
 
-// An output in memory of ours as a tensor that carries it; the plugin's own ones carry themselves.
-// std::bad_alloc.
+// Returns an output as an owned tensor. Copies nothing: a plugin's owned tensor is passed on, and other
+// memory is held by the tensor. Throws std::bad_alloc.
 engine_owned_tensor* own_tensor(std::unique_ptr<load::Output> output);
 
 }  // namespace enginehost::sdk

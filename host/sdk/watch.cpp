@@ -1,4 +1,4 @@
-// What is told of devices: to whoever asked at opening, and to whoever has them watched.
+// Device events: for callbacks set at opening, and for watches.
 #include <enginehost/enginehost.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ namespace {
 constexpr std::uint32_t default_interval = 30'000, shortest_interval = 100;
 constexpr std::chrono::milliseconds signs_interval{1'000};
 
-// The one that is named; all but the processor when none is.
+// Returns the named device; all except the CPU if none is named.
 Result<std::vector<enginehost::load::Device>> devices_of(const enginehost_engine& engine,
                                                          const char* wanted) {
   const std::vector<enginehost::load::Device>& all = engine.shared->opened().devices;
@@ -71,7 +71,7 @@ enginehost_status enginehost_engine_watch(enginehost_engine* engine, const engin
                           user_data = watch->user_data](const enginehost::load::DeviceEvent& event) {
         sdk::report(callback, user_data, event);
       };
-      // An engine of the processor alone has nothing that can be lost, and needs no thread.
+      // A CPU-only engine has no device that can be lost, and needs no thread.
       if (!options.devices.empty())
         next = std::make_unique<open::DeviceWatch>(engine->shared, std::move(options));
     }

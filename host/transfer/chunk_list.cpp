@@ -19,7 +19,7 @@ constexpr std::uint64_t largest_file = std::uint64_t{1} << 50;
 
 std::uint64_t count_of(std::uint64_t size, std::uint64_t chunk) { return (size + chunk - 1) / chunk; }
 
-// The line without its end; nothing when there is no end.
+// Takes the next line without its end; nothing if there is no line end.
 std::optional<std::string_view> take_line(std::string_view& text) {
   const std::size_t end = text.find('\n');
   if (end == std::string_view::npos) return {};
@@ -34,7 +34,7 @@ std::optional<std::uint64_t> take_number(std::string_view& text, std::string_vie
   const std::string_view digits = line->substr(name.size() + 1);
   std::uint64_t value = 0;
   const auto [after, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  // One way to write a number: no sign, no leading zero, nothing behind it.
+  // A number has one spelling: no sign, no leading zero, nothing after it.
   if (error != std::errc{} || after != digits.data() + digits.size()) return {};
   if (digits.size() > 1 && digits.front() == '0') return {};
   return value;
@@ -69,7 +69,7 @@ Result<ChunkList> read_chunk_list(std::string_view text, std::string_view name) 
     if (!is_sha256_hex(*line)) return refuse("sha256", "not a digest");
     list.sha256.emplace_back(*line);
   }
-  // What is left is a line without an end.
+  // The rest is a line without an end.
   if (!text.empty()) return refuse("sha256", "not one digest for each chunk");
   return list;
 }

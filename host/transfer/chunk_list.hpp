@@ -1,4 +1,4 @@
-// The digests of a file's pieces: what lets each piece be judged alone, wherever it came from.
+// The digests of a file's chunks. They let each chunk be verified alone, whatever source it came from.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -12,8 +12,8 @@ namespace enginehost::transfer {
 
 constexpr std::uint64_t usual_chunk = std::uint64_t{8} << 20;
 
-// The text is "enginehost-chunks 1", "size BYTES", "chunk BYTES", then the sha256 of each chunk, one a line
-// in order; every line ends with a line feed. The last chunk may be shorter than the others.
+// The text has the lines "enginehost-chunks 1", "size BYTES" and "chunk BYTES", then the sha256 of each chunk
+// in order, one a line. Every line ends with a line feed. The last chunk may be shorter.
 struct ChunkList {
   std::uint64_t size = 0;   // of the whole file
   std::uint64_t chunk = 0;  // bytes of each but the last: 64 KiB to 1 GiB
@@ -24,10 +24,10 @@ struct ChunkList {
   std::string text() const;
 };
 
-// EH-M02 with "document" = name, "member" and "problem" for anything else than exactly such a list.
+// Fails with EH-M02 ("document" = name, "member", "problem") unless the text is exactly such a list.
 Result<ChunkList> read_chunk_list(std::string_view text, std::string_view name);
 
-// Reads the file once. EH-N14 with "file" when it cannot be read.
+// Reads the file once. EH-N14 with "file" if it cannot be read.
 Result<ChunkList> chunk_list_of(const std::filesystem::path& file, std::uint64_t chunk = usual_chunk);
 
 }  // namespace enginehost::transfer

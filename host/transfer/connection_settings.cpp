@@ -16,8 +16,7 @@ constexpr std::uint64_t largest_bundle = 16u << 20;
 std::string chosen_bundle(const std::string& bundle, const TransferOptions& options) {
   if (!bundle.empty()) return bundle;
   if (!options.ca_bundle.empty()) return options.ca_bundle;
-  // The variables that users of curl and of OpenSSL know; the library itself reads neither once it has a
-  // default.
+  // The variables that curl and OpenSSL use; libcurl itself ignores both once it has a default.
   for (const char* name : {"CURL_CA_BUNDLE", "SSL_CERT_FILE"})
     if (auto value = environment_variable(name); value && !value->empty()) return std::move(*value);
   return {};
@@ -42,7 +41,7 @@ Result<Certificates> certificates_for(const std::string& bundle, const TransferO
       certificates.pem = system_certificates(largest_bundle);
     return certificates;
   }
-  // This machine's fault, not the server's: told with who named the file.
+  // A fault of this machine and not of the server, so the diagnosis names the setting.
   const auto blamed = [&](Diagnosis diagnosis) {
     return fail(std::move(diagnosis.with("setting", "extra_ca").with("set_by", options.extra_ca_set_by)));
   };
@@ -53,7 +52,7 @@ Result<Certificates> certificates_for(const std::string& bundle, const TransferO
                                 .with("problem", "the file holds no certificate in PEM form")
                                 .with("file", options.extra_ca)));
   if (certificates.file.empty()) {
-    // A system without any certificate still trusts those that were added.
+    // A system without any certificate still trusts the added ones.
     certificates.pem = system_certificates(largest_bundle);
   } else {
     TRY_ASSIGN(certificates.pem, read_bundle(certificates.file, "the certificates cannot be read"));
@@ -65,8 +64,7 @@ Result<Certificates> certificates_for(const std::string& bundle, const TransferO
 std::string proxy_for(const std::string& url, const TransferOptions& options) {
   std::string proxy = options.proxy;
   const bool secure = url.starts_with("https:");
-  // libcurl reads http_proxy in small letters only: HTTP_PROXY is what a web server makes of a "Proxy:"
-  // header.
+  // libcurl reads http_proxy only in lower case, because a web server puts a "Proxy:" header into HTTP_PROXY.
   for (const char* name : {secure ? "https_proxy" : "http_proxy", secure ? "HTTPS_PROXY" : "http_proxy",
                            "all_proxy", "ALL_PROXY"})
     if (proxy.empty()) proxy = environment_variable(name).value_or("");

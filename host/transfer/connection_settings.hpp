@@ -1,4 +1,4 @@
-// Whom a connection trusts and through whom it goes. For http_exchange only.
+// Certificates and proxy of a connection. For http_exchange only.
 #pragma once
 #include <string>
 
@@ -7,19 +7,19 @@
 
 namespace enginehost::transfer {
 
-// What certificates are checked against; both empty: what libcurl was built with.
+// The certificates to check against; both empty: libcurl's defaults.
 struct Certificates {
   std::string file;  // a PEM file
-  std::string pem;   // PEM text; counts before the file
+  std::string pem;   // PEM text; has priority over the file
 };
 
-// `bundle` (of the request), else the options' bundle, else CURL_CA_BUNDLE or SSL_CERT_FILE, else the
-// system's; the options' extra_ca is added to whichever it is. EH-N05 with "file" when extra_ca (then
-// with "setting", "set_by"), or the bundle that it is added to, cannot be read.
+// Returns `bundle` (of the request), else the options' bundle, else CURL_CA_BUNDLE or SSL_CERT_FILE, else the
+// system's, and adds the options' extra_ca. EH-N05 with "file" if extra_ca (then with "setting", "set_by"),
+// or the bundle that it is added to, cannot be read.
 Result<Certificates> certificates_for(const std::string& bundle, const TransferOptions& options);
 
-// The proxy that a request to the URL would take, without credentials and for messages only (libcurl weighs
-// NO_PROXY itself); empty when none is named.
+// Returns the proxy of a request to the URL, without credentials, for messages only (libcurl applies NO_PROXY
+// itself). Empty if none is configured.
 std::string proxy_for(const std::string& url, const TransferOptions& options);
 
 }  // namespace enginehost::transfer

@@ -1,4 +1,4 @@
-// The header field that says which part of a file an answer holds: RFC 9110, section 14.4.
+// The Content-Range header: the part of a file that an answer holds (RFC 9110, section 14.4).
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -11,10 +11,10 @@ struct ContentRange {
   std::optional<std::uint64_t> total;  // 200; nothing for "bytes 0-9/*"
 };
 
-// What cannot be read is left out.
+// Returns the parts that can be read.
 ContentRange read_content_range(std::string_view value);
 
-// The decimal digits at the start of the text; nothing without any, or when they do not fit.
+// Returns the decimal digits at the start of the text; nothing if there are none or they do not fit.
 std::optional<std::uint64_t> leading_number(std::string_view text);
 
 }  // namespace enginehost::transfer

@@ -1,4 +1,4 @@
-// How long a document may take, however its bytes drip.
+// The time limit of a small document, also if its bytes arrive slowly.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -10,15 +10,15 @@ namespace enginehost::transfer {
 
 class DocumentTime {
  public:
-  // Begins now. Every 16 KiB that come add a second to `limit`, up to `longest`.
+  // Begins now. Every 16 KiB received add a second to `limit`, up to `longest`.
   explicit DocumentTime(std::chrono::milliseconds limit,
                         std::chrono::milliseconds longest = std::chrono::hours{24})
       : limit_(limit), longest_(longest) {}
 
-  // Not above 0: it is over.
+  // Returns the time left; 0 or less: it is over.
   std::chrono::milliseconds left(std::uint64_t received) const;
 
-  // EH-N03 ("url", "document_seconds", "received") when it is over.
+  // Fails with EH-N03 ("url", "document_seconds", "received") if the time is over.
   Result<void> check(std::string_view url, std::uint64_t received) const;
 
  private:

@@ -15,8 +15,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 constexpr std::uint64_t least_part = 1u << 20;  // see Sink::wanted_until
-constexpr double worth_it = 1.3;                // so much more must twice the connections bring
-constexpr double too_slow = 0.1;                // of what the fastest mirror brought
+constexpr double worth_it = 1.3;                // least gain that justifies twice the connections
+constexpr double too_slow = 0.1;                // of the fastest mirror's rate
 constexpr milliseconds tick{20};
 
 double seconds(Clock::duration time) { return std::chrono::duration<double>(time).count(); }
@@ -25,7 +25,7 @@ bool is_wrong_bytes(const std::string& code) {
   return code == "EH-N06" || code == "EH-N07" || code == "EH-N08";
 }
 
-// Whether the same mirror may well serve later.
+// Returns true if the same mirror may serve later.
 bool is_transient(const Diagnosis& diagnosis) {
   if (diagnosis.code == "EH-N01" || diagnosis.code == "EH-N02" || diagnosis.code == "EH-N03") return true;
   if (diagnosis.code != "EH-N04") return false;
@@ -56,8 +56,8 @@ class Download {
     bool out = false;             // given up
     bool ranges = true;
     bool gave = false;
-    int most = INT32_MAX;  // connections it puts up with
-    double rate = 0;       // best of one connection
+    int most = INT32_MAX;  // largest number of connections that it accepts
+    double rate = 0;       // best rate of one connection
     std::uint64_t bytes = 0;
     std::string etag, url;
   };
@@ -88,23 +88,24 @@ class Download {
   const std::uint64_t align_;
   Meter meter_;
 
-  // Guards what follows against a lane whose server begins again; lanes touch nothing else.
+  // Guards the members below against a connection whose server begins again. Connections touch nothing else.
   std::mutex mutex_;
   std::condition_variable ended_;
-  std::vector<Range> pool_;  // what no lane fetches
+  std::vector<Range> pool_;  // ranges that no connection fetches
   std::uint64_t least_missing_ = UINT64_MAX;
-  std::uint64_t received_ = 0;  // by lanes that ended
+  std::uint64_t received_ = 0;  // by connections that ended
   int most_connections_ = 0;
   bool closing_ = false;
 
   std::size_t target_ = 1, before_ = 1;
-  bool crash_guard_ = false, refused_ = false, disturbed_ = true;
+  bool trying_more_ = false, refused_ = false, disturbed_ = true;
   double rate_before_ = 0;
   std::vector<double> rates_;
   Clock::time_point window_ = Clock::now();
   std::uint64_t window_at_ = 0;
 
-  std::list<Connection> connections_;  // last: destroyed first, while what they call is alive
+  // Last member, so that it is destroyed before the members that connections use.
+  std::list<Connection> connections_;
 };
 
 bool Download::another_usable(std::size_t mirror) const {
@@ -119,7 +120,7 @@ int Download::connections_of(std::size_t mirror) const {
                     [&](const Connection& connection) { return connection.mirror() == mirror; }));
 }
 
-// The first connection goes to the first mirror; others try the untried, then go where it was fastest.
+// The first connection uses the first mirror. Others use untried mirrors first, then the fastest.
 std::optional<std::size_t> Download::choose_mirror() const {
   std::optional<std::size_t> best;
   for (std::size_t i = 0; i < mirrors_.size(); ++i) {
@@ -144,7 +145,7 @@ std::optional<std::size_t> Download::choose_mirror() const {
   return best;
 }
 
-// In the middle of what a lane has left, or as soon as it would keep everyone waiting.
+// A connection's rest is split if it is large, or if it alone would delay the end.
 bool Download::can_split(const Connection& connection) const {
   const std::uint64_t remaining = connection.remaining();
   const std::uint64_t part = std::max(align_, least_part);
@@ -190,7 +191,7 @@ void Download::start_connections() {
     if (!range) return;
     Connection::Order order{*mirror,       &request_.mirrors[*mirror], *range,
                             request_.size, mirrors_[*mirror].etag,     options_};
-    // Where others may serve, patience with one that fails is short.
+    // If other mirrors can serve, a failing one is retried at most once.
     if (another_usable(*mirror)) order.options.retries = std::min(1, options_.retries);
     const auto may_restart = [this]() -> Result<bool> {
       const std::lock_guard lock(mutex_);
@@ -203,7 +204,7 @@ void Download::start_connections() {
       connections_.emplace_back(std::move(order), sink_, may_restart, [this] { ended_.notify_all(); });
     } catch (const std::system_error&) {
       if (connections_.empty()) throw;
-      // No further thread is to be had: it goes with those that are under way.
+      // No further thread can be created: continue with the running connections.
       pool_.insert(pool_.begin(), *range);
       give_back(*range);
       target_ = connections_.size();
@@ -221,7 +222,7 @@ void Download::give_up(std::size_t mirror, const Diagnosis& diagnosis, bool out)
   MirrorFailure failure{mirror, diagnosis, out};
   if (failure.diagnosis.value("url").empty())
     failure.diagnosis.with("url", without_credentials(request_.mirrors[mirror].url));
-  // One word a mirror: the last.
+  // Keeps the last diagnosis of each mirror.
   for (MirrorFailure& known : failures_)
     if (known.mirror == mirror) {
       known = std::move(failure);
@@ -230,8 +231,8 @@ void Download::give_up(std::size_t mirror, const Diagnosis& diagnosis, bool out)
   failures_.push_back(std::move(failure));
 }
 
-// A part of which nothing came, to the connection that it was taken from, where that is still under way. One
-// that ends just now is found to have left it out.
+// Returns a range of which nothing arrived to the connection that it was taken from, if that still runs. If
+// that connection just ended, its missing range shows up anyway.
 void Download::give_back(const Range& range) {
   for (Connection& other : connections_)
     if (!other.ended() && other.end() == range.begin && range.end <= other.asked_until()) {
@@ -242,13 +243,13 @@ void Download::give_back(const Range& range) {
     }
 }
 
-// A diagnosis ends everything.
+// Evaluates a connection that ended. A diagnosis ends the download.
 std::optional<Diagnosis> Download::judge(Connection& connection) {
   State& mirror = mirrors_[connection.mirror()];
   received_ += connection.received();
   mirror.bytes += connection.received();
   mirror.gave = mirror.gave || connection.received() > 0;
-  // One that was fast may never have been under way for long enough to be measured.
+  // A fast connection may have been too short to be measured.
   if (connection.received() >= least_part)
     mirror.rate = std::max(mirror.rate, static_cast<double>(connection.received()) /
                                             std::max(seconds(Clock::now() - connection.began), 1e-3));
@@ -257,7 +258,7 @@ std::optional<Diagnosis> Download::judge(Connection& connection) {
     mirror.url = outcome->url;
     if (outcome->etag.starts_with('"')) mirror.etag = outcome->etag;
   }
-  // What the sink still lacks of the lane's range, whatever the lane believes.
+  // Ranges that the sink lacks, whatever the connection counted.
   const Range range = connection.range();
   for (Range missing : sink_.missing()) {
     missing = {std::max(missing.begin, range.begin), std::min(missing.end, range.end)};
@@ -282,12 +283,12 @@ std::optional<Diagnosis> Download::judge(Connection& connection) {
     give_up(connection.mirror(), slow, false);
     return {};
   }
-  // A host that policy does not allow: the others may be asked.
+  // Policy forbids this host; others may be allowed.
   if (diagnosis.code == "EH-P01") {
     give_up(connection.mirror(), diagnosis, true);
     return {};
   }
-  // The system gives no more for this connection: those that are under way go on.
+  // The system has no resources for this connection. The running ones continue.
   if (diagnosis.code == "EH-P51" && connections_.size() > 1) {
     if (connection.received() == 0) give_back(range);
     refused_ = true;
@@ -297,13 +298,13 @@ std::optional<Diagnosis> Download::judge(Connection& connection) {
   if (!diagnosis.code.starts_with("EH-N")) return diagnosis;
   if (diagnosis.value("problem") == sends_whole_files) {
     mirror.ranges = false;
-    give_back(range);  // that connection is still being sent all of it
+    give_back(range);  // that connection still receives the whole file
     target_ = std::max<std::size_t>(connections_.size() - 1, 1);
     return {};
   }
   const int others = connections_of(connection.mirror()) - 1;
-  if (is_transient(diagnosis) && others > 0) {  // it has enough of us
-    // So that nobody has to ask again: a server may count a connection for a while after it was closed.
+  if (is_transient(diagnosis) && others > 0) {  // the mirror allows no more connections
+    // A server may count a closed connection for a while, so the running connection fetches the range.
     if (connection.received() == 0) give_back(range);
     mirror.most = others;
     refused_ = true;
@@ -372,7 +373,7 @@ void Download::grow(Clock::time_point now) {
   const double rate = static_cast<double>(received - window_at_) / seconds(now - window_);
   window_ = now;
   window_at_ = received;
-  if (disturbed_) {  // a connection began or ended within: it says nothing
+  if (disturbed_) {  // a connection began or ended in the window: it shows nothing
     disturbed_ = false;
     rates_.clear();
     return;
@@ -380,8 +381,8 @@ void Download::grow(Clock::time_point now) {
   rates_.push_back(rate);
   if (rates_.size() < 2) return;
   const double earlier = rates_[rates_.size() - 2];
-  if (crash_guard_) {
-    crash_guard_ = false;
+  if (trying_more_) {
+    trying_more_ = false;
     if (std::max(rate, earlier) < worth_it * rate_before_) {
       refused_ = true;
       target_ = before_;
@@ -389,7 +390,7 @@ void Download::grow(Clock::time_point now) {
     }
     return;
   }
-  if (refused_ && rate < rate_before_ / 2) refused_ = false;  // times have changed
+  if (refused_ && rate < rate_before_ / 2) refused_ = false;  // the situation changed
   const bool steady = std::max(rate, earlier) <= 1.25 * std::min(rate, earlier);
   const double time_left = static_cast<double>(left()) / std::max(rate, 1.0);
   if (refused_ || !steady || time_left < 4 * seconds(options_.rate_window)) return;
@@ -398,8 +399,8 @@ void Download::grow(Clock::time_point now) {
   rate_before_ = std::max(rate, earlier);
   target_ = std::min(2 * target_, static_cast<std::size_t>(options_.most_connections));
   start_connections();
-  crash_guard_ = connections_.size() > before_;
-  if (!crash_guard_) target_ = before_;
+  trying_more_ = connections_.size() > before_;
+  if (!trying_more_) target_ = before_;
 }
 
 DownloadReport Download::report(Clock::time_point began) const {
@@ -428,12 +429,12 @@ Result<DownloadReport> Download::run(const std::optional<CancelToken>& cancel) {
     if (cancel && cancel->canceled()) ends_all = diagnose("EH-P10");
     const bool done = pool_.empty() && connections_.empty();
     if (!ends_all && !done) start_connections();
-    if (!ends_all && !done && connections_.empty())  // nobody is left to ask
+    if (!ends_all && !done && connections_.empty())  // no mirror is left
       ends_all = failures_.empty() ? diagnose("EH-N15") : failures_.back().diagnosis;
     if (ends_all || done) {
       for (Connection& connection : connections_) connection.stop(false);
       closing_ = true;
-      lock.unlock();  // they may be waiting for it
+      lock.unlock();  // connections may be waiting for it
       connections_.clear();
       if (ends_all) return fail(std::move(*ends_all));
       meter_.at(request_.size, true);

@@ -1,4 +1,4 @@
-// One file from several mirrors at once, over as many connections as pay.
+// Downloads one file from several mirrors at once, over as many connections as help.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -23,16 +23,15 @@ struct Range {
 class PartSink {
  public:
   virtual ~PartSink() = default;
-  // What is still to come, in order. Any thread.
+  // Returns the ranges that are still missing, in order. Any thread.
   virtual std::vector<Range> missing() const = 0;
-  // Called from several threads, each for a range of its own, ascending within it. An error (EH-N08: the
-  // bytes are not what they should be) ends that connection; what was wrong is missing again.
+  // Called from several threads, each with its own ascending range. An error ends that connection (EH-N08:
+  // wrong bytes); the wrong bytes are missing again.
   virtual Result<void> write_at(std::uint64_t offset, std::string_view bytes) = 0;
-  // Everything must be sent again (a server that sends whole files only, and another has begun). Called
-  // while nobody writes. What was judged by a digest of its own may be kept: its bytes come once more and are
-  // left out.
+  // Everything must be sent again, because a server sends only whole files after another one has begun.
+  // Called while no thread writes. Verified bytes may be kept: they arrive once more and are skipped.
   virtual Result<void> restart() = 0;
-  // The borders of parts are multiples of it.
+  // The boundaries of parts are multiples of this.
   virtual std::uint64_t alignment() const { return 1; }
 };
 
@@ -43,31 +42,35 @@ struct Mirror {
 };
 
 struct DownloadRequest {
-  std::vector<Mirror> mirrors;  // the best first; all have the same bytes
+  std::vector<Mirror> mirrors;  // best first; all have the same bytes
   std::uint64_t size = 0;
 };
 
-// A mirror that was given up, or left for another.
+// A mirror that was given up, or left for another one.
 struct MirrorFailure {
-  std::size_t mirror = 0;  // its place in the request
+  std::size_t mirror = 0;  // index in the request
   Diagnosis diagnosis;
-  bool given_up = false;  // it has not what is wanted: wrong bytes, no such file, never an answer
+  bool given_up = false;  // it cannot serve the file: wrong bytes, no such file, never an answer
 };
 
 struct DownloadReport {
-  std::string url;                        // of the mirror that gave most, after redirects, no credentials
-  std::uint64_t received = 0;             // over the wire, in this call
-  std::vector<std::size_t> contributors;  // mirrors whose bytes the sink took, in order
-  int connections = 0;                    // most at once
+  std::string url;             // of the mirror that sent most, after redirects, without credentials
+  std::uint64_t received = 0;  // over the network, in this call
+  std::vector<std::size_t> contributors;  // mirrors whose bytes the sink used, in order
+  int connections = 0;                    // largest number at one time
   double seconds = 0;
 };
 
-// Begins with one connection to the first mirror. A mirror that fails, or sends nothing for options.patience,
-// is left for the next; one that sends wrong bytes is not asked again. While the rate is steady and there is
-// enough left to fetch, twice the connections are tried (to untried mirrors first), and kept only when they
-// bring at least 1.3 times the rate. Fails when every mirror was given up, with the diagnosis of the last;
-// all failures are appended to `failures`. Codes: those of fetch_url, and the sink's. Blocks; progress is
-// told from the calling thread; the sink is written by others. Cancel is seen within 100 ms.
+// Begins with one connection to the first mirror.
+//
+// - A mirror that fails, or sends nothing for options.patience, is left for the next one. A mirror that sends
+//   wrong bytes is not asked again.
+// - While the rate is steady and enough remains, it tries twice the connections, first to untried mirrors. It
+//   keeps them only if they bring at least 1.3 times the rate.
+//
+// Blocks. Progress is reported on the calling thread; other threads write to the sink. Reacts to cancel
+// within 100 ms. Fails when every mirror was given up, with the diagnosis of the last; all failures are
+// appended to `failures`. Errors: those of fetch_url, and the sink's.
 Result<DownloadReport> download(const DownloadRequest& request, PartSink& sink,
                                 const TransferOptions& options, std::vector<MirrorFailure>& failures,
                                 const ProgressCallback& progress = {},

@@ -21,7 +21,7 @@ Connection::Connection(Order order, PartSink& sink, MayRestart may_restart, std:
     request.authorization = order_.from->authorization;
     request.expected_size = order_.size;
     request.etag = order_.etag;
-    // Nothing that is thrown leaves a thread.
+    // Exceptions must not leave the thread.
     try {
       outcome_ = fetch_url(request, *this, order_.options, {}, stop_);
     } catch (const std::bad_alloc&) {

@@ -1,4 +1,4 @@
-// One connection's part of a download, in a thread of its own. For download() only.
+// One connection of a download, in its own thread. For download() only.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -10,8 +10,8 @@
 
 namespace enginehost::transfer {
 
-// Fetches `range` and ends; its owner may bring the end nearer or stop it. The owner's functions are for one
-// thread.
+// Fetches `range` and ends. Its owner may shorten the range or stop it. The owner calls its functions from
+// one thread.
 class Connection : public Sink {
  public:
   struct Order {
@@ -19,11 +19,11 @@ class Connection : public Sink {
     const Mirror* from = nullptr;
     Range range;
     std::uint64_t size = 0;  // of the whole file
-    std::string etag;        // as the mirror told it, or empty
+    std::string etag;        // from the mirror, or empty
     TransferOptions options;
   };
-  // Called from the lane's thread: may_restart when the server begins the whole file again (true: the lane's
-  // range is the whole file from now on), on_end when the outcome is there.
+  // Called from the connection's thread. may_restart: the server sends the whole file again (true: the
+  // connection's range is the whole file from now on). on_end: the outcome is available.
   using MayRestart = std::function<Result<bool>()>;
 
   Connection(Order order, PartSink& sink, MayRestart may_restart, std::function<void()> on_end);
@@ -35,9 +35,9 @@ class Connection : public Sink {
   std::uint64_t remaining() const { return end_ - std::min<std::uint64_t>(position_, end_); }
   std::uint64_t received() const { return received_; }
   Range range() const { return {begin_, end_}; }
-  // Where the server stops by itself, which may be behind end().
+  // Returns where the server stops by itself; may be beyond end().
   std::uint64_t asked_until() const { return order_.range.end; }
-  // At least 1 MiB behind position(), and not behind asked_until().
+  // `end`: at least 1 MiB beyond position(), at most asked_until().
   void end_at(std::uint64_t end) { end_ = end; }
   void stop(bool for_slowness) {
     left_ = left_ || for_slowness;
@@ -46,15 +46,15 @@ class Connection : public Sink {
   bool was_stopped() const { return stop_.canceled(); }
   bool was_left() const { return left_; }
   bool ended() const { return ended_; }
-  Result<TransferReport>& outcome() { return outcome_; }  // once ended
+  Result<TransferReport>& outcome() { return outcome_; }  // once ended() is true
 
-  // For its owner's measurements.
+  // Used by the owner's measurements.
   const std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
   std::chrono::steady_clock::time_point measured = std::chrono::steady_clock::now();
   std::uint64_t measured_at = 0;
-  double rate = 0;  // bytes a second, over the last measurement
+  double rate = 0;  // bytes per second, in the last measurement
 
-  // The sink that the fetch writes to.
+  // The sink that fetch_url() writes to.
   std::uint64_t held() const override { return position_; }
   Result<void> start(std::uint64_t offset) override;
   Result<void> write(std::string_view bytes) override;
@@ -72,7 +72,7 @@ class Connection : public Sink {
   std::thread thread_;
 };
 
-// Why a server that sends whole files only cannot serve a part.
+// The problem of a server that cannot serve a part.
 inline constexpr std::string_view sends_whole_files = "the server sends whole files only";
 
 }  // namespace enginehost::transfer

@@ -1,4 +1,4 @@
-// Retries, resuming and judging around single exchanges.
+// Retries, resumes and evaluates single HTTP exchanges.
 #include <algorithm>
 #include <random>
 #include <thread>
@@ -16,10 +16,10 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 constexpr std::size_t head_bytes = 4096;
 constexpr milliseconds longest_wait{60'000};
-// How long the end of an answer is waited for when every byte that is expected has come: whoever sends more
-// sends it by then.
+// How long to wait for the end of an answer after all expected bytes arrived. A server that sends too much
+// does so within this time.
 constexpr milliseconds end_patience{500};
-// A name that does not resolve or a port that refuses seldom changes its mind within a minute.
+// A name that does not resolve, or a port that refuses, rarely recovers within a minute.
 constexpr int retries_without_connection = 2;
 
 Diagnosis offline_refusal(std::string_view url) {
@@ -28,12 +28,12 @@ Diagnosis offline_refusal(std::string_view url) {
 
 bool is_strong(std::string_view etag) { return etag.size() > 2 && etag.front() == '"'; }
 
-// An answer that brings less counts as one that failed: its server would be asked for ever.
+// An answer with fewer bytes counts as failed, because its server would be asked forever.
 constexpr std::uint64_t least_progress = 1024;
 
 milliseconds backoff(const TransferOptions& options, int failures, const HttpAnswer& answer) {
   if (answer.retry_after) return std::min<milliseconds>(*answer.retry_after, longest_wait);
-  // Two clients rarely read the same nanosecond, and std::random_device may throw.
+  // Two clients rarely read the same nanosecond; std::random_device may throw.
   thread_local std::minstd_rand random{static_cast<unsigned>(Clock::now().time_since_epoch().count())};
   const double jitter = std::uniform_real_distribution<double>(0.5, 1.5)(random);
   const auto doubled = static_cast<double>(options.first_backoff.count()) * (1 << std::min(failures - 1, 5));
@@ -49,7 +49,7 @@ bool wait(milliseconds time, const std::optional<CancelToken>& cancel) {
   return !(cancel && cancel->canceled());
 }
 
-// One file's way from a server into a sink.
+// Fetches one file from a server into a sink.
 class Fetch {
  public:
   Fetch(const UrlRequest& request, Sink& sink, const TransferOptions& options,
@@ -89,11 +89,12 @@ class Fetch {
   std::string etag_;
   std::uint64_t skip_ = 0;
   bool restart_ = false, http1_only_ = false;
-  bool enough_ = false;  // the sink has what it wanted
-  // Of a file whose size is known: kept until the answer has ended, so that one which goes on behind it never
-  // leaves a whole file with the sink, in whatever packets the surplus arrives.
+  bool enough_ = false;  // the sink has all that it wanted
+  // The last byte of a file of known size, held back until the answer ends. An answer that is too long thus
+  // never leaves a whole file in the sink, however its packets arrive.
   std::optional<char> last_byte_;
-  std::optional<Clock::time_point> all_came_;  // every byte that is expected has; the answer has not ended
+  std::optional<Clock::time_point>
+      all_came_;  // when all expected bytes had arrived, while the answer goes on
   int failures_ = 0;
   const Clock::time_point began_ = Clock::now();
   std::optional<DocumentTime> time_;
@@ -120,21 +121,21 @@ Diagnosis Fetch::wrong_length(std::uint64_t actual) const {
   return diagnosis;
 }
 
-// The headers say whether the server continues, starts again, or sends something else.
+// Decides by the headers whether the server continues, starts again, or sends something else.
 Result<void> Fetch::begin(const HttpAnswer& answer) {
   report_.url = without_credentials(answer.url);
   report_.content_type = answer.content_type;
   report_.etag = answer.etag;
   all_came_.reset();
   last_byte_.reset();
-  if (answer.status < 200 || answer.status > 299) return {};  // the exchange's own failure
+  if (answer.status < 200 || answer.status > 299) return {};  // the exchange reports this failure
   if (answer.status != 200 && answer.status != 206)
     return fail(diagnose("EH-N04").with("url", report_.url).with("status", std::to_string(answer.status)));
-  // Some servers continue with 200; what decides is the place, and in the end the digest.
+  // Some servers continue with status 200. The offset decides, and finally the digest.
   const bool continues = answer.status == 206 || (asked_ > 0 && answer.range.start == asked_);
   const bool whole_asked = asked_ == 0 && sink_.wanted_until() == UINT64_MAX;
   if (continues && (whole_asked || !answer.range.start || *answer.range.start > asked_)) {
-    restart_ = true;  // not what was asked for: the next attempt asks for the whole
+    restart_ = true;  // not the requested part: the next attempt requests the whole file
     return fail(diagnose("EH-N02")
                     .with("url", report_.url)
                     .with("problem", "the server continued at another place")
@@ -142,10 +143,10 @@ Result<void> Fetch::begin(const HttpAnswer& answer) {
                     .with("actual", std::to_string(answer.range.start.value_or(0))));
   }
   if (continues && asked_ > 0 && !etag_.empty() && is_strong(answer.etag) && answer.etag != etag_) {
-    restart_ = true;  // another file than the one that was begun, whatever If-Range should have done
+    restart_ = true;  // another file than the one that was begun, despite If-Range
     return fail(diagnose("EH-N02").with("url", report_.url).with("problem", "the file changed meanwhile"));
   }
-  // Where its size is not known, a server that has no ETag tells by the total that the file was replaced.
+  // Without an ETag and a known size, a different total shows that the file was replaced.
   if (continues && asked_ > 0 && answer.range.total && total_ && *answer.range.total != *total_) {
     restart_ = true;
     total_.reset();
@@ -160,7 +161,7 @@ Result<void> Fetch::begin(const HttpAnswer& answer) {
     restart_ = true;
     return fail(wrong_length(*total_));
   }
-  skip_ = continues ? asked_ - *answer.range.start : 0;  // it began before the place asked for
+  skip_ = continues ? asked_ - *answer.range.start : 0;  // the answer begins before the requested offset
   position_ = continues ? asked_ : 0;
   if (!continues) report_.head.clear();
   if (continues) report_.resumed_at = std::max(report_.resumed_at, asked_);
@@ -198,11 +199,11 @@ Result<void> Fetch::take(std::string_view bytes) {
   meter_.at(position_);
   if (position_ == request_.expected_size) all_came_ = Clock::now();
   enough_ = enough;
-  if (enough_) return fail(diagnose("EH-P10"));  // ends the exchange; run() knows that it is no failure
+  if (enough_) return fail(diagnose("EH-P10"));  // ends the exchange; run() treats it as success
   return {};
 }
 
-// "Range not satisfiable" of a file that is exactly as long as what is held: it was complete.
+// "Range not satisfiable" for a file as long as the held bytes means that it was complete.
 bool Fetch::complete_by_416(const HttpAnswer& answer) const {
   return answer.status == 416 && asked_ > 0 && answer.range.total == asked_ &&
          (!request_.expected_size || *request_.expected_size == asked_);
@@ -233,7 +234,7 @@ Result<TransferReport> Fetch::run() {
   for (;;) {
     ++report_.attempts;
     HttpRequest request;
-    request.url = request_.url;  // always the original: a redirect's target may be valid for minutes only
+    request.url = request_.url;  // always the original, because a redirect's target may expire within minutes
     request.accept = request_.accept;
     request.ca_bundle = request_.ca_bundle;
     request.authorization = request_.authorization;
@@ -248,11 +249,11 @@ Result<TransferReport> Fetch::run() {
         request, [this](const HttpAnswer& answer) { return begin(answer); },
         [this](std::string_view bytes) { return take(bytes); }, [this] { return look_at_the_clock(); });
     if (complete_by_416(outcome.answer)) position_ = asked_;
-    // Whatever became of the connection behind the last byte: what came is judged by its digest.
+    // After the last byte a broken connection does not matter; the digest verifies the bytes.
     const bool cut_behind_the_end = all_came_ && outcome.transient;
     const bool whole = complete_by_416(outcome.answer) || !outcome.diagnosis || enough_ || cut_behind_the_end;
     if (whole && refused_length_) return fail(wrong_length(*refused_length_));
-    // A server may send less of a range than was asked for: the rest is asked for next.
+    // A server may send less than the requested range. The rest is requested next.
     const bool shorter = whole && !enough_ && outcome.answer.range.start && position_ > asked_ &&
                          position_ < std::min(request_.expected_size.value_or(0), sink_.wanted_until());
     if (shorter && (position_ - asked_ >= least_progress || ++failures_ <= options_.retries)) continue;
@@ -314,7 +315,7 @@ Result<std::optional<std::uint64_t>> ask_size(std::string_view url, const Transf
   const HttpOutcome outcome = client.exchange(
       request, [](const HttpAnswer&) { return Result<void>(); },
       [](std::string_view) { return Result<void>(); });
-  // A server that does not like HEAD tells nothing about the file.
+  // A server that refuses HEAD reports no size.
   if (outcome.diagnosis && outcome.diagnosis->code == "EH-N04") return std::optional<std::uint64_t>();
   if (outcome.diagnosis) return fail(*outcome.diagnosis);
   return outcome.answer.length;

@@ -29,7 +29,7 @@ Result<TransferReport> fetch_file(const std::filesystem::path& file,
                     .with("actual", std::to_string(actual)));
   };
   if (expected_size && size != *expected_size) return wrong_length(size);
-  // Reading is cheaper than checking what is held against it.
+  // Starts at 0, because reading again is cheaper than comparing the held bytes.
   TRY(sink.start(0));
   TransferReport report;
   report.url = path_text(file);
@@ -44,7 +44,7 @@ Result<TransferReport> fetch_file(const std::filesystem::path& file,
     if (got < 0) return fail(diagnose_errno("EH-N14", errno).with("file", path_text(file)));
     if (got == 0) break;
     const std::string_view bytes(buffer.data(), static_cast<std::size_t>(got));
-    // It grows while it is read, or never told its size.
+    // The file grows while it is read, or has no real size.
     if (expected_size && bytes.size() > *expected_size - report.received)
       return wrong_length(report.received + bytes.size());
     if (report.head.size() < 4096) report.head.append(bytes.substr(0, 4096 - report.head.size()));

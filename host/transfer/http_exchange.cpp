@@ -16,21 +16,21 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 constexpr int tick_milliseconds = 50;
-constexpr std::size_t error_page_bytes = 16384;  // read for its title; the rest is not waited for
-// Nor is a page that nobody asked for (of an error, of a redirect) after this time.
+constexpr std::size_t error_page_bytes = 16384;  // read for the title; the rest is not waited for
+// After this time an unrequested page (of an error or a redirect) is not waited for either.
 constexpr milliseconds page_patience{2'000};
 
 constexpr double least_bytes_a_second = 64;
 
 void initialise_library() {
-  // Once a process and before any thread uses it: a static's initialization is both.
+  // Once per process, before any thread uses the library. A static's initialization guarantees both.
   static const CURLcode done = ::curl_global_init(CURL_GLOBAL_DEFAULT);
   (void)done;
 }
 
 std::string_view scheme_of(std::string_view url) { return url.substr(0, url.find("://")); }
 
-// "https://host:port": what credentials are bound to.
+// Returns "https://host:port", to which credentials are bound.
 std::string origin_of(const std::string& url) {
   const std::string plain = without_credentials(url);
   const std::size_t host = plain.find("://");
@@ -78,17 +78,19 @@ CurlFailure failure_of(CURLcode result) {
       return {"EH-N05", false};
     case CURLE_URL_MALFORMAT:
       return {"EH-N11", false};
-    case CURLE_UNSUPPORTED_PROTOCOL:  // HTTP/0.9, which is any bytes; what else a URL may say was looked at
+    case CURLE_UNSUPPORTED_PROTOCOL:  // HTTP/0.9, which accepts any bytes; the URL's scheme was checked
+                                      // before
       return {"EH-N02", false};
     default:
-      return {"EH-N02", true};  // refused, reset, cut, HTTP/2 stream error
+      return {"EH-N02", true};  // refused, reset, cut off, HTTP/2 stream error
   }
 }
 
-// What came instead of an answer, where the library's word for it would mislead.
+// Describes an answer that is not HTTP, if the library's message would mislead.
 std::string_view no_http(CURLcode result) {
   if (result == CURLE_UNSUPPORTED_PROTOCOL) return "with something that is not HTTP";
-  if (result == CURLE_OUT_OF_MEMORY) return "with a header that is too long";  // its word for that, too
+  if (result == CURLE_OUT_OF_MEMORY)
+    return "with a header that is too long";  // curl reports this as out of memory
   return {};
 }
 
@@ -100,17 +102,17 @@ struct HttpClient::State {
   CURL* easy = nullptr;
   CURLM* multi = nullptr;
 
-  // of the running exchange
+  // state of the running exchange
   const OnAnswer* on_answer = nullptr;
   const OnBody* on_body = nullptr;
   HttpAnswer answer;
   Certificates certificates;
   const HttpUpload* upload = nullptr;
   bool follow = true;
-  bool answered = false;    // on_answer was called
-  bool redirected = false;  // the body is not wanted
-  bool page_cut = false;    // of a page that nobody asked for, the rest was not waited for
-  std::optional<Clock::time_point> headers_end;  // of the answer itself; none: they are under way
+  bool answered = false;                         // on_answer was called
+  bool redirected = false;                       // the body is not wanted
+  bool page_cut = false;                         // the rest of an unrequested page was not waited for
+  std::optional<Clock::time_point> headers_end;  // of the final answer; not set: headers are still arriving
   std::optional<Diagnosis> stopped;
   std::exception_ptr thrown;  // by a callback
   std::uint64_t body_bytes = 0;
@@ -124,7 +126,7 @@ struct HttpClient::State {
     if (!stopped) stopped = std::move(diagnosis);
     return false;
   }
-  // What a callback throws waits until the library, which is C, has returned. `failed` tells the library.
+  // Keeps exceptions of callbacks until the library, which is C, has returned. `failed` reports them to it.
   template <class Callback>
   std::size_t within_library(std::size_t failed, Callback callback) noexcept {
     try {
@@ -151,7 +153,7 @@ struct HttpClient::State {
 };
 
 void HttpClient::State::read_header(std::string_view line) {
-  if (line.starts_with("HTTP/")) {  // a new block: an interim answer, a proxy's, or the answer itself
+  if (line.starts_with("HTTP/")) {  // a new block: of an interim answer, of a proxy, or of the final answer
     const std::string url = answer.url;
     headers_end.reset();
     answer = HttpAnswer{};
@@ -184,8 +186,8 @@ bool HttpClient::State::headers_complete() {
 std::size_t HttpClient::State::header_callback(char* data, std::size_t size, std::size_t count, void* self) {
   auto& state = *static_cast<State*>(self);
   const std::string_view line(data, size * count);
-  // What comes behind the body says nothing new. None of these is progress: whoever sends them without end
-  // keeps nobody waiting.
+  // Headers after the body are ignored. None of them counts as progress, so that a server cannot delay the
+  // end by sending headers.
   if (state.answered) return size * count;
   return state.within_library(0, [&] {
     state.read_header(line);
@@ -194,7 +196,7 @@ std::size_t HttpClient::State::header_callback(char* data, std::size_t size, std
   });
 }
 
-// A proxy's 407 is answered by the library, which then asks again, and so is 417.
+// libcurl handles a proxy's 407, and 417, and repeats the request.
 bool HttpClient::State::page_is_late(Clock::time_point now) const {
   return headers_end && !wants_body() && answer.status != 407 && answer.status != 417 &&
          now - *headers_end > std::min(page_patience, options.stall_limit);
@@ -205,12 +207,12 @@ std::size_t HttpClient::State::body_callback(char* data, std::size_t size, std::
   return state.within_library(0, [&] { return state.take_body(std::string_view(data, size * count)); });
 }
 
-// How much of it was taken.
+// Returns how many bytes were taken.
 std::size_t HttpClient::State::take_body(std::string_view bytes) {
   if (!headers_complete()) return 0;
   if (!wants_body()) {
     error_page.append(bytes.data(), std::min(bytes.size(), error_page_bytes - error_page.size()));
-    // A page that came whole leaves the connection open for what is asked next.
+    // After a complete page the connection stays open for the next request.
     const bool whole = answer.length == bytes.size();
     page_cut = !whole && (redirected || error_page.size() == error_page_bytes);
     return page_cut ? 0 : bytes.size();
@@ -252,9 +254,9 @@ void HttpClient::State::prepare(const HttpRequest& request, const std::string& u
   set(CURLOPT_PROTOCOLS_STR, "http,https");
   set(CURLOPT_NOSIGNAL, 1L);
   set(CURLOPT_ERRORBUFFER, said);
-  set(CURLOPT_QUICK_EXIT, 1L);  // do not wait for a resolver thread that hangs
+  set(CURLOPT_QUICK_EXIT, 1L);  // do not wait for a hanging resolver thread
   set(CURLOPT_BUFFERSIZE, 512L * 1024);
-  // Of Windows' own TLS only: an authority that publishes no list of what it took back is no failure.
+  // For Windows' own TLS: a certificate authority without a revocation list is no failure.
   set(CURLOPT_SSL_OPTIONS, static_cast<long>(CURLSSLOPT_REVOKE_BEST_EFFORT));
   set(CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(options.connect_limit.count()));
   set(CURLOPT_USERAGENT, options.user_agent.c_str());
@@ -291,7 +293,7 @@ void HttpClient::State::prepare(const HttpRequest& request, const std::string& u
   }
 }
 
-// Less than that, on the average of four times as long as nothing may come, leads nowhere.
+// Stops a transfer whose average rate, over four times the stall limit, is below the minimum.
 void HttpClient::State::stop_if_next_to_nothing_came(Clock::time_point now) {
   const Clock::duration window = 4 * options.stall_limit;
   if (upload != nullptr || now - window_began < window) return;
@@ -353,7 +355,7 @@ std::optional<Diagnosis> HttpClient::State::next_url(std::string& url, int hops)
                          .with("target", without_credentials(target))
                          .with("problem", problem));
   };
-  if (upload != nullptr) return refuse("what is sent is not sent on");
+  if (upload != nullptr) return refuse("an upload is not redirected");
   if (hops >= options.max_redirects) return refuse("too many redirects");
   if (!is_url(target)) return refuse("neither http nor https");
   if (scheme_of(target) == "http") {
@@ -377,7 +379,7 @@ void HttpClient::State::judge(CURLcode result, HttpOutcome& outcome, const std::
     outcome.transient = failure.transient;
     outcome.retry_with_http1 = result == CURLE_HTTP2 || result == CURLE_HTTP2_STREAM;
     outcome.diagnosis = diagnose(failure.code);
-    // Which of a certificate's faults it is, and which file of authorities, only the library's own words say.
+    // Only the library's message says which fault of a certificate, and which CA file.
     const bool in_detail = failure.code == std::string_view("EH-N05") && *said != '\0';
     outcome.diagnosis->with("url", without_credentials(url))
         .with("curl_said", in_detail ? said : ::curl_easy_strerror(result));
@@ -388,7 +390,7 @@ void HttpClient::State::judge(CURLcode result, HttpOutcome& outcome, const std::
       outcome.diagnosis->with("answered", answered_with);
     long connect_status = 0;
     ::curl_easy_getinfo(easy, CURLINFO_HTTP_CONNECTCODE, &connect_status);
-    if (connect_status >= 300) {  // the proxy would not let us through
+    if (connect_status >= 300) {  // the proxy refused the connection
       outcome.transient = may_succeed_later(connect_status);
       outcome.diagnosis = diagnose("EH-N04");
       outcome.diagnosis->with("url", without_credentials(url))

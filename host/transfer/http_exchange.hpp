@@ -1,5 +1,5 @@
-// One request and its answer over libcurl, redirects followed by our own rules. For fetch_url, and for what
-// speaks a protocol of its own over HTTP (host/oci).
+// One HTTP request and its answer, over libcurl, with our own rules for redirects. For fetch_url and for
+// protocols over HTTP (host/oci).
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -17,11 +17,11 @@
 
 namespace enginehost::transfer {
 
-// What is sent with a request. `read` fills at most `room` bytes and tells how many; 0 before `size` bytes
-// ends the exchange. Called from the thread of the exchange.
+// The body of a request. `read` fills at most `room` bytes and returns how many. Returning 0 before `size`
+// bytes ends the exchange. Called from the thread of the exchange.
 struct HttpUpload {
   std::uint64_t size = 0;
-  std::string content_type, content_range;  // content_range: "0-99", of an upload in pieces; else empty
+  std::string content_type, content_range;  // content_range: "0-99" for an upload in pieces, else empty
   std::function<std::size_t(char* to, std::size_t room)> read;
 };
 
@@ -29,39 +29,39 @@ struct HttpRequest {
   std::string url;
   bool head_only = false;
   std::uint64_t range_start = 0;
-  std::optional<std::uint64_t> range_end;  // the first byte that is not wanted
+  std::optional<std::uint64_t> range_end;  // first byte that is not wanted
   std::string if_range;                    // a strong ETag, or empty
   std::string accept;
   std::string ca_bundle;
   bool http1_only = false;
   Authorization authorization;
   std::string method;                // empty: GET, or HEAD with head_only
-  std::optional<HttpUpload> upload;  // its body
-  bool follow = true;                // false: a redirect is an answer like others, and no failure
+  std::optional<HttpUpload> upload;  // the body
+  bool follow = true;                // false: a redirect is an ordinary answer and no failure
 };
 
 struct HttpAnswer {
   long status = 0;
-  std::string url;                      // that finally answered, with credentials
+  std::string url;                      // the URL that finally answered, with credentials
   std::optional<std::uint64_t> length;  // Content-Length of this body
   ContentRange range;
   std::string etag, content_type, location;
-  std::vector<std::string> challenges;  // WWW-Authenticate, one element a header
+  std::vector<std::string> challenges;  // WWW-Authenticate, one element per header
   std::optional<std::chrono::seconds> retry_after;
 };
 
-// What became of an exchange.
+// The result of an exchange.
 struct HttpOutcome {
-  HttpAnswer answer;                   // as far as it came
-  std::optional<Diagnosis> diagnosis;  // none: the body arrived whole
+  HttpAnswer answer;                   // as far as it was received
+  std::optional<Diagnosis> diagnosis;  // none: the body is complete
   bool transient = false;              // the same request may succeed later
   bool retry_with_http1 = false;
-  bool answered = false;  // the answer's headers came whole
+  bool answered = false;  // the headers of the answer are complete
   std::uint64_t body_bytes = 0;
-  std::string error_body;  // of an answer that is an error, its first 16 KiB
+  std::string error_body;  // first 16 KiB of an error answer
 };
 
-// Reusable for several requests to the same hosts: connections stay open. One thread at a time.
+// Keeps connections open for further requests to the same hosts. One thread at a time.
 class HttpClient {
  public:
   HttpClient(const TransferOptions& options, std::optional<CancelToken> cancel);
@@ -69,17 +69,17 @@ class HttpClient {
   HttpClient(const HttpClient&) = delete;
   HttpClient& operator=(const HttpClient&) = delete;
 
-  // Called once when the final answer's headers are known, before its body; then for the body's pieces. An
-  // error ends the exchange with that diagnosis. Redirections are followed before either is called.
+  // OnAnswer is called once with the headers of the final answer, before its body; then OnBody with the
+  // body's pieces. An error ends the exchange with that diagnosis. Redirects are followed before either is
+  // called.
   using OnAnswer = std::function<Result<void>(const HttpAnswer&)>;
   using OnBody = std::function<Result<void>(std::string_view)>;
   // Called about ten times a second. An error ends the exchange with that diagnosis.
   using OnTick = std::function<Result<void>()>;
 
-  // Ends when connect_limit and stall_limit have passed without the answer's headers being whole, whatever
-  // came meanwhile, and when stall_limit has passed without a byte of the body: EH-N03. Of a page that nobody
-  // asked for (of an error, of a redirect) only so much is read as comes at once.
-
+  // Fails with EH-N03 when connect_limit and stall_limit have passed without complete headers, whatever
+  // arrived meanwhile, or when stall_limit has passed without a byte of the body. Unrequested pages (of an
+  // error or a redirect) are read only as far as they arrive at once.
   HttpOutcome exchange(const HttpRequest& request, const OnAnswer& on_answer, const OnBody& on_body,
                        const OnTick& on_tick = {});
 

@@ -1,4 +1,4 @@
-// Turns counts of bytes into progress reports.
+// Turns byte counts into progress reports.
 #pragma once
 #include <chrono>
 
@@ -6,7 +6,7 @@
 
 namespace enginehost::transfer {
 
-// Calls back at most ten times a second with a smoothed rate and a count that never goes back. One thread at
+// Calls back at most ten times a second, with a smoothed rate and a count that never decreases. One thread at
 // a time.
 class Meter {
  public:
@@ -16,7 +16,7 @@ class Meter {
     progress_.source = std::move(source);
   }
   void expect(std::optional<std::uint64_t> total) { progress_.total = total; }
-  // `done` so far. `now`: tell it whatever was told before.
+  // `done`: bytes so far. `now`: report even if the last report was just made.
   void at(std::uint64_t done, bool now = false);
 
  private:

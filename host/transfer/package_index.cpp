@@ -23,8 +23,7 @@ std::optional<std::string> ask(const std::vector<std::string>& pip, const std::v
   ChildRequest request;
   request.argv = pip;
   request.argv.insert(request.argv.end(), arguments.begin(), arguments.end());
-  // Wide, so that no line of the help is broken; in the plain locale, so that its words are the expected
-  // ones.
+  // Wide, so that the help breaks no line; in the C locale, so that its words are the expected ones.
   request.environment = {"COLUMNS=1000", "LC_ALL=C.UTF-8", "PIP_NO_COLOR=1",
                          "PIP_DISABLE_PIP_VERSION_CHECK=1"};
   request.deadline = std::chrono::seconds(20);
@@ -35,7 +34,7 @@ std::optional<std::string> ask(const std::vector<std::string>& pip, const std::v
   return outcome->output;
 }
 
-// "global.index-url='https://…'": the value as Python prints a string.
+// Returns the value of "global.index-url='https://…'", which Python prints as a string literal.
 std::string unquoted(std::string_view value) {
   value = trim(value);
   if (value.size() >= 2 && (value.front() == '\'' || value.front() == '"') && value.back() == value.front())
@@ -66,7 +65,7 @@ std::vector<std::string> words_of(std::string_view text) {
   return words;
 }
 
-// pip's own order: the environment, then a section for the command, then the global one.
+// pip's own priority: the environment, then the command's section, then the global one.
 struct PipSettings {
   std::string value_of(const std::string& name) const {
     std::string found;
@@ -88,7 +87,7 @@ PipSettings read_settings(std::string_view listing) {
   return settings;
 }
 
-// "--index-url <url>  Base URL of the Python Package Index (default https://…)."
+// Parses "--index-url <url>  Base URL of the Python Package Index (default https://…).".
 std::string default_in_help(std::string_view help) {
   const std::size_t option = help.find("--index-url <url>");
   const std::size_t mark = option == std::string_view::npos ? option : help.find("(default ", option);
@@ -126,7 +125,7 @@ std::optional<PackageIndex> ask_pip(const std::vector<std::string>& pip,
   return index;
 }
 
-// The name under which an index keeps a project: PEP 503.
+// Returns the project name as an index stores it (PEP 503).
 std::string normalised(std::string_view project) {
   std::string name;
   for (const char character : to_lower(project)) {
@@ -141,12 +140,12 @@ std::string normalised(std::string_view project) {
 
 Result<PackageIndex> package_index(const TransferOptions& options, const std::optional<CancelToken>& cancel) {
   static std::mutex& mutex = *new std::mutex;
-  static auto& reported = *new std::optional<PackageIndex>;
+  static auto& known = *new std::optional<PackageIndex>;
   const std::lock_guard lock(mutex);
-  if (reported) return *reported;
+  if (known) return *known;
   for (const std::vector<std::string>& pip : pip_commands()) {
-    reported = ask_pip(pip, cancel);
-    if (reported) return *reported;
+    known = ask_pip(pip, cancel);
+    if (known) return *known;
     if (cancel && cancel->canceled()) return fail(diagnose("EH-P10"));
   }
   if (!options.package_index.empty()) return PackageIndex{{options.package_index}, {}, {}, "configuration"};
@@ -177,7 +176,7 @@ Result<PackageFile> locate_package(std::string_view project, std::string_view fi
     const auto page = fetch_text(page_url, with_certificate, 256u << 20, json_or_html, cancel);
     if (!page) {
       if (page.error().code == "EH-P10") return fail(page.error());
-      // Not the network's doing: no other proxy and no later day would help.
+      // A refusal by policy is no network failure: another proxy or a later time would not help.
       if (page.error().code == "EH-P01") {
         if (!forbidden) forbidden = page.error();
         continue;

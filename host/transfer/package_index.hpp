@@ -1,4 +1,4 @@
-// Python's package index as pip would use it here: asked of pip, never assumed.
+// Python's package index as pip would use it on this machine. pip is run to find out; nothing is assumed.
 #pragma once
 #include <filesystem>
 #include <optional>
@@ -12,12 +12,12 @@ namespace enginehost::transfer {
 struct PackageIndex {
   std::vector<std::string> urls;        // the index, then the extra ones
   std::vector<std::string> find_links;  // local folders only
-  std::string certificate;              // a CA bundle pip is told to use, or empty
+  std::string certificate;              // the CA bundle that pip is configured to use, or empty
   std::string reported_by;              // "pip config", "pip install --help", "configuration"
 };
 
-// Asks pip (python3 -m pip, pip3, pip; the first that answers), once a process. EH-N12 ("asked", "problem")
-// when no pip answers and options.package_index is empty.
+// Runs pip (python3 -m pip, pip3, pip; the first that works), once per process. EH-N12 ("asked", "problem")
+// if none works and options.package_index is empty.
 Result<PackageIndex> package_index(const TransferOptions& options,
                                    const std::optional<CancelToken>& cancel = {});
 
@@ -28,8 +28,9 @@ struct PackageFile {
   std::optional<std::uint64_t> size;
 };
 
-// Where the index has that very file. EH-N13 ("project", "file", "index") when it has not, or lists it with
-// another sha256 than ours (`sha256` may be empty); EH-N12 when the index cannot be asked; EH-N10 offline.
+// Returns the location of exactly that file in the index. EH-N13 ("project", "file", "index") if the index
+// does not have it, or lists it with another sha256 (`sha256` may be empty). EH-N12 if the index cannot be
+// reached. EH-N10 offline.
 Result<PackageFile> locate_package(std::string_view project, std::string_view file, std::string_view sha256,
                                    const TransferOptions& options,
                                    const std::optional<CancelToken>& cancel = {});

@@ -56,7 +56,7 @@ std::optional<Listed> find_in_page(const std::string& page, std::string_view fil
   return trim(page).starts_with("{") ? find_in_json(page, file) : find_in_html(page, file);
 }
 
-// Pages of an index are links and nothing to fill in; devpi has a button to look again.
+// Pages of an index have links and no forms, except for devpi's refresh button.
 bool is_for_a_person(const std::string& page) {
   if (!title_of_page(page)) return false;
   const std::string lower = to_lower(page);

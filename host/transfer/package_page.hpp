@@ -8,14 +8,15 @@
 namespace enginehost::transfer {
 
 struct Listed {
-  std::string url, sha256;  // as the page says them; the URL may be relative
+  std::string url, sha256;  // as on the page; the URL may be relative
   std::optional<std::uint64_t> size;
 };
 
-// The file of that very name; nothing when the page does not list it or is no such page.
+// Returns the file with exactly that name; nothing if the page does not list it or is no such page.
 std::optional<Listed> find_in_page(const std::string& page, std::string_view file);
 
-// True for a page that is meant for a person (a network's sign-in page, say) and names no package.
+// Returns true for a page that is meant for a person (for example, a network's sign-in page) and names no
+// package.
 bool is_for_a_person(const std::string& page);
 
 }  // namespace enginehost::transfer

@@ -31,7 +31,7 @@ void Meter::at(std::uint64_t done, bool now) {
   const Clock::time_point time = Clock::now();
   if (!now && time - reported_ < std::chrono::milliseconds(100)) return;
   reported_ = time;
-  if (!measuring_) {  // what was there from the start was not transferred
+  if (!measuring_) {  // bytes that were there at the start were not transferred
     measuring_ = true;
     measured_ = time;
     measured_at_ = done;

@@ -1,4 +1,4 @@
-// What a long operation tells while it runs.
+// Progress of a long operation.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -10,10 +10,10 @@ namespace enginehost::transfer {
 struct Progress {
   enum class Phase { waiting, asking, downloading, unpacking, checking, publishing, done };
   Phase phase = Phase::downloading;
-  std::uint64_t done = 0;              // bytes; never goes backwards within one operation
+  std::uint64_t done = 0;              // bytes; never decreases within one operation
   std::optional<std::uint64_t> total;  // when known
   double bytes_per_second = 0;         // over the last seconds
-  std::string source;                  // the URL without credentials, the path, or who is waited for
+  std::string source;  // the URL without credentials, the path, or the process that is waited for
 };
 const char* name_of(Progress::Phase phase);
 

@@ -1,4 +1,4 @@
-// A progress bar for people.
+// A progress bar.
 #pragma once
 #include <atomic>
 #include <cstdio>
@@ -8,9 +8,9 @@
 
 namespace enginehost::transfer {
 
-// Draws on a terminal (bytes, rate, time left) and is silent elsewhere. NO_COLOR and TERM=dumb are obeyed.
-// The line is wiped by clear(), which stands before whatever else is printed, and when the bar is destroyed.
-// One thread at a time, but for clear().
+// Draws bytes, rate and time left on a terminal; prints nothing elsewhere. Respects NO_COLOR and TERM=dumb.
+// clear() and the destructor erase the line; call clear() before printing anything else. One thread at a
+// time, except for clear().
 class ProgressBar {
  public:
   explicit ProgressBar(std::FILE* stream = stderr, bool quiet = false);

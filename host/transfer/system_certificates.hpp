@@ -1,4 +1,4 @@
-// The certificates that the system trusts, for those who add to them.
+// The certificates that the system trusts, for callers that add to them.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace enginehost::transfer {
 
-// In PEM form, at most `limit` bytes; empty where the system keeps none.
+// Returns them in PEM form, at most `limit` bytes; empty if the system keeps none.
 std::string system_certificates(std::uint64_t limit);
 
-// Only a list that is given is checked against: the library's check with the system's own list is none. Wine
-// 8's is.
+// Returns true if the library verifies only against a given list, because its check with the system's own
+// list is none. Wine 8 is such a system.
 bool needs_given_certificates();
 
 }  // namespace enginehost::transfer

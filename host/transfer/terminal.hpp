@@ -1,14 +1,15 @@
-// What a progress bar asks of a terminal.
+// Properties of a terminal for the progress bar.
 #pragma once
 #include <cstddef>
 #include <cstdio>
 
 namespace enginehost::transfer {
 
-// The stream ends on a terminal that obeys ANSI's control sequences; on Windows this asks it to.
+// Returns true if the stream is a terminal that supports ANSI control sequences. On Windows this also enables
+// them.
 bool is_terminal(std::FILE* stream);
 
-// Its width; 80 where it tells none.
+// Returns the width in columns; 80 if it is unknown.
 std::size_t columns_of(std::FILE* stream);
 
 }  // namespace enginehost::transfer

@@ -35,7 +35,7 @@ std::string host_of(std::string_view text) {
 
 bool is_loopback(std::string_view host) {
   if (host == "localhost" || host.ends_with(".localhost") || host == "::1") return true;
-  // libcurl writes every numeric form of an IPv4 address with four numbers.
+  // libcurl writes every numeric IPv4 address as four numbers.
   return host.starts_with("127.") && host.find_first_not_of("0123456789.") == std::string_view::npos;
 }
 
@@ -45,7 +45,7 @@ std::string without_credentials(std::string_view url) {
   std::string result(url.substr(0, url.find_first_of("?#")));
   const std::size_t host = scheme + 3;
   const std::size_t slash = result.find('/', host);
-  // The last '@' before the path: a password may hold one.
+  // Uses the last '@' before the path, because a password may contain one.
   const std::size_t at = result.substr(0, slash).rfind('@');
   if (at != std::string::npos && at >= host) result.erase(host, at + 1 - host);
   return result;

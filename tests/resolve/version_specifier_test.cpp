@@ -113,7 +113,7 @@ TEST(PrereleaseTest, that_alone_has_the_flavor_wished_for_leaves_a_fallback) {
   const Plan plan = plan_of({"1.0", "2.0rc1:other"}, "", "other");
   EXPECT_EQ(chosen(plan), "1.0-cpu");
   EXPECT_TRUE(plan.fallback);
-  EXPECT_THAT(describe_plan(plan, false), HasSubstr("fits         a version before its release; name it"));
+  EXPECT_THAT(describe_plan(plan, false), HasSubstr("fits         a prerelease; name it"));
   EXPECT_TRUE(to_json(plan.candidates.at(1))["behind_releases"].as_bool());
   // Where there is no release to be behind of, that is no reason.
   const Plan alone = plan_of({"1.0rc1", "2.0rc1"}, "");

@@ -6,7 +6,7 @@
 
 namespace enginehost::acquire {
 
-// As file systems do it here: one UTF-16 unit for one; what takes two of them keeps its case.
+// Folds single UTF-16 units, as Windows file systems do; letters outside them keep their case.
 char32_t without_case(char32_t point) {
   if (point > 0xffff) return point;
   const auto as_argument = [](char32_t unit) {

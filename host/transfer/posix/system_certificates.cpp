@@ -6,7 +6,7 @@
 
 namespace enginehost::transfer {
 
-// Where libcurl looks when it is told nothing.
+// The default file of libcurl.
 std::string system_certificates(std::uint64_t limit) {
   const curl_version_info_data* info = ::curl_version_info(CURLVERSION_NOW);
   const bool reports = info != nullptr && info->age >= CURLVERSION_SEVENTH;

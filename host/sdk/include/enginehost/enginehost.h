@@ -1,30 +1,31 @@
 /* clang-format off */ /* columns are set by hand */
-/* enginehost.h - the C API of EngineHost: open an ML engine build that fits this machine, or learn exactly why not.
+/* enginehost.h - the C API of EngineHost: opens an ML engine build that fits this machine, or explains exactly why
+ * none does.
  *
- * What it does not do: it never changes the host's locale, current folder, umask, environment or signal handlers; it
- * never prints; it downloads only inside enginehost_open() and after the consent callback agreed; nothing throws or
- * longjmps across it, and no callback may.
+ * Limits.  It never changes the host's locale, current folder, umask, environment or signal handlers, and never
+ * prints. It downloads only inside enginehost_open() and after the consent callback agreed.  No exception and no
+ * longjmp leaves it, and none may leave a callback.
  *
  * Threads.  An engine, a model and a result may be used by one thread at a time unless a function says [any];
- * different objects are independent.  Callbacks run on the thread that made the call, progress possibly on another.
- * What says [any] may read the environment: as for getenv(), no other thread may call setenv() meanwhile.  Threads may
- * go on calling while the process ends.  A thread that is inside a function must not be ended by pthread_cancel(): that
- * ends the process; cancel the call instead.  A child of fork() must not use handles of its parent, nor free them: their
- * locks, threads and devices stayed there.  It may open engines of its own, if no other thread was inside a function
- * when it was made.
+ * different objects are independent.  Callbacks run on the thread that made the call, progress possibly on another
+ * one.  A function marked [any] may read the environment: as for getenv(), no other thread may call setenv()
+ * meanwhile. Threads may continue to call while the process ends.  pthread_cancel() of a thread inside a function
+ * ends the process; cancel the call instead.  A child of fork() must neither use nor free handles of its parent,
+ * because their locks, threads and devices stayed there.  It may open engines of its own, if no other thread was
+ * inside a function during the fork().
  *
- * Ownership.  What a function gives through an `out` pointer is the caller's and has a matching ..._free.  Free models
- * and outputs before their engine.  Strings that are returned live as long as the object they were asked of.  Arguments
- * are borrowed until the function returns.  Freeing NULL does nothing.
+ * Ownership.  Objects given through an `out` pointer belong to the caller and have a matching ..._free.  Free models
+ * and outputs before their engine.  Returned strings live as long as the object that returned them.  Arguments are
+ * borrowed until the function returns.  Freeing NULL does nothing.
  *
- * Errors.  A function that can fail returns an enginehost_status; unless it is ENGINEHOST_OK, nothing was given out and
- * *error (where `error` is not NULL) is a full diagnosis: code, cause, evidence, remedy.
+ * Errors.  A function that can fail returns an enginehost_status.  Unless it is ENGINEHOST_OK, no object is given
+ * out and *error (if `error` is not NULL) is a full diagnosis: code, cause, evidence, remedy.
  *
- * Devices.  Wherever a function takes a device, enginehost_engine_choose_device() says what it may be.
+ * Devices.  enginehost_engine_choose_device() describes the device argument of all functions.
  *
- * Growth.  A struct that you set up begins with its size; fields are added at the end, zero means "as before", and the
- * size of an older header goes on being taken.  Set it up with its ..._INIT macro.  enginehost_input lives in arrays,
- * has no size and stays as it is.  Functions are added, never changed. */
+ * Growth.  A struct that the caller fills in begins with its size.  Fields are added at the end, and zero means "as
+ * before"; the size of an older header stays valid.  Initialize it with its ..._INIT macro.  enginehost_input is
+ * used in arrays, has no size and never changes.  Functions are added, never changed. */
 #ifndef ENGINEHOST_H
 #define ENGINEHOST_H
 #include <stddef.h>
@@ -45,9 +46,9 @@ extern "C" {
 #define ENGINEHOST_NOEXCEPT
 #endif
 
-/* Tensors are DLPack's, and this header needs no dlpack.h: a tensor that is passed or given is a `const void*` to a
- * DLTensor, because dlpack.h declares that type without a tag, which cannot be announced here. DLManagedTensorVersioned
- * is in dlpack.h since 1.0. */
+/* Tensors are DLPack's, and this header needs no dlpack.h.  A tensor is a `const void*` to a DLTensor, because dlpack.h
+ * declares that type without a tag, so that it cannot be declared here.  dlpack.h has DLManagedTensorVersioned since
+ * 1.0. */
 struct DLManagedTensorVersioned;
 
 typedef struct enginehost_engine enginehost_engine;
@@ -56,7 +57,7 @@ typedef struct enginehost_outputs enginehost_outputs;
 typedef struct enginehost_error enginehost_error;
 typedef struct enginehost_cancel enginehost_cancel;
 
-/* The numbers are those of the commands' exit statuses. */
+/* The values are those of the commands' exit statuses. */
 typedef int32_t enginehost_status;
 enum {
   ENGINEHOST_OK = 0,
@@ -68,7 +69,7 @@ enum {
   ENGINEHOST_NOT_LOADED = 6,    /* builds fit but none loaded, or the engine failed */
   ENGINEHOST_CACHE = 7,         /* the cache or the disk */
   ENGINEHOST_FORBIDDEN = 8,     /* consent missing or forbidden by policy */
-  ENGINEHOST_INTERRUPTED = 130  /* cancelled */
+  ENGINEHOST_INTERRUPTED = 130  /* canceled */
 };
 
 /* "0.1.0"  [any] */
@@ -82,12 +83,12 @@ ENGINEHOST_API const char* enginehost_error_text(const enginehost_error* error) 
 ENGINEHOST_API const char* enginehost_error_json(const enginehost_error* error) ENGINEHOST_NOEXCEPT;  /* all of it */
 ENGINEHOST_API void enginehost_error_free(enginehost_error* error) ENGINEHOST_NOEXCEPT;
 
-/* ---- cancelling ---- A token may serve several calls; whoever waits sees it within 100 ms.  [any] */
+/* ---- cancelling ---- A token may serve several calls; a waiting call reacts within 100 ms.  [any] */
 ENGINEHOST_API enginehost_cancel* enginehost_cancel_new(void) ENGINEHOST_NOEXCEPT; /* NULL: out of memory */
-/* Another, which is cancelled also when `above` is: one for the application, and one below it for each piece of work.
+/* Returns a token that is also canceled when `above` is.  Use one for the application, and one below it for each task.
  * The two may be freed in any order; NULL: out of memory. */
 ENGINEHOST_API enginehost_cancel* enginehost_cancel_new_below(const enginehost_cancel* above) ENGINEHOST_NOEXCEPT;
-/* A signal's handler may call it. */
+/* May be called from a signal handler. */
 ENGINEHOST_API void enginehost_cancel_now(enginehost_cancel* cancel) ENGINEHOST_NOEXCEPT;
 ENGINEHOST_API void enginehost_cancel_free(enginehost_cancel* cancel) ENGINEHOST_NOEXCEPT;
 
@@ -96,7 +97,7 @@ typedef struct enginehost_progress {
   size_t size;
   const char* phase;  /* "downloading", "unpacking", ... */
   const char* source; /* the URL without credentials, or a path */
-  uint64_t done, total; /* bytes; total 0: not known.  done never goes backwards */
+  uint64_t done, total; /* bytes; total 0: unknown.  done never decreases */
   double bytes_per_second;
 } enginehost_progress;
 
@@ -104,27 +105,27 @@ typedef struct enginehost_question {
   size_t size;
   const char* build;
   uint64_t download_bytes;
-  int32_t download_known;  /* 0: more than download_bytes may come */
-  size_t license_count;    /* licences that cover it and want explicit acceptance */
+  int32_t download_known;  /* 0: the download may be larger than download_bytes */
+  size_t license_count;    /* licenses of the download that need explicit acceptance */
   const char* const* license_ids;
   const char* const* license_urls;
-  const char* const* license_sha256s; /* of each text, as the manifest names it; "" where it names none */
+  const char* const* license_sha256s; /* of each text, from the manifest; "" if it has none */
 } enginehost_question;
 
 typedef struct enginehost_device_event {
   size_t size;
   const char* device; /* "cuda:0" */
-  int32_t lost;       /* nonzero: calls on it fail until enginehost_engine_check() opens it again; 0: it is back */
+  int32_t lost;       /* nonzero: calls on it fail until enginehost_engine_check() reopens it; 0: it is back */
   int32_t reserved;
-  const char* code;   /* of what the engine reported, "EH-E01"; "" when it is back */
+  const char* code;   /* of the engine's failure, "EH-E01"; "" when it is back */
   const char* reason; /* one line; "" when it is back */
-  const enginehost_error* error; /* all that is known of the loss, until the callback returns; NULL when it is back */
+  const enginehost_error* error; /* full diagnosis, valid until the callback returns; NULL when it is back */
 } enginehost_device_event;
 
 typedef struct enginehost_log {
   size_t size;
   int32_t level;    /* ENGINEHOST_LOG_... */
-  int32_t in_probe; /* nonzero: said in the child process that tried the build, and told when that had ended */
+  int32_t in_probe; /* nonzero: logged by the child process that probed the build, delivered after it ended */
   const char* topic; /* one word, or "" */
   const char* message;
 } enginehost_log;
@@ -139,7 +140,7 @@ typedef struct enginehost_request {
   size_t size;
   const char* engine;   /* "onnxruntime" */
   const char* version;  /* NULL: any; "1.22": the newest 1.22.x; ">=1.20,<2": docs/settings.md */
-  const char* flavor;   /* NULL: the best; a wish unless `require` */
+  const char* flavor;   /* NULL: the best; a preference unless `require` */
   const char* device;   /* NULL: any; "cuda:0": must be opened; "cuda:0,cpu": the first if possible */
   int32_t require;      /* nonzero: exactly `flavor` or an error, no fallback */
   int32_t offline;      /* nonzero: no socket is opened */
@@ -151,88 +152,88 @@ typedef struct enginehost_request {
   size_t repository_count;
   const char* const* accepted_licenses; /* ids accepted beforehand */
   size_t accepted_license_count;
-  void* user_data; /* of the callbacks */
-  /* on_progress and on_consent must not wait for another thread that opens: that one may wait for this call.  They may
-   * open themselves, also the same build, on the thread of the call.
+  void* user_data; /* for the callbacks */
+  /* on_progress and on_consent must not wait for another thread that opens, because it may wait for this call.  They
+   * may open engines themselves, even the same build, on the thread of the call.
    * on_progress may be called from another thread, and must return quickly.  To stop the call, cancel it. */
   void (*on_progress)(const enginehost_progress* progress, void* user_data);
-  /* Nonzero agrees.  Not set: size is agreed to, licences only if accepted beforehand. */
+  /* Nonzero agrees.  Not set: agrees to any size, and to licenses only if accepted beforehand. */
   int32_t (*on_consent)(const enginehost_question* question, void* user_data);
   const enginehost_cancel* cancel;
-  /* A device of the engine was lost or is back.  Called as long as the handle is open, so `user_data` must last as
-   * long, on the thread whose call showed it, which may be one that works with another handle of the same engine; it
-   * must not call into the engine.  Freeing the handle waits until it runs no more. */
+  /* A device of the engine was lost or is back.  Called on the thread whose call showed it, possibly one that uses
+   * another handle of the same engine.  It must not call into the engine.  Called as long as the handle is open, so
+   * `user_data` must stay valid as long.  Freeing the handle waits for a running callback. */
   void (*on_device)(const enginehost_device_event* event, void* user_data);
-  uint32_t probe_seconds; /* a build may take to come up in the child process; 0: as configured; 3600 at most */
+  uint32_t probe_seconds; /* time limit of the probe in the child process; 0: as configured; at most 3600 */
   uint32_t reserved_end;
-  /* Folders of conda or Python environments, or of a system's libraries, whose engine may be opened where it lies. */
+  /* Folders of conda or Python environments, or of system libraries, whose engine may be opened in place. */
   const char* const* installations;
   size_t installation_count;
-  /* What the engine logs, while it is opened and as long as the handle is open, so `user_data` must last as long.
-   * Called on whatever thread the engine logs on, also on several at once; it must return quickly and not call into the
-   * engine.  Freeing the handle waits until it runs no more. */
+  /* Log messages of the engine, while it is opened and as long as the handle is open, so `user_data` must stay valid as
+   * long.  Called on any thread of the engine, also on several at once.  It must return quickly and not call into the
+   * engine.  Freeing the handle waits for a running callback. */
   void (*on_log)(const enginehost_log* message, void* user_data);
-  int32_t log_level; /* what is below it is not told: ENGINEHOST_LOG_...; 0: as configured ("log", ENGINEHOST_LOG) */
+  int32_t log_level; /* lowest level delivered: ENGINEHOST_LOG_...; 0: as configured ("log", ENGINEHOST_LOG) */
   int32_t reserved_log;
 } enginehost_request;
 #define ENGINEHOST_REQUEST_INIT                                                                                  \
   {sizeof(enginehost_request), NULL, NULL, NULL, NULL, 0, 0, 0, 0, NULL, NULL, NULL, 0, NULL, 0, NULL, NULL, NULL, \
    NULL, NULL, 0, 0, NULL, 0, NULL, 0, 0}
 
-/* Chooses, fetches, verifies, proves and loads a build; when one fails, the next best in the same call.  Blocks; [any],
- * also at the same time for different requests.  What this process has open already by the same request is given again
- * at once, as another handle of the same engine; each handle may be used by another thread, loading models and
- * self-tests of one engine then wait for each other. */
+/* Chooses, fetches, verifies, probes and loads a build; if one fails, tries the next best in the same call.  Blocks.
+ * [any], also several different requests at the same time.  An engine that this process has open by the same request is
+ * returned immediately, as another handle of the same engine.  Each handle may be used by another thread; model loading
+ * and self-tests of one engine then wait for each other. */
 ENGINEHOST_API enginehost_status enginehost_open(const enginehost_request* request, enginehost_engine** out,
                                                  enginehost_error** error) ENGINEHOST_NOEXCEPT;
-/* Decides only; *json is the document of `engine-info ENGINE --plan --json`, to be freed with enginehost_text_free.
- * Fails when nothing fits (the document is given out all the same).  [any] */
+/* Only decides.  *json is the document of `engine-info ENGINE --plan --json`; free it with enginehost_text_free.  Fails
+ * if nothing fits, but still gives out the document.  [any] */
 ENGINEHOST_API enginehost_status enginehost_plan(const enginehost_request* request, char** json,
                                                  enginehost_error** error) ENGINEHOST_NOEXCEPT;
-/* This machine as {"format":1,"platform":{...}}, UUIDs and user names left out.  [any] */
+/* This machine as {"format":1,"platform":{...}}, without UUIDs and user names.  [any] */
 ENGINEHOST_API enginehost_status enginehost_platform(char** json, enginehost_error** error) ENGINEHOST_NOEXCEPT;
 ENGINEHOST_API void enginehost_text_free(char* text) ENGINEHOST_NOEXCEPT;
 
 /* ---- an open engine ---- */
 ENGINEHOST_API void enginehost_engine_free(enginehost_engine* engine) ENGINEHOST_NOEXCEPT;
-/* What was opened and why: the document of `engine-info ENGINE --json`. */
+/* Returns what was opened and why: the document of `engine-info ENGINE --json`. */
 ENGINEHOST_API const char* enginehost_engine_report(const enginehost_engine* engine) ENGINEHOST_NOEXCEPT;
 ENGINEHOST_API const char* enginehost_engine_build(const enginehost_engine* engine) ENGINEHOST_NOEXCEPT;
 ENGINEHOST_API const char* enginehost_engine_flavor(const enginehost_engine* engine) ENGINEHOST_NOEXCEPT;
-/* Nonzero when something better failed or is set aside, or the wish was not met; the report says what and why. */
+/* Nonzero if a better build failed or is quarantined, or the request was not met; the report says which and why. */
 ENGINEHOST_API int32_t enginehost_engine_is_fallback(const enginehost_engine* engine) ENGINEHOST_NOEXCEPT;
 
 typedef struct enginehost_device {
   size_t size;
-  const char* name;         /* "cuda:0", to be used as `device` */
+  const char* name;         /* "cuda:0"; usable as `device` */
   const char* description;  /* "NVIDIA GeForce RTX 4090", or "" */
   const char* architecture; /* compute capability "8.9", or "" */
-  int32_t type, index;      /* as DLPack's DLDevice names it */
+  int32_t type, index;      /* as in DLPack's DLDevice */
   uint64_t memory_total, memory_free; /* bytes; 0: unknown */
 } enginehost_device;
 #define ENGINEHOST_DEVICE_INIT {sizeof(enginehost_device), NULL, NULL, NULL, 0, 0, 0, 0}
 ENGINEHOST_API size_t enginehost_engine_device_count(const enginehost_engine* engine) ENGINEHOST_NOEXCEPT;
-/* Fills `out` (whose size is set) for number < count. */
+/* Fills in `out` (whose size is set) for number < count. */
 ENGINEHOST_API enginehost_status enginehost_engine_device(const enginehost_engine* engine, size_t number,
                                                           enginehost_device* out,
                                                           enginehost_error** error) ENGINEHOST_NOEXCEPT;
-/* Chooses one of them and fills `out`, as every function that takes a device does.  `wanted` is a name ("cuda:1"), a
- * kind ("cuda": its first; "gpu": the first that is not the processor; "cpu"), or several separated by commas, of which
- * the first that is there counts: "cuda:1,cpu" is "device 1 or the processor".  NULL or "": the default, which is what
- * enginehost_engine_set_default_device() said, else the request's device, else the configured one (ENGINEHOST_DEVICE,
- * "device" of a configuration file), else the first that is not the processor, else the first.  EH-S09 when none is
- * there, also for an index behind the last: it names what is offered, what CUDA_VISIBLE_DEVICES hides, and why a build
- * with such devices was not opened. */
+/* Chooses one of the devices and fills in `out`.  Every function that takes a device chooses this way. `wanted` is a
+ * name ("cuda:1"), a kind ("cuda": its first; "gpu": the first that is not the CPU; "cpu"), or several of these
+ * separated by commas.  The first that exists is chosen: "cuda:1,cpu" is device 1, or else the CPU. NULL or "" is
+ * the default: the device of enginehost_engine_set_default_device(), else the request's device, else the configured
+ * one (ENGINEHOST_DEVICE, "device" of a configuration file), else the first that is not the CPU, else the first.
+ * EH-S09 if none exists, also for an index that is too large.  The diagnosis lists the offered devices, the devices
+ * that CUDA_VISIBLE_DEVICES hides, and why a build with such devices was not opened. */
 ENGINEHOST_API enginehost_status enginehost_engine_choose_device(const enginehost_engine* engine, const char* wanted,
                                                                  enginehost_device* out,
                                                                  enginehost_error** error) ENGINEHOST_NOEXCEPT;
-/* For this handle, and not while another thread uses it; NULL or "": as requested or configured again.  EH-S09 as
- * above. */
+/* Sets the default device of this handle.  Not while another thread uses the handle.  NULL or "": as requested or
+ * configured again.  EH-S09 as above. */
 ENGINEHOST_API enginehost_status enginehost_engine_set_default_device(enginehost_engine* engine, const char* device,
                                                                       enginehost_error** error) ENGINEHOST_NOEXCEPT;
-/* Whether a device (chosen as above: "gpu" asks for one that is not the processor) works: ENGINEHOST_OK when a small
- * computation there gave the right answer just now, else the reason.  It asks anew at each call, and opens a lost
- * device again as enginehost_engine_check() does. */
+/* Checks whether a device works (chosen as above: "gpu" means one that is not the CPU).  ENGINEHOST_OK if a small
+ * computation on it gave the right answer just now, else the reason.  Each call checks again, and reopens a lost device
+ * as enginehost_engine_check() does. */
 ENGINEHOST_API enginehost_status enginehost_engine_functional(enginehost_engine* engine, const char* device,
                                                               const enginehost_cancel* cancel,
                                                               enginehost_error** error) ENGINEHOST_NOEXCEPT;
@@ -244,45 +245,44 @@ ENGINEHOST_API enginehost_status enginehost_engine_self_test(enginehost_engine* 
 
 typedef struct enginehost_check {
   size_t size;
-  const char* device;      /* that was chosen: "cuda:0" */
-  const char* computed_on; /* where the engine's result lies: "cuda:0"; "" when only its self-test could be run */
-  double milliseconds;     /* of a product of two 128 x 128 matrices with its data there, or of the self-test */
-  double cpu_milliseconds; /* of the same product on the engine's cpu; 0: not measured */
-  uint64_t memory_total, memory_free; /* bytes, asked anew; 0: unknown */
-  int32_t reopened;        /* nonzero: the device was lost, and the engine was made anew in this process */
+  const char* device;      /* the chosen device: "cuda:0" */
+  const char* computed_on; /* the device of the engine's result: "cuda:0"; "" if only its self-test could be run */
+  double milliseconds;     /* for a product of two 128 x 128 matrices with its data there, or for the self-test */
+  double cpu_milliseconds; /* for the same product on the engine's cpu; 0: not measured */
+  uint64_t memory_total, memory_free; /* bytes, now; 0: unknown */
+  int32_t reopened;        /* nonzero: the device was lost, and the engine was created again in this process */
   int32_t reserved;
 } enginehost_check;
 #define ENGINEHOST_CHECK_INIT {sizeof(enginehost_check), NULL, NULL, 0, 0, 0, 0, 0, 0}
-/* Runs a small computation on a device (chosen as above), compares every element of its answer and fills `out`; the
- * strings last until the next check.  It proves that the answer is right and says where the engine claims to hold it;
- * an engine that computes elsewhere and lies about its tensors is not found out, which is why both times are told.
- * A device that was lost is opened again where the plugin can; models of before then go on failing and are to be
- * loaded again. */
+/* Runs a small computation on a device (chosen as above), compares every element of the answer and fills in `out`;
+ * its strings are valid until the next check.  This proves that the answer is right, and shows where the engine
+ * claims to hold it.  An engine that computes elsewhere and misreports its tensors is not detected; compare the two
+ * times.  A lost device is reopened if the plugin can.  Models from before keep failing and must be loaded again. */
 ENGINEHOST_API enginehost_status enginehost_engine_check(enginehost_engine* engine, const char* device,
                                                          const enginehost_cancel* cancel, enginehost_check* out,
                                                          enginehost_error** error) ENGINEHOST_NOEXCEPT;
 
 typedef struct enginehost_watch {
   size_t size;
-  const char* device;   /* chosen as above; NULL or "": every device of the engine but the processor */
-  uint32_t interval_ms; /* between two questions to the engine; 0: 30 s; less than 100 is taken as 100 */
+  const char* device;   /* chosen as above; NULL or "": every device of the engine but the CPU */
+  uint32_t interval_ms; /* between two self-tests; 0: 30 s; below 100 counts as 100 */
   uint32_t reserved;
   void* user_data;
   void (*on_device)(const enginehost_device_event* event, void* user_data);
 } enginehost_watch;
 #define ENGINEHOST_WATCH_INIT {sizeof(enginehost_watch), NULL, 0, 0, NULL, NULL}
-/* Has a thread look after the engine's devices, also while the application does not call: it asks the engine's own
- * self-test now and then, and at once when device files or the driver's version change (looked at each second), and
- * tells a loss (EH-R18) once and the way back once.  It opens a lost device again as enginehost_engine_check() does.
- * The callback runs on that thread, one call at a time; it may use the engine if no other thread does, end the watch
- * and free the engine, but must not unload this library.  One watch per handle: another call replaces the one before,
- * NULL ends it, and so does freeing the engine; both wait for a callback that runs on the watch's thread, so hold no
- * lock then that it takes, and cancel a question that is under way. */
+/* Watches the engine's devices on a thread, also while the application makes no calls.  Runs the engine's self-test at
+ * the interval, and immediately when device files or the driver's version change (checked every second).  Reports each
+ * loss (EH-R18) once and each return once.  Reopens a lost device as enginehost_engine_check() does.
+ * The callback runs on that thread, one call at a time.  It may use the engine if no other thread does, end the watch
+ * and free the engine, but must not unload this library.
+ * A handle has one watch: another call replaces it, and NULL or freeing the engine ends it.  Both cancel a running
+ * self-test and wait for a running callback, so do not hold a lock that the callback takes. */
 ENGINEHOST_API enginehost_status enginehost_engine_watch(enginehost_engine* engine, const enginehost_watch* watch,
                                                          enginehost_error** error) ENGINEHOST_NOEXCEPT;
 
 /* ---- models ---- */
-/* format NULL: by the file's extension; the device is chosen as above. */
+/* format NULL: from the file's extension; the device is chosen as above. */
 ENGINEHOST_API enginehost_status enginehost_model_load(enginehost_engine* engine, const char* path, const char* format,
                                                        const char* device, const enginehost_cancel* cancel,
                                                        enginehost_model** out,
@@ -296,7 +296,7 @@ typedef struct enginehost_port {
   int32_t ndim;         /* -1: any */
   int32_t optional;
   const int64_t* shape; /* -1: decided at run time; NULL if ndim <= 0 */
-  uint8_t dtype_code, dtype_bits; /* as DLPack's DLDataType, of one lane; bits 0: any; strings: see below */
+  uint8_t dtype_code, dtype_bits; /* as in DLPack's DLDataType, one lane; bits 0: any; strings: see below */
 } enginehost_port;
 #define ENGINEHOST_PORT_INIT {sizeof(enginehost_port), NULL, NULL, 0, 0, NULL, 0, 0}
 ENGINEHOST_API size_t enginehost_model_input_count(const enginehost_model* model) ENGINEHOST_NOEXCEPT;
@@ -308,9 +308,9 @@ ENGINEHOST_API enginehost_status enginehost_model_output(const enginehost_model*
                                                          enginehost_port* out,
                                                          enginehost_error** error) ENGINEHOST_NOEXCEPT;
 
-/* Strings are no type of DLPack's.  Here they have code 200 and 128 bits, also in a DLManagedTensorVersioned that is
- * given out: other programs do not know them.  Each element is one of these, in host memory; what it points at lives as
- * long as its tensor. */
+/* DLPack has no string type.  Here strings have code 200 and 128 bits, also in a DLManagedTensorVersioned that is
+ * given out; other programs do not know them.  Each element is an enginehost_string in host memory, and its data
+ * lives as long as the tensor. */
 #define ENGINEHOST_DTYPE_STRING 200
 typedef struct enginehost_string {
   const char* data; /* any bytes; no NUL at the end */
@@ -318,14 +318,14 @@ typedef struct enginehost_string {
 } enginehost_string;
 
 typedef struct enginehost_input {
-  const char* name; /* may be NULL when the model has one input; given once, unless the input is a list */
-  /* A DLTensor in host memory or on the model's device; not written.  It is row-major and compact (strides are NULL, or
-   * what they would be), its type has one lane; else EH-P44.  Where it begins at no multiple of its element's size, it
-   * is copied first in host memory, and EH-P44 on a device. */
+  const char* name; /* may be NULL if the model has one input; each name once, unless the input is a list */
+  /* A DLTensor in host memory or on the model's device; only read.  It must be row-major and compact (strides are
+   * NULL or equal to that), with one lane; else EH-P44.  If its address is not a multiple of the element's size, a
+   * tensor in host memory is copied first, and a tensor on a device is EH-P44. */
   const void* tensor;
 } enginehost_input;
-/* Runs the model once.  Several threads may run one model; they wait for each other unless the engine says that its
- * models need not.  [any] */
+/* Runs the model once.  Several threads may run one model; they wait for each other unless the engine allows concurrent
+ * runs.  [any] */
 ENGINEHOST_API enginehost_status enginehost_model_run(enginehost_model* model, const enginehost_input* inputs,
                                                       size_t input_count, const enginehost_cancel* cancel,
                                                       enginehost_outputs** out,
@@ -335,19 +335,19 @@ ENGINEHOST_API size_t enginehost_outputs_count(const enginehost_outputs* outputs
 /* The output's name; for a dictionary "name.key". */
 ENGINEHOST_API const char* enginehost_outputs_name(const enginehost_outputs* outputs,
                                                    size_t number) ENGINEHOST_NOEXCEPT;
-/* A DLTensor to look at, in host memory, row-major and compact, until the outputs are freed or the tensor is taken; NULL
- * for a number that is too large or taken. */
+/* Returns a DLTensor for reading, in host memory, row-major and compact, valid until the outputs are freed or the
+ * tensor is taken.  NULL if the number is too large or the tensor was taken. */
 ENGINEHOST_API const void* enginehost_outputs_tensor(const enginehost_outputs* outputs,
                                                      size_t number) ENGINEHOST_NOEXCEPT;
-/* The tensor with its memory, the caller's from here on: call its deleter, before the engine is freed.  NULL for a
- * number that is too large or taken already. */
+/* Returns the tensor with its memory, which then belongs to the caller: call its deleter before the engine is freed.
+ * NULL if the number is too large or the tensor was taken. */
 ENGINEHOST_API struct DLManagedTensorVersioned* enginehost_outputs_take(enginehost_outputs* outputs,
                                                                         size_t number) ENGINEHOST_NOEXCEPT;
 
-/* A copy of `tensor` (a DLTensor as an input is, of numbers; else EH-P44; in host memory or on a device of the engine's,
- * else EH-P49) in memory of the engine's on a device, chosen as above, or in host memory, which "cpu" means also where the
- * engine does not compute there; the caller calls its deleter, before the engine is freed.  *out is NULL, with ENGINEHOST_OK, when the tensor lies there already (host memory is one place): use the one
- * you have. */
+/* Copies `tensor` to a device, chosen as above, or to host memory, which "cpu" means even if the engine does not
+ * compute there.  `tensor` is a DLTensor of numbers like an input (else EH-P44), in host memory or on a device of
+ * the engine (else EH-P49).  The copy is in memory of the engine; call its deleter before the engine is freed.  *out
+ * is NULL, with ENGINEHOST_OK, if the tensor is there already (host memory is one place): use the original. */
 ENGINEHOST_API enginehost_status enginehost_tensor_copy(enginehost_engine* engine, const void* tensor,
                                                         const char* device, const enginehost_cancel* cancel,
                                                         struct DLManagedTensorVersioned** out,

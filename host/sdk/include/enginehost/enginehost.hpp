@@ -1,8 +1,9 @@
-// enginehost.hpp - the C++ face of enginehost.h: header-only, C++17, the same rules. Failures are thrown as
-// enginehost::sdk::Error here, on the caller's side only; nothing crosses the C API. What on_progress or
-// on_consent throws stops the call and is thrown again by it; what on_device or a watch's callback throws
-// ends the program, since these run in whatever call, or thread, shows the change. An empty device is the
-// default one (enginehost_engine_choose_device).
+// enginehost.hpp - the C++ form of enginehost.h: header-only, C++17, with the same rules.
+//
+// Failures are thrown as enginehost::sdk::Error, on the caller's side only; exceptions never cross the C API.
+// An exception of on_progress or on_consent stops the call, which then throws it again. An exception of
+// on_device, on_log or a watch's callback ends the program, because these run inside any call or thread. An
+// empty device means the default device (enginehost_engine_choose_device).
 #pragma once
 #include <enginehost/enginehost.h>
 
@@ -37,7 +38,7 @@ class Error : public std::exception {
  public:
   Error(enginehost_status status, enginehost_error* error) : status_(status), error_(error, detail::Free{}) {}
   const char* what() const noexcept override {
-    return error_ ? enginehost_error_text(error_.get()) : "out of memory while a failure was to be told";
+    return error_ ? enginehost_error_text(error_.get()) : "out of memory while reporting a failure";
   }
   enginehost_status status() const noexcept { return status_; }
   std::string code() const { return enginehost_error_code(error_.get()); }
@@ -50,18 +51,18 @@ class Error : public std::exception {
 };
 
 namespace detail {
-// By reference: the call that fills the error in is the other argument, and may be evaluated after this one.
+// By reference, because the call that sets `error` is the other argument and may be evaluated later.
 inline void check(enginehost_status status, enginehost_error* const& error) {
   if (status != ENGINEHOST_OK) throw Error(status, error);
 }
 }  // namespace detail
 
-// Copies refer to the same request to stop.
+// A cancel token. Copies refer to the same token.
 class Cancel {
  public:
   Cancel() : Cancel(enginehost_cancel_new()) {}
   void now() const { enginehost_cancel_now(token_.get()); }
-  // Another, which is cancelled when this one is.
+  // Returns another token, which is canceled when this one is.
   Cancel below() const { return Cancel(enginehost_cancel_new_below(token_.get())); }
   const enginehost_cancel* get() const { return token_.get(); }
 
@@ -77,15 +78,16 @@ struct Request {
   std::function<void(const enginehost_progress&)> on_progress;
   std::function<bool(const enginehost_question&)> on_consent;
   Cancel cancel;
-  std::function<void(const enginehost_device_event&)> on_device = nullptr;  // as long as the engine is open
-  std::uint32_t probe_seconds = 0;                                          // 0: as configured
-  std::vector<std::string> installations = {};  // whose engine may be opened where it lies
-  // On the engine's threads, as long as the engine is open; what it throws ends the program.
+  std::function<void(const enginehost_device_event&)> on_device =
+      nullptr;                                  // called as long as the engine is open
+  std::uint32_t probe_seconds = 0;              // 0: as configured
+  std::vector<std::string> installations = {};  // environments whose engine may be opened in place
+  // Called on the engine's threads as long as the engine is open. An exception ends the program.
   std::function<void(const enginehost_log&)> on_log = nullptr;
   int log_level = 0;  // ENGINEHOST_LOG_...; 0: as configured
 };
 
-// What a small computation on a device showed; see enginehost_engine_check.
+// The result of a small computation on a device; see enginehost_engine_check.
 struct Check {
   std::string device, computed_on;
   double milliseconds = 0, cpu_milliseconds = 0;
@@ -110,13 +112,13 @@ struct Input {
   const void* tensor = nullptr;  // a DLTensor
 };
 
-// What a run gave. Free it (let it go) before its engine.
+// The outputs of a run. Destroy them before their engine.
 class Outputs {
  public:
   explicit Outputs(enginehost_outputs* outputs) : outputs_(outputs) {}
   std::size_t size() const { return enginehost_outputs_count(outputs_.get()); }
   std::string name(std::size_t number) const { return enginehost_outputs_name(outputs_.get(), number); }
-  // A DLTensor, until this object goes or the tensor is taken.
+  // Returns a DLTensor, valid until this object is destroyed or the tensor is taken.
   const void* tensor(std::size_t number) const { return enginehost_outputs_tensor(outputs_.get(), number); }
   DLManagedTensorVersioned* take(std::size_t number) {
     return enginehost_outputs_take(outputs_.get(), number);
@@ -171,7 +173,7 @@ class Engine {
   Engine& operator=(Engine&& other) noexcept {
     if (this == &other) return *this;
     const Engine previous(
-        std::move(*this));  // goes as a whole: the handle first, then what its callbacks use
+        std::move(*this));  // destroyed as a whole: first the handle, then what its callbacks use
     request_ = std::move(other.request_);
     watcher_ = std::move(other.watcher_);
     engine_ = std::move(other.engine_);
@@ -179,9 +181,9 @@ class Engine {
   }
   ~Engine() = default;
 
-  // Throws Error with the whole diagnosis when nothing could be opened.
+  // Opens an engine. Throws Error with the full diagnosis if nothing could be opened.
   static Engine open(const Request& request) {
-    auto kept = std::make_shared<Asked>(request);  // its callbacks are called as long as the engine is open
+    auto kept = std::make_shared<Asked>(request);  // callbacks are called as long as the engine is open
     const Borrowed borrowed(*kept);
     enginehost_engine* engine = nullptr;
     enginehost_error* error = nullptr;
@@ -190,7 +192,7 @@ class Engine {
     kept->check(status, error);
     return opened;
   }
-  // The decision as JSON, without downloading or loading.
+  // Returns the decision as JSON, without downloading or loading.
   static std::string plan(const Request& request) {
     Asked asked(request);
     const Borrowed borrowed(asked);
@@ -219,7 +221,8 @@ class Engine {
     }
     return all;
   }
-  // See enginehost_engine_choose_device: "cuda:1", "gpu", "cuda:1,cpu"; empty: the default.
+  // Returns the chosen device: "cuda:1", "gpu", "cuda:1,cpu"; empty: the default. See
+  // enginehost_engine_choose_device.
   Device device(const std::string& wanted = {}) const {
     enginehost_device device{};
     device.size = sizeof device;
@@ -230,7 +233,7 @@ class Engine {
     return {device.name,  device.description,  device.architecture, device.type,
             device.index, device.memory_total, device.memory_free};
   }
-  // Every device but the processor; where there is none, the processor alone.
+  // Returns every device but the CPU; if there is none, the CPU alone.
   std::vector<Device> accelerators_or_cpu() const {
     std::vector<Device> all = devices(), chosen;
     for (const Device& one : all)
@@ -244,7 +247,8 @@ class Engine {
                                                        device.empty() ? nullptr : device.c_str(), &error),
                   error);
   }
-  // Whether the device works just now, by default an accelerator; `reason`, if given, is one line of why not.
+  // Returns true if the device works now; by default an accelerator. `reason`, if given, gets one line about
+  // the failure.
   bool functional(const std::string& device = "gpu", std::string* reason = nullptr,
                   const Cancel& cancel = {}) {
     enginehost_error* error = nullptr;
@@ -254,7 +258,8 @@ class Engine {
     if (reason != nullptr) *reason = status == ENGINEHOST_OK ? "" : enginehost_error_cause(error);
     return status == ENGINEHOST_OK;
   }
-  // nullptr when the tensor (a DLTensor) lies there already. Call the copy's deleter before the engine goes.
+  // Returns a copy, or nullptr if the tensor (a DLTensor) is on that device already. Call the copy's deleter
+  // before the engine is destroyed.
   DLManagedTensorVersioned* copy(const void* tensor, const std::string& device, const Cancel& cancel = {}) {
     DLManagedTensorVersioned* out = nullptr;
     enginehost_error* error = nullptr;
@@ -279,8 +284,9 @@ class Engine {
     return {found.device,       found.computed_on, found.milliseconds, found.cpu_milliseconds,
             found.memory_total, found.memory_free, found.reopened != 0};
   }
-  // The callback runs on a thread of the watch, until another is given, an empty one ends it or the engine
-  // goes. See enginehost_engine_watch; what it throws ends the program.
+  // Watches devices. The callback runs on a thread of the watch, until another callback is set, an empty one
+  // ends the watch, or the engine is destroyed. An exception of the callback ends the program. See
+  // enginehost_engine_watch.
   void watch(std::function<void(const enginehost_device_event&)> on_device, std::uint32_t interval_ms = 0,
              const std::string& device = {}) {
     auto callback = on_device ? std::make_shared<const Watcher>(std::move(on_device)) : nullptr;
@@ -290,10 +296,11 @@ class Engine {
     asked.interval_ms = interval_ms;
     asked.user_data = const_cast<Watcher*>(callback.get());
     asked.on_device = [](const enginehost_device_event* event, void* data) noexcept {
-      const Watcher kept = *static_cast<const Watcher*>(data);  // it may free the engine, and this with it
+      const Watcher kept =
+          *static_cast<const Watcher*>(data);  // the callback may free the engine, and this with it
       kept(*event);
     };
-    // Kept before the thread begins: from then on the callback may let this object go.
+    // Stored before the thread begins, because the callback may then destroy this object.
     const std::shared_ptr<const Watcher> previous = std::exchange(watcher_, callback);
     enginehost_error* error = nullptr;
     const enginehost_status status =
@@ -313,7 +320,7 @@ class Engine {
   }
 
  private:
-  // A request that is being worked on, and what its callbacks threw meanwhile, on whatever thread.
+  // A running request, and the first exception that its callbacks threw on any thread.
   class Asked {
    public:
     explicit Asked(const Request& asked) : request(asked), stop(asked.cancel.below()) {}
@@ -329,7 +336,7 @@ class Engine {
       const std::lock_guard<std::mutex> hold(mutex_);
       return thrown_ != nullptr;
     }
-    // After the call: throws what a callback threw, or the call's own failure.
+    // Call it after the request: throws the callback's exception, or the request's own failure.
     void check(enginehost_status status, enginehost_error* error) {
       detail::Handle<enginehost_error> owned(error);
       const std::lock_guard<std::mutex> hold(mutex_);
@@ -338,7 +345,7 @@ class Engine {
     }
 
     const Request request;
-    const Cancel stop;  // of this call alone
+    const Cancel stop;  // for this call only
 
    private:
     std::mutex mutex_;
@@ -348,7 +355,7 @@ class Engine {
   Engine(enginehost_engine* engine, std::shared_ptr<Asked> request)
       : request_(std::move(request)), engine_(engine) {}
 
-  // A C request over the strings of a C++ one, which must outlive it.
+  // A C request that refers to the strings of a C++ request, which must outlive it.
   struct Borrowed {
     explicit Borrowed(Asked& asked) {
       const Request& request = asked.request;
@@ -413,7 +420,7 @@ class Engine {
   using Watcher = std::function<void(const enginehost_device_event&)>;
   std::shared_ptr<Asked> request_;
   std::shared_ptr<const Watcher> watcher_;
-  detail::Handle<enginehost_engine> engine_;  // goes first: nobody is told anything then
+  detail::Handle<enginehost_engine> engine_;  // destroyed first, so that no callback is called afterwards
 };
 
 }  // namespace enginehost::sdk
