@@ -45,12 +45,12 @@ std::string why_anybody_may_change(const fs::path& system_config) {
 
 Result<std::string> why_untrusted(const fs::path& repository, const fs::path&) {
   std::error_code error;
-  std::vector<fs::path> settings_key{repository};
+  std::vector<fs::path> deciding_paths{repository};
   for (fs::directory_iterator at(repository, error), end; !error && at != end; at.increment(error))
     if (std::error_code unknown; at->path().extension() == ".json" || at->is_directory(unknown) || unknown)
-      settings_key.push_back(at->path());
+      deciding_paths.push_back(at->path());
   if (error) return "its folder cannot be read";
-  for (const fs::path& path : settings_key)
+  for (const fs::path& path : deciding_paths)
     if (const auto problem = cache::inside::folder_problem(path))
       return path_text(path) + ": " + std::string(problem->value("problem"));
   return std::string();
