@@ -16,13 +16,13 @@ Fact<std::string> visible_devices() {
   return Fact<std::string>::known(std::move(*value), "CUDA_VISIBLE_DEVICES");
 }
 
-// Asks the driver in the helper and takes over what it told, all or up to where it hung or crashed.
+// Queries the driver in the probe and applies its answers, all of them or those up to a hang or crash.
 void ask_driver(const Root& root, const LibrarySearch& libraries, const DetectRequest& request, Cuda& cuda) {
   ChildRequest child;
   child.argv = request.helper_launcher;
   const std::string nonce = random_hex(8);
   child.argv.insert(child.argv.end(), {path_text(request.helper), "drivers", "--nonce", nonce});
-  // The very files the host would get; a helper that searched by itself could find others.
+  // Passes the files that the host would load, because the probe's own search could find others.
   child.argv.insert(child.argv.end(), {"--libcuda", path_text(root.on_disk(cuda.library.value().path))});
   if (const auto nvml = find_nvml(root, libraries))
     child.argv.insert(child.argv.end(), {"--nvml", path_text(root.on_disk(*nvml))});
@@ -43,7 +43,7 @@ void ask_driver(const Root& root, const LibrarySearch& libraries, const DetectRe
     apply_driver_answer(answer.document, why, cuda);
 }
 
-// No file speaks of NVIDIA: the driver's facts follow without asking anybody.
+// Sets the driver's facts without a query, because no file shows anything of NVIDIA.
 void conclude_without_driver(const std::string& searched, Cuda& cuda) {
   using Devices = std::vector<CudaDevice>;
   cuda.driver_cuda = Fact<std::string>::absent(driver_library_name() + ": " + searched);

@@ -13,7 +13,7 @@ using Devices = std::vector<CudaDevice>;
 
 constexpr std::int64_t stub_library = 34, no_device = 100, invalid_device = 101;
 
-// The driver's own words (cuda.h, CUresult), for libraries too old or too broken to say them.
+// The driver's texts (cuda.h, CUresult), for libraries that are too old or too broken to return them.
 std::string error_text(const Json& init) {
   if (const std::string& text = init["text"].as_string(); !text.empty()) return text;
   switch (init["code"].as_integer()) {
@@ -63,9 +63,9 @@ Devices devices_of(const Json& list, bool visible) {
   return devices;
 }
 
-// NVML sees every card, the driver's list only what is not hidden; their indices differ (CUDA_DEVICE_ORDER,
-// renumbering from 0), so they are matched by UUID. What is shown comes first and in the driver's order: that
-// is how CUDA counts.
+// NVML lists every card, but the driver only those that are not hidden. Their indices differ
+// (CUDA_DEVICE_ORDER, renumbering from 0), so devices are matched by UUID. Visible devices come first and in
+// the driver's order, because CUDA counts like that.
 Devices merge(const Devices& shown, Devices machine) {
   Devices merged;
   for (const CudaDevice& device : shown) {
@@ -73,13 +73,13 @@ Devices merge(const Devices& shown, Devices machine) {
       return !device.uuid.empty() && other.uuid == device.uuid;
     });
     if (same == machine.end()) {
-      merged.push_back(device);  // a part of a card (MIG), which has a UUID of its own
+      merged.push_back(device);  // part of a card (MIG), which has its own UUID
       continue;
     }
     same->visible = true;
     if (!device.compute_capability.empty()) same->compute_capability = device.compute_capability;
     if (device.memory != 0)
-      same->memory = device.memory;  // what programs can have; NVML counts what is reserved too
+      same->memory = device.memory;  // what programs can use; NVML also counts reserved memory
     merged.push_back(std::move(*same));
     machine.erase(same);
   }
@@ -130,7 +130,7 @@ std::string hidden_by(const Cuda& cuda) {
   return ", CUDA_VISIBLE_DEVICES=\"" + cuda.visible_devices.value() + "\"";
 }
 
-// NVML's list is no list of what can be used, but it is no empty machine either.
+// NVML's list does not show which devices are usable, but it shows that the machine has some.
 std::string listed_by_nvml(const Devices& machine) {
   std::string text;
   for (const CudaDevice& device : machine) {
@@ -183,7 +183,7 @@ void apply_devices(const Json& answer, const std::string& why_incomplete, Cuda& 
   const Devices merged = merge(shown, machine);
   const bool all_shown =
       std::all_of(merged.begin(), merged.end(), [](const auto& device) { return device.visible; });
-  // With nothing hidden the driver's own order is the better one: it is what "cuda:1" will mean.
+  // If nothing is hidden, the driver's order is better, because "cuda:1" refers to it.
   if (all_shown && !cuda.visible_devices.is_known() && merged.size() == shown.size())
     cuda.devices = Fact::known(shown, "cuDeviceGet");
   else

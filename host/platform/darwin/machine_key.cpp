@@ -10,7 +10,7 @@
 namespace enginehost::platform {
 namespace {
 
-// Changed when detect() looks at something else, so that what an older version remembered is not taken over.
+// Change this when detect() reads something else, so that facts remembered by an older version are not used.
 constexpr std::string_view version = "machine key of macOS 2";
 
 class MachineKeyBuilder {
@@ -35,7 +35,7 @@ class MachineKeyBuilder {
 
 }  // namespace
 
-// The system's libraries and drivers change with its version only: all of it is sealed.
+// The system's libraries and drivers are sealed and change only with its version.
 std::string machine_key_text(Reach reach) {
   MachineKeyBuilder words;
   words.add("version", version);

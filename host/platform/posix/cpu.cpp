@@ -31,7 +31,7 @@ constexpr const char* asked = "cpuid";
 
 #elif defined(__aarch64__)
 
-// The bits of AT_HWCAP and AT_HWCAP2 (Linux, arch/arm64/include/uapi/asm/hwcap.h) that builds are made for.
+// The bits of AT_HWCAP and AT_HWCAP2 (Linux, arch/arm64/include/uapi/asm/hwcap.h) for which builds are made.
 Cpu ask_processor() {
   struct Feature {
     const char* name;
@@ -63,7 +63,7 @@ constexpr const char* asked = "this program";
 }  // namespace
 
 Fact<Cpu> detect_cpu() {
-  // A processor does not change under a running process; the cores it may use can.
+  // The processor does not change while a process runs, but the cores it may use can.
   static const Cpu& processor = *new Cpu(ask_processor());
   Cpu cpu = processor;
   cpu.cores = usable_cores();

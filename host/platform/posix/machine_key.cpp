@@ -30,10 +30,10 @@ namespace {
 using What = MachineInput::What;
 using namespace std::string_view_literals;
 
-// Changed when detect() looks at something else, so that what an older version remembered is not taken over.
+// Change this when detect() reads something else, so that facts remembered by an older version are not used.
 constexpr std::string_view version = "machine key 3";
 
-// Nothing here goes through std::filesystem: this runs at every open.
+// Avoids std::filesystem because this runs at every open.
 class KeyText {
  public:
   KeyText() { text_.reserve(1024); }
@@ -55,7 +55,7 @@ class KeyText {
 };
 
 void add_environment(KeyText& words, Reach reach) {
-  // Those that parts of detect() read beside the loader's and the runtimes'.
+  // Variables that parts of detect() read, besides those of the loader and the runtimes.
   static constexpr std::string_view reported[] = {"PATH", "CONDA_DEFAULT_ENV", "KUBERNETES_SERVICE_HOST",
                                                   "APPTAINER_CONTAINER", "SINGULARITY_CONTAINER"};
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
@@ -68,8 +68,8 @@ void add_environment(KeyText& words, Reach reach) {
   }
 }
 
-// Of a library that serves every need of its name, wherever files of that name lie, and that builds are
-// chosen or proven by. `name`: the file's, after "lib" or in whole.
+// Returns whether builds are chosen or verified by this library. A loaded library satisfies every need of its
+// name, wherever files of that name lie. `name`: the file's name after "lib", or the whole name.
 bool is_reported(const char* name) {
   struct Beginning {
     std::uint64_t bytes, mask;
@@ -95,7 +95,7 @@ void for_each_loaded_library(Action action) {
         const char* file = library->dlpi_name != nullptr ? std::strrchr(library->dlpi_name, '/') : nullptr;
         if (file == nullptr) return 0;
         if (is_reported(std::strncmp(file, "/lib", 4) == 0 ? file + 4 : file + 1))
-          // A relative path was meant from the folder that was the current one then.
+          // Resolves a relative path, which refers to the current folder at load time.
           (*static_cast<Action*>(into))(
               *library, library->dlpi_name[0] == '/'
                             ? library->dlpi_name
@@ -105,7 +105,7 @@ void for_each_loaded_library(Action action) {
       &action);
 }
 
-// "/lib", "/usr/lib64", "/lib/x86_64-linux-gnu": where glibc looks in any case.
+// "/lib", "/usr/lib64", "/lib/x86_64-linux-gnu": folders that glibc always searches.
 bool is_compiled_in(std::string_view folder) {
   if (folder.starts_with("/usr/")) folder.remove_prefix(4);
   return folder == "/lib" || folder == "/lib64" ||
@@ -118,7 +118,7 @@ class MachineInputs {
   explicit MachineInputs(const Root& root) : root_(root) {}
 
   void at(What what, std::string path) { all_.push_back({what, std::move(path)}); }
-  // A folder's time changes when a library is put into it or taken out.
+  // A folder's time changes when a library is added or removed.
   void at_search_folder(const std::string& folder) {
     at(What::stamp, folder);
     if (!root_.exists(folder)) return;
@@ -128,7 +128,7 @@ class MachineInputs {
       for (const char* level : {"/x86-64-v4", "/x86-64-v3", "/x86-64-v2"}) at(What::stamp, levels + level);
   }
   void at_loader() {
-    // The program's own path and the variable, as the loader expanded them, before its own folders.
+    // The program's own path and the variable, as the loader expanded them, come before its built-in folders.
     for (const std::string& folder : linker::split_library_path(linker::loader_folders_at_start()))
       if (!folder.empty() && !is_compiled_in(folder)) at_search_folder(folder);
     at(What::stamp, "/etc/ld.so.cache");
@@ -139,30 +139,30 @@ class MachineInputs {
 #else
     for (const char* folder : {"/usr/lib64", "/usr/lib", "/lib", "/usr/local/lib"})
 #endif
-      // A link into /usr on most systems, and looked at there.
+      // On most systems /lib is a link into /usr and is covered there.
       if (folder != "/lib"sv || root_.resolve(folder) != "/usr/lib") at_search_folder(folder);
   }
   void at_devices() {
-    // A version that can be read means that the module is loaded; its list of devices follows hot plugging.
+    // A readable version means that the module is loaded; its device list follows hot plugging.
     static constexpr const char *nvidia = "/proc/driver/nvidia/version", *module = "/sys/module/nvidia";
     if (root_.exists(nvidia) || root_.exists(module) || !root_.exists("/sys/module")) {
       at(What::content, nvidia);
       if (root_.exists(nvidia)) at(What::names, "/proc/driver/nvidia/gpus");
       at(What::content, "/sys/module/nvidia/version");
     } else {
-      at(What::presence, module);  // nothing of it comes without the module; these are slow paths
+      at(What::presence, module);  // without the module none of them exists, and these paths are slow
     }
     for (const char* device :
          {"/dev/nvidiactl", "/dev/nvidia0", "/dev/nvidia1", "/dev/nvidia-uvm", "/dev/dxg"})
       at(What::presence, device);
-    // The kernel counts changes of its list of AMD's devices. A first one comes with a device file.
+    // The kernel counts changes of its list of AMD devices. The first device comes with a device file.
     static constexpr const char* devices_of_amd = "/sys/class/kfd/kfd/topology/generation_id";
     if (root_.exists(devices_of_amd)) at(What::content, devices_of_amd);
     at(What::presence, "/dev/kfd");
     at(What::stamp, "/usr/lib/wsl/lib/libcuda.so.1");
     at(What::stamp, "/opt/rocm/.info/version");
   }
-  // What is only told to people.
+  // Inputs of facts that are only reported.
   void at_reported() {
     at(What::names, "/sys/bus/pci/devices");
     at(What::presence, "/etc/nv_tegra_release");
@@ -170,7 +170,7 @@ class MachineInputs {
       at(What::presence, mark);
     at(What::content, "/run/systemd/container");
     at(What::content, "/proc/1/cgroup");
-    // Toolkits come as folders of these, and /usr/local/cuda as a link that is set again.
+    // Toolkits are folders in these, and /usr/local/cuda is a link that gets replaced.
     for (const char* folder : {"/usr/local", "/opt", "/opt/cuda", "/usr/lib/nvidia-cuda-toolkit"})
       at(What::stamp, folder);
     const char* path = std::getenv("PATH");
@@ -190,7 +190,7 @@ class MachineInputs {
 std::vector<MachineInput> looks_below(const Root& root, const DetectRequest& request, Reach reach) {
   MachineInputs inputs(root);
   inputs.at(What::boot, "/proc/sys/kernel/random/boot_id");
-  // Of another root file system it is another file.
+  // Another root file system has another file here.
   static constexpr const char* system = "/etc/os-release";
   inputs.at(What::stamp, system);
   if (!root.exists(system)) inputs.at(What::identity, "/");
@@ -220,7 +220,7 @@ void add_answer(KeyText& text, const Root& root, const DetectRequest& request, c
       return text.add(look.path, root.exists(look.path) ? "there" : "absent");
     case What::identity:
     case What::stamp:
-      // The helper is this machine's also where another root is looked at.
+      // The probe belongs to this machine even when another root is examined.
       return add_stamp(text, look.path,
                        look.path == request.helper.native() ? look.path : root.text_on_disk(look.path),
                        look.what);

@@ -5,8 +5,9 @@
 
 namespace enginehost::platform {
 
-// Microsoft keeps the versions of one installation alike, but an application's folder, or an old program that
-// replaced one file, does not; a build that is newer than any of them may crash in it. So the oldest counts.
+// Returns the oldest version among the runtime's libraries. Microsoft keeps one installation consistent, but
+// an application's folder, or an old program that replaced one file, may not be. A build that is newer than
+// any of the libraries may crash.
 Fact<std::string> detect_vcruntime(const Root& root) {
   using TextFact = Fact<std::string>;
   const LibrarySearch libraries(root);
