@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// 2 of ".002"; 0 of what no part's name ends with.
+// Returns 2 for ".002"; 0 for endings that are not a part's.
 unsigned number_of(std::string_view ending) {
   unsigned number = 0;
   if (ending.size() < 4 || ending.front() != '.') return 0;
@@ -34,7 +34,7 @@ std::map<unsigned, std::string> parts_of(const fs::path& bundle) {
   return parts;
 }
 
-// "x.001 to x.004, without x.003" of 1, 2 and 4.
+// Returns "x.001 to x.004, without x.003" for 1, 2 and 4.
 std::string reported(const fs::path& bundle, const std::map<unsigned, std::string>& parts) {
   std::string text = parts.begin()->second;
   if (parts.size() > 1) text += " to " + parts.rbegin()->second;
