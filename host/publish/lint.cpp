@@ -29,8 +29,8 @@ using manifest::Build;
 using manifest::Component;
 using manifest::Source;
 
-// Whether what satisfies the bound is at least that version: a condition that lets nothing older through is
-// enough (base/version.hpp says which there are).
+// Returns whether every version that satisfies the bound is at least `version`. One condition that excludes
+// all older versions is enough (base/version.hpp lists the conditions).
 bool is_at_least(const std::string& bound, const std::string& version) {
   for (const std::string& condition : split(bound, ',')) {
     const std::size_t comparison = condition.find_first_not_of(' '),
@@ -42,13 +42,13 @@ bool is_at_least(const std::string& bound, const std::string& version) {
   return false;
 }
 
-// What is seen of all manifests together.
+// Names and digests that occurred in the manifests so far.
 struct SeenNames {
   std::map<std::string, std::string> document_of_build;      // by the build's id
   std::map<fs::path, std::optional<std::string>> digest_of;  // of files/: builds share large ones
 };
 
-// One manifest being looked at.
+// Checks one manifest.
 class LintRun {
  public:
   LintRun(const Workspace& workspace, const std::string& document, SeenNames& seen, LintFindings& findings)
@@ -75,7 +75,7 @@ class LintRun {
     for (const Artifact& one : component.artifacts) artifact(one, component, place);
   }
 
-  // Users get one of the two, and withdrawing the other is not seen.
+  // Users get only one of the two, and would not notice when the other is withdrawn.
   void id_of(const Build& build) {
     const auto [first, is_new] = seen_.document_of_build.emplace(build.id, document_);
     if (!is_new)
@@ -85,10 +85,10 @@ class LintRun {
   void build(const Build& build) {
     const std::string place = "builds." + build.id;
     if (!build.yanked.empty()) return;
-    // A plugin that was not compiled is no mistake: the build says so. Its engine's files are there all the
-    // same.
+    // A plugin that was not compiled is no mistake, because the build says so. Its engine's files still
+    // exist.
     const bool built = build.not_built.empty();
-    std::vector<ArtifactFacts> parts, all_parts;  // the first without what the build can do without
+    std::vector<ArtifactFacts> parts, all_parts;  // the first excludes optional libraries
     std::vector<std::string> unseen;
     bool whole = true;
     for (const Component* component : build.all_components()) {
@@ -139,7 +139,7 @@ class LintRun {
     return std::nullopt;
   }
 
-  // Without the libraries that the build can do without: what those need, a user may lack.
+  // Removes the libraries that the build can do without, because users may lack what those need.
   static ArtifactFacts without_optional(ArtifactFacts facts, const Component& component, const Build& build) {
     std::erase_if(facts.libraries, [&](const LibraryFacts& library) {
       return std::any_of(component.optional.begin(), component.optional.end(), [&](const auto& pattern) {
@@ -214,7 +214,7 @@ class LintRun {
             "correct \"archive\"");
   }
 
-  // The index lists a file under its own project only, and the file's name says which version it is.
+  // The index lists a file under its own project only, and the file's name contains its version.
   void wheel(const Source& source, const Artifact& artifact, const Component& component,
              const std::string& place) {
     if (!source.file.ends_with(".whl"))
@@ -255,7 +255,7 @@ class LintRun {
             "correct \"size\"");
   }
 
-  // Nothing when it cannot be read.
+  // Empty when it cannot be read.
   const std::optional<std::string>& digest_of(const fs::path& file) {
     const auto [known, is_new] = seen_.digest_of.try_emplace(file);
     if (is_new)
@@ -310,7 +310,7 @@ class LintRun {
   }
 
   void libraries(const Build& build, const std::vector<ArtifactFacts>& parts, const std::string& place) {
-    // Windows compares without regard to case, and outside() says its names in small letters.
+    // Windows compares names without regard to case, and outside() returns them in lower case.
     const bool windows = build.os == "windows";
     std::set<std::string> declared;
     for (const std::string& name : build.requires_.libraries)
@@ -387,7 +387,7 @@ class LintRun {
   LintFindings& findings_;
 };
 
-// Of an index that was written by hand: who fetches the manifest is told the same.
+// Checks a manifest against an index that was written by hand, as a client does that fetches it.
 void as_its_index_says(const Workspace& workspace, const std::string& name, const std::string& text,
                        LintFindings& findings) {
   const auto index = workspace.index();
@@ -444,7 +444,7 @@ void look_at(const Workspace& workspace, const fs::path& file, SeenNames& seen, 
 void look_at_date(const Workspace& workspace, std::int64_t now, LintFindings& findings) {
   auto date = root_date(workspace, now);
   const auto expired = root_has_expired(workspace, now);
-  if (!date || !expired) return;  // what cannot be read of it is told as a contradiction
+  if (!date || !expired) return;  // unreadable parts are reported as contradictions
   if (*date) (*expired ? findings.errors : findings.warnings).push_back(std::move(**date));
 }
 

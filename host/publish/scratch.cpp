@@ -28,7 +28,7 @@ void clear_leftovers(const fs::path& workspace) {
 }  // namespace
 
 Result<Scratch> Scratch::make(const Workspace& workspace) {
-  // Nobody takes the new folder for a left one before its own lock is held.
+  // The lock keeps the new folder from counting as abandoned before its own lock is held.
   TRY_ASSIGN(const cache::FileLock turn, workspace.lock(program));
   clear_leftovers(workspace.folder());
   Scratch scratch;
