@@ -200,7 +200,7 @@ std::optional<Runtime> runtime_in(const Places& places, const KnownEngine& engin
   if (runtime.version.empty() && !runtime.problem)
     runtime.problem = diagnose("EH-S30")
                           .with("path", path_text(main))
-                          .with("problem", "nothing beside it tells the version of " + runtime.engine);
+                          .with("problem", "no file beside it states the version of " + runtime.engine);
   return runtime;
 }
 

@@ -60,7 +60,7 @@ class ProvenanceCheck {
           return fail(std::move(diagnose("EH-F40")
                                     .with("build", build.id)
                                     .with("component", component)
-                                    .with("problem", "the list of its files is none: " +
+                                    .with("problem", "the list of its files is not valid: " +
                                                          std::string(list.error().value("problem")))));
         result_.trees.emplace(tree, std::move(*list));
       }
@@ -120,7 +120,7 @@ class ProvenanceCheck {
                           doubt(verified)));
     if (request_.unsigned_allowed) return verified;
     if (!verified.from_repository)
-      return fail(unsigned_build(bundled.id, "", "no repository's manifest of it comes along"));
+      return fail(unsigned_build(bundled.id, "", "the bundle has no repository's manifest of it"));
     if (request_.trust != nullptr && verified.signed_by.empty())
       return fail(unsigned_build(bundled.id, offered_.at(bundled.manifest).repository,
                                  "the manifest of it is not signed"));

@@ -129,16 +129,16 @@ Result<std::vector<Answer>> answer(const settings::Settings& settings, const Sit
     });
     if (best == plan.candidates.end() && !given.passed_over.empty())
       return fail(std::move(diagnose("EH-S14")
-                                .with("build", given.passed_over.front(), "catalogue")
-                                .with("set_aside_by", "the machine that asks", "its request")
-                                .within("answering the wish for " + constraint.engine)));
+                                .with("build", given.passed_over.front(), "catalog")
+                                .with("set_aside_by", "the requesting machine", "its request")
+                                .within("answering the request for " + constraint.engine)));
     if (best != plan.candidates.end() && std::ranges::count(request.installed, best->build->id) != 0) {
       given.build = best->build->id;
       given.was_there = true;
     } else {
       auto acquired = open::fetch_best(context, plan, fetching);
       if (!acquired)
-        return fail(std::move(acquired.error().within("answering the wish for " + constraint.engine)));
+        return fail(std::move(acquired.error().within("answering the request for " + constraint.engine)));
       given.build = acquired->installed.build;
       given.downloaded = acquired->downloaded;
       given.turned_down = open::turned_down(plan);

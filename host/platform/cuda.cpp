@@ -32,7 +32,7 @@ void ask_driver(const Root& root, const LibrarySearch& libraries, const DetectRe
   child.discard_output = true;
   const auto outcome = run_child(child);
   if (!outcome)
-    return apply_no_answer("the helper cannot be started: " + child.argv.front() + ": " +
+    return apply_no_answer("the probe cannot be started: " + child.argv.front() + ": " +
                                std::string(outcome.error().value("os_said")),
                            cuda);
   const DriverAnswer answer = read_driver_answer(outcome->channel, nonce);
@@ -69,7 +69,7 @@ Cuda detect_cuda(const Root& root, const LibrarySearch& libraries, const Fact<st
   if (!cuda.library.is_known()) {
     conclude_without_driver(cuda.library.source(), cuda);
   } else if (request.helper.empty()) {
-    apply_no_answer("there is no helper to ask the driver", cuda);
+    apply_no_answer("there is no probe to query the driver", cuda);
   } else {
     ask_driver(root, libraries, request, cuda);
   }

@@ -196,7 +196,7 @@ DriverAnswer read_driver_answer(const std::string& lines, const std::string& non
   DriverAnswer answer;
   for (const std::string& line : split(lines, '\n')) {
     if (line.empty()) continue;
-    const auto parsed = parse_json(line, "the helper's answer");
+    const auto parsed = parse_json(line, "the probe's answer");
     if (!parsed || (*parsed)["nonce"].as_string() != nonce) continue;
     if (answer.document.is_null()) answer.document = Json::object();
     answer.complete |= (*parsed)["done"].as_bool();
@@ -236,16 +236,16 @@ std::string why_no_answer(const ChildOutcome& outcome, std::chrono::milliseconds
   if (outcome.exception != 0) {
     char number[16];
     std::snprintf(number, sizeof number, "0x%08X", static_cast<unsigned>(outcome.exception));
-    return std::string("the driver's library crashed the helper (exception ") + number + ")";
+    return std::string("the driver's library crashed the probe (exception ") + number + ")";
   }
   if (outcome.signal != 0)
-    return "the driver's library crashed the helper (" + signal_name(outcome.signal) + ")";
+    return "the driver's library crashed the probe (" + signal_name(outcome.signal) + ")";
   if (outcome.exit_code != 0) {
     const std::string said(trim(std::string_view(outcome.error).substr(0, 200)));
-    return "the helper ended with status " + std::to_string(outcome.exit_code) +
+    return "the probe ended with status " + std::to_string(outcome.exit_code) +
            (said.empty() ? "" : ": " + said);
   }
-  return "the helper ended without an answer of its own";
+  return "the probe ended without an answer";
 }
 
 std::string cuda_version_text(std::int64_t number) {

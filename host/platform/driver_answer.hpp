@@ -26,7 +26,7 @@ void apply_driver_answer(const Json& answer, const std::string& why_incomplete, 
 void apply_no_answer(const std::string& why, Cuda& cuda);
 
 // Describes how a driver query ended without a usable answer: "the driver did not answer in 15 s", "the
-// driver's library crashed the helper (SIGSEGV)", ...
+// driver's library crashed the probe (SIGSEGV)", ...
 std::string why_no_answer(const ChildOutcome& outcome, std::chrono::milliseconds deadline);
 
 // "12.2" for 12020.

@@ -97,7 +97,7 @@ Fact<std::vector<Installed>> detect_toolkits(const Root& root, const LibrarySear
       if (!place.named && !root.exists(*real + "/include/cuda.h") &&
           !root.is_folder(*real + toolkit_library_folder()))
         continue;
-      toolkit.note = "ignored: no version.json, version.txt or include/cuda.h tells its version";
+      toolkit.note = "ignored: no version.json, version.txt or include/cuda.h states its version";
     }
     if (std::find(sources.begin(), sources.end(), place.source) == sources.end())
       sources.push_back(place.source);

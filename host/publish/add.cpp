@@ -241,7 +241,7 @@ Result<void> put_license(Json& manifest, const AddRequest& request, const fs::pa
   const Json* known = licenses.find(request.license);
   if (known != nullptr && !request.license_id.empty() && (*known)["id"].as_string() != request.license_id)
     return fail(refusal(file,
-                        "licence " + request.license + " is " + (*known)["id"].as_string() +
+                        "license " + request.license + " is " + (*known)["id"].as_string() +
                             " there, and not " + request.license_id,
                         "give the license another name: --license NAME, or correct its id there"));
   if (known == nullptr)

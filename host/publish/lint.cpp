@@ -108,7 +108,7 @@ class LintRun {
           place, join(unseen, ", ") + (unseen.size() == 1 ? " was" : " were") + " never looked into",
           workspace_.has_engines_folder()
               ? "add the build with engine-manifest add"
-              : "what its files need can be told where engine-manifest init and add made the repository");
+              : "only a repository that engine-manifest init and add made shows what its files need");
     if (built) digest(build, parts, place);
     if (built) plugin(build, parts, place);
     system(build, parts, place);
@@ -165,7 +165,7 @@ class LintRun {
     if (!facts ? workspace_.was_looked_into(artifact.sha256)
                : !facts->tree.empty() && facts->tree != artifact.tree)
       error(place, "its archive unpacks to other files than those of \"tree\"",
-            "add it anew, or remove \"tree\" here and \"digest\" of the build");
+            "add it again, or remove \"tree\" here and \"digest\" of the build");
   }
 
   void chunks(const Artifact& artifact, const std::string& place) {
@@ -180,10 +180,10 @@ class LintRun {
       }
       const auto text = read_file(*file, 8u << 20);
       if (!text)
-        error(place + ".chunks", source.location + " is not in the repository", "add the file anew");
+        error(place + ".chunks", source.location + " is not in the repository", "add the file again");
       else if (sha256_hex(*text) != artifact.chunks_sha256)
         error(place + ".chunks", source.location + " has other bytes than its sha256 says",
-              "add the file anew");
+              "add the file again");
     }
   }
 
@@ -245,7 +245,7 @@ class LintRun {
     if (!digest)
       error(place, source.location + " is not in the repository", "put it there, or name a url");
     else if (!artifact.sha256.empty() && *digest != artifact.sha256)
-      error(place, source.location + " has the sha256 " + *digest, "add the file anew");
+      error(place, source.location + " has the sha256 " + *digest, "add the file again");
     std::error_code unknown;
     if (const auto size = fs::file_size(*file, unknown);
         digest && !unknown && artifact.size && size != *artifact.size)
@@ -272,7 +272,7 @@ class LintRun {
     }
     if (cache::digest_of_trees(trees) != build.digest)
       error(place + ".digest", "it is not that of the files that its components unpack to",
-            "add the build anew, or remove \"digest\"");
+            "add the build again, or remove \"digest\"");
   }
 
   void plugin(const Build& build, const std::vector<ArtifactFacts>& parts, const std::string& place) {
@@ -319,14 +319,14 @@ class LintRun {
       if (!one.found_in.empty() && declared.contains(one.name))
         warning(place + ".requires.libraries",
                 one.needed_by + " finds " + one.name + " in " + one.found_in +
-                    ", and a machine that has it nowhere else is said not to have it",
-                "leave it out: the check before loading looks where the library does");
+                    ", but a machine that has it only there counts as lacking it",
+                "leave it out: the check before loading searches where the library does");
       else if (!one.found_in.empty())
         warning(place,
                 one.needed_by + " finds " + one.name + " in " + one.found_in +
                     ", a folder of the machine that it was linked on",
                 "add a component that brings it, and a RUNPATH from $ORIGIN; else machines without that "
-                "folder learn of it only once the build was fetched");
+                "folder fail only after the download");
       else if (!declared.contains(one.name))
         error(place, one.needed_by + " needs " + one.name + ", which is in none of its components",
               "add a component that brings it, or name it in requires.libraries");
@@ -400,7 +400,7 @@ void as_its_index_says(const Workspace& workspace, const std::string& name, cons
                                     .with("document", name)
                                     .with("expected", entry.sha256, "index.json")
                                     .with("found", digest, "document")
-                                    .with("remedy", "write its \"sha256\" and \"size\" in index.json anew"));
+                                    .with("remedy", "correct its \"sha256\" and \"size\" in index.json"));
     else if (entry.size != 0 && entry.size != text.size())
       findings.errors.push_back(diagnose("EH-M16")
                                     .with("document", "index.json")

@@ -97,7 +97,7 @@ Result<void> bring_all(const fs::path& from, const fs::path& to) {
     if (type == fs::file_type::directory)
       return fail(diagnose("EH-M17")
                       .with("folder", path_text(from / one))
-                      .with("problem", "it is a link to a folder, and the folder around it is made anew")
+                      .with("problem", "it is a link to a folder, and the folder around it is replaced")
                       .with("remedy", "put the files themselves there, or mount their disk there"));
     if (type == fs::file_type::regular) TRY(bring(from / one, to / one));
   }
@@ -344,7 +344,7 @@ Result<Published> publish(const Workspace& workspace, const fs::path& given, std
   if (!index)
     return fail(diagnose("EH-M17")
                     .with("folder", path_text(workspace.folder()))
-                    .with("problem", "its index.json was taken away meanwhile")
+                    .with("problem", "its index.json was removed meanwhile")
                     .with("remedy", "run it again"));
   TRY_ASSIGN(const std::string bytes, read_file(workspace.folder() / "index.json", 8u << 20));
   TRY(make_folders(out.parent_path()));

@@ -124,7 +124,7 @@ class Reach {
       found.remedy = "add an archive that has the library itself";
     } else if (!paths_are_reported_) {
       found.problem += ": whether anything leads there was not noted when the archives were looked into";
-      found.remedy = "add them anew with engine-manifest add, or name its folder in \"search\"";
+      found.remedy = "add them again with engine-manifest add, or name its folder in \"search\"";
     } else if (kind_ == "elf" && name.find('/') != std::string::npos) {
       found.problem += ": a name with a folder in it is looked for there and nowhere else";
       found.remedy = "change what " + needed_by + " says: " + command(needed_by, name, lies_at);

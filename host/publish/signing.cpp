@@ -304,7 +304,7 @@ Result<std::optional<Diagnosis>> root_date(const Workspace& workspace, std::int6
   Diagnosis found = diagnose("EH-M16");
   found.with("document", path_text(workspace.folder() / "root.json"))
       .with("problem", expired ? "it expired at " + root->expires + ": users' machines install nothing more"
-                               : "it holds until " + root->expires + ", and no index renews it")
+                               : "it is valid until " + root->expires + ", and no index renews it")
       .with("remedy", "engine-manifest sign, with --key of " + join(ids, " or "));
   return std::optional(std::move(found));
 }
@@ -341,7 +341,7 @@ Result<Signed> sign(const Workspace& workspace, const std::vector<SecretKey>& ke
   if (next.without_copy != 0) TRY(make_copy(workspace, next.without_copy));
   if (next.is_new) TRY(write_root(workspace, root));
   TRY_ASSIGN(const std::optional<manifest::Index> index, workspace.index());
-  if (!index) return fail(refusal(workspace, "its index.json was taken away meanwhile", "run it again"));
+  if (!index) return fail(refusal(workspace, "its index.json was removed meanwhile", "run it again"));
   Signed result;
   result.root_version = root.version;
   result.serial = index->serial;

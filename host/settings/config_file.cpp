@@ -139,7 +139,7 @@ class Members {
       const Json& sha256 = element["sha256"];
       if (!id.is_string() || id.as_string().empty() ||
           !(sha256.is_null() || is_sha256_hex(sha256.as_string())))
-        return refuse(key, "each element is a licence id or {\"id\": …, \"sha256\": digest of its text}");
+        return refuse(key, "each element is a license id or {\"id\": …, \"sha256\": digest of its text}");
       look_into(key, target.size(), element, {"id", "sha256"});
       target.push_back({id.as_string(), sha256.as_string()});
     }

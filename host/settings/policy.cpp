@@ -97,12 +97,11 @@ Result<void> check_origin(const Settings& settings, const std::string& build, co
   if (allowed && doubt.empty()) return {};
   std::string what = build + " of a bundle, ";
   if (repository.empty())
-    what += "which does not say what repository it comes from";
+    what += "which names no repository as its origin";
   else if (!allowed)
     what += "which comes from the repository \"" + repository + "\"";
   else
-    what +=
-        "of which only the bundle says that it comes from the repository \"" + repository + "\": " + doubt;
+    what += "whose origin, the repository \"" + repository + "\", only the bundle states: " + doubt;
   Diagnosis refused = policy.allowed_repositories
                           ? refusal(policy, "repositories", list_text(*policy.allowed_repositories), what)
                           : refusal(policy, "locked", "repositories", what);

@@ -260,8 +260,8 @@ void choose_places(Settings& settings, SettingsMerge& merge, const Environment& 
     if (place.folder.empty() && environment.executable_folder.empty() && environment.library_folder.empty() &&
         executable_path().empty())
       settings.warnings.emplace_back(
-          "the system does not tell where EngineHost lies (/proc/self/exe cannot be read): repository and "
-          "helper beside it are not found; mount /proc, or name them: --repository, and \"helper\" in the "
+          "EngineHost's own folder is unknown because /proc/self/exe cannot be read, so the repository and "
+          "the probe beside it are not found; mount /proc, or name them: --repository, and \"helper\" in the "
           "configuration");
     merge.record("helper", path_text(place.folder), place.folder.empty() ? "not found" : place.source);
   }

@@ -189,9 +189,9 @@ std::vector<std::string> TrustStore::unreadable() const {
   const auto report = [&](const fs::path& folder, const std::error_code& error) {
     if (!error || error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory)
       return;
-    sentences.push_back("keys that are trusted in " + path_text(folder) +
-                        " do not count: it cannot be read (" + error.message() +
-                        "); whoever looks after it opens it with chmod -R a+rX");
+    sentences.push_back("the trusted keys in " + path_text(folder) +
+                        " do not count because the folder cannot be read (" + error.message() +
+                        "); its owner can open it with chmod -R a+rX");
   };
   for (const fs::path& layer : layers_) {
     std::error_code error;

@@ -49,7 +49,7 @@ Fact<Distribution> detect_distribution(const Root& root) {
     version = value_in(root.read(version_file).value_or(""), "ProductVersion");
     source = version_file;
   }
-  if (version.empty()) return Fact<Distribution>::unknown(std::string(version_file) + " tells no version");
+  if (version.empty()) return Fact<Distribution>::unknown(std::string(version_file) + " has no version");
   return Fact<Distribution>::known({"macos", "macOS " + version, version}, source);
 }
 

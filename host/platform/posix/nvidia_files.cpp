@@ -120,7 +120,7 @@ Fact<std::string> kernel_driver(const Root& root, const Fact<std::string>& wsl) 
   if (const auto text = root.read(module_file); text && !text->empty())
     return Fact<std::string>::known(*text, module_file);
   if (wsl.is_known() && root.exists("/dev/dxg"))
-    return Fact<std::string>::unknown("the driver is Windows's; only NVML tells its version");
+    return Fact<std::string>::unknown("the driver belongs to Windows; only NVML reports its version");
   return Fact<std::string>::absent(version_file + ", " + module_file);
 }
 

@@ -31,7 +31,7 @@ Fact<std::string> detect_vcruntime(const Root& root) {
     if (oldest.empty() || compare_versions(version, oldest) < 0) oldest = std::move(version);
   }
   if (!missing.empty()) return TextFact::absent(join(missing, ", ") + ": not in " + libraries.places());
-  if (!silent.empty()) return TextFact::unknown(silent + " tells no version");
+  if (!silent.empty()) return TextFact::unknown(silent + " has no version information");
   return TextFact::known(std::move(oldest), join(sources, ", "));
 }
 
