@@ -226,7 +226,7 @@ void add_runtimes(const Places& places, Installation& installation) {
 
 Result<Installation> identify(const fs::path& path) {
   TRY_ASSIGN(const Places places, places_of(path));
-  if (const std::string_view problem = why_none_is_recognised(); !problem.empty())
+  if (const std::string_view problem = why_none_is_recognized(); !problem.empty())
     return fail(diagnose("EH-S30").with("path", path_text(path)).with("problem", problem));
   Installation installation;
   installation.path = path;

@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 constexpr std::uint64_t largest_metadata = 4u << 20, largest_status = 64u << 20;
 
-std::string normalised(std::string_view name) {
+std::string normalized(std::string_view name) {
   std::string text = to_lower(name);
   for (char& c : text)
     if (c == '_' || c == '.') c = '-';
@@ -52,11 +52,11 @@ std::vector<Package> python_packages(const fs::path& folder, const std::vector<s
     constexpr std::string_view ending = ".dist-info";
     if (!entry.ends_with(ending)) continue;
     // The folder's name only selects the files to read.
-    if (!is_wanted(normalised(std::string_view(entry).substr(0, entry.find('-'))), names)) continue;
+    if (!is_wanted(normalized(std::string_view(entry).substr(0, entry.find('-'))), names)) continue;
     const fs::path file = folder / path_of(entry) / "METADATA";
     const auto text = read_file(file, largest_metadata);
     if (!text) continue;
-    Package package{normalised(header(*text, "Name")), header(*text, "Version"), file};
+    Package package{normalized(header(*text, "Name")), header(*text, "Version"), file};
     if (!package.version.empty() && is_wanted(package.name, names)) found.push_back(std::move(package));
   }
   return found;

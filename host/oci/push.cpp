@@ -32,14 +32,14 @@ class Reading {
 
   // A request's body: [from, to).
   static transfer::HttpUpload body(const std::shared_ptr<Reading>& reading, std::uint64_t from,
-                                   std::uint64_t to, const std::function<void(std::uint64_t)>& reported) {
+                                   std::uint64_t to, const std::function<void(std::uint64_t)>& progress) {
     transfer::HttpUpload upload;
     upload.size = to - from;
     upload.content_type = "application/octet-stream";
-    upload.read = [reading, at = from, to, reported](char* target, std::size_t room) mutable -> std::size_t {
+    upload.read = [reading, at = from, to, progress](char* target, std::size_t room) mutable -> std::size_t {
       const std::size_t count = reading->read(target, at, std::min<std::uint64_t>(room, to - at));
       at += count;
-      reported(at);
+      progress(at);
       return count;
     };
     return upload;
@@ -166,7 +166,7 @@ class Pushing {
     TRY_ASSIGN(const auto reading, Reading::of(blob));
     const std::uint64_t size = blob.descriptor.size;
     std::uint64_t at = 0;
-    const std::function<void(std::uint64_t)> reported = [this](std::uint64_t now) { report(now); };
+    const std::function<void(std::uint64_t)> progress = [this](std::uint64_t now) { report(now); };
     if (size > options_.piece) {
       for (; at < size;) {
         const std::uint64_t end = std::min(size, at + options_.piece);
@@ -174,7 +174,7 @@ class Pushing {
         piece.method = "PATCH";
         piece.path = place;
         piece.body = [&] {
-          transfer::HttpUpload body = Reading::body(reading, at, end, reported);
+          transfer::HttpUpload body = Reading::body(reading, at, end, progress);
           body.content_range = std::to_string(at) + "-" + std::to_string(end - 1);
           return body;
         };
@@ -190,7 +190,7 @@ class Pushing {
     close.method = "PUT";
     close.path = place + (place.find('?') == std::string::npos ? "?" : "&") + "digest=sha256%3A" +
                  blob.descriptor.digest;
-    close.body = [&] { return Reading::body(reading, at, size, reported); };
+    close.body = [&] { return Reading::body(reading, at, size, progress); };
     TRY_ASSIGN(const RegistryAnswer closed, registry_.ask(close));
     if (closed.status != 201 && closed.status != 204) return refuse(closed, "take a blob");
     return {};

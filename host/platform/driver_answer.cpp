@@ -104,19 +104,19 @@ void apply_versions(const Json& answer, const std::string& why_incomplete, Cuda&
     if (const std::string& version = nvml["driver_version"].as_string(); !version.empty())
       cuda.driver = Fact<std::string>::known(version, "nvmlSystemGetDriverVersion");
 
-  const Json& asked = answer["cuda"]["driver_version"];
+  const Json& reply = answer["cuda"]["driver_version"];
   const std::string& library = answer["cuda"]["library"]["path"].as_string();
-  if (asked["code"].as_integer(-1) == 0 && asked["value"].as_integer() > 0)
-    cuda.driver_cuda = Fact<std::string>::known(cuda_version_text(asked["value"].as_integer()),
+  if (reply["code"].as_integer(-1) == 0 && reply["value"].as_integer() > 0)
+    cuda.driver_cuda = Fact<std::string>::known(cuda_version_text(reply["value"].as_integer()),
                                                 "cuDriverGetVersion of " + library);
   else if (const std::int64_t number = nvml["cuda_version"].as_integer(); number > 0)
     cuda.driver_cuda =
         Fact<std::string>::known(cuda_version_text(number), "nvmlSystemGetCudaDriverVersion_v2");
-  else if (!asked.is_null() && asked["code"].as_integer() == stub_library)
+  else if (!reply.is_null() && reply["code"].as_integer() == stub_library)
     cuda.driver_cuda = Fact<std::string>::absent(library + " is a stub library, not a driver");
-  else if (!asked.is_null())
+  else if (!reply.is_null())
     cuda.driver_cuda = Fact<std::string>::unknown("cuDriverGetVersion of " + library + " said " +
-                                                  std::to_string(asked["code"].as_integer()));
+                                                  std::to_string(reply["code"].as_integer()));
   else if (!why_incomplete.empty())
     cuda.driver_cuda = Fact<std::string>::unknown(why_incomplete);
   else
@@ -142,37 +142,37 @@ std::string listed_by_nvml(const Devices& machine) {
 
 void apply_devices(const Json& answer, const std::string& why_incomplete, Cuda& cuda) {
   using Fact = platform::Fact<Devices>;
-  const Json& asked = answer["cuda"];
+  const Json& reply = answer["cuda"];
   const Devices machine = devices_of(answer["nvml"]["devices"], false);
-  const bool said_no = !asked["init"].is_null() && asked["init"]["code"].as_integer() != 0;
+  const bool said_no = !reply["init"].is_null() && reply["init"]["code"].as_integer() != 0;
   if (!why_incomplete.empty() && !said_no) {
     cuda.devices = Fact::unknown(why_incomplete + listed_by_nvml(machine));
-    cuda.init = asked["init"].is_null() ? platform::Fact<std::string>::unknown(why_incomplete)
+    cuda.init = reply["init"].is_null() ? platform::Fact<std::string>::unknown(why_incomplete)
                                         : platform::Fact<std::string>::known(
-                                              "0", "cuInit of " + asked["library"]["path"].as_string());
+                                              "0", "cuInit of " + reply["library"]["path"].as_string());
     return;
   }
-  if (!asked["library"]["error"].as_string().empty()) {
-    cuda.devices = Fact::unknown(asked["library"]["error"].as_string());
+  if (!reply["library"]["error"].as_string().empty()) {
+    cuda.devices = Fact::unknown(reply["library"]["error"].as_string());
     return;
   }
-  if (asked["init"].is_null()) {
-    cuda.devices = Fact::unknown(asked["library"]["path"].as_string() + " has no cuInit");
+  if (reply["init"].is_null()) {
+    cuda.devices = Fact::unknown(reply["library"]["path"].as_string() + " has no cuInit");
     return;
   }
-  const std::int64_t code = asked["init"]["code"].as_integer();
+  const std::int64_t code = reply["init"]["code"].as_integer();
   cuda.init = platform::Fact<std::string>::known(std::to_string(code),
-                                                 "cuInit of " + asked["library"]["path"].as_string());
+                                                 "cuInit of " + reply["library"]["path"].as_string());
   if (code == no_device || code == invalid_device) {
-    const std::string source = init_sentence(asked["init"]) + hidden_by(cuda);
+    const std::string source = init_sentence(reply["init"]) + hidden_by(cuda);
     cuda.devices = machine.empty() ? Fact::absent(source) : Fact::known(machine, "NVML; " + source);
     return;
   }
   if (code != 0) {
-    cuda.devices = Fact::unknown(init_sentence(asked["init"]));
+    cuda.devices = Fact::unknown(init_sentence(reply["init"]));
     return;
   }
-  const Devices shown = devices_of(asked["devices"], true);
+  const Devices shown = devices_of(reply["devices"], true);
   if (machine.empty()) {
     if (shown.empty())
       cuda.devices = Fact::absent("cuInit succeeded, cuDeviceGetCount is 0" + hidden_by(cuda));

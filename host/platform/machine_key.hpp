@@ -24,7 +24,7 @@ enum class Reach {
 std::string machine_key(const DetectRequest& request, Reach reach);
 // The same with an earlier machine_key_text(), from before a load brought libraries into this process. On
 // Windows that text is ignored and the current one is used.
-std::string machine_key(const DetectRequest& request, Reach reach, const std::string& words);
+std::string machine_key(const DetectRequest& request, Reach reach, const std::string& key_text);
 
 // Returns the text that machine_key() digests, for callers that compare it themselves.
 std::string machine_text(const DetectRequest& request, Reach reach);
@@ -54,9 +54,9 @@ std::string machine_key_text(Reach reach);
 std::vector<MachineInput> machine_inputs(const DetectRequest& request, Reach reach);
 
 // Returns the system libraries that machine_key_text() lists by build id because this process has loaded
-// them. Later changes to their files do not affect what this process loads. `words`: a result of
+// them. Later changes to their files do not affect what this process loads. `key_text`: a result of
 // machine_key_text(). Any thread.
-std::vector<std::string> files_in_machine_key_text(const std::string& words);
+std::vector<std::string> files_in_machine_key_text(const std::string& key_text);
 
 // The files that facts were read from and that machine_key() does not cover: a driver library, toolkits,
 // cuDNN. A missing stamp: the file did not exist.

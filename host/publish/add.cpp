@@ -276,9 +276,9 @@ Diagnosis of_several_systems(const std::vector<Part>& parts, const AddRequest& r
   if (first.empty())
     return refusal(request.file, "it holds no library, as far as it is unpacked",
                    "name the engine's files, and see whether --select leaves any of them");
-  std::vector<std::string> reported;
-  for (const auto& [system, library] : first) reported.push_back(library + " is for " + system);
-  return refusal(request.file, "its libraries are not for one system and processor: " + join(reported, ", "),
+  std::vector<std::string> by_system;
+  for (const auto& [system, library] : first) by_system.push_back(library + " is for " + system);
+  return refusal(request.file, "its libraries are not for one system and processor: " + join(by_system, ", "),
                  parts.size() > 1 ? "pair plugin and engine of one system, or choose with --select"
                                   : "choose with --select");
 }
@@ -335,7 +335,7 @@ Result<Added> add(const Workspace& workspace, const AddRequest& request) {
   added.build = request.id.empty() ? name : request.id;
   added.requirements = requirements_of(facts, request.flavor);
   // From here on the manifest is read, changed and written; concurrent calls wait.
-  TRY_ASSIGN(const cache::FileLock turn, workspace.lock("engine-manifest add"));
+  TRY_ASSIGN(const cache::FileLock lock, workspace.lock("engine-manifest add"));
   TRY_ASSIGN(Json manifest, engine_manifest(workspace, request.engine));
   const bool separate = parts.size() > 1;
   const std::string plugin_component =

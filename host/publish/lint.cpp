@@ -428,16 +428,15 @@ void look_at(const Workspace& workspace, const fs::path& file, SeenNames& seen, 
   const auto manifest = manifest::read_manifest(*document, path_text(workspace.folder()), name);
   if (!manifest) return findings.errors.push_back(manifest.error());
   for (const std::string& warning : (*manifest)->warnings) odd(warning, name, findings);
-  LintRun look(workspace, name, seen, findings);
+  LintRun run(workspace, name, seen, findings);
   std::set<std::string> used;
   for (const auto& build : (*manifest)->builds)
     for (const Component* component : build->all_components()) used.insert(component->id);
-  for (const auto& [key, license] : (*manifest)->licenses)
-    look.license(key, license, (*manifest)->components);
-  for (const auto& [id, component] : (*manifest)->components) look.component(component, used.contains(id));
+  for (const auto& [key, license] : (*manifest)->licenses) run.license(key, license, (*manifest)->components);
+  for (const auto& [id, component] : (*manifest)->components) run.component(component, used.contains(id));
   for (const auto& build : (*manifest)->builds) {
-    look.id_of(*build);
-    look.build(*build);
+    run.id_of(*build);
+    run.build(*build);
   }
 }
 

@@ -29,7 +29,7 @@ void clear_leftovers(const fs::path& workspace) {
 
 Result<Scratch> Scratch::make(const Workspace& workspace) {
   // The lock keeps the new folder from counting as abandoned before its own lock is held.
-  TRY_ASSIGN(const cache::FileLock turn, workspace.lock(program));
+  TRY_ASSIGN(const cache::FileLock lock, workspace.lock(program));
   clear_leftovers(workspace.folder());
   Scratch scratch;
   TRY_ASSIGN(scratch.folder_, make_private_folder(workspace.folder(), prefix));

@@ -27,7 +27,7 @@ Cpu ask_processor() {
   cpu.model = trim(processor_brand());
   return cpu;
 }
-constexpr const char* asked = "cpuid";
+constexpr const char* source = "cpuid";
 
 #elif defined(__aarch64__)
 
@@ -51,12 +51,12 @@ Cpu ask_processor() {
   std::sort(cpu.features.begin(), cpu.features.end());
   return cpu;
 }
-constexpr const char* asked = "AT_HWCAP";
+constexpr const char* source = "AT_HWCAP";
 
 #else
 
 Cpu ask_processor() { return {}; }
-constexpr const char* asked = "this program";
+constexpr const char* source = "this program";
 
 #endif
 
@@ -67,7 +67,7 @@ Fact<Cpu> detect_cpu() {
   static const Cpu& processor = *new Cpu(ask_processor());
   Cpu cpu = processor;
   cpu.cores = usable_cores();
-  return Fact<Cpu>::known(std::move(cpu), asked);
+  return Fact<Cpu>::known(std::move(cpu), source);
 }
 
 }  // namespace enginehost::platform

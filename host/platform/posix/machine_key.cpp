@@ -54,7 +54,7 @@ class KeyText {
   std::string text_;
 };
 
-void add_environment(KeyText& words, Reach reach) {
+void add_environment(KeyText& key_text, Reach reach) {
   // Variables that parts of detect() read, besides those of the loader and the runtimes.
   static constexpr std::string_view reported[] = {"PATH", "CONDA_DEFAULT_ENV", "KUBERNETES_SERVICE_HOST",
                                                   "APPTAINER_CONTAINER", "SINGULARITY_CONTAINER"};
@@ -64,7 +64,7 @@ void add_environment(KeyText& words, Reach reach) {
     bool counts = is_loader_variable(name);
     if (reach == Reach::everything)
       for (const std::string_view one : reported) counts = counts || name == one;
-    if (counts) words.add(text);
+    if (counts) key_text.add(text);
   }
 }
 
@@ -187,7 +187,7 @@ class MachineInputs {
   std::vector<MachineInput> all_;
 };
 
-std::vector<MachineInput> looks_below(const Root& root, const DetectRequest& request, Reach reach) {
+std::vector<MachineInput> inputs_below(const Root& root, const DetectRequest& request, Reach reach) {
   MachineInputs inputs(root);
   inputs.at(What::boot, "/proc/sys/kernel/random/boot_id");
   // Another root file system has another file here.
@@ -214,24 +214,24 @@ void add_stamp(KeyText& text, const std::string& name, const std::string& path, 
                   static_cast<std::uint64_t>(status.st_mtim.tv_nsec)});
 }
 
-void add_answer(KeyText& text, const Root& root, const DetectRequest& request, const MachineInput& look) {
-  switch (look.what) {
+void add_answer(KeyText& text, const Root& root, const DetectRequest& request, const MachineInput& input) {
+  switch (input.what) {
     case What::presence:
-      return text.add(look.path, root.exists(look.path) ? "there" : "absent");
+      return text.add(input.path, root.exists(input.path) ? "there" : "absent");
     case What::identity:
     case What::stamp:
       // The probe belongs to this machine even when another root is examined.
-      return add_stamp(text, look.path,
-                       look.path == request.helper.native() ? look.path : root.text_on_disk(look.path),
-                       look.what);
+      return add_stamp(text, input.path,
+                       input.path == request.helper.native() ? input.path : root.text_on_disk(input.path),
+                       input.what);
     case What::content:
     case What::boot:
-      return text.add(look.path, root.read_start(look.path, 4096));
+      return text.add(input.path, root.read_start(input.path, 4096));
     case What::names:
-      return text.add(look.path, join(root.list(look.path), " "));
+      return text.add(input.path, join(root.list(input.path), " "));
     case What::noexec: {
       struct statvfs disk {};
-      const bool noexec = ::statvfs(look.path.c_str(), &disk) == 0 && (disk.f_flag & ST_NOEXEC) != 0;
+      const bool noexec = ::statvfs(input.path.c_str(), &disk) == 0 && (disk.f_flag & ST_NOEXEC) != 0;
       return text.add("noexec", noexec ? "yes" : "no");
     }
   }
@@ -240,41 +240,42 @@ void add_answer(KeyText& text, const Root& root, const DetectRequest& request, c
 }  // namespace
 
 std::string machine_key_text(Reach reach) {
-  KeyText words;
-  words.add(version);
-  words.add(reach == Reach::everything ? "everything" : "decisive");
+  KeyText key_text;
+  key_text.add(version);
+  key_text.add(reach == Reach::everything ? "everything" : "decisive");
   utsname names{};
   if (::uname(&names) == 0) {
-    words.add(names.release);
-    words.add(names.version);
-    words.add(names.machine);
+    key_text.add(names.release);
+    key_text.add(names.version);
+    key_text.add(names.machine);
   }
-  words.add("pointer", sizeof(void*));  // a 32-bit program on the same system
-  words.add("user", ::geteuid());       // who may open a device
-  add_environment(words, reach);
+  key_text.add("pointer", sizeof(void*));  // a 32-bit program on the same system
+  key_text.add("user", ::geteuid());       // who may open a device
+  add_environment(key_text, reach);
   for_each_loaded_library([&](const dl_phdr_info& library, const char* path) {
-    words.add("loaded", path);
-    words.add("as", mapped_build_id(library));
+    key_text.add("loaded", path);
+    key_text.add("as", mapped_build_id(library));
   });
-  words.add("the loader's folders", linker::loader_folders_at_start());
+  key_text.add("the loader's folders", linker::loader_folders_at_start());
   if (reach == Reach::everything) {
     cpu_set_t usable;
     CPU_ZERO(&usable);
     if (::sched_getaffinity(0, sizeof usable, &usable) == 0)
-      words.add("processors", static_cast<std::uint64_t>(CPU_COUNT(&usable)));
+      key_text.add("processors", static_cast<std::uint64_t>(CPU_COUNT(&usable)));
   }
-  return words.take();
+  return key_text.take();
 }
 
 std::vector<MachineInput> machine_inputs(const DetectRequest& request, Reach reach) {
-  return looks_below(Root(), request, reach);
+  return inputs_below(Root(), request, reach);
 }
 
-std::vector<std::string> files_in_machine_key_text(const std::string& words) {
+std::vector<std::string> files_in_machine_key_text(const std::string& key_text) {
   std::vector<std::string> files;
   for_each_loaded_library([&](const dl_phdr_info& library, const char* path) {
     const std::string id(mapped_build_id(library));
-    if (!id.empty() && words.find("\nloaded=" + std::string(path) + "\nas=" + id + "\n") != std::string::npos)
+    if (!id.empty() &&
+        key_text.find("\nloaded=" + std::string(path) + "\nas=" + id + "\n") != std::string::npos)
       files.emplace_back(path);
   });
   return files;
@@ -288,7 +289,7 @@ std::string rest_of_text(const DetectRequest& request, Reach reach) {
   rest.add("helper", request.helper.native());
   for (const std::string& word : request.helper_launcher) rest.add("launcher", word);
   rest.add("cache", request.cache_folder.native());
-  for (const MachineInput& look : looks_below(root, request, reach)) add_answer(rest, root, request, look);
+  for (const MachineInput& input : inputs_below(root, request, reach)) add_answer(rest, root, request, input);
   return rest.take();
 }
 
@@ -302,8 +303,8 @@ std::string machine_key(const DetectRequest& request, Reach reach) {
   return sha256_hex(machine_text(request, reach));
 }
 
-std::string machine_key(const DetectRequest& request, Reach reach, const std::string& words) {
-  return sha256_hex(words + rest_of_text(request, reach));
+std::string machine_key(const DetectRequest& request, Reach reach, const std::string& key_text) {
+  return sha256_hex(key_text + rest_of_text(request, reach));
 }
 
 }  // namespace enginehost::platform

@@ -27,7 +27,7 @@ Cpu ask_processor() {
   cpu.model = trim(processor_brand());
   return cpu;
 }
-constexpr const char* asked = "cpuid";
+constexpr const char* source = "cpuid";
 
 #else
 
@@ -48,7 +48,7 @@ Cpu ask_processor() {
                   .value_or("");
   return cpu;
 }
-constexpr const char* asked = "IsProcessorFeaturePresent";
+constexpr const char* source = "IsProcessorFeaturePresent";
 
 #endif
 
@@ -59,7 +59,7 @@ Fact<Cpu> detect_cpu() {
   static const Cpu& processor = *new Cpu(ask_processor());
   Cpu cpu = processor;
   cpu.cores = usable_cores();
-  return Fact<Cpu>::known(std::move(cpu), asked);
+  return Fact<Cpu>::known(std::move(cpu), source);
 }
 
 }  // namespace enginehost::platform
