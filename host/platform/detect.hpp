@@ -18,7 +18,7 @@ struct DetectRequest {
   std::filesystem::path root = "/";
   std::chrono::milliseconds driver_deadline{15'000};
   std::vector<std::string>
-      helper_launcher;  // a prefix for the helper's command line (ENGINEHOST_PROBE_LAUNCHER)
+      helper_launcher;  // a prefix for the probe's command line (ENGINEHOST_PROBE_LAUNCHER)
 };
 
 // Never fails as a whole: a fact that cannot be determined is unknown, with its reason. Starts no child

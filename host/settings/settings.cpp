@@ -191,7 +191,7 @@ void add_repositories(Settings& settings, SettingsMerge& merge, const Environmen
                                       " does not allow it");
         continue;
       }
-      // From other sources it is skipped with a warning when it would be read.
+      // From other sources it is skipped and reported when it would be read.
       if (layer->is_callers() && is_url(repository.location))
         if (auto permitted = check_host(settings.policy, repository.location); !permitted)
           merge.refuse(std::move(permitted.error()
@@ -243,7 +243,7 @@ void choose_places(Settings& settings, SettingsMerge& merge, const Environment& 
     settings.read_state_folder = read_only_state(settings.cache_folder, place, environment);
     merge.record("state", path_text(place.folder),
                  place.folder.empty() ? "nowhere to write"
-                 // Not the default place, so the reason is shown instead.
+                 // Must differ from "default", because places with that source are not shown.
                  : !settings.read_state_folder.empty() && place.source == "default"
                      ? "the cache's cannot be written"
                      : place.source);
