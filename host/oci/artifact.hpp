@@ -14,8 +14,8 @@
 
 namespace enginehost::oci {
 
-// Bytes with a digest, held in `bytes` or in `file`. A file that two builds share as a component is sent
-// once.
+// Bytes with a digest, held in `bytes` or in `file`. A file that two builds share as a component is
+// transferred once.
 struct Blob {
   Descriptor descriptor;
   std::filesystem::path file;

@@ -95,7 +95,7 @@ std::vector<Outside> outside(const std::vector<ArtifactFacts>& parts, const std:
     for (const LibraryFacts& library : part.libraries)
       if (!library.soname.empty()) inside.insert(file_name(library.soname));
   }
-  // The first loaded library brings it for all others.
+  // The first library that loads it provides it for all others.
   std::map<std::string, std::string> by_own_path;
   for (const ArtifactFacts& part : parts)
     for (const LibraryFacts& library : part.libraries)
