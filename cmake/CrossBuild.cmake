@@ -1,4 +1,4 @@
-# For a build of another system on Debian: the headers that need no library, as a folder of links.
+# Cross builds on Debian: links the header-only libraries of this machine into a folder of their own.
 set(headers "${CMAKE_BINARY_DIR}/debian-headers")
 file(MAKE_DIRECTORY "${headers}")
 foreach(name boost nlohmann tl CLI dlpack)

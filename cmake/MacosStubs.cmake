@@ -1,9 +1,9 @@
-# For a build of macOS on Debian: third parties by their headers of this machine's packages, as a folder of links, and by
-# stub libraries (.tbd: a list of names, what Apple's own SDK consists of) with the names that the packages' libraries
-# export. A link against them shows that each name used exists in the library; nothing of it can run.
+# macOS builds on Debian: third-party headers of this machine's packages, as a folder of links, and stub libraries
+# (.tbd: lists of names, like Apple's SDK) with the names that the packages' libraries export. Linking against them
+# shows that every name used exists in the library. The result cannot run.
 set(ENGINEHOST_STUBS "${CMAKE_BINARY_DIR}/macos-stubs")
 file(MAKE_DIRECTORY "${ENGINEHOST_STUBS}/include/openssl")
-# CMake asks sw_vers, which is not here, whether macOS has LC_RPATH, and else gives no install name its "@rpath/".
+# CMake finds out with sw_vers whether macOS has LC_RPATH. It is missing here, and install names would get no "@rpath/".
 set(CMAKE_SHARED_LIBRARY_RUNTIME_C_FLAG "-Wl,-rpath,")
 set(CMAKE_SHARED_LIBRARY_RUNTIME_CXX_FLAG "-Wl,-rpath,")
 set(debian_library "/usr/lib/${CMAKE_HOST_SYSTEM_PROCESSOR}-linux-gnu")
@@ -19,7 +19,7 @@ foreach(name "${debian_include}/curl" /usr/include/archive.h /usr/include/archiv
   file(CREATE_LINK "${name}" "${ENGINEHOST_STUBS}/include/${link}" SYMBOLIC)
 endforeach()
 
-# What of Apple's own headers is not in the package, by the manual page of the function.
+# Apple headers that the package lacks, written after the functions' manual pages.
 file(CONFIGURE OUTPUT "${ENGINEHOST_STUBS}/include/sys/xattr.h" @ONLY CONTENT "#pragma once
 #include <stdint.h>
 #include <sys/types.h>
@@ -31,14 +31,14 @@ ssize_t getxattr(const char* path, const char* name, void* value, size_t size, u
 ")
 include_directories(SYSTEM "${ENGINEHOST_STUBS}/include")
 
-# Where a Mac has what macOS does not bring to link with: Homebrew's prefix for that processor.
+# The folder of libraries that macOS does not provide for linking: Homebrew's prefix for that processor.
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "arm64")
   set(ENGINEHOST_HOMEBREW /opt/homebrew)
 else()
   set(ENGINEHOST_HOMEBREW /usr/local)
 endif()
 
-# enginehost_stub(TARGET FILE INSTALL_NAME): the imported library TARGET with the names of Debian's FILE.
+# enginehost_stub(TARGET FILE INSTALL_NAME): makes the imported library TARGET with the names of Debian's FILE.
 function(enginehost_stub target file install_name)
   if(TARGET ${target})
     return()

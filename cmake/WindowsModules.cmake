@@ -1,4 +1,4 @@
-# The Windows build module by module, from below. A module stands here once all of it compiles and its tests run.
+# The modules of the Windows build, from the lowest up. A module is listed once all of it compiles and its tests run.
 add_subdirectory(base)
 add_subdirectory(plugin-api)
 add_subdirectory(cache)

@@ -2,32 +2,32 @@
 # Unpacks Debian's cross compiler and emulator for arm64, and the arm64 packages that EngineHost is built with, into a
 # folder:
 #
-#   FOLDER/root    what compiler and emulator take for the root of an arm64 machine
+#   FOLDER/root    the root of an arm64 machine for compiler and emulator
 #   FOLDER/tools   compiler and emulator; FOLDER/tools/path holds gcc, g++, ld, ... that make code for that root
 #
 #   scripts/arm64-root.sh [FOLDER]        FOLDER: out/arm64 of this tree if not named
 #
-# Nothing of it is installed, so no package of this machine is removed for it: installed, the cross compiler would drive
-# out gcc-multilib, with which it conflicts, and the emulator would be started for every arm64 program. No foreign architecture is added and no root is needed. Done once: a folder
-# that is complete is left as it is. Takes 120 MB of download and 550 MB of disk. Exit status: 0 the folder is complete,
-# 1 it could not be made; the reason is printed.
+# Nothing is installed, and no package of this machine is removed. An installed cross compiler would replace
+# gcc-multilib, with which it conflicts, and an installed emulator would run every arm64 program. No foreign
+# architecture is added and no root is needed. A complete folder is left unchanged. Takes 120 MB of download and 550 MB
+# of disk. Exit status: 0 the folder is complete, 1 it could not be made (the reason is printed).
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "$0")/common.sh"
 
-# Headers that hold for every architecture come along: those of the building machine lie beside its own libc's.
+# Headers for all architectures are included, because those of the building machine lie beside its own libc's.
 packages=(
   libc6-dev libstdc++-12-dev libcurl4-openssl-dev libarchive-dev libisal-dev libssl-dev
   libboost1.81-dev nlohmann-json3-dev libcli11-dev libexpected-dev libdlpack-dev libgtest-dev libgmock-dev
 )
-# Without what they depend on: libraries that a native gcc 12 has brought.
+# Without their dependencies: a native gcc 12 has installed those libraries.
 tool_packages=(gcc-12-aarch64-linux-gnu g++-12-aarch64-linux-gnu cpp-12-aarch64-linux-gnu libgcc-12-dev-arm64-cross
   libstdc++-12-dev-arm64-cross qemu-user-static)
 folder=${1:-$root/out/arm64}
 arm64=$folder/root
 tools=$folder/tools
 complete=$folder/complete
-contents="4 ${packages[*]} ${tool_packages[*]}"  # the number: of this script's layout
+contents="4 ${packages[*]} ${tool_packages[*]}"  # the number is the version of this script's layout
 
 if [ -f "$complete" ] && [ "$(cat "$complete")" = "$contents" ]; then
   say "$folder is complete."
@@ -52,7 +52,7 @@ if ! (cd "$scratch/tools" && apt-get -q -o APT::Sandbox::User= download "${tool_
   complain "the cross compiler could not be fetched (are the package lists there? apt-get update)"
   exit 1
 fi
-# An apt of its own: this machine's sources, keys and proxies, but lists, state and architecture apart.
+# A separate apt: this machine's sources, keys and proxies, but its own lists, state and architecture.
 : >"$scratch/status"
 cat >"$scratch/apt.conf" <<END
 APT::Architecture "arm64";
@@ -75,7 +75,7 @@ if ! apt-get -q -o APT::Update::Error-Mode=any update >"$scratch/log" 2>&1 ||
   exit 1
 fi
 
-# Debian's root has /lib for /usr/lib; without the link two halves of one folder would come apart.
+# Debian's root has /lib as a link to /usr/lib; without it, two halves of one folder would be separated.
 for merged in bin lib sbin; do
   mkdir -p "$arm64/usr/$merged"
   ln -s "usr/$merged" "$arm64/$merged"
@@ -83,15 +83,15 @@ done
 for package in "$scratch"/archives/*.deb; do
   dpkg-deb --fsys-tarfile "$package" | tar -x -C "$arm64" --keep-directory-symlink --no-same-owner
 done
-# Links to an absolute place would leave the folder.
+# Links to an absolute path would lead out of the folder.
 find "$arm64" -type l -lname '/*' -print0 | while IFS= read -r -d '' link; do
   ln -sfnr "$arm64$(readlink "$link")" "$link"
 done
 
-# gcc finds its parts from where it lies itself: assembler and linker in the folder of the target beside it, and there
-# the libraries that its own folder only links to.
+# gcc finds its parts relative to itself: assembler and linker in the target's folder beside it. The libraries that its
+# own folder only links to lie there too.
 for package in "$scratch"/tools/*.deb; do dpkg-deb -x "$package" "$tools"; done
-# The emulator is one program without libraries: LD_LIBRARY_PATH and the like are the emulated program's alone.
+# The emulator is a static program, so LD_LIBRARY_PATH and the like affect only the emulated program.
 find "$tools/usr/bin" -name 'qemu-*' ! -name qemu-aarch64-static -delete
 mkdir -p "$tools/usr/aarch64-linux-gnu"
 ln -s "$(dirname "$(command -v aarch64-linux-gnu-ld)")/../aarch64-linux-gnu/bin" "$tools/usr/aarch64-linux-gnu/bin"

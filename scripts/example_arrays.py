@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Arrays for the examples of setup.sh, in NumPy's file format, with nothing but Python's own library.
+"""Reads and writes arrays for the examples of setup.sh, in NumPy's file format, with Python's own library only.
 
-write FILE SHAPE VALUE...        a float32 array; SHAPE as 2x3
+write FILE SHAPE VALUE...        writes a float32 array; SHAPE as 2x3
 expect FILE VALUE...             fails unless the float32 array holds these values
-file-type-input FILE WHEEL OUT   what the file-type model of the package magika is asked about FILE
+file-type-input FILE WHEEL OUT   writes the input of the file-type model of the package magika for FILE
 file-type-answer OUT WHEEL LABEL [SCORE]   fails unless the model's answer is LABEL (and its score SCORE)
-model WHEEL OUT                  takes the model out of the package
+model WHEEL OUT                  extracts the model from the package
 """
 import json
 import math
@@ -48,8 +48,8 @@ def member_of(wheel, ending):
 
 
 def file_type_input(path, wheel, out):
-    """The model sees the first and the last bytes of a file, without blanks at its ends, padded with a number that is
-    no byte; how many of each its configuration says."""
+    """Writes the model's input: the first and the last bytes of a file without blanks at its ends, padded with a number
+    that is no byte. The model's configuration says how many of each."""
     settings = json.loads(member_of(wheel, "/config.min.json"))
     with open(path, "rb") as opened:
         content = opened.read()

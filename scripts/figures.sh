@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Measures what docs/figures.md says and writes that page anew: builds the release, runs tests/bench with repetitions,
-# and turns its answer into a table. Takes about ten minutes; an idle machine gives steadier figures.
+# Measures the figures of docs/figures.md and writes that page again: builds the release, runs tests/bench with
+# repetitions, and makes a table of the results. Takes about ten minutes; an idle machine gives steadier figures.
 #
 #   scripts/figures.sh [--repetitions N] [--filter REGEX] [--output FILE]
 #
 # ENGINEHOST_BENCH_ONNXRUNTIME=FILE  a libonnxruntime.so to open (without it that row is left out)
-# ENGINEHOST_BENCH_OPENBLAS=FILE     an OpenBLAS elsewhere than on the loader's path
+# ENGINEHOST_BENCH_OPENBLAS=FILE     an OpenBLAS outside the loader's path
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "$0")/common.sh"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Fuzzes the readers of strangers' bytes (tests/fuzz) with libFuzzer under AddressSanitizer and
+# Fuzzes the readers of untrusted bytes (tests/fuzz) with libFuzzer under AddressSanitizer and
 # UndefinedBehaviorSanitizer. Needs clang 14.
 #
 #   scripts/fuzz.sh [--seconds N] [--keep FOLDER] [TARGET...]
@@ -9,8 +9,8 @@
 #                tree, minimize them: build-fuzz/tests/elf_fuzz -merge=1 -use_counters=0 NEW tests/fuzz/corpus/elf FOLDER/elf
 # TARGET         one of those listed in `all` below; without one: all
 #
-# Exit status 1 when a target found something: the input stands in build-fuzz/finds, and running the target with it as
-# argument shows the find again. A find that is mended goes into tests/fuzz/corpus, where every test run replays it.
+# Exit status 1 when a target found something. The input is kept in build-fuzz/finds; the target reproduces the find
+# when it is run with it as argument. Add fixed finds to tests/fuzz/corpus, where every test run replays them.
 set -uo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "$0")/common.sh"
@@ -49,7 +49,7 @@ mkdir -p build-fuzz/finds
 found=$(mktemp -d)
 trap 'rm -rf "$found"' EXIT
 
-# fuzz TARGET: runs it, says how it went, and leaves a file of its name in $found when it found something.
+# fuzz TARGET: runs it, prints the result, and creates a file of its name in $found when it found something.
 fuzz() {
   local target=$1 log=build-fuzz/$1.log inputs seeds=(tests/fuzz/corpus/"$1")
   [ "$target" != symbols ] || seeds+=(tests/fuzz/corpus/elf tests/fuzz/corpus/pe tests/fuzz/corpus/macho)
@@ -66,7 +66,7 @@ fuzz() {
   fi
 }
 
-# A fuzzer is one thread: as many beside each other as the machine carries.
+# A fuzzer has one thread, so as many run at once as the machine allows.
 at_once=$(jobs_that_fit)
 for target in "${targets[@]}"; do
   while [ "$(jobs -rp | wc -l)" -ge "$at_once" ]; do wait -n; done

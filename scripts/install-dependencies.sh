@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Installs from Debian's packages what EngineHost is built with, and nothing that is there already.
+# Installs the Debian packages that EngineHost is built with, as far as they are missing.
 #
 #   scripts/install-dependencies.sh [--tests] [--arm64] [--windows] [--dry-run]
 #
 # --tests    also what the tests and benchmarks need
 # --arm64    also what scripts/test-arm64.sh needs; most of it is unpacked into out/arm64 and not installed
 # --windows  also what the preset windows-mingw-wine is built and run with (1.9 GB, and 0.7 GB for Wine's prefix)
-# --dry-run  only says what would be installed
+# --dry-run  only prints what would be installed
 #
-# Needs root or sudo only when something is missing. Exit status: 0 all is there (or was installed, or a dry run),
-# 1 something is missing and could not be installed; it is then named.
+# Needs root or sudo only when something is missing. Exit status: 0 everything is there (or was installed, or a dry
+# run), 1 something is missing and could not be installed; its name is printed.
 set -euo pipefail
 
 to_build=(
@@ -22,17 +22,17 @@ to_test=(
   apache2-utils iproute2 minisign
   clang clang-format lld llvm libclang-rt-14-dev musl-tools patchelf binutils file unzip zip strace curl openssl util-linux mount
 )
-# Not Debian's cross gcc and emulator themselves: scripts/arm64-root.sh unpacks them, and says why.
+# Excludes Debian's cross gcc and emulator: scripts/arm64-root.sh unpacks them and says why.
 to_test_arm64=(gcc-12 binutils-aarch64-linux-gnu util-linux)
 to_build_for_windows=(
   g++-mingw-w64-x86-64-posix libz-mingw-w64-dev libgcrypt-mingw-w64-dev libgpg-error-mingw-w64-dev googletest wine wine64
   dpkg-dev nginx-light openssl
 )
-# Tests that need one of these skip themselves by name without it: a package here may conflict with what a machine has.
+# Tests that need one of these are skipped by name without it: a package here may conflict with installed ones.
 if_possible=(gcc-multilib gcc-mingw-w64-x86-64 qemu-user libcap2-bin libtorch-dev libtree gnuplot-nox xfsprogs btrfs-progs
   sshfs openssh-sftp-server)
-# Not installed for its size (700 MB, and as much for its prefix): wine, whose loader and libraries tests/windows and
-# tests/binary ask when it is there; else they skip themselves by name.
+# Not installed because of its size (700 MB, and as much for its prefix): wine. tests/windows and tests/binary use its
+# loader and libraries when it is installed; otherwise they are skipped by name.
 
 self=$(basename "$0")
 with_tests=false
@@ -85,7 +85,7 @@ if $with_tests && [ "$(dpkg --print-architecture)" = amd64 ]; then
   done
 fi
 
-# The libraries of arm64 come last: they are fetched by apt-get and unpacked, which needs no root.
+# The arm64 libraries come last: apt-get fetches them, and unpacking needs no root.
 unpack_arm64() {
   if ! $with_arm64; then return 0; fi
   if $dry_run; then
@@ -118,7 +118,7 @@ fi
 
 if [ ${#as_root[@]} -gt 0 ]; then
   command -v sudo >/dev/null || give_up "installing needs root, and there is no sudo"
-  # Without a terminal nobody can type a password.
+  # Without a terminal no password can be entered.
   if [ -t 0 ]; then sudo -v || give_up "sudo was refused"; else sudo -n true || give_up "sudo wants a password"; fi
 fi
 
@@ -145,7 +145,7 @@ for package in "${optional[@]}"; do
   fi
 done
 
-# The tests start an nginx of their own on loopback; the service that the package brings is not wanted for them.
+# The tests start their own nginx on loopback; the package's service is not needed.
 if ! $had_nginx && [ -x /usr/sbin/nginx ] && [ -d /run/systemd/system ]; then
   "${as_root[@]}" systemctl disable --now nginx >/dev/null 2>&1 || true
 fi

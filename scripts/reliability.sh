@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Tests what docs/reliability.md says and writes that page anew: real libraries with changed bytes, and dlopen's own
-# word on every shared object of this machine, and libFuzzer on the readers of strangers' bytes for so many seconds a
-# reader (120). Takes about twenty minutes on two cores, most of them the fuzzers'.
+# Runs the tests of docs/reliability.md and writes that page again: real libraries with changed bytes, a comparison with
+# dlopen for every shared object of this machine, and libFuzzer on the readers of untrusted bytes for N seconds each
+# (120). Takes about twenty minutes on two cores, most of them for the fuzzers.
 #
 #   scripts/reliability.sh [--mutants N] [--fuzz-seconds N] [--output FILE]
 #
-# The engine onnxruntime takes part where ENGINEHOST_CACHE (or the user's cache) holds its runtime.
+# The engine onnxruntime is included if ENGINEHOST_CACHE (or the user's cache) holds its runtime.
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "$0")/common.sh"

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # shellcheck disable=SC2317  # stage() calls the functions by name
-# Builds EngineHost for arm64 Linux with Debian's cross compiler and runs it here under qemu: the unit tests of the
-# modules that know of processors, systems and files, then engine-info and engine-run with the reference engine, an arm64
-# process that probes and loads an arm64 plugin. docs/platforms.md says what that proves. With --quick only the unit
-# tests of base, binary, linker and resolve, and engine-plugin-check loads the reference engine.
+# Builds EngineHost for arm64 Linux with Debian's cross compiler and tests it here under qemu: the unit tests of the
+# modules that depend on processors, systems and files, then engine-info and engine-run with the reference engine (an
+# arm64 process that probes and loads an arm64 plugin). docs/what-was-run.md says what that proves. --quick runs only
+# the unit tests of base, binary, linker and resolve, and engine-plugin-check, which loads the reference engine.
 #
 #   scripts/test-arm64.sh [--quick] [--no-install]
 #
@@ -39,10 +39,10 @@ if $quick; then
   programs=(engine-plugin-check engine_reference)
 fi
 
-# Each suite with its own exclusions, by name and reason: docs/platforms.md repeats the list. Nothing is skipped silently.
+# Each suite's exclusions, by name and reason; docs/what-was-run.md repeats the list. Every exclusion is printed.
 left_out=(
-  "base_tests ChildProcess.AProgramThatCannotBeStartedIsP20: the emulator does not tell a parent that exec failed"
-  "platform_tests Driver.AMissingHelperIsSaid: the emulator does not tell a parent that exec failed"
+  "base_tests ChildProcess.AProgramThatCannotBeStartedIsP20: the emulator does not report to a parent that exec failed"
+  "platform_tests Driver.AMissingHelperIsSaid: the emulator does not report to a parent that exec failed"
   "base_tests Files.AFolderOfSomeoneElseIsF16: the namespace has one user only"
   "preflight_tests Content.AClosedFileIsL25AndNamesWhatIsClosed: the namespace has one user only"
 )
@@ -66,14 +66,14 @@ run_tests() {
           ;;
       esac
     done
-    # uniq: what a test printed before it forks comes again from each child.
+    # uniq: children repeat what a test printed before it forked.
     scripts/arm64-run.sh "$folder/tests/$suite" --gtest_brief=1 ${excluded:+"--gtest_filter=-$excluded"} | uniq ||
       { failed=1; complain "$suite failed"; }
   done
   return $failed
 }
 
-# engine-info must find an arm64 machine, an arm64 build, and open it, through the probe in a child process.
+# engine-info must find an arm64 machine and an arm64 build, and open it through the probe in a child process.
 open_reference() {
   local scratch status=0
   scratch=$(mktemp -d)
@@ -107,7 +107,7 @@ MODEL
   return $status
 }
 
-# An arm64 process opens the arm64 plugin by its header alone and has it test itself.
+# An arm64 process opens the arm64 plugin through its C header only and tests it.
 check_reference() {
   scripts/arm64-run.sh "$folder/bin/engine-plugin-check" "$folder/engines/libengine_reference.so"
 }

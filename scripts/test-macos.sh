@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Compiles and links EngineHost for macOS here: libenginehost, the commands, the probe and the engines, for Apple silicon
-# and for Intel, with warnings as errors. What comes out is installed and read as files (tests/macos: processor, oldest
-# system, exported names, what is needed, as LLVM's tools read it), and the repository that comes with it is decided for
-# the recorded Macs. Nothing of it is run: docs/platforms.md says what that proves and what it does not.
+# Compiles and links EngineHost for macOS here: libenginehost, the commands, the probe and the engines, for Apple
+# silicon and for Intel, with warnings as errors. The result is installed and read as files (tests/macos: processor,
+# oldest system, exported names, dependencies, as LLVM's tools read them), and its repository is resolved for the
+# recorded Macs. Nothing is run: docs/what-was-run.md says what that proves and what it does not.
 #
 #   scripts/test-macos.sh [CPU ...]      arm64 and x86_64 if none is named
 #
-# Exit status: 0 all was made and is as it should be, 1 something failed, 77 this machine cannot do it (the reason is
+# Exit status: 0 everything was built and is correct, 1 something failed, 77 this machine cannot do it (the reason is
 # printed; the compiler comes from the package index).
 set -euo pipefail
 # shellcheck source=scripts/common.sh
@@ -26,7 +26,7 @@ for cpu in "${cpus[@]}"; do
 done
 scripts/zig-root.sh || exit $?
 
-# decided CPU ENGINE MACHINE: engine-info would open a build of macOS that was made here on this recorded Mac.
+# decided CPU ENGINE MACHINE: checks that engine-info would open a macOS build made here on this recorded Mac.
 decided() {
   local chosen
   chosen=$(build/bin/engine-info "$2" --plan --json --platform "tests/profiles/$3.json" \

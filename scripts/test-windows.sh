@@ -3,11 +3,11 @@
 #
 #   scripts/test-windows.sh [--quick]
 #
-# --quick  only the programs, compiled several files at once, and the tests of files and processes (base), of loading and
-#          probing (load) and of the whole way (end-to-end): what scripts/test.sh has time for
+# --quick  only the programs, compiled several files at once, and the tests of files and processes (base), of loading
+#          and probing (load) and of the whole path (end-to-end): the part that fits into scripts/test.sh
 #
-# Needs the packages of scripts/install-dependencies.sh --windows. Without them it says so and exits with 77, which is
-# "skipped". The Wine server that it starts ends with it.
+# Needs the packages of scripts/install-dependencies.sh --windows. Without them it names the missing program and exits
+# with 77, which is "skipped". The Wine server that it starts ends with it.
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "$0")/common.sh"

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Builds the libraries that EngineHost for Windows needs and Debian has no MinGW packages of, as static libraries:
+# Builds the libraries that EngineHost needs on Windows and that Debian has no MinGW packages for, as static libraries:
 # libcurl (HTTP and HTTPS, over Windows' own TLS), libarchive with zlib, zstd and liblzma.
 #
 #   scripts/windows-libraries.sh [FOLDER]        FOLDER: out/windows-libraries of this tree if not named
 #
-# The sources are Debian's, with Debian's corrections, from the mirrors that this machine's apt uses; nothing is
-# installed, and apt's own lists stay as they are. Done once: a folder that is complete is left as it is, FOLDER/complete
-# names the versions. Takes 24 MB of download and about one minute on two cores. Exit status: 0 the folder is complete,
-# 77 the sources cannot be had, 1 it could not be made; the reason is printed.
+# The sources are Debian's, with Debian's patches, from the mirrors of this machine's apt. Nothing is installed, and
+# apt's own lists stay unchanged. A complete folder is left unchanged; FOLDER/complete lists the versions. Takes 24 MB
+# of download and about one minute on two cores. Exit status: 0 the folder is complete, 77 the sources are not
+# available, 1 it could not be made (the reason is printed).
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "$0")/common.sh"
@@ -31,7 +31,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 mkdir -p "$scratch"/{lists,cache/archives}/partial "$scratch/sources"
 
-# Where the binary packages come from, the sources come from too; most machines do not list them.
+# The sources come from the places of the binary packages; most machines do not list them.
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 # shellcheck disable=SC2016  # the names are apt's
 apt-get indextargets --format '$(ORIGIN)|$(REPO_URI)|$(RELEASE)|$(COMPONENT)|$(SIGNED_BY)' "Created-By: Packages" |
@@ -54,7 +54,7 @@ if ! "${apt[@]}" -o APT::Update::Error-Mode=any update >"$scratch/log" 2>&1 ||
 fi
 
 source_of() { find "$scratch/sources" -mindepth 1 -maxdepth 1 -type d -name "$1-*"; }
-# The same places at each run: ccache knows the files again.
+# The same paths at each run, so that ccache recognizes the files.
 sources=$root/out/windows-libraries-sources
 build=$root/out/windows-libraries-build
 rm -rf "$sources" "$build"

@@ -1,30 +1,30 @@
 #!/usr/bin/env bash
-# Unpacks the compiler that EngineHost is compiled for macOS with, the Python package "ziglang" of the package index, and
-# makes with it what a link needs:
+# Unpacks the compiler for macOS builds, the Python package "ziglang" of the package index, and makes with it what
+# linking needs:
 #
 #   FOLDER/ziglang                       the package: clang with macOS's C headers, libc++ and the names of libSystem
 #   FOLDER/CPU/{libc++,libc++abi,...}.a  C++'s library for that processor (arm64, x86_64), made once
-#   FOLDER/x86_64/standard.pch           the standard library's headers, read once: a file of C++20 then compiles in two
-#                                        thirds of the time. What a file forgets to include shows for arm64, without
-#   FOLDER/bin/CPU-{clang,clang++}       compile by zig and link by LLVM's linker for Mach-O, which knows the options of
-#                                        Apple's; zig's own does not
+#   FOLDER/x86_64/standard.pch           the standard library's headers, precompiled: a C++20 file then compiles in two
+#                                        thirds of the time. Missing includes show up for arm64, which has none
+#   FOLDER/bin/CPU-{clang,clang++}       compile with zig and link with LLVM's linker for Mach-O, which knows the
+#                                        options of Apple's; zig's own does not
 #
 #   scripts/zig-root.sh [FOLDER]         FOLDER: out/zig of this tree if not named
 #
-# Done once: a folder that is complete is left as it is. Takes 80 MB of download, 500 MB of disk and up to four minutes.
-# Exit status: 0 the folder is complete, 77 it cannot be made here, and the reason is printed.
+# A complete folder is left unchanged. Takes 80 MB of download, 500 MB of disk and up to four minutes.
+# Exit status: 0 the folder is complete, 77 it cannot be made here (the reason is printed).
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "$0")/common.sh"
 
-# The version and what its file must be, whatever index it comes from.
+# The version, and the digest of its file from any index.
 package='ziglang==0.13.0'
 sha256=3ce0c9f16547e5d61b32e0d226926e9a2552ef4b91fccf7ab5ea1a623a77824b
 minimum_system=11.0
 
 folder=${1:-$root/out/zig}
 complete=$folder/complete
-contents="6 $package $minimum_system"  # the number: of this script's layout
+contents="6 $package $minimum_system"  # the number is the version of this script's layout
 if [ -f "$complete" ] && [ "$(cat "$complete")" = "$contents" ]; then
   say "$folder is complete."
   exit 0
@@ -56,7 +56,7 @@ for cpu in arm64 x86_64; do
   zig_target=${cpu/arm64/aarch64}-macos.$minimum_system
   mkdir "$cpu"
   export ZIG_GLOBAL_CACHE_DIR=$folder/$cpu/cache ZIG_LOCAL_CACHE_DIR=$folder/$cpu/cache
-  # Linked once by zig itself: it then makes its C++ library and leaves it in its cache.
+  # Linking once with zig makes it build its C++ library, which stays in its cache.
   printf '#include <iostream>\nint main() { std::cout << 1; }\n' >first.cpp
   "$folder/ziglang/zig" c++ -target "$zig_target" -std=c++20 first.cpp -o first
   for library in libc++.a libc++abi.a libcompiler_rt.a; do
@@ -65,7 +65,7 @@ for cpu in arm64 x86_64; do
   done
   rm -f first first.*
   if [ "$cpu" = x86_64 ]; then
-    # What __builtin_cpu_supports asks is in Apple's compiler library and not in zig's. A stand-in: nothing of this is run.
+    # __builtin_cpu_supports uses symbols of Apple's compiler library that zig's lacks. These stand-ins are only linked.
     printf 'unsigned __cpu_model[4], __cpu_features2[4];\nint __cpu_indicator_init(void);\nint __cpu_indicator_init(void) { return 0; }\n' \
       >cpu_model.c
     "$folder/ziglang/zig" cc -target "$zig_target" -fno-sanitize=undefined -c cpu_model.c -o cpu_model.o
@@ -93,9 +93,9 @@ for argument in "\$@"; do
       case "\${header:+\$*}" in
         *' -O0 -g0 -fPIC -fvisibility=hidden '*' -std=c++20 '*) set -- -Xclang -include-pch -Xclang "\$header" "\$@" ;;
       esac
-      # zig takes vectors of 512 bits away from every processor that is not named, and -mavx512f alone does not give them back.
+      # zig disables 512-bit vectors for processors that are not named, and -mavx512f alone does not enable them again.
       case " \$* " in *' -mavx512f '*) set -- "\$@" -mevex512 ;; esac
-      # In a debug build zig would add a sanitizer of its own.
+      # In a debug build zig would add its own sanitizer.
       exec "$folder/ziglang/zig" ${language#*:} -target $zig_target -fno-sanitize=undefined "\$@" ;;
   esac
 done

@@ -1,4 +1,4 @@
-# What scripts/windows-libraries.sh made; CMake's own module would not know what a static one is linked with.
+# Finds the library of scripts/windows-libraries.sh. CMake's own module does not know what a static libcurl links with.
 find_library(CURL_LIBRARY curl)
 find_path(CURL_INCLUDE_DIR curl/curl.h)
 if(NOT CURL_LIBRARY OR NOT CURL_INCLUDE_DIR)

@@ -10,7 +10,7 @@ if(NOT TARGET GTest::gmock)
     if(NOT TARGET GTest::${name})
       add_library(GTest::${name} ALIAS ${name})
     endif()
-    # Its headers are not ours to judge.
+    # Suppresses warnings in its headers.
     get_target_property(folders ${name} INTERFACE_INCLUDE_DIRECTORIES)
     set_target_properties(${name} PROPERTIES INTERFACE_SYSTEM_INCLUDE_DIRECTORIES "${folders}")
   endforeach()

@@ -1,4 +1,4 @@
-# What scripts/windows-libraries.sh made, and Debian's zlib for MinGW.
+# Finds the libraries of scripts/windows-libraries.sh, and Debian's zlib for MinGW.
 find_library(LibArchive_LIBRARY archive)
 find_library(LibArchive_ZSTD_LIBRARY zstd)
 find_library(LibArchive_LZMA_LIBRARY lzma)

@@ -1,5 +1,5 @@
-# Linux on arm64, compiled on another machine by Debian's cross compiler and run there by qemu's user mode. Compiler and
-# root are what scripts/arm64-root.sh unpacks; ENGINEHOST_ARM64 in the environment names another folder.
+# Linux on arm64, compiled by Debian's cross compiler on another machine and run there in qemu's user mode.
+# scripts/arm64-root.sh unpacks compiler and root; ENGINEHOST_ARM64 in the environment names another folder.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 

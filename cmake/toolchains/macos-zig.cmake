@@ -1,5 +1,5 @@
-# macOS programs made on Debian by clang out of the package "ziglang" and LLVM's linker (scripts/zig-root.sh): they are
-# compiled and linked and cannot be run there. ENGINEHOST_MACOS_CPU says for which processor; ENGINEHOST_ZIG in the
+# macOS programs compiled on Debian by clang from the package "ziglang" and linked by LLVM's linker
+# (scripts/zig-root.sh). They cannot run there. ENGINEHOST_MACOS_CPU names the processor; ENGINEHOST_ZIG in the
 # environment names another folder than out/zig.
 set(CMAKE_SYSTEM_NAME Darwin)
 set(CMAKE_SYSTEM_PROCESSOR ${ENGINEHOST_MACOS_CPU})

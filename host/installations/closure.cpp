@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t most_libraries = 500;  // an environment has a few dozen; more is a mistake
+constexpr std::size_t most_libraries = 500;  // an environment has a few dozen; a larger number is a mistake
 
 constexpr std::string_view of_the_process[] = {
     "libc.",     "libm.",      "libdl.",  "libpthread.", "librt.",  "libutil.",   "ld-linux",  "libstdc++.",
@@ -25,7 +25,7 @@ bool belongs_to_the_process(std::string_view name) {
                      [&](std::string_view begin) { return name.starts_with(begin); });
 }
 
-// "$ORIGIN/../lib" said by a library of that folder.
+// Expands "$ORIGIN/../lib" for a library of that folder.
 fs::path expanded(std::string text, const fs::path& folder) {
   for (const std::string_view token : {"${ORIGIN}", "$ORIGIN"})
     if (const std::size_t at = text.find(token); at != std::string::npos)
@@ -50,7 +50,7 @@ std::vector<fs::path> searched(const Places& places, const binary::BinaryInfo& i
   return folders;
 }
 
-// "GLIBCXX_3.4.30" raises `bound` to ">=3.4.30"; "GLIBC_PRIVATE" says nothing.
+// "GLIBCXX_3.4.30" raises `bound` to ">=3.4.30"; "GLIBC_PRIVATE" is ignored.
 void raise(std::string& bound, std::string_view version, std::string_view family) {
   if (!version.starts_with(family)) return;
   const std::string_view number = version.substr(family.size());
@@ -102,7 +102,7 @@ Closure close_over(const Places& places, const std::vector<fs::path>& first) {
     if (!info->soname.empty() && info->soname != closure.names.back()) closure.names.push_back(info->soname);
     const std::vector<fs::path> folders = searched(places, *info, path);
     for (const std::string& name : info->needed) {
-      // The system's libraries are for its loader to find.
+      // The system's libraries are left to its loader.
       if (places.is_system) break;
       if (belongs_to_the_process(name) || name.find('/') != std::string::npos || !asked.insert(name).second)
         continue;

@@ -19,28 +19,28 @@ constexpr std::string_view stems[] = {
     "libcudart",         "libcublas",     "libcublasLt", "libcufft",      "libcufftw", "libcurand",
     "libcusolver",       "libcusolverMg", "libcusparse", "libcusparseLt", "libnvrtc",  "libnvJitLink",
     "libnvrtc-builtins", "libnccl",       "libcupti",    "libnvToolsExt", "libcudnn"};
-// cuDNN names its parts again with each version, so all count that begin so, as they do for preflight. A dash
-// is the mark of a copy that was renamed.
+// cuDNN names its parts differently in each version, so every library with this beginning counts, as in
+// preflight. A dash marks a renamed copy.
 constexpr std::string_view cudnn_part = "libcudnn_";
 
-// A build's own copy, whose manifest lives as long as it does.
+// A build's own copy; the manifest lives as long as it does.
 struct Completed {
   std::shared_ptr<const manifest::Manifest> owner;
   manifest::Build build;
 };
 
-// What a build takes of an installation.
+// The libraries that a build takes from an installation.
 class Parts {
  public:
   explicit Parts(const Installation& installation) : installation_(installation) {}
 
-  // False when the installation does not hold it.
+  // Returns false when the installation does not have it.
   bool take_library(const std::string& soname) {
     return take_all([&](const CudaLibrary& one) { return one.soname == soname; });
   }
 
-  // A component of NVIDIA's libraries, each of which the installation holds under the same SONAME: the names
-  // say the major version, which is what CUDA and cuDNN keep compatible.
+  // Takes a component of NVIDIA's libraries if the installation has each of them under the same SONAME. The
+  // names contain the major version, within which CUDA and cuDNN stay compatible.
   bool take_component(const manifest::Component& component) {
     if (component.artifacts.empty()) return false;
     std::vector<std::string> wanted;
@@ -61,7 +61,7 @@ class Parts {
   }
 
   std::vector<fs::path> taken;
-  std::vector<Evidence> found;  // what was taken, for people
+  std::vector<Evidence> found;  // taken libraries, for people
 
  private:
   template <class Wanted>
@@ -137,7 +137,7 @@ std::vector<std::shared_ptr<const manifest::Build>> completed_builds(const Insta
     in_place->dependency_stamps = closure.libraries;
     in_place->identity = identity_of(in_place->dependency_stamps);
     copy->build.id += "-with-" + sha256_hex(in_place->path).substr(0, 8);
-    copy->build.digest.clear();  // of the whole build, which this is not
+    copy->build.digest.clear();  // the digest is of the whole build
     copy->build.priority += priority_in_place;
     copy->build.search.insert(copy->build.search.end(), closure.libraries.begin(), closure.libraries.end());
     copy->build.in_place = std::move(in_place);

@@ -1,4 +1,4 @@
-// The libraries of CUDA and cuDNN that an installation holds, and builds that can be completed with them.
+// The CUDA and cuDNN libraries of an installation, and builds that they can complete.
 #pragma once
 #include <memory>
 #include <vector>
@@ -8,17 +8,17 @@
 
 namespace enginehost::installations {
 
-// In lib/ of a conda environment, below nvidia/ of Python packages, in a folder of libraries. What an engine
-// has renamed for itself (libcudart-d0da41ae.so.11.0) is nobody else's.
+// Returns the libraries in lib/ of a conda environment, below nvidia/ of Python packages, or in a folder of
+// libraries. Skips libraries that an engine renamed for its own use (libcudart-d0da41ae.so.11.0).
 std::vector<CudaLibrary> cuda_libraries_of(const Places& places);
 
-// The CUDA library's stem: "libcudart" of "libcudart.so.12"; empty when it is none. It may lie in
-// the name given.
+// Returns the stem of a CUDA library's name, as a view into `file_name`: "libcudart" for "libcudart.so.12".
+// Empty for other names.
 std::string_view cuda_stem(std::string_view file_name);
 
-// For every build of the catalog that wants libraries of the system which the installation holds, or has
-// components whose libraries it holds all: the same build with those of the installation, by absolute path,
-// and ranked before the one that it was made of. It keeps its manifest alive.
+// Returns a completed copy of every catalog build that needs system libraries which the installation holds,
+// or that has components whose libraries the installation holds completely. The copy uses the installation's
+// libraries by absolute path, ranks before the original, and keeps its manifest alive.
 std::vector<std::shared_ptr<const manifest::Build>> completed_builds(const Installation& installation,
                                                                      const manifest::Catalog& catalog);
 

@@ -9,8 +9,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// 11 of "libcudart.so.11.0", "libcudart-d0da41ae.so.11.0" or "libcublas.so.11"; 0 of other names. The
-// libraries whose version is CUDA's own; libcufft and libcusparse count differently.
+// Returns 11 for "libcudart.so.11.0", "libcudart-d0da41ae.so.11.0" or "libcublas.so.11"; 0 for other names.
+// Only these libraries have CUDA's version; libcufft and libcusparse count differently.
 std::int64_t major_of(std::string_view name) {
   for (const std::string_view stem : {"libcudart", "libcublas", "libcublasLt"}) {
     if (!name.starts_with(stem)) continue;
@@ -28,7 +28,7 @@ bool is_of(std::int64_t major, std::string_view version) {
   return version.substr(0, version.find('.')) == std::to_string(major);
 }
 
-// "12.4" of "12.4.127".
+// Returns "12.4" for "12.4.127".
 std::string two_parts(std::string_view version) {
   const std::size_t dot = version.find('.');
   return std::string(version.substr(0, dot == std::string_view::npos ? dot : version.find('.', dot + 1)));

@@ -1,4 +1,4 @@
-// Which CUDA an engine of an installation was compiled for.
+// Finds out for which CUDA version an installed engine was compiled.
 #pragma once
 #include <optional>
 #include <string>
@@ -10,14 +10,14 @@
 namespace enginehost::installations {
 
 struct CudaVersion {
-  std::string toolkit;  // "11.8"; "12.0" where the minor version is not told: any 12.x serves then
+  std::string toolkit;  // "11.8"; "12.0" where the minor version is unknown: any 12.x then fits
   std::string source;
 };
 
-// The major version is that of the SONAMEs which the engine's libraries need (libcudart.so.11.0: 11; CUDA
-// keeps it for a whole major version); the minor one is that of libnvrtc-builtins beside them, whose name has
-// both, else of the CUDA runtime's package, else what PyTorch's version.py says. Nothing when no library of
-// CUDA is needed.
+// The major version comes from the SONAMEs that the engine's libraries need (libcudart.so.11.0: 11; CUDA
+// keeps it for a whole major version). The minor version comes from libnvrtc-builtins beside them, whose name
+// has both, else from the CUDA runtime's package, else from PyTorch's version.py. Returns nothing when no
+// CUDA library is needed.
 std::optional<CudaVersion> cuda_version_of(const Places& places, const KnownEngine& engine,
                                            const std::vector<binary::BinaryInfo>& infos,
                                            const std::filesystem::path& library_folder);

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A folder where an engine's libraries may lie, and the one that stands for the published package's.
+// A folder that may hold an engine's libraries, and the folder that corresponds to the published package's.
 struct Nook {
   Nook(const fs::path& libraries, const fs::path& stands_for, const fs::path& holds)
       : folder(libraries), root(stands_for), packages(holds), listed(libraries) {}
@@ -36,7 +36,7 @@ std::vector<Nook> nooks_of(const Places& places, const KnownEngine& engine) {
   return nooks;
 }
 
-// Everything that tells the version, the most exact first.
+// Returns every source of the version, the most exact first.
 std::vector<Package> versions_of(const Places& places, const KnownEngine& engine, const Nook& nook) {
   std::vector<Package> found;
   if (!nook.packages.empty()) {
@@ -49,7 +49,7 @@ std::vector<Package> versions_of(const Places& places, const KnownEngine& engine
     for (Package& package : conda_packages(places.prefix, engine.conda_names))
       found.push_back(std::move(package));
   if (nook.packages.empty()) {
-    // An unpacked libtorch archive says it in a file of its own.
+    // An unpacked libtorch archive has a version file.
     for (const fs::path& folder : {nook.root, nook.folder.parent_path()})
       if (const auto text = read_file(folder / "build-version", 1024); text && !trim(*text).empty())
         found.push_back({"", std::string(trim(*text)), folder / "build-version"});
@@ -59,7 +59,7 @@ std::vector<Package> versions_of(const Places& places, const KnownEngine& engine
   return found;
 }
 
-// "1.22.0" of libonnxruntime.so.1.22.0, followed through its links.
+// Returns "1.22.0" for libonnxruntime.so.1.22.0, with links followed.
 std::string version_in_name(const fs::path& library) {
   std::error_code error;
   const std::string name = path_text(fs::canonical(library, error).filename());
@@ -111,7 +111,7 @@ void add_accelerator(const Places& places, const KnownEngine& engine, const Nook
   runtime.requirements.cuda = std::move(cuda);
 }
 
-// The libraries that are opened: those of the engine that are there.
+// Returns the engine's own libraries that exist and are opened.
 std::vector<fs::path> own_libraries(const KnownEngine& engine, const Nook& nook, const fs::path& main) {
   std::vector<fs::path> own = {main};
   for (const std::vector<std::string_view>* names :
@@ -122,13 +122,13 @@ std::vector<fs::path> own_libraries(const KnownEngine& engine, const Nook& nook,
   return own;
 }
 
-// What cannot be read says nothing of the processor it is for: it is told as one for this machine.
+// A file that cannot be read has no known processor; it is reported as one for this machine.
 std::string arch_of_this_program() {
   const auto info = binary::read_binary(own_program());
   return info ? info->machine : "unknown";
 }
 
-// The first thing wrong with any of them.
+// Returns the first problem of any of them.
 std::optional<Diagnosis> problem_of(const std::vector<fs::path>& libraries) {
   for (const fs::path& library : libraries) {
     const auto info = binary::read_binary(library);
@@ -143,7 +143,7 @@ std::optional<Runtime> runtime_in(const Places& places, const KnownEngine& engin
   for (const std::string_view name : engine.main_libraries)
     if (main.empty()) main = library_in(nook.listed, name);
   const std::vector<Package> versions = versions_of(places, engine, nook);
-  // Elsewhere a package without its library is another package's business: conda splits them.
+  // Outside conda, which splits packages, a package without its library is broken.
   const bool is_torn = main.empty() && !nook.packages.empty() && places.layout != Layout::conda &&
                        std::any_of(versions.begin(), versions.end(),
                                    [](const Package& package) { return !package.name.empty(); });
@@ -200,7 +200,7 @@ std::optional<Runtime> runtime_in(const Places& places, const KnownEngine& engin
   if (runtime.version.empty() && !runtime.problem)
     runtime.problem = diagnose("EH-S30")
                           .with("path", path_text(main))
-                          .with("problem", "nothing beside it tells the version of " + runtime.engine);
+                          .with("problem", "no file beside it states the version of " + runtime.engine);
   return runtime;
 }
 
@@ -210,7 +210,7 @@ void add_runtimes(const Places& places, Installation& installation) {
     for (const Nook& nook : nooks_of(places, engine)) {
       auto runtime = runtime_in(places, engine, nook);
       if (!runtime) continue;
-      // lib and lib/x86_64-linux-gnu may be one folder, and conda links the one place to the other.
+      // lib and lib/x86_64-linux-gnu may be one folder, and conda links one to the other.
       const bool known =
           std::any_of(installation.runtimes.begin(), installation.runtimes.end(), [&](const Runtime& other) {
             return other.engine == runtime->engine && !other.libraries.empty() &&
@@ -226,7 +226,7 @@ void add_runtimes(const Places& places, Installation& installation) {
 
 Result<Installation> identify(const fs::path& path) {
   TRY_ASSIGN(const Places places, places_of(path));
-  if (const std::string_view problem = why_none_is_recognised(); !problem.empty())
+  if (const std::string_view problem = why_none_is_recognized(); !problem.empty())
     return fail(diagnose("EH-S30").with("path", path_text(path)).with("problem", problem));
   Installation installation;
   installation.path = path;

@@ -15,7 +15,7 @@ namespace {
 using manifest::Build;
 using manifest::Component;
 
-// "1.13" of "1.13.1".
+// Returns "1.13" for "1.13.1".
 std::string leading_parts(std::string_view version, int count) {
   std::size_t end = 0;
   for (int part = 0; part < count && end != std::string_view::npos; ++part)
@@ -41,7 +41,7 @@ bool is_at_hand(const Component& plugin) {
                      });
 }
 
-// Whether the plugin of that build can work with the runtime.
+// Returns whether the plugin of that build works with the runtime.
 bool fits(const Build& build, const Component& plugin, const Runtime& runtime) {
   const KnownEngine* known = find_engine(runtime.engine);
   const bool by_headers = known != nullptr && !known->abi_library.empty();
@@ -76,7 +76,7 @@ std::string text_of(const Runtime& runtime) {
 
 struct Choice {
   const Build* build = nullptr;
-  std::vector<std::string> others;  // that do not fit, for people
+  std::vector<std::string> others;  // plugins that do not fit, for people
 };
 
 Choice choose_plugin(const Runtime& runtime, const manifest::Catalog& catalog) {

@@ -1,5 +1,4 @@
-// Engines of an installation as builds: a runtime that is here already, and the plugin of the catalog that
-// fits.
+// Turns installed engines into builds: the installed runtime plus the catalog's plugin that fits it.
 #pragma once
 #include <memory>
 #include <string>
@@ -9,16 +8,17 @@
 
 namespace enginehost::installations {
 
-// Where everything else that ranks is equal, what is here already goes before what would be fetched.
+// Ranks an installed runtime above a download when everything else that ranks is equal.
 inline constexpr int priority_in_place = 100;
 
-// A digest of the stamps of those files: another one after any of them was replaced.
+// Returns a digest of the files' stamps, which changes when any file is replaced.
 std::string identity_of(const std::vector<std::string>& files);
 
-// One manifest of one build for each engine. Its plugin is the first of the catalog that fits: for an
-// engine whose interface is C++ one for the same minor version, C++ ABI and library names, for others one for
-// the same major version and kind of device. Where none fits, and where the installation itself is not whole,
-// the build's InPlace::problem says so (EH-S32 with "found", "plugin"...; or what reading the files gave).
+// Returns one manifest with one build per engine. The plugin is the first of the catalog that fits. An engine
+// with a C++ interface needs a plugin for the same minor version, C++ ABI and library names; other engines
+// need one for the same major version and kind of device. If no plugin fits, or the installation is
+// incomplete, InPlace::problem of the build says so (EH-S32 with "found", "plugin"...; or the failure from
+// reading the files).
 std::vector<std::shared_ptr<const manifest::Manifest>> manifests_of(const Installation& installation,
                                                                     const manifest::Catalog& catalog);
 

@@ -1,5 +1,5 @@
-// Engines that other programs installed on this machine, recognized by reading files: nothing is run, nothing
-// is written.
+// Recognizes engines that other programs installed on this machine. Only reads files: runs nothing and writes
+// nothing.
 #pragma once
 #include <filesystem>
 #include <optional>
@@ -22,18 +22,18 @@ const char* name_of(Layout layout);  // "conda environment", "Python packages", 
 // One engine of an installation.
 struct Runtime {
   std::string engine, version, flavor, os, arch;
-  std::string root;       // laid out as the engine's published package is; what a plugin is told
-  std::string cxx11_abi;  // "0" or "1" of an engine whose interface is C++; else empty
-  // Absolute: its own libraries, leaves nowhere in particular, and those of the installation that they need.
+  std::string root;       // laid out as the engine's published package; passed to the plugin as its folder
+  std::string cxx11_abi;  // "0" or "1" for an engine with a C++ interface; else empty
+  // Absolute paths: its own libraries, then those of the installation that they need.
   std::vector<std::string> libraries;
-  std::vector<std::string> names;  // SONAMEs and file names that the libraries answer to
+  std::vector<std::string> names;  // SONAMEs and file names under which the libraries can be requested
   manifest::Requirements requirements;
-  std::vector<std::string> dependency_stamps;  // what was read, and what would be loaded
+  std::vector<std::string> dependency_stamps;  // the files that were read, and those that would be loaded
   std::vector<Evidence> found;                 // "version" with its file, "C++11 ABI", "CUDA", ...
-  std::optional<Diagnosis> problem;            // why it cannot be opened, whatever the machine
+  std::optional<Diagnosis> problem;            // why it cannot be opened on any machine
 };
 
-// A library of NVIDIA's that the installation holds.
+// A library of NVIDIA in the installation.
 struct CudaLibrary {
   std::string soname, path;
 };
@@ -42,19 +42,18 @@ struct Installation {
   std::filesystem::path path;
   Layout layout = Layout::libraries;
   std::vector<Runtime> runtimes;
-  std::vector<CudaLibrary> cuda;  // CUDA's runtime libraries and cuDNN's; not the driver's
+  std::vector<CudaLibrary> cuda;  // the CUDA runtime's libraries and cuDNN's, without the driver's
   std::vector<std::string>
-      dependency_stamps;  // of the whole: folders whose change means that packages came or went
+      dependency_stamps;  // for the whole: folders that change when packages are added or removed
 };
 
-// What lies at that absolute path: a conda environment, a virtual environment, a folder of Python packages, a
-// prefix such as /usr, a folder of libraries. Files that are damaged are told in their Runtime::problem.
-// EH-S30
-// ("path", "problem") when it is no folder that can be read, EH-S31 ("path", "layout", "looked_for"...) when
-// neither an engine nor a library of CUDA is in it. Any thread.
+// Identifies the installation at an absolute path: a conda environment, a virtual environment, a folder of
+// Python packages, a prefix such as /usr, or a folder of libraries. Damaged files are reported in their
+// Runtime::problem. Errors: EH-S30 ("path", "problem") when the path is not a readable folder, EH-S31
+// ("path", "layout", "looked_for"...) when it holds neither an engine nor a CUDA library. Any thread.
 Result<Installation> identify(const std::filesystem::path& path);
 
-// "path", "layout", "engines" [...], "cuda" [...], for scripts.
+// Returns "path", "layout", "engines" [...] and "cuda" [...], for scripts.
 Json to_json(const Installation& installation);
 
 }  // namespace enginehost::installations

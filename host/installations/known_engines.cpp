@@ -12,12 +12,14 @@ std::span<const KnownEngine> known_engines() {
        .version_file = "torch/version.py",
        .version_name = "__version__",
        .main_libraries = {"libtorch_cpu.so"},
-       // libtorch_python would bring Python into the process, and libtorch_global_deps serves that alone.
+       // Omits libtorch_python, which would load Python into the process, and libtorch_global_deps, which
+       // serves only it.
        .other_libraries = {"libtorch.so", "libc10.so"},
        .cuda_libraries = {"libtorch_cuda.so", "libtorch_cuda_cpp.so", "libtorch_cuda_cu.so",
                           "libtorch_cuda_linalg.so", "libc10_cuda.so", "libcaffe2_nvrtc.so"},
        .rocm_libraries = {"libtorch_hip.so", "libc10_hip.so"},
-       // Only its own names tell: the wheels have a part of libstdc++ inside, with names of both ABIs.
+       // Only libc10's own symbols show the ABI: the wheels contain a part of libstdc++ with symbols of both
+       // ABIs.
        .abi_library = "libc10.so",
        .abi_symbol = "torchCheckFail"},
       {.engine = "onnxruntime",

@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 constexpr std::uint64_t largest_metadata = 4u << 20, largest_status = 64u << 20;
 
-std::string normalised(std::string_view name) {
+std::string normalized(std::string_view name) {
   std::string text = to_lower(name);
   for (char& c : text)
     if (c == '_' || c == '.') c = '-';
@@ -27,7 +27,7 @@ bool is_wanted(std::string_view name, const std::vector<std::string_view>& names
   });
 }
 
-// The value of "Version: 2.0.1" in the head of a document like a mail's.
+// Returns the value of "Version: 2.0.1" in a mail-like header.
 std::string header(std::string_view text, std::string_view name) {
   std::size_t at = 0;
   while (at < text.size()) {
@@ -51,12 +51,12 @@ std::vector<Package> python_packages(const fs::path& folder, const std::vector<s
   for (const std::string& entry : names_in(folder)) {
     constexpr std::string_view ending = ".dist-info";
     if (!entry.ends_with(ending)) continue;
-    // The folder's name only tells which files are worth reading.
-    if (!is_wanted(normalised(std::string_view(entry).substr(0, entry.find('-'))), names)) continue;
+    // The folder's name only selects the files to read.
+    if (!is_wanted(normalized(std::string_view(entry).substr(0, entry.find('-'))), names)) continue;
     const fs::path file = folder / path_of(entry) / "METADATA";
     const auto text = read_file(file, largest_metadata);
     if (!text) continue;
-    Package package{normalised(header(*text, "Name")), header(*text, "Version"), file};
+    Package package{normalized(header(*text, "Name")), header(*text, "Version"), file};
     if (!package.version.empty() && is_wanted(package.name, names)) found.push_back(std::move(package));
   }
   return found;
@@ -66,14 +66,14 @@ std::vector<Package> conda_packages(const fs::path& prefix, const std::vector<st
   std::vector<Package> found;
   for (const std::string& entry : names_in(prefix / "conda-meta")) {
     if (!entry.ends_with(".json")) continue;
-    // NAME-VERSION-BUILD.json, where only the name may hold more hyphens.
+    // NAME-VERSION-BUILD.json; only the name may contain more hyphens.
     const std::size_t build = entry.rfind('-');
     const std::size_t version =
         build == std::string::npos || build == 0 ? build : entry.rfind('-', build - 1);
     if (version == std::string::npos || !is_wanted(entry.substr(0, version), names)) continue;
     const fs::path file = prefix / "conda-meta" / path_of(entry);
     const auto text = read_file(file, 64u << 20);
-    // A record lists every file of its package, so it may be long.
+    // A record lists every file of its package and may therefore be long.
     const auto document = text ? parse_json(*text, path_text(file), {64u << 20, 32}) : fail(text.error());
     if (!document) continue;
     Package package{(*document)["name"].as_string(), (*document)["version"].as_string(), file};

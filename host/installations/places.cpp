@@ -16,11 +16,11 @@ bool is_folder(const fs::path& path) {
   return fs::is_directory(path, error);
 }
 
-// <prefix>/lib/python3.*/site-packages of a virtual or conda environment.
+// Adds <prefix>/lib/python3.*/site-packages of a virtual or conda environment.
 void add_site_packages(const fs::path& prefix, std::vector<fs::path>& found) {
   for (const char* library : {"lib", "lib64"}) {
     std::error_code error;
-    if (fs::is_symlink(prefix / library, error)) continue;  // lib64 of a virtual environment is lib
+    if (fs::is_symlink(prefix / library, error)) continue;  // lib64 of a virtual environment is a link to lib
     for (const std::string& name : names_in(prefix / library))
       if (name.starts_with("python3") && is_folder(prefix / library / path_of(name) / "site-packages"))
         found.push_back(prefix / library / path_of(name) / "site-packages");

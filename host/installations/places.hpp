@@ -1,4 +1,4 @@
-// Where the parts of an installation lie, by how it is laid out.
+// The folders of an installation, depending on its layout.
 #pragma once
 #include <filesystem>
 #include <vector>
@@ -10,16 +10,16 @@ namespace enginehost::installations {
 
 struct Places {
   Layout layout = Layout::libraries;
-  std::filesystem::path prefix;                  // of a conda environment; else the folder itself
+  std::filesystem::path prefix;                  // of a conda environment; otherwise the folder itself
   std::vector<std::filesystem::path> packages;   // folders of Python packages
   std::vector<std::filesystem::path> libraries;  // folders of libraries
-  bool is_system = false;                        // where the machine's loader looks by itself
+  bool is_system = false;                        // the machine's loader searches here by itself
 };
 
-// EH-S30 ("path", "problem") when it is no folder that can be listed.
+// Error: EH-S30 ("path", "problem") when the path is not a folder that can be listed.
 Result<Places> places_of(const std::filesystem::path& path);
 
-// Names in a folder, sorted; none where it cannot be read.
+// Returns the names in a folder, sorted; empty when it cannot be read.
 std::vector<std::string> names_in(const std::filesystem::path& folder);
 
 }  // namespace enginehost::installations

@@ -1,14 +1,14 @@
-// What this system means for recognizing installations.
+// The parts of recognizing installations that depend on the system.
 #pragma once
 #include <filesystem>
 #include <string_view>
 
 namespace enginehost::installations {
 
-// Why nothing is recognized on this system; empty on Linux, where something is.
-std::string_view why_none_is_recognised();
+// Says why installations are not recognized on this system; empty on Linux, where they are.
+std::string_view why_none_is_recognized();
 
-// The running program, as a file that can be read although it was replaced or removed since.
+// Returns the running program as a file that can be read even if it was replaced or removed.
 std::filesystem::path own_program();
 
 }  // namespace enginehost::installations

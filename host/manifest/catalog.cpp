@@ -37,7 +37,7 @@ std::vector<const Component*> Build::all_components() const {
 std::string Build::artifacts_digest() const {
   std::vector<std::string> digests;
   for (const Component* component : all_components()) {
-    // The alternatives of a component give the same files, so the first one that is known stands for it.
+    // The alternatives of a component give the same files, so the first one with a digest represents it.
     const auto known = std::find_if(component->artifacts.begin(), component->artifacts.end(),
                                     [](const Artifact& artifact) { return !artifact.sha256.empty(); });
     if (known == component->artifacts.end()) return {};
@@ -86,7 +86,7 @@ void merge(Catalog& catalog, std::shared_ptr<const Manifest> manifest) {
       catalog.shadowed.push_back(
           {build->id, manifest->repository, owner != nullptr ? owner->repository : ""});
     } else {
-      // Shares ownership of the manifest, so that whoever keeps the build can ask for its components.
+      // Shares ownership of the manifest, so that the components stay available while the build is kept.
       catalog.builds.emplace_back(manifest, build.get());
     }
   }
@@ -111,8 +111,8 @@ void mark(Catalog& catalog,
                                   [&](const std::string& digest) { return blocked.contains(digest); });
     const auto date = owner ? catalog.expired.find(owner->repository) : catalog.expired.end();
     if (hit == digests.end() && date == catalog.expired.end()) continue;
-    // The manifest is shared with others, so that a copy of the build is marked; it keeps the manifest alive
-    // like the pointers that merge() makes.
+    // Other users share the manifest, so a copy of the build is marked. The copy keeps the manifest alive
+    // like the pointers of merge().
     struct Marked {
       std::shared_ptr<const Manifest> owner;
       Build build;

@@ -1,4 +1,4 @@
-// Manifests as values: what a repository offers, merged into one catalog.
+// Manifests as values: the builds that repositories offer, merged into one catalog.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -15,7 +15,7 @@
 
 namespace enginehost::manifest {
 
-// Where the bytes of an artifact can be had.
+// A place to get the bytes of an artifact.
 struct Source {
   enum class Kind { url, file, package_index, oci };
   Kind kind = Kind::url;
@@ -24,17 +24,17 @@ struct Source {
   std::string text() const;   // for messages: the URL, the path, "package index: torch, torch-2.0.1-….whl"
 };
 
-// One archive; the artifacts of a component are alternatives that give the same files.
+// One archive. The artifacts of a component are alternatives that give the same files.
 struct Artifact {
-  std::string sha256;                 // empty: listed and decided, never installed
+  std::string sha256;                 // empty: the build is listed and ranked but never installed
   std::optional<std::uint64_t> size;  // bytes
   std::string archive;                // "zip", "tar", "tar.gz", "tar.xz", "tar.zst", "none"
   std::string path;                   // for "none": the file's path in the view
-  int strip = 0;                      // leading path elements dropped from archive names
-  std::vector<std::string> select;    // patterns after strip; empty: everything
+  int strip = 0;                      // number of leading path elements dropped from archive names
+  std::vector<std::string> select;    // patterns, applied after strip; empty: everything
   std::string tree;                   // pinned tree id, or empty
   std::vector<Source> sources;
-  std::string chunks_sha256;  // of the list of its pieces' digests (transfer/chunk_list.hpp), or empty
+  std::string chunks_sha256;  // digest of the list of its pieces' digests (transfer/chunk_list.hpp), or empty
   std::vector<Source> chunks_sources;  // where that list is: url or file
 };
 
@@ -42,25 +42,25 @@ struct License {
   std::string id, url, sha256;
   bool explicit_consent = false;          // "accept": "explicit"
   std::string redistribute;               // "yes", "no", "ask"
-  std::string text_component, text_path;  // the file of an archive that is the text, or empty
+  std::string text_component, text_path;  // the file of an archive that holds the text, or empty
 };
 
 struct Component {
   std::string id, version, license;   // license: a key of Manifest::licenses, or empty
-  std::vector<std::string> optional;  // view paths (patterns) a build can do without
+  std::vector<std::string> optional;  // view paths (patterns) that a build can do without
   std::vector<Artifact> artifacts;
-  // Of a plugin that was compiled against its runtime's own headers: the libraries of the runtime that it
-  // names itself, and the C++ ABI that it shares with them ("0", "1"; empty: they share none).
+  // For a plugin that was compiled against its runtime's headers: the runtime libraries that it names itself,
+  // and the C++ ABI that it shares with them ("0", "1"; empty: none).
   std::vector<std::string> needs;
   std::string cxx11_abi;
 };
 
-// A runtime that is on this machine already and is loaded where it lies (host/installations).
+// A runtime that is already on this machine and is loaded from where it lies (host/installations).
 struct InPlace {
-  std::string path;                            // of the installation, as people call it
-  std::string root;                            // what the plugin is told as its folder; empty: the view
-  std::string identity;                        // of its files as they are now: another text after an upgrade
-  std::vector<std::string> dependency_stamps;  // the files that tell whether it is still the same
+  std::string path;                            // the installation's path, for people
+  std::string root;                            // passed to the plugin as its folder; empty: the view
+  std::string identity;                        // identity of its files now; changes after an upgrade
+  std::vector<std::string> dependency_stamps;  // the files that show whether it is still the same
   std::vector<Evidence> found;                 // how it was recognized, for people
   std::optional<Diagnosis> problem;            // why it cannot be opened
 };
@@ -68,8 +68,8 @@ struct InPlace {
 struct CudaRequirement {
   std::string toolkit;                 // "11.8"
   std::vector<std::string> sass, ptx;  // "8.6"; a suffix "a" or "f" stays
-  // Which of NVIDIA's two toolkits for arm64 Linux it was built with, as their folders are named:
-  // "sbsa-linux" (servers) or "aarch64-linux" (Jetson); empty: not told, and elsewhere.
+  // The NVIDIA toolkit for arm64 Linux that it was built with, as its folder is named: "sbsa-linux" (servers)
+  // or "aarch64-linux" (Jetson). Empty: not stated, and on other systems.
   std::string target;
 };
 struct RocmRequirement {
@@ -77,7 +77,7 @@ struct RocmRequirement {
   std::vector<std::string> gfx;
 };
 
-// Each empty member requires nothing. Versions are requirements for base/version.hpp's satisfies().
+// Empty members require nothing. Versions are requirements for base/version.hpp's satisfies().
 struct Requirements {
   std::string libc;  // "glibc" or "musl"
   std::string glibc, glibcxx, cxxabi, os_version, vcruntime, driver;
@@ -87,7 +87,7 @@ struct Requirements {
   bool metal = false;
   std::uint64_t memory = 0, device_memory = 0;               // bytes
   std::vector<std::string> libraries;                        // file names the system must have
-  std::vector<std::pair<std::string, std::string>> unknown;  // name, JSON text: their check is "unknown"
+  std::vector<std::pair<std::string, std::string>> unknown;  // name, JSON text: their check gives "unknown"
 };
 
 struct Manifest;
@@ -97,29 +97,29 @@ struct Build {
   Requirements requires_;
   std::string plugin_component, plugin_path;  // plugin_path: in the view
   std::vector<std::string> components;        // ids, without the plugin's
-  std::vector<std::string> search;  // view folders where libraries lie; in place: absolute paths of libraries
+  std::vector<std::string> search;  // view folders of libraries; in place: absolute paths of libraries
   std::vector<std::pair<std::string, std::string>> options;
   std::vector<std::string> lazy;          // file names opened at run time, looked up in `search`
   std::vector<std::string> capabilities;  // sorted
   int priority = 0;
-  int probe_seconds =
-      0;  // how long it may take to come up at first, where that is longer than usual; 0: no hint
+  int probe_seconds = 0;  // how long the first start may take, when longer than usual; 0: no hint
   std::string yanked;     // reason, or empty
-  std::string not_built;  // what would compile the plugin, when it was not compiled here; else empty
-  std::string digest;     // of the sorted tree ids, when the manifest knows it
-  std::string blocked;    // why it must not be used, not even when installed (Catalog::blocked); or empty
-  std::string expired;    // when its signed repository expired: it must not be installed any more; or empty
-  std::shared_ptr<const InPlace> in_place;  // of no manifest: an existing installation's; else nullptr
-  std::weak_ptr<const Manifest> manifest;   // the owner; alive as long as a pointer out of a catalog is
+  std::string not_built;  // what would compile the plugin, when it is not compiled; else empty
+  std::string digest;     // of the sorted tree ids, when the manifest states it
+  std::string blocked;    // why it must not be used, even if installed (Catalog::blocked); or empty
+  std::string expired;  // when its signed repository expired, after which it must not be installed; or empty
+  std::shared_ptr<const InPlace>
+      in_place;                            // of an existing installation, which has no manifest; else nullptr
+  std::weak_ptr<const Manifest> manifest;  // the owner; alive as long as a pointer from a catalog is
 
-  // sha256 over the sorted artifact digests of plugin and components: known before anything is installed,
-  // changes with any byte that would be. Empty when a digest is missing.
+  // Returns the sha256 over the sorted artifact digests of plugin and components. It is known before
+  // installation and changes with any byte of them. Empty when a digest is missing.
   std::string artifacts_digest() const;
-  // sha256 over what says how these files are loaded, and not which they are: the plugin's path, `search`,
-  // `lazy`, `options`, the components' optional files, how long a probe may take. A publisher who corrects
-  // one of them publishes the same files again.
+  // Returns the sha256 over how the files are loaded rather than which they are: the plugin's path, `search`,
+  // `lazy`, `options`, the components' optional files, and the probe's time limit. Publishing a correction to
+  // one of them keeps the files unchanged.
   std::string loading_digest() const;
-  // Plugin component first, then `components`, in order.
+  // Returns the plugin's component first, then `components` in order.
   std::vector<const Component*> all_components() const;
 };
 
@@ -129,7 +129,7 @@ struct Manifest {
   std::map<std::string, License> licenses;
   std::map<std::string, Component> components;
   std::vector<std::shared_ptr<const Build>> builds;
-  std::string repository;             // folder or URL it came from: relative file sources start there
+  std::string repository;             // the folder or URL it came from, where relative file sources start
   std::string name;                   // path or URL of the document, for messages
   std::vector<std::string> warnings;  // unknown fields and the like
 };
@@ -138,39 +138,39 @@ struct Shadowed {
   std::string build, repository, by;
 };
 
-// A digest that must not be used any more: of an artifact, of a tree, or of an installed build.
+// A digest that must no longer be used: of an artifact, a tree or an installed build.
 struct Blocked {
   std::string sha256, reason;
-  std::string by;  // the repository that says so, or the policy's file
+  std::string by;  // the repository that blocks it, or the policy's file
   bool operator==(const Blocked&) const = default;
 };
 
-// All repositories merged; the earlier one wins for the same build id. A plain value that shares manifests.
+// All repositories merged; for the same build id the earlier repository wins. A plain value that shares
+// manifests.
 struct Catalog {
   std::vector<std::shared_ptr<const Manifest>> manifests;
   std::vector<std::shared_ptr<const Build>> builds;  // in order of repositories, then of the document
   std::vector<Shadowed> shadowed;
-  std::vector<Blocked> blocked;                // by any repository or the policy: beats everything
+  std::vector<Blocked> blocked;                // by any repository or the policy; overrides everything
   std::map<std::string, std::string> expired;  // repository -> date: nothing new is installed from it
   std::vector<std::string> warnings;
   std::vector<Diagnosis>
-      failures;  // repositories and manifests that could not be read; the others still serve
+      failures;  // repositories and manifests that could not be read; the others are still used
   std::vector<std::string> engines() const;  // sorted, unique
 };
 
-// Reads one manifest document. `repository` and `name` as in Manifest. EH-M02: a field is missing or has the
-// wrong type ("document", "member", "problem"); EH-M03: a critical field this reader does not know; EH-M04:
-// format too new.
+// Reads one manifest document. `repository` and `name` as in Manifest. Errors: EH-M02: a field is missing or
+// has the wrong type ("document", "member", "problem"). EH-M03: a critical field is unknown to this reader.
+// EH-M04: the format is too new.
 Result<std::shared_ptr<const Manifest>> read_manifest(const Json& document, std::string repository,
                                                       std::string name);
 
-// Adds a manifest's builds to the catalog, recording those shadowed by an earlier one. The catalog's
-// pointers to builds share ownership of the manifest: a build that someone keeps (a candidate) keeps its
-// components too.
+// Adds a manifest's builds to the catalog and records those that an earlier one shadows. The catalog's build
+// pointers share ownership of the manifest, so a build that is kept (a candidate) keeps its components too.
 void merge(Catalog& catalog, std::shared_ptr<const Manifest> manifest);
 
-// Marks the builds that are blocked or expired, once everything is merged. `installed` gives the digests of
-// an installed build (its own and its trees'), whatever its manifest says by now.
+// Marks blocked or expired builds, once everything is merged. `installed` returns the digests of an installed
+// build (its own and its trees'), whatever its manifest says now.
 void mark(Catalog& catalog,
           const std::function<std::vector<std::string>(const std::string& build)>& installed);
 

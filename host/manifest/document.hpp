@@ -1,4 +1,4 @@
-// What a manifest and an index have in common.
+// Checks that manifests and indexes share.
 #pragma once
 #include <optional>
 #include <string>
@@ -8,11 +8,10 @@
 
 namespace enginehost::manifest {
 
-// EH-M04 ("found", "supported") when the document is written in a later format.
+// Error: EH-M04 ("found", "supported") when the document's format is newer than this reader.
 std::optional<Diagnosis> check_format(const Json& document, const std::string& name);
 
-// EH-M03 ("member") when the document demands that its reader understand a field that this one does
-// not.
+// Error: EH-M03 ("member") when the document marks a field as critical that this reader does not know.
 std::optional<Diagnosis> check_critical(const Json& document, const std::string& name);
 
 }  // namespace enginehost::manifest

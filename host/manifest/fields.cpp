@@ -8,7 +8,7 @@ namespace enginehost::manifest {
 namespace {
 
 std::string in_quotes(std::string_view text) {
-  // A hostile document does not get to fill the screen.
+  // Keeps a hostile document from filling the screen.
   return "\"" + std::string(text.substr(0, 100)) + (text.size() > 100 ? "…\"" : "\"");
 }
 

@@ -1,5 +1,5 @@
-// Reading the members of a JSON object strictly: what is missing, of the wrong type or of the wrong shape is
-// named by its place in the document ("builds[3].requires.glibc").
+// Reads the members of a JSON object strictly. Reports a missing member, a wrong type or a wrong shape by its
+// place in the document ("builds[3].requires.glibc").
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -13,7 +13,7 @@
 
 namespace enginehost::manifest {
 
-// One document being read: its first mistake, and what is odd about it.
+// The state of reading one document: its first mistake and its warnings.
 struct Reading {
   std::string document;
   std::vector<std::string> warnings;
@@ -22,16 +22,16 @@ struct Reading {
   void refuse(std::string_view member, std::string_view problem);
 };
 
-enum class Need { required, optional, nullable };  // nullable: optional, and null means that it is not known
+enum class Need { required, optional, nullable };  // nullable: optional, and null means unknown
 
-// The members of one object. Every name asked for is a known one; warn_of_unknown() reports the others.
+// The members of one object. Names that were requested count as known; warn_of_unknown() reports the others.
 class Fields {
  public:
   Fields(Reading& reading, const Json& object, std::string place);
 
   bool usable() const { return usable_; }
   std::string place_of(std::string_view name) const;
-  const Json* find(std::string_view name, Need need);  // nullptr: not there (refused when required), or null
+  const Json* find(std::string_view name, Need need);  // nullptr: missing (refused when required) or null
 
   void text(std::string_view name, Need need, Shape shape, std::string& target);
   void texts(std::string_view name, Need need, Shape shape, std::vector<std::string>& target);
@@ -41,7 +41,7 @@ class Fields {
   const Json* array(std::string_view name, Need need);
   const Json* object(std::string_view name, Need need);
 
-  // Warns of the members that nobody asked for; returns their names.
+  // Warns of the members that were not requested and returns their names.
   std::vector<std::string> warn_of_unknown();
   std::vector<std::string> unknown() const;
 
@@ -51,7 +51,7 @@ class Fields {
   Reading& reading_;
   const Json& object_;
   std::string place_;
-  std::vector<std::string_view> known_;  // of string literals
+  std::vector<std::string_view> known_;  // points to string literals
   bool usable_ = true;
 };
 

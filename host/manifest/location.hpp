@@ -1,4 +1,4 @@
-// Where the documents of a repository lie.
+// Builds the locations of a repository's documents.
 #pragma once
 #include <string>
 
@@ -8,8 +8,8 @@ namespace enginehost::manifest {
 
 using enginehost::is_url;
 
-// The document at `path` below a repository (a folder or a URL); in a URL, what is not plain is written as
-// %XX.
+// Returns the location of `path` below a repository (a folder or a URL). In a URL, characters that are not
+// plain become %XX.
 std::string below(const std::string& location, const std::string& path);
 
 }  // namespace enginehost::manifest

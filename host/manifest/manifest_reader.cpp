@@ -39,7 +39,7 @@ std::optional<Source> read_source(Reading& reading, const Json& object, const st
   if (!fields.usable()) return std::nullopt;
   const bool odd = !fields.warn_of_unknown().empty();
   if (kinds > 1) reading.refuse(place, "it names more than one of url, file, package_index, oci");
-  // A kind of source that a later version knows is left out; an empty object is a mistake in any version.
+  // A source of a kind that only later versions know is skipped; an empty object is always a mistake.
   if (kinds == 0 && !odd) reading.refuse(place, "it names none of url, file, package_index, oci");
   return kinds == 1 ? std::optional(std::move(source)) : std::nullopt;
 }
@@ -59,7 +59,7 @@ Artifact read_artifact(Reading& reading, const Json& object, const std::string& 
   fields.text("sha256", Need::nullable, is_digest, artifact.sha256);
   fields.text("archive", Need::required, is_archive, artifact.archive);
   fields.size("size", Need::nullable, artifact.size,
-              artifact.archive == "none" ? 0 : 1);  // no archive is empty
+              artifact.archive == "none" ? 0 : 1);  // an archive is never empty
   fields.text("tree", Need::nullable, is_digest, artifact.tree);
   fields.text("path", artifact.archive == "none" ? Need::required : Need::optional, is_view_path,
               artifact.path);
@@ -191,7 +191,7 @@ std::optional<Diagnosis> check_format(const Json& document, const std::string& n
 }
 
 std::optional<Diagnosis> check_critical(const Json& document, const std::string& name) {
-  // Every field that some part of a manifest or an index has; "requires.cuda" counts by its last word.
+  // Every field of manifests and indexes; "requires.cuda" counts by its last part.
   static const auto& known = *new std::set<std::string_view>{
       "$schema",    "accept",        "arch",     "archive",    "artifacts",     "blocked",
       "builds",     "capabilities",  "chunks",   "component",  "components",    "cpu",

@@ -17,14 +17,15 @@ namespace {
 constexpr std::uint64_t largest_document = 8u << 20;
 constexpr int most_attempts = 3;
 constexpr std::int64_t a_day = 86'400;
-constexpr std::int64_t clocks_differ = a_day;  // between whoever signs and whoever reads: no reason to warn
+constexpr std::int64_t clocks_differ =
+    a_day;  // allowed difference between the signer's and the reader's clock
 
 std::string size_text(std::string_view bytes) {
   const auto number = parse_integer(bytes);
   return number && *number >= 0 ? format_bytes(static_cast<std::uint64_t>(*number)) : std::string(bytes);
 }
 
-// A URL's failure keeps its own code (it says whether to try again); a folder's becomes one about the
+// A URL's failure keeps its own code, which shows whether to try again. A folder's becomes a failure of the
 // repository.
 Diagnosis index_failure(Diagnosis cause, const std::string& location) {
   if (is_url(location) || cause.code == "EH-F24")
@@ -65,7 +66,7 @@ Result<std::string> read_verified(const std::string& location, const IndexEntry&
   return bytes;
 }
 
-// What a server sent and cannot be read is wrong bytes, and what a folder holds a wrong argument.
+// Unreadable content from a server is marked as wrong bytes; in a folder it is a wrong argument.
 Diagnosis sent_from(const std::string& location, Diagnosis diagnosis) {
   if (is_url(location)) diagnosis.with("sent_by", location);
   return diagnosis;
@@ -89,7 +90,7 @@ Result<std::shared_ptr<const Manifest>> load_manifest(const std::string& locatio
   return manifest;
 }
 
-// The index, verified when the repository is signed, and what is known of it then.
+// Reads the index, verified when the repository is signed, and the facts that follow from it.
 Result<void> read_signed_index(RepositoryContent& content, RepositoryFiles& files, std::int64_t now,
                                const Trust& trust, bool& was_signed) {
   TRY_ASSIGN(auto verified, open_signed(files, trust.store, trust.required));
@@ -165,7 +166,7 @@ std::optional<std::int64_t> seconds_of_time(const std::string& text) {
     return static_cast<int>(parse_integer(std::string_view(text).substr(at, length)).value_or(0));
   };
   using namespace std::chrono;
-  // What is beyond a month's end is of the next.
+  // A day beyond the month's end counts into the next month.
   const year_month month = year{number(0, 4)} / January + months{number(5, 2) - 1};
   const sys_days day = sys_days{month / 1} + days{number(8, 2) - 1};
   return duration_cast<seconds>(day.time_since_epoch()).count() + number(11, 2) * 3600 + number(14, 2) * 60 +
@@ -253,8 +254,8 @@ Result<RepositoryContent> load_repository(const std::string& location, DocumentR
       reader.accept();
       return content;
     }
-    // Index and signature are two files: one may be newer than the other while their keeper replaces them, or
-    // in copies that were kept of them.
+    // Index and signature are two files. One may be newer than the other while their keeper replaces them, or
+    // in cached copies.
     const std::string& code = content.error().code;
     const bool may_have_changed =
         code == "EH-M08" || code == "EH-M09" || code == "EH-M10" || code == "EH-M13";

@@ -5,8 +5,8 @@
 
 namespace enginehost::manifest {
 
-// `place` is that of the object in the document, "builds[3].requires". A requirement nobody knows is kept
-// with its JSON text: its check will be "unknown".
+// `place` is the object's place in the document, "builds[3].requires". Unknown requirements are kept with
+// their JSON text; their check gives "unknown".
 Requirements read_requirements(Reading& reading, const Json& object, std::string place);
 
 }  // namespace enginehost::manifest

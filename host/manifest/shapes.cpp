@@ -19,7 +19,7 @@ std::string_view without_blanks(std::string_view text) {
 }
 
 bool is_path_character(char c) {
-  // No backslash and no colon: they mean something else on Windows.
+  // Refuses backslash and colon, which have another meaning on Windows.
   return static_cast<unsigned char>(c) >= 0x20 && c != '\\' && c != ':' && c != 0x7f;
 }
 

@@ -32,7 +32,7 @@ Blob document_blob(std::string_view media_type, std::string bytes) {
   return blob;
 }
 
-// Sources that another machine can ask.
+// Returns the sources that other machines can reach.
 Json public_sources(const Json& artifact) {
   Json sources = Json::array();
   for (const Json& source : artifact["sources"].as_array())
@@ -40,7 +40,7 @@ Json public_sources(const Json& artifact) {
   return sources;
 }
 
-// The archive as published, where a file source still has it.
+// Returns the published archive, if a file source still has it.
 std::optional<fs::path> published_file(const Json& artifact) {
   const std::string& digest = artifact["sha256"].as_string();
   for (const Json& source : artifact["sources"].as_array()) {
@@ -100,7 +100,7 @@ class Making {
     const Json& license = artifact_.description["licenses"][name];
     if (name.empty() || !license.is_object()) return {};
     const std::string& said = license["redistribute"].as_string();
-    // Who does not say is taken to allow it only where nobody has to agree to anything.
+    // Without a statement, redistribution is assumed to be allowed only where no acceptance is needed.
     const std::string may = !said.empty()                                 ? said
                             : license["accept"].as_string() == "explicit" ? "ask"
                                                                           : "yes";
@@ -115,7 +115,7 @@ class Making {
                     .with("url", license["url"].as_string()));
   }
 
-  // The component's layer, and its description with the layer's artifact in front.
+  // Returns the component's description, with the layer's artifact first.
   Result<Json> add_layer(const std::string& id, const std::string& tree, const Json& component) {
     Json ours, others = Json::array();
     fs::path file;
@@ -196,7 +196,7 @@ class Making {
     entry.architecture = platform.architecture;
     entry.variant = platform.variant;
     entry.artifact_type = artifact_type;
-    annotations.resize(2);  // build and flavor
+    annotations.resize(2);  // keeps build and flavor
     entry.annotations = std::move(annotations);
   }
 
@@ -234,7 +234,7 @@ Json Artifact::description_with(const std::string& reference) const {
     Json component = description["components"][id], artifacts = Json::array();
     for (const Json& artifact : component["artifacts"].as_array()) {
       Json entry = artifact;
-      if (artifacts.as_array().empty()) {  // ours is the first
+      if (artifacts.as_array().empty()) {  // the layer's artifact is the first
         Json sources = Json::array().push(Json::object().set("oci", reference));
         for (const Json& source : artifact["sources"].as_array())
           if (source["oci"].as_string() != reference) sources.push(source);

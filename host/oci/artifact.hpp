@@ -1,4 +1,4 @@
-// An installed build as a registry keeps it: a manifest, a config and one layer a component.
+// An installed build in the form of a registry: a manifest, a config and one layer per component.
 #pragma once
 #include <filesystem>
 #include <optional>
@@ -14,8 +14,8 @@
 
 namespace enginehost::oci {
 
-// Bytes with a digest: in `bytes`, or in `file`. Two builds may share a component: its file is then moved
-// once.
+// Bytes with a digest, held in `bytes` or in `file`. A file that two builds share as a component is
+// transferred once.
 struct Blob {
   Descriptor descriptor;
   std::filesystem::path file;
@@ -25,39 +25,40 @@ struct Blob {
 struct Artifact {
   std::string build, engine, version, flavor;
   Blob manifest, config;
-  std::vector<Blob> layers;             // plugin's first, then the components', as the build names them
-  std::vector<std::string> components;  // of the layers
-  Json description;  // the EngineHost manifest in the config, whose artifacts of these layers have no source
-                     // yet
+  std::vector<Blob> layers;             // the plugin's first, then the components', in the order of the build
+  std::vector<std::string> components;  // the components of the layers
+  Json
+      description;  // the EngineHost manifest in the config; its artifacts of these layers have no source yet
 
-  // As it stands in an index: with platform and annotations.
+  // Returns the descriptor for an index, with platform and annotations.
   Descriptor entry() const { return manifest.descriptor; }
-  // The description with these layers' source: {"oci": reference}, before all others. What a repository
-  // publishes.
+  // Returns the description with {"oci": reference} as the first source of these layers, as a repository
+  // publishes it.
   Json description_with(const std::string& reference) const;
 };
 
 struct ArtifactRequest {
-  std::filesystem::path folder;  // an empty one for the archives that have to be made
+  std::filesystem::path folder;  // an empty folder for the archives that have to be made
   std::set<std::string>
-      redistribute;  // licenses that may be passed on by order, by id or by name in the manifest
+      redistribute;  // licenses whose redistribution was ordered, by id or by name in the manifest
 };
 
-// Makes the artifact of an installed build. A component whose archive as published still lies in a file
-// source with the right digest is passed on as it is; of the others the tree is packed (pack_tree), and the
-// config pins its id. No time and no path of this machine is in it: the same build gives the same bytes.
-// EH-P60 ("license", "component", "build"): a license forbids passing it on and is not named; EH-F08, EH-F01:
-// the cache is damaged; EH-M01/M02: its record is; disk failures as pack_tree.
+// Makes the artifact of an installed build. If a component's published archive still lies in a file source
+// with the right digest, that archive is used unchanged. Otherwise the component's tree is packed
+// (pack_tree()) and the config pins its id. The result holds no time and no path of this machine: the same
+// build gives the same bytes. Errors: EH-P60 ("license", "component", "build"): a license forbids
+// redistribution and is not in `redistribute`. EH-F08, EH-F01: the cache is damaged. EH-M01, EH-M02: its
+// record is. Disk failures as pack_tree().
 Result<Artifact> make_artifact(const cache::Installed& installed, const ArtifactRequest& request,
                                const std::optional<CancelToken>& cancel = {});
 
-// An image index of several artifacts.
+// Returns an image index of several artifacts.
 Blob make_index(const std::vector<Artifact>& artifacts);
 
-// A build's id as a tag: other characters than a tag may have become '_'.
+// Returns a build's id as a tag. Characters that a tag cannot have become '_'.
 std::string tag_of(std::string_view build);
 
-// A descriptor as JSON, with what is set of it.
+// Returns a descriptor's set members as JSON.
 Json to_json(const Descriptor& descriptor);
 
 }  // namespace enginehost::oci

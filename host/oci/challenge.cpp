@@ -32,7 +32,7 @@ class ChallengeReader {
     while (!at_end() && is_token_character(text_[at_])) ++at_;
     return text_.substr(start, at_ - start);
   }
-  // After the opening quote; false when it is never closed.
+  // Starts after the opening quote; returns false when there is no closing one.
   bool quoted(std::string& value) {
     while (!at_end()) {
       char character = text_[at_++];
@@ -50,7 +50,7 @@ class ChallengeReader {
   std::size_t at_ = 0;
 };
 
-// "name=value" or "name=\"value\"" at the reader; leaves it where it was when there is none.
+// Reads "name=value" or "name=\"value\""; leaves the reader unchanged when there is none.
 bool read_parameter(ChallengeReader& reader, std::pair<std::string, std::string>& parameter, bool& broken) {
   const std::size_t start = reader.position();
   parameter.first = to_lower(reader.token());

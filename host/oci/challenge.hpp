@@ -1,4 +1,4 @@
-// What a server asks for when it answers 401.
+// The authentication challenges in a 401 response.
 #pragma once
 #include <string>
 #include <string_view>
@@ -11,12 +11,12 @@ namespace enginehost::oci {
 struct Challenge {
   std::string scheme;                                           // in lower case: "bearer", "basic"
   std::vector<std::pair<std::string, std::string>> parameters;  // names in lower case, values without quotes
-  // The value, or an empty text.
+  // Returns the value, or an empty text.
   const std::string& operator[](std::string_view name) const;
 };
 
-// The challenges of one header, in order. What cannot be read ends the list there: a stranger's header is no
-// reason to fail. At most 8 challenges with 16 parameters each.
+// Returns the challenges of one header, in order. The list ends at the first part that cannot be read,
+// because a server's malformed header is no reason to fail. At most 8 challenges with 16 parameters each.
 std::vector<Challenge> read_challenges(std::string_view header);
 
 }  // namespace enginehost::oci

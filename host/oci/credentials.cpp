@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// RFC 4648; nothing when a character is none of its alphabet.
+// RFC 4648; returns nothing for a character outside its alphabet.
 std::optional<std::string> from_base64(std::string_view text) {
   constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   while (text.ends_with('=')) text.remove_suffix(1);
@@ -30,8 +30,8 @@ std::optional<std::string> from_base64(std::string_view text) {
   return bytes;
 }
 
-// "https://registry.example/v2/", as Docker writes it, is the host's. "registry.example/team" is not: it
-// holds what counts below that name only.
+// "https://registry.example/v2/", as Docker writes it, stands for the host. "registry.example/team" does not,
+// because its credentials are valid only below that name.
 std::string_view host_of(std::string_view key) {
   for (const std::string_view scheme : {"https://", "http://"})
     if (key.starts_with(scheme))
@@ -50,7 +50,7 @@ std::vector<fs::path> credential_files() {
     if (folder && path_of(*folder).is_absolute()) files.push_back(path_of(*folder) / below);
     return folder && !folder->empty();
   };
-  // The home folder has another name on Windows.
+  // Windows names the home folder by another variable.
   const auto add_at_home = [&](const char* below) { return add("HOME", below) || add("USERPROFILE", below); };
   add("XDG_RUNTIME_DIR", "containers/auth.json");
   if (!add("XDG_CONFIG_HOME", "containers/auth.json")) add_at_home(".config/containers/auth.json");

@@ -86,8 +86,8 @@ Result<Document> read_document(std::string_view text, std::string_view name) {
   document.media_type = reading.media_type = json["mediaType"].as_string();
   document.artifact_type = json["artifactType"].as_string();
   if (json["schemaVersion"].as_integer() != 2) return reading.refuse("its schemaVersion is not 2");
-  // The member may be missing in OCI's documents; then what they hold tells them apart. One that holds both
-  // is refused: two readers could take it for two things (CVE-2021-41190).
+  // OCI documents may lack the member; then their content decides. A document with both contents is refused,
+  // because two readers could interpret it differently (CVE-2021-41190).
   const bool layers = json.find("layers") != nullptr || json.find("config") != nullptr;
   const bool manifests = json.find("manifests") != nullptr;
   if (layers && manifests) return reading.refuse("it is a manifest and an index at once");

@@ -1,4 +1,4 @@
-// The documents of a registry: image manifests and indexes, read as what a stranger sent.
+// The documents of a registry: image manifests and indexes, read as untrusted input.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -12,16 +12,16 @@ namespace enginehost::oci {
 
 inline constexpr std::string_view manifest_type = "application/vnd.oci.image.manifest.v1+json";
 inline constexpr std::string_view index_type = "application/vnd.oci.image.index.v1+json";
-// An Accept header that names every document read here; Docker's two are the same documents under older
-// names.
+// An Accept header with every document type that is read here. Docker's two types are the same documents
+// under older names.
 inline constexpr std::string_view accepted_types =
     "application/vnd.oci.image.manifest.v1+json, application/vnd.oci.image.index.v1+json, "
     "application/vnd.docker.distribution.manifest.v2+json, "
     "application/vnd.docker.distribution.manifest.list.v2+json";
-inline constexpr std::uint64_t largest_document = 4u << 20;  // what registries take, too
+inline constexpr std::uint64_t largest_document = 4u << 20;  // the limit of registries, too
 
-// Our names. An artifact is one build: its config is the EngineHost manifest of that build, its layers are
-// the components' archives.
+// EngineHost's names. An artifact is one build: its config is the EngineHost manifest of that build, its
+// layers are the components' archives.
 inline constexpr std::string_view artifact_type = "application/vnd.enginehost.build.v1";
 inline constexpr std::string_view config_type = "application/vnd.enginehost.manifest.v1+json";
 inline constexpr std::string_view flavor_annotation = "org.enginehost.flavor";
@@ -33,7 +33,7 @@ struct Descriptor {
   std::string media_type, digest;  // digest: 64 hexadecimal digits
   std::uint64_t size = 0;
   std::string artifact_type;
-  std::string os, architecture, variant;  // of an index's entry; empty: not said
+  std::string os, architecture, variant;  // in an index's entry; empty: not stated
   std::vector<std::pair<std::string, std::string>> annotations;
 
   std::string annotation(std::string_view name) const;
@@ -48,9 +48,9 @@ struct Document {
   std::vector<Descriptor> manifests;
 };
 
-// EH-N32 with "reference" = name, "media_type" and "problem" for anything else: a document of another media
-// type (Docker's schema 1), a digest that is no sha256, a negative size, more than 1000 entries. JSON that
-// cannot be read is EH-N32, too, with what the reader said.
+// Errors: EH-N32 with "reference" = name, "media_type" and "problem" for a document of another media type
+// (Docker's schema 1), a digest that is not sha256, a negative size or more than 1000 entries. Unreadable
+// JSON is EH-N32 too, with the parser's facts.
 Result<Document> read_document(std::string_view text, std::string_view name);
 
 }  // namespace enginehost::oci

@@ -28,7 +28,7 @@ Result<void> write_blob(const fs::path& blobs, const Blob& blob) {
   std::error_code error;
   if (fs::file_size(target, error) == blob.descriptor.size && !error) return {};
   if (blob.file.empty()) return write_file(target, blob.bytes);
-  // What was packed below is this layout's own; what lies elsewhere is not.
+  // A file packed below this layout is moved; a file elsewhere is not.
   if (is_below(blob.file, blobs.parent_path())) {
     if (calls::rename(blob.file, target) == 0) return {};
     return fail(disk_failure(errno, target));
@@ -45,7 +45,7 @@ tl::unexpected<Diagnosis> no_layout(const fs::path& folder, std::string_view pro
 Result<Json> present_entries(const fs::path& folder) {
   const fs::path index = folder / "index.json";
   std::error_code error;
-  // One that cannot be looked at is not begun again.
+  // An index that cannot be examined is an error and is not replaced.
   if (!fs::exists(index, error) && !error) return Json::array();
   TRY_ASSIGN(const std::string text, read_file(index, largest_document));
   TRY_ASSIGN(const Json document, parse_json(text, path_text(index)));
@@ -55,12 +55,12 @@ Result<Json> present_entries(const fs::path& folder) {
   return *manifests;
 }
 
-// What write_file leaves of these names when it is killed.
+// Returns whether write_file() may have left a file of that name when it was killed.
 bool is_temporary(std::string_view name) {
   return name.starts_with(".oci-layout.") || name.starts_with(".index.json.");
 }
 
-// What a run that was cut off before it wrote `oci-layout` leaves.
+// Returns whether the folder holds only what a run leaves that was interrupted before it wrote `oci-layout`.
 bool is_begun(const fs::path& folder) {
   std::error_code error;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
@@ -69,7 +69,7 @@ bool is_begun(const fs::path& folder) {
   return !error;
 }
 
-// And of any run that was.
+// Removes the leftovers of interrupted runs.
 void remove_leftovers(const fs::path& folder) {
   const auto remove = [](const fs::path& where, const auto& is_left) {
     std::error_code error;
@@ -93,7 +93,7 @@ Result<fs::path> begin_layout(const fs::path& folder) {
   if (fs::exists(folder, error) && !fs::exists(folder / "oci-layout", error) && !is_begun(folder))
     return no_layout(folder, "the folder holds other things than an OCI image layout");
   TRY(present_entries(folder).map([](const Json&) {}));
-  // First what says that the folder is ours.
+  // Writes the file that marks the folder as ours first.
   TRY(make_folders(folder));
   TRY(write_file(folder / "oci-layout", "{\"imageLayoutVersion\": \"1.0.0\"}\n"));
   TRY(make_folders(folder / "blobs" / "sha256"));
@@ -105,7 +105,7 @@ Result<void> write_layout(const fs::path& folder, const std::vector<Artifact>& a
                           const std::string& index_name) {
   TRY_ASSIGN(const Json present, present_entries(folder));
   const fs::path blobs = folder / "blobs" / "sha256";
-  std::map<std::string, Json> named;  // sorted, so that the order of the request decides nothing
+  std::map<std::string, Json> named;  // sorted, so that the order of the request does not matter
   const auto name = [&](Descriptor entry, const std::string& tag) {
     entry.annotations.emplace_back(reference_name, tag);
     named[tag] = to_json(entry);

@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 constexpr std::size_t piece = 256u << 10;
 
-// Where the archive's bytes go: into the file and through the digest.
+// Writes the archive's bytes to the file and into the digest.
 struct Output {
   explicit Output(fs::path path) : file(std::move(path)) {}
   fs::path file;

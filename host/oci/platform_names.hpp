@@ -1,4 +1,4 @@
-// The names that registries have for what we call os and arch: those of the Go language (GOOS, GOARCH).
+// Converts our os and arch to the names that registries use: those of the Go language (GOOS, GOARCH).
 #pragma once
 #include <string>
 #include <string_view>
@@ -9,8 +9,8 @@ struct PlatformName {
   std::string os, architecture, variant;
 };
 
-// ("linux", "x86_64") is linux/amd64, ("macos", "arm64") is darwin/arm64. Names without another form stay as
-// they are.
+// Returns linux/amd64 for ("linux", "x86_64") and darwin/arm64 for ("macos", "arm64"). Names without another
+// form stay unchanged.
 PlatformName platform_name(std::string_view os, std::string_view arch);
 
 }  // namespace enginehost::oci

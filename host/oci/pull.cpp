@@ -12,8 +12,8 @@
 namespace enginehost::oci {
 namespace {
 
-constexpr std::size_t most_manifests = 32;  // of one index that are looked into
-constexpr int most_tokens = 5;              // for one blob, without progress between them
+constexpr std::size_t most_manifests = 32;  // the most entries examined per index
+constexpr int most_tokens = 5;              // per blob, without progress in between
 
 Diagnosis not_there(const Reference& reference, const RegistryAnswer& answer) {
   Diagnosis diagnosis = diagnose(answer.status == 404 ? "EH-N31" : "EH-N04");
@@ -42,8 +42,8 @@ Result<Document> fetch_document(Registry& registry, const Reference& reference, 
                                         (version.starts_with("sha256:") ? "@" : ":") + version);
 }
 
-// How well an index's entry fits, or nothing when it is for another platform. What it does not say does not
-// speak against it.
+// Returns how well an index's entry fits, or nothing when it is for another platform. Members that the entry
+// leaves out do not count against it.
 std::optional<int> fit_of(const Descriptor& entry, const Wanted& wanted) {
   const PlatformName here = platform_name(wanted.os, wanted.arch);
   int points = 0;
@@ -69,8 +69,8 @@ bool lists(const Document& manifest, const std::string& sha256) {
                      [&](const Descriptor& layer) { return layer.digest == sha256; });
 }
 
-// That what the reference names holds the blob: nothing is asked of a registry by a digest that its publisher
-// did not put there.
+// Checks that the reference's documents list the blob, so that a registry is never asked for a digest that
+// its publisher did not put there.
 Result<void> find_in_documents(Registry& registry, const Reference& reference, const Wanted& wanted) {
   const std::string version = reference.digest.empty() ? reference.tag : "sha256:" + reference.digest;
   TRY_ASSIGN(const Document top, fetch_document(registry, reference, version));
@@ -100,7 +100,7 @@ Result<void> find_in_documents(Registry& registry, const Reference& reference, c
                                                     : "no manifest of its index lists that digest")));
 }
 
-// Signs in and asks for the blob's length.
+// Signs in and requests the blob's length.
 Result<Located> look_at_blob(Registry& registry, const Reference& reference, const Wanted& wanted) {
   RegistryRequest request;
   request.method = "HEAD";
@@ -108,7 +108,7 @@ Result<Located> look_at_blob(Registry& registry, const Reference& reference, con
   TRY_ASSIGN(const RegistryAnswer answer, registry.ask(request));
   if (answer.status < 200 || answer.status > 399) return fail(not_there(reference, answer));
   Located located{registry.url_of(request.path), registry.authorization(), {}};
-  if (answer.status == 200) located.size = answer.length;  // of a redirect the length is that of its page
+  if (answer.status == 200) located.size = answer.length;  // a redirect's length is that of its page
   return located;
 }
 
@@ -153,7 +153,7 @@ Result<transfer::TransferReport> fetch(std::string_view text, const Wanted& want
       report->received += received;
       return report;
     }
-    // A token lives for minutes, a blob may take an hour: a new one, and on from where it stands.
+    // A token is valid for minutes, but a blob may take an hour: resumes with a new token.
     const bool expired = report.error().value("status") == "401";
     if (sink.held() > best) tokens = 0;
     best = std::max(best, sink.held());

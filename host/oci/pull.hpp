@@ -1,4 +1,4 @@
-// An artifact's bytes out of a registry.
+// Fetches an artifact's bytes from a registry.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -12,7 +12,8 @@
 
 namespace enginehost::oci {
 
-// What is looked for. Its digest decides; os, arch and flavor tell which entry of an index is asked first.
+// The blob to find. Its digest identifies it; os, arch and flavor choose which entry of an index is tried
+// first.
 struct Wanted {
   std::string sha256;  // 64 hexadecimal digits
   std::optional<std::uint64_t> size;
@@ -20,11 +21,11 @@ struct Wanted {
   std::string os, arch, flavor;
 };
 
-// Where a blob lies and who may ask for it there.
+// The place of a blob, with the authorization for reading it there.
 struct Located {
   std::string url;
   transfer::Authorization authorization;  // good for minutes
-  std::optional<std::uint64_t> size;      // as the registry tells it
+  std::optional<std::uint64_t> size;      // from the registry
 };
 
 // Finds the blob that fetch() would fetch, without fetching it. Errors as fetch().
@@ -32,19 +33,19 @@ Result<Located> locate(std::string_view reference, const Wanted& wanted,
                        const transfer::TransferOptions& options,
                        const std::optional<CancelToken>& cancel = {});
 
-// Fetches the blob `wanted.sha256`. The reference may name it itself (HOST/NAME@sha256:<that digest>, or
-// HOST/NAME alone), or a manifest or an index, by digest or tag, that lists it. A document fetched by digest
-// is held against it (EH-N33); the blob's own digest is the caller's to check, as with fetch_url, whose rules
-// for resuming, progress and cancelling are the same. Redirects of blobs go without credentials. Errors:
-// EH-N31 not there, N32 no manifest, N34 no such blob in what the reference names, N35 no reference; those of
-// Registry::ask and of fetch_url.
+// Fetches the blob `wanted.sha256`. The reference may name the blob itself (HOST/NAME@sha256:<that digest>,
+// or HOST/NAME alone), or a manifest or index that lists it, by digest or tag. A document fetched by digest
+// is checked against it (EH-N33). The blob's digest is for the caller to check, as with fetch_url(), which
+// has the same rules for resuming, progress and canceling. Redirects of blobs carry no credentials. Errors:
+// EH-N31 not there, EH-N32 not a manifest, EH-N34 the reference lists no such blob, EH-N35 not a reference;
+// those of Registry::ask() and of fetch_url().
 Result<transfer::TransferReport> fetch(std::string_view reference, const Wanted& wanted, transfer::Sink& sink,
                                        const transfer::TransferOptions& options,
                                        const transfer::ProgressCallback& progress = {},
                                        const std::optional<CancelToken>& cancel = {});
 
-// The same thing in the mirrors that the options name for its registry, in their order, and last the
-// reference itself. What is no reference is returned as it is.
+// Returns the same reference in the mirrors that the options name for its registry, in their order, then the
+// reference itself. A text that is no reference is returned unchanged.
 std::vector<std::string> with_mirrors(std::string_view reference, const transfer::TransferOptions& options);
 
 }  // namespace enginehost::oci

@@ -15,9 +15,9 @@
 namespace enginehost::oci {
 namespace {
 
-constexpr int fewest_tries = 3, most_tries = 5;  // of one blob or manifest, each from its start
+constexpr int fewest_tries = 3, most_tries = 5;  // per blob or manifest, each from its start
 
-// The bytes of a blob from a place on, for one request.
+// Reads a blob's bytes from an offset on, for one request.
 class Reading {
  public:
   static Result<std::shared_ptr<Reading>> of(const Blob& blob) {
@@ -32,14 +32,14 @@ class Reading {
 
   // A request's body: [from, to).
   static transfer::HttpUpload body(const std::shared_ptr<Reading>& reading, std::uint64_t from,
-                                   std::uint64_t to, const std::function<void(std::uint64_t)>& reported) {
+                                   std::uint64_t to, const std::function<void(std::uint64_t)>& progress) {
     transfer::HttpUpload upload;
     upload.size = to - from;
     upload.content_type = "application/octet-stream";
-    upload.read = [reading, at = from, to, reported](char* target, std::size_t room) mutable -> std::size_t {
+    upload.read = [reading, at = from, to, progress](char* target, std::size_t room) mutable -> std::size_t {
       const std::size_t count = reading->read(target, at, std::min<std::uint64_t>(room, to - at));
       at += count;
-      reported(at);
+      progress(at);
       return count;
     };
     return upload;
@@ -53,7 +53,7 @@ class Reading {
     }
     const ssize_t done = calls::pread(file_.get(), target, count, static_cast<calls::Offset>(at));
     return done > 0 ? static_cast<std::size_t>(done)
-                    : 0;  // the exchange ends, and the registry has less than was said
+                    : 0;  // ends the exchange with fewer bytes than announced
   }
 
   const Blob* blob_ = nullptr;
@@ -109,9 +109,8 @@ class Pushing {
           {transfer::Progress::Phase::publishing, done_ + of_this_blob, total_, 0, target_.text()});
   }
 
-  // A registry that is busy, falls over or loses the connection is asked again, as one that is fetched from.
-  // What is sent is named by its digest, so it does no harm to send it twice; `arrived` finds out whether
-  // nothing but the answer was lost.
+  // Retries when a registry is busy, fails or loses the connection, as for downloads. Sending twice is
+  // harmless because the digest names the content. `arrived` finds out whether only the response was lost.
   Result<void> patiently(const std::function<Result<void>()>& attempt,
                          const std::function<Result<bool>()>& arrived) {
     const int tries = std::clamp(options_.transfer.retries + 1, fewest_tries, most_tries);
@@ -152,7 +151,7 @@ class Pushing {
     return {};
   }
 
-  // Begins an upload, sends it whole or in pieces, and closes it with the digest.
+  // Begins an upload, sends the blob whole or in pieces, and closes it with the digest.
   Result<void> upload(const Blob& blob) {
     RegistryRequest begin;
     begin.method = "POST";
@@ -167,7 +166,7 @@ class Pushing {
     TRY_ASSIGN(const auto reading, Reading::of(blob));
     const std::uint64_t size = blob.descriptor.size;
     std::uint64_t at = 0;
-    const std::function<void(std::uint64_t)> reported = [this](std::uint64_t now) { report(now); };
+    const std::function<void(std::uint64_t)> progress = [this](std::uint64_t now) { report(now); };
     if (size > options_.piece) {
       for (; at < size;) {
         const std::uint64_t end = std::min(size, at + options_.piece);
@@ -175,7 +174,7 @@ class Pushing {
         piece.method = "PATCH";
         piece.path = place;
         piece.body = [&] {
-          transfer::HttpUpload body = Reading::body(reading, at, end, reported);
+          transfer::HttpUpload body = Reading::body(reading, at, end, progress);
           body.content_range = std::to_string(at) + "-" + std::to_string(end - 1);
           return body;
         };
@@ -191,13 +190,13 @@ class Pushing {
     close.method = "PUT";
     close.path = place + (place.find('?') == std::string::npos ? "?" : "&") + "digest=sha256%3A" +
                  blob.descriptor.digest;
-    close.body = [&] { return Reading::body(reading, at, size, reported); };
+    close.body = [&] { return Reading::body(reading, at, size, progress); };
     TRY_ASSIGN(const RegistryAnswer closed, registry_.ask(close));
     if (closed.status != 201 && closed.status != 204) return refuse(closed, "take a blob");
     return {};
   }
 
-  // An upload goes on where the registry says, but never from TLS to none.
+  // An upload continues where the registry directs it, but never from TLS to plain HTTP.
   Result<std::string> allowed_place(const RegistryAnswer& answer) const {
     if (answer.url.starts_with("https://") && !answer.location.starts_with("https://"))
       return fail(diagnose("EH-N11")
@@ -230,7 +229,7 @@ class Pushing {
   Registry registry_;
   Pushed pushed_;
   std::uint64_t total_ = 0, done_ = 0;
-  bool is_transient_ = false;  // the last refusal, as the registry's answer says
+  bool is_transient_ = false;  // the last refusal, according to the registry's response
   std::optional<std::chrono::seconds> retry_after_;
 };
 

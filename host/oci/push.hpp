@@ -1,4 +1,4 @@
-// Artifacts into a registry.
+// Pushes artifacts into a registry.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -22,16 +22,17 @@ struct Pushed {
 
 struct PushOptions {
   transfer::TransferOptions transfer;
-  std::uint64_t piece = 64u << 20;  // blobs that are longer go in pieces of this size
+  std::uint64_t piece = 64u << 20;  // longer blobs are sent in pieces of this size
   transfer::ProgressCallback progress;
   std::optional<CancelToken> cancel;
 };
 
-// Sends what the registry has not, blobs before the manifests that name them; the tag comes last: a push that
-// was cut off leaves nothing half under a name. One artifact gets the target's tag (without one, that of its
-// build); several get an image index under it ("latest" without one). A target with a digest is EH-N35: what
-// is pushed has its own. Errors: EH-N36 ("registry", "status", "registry_said", "step"): the registry refused
-// it; those of Registry::ask; EH-F01 when a file cannot be read. Blocks; any thread.
+// Sends what the registry lacks: blobs first, then the manifests that name them, and the tag last, so that an
+// interrupted push leaves no incomplete artifact under a name. One artifact gets the target's tag, or without
+// one that of its build. Several get an image index under the target's tag, or "latest". Errors: EH-N35: the
+// target has a digest, which a push determines itself. EH-N36 ("registry", "status", "registry_said",
+// "step"): the registry refused the push. EH-F01: a file cannot be read. Those of Registry::ask(). Blocks;
+// any thread.
 Result<Pushed> push(const Reference& target, const std::vector<Artifact>& artifacts,
                     const PushOptions& options);
 

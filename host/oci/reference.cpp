@@ -41,7 +41,8 @@ bool is_port(std::string_view text) {
   return number && *number > 0 && *number < 65536 && text.front() != '+';
 }
 
-// A name or address with an optional port. It must look like a host, or "engines/torch" would mean one.
+// Checks a name or address with an optional port. It must look like a host, so that "engines/torch" is not
+// taken for one.
 std::string_view host_problem(std::string_view host) {
   std::string_view name = host;
   if (host.starts_with('[')) {
@@ -122,7 +123,7 @@ bool is_loopback(std::string_view host) {
   const std::string name = to_lower(host.substr(0, host.find(':')));
   if (name == "localhost") return true;
   if (!name.starts_with("127.")) return false;
-  // "127.example.org" is a name that anyone may own.
+  // Rejects "127.example.org", a name that anyone may own.
   return name.find_first_not_of("0123456789.") == std::string::npos && split(name, '.').size() == 4;
 }
 

@@ -80,7 +80,7 @@ Result<std::string> token_in(std::string_view body) {
   if (token == nullptr || token->as_string().empty())
     return refuse("the token service's answer holds no token");
   const std::string& text = token->as_string();
-  // It goes into a header.
+  // The token goes into a header.
   const bool printable = std::all_of(text.begin(), text.end(), [](char character) {
     return static_cast<unsigned char>(character) > 0x20 && static_cast<unsigned char>(character) < 0x7f;
   });
@@ -114,7 +114,7 @@ transfer::HttpOutcome Registry::exchange(const RegistryRequest& request, std::st
   http.head_only = request.method == "HEAD";
   if (request.method != "GET" && request.method != "HEAD") http.method = request.method;
   if (request.body) http.upload = request.body();
-  // Where an upload goes on is the registry's to say; who we are is told to the registry's own host only.
+  // The registry chooses where an upload continues, but credentials go only to the registry's own host.
   if (http.url.starts_with(url_of("/")))
     http.authorization = authorization_;
   else
@@ -133,11 +133,11 @@ transfer::HttpOutcome Registry::exchange(const RegistryRequest& request, std::st
         return {};
       },
       [&] { return document ? time.check(http.url, body.size()) : Result<void>(); });
-  if (document && time.left(body.size()).count() <= 0) outcome.transient = false;  // it had its time
+  if (document && time.left(body.size()).count() <= 0) outcome.transient = false;  // its time is used up
   return outcome;
 }
 
-// Tries again what may go better later: an overloaded server, a cut connection. `outcome`: of the first try.
+// Retries failures that may pass: an overloaded server, a lost connection. `outcome`: of the first attempt.
 Result<transfer::HttpOutcome> Registry::with_patience(const std::function<transfer::HttpOutcome()>& once,
                                                       transfer::HttpOutcome outcome) const {
   for (int failures = 0; failures < std::min(options_.retries, 3); ++failures) {
@@ -150,7 +150,7 @@ Result<transfer::HttpOutcome> Registry::with_patience(const std::function<transf
 
 Result<transfer::HttpOutcome> Registry::go_on(const RegistryRequest& request, std::string& body,
                                               transfer::HttpOutcome outcome) {
-  // What sends a body has changed something, perhaps: its caller knows where to begin again.
+  // A request with a body may have changed something; its caller knows where to resume.
   if (request.body) return outcome;
   return with_patience([&] { return exchange(request, body); }, std::move(outcome));
 }
@@ -168,8 +168,8 @@ Result<void> Registry::pause(int failures, std::optional<std::chrono::seconds> a
   return {};
 }
 
-// Finds out whether the registry speaks TLS. Only one that may be asked without is asked without, and first:
-// a server without TLS may keep one waiting that begins with it, while one with TLS answers 400.
+// Finds out whether the registry speaks TLS. Plain HTTP is used only where allowed, and is then tried first:
+// a server without TLS may stall on a TLS handshake, while a TLS server answers plain HTTP with 400.
 Result<transfer::HttpOutcome> Registry::first_exchange(const RegistryRequest& request, std::string& body) {
   if (plain_allowed_) {
     scheme_ = "http";
@@ -185,7 +185,7 @@ Result<transfer::HttpOutcome> Registry::first_exchange(const RegistryRequest& re
   }
   scheme_ = "https";
   TRY_ASSIGN(transfer::HttpOutcome outcome, go_on(request, body, exchange(request, body)));
-  // A certificate that is refused is no handshake that failed: only the latter may mean a server without TLS.
+  // A refused certificate is no failed handshake. Only the latter may mean a server without TLS.
   if (outcome.diagnosis && outcome.diagnosis->code == "EH-N05" && outcome.transient)
     return fail(
         diagnose("EH-N37").with("registry", host_).with("curl_said", outcome.diagnosis->value("curl_said")));
@@ -214,7 +214,7 @@ transfer::HttpOutcome Registry::ask_for_token(const transfer::HttpRequest& reque
         return {};
       },
       [&] { return time.check(request.url, body.size()); });
-  if (time.left(body.size()).count() <= 0) outcome.transient = false;  // it had its time
+  if (time.left(body.size()).count() <= 0) outcome.transient = false;  // its time is used up
   return outcome;
 }
 
@@ -239,7 +239,7 @@ Result<void> Registry::fetch_token(const Challenge& challenge) {
       challenge["scope"].empty() ? "repository:" + repository_ + ":" + actions_ : challenge["scope"];
   request.url += realm.find('?') == std::string::npos ? '?' : '&';
   if (!challenge["service"].empty()) request.url += "service=" + escaped(challenge["service"]) + "&";
-  // A scope may hold several, separated by spaces; each is a parameter of its own.
+  // A scope may hold several, separated by spaces; each becomes a parameter.
   std::string scopes;
   for (const std::string& one : split(scope, ' '))
     if (!one.empty()) scopes += (scopes.empty() ? "scope=" : "&scope=") + escaped(one);
@@ -248,8 +248,8 @@ Result<void> Registry::fetch_token(const Challenge& challenge) {
   if (auto who = credentials_for(host_))
     request.authorization = std::move(*who);
   else
-    // Of netrc only what stands there for the registry itself: another registry could name a token service
-    // that is not its own, and be sent what that one gives.
+    // Uses netrc only for the registry's own host. Otherwise a registry could name another registry's token
+    // service and receive its token.
     request.authorization.anonymous = name_of(realm_host) != name_of(host_);
   std::string body;
   const auto once = [&] { return ask_for_token(request, body); };

@@ -1,4 +1,4 @@
-// The way to one repository of a registry: with or without TLS, signed in as the registry asks.
+// Requests to one repository of a registry, with or without TLS, signed in as the registry requires.
 #pragma once
 #include <chrono>
 #include <functional>
@@ -15,46 +15,47 @@
 
 namespace enginehost::oci {
 
-// One request. `path` goes below /v2/NAME/ ("blobs/sha256:…"), unless it is a whole URL.
+// One request. `path` is relative to /v2/NAME/ ("blobs/sha256:…"), unless it is a whole URL.
 struct RegistryRequest {
   std::string method = "GET";
   std::string path;
   std::string accept;
-  std::function<transfer::HttpUpload()> body;  // asked again after signing in
-  std::uint64_t limit = 4u << 20;              // of the answer's body
+  std::function<transfer::HttpUpload()> body;  // called again after signing in
+  std::uint64_t limit = 4u << 20;              // of the response's body
 };
 
 struct RegistryAnswer {
   long status = 0;
-  std::string body, location, url;  // url: with credentials never in it
+  std::string body, location, url;  // url: never contains credentials
   std::optional<std::uint64_t> length;
-  std::string said;           // the registry's own words of an error, on one line
-  bool is_transient = false;  // an error that may be over soon: 429, 5xx and their like
+  std::string said;           // the registry's own error text, on one line
+  bool is_transient = false;  // an error that may pass soon: 429, 5xx and the like
   std::optional<std::chrono::seconds> retry_after;
 };
 
-// Speaks the OCI distribution protocol with one repository. Keeps its connections and its token between
-// requests; one thread at a time. Credentials are those written down for the registry's host; they go to that
-// host, and to the token service that it names itself, over TLS, and nowhere else.
+// Speaks the OCI distribution protocol with one repository, and keeps its connections and its token between
+// requests. One thread at a time. Stored credentials go only to the registry's host, and over TLS to the
+// token service that it names.
 class Registry {
  public:
   // `actions`: "pull" or "pull,push".
   Registry(std::string host, std::string repository, std::string actions, transfer::TransferOptions options,
            std::optional<CancelToken> cancel);
 
-  // Any answer with a status is a success here, redirects too (they are not followed). Errors: EH-N30 (401
-  // and 403 after signing in: "registry", "repository", "status", "registry_said"), EH-N37 (it speaks no TLS,
-  // and may not be asked without), EH-N10 offline, EH-P10, and what fetch_url says of connections.
+  // Sends a request. Any response with a status is a success, including redirects, which are not followed.
+  // Errors: EH-N30 (401 and 403 after signing in: "registry", "repository", "status", "registry_said"),
+  // EH-N37 (the registry speaks no TLS and may not be used without), EH-N10 offline, EH-P10, and
+  // fetch_url()'s connection errors.
   Result<RegistryAnswer> ask(const RegistryRequest& request);
 
-  // Waits before another try: as long as the registry asked for, up to half a minute, else twice as long each
-  // time; `failures` counts from 0. EH-P10.
+  // Waits before another attempt: as long as the registry asked for, up to half a minute, else twice as long
+  // each time. `failures` counts from 0. Error: EH-P10.
   Result<void> pause(int failures, std::optional<std::chrono::seconds> asked) const;
 
-  // For transfers of blobs. Valid after a request that succeeded.
+  // For transfers of blobs. Valid after a successful request.
   std::string url_of(std::string_view path) const;
   const transfer::Authorization& authorization() const { return authorization_; }
-  // The token has run out: the next request asks for another one.
+  // Discards an expired token; the next request gets another one.
   void forget_token() { authorization_ = {}; }
 
   const std::string& host() const { return host_; }
@@ -81,10 +82,12 @@ class Registry {
   transfer::Authorization authorization_;
 };
 
-// The message of a registry's error document, or of a web page its title; one line of at most 200 characters.
+// Returns the message of a registry's error document, or the title of a web page: one line of at most 200
+// characters.
 std::string said_by_registry(std::string_view body);
 
-// The token of a token service's answer. EH-N30 with "problem" when it holds none that may stand in a header.
+// Returns the token of a token service's response. Error: EH-N30 with "problem" when it holds none that is
+// valid in a header.
 Result<std::string> token_in(std::string_view body);
 
 }  // namespace enginehost::oci

@@ -19,7 +19,7 @@ Json json_of(const std::vector<Blob>& blobs) {
   return list;
 }
 
-// Reads members strictly; the first mistake stays.
+// Reads members strictly; the first mistake is kept.
 class Reading {
  public:
   explicit Reading(std::string_view name) : name_(name) {}
@@ -154,7 +154,7 @@ std::vector<BundledLicense> read_licenses(Reading& reading, const Json& document
   return licenses;
 }
 
-// Everything that is listed is of use, and nothing is listed as two things.
+// Checks that every listed blob is referred to and that none is listed as two things.
 void check_references(Reading& reading, const BundleList& list) {
   std::set<std::string> referred;
   for (const BundledBuild& build : list.builds) {

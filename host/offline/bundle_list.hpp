@@ -1,4 +1,4 @@
-// The list of a bundle: its first entry, bundle.json, from which everything else in it is checked.
+// The list of a bundle: its first entry, bundle.json, against which all other entries are checked.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -34,28 +34,27 @@ struct RepositoryDocument {
   std::string sha256;
 };
 
-// A repository's documents byte for byte as it served them, signatures among them, as far as the bundled
-// builds need them.
+// A repository's documents and signatures, byte for byte as served, as far as the bundled builds need them.
 struct BundledRepository {
-  std::string name;  // where it was, for people
+  std::string name;  // its original location, for people
   std::vector<RepositoryDocument> documents;
 };
 
 struct BundledLicense {
   std::string id, url, sha256, redistribute;
-  bool text = false;      // the text is in the bundle, as the document with that digest
-  bool by_order = false;  // it was included because the exporter named the license
+  bool text = false;      // the bundle holds the text, as the document with that digest
+  bool by_order = false;  // included because the exporter named the license
   std::vector<std::string> components;
 };
 
-// The bundle that this one is the difference to.
+// The bundle from which this one is the difference.
 struct BundleBase {
   std::string name, list;           // file name; digest of its list
   std::vector<std::string> builds;  // ids in it
 };
 
-// Blobs are sorted by digest and listed once; documents come before files. Every blob is referred to: as a
-// manifest, a tree's list, a repository's document, a license's text, or by a tree's list.
+// Blobs are sorted by digest and listed once, documents before files. Every blob is referred to as a
+// manifest, a tree's list, a repository's document or a license's text, or by a tree's list.
 struct BundleList {
   std::vector<BundledBuild> builds;  // sorted by id
   std::vector<BundledRepository> repositories;
@@ -64,17 +63,17 @@ struct BundleList {
   Blob spdx;
   std::vector<Blob> documents, files;
   std::vector<Blob>
-      needs;  // files that the trees name and that are not here: the base, or the machine, has them
+      needs;  // files of the trees that the bundle leaves out because the base or the machine has them
 
   std::string text() const;
-  std::uint64_t size() const;  // bytes of everything but the list
+  std::uint64_t size() const;  // bytes of everything except the list
 };
 
-// `name` for messages. EH-F40 ("file", "problem", "entry", "member"): not such a list, or one that
-// contradicts itself; EH-M04: of a newer format; EH-M03: of a format with something that must be understood.
+// `name` is for messages. Errors: EH-F40 ("file", "problem", "entry", "member"): not such a list, or one that
+// contradicts itself. EH-M04: a newer format. EH-M03: a critical member is unknown.
 Result<BundleList> read_bundle_list(std::string_view text, std::string_view name);
 
-// True for a path that a repository's document may have: a view path of safe characters.
+// Returns true for a path that a repository's document may have: a view path of safe characters.
 bool is_document_path(std::string_view path);
 
 }  // namespace enginehost::offline

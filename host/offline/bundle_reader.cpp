@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The parts that a list names, each there and as long as the list says.
+// Returns the parts that a list names; each must exist with the listed size.
 Result<std::vector<ListedPart>> read_parts_list(const fs::path& list) {
   TRY_ASSIGN(std::vector<ListedPart> parts, listed_parts(list));
   for (const ListedPart& part : parts) {
@@ -60,7 +60,7 @@ struct BundleReader::State {
   FileDescriptor opened;
   Sha256 digest;
   FrameEnd frame;
-  bool overran = false;  // there was something behind the frame
+  bool overran = false;  // bytes follow the frame
   std::vector<char> buffer = std::vector<char>(1u << 18);
   std::optional<Diagnosis> failure;
   struct archive* stream = nullptr;
@@ -74,7 +74,7 @@ struct BundleReader::State {
   static la_ssize_t on_read(struct archive* stream, void* state, const void** bytes);
 };
 
-// The next bytes of the file or of its parts; 0 at the end, -1 with `failure`.
+// Returns the next bytes of the file or of its parts; 0 at the end, -1 with `failure`.
 la_ssize_t BundleReader::State::more() {
   while (at < parts.size()) {
     ListedPart& part = parts[at];
@@ -160,7 +160,7 @@ Result<std::unique_ptr<BundleReader>> BundleReader::open(const fs::path& file) {
 Diagnosis BundleReader::damaged(std::string_view problem) {
   State& state = *state_;
   if (state.failure) return *state.failure;
-  // Which part is to blame? Whatever is wrong with the stream, the digests know.
+  // Whatever is wrong with the stream, the digests show which part is damaged.
   for (const ListedPart& part : state.parts) {
     if (part.sha256.empty()) continue;
     const auto actual = sha256_of_file(part.file);
@@ -175,7 +175,7 @@ Diagnosis BundleReader::damaged(std::string_view problem) {
   return diagnosis;
 }
 
-// Bytes of the tar archive; 0 at the end of the stream.
+// Reads bytes of the tar archive; 0 at the end of the stream.
 Result<std::size_t> BundleReader::State::take(char* into, std::size_t size) {
   const la_ssize_t got = ::archive_read_data(stream, into, size);
   if (got >= 0) return static_cast<std::size_t>(got);
@@ -183,7 +183,7 @@ Result<std::size_t> BundleReader::State::take(char* into, std::size_t size) {
   return fail(diagnose("EH-F40").with("problem", said != nullptr ? said : "it cannot be decoded"));
 }
 
-// True when all of it came; false at the end of the stream before the first byte.
+// Returns true when all bytes were read; false at the end of the stream before the first byte.
 Result<bool> BundleReader::State::fill(char* into, std::size_t size) {
   for (std::size_t done = 0; done < size;) {
     TRY_ASSIGN(const std::size_t got, take(into + done, size - done));
@@ -216,7 +216,7 @@ Result<std::optional<BundleEntry>> BundleReader::next() {
       return refuse("it ends too early");
     const auto after = state.take(block.data(), 1);
     if (!after || *after != 0) return refuse("there is something after its end");
-    // What the decoder did not ask for lies after the end, too.
+    // Bytes that the decoder did not read lie after the end, too.
     if (const la_ssize_t rest = state.more(); rest != 0) return refuse("there is something after its end");
     return std::optional<BundleEntry>();
   }
@@ -244,7 +244,7 @@ Result<std::size_t> BundleReader::read(char* buffer, std::size_t size) {
 
 Result<std::string> BundleReader::read_whole() {
   std::string text;
-  // Grows with what arrives: a size that lies costs no memory.
+  // Grows with the received bytes, so that a false size costs no memory.
   std::array<char, 1 << 16> piece{};
   for (;;) {
     TRY_ASSIGN(const std::size_t got, read(piece.data(), piece.size()));

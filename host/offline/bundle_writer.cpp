@@ -24,11 +24,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Level 3 writes as fast as most media take it; higher ones gain a tenth and cost a hundred times the time.
+// Level 3 is as fast as most media; higher levels save a tenth and take a hundred times as long.
 constexpr const char* compression_level = "3";
 
 struct Part {
-  std::string name;  // as it was asked for
+  std::string name;  // as requested
   fs::path file, unfinished;
   FileDescriptor opened;
   std::uint64_t size = 0;
@@ -46,7 +46,7 @@ Result<void> remove_file(const fs::path& file) {
   return {};
 }
 
-// Whether a whole bundle has that name: whatever else has it is not removed.
+// Returns whether the file is a whole bundle. Other files of that name are not removed.
 bool is_bundle(const fs::path& file) {
   std::error_code error;
   if (!fs::is_regular_file(file, error)) return false;
@@ -56,8 +56,8 @@ bool is_bundle(const fs::path& file) {
   return first && *first && (*first)->name == list_entry;
 }
 
-// Parts lie beside a file of their name. Who imports by that name would get what lies there, so it must be a
-// bundle, which the parts replace.
+// Parts lie beside a file of their common name, and an import by that name reads that file. It must therefore
+// be a bundle, which the parts replace.
 Result<void> check_beside(const fs::path& file) {
   std::error_code error;
   if (!fs::exists(fs::symlink_status(file, error)) || is_bundle(file)) return {};
@@ -75,9 +75,9 @@ struct BundleWriter::State {
   fs::path file;
   std::uint64_t largest_part = 0;
   std::vector<Part> parts;
-  std::optional<Diagnosis> failure;  // of the disk
+  std::optional<Diagnosis> failure;  // disk failure
   struct archive* compressor = nullptr;
-  std::uint64_t left = 0, size = 0;  // of the entry
+  std::uint64_t left = 0, size = 0;  // of the current entry
   bool finished = false, given_up = false;
 
   Result<void> next_part();
@@ -110,8 +110,8 @@ Result<void> BundleWriter::State::next_part() {
   if (calls::flock(part.opened.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
     return fail(diagnose("EH-F18").with("file", path_text(part.unfinished)));
   if (calls::ftruncate(part.opened.get(), 0) != 0) return fail(failure_of(errno, part.unfinished));
-  // The first stays open, and with it its lock: it keeps everyone else from all of them. Of the others only
-  // one is open at a time, however many there are.
+  // The first part stays open with its lock, which protects all parts. Only one of the others is open at a
+  // time.
   if (parts.size() > 1) TRY(close_part(parts.back()));
   parts.push_back(std::move(part));
   return {};
@@ -124,7 +124,7 @@ Result<void> BundleWriter::State::close_part(Part& part) {
   return {};
 }
 
-// Bytes of the compressed stream.
+// Takes bytes of the compressed stream.
 Result<void> BundleWriter::State::take(std::string_view bytes) {
   while (!bytes.empty()) {
     if (parts.empty() || (largest_part != 0 && parts.back().size == largest_part)) TRY(next_part());
@@ -146,8 +146,8 @@ Result<void> BundleWriter::State::take(std::string_view bytes) {
   return {};
 }
 
-// Never tells libarchive of a failure, which would then not free its buffers (3.6.2, archive_write_free): the
-// first one is kept, and nothing is written after it.
+// Never reports a failure to libarchive, which would then not free its buffers (3.6.2, archive_write_free).
+// The first failure is kept, and nothing is written after it.
 la_ssize_t BundleWriter::State::on_write(struct archive*, void* state, const void* bytes, size_t size) {
   State& self = *static_cast<State*>(state);
   if (!self.failure && !self.given_up)
@@ -208,7 +208,7 @@ Result<std::unique_ptr<BundleWriter>> BundleWriter::create(fs::path file, std::u
   ::archive_entry_free(entry);
   if (!ready) return fail(self.problem());
   if (largest_part != 0) TRY(check_beside(self.file));
-  // Before anything is gathered: a place that cannot be written is told at once.
+  // Opens the first part now, so that an unwritable place is reported before anything is gathered.
   TRY(self.next_part());
   return writer;
 }
@@ -249,13 +249,13 @@ Result<std::vector<WrittenPart>> BundleWriter::finish(std::string_view bundle) {
     return std::ranges::any_of(
         written, [&](const WrittenPart& part) { return path_text(file.filename()) == part.name; });
   });
-  // The list of an earlier export would speak of parts that are being replaced.
+  // The list of an earlier export would describe parts that are being replaced.
   if (state_->largest_part != 0) TRY(remove_file(list));
   for (const Part& part : state_->parts)
     if (calls::rename(part.unfinished, part.file) != 0) return fail(failure_of(errno, part.file));
   state_->finished = true;
-  // Without the list nobody takes the parts for a bundle: what is imported by this name is never the earlier
-  // export, and `cat FILE.0*` never two of them.
+  // Without the list, parts are not taken for a bundle. So an import by this name never gets the earlier
+  // export, and `cat FILE.0*` never mixes two exports.
   if (state_->largest_part != 0 && is_bundle(state_->file)) TRY(remove_file(state_->file));
   if (state_->largest_part == 0 && listed_parts(list)) TRY(remove_file(list));
   for (const fs::path& part : earlier) TRY(remove_file(part));

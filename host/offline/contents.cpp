@@ -28,7 +28,7 @@ Diagnosis unusable_record(const cache::Installed& installed, std::string_view pr
       .with("problem", problem);
 }
 
-// Where somebody's files lie is nobody's business elsewhere: of a path only the last part stays.
+// Reduces paths to their last part, because the location of a user's files is private.
 Json without_paths(const Json& manifest) {
   if (manifest.is_array()) {
     Json list = Json::array();
@@ -88,8 +88,8 @@ class ContentsBuilder {
     return {};
   }
 
-  // From the repository that offers these very bytes, whose document (and signature) goes along; else from
-  // the build's own record.
+  // Describes the build by the repository that offers exactly these bytes, with its document and signature;
+  // otherwise by the build's own record.
   Result<Described> describe(const cache::Installed& installed) {
     for (std::size_t at = 0; at < copies_.size(); ++at)
       for (const auto& manifest : copies_[at].content.manifests)
@@ -125,7 +125,7 @@ class ContentsBuilder {
       const auto found = owner->licenses.find(component->license);
       if (found == owner->licenses.end()) continue;
       const manifest::License& license = found->second;
-      // Who does not say is taken to allow it only where nobody has to agree to anything.
+      // Without a statement, redistribution is assumed to be allowed only where no acceptance is needed.
       const std::string may = !license.redistribute.empty() ? license.redistribute
                               : license.explicit_consent    ? "ask"
                                                             : "yes";
@@ -151,8 +151,8 @@ class ContentsBuilder {
     return {};
   }
 
-  // A license's text is known by its digest: what somebody here was shown before agreeing is kept, and most
-  // components carry theirs.
+  // Finds license texts by digest: the store keeps the text that a user was shown before agreeing, and most
+  // components contain theirs.
   void add_license_texts() {
     for (auto& [key, license] : licenses_) {
       std::optional<std::string> text = open::kept_text(context_.store(), license.sha256);
@@ -199,7 +199,7 @@ class ContentsBuilder {
   const open::OpenContext& context_;
   const Selection& selection_;
   std::vector<RepositoryCopy> copies_;
-  std::map<std::size_t, std::set<std::string>> used_;  // copies and which manifests of theirs
+  std::map<std::size_t, std::set<std::string>> used_;  // copies, and which of their manifests
   std::vector<std::shared_ptr<const manifest::Build>> builds_;
   std::map<std::string, BundledLicense> licenses_;
   std::map<std::string, std::uint64_t> sizes_;  // of files, by digest

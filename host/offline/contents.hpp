@@ -1,4 +1,4 @@
-// What goes into a bundle of some installed builds.
+// Collects the contents of a bundle for some installed builds.
 #pragma once
 #include <filesystem>
 #include <map>
@@ -12,22 +12,24 @@
 namespace enginehost::offline {
 
 struct Selection {
-  std::vector<std::string> builds;  // ids of installed builds
-  std::set<std::string>
-      licenses_by_order;  // ids whose components are included although they may not be passed on freely
+  std::vector<std::string> builds;          // ids of installed builds
+  std::set<std::string> licenses_by_order;  // ids of licenses whose components are included although they may
+                                            // not be redistributed freely
   std::optional<BundleBase> base;
-  std::set<std::string> held;  // digests of files that are there already: the base's, or the asking machine's
+  std::set<std::string>
+      held;  // digests of files that the recipient has: from the base or on the requesting machine
 };
 
 struct Contents {
   BundleList list;
   std::string spdx;
   std::map<std::string, std::string> documents;        // digest -> bytes
-  std::map<std::string, std::filesystem::path> files;  // digest -> where it lies
+  std::map<std::string, std::filesystem::path> files;  // digest -> path
 };
 
-// Reads records, lists and the repositories' documents; no file of a build is opened. EH-F01 ("build"): not
-// installed; EH-F08: a list is damaged; EH-P60 ("license", "component", "build"): it may not be passed on.
+// Reads records, lists and the repositories' documents, but no file of a build. Errors: EH-F01 ("build"): not
+// installed. EH-F08: a list is damaged. EH-P60 ("license", "component", "build"): redistribution is not
+// allowed.
 Result<Contents> gather(const open::OpenContext& context, const Selection& selection);
 
 }  // namespace enginehost::offline

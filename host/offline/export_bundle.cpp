@@ -73,7 +73,7 @@ class Exporting {
   std::uint64_t done_ = 0, total_ = 0;
 };
 
-// Kept while they are read.
+// Leases keep the builds from being removed while they are read.
 Result<std::vector<cache::Lease>> leases_of(const cache::Store& store, const BundleList& list) {
   std::vector<cache::Lease> leases;
   for (const BundledBuild& build : list.builds) {

@@ -15,7 +15,7 @@ void FrameEnd::enter(At at, std::uint64_t length) {
   if (left_ == 0) arrived();
 }
 
-// All bytes of a place are there.
+// Handles the bytes of a state once all of them arrived.
 void FrameEnd::arrived() {
   switch (at_) {
     case At::magic:

@@ -6,11 +6,12 @@
 
 namespace enginehost::offline {
 
-// A decoder goes on to the next frame, skips what is made to be skipped, and says nothing: bytes could hide
-// behind a bundle. This one knows only lengths (RFC 8878, 3.1.1). What does not begin as a frame has no end.
+// A zstd decoder continues with the next frame and silently skips skippable ones, so bytes could hide behind
+// a bundle. This class only follows the lengths (RFC 8878, 3.1.1). Input that does not begin with a frame has
+// no end.
 class FrameEnd {
  public:
-  // False as soon as a byte lies behind the end of the first frame.
+  // Returns false as soon as a byte follows the end of the first frame.
   bool pass(std::string_view bytes);
 
  private:
@@ -20,8 +21,8 @@ class FrameEnd {
   void arrived();
 
   At at_ = At::magic;
-  std::uint64_t left_ = 4;   // bytes of this place
-  std::uint32_t value_ = 0;  // of the last four bytes, the newest in the highest place
+  std::uint64_t left_ = 4;   // bytes left in this state
+  std::uint32_t value_ = 0;  // the last four bytes, the newest in the highest place
   bool checksum_ = false, last_ = false;
 };
 

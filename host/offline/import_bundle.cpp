@@ -30,7 +30,7 @@ class Importing {
     if (!verified) return fail(std::move(verified.error().with("file", path_text(request_.file))));
     provenance_ = std::move(*verified);
     TRY(keep_license_texts());
-    // Held to the end: nothing that is found to be there is swept meanwhile.
+    // Held to the end, so that no sweep removes files found to be present.
     TRY_ASSIGN(cache::Stage stage, store_.stage("import-" + list_digest_, waiting()));
     TRY(decide());
     StagedFiles files(store_, stage.folder());
@@ -45,7 +45,7 @@ class Importing {
     return std::move(imported_);
   }
 
-  // Trees may be in their place that no build refers to.
+  // Trees without a build that refers to them may be in place.
   bool began_to_publish() const { return !finished_.empty(); }
 
  private:
@@ -98,8 +98,8 @@ class Importing {
     return {};
   }
 
-  // Before anybody is asked to agree to them, and for engine-cache licenses afterwards. Only what a manifest
-  // names as a license's text; by its digest, so that it cannot be another's.
+  // Keeps the texts before consent is requested, and for engine-cache licenses later. Keeps only what a
+  // manifest names as a license's text, by its digest, so that it cannot be another text.
   Result<void> keep_license_texts() const {
     for (const VerifiedBuild& verified : provenance_.builds) {
       const auto owner = verified.build->manifest.lock();
@@ -115,7 +115,7 @@ class Importing {
     return {};
   }
 
-  // Which builds are there, and whether the others may come.
+  // Decides which builds are already installed and whether the others may be installed.
   Result<void> decide() {
     std::set<std::string> looked_at;
     for (const VerifiedBuild& verified : provenance_.builds) {
@@ -128,7 +128,8 @@ class Importing {
         build.installed = **found;
         build.was_there = true;
       } else {
-        // What lies here already serves only when it is right: another build's may have been damaged since.
+        // A tree that is present is reused only if it is intact: it may have been damaged since another build
+        // used it.
         for (const std::string& tree : verified.trees)
           if (looked_at.insert(tree).second) TRY(store_.reject_if_damaged(tree).map([](const auto&) {}));
         TRY(ask(*verified.build));
@@ -143,7 +144,7 @@ class Importing {
     acquire::AcquireOptions options;
     options.transfer.offline = true;
     TRY_ASSIGN(acquire::Question question, acquire::question_for(build, store_, options, request_.cancel));
-    // Nothing is downloaded: what is asked about is the licenses.
+    // Nothing is downloaded, so the question is only about licenses.
     question.download = 0;
     question.download_known = true;
     question.sources = {path_text(request_.file)};
@@ -151,14 +152,14 @@ class Importing {
     return request_.consent(question);
   }
 
-  // Which files of the bundle are wanted, and whether all that are wanted will be had.
+  // Decides which files of the bundle are wanted, and checks that all wanted files are available.
   Result<void> plan_files(StagedFiles& files) {
     std::map<std::string, std::uint64_t> wanted;
     std::uint64_t largest = 0, sum = 0;
     for (std::size_t i = 0; i < provenance_.builds.size(); ++i) {
       if (imported_.builds[i].was_there) continue;
       for (const std::string& tree : provenance_.builds[i].trees) {
-        if (store_.has_tree(tree)) continue;  // it need not come
+        if (store_.has_tree(tree)) continue;  // already present
         if (!wanted_trees_.insert(tree).second) continue;
         const cache::TreeList& list = provenance_.trees.at(tree);
         if (list.size() > request_.unpacked_limit)
@@ -289,7 +290,7 @@ class Importing {
     return {};
   }
 
-  // Byte for byte, so that who wants to can check them again.
+  // Keeps the documents byte for byte, so that they can be verified again.
   Result<void> keep_documents() {
     for (const BundledRepository& repository : list_.repositories) {
       std::string index;
@@ -317,7 +318,7 @@ class Importing {
   Imported imported_;
 };
 
-// Folders 0755, files 0644 or as they are: who made them may have a umask that shuts others out.
+// Makes folders 0755 and files readable by all, because they may have been created under a restrictive umask.
 void open_to_all(const fs::path& folder) {
   std::error_code error;
   const auto add = [&](const fs::path& path, fs::perms more) {
@@ -340,7 +341,7 @@ void open_to_all(const cache::Store& store, const Imported& imported) {
     fs::permissions(
         top, fs::perms::group_read | fs::perms::others_read | fs::perms::group_exec | fs::perms::others_exec,
         fs::perm_options::add, error);
-  // Of a lease nothing but its lock is used by others: who removes a build sees that they have it open.
+  // Other users need only a lease's lock, through which the removal of a build sees that it is in use.
   for (const char* small : {"lists", "refs", "leases", "repositories", "blobs"})
     open_to_all(store.root() / small);
   fs::permissions(store.root() / "LAYER.json", fs::perms::group_read | fs::perms::others_read,
@@ -364,8 +365,8 @@ Result<Imported> import_bundle(const cache::Store& store, const ImportRequest& r
     tidy = !result && importing.began_to_publish();
     return result;
   }();
-  // What was left of a failure, or by someone who removed a build meanwhile. A sweep that cannot be made now
-  // is made up for by the next one.
+  // Removes what a failure left, or what a concurrent removal of a build left. The next sweep makes up for
+  // one that cannot run now.
   static_cast<void>(tidy ? store.sweep() : store.sweep_if_wanted());
   if (imported && request.readable_by_all) open_to_all(store, *imported);
   return imported;

@@ -1,4 +1,4 @@
-// From a bundle to installed builds.
+// Installs the builds of a bundle.
 #pragma once
 #include <filesystem>
 #include <functional>
@@ -16,20 +16,20 @@
 namespace enginehost::offline {
 
 struct ImportRequest {
-  std::filesystem::path file;  // of BundleReader::open
+  std::filesystem::path file;  // as for BundleReader::open
   // See ProvenanceRequest.
   bool unsigned_allowed = true;
   const manifest::Trust* trust = nullptr;
   ProvenanceRequest::Origin origin;
   ProvenanceRequest::Unsigned refuse_unsigned;
-  // Everybody may read what is installed, whatever the umask: for a layer that others use.
+  // Makes installed files readable by everybody, whatever the umask: for a layer that other users share.
   bool readable_by_all = false;
-  std::uint64_t unpacked_limit = std::uint64_t{64} << 30;  // of one component
-  // Asked once a build that is not there yet and that a license covers.
+  std::uint64_t unpacked_limit = std::uint64_t{64} << 30;  // per component
+  // Called once for each build that is not installed yet and has a license.
   std::function<Result<void>(const acquire::Question&)> consent;
-  // Other caches of this machine that are only read: what the bundle leaves out may be copied from them.
+  // Other read-only caches of this machine: files that the bundle leaves out may be copied from them.
   std::vector<cache::Store> also_here;
-  std::function<void(std::uint64_t done, std::uint64_t total)> progress;  // of bytes after decompression
+  std::function<void(std::uint64_t done, std::uint64_t total)> progress;  // bytes after decompression
   std::optional<CancelToken> cancel;
   std::int64_t now = 0;  // seconds since 1970
 };
@@ -37,8 +37,8 @@ struct ImportRequest {
 struct ImportedBuild {
   cache::Installed installed;
   bool was_there = false;
-  bool from_repository = false, files_named_by_manifest = false;  // of VerifiedBuild
-  std::vector<std::string> signed_by;                             // the same
+  bool from_repository = false, files_named_by_manifest = false;  // see VerifiedBuild
+  std::vector<std::string> signed_by;                             // see VerifiedBuild
 };
 
 struct Imported {
@@ -46,12 +46,13 @@ struct Imported {
   std::vector<std::string> warnings;
 };
 
-// One pass: the list, the documents, then files in the order of their digests. Every byte is checked against
-// the list, which is checked against the manifests (vouch()), and nothing becomes visible before the last
-// byte was right. Then build after build is published as an installation is; one that is there already is
-// left alone. The repositories' documents are kept in <layer>/repositories/bundle-…. EH-F40, F42, F43, M04:
-// the bundle; EH-F44 ("missing", "count", "base"): files that an earlier bundle brings are not here; EH-P10,
-// EH-F15 to F18 as installing. Any number of processes at once.
+// Reads the bundle in one pass: the list, the documents, then files in the order of their digests. Every byte
+// is checked against the list, and the list against the manifests (verify_provenance()). Nothing becomes
+// visible before the last byte proved right. Then the builds are published one by one like installations; a
+// build that is already installed is left alone. The repositories' documents are kept in
+// <layer>/repositories/bundle-…. Errors: EH-F40, EH-F42, EH-F43, EH-M04: the bundle. EH-F44 ("missing",
+// "count", "base"): files of an earlier bundle are missing here. EH-P10, EH-F15 to EH-F18 as for installing.
+// Any number of processes at once.
 Result<Imported> import_bundle(const cache::Store& store, const ImportRequest& request);
 
 }  // namespace enginehost::offline

@@ -15,15 +15,15 @@ struct ListedPart {
   std::string sha256;  // empty: there is no list of parts
 };
 
-// The parts that a list names, beside it. Whether they are there is not looked at. EH-P47; EH-F40, EH-M04: it
-// is no such list.
+// Returns the parts that a list names, beside it. Does not check that they exist. Errors: EH-P47; EH-F40,
+// EH-M04: it is no such list.
 Result<std::vector<ListedPart>> listed_parts(const std::filesystem::path& list);
 
-// The name of the list of parts beside a bundle.
+// Returns the name of the list of parts beside a bundle.
 std::filesystem::path parts_list_of(const std::filesystem::path& file);
 
-// What lies beside FILE as a part of it: FILE.001 and so on where FILE.parts names them with the size that
-// they have. Whatever else is called so belongs to somebody else.
+// Returns the files beside FILE that are its parts: FILE.001 and so on, where FILE.parts names them with
+// their present size. Other files with such names are not touched.
 std::vector<std::filesystem::path> parts_beside(const std::filesystem::path& file);
 
 }  // namespace enginehost::offline

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// 2 of ".002"; 0 of what no part's name ends with.
+// Returns 2 for ".002"; 0 for endings that are not a part's.
 unsigned number_of(std::string_view ending) {
   unsigned number = 0;
   if (ending.size() < 4 || ending.front() != '.') return 0;
@@ -34,8 +34,8 @@ std::map<unsigned, std::string> parts_of(const fs::path& bundle) {
   return parts;
 }
 
-// "x.001 to x.004, without x.003" of 1, 2 and 4.
-std::string reported(const fs::path& bundle, const std::map<unsigned, std::string>& parts) {
+// Returns "x.001 to x.004, without x.003" for 1, 2 and 4.
+std::string range_text(const fs::path& bundle, const std::map<unsigned, std::string>& parts) {
   std::string text = parts.begin()->second;
   if (parts.size() > 1) text += " to " + parts.rbegin()->second;
   std::string gaps;
@@ -75,7 +75,7 @@ std::optional<Diagnosis> parts_without_list(const fs::path& file, bool damaged) 
   if (named_one && parts.size() == 1 && !damaged) return {};
   return diagnose("EH-F42")
       .with("part", path_text(list))
-      .with("parts_found", reported(bundle, parts), path_text(list.parent_path()))
+      .with("parts_found", range_text(bundle, parts), path_text(list.parent_path()))
       .with("bundle", path_text(bundle));
 }
 

@@ -1,4 +1,4 @@
-// Parts of a bundle that were named instead of it, and parts beside which the list of them is missing.
+// Detects that a part was named instead of its bundle, or that the list of the parts is missing.
 #pragma once
 #include <filesystem>
 #include <optional>
@@ -7,12 +7,13 @@
 
 namespace enginehost::offline {
 
-// The list that lies beside a part; empty for what is none, or has none.
+// Returns the list that lies beside a part; empty when `file` is no part or has no list.
 std::filesystem::path list_of_part(const std::filesystem::path& file);
 
-// `file`: what was named, a part or the name that the parts' names begin with. EH-F42 ("part": the list,
-// "parts_found", "bundle") where parts lie there; nothing where it is no part, has its list, or is the one
-// file of its name: that may be a whole bundle of an odd name, unless `damaged` says that it is none.
+// `file`: a part, or the common beginning of the parts' names. Returns EH-F42 ("part": the list,
+// "parts_found", "bundle") when parts lie there without their list. Returns nothing when it is no part, has
+// its list, or is the only file of its name, which may be a whole bundle with an unusual name; `damaged` says
+// that it is not.
 std::optional<Diagnosis> parts_without_list(const std::filesystem::path& file, bool damaged = false);
 
 }  // namespace enginehost::offline

@@ -60,7 +60,7 @@ class ProvenanceCheck {
           return fail(std::move(diagnose("EH-F40")
                                     .with("build", build.id)
                                     .with("component", component)
-                                    .with("problem", "the list of its files is none: " +
+                                    .with("problem", "the list of its files is not valid: " +
                                                          std::string(list.error().value("problem")))));
         result_.trees.emplace(tree, std::move(*list));
       }
@@ -76,13 +76,13 @@ class ProvenanceCheck {
     std::optional<manifest::Trust> trust;
     if (request_.trust != nullptr) {
       trust.emplace(*request_.trust);
-      // A copy without signatures is refused by the name of the build that comes from it (EH-M40), unless it
-      // is one of a repository that was seen signed.
+      // A copy without signatures is refused later, naming the build that comes from it (EH-M40), unless the
+      // repository was seen signed.
       const bool has_root =
           std::any_of(repository.documents.begin(), repository.documents.end(),
                       [](const RepositoryDocument& document) { return document.path == "root.json"; });
       trust->required = !request_.unsigned_allowed && has_root;
-      trust->offline = true;  // what crosses on a medium is older than what a server would say
+      trust->offline = true;  // a bundle's documents are older than a server's
       trust->known_as = repository.name;
     }
     TRY_ASSIGN(const manifest::RepositoryContent content,
@@ -120,7 +120,7 @@ class ProvenanceCheck {
                           doubt(verified)));
     if (request_.unsigned_allowed) return verified;
     if (!verified.from_repository)
-      return fail(unsigned_build(bundled.id, "", "no repository's manifest of it comes along"));
+      return fail(unsigned_build(bundled.id, "", "the bundle has no repository's manifest of it"));
     if (request_.trust != nullptr && verified.signed_by.empty())
       return fail(unsigned_build(bundled.id, offered_.at(bundled.manifest).repository,
                                  "the manifest of it is not signed"));
@@ -146,7 +146,8 @@ class ProvenanceCheck {
     return refused;
   }
 
-  // Why nobody but the bundle says that these files come from that repository; empty: its signers do.
+  // Returns why only the bundle states that these files come from that repository; empty: its signers state
+  // it.
   static std::string doubt(const VerifiedBuild& verified) {
     if (verified.signed_by.empty()) return "no key that is trusted here signed its manifest";
     if (!verified.files_named_by_manifest) return "its manifest does not say which files it has";
@@ -183,8 +184,8 @@ class ProvenanceCheck {
     return {};
   }
 
-  // Whether a component's manifest entry says that these are its files: by the tree's id, or, of a file that
-  // is no archive, by its digest.
+  // Returns whether a component's manifest entry names these files: by the tree's id, or by its digest for a
+  // file that is no archive.
   enum class Named { yes, no, other };
   Named named_by(const manifest::Component& component, const std::string& tree) const {
     bool some_do_not_say = component.artifacts.empty();

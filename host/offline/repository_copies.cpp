@@ -8,7 +8,7 @@
 namespace enginehost::offline {
 namespace {
 
-// The path below the repository as documents write it, or empty.
+// Returns the path below the repository in the form of its documents, or empty.
 std::string path_below(const std::string& location, const std::string& repository) {
   const bool url = settings::is_url(repository);
   const std::string prefix = url ? repository : generic_text(path_of(repository));
@@ -18,7 +18,7 @@ std::string path_below(const std::string& location, const std::string& repositor
   return whole.substr(prefix.size() + slash);
 }
 
-// A folder's path says who somebody is; it stays here.
+// A folder's path may identify a person and is not passed on.
 std::string public_name(const settings::Repository& repository, const manifest::Index& index) {
   if (settings::is_url(repository.location)) return repository.location;
   if (!index.name.empty()) return index.name;
@@ -41,7 +41,7 @@ std::vector<RepositoryCopy> copy_repositories(const open::OpenContext& context) 
         },
         context.cancel());
     if (!content) continue;
-    // Those that were kept by digest were not read under their path, and a URL's path is written otherwise.
+    // Documents found by digest were not read under their path, and a URL's path is written differently.
     for (const manifest::IndexEntry& entry : content->index.manifests)
       if (const auto found = by_digest.find(entry.sha256); found != by_digest.end())
         copy.documents.insert_or_assign(entry.path, found->second);

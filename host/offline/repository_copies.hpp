@@ -9,12 +9,12 @@
 namespace enginehost::offline {
 
 struct RepositoryCopy {
-  std::string name;                              // for people: a URL, or what a folder's index calls itself
-  std::map<std::string, std::string> documents;  // path below the repository -> bytes; signatures, too
+  std::string name;                              // for people: a URL, or the name in a folder's index
+  std::map<std::string, std::string> documents;  // path below the repository -> bytes; includes signatures
   manifest::RepositoryContent content;
 };
 
-// Repositories that cannot be read are left out: what is installed has its own record.
+// Skips repositories that cannot be read, because installed builds have their own records.
 std::vector<RepositoryCopy> copy_repositories(const open::OpenContext& context);
 
 }  // namespace enginehost::offline

@@ -10,7 +10,7 @@ namespace enginehost::offline {
 namespace {
 
 constexpr std::string_view kind = "enginehost-request";
-// Smaller files cost less in a bundle than their digests in a request.
+// Smaller files take less space in a bundle than their digests in a request.
 constexpr std::uint64_t worth_naming = 64u << 10;
 
 tl::unexpected<Diagnosis> refused(std::string_view name, std::string_view member, std::string_view problem) {
@@ -59,7 +59,7 @@ SiteRequest request_of_this_machine(open::OpenContext& context, std::vector<Engi
   for (const cache::Installed& summary : context.store().list()) {
     request.installed.push_back(summary.build);
     for (const std::string& tree : summary.trees) {
-      // What cannot be read is not held: it comes again.
+      // A file whose list cannot be read counts as missing and is sent again.
       const auto list = context.store().list_of(summary, tree);
       if (!list) continue;
       for (const cache::TreeEntry& entry : list->entries)
@@ -129,16 +129,16 @@ Result<std::vector<Answer>> answer(const settings::Settings& settings, const Sit
     });
     if (best == plan.candidates.end() && !given.passed_over.empty())
       return fail(std::move(diagnose("EH-S14")
-                                .with("build", given.passed_over.front(), "catalogue")
-                                .with("set_aside_by", "the machine that asks", "its request")
-                                .within("answering the wish for " + constraint.engine)));
+                                .with("build", given.passed_over.front(), "catalog")
+                                .with("set_aside_by", "the requesting machine", "its request")
+                                .within("answering the request for " + constraint.engine)));
     if (best != plan.candidates.end() && std::ranges::count(request.installed, best->build->id) != 0) {
       given.build = best->build->id;
       given.was_there = true;
     } else {
       auto acquired = open::fetch_best(context, plan, fetching);
       if (!acquired)
-        return fail(std::move(acquired.error().within("answering the wish for " + constraint.engine)));
+        return fail(std::move(acquired.error().within("answering the request for " + constraint.engine)));
       given.build = acquired->installed.build;
       given.downloaded = acquired->downloaded;
       given.turned_down = open::turned_down(plan);

@@ -1,4 +1,4 @@
-// What a machine without a network asks for, and how it is answered where there is one.
+// The request of a machine without network access, and its answer on a machine that has it.
 #pragma once
 #include <filesystem>
 #include <set>
@@ -11,47 +11,47 @@
 
 namespace enginehost::offline {
 
-// An engine as it would be asked for at an open.
+// An engine as an open would request it.
 struct EngineConstraint {
   std::string engine, version, flavor, device;
   bool require = false;
 };
 
-// A plain value. Of the machine it holds what --platform-json shows: no UUID, no user's name.
+// A plain value. It describes the machine as --platform-json does: no UUID, no user name.
 struct SiteRequest {
   platform::Platform platform;
   std::vector<EngineConstraint> constraints;
   std::vector<std::string> installed;  // build ids
-  std::vector<std::string> set_aside;  // that failed there, or were disabled
+  std::vector<std::string> set_aside;  // builds that failed there or were disabled
   std::set<std::string> holds;         // digests of the larger files there
 
   std::string text() const;
 };
 
-// Reads platform, cache and history of this machine.
+// Reads the platform, cache and history of this machine.
 SiteRequest request_of_this_machine(open::OpenContext& context, std::vector<EngineConstraint> constraints);
 
-// EH-M01, EH-M02 ("document", "member", "problem"), EH-M04: not such a document.
+// Errors: EH-M01, EH-M02 ("document", "member", "problem"), EH-M04: not such a document.
 Result<SiteRequest> read_request(std::string_view text, std::string_view name);
 
 struct Answer {
   EngineConstraint constraint;
-  std::string build;       // the id that was chosen
-  bool was_there = false;  // the asking machine has it already
+  std::string build;       // the chosen build's id
+  bool was_there = false;  // the requesting machine has it already
   std::uint64_t downloaded = 0;
   std::vector<std::string> passed_over;            // better builds that are quarantined there, best first
-  std::vector<open::TurnedDown> turned_down = {};  // better builds that could not be had here
-  std::vector<Diagnosis> warnings = {};            // as acquire::Acquired has them
+  std::vector<open::TurnedDown> turned_down = {};  // better builds that could not be fetched here
+  std::vector<Diagnosis> warnings = {};            // see acquire::Acquired
 };
 
-// Chooses for the asking machine by the rules of an open there, and installs what was chosen here. Builds
-// that are quarantined there are passed over; EH-S14 ("set_aside_by") where only such builds fit. Fails with
-// the first wish that cannot be met.
+// Chooses for the requesting machine by the rules of an open there, and installs the chosen builds here.
+// Skips builds that are quarantined there; EH-S14 ("set_aside_by") where only such builds fit. Fails with the
+// first constraint that cannot be met.
 Result<std::vector<Answer>> answer(const settings::Settings& settings, const SiteRequest& request,
                                    const open::FetchOptions& options,
                                    const std::optional<CancelToken>& cancel = {});
 
-// What a bundle for that machine need not bring, and what it has to.
+// Selects what a bundle for that machine must bring, and what it can leave out.
 Selection selection_for(const SiteRequest& request, const std::vector<Answer>& answers);
 
 }  // namespace enginehost::offline

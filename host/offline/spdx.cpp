@@ -17,8 +17,8 @@ std::string id_of(std::string_view kind, std::string_view name) {
   return id + "-" + sha256_hex(name).substr(0, 8);
 }
 
-// The identifiers of SPDX's own list have letters, digits, ".", "-" and "+"; what is anything else is named
-// as a license of this document.
+// Identifiers in SPDX's list have letters, digits, ".", "-" and "+". Any other license is listed as a license
+// of this document.
 std::string license_reference(const std::string& id) {
   if (id.empty()) return "NOASSERTION";
   const bool plain = std::all_of(id.begin(), id.end(), [](unsigned char c) {

@@ -83,7 +83,7 @@ Result<void> StagedFiles::find_in_caches(const std::vector<Blob>& blobs,
   look_in(store_);
   for (const cache::Store& other : others) look_in(other);
   if (looked_for.empty()) return {};
-  // They may lie in what could not be read.
+  // The missing files may be in what could not be read.
   for (Diagnosis& problem : unread)
     if (const std::string_view why = problem.value("errno"); !why.empty() && why != "ENOENT")
       return fail(std::move(problem));

@@ -14,13 +14,13 @@
 
 namespace enginehost::offline {
 
-// Lie under their digests in a stage's folder; the caller has checked the bytes that it writes. One thread at
-// a time. Disk failures: EH-F15, F16, F17 with "file", "folder".
+// Files lie under their digests in a stage's folder; the caller has checked the bytes that it writes. One
+// thread at a time. Errors: EH-F15, EH-F16, EH-F17 with "file", "folder".
 class StagedFiles {
  public:
   StagedFiles(const cache::Store& store, std::filesystem::path folder);
 
-  // Digests and sizes that are to be kept; everything else is only passed over.
+  // Sets the digests and sizes to keep; all other files are skipped.
   void want(std::map<std::string, std::uint64_t> wanted) { wanted_ = std::move(wanted); }
   bool is_wanted(const std::string& sha256) const { return wanted_.contains(sha256); }
 
@@ -28,13 +28,13 @@ class StagedFiles {
   Result<void> write(std::string_view bytes);
   Result<void> end();
 
-  // Finds out which installed tree, of any layer or of the others, has these files. EH-F44 ("missing",
-  // "count", "bytes") when some are nowhere.
+  // Finds installed trees, in any layer or the other caches, that have these files. Error: EH-F44 ("missing",
+  // "count", "bytes") when some files are found nowhere.
   Result<void> find_in_caches(const std::vector<Blob>& blobs, const std::vector<cache::Store>& others);
-  // Copies a file that was found, when it is wanted, and checks it.
+  // Copies a found file, if it is wanted, and checks it.
   Result<void> take_from_cache(const Blob& blob);
 
-  // How often each file is used by those trees: the last use takes it, the others copy.
+  // Counts how often those trees use each file: the last use moves it, the others copy it.
   void count_uses(const std::map<std::string, cache::TreeList>& trees, const std::set<std::string>& wanted);
   Result<void> fill(cache::TreeWriter& writer, const cache::TreeList& tree);
 

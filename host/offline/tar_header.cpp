@@ -7,7 +7,7 @@
 namespace enginehost::offline {
 namespace {
 
-// Places of the fields: POSIX.1-2017, pax, "ustar Interchange Format".
+// Offsets of the fields: POSIX.1-2017, pax, "ustar Interchange Format".
 constexpr std::size_t size_at = 124, checksum_at = 148, name_length = 100;
 constexpr std::uint64_t largest_octal = 077777777777;
 

@@ -16,13 +16,13 @@ bool ends_element(std::string_view text, std::size_t at) {
 
 bool is_of_windows(std::string_view path) { return path.find('\\') != std::string_view::npos; }
 
-// Where `part` stands, in any case for a path of Windows.
+// Finds `part` in the text, ignoring case for a Windows path.
 std::size_t find_path(const std::string& text, std::string_view part, std::size_t from) {
   return is_of_windows(part) ? to_lower(text).find(to_lower(part), from) : text.find(part, from);
 }
 
-// Replaces what stands after `prefix` up to the end of the path element. Names of Windows' users have spaces:
-// the element ends at the next "\\" if it may be one.
+// Replaces the text from `prefix` to the end of the path element. Windows user names may contain spaces, so
+// there the element ends at the next "\\" if there is one.
 void replace_element_after(std::string& text, std::string_view prefix) {
   for (std::size_t at = find_path(text, prefix, 0); at != std::string::npos;
        at = find_path(text, prefix, at)) {
@@ -37,7 +37,7 @@ void replace_element_after(std::string& text, std::string_view prefix) {
   }
 }
 
-// Replaces `whole` where it is a path, or one element of a path, of its own.
+// Replaces `whole` where it is a complete path, or one complete element of a path.
 void replace_whole(std::string& text, std::string_view whole, std::string_view by, bool element) {
   if (whole.size() < 2) return;
   for (std::size_t at = find_path(text, whole, 0); at != std::string::npos; at = find_path(text, whole, at)) {
@@ -58,12 +58,12 @@ void hide_uuids(std::string& text, std::string_view prefix) {
     const std::size_t begin = at + prefix.size();
     const std::size_t end = std::min(text.find_first_not_of(hexadecimal, begin), text.size());
     if (end - begin >= 4)
-      text.replace(begin, end - begin, "…");  // a unique beginning of a UUID also names a card
+      text.replace(begin, end - begin, "…");  // the first digits of a UUID also identify a card
     at = begin;
   }
 }
 
-// Accounts of the system that are called as folders are, whose paths must stay what they are.
+// System accounts with names of folders, whose paths must stay unchanged.
 bool names_nobody(std::string_view user) {
   static constexpr std::string_view names[] = {"root",   "bin",  "sbin", "sys",   "dev",   "lib",
                                                "man",    "mail", "news", "games", "proxy", "list",

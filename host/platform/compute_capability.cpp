@@ -21,8 +21,9 @@ std::optional<Capability> parse_capability(std::string_view text) {
 
 namespace {
 
-// The GPUs of Tegra chips: TX1, TX2, Xavier, Orin, Thor (10.1 until CUDA 12.9, then 11.0). The programming
-// guide, "binary compatibility": it holds on the desktop, not on Tegra, and not between the two.
+// Returns whether it is the GPU of a Tegra chip: TX1, TX2, Xavier, Orin, Thor (10.1 until CUDA 12.9, then
+// 11.0). Per the programming guide, "binary compatibility" holds among desktop GPUs, but not on Tegra and not
+// between the two.
 bool is_tegra(const Capability& one) {
   static constexpr int chips[][2] = {{5, 3}, {6, 2}, {7, 2}, {8, 7}, {10, 1}, {11, 0}};
   for (const auto& [major, minor] : chips)

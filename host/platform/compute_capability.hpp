@@ -1,4 +1,4 @@
-// For which GPUs of NVIDIA code is made.
+// NVIDIA compute capabilities: whether GPU code runs on a device.
 // Source: CUDA programming guide, "compute capabilities".
 #pragma once
 #include <optional>
@@ -8,14 +8,15 @@ namespace enginehost::platform {
 
 struct Capability {
   int major = 0, minor = 0;
-  char suffix = 0;  // 'a': exactly this one, 'f': its family
+  char suffix = 0;  // 'a': exactly this device, 'f': its family
 };
 std::optional<Capability> parse_capability(std::string_view text);  // "8.6", "9.0a"
 
-// Machine code (SASS) for `code` runs on a device of the same major and at least its minor; with "a", and
-// where either is a Tegra chip's, on that device only.
+// Machine code (SASS) for `code` runs on devices of the same major version and at least its minor version.
+// With suffix "a", and where either side is a Tegra chip, it runs on that device only.
 bool sass_runs_on(const Capability& code, const Capability& device);
-// Portable code (PTX) can be compiled for every later device; with "a" for that one, with "f" for its major.
+// Portable code (PTX) can be compiled for every later device; with "a" for that device only, with "f" for its
+// major version.
 bool ptx_runs_on(const Capability& code, const Capability& device);
 
 }  // namespace enginehost::platform

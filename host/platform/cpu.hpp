@@ -1,12 +1,12 @@
-// The processor as a program may use it, worked out from what CPUID and XGETBV said.
+// The processor features that a program may use, computed from the answers of CPUID and XGETBV.
 #pragma once
 #include "base/cpuid.hpp"
 #include "host/platform/platform.hpp"
 
 namespace enginehost::platform {
 
-// Feature names and x86-64-v level. A feature whose registers the system does not save is left out, whatever
-// CPUID says: using it would be SIGILL.
+// Returns feature names and the x86-64-v level. Features whose registers the system does not save are left
+// out even if CPUID lists them, because using them raises SIGILL.
 Cpu x86_cpu(const Cpuid& answers);
 
 }  // namespace enginehost::platform

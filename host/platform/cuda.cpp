@@ -16,13 +16,13 @@ Fact<std::string> visible_devices() {
   return Fact<std::string>::known(std::move(*value), "CUDA_VISIBLE_DEVICES");
 }
 
-// Asks the driver in the helper and takes over what it told, all or up to where it hung or crashed.
+// Queries the driver in the probe and applies its answers, all of them or those up to a hang or crash.
 void ask_driver(const Root& root, const LibrarySearch& libraries, const DetectRequest& request, Cuda& cuda) {
   ChildRequest child;
   child.argv = request.helper_launcher;
   const std::string nonce = random_hex(8);
   child.argv.insert(child.argv.end(), {path_text(request.helper), "drivers", "--nonce", nonce});
-  // The very files the host would get; a helper that searched by itself could find others.
+  // Passes the files that the host would load, because the probe's own search could find others.
   child.argv.insert(child.argv.end(), {"--libcuda", path_text(root.on_disk(cuda.library.value().path))});
   if (const auto nvml = find_nvml(root, libraries))
     child.argv.insert(child.argv.end(), {"--nvml", path_text(root.on_disk(*nvml))});
@@ -32,7 +32,7 @@ void ask_driver(const Root& root, const LibrarySearch& libraries, const DetectRe
   child.discard_output = true;
   const auto outcome = run_child(child);
   if (!outcome)
-    return apply_no_answer("the helper cannot be started: " + child.argv.front() + ": " +
+    return apply_no_answer("the probe cannot be started: " + child.argv.front() + ": " +
                                std::string(outcome.error().value("os_said")),
                            cuda);
   const DriverAnswer answer = read_driver_answer(outcome->channel, nonce);
@@ -43,7 +43,7 @@ void ask_driver(const Root& root, const LibrarySearch& libraries, const DetectRe
     apply_driver_answer(answer.document, why, cuda);
 }
 
-// No file speaks of NVIDIA: the driver's facts follow without asking anybody.
+// Sets the driver's facts without a query, because no file shows anything of NVIDIA.
 void conclude_without_driver(const std::string& searched, Cuda& cuda) {
   using Devices = std::vector<CudaDevice>;
   cuda.driver_cuda = Fact<std::string>::absent(driver_library_name() + ": " + searched);
@@ -69,7 +69,7 @@ Cuda detect_cuda(const Root& root, const LibrarySearch& libraries, const Fact<st
   if (!cuda.library.is_known()) {
     conclude_without_driver(cuda.library.source(), cuda);
   } else if (request.helper.empty()) {
-    apply_no_answer("there is no helper to ask the driver", cuda);
+    apply_no_answer("there is no probe to query the driver", cuda);
   } else {
     ask_driver(root, libraries, request, cuda);
   }

@@ -35,7 +35,7 @@ void add(List& found, std::vector<std::string>& seen, const std::string& path,
   if (!real || std::find(seen.begin(), seen.end(), *real) != seen.end()) return;
   seen.push_back(*real);
   std::string version = version_in_cudnn_name(*real);
-  // The header completes a bare major number when it speaks of the same one.
+  // The header completes a bare major number if both have the same one.
   if (version.find('.') == std::string::npos && header.starts_with(version + ".")) version = header;
   found.push_back({version, path, {}});
 }

@@ -11,15 +11,15 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-// A value beyond this is cut on a screen: the variables of NVIDIA's containers are some thousand characters
-// long.
+// Longer values are cut for display, because the variables of NVIDIA's containers have some thousand
+// characters.
 constexpr std::size_t longest_value = 120;
 
 struct TableRow {
   std::string name, value, source;
 };
 
-// Texts of a value; several lines for a list.
+// The texts of a value; several lines for a list.
 class Wording {
  public:
   explicit Wording(bool verbose) : verbose_(verbose) {}
@@ -90,13 +90,13 @@ class Wording {
 
 bool continues_a_character(char byte) { return (static_cast<unsigned char>(byte) & 0xc0u) == 0x80u; }
 
-// As columns on a screen: a byte that continues a UTF-8 character takes none.
+// The columns on a screen: continuation bytes of UTF-8 take none.
 std::size_t width_of(std::string_view text) {
   return text.size() - static_cast<std::size_t>(std::ranges::count_if(text, continues_a_character));
 }
 
-// The beginning of a long value, and how many characters do not follow it. What would be hardly shorter stays
-// whole.
+// Returns the beginning of a long value and the number of omitted characters. Leaves values whole that would
+// hardly get shorter.
 std::string cut(std::string value) {
   constexpr std::size_t shortest_rest = 30;
   const std::size_t width = width_of(value);
@@ -129,7 +129,7 @@ void add_rows(const Wording& wording, std::string name, const Fact<Value>& fact,
   }
 }
 
-// Where no variable hides devices, "none" would read as if none were visible.
+// If no variable hides devices, "none" would read as if none were visible.
 void show_all(TableRow& row) {
   row.value = "all";
   if (!row.source.empty()) row.source += " is not set";
@@ -143,7 +143,7 @@ std::string describe(const Platform& platform, bool verbose) {
   for_each_fact(
       platform,
       [&](const char* name, const auto& fact) {
-        // Without a build that asks for one there is nothing to tell.
+        // Prints nothing when no build requested a library.
         if (&platform.libraries != static_cast<const void*>(&fact) || !fact.is_unknown())
           add_rows(wording, name, fact, rows);
       },
@@ -155,7 +155,8 @@ std::string describe(const Platform& platform, bool verbose) {
         });
       });
 
-  // Sources stand in one column, as far right as ordinary values need; longer values push theirs out.
+  // Sources form one column, as far right as ordinary values need; longer values push their own source
+  // further.
   constexpr std::size_t widest_column = 48;
   std::size_t names = 0, values = 0;
   for (const TableRow& row : rows) {

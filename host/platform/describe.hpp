@@ -1,4 +1,4 @@
-// The machine's report for people.
+// Prints a machine's facts for people.
 #pragma once
 #include <string>
 
@@ -6,8 +6,8 @@
 
 namespace enginehost::platform {
 
-// One line a fact, aligned: name, value, and in parentheses where it was read. Lists take a line an element.
-// Ends with a newline. `verbose` adds the processor's features and UUIDs.
+// Returns one aligned line per fact: name, value, and in parentheses where it was read. Lists take one line
+// per element. Ends with a newline. `verbose` adds the processor's features and UUIDs.
 //
 //   os                  linux                              (this program)
 //   cuda.devices        0: NVIDIA A100, 8.0, 40 GiB        (cuDeviceGet)

@@ -43,7 +43,7 @@ void look_for_libraries(Platform& platform, std::vector<std::string> names,
   Variables answers;
   for (std::string& name : names) {
     const auto found = libraries.find(name);
-    // What is there and no library for this process is for the check before loading to name.
+    // A file that exists but is no library for this process is left to the check before loading.
     if (found || !libraries.is_named(name))
       answers.emplace_back(std::move(name), found ? found->path : std::string());
   }

@@ -1,4 +1,4 @@
-// Looking at the machine this process runs on.
+// Detects the machine that this process runs on.
 #pragma once
 #include <chrono>
 #include <filesystem>
@@ -10,25 +10,25 @@
 namespace enginehost::platform {
 
 struct DetectRequest {
-  std::filesystem::path helper;  // enginehost-probe; empty: drivers are not asked, their facts say why
+  std::filesystem::path helper;  // enginehost-probe; empty: drivers are not queried and their facts say why
   std::filesystem::path
-      cache_folder;  // whose disk is looked at; an absent folder: its nearest existing parent
-  // A folder that stands for "/" when /proc, /sys, /etc … are read (tests); on Windows "C" below it stands
+      cache_folder;  // its disk is examined; if the folder is missing, its nearest existing parent
+  // A folder that stands for "/" when /proc, /sys, /etc … are read (tests). On Windows "C" below it stands
   // for "C:\".
   std::filesystem::path root = "/";
   std::chrono::milliseconds driver_deadline{15'000};
   std::vector<std::string>
-      helper_launcher;  // a prefix for the helper's command line (ENGINEHOST_PROBE_LAUNCHER)
+      helper_launcher;  // a prefix for the probe's command line (ENGINEHOST_PROBE_LAUNCHER)
 };
 
-// Never fails as a whole: what cannot be found out is an unknown fact with its reason. Starts no child when
-// nothing NVIDIA is present; otherwise asks the driver in the helper process, which has the deadline. Any
-// thread.
+// Never fails as a whole: a fact that cannot be determined is unknown, with its reason. Starts no child
+// process when nothing of NVIDIA is present. Otherwise queries the driver in the probe, which has the
+// deadline. Any thread.
 Platform detect(const DetectRequest& request);
 
-// Fills in Platform::libraries: which files the dynamic loader would take for these names, as they are now.
-// Names that are paths are passed over, and those of files that are there and no library for this process.
-// Any thread, one platform at a time.
+// Fills Platform::libraries with the files that the dynamic loader would take for these names now. Skips
+// names that are paths, and names whose files exist but are no library for this process. Any thread, one
+// platform at a time.
 void look_for_libraries(Platform& platform, std::vector<std::string> names,
                         const std::filesystem::path& root = "/");
 

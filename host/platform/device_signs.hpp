@@ -1,4 +1,5 @@
-// What files show of accelerators coming and going, read in microseconds and without calling into a driver.
+// Signs in files that accelerators were added or removed, read in microseconds and without calling into a
+// driver.
 #pragma once
 #include <string>
 #include <utility>
@@ -8,12 +9,12 @@
 
 namespace enginehost::platform {
 
-// Path and what it says, sorted by path; "" for a device file, of which only its being there counts.
+// Path and content, sorted by path. The content is "" for a device file, because only its presence counts.
 using DeviceSigns = std::vector<std::pair<std::string, std::string>>;
 
-// Device files (/dev/nvidia*, /dev/kfd, /dev/dri/renderD*, WSL's /dev/dxg), the devices that NVIDIA's kernel
-// module serves and the module's version. A sign proves nothing: a process may go on with a device whose file
-// was taken away. It says when to ask.
+// Returns device files (/dev/nvidia*, /dev/kfd, /dev/dri/renderD*, WSL's /dev/dxg), the devices that NVIDIA's
+// kernel module serves, and the module's version. A changed sign proves nothing, because a process may keep
+// using a device whose file was removed. It only says when to query the driver again.
 DeviceSigns device_signs(const Root& root);
 
 // "/dev/nvidia0 is gone", "/dev/nvidia0 is there now", "/sys/module/nvidia/version was 535.104.05 and is

@@ -13,7 +13,7 @@ using Devices = std::vector<CudaDevice>;
 
 constexpr std::int64_t stub_library = 34, no_device = 100, invalid_device = 101;
 
-// The driver's own words (cuda.h, CUresult), for libraries too old or too broken to say them.
+// The driver's texts (cuda.h, CUresult), for libraries that are too old or too broken to return them.
 std::string error_text(const Json& init) {
   if (const std::string& text = init["text"].as_string(); !text.empty()) return text;
   switch (init["code"].as_integer()) {
@@ -63,9 +63,9 @@ Devices devices_of(const Json& list, bool visible) {
   return devices;
 }
 
-// NVML sees every card, the driver's list only what is not hidden; their indices differ (CUDA_DEVICE_ORDER,
-// renumbering from 0), so they are matched by UUID. What is shown comes first and in the driver's order: that
-// is how CUDA counts.
+// NVML lists every card, but the driver only those that are not hidden. Their indices differ
+// (CUDA_DEVICE_ORDER, renumbering from 0), so devices are matched by UUID. Visible devices come first and in
+// the driver's order, because CUDA counts like that.
 Devices merge(const Devices& shown, Devices machine) {
   Devices merged;
   for (const CudaDevice& device : shown) {
@@ -73,13 +73,13 @@ Devices merge(const Devices& shown, Devices machine) {
       return !device.uuid.empty() && other.uuid == device.uuid;
     });
     if (same == machine.end()) {
-      merged.push_back(device);  // a part of a card (MIG), which has a UUID of its own
+      merged.push_back(device);  // part of a card (MIG), which has its own UUID
       continue;
     }
     same->visible = true;
     if (!device.compute_capability.empty()) same->compute_capability = device.compute_capability;
     if (device.memory != 0)
-      same->memory = device.memory;  // what programs can have; NVML counts what is reserved too
+      same->memory = device.memory;  // what programs can use; NVML also counts reserved memory
     merged.push_back(std::move(*same));
     machine.erase(same);
   }
@@ -104,19 +104,19 @@ void apply_versions(const Json& answer, const std::string& why_incomplete, Cuda&
     if (const std::string& version = nvml["driver_version"].as_string(); !version.empty())
       cuda.driver = Fact<std::string>::known(version, "nvmlSystemGetDriverVersion");
 
-  const Json& asked = answer["cuda"]["driver_version"];
+  const Json& reply = answer["cuda"]["driver_version"];
   const std::string& library = answer["cuda"]["library"]["path"].as_string();
-  if (asked["code"].as_integer(-1) == 0 && asked["value"].as_integer() > 0)
-    cuda.driver_cuda = Fact<std::string>::known(cuda_version_text(asked["value"].as_integer()),
+  if (reply["code"].as_integer(-1) == 0 && reply["value"].as_integer() > 0)
+    cuda.driver_cuda = Fact<std::string>::known(cuda_version_text(reply["value"].as_integer()),
                                                 "cuDriverGetVersion of " + library);
   else if (const std::int64_t number = nvml["cuda_version"].as_integer(); number > 0)
     cuda.driver_cuda =
         Fact<std::string>::known(cuda_version_text(number), "nvmlSystemGetCudaDriverVersion_v2");
-  else if (!asked.is_null() && asked["code"].as_integer() == stub_library)
+  else if (!reply.is_null() && reply["code"].as_integer() == stub_library)
     cuda.driver_cuda = Fact<std::string>::absent(library + " is a stub library, not a driver");
-  else if (!asked.is_null())
+  else if (!reply.is_null())
     cuda.driver_cuda = Fact<std::string>::unknown("cuDriverGetVersion of " + library + " said " +
-                                                  std::to_string(asked["code"].as_integer()));
+                                                  std::to_string(reply["code"].as_integer()));
   else if (!why_incomplete.empty())
     cuda.driver_cuda = Fact<std::string>::unknown(why_incomplete);
   else
@@ -130,7 +130,7 @@ std::string hidden_by(const Cuda& cuda) {
   return ", CUDA_VISIBLE_DEVICES=\"" + cuda.visible_devices.value() + "\"";
 }
 
-// NVML's list is no list of what can be used, but it is no empty machine either.
+// NVML's list does not show which devices are usable, but it shows that the machine has some.
 std::string listed_by_nvml(const Devices& machine) {
   std::string text;
   for (const CudaDevice& device : machine) {
@@ -142,37 +142,37 @@ std::string listed_by_nvml(const Devices& machine) {
 
 void apply_devices(const Json& answer, const std::string& why_incomplete, Cuda& cuda) {
   using Fact = platform::Fact<Devices>;
-  const Json& asked = answer["cuda"];
+  const Json& reply = answer["cuda"];
   const Devices machine = devices_of(answer["nvml"]["devices"], false);
-  const bool said_no = !asked["init"].is_null() && asked["init"]["code"].as_integer() != 0;
+  const bool said_no = !reply["init"].is_null() && reply["init"]["code"].as_integer() != 0;
   if (!why_incomplete.empty() && !said_no) {
     cuda.devices = Fact::unknown(why_incomplete + listed_by_nvml(machine));
-    cuda.init = asked["init"].is_null() ? platform::Fact<std::string>::unknown(why_incomplete)
+    cuda.init = reply["init"].is_null() ? platform::Fact<std::string>::unknown(why_incomplete)
                                         : platform::Fact<std::string>::known(
-                                              "0", "cuInit of " + asked["library"]["path"].as_string());
+                                              "0", "cuInit of " + reply["library"]["path"].as_string());
     return;
   }
-  if (!asked["library"]["error"].as_string().empty()) {
-    cuda.devices = Fact::unknown(asked["library"]["error"].as_string());
+  if (!reply["library"]["error"].as_string().empty()) {
+    cuda.devices = Fact::unknown(reply["library"]["error"].as_string());
     return;
   }
-  if (asked["init"].is_null()) {
-    cuda.devices = Fact::unknown(asked["library"]["path"].as_string() + " has no cuInit");
+  if (reply["init"].is_null()) {
+    cuda.devices = Fact::unknown(reply["library"]["path"].as_string() + " has no cuInit");
     return;
   }
-  const std::int64_t code = asked["init"]["code"].as_integer();
+  const std::int64_t code = reply["init"]["code"].as_integer();
   cuda.init = platform::Fact<std::string>::known(std::to_string(code),
-                                                 "cuInit of " + asked["library"]["path"].as_string());
+                                                 "cuInit of " + reply["library"]["path"].as_string());
   if (code == no_device || code == invalid_device) {
-    const std::string source = init_sentence(asked["init"]) + hidden_by(cuda);
+    const std::string source = init_sentence(reply["init"]) + hidden_by(cuda);
     cuda.devices = machine.empty() ? Fact::absent(source) : Fact::known(machine, "NVML; " + source);
     return;
   }
   if (code != 0) {
-    cuda.devices = Fact::unknown(init_sentence(asked["init"]));
+    cuda.devices = Fact::unknown(init_sentence(reply["init"]));
     return;
   }
-  const Devices shown = devices_of(asked["devices"], true);
+  const Devices shown = devices_of(reply["devices"], true);
   if (machine.empty()) {
     if (shown.empty())
       cuda.devices = Fact::absent("cuInit succeeded, cuDeviceGetCount is 0" + hidden_by(cuda));
@@ -183,7 +183,7 @@ void apply_devices(const Json& answer, const std::string& why_incomplete, Cuda& 
   const Devices merged = merge(shown, machine);
   const bool all_shown =
       std::all_of(merged.begin(), merged.end(), [](const auto& device) { return device.visible; });
-  // With nothing hidden the driver's own order is the better one: it is what "cuda:1" will mean.
+  // If nothing is hidden, the driver's order is better, because "cuda:1" refers to it.
   if (all_shown && !cuda.visible_devices.is_known() && merged.size() == shown.size())
     cuda.devices = Fact::known(shown, "cuDeviceGet");
   else
@@ -196,7 +196,7 @@ DriverAnswer read_driver_answer(const std::string& lines, const std::string& non
   DriverAnswer answer;
   for (const std::string& line : split(lines, '\n')) {
     if (line.empty()) continue;
-    const auto parsed = parse_json(line, "the helper's answer");
+    const auto parsed = parse_json(line, "the probe's answer");
     if (!parsed || (*parsed)["nonce"].as_string() != nonce) continue;
     if (answer.document.is_null()) answer.document = Json::object();
     answer.complete |= (*parsed)["done"].as_bool();
@@ -236,16 +236,16 @@ std::string why_no_answer(const ChildOutcome& outcome, std::chrono::milliseconds
   if (outcome.exception != 0) {
     char number[16];
     std::snprintf(number, sizeof number, "0x%08X", static_cast<unsigned>(outcome.exception));
-    return std::string("the driver's library crashed the helper (exception ") + number + ")";
+    return std::string("the driver's library crashed the probe (exception ") + number + ")";
   }
   if (outcome.signal != 0)
-    return "the driver's library crashed the helper (" + signal_name(outcome.signal) + ")";
+    return "the driver's library crashed the probe (" + signal_name(outcome.signal) + ")";
   if (outcome.exit_code != 0) {
     const std::string said(trim(std::string_view(outcome.error).substr(0, 200)));
-    return "the helper ended with status " + std::to_string(outcome.exit_code) +
+    return "the probe ended with status " + std::to_string(outcome.exit_code) +
            (said.empty() ? "" : ": " + said);
   }
-  return "the helper ended without an answer of its own";
+  return "the probe ended without an answer";
 }
 
 std::string cuda_version_text(std::int64_t number) {

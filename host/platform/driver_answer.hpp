@@ -1,4 +1,4 @@
-// What the helper's document about NVIDIA's driver means, as facts.
+// Turns the driver query's document about NVIDIA's driver into facts.
 #pragma once
 #include <chrono>
 #include <string>
@@ -8,24 +8,25 @@
 
 namespace enginehost::platform {
 
-// What the lines of `enginehost-probe drivers` say together. Lines without the nonce are not the helper's.
+// The lines that `enginehost-probe drivers` printed, as one document. Lines without the nonce are ignored
+// because other code printed them.
 struct DriverAnswer {
-  Json document;          // null: not one line was the helper's
-  bool complete = false;  // it got to its end
+  Json document;          // null: no line carried the nonce
+  bool complete = false;  // the driver query reached its end
 };
 DriverAnswer read_driver_answer(const std::string& lines, const std::string& nonce);
 
-// Fills driver_cuda, devices, init, completes driver and library, from the document. Expects the facts found
-// in files (driver, hardware, library, visible_devices) to be in `cuda`. `why_incomplete` is why the helper
-// did not get to its end: what it told until then stands, the rest is unknown for that reason; empty: it told
-// all. Pure.
+// Fills driver_cuda, devices and init from the document, and completes driver and library. `cuda` must
+// already hold the facts found in files (driver, hardware, library, visible_devices). `why_incomplete` says
+// why the driver query did not reach its end; empty: it did. An incomplete query's answers stand, and
+// everything it did not reach becomes unknown for that reason. Pure.
 void apply_driver_answer(const Json& answer, const std::string& why_incomplete, Cuda& cuda);
 
-// The same for a helper that gave no answer: the facts become unknown with this reason.
+// The same for a driver query that gave no answer: its facts become unknown with this reason.
 void apply_no_answer(const std::string& why, Cuda& cuda);
 
-// What became of a helper that ended without a usable answer: "the driver did not answer in 15 s", "the
-// driver's library crashed the helper (SIGSEGV)", ...
+// Describes how a driver query ended without a usable answer: "the driver did not answer in 15 s", "the
+// driver's library crashed the probe (SIGSEGV)", ...
 std::string why_no_answer(const ChildOutcome& outcome, std::chrono::milliseconds deadline);
 
 // "12.2" for 12020.

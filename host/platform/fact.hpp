@@ -5,7 +5,8 @@
 
 namespace enginehost::platform {
 
-// "A time-out is never 'no GPU'": code that decides must treat unknown and absent differently. A plain value.
+// Code that decides must treat unknown and absent differently: a time-out never means "no GPU". A plain
+// value.
 template <class T>
 class Fact {
  public:
@@ -23,7 +24,7 @@ class Fact {
   bool is_absent() const { return state_ == State::absent; }
   bool is_unknown() const { return state_ == State::unknown; }
   const T& value() const { return value_; }              // a default value unless known
-  const std::string& source() const { return source_; }  // known, absent: where it was read or looked for
+  const std::string& source() const { return source_; }  // known or absent: where it was read or searched for
   const std::string& why() const { return why_; }        // unknown: the reason
 
   bool operator==(const Fact&) const = default;

@@ -1,4 +1,4 @@
-// The facts of a platform by name, once for writing, reading and printing.
+// The facts of a platform by name, in one list for writing, reading and printing.
 #pragma once
 #include "host/platform/platform.hpp"
 

@@ -5,8 +5,7 @@
 namespace enginehost::platform {
 namespace {
 
-// Reads members of one value; remembers the first thing that is wrong, so that the callers stay one line a
-// member.
+// Reads members of one value and remembers the first mistake, so that each member takes callers one line.
 class PlatformReader {
  public:
   explicit PlatformReader(std::string_view name) : name_(name) {}
@@ -22,7 +21,7 @@ class PlatformReader {
     problem_ = std::move(problem);
   }
 
-  // Missing members keep their default: a report of an older program lacks what it did not know.
+  // Missing members keep their default, because an older program's report may lack them.
   void read(const Json& object, const std::string& at, const char* member, std::string& into) {
     if (const Json* found = expect(object, at, member, &Json::is_string, "a text")) into = found->as_string();
   }
@@ -146,7 +145,7 @@ void read_value(PlatformReader& reader, const Json& json, const std::string& at,
   for (std::size_t i = 0; i < json.as_array().size(); ++i)
     read_value(reader, json.as_array()[i], at + "[" + std::to_string(i) + "]", value.emplace_back());
 }
-// Without this, a list of name and text pairs would be taken for a plain list.
+// Without this overload, name and text pairs would be read as a plain list.
 void read_value(PlatformReader& reader, const Json& json, const std::string& at, Variables& value) {
   if (is_object(reader, json, at, value)) read_members(reader, json, at, value);
 }
@@ -189,7 +188,7 @@ Result<Platform> platform_from_json(const Json& document, std::string_view name)
       reader.refuse("format", "this program reads format 1, not " + format->dump());
   }
   if (!body->is_object()) reader.refuse("platform", PlatformReader::wrong_type("an object", *body));
-  // Any JSON object would otherwise pass as a machine of which nothing is known.
+  // Without this check, any JSON object would be accepted as a machine without known facts.
   if (body->find("os") == nullptr && body->find("cuda") == nullptr && body->find("arch") == nullptr)
     reader.refuse("platform", "none of os, arch and cuda is there: this is no report of a machine");
 

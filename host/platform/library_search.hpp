@@ -1,4 +1,4 @@
-// Which file the dynamic loader of this process would take for a name.
+// Finds the file that the dynamic loader of this process would take for a name.
 #pragma once
 #include <memory>
 #include <optional>
@@ -11,12 +11,12 @@ namespace enginehost::platform {
 
 struct FoundLibrary {
   std::string path;       // as the loader would open it
-  std::string real_path;  // links followed; tells versions ("libcuda.so.535.104.05") and stubs
+  std::string real_path;  // links followed; shows versions ("libcuda.so.535.104.05") and stubs
   std::string source;  // "LD_LIBRARY_PATH", "/etc/ld.so.cache", "default folder /usr/lib", "in this process"
 };
 
-// Holds the search order of one machine, read once. Const use from any thread; refers to the Root, which must
-// live on.
+// The search order of one machine, read once. Refers to the Root, which must outlive it. Thread safety: const
+// functions may be called from any thread.
 class LibrarySearch {
  public:
   explicit LibrarySearch(const Root& root);
@@ -24,13 +24,13 @@ class LibrarySearch {
   LibrarySearch(const LibrarySearch&) = delete;
   LibrarySearch& operator=(const LibrarySearch&) = delete;
 
-  // For a library that this process holds already that one: its SONAME serves every later need. Files of
-  // another architecture are passed over as the loader does.
+  // For a library that this process has loaded, returns that one, because its SONAME satisfies every later
+  // need. Skips files of another architecture, as the loader does.
   std::optional<FoundLibrary> find(const std::string& soname) const;
-  // Whether anything has that name where find() looks, be it a file that the loader will stumble over: find()
-  // passes over what it does not take.
+  // Returns whether any file has that name in the folders of find(), even one that find() skips because the
+  // loader would reject it.
   bool is_named(const std::string& soname) const;
-  // Where find() looks, for facts that say "absent".
+  // The folders that find() searches, for facts that say "absent".
   std::string places() const;
 
  private:

@@ -20,7 +20,7 @@ Fact<Variables> detect_loader_environment() {
     if (is_loader_variable(variable.first)) found.push_back(std::move(variable));
   if (found.empty()) return Fact<Variables>::absent("environment");
   std::sort(found.begin(), found.end());
-  // A name can occur twice in a process's environment; getenv answers the first.
+  // A name can occur twice in a process's environment; getenv returns the first.
   found.erase(std::unique(found.begin(), found.end(),
                           [](const auto& left, const auto& right) { return left.first == right.first; }),
               found.end());

@@ -1,7 +1,7 @@
-// The parts of detect(), one file each; those that a system does in its own way lie in the folder named after
-// it (posix is Linux's), under the same file names, and what a system has nothing of in absent.cpp there.
-// Every function looks at one kind of fact, never fails and may run on any thread; what could not be found
-// out is said in the fact.
+// The parts of detect(), one file each. Parts that differ by system lie in the folder named after the system
+// (posix holds Linux's), under the same file names. Facts that a system does not have are in its absent.cpp.
+// Every function returns one kind of fact, never fails and may run on any thread. A fact that could not be
+// determined says why.
 #pragma once
 #include <string>
 #include <vector>
@@ -37,8 +37,8 @@ Fact<std::vector<Installed>> detect_toolkits(const Root& root, const LibrarySear
 Fact<std::vector<Installed>> detect_cudnn(const Root& root, const LibrarySearch& libraries,
                                           const std::vector<Installed>& toolkits);
 
-// cuda.cpp: what files tell of hardware and driver, then the driver's own answer if anything of NVIDIA is
-// there.
+// cuda.cpp: first the facts about hardware and driver that files hold, then the driver's answers if anything
+// of NVIDIA is present.
 Cuda detect_cuda(const Root& root, const LibrarySearch& libraries, const Fact<std::string>& wsl,
                  const DetectRequest& request);
 

@@ -1,4 +1,4 @@
-// What was observed about a machine, as a value that can be written to JSON and read back.
+// The facts about a machine, as a value that can be written to JSON and read back.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -28,10 +28,10 @@ struct Libstdcxx {
 struct Cpu {
   std::string model;
   std::string level;  // "x86-64-v3"; empty on other architectures
-  // Sorted, as Linux names them ("avx2"), with the compilers' "sse3" and "lzcnt" beside Linux's "pni" and
-  // "abm"; only what the system has enabled.
+  // Sorted, with Linux's names ("avx2"); the compilers' names "sse3" and "lzcnt" are listed beside Linux's
+  // "pni" and "abm". Only features that the system has enabled.
   std::vector<std::string> features;
-  int cores = 0;  // that this process may use
+  int cores = 0;  // available to this process
   bool operator==(const Cpu&) const = default;
 };
 struct Memory {
@@ -45,30 +45,30 @@ struct Disk {
   bool operator==(const Disk&) const = default;
 };
 struct CudaDevice {
-  int index = 0;  // as NVML counts; where it was not asked, as CUDA does, after CUDA_VISIBLE_DEVICES
+  int index = 0;  // NVML's index; without NVML, CUDA's, after CUDA_VISIBLE_DEVICES
   std::string name, compute_capability, uuid;  // "NVIDIA GeForce RTX 4090", "8.9", "GPU-…"
   std::uint64_t memory = 0;                    // bytes
   bool visible =
       true;  // false: the driver does not show it to this process (CUDA_VISIBLE_DEVICES, a broken node)
   bool operator==(const CudaDevice&) const = default;
 };
-// A CUDA toolkit, cuDNN or ROCm found on the machine. Never decisive: a build brings its own or names its
-// system libraries.
+// A CUDA toolkit, cuDNN or ROCm on the machine. Never decides between builds, because a build brings its own
+// or names its system libraries.
 struct Installed {
   std::string version, path;
-  std::string note;  // why it is ignored, what is odd about it; usually empty
+  std::string note;  // why it is ignored or what is unusual about it; usually empty
   bool operator==(const Installed&) const = default;
 };
 struct Cuda {
   Fact<std::string> driver;       // kernel driver, "535.104.05"
   Fact<std::string> driver_cuda;  // newest CUDA the driver supports, "12.2"
-  // In the order in which CUDA numbers them; a hidden device is listed after them, if it is known.
+  // In the order in which CUDA numbers them; hidden devices that are known follow.
   Fact<std::vector<CudaDevice>> devices;
   Fact<std::string> visible_devices;  // CUDA_VISIBLE_DEVICES; absent: not set, so all are visible
   Fact<std::vector<Installed>> toolkits, cudnn;
   Fact<std::string> hardware;  // NVIDIA device on the PCI bus ("10de:2684", how many) or none
   Fact<Installed> library;     // libcuda.so.1 the loader would find; note "stub" for a link stub
-  Fact<std::string> init;      // what cuInit answered: "0", "803"; the texts are in the facts it decided
+  Fact<std::string> init;      // the result of cuInit: "0", "803"; the facts that it decided explain it
   bool operator==(const Cuda&) const = default;
 };
 struct Rocm {
@@ -103,21 +103,20 @@ struct Platform {
   Fact<Conda> conda;
   Fact<std::string> container;         // "docker", "podman", "kubernetes", ...
   Fact<std::string> wsl;               // "2"
-  Fact<Variables> loader_environment;  // LD_*, CUDA_*, CONDA_PREFIX, NVIDIA_*: those that are set
-  // System libraries that builds ask for, and the file that the loader would take; empty:
-  // none. Those that nobody asked about are not listed; see look_for_libraries().
+  Fact<Variables> loader_environment;  // LD_*, CUDA_*, CONDA_PREFIX, NVIDIA_*, as far as they are set
+  // System libraries that builds require, and the file that the loader would take; empty: no file. Only
+  // requested names are listed: see look_for_libraries().
   Fact<Variables> libraries;
   bool operator==(const Platform&) const = default;
 };
 
-// The "platform" object of the contract: every member is {"value","source"}, {"absent":true,"source"} or
-// {"unknown":true,"why"}. `anonymous` leaves out UUIDs and replaces the home and name of this process's user
-// in every text; folders below other people's homes lose their name too.
+// Returns the "platform" object of the contract. Every member is {"value","source"}, {"absent":true,"source"}
+// or {"unknown":true,"why"}. `anonymous` leaves out UUIDs and replaces the home and name of this process's
+// user in every text. Folders below other people's homes lose their name too.
 Json to_json(const Platform& platform, bool anonymous = false);
 
-// The inverse, for a whole document {"format":1,"platform":{…}} or its "platform" object. Unknown members are
-// ignored, missing ones stay unknown ("not in the file"). Fails with EH-M02 ("document", "member",
-// "problem").
+// The inverse, for a whole document {"format":1,"platform":{…}} or its "platform" object. Ignores unknown
+// members; missing members stay unknown ("not in the file"). Error: EH-M02 ("document", "member", "problem").
 Result<Platform> platform_from_json(const Json& document, std::string_view name);
 
 }  // namespace enginehost::platform

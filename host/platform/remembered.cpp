@@ -38,7 +38,7 @@ std::optional<Platform> recall(const DetectRequest& request, const std::string& 
   const auto document = parse_json(*text, path_text(file));
   if (!document || (*document)["format"].as_integer() != 1 || (*document)["key"].as_string() != key)
     return std::nullopt;
-  // A clock that was set back would make them live for too long.
+  // A clock that was set back would extend their lifetime.
   if ((*document)["seen"].as_integer() > now || (*document)["until"].as_integer() <= now) return std::nullopt;
   for (const Json& stamp : (*document)["files"].as_array())
     if (!is_unchanged(stamp)) return std::nullopt;

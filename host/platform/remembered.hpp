@@ -1,5 +1,5 @@
-// What the last look at this machine saw, for the next process: asking a GPU's driver takes longer than all
-// else.
+// The facts of the last detection, kept for the next process, because querying a GPU's driver takes longer
+// than everything else.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -11,14 +11,14 @@
 
 namespace enginehost::platform {
 
-// The remembered facts, with memory and disk as they are now. Nothing when there are none, when their time is
-// over (lifetime_seconds), or when what they rest on is another than `key`, which is machine_key(request,
-// everything), or than the files they were read from. Any thread.
+// Returns the remembered facts, with current values for memory and disk. Returns nothing when none are
+// stored, when they are older than lifetime_seconds(), when `key` (machine_key(request, everything)) differs,
+// or when the files they were read from changed. Any thread.
 std::optional<Platform> recall(const DetectRequest& request, const std::string& key,
                                const std::filesystem::path& file, std::int64_t now);
 
-// Writes them down, by rename and without syncing; not being able to is no failure. `key` is from before the
-// look.
+// Stores the facts by rename and without syncing; a failure to write is ignored. `key` must have been
+// computed before the detection.
 void remember(const Platform& platform, const std::string& key, const std::filesystem::path& file,
               std::int64_t now);
 

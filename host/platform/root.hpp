@@ -7,9 +7,9 @@
 
 namespace enginehost::platform {
 
-// All paths given and returned are the machine's own ("/proc/…", "C:\\Windows"); only on_disk() names the
-// place below the root, where "C" stands for "C:\\". An absolute symbolic link of a recorded machine stays
-// inside its root. Only reads; const use from any thread.
+// Every path given or returned is the machine's own ("/proc/…", "C:\\Windows"). Only on_disk() returns the
+// path below the root, where "C" stands for "C:\\". An absolute symbolic link on a recorded machine is
+// resolved inside its root. Read-only. Thread safety: const functions may be called from any thread.
 class Root {
  public:
   explicit Root(std::filesystem::path root = "/");
@@ -19,13 +19,13 @@ class Root {
   std::string text_on_disk(const std::string& path) const;  // for calls that need no path object
   bool exists(const std::string& path) const;
   bool is_folder(const std::string& path) const;
-  // Nothing when it is not there, not readable or longer than 1 MiB; the trailing newline is cut.
+  // Empty when the file is missing, unreadable or longer than 1 MiB. The trailing newline is cut.
   std::optional<std::string> read(const std::string& path) const;
-  // The first bytes of a file that may be longer; empty when it is not there.
+  // The first bytes of a file that may be longer; empty when the file is missing.
   std::string read_start(const std::string& path, std::size_t bytes) const;
-  // The names in a folder, sorted; empty when it is not there.
+  // The names in a folder, sorted; empty when the folder is missing.
   std::vector<std::string> list(const std::string& folder) const;
-  // With all symbolic links followed inside the root; nothing when it leads nowhere.
+  // The path with all symbolic links followed inside the root; empty when a link leads nowhere.
   std::optional<std::string> resolve(const std::string& path) const;
 
  private:

@@ -1,4 +1,4 @@
-// Where CUDA's toolkits and cuDNN lie on this system, and what their libraries are called.
+// The folders of CUDA toolkits and cuDNN on this system, and the names of their libraries.
 #pragma once
 #include <string>
 #include <vector>
@@ -12,34 +12,35 @@ struct ToolkitPlace {
   std::string folder;
   std::string source;
   bool named =
-      false;  // by a variable, a compiler in PATH, an installer's entry: an empty one is worth a note
+      false;  // named by a variable, a compiler in PATH or an installer's entry: worth a note if it is empty
 };
 
-// Folders that may be a toolkit, those that somebody chose first; some do not exist, some come twice.
+// Returns folders that may hold a toolkit, the explicitly named ones first. Some may not exist and some may
+// occur twice.
 std::vector<ToolkitPlace> toolkit_places(const Root& root);
-// What toolkit_places() looks at, for the fact that says "absent".
+// Describes where toolkit_places() looks, for the fact that says "absent".
 std::string toolkit_places_text();
-// Below a toolkit, where its libraries are: "/lib64".
+// The folder of a toolkit's libraries, below the toolkit: "/lib64".
 const char* toolkit_library_folder();
 
-// CUDA_HOME, CUDA_PATH and the like that name an absolute folder.
+// Returns the absolute folders that CUDA_HOME, CUDA_PATH and similar variables name.
 std::vector<ToolkitPlace> toolkits_of_variables(const Variables& variables);
 
 struct RuntimeName {
   std::string version, file;  // "11.0", "libcudart.so.11.0"
 };
-// The CUDA runtimes that a loader may find without a toolkit, newest first.
+// Returns the CUDA runtimes that a loader may find without a toolkit, newest first.
 std::vector<RuntimeName> runtime_names();
 // "libcudart.so.* the loader would find"
 std::string runtimes_text();
 
 // "libcudnn.so.9" for "9".
 std::string cudnn_file(const std::string& major);
-// Where a toolkit may hold it.
+// The folders of a toolkit that may hold that file.
 std::vector<std::string> cudnn_folders();
-// What the name of a cuDNN library tells: "8.9.7" or "9".
+// Returns the version in the name of a cuDNN library: "8.9.7" or "9".
 std::string version_in_cudnn_name(const std::string& path);
-// Where the header of a cuDNN outside of toolkits would be.
+// The folder of the header of a cuDNN that lies outside of toolkits.
 std::string cudnn_header_folder(const std::string& library);
 
 }  // namespace enginehost::platform

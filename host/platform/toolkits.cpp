@@ -36,7 +36,7 @@ std::string version_header(const std::string& text) {
   return std::to_string(*number / 1000) + "." + std::to_string(*number % 1000 / 10);
 }
 
-// cuda.h is longer than a megabyte; its version stands 14 KiB behind the beginning.
+// cuda.h is longer than a megabyte; its version stands 14 KiB after the beginning.
 constexpr std::size_t start_of_header = 32 * 1024;
 
 std::string version_of(const Root& root, const std::string& folder) {
@@ -50,8 +50,8 @@ std::string version_of(const Root& root, const std::string& folder) {
   return version;
 }
 
-// A CUDA runtime that the loader finds though no toolkit is there, or an old one beside it, misleads programs
-// that take its version for what the machine can do.
+// Adds CUDA runtimes that the loader finds without a toolkit, or an old one beside it. They mislead programs
+// that take their version for the machine's.
 void add_lone_runtimes(const LibrarySearch& libraries, std::vector<Installed>& toolkits) {
   for (const RuntimeName& runtime : runtime_names()) {
     const auto library = libraries.find(runtime.file);
@@ -81,7 +81,7 @@ std::vector<ToolkitPlace> toolkits_of_variables(const Variables& variables) {
 Fact<std::vector<Installed>> detect_toolkits(const Root& root, const LibrarySearch& libraries) {
   std::vector<Installed> toolkits;
   std::vector<std::string> sources, seen;
-  // Several places name one folder, by itself or by a link: each name is followed once.
+  // Several places may name one folder, directly or by a link; each name is resolved once.
   const auto is_new = [&seen](const std::string& folder) {
     if (std::find(seen.begin(), seen.end(), folder) != seen.end()) return false;
     seen.push_back(folder);
@@ -93,11 +93,11 @@ Fact<std::vector<Installed>> detect_toolkits(const Root& root, const LibrarySear
     if (!real || (*real != place.folder && !is_new(*real))) continue;
     Installed toolkit{version_of(root, *real), *real, {}};
     if (toolkit.version.empty()) {
-      // A named place that is none is worth a note; a leftover folder is not.
+      // A named place without a toolkit is worth a note; a leftover folder is not.
       if (!place.named && !root.exists(*real + "/include/cuda.h") &&
           !root.is_folder(*real + toolkit_library_folder()))
         continue;
-      toolkit.note = "ignored: no version.json, version.txt or include/cuda.h tells its version";
+      toolkit.note = "ignored: no version.json, version.txt or include/cuda.h states its version";
     }
     if (std::find(sources.begin(), sources.end(), place.source) == sources.end())
       sources.push_back(place.source);

@@ -1,4 +1,4 @@
-// Which variables of the environment change what a loader or a GPU runtime finds.
+// The environment variables that change what a loader or a GPU runtime finds.
 #pragma once
 #include <string_view>
 
@@ -6,11 +6,12 @@
 
 namespace enginehost::platform {
 
-// LD_*, CUDA_*, NVIDIA_* and the like; values of other variables are nobody's business.
+// Returns true for LD_*, CUDA_*, NVIDIA_* and the like. Values of other variables are never read, because
+// they are private.
 bool is_loader_variable(std::string_view name);
 
-// All variables of this process in the order it holds them; on Windows, where case does not count, with their
-// names in upper case. Any thread, as long as nobody changes the environment.
+// Returns all variables of this process in their order. On Windows, where case does not matter, names are in
+// upper case. Any thread, as long as no thread changes the environment.
 Variables process_variables();
 
 }  // namespace enginehost::platform

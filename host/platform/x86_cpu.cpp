@@ -17,7 +17,7 @@ enum Register {
   register_count
 };
 
-// What of the processor's state the system must save (bits of XCR0) for the feature to be usable.
+// The processor state that the system must save for a feature to be usable (bits of XCR0).
 constexpr std::uint64_t nothing = 0;
 constexpr std::uint64_t ymm = 0x6;        // SSE and AVX
 constexpr std::uint64_t zmm = 0xe6;       // and opmask, the upper halves, the upper sixteen

@@ -27,18 +27,18 @@ Diagnosis refusal(const fs::path& file, std::string_view problem, std::string_vi
   return diagnose("EH-M17").with("file", path_text(file)).with("problem", problem).with("remedy", remedy);
 }
 
-// One of the two things that are added: the engine's files, or its plugin.
+// One of the two inputs: the engine's files, or its plugin.
 struct Part {
-  fs::path file;  // what was given, or the archive made of it
+  fs::path file;  // the given file, or the archive made of it
   manifest::Artifact artifact;
   ArtifactFacts facts;
   Json sources = Json::array();
-  std::string copy;  // where it lies in the repository, unless it has another source
-  std::string chunks, chunks_sha256, chunk_list;  // the list of its pieces, where it has one
-  bool packed = false;                            // by us, in the scratch folder
+  std::string copy;                               // its path in the repository, if it has no other source
+  std::string chunks, chunks_sha256, chunk_list;  // the list of its pieces, if it has one
+  bool packed = false;                            // packed here, in the scratch folder
 };
 
-// The repository would come along: all its archives, and what else a publisher keeps beside them.
+// Refuses a folder that contains the repository, because its archives and other files would be packed too.
 Result<void> check_folder(const fs::path& given, const fs::path& scratch) {
   std::error_code error;
   const fs::path folder = fs::canonical(given, error);
@@ -53,7 +53,7 @@ Result<Part> take(const fs::path& given, const AddRequest& request, bool is_main
   part.file = given;
   std::error_code error;
   const fs::file_type type = fs::status(given, error).type();
-  if (type == fs::file_type::none)  // there or not, it cannot be looked at
+  if (type == fs::file_type::none)  // it cannot be determined whether it exists
     return fail(
         diagnose_errno("EH-F01", error.default_error_condition().value()).with("file", path_text(given)));
   if (type == fs::file_type::not_found) return fail(diagnose("EH-F01").with("file", path_text(given)));
@@ -91,14 +91,14 @@ Result<Part> take(const fs::path& given, const AddRequest& request, bool is_main
         "package_index",
         Json::object().set("project", normal_project(name.substr(0, name.find('-')))).set("file", name)));
   auto facts = look_into(part.artifact, part.file, scratch / "unpacked");
-  // What is wrong with an archive is told of the file that was given.
+  // A problem with an archive is reported for the given file.
   if (!facts && (facts.error().code == "EH-F19" || facts.error().code == "EH-F21"))
     facts.error().with("file", path_text(given));
   TRY_ASSIGN(part.facts, std::move(facts));
   return part;
 }
 
-// Archives without another source come along, under this name. Nothing is written yet.
+// Archives without another source are copied under this name. Writes nothing yet.
 void name_copy(Part& part) {
   if (!part.sources.as_array().empty()) return;
   part.copy = "files/" + part.artifact.sha256.substr(0, 16) + "-" + path_text(part.file.filename());
@@ -114,7 +114,8 @@ Result<void> list_chunks(const Workspace& workspace, Part& part, std::uint64_t f
   return {};
 }
 
-// Files that were brought into the repository's folder; they go again unless what names them stands, too.
+// Files that were copied into the repository's folder; removed unless the manifest that names them is
+// written.
 class Brought {
  public:
   Brought() = default;
@@ -134,14 +135,14 @@ class Brought {
   void keep() { files_.clear(); }
 
  private:
-  // What was there before may be named by another build.
+  // Another build may refer to a file that existed before.
   Result<void> note(const fs::path& place) {
     TRY_ASSIGN(const bool there, is_there(place));
     if (!there) files_.push_back(place);
     return {};
   }
-  // What lies there already is left alone: other builds name it. Else the file takes its place whole and at
-  // once; the name that it has until then is the same for all, who add one after the other.
+  // Leaves an existing file alone because other builds refer to it. Otherwise the file appears complete in
+  // one rename. Its temporary name is the same for all processes, which add one after the other.
   Result<void> copy(const Part& part, const fs::path& place) {
     if (const auto there = sha256_of_file(place); there && *there == part.artifact.sha256) return {};
     TRY(make_folders(place.parent_path()));
@@ -152,7 +153,7 @@ class Brought {
   std::vector<fs::path> files_;
 };
 
-// `alone`: it holds the plugin and nothing of its runtime.
+// `alone`: it holds only the plugin and nothing of its runtime.
 Json component_of(const Part& part, const AddRequest& request, bool alone) {
   Json artifact = Json::object();
   artifact.set("sha256", part.artifact.sha256)
@@ -178,7 +179,7 @@ Json component_of(const Part& part, const AddRequest& request, bool alone) {
   return component;
 }
 
-// Folders with libraries in them, but for the view's own.
+// Returns folders that contain libraries, without the view's own.
 std::vector<std::string> search_folders(const ArtifactFacts& facts) {
   std::set<std::string> folders;
   for (const LibraryFacts& library : facts.libraries)
@@ -202,7 +203,8 @@ Result<Json> engine_manifest(const Workspace& workspace, const std::string& engi
   return parse_json(text, path_text(file));
 }
 
-// Of one artifact, as add writes them: other bytes, or other files of the same bytes.
+// Compares components of one artifact, as add writes them. They differ in their bytes, or in the files taken
+// from the same bytes.
 bool are_other_files(const Json& known, const Json& component) {
   if (known["artifacts"].as_array().size() != 1) return false;
   const Json &before = known["artifacts"].as_array()[0], &now = component["artifacts"].as_array()[0];
@@ -216,8 +218,8 @@ bool uses(const Json& build, const std::string& component) {
                      [&](const Json& one) { return one.as_string() == component; });
 }
 
-// Builds of one engine share the names of components; other files under one would change those builds, too.
-// Those of `build` itself are replaced as it is.
+// Builds of one engine share component names, so other files under a name would change those builds, too.
+// Components that only `build` uses are replaced with it.
 Result<void> put_component(Json& manifest, const std::string& id, Json component, const std::string& build,
                            const fs::path& file) {
   Json components = manifest["components"];
@@ -233,13 +235,13 @@ Result<void> put_component(Json& manifest, const std::string& id, Json component
   return {};
 }
 
-// Other components are under the license that has the name.
+// Refuses another id for a license name that other components use.
 Result<void> put_license(Json& manifest, const AddRequest& request, const fs::path& file) {
   Json licenses = manifest["licenses"];
   const Json* known = licenses.find(request.license);
   if (known != nullptr && !request.license_id.empty() && (*known)["id"].as_string() != request.license_id)
     return fail(refusal(file,
-                        "licence " + request.license + " is " + (*known)["id"].as_string() +
+                        "license " + request.license + " is " + (*known)["id"].as_string() +
                             " there, and not " + request.license_id,
                         "give the license another name: --license NAME, or correct its id there"));
   if (known == nullptr)
@@ -262,7 +264,7 @@ void put_build(Json& manifest, Json build) {
 }
 
 Diagnosis of_several_systems(const std::vector<Part>& parts, const AddRequest& request) {
-  std::map<std::string, std::string> first;  // of each system, the library that was met first
+  std::map<std::string, std::string> first;  // the first library of each system
   for (std::size_t i = 0; i < parts.size(); ++i)
     for (const LibraryFacts& library : parts[i].facts.libraries) {
       ArtifactFacts alone;
@@ -274,9 +276,9 @@ Diagnosis of_several_systems(const std::vector<Part>& parts, const AddRequest& r
   if (first.empty())
     return refusal(request.file, "it holds no library, as far as it is unpacked",
                    "name the engine's files, and see whether --select leaves any of them");
-  std::vector<std::string> reported;
-  for (const auto& [system, library] : first) reported.push_back(library + " is for " + system);
-  return refusal(request.file, "its libraries are not for one system and processor: " + join(reported, ", "),
+  std::vector<std::string> by_system;
+  for (const auto& [system, library] : first) by_system.push_back(library + " is for " + system);
+  return refusal(request.file, "its libraries are not for one system and processor: " + join(by_system, ", "),
                  parts.size() > 1 ? "pair plugin and engine of one system, or choose with --select"
                                   : "choose with --select");
 }
@@ -332,8 +334,8 @@ Result<Added> add(const Workspace& workspace, const AddRequest& request) {
   Added added;
   added.build = request.id.empty() ? name : request.id;
   added.requirements = requirements_of(facts, request.flavor);
-  // From here on the manifest is read, changed and written: whoever adds at the same time waits for it.
-  TRY_ASSIGN(const cache::FileLock turn, workspace.lock("engine-manifest add"));
+  // From here on the manifest is read, changed and written; concurrent calls wait.
+  TRY_ASSIGN(const cache::FileLock lock, workspace.lock("engine-manifest add"));
   TRY_ASSIGN(Json manifest, engine_manifest(workspace, request.engine));
   const bool separate = parts.size() > 1;
   const std::string plugin_component =
@@ -363,7 +365,7 @@ Result<Added> add(const Workspace& workspace, const AddRequest& request) {
   put_build(manifest, std::move(build));
   manifest.set("serial", manifest["serial"].as_integer() + 1);
   added.manifest = workspace.engine_file(request.engine);
-  // Nothing is left behind that no reader would take, nor the files of what is refused.
+  // Checks first that readers would accept the manifest, so that a refusal leaves no files behind.
   TRY(manifest::read_manifest(manifest, path_text(workspace.folder()), path_text(added.manifest))
           .map([](const auto&) {}));
   Brought brought;

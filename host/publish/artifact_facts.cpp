@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Earlier ones are read as well, and earlier versions read these: more members are all that was added.
+// Earlier formats are read as well, and earlier versions can read this one, because members were only added.
 constexpr int format_with_paths = 2;
 
 // "GLIBC_2.34" raises `newest` of its family.
@@ -32,18 +32,19 @@ void raise(std::string& newest, std::string_view version, std::string_view famil
   if (newest.empty() || compare_versions(version, newest) > 0) newest = version;
 }
 
-// GNU_PROPERTY_X86_ISA_1_NEEDED: one bit a level, from the baseline up (x86-64 psABI, "Program Property").
+// GNU_PROPERTY_X86_ISA_1_NEEDED: one bit per level, from the baseline up (x86-64 psABI, "Program Property").
 std::int64_t level_of(std::uint32_t isa_needed) {
   for (const int level : {4, 3, 2})
     if ((isa_needed & (1u << (level - 1))) != 0) return level;
   return 0;
 }
 
-// The namespaces of libtorch, as its names begin (manifests/pack_repository.py has the same list).
+// The namespaces of libtorch as beginnings of symbol names (manifests/pack_repository.py has the same list).
 constexpr std::string_view libtorch_names[] = {"_ZN3c10", "_ZNK3c10",  "_ZN2at",
                                                "_ZNK2at", "_ZN5torch", "_ZNK5torch"};
 
-// Only libtorch's own names tell: a library may hold parts of libstdc++ with names of both.
+// Considers libtorch's own symbols only, because a library may contain parts of libstdc++ with symbols of
+// both ABIs.
 Result<std::string> cxx11_abi_of(const fs::path& file) {
   TRY_ASSIGN(const binary::SymbolTable symbols, binary::read_symbols(file));
   std::string abi;
@@ -57,7 +58,7 @@ Result<std::string> cxx11_abi_of(const fs::path& file) {
   return abi;
 }
 
-// What every loader of this system looks into for any name.
+// Returns whether every loader of this system searches the folder for any name.
 bool is_default_folder(std::string_view folder) {
   constexpr std::string_view usual[] = {"/lib", "/lib64", "/usr/lib", "/usr/lib64"};
   // "/usr/lib/x86_64-linux-gnu"
@@ -66,7 +67,8 @@ bool is_default_folder(std::string_view folder) {
   return std::find(std::begin(usual), std::end(usual), folder) != std::end(usual);
 }
 
-// A folder that is written as it is, where the library was linked most likely; "$ORIGIN/…" is in the build.
+// Considers absolute folders, which are most likely those where the library was linked; "$ORIGIN/…" is in the
+// build.
 std::vector<std::pair<std::string, std::string>> found_by_own_path(const binary::BinaryInfo& info) {
   std::vector<std::pair<std::string, std::string>> found;
   if (info.kind != binary::Kind::elf) return found;
@@ -131,7 +133,7 @@ Result<ArtifactFacts> look_into(const manifest::Artifact& artifact, const fs::pa
   std::error_code error;
   remove_tree(scratch, error);
   TRY(make_folders(scratch));
-  // A copy: the reader wants a file of its own.
+  // Copies the archive because the reader needs its own file.
   const fs::path copy = scratch / "archive";
   TRY(write_copy(archive, copy));
   TRY_ASSIGN(const auto file, acquire::GrowingFile::open(copy, scratch));

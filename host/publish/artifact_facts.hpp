@@ -1,4 +1,4 @@
-// What lies in an archive, and what its libraries say of themselves.
+// The contents of an archive, and what its libraries declare about themselves.
 #pragma once
 #include <filesystem>
 #include <map>
@@ -19,32 +19,32 @@ struct LibraryFacts {
   std::string machine, soname, minimum_os;
   std::vector<std::string> needed;
   std::optional<std::vector<std::string>> rpath, runpath;  // as written; nothing: it has none
-  std::int64_t dependent_load_flags = 0;  // of a DLL: with which flags its needs are searched
-  std::string glibc, glibcxx, cxxabi;     // the newest version of each that it wants, or empty
-  std::int64_t isa = 0;                   // the x86 level that its note demands: 2, 3, 4; 0: none
-  std::vector<std::string> sass, ptx;     // of the GPU code in it
+  std::int64_t dependent_load_flags = 0;  // of a DLL: the flags with which its dependencies are searched
+  std::string glibc, glibcxx, cxxabi;     // the newest version of each that it requires, or empty
+  std::int64_t isa = 0;                   // the x86 level that its note requires: 2, 3, 4; 0: none
+  std::vector<std::string> sass, ptx;     // of its GPU code
   bool plugin = false;                    // exports engine_plugin_v1
-  // Of a plugin that asks names of libtorch: "1" when std::string is the newer one in them, else "0".
+  // For a plugin that uses libtorch's symbols: "1" when they have the newer std::string, else "0".
   std::string cxx11_abi;
-  // Of an ELF library: what it needs and its own RUNPATH or RPATH leads to, outside the archive, where it was
-  // looked into: the name, and that folder.
+  // For an ELF library: the libraries that its own RUNPATH or RPATH finds outside the archive, on the machine
+  // where it was examined: name and folder.
   std::vector<std::pair<std::string, std::string>> found_by_own_path;
 };
 
 struct ArtifactFacts {
-  std::string tree;         // the id of the tree that an installation makes of it
-  std::string unpacked_as;  // acquire::archive_key of what was asked for: with another select, another tree
-  std::vector<std::string> files;            // all view paths
-  std::map<std::string, std::string> links;  // of `files`, those that are links, with their targets
-  // Facts that were kept by an earlier version tell neither links nor the libraries' own search paths.
+  std::string tree;                // the id of the tree that an installation makes of it
+  std::string unpacked_as;         // acquire::archive_key of the request; another select gives another tree
+  std::vector<std::string> files;  // all view paths
+  std::map<std::string, std::string> links;  // those of `files` that are links, with their targets
+  // False: the facts were stored by an earlier version, without links and the libraries' own search paths.
   bool reports_paths = false;
   std::vector<LibraryFacts> libraries;
   bool has_file(std::string_view view_path) const;
 };
 
-// Unpacks the archive as an installation would (select, strip, modes; what is refused there is refused here)
-// below `scratch`, which is emptied, and reads every library. Errors as acquire::unpack_into and
-// check_unpacked; EH-F16 and the like for the disk.
+// Unpacks the archive as an installation would (select, strip, modes, and the same refusals) below `scratch`,
+// which is emptied, and reads every library. Errors: those of acquire::unpack_into() and check_unpacked();
+// EH-F16 and the like for the disk.
 Result<ArtifactFacts> look_into(const manifest::Artifact& artifact, const std::filesystem::path& archive,
                                 const std::filesystem::path& scratch);
 

@@ -29,8 +29,8 @@ using manifest::Build;
 using manifest::Component;
 using manifest::Source;
 
-// Whether what satisfies the bound is at least that version: a condition that lets nothing older through is
-// enough (base/version.hpp says which there are).
+// Returns whether every version that satisfies the bound is at least `version`. One condition that excludes
+// all older versions is enough (base/version.hpp lists the conditions).
 bool is_at_least(const std::string& bound, const std::string& version) {
   for (const std::string& condition : split(bound, ',')) {
     const std::size_t comparison = condition.find_first_not_of(' '),
@@ -42,13 +42,13 @@ bool is_at_least(const std::string& bound, const std::string& version) {
   return false;
 }
 
-// What is seen of all manifests together.
+// Names and digests that occurred in the manifests so far.
 struct SeenNames {
   std::map<std::string, std::string> document_of_build;      // by the build's id
   std::map<fs::path, std::optional<std::string>> digest_of;  // of files/: builds share large ones
 };
 
-// One manifest being looked at.
+// Checks one manifest.
 class LintRun {
  public:
   LintRun(const Workspace& workspace, const std::string& document, SeenNames& seen, LintFindings& findings)
@@ -75,7 +75,7 @@ class LintRun {
     for (const Artifact& one : component.artifacts) artifact(one, component, place);
   }
 
-  // Users get one of the two, and withdrawing the other is not seen.
+  // Users get only one of the two, and would not notice when the other is withdrawn.
   void id_of(const Build& build) {
     const auto [first, is_new] = seen_.document_of_build.emplace(build.id, document_);
     if (!is_new)
@@ -85,10 +85,10 @@ class LintRun {
   void build(const Build& build) {
     const std::string place = "builds." + build.id;
     if (!build.yanked.empty()) return;
-    // A plugin that was not compiled is no mistake: the build says so. Its engine's files are there all the
-    // same.
+    // A plugin that was not compiled is no mistake, because the build says so. Its engine's files still
+    // exist.
     const bool built = build.not_built.empty();
-    std::vector<ArtifactFacts> parts, all_parts;  // the first without what the build can do without
+    std::vector<ArtifactFacts> parts, all_parts;  // the first excludes optional libraries
     std::vector<std::string> unseen;
     bool whole = true;
     for (const Component* component : build.all_components()) {
@@ -108,7 +108,7 @@ class LintRun {
           place, join(unseen, ", ") + (unseen.size() == 1 ? " was" : " were") + " never looked into",
           workspace_.has_engines_folder()
               ? "add the build with engine-manifest add"
-              : "what its files need can be told where engine-manifest init and add made the repository");
+              : "only a repository that engine-manifest init and add made shows what its files need");
     if (built) digest(build, parts, place);
     if (built) plugin(build, parts, place);
     system(build, parts, place);
@@ -139,7 +139,7 @@ class LintRun {
     return std::nullopt;
   }
 
-  // Without the libraries that the build can do without: what those need, a user may lack.
+  // Removes the libraries that the build can do without, because users may lack what those need.
   static ArtifactFacts without_optional(ArtifactFacts facts, const Component& component, const Build& build) {
     std::erase_if(facts.libraries, [&](const LibraryFacts& library) {
       return std::any_of(component.optional.begin(), component.optional.end(), [&](const auto& pattern) {
@@ -165,7 +165,7 @@ class LintRun {
     if (!facts ? workspace_.was_looked_into(artifact.sha256)
                : !facts->tree.empty() && facts->tree != artifact.tree)
       error(place, "its archive unpacks to other files than those of \"tree\"",
-            "add it anew, or remove \"tree\" here and \"digest\" of the build");
+            "add it again, or remove \"tree\" here and \"digest\" of the build");
   }
 
   void chunks(const Artifact& artifact, const std::string& place) {
@@ -180,10 +180,10 @@ class LintRun {
       }
       const auto text = read_file(*file, 8u << 20);
       if (!text)
-        error(place + ".chunks", source.location + " is not in the repository", "add the file anew");
+        error(place + ".chunks", source.location + " is not in the repository", "add the file again");
       else if (sha256_hex(*text) != artifact.chunks_sha256)
         error(place + ".chunks", source.location + " has other bytes than its sha256 says",
-              "add the file anew");
+              "add the file again");
     }
   }
 
@@ -214,7 +214,7 @@ class LintRun {
             "correct \"archive\"");
   }
 
-  // The index lists a file under its own project only, and the file's name says which version it is.
+  // The index lists a file under its own project only, and the file's name contains its version.
   void wheel(const Source& source, const Artifact& artifact, const Component& component,
              const std::string& place) {
     if (!source.file.ends_with(".whl"))
@@ -245,7 +245,7 @@ class LintRun {
     if (!digest)
       error(place, source.location + " is not in the repository", "put it there, or name a url");
     else if (!artifact.sha256.empty() && *digest != artifact.sha256)
-      error(place, source.location + " has the sha256 " + *digest, "add the file anew");
+      error(place, source.location + " has the sha256 " + *digest, "add the file again");
     std::error_code unknown;
     if (const auto size = fs::file_size(*file, unknown);
         digest && !unknown && artifact.size && size != *artifact.size)
@@ -255,7 +255,7 @@ class LintRun {
             "correct \"size\"");
   }
 
-  // Nothing when it cannot be read.
+  // Empty when it cannot be read.
   const std::optional<std::string>& digest_of(const fs::path& file) {
     const auto [known, is_new] = seen_.digest_of.try_emplace(file);
     if (is_new)
@@ -272,7 +272,7 @@ class LintRun {
     }
     if (cache::digest_of_trees(trees) != build.digest)
       error(place + ".digest", "it is not that of the files that its components unpack to",
-            "add the build anew, or remove \"digest\"");
+            "add the build again, or remove \"digest\"");
   }
 
   void plugin(const Build& build, const std::vector<ArtifactFacts>& parts, const std::string& place) {
@@ -310,7 +310,7 @@ class LintRun {
   }
 
   void libraries(const Build& build, const std::vector<ArtifactFacts>& parts, const std::string& place) {
-    // Windows compares without regard to case, and outside() says its names in small letters.
+    // Windows compares names without regard to case, and outside() returns them in lower case.
     const bool windows = build.os == "windows";
     std::set<std::string> declared;
     for (const std::string& name : build.requires_.libraries)
@@ -319,14 +319,14 @@ class LintRun {
       if (!one.found_in.empty() && declared.contains(one.name))
         warning(place + ".requires.libraries",
                 one.needed_by + " finds " + one.name + " in " + one.found_in +
-                    ", and a machine that has it nowhere else is said not to have it",
-                "leave it out: the check before loading looks where the library does");
+                    ", but a machine that has it only there counts as lacking it",
+                "leave it out: the check before loading searches where the library does");
       else if (!one.found_in.empty())
         warning(place,
                 one.needed_by + " finds " + one.name + " in " + one.found_in +
                     ", a folder of the machine that it was linked on",
                 "add a component that brings it, and a RUNPATH from $ORIGIN; else machines without that "
-                "folder learn of it only once the build was fetched");
+                "folder fail only after the download");
       else if (!declared.contains(one.name))
         error(place, one.needed_by + " needs " + one.name + ", which is in none of its components",
               "add a component that brings it, or name it in requires.libraries");
@@ -387,7 +387,7 @@ class LintRun {
   LintFindings& findings_;
 };
 
-// Of an index that was written by hand: who fetches the manifest is told the same.
+// Checks a manifest against an index that was written by hand, as a client does that fetches it.
 void as_its_index_says(const Workspace& workspace, const std::string& name, const std::string& text,
                        LintFindings& findings) {
   const auto index = workspace.index();
@@ -400,7 +400,7 @@ void as_its_index_says(const Workspace& workspace, const std::string& name, cons
                                     .with("document", name)
                                     .with("expected", entry.sha256, "index.json")
                                     .with("found", digest, "document")
-                                    .with("remedy", "write its \"sha256\" and \"size\" in index.json anew"));
+                                    .with("remedy", "correct its \"sha256\" and \"size\" in index.json"));
     else if (entry.size != 0 && entry.size != text.size())
       findings.errors.push_back(diagnose("EH-M16")
                                     .with("document", "index.json")
@@ -428,23 +428,22 @@ void look_at(const Workspace& workspace, const fs::path& file, SeenNames& seen, 
   const auto manifest = manifest::read_manifest(*document, path_text(workspace.folder()), name);
   if (!manifest) return findings.errors.push_back(manifest.error());
   for (const std::string& warning : (*manifest)->warnings) odd(warning, name, findings);
-  LintRun look(workspace, name, seen, findings);
+  LintRun run(workspace, name, seen, findings);
   std::set<std::string> used;
   for (const auto& build : (*manifest)->builds)
     for (const Component* component : build->all_components()) used.insert(component->id);
-  for (const auto& [key, license] : (*manifest)->licenses)
-    look.license(key, license, (*manifest)->components);
-  for (const auto& [id, component] : (*manifest)->components) look.component(component, used.contains(id));
+  for (const auto& [key, license] : (*manifest)->licenses) run.license(key, license, (*manifest)->components);
+  for (const auto& [id, component] : (*manifest)->components) run.component(component, used.contains(id));
   for (const auto& build : (*manifest)->builds) {
-    look.id_of(*build);
-    look.build(*build);
+    run.id_of(*build);
+    run.build(*build);
   }
 }
 
 void look_at_date(const Workspace& workspace, std::int64_t now, LintFindings& findings) {
   auto date = root_date(workspace, now);
   const auto expired = root_has_expired(workspace, now);
-  if (!date || !expired) return;  // what cannot be read of it is told as a contradiction
+  if (!date || !expired) return;  // unreadable parts are reported as contradictions
   if (*date) (*expired ? findings.errors : findings.warnings).push_back(std::move(**date));
 }
 

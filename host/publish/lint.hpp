@@ -1,4 +1,4 @@
-// engine-manifest lint: what would fail on the machines of those who use the repository.
+// engine-manifest lint: finds what would fail on users' machines.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -13,16 +13,21 @@ struct LintFindings {
   std::vector<Diagnosis> warnings;  // EH-M16 too
 };
 
-// Reads every manifest as a user's machine would, and more strictly: unknown fields are errors. Then: a
-// digest and a size for every archive; sources whose form can be resolved (https, files that are there with
-// the right digest, wheels named as the package index names them, of the component's version and the build's
-// system); a text for every license that wants acceptance; a plugin that is one and is of the build's system;
-// every needed library inside the build's components, where it is found (reach.hpp), or named in
-// requires.libraries, but for those that only an optional library needs; requirements not below what the
-// files say; lazy libraries present in the search folders; no build's id in two manifests; no root that was
-// edited since it was signed, or is one of another name. The engine's files of a build whose plugin was not
-// compiled are held to the same. What was never looked into is a warning.
-// With `now` the root's date is looked at as well: a warning from half of its time on, then an error.
+// Reads every manifest as a user's machine would, but treats unknown fields as errors. Then checks:
+//  - every archive has a digest and a size;
+//  - sources can be resolved: https, existing files with the right digest, or wheels that are named as the
+//    package index names them and have the component's version and the build's system;
+//  - every license that needs acceptance has a text;
+//  - the plugin is one, and is built for the build's system;
+//  - every needed library is found in the build's components (reach.hpp) or named in requires.libraries,
+//    except those that only an optional library needs;
+//  - requirements are not below what the files say;
+//  - lazy libraries are present in the search folders;
+//  - no build id occurs in two manifests;
+//  - the root was not edited since it was signed, and has the repository's name.
+// The engine's files of a build whose plugin was not compiled are checked in the same way. An artifact that
+// was never examined is a warning. With `now` the root's date is checked too: a warning after half of its
+// time, later an error.
 LintFindings lint(const Workspace& workspace, std::optional<std::int64_t> now = std::nullopt);
 
 }  // namespace enginehost::publish

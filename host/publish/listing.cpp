@@ -33,7 +33,7 @@ Result<void> for_each_in(const fs::path& folder, Take take) {
     take(*at, error);
     if (error) break;
   }
-  // A folder below is opened by the step that follows it.
+  // A folder below is opened by the step after it, which then failed.
   std::error_code ignored;
   if (error) return fail(unreadable(fs::is_directory(about, ignored) ? about : folder, error));
   return {};

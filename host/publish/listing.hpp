@@ -1,5 +1,5 @@
-// Looks that tell what is not there from what cannot be looked at: who took one for the other would publish
-// an index of nothing, or one without its signatures.
+// Directory queries that distinguish a missing entry from one that cannot be examined. Confusing the two
+// would publish an empty index, or one without its signatures.
 #pragma once
 #include <filesystem>
 #include <vector>
@@ -8,19 +8,19 @@
 
 namespace enginehost::publish {
 
-// EH-M17 ("folder" is `path`) when it cannot be told, such as for want of a right or on a failing disk. Any
-// thread.
+// Error: EH-M17 ("folder" is `path`) when the answer is unknown, for example because of missing permissions
+// or a failing disk. Any thread.
 Result<bool> is_there(const std::filesystem::path& path);
 
-// Of what a link leads to; not_found as well for a link that leads nowhere. EH-M17 as above. Any thread.
+// Returns the type of a link's target; not_found also for a dangling link. EH-M17 as above. Any thread.
 Result<std::filesystem::file_type> type_of(const std::filesystem::path& path);
 
-// What lies in the folder, sorted; nothing where there is no such folder. EH-M17 as above: never a part of
-// it. Any thread.
+// Returns the folder's entries, sorted; empty when there is no such folder. EH-M17 as above, never a partial
+// list. Any thread.
 Result<std::vector<std::filesystem::path>> children_of(const std::filesystem::path& folder);
 
-// What lies below the folder at any depth and is no folder, relative to it: files, links wherever they lead,
-// and what is neither; nothing where there is no such folder. EH-M17 as above. Any thread.
+// Returns all entries below the folder, at any depth, that are no folders, relative to it: files, links
+// whatever their target, and special files. Empty when there is no such folder. EH-M17 as above. Any thread.
 Result<std::vector<std::filesystem::path>> entries_below(const std::filesystem::path& folder);
 
 }  // namespace enginehost::publish

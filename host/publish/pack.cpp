@@ -29,7 +29,7 @@ struct FreeEntry {
   void operator()(archive_entry* entry) const { archive_entry_free(entry); }
 };
 
-// Read at ten times the speed of the network that it saves; the levels above cost minutes a gigabyte.
+// Decompresses at ten times the speed of the network that it saves; higher levels take minutes per gigabyte.
 constexpr const char* compression_level = "12";
 
 int open_file(archive* handle, const fs::path& file) {
@@ -39,7 +39,7 @@ int open_file(archive* handle, const fs::path& file) {
     return archive_write_open_filename(handle, file.string().c_str());
 }
 
-// A disk that is full is that of the archive, whatever was to be added.
+// A full disk is reported for the archive, whichever file was being added.
 Diagnosis not_written(archive* handle, const fs::path& archive_file, const fs::path& added) {
   const int why = archive_errno(handle);
   if (const std::string_view code = code_of_write_error(why); code != "EH-F16")

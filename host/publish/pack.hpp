@@ -1,4 +1,4 @@
-// A folder as one archive.
+// Packs a folder as one archive.
 #pragma once
 #include <filesystem>
 
@@ -7,8 +7,8 @@
 namespace enginehost::publish {
 
 // Writes a tar.zst of every file and link below `folder`: sorted, without times, owners and folders, so that
-// the same files give the same bytes. EH-M17 ("file", "problem") for what an archive cannot hold or the disk
-// refuses. Any thread.
+// the same files give the same bytes. Error: EH-M17 ("file", "problem") for entries that an archive cannot
+// hold and for disk failures. Any thread.
 Result<void> pack_folder(const std::filesystem::path& folder, const std::filesystem::path& archive);
 
 }  // namespace enginehost::publish

@@ -34,10 +34,10 @@ Diagnosis disk_failure(const fs::path& file, int error_number) {
       .with("folder", path_text(file.parent_path()));
 }
 
-// What belongs to the repository, by its path in the folder: the digest that a document gives it, or nothing.
+// The repository's files: path in the folder, and the digest that a document gives it, or empty.
 using Documents = std::map<std::string, std::string>;
 
-// `root_version`: 0 when it is not signed.
+// `root_version`: 0 when the repository is not signed.
 Result<Documents> documents_of(const Workspace& workspace, const manifest::Index& index,
                                std::int64_t root_version) {
   Documents paths = {{"index.json", ""}};
@@ -50,7 +50,7 @@ Result<Documents> documents_of(const Workspace& workspace, const manifest::Index
     TRY_ASSIGN(const auto roots, children_of(workspace.folder() / "roots"));
     for (const fs::path& root : roots) {
       const std::string name = path_text(root.filename());
-      // Of a killed one, and of a root that a killed one never came to.
+      // Skips leftovers of a killed process and roots that it did not complete.
       if (name.starts_with('.') || parse_integer(name.substr(0, name.find('.'))).value_or(0) > root_version)
         continue;
       paths.emplace("roots/" + name, "");
@@ -68,7 +68,7 @@ Result<Documents> documents_of(const Workspace& workspace, const manifest::Index
                                               std::pair(&artifact.chunks_sources, &artifact.chunks_sha256)})
           for (const manifest::Source& source : *sources)
             if (source.kind == manifest::Source::Kind::file && !path_of(source.location).is_absolute()) {
-              // Lint said so of engines/; what is copied, and to where, is said here.
+              // lint checked engines/; this checks what is copied and where to.
               if (!workspace.file_of(source.location))
                 return fail(diagnose("EH-M17")
                                 .with("file", path_text(file))
@@ -80,7 +80,7 @@ Result<Documents> documents_of(const Workspace& workspace, const manifest::Index
   return paths;
 }
 
-// A second name for the same bytes, or a copy where the file system has no such thing.
+// Makes a hard link to the same bytes, or a copy where the file system has no hard links.
 Result<void> bring(const fs::path& from, const fs::path& to) {
   TRY(make_folders(to.parent_path()));
   std::error_code error;
@@ -97,14 +97,14 @@ Result<void> bring_all(const fs::path& from, const fs::path& to) {
     if (type == fs::file_type::directory)
       return fail(diagnose("EH-M17")
                       .with("folder", path_text(from / one))
-                      .with("problem", "it is a link to a folder, and the folder around it is made anew")
+                      .with("problem", "it is a link to a folder, and the folder around it is replaced")
                       .with("remedy", "put the files themselves there, or mount their disk there"));
     if (type == fs::file_type::regular) TRY(bring(from / one, to / one));
   }
   return {};
 }
 
-// A link to a folder stands for that folder, and stays.
+// Resolves a link to a folder; the link itself stays.
 Result<fs::path> where_it_leads(fs::path out) {
   std::error_code error;
   if (!fs::is_symlink(fs::symlink_status(out, error))) return out;
@@ -117,7 +117,7 @@ Result<fs::path> where_it_leads(fs::path out) {
                   .with("remedy", "make that folder, or name another"));
 }
 
-// What is replaced as a whole is a folder, and not one that the repository is made in.
+// Checks that the target is a folder and does not contain the workspace, because it is replaced as a whole.
 Result<void> check_target(const Workspace& workspace, const fs::path& out) {
   const auto refused = [&](std::string_view problem, std::string_view remedy) {
     return fail(
@@ -138,7 +138,7 @@ Result<void> check_target(const Workspace& workspace, const fs::path& out) {
   return {};
 }
 
-// To the keeper, who is the one to sign.
+// Addresses the failure to the keeper, who has to sign.
 Diagnosis to_be_signed(Diagnosis missing, const manifest::Root& root) {
   const bool index = path_of(std::string(missing.value("document"))).filename() == "index.json";
   std::vector<std::string> ids;
@@ -148,13 +148,13 @@ Diagnosis to_be_signed(Diagnosis missing, const manifest::Root& root) {
                       "engine-manifest sign, with --key of " + join(ids, " or ") + ", then publish again");
 }
 
-// Everything below the folder reaches the disk.
+// Writes everything below the folder to the disk.
 Result<void> sync_all(const fs::path& folder) {
   if (!write_out_below(folder)) return fail(disk_failure(folder, errno));
   return {};
 }
 
-// Until it took its place: on a full disk it would be in the way of what makes room.
+// Removes the new folder unless it took its place, because on a full disk it would occupy the needed space.
 class Unfinished {
  public:
   explicit Unfinished(const fs::path& folder) : folder_(folder) {}
@@ -169,7 +169,7 @@ class Unfinished {
   const fs::path& folder_;
 };
 
-// Both names change hands at once; where the file system cannot (EINVAL), there is a moment without `out`.
+// Exchanges both names at once. Where the file system cannot (EINVAL), `out` is missing for a moment.
 Result<void> take_place(const fs::path& made, const fs::path& out) {
   TRY_ASSIGN(const bool replaces, is_there(out));
   std::error_code error;
@@ -191,7 +191,8 @@ Result<void> take_place(const fs::path& made, const fs::path& out) {
   return {};
 }
 
-// What an interrupted run left beside `out`; ended in the moment without `out`, it is put back first.
+// Removes what an interrupted run left beside `out`. If that run ended while `out` was missing, restores
+// `out` first.
 Result<void> clear_leftovers(const fs::path& out, const std::string& prefix) {
   TRY_ASSIGN(bool there, is_there(out));
   TRY_ASSIGN(const std::vector<fs::path> beside, children_of(out.parent_path()));
@@ -223,7 +224,7 @@ Result<std::optional<std::string>> published_index(const fs::path& out) {
   });
 }
 
-// Never back: users who saw the newer one would refuse the older.
+// Refuses an older index, because users who saw the newer one would refuse it.
 Result<void> check_newer(const fs::path& out, const std::string& there, std::int64_t serial) {
   const std::string name = path_text(out / "index.json");
   TRY_ASSIGN(const Json document, parse_json(there, name));
@@ -239,8 +240,8 @@ Result<void> check_newer(const fs::path& out, const std::string& there, std::int
   return {};
 }
 
-// The root that those who read `out` have seen, in as many texts as it lies there in: root.json and the copy
-// of its version. What cannot be read as such, or is not the version that its name says, was damaged.
+// The root that readers of `out` have seen, in all its copies there: root.json and the copy under its
+// version. A copy that is unreadable, or whose version differs from its name, was damaged.
 struct PublishedRoot {
   std::int64_t version = 0;
   std::vector<std::string> texts;
@@ -265,7 +266,8 @@ Result<PublishedRoot> published_root(const fs::path& out) {
   return newest;
 }
 
-// As with the index: who saw the newer root, or any, refuses an older one, another one, and none.
+// Refuses an older root, a different one and none, because users who saw the published root would refuse
+// them.
 Result<void> check_root(const Workspace& workspace, const std::optional<manifest::Root>& root,
                         const fs::path& out) {
   TRY_ASSIGN(const PublishedRoot published, published_root(out));
@@ -294,8 +296,8 @@ Result<void> check_root(const Workspace& workspace, const std::optional<manifest
   return {};
 }
 
-// Whether the published file is what the folder has. Lint has held what a digest is known of to that digest:
-// large archives are read once on each side. What cannot be read of either is for the copying to tell.
+// Returns whether the published file equals the folder's. lint has already compared files with known digests,
+// so large archives are read once on each side. Read errors are left to the copying.
 bool same_bytes(const fs::path& one, const fs::path& published, const std::string& known_digest) {
   std::error_code error;
   const auto size = fs::file_size(one, error);
@@ -320,7 +322,8 @@ Result<Published> publish(const Workspace& workspace, const fs::path& given, std
   out = path_of(plain_location(path_text(unknown ? given : out)));
   TRY_ASSIGN(out, where_it_leads(std::move(out)));
   TRY(check_target(workspace, out));
-  // What is checked is what is copied. Who may only read the folder publishes what is signed already.
+  // The lock ensures that the checked files are the copied ones. A user who may only read the folder
+  // publishes what is already signed.
   auto unchanged = workspace.lock("engine-manifest publish");
   if (!unchanged && unchanged.error().code != "EH-F16") return fail(std::move(unchanged).error());
   if (LintFindings findings = lint(workspace, now); !findings.errors.empty())
@@ -341,11 +344,12 @@ Result<Published> publish(const Workspace& workspace, const fs::path& given, std
   if (!index)
     return fail(diagnose("EH-M17")
                     .with("folder", path_text(workspace.folder()))
-                    .with("problem", "its index.json was taken away meanwhile")
+                    .with("problem", "its index.json was removed meanwhile")
                     .with("remedy", "run it again"));
   TRY_ASSIGN(const std::string bytes, read_file(workspace.folder() / "index.json", 8u << 20));
   TRY(make_folders(out.parent_path()));
-  // Beside the folder, which changes hands: of two publishers the second sees what the first has published.
+  // The lock lies beside the folder because the folder is replaced. A second publisher sees what the first
+  // one published.
   TRY_ASSIGN(const cache::FileLock lock,
              cache::FileLock::exclusive(out.parent_path() / ("." + path_text(out.filename()) + ".lock"),
                                         "engine-manifest publish"));
@@ -362,7 +366,7 @@ Result<Published> publish(const Workspace& workspace, const fs::path& given, std
     if (same_bytes(workspace.folder() / path_of(path), out / path_of(path), digest)) same.insert(path);
   published.files = documents.size() - same.size();
   if (there) TRY(check_root(workspace, root, out));
-  // The same index may have got more signatures meanwhile, and what is there may have been damaged.
+  // The same index may have more signatures now, and the published files may be damaged.
   if (there && *there == bytes && published.files == 0) return published;
   if (there && *there != bytes) TRY(check_newer(out, *there, index->serial));
 
@@ -371,16 +375,17 @@ Result<Published> publish(const Workspace& workspace, const fs::path& given, std
   const Unfinished unfinished(made);
   fs::permissions(made, there ? fs::status(out, error).permissions() : fs::perms(0755), error);
   if (there) TRY(bring_all(out, made));
-  // Signatures of the index before this one fit nothing any more.
+  // Signatures of the previous index no longer fit.
   for (const char* document : {"index.json", "root.json"}) {
     TRY_ASSIGN(const auto signatures, signatures_of(made / document));
     for (const fs::path& old : signatures) fs::remove(old, error);
   }
   for (const auto& [path, digest] : documents) {
     const fs::path to = made / path_of(path);
-    // It was looked at just now, and has its second name here.
+    // It was compared just now, and is linked here already.
     if (!digest.empty() && same.contains(path) && is_system_layer(to)) continue;
-    // Copies: the keeper edits the files of the workspace, and a second name would change with them.
+    // Copies rather than links, because the keeper edits the workspace's files and a link would change with
+    // them.
     TRY(make_folders(to.parent_path()));
     fs::remove(to, error);
     TRY(write_copy(workspace.folder() / path_of(path), to));

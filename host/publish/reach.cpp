@@ -26,7 +26,7 @@ binary::BinaryInfo described(const LibraryFacts& library, const std::string& arc
               : library.kind == "pe" ? binary::Kind::pe
                                      : binary::Kind::macho;
   info.bits = 64;
-  // Of a universal library the part that the build is for.
+  // For a universal library: the part for the build's machine.
   const std::string machine = library.kind == "macho" && arch == "arm64" ? "aarch64" : arch;
   const auto machines = split(library.machine, '+');
   info.machine =
@@ -41,7 +41,7 @@ binary::BinaryInfo described(const LibraryFacts& library, const std::string& arc
     info.pe.fill().dependent_load_flags = static_cast<std::uint16_t>(library.dependent_load_flags);
   if (info.kind == binary::Kind::macho) {
     info.macho.fill().file_type = "dylib";
-    info.code_signed = true;  // not asked here
+    info.code_signed = true;  // not checked here
   }
   return info;
 }
@@ -50,7 +50,7 @@ class Reach {
  public:
   Reach(const manifest::Build& build, const std::vector<ArtifactFacts>& parts)
       : build_(build), parts_(parts) {
-    // A library rather than another file of its name.
+    // Prefers a library to another file of its name.
     for (const ArtifactFacts& part : parts)
       for (const LibraryFacts& library : part.libraries) {
         libraries_.insert(library.path);
@@ -77,7 +77,7 @@ class Reach {
   }
 
  private:
-  // As the build's system compares names.
+  // Returns the name in the form that the build's system compares.
   std::string key(const std::string& name) const { return build_.os == "windows" ? to_lower(name) : name; }
 
   preflight::DescribedBuild described_build() const {
@@ -102,7 +102,7 @@ class Reach {
   void take(const linker::Missing& missing, bool certain) {
     const std::string name = key(file_name(missing.name));
     const auto place = places_.find(name);
-    // What lies nowhere in the build is told elsewhere (outside()).
+    // A library that is nowhere in the build is reported by outside().
     if (place == places_.end() || declared_.contains(name) ||
         is_of_system(kind_, missing.name, build_.flavor) || !reported_.insert(name).second)
       return;
@@ -124,7 +124,7 @@ class Reach {
       found.remedy = "add an archive that has the library itself";
     } else if (!paths_are_reported_) {
       found.problem += ": whether anything leads there was not noted when the archives were looked into";
-      found.remedy = "add them anew with engine-manifest add, or name its folder in \"search\"";
+      found.remedy = "add them again with engine-manifest add, or name its folder in \"search\"";
     } else if (kind_ == "elf" && name.find('/') != std::string::npos) {
       found.problem += ": a name with a folder in it is looked for there and nowhere else";
       found.remedy = "change what " + needed_by + " says: " + command(needed_by, name, lies_at);
@@ -142,7 +142,7 @@ class Reach {
     found_.push_back(std::move(found));
   }
 
-  // What a file is given that finds its neighbor by itself.
+  // Returns the command that lets a file find a neighboring library by itself.
   std::string command(const std::string& needed_by, const std::string& name,
                       const std::string& lies_at) const {
     std::string way = generic_text(
@@ -159,8 +159,8 @@ class Reach {
 
   const manifest::Build& build_;
   const std::vector<ArtifactFacts>& parts_;
-  std::map<std::string, std::string> places_;  // of a name as it may be needed
-  std::set<std::string> libraries_;            // links among them
+  std::map<std::string, std::string> places_;  // by requested name
+  std::set<std::string> libraries_;            // including links
   std::string kind_;
   bool musl_ = false, paths_are_reported_ = true;
   std::set<std::string> declared_, reported_;

@@ -1,4 +1,4 @@
-// Libraries of a build that lie in its components, and that whoever needs them would not find there.
+// Finds libraries that lie in a build's components where the libraries that need them would not find them.
 #pragma once
 #include <string>
 #include <vector>
@@ -10,13 +10,12 @@ namespace enginehost::publish {
 
 struct OutOfReach {
   std::string problem, remedy;
-  bool certain =
-      true;  // false: only what may be opened at run time needs it, or the facts do not tell enough
+  bool certain = true;  // false: only an optional run-time dependency, or the facts are incomplete
 };
 
-// One for each name, by the rules by which users' machines decide whether the build will load
-// (host/preflight). What the system brings, by itself or as `requires.libraries`, is left out. Nothing where
-// the plugin is not among the parts, nor on Windows (preflight::check_described). Any thread.
+// Returns one entry per name, by the rules with which users' machines predict whether the build loads
+// (host/preflight). Skips libraries that the system provides, by itself or as `requires.libraries`. Empty
+// when the plugin is not among the parts, and on Windows (preflight::check_described). Any thread.
 std::vector<OutOfReach> out_of_reach(const manifest::Build& build, const std::vector<ArtifactFacts>& parts);
 
 }  // namespace enginehost::publish

@@ -13,7 +13,7 @@
 namespace enginehost::publish {
 namespace {
 
-// What "glibc" and "glibcxx" stand for: ld.so and the libraries that glibc and GCC install with them.
+// The libraries of the requirements "glibc" and "glibcxx": ld.so and what glibc and GCC install with them.
 constexpr std::array<std::string_view, 16> linux_runtime = {"libc.so.6",
                                                             "libm.so.6",
                                                             "libdl.so.2",
@@ -31,11 +31,12 @@ constexpr std::array<std::string_view, 16> linux_runtime = {"libc.so.6",
                                                             "ld-linux-aarch64.so.1",
                                                             "libc.musl-x86_64.so.1"};
 
-// What "driver" and "cuda" stand for: NVIDIA's kernel driver brings them, nobody else may.
+// The libraries of the requirements "driver" and "cuda"; only NVIDIA's kernel driver may provide them.
 constexpr std::array<std::string_view, 4> nvidia_driver = {"libcuda.so.1", "libnvidia-ml.so.1", "nvcuda.dll",
                                                            "nvml.dll"};
 
-// Of a bare Windows, as engine libraries use them; api-ms-win-* and ext-ms-* are names for parts of these.
+// Libraries of a bare Windows that engine libraries use; api-ms-win-* and ext-ms-* are names for parts of
+// them.
 constexpr std::array<std::string_view, 31> windows_system = {
     "kernel32.dll", "kernelbase.dll", "ntdll.dll",    "user32.dll",   "gdi32.dll",  "advapi32.dll",
     "shell32.dll",  "ole32.dll",      "oleaut32.dll", "ws2_32.dll",   "bcrypt.dll", "crypt32.dll",
@@ -66,7 +67,7 @@ bool is_gpu_flavor(const std::string& flavor) { return flavor.starts_with("cu") 
 
 std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-// "cu118" is toolkit 11.8, "cu130" 13.0; empty for another flavor.
+// Returns "11.8" for "cu118" and "13.0" for "cu130"; empty for another flavor.
 std::string toolkit_of(const std::string& flavor) {
   const std::string digits = flavor.starts_with("cu") ? flavor.substr(2, flavor.find('-', 2) - 2) : "";
   if (digits.size() < 2 || digits.size() > 3 || !parse_integer(digits)) return {};
@@ -94,7 +95,7 @@ std::vector<Outside> outside(const std::vector<ArtifactFacts>& parts, const std:
     for (const LibraryFacts& library : part.libraries)
       if (!library.soname.empty()) inside.insert(file_name(library.soname));
   }
-  // Whoever is loaded with it first brings it for all.
+  // The first library that loads it provides it for all others.
   std::map<std::string, std::string> by_own_path;
   for (const ArtifactFacts& part : parts)
     for (const LibraryFacts& library : part.libraries)
@@ -105,7 +106,7 @@ std::vector<Outside> outside(const std::vector<ArtifactFacts>& parts, const std:
     for (const LibraryFacts& library : part.libraries)
       for (const std::string& needed : library.needed) {
         const std::string name = library.kind == "pe" ? to_lower(needed) : file_name(needed);
-        // glibc takes a need without a name for the program itself.
+        // glibc takes a dependency without a name for the program itself.
         if (name.empty() || inside.contains(name) || is_of_system(library.kind, needed, flavor)) continue;
         if (!reported.insert(name).second) continue;
         const auto own = by_own_path.find(name);
@@ -145,7 +146,8 @@ Json requirements_of(const std::vector<ArtifactFacts>& parts, const std::string&
   at_least("glibcxx", glibcxx);
   at_least("cxxabi", cxxabi);
   at_least("os_version", minimum_os);
-  // The runtime of Visual Studio 2015 and later is one; which toolset linked the file is not in its imports.
+  // The runtimes of Visual Studio 2015 and later are one; the imports do not show which toolset linked the
+  // file.
   if (vcruntime) requirements.set("vcruntime", ">=14.0");
   if (isa > 0) requirements.set("cpu", Json::array().push("x86-64-v" + std::to_string(isa)));
   if (const std::string toolkit = toolkit_of(flavor); !toolkit.empty())
@@ -178,7 +180,7 @@ System system_of(const std::vector<ArtifactFacts>& parts) {
   for (const ArtifactFacts& part : parts)
     for (const LibraryFacts& library : part.libraries) {
       systems.insert(library.kind == "elf" ? "linux" : library.kind == "pe" ? "windows" : "macos");
-      // A universal library is for several; the build is for those that all its libraries are for.
+      // A universal library is for several machines; the build is for those that all its libraries support.
       std::set<std::string> own, common;
       for (const std::string& machine : split(library.machine, '+'))
         own.insert(library.kind == "macho" && machine == "aarch64" ? "arm64" : machine);

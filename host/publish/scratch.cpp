@@ -28,8 +28,8 @@ void clear_leftovers(const fs::path& workspace) {
 }  // namespace
 
 Result<Scratch> Scratch::make(const Workspace& workspace) {
-  // Nobody takes the new folder for a left one before its own lock is held.
-  TRY_ASSIGN(const cache::FileLock turn, workspace.lock(program));
+  // The lock keeps the new folder from counting as abandoned before its own lock is held.
+  TRY_ASSIGN(const cache::FileLock lock, workspace.lock(program));
   clear_leftovers(workspace.folder());
   Scratch scratch;
   TRY_ASSIGN(scratch.folder_, make_private_folder(workspace.folder(), prefix));

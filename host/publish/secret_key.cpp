@@ -23,8 +23,8 @@ std::uint64_t number_at(std::string_view bytes, std::size_t at) {
   return number;
 }
 
-// scrypt's N, r and p for libsodium's two limits: crypto_pwhash_scryptsalsa208sha256 documents how it picks
-// them, and minisign stores only the limits.
+// scrypt's N, r and p for libsodium's two limits. minisign stores only the limits;
+// crypto_pwhash_scryptsalsa208sha256 documents the conversion.
 struct ScryptCost {
   std::uint64_t n = 0, r = 8, p = 1;
 };
@@ -95,7 +95,7 @@ Result<SecretKey> read_secret_key(std::string_view text, const std::string& name
   std::copy_n(secret.begin() + 40, public_key.bytes.size(), public_key.bytes.begin());
   std::string seed = secret.substr(8, 32);
   wipe(secret);
-  // The public half that belongs to the seed tells a right passphrase from a wrong one.
+  // A wrong passphrase gives a seed that does not fit the public key.
   if (const auto own = ed25519_public_key(seed); !own || *own != public_key.bytes)
     return fail(diagnose("EH-M15")
                     .with("file", name)

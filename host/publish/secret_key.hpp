@@ -12,7 +12,7 @@
 
 namespace enginehost::publish {
 
-// Wiped when it goes. Belongs to one thread.
+// Wipes its secret on destruction. Belongs to one thread.
 class SecretKey {
  public:
   SecretKey(manifest::PublicKey public_key, std::string seed)
@@ -24,19 +24,19 @@ class SecretKey {
   ~SecretKey();
 
   const manifest::PublicKey& public_key() const { return public_; }
-  // Algorithm "ED" over the bytes, and over the trusted comment with it.
+  // Signs with algorithm "ED": the bytes, and then the signature with the trusted comment.
   Result<manifest::Signature> sign(std::string_view bytes, std::string trusted_comment) const;
 
  private:
   manifest::PublicKey public_;
-  std::string seed_;  // of Ed25519: 32 bytes
+  std::string seed_;  // Ed25519 seed: 32 bytes
 };
 
-// Asked for the passphrase of an encrypted key.
+// Called for the passphrase of an encrypted key.
 using AskPassphrase = std::function<Result<std::string>(const std::string& file)>;
 
-// Reads the text of a secret key file. EH-M15 ("file" = name, "problem") when it is none or the passphrase is
-// wrong; an error of `ask` is passed on.
+// Reads the text of a secret key file. Errors: EH-M15 ("file" = name, "problem") when it is none or the
+// passphrase is wrong; those of `ask`.
 Result<SecretKey> read_secret_key(std::string_view text, const std::string& name, const AskPassphrase& ask);
 
 }  // namespace enginehost::publish

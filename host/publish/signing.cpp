@@ -18,7 +18,8 @@ using manifest::Role;
 using manifest::Root;
 
 constexpr std::int64_t day = 86'400;
-constexpr std::int64_t root_lifetime_in_indexes = 3;  // an expired root stops everything: it gets more time
+constexpr std::int64_t root_lifetime_in_indexes =
+    3;  // an expired root stops everything, so it is valid for longer
 
 Diagnosis refusal(const Workspace& workspace, std::string_view problem, std::string_view remedy) {
   return diagnose("EH-M17")
@@ -42,7 +43,7 @@ bool lists(const Root& root, const manifest::PublicKey& key, Role role) {
   return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
-// Of two flags that say something of one key, which would hold?
+// Refuses two flags about the same key, because it would be unclear which one applies.
 Result<void> check_unambiguous(const Workspace& workspace, const RootChange& change) {
   std::map<std::string, const char*> said;
   const auto take = [&](const std::string& id, const char* flag) -> Result<void> {
@@ -60,7 +61,7 @@ Result<void> check_unambiguous(const Workspace& workspace, const RootChange& cha
 }
 
 Result<void> put_key(const Workspace& workspace, Root& root, const manifest::RootKey& put) {
-  // It would be listed and never count: a root does not take back that a key was lost.
+  // A revoked key would be listed but never count, because a root does not take back a revocation.
   if (root.is_revoked(put.key.id))
     return fail(refusal(workspace,
                         "its root has revoked the key " + put.key.id + ", which never counts again",
@@ -84,7 +85,7 @@ std::string ids_of(const Root& root) {
   return join(ids, ", ");
 }
 
-// Whether this root or one before it has had the key.
+// Returns whether this root or an earlier one lists the key.
 Result<bool> was_listed(const Workspace& workspace, const Root& root, const std::string& id) {
   const auto lists_it = [&](const Root& one) {
     return std::any_of(one.keys.begin(), one.keys.end(), [&](const auto& key) { return key.key.id == id; });
@@ -109,7 +110,7 @@ Result<Root> changed(const Workspace& workspace, Root root, const RootChange& ch
     for (const std::string& given : *ids) {
       const std::string id = manifest::full_key_id(given);
       const bool revoked = ids == &change.revoke;
-      // One that was left out before it was lost is revoked as well.
+      // A key that was removed before it was lost is revoked as well.
       TRY_ASSIGN(const bool known, was_listed(workspace, root, id));
       const auto removed =
           std::erase_if(root.keys, [&](const manifest::RootKey& key) { return key.key.id == id; });
@@ -138,8 +139,8 @@ Result<Root> changed(const Workspace& workspace, Root root, const RootChange& ch
   return root;
 }
 
-// A root and its copy under its number, unsigned yet. The copy comes first: without it nobody would get from
-// the root before to the next one, and a copy of a root that never came is written again.
+// Writes a root and its numbered copy, not yet signed. The copy comes first, because it is the only way from
+// the previous root to this one. The copy of a root that was never written is written again.
 Result<void> write_root(const Workspace& workspace, const Root& root) {
   std::error_code error;
   for (const fs::path& place : {numbered(workspace, root.version), workspace.folder() / "root.json"}) {
@@ -157,7 +158,7 @@ bool half_over(const Root& root, std::int64_t now) {
 
 enum class Copy { none, same, other };
 
-// How the copy of root.json under its number compares with it.
+// Compares the numbered copy of root.json with root.json.
 Result<Copy> copy_of(const Workspace& workspace, const Root& root) {
   const fs::path file = numbered(workspace, root.version);
   TRY_ASSIGN(const bool there, is_there(file));
@@ -167,7 +168,8 @@ Result<Copy> copy_of(const Workspace& workspace, const Root& root) {
   return copy == bytes ? Copy::same : Copy::other;
 }
 
-// The copy that is missing, with the signatures there are; it comes last, since it says that they are there.
+// Makes the missing copy, with the existing signatures. The copy is written last because its presence implies
+// theirs.
 Result<void> make_copy(const Workspace& workspace, std::int64_t version) {
   const fs::path root = workspace.folder() / "root.json", copy = numbered(workspace, version);
   TRY(make_folders(copy.parent_path()));
@@ -181,7 +183,7 @@ Result<void> make_copy(const Workspace& workspace, std::int64_t version) {
   return {};
 }
 
-// The root before this one, if there was one.
+// Returns the previous root, if there was one.
 Result<std::optional<Root>> root_before(const Workspace& workspace, const Root& root) {
   const fs::path file = numbered(workspace, root.version - 1);
   TRY_ASSIGN(const bool there, is_there(file));
@@ -189,12 +191,12 @@ Result<std::optional<Root>> root_before(const Workspace& workspace, const Root& 
   return read_root_of(file).map([](Root&& before) { return std::optional(std::move(before)); });
 }
 
-// The root that is to be signed, as nothing says it yet.
+// The root to sign, which may not be written yet.
 struct NextRoot {
   Root root;
   std::optional<Root> before;     // its keys have to sign as well
   bool is_new = false;            // not written yet
-  std::int64_t without_copy = 0;  // the version of a root.json that has no copy under its number, or 0
+  std::int64_t without_copy = 0;  // the version of a root.json without a numbered copy, or 0
 };
 
 Result<NextRoot> root_to_sign(const Workspace& workspace, const std::vector<SecretKey>& keys,
@@ -204,7 +206,7 @@ Result<NextRoot> root_to_sign(const Workspace& workspace, const std::vector<Secr
   TRY_ASSIGN(std::optional<Root> root, workspace.root());
   if (!root) {
     root.emplace();
-    for (const SecretKey& key : keys)  // the same one may be given twice
+    for (const SecretKey& key : keys)  // the same key may be given twice
       if (!lists(*root, key.public_key(), Role::root)) root->keys.push_back({key.public_key(), true, true});
   } else {
     TRY_ASSIGN(const Copy copy, copy_of(workspace, *root));
@@ -212,8 +214,8 @@ Result<NextRoot> root_to_sign(const Workspace& workspace, const std::vector<Secr
     const bool renew = half_over(*root, now) && std::any_of(keys.begin(), keys.end(), [&](const auto& key) {
                          return lists(*root, key.public_key(), Role::root);
                        });
-    // What was edited by hand is a change as well. Under its old version it would stand beside the copy that
-    // says otherwise: a thief's next root could follow either.
+    // An edit by hand needs a new version as well. With its old version the root would contradict its
+    // numbered copy, and an attacker's next root could follow either.
     if (change.empty() && !renew && copy != Copy::other && root->name == workspace.name()) {
       TRY_ASSIGN(next.before, root_before(workspace, *root));
       next.root = std::move(*root);
@@ -249,7 +251,7 @@ Result<void> check_key(const Workspace& workspace, const NextRoot& next, const m
                       "engine-manifest sign --add-key " + key.text() + ", with --key of one that it knows"));
 }
 
-// Signs unless this key has signed these very bytes already.
+// Signs unless this key has already signed these bytes.
 Result<bool> sign_file(const fs::path& file, const SecretKey& key, const manifest::Statement& statement) {
   TRY_ASSIGN(const std::string bytes, read_file(file, 8u << 20));
   fs::path place = file;
@@ -279,7 +281,7 @@ Result<std::vector<Diagnosis>> root_contradictions(const Workspace& workspace) {
   TRY_ASSIGN(const Copy copy, copy_of(workspace, *root));
   const std::string name = path_text(numbered(workspace, root->version));
   if (copy == Copy::other) wrong("it is not what " + name + " says of the same version: it was edited");
-  // One that was written by hand need not have any.
+  // A root that was written by hand need not have a copy.
   if (copy == Copy::none && workspace.has_engines_folder()) wrong("there is no copy of it, " + name);
   if (!workspace.name().empty() && root->name != workspace.name())
     wrong("it is the root of \"" + root->name + "\", and the repository's name is \"" + workspace.name() +
@@ -302,7 +304,7 @@ Result<std::optional<Diagnosis>> root_date(const Workspace& workspace, std::int6
   Diagnosis found = diagnose("EH-M16");
   found.with("document", path_text(workspace.folder() / "root.json"))
       .with("problem", expired ? "it expired at " + root->expires + ": users' machines install nothing more"
-                               : "it holds until " + root->expires + ", and no index renews it")
+                               : "it is valid until " + root->expires + ", and no index renews it")
       .with("remedy", "engine-manifest sign, with --key of " + join(ids, " or "));
   return std::optional(std::move(found));
 }
@@ -332,13 +334,14 @@ Result<Signed> sign(const Workspace& workspace, const std::vector<SecretKey>& ke
   TRY_ASSIGN(const cache::FileLock lock, workspace.lock("engine-manifest sign"));
   TRY_ASSIGN(const NextRoot next, root_to_sign(workspace, keys, change, now));
   const Root& root = next.root;
-  // Before a new root is written whatever may be refused: the next one to sign would sign it unasked.
+  // Checks all refusals before a new root is written, because the next signer would sign it without having
+  // requested it.
   for (const SecretKey& key : keys) TRY(check_key(workspace, next, key.public_key()));
   TRY(workspace.prepare(now).map([](bool) {}));
   if (next.without_copy != 0) TRY(make_copy(workspace, next.without_copy));
   if (next.is_new) TRY(write_root(workspace, root));
   TRY_ASSIGN(const std::optional<manifest::Index> index, workspace.index());
-  if (!index) return fail(refusal(workspace, "its index.json was taken away meanwhile", "run it again"));
+  if (!index) return fail(refusal(workspace, "its index.json was removed meanwhile", "run it again"));
   Signed result;
   result.root_version = root.version;
   result.serial = index->serial;

@@ -1,4 +1,4 @@
-// What signing needs of a cryptographic library: OpenSSL's, on Windows libgcrypt's.
+// The cryptographic functions for signing: OpenSSL's, on Windows libgcrypt's.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -9,15 +9,15 @@
 
 namespace enginehost::publish {
 
-// Of Ed25519 (RFC 8032); a seed has 32 bytes. Nothing when the library fails.
+// Ed25519 (RFC 8032) with seeds of 32 bytes. Empty when the library fails.
 std::optional<manifest::SignatureBytes> ed25519_signature(std::string_view seed, std::string_view bytes);
 std::optional<manifest::KeyBytes> ed25519_public_key(std::string_view seed);
 
-// scrypt (RFC 7914) with r = 8: `size` bytes of it, or nothing when there is too little memory.
+// scrypt (RFC 7914) with r = 8. Returns `size` bytes, or nothing when there is too little memory.
 std::optional<std::string> scrypt_stream(std::string_view passphrase, std::string_view salt, std::uint64_t n,
                                          std::uint64_t p, std::size_t size);
 
-// Overwrites the text where no compiler leaves it out.
+// Overwrites the text in a way that compilers do not optimize away.
 void wipe(std::string& text);
 
 }  // namespace enginehost::publish

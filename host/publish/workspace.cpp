@@ -164,8 +164,8 @@ bool Workspace::was_looked_into(const std::string& sha256) const {
 }
 
 Result<void> Workspace::keep_facts(const manifest::Artifact& artifact, const ArtifactFacts& facts) const {
-  // The file named after the archive belongs to who wrote it first: what another build made of the same bytes
-  // (`strip`, `select`) is still asked for.
+  // The file named after the archive belongs to the first artifact. Another build that unpacks the same bytes
+  // differently (`strip`, `select`) still needs its own facts.
   const std::string key = acquire::archive_key(artifact);
   const auto first = document_of(folder_ / "facts" / (path_of(artifact.sha256 + ".json")));
   const bool taken =
@@ -206,7 +206,7 @@ Result<bool> Workspace::prepare(std::int64_t now) const {
   TRY_ASSIGN(const std::vector<fs::path> files, engine_files());
   for (const fs::path& file : files) {
     TRY_ASSIGN(const std::string bytes, read_file(file, 8u << 20));
-    // An index of what no reader takes would be signed for nobody.
+    // Refuses manifests that no reader accepts before the index is made for signing.
     TRY_ASSIGN(const Json document, parse_json(bytes, path_text(file)));
     TRY(manifest::read_manifest(document, path_text(folder_), path_text(file)).map([](const auto&) {}));
     const std::string digest = sha256_hex(bytes);

@@ -21,12 +21,12 @@ namespace {
 
 namespace fs = std::filesystem;
 constexpr std::chrono::seconds lock_patience{10};
-// 64 zeros: where the digest of the event before stands.
+// 64 zeros, in place of the digest of a previous event.
 constexpr std::string_view before_the_first =
     "00000000000000000000000000000000"
     "00000000000000000000000000000000";
 
-// What may be secret in a URL: user and password, and the query, where tokens travel.
+// Removes what may be secret in a URL: user, password and the query, which may hold tokens.
 std::string without_secrets(const std::string& text) {
   std::string result;
   for (std::size_t at = 0; at < text.size();) {
@@ -58,7 +58,7 @@ Json cleaned(const Json& value) {
   return object;
 }
 
-// Complete files, oldest first: their names have one length, so that they sort by number.
+// Returns complete files, oldest first. Their names have one length and therefore sort by number.
 std::vector<fs::path> rotated_files(const fs::path& folder) {
   std::vector<fs::path> files;
   std::error_code error;
@@ -68,7 +68,7 @@ std::vector<fs::path> rotated_files(const fs::path& folder) {
   return files;
 }
 
-// What the next line has to go on from.
+// The values of the last line that the next line continues.
 struct Tail {
   std::int64_t number = 0;
   std::string sha256{before_the_first};
@@ -78,7 +78,7 @@ Tail tail_of(const std::vector<std::string>& lines) {
   Tail tail;
   if (lines.empty()) return tail;
   tail.sha256 = sha256_hex(lines.back());
-  // A line that was cut has no number; the one before it has.
+  // A cut line has no number; the line before it does.
   std::int64_t after = 0;
   for (auto line = lines.rbegin(); line != lines.rend(); ++line, ++after)
     if (const auto event = parse_json(*line, "audit"); event && (*event)["number"].is_integer()) {
@@ -166,7 +166,7 @@ Result<AuditReport> check_audit(const fs::path& state_folder) {
         if (number) ++*number;
       } else {
         const std::int64_t own = (*event)["number"].as_integer();
-        // The oldest file that is still here may begin anywhere; the log itself begins at 1.
+        // The oldest remaining file may begin with any event; the log itself begins at 1.
         const bool first = report.last.empty();
         const std::string& previous = (*event)["previous"].as_string();
         if (first && own == 1 && previous != before_the_first) problem("the first event names one before it");

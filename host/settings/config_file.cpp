@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Reads the members of one JSON object; the first mistake stays in `mistake` and ends the reading.
+// Reads the members of one JSON object; the first mistake is kept in `mistake` and ends the reading.
 class Members {
  public:
   Members(const Json& object, std::string file, std::string prefix)
@@ -35,14 +35,14 @@ class Members {
     if (!value->is_string()) return refuse(key, wrong_type(*value, "a string"));
     target = value->as_string();
   }
-  // Empty it would say nothing: who wants no value leaves the key out.
+  // Refuses an empty name, because an unset value is expressed by leaving the key out.
   void name(const char* key, std::optional<std::string>& target) {
     text(key, target);
     if (target && target->empty()) refuse(key, "it is empty: give it a value, or leave it out");
   }
   void folder(const char* key, std::optional<std::string>& target) {
     text(key, target);
-    // A relative path would mean another folder for every program that reads this file.
+    // A relative path would mean another folder for each program that reads this file.
     if (target && !path_of(*target).is_absolute()) refuse(key, "\"" + *target + "\" is not an absolute path");
   }
   void flag(const char* key, std::optional<bool>& target) {
@@ -73,7 +73,7 @@ class Members {
       target->push_back(element.as_string());
     }
   }
-  // Of servers that are asked. A pattern may begin with "*.", which stands for every name below.
+  // Reads server names. A pattern may begin with "*.", which matches every name below.
   void hosts(const char* key, std::optional<std::vector<std::string>>& target, bool patterns) {
     texts(key, target);
     for (const std::string& host : target.value_or(std::vector<std::string>{})) {
@@ -83,7 +83,7 @@ class Members {
             key, "\"" + host + "\" is not HOST or HOST:PORT" + (patterns ? ", or \"*.\" before one" : ""));
     }
   }
-  // What nothing can have as its digest would block nothing, and nobody would notice.
+  // Refuses texts that cannot be a digest, because they would silently block nothing.
   void digests(const char* key, std::optional<std::vector<std::string>>& target) {
     texts(key, target);
     if (!target) return;
@@ -123,7 +123,7 @@ class Members {
       const Json &of = element["of"], &use = element["use"];
       if (!is_url(of.as_string()) || !is_url(use.as_string()))
         return refuse(key, "each element is {\"of\": URL, \"use\": URL}");
-      // They go into records of what is installed, which many may read.
+      // They are written to records of installed builds, which many users may read.
       if (of.as_string().find('@') != std::string::npos || use.as_string().find('@') != std::string::npos)
         return refuse(key, "a URL holds no user and password here: put them into ~/.netrc");
       look_into(key, target->size(), element, {"of", "use"});
@@ -139,7 +139,7 @@ class Members {
       const Json& sha256 = element["sha256"];
       if (!id.is_string() || id.as_string().empty() ||
           !(sha256.is_null() || is_sha256_hex(sha256.as_string())))
-        return refuse(key, "each element is a licence id or {\"id\": …, \"sha256\": digest of its text}");
+        return refuse(key, "each element is a license id or {\"id\": …, \"sha256\": digest of its text}");
       look_into(key, target.size(), element, {"id", "sha256"});
       target.push_back({id.as_string(), sha256.as_string()});
     }
@@ -161,7 +161,7 @@ class Members {
       warnings.push_back(warning);
     }
   }
-  // An element of a list that is an object with these members.
+  // Checks an element of a list that is an object with these members.
   void look_into(const char* key, std::size_t place, const Json& element,
                  const std::vector<std::string>& known) {
     warn_unknown(element, prefix_ + key + "[" + std::to_string(place) + "].", known, of_elements_);
@@ -176,14 +176,14 @@ class Members {
 };
 
 constexpr std::int64_t most_bytes = std::int64_t{1} << 50;
-// The kinds that libcurl knows. The value is not told: it may hold a password.
+// The proxy kinds of libcurl. The value is not printed because it may contain a password.
 bool is_proxy(const std::string& url) {
   for (const char* scheme : {"http://", "https://", "socks4://", "socks4a://", "socks5://", "socks5h://"})
     if (url.starts_with(scheme)) return true;
   return false;
 }
 
-// The values that both a configuration file and a policy block may hold.
+// Reads the values that both a configuration file and a policy block may hold.
 void read_values(Members& members, Layer& layer) {
   members.flag("repositories_default", layer.repositories_default);
   members.folder("cache", layer.cache);
@@ -278,8 +278,8 @@ Result<ConfigFile> read_config_file(const fs::path& file, bool is_system_file, b
   config.layer.source = path_text(file);
   std::error_code error;
   const bool exists = fs::exists(file, error);
-  // A policy that cannot be read must not count as none: a link that leads nowhere or to itself, a folder
-  // that may not be entered. Nor must any file that cannot be looked at now and may be the next time.
+  // A policy that cannot be read must not count as missing: a dangling link, a link to itself, a folder that
+  // may not be entered. The same holds for any file that is only temporarily unreadable.
   if (std::error_code unseen;
       !exists &&
       (is_transient(error.default_error_condition().value()) ||
@@ -291,7 +291,7 @@ Result<ConfigFile> read_config_file(const fs::path& file, bool is_system_file, b
             .with("problem", "it cannot be read: " +
                                  (error ? error.message() : "it is a link to a file that is not there")));
   if (!exists && !must_exist) {
-    // A folder that may not be entered (a service's home) must not keep the program from working.
+    // A folder that may not be entered (a service's home) must not stop the program.
     if (error) config.warnings.push_back(path_text(file) + " cannot be read: " + error.message());
     return config;
   }

@@ -98,7 +98,7 @@ Result<Consents> Consents::read(const std::filesystem::path& state_folder,
         ++consents.unreadable_;
     }
   };
-  // First: what was written since is later.
+  // Read first because later records were written to the other folder.
   if (!also.empty())
     if (const auto lines = read_lines(file_in(also))) add(*lines);
   if (state_folder.empty()) return consents;

@@ -1,6 +1,6 @@
-// Which licenses were accepted on this machine: which text, by whom, when and how.
+// The licenses that were accepted on this machine: which text, by whom, when and how.
 //
-//   <state>/consents/consents.jsonl   one record a line, never changed
+//   <state>/consents/consents.jsonl   one record per line, never changed
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -13,7 +13,7 @@
 
 namespace enginehost::settings {
 
-// What is agreed to. Without a digest the URL stands for the text.
+// The terms of a license. Without a digest the URL identifies the text.
 struct LicenseTerms {
   std::string id, url, sha256;
 };
@@ -26,28 +26,29 @@ struct Consent {
   std::string user, host, time, how, application, tool;
   std::uint64_t uid = 0;
 
-  // Of these terms, given now by whoever runs this process.
+  // A consent to these terms, given now by the user of this process.
   static Consent now(LicenseTerms terms, ConsentWay way);
 };
 
 Json to_json(const Consent& consent);
 
-// A list of consents; empty without a state folder. Const use from any thread.
+// A list of consents; empty without a state folder. Thread safety: const functions may be called from any
+// thread.
 class Consents {
  public:
-  // A line that is no record (cut by a power cut) is left out and counted.
-  // `also`: Settings::read_state_folder. What cannot be read there is none: whoever needs it is asked again.
+  // Skips and counts lines that are no record (cut by a power failure). `also`: Settings::read_state_folder.
+  // Consents there that cannot be read do not count, so their users are asked again.
   static Result<Consents> read(const std::filesystem::path& state_folder,
                                const std::filesystem::path& also = {});
 
   const std::vector<Consent>& all() const { return all_; }
   int unreadable() const { return unreadable_; }
 
-  // The last acceptance of these terms by that user, or nullptr. Another text is another license: the digests
-  // must be equal; where the manifest names none, the URLs. What a policy accepted lasts as long as the
-  // policy: such records are history.
+  // Returns the user's last acceptance of these terms, or nullptr. Another text is another license: the
+  // digests must be equal, or the URLs where the manifest has no digest. Acceptances by policy are valid only
+  // as long as the policy; their records are history.
   const Consent* find(const LicenseTerms& terms, std::uint64_t uid) const;
-  // The last of these terms by whomever.
+  // The last acceptance of these terms by any user.
   const Consent* find(const LicenseTerms& terms) const;
 
  private:
@@ -55,7 +56,7 @@ class Consents {
   int unreadable_ = 0;
 };
 
-// One line more. EH-F15, EH-F16, EH-F17. Any thread, any process.
+// Adds one line. Errors: EH-F15, EH-F16, EH-F17. Any thread, any process.
 Result<void> record_consent(const std::filesystem::path& state_folder, const Consent& consent);
 
 }  // namespace enginehost::settings

@@ -26,19 +26,20 @@ Result<std::vector<std::string>> words_of(const std::string& text) {
   return words;
 }
 
-// "ftp://x/", "file:///x", "oci://x": a URL of a kind that no repository has. A folder is not named so.
+// Returns true for "ftp://x/", "file:///x" and "oci://x": URLs that cannot be a repository and are not meant
+// as folders.
 bool is_other_url(const std::string& location) {
   const std::size_t colon = location.find(":/");
   const auto is_scheme = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '+' ||
            c == '-' || c == '.';
   };
-  // One letter is a drive.
+  // A single letter is a drive.
   return colon != std::string::npos && colon > 1 && !is_url(location) &&
          std::all_of(location.begin(), location.begin() + static_cast<std::ptrdiff_t>(colon), is_scheme);
 }
 
-// A kind, and a number where one of several is meant.
+// A kind of device, with a number to select one of several.
 bool is_device(std::string_view text) {
   const std::size_t colon = text.find(':');
   const std::string_view kind = text.substr(0, colon);
@@ -52,7 +53,7 @@ bool is_device(std::string_view text) {
   return !number.empty() && number.size() < 6 && std::all_of(number.begin(), number.end(), is_digit);
 }
 
-// Where the application says it, in enginehost.h.
+// Returns the member of enginehost.h through which the application sets the key.
 std::string member_of_request(std::string_view key) {
   return "request." + std::string(key == "accept_licenses" ? "accepted_licenses"
                                   : key == "log"           ? "log_level"

@@ -1,4 +1,4 @@
-// One source of settings: what a file, the environment or the command line says, before sources are weighed.
+// One source of settings (a file, the environment or the command line), before sources are merged.
 #pragma once
 #include <filesystem>
 #include <optional>
@@ -12,10 +12,10 @@
 
 namespace enginehost::settings {
 
-// What one source sets; the rest is for a weaker source to say.
+// The values that one source sets; unset values come from weaker sources.
 struct Layer {
-  // As it is shown: "--cache", "the application (request.cache)", "ENGINEHOST_CACHE" are derived per key of
-  // "flag", "application", "environment".
+  // For display. "flag", "application" and "environment" become, per key, "--cache", "the application
+  // (request.cache)" or "ENGINEHOST_CACHE".
   std::string source;
   bool is_callers() const { return source == "flag" || source == "application"; }
   std::optional<std::vector<Repository>> repositories;
@@ -32,32 +32,33 @@ struct Layer {
   std::optional<std::int64_t> cache_max_bytes;
 };
 
-// A configuration file: its layer and, for the system's, its policy.
+// A configuration file: its layer and, for the system's file, its policy.
 struct ConfigFile {
   Layer layer;
   Layer locked;                          // values that the policy block fixes
-  std::vector<std::string> locked_keys;  // whose value of this file, or else the default, is fixed
+  std::vector<std::string> locked_keys;  // keys fixed to this file's value, or else to the default
   Policy policy;
   std::vector<std::string> warnings;
 };
 
-// Reads a configuration file; an absent one is an empty ConfigFile unless `must_exist`. A policy block counts
-// only in the system's file.
+// Reads a configuration file; a missing one gives an empty ConfigFile unless `must_exist`. A policy block
+// counts only in the system's file.
 Result<ConfigFile> read_config_file(const std::filesystem::path& file, bool is_system_file, bool must_exist);
 
-// The ENGINEHOST_* variables. EH-P02 with "variable" for a value that cannot be used.
+// Reads the ENGINEHOST_* variables. Error: EH-P02 with "variable" for a value that cannot be used.
 Result<Layer> layer_of_environment(const Environment& environment);
 
-// The flags; relative folders are completed.
+// Reads the flags and completes relative folders.
 Result<Layer> layer_of_flags(const FlagValues& flags, const Environment& environment);
 
-// Who said what a flag or the API says: "--repository", "the application (request.repositories)".
+// Names the flag or the API member that a value came from: "--repository", "the application
+// (request.repositories)".
 std::string said_by(std::string_view key, bool by_application);
 
-// "true", "1", "yes", "on" and their opposites.
+// Parses "true", "1", "yes", "on" and their opposites.
 std::optional<bool> parse_switch(const std::string& text);
 bool is_log_level(const std::string& text);
-// What is wrong with a list of devices ("cpu", "cuda:0,cpu"); empty when nothing is, and for an empty text.
+// Returns what is wrong with a list of devices ("cpu", "cuda:0,cpu"); empty when it is valid or empty.
 std::string not_a_device(const std::string& text);
 
 }  // namespace enginehost::settings

@@ -6,7 +6,8 @@
 namespace enginehost::settings {
 namespace {
 
-// Not gmtime(): it shares one result among threads, and what does not is named otherwise on each system.
+// Avoids gmtime(), whose result is shared among threads; its thread-safe variants have another name on each
+// system.
 std::string text_of(std::chrono::sys_seconds time, char between, const char* zone) {
   using namespace std::chrono;
   const auto day = floor<days>(time);

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The prefixes that the SDK may stand in: its own folder is bin, lib, lib/<architecture> or
+// Returns the prefixes in which the SDK may be installed. Its own folder is bin, lib, lib/<architecture> or
 // libexec/enginehost.
 std::vector<fs::path> prefixes(const Environment& environment) {
   std::vector<fs::path> found;
@@ -26,7 +26,7 @@ std::vector<fs::path> prefixes(const Environment& environment) {
   return found;
 }
 
-// Whose owners and rights decide whether the repository is trusted by its place.
+// Adds the paths whose owners and permissions decide whether the repository is trusted by its place.
 void add_trusted_by_place(Inputs& inputs, const fs::path& repository, const fs::path& sdk) {
   inputs.files.push_back(path_text(sdk));
   inputs.files.push_back(path_text(repository));
@@ -38,7 +38,8 @@ void add_trusted_by_place(Inputs& inputs, const fs::path& repository, const fs::
 }  // namespace
 
 std::string machine_name(const Environment& environment) {
-  // The id is confidential (machine-id(5)): it is hashed with a name of ours, and only a part is kept.
+  // The id is confidential (machine-id(5)); it is hashed together with a text of ours, and only a part is
+  // kept.
   return sha256_hex("enginehost state of " + environment.machine).substr(0, 16);
 }
 
@@ -48,8 +49,8 @@ bool can_be_written(const fs::path& folder) {
     if (calls::stat(path.c_str(), &status) == 0) {
       if (!S_ISDIR(status.st_mode)) return false;
       if (calls::access(path.c_str(), W_OK | X_OK) == 0) return true;
-      // Records that went elsewhere for a disk that stumbled once would be found by nobody: where the system
-      // says no such thing as "not permitted", who writes there is told why not.
+      // Only a permission error counts as not writable. After a temporary disk error, records in another
+      // folder would never be found again; the later write reports the error instead.
       if (errno != ENOENT) return errno != EACCES && errno != EROFS && errno != EPERM;
     } else if (is_transient(errno)) {
       return true;

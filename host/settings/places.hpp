@@ -1,4 +1,4 @@
-// Where things are when nobody said so: cache, state, helper, default repository.
+// Default places: cache, state, probe, default repository.
 #pragma once
 #include <filesystem>
 #include <optional>
@@ -18,41 +18,42 @@ struct SettingsPlace {
 SettingsPlace default_cache(const Environment& environment);
 std::filesystem::path user_config_file(const Environment& environment);
 
-// <cache>/state/<machine>, else $XDG_STATE_HOME/enginehost, else empty: the first that can be written or
-// created.
+// Returns the first that can be written or created: <cache>/state/<machine>, else $XDG_STATE_HOME/enginehost,
+// else empty.
 SettingsPlace default_state(const std::filesystem::path& cache, const Environment& environment,
                             Inputs* inputs = nullptr);
 
-// <cache>/state/<machine> when `state` is not that: it cannot be written, and is still read. Else empty.
+// Returns <cache>/state/<machine> when `state` is another folder, because that one cannot be written but is
+// still read. Otherwise empty.
 std::filesystem::path read_only_state(const std::filesystem::path& cache, const SettingsPlace& state,
                                       const Environment& environment);
 
-// A name for this machine that does not give away its id: the first 16 digits of a digest.
+// Returns a name for this machine that does not reveal its id: the first 16 digits of a digest.
 std::string machine_name(const Environment& environment);
 
-// The helper beside the library or the executable: <prefix>/libexec/enginehost/enginehost-probe.
+// The probe beside the library or the executable: <prefix>/libexec/enginehost/enginehost-probe.
 SettingsPlace default_helper(const Environment& environment, Inputs* inputs = nullptr);
 
-// The repository that belongs to this SDK: in the build tree or <prefix>/share/enginehost/repository. It is
-// trusted by its place, so it must have the owner of the SDK (or root) and must not be writable by anyone who
-// may not write the SDK as well; otherwise `warnings` says why it is not used. Fails where it cannot be
-// looked at now: then it is not known that there is none.
+// The SDK's own repository: in the build tree or in <prefix>/share/enginehost/repository. It is trusted by
+// its place. It must therefore belong to the owner of the SDK (or root), and nobody may write it who cannot
+// write the SDK; otherwise `warnings` says why it is not used. Fails where it cannot be examined now, because
+// it is then unknown whether one exists.
 Result<std::optional<SettingsPlace>> default_repository(const Environment& environment,
                                                         std::vector<std::string>& warnings,
                                                         Inputs* inputs = nullptr);
 
-// A place where an engine may have been installed by others, and how it came to mind: "CONDA_PREFIX".
+// A folder where other programs may have installed an engine, and the reason to look there: "CONDA_PREFIX".
 struct LikelyInstallation {
   std::filesystem::path folder;
   std::string source;
 };
 
-// The active conda environment, the active virtual environment, the user's and the system's Python packages,
-// the system's libraries: as far as they exist, each once.
+// Returns the existing ones of: the active conda environment, the active virtual environment, the user's and
+// the system's Python packages, the system's libraries. Each once.
 std::vector<LikelyInstallation> likely_installations(const Environment& environment);
 
-// True when files can be created in the folder, or in the nearest existing folder above it; and where that
-// cannot be told now.
+// Returns true when files can be created in the folder, or in its nearest existing parent, and also when that
+// cannot be determined now.
 bool can_be_written(const std::filesystem::path& folder);
 
 }  // namespace enginehost::settings

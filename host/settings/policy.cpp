@@ -30,17 +30,17 @@ HostAndPort parts_of(std::string text) {
     text.resize(colon);
   }
   parts.host = to_lower(text);
-  while (parts.host.ends_with('.')) parts.host.pop_back();  // the root of the domain name system
+  while (parts.host.ends_with('.')) parts.host.pop_back();  // the DNS root
   return parts;
 }
 
-// The host of "https://user:secret@Host:8443/path?query#part" as a server would be looked for by it.
+// Returns the host of "https://user:secret@Host:8443/path?query#part" in the form used for a lookup.
 HostAndPort host_of(std::string_view url) {
   const std::size_t scheme = url.find("://");
   if (scheme == std::string_view::npos) return {};
   const std::string_view after = url.substr(scheme + 3);
   std::string_view authority = after.substr(0, after.find_first_of("/?#"));
-  // Readers of URLs disagree about a backslash: one of them would connect to another host than was checked.
+  // URL parsers disagree about backslashes: one might connect to another host than the checked one.
   if (authority.find('\\') != std::string_view::npos) return {};
   if (const std::size_t at = authority.rfind('@'); at != std::string_view::npos)
     authority.remove_prefix(at + 1);
@@ -49,7 +49,8 @@ HostAndPort host_of(std::string_view url) {
   return parts;
 }
 
-// A pattern without a port allows any; "*.example.org" is every host below example.org, not itself.
+// A pattern without a port allows any port. "*.example.org" matches every host below example.org, but not
+// example.org itself.
 bool fits(const HostAndPort& host, const std::string& pattern) {
   const HostAndPort wanted = parts_of(pattern);
   if (!wanted.port.empty() && wanted.port != host.port) return false;
@@ -90,18 +91,17 @@ Result<void> check_origin(const Settings& settings, const std::string& build, co
   const Policy& policy = settings.policy;
   const bool locked = policy.locks("repositories");
   if (!locked && !policy.allowed_repositories) return {};
-  // With a lock these are the administrator's alone.
+  // With a lock, only the administrator's repositories count.
   const bool allowed = !repository.empty() && lies_in(repository, policy.allowed_repositories) &&
                        (!locked || lists(settings, repository));
   if (allowed && doubt.empty()) return {};
   std::string what = build + " of a bundle, ";
   if (repository.empty())
-    what += "which does not say what repository it comes from";
+    what += "which names no repository as its origin";
   else if (!allowed)
     what += "which comes from the repository \"" + repository + "\"";
   else
-    what +=
-        "of which only the bundle says that it comes from the repository \"" + repository + "\": " + doubt;
+    what += "whose origin, the repository \"" + repository + "\", only the bundle states: " + doubt;
   Diagnosis refused = policy.allowed_repositories
                           ? refusal(policy, "repositories", list_text(*policy.allowed_repositories), what)
                           : refusal(policy, "locked", "repositories", what);

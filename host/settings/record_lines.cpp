@@ -19,7 +19,7 @@ Diagnosis not_written(const std::filesystem::path& file, int error) {
                        .with("folder", path_text(file.parent_path())));
 }
 
-// True when something was written after the last end of a line.
+// Returns true when the file does not end with the end of a line.
 bool ends_in_a_line(int descriptor) {
   calls::Status status{};
   char last = '\n';
@@ -55,7 +55,7 @@ Result<void> append_line(const std::filesystem::path& file, std::string_view lin
   if (!descriptor.valid()) return fail(not_written(file, errno));
   std::string text = ends_in_a_line(descriptor.get()) ? "\n" : "";
   text.append(line).push_back('\n');
-  // The signal SIGXFSZ would end the application.
+  // Avoids the signal SIGXFSZ, which would end the application.
   if (calls::Status status{}; calls::fstat(descriptor.get(), &status) == 0 &&
                               static_cast<std::uint64_t>(status.st_size) + text.size() > file_size_limit())
     return fail(not_written(file, EFBIG));

@@ -28,7 +28,7 @@ std::string text_of(const std::vector<Mirror>& mirrors) {
   return join(texts, " ");
 }
 
-// Weighs the sources key by key and keeps the record for engine-info.
+// Merges the sources key by key and records the result for engine-info.
 class SettingsMerge {
  public:
   // `layers`: the strongest first, the system's file last.
@@ -38,9 +38,9 @@ class SettingsMerge {
         locked_(system.locked),
         locked_keys_(system.locked_keys) {}
 
-  // The strongest source's value, or nothing. Policy stands above all: a flag that says something else is an
-  // error, a weaker source that does is overridden with a warning. A key that the policy locks without a
-  // value has that of the system's file, or its default.
+  // Returns the strongest source's value, or nothing. Policy overrides everything: a contradicting flag is an
+  // error, and a contradicting weaker source is overridden with a warning. A key that the policy locks
+  // without a value has the system file's value, or its default.
   template <class T>
   std::optional<T> pick(const char* key, std::optional<T> Layer::*member) {
     known_.emplace_back(key);
@@ -64,7 +64,7 @@ class SettingsMerge {
     return fixed;
   }
 
-  // Someone below said something else than what stands.
+  // Reports that a source below set another value than the effective one.
   void override_value(const std::string& key, const std::string& source, const std::string& said,
                       bool by_caller, bool by_value, const std::string& standing) {
     const std::string rule = by_value ? "policy." + key : "policy.locked";
@@ -85,7 +85,7 @@ class SettingsMerge {
   bool is_locked_key(const std::string& key) const {
     return std::find(locked_keys_.begin(), locked_keys_.end(), key) != locked_keys_.end();
   }
-  // A key named in policy.locked that means nothing protects nothing: the administrator must hear of it.
+  // An unknown key in policy.locked protects nothing, so the administrator must be warned.
   void warn_of_unknown_locks() {
     for (const std::string& key : locked_keys_) {
       if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
@@ -95,11 +95,11 @@ class SettingsMerge {
       settings_.warnings.push_back(warning);
     }
   }
-  // Whether the system's file, or its policy, says yes.
+  // Returns whether the system's file or its policy sets the value to true.
   bool system_asks_for(std::optional<bool> Layer::*member) const {
     return (locked_.*member).value_or((layers_.back()->*member).value_or(false));
   }
-  // A key that pick() does not weigh.
+  // Locks a key that pick() does not merge.
   bool lock(const char* key) {
     known_.emplace_back(key);
     if (!is_locked_key(key)) return false;
@@ -139,8 +139,9 @@ class SettingsMerge {
   std::optional<Diagnosis> conflict_;
 };
 
-// The repository that comes with EngineHost is nobody's wish: a list or a lock leaves it out, too, unless the
-// system's file asks for it or the list names its place. Who writes that file need not know the place.
+// Adds EngineHost's own repository, which no user requested. A list or a lock therefore excludes it, unless
+// the system's file enables it or the list contains its place. The author of that file need not know the
+// place.
 void add_default_repository(Settings& settings, SettingsMerge& merge, const Environment& environment,
                             bool locked) {
   const auto said = merge.pick("repositories_default", &Layer::repositories_default);
@@ -190,7 +191,7 @@ void add_repositories(Settings& settings, SettingsMerge& merge, const Environmen
                                       " does not allow it");
         continue;
       }
-      // Of another source it is left out when it would be asked, and told then.
+      // From other sources it is skipped and reported when it would be read.
       if (layer->is_callers() && is_url(repository.location))
         if (auto permitted = check_host(settings.policy, repository.location); !permitted)
           merge.refuse(std::move(permitted.error()
@@ -215,8 +216,8 @@ void choose_places(Settings& settings, SettingsMerge& merge, const Environment& 
     if (place.folder.empty())
       settings.warnings.push_back("there is no home folder and no cache folder is set: nothing can be kept");
   }
-  // It becomes text in records, documents and what the loader is told, where other bytes would arrive as
-  // others.
+  // Refuses a path that is not UTF-8, because it becomes text in records, documents and loader messages,
+  // where its bytes would change.
   if (const std::string& text = path_text(settings.cache_folder); !is_utf8(text))
     merge.refuse(diagnose("EH-P02")
                      .with("variable", settings.find("cache")->source)
@@ -242,7 +243,7 @@ void choose_places(Settings& settings, SettingsMerge& merge, const Environment& 
     settings.read_state_folder = read_only_state(settings.cache_folder, place, environment);
     merge.record("state", path_text(place.folder),
                  place.folder.empty() ? "nowhere to write"
-                 // Not where anybody looks for it: shown where defaults are not.
+                 // Must differ from "default", because places with that source are not shown.
                  : !settings.read_state_folder.empty() && place.source == "default"
                      ? "the cache's cannot be written"
                      : place.source);
@@ -255,12 +256,12 @@ void choose_places(Settings& settings, SettingsMerge& merge, const Environment& 
   } else {
     const SettingsPlace place = default_helper(environment, &settings.inputs);
     settings.helper = place.folder;
-    // Else nobody would know why neither the helper nor the repository that come with EngineHost are found.
+    // Explains why neither the probe nor EngineHost's own repository is found.
     if (place.folder.empty() && environment.executable_folder.empty() && environment.library_folder.empty() &&
         executable_path().empty())
       settings.warnings.emplace_back(
-          "the system does not tell where EngineHost lies (/proc/self/exe cannot be read): repository and "
-          "helper beside it are not found; mount /proc, or name them: --repository, and \"helper\" in the "
+          "EngineHost's own folder is unknown because /proc/self/exe cannot be read, so the repository and "
+          "the probe beside it are not found; mount /proc, or name them: --repository, and \"helper\" in the "
           "configuration");
     merge.record("helper", path_text(place.folder), place.folder.empty() ? "not found" : place.source);
   }
@@ -284,12 +285,12 @@ void choose_limits(Settings& settings, SettingsMerge& merge) {
   bytes("audit_rotate_bytes", &Layer::audit_rotate_bytes, settings.audit_rotate_bytes);
 }
 
-// What the policy says beyond values: it decides as much as they do, so it is shown as they are.
+// Records the rest of the policy as settings, because it decides as much as they do.
 void record_policy(const Policy& policy, const std::string& source, SettingsMerge& merge) {
   const auto list = [&](const char* key, const std::vector<std::string>& values) {
     if (!values.empty()) merge.record(key, join(values, " "), source);
   };
-  // Unlike those below, an empty one says something: none.
+  // Records an empty list too, because it allows nothing.
   const auto allowed = [&](const char* key, const std::optional<std::vector<std::string>>& values) {
     if (values) merge.record(key, list_text(*values), source);
   };
@@ -308,12 +309,12 @@ constexpr std::string_view transfer_variables[] = {
     "http_proxy", "https_proxy",    "HTTPS_PROXY",   "all_proxy",    "ALL_PROXY", "no_proxy",
     "NO_PROXY",   "CURL_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR", "NETRC"};
 
-// Proxies and certificates are libcurl's business; they are listed because they decide where requests go.
+// Records proxies and certificates. libcurl evaluates them, but they decide where requests go.
 void record_transfer_environment(SettingsMerge& merge, const Environment& environment) {
   for (const std::string_view variable : transfer_variables) {
     const std::string name(variable);
     if (const std::string* value = environment.find(name)) {
-      // "user:password@proxy:3128" is a proxy for libcurl, too.
+      // libcurl also accepts "user:password@proxy:3128" as a proxy.
       const std::size_t user =
           value->find("://") == std::string::npos ? value->rfind('@') : std::string::npos;
       const std::string shown = user == std::string::npos ? *value : value->substr(user + 1);
@@ -425,7 +426,7 @@ Result<Settings> load_settings(const FlagValues& flags, const Environment& envir
 }
 
 Diagnosis mark_as_state(Diagnosis diagnosis, const Settings& settings) {
-  // What lies in the way of a record is moved aside; the folder is right.
+  // An obstacle in place of a record is moved aside; the folder itself is right.
   if (diagnosis.code != "EH-F16" || settings.state_set_by.empty() || !diagnosis.value("in_the_way").empty())
     return diagnosis;
   if (diagnosis.value("place").empty()) {

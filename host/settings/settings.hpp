@@ -1,5 +1,4 @@
-// What this process was told to do: flags, environment, the user's and the system's configuration, and
-// policy.
+// The settings of this process: flags, environment, the user's and the system's configuration, and policy.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -14,13 +13,13 @@
 
 namespace enginehost::settings {
 
-// Where manifests come from. A location is an absolute folder or an http(s) URL.
+// A source of manifests. The location is an absolute folder or an http(s) URL.
 struct Repository {
   std::string location;
   bool unsigned_allowed =
-      false;           // named on the command line, said so in a configuration file, or trusted by its place
+      false;           // named on the command line, allowed by a configuration file, or trusted by its place
   std::string source;  // "--repository", "ENGINEHOST_REPOSITORIES", the configuration file, "default"
-  bool by_caller = false;  // a flag, or the API
+  bool by_caller = false;  // from a flag or the API
 };
 
 // One effective value and where it came from, for engine-info.
@@ -29,14 +28,13 @@ struct Setting {
   bool locked = false;  // nobody below the system's file can change it
 };
 
-// Another place that holds the same files: what a URL that begins with `of` names is looked for below `use`
-// first.
+// A place that holds the same files: what a URL that begins with `of` names is first searched below `use`.
 struct Mirror {
   std::string of, use;  // both http(s) URLs that end in "/"
   bool operator==(const Mirror&) const = default;
 };
 
-// What was given on the command line or through the API; what is not set falls through to the next source.
+// The values given on the command line or through the API; unset values come from the next source.
 struct FlagValues {
   std::vector<std::string> repositories;   // relative folders are taken from Environment::current_folder
   std::vector<std::string> installations;  // the same
@@ -44,37 +42,38 @@ struct FlagValues {
   std::optional<bool> offline;
   std::optional<std::vector<std::string>> probe_launcher;
   std::vector<std::string> accept_licenses;
-  bool by_application = false;  // through the API: there are no flags that could be spoken of
+  bool by_application = false;  // through the API, so that messages do not mention flags
 };
 
-// The world that settings are read from, as a value: tests build one, programs take that of the process.
+// The process environment that settings are read from, as a value: tests build one, programs take the
+// process's.
 struct Environment {
   std::map<std::string, std::string> variables;
   std::filesystem::path home;            // empty: there is none
   std::filesystem::path current_folder;  // only to complete relative paths given as flags
-  bool reads_user_config = true;         // the one that variables and home name
-  // Empty: there is none. On Windows of_this_process() names them below %ProgramData%.
+  bool reads_user_config = true;         // the file that variables and home name
+  // Empty: none. On Windows of_this_process() sets them to folders below %ProgramData%.
   std::filesystem::path system_config = "/etc/enginehost/config.json";
   std::filesystem::path system_layer = "/var/lib/enginehost";
   std::filesystem::path executable_folder,
-      library_folder;   // of this program and of the library with this code
-  std::string machine;  // the machine's identity (/etc/machine-id); only its digest is ever used
-  std::vector<std::string> machine_files;  // that it was read from, or looked for in
-  // Why the identity cannot be told now. Another one must not stand for it: what is quarantined on this
-  // machine would be forgotten.
+      library_folder;   // of this program and of the library that contains this code
+  std::string machine;  // the machine's identity (/etc/machine-id); only its digest is used
+  std::vector<std::string> machine_files;  // the files that it was read from or searched in
+  // Why the identity cannot be determined now. Another one must not replace it, because records of what is
+  // quarantined on this machine would be lost.
   std::optional<Diagnosis> machine_failure;
 
   static Environment of_this_process();
-  // The variable's value; an empty one counts as not set.
+  // Returns the variable's value; an empty one counts as unset.
   const std::string* find(const std::string& name) const;
 };
 
-// Bounds on what is fetched.
+// Limits on downloads.
 struct DownloadLimits {
   std::uint64_t max_artifact_bytes = std::uint64_t{16} << 30;
   std::uint64_t max_unpacked_bytes = std::uint64_t{64} << 30;
   int connect_timeout_seconds = 15;
-  int stall_timeout_seconds = 30;  // without a byte
+  int stall_timeout_seconds = 30;  // without receiving a byte
   int retries = 4;
 };
 
@@ -83,43 +82,44 @@ struct AcceptedLicense {
   std::string id, sha256;
 };
 
-// The system file's `policy` block beyond the values that it locks. policy.hpp asks it.
+// The system file's `policy` block without the values that it locks. policy.hpp applies it.
 struct Policy {
   std::string file;  // empty: no policy
-  // Not set: any; an empty list: none. A location is one of the list or lies below one.
+  // Unset: any; empty list: none. A location matches if it is in the list or lies below an entry.
   std::optional<std::vector<std::string>> allowed_repositories;
   std::optional<std::vector<std::string>>
       allowed_hosts;                  // the same; "example.org", "*.example.org", "example.org:8443"
   bool unsigned_repositories = true;  // false: not even one named on the command line
-  bool require_signatures = false;    // not even the local one that is trusted by its place
+  bool require_signatures = false;    // not even the local repository that is trusted by its place
   std::vector<AcceptedLicense> accepted_licenses;
-  std::vector<std::string> forbidden_licenses;     // ids
-  std::optional<std::int64_t> max_staleness_days;  // offline: how long after its date a signed index serves
-  std::vector<std::string> blocked;                // digests that must not be used, installed or not
-  std::vector<std::string> locked;                 // keys that nobody below can change
+  std::vector<std::string> forbidden_licenses;  // ids
+  std::optional<std::int64_t>
+      max_staleness_days;            // offline: how long after its date a signed index is still used
+  std::vector<std::string> blocked;  // digests that must not be used, installed or not
+  std::vector<std::string> locked;   // keys that nobody below the system's file can change
 
   bool locks(const std::string& key) const;
 };
 
-// What was looked at on this machine's disk: while all of it stays, the same flags and the same environment
-// give the same settings.
+// The files that settings depend on. While none of them changes, the same flags and the same environment give
+// the same settings.
 struct Inputs {
-  std::vector<std::string> files;     // read, or only found to be there or not
-  std::vector<std::string> writable;  // folders that may be written
-  std::vector<std::string> runnable;  // files that may be run
+  std::vector<std::string> files;     // read, or only checked for existence
+  std::vector<std::string> writable;  // folders that were writable
+  std::vector<std::string> runnable;  // files that were executable
 };
 
 struct Settings {
   std::vector<Repository> repositories;  // in order, the strongest first, the default one last
   bool repositories_default = true;
   std::filesystem::path cache_folder;
-  std::vector<std::filesystem::path> system_layers;  // read-only caches looked into before cache_folder
+  std::vector<std::filesystem::path> system_layers;  // read-only caches that are searched before cache_folder
   std::vector<std::filesystem::path>
       installations;                   // of other programs, whose engines may be opened in place
-  std::filesystem::path state_folder;  // empty: state lives in memory (a warning says so)
-  std::string state_set_by;            // who named that folder; empty: nobody did
-  // The cache's own, where it cannot be written and state_folder is another: what was quarantined or agreed
-  // to there still counts. Else empty.
+  std::filesystem::path state_folder;  // empty: state is only kept in memory (a warning says so)
+  std::string state_set_by;            // the source that named that folder; empty: none
+  // The cache's own state folder, when it cannot be written and state_folder is another: what was quarantined
+  // or agreed to there still counts. Otherwise empty.
   std::filesystem::path read_state_folder;
   std::string flavor, device;  // empty: any
   bool offline = false;
@@ -127,38 +127,39 @@ struct Settings {
   std::string force;            // a build id, for one run
   std::vector<std::string> probe_launcher;
   int probe_deadline_seconds =
-      30;  // for a build to come up in the helper, before it is taken for one that hangs
-  std::uint64_t cache_max_bytes = 0;  // what `engine-cache gc` keeps the cache below; 0: no bound
+      30;  // how long a build may take to start in the probe before it counts as hanging
+  std::uint64_t cache_max_bytes = 0;  // the limit that `engine-cache gc` enforces; 0: none
   std::filesystem::path helper;       // enginehost-probe; empty: not found
   std::string package_index;          // used only where pip cannot be asked
   std::vector<std::string>
-      plain_http_registries;                  // HOST[:PORT] of OCI registries that may be asked without TLS
-  std::vector<std::string> registry_mirrors;  // "HOST[:PORT]=MIRROR[:PORT]": asked before HOST
+      plain_http_registries;                  // HOST[:PORT] of OCI registries that may be used without TLS
+  std::vector<std::string> registry_mirrors;  // "HOST[:PORT]=MIRROR[:PORT]": tried before HOST
   std::vector<Mirror> mirrors;                // in order
-  std::string proxy, no_proxy;                // empty: what the environment says, as libcurl's users know it
-  std::filesystem::path extra_ca;             // PEM certificates trusted beside the system's; empty: none
-  std::uint64_t audit_rotate_bytes = 1u << 20;  // a longer audit log is put aside and a new one begun
+  std::string proxy, no_proxy;                // empty: the environment's, with libcurl's variables
+  std::filesystem::path extra_ca;  // PEM certificates trusted in addition to the system's; empty: none
+  std::uint64_t audit_rotate_bytes = 1u << 20;  // a longer audit log is renamed and a new one begun
   DownloadLimits downloads;
   Policy policy;
   std::vector<std::string>
-      accept_licenses;                // ids, of the flags or the API, and the policy's whatever the text
-  bool by_application = false;        // as FlagValues says
-  std::vector<Setting> effective;     // every value above, policy and the proxies, with its source
-  std::vector<std::string> warnings;  // unknown keys, values that policy overrode, a repository not trusted
+      accept_licenses;             // ids, from the flags, the API, and the policy's entries without a digest
+  bool by_application = false;     // see FlagValues
+  std::vector<Setting> effective;  // every value above, policy and the proxies, with its source
+  std::vector<std::string> warnings;  // unknown keys, values that policy overrode, an untrusted repository
   Inputs inputs;
 
   const Setting* find(const std::string& key) const;
 };
 
-// Strongest first: flags, ENGINEHOST_* variables, the user's file, the system's file, defaults; the system
-// file's policy block stands above all. Lists of repositories add up in that order. Reads files, creates
-// nothing, any thread. EH-P01: a flag contradicts policy ("file", "key", "policy", "what", "flag"). EH-P02: a
-// value cannot be used ("file" or "variable" or "flag", "key", "problem"); EH-P45 of the API ("argument",
-// "problem"). A configuration file that is not JSON: EH-M01.
+// Merges the sources, strongest first: flags, ENGINEHOST_* variables, the user's file, the system's file,
+// defaults. The system file's policy block overrides all of them. Lists of repositories add up in that order.
+// Reads files and creates nothing. Any thread. Errors: EH-P01: a flag contradicts policy ("file", "key",
+// "policy", "what", "flag"). EH-P02: a value cannot be used ("file" or "variable" or "flag", "key",
+// "problem"); EH-P45 through the API ("argument", "problem"). EH-M01: a configuration file is not JSON.
 Result<Settings> load_settings(const FlagValues& flags, const Environment& environment);
 
-// Says of a failure to write (EH-F16) where somebody named the state folder that it is there ("place" =
-// "state") and who did ("state_set_by"): no other cache would do. Any other stays as it is.
+// Adds to a failure to write (EH-F16) in a state folder that was named explicitly that it is there ("place" =
+// "state") and which source named it ("state_set_by"), because another cache would not help. Other failures
+// stay unchanged.
 Diagnosis mark_as_state(Diagnosis diagnosis, const Settings& settings);
 template <class Value>
 Result<Value> mark_as_state(Result<Value> result, const Settings& settings) {
@@ -166,10 +167,11 @@ Result<Value> mark_as_state(Result<Value> result, const Settings& settings) {
   return result;
 }
 
-// Whether load_settings() asks for the variable of that name, beside home and folders (deciding.hpp).
+// Returns whether load_settings() reads the variable of that name, besides home and folders
+// (settings_key.hpp).
 bool is_settings_variable(std::string_view name);
 
-// A list of repositories as one text: separated by ";", or by ":" where that cannot be part of a URL.
+// Splits a list of repositories in one text, separated by ";", or by ":" where that cannot be part of a URL.
 std::vector<std::string> split_locations(const std::string& text);
 
 using enginehost::is_url;

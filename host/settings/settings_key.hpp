@@ -1,4 +1,4 @@
-// What settings follow from beside the files that they are read from, gathered in a few system calls.
+// The inputs of settings besides the files that they are read from, gathered in a few system calls.
 #pragma once
 #include <optional>
 #include <string>
@@ -9,12 +9,12 @@ namespace enginehost::settings {
 
 struct SettingsKey {
   std::string text;   // flags, variables, program and library, the machine's name, the user
-  std::string cache;  // where the cache lies unless a configuration file says something else; absolute
+  std::string cache;  // the cache's place unless a configuration file sets another; absolute
 };
 
-// The same text, and Settings::looks unchanged: load_settings() would give the same. Nothing where that takes
-// more to tell: a relative folder among the flags, no home folder, a library that is gone; on Windows.
-// Any thread, as long as nobody changes the environment.
+// If this text and Settings::inputs are unchanged, load_settings() gives the same result. Returns nothing
+// where more work is needed to decide that: a relative folder among the flags, no home folder, a removed
+// library; and always on Windows. Any thread, as long as no thread changes the environment.
 std::optional<SettingsKey> settings_key(const FlagValues& flags);
 
 }  // namespace enginehost::settings

@@ -1,4 +1,4 @@
-// Where a system keeps such things by its own habits; behind places.hpp.
+// The parts of places.hpp that depend on the system.
 #pragma once
 #include <filesystem>
 #include <string>
@@ -8,24 +8,25 @@
 
 namespace enginehost::settings {
 
-// Between folders in a variable: ':' or ';'.
+// Separates folders in a variable: ':' or ';'.
 char folder_separator();
 
-// For what programs remember and may lose; empty without a home. default_cache and user_config_file are the
-// system's, too.
+// The folder for state that programs may lose; empty without a home. default_cache() and user_config_file()
+// depend on the system, too.
 SettingsPlace state_folder(const Environment& environment);
 
 const char* helper_name();
 
-// Python packages of the user and of the system, libraries of the system; those that are not there, too.
+// Python packages of the user and of the system, libraries of the system, including folders that do not
+// exist.
 std::vector<LikelyInstallation> system_installations(const Environment& environment);
 
-// Empty when only the system's administrator may change the system's configuration file, or when there is
-// none. What its folder lets others do is not asked: POSIX keeps it where only root writes.
+// Empty when only the administrator can change the system's configuration file, or when there is none. The
+// permissions of its folder are not checked, because on POSIX only root can write there.
 std::string why_anybody_may_change(const std::filesystem::path& system_config);
 
-// Empty when everything that decides what the repository offers is as safe as the SDK itself. Fails where
-// that cannot be told now (base/transient_errors.hpp).
+// Empty when everything that determines the repository's content is as protected as the SDK itself. Fails
+// where that cannot be determined now (base/transient_errors.hpp).
 Result<std::string> why_untrusted(const std::filesystem::path& repository,
                                   const std::filesystem::path& sdk_folder);
 

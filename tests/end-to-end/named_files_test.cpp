@@ -299,12 +299,12 @@ TEST_F(NamedFiles, ARepositoryWrittenByHandIsLintedByItsIndex) {
   EXPECT_EQ(right.status, 0) << right.said();
   EXPECT_THAT(right.output, AnyOf(HasSubstr("was never looked into"), HasSubstr("were never looked into")));
   // Nothing can be added to it as it is.
-  EXPECT_THAT(right.output, HasSubstr("fix: what its files need can be told where engine-manifest init"));
+  EXPECT_THAT(right.output, HasSubstr("fix: only a repository that engine-manifest init"));
   write_text(repository.root() / "reference.json", read_text(repository.root() / "reference.json") + "\n");
   const Ended changed = workplace.run("engine-manifest", {"lint", repository.root().native()});
   EXPECT_NE(changed.status, 0);
   EXPECT_THAT(changed.output, HasSubstr("EH-M05")) << changed.said();
-  EXPECT_THAT(changed.output, HasSubstr("fix: write its \"sha256\" and \"size\" in index.json anew"));
+  EXPECT_THAT(changed.output, HasSubstr("fix: correct its \"sha256\" and \"size\" in index.json"));
 }
 
 TEST_F(NamedFiles, AManifestThatLeadsNowhereIsAWrongArgumentToLint) {

@@ -38,16 +38,16 @@ TEST(DriverAnswer, WithoutOneLineOfTheHelpersIsNone) {
 TEST(DriverAnswer, ThatIsMissingIsExplainedByHowTheHelperEnded) {
   ChildOutcome outcome;
   outcome.exit_code = 0;
-  EXPECT_EQ(why_no_answer(outcome, deadline), "the helper ended without an answer of its own");
+  EXPECT_EQ(why_no_answer(outcome, deadline), "the probe ended without an answer");
   outcome.exit_code = 7;
   outcome.error = "cannot do that\n";
-  EXPECT_EQ(why_no_answer(outcome, deadline), "the helper ended with status 7: cannot do that");
+  EXPECT_EQ(why_no_answer(outcome, deadline), "the probe ended with status 7: cannot do that");
   outcome.signal = 11;
   EXPECT_EQ(why_no_answer(outcome, deadline),
-            "the driver's library crashed the helper (" + signal_name(11) + ")");
+            "the driver's library crashed the probe (" + signal_name(11) + ")");
   outcome.exception = 0xC0000005u;
   EXPECT_EQ(why_no_answer(outcome, deadline),
-            "the driver's library crashed the helper (exception 0xC0000005)");
+            "the driver's library crashed the probe (exception 0xC0000005)");
   outcome.timed_out = true;
   EXPECT_EQ(why_no_answer(outcome, deadline), "the driver did not answer in 15 s");
 }

@@ -186,7 +186,7 @@ TEST_F(Driver, Case23_WhatWasLearnedBeforeTheDriverHungOrCrashedSurvives) {
   request.driver_deadline = milliseconds(300);
   for (const auto& [variable, why] :
        {std::pair{"FAKE_CU_HANG", "the driver did not answer in 300 ms"},
-        {"FAKE_CU_CRASH", "the driver's library crashed the helper (SIGSEGV)"}}) {
+        {"FAKE_CU_CRASH", "the driver's library crashed the probe (SIGSEGV)"}}) {
     const Variable set(variable, "1");
     const Cuda cuda = ask();
     EXPECT_TRUE(cuda.devices.is_unknown()) << "never: no GPU";
@@ -216,15 +216,15 @@ TEST_F(Driver, AnAnswerThatStopsAtTheDevicesIsNotTakenForAllOfThem) {
       "n=$3; printf '{\"nonce\":\"%s\",\"cuda\":{\"library\":{\"path\":\"/x\"},\"init\":{\"code\":0}}}\\n"
       "{\"nonce\":\"%s\",\"cuda\":{\"devices\":[{\"name\":\"One\"}]}}\\n{\"nonce' $n $n >&3; exit 9\n");
   const Cuda cuda = ask();
-  EXPECT_EQ(cuda.devices.why(), "the helper ended with status 9");
+  EXPECT_EQ(cuda.devices.why(), "the probe ended with status 9");
   EXPECT_EQ(cuda.init.value(), "0");
-  EXPECT_EQ(cuda.driver_cuda.why(), "the helper ended with status 9");
+  EXPECT_EQ(cuda.driver_cuda.why(), "the probe ended with status 9");
 }
 
 TEST_F(Driver, ThatCrashesDoesNotTakeTheHostAlong) {
   const Variable crash("FAKE_CU_CRASH", "1");
   const Cuda cuda = ask();
-  EXPECT_EQ(cuda.devices.why(), "the driver's library crashed the helper (SIGSEGV)");
+  EXPECT_EQ(cuda.devices.why(), "the driver's library crashed the probe (SIGSEGV)");
 }
 
 TEST_F(Driver, WhatALibraryPrintsOrWritesIsNoAnswer) {
@@ -237,19 +237,19 @@ TEST_F(Driver, WhatALibraryPrintsOrWritesIsNoAnswer) {
 TEST_F(Driver, AnAnswerWithAnotherNonceIsNotBelieved) {
   helper_is(
       "printf '{\"format\":1,\"nonce\":\"guess\",\"cuda\":{\"init\":{\"code\":0},\"devices\":[]}}' >&3\n");
-  EXPECT_EQ(ask().devices.why(), "the helper ended without an answer of its own");
+  EXPECT_EQ(ask().devices.why(), "the probe ended without an answer");
 }
 
 TEST_F(Driver, AHelperThatFailsIsQuoted) {
   helper_is("echo 'cannot do that' >&2; exit 7\n");
-  EXPECT_EQ(ask().devices.why(), "the helper ended with status 7: cannot do that");
+  EXPECT_EQ(ask().devices.why(), "the probe ended with status 7: cannot do that");
 }
 
 TEST_F(Driver, AMissingHelperIsSaid) {
   request.helper = "/nonexistent/enginehost-probe";
   EXPECT_THAT(ask().devices.why(), HasSubstr("cannot be started"));
   request.helper.clear();
-  EXPECT_EQ(ask().devices.why(), "there is no helper to ask the driver");
+  EXPECT_EQ(ask().devices.why(), "there is no probe to query the driver");
 }
 
 TEST_F(Driver, TheLauncherStandsBeforeTheHelper) {

@@ -184,7 +184,7 @@ TEST_F(PublisherTest, a_licence_keeps_its_id) {
   licensed.license_id = "LicenseRef-Trial";
   const auto refused = publish::add(workspace(), licensed);
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().value("problem"), "licence apache is Apache-2.0 there, and not LicenseRef-Trial");
+  EXPECT_EQ(refused.error().value("problem"), "license apache is Apache-2.0 there, and not LicenseRef-Trial");
   licensed.license_id.clear();
   EXPECT_TRUE(publish::add(workspace(), licensed));
 }

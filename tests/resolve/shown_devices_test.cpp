@@ -20,7 +20,7 @@ Platform answered(const std::string& variable, const std::string& shown, const s
       R"({"cuda":{"library":{"path":"/usr/lib/libcuda.so.1"},"init":{"code":0},"driver_version":{"code":0,"value":13000},)"
       R"("devices":[)" +
       shown + R"(]},"nvml":{"devices":[)" + nvml + "]}}";
-  const auto answer = parse_json(text, "the helper's answer");
+  const auto answer = parse_json(text, "the probe's answer");
   EXPECT_TRUE(answer) << text;
   if (answer) platform::apply_driver_answer(*answer, "", machine.cuda);
   return machine;

@@ -5,7 +5,7 @@
 
 namespace enginehost::installations {
 
-std::string_view why_none_is_recognised() { return "only installations on Linux are recognized"; }
+std::string_view why_none_is_recognized() { return "only installations on Linux are recognized"; }
 
 std::filesystem::path own_program() { return path_of(executable_path()); }
 

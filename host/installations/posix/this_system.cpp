@@ -2,7 +2,7 @@
 
 namespace enginehost::installations {
 
-std::string_view why_none_is_recognised() { return {}; }
+std::string_view why_none_is_recognized() { return {}; }
 
 std::filesystem::path own_program() { return "/proc/self/exe"; }
 

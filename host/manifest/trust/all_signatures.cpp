@@ -5,7 +5,7 @@
 namespace enginehost::manifest {
 namespace {
 
-constexpr std::int64_t most_roots = 100;  // as many as are followed
+constexpr std::int64_t most_roots = 100;  // the same limit as when roots are followed
 
 std::optional<Root> root_at(RepositoryFiles& files, const std::string& path) {
   const auto bytes = files.find(path);
@@ -32,7 +32,7 @@ void read_all_signatures(RepositoryFiles& files) {
   std::set<std::string> of_index;
   add_keys(*root, Role::index, of_index);
   read_signatures(files, "index.json", of_index);
-  // A root is signed by its own keys and by those of the one before it.
+  // A root is signed by its own keys and by those of the previous root.
   for (std::int64_t steps = 0; root && steps < most_roots; ++steps) {
     const std::string path = "roots/" + std::to_string(root->version) + ".json";
     std::optional<Root> before = root_at(files, "roots/" + std::to_string(root->version - 1) + ".json");

@@ -1,13 +1,13 @@
-// What a copy of a signed repository needs beside what its maker had to read.
+// Reads the signatures and roots that a copy of a signed repository needs.
 #pragma once
 #include "host/manifest/trust/signed_repository.hpp"
 
 namespace enginehost::manifest {
 
-// Whoever knows a repository reads neither the signatures of a root that was accepted long ago, nor more of
-// an index than its threshold asks for, nor the roots before. A machine that gets a copy may know another
-// key, or an older root: this reads all of them, so that the files' reader sees them. What is missing is
-// passed over; nothing is checked.
+// A machine that knows the repository skips some files: signatures of a root it accepted long ago, index
+// signatures beyond the threshold, and earlier roots. A machine that receives a copy may trust another key or
+// an older root. This function therefore reads all of them, so that the reader of `files` sees them. It skips
+// missing files and checks nothing.
 void read_all_signatures(RepositoryFiles& files);
 
 }  // namespace enginehost::manifest

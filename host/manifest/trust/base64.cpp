@@ -1,4 +1,4 @@
-// RFC 4648, section 4, with padding and without any line ends: there is one text only for the same bytes.
+// RFC 4648, section 4, with padding and without line ends: equal bytes always have the same text.
 #include <array>
 #include <cstdint>
 
@@ -40,7 +40,7 @@ std::string bytes_of_base64(std::string_view text) {
     group = 0;
   }
   bytes.resize(bytes.size() - padding);
-  // Bits that the last digit holds beyond the bytes would give them a second text.
+  // Rejects extra bits in the last digit, because they would give the bytes a second text.
   return base64_text(bytes) == text ? bytes : std::string();
 }
 

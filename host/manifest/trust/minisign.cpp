@@ -17,7 +17,7 @@ bool is_signed_by(const PublicKey& key, std::string_view bytes, const SignatureB
   return ed25519_verifies(key.bytes, bytes, signature);
 }
 
-// The lines without their ends; a last empty one (the text ends with a line end) is left out.
+// Returns the lines without their ends, and without the empty line after a final line end.
 std::vector<std::string> lines_of(std::string_view text) {
   std::vector<std::string> lines = split(text, '\n');
   for (std::string& line : lines)

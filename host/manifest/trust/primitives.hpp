@@ -1,4 +1,5 @@
-// The cryptography under minisign's format: OpenSSL's, on Windows libgcrypt's (CNG knows neither of the two).
+// The cryptography of minisign's format: OpenSSL's, on Windows libgcrypt's, because CNG has neither Ed25519
+// nor BLAKE2b.
 #pragma once
 #include <array>
 #include <string>
@@ -6,7 +7,7 @@
 
 namespace enginehost::manifest {
 
-// RFC 8032. False for a wrong signature and when the library cannot tell. Any thread.
+// RFC 8032. Returns false for a wrong signature and when the library fails. Any thread.
 bool ed25519_verifies(const std::array<unsigned char, 32>& public_key, std::string_view bytes,
                       const std::array<unsigned char, 64>& signature);
 

@@ -33,7 +33,7 @@ void read_key(Reading& reading, const Json& object, Root& root) {
   auto bytes = read_public_key(text, reading.document);
   if (!bytes) return reading.refuse(fields.place_of("public"), bytes.error().value("problem"));
   key.key = std::move(*bytes);
-  // A key under two names, or two keys under one, would count twice.
+  // A key under two ids, or two keys under one, would count twice.
   for (const RootKey& other : root.keys)
     if (other.key.id == key.key.id || other.key.bytes == key.key.bytes)
       reading.refuse(fields.place_of("public"), "the key " + key.key.id + " occurs twice");
@@ -78,7 +78,7 @@ std::optional<Statement> read_statement(std::string_view trusted_comment) {
   if (!version || !time || *version < 0 || *time < 0) return std::nullopt;
   statement.version = *version;
   statement.time = *time;
-  // One text only says the same thing: no signs, no leading zeros.
+  // Accepts a single spelling: no signs, no leading zeros.
   return statement.text() == trusted_comment ? std::optional(statement) : std::nullopt;
 }
 

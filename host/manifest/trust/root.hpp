@@ -1,4 +1,4 @@
-// The root of a signed repository: which keys may speak for it, and how many must.
+// The root of a signed repository: the keys that may sign for it, and how many must.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -15,9 +15,9 @@ namespace enginehost::manifest {
 enum class Role { root, index };
 std::string_view name_of(Role role);
 
-// What a signer says of a document, in the signature's trusted comment: "role:index version:42
-// ts:1795000000". So a signature of one document never serves for another, and its age is known before the
-// document is read.
+// The signer's statement about a document, in the signature's trusted comment: "role:index version:42
+// ts:1795000000". It keeps a signature of one document from being used for another, and gives the document's
+// age before it is read.
 struct Statement {
   Role role = Role::index;
   std::int64_t version = 0;  // of the root, or the index's serial
@@ -34,7 +34,7 @@ struct RootKey {
 inline constexpr std::size_t most_root_keys = 64;
 
 struct Root {
-  std::string name;  // the repository's: an index of another name is not this one's
+  std::string name;  // the repository's name; an index of another name is rejected
   std::int64_t version = 0;
   std::string created, expires;
   std::vector<RootKey> keys;
@@ -42,15 +42,15 @@ struct Root {
   std::vector<std::string> revoked;  // key ids that no longer count, wherever they are listed
 
   bool is_revoked(std::string_view key_id) const;
-  // The keys that count for the role.
+  // Returns the keys that count for the role.
   std::vector<PublicKey> keys_for(Role role) const;
   std::int64_t threshold_for(Role role) const {
     return role == Role::root ? root_threshold : index_threshold;
   }
 };
 
-// Reads root.json. EH-M02, EH-M03, EH-M04 as read_manifest: also for keys that occur twice, and for a
-// threshold that its keys cannot reach.
+// Reads root.json. Errors: EH-M02, EH-M03 and EH-M04 as read_manifest(), also for keys that occur twice and
+// for a threshold that the keys cannot reach.
 Result<Root> read_root(const Json& document, const std::string& name);
 
 Json to_json(const Root& root);

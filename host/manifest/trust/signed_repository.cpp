@@ -12,12 +12,12 @@ constexpr std::uint64_t largest_document = 8u << 20;
 constexpr std::int64_t most_steps = 100;  // roots in between
 
 bool is_missing(const Diagnosis& failure) {
-  // What is there and cannot be used (too long, a pipe) is not missing.
+  // A file that exists but cannot be used (too long, a pipe) is not missing.
   if (failure.code == "EH-F01")
     return failure.value("errno") == "ENOENT" ||
            (failure.value("errno").empty() && failure.value("limit").empty() &&
             failure.value("problem").empty());
-  // Some storage services answer 403 for a file that is not there.
+  // Some storage services return 403 for a missing file.
   return failure.code == "EH-N04" && (failure.value("status") == "404" || failure.value("status") == "403" ||
                                       failure.value("status") == "410");
 }
@@ -30,7 +30,7 @@ Signers signers_of(const Root& root, Role role) {
   return {role, root.keys_for(role), root.threshold_for(role), root.revoked};
 }
 
-// One signature held against its key: what it says, or the diagnosis.
+// Checks one signature against its key and returns its statement, or the failure.
 Result<Statement> judge(RepositoryFiles& files, const std::string& path, const std::string& bytes,
                         const PublicKey& key, Role role, const std::string& text,
                         const std::string& signature_path) {
@@ -64,7 +64,7 @@ Result<Root> parse_root(const std::string& bytes, const std::string& name) {
   return read_root(document, name);
 }
 
-// What the root before the first one is: any one key that was trusted by hand.
+// The signers in place of a previous root: any one key that was trusted by hand.
 Signers bootstrap(const std::vector<TrustedKey>& keys) {
   Signers signers;
   signers.role = Role::root;
@@ -72,10 +72,10 @@ Signers bootstrap(const std::vector<TrustedKey>& keys) {
   return signers;
 }
 
-// The root that root.json holds, reached from `before`, directly or over the roots in between.
+// Returns the root in root.json, reached from `before` directly or through the roots in between.
 Result<Root> follow(RepositoryFiles& files, const std::string& bytes, Signers before, std::int64_t version) {
   auto direct = step_to(files, "root.json", bytes, before, version);
-  // A replay stays one, whoever leads there.
+  // A replay stays a failure, whichever key signed it.
   if (direct || direct.error().code == "EH-M11") return direct;
   for (std::int64_t next = version + 1; next <= version + most_steps; ++next) {
     const std::string path = "roots/" + std::to_string(next) + ".json";
@@ -153,7 +153,7 @@ Result<std::optional<VerifiedIndex>> open_signed(RepositoryFiles& files, const T
   TRY_ASSIGN(const std::vector<TrustedKey> keys, store.keys_for(files.known_as()));
   VerifiedIndex verified;
   TRY_ASSIGN(verified.seen, store.seen(files.known_as()));
-  // Who asked for a key of this very repository, or saw it signed, does not take it unsigned again.
+  // A repository that was seen signed, or for which a key was trusted, is not accepted unsigned.
   const bool known_as_signed =
       !verified.seen.root.empty() ||
       std::any_of(keys.begin(), keys.end(), [](const TrustedKey& key) { return !key.repository.empty(); });
@@ -173,14 +173,15 @@ Result<std::optional<VerifiedIndex>> open_signed(RepositoryFiles& files, const T
     TRY_ASSIGN(const Root before, parse_root(verified.seen.root, "the accepted root of " + files.location()));
     TRY_ASSIGN(verified.root, follow(files, **root_bytes, signers_of(before, Role::root), before.version));
   } else {
-    // The first time the version does not count, but a root that was forgotten with its key leaves its own.
+    // At first the version does not count, but a root that was removed with its key leaves its version as a
+    // floor.
     Signers first = bootstrap(keys);
     TRY_ASSIGN(verified.root, follow(files, **root_bytes, first, 0));
     if (verified.root.version < verified.seen.root_version)
       return fail(about("EH-M11", files, "root.json")
                       .with("found", std::to_string(verified.root.version))
                       .with("expected", std::to_string(verified.seen.root_version)));
-    // Over the roots in between a key can lead to one that no longer wants it.
+    // Through the roots in between, a key can lead to a root that has revoked it.
     if (!keys.empty() && std::all_of(keys.begin(), keys.end(), [&](const TrustedKey& key) {
           return verified.root.is_revoked(key.key.id);
         }))

@@ -1,11 +1,12 @@
-// From a repository's files to an index that may be read: root, signatures, versions, dates.
+// Verifies a repository's files and returns its index: root, signatures, versions, dates.
 //
-// Nothing is parsed before enough trusted keys have signed its bytes. The order, and what each step defends:
-//   1. root.json is the one accepted before, or is signed by enough of that one's keys and of its own. Where
-//      it moved on by several versions, roots/N.json lead there one by one. The first time, one key trusted
-//      by hand stands for the root before the first.
-//   2. index.json is signed by enough of the root's keys; what they say of role and version is what it says.
-//   3. Its serial is not below any that was seen before (a replayed index hides withdrawn builds).
+// Nothing is parsed before enough trusted keys have signed its bytes. The steps and what each defends
+// against:
+//   1. root.json is the root accepted before, or is signed by enough of that root's keys and of its own.
+//      If it is several versions newer, roots/N.json lead there one by one. The first time, a key trusted
+//      by hand takes the place of the previous root.
+//   2. index.json is signed by enough of the root's keys, and its role and version are those they signed.
+//   3. Its serial is not below any seen before, because a replayed index hides withdrawn builds.
 //   4. Its date and the root's have not passed, by the clock or the newest signed time, whichever is later.
 #pragma once
 #include <cstdint>
@@ -20,7 +21,7 @@
 
 namespace enginehost::manifest {
 
-// Documents of one repository, each asked for once.
+// The documents of one repository; each is read once.
 class RepositoryFiles {
  public:
   // `known_as`: see Trust; empty: the location.
@@ -31,8 +32,8 @@ class RepositoryFiles {
 
   const std::string& location() const { return location_; }
   const std::string& known_as() const { return known_as_; }
-  // The whole document, or nothing when the repository has no such file. Other failures (no network) are
-  // errors.
+  // Returns the whole document, or nothing when the repository has no such file. Other failures (no network)
+  // are errors.
   Result<std::optional<std::string>> find(const std::string& path);
   std::string name_of(const std::string& path) const;
 
@@ -42,12 +43,12 @@ class RepositoryFiles {
   std::map<std::string, std::optional<std::string>> known_;
 };
 
-// Who has to have signed a document.
+// The keys that must have signed a document.
 struct Signers {
   Role role = Role::index;
   std::vector<PublicKey> keys;
   std::int64_t threshold = 1;
-  std::vector<std::string> revoked;  // only to say that it was one of these
+  std::vector<std::string> revoked;  // only to report that the signer was one of these
 };
 
 struct SignedBy {
@@ -55,10 +56,10 @@ struct SignedBy {
   Statement statement;
 };
 
-// Whether enough of the keys signed these bytes, saying the same of them. `path` is the document's in the
-// repository; signatures are "<path>.<key id>.minisig". EH-M08: too few signatures ("document",
-// "repository", "expected", "found", "key_id"...). EH-M09: one is wrong ("signature", "key_id", "problem").
-// EH-M10: no trusted key signed it. EH-M13: only a revoked one did ("key_id").
+// Checks that enough of the keys signed these bytes with the same statement. `path` is the document's path in
+// the repository; signatures are "<path>.<key id>.minisig". Errors: EH-M08: too few signatures ("document",
+// "repository", "expected", "found", "key_id"...). EH-M09: a signature is wrong ("signature", "key_id",
+// "problem"). EH-M10: no trusted key signed it. EH-M13: only a revoked key did ("key_id").
 Result<SignedBy> check_signatures(RepositoryFiles& files, const std::string& path, const std::string& bytes,
                                   const Signers& signers);
 
@@ -66,23 +67,24 @@ struct VerifiedIndex {
   std::string bytes;
   Root root;
   SignedBy signed_by;
-  Seen seen;  // as it is to be remembered once the index proved readable
+  Seen seen;  // to be remembered once the index proved readable
 };
 
-// Steps 1 and 2, and the versions of the roots (EH-M11). Nothing when the repository is not signed and
-// `required` is false.
+// Steps 1 and 2, and the versions of the roots (EH-M11). Returns nothing when the repository is not signed
+// and `required` is false.
 Result<std::optional<VerifiedIndex>> open_signed(RepositoryFiles& files, const TrustStore& store,
                                                  bool required);
 
-// Step 3 and what binds the index to its signers: EH-M11 when it is older than what was seen, or another one
-// with the same serial; EH-M09 when it is not what the signers said. Completes `verified.seen`.
+// Step 3, and the index against its signers' statement. Errors: EH-M11 when the index is older than the one
+// seen before, or another one with the same serial; EH-M09 when it differs from the statement. Completes
+// `verified.seen`.
 Result<void> check_index(const Index& index, const std::string& repository, VerifiedIndex& verified);
 
-// Step 4: the date that has passed, if one has.
+// Step 4: returns the date that has passed, if any.
 std::optional<std::string> expired(const Index& index, const VerifiedIndex& verified, std::int64_t now);
 
-// A new root by the one before it (step 1): `path` is where it lies. EH-M11 when its version is not above
-// `version`.
+// Accepts a new root by the one before it (step 1). `path` is its path in the repository. Error: EH-M11 when
+// its version is not above `version`.
 Result<Root> step_to(RepositoryFiles& files, const std::string& path, const std::string& bytes,
                      const Signers& before, std::int64_t version);
 

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t largest_file = 16u << 20;
 constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
 
-// Nothing when the file is not there.
+// Returns nothing when the file is missing.
 Result<std::optional<Json>> document_of(const fs::path& file) {
   std::error_code error;
   if (!fs::exists(file, error) && !error) return std::nullopt;
@@ -78,7 +78,7 @@ Result<Seen> seen_of(const fs::path& file, const std::string& repository) {
   return seen;
 }
 
-// What is newer wins; a root stays until there is a newer one.
+// Newer values win; a root stays until there is a newer one.
 void take_newer(Seen& seen, Seen other) {
   if (other.root_version > seen.root_version ||
       (seen.root.empty() && !other.root.empty() && other.root_version == seen.root_version)) {
@@ -111,8 +111,8 @@ fs::path file_for(const fs::path& folder, const std::string& repository) {
   return folder / path_of(name_for(identity_of_location(repository)));
 }
 
-// Where a folder remembers a repository, there or not. Before the last is what was written when every
-// spelling of a place was a repository of its own: what was seen then is a floor still.
+// Returns the files that may hold a repository's state, existing or not. All but the last are from versions
+// that treated every spelling of a location as a separate repository; their versions are still a floor.
 std::vector<fs::path> files_for(const fs::path& folder, const std::string& repository) {
   const std::string place = identity_of_location(repository);
   const fs::path newest = file_for(folder, repository);
@@ -122,7 +122,7 @@ std::vector<fs::path> files_for(const fs::path& folder, const std::string& repos
     const fs::path& file = at->path();
     if (file.extension() != ".json" || file.filename() == "keys.json") continue;
     if (file == newest || file == files.front()) continue;
-    // One that cannot be read as such is another repository's as likely as this one's.
+    // An unreadable file may as well belong to another repository.
     const auto document = document_of(file);
     if (document && *document && identity_of_location((**document)["repository"].as_string()) == place)
       files.push_back(file);
@@ -131,7 +131,7 @@ std::vector<fs::path> files_for(const fs::path& folder, const std::string& repos
   return files;
 }
 
-// One changer at a time.
+// Admits one writer at a time.
 Result<cache::FileLock> lock_of(const fs::path& folder) {
   if (folder.empty())
     return fail(diagnose("EH-F16")
@@ -189,9 +189,9 @@ std::vector<std::string> TrustStore::unreadable() const {
   const auto report = [&](const fs::path& folder, const std::error_code& error) {
     if (!error || error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory)
       return;
-    sentences.push_back("keys that are trusted in " + path_text(folder) +
-                        " do not count: it cannot be read (" + error.message() +
-                        "); whoever looks after it opens it with chmod -R a+rX");
+    sentences.push_back("the trusted keys in " + path_text(folder) +
+                        " do not count because the folder cannot be read (" + error.message() +
+                        "); its owner can open it with chmod -R a+rX");
   };
   for (const fs::path& layer : layers_) {
     std::error_code error;
@@ -292,7 +292,7 @@ Result<void> TrustStore::remember(const std::string& repository, const Seen& see
   TRY_ASSIGN(const Seen before, seen_of(file, repository));
   if (before == seen) return {};
   TRY_ASSIGN(const cache::FileLock lock, lock_of(folder_));
-  // Another process may have seen something newer meanwhile.
+  // Another process may have stored something newer meanwhile.
   TRY_ASSIGN(Seen now, seen_of(file, repository));
   take_newer(now, seen);
   return write_file(file, to_json(now, repository).dump(1) + "\n");

@@ -4,7 +4,7 @@
 
 #include "base/windows/wide.hpp"
 
-// libarchive 3.6.2 keeps names in UTF-16 here, and asks the code page for every other form of them.
+// libarchive 3.6.2 keeps names in UTF-16 on Windows and converts all other forms through the code page.
 namespace enginehost::oci {
 
 std::optional<std::string> name_of(archive_entry* entry) {

@@ -12,7 +12,7 @@ Fact<std::string> detect_vcruntime(const Root&) { return Fact<std::string>::abse
 
 Fact<std::string> detect_wsl(const Fact<std::string>&) { return Fact<std::string>::absent("not Linux"); }
 
-// Containers on a Mac are programs of Linux in a virtual machine.
+// Containers on a Mac are Linux programs in a virtual machine.
 Fact<std::string> detect_container(const Root&) { return Fact<std::string>::absent("not Linux"); }
 
 Fact<Rocm> detect_rocm(const Root&) { return Fact<Rocm>::absent("not Linux"); }

@@ -15,7 +15,7 @@ Cpu ask_processor() { return x86_cpu(cpuid_of_this_processor()); }
 
 #else
 
-// Apple's names ("Determining instruction set characteristics"), and Linux's for the same.
+// Apple's names ("Determining instruction set characteristics") and Linux's names for the same features.
 Cpu ask_processor() {
   struct Feature {
     const char *name, *apple;
@@ -30,7 +30,7 @@ Cpu ask_processor() {
       {"i8mm", "hw.optional.arm.FEAT_I8MM"},     {"bf16", "hw.optional.arm.FEAT_BF16"},
       {"sme", "hw.optional.arm.FEAT_SME"}};
   Cpu cpu;
-  cpu.features = {"fp", "asimd"};  // every arm64 processor of Apple's
+  cpu.features = {"fp", "asimd"};  // every Apple arm64 processor has them
   for (const Feature& feature : features)
     if (kernel::number(feature.apple).value_or(0) != 0) cpu.features.emplace_back(feature.name);
   std::sort(cpu.features.begin(), cpu.features.end());

@@ -12,7 +12,7 @@ Fact<Disk> detect_disk(const std::filesystem::path& cache_folder) {
   if (cache_folder.empty()) return Fact<Disk>::unknown("no cache folder was named");
   std::filesystem::path folder = cache_folder;
   calls::Status status{};
-  // The cache may not exist yet: it will lie on the disk of its nearest parent that does.
+  // The cache may not exist yet; it will lie on the disk of its nearest existing parent.
   while (calls::stat(folder, &status) != 0) {
     if (errno != ENOENT || !folder.has_relative_path())
       return Fact<Disk>::unknown("stat of " + path_text(folder) + ": " + error_text(errno));

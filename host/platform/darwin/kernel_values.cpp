@@ -16,7 +16,7 @@ std::optional<std::uint64_t> number(const char* name) {
   unsigned char bytes[8] = {};
   std::size_t size = sizeof bytes;
   if (::sysctlbyname(name, bytes, &size, nullptr, 0) != 0) return std::nullopt;
-  // Both processors of Macs have the low byte first, so that a shorter number is the start of a longer one.
+  // Both processors of Macs are little-endian, so a shorter number is the start of a longer one.
   std::uint64_t value = 0;
   std::memcpy(&value, bytes, size < sizeof value ? size : sizeof value);
   return value;

@@ -16,8 +16,8 @@ LibrarySearch::LibrarySearch(const Root& root) : root_(root), order_(std::make_u
 
 LibrarySearch::~LibrarySearch() = default;
 
-// A name without a folder is looked for in DYLD_LIBRARY_PATH and, since macOS 12, in the system's alone:
-// dlopen(3). What is in the shared cache has no file and is not found.
+// dlopen(3) searches a name without a folder in DYLD_LIBRARY_PATH and, since macOS 12, in the system's
+// folders only. Libraries in the shared cache have no file and are not found.
 std::optional<FoundLibrary> LibrarySearch::find(const std::string& soname) const {
   for (const linker::LoadedLibrary& library : order_->machine.loaded)
     if (path_text(library.path.filename()) == soname) {

@@ -10,7 +10,7 @@
 namespace enginehost::platform {
 namespace {
 
-// Changed when detect() looks at something else, so that what an older version remembered is not taken over.
+// Change this when detect() reads something else, so that facts remembered by an older version are not used.
 constexpr std::string_view version = "machine key of macOS 2";
 
 class MachineKeyBuilder {
@@ -35,23 +35,23 @@ class MachineKeyBuilder {
 
 }  // namespace
 
-// The system's libraries and drivers change with its version only: all of it is sealed.
+// The system's libraries and drivers are sealed and change only with its version.
 std::string machine_key_text(Reach reach) {
-  MachineKeyBuilder words;
-  words.add("version", version);
-  words.add("reach", reach == Reach::everything ? "everything" : "decisive");
-  words.add("boot", boot_id());
-  words.add("system", kernel::text("kern.osversion"));
-  words.add("processor", kernel::text("machdep.cpu.brand_string"));
-  words.add("translated", kernel::number("sysctl.proc_translated").value_or(0));
-  words.add("pointer", sizeof(void*));
-  words.add("user", effective_user());
+  MachineKeyBuilder key_text;
+  key_text.add("version", version);
+  key_text.add("reach", reach == Reach::everything ? "everything" : "decisive");
+  key_text.add("boot", boot_id());
+  key_text.add("system", kernel::text("kern.osversion"));
+  key_text.add("processor", kernel::text("machdep.cpu.brand_string"));
+  key_text.add("translated", kernel::number("sysctl.proc_translated").value_or(0));
+  key_text.add("pointer", sizeof(void*));
+  key_text.add("user", effective_user());
   for (const auto& [name, value] : process_variables())
     if (is_loader_variable(name) ||
         (reach == Reach::everything && (name == "PATH" || name == "CONDA_DEFAULT_ENV")))
-      words.add(name, value);
-  if (reach == Reach::everything) words.add("processors", kernel::number("hw.activecpu").value_or(0));
-  return words.text();
+      key_text.add(name, value);
+  if (reach == Reach::everything) key_text.add("processors", kernel::number("hw.activecpu").value_or(0));
+  return key_text.text();
 }
 
 std::vector<MachineInput> machine_inputs(const DetectRequest& request, Reach) {
@@ -86,8 +86,8 @@ std::string machine_key(const DetectRequest& request, Reach reach) {
   return sha256_hex(machine_text(request, reach));
 }
 
-std::string machine_key(const DetectRequest& request, Reach, const std::string& words) {
-  return sha256_hex(words + rest_of_text(request));
+std::string machine_key(const DetectRequest& request, Reach, const std::string& key_text) {
+  return sha256_hex(key_text + rest_of_text(request));
 }
 
 std::vector<std::string> files_in_machine_key_text(const std::string&) { return {}; }

@@ -5,7 +5,7 @@
 
 namespace enginehost::platform {
 
-// What can be had without writing pages out: free ones, and those that only keep what is on disk as well.
+// Available memory is what needs no writing of pages: free pages, and those whose content is on disk as well.
 Fact<Memory> detect_memory(const Root&) {
   Memory memory;
   memory.total = kernel::number("hw.memsize").value_or(0);

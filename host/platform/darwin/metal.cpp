@@ -3,9 +3,9 @@
 
 namespace enginehost::platform {
 
-// By system and processor, without a call into a GPU's driver: macOS 11, the oldest this program runs on,
-// needs a Mac whose GPU has Metal (Apple, "macOS Big Sur is compatible with these computers"). A virtual
-// machine may show none. Apple silicon's GPU bears the chip's name, also to a program under Rosetta.
+// Decides by system and processor, without calling a GPU's driver. macOS 11, the oldest supported, needs a
+// Mac whose GPU has Metal (Apple, "macOS Big Sur is compatible with these computers"). A virtual machine may
+// have no GPU. Apple silicon's GPU has the chip's name, also for a program under Rosetta.
 Fact<Metal> detect_metal() {
   if (kernel::number("kern.hv_vmm_present").value_or(0) != 0)
     return Fact<Metal>::unknown("a virtual machine, which may show a GPU or not");

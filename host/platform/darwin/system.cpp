@@ -24,7 +24,7 @@ std::string value_in(const std::string& list, const std::string& name) {
 
 Fact<std::string> detect_os() { return Fact<std::string>::known("macos", "this program"); }
 
-// Of this process: under Rosetta it is x86_64, and so must be what is loaded into it.
+// The process's architecture: under Rosetta it is x86_64, and libraries must match it.
 Fact<std::string> detect_arch() {
 #if defined(__aarch64__)
   return Fact<std::string>::known("arm64", "this program");
@@ -41,7 +41,7 @@ Fact<std::string> detect_kernel(const Root& root) {
   return Fact<std::string>::known(names.release, "uname");
 }
 
-// The kernel first: the file is shown to programs made for older systems with version 10.16.
+// Asks the kernel first, because the file shows version 10.16 to programs built for older systems.
 Fact<Distribution> detect_distribution(const Root& root) {
   std::string version, source = "sysctl kern.osproductversion";
   if (root.is_this_machine()) version = kernel::text("kern.osproductversion");
@@ -49,7 +49,7 @@ Fact<Distribution> detect_distribution(const Root& root) {
     version = value_in(root.read(version_file).value_or(""), "ProductVersion");
     source = version_file;
   }
-  if (version.empty()) return Fact<Distribution>::unknown(std::string(version_file) + " tells no version");
+  if (version.empty()) return Fact<Distribution>::unknown(std::string(version_file) + " has no version");
   return Fact<Distribution>::known({"macos", "macOS " + version, version}, source);
 }
 

@@ -13,7 +13,7 @@ bool is_set(const char* name) {
 
 }  // namespace
 
-// The most specific first: a pod's containers also carry the marks of the runtime below.
+// Checks the most specific marks first, because a pod's containers also carry the marks of the runtime below.
 Fact<std::string> detect_container(const Root& root) {
   using Found = Fact<std::string>;
   if (is_set("KUBERNETES_SERVICE_HOST")) return Found::known("kubernetes", "KUBERNETES_SERVICE_HOST");

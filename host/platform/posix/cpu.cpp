@@ -27,11 +27,11 @@ Cpu ask_processor() {
   cpu.model = trim(processor_brand());
   return cpu;
 }
-constexpr const char* asked = "cpuid";
+constexpr const char* source = "cpuid";
 
 #elif defined(__aarch64__)
 
-// The bits of AT_HWCAP and AT_HWCAP2 (Linux, arch/arm64/include/uapi/asm/hwcap.h) that builds are made for.
+// The bits of AT_HWCAP and AT_HWCAP2 (Linux, arch/arm64/include/uapi/asm/hwcap.h) for which builds are made.
 Cpu ask_processor() {
   struct Feature {
     const char* name;
@@ -51,23 +51,23 @@ Cpu ask_processor() {
   std::sort(cpu.features.begin(), cpu.features.end());
   return cpu;
 }
-constexpr const char* asked = "AT_HWCAP";
+constexpr const char* source = "AT_HWCAP";
 
 #else
 
 Cpu ask_processor() { return {}; }
-constexpr const char* asked = "this program";
+constexpr const char* source = "this program";
 
 #endif
 
 }  // namespace
 
 Fact<Cpu> detect_cpu() {
-  // A processor does not change under a running process; the cores it may use can.
+  // The processor does not change while a process runs, but the cores it may use can.
   static const Cpu& processor = *new Cpu(ask_processor());
   Cpu cpu = processor;
   cpu.cores = usable_cores();
-  return Fact<Cpu>::known(std::move(cpu), asked);
+  return Fact<Cpu>::known(std::move(cpu), source);
 }
 
 }  // namespace enginehost::platform

@@ -12,10 +12,10 @@ DeviceSigns device_signs(const Root& root) {
   };
   add_names("/dev", "nvidia");
   add_names("/dev/dri", "renderD");
-  add_names("/proc/driver/nvidia/gpus", "");  // one folder for each, by its address on the bus
+  add_names("/proc/driver/nvidia/gpus", "");  // one folder per GPU, named by its bus address
   for (const char* file : {"/dev/kfd", "/dev/dxg"})
     if (root.exists(file)) signs.emplace_back(file, "");
-  // The module cannot be replaced under a process that uses it, but well after that process lost its device.
+  // The module cannot be replaced while a process uses it, but it can after the process lost its device.
   if (auto version = root.read("/sys/module/nvidia/version"))
     signs.emplace_back("/sys/module/nvidia/version", std::move(*version));
   std::sort(signs.begin(), signs.end());

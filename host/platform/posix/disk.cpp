@@ -11,7 +11,7 @@ Fact<Disk> detect_disk(const std::filesystem::path& cache_folder) {
   if (cache_folder.empty()) return Fact<Disk>::unknown("no cache folder was named");
   std::filesystem::path folder = cache_folder;
   struct statvfs status {};
-  // The cache may not exist yet: it will lie on the disk of its nearest parent that does.
+  // The cache may not exist yet; it will lie on the disk of its nearest existing parent.
   while (::statvfs(folder.c_str(), &status) != 0) {
     if (errno != ENOENT || !folder.has_relative_path())
       return Fact<Disk>::unknown("statvfs of " + folder.native() + ": " + std::strerror(errno));

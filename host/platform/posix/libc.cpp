@@ -11,8 +11,8 @@
 namespace enginehost::platform {
 namespace {
 
-// musl's loader holds its version as a string of its own (ldso prints it as "Version 1.2.4"); running the
-// loader to ask it would be a child process.
+// musl's loader contains its version as a separate string ("Version 1.2.4" when printed). Reading the file
+// avoids starting the loader as a child process.
 std::string musl_version(const std::filesystem::path& loader) {
   const auto bytes = read_file(loader, 4u << 20);
   if (!bytes) return {};
@@ -48,7 +48,7 @@ bool has_glibc_loader(const Root& root) {
 
 Fact<Libc> detect_libc(const Root& root) {
 #if defined(__GLIBC__)
-  // A glibc program runs here, whatever else is installed; another root may be a musl system's.
+  // This glibc program runs, so this machine has glibc; another root may be a musl system.
   const bool musl = !root.is_this_machine() && !has_glibc_loader(root);
 #else
   const bool musl = true;

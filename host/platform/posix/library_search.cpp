@@ -17,7 +17,7 @@
 namespace enginehost::platform {
 namespace {
 
-// The first bytes of an ELF file say what loader may take it: class, byte order, machine.
+// The first bytes of an ELF file show which loader accepts it: class, byte order, machine.
 bool suits_this_process(const std::string& file) {
   constexpr std::size_t head_size = 20, identity_size = 6, machine_at = 18;
   using Head = std::array<char, head_size>;
@@ -35,8 +35,8 @@ bool suits_this_process(const std::string& file) {
          std::memcmp(own->data() + machine_at, other->data() + machine_at, 2) == 0;
 }
 
-// What is asked for by name has nobody's RUNPATH: only the program's own path and the variable come before
-// the cache.
+// A library that is opened by name has no needer with a RUNPATH. Only the program's own path and the variable
+// come before the cache.
 std::vector<linker::SearchPlace> places_before_cache(const linker::Machine& machine) {
   std::vector<linker::Needer> chain(1);
   std::optional<binary::BinaryInfo> program;
@@ -65,14 +65,13 @@ LibrarySearch::LibrarySearch(const Root& root) : root_(root), order_(std::make_u
   if (root.is_this_machine()) {
     machine.loaded = linker::loaded_libraries();
   } else {
-    // Another root has its own cache; the folders are compiled into the loader, which is taken to be like
-    // ours.
+    // Another root has its own cache. The loader's built-in folders are assumed to be the same as here.
     const auto file = root.resolve(machine.cache_file);
     auto bytes = file ? read_file(root.on_disk(*file)) : Result<std::string>(std::string());
     machine.cache = bytes ? linker::LoaderCache::parse(std::move(*bytes)) : linker::LoaderCache();
-    machine.program.clear();  // it does not run there
+    machine.program.clear();  // the program does not run there
   }
-  // /lib is /usr/lib on most systems: the same folder needs no second look.
+  // /lib is /usr/lib on most systems; one folder is searched once.
   std::vector<std::pair<dev_t, ino_t>> seen;
   const auto add = [&](std::vector<Order::Folder>& folders, const std::string& folder,
                        const std::string& source) {

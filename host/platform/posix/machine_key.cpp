@@ -30,10 +30,10 @@ namespace {
 using What = MachineInput::What;
 using namespace std::string_view_literals;
 
-// Changed when detect() looks at something else, so that what an older version remembered is not taken over.
+// Change this when detect() reads something else, so that facts remembered by an older version are not used.
 constexpr std::string_view version = "machine key 3";
 
-// Nothing here goes through std::filesystem: this runs at every open.
+// Avoids std::filesystem because this runs at every open.
 class KeyText {
  public:
   KeyText() { text_.reserve(1024); }
@@ -54,8 +54,8 @@ class KeyText {
   std::string text_;
 };
 
-void add_environment(KeyText& words, Reach reach) {
-  // Those that parts of detect() read beside the loader's and the runtimes'.
+void add_environment(KeyText& key_text, Reach reach) {
+  // Variables that parts of detect() read, besides those of the loader and the runtimes.
   static constexpr std::string_view reported[] = {"PATH", "CONDA_DEFAULT_ENV", "KUBERNETES_SERVICE_HOST",
                                                   "APPTAINER_CONTAINER", "SINGULARITY_CONTAINER"};
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
@@ -64,12 +64,12 @@ void add_environment(KeyText& words, Reach reach) {
     bool counts = is_loader_variable(name);
     if (reach == Reach::everything)
       for (const std::string_view one : reported) counts = counts || name == one;
-    if (counts) words.add(text);
+    if (counts) key_text.add(text);
   }
 }
 
-// Of a library that serves every need of its name, wherever files of that name lie, and that builds are
-// chosen or proven by. `name`: the file's, after "lib" or in whole.
+// Returns whether builds are chosen or verified by this library. A loaded library satisfies every need of its
+// name, wherever files of that name lie. `name`: the file's name after "lib", or the whole name.
 bool is_reported(const char* name) {
   struct Beginning {
     std::uint64_t bytes, mask;
@@ -95,7 +95,7 @@ void for_each_loaded_library(Action action) {
         const char* file = library->dlpi_name != nullptr ? std::strrchr(library->dlpi_name, '/') : nullptr;
         if (file == nullptr) return 0;
         if (is_reported(std::strncmp(file, "/lib", 4) == 0 ? file + 4 : file + 1))
-          // A relative path was meant from the folder that was the current one then.
+          // Resolves a relative path, which refers to the current folder at load time.
           (*static_cast<Action*>(into))(
               *library, library->dlpi_name[0] == '/'
                             ? library->dlpi_name
@@ -105,7 +105,7 @@ void for_each_loaded_library(Action action) {
       &action);
 }
 
-// "/lib", "/usr/lib64", "/lib/x86_64-linux-gnu": where glibc looks in any case.
+// "/lib", "/usr/lib64", "/lib/x86_64-linux-gnu": folders that glibc always searches.
 bool is_compiled_in(std::string_view folder) {
   if (folder.starts_with("/usr/")) folder.remove_prefix(4);
   return folder == "/lib" || folder == "/lib64" ||
@@ -118,7 +118,7 @@ class MachineInputs {
   explicit MachineInputs(const Root& root) : root_(root) {}
 
   void at(What what, std::string path) { all_.push_back({what, std::move(path)}); }
-  // A folder's time changes when a library is put into it or taken out.
+  // A folder's time changes when a library is added or removed.
   void at_search_folder(const std::string& folder) {
     at(What::stamp, folder);
     if (!root_.exists(folder)) return;
@@ -128,7 +128,7 @@ class MachineInputs {
       for (const char* level : {"/x86-64-v4", "/x86-64-v3", "/x86-64-v2"}) at(What::stamp, levels + level);
   }
   void at_loader() {
-    // The program's own path and the variable, as the loader expanded them, before its own folders.
+    // The program's own path and the variable, as the loader expanded them, come before its built-in folders.
     for (const std::string& folder : linker::split_library_path(linker::loader_folders_at_start()))
       if (!folder.empty() && !is_compiled_in(folder)) at_search_folder(folder);
     at(What::stamp, "/etc/ld.so.cache");
@@ -139,30 +139,30 @@ class MachineInputs {
 #else
     for (const char* folder : {"/usr/lib64", "/usr/lib", "/lib", "/usr/local/lib"})
 #endif
-      // A link into /usr on most systems, and looked at there.
+      // On most systems /lib is a link into /usr and is covered there.
       if (folder != "/lib"sv || root_.resolve(folder) != "/usr/lib") at_search_folder(folder);
   }
   void at_devices() {
-    // A version that can be read means that the module is loaded; its list of devices follows hot plugging.
+    // A readable version means that the module is loaded; its device list follows hot plugging.
     static constexpr const char *nvidia = "/proc/driver/nvidia/version", *module = "/sys/module/nvidia";
     if (root_.exists(nvidia) || root_.exists(module) || !root_.exists("/sys/module")) {
       at(What::content, nvidia);
       if (root_.exists(nvidia)) at(What::names, "/proc/driver/nvidia/gpus");
       at(What::content, "/sys/module/nvidia/version");
     } else {
-      at(What::presence, module);  // nothing of it comes without the module; these are slow paths
+      at(What::presence, module);  // without the module none of them exists, and these paths are slow
     }
     for (const char* device :
          {"/dev/nvidiactl", "/dev/nvidia0", "/dev/nvidia1", "/dev/nvidia-uvm", "/dev/dxg"})
       at(What::presence, device);
-    // The kernel counts changes of its list of AMD's devices. A first one comes with a device file.
+    // The kernel counts changes of its list of AMD devices. The first device comes with a device file.
     static constexpr const char* devices_of_amd = "/sys/class/kfd/kfd/topology/generation_id";
     if (root_.exists(devices_of_amd)) at(What::content, devices_of_amd);
     at(What::presence, "/dev/kfd");
     at(What::stamp, "/usr/lib/wsl/lib/libcuda.so.1");
     at(What::stamp, "/opt/rocm/.info/version");
   }
-  // What is only told to people.
+  // Inputs of facts that are only reported.
   void at_reported() {
     at(What::names, "/sys/bus/pci/devices");
     at(What::presence, "/etc/nv_tegra_release");
@@ -170,7 +170,7 @@ class MachineInputs {
       at(What::presence, mark);
     at(What::content, "/run/systemd/container");
     at(What::content, "/proc/1/cgroup");
-    // Toolkits come as folders of these, and /usr/local/cuda as a link that is set again.
+    // Toolkits are folders in these, and /usr/local/cuda is a link that gets replaced.
     for (const char* folder : {"/usr/local", "/opt", "/opt/cuda", "/usr/lib/nvidia-cuda-toolkit"})
       at(What::stamp, folder);
     const char* path = std::getenv("PATH");
@@ -187,10 +187,10 @@ class MachineInputs {
   std::vector<MachineInput> all_;
 };
 
-std::vector<MachineInput> looks_below(const Root& root, const DetectRequest& request, Reach reach) {
+std::vector<MachineInput> inputs_below(const Root& root, const DetectRequest& request, Reach reach) {
   MachineInputs inputs(root);
   inputs.at(What::boot, "/proc/sys/kernel/random/boot_id");
-  // Of another root file system it is another file.
+  // Another root file system has another file here.
   static constexpr const char* system = "/etc/os-release";
   inputs.at(What::stamp, system);
   if (!root.exists(system)) inputs.at(What::identity, "/");
@@ -214,24 +214,24 @@ void add_stamp(KeyText& text, const std::string& name, const std::string& path, 
                   static_cast<std::uint64_t>(status.st_mtim.tv_nsec)});
 }
 
-void add_answer(KeyText& text, const Root& root, const DetectRequest& request, const MachineInput& look) {
-  switch (look.what) {
+void add_answer(KeyText& text, const Root& root, const DetectRequest& request, const MachineInput& input) {
+  switch (input.what) {
     case What::presence:
-      return text.add(look.path, root.exists(look.path) ? "there" : "absent");
+      return text.add(input.path, root.exists(input.path) ? "there" : "absent");
     case What::identity:
     case What::stamp:
-      // The helper is this machine's also where another root is looked at.
-      return add_stamp(text, look.path,
-                       look.path == request.helper.native() ? look.path : root.text_on_disk(look.path),
-                       look.what);
+      // The probe belongs to this machine even when another root is examined.
+      return add_stamp(text, input.path,
+                       input.path == request.helper.native() ? input.path : root.text_on_disk(input.path),
+                       input.what);
     case What::content:
     case What::boot:
-      return text.add(look.path, root.read_start(look.path, 4096));
+      return text.add(input.path, root.read_start(input.path, 4096));
     case What::names:
-      return text.add(look.path, join(root.list(look.path), " "));
+      return text.add(input.path, join(root.list(input.path), " "));
     case What::noexec: {
       struct statvfs disk {};
-      const bool noexec = ::statvfs(look.path.c_str(), &disk) == 0 && (disk.f_flag & ST_NOEXEC) != 0;
+      const bool noexec = ::statvfs(input.path.c_str(), &disk) == 0 && (disk.f_flag & ST_NOEXEC) != 0;
       return text.add("noexec", noexec ? "yes" : "no");
     }
   }
@@ -240,41 +240,42 @@ void add_answer(KeyText& text, const Root& root, const DetectRequest& request, c
 }  // namespace
 
 std::string machine_key_text(Reach reach) {
-  KeyText words;
-  words.add(version);
-  words.add(reach == Reach::everything ? "everything" : "decisive");
+  KeyText key_text;
+  key_text.add(version);
+  key_text.add(reach == Reach::everything ? "everything" : "decisive");
   utsname names{};
   if (::uname(&names) == 0) {
-    words.add(names.release);
-    words.add(names.version);
-    words.add(names.machine);
+    key_text.add(names.release);
+    key_text.add(names.version);
+    key_text.add(names.machine);
   }
-  words.add("pointer", sizeof(void*));  // a 32-bit program on the same system
-  words.add("user", ::geteuid());       // who may open a device
-  add_environment(words, reach);
+  key_text.add("pointer", sizeof(void*));  // a 32-bit program on the same system
+  key_text.add("user", ::geteuid());       // who may open a device
+  add_environment(key_text, reach);
   for_each_loaded_library([&](const dl_phdr_info& library, const char* path) {
-    words.add("loaded", path);
-    words.add("as", mapped_build_id(library));
+    key_text.add("loaded", path);
+    key_text.add("as", mapped_build_id(library));
   });
-  words.add("the loader's folders", linker::loader_folders_at_start());
+  key_text.add("the loader's folders", linker::loader_folders_at_start());
   if (reach == Reach::everything) {
     cpu_set_t usable;
     CPU_ZERO(&usable);
     if (::sched_getaffinity(0, sizeof usable, &usable) == 0)
-      words.add("processors", static_cast<std::uint64_t>(CPU_COUNT(&usable)));
+      key_text.add("processors", static_cast<std::uint64_t>(CPU_COUNT(&usable)));
   }
-  return words.take();
+  return key_text.take();
 }
 
 std::vector<MachineInput> machine_inputs(const DetectRequest& request, Reach reach) {
-  return looks_below(Root(), request, reach);
+  return inputs_below(Root(), request, reach);
 }
 
-std::vector<std::string> files_in_machine_key_text(const std::string& words) {
+std::vector<std::string> files_in_machine_key_text(const std::string& key_text) {
   std::vector<std::string> files;
   for_each_loaded_library([&](const dl_phdr_info& library, const char* path) {
     const std::string id(mapped_build_id(library));
-    if (!id.empty() && words.find("\nloaded=" + std::string(path) + "\nas=" + id + "\n") != std::string::npos)
+    if (!id.empty() &&
+        key_text.find("\nloaded=" + std::string(path) + "\nas=" + id + "\n") != std::string::npos)
       files.emplace_back(path);
   });
   return files;
@@ -288,7 +289,7 @@ std::string rest_of_text(const DetectRequest& request, Reach reach) {
   rest.add("helper", request.helper.native());
   for (const std::string& word : request.helper_launcher) rest.add("launcher", word);
   rest.add("cache", request.cache_folder.native());
-  for (const MachineInput& look : looks_below(root, request, reach)) add_answer(rest, root, request, look);
+  for (const MachineInput& input : inputs_below(root, request, reach)) add_answer(rest, root, request, input);
   return rest.take();
 }
 
@@ -302,8 +303,8 @@ std::string machine_key(const DetectRequest& request, Reach reach) {
   return sha256_hex(machine_text(request, reach));
 }
 
-std::string machine_key(const DetectRequest& request, Reach reach, const std::string& words) {
-  return sha256_hex(words + rest_of_text(request, reach));
+std::string machine_key(const DetectRequest& request, Reach reach, const std::string& key_text) {
+  return sha256_hex(key_text + rest_of_text(request, reach));
 }
 
 }  // namespace enginehost::platform

@@ -22,7 +22,7 @@ struct Limit {
   std::string source;
 };
 
-// One folder of one control group hierarchy. Version 1 writes "no limit" as a huge number, version 2 as
+// Reads one folder of a control group hierarchy. Version 1 writes "no limit" as a huge number, version 2 as
 // "max".
 void apply_limit(const Root& root, const std::string& folder, const char* limit_name, const char* usage_name,
                  Limit& tightest) {
@@ -34,18 +34,19 @@ void apply_limit(const Root& root, const std::string& folder, const char* limit_
   tightest.source = folder + "/" + limit_name;
   tightest.used = static_cast<std::uint64_t>(
       parse_integer(trim(root.read(folder + "/" + usage_name).value_or(""))).value_or(0));
-  // The page cache counts as used but is given back on demand.
+  // The page cache counts as used but can be reclaimed.
   const std::string statistics = root.read(folder + "/memory.stat").value_or("");
   const std::uint64_t reclaimable =
       std::max(number_after(statistics, "inactive_file "), number_after(statistics, "total_inactive_file "));
   tightest.used -= std::min(tightest.used, reclaimable);
 }
 
-// The process's own group and every parent may hold a limit. Inside a container the path of /proc/self/cgroup
-// may be the host's; then only the mount's top is visible, and is the container's own group.
+// The process's own group and each of its parents may have a limit. Inside a container the path in
+// /proc/self/cgroup may be the host's; then only the top of the mount is visible, which is the container's
+// own group.
 Limit tightest_limit(const Root& root, std::uint64_t total) {
   Limit tightest;
-  tightest.limit = total;  // a looser one is none
+  tightest.limit = total;  // a looser limit has no effect
   for (const std::string& line : split(root.read("/proc/self/cgroup").value_or(""), '\n')) {
     const std::vector<std::string> parts = split(line, ':');  // 0::/user.slice  or  4:memory:/docker/…
     if (parts.size() < 3) continue;

@@ -18,8 +18,9 @@ bool is_graphics_class(std::string_view text) {  // "0x030000" display, "0x03020
   return text.starts_with("0x03") || text.starts_with("0x12");
 }
 
-// /proc/bus/pci/devices names vendor and device of every device in one read ("0100\t10de2684\t…"), where
-// sysfs wants two opens a device: servers have hundreds. Bus, device and function: 8 + 5 + 3 bits.
+// Returns the addresses of NVIDIA's devices from /proc/bus/pci/devices, which has vendor and device of every
+// device in one file ("0100\t10de2684\t…"). sysfs needs two opens per device, and servers have hundreds. The
+// address has bus, device and function: 8 + 5 + 3 bits.
 std::optional<std::vector<std::string>> nvidia_addresses(const Root& root,
                                                          const std::vector<std::string>& all) {
   const auto text = root.read("/proc/bus/pci/devices");
@@ -33,7 +34,7 @@ std::optional<std::vector<std::string>> nvidia_addresses(const Root& root,
     std::snprintf(address, sizeof address, ":%02x:%02x.%x", number >> 8, number >> 3 & 31u, number & 7u);
     suffixes.emplace_back(address);
   }
-  for (const std::string& name : all)  // "0000:01:00.0": the file knows no domain
+  for (const std::string& name : all)  // "0000:01:00.0": the file has no domain
     for (const std::string& suffix : suffixes)
       if (name.ends_with(suffix)) {
         addresses.push_back(name);
@@ -42,9 +43,9 @@ std::optional<std::vector<std::string>> nvidia_addresses(const Root& root,
   return addresses;
 }
 
-// "tegra234, L4T 36.4.3" on a Jetson, else nothing. The file's first line is "# R36 (release), REVISION: 4.3,
-// GCID: …"; the chip is the last of the board's names, which end in zero bytes. A container has the one or
-// the other.
+// Returns "tegra234, L4T 36.4.3" on a Jetson, else nothing. The release file begins with "# R36 (release),
+// REVISION: 4.3, GCID: …". The chip is the last of the board's names, which end in zero bytes. A container
+// may have only one of the two files.
 std::optional<FoundTegra> find_tegra(const Root& root) {
   const std::string release_file = "/etc/nv_tegra_release",
                     board_file = "/sys/firmware/devicetree/base/compatible";
@@ -86,14 +87,14 @@ Fact<std::string> nvidia_hardware(const Root& root, const Fact<std::string>& wsl
     const std::string device = folder + "/" + address;
     if (root.read(device + "/vendor").value_or("") != "0x10de") continue;
     if (!is_graphics_class(root.read(device + "/class").value_or("")))
-      continue;  // audio, USB, bridges of the card
+      continue;  // the card's audio, USB and bridges
     const std::string id = root.read(device + "/device").value_or("0x????");
     ++found["10de:" + id.substr(id.find('x') + 1)];
   }
   std::vector<std::string> names;
   for (const auto& [name, count] : found)
     names.push_back(count > 1 ? name + " x " + std::to_string(count) : name);
-  // The chip's own GPU is not on the bus; cards beside it may be.
+  // The chip's own GPU is not on the bus, but additional cards may be.
   if (const auto tegra = find_tegra(root)) {
     names.insert(names.begin(), tegra->text);
     return Fact<std::string>::known(join(names, ", "), tegra->source);
@@ -119,7 +120,7 @@ Fact<std::string> kernel_driver(const Root& root, const Fact<std::string>& wsl) 
   if (const auto text = root.read(module_file); text && !text->empty())
     return Fact<std::string>::known(*text, module_file);
   if (wsl.is_known() && root.exists("/dev/dxg"))
-    return Fact<std::string>::unknown("the driver is Windows's; only NVML tells its version");
+    return Fact<std::string>::unknown("the driver belongs to Windows; only NVML reports its version");
   return Fact<std::string>::absent(version_file + ", " + module_file);
 }
 
@@ -141,13 +142,13 @@ Fact<Installed> driver_library(const Root& root, const LibrarySearch& libraries,
     return Fact<Installed>::absent(std::move(looked));
   }
   Installed found{{}, library->path, {}};
-  // The driver installs libcuda.so.535.104.05 behind two links; WSL's libcuda.so.1.1 tells nothing.
+  // The driver installs libcuda.so.535.104.05 behind two links; WSL's libcuda.so.1.1 has no version.
   if (const std::size_t at = library->real_path.rfind(".so."); at != std::string::npos) {
     const std::string ending = library->real_path.substr(at + 4);
     if (ending.find('.') >= 3) found.version = version_like(ending).value_or("");
   }
   if (library->real_path.find("/stubs/") != std::string::npos) notes.insert(notes.begin(), "stub");
-  // cuInit answers 803 then; a container with cuda-compat mixes them on purpose.
+  // A mismatch makes cuInit return 803; a container with cuda-compat has one on purpose.
   if (!found.version.empty() && driver.is_known() && driver.value() != found.version)
     notes.push_back("the kernel driver is " + driver.value());
   found.note = join(notes, "; ");

@@ -16,7 +16,7 @@ namespace enginehost::platform {
 namespace {
 
 constexpr std::uint64_t longest_file = 1u << 20;
-constexpr int most_links = 40;  // as the kernel: ELOOP
+constexpr int most_links = 40;  // the kernel's limit for ELOOP
 
 }  // namespace
 
@@ -75,13 +75,13 @@ std::vector<std::string> Root::list(const std::string& folder) const {
 
 std::optional<std::string> Root::resolve(const std::string& path) const {
   if (is_this_machine()) {
-    // realpath asks for every element of the path; most places that are looked at do not exist at all.
+    // Checks for existence first: realpath examines every path element, and most of the paths do not exist.
     if (!exists(path)) return std::nullopt;
     char real[PATH_MAX];
     if (::realpath(path.c_str(), real) == nullptr) return std::nullopt;
     return std::string(real);
   }
-  // Element by element, since the kernel would follow an absolute link out of the root.
+  // Resolves element by element, because the kernel would follow an absolute link out of the root.
   std::filesystem::path done = "/", rest = std::filesystem::path(path).relative_path();
   for (int links = 0; !rest.empty();) {
     const std::filesystem::path element = *rest.begin();

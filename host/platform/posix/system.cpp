@@ -7,7 +7,7 @@ namespace enginehost::platform {
 
 Fact<std::string> detect_os() { return Fact<std::string>::known("linux", "this program"); }
 
-// Of this process, not of the kernel: engines are loaded into it.
+// The process's architecture rather than the kernel's, because engines are loaded into the process.
 Fact<std::string> detect_arch() {
 #if defined(__x86_64__)
   return Fact<std::string>::known("x86_64", "this program");
@@ -31,7 +31,7 @@ Fact<std::string> detect_kernel(const Root& root) {
   return Fact<std::string>::known(names.release, "uname");
 }
 
-// os-release(5): shell assignments, the value perhaps quoted; /usr/lib is the place when /etc has none.
+// os-release(5): shell assignments with optional quotes; /usr/lib has the file when /etc has none.
 Fact<Distribution> detect_distribution(const Root& root) {
   for (const char* file : {"/etc/os-release", "/usr/lib/os-release"}) {
     const auto text = root.read(file);

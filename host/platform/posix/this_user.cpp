@@ -9,7 +9,7 @@
 namespace enginehost::platform {
 namespace {
 
-// Accounts of the system have folders of the system for their home ("/", "/usr/sbin"), which tell of nobody.
+// System accounts have system folders as their home ("/", "/usr/sbin"), which identify nobody.
 bool is_of_the_system(std::string_view home) {
   for (const std::string_view folder : {"/usr", "/bin", "/sbin", "/dev", "/etc", "/var", "/run", "/proc"})
     if (home.starts_with(folder)) return true;
@@ -26,12 +26,12 @@ Identity this_user() {
     identity.user = user->name;
     if (!is_of_the_system(user->home)) identity.other_home = user->home;
   }
-  // Who is known to a directory service only (on macOS everyone is) is not asked for there: that would take
-  // a socket.
+  // Users that only a directory service knows (all users on macOS) are not looked up there, because that
+  // would need a socket.
   for (const char* variable : {"LOGNAME", "USER"})
     if (const char* name = std::getenv(variable); name != nullptr && identity.user.empty())
       identity.user = name;
-  // An account of the system names nobody, and its name is an element of many paths.
+  // A system account identifies nobody, and its name is an element of many paths.
   if (::getuid() < 1000 || identity.user == "nobody") identity.user.clear();
   return identity;
 }

@@ -8,7 +8,7 @@
 namespace enginehost::platform {
 namespace {
 
-// The toolkit of the nvcc that a shell would start: bin/nvcc, or a link to it, lies in the toolkit.
+// The toolkit of the nvcc in PATH: bin/nvcc, or the target of a link to it, lies in the toolkit.
 void add_compiler(const Root& root, std::vector<ToolkitPlace>& places) {
   const char* path = std::getenv("PATH");
   for (const std::string& folder : split(path != nullptr ? path : "", ':')) {
@@ -29,7 +29,7 @@ std::vector<ToolkitPlace> toolkit_places(const Root& root) {
   for (const std::string& name : root.list("/usr/local"))
     if (name == "cuda" || name.starts_with("cuda-"))
       places.push_back({"/usr/local/" + name, "/usr/local/cuda*", false});
-  // Where Arch, and Debian's own package, put theirs.
+  // The folders of Arch's and Debian's packages.
   places.push_back({"/opt/cuda", "/opt/cuda", false});
   places.push_back({"/usr/lib/nvidia-cuda-toolkit", "/usr/lib/nvidia-cuda-toolkit", false});
   return places;
@@ -55,7 +55,7 @@ std::string cudnn_file(const std::string& major) { return "libcudnn.so." + major
 
 std::vector<std::string> cudnn_folders() { return {"/lib64", "/lib"}; }
 
-// The version at the end of libcudnn.so.8.9.7; packages from the package index only say libcudnn.so.9.
+// Returns the version at the end of libcudnn.so.8.9.7; the package index's packages only have libcudnn.so.9.
 std::string version_in_cudnn_name(const std::string& path) {
   const std::size_t at = path.rfind(".so.");
   return at == std::string::npos ? "" : path.substr(at + 4);

@@ -10,7 +10,7 @@ Fact<Libstdcxx> detect_libstdcxx(const Root&, const LibrarySearch&) {
 
 Fact<Metal> detect_metal() { return Fact<Metal>::absent("not macOS"); }
 
-// Windows itself is not in it; a program of Linux in it is a program of Linux.
+// Windows itself does not run in WSL, and a program inside WSL is a Linux program.
 Fact<std::string> detect_wsl(const Fact<std::string>&) { return Fact<std::string>::absent("not Linux"); }
 
 }  // namespace enginehost::platform

@@ -3,8 +3,8 @@
 
 namespace enginehost::platform {
 
-// What Windows' own programs look at to know that they run in a container (1: with a system of its own, 2: in
-// a small virtual machine; both are "docker" to a person, or another that starts them).
+// Reads the value by which Windows' own programs detect a container. 1: it has its own system; 2: it runs in
+// a small virtual machine. Docker and other programs start both kinds.
 Fact<std::string> detect_container(const Root& root) {
   const std::string key = "SYSTEM\\CurrentControlSet\\Control", name = "ContainerType";
   if (root.is_this_machine() && registry::number(key, name))

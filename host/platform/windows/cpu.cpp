@@ -11,7 +11,7 @@
 namespace enginehost::platform {
 namespace {
 
-// A process with threads in several groups of 64 processors has no mask: it may use them all.
+// A process with threads in several groups of 64 processors has no mask and may use all of them.
 int usable_cores() {
   DWORD_PTR process = 0, system = 0;
   if (::GetProcessAffinityMask(::GetCurrentProcess(), &process, &system) != 0 && process != 0 &&
@@ -27,11 +27,11 @@ Cpu ask_processor() {
   cpu.model = trim(processor_brand());
   return cpu;
 }
-constexpr const char* asked = "cpuid";
+constexpr const char* source = "cpuid";
 
 #else
 
-// The features of arm64 that Windows tells (winnt.h, PF_ARM_…), by Linux's names.
+// The arm64 features that Windows reports (winnt.h, PF_ARM_…), by Linux's names.
 Cpu ask_processor() {
   struct Feature {
     const char* name;
@@ -48,18 +48,18 @@ Cpu ask_processor() {
                   .value_or("");
   return cpu;
 }
-constexpr const char* asked = "IsProcessorFeaturePresent";
+constexpr const char* source = "IsProcessorFeaturePresent";
 
 #endif
 
 }  // namespace
 
 Fact<Cpu> detect_cpu() {
-  // A processor does not change under a running process; the cores it may use can.
+  // The processor does not change while a process runs, but the cores it may use can.
   static const Cpu& processor = *new Cpu(ask_processor());
   Cpu cpu = processor;
   cpu.cores = usable_cores();
-  return Fact<Cpu>::known(std::move(cpu), asked);
+  return Fact<Cpu>::known(std::move(cpu), source);
 }
 
 }  // namespace enginehost::platform

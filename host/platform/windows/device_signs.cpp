@@ -6,9 +6,8 @@
 
 namespace enginehost::platform {
 
-// Windows keeps the devices that a driver serves, by number, in the "Enum" key of the driver, and the version
-// of the driver of each display device in the key of its class. Both follow plugging and updates; nothing is
-// loaded.
+// Windows lists a driver's devices, by number, in the driver's "Enum" key, and the driver version of each
+// display device in the key of its class. Both follow plugging and updates. No driver is loaded.
 DeviceSigns device_signs(const Root& root) {
   DeviceSigns signs;
   if (!root.is_this_machine()) return signs;

@@ -4,7 +4,7 @@
 #include "base/windows/system.hpp"
 #include "base/windows/wide.hpp"
 #include "host/platform/windows/registry.hpp"
-// After <windows.h>, which it needs.
+// Must follow <windows.h>.
 #include <setupapi.h>
 
 namespace enginehost::platform {
@@ -13,8 +13,8 @@ namespace {
 constexpr const char* display_class = "{4d36e968-e325-11ce-bfc1-08002be10318}";
 constexpr const char* class_keys = "SYSTEM\\CurrentControlSet\\Control\\Class\\";
 
-// A property of a device as one text; the parts of a list are joined by a space, in lower case. Empty when it
-// has none.
+// Returns a device property as one lower-case text, with the parts of a list joined by a space. Empty when
+// the device has none.
 std::string property_of(HDEVINFO devices, SP_DEVINFO_DATA& device, DWORD which) {
   std::wstring value(1024, L'\0');
   DWORD size = 0;
@@ -28,7 +28,7 @@ std::string property_of(HDEVINFO devices, SP_DEVINFO_DATA& device, DWORD which) 
   return to_lower(windows::utf8(value.c_str()));
 }
 
-// Of "pci\ven_10de&dev_2503&subsys_…": "10de:2503".
+// Returns "10de:2503" for "pci\ven_10de&dev_2503&subsys_…".
 std::string id_of(const std::string& hardware) {
   const std::size_t at = hardware.find("&dev_");
   return "10de:" + (at == std::string::npos ? "????" : hardware.substr(at + 5, 4));
@@ -45,8 +45,8 @@ std::optional<std::vector<DisplayDevice>> nvidia_devices() {
   for (DWORD i = 0; ::SetupDiEnumDeviceInfo(devices, i, &device) != 0; ++i) {
     const std::string hardware = property_of(devices, device, SPDRP_HARDWAREID);
     if (hardware.find("ven_10de") == std::string::npos) continue;
-    // A card's audio, USB and bridges are devices too. With a driver its class tells, without one the class
-    // on the bus: "cc_0300" display, "cc_0302" 3D, "cc_12" accelerator.
+    // A card's audio, USB and bridges are devices too. With a driver, the device's class identifies a GPU;
+    // without one, the class on the bus: "cc_0300" display, "cc_0302" 3D, "cc_12" accelerator.
     const std::string bus = hardware + " " + property_of(devices, device, SPDRP_COMPATIBLEIDS);
     const bool display = property_of(devices, device, SPDRP_CLASSGUID) == display_class;
     if (!display && bus.find("cc_03") == std::string::npos && bus.find("cc_12") == std::string::npos)

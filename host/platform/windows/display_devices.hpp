@@ -1,5 +1,4 @@
-// The PCI devices of this machine that are NVIDIA's and compute or draw, as Windows' plug and play lists
-// them.
+// NVIDIA's graphics and compute devices on the PCI bus, as Windows' plug and play lists them.
 #pragma once
 #include <optional>
 #include <string>
@@ -9,14 +8,14 @@ namespace enginehost::platform {
 
 struct DisplayDevice {
   std::string id;              // "10de:2503"
-  std::string driver_version;  // as the registry has it, "31.0.15.3623"; empty without NVIDIA's driver
+  std::string driver_version;  // from the registry, "31.0.15.3623"; empty without NVIDIA's driver
 };
 
-// Only those that are present; also without a driver, when Windows knows no more of them than their class on
-// the bus. Nothing when SetupAPI cannot be asked. Loads no driver's code. Any thread.
+// Returns the present devices. Includes those without a driver, of which Windows knows only the class on the
+// bus. Returns nothing when SetupAPI fails. Loads no driver code. Any thread.
 std::optional<std::vector<DisplayDevice>> nvidia_devices();
 
-// NVIDIA's own number of "31.0.15.3623": the last five digits, "536.23". Empty when it is no such version.
+// Returns NVIDIA's version number for "31.0.15.3623": the last five digits, "536.23". Empty for other texts.
 // Pure.
 std::string nvidia_version(const std::string& of_windows);
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t head_size = 4096, header_offset_at = 0x3c, machine_after = 4;
 
-// The machine of a PE file; nothing when it is none.
+// Returns the machine of a PE file; nothing for other files.
 std::optional<std::uint16_t> machine_of(const std::string& head) {
   std::uint32_t header = 0;
   if (head.size() < header_offset_at + sizeof header || !head.starts_with("MZ")) return std::nullopt;

@@ -17,10 +17,10 @@
 namespace enginehost::platform {
 namespace {
 
-// Changed when detect() looks at something else, so that what an older version remembered is not taken over.
+// Change this when detect() reads something else, so that facts remembered by an older version are not used.
 constexpr std::string_view version = "machine key of Windows 1";
 
-// Gathers what the key is a digest of.
+// Gathers the text that the key digests.
 class MachineKeyBuilder {
  public:
   explicit MachineKeyBuilder(const Root& root) : root_(root) { text_.reserve(8192); }
@@ -33,7 +33,7 @@ class MachineKeyBuilder {
   void add(std::string_view name, std::uint64_t value) { add(name, std::to_string(value)); }
 
   void stamp(const std::string& path) { stamp_file(path, root_.on_disk(path)); }
-  // A file of this machine, also where another root is looked at.
+  // Adds a file of this machine, even when another root is examined.
   void stamp_here(const std::filesystem::path& file) { stamp_file(path_text(file), file); }
   const std::string& text() const { return text_; }
 
@@ -54,15 +54,14 @@ class MachineKeyBuilder {
 };
 
 void add_environment(MachineKeyBuilder& key, Reach reach) {
-  // PATH is where libraries are found that are only told of, and CUDA's toolkits; HIP_ is one of the
-  // loader's.
+  // PATH affects only libraries that are reported and CUDA's toolkits. HIP_ is one of the loader's variables.
   for (const auto& [name, value] : process_variables())
     if (is_loader_variable(name) ||
         (reach == Reach::everything && (name == "PATH" || name == "CONDA_DEFAULT_ENV")))
       key.add(name, value);
 }
 
-// A library that is in the process already serves every need of its name, wherever the files lie.
+// A loaded library satisfies every need of its name, wherever the files lie.
 void add_loaded_libraries(MachineKeyBuilder& key) {
   for (const wchar_t* name : {L"nvcuda.dll", L"nvml.dll", L"vcruntime140.dll", L"msvcp140.dll"}) {
     const HMODULE module = ::GetModuleHandleW(name);
@@ -72,7 +71,7 @@ void add_loaded_libraries(MachineKeyBuilder& key) {
   }
 }
 
-// A folder's time changes when a library is put into it or taken out; a replaced one has another stamp.
+// A folder's time changes when a library is added or removed; a replaced library has another stamp.
 void add_loader(MachineKeyBuilder& key) {
   wchar_t text[MAX_PATH];
   const UINT length = ::GetSystemDirectoryW(text, MAX_PATH);
@@ -84,7 +83,7 @@ void add_loader(MachineKeyBuilder& key) {
     key.stamp_here(executable_folder() / name);
 }
 
-// What is only told to people.
+// Inputs of facts that are only reported.
 void add_reported(MachineKeyBuilder& key) {
   key.add("processors", ::GetActiveProcessorCount(ALL_PROCESSOR_GROUPS));
   for (const std::string& toolkit :
@@ -104,7 +103,7 @@ std::string machine_text(const DetectRequest& request, Reach reach) {
   key.add(version);
   key.add(reach == Reach::everything ? "everything" : "decisive");
   key.add("boot", boot_id());
-  // Made when Windows is installed; a copied disk, or another system on the same machine, has another.
+  // Created when Windows is installed; another system on the same machine has another value.
   key.add("machine", registry::text("SOFTWARE\\Microsoft\\Cryptography", "MachineGuid").value_or(""));
   if (const auto system = windows_version()) key.add("Windows", system->text());
   key.add("updates", registry::number("SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion", "UBR").value_or(0));

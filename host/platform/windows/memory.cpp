@@ -5,7 +5,7 @@
 
 namespace enginehost::platform {
 
-// A container's limit is that of its job object, as is that of a job scheduler.
+// The limit of a container or of a job scheduler is that of its job object.
 Fact<Memory> detect_memory(const Root&) {
   MEMORYSTATUSEX status{};
   status.dwLength = sizeof status;

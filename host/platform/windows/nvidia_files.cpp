@@ -12,7 +12,7 @@ namespace {
 
 using TextFact = Fact<std::string>;
 
-// The devices are asked of Windows, which knows of no other root.
+// Devices are read from Windows itself, which knows no other root.
 constexpr const char* another_root = "the devices of another root cannot be asked for";
 constexpr const char* no_answer = "SetupAPI does not answer";
 
@@ -59,7 +59,7 @@ Fact<Installed> driver_library(const Root& root, const LibrarySearch& libraries,
 
 std::optional<std::string> find_nvml(const Root& root, const LibrarySearch& libraries) {
   if (const auto library = libraries.find("nvml.dll")) return library->path;
-  // Where drivers of before 2019 put it, and no loader looks.
+  // The place that drivers before 2019 used, which no loader searches.
   const std::string programs = environment_variable("ProgramW6432").value_or("C:\\Program Files");
   const std::string outside = programs + "\\NVIDIA Corporation\\NVSMI\\nvml.dll";
   if (root.exists(outside)) return outside;

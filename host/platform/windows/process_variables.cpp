@@ -12,7 +12,7 @@ Variables process_variables() {
   if (block == nullptr) return variables;
   for (const wchar_t* entry = block; *entry != 0; entry += std::wcslen(entry) + 1) {
     const std::wstring_view text = entry;
-    // "=C:=C:\folder" are cmd.exe's folders of each drive.
+    // "=C:=C:\folder" are cmd.exe's current folders of the drives.
     const std::size_t equals = text.find(L'=', 1);
     if (text.front() == L'=' || equals == std::wstring_view::npos) continue;
     std::string name = windows::utf8(text.substr(0, equals));

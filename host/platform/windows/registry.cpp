@@ -25,7 +25,7 @@ class Key {
   bool valid() const { return key_ != nullptr; }
   HKEY get() const { return key_; }
 
-  // RegGetValueW ends a text with a zero where the registry has none.
+  // RegGetValueW adds the terminating zero if the registry has none.
   std::optional<std::string> text(const std::wstring& name) const {
     std::wstring value(256, L'\0');
     for (;;) {

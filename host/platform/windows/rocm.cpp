@@ -4,8 +4,8 @@
 
 namespace enginehost::platform {
 
-// AMD's installer of the HIP SDK sets HIP_PATH to "C:\Program Files\AMD\ROCm\6.2\". Which GPUs there are only
-// its libraries know.
+// The installer of AMD's HIP SDK sets HIP_PATH to "C:\Program Files\AMD\ROCm\6.2\". Only its libraries know
+// which GPUs exist.
 Fact<Rocm> detect_rocm(const Root& root) {
   const std::string folder = environment_variable("HIP_PATH").value_or("");
   if (folder.empty() || !root.is_folder(folder)) return Fact<Rocm>::absent("HIP_PATH");

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t longest_file = 1u << 20;
 
-// As the file system spells it, links followed; empty when it cannot be opened.
+// Returns the path in the file system's spelling, links followed; empty when it cannot be opened.
 std::string final_path(const std::filesystem::path& file) {
   const windows::Handle opened(::CreateFileW(calls::Name(file).for_call().c_str(), 0,
                                              FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, nullptr,
@@ -77,7 +77,7 @@ std::optional<std::string> Root::resolve(const std::string& path) const {
   const std::string real = final_path(on_disk(path));
   if (real.empty()) return path;
   if (prefix_.empty()) return real;
-  // Back to the machine's own: what a link leads out of the root is not the machine's.
+  // Converts to the machine's own path; a link out of the root leads nowhere.
   const std::string top = final_path(path_of(prefix_)) + "\\";
   if (!real.starts_with(top)) return std::nullopt;
   std::string inside = real.substr(top.size());

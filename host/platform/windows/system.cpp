@@ -54,7 +54,7 @@ WindowsName name_of(const WindowsVersion& version, std::string product, const st
 
 Fact<std::string> detect_os() { return Fact<std::string>::known("windows", "this program"); }
 
-// Of this process, not of the machine: engines are loaded into it.
+// The process's architecture rather than the machine's, because engines are loaded into the process.
 Fact<std::string> detect_arch() {
   USHORT process = 0, machine = 0;
   using Ask = BOOL(WINAPI*)(HANDLE, USHORT*, USHORT*);  // Windows 10 1511 and newer
@@ -87,7 +87,7 @@ Fact<std::string> detect_kernel(const Root&) {
 Fact<Distribution> detect_distribution(const Root&) {
   const auto version = windows_version();
   if (!version) return Fact<Distribution>::unknown("RtlGetVersion failed");
-  // "23H2"; before 20H2 it was called ReleaseId and was "2004".
+  // "23H2"; before 20H2 the value was called ReleaseId and was "2004".
   auto release = registry::text(version_key, "DisplayVersion");
   if (!release) release = registry::text(version_key, "ReleaseId");
   const WindowsName called =

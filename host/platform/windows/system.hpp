@@ -1,5 +1,5 @@
-// The version of Windows, asked of the kernel: GetVersionEx tells programs without the right manifest
-// another.
+// The version of Windows, as the kernel reports it. GetVersionEx returns another version to programs without
+// the right manifest.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -13,12 +13,12 @@ struct WindowsVersion {
   std::string text() const;  // "10.0.22631"
 };
 
-// Nothing when ntdll has no RtlGetVersion.
+// Empty when ntdll has no RtlGetVersion.
 std::optional<WindowsVersion> windows_version();
 
-// What people call it: {"Windows 11 Pro", "23H2"} of the registry give "Windows 11 Pro 23H2" and "11".
-// Windows 11 names itself "Windows 10 Pro" in the registry; only its build number (22000 and newer) tells.
-// Pure.
+// The marketing name: "Windows 11 Pro" and "23H2" from the registry give "Windows 11 Pro 23H2" and "11".
+// Windows 11 names itself "Windows 10 Pro" in the registry; only its build number (22000 and newer) shows the
+// difference. Pure.
 struct WindowsName {
   std::string name, version;
 };

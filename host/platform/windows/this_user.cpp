@@ -12,7 +12,7 @@ Identity this_user() {
     identity.home.pop_back();
   if (identity.home.size() < 3) identity.home.clear();  // a drive
   identity.user = effective_user();
-  // An account of the system names nobody, and its name is an element of many paths.
+  // A system account identifies nobody, and its name is an element of many paths.
   const std::string name = to_lower(identity.user);
   if (name == "system" || name == "local service" || name == "network service") identity.user.clear();
   return identity;

@@ -9,7 +9,7 @@ namespace {
 
 constexpr const char* installers_key = "SOFTWARE\\NVIDIA Corporation\\GPU Computing Toolkit\\CUDA";
 
-// The installer of each version leaves a key "v12.4" with its folder.
+// Each version's installer writes a key "v12.4" with its folder.
 void add_installed(const Root& root, std::vector<ToolkitPlace>& places) {
   if (!root.is_this_machine()) return;
   for (const std::string& version : registry::keys_below(installers_key)) {
@@ -19,7 +19,7 @@ void add_installed(const Root& root, std::vector<ToolkitPlace>& places) {
   }
 }
 
-// The toolkit of the nvcc that a shell would start.
+// The toolkit of the nvcc in PATH.
 void add_compiler(const Root& root, std::vector<ToolkitPlace>& places) {
   for (const std::string& folder : split(environment_variable("PATH").value_or(""), ';')) {
     const std::size_t end = folder.find_last_not_of("\\/") + 1;
@@ -66,16 +66,16 @@ std::string runtimes_text() { return "cudart64_*.dll in PATH"; }
 
 std::string cudnn_file(const std::string& major) { return "cudnn64_" + major + ".dll"; }
 
-std::vector<std::string> cudnn_folders() { return {"/bin/x64", "/bin"}; }  // the first since CUDA 13
+std::vector<std::string> cudnn_folders() { return {"/bin/x64", "/bin"}; }  // CUDA 13 introduced the first
 
-// Its resources hold a number of the branch, not of the release; the name has the major one.
+// The file's resources hold a number of the branch instead of the release; the name holds the major version.
 std::string version_in_cudnn_name(const std::string& path) {
   const std::size_t at = path.rfind('_');
   const std::string rest = at == std::string::npos ? "" : path.substr(at + 1);
   return rest.substr(0, rest.find_first_not_of("0123456789"));
 }
 
-// "…\bin\cudnn64_9.dll", in cuDNN's own installer "…\bin\12.9\cudnn64_9.dll": the header is beside "bin".
+// "…\bin\cudnn64_9.dll", with cuDNN's own installer "…\bin\12.9\cudnn64_9.dll": the header lies beside "bin".
 std::string cudnn_header_folder(const std::string& library) {
   const std::size_t at = to_lower(library).rfind("\\bin\\");
   return at == std::string::npos ? "" : library.substr(0, at) + "\\include";

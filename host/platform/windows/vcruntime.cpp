@@ -5,8 +5,9 @@
 
 namespace enginehost::platform {
 
-// Microsoft keeps the versions of one installation alike, but an application's folder, or an old program that
-// replaced one file, does not; a build that is newer than any of them may crash in it. So the oldest counts.
+// Returns the oldest version among the runtime's libraries. Microsoft keeps one installation consistent, but
+// an application's folder, or an old program that replaced one file, may not be. A build that is newer than
+// any of the libraries may crash.
 Fact<std::string> detect_vcruntime(const Root& root) {
   using TextFact = Fact<std::string>;
   const LibrarySearch libraries(root);
@@ -30,7 +31,7 @@ Fact<std::string> detect_vcruntime(const Root& root) {
     if (oldest.empty() || compare_versions(version, oldest) < 0) oldest = std::move(version);
   }
   if (!missing.empty()) return TextFact::absent(join(missing, ", ") + ": not in " + libraries.places());
-  if (!silent.empty()) return TextFact::unknown(silent + " tells no version");
+  if (!silent.empty()) return TextFact::unknown(silent + " has no version information");
   return TextFact::known(std::move(oldest), join(sources, ", "));
 }
 

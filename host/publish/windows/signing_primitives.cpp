@@ -23,7 +23,7 @@ struct FreeContext {
 using Expression = std::unique_ptr<gcry_sexp, FreeExpression>;
 using Number = std::unique_ptr<gcry_mpi, FreeNumber>;
 
-// As host/manifest/trust begins to use the library; whoever comes first has done it for both.
+// Initializes the library as host/manifest/trust does; the first one to run has done it for both.
 bool is_ready() {
   static const bool ready = [] {
     if (::gcry_control(GCRYCTL_INITIALIZATION_FINISHED_P) != 0) return true;
@@ -46,7 +46,7 @@ Expression private_key(std::string_view seed, const manifest::KeyBytes& key) {
                static_cast<int>(key.size()), key.data(), static_cast<int>(seed.size()), seed.data());
 }
 
-// A number of an answer, as its 32 bytes.
+// Copies a number of a result, as its 32 bytes.
 bool take(gcry_sexp_t from, const char* name, unsigned char* to) {
   const Expression found(::gcry_sexp_find_token(from, name, 0));
   std::size_t size = 0;
@@ -87,7 +87,7 @@ std::optional<manifest::SignatureBytes> ed25519_signature(std::string_view seed,
   return signature;
 }
 
-// libgcrypt's r is always 8.
+// libgcrypt always uses r = 8.
 std::optional<std::string> scrypt_stream(std::string_view passphrase, std::string_view salt, std::uint64_t n,
                                          std::uint64_t p, std::size_t size) {
   std::string stream(size, '\0');

@@ -18,12 +18,13 @@ extern char** environ;
 namespace enginehost::settings {
 namespace {
 
-// Gathers the text. Nothing here goes through std::filesystem: this runs at every open.
+// Gathers the text. Avoids std::filesystem because this runs at every open.
 class SettingsKeyBuilder {
  public:
   SettingsKeyBuilder() { text_.reserve(512); }
 
-  // Without passwords: the text is kept in the cache, and what opens does not depend on them.
+  // Adds the value without passwords, because the text is stored in the cache and passwords do not affect the
+  // result.
   void add(std::string_view value) {
     if (value.find('@') == std::string_view::npos)
       text_.append(value).push_back('\0');
@@ -32,7 +33,7 @@ class SettingsKeyBuilder {
   }
   void add_variable(std::string_view name, std::string_view value) {
     text_.append(name).push_back('=');
-    // "user:password@proxy:3128" is a proxy for libcurl, too.
+    // libcurl also accepts "user:password@proxy:3128" as a proxy.
     const std::size_t user = value.rfind('@');
     if (user != std::string_view::npos && (name.ends_with("_proxy") || name.ends_with("_PROXY")) &&
         value.find("://") == std::string_view::npos)
@@ -40,14 +41,14 @@ class SettingsKeyBuilder {
     add(value);
   }
   void add_flag(const std::optional<std::string>& value) {
-    text_.push_back(value ? '+' : '-');  // "" is not the same as nothing
+    text_.push_back(value ? '+' : '-');  // distinguishes "" from no value
     if (value) add(*value);
   }
   void add_all(const std::vector<std::string>& values) {
     for (const std::string& value : values) add(value);
     text_.push_back('\n');
   }
-  // What a relative one means depends on the current folder.
+  // Returns false for a relative folder, whose meaning depends on the current folder.
   bool add_folder(const std::optional<std::string>& folder) {
     add_flag(folder);
     return !folder || folder->starts_with('/');
@@ -58,8 +59,8 @@ class SettingsKeyBuilder {
       if (!folder.starts_with('/') && !is_url(folder)) return false;
     return true;
   }
-  // The name, the folder that it leads to (a file may have a name in several) and the file: while they stay,
-  // so does what settings say of the file's folder, and it is the same release.
+  // Adds the name, the folder that it leads to (a file may have names in several) and the file. While they
+  // are unchanged, the settings derived from the file's folder are too, and it is the same release.
   bool add_file(const std::string& file) {
     calls::Status status{};
     return calls::stat(file, &status) == 0 && add_file(file, status);
@@ -87,7 +88,7 @@ const char* variable(const char* name) {
   return value != nullptr && *value != '\0' ? value : nullptr;
 }
 
-// As default_cache() says.
+// See default_cache().
 std::string cache_of(const FlagValues& flags) {
   if (flags.cache) return *flags.cache;
   if (const char* cache = variable("ENGINEHOST_CACHE")) return cache;
@@ -102,11 +103,11 @@ std::string cache_of(const FlagValues& flags) {
   return home != nullptr && *home == '/' ? std::string(home) + below_home : std::string();
 }
 
-// The running program's file, by a name that leads there without a link at its end.
+// Adds the running program's file under a name whose last element is no link.
 bool add_program(SettingsKeyBuilder& text) {
 #ifdef __linux__
-  // As it was started: to be told by the system (executable_path) takes longer than all else here, since it
-  // is the first use of /proc. Of a script this is the script.
+  // Uses the name it was started by, because executable_path() is the first use of /proc and takes longer
+  // than all else here. For a script this is the script.
   const char* const started_by =
       ::getauxval(AT_SECURE) == 0 ? reinterpret_cast<const char*>(::getauxval(AT_EXECFN)) : nullptr;
   calls::Status status{};
@@ -130,7 +131,7 @@ std::optional<SettingsKey> settings_key(const FlagValues& flags) {
   text.add(flags.probe_launcher ? "launcher" : "");
   if (flags.probe_launcher) text.add_all(*flags.probe_launcher);
   text.add_all(flags.accept_licenses);
-  // Without it the user database would have to be asked.
+  // Without HOME the user database would be needed.
   const char* home = variable("HOME");
   if (home == nullptr || *home != '/') return std::nullopt;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
@@ -143,7 +144,7 @@ std::optional<SettingsKey> settings_key(const FlagValues& flags) {
   if (!add_program(text)) return std::nullopt;
   if (const std::string library = library_name(); !library.empty() && !text.add_file(library))
     return std::nullopt;
-  // A home folder may be that of several machines; which one this is, Settings::looks has.
+  // Several machines may share a home folder; Settings::inputs holds which machine this is.
   utsname machine{};
   if (::uname(&machine) != 0) return std::nullopt;
   text.add(machine.nodename);

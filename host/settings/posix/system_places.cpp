@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A folder of the XDG base directory specification: a relative value must be ignored, it says.
+// A folder of the XDG base directory specification, which requires that relative values are ignored.
 SettingsPlace xdg_folder(const Environment& environment, const char* variable, const char* below_home) {
   const std::string* value = environment.find(variable);
   if (value != nullptr && fs::path(*value).is_absolute()) return {fs::path(*value) / "enginehost", variable};
@@ -30,8 +30,8 @@ bool may_be_swapped(const calls::Status& file, const calls::Status& sdk, std::st
     why = "anyone may write it";
     return true;
   }
-  // A group that may write the SDK's own folder gains nothing by writing the repository (a umask of 002 makes
-  // a build tree like that).
+  // A group that may write the SDK's own folder gains nothing by writing the repository. A umask of 002 makes
+  // such build trees.
   const bool same_group_writes_sdk = (sdk.st_mode & S_IWGRP) != 0 && sdk.st_gid == file.st_gid;
   if ((file.st_mode & S_IWGRP) != 0 && !same_group_writes_sdk) {
     why = "group " + std::to_string(file.st_gid) + " may write it";

@@ -22,12 +22,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A daemon may run without HOME; the user database then knows it. "/nonexistent" and the like are no home.
+// A daemon may run without HOME; its home is then in the user database. "/nonexistent" and the like do not
+// count.
 fs::path home_of(const std::map<std::string, std::string>& variables) {
   const auto home = variables.find("HOME");
   if (home != variables.end() && fs::path(home->second).is_absolute()) return home->second;
   std::error_code error;
-  // First without the name services: they may open a socket, which "offline" promises not to do.
+  // Tries without the name services first, because they may open a socket, which "offline" rules out.
   if (const auto user = local_user(::getuid()))
     return fs::is_directory(user->home, error) ? fs::path(user->home) : fs::path();
   char buffer[4096];
@@ -56,7 +57,7 @@ Environment Environment::of_this_process() {
   if (::getcwd(folder, sizeof folder) != nullptr) result.current_folder = folder;
   result.executable_folder = enginehost::executable_folder();
   result.library_folder = enginehost::library_folder();
-  // Not the first that is there: systemd writes "uninitialized" while an image boots for the first time.
+  // Skips invalid contents: systemd writes "uninitialized" while an image boots for the first time.
   for (const char* file : {"/etc/machine-id", "/var/lib/dbus/machine-id"}) {
     result.machine_files.emplace_back(file);
     auto text = read_file(file, 1u << 20);

@@ -2,7 +2,7 @@
 
 namespace enginehost::settings {
 
-// The known folders are asked of the system: no text tells them.
+// The known folders come from the system and are in no variable.
 std::optional<SettingsKey> settings_key(const FlagValues&) { return std::nullopt; }
 
 }  // namespace enginehost::settings

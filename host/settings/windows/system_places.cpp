@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// %LOCALAPPDATA% is this user's on this machine; what roams with the user would be copied over the network at
+// %LOCALAPPDATA% belongs to this user on this machine. A roaming folder would be copied over the network at
 // each logon.
 SettingsPlace local_folder(const Environment& environment, const char* below) {
   const std::string* value = environment.find("LOCALAPPDATA");
@@ -36,8 +36,8 @@ char folder_separator() { return ';'; }
 
 const char* helper_name() { return "enginehost-probe.exe"; }
 
-// Users may make files and folders below %ProgramData%, and whoever makes one may change it: policy that
-// anybody could have written is none.
+// Users may create files and folders below %ProgramData% and may change what they created. A policy that any
+// user could have written does not count.
 std::string why_anybody_may_change(const fs::path& system_config) {
   const auto problem = cache::inside::folder_problem(system_config);
   return problem ? "it is not the administrator's: " + std::string(problem->value("problem")) : std::string();
@@ -45,18 +45,18 @@ std::string why_anybody_may_change(const fs::path& system_config) {
 
 Result<std::string> why_untrusted(const fs::path& repository, const fs::path&) {
   std::error_code error;
-  std::vector<fs::path> settings_key{repository};
+  std::vector<fs::path> deciding_paths{repository};
   for (fs::directory_iterator at(repository, error), end; !error && at != end; at.increment(error))
     if (std::error_code unknown; at->path().extension() == ".json" || at->is_directory(unknown) || unknown)
-      settings_key.push_back(at->path());
+      deciding_paths.push_back(at->path());
   if (error) return "its folder cannot be read";
-  for (const fs::path& path : settings_key)
+  for (const fs::path& path : deciding_paths)
     if (const auto problem = cache::inside::folder_problem(path))
       return path_text(path) + ": " + std::string(problem->value("problem"));
   return std::string();
 }
 
-// Python's installers for one user and for all: <Python>\Lib\\site-packages.
+// The site-packages of Python's installers for one user and for all: <Python>\Lib\\site-packages.
 std::vector<LikelyInstallation> system_installations(const Environment& environment) {
   std::vector<LikelyInstallation> found;
   const auto add_pythons = [&](const fs::path& above, const char* source) {

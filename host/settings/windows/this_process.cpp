@@ -11,7 +11,7 @@
 #include "base/windows/wide.hpp"
 #include "host/settings/person.hpp"
 #include "host/settings/settings.hpp"
-// After <windows.h>, which they need.
+// Must follow <windows.h>.
 #include <knownfolders.h>
 #include <shlobj.h>
 
@@ -27,8 +27,8 @@ std::string host_name() {
                                                                          : std::string();
 }
 
-// What all users of the machine share. Asked of the system and not of %ProgramData%, which whoever starts the
-// program may set.
+// The folder that all users of the machine share. Read from the system rather than from %ProgramData%, which
+// the user who starts the program may set.
 fs::path data_of_all_users() {
   wchar_t* raw = nullptr;
   fs::path folder;
@@ -37,8 +37,8 @@ fs::path data_of_all_users() {
   return folder;
 }
 
-// Windows' users have no numbers. This one is a part of the digest of what tells them apart, so that no two
-// on a machine have the same and JSON can hold it; 0 where the system does not tell.
+// Windows users have no numbers. This number is part of the digest of their SID, so that users of a machine
+// differ and JSON can hold it; 0 when the system does not return the SID.
 std::uint64_t number_of_this_user() {
   HANDLE raw = nullptr;
   if (::OpenProcessToken(::GetCurrentProcess(), TOKEN_QUERY, &raw) == 0) return 0;
@@ -61,7 +61,7 @@ Environment Environment::of_this_process() {
   if (wchar_t* const block = ::GetEnvironmentStringsW(); block != nullptr) {
     for (const wchar_t* entry = block; *entry != 0; entry += std::wcslen(entry) + 1) {
       const std::wstring_view text = entry;
-      // Those that begin with "=" are the current folders of drives.
+      // Variables that begin with "=" are the current folders of drives.
       if (const std::size_t equals = text.find(L'=', 1);
           equals != std::wstring_view::npos && text.front() != L'=')
         result.variables.emplace(windows::utf8(text.substr(0, equals)),

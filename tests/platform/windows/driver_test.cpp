@@ -55,7 +55,7 @@ TEST_F(WindowsDriver, ThatHangsIsUnknownWithinItsDeadline) {
 TEST_F(WindowsDriver, ThatCrashesDoesNotTakeTheHostAlong) {
   const Variable crash("FAKE_CU_CRASH", "1");
   EXPECT_THAT(ask().devices.why(),
-              HasSubstr("the driver's library crashed the helper (exception 0xC0000005)"));
+              HasSubstr("the driver's library crashed the probe (exception 0xC0000005)"));
 }
 
 }  // namespace

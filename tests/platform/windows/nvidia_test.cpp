@@ -122,7 +122,7 @@ TEST_F(DriverLibrary, IsNotCalledInThisProcess) {
   request.root = machine.path();
   const Cuda cuda = detect(request).cuda;
   EXPECT_EQ(cuda.library.value().version, "536.23");
-  EXPECT_EQ(cuda.driver_cuda.why(), "there is no helper to ask the driver");
+  EXPECT_EQ(cuda.driver_cuda.why(), "there is no probe to query the driver");
   EXPECT_TRUE(cuda.devices.is_unknown()) << "never: no GPU";
   EXPECT_EQ(::GetModuleHandleW(L"nvcuda.dll"), nullptr);
 }

@@ -14,12 +14,13 @@ struct FreeExpression {
 };
 using Expression = std::unique_ptr<gcry_sexp, FreeExpression>;
 
-// libgcrypt wants this before anything else; a host that uses it too has done it already, and may again.
+// Initializes libgcrypt, which requires this first. A host that uses it too has already done so and may do it
+// again.
 bool is_ready() {
   static const bool ready = [] {
     if (::gcry_control(GCRYCTL_INITIALIZATION_FINISHED_P) != 0) return true;
     if (::gcry_check_version(GCRYPT_VERSION) == nullptr) return false;
-    ::gcry_control(GCRYCTL_DISABLE_SECMEM, 0);  // nothing secret is held
+    ::gcry_control(GCRYCTL_DISABLE_SECMEM, 0);  // no secrets are held
     return ::gcry_control(GCRYCTL_INITIALIZATION_FINISHED, 0) == 0;
   }();
   return ready;
