@@ -133,7 +133,7 @@ std::string failures_page(const TestsOfClasses& tests) {
       "written\n"
       "here; `--json` gives the same to programs. Words in CAPITALS stand for what was found on the "
       "machine.\n\n"
-      "This page is written by the target `docs_failures` from the catalog (host/explain/catalogue) and "
+      "This page is written by the target `docs_failures` from the catalog (host/explain/catalog) and "
       "the names of\n"
       "the tests; nothing here is edited by hand, and a test compares it with both.\n\n"
       "How far a class is proven where EngineHost is developed, on Linux without a GPU:\n\n"

@@ -48,7 +48,7 @@ TEST(FailuresPage, WhatIsMarkedAsProducedHasATestThatBearsItsName) {
   for (const Entry& entry : all()) {
     if (proven(entry.code).how != Proof::produced) continue;
     EXPECT_NE(tests().count(std::string(entry.code.substr(3))), 0u)
-        << entry.code << " is marked as produced in catalogue/proven.cpp, but no test has "
+        << entry.code << " is marked as produced in catalog/proven.cpp, but no test has "
         << entry.code.substr(3) << " in its name";
   }
 }
@@ -58,7 +58,7 @@ TEST(FailuresPage, WhatATestProducesIsMarkedSo) {
     if (find(id) == nullptr) continue;
     const Proof how = proven(id).how;
     EXPECT_TRUE(how == Proof::produced || how == Proof::from_file || how == Proof::none)
-        << id << " is marked as " << name_of(how) << " in catalogue/proven.cpp, but " << names.front()
+        << id << " is marked as " << name_of(how) << " in catalog/proven.cpp, but " << names.front()
         << " bears its name";
   }
 }

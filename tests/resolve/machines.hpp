@@ -112,7 +112,7 @@ inline const manifest::Catalog& catalog() {
   static const manifest::Catalog read = [] {
     manifest::Catalog result;
     for (const char* engine : {"pytorch", "onnxruntime", "reference"}) {
-      const std::string file = test::source_path("/tests/resolve/catalogue/") + engine + ".json";
+      const std::string file = test::source_path("/tests/resolve/catalog/") + engine + ".json";
       const auto text = read_file(file);
       const auto document = text ? parse_json(*text, file) : Result<Json>(Json());
       auto parsed = manifest::read_manifest(*document, "/repository", file);
