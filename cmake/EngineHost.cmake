@@ -1,4 +1,4 @@
-# What every module's CMakeLists.txt uses: one way to declare a module, a plugin and a test.
+# Functions for every module's CMakeLists.txt: one way to declare a module, a plugin and a test.
 # The compiler cache shares objects between folders: paths below the source folder count as relative ones, and the folder of
 # the build does not count, although debug information names it.
 find_program(CCACHE_PROGRAM ccache)
@@ -9,24 +9,24 @@ if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${ENGINEHOST_CCACHE})
 endif()
 
-# Lines and functions are what a backtrace and a sanitizer's report show; all else that -g writes costs a quarter of
-# the compile time and four fifths of the size.
+# -g1: backtraces and sanitizer reports need lines and functions only. The rest of -g costs a quarter of the compile time and
+# four fifths of the size.
 if(CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
   foreach(language C CXX)
     string(REGEX REPLACE "-g( |$)" "-g1\\1" CMAKE_${language}_FLAGS_RELWITHDEBINFO "${CMAKE_${language}_FLAGS_RELWITHDEBINFO}")
     if(ENGINEHOST_SANITIZE)
-      # -O1: both sanitizers' pages advise it; what they add runs twice as fast.
+      # -O1: both sanitizers' pages advise it; the instrumented code runs twice as fast.
       string(REGEX REPLACE "-g( |$)" "-O1 -g1\\1" CMAKE_${language}_FLAGS_DEBUG "${CMAKE_${language}_FLAGS_DEBUG}")
     endif()
   endforeach()
 endif()
 
-# A program's names are bound as it starts: at the first open each of a hundred calls would stop to look its function up.
+# Binds names at program start. Otherwise each of a hundred calls of the first open would look its function up.
 if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
   add_link_options("LINKER:-z,now")
 endif()
 
-# The folder of a module in which lies what each system does in its own way.
+# The folder of a module with the code of this system.
 if(WIN32)
   set(ENGINEHOST_SYSTEM windows)
   add_compile_definitions(_WIN32_WINNT=0x0A00 UNICODE _UNICODE)
@@ -34,8 +34,8 @@ else()
   set(ENGINEHOST_SYSTEM posix)
 endif()
 
-# enginehost_darwin_sources(LIST): macOS is a POSIX system, too; what it does otherwise lies in darwin/, file by file, and
-# takes the place of the file of that name in posix/. Elsewhere the list stays what it is.
+# enginehost_darwin_sources(LIST) replaces posix/ files by the darwin/ files of the same name, on macOS only. macOS shares the
+# rest of posix/.
 function(enginehost_darwin_sources list)
   if(NOT APPLE)
     return()
@@ -51,8 +51,8 @@ function(enginehost_darwin_sources list)
   set(${list} ${found} PARENT_SCOPE)
 endfunction()
 
-# enginehost_exports(TARGET FILE) leaves the names of a version script's "global" in the symbol table and no other. Apple's
-# linker takes a list of symbols instead, which is made from the same file.
+# enginehost_exports(TARGET FILE) exports only the names under "global" of a version script. Apple's linker takes a list of
+# symbols instead, which is made from the same file.
 function(enginehost_exports target file)
   set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS "${file}")
   if(WIN32)
@@ -73,10 +73,10 @@ endfunction()
 add_library(enginehost_warnings INTERFACE)
 target_compile_options(enginehost_warnings INTERFACE
   -Wall -Wextra -Wpedantic
-  # Where several files are compiled at once, a name that another of them has, too, hides nothing.
+  # Joined files share names without hiding each other's.
   $<$<NOT:$<OR:$<BOOL:${CMAKE_UNITY_BUILD}>,$<BOOL:$<TARGET_PROPERTY:ENGINEHOST_JOINED>>>>:-Wshadow>
-  # And GCC 12, which then sees more of std::string at once, holds that it writes past its end, which it does not, and that a
-  # class of an included .cpp file is in other files, too.
+  # False warnings of GCC 12 in joined files: that std::string writes past its end, and that a class of an included .cpp file
+  # is in other files.
   $<$<AND:$<BOOL:${CMAKE_UNITY_BUILD}>,$<CXX_COMPILER_ID:GNU>>:-Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread
     -Wno-subobject-linkage>
   $<$<COMPILE_LANGUAGE:CXX>:-Wconversion -Wnon-virtual-dtor>
@@ -91,29 +91,30 @@ if(ENGINEHOST_SANITIZE)
   add_link_options(-fsanitize=${ENGINEHOST_SANITIZE})
   if(ENGINEHOST_SANITIZE MATCHES "undefined")
     add_compile_options(-fno-sanitize-recover=undefined)
-    # clang's looks whether memory can be read by a write of it, and ends the program where a test makes writes fail.
+    # clang's vptr check writes memory to test whether it is readable, and ends the program where a test makes writes fail.
     add_compile_options($<$<CXX_COMPILER_ID:Clang>:-fno-sanitize=vptr>)
   endif()
-  # As GCC tells it; clang 14 does not.
+  # GCC defines this macro; clang 14 does not.
   if(CMAKE_CXX_COMPILER_ID MATCHES "Clang" AND ENGINEHOST_SANITIZE MATCHES "address")
     add_compile_definitions(__SANITIZE_ADDRESS__=1)
   endif()
 endif()
 
-# Coverage for libFuzzer in every module; the fuzzers themselves are linked with its main function (tests/fuzz).
+# Coverage for libFuzzer in every module. The fuzzers are linked with libFuzzer's main function (tests/fuzz).
 if(ENGINEHOST_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)
   add_link_options(-fsanitize=fuzzer-no-link)
 endif()
 
-# enginehost_apart(SOURCE ...): where several files are compiled at once (CMAKE_UNITY_BUILD, scripts/test.sh), these are compiled
-# by themselves: they use a neighbor's names for something else of theirs.
+# enginehost_apart(SOURCE ...) keeps these files out of joined builds (CMAKE_UNITY_BUILD), because they use names of other files
+# for something else.
 function(enginehost_apart)
   set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
 # enginehost_module(NAME SOURCES a.cpp ... [DEPENDS module ...] [LIBRARIES Foo::Foo ...])
-# A module is a static library enginehost_NAME; DEPENDS names modules above it, LIBRARIES third parties, which stay private.
+# A module is the static library enginehost_NAME. DEPENDS names modules above it; LIBRARIES names third parties, which stay
+# private.
 function(enginehost_module name)
   cmake_parse_arguments(MODULE "" "" "SOURCES;DEPENDS;LIBRARIES" ${ARGN})
   enginehost_darwin_sources(MODULE_SOURCES)
@@ -135,10 +136,10 @@ function(enginehost_plugin name)
   target_link_libraries(engine_${name} PRIVATE enginehost_plugin_api enginehost_warnings ${PLUGIN_LIBRARIES})
   set_property(GLOBAL APPEND PROPERTY ENGINEHOST_PLUGINS ${name})
   if(APPLE)
-    # CMake would call a module .so there; the manifests name plugins as libraries of macOS are named.
+    # CMake would name it .so; the manifests name plugins .dylib on macOS.
     set_target_properties(engine_${name} PROPERTIES SUFFIX ".dylib")
   elseif(WIN32)
-    # A DLL exports what is marked and nothing else. MinGW would call it libengine_NAME.dll.
+    # A DLL exports marked symbols only. MinGW would name it libengine_NAME.dll.
     set_target_properties(engine_${name} PROPERTIES PREFIX "")
     return()
   endif()
@@ -146,7 +147,7 @@ function(enginehost_plugin name)
   enginehost_exports(engine_${name} "${PROJECT_SOURCE_DIR}/engines/support/exports.map")
 endfunction()
 
-# How a path of this machine begins for what runs the tests: Wine shows its root as drive Z.
+# The prefix of paths in the tests: Wine shows the root as drive Z.
 if(WIN32 AND CMAKE_CROSSCOMPILING)
   set(ENGINEHOST_DRIVE "Z:")
 endif()
@@ -154,13 +155,13 @@ endif()
 # GoogleTest's headers and those of the modules are most of a test's compile time, and a program's files include the same.
 option(ENGINEHOST_JOINED_TESTS "compile several files of a test program at once" OFF)
 
-# A second compiler for the tests: clang takes half of GCC's time for them. What is tested stays compiled as it is for users.
+# Another compiler for the tests: clang takes half of GCC's time for them. The product is still compiled as it is for users.
 set(ENGINEHOST_TEST_COMPILER "" CACHE STRING "C++ compiler of the tests, if it is not that of the product")
 find_program(ENGINEHOST_LLD ld.lld)
 mark_as_advanced(ENGINEHOST_LLD)
 
-# How every test is compiled. What is tested is optimized as it is for users; optimizing the tests themselves costs a third
-# of their compile time.
+# Options of every test. The product is optimized as it is for users; the tests are not, which saves a third of their compile
+# time.
 function(enginehost_test_options name)
   target_link_libraries(${name} PRIVATE enginehost_test_paths enginehost_warnings GTest::gmock GTest::gtest_main)
   target_compile_options(${name} PRIVATE $<$<CONFIG:RelWithDebInfo>:-O0>)
@@ -178,7 +179,8 @@ function(enginehost_test_options name)
   endif()
 endfunction()
 
-# enginehost_test_program(NAME SOURCES ... [LIBRARIES ...]) makes tests/NAME; whoever calls it tells CTest which cases to run.
+# enginehost_test_program(NAME SOURCES ... [LIBRARIES ...]) makes tests/NAME; the caller registers its cases with
+# CTest.
 function(enginehost_test_program name)
   cmake_parse_arguments(TEST "" "" "SOURCES;LIBRARIES" ${ARGN})
   add_executable(${name} ${TEST_SOURCES})

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# From a fresh machine to a first answer: installs what is missing, builds, shows the engine that needs no network at
-# work, and, where the package index can be reached, a published runtime with a published model. May be run again.
+# Installs missing packages, builds, and opens the reference engine, which needs no network. If the package index can be
+# reached, it also runs a published model in a published runtime. May be run again.
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "$0")/common.sh"
@@ -18,8 +18,8 @@ install_dependencies() {
 
 build() {
   heading "Build"
-  # The tests are scripts/test.sh's: leaving them out halves the time to the first answer. A build folder that has
-  # them already keeps them.
+  # scripts/test.sh builds the tests; without them the first answer comes in half the time. An existing build folder keeps
+  # its tests.
   local tests=()
   [ -f build/CMakeCache.txt ] || tests=(-DENGINEHOST_TESTS=OFF -DENGINEHOST_BENCHMARKS=OFF)
   cmake --preset release "${tests[@]}"
@@ -38,7 +38,7 @@ show_reference() {
   show "$bin/engine-info" reference
 }
 
-# Two layers written as text, and an input: kept, so that it can be run again by hand.
+# Writes a model of two layers and an input into build/example, where they stay for another run by hand.
 run_reference_model() {
   heading "A model through the reference engine"
   mkdir -p "$example"
@@ -61,8 +61,8 @@ show_onnxruntime() {
   show "$bin/engine-info" onnxruntime
 }
 
-# The model that the package magika carries tells what kind of text a file holds. The stored answer was computed with
-# ONNX Runtime's own Python package.
+# Runs the model of the package magika, which names the kind of text in a file. The expected answers were computed with ONNX
+# Runtime's own Python package.
 run_published_model() {
   heading "A published model through ONNX Runtime: what kind of file is it?"
   local wheel

@@ -1,14 +1,21 @@
 #!/usr/bin/env bash
 # shellcheck disable=SC2317  # stage() calls the functions by name
-# Runs all tests but those of the label exhaustive (ctest --test-dir build -L exhaustive): the main run with warnings as
-# errors, then those that use the package index (where it can be reached), then the modules that handle strangers' bytes
-# under AddressSanitizer and UndefinedBehaviorSanitizer, and those with threads under ThreadSanitizer, then the most
-# telling of the Windows programs' tests under Wine, unless 40 minutes have gone, and of the arm64 programs' under qemu,
-# unless 43 have, or what that needs cannot be had, then each fuzzer for 20 s; with --macos last the programs for macOS,
-# which are compiled and read. The last lines are a summary of CTest: of the first stage that failed, with what its tests
-# said, else of the main run. Exit status 1 if any stage failed.
+# Runs the tests. docs/testing.md has the table of what runs when, and with which command each part runs alone.
 #
-#   scripts/test.sh [--no-sanitizers] [--no-windows] [--no-arm64] [--macos] [--no-install]
+#   scripts/test.sh [--everything] [--no-sanitizers] [--no-install] [--record]
+#
+# Every run: the build with warnings as errors, the tests (without the label exhaustive), the tests over the package index
+# (where it can be reached), AddressSanitizer and UndefinedBehaviorSanitizer, ThreadSanitizer, and each fuzzer for 10 s.
+# When the files that they cover changed since the pass that docs/testing.md records, and less than 25 minutes have gone: each
+# file compiled by itself, the Windows programs under Wine, and the arm64 programs under qemu.
+#
+# --everything     all of it, whatever changed, and the label exhaustive and the programs for macOS (hours)
+# --record         writes today's date and the digest of the covered files into docs/testing.md for the parts that passed
+# --no-sanitizers  without sanitizers and fuzzers
+# --no-install     installs no packages
+#
+# The last lines are a summary of CTest: of the first part that failed, with the messages of its tests, else of the main run.
+# Exit status 1 if any part failed.
 set -uo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "$0")/common.sh"
@@ -19,23 +26,21 @@ address_targets=(base_tests binary_tests linker_tests manifest_tests resolve_tes
 thread_targets=(base_tests cache_tests acquire_tests open_tests sdk_tests)
 
 sanitizers=true
-windows=true
-arm64=true
-macos=false
 install=true
+everything=false
+record=false
 for argument in "$@"; do
   case $argument in
+    --everything) everything=true ;;
     --no-sanitizers) sanitizers=false ;;
-    --no-windows) windows=false ;;
-    --no-arm64) arm64=false ;;
-    --macos) macos=true ;;
     --no-install) install=false ;;
+    --record) record=true ;;
     -h | --help)
-      sed -n '3,11s/^# \{0,1\}//p' "$0"
+      sed -n '3,19s/^# \{0,1\}//p' "$0"
       exit 0
       ;;
     *)
-      complain "unknown argument $argument (known: --no-sanitizers, --no-windows, --no-arm64, --macos, --no-install)"
+      complain "unknown argument $argument (known: --everything, --no-sanitizers, --no-install, --record)"
       exit 2
       ;;
   esac
@@ -65,7 +70,7 @@ stage() {
   return "$status"
 }
 
-# What a run of CTest skipped inside its programs: GoogleTest says so, CTest does not repeat it.
+# Lists the cases that GoogleTest skipped, because CTest does not.
 list_skipped() {
   local log=$1/Testing/Temporary/LastTest.log skipped
   [ -f "$log" ] || return 0
@@ -73,18 +78,18 @@ list_skipped() {
   [ -z "$skipped" ] || printf 'Cases that skipped themselves, and why:\n%s\n' "$skipped"
 }
 
-# What the tests that failed said last: an assertion of GoogleTest with its case, else the end of the output. Beside the
-# summary, since whoever reads only the end of a long log needs to know what went wrong without running it again.
+# Prints the failed assertions of GoogleTest with their cases, or the end of a test's output. They stand beside the summary, so
+# that the end of a long log is enough to see the reason.
 list_failed() {
   local log=$1/Testing/Temporary/LastTest.log
   [ -f "$log" ] || return 0
   awk -v most=12 -v all=60 '
-    function tell(line) { if (reported++ < all) print "  " substr(line, 1, 300) }
+    function show(line) { if (shown++ < all) print "  " substr(line, 1, 300) }
     function finish(  i) {
       if (name == "" || passed) return
       if (found == 0) for (i = lines > most ? lines - most + 1 : 1; i <= lines; i++) kept[++found] = output[i]
-      if (found > 0) print "What " name " said:"
-      for (i = 1; i <= found; i++) tell(kept[i])
+      if (found > 0) print "Output of " name ":"
+      for (i = 1; i <= found; i++) show(kept[i])
     }
     / Testing: / { finish(); name = $3; passed = lines = found = left = inside = headed = 0; next }
     /^Output:$/ && !inside { headed = 1; next }
@@ -100,16 +105,13 @@ list_failed() {
     END { finish() }' "$log"
 }
 
-# Takes a third off what there is to compile; the compiler cache is reported what it needs to know for it.
-precompiled=(-DENGINEHOST_PRECOMPILED_TESTS=ON -DENGINEHOST_PRECOMPILED_MODULES=ON)
-export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:-pch_defines,time_macros}
-
 build_main() {
-  cmake --preset ci -DENGINEHOST_TESTS=ON -DENGINEHOST_BENCHMARKS=ON "${precompiled[@]}" &&
+  cmake --preset ci -DENGINEHOST_TESTS=ON -DENGINEHOST_BENCHMARKS=ON \
+    -DENGINEHOST_TEST_COMPILER="$(command -v clang++-14)" &&
     cmake --build --preset ci --parallel "$(jobs_that_fit)"
 }
 
-# One more than there are processors: a third of the time a test waits for a clock, a disk or a server.
+# One more than there are processors, because tests wait a third of their time for a clock, a disk or a server.
 jobs_of_tests() { echo $(($(nproc) + 1)); }
 
 run_main() {
@@ -132,8 +134,8 @@ run_index() {
 # sanitized PRESET TARGET...: builds these test programs of the preset and runs them.
 sanitized() {
   local preset=$1 folder=build-$1 status=0 targets=() target names
-  # Eight files of a module at once take as long as three; as it is for users the main build compiles them, file by file.
-  cmake --preset "$preset" -DENGINEHOST_TESTS=ON -DENGINEHOST_BENCHMARKS=OFF "${precompiled[@]}" -DCMAKE_UNITY_BUILD=ON || return
+  cmake --preset "$preset" -DENGINEHOST_TESTS=ON -DENGINEHOST_BENCHMARKS=OFF -DENGINEHOST_JOINED_TESTS=ON \
+    -DCMAKE_UNITY_BUILD=ON || return
   for target in "${@:2}"; do
     if ninja -C "$folder" -t query "$target" >/dev/null 2>&1; then
       targets+=("$target")
@@ -156,31 +158,60 @@ sanitized() {
   return "$status"
 }
 
-# Nobody is refused the other stages for want of 2 GB of packages.
+# Compiles each file of the product by itself and with -Wshadow: the other builds join files, which hides a forgotten include.
+run_each_file() {
+  cmake --preset clang -DENGINEHOST_TESTS=OFF -DENGINEHOST_BENCHMARKS=OFF &&
+    cmake --build --preset clang --parallel "$(jobs_that_fit)"
+}
+
+# The other parts run even if the 2 GB of packages for Wine cannot be had.
 run_windows() {
   if $install && ! scripts/install-dependencies.sh --windows; then
-    say "what the Windows programs are made and run with cannot be installed"
+    say "the packages for building and running Windows programs cannot be installed"
     return 77
   fi
-  scripts/test-windows.sh --quick
+  if $everything; then scripts/test-windows.sh; else scripts/test-windows.sh --quick; fi
 }
 
 run_arm64() {
-  local parts=(--quick)
+  local parts=()
+  if ! $everything; then parts+=(--quick); fi
   if ! $install; then parts+=(--no-install); fi
   scripts/test-arm64.sh "${parts[@]}"
 }
 
-# stage_before MINUTES SCRIPT NAME COMMAND...: the stage, unless that many minutes have gone; SCRIPT then runs all of it.
-stage_before() {
-  local gone=$((SECONDS / 60))
-  if [ "$gone" -lt "$1" ]; then
-    stage "${@:3}"
+run_exhaustive() {
+  local status=0
+  ctest --test-dir build --output-on-failure --timeout 7200 -L exhaustive || status=$?
+  list_skipped build
+  [ "$status" -eq 0 ] || list_failed build
+  return "$status"
+}
+
+# digest_of FOLDER...: twelve digits for the tracked files below the folders, as they are now.
+digest_of() { git ls-files -z -- "$@" 2>/dev/null | xargs -0 sha256sum | sha256sum | cut -c 1-12; }
+
+# covering NAME FOLDER... -- COMMAND...: runs the stage NAME unless docs/testing.md says that it passed with these very files,
+# or 25 minutes have gone. Its row there ends with "DATE `DIGEST` |".
+covering() {
+  local name=$1 folders=() digest gone=$((SECONDS / 60)) row
+  shift
+  while [ "$1" != -- ]; do folders+=("$1") && shift; done
+  shift
+  digest=$(digest_of "${folders[@]}")
+  row=$(grep -F "| $name |" docs/testing.md)
+  if ! $everything && [[ $row == *"\`$digest\` |" ]]; then
+    note "$name" "not repeated: nothing that it covers changed since it passed on $(grep -oE '[0-9]{4}-[0-9-]{5}' <<<"$row")"
     return
   fi
-  heading "$3"
-  say "skipped after $gone minutes; $2 runs them all"
-  note "$3" "skipped: $gone minutes had gone already"
+  if ! $everything && [ "$gone" -ge 25 ]; then
+    note "$name" "skipped: $gone minutes had gone already (docs/testing.md has its command)"
+    return
+  fi
+  stage "$name" "$@" || return
+  if $record; then
+    sed -i "/^| $name |/s/ | [^|]* |\$/ | $(date +%F) \`$digest\` |/" docs/testing.md
+  fi
 }
 
 closing_lines_of() { sed -n '/% tests passed/,$p' "$1"; }
@@ -215,10 +246,15 @@ if $sanitizers; then
   if command -v clang-14 >/dev/null; then address=fuzz; else address=asan; fi
   stage "AddressSanitizer and UndefinedBehaviorSanitizer" sanitized "$address" "${address_targets[@]}"
   stage "ThreadSanitizer" sanitized tsan "${thread_targets[@]}"
+  stage "Fuzzing" scripts/fuzz.sh --seconds 10
 fi
-# All of it is to end well within the hour, also where nothing is built yet and the machine is slow.
-if $windows; then stage_before 40 scripts/test-windows.sh "Windows programs under Wine" run_windows; fi
-if $arm64; then stage_before 43 scripts/test-arm64.sh "arm64 programs under qemu" run_arm64; fi
-if $sanitizers; then stage "Fuzzing" scripts/fuzz.sh --seconds 20; fi
-if $macos; then stage "Programs for macOS" scripts/test-macos.sh; fi
+covering "Each file by itself" CMakeLists.txt cmake base cache host plugin-api engines -- run_each_file
+covering "Windows programs under Wine" base host/load cmake/windows-libraries cmake/toolchains scripts/test-windows.sh \
+  ':(glob)**/windows/**' -- run_windows
+covering "arm64 programs under qemu" base host/binary host/linker host/resolve plugin-api cmake/toolchains \
+  scripts/test-arm64.sh -- run_arm64
+if $everything; then
+  covering "Programs for macOS" base cache host plugin-api engines cmake -- scripts/test-macos.sh
+  covering "Label exhaustive" base cache host plugin-api engines manifests tests -- run_exhaustive
+fi
 finish "$main_log"

@@ -3,8 +3,8 @@
 
 check_includes.py ROOT   prints one line a violation, exit status 1 if there is one.
 
-A build with precompiled headers (ENGINEHOST_PRECOMPILED_MODULES) does not notice these; one without them may fail. So only
-what those headers declare is looked for.
+A build that joins files (CMAKE_UNITY_BUILD) does not notice these; one that compiles each file by itself may fail. The names
+that the check knows are those of the headers that most files include.
 """
 import functools
 import pathlib
@@ -26,8 +26,7 @@ def std(*names):
 
 
 # Header -> the names that are looked for, and other headers that are specified, or have always been made, to bring it.
-# First what is precompiled (the list in cmake/EngineHost.cmake is the same), then what that brings along.
-PRECOMPILED = {
+COMMON = {
     "algorithm": (std(*ALGORITHMS.split()), {"string", "filesystem", "functional", "regex"}),
     "chrono": (std("chrono"), {"filesystem", "thread", "condition_variable", "future", "mutex", "shared_mutex"}),
     "cstdint": (std("u?int(?:8|16|32|64)_t", "u?intptr_t"), set()),
@@ -70,7 +69,7 @@ BROUGHT_ALONG = {
     "unordered_map": (std("unordered_map"), {"functional"}),
     "variant": (std("variant", "visit", "get_if", "holds_alternative", "monostate"), set()),
 }
-NAMES = {**PRECOMPILED, **BROUGHT_ALONG}
+NAMES = {**COMMON, **BROUGHT_ALONG}
 PATTERNS = {header: re.compile(pattern) for header, (pattern, _) in NAMES.items()}
 
 
@@ -111,24 +110,16 @@ class Tree:
                 yield f"{name}:{line}: {found.group(0)} is used, and nothing that is included brings {shown}"
 
 
-def precompiled(root):
-    """What cmake/EngineHost.cmake precompiles for the modules."""
-    text = (root / "cmake/EngineHost.cmake").read_text(encoding="utf-8")
-    found = re.search(r"enginehost_headers\(enginehost_module_headers([^)]*)\)", text)
-    return {header.strip('<>"').removeprefix("${PROJECT_SOURCE_DIR}/") for header in found.group(1).split()}
-
-
 def main():
     root = pathlib.Path(sys.argv[1]).resolve()
     tree = Tree(root)
-    complaints = [f"cmake/EngineHost.cmake: {header} is precompiled, and {pathlib.Path(__file__).name} does not look for it"
-                  for header in sorted(precompiled(root) - PRECOMPILED.keys())]
+    complaints = []
     for path in sources(root):
         name = path.relative_to(root).as_posix()
         module = module_of(name)
         if module is not None and module not in ("plugin-api", "engines") and path.suffix in (".cpp", ".hpp"):
             complaints += tree.missing(name)
-    print("\n".join(complaints) or "every file includes what it uses of what is precompiled")
+    print("\n".join(complaints) or "every file includes what it uses")
     return 1 if complaints else 0
 
 
