@@ -14,9 +14,9 @@
 namespace enginehost::commands {
 namespace {
 
-class GivenFlags : public testing::Test {
+class LocationFlagsTest : public testing::Test {
  protected:
-  ~GivenFlags() override { give({}); }
+  ~LocationFlagsTest() override { give({}); }
   static void give(std::vector<std::string> arguments) {
     CLI::App app{"a test"};
     InfoFlags flags;
@@ -27,7 +27,7 @@ class GivenFlags : public testing::Test {
   }
 };
 
-TEST_F(GivenFlags, StandBehindTheNameOfEachCommandThatKnowsThem) {
+TEST_F(LocationFlagsTest, FollowTheNameOfEachCommandThatKnowsThem) {
   give({"reference", "--cache", "/c", "--repository", "/r", "--repository", "https://a:b@host/r",
         "--platform", "m.json"});
   struct Row {
@@ -67,7 +67,7 @@ TEST_F(GivenFlags, StandBehindTheNameOfEachCommandThatKnowsThem) {
     EXPECT_EQ(with_given_flags(printed), wanted) << printed;
 }
 
-TEST_F(GivenFlags, AreThoseOfTheOneMachineThatIsDecidedFor) {
+TEST_F(LocationFlagsTest, NameOnlyTheMachineThatWasDecidedFor) {
   give({"--platform", "a.json"});
   decides_for("b.json");
   decides_for("c.json");
@@ -75,7 +75,7 @@ TEST_F(GivenFlags, AreThoseOfTheOneMachineThatIsDecidedFor) {
             "engine-info --platform c.json x --plan --explain shows every build");
 }
 
-TEST_F(GivenFlags, NameTheInstallationWhereverAPlanIsMadeWithIt) {
+TEST_F(LocationFlagsTest, NameTheInstallationWhereAPlanIsMadeWithIt) {
   give({"reference", "--installation", "/env"});
   EXPECT_EQ(with_given_flags("engine-info x --plan --explain shows every build"),
             "engine-info --installation /env x --plan --explain shows every build");
@@ -100,7 +100,7 @@ std::string command_at(const std::string& text) {
 }
 
 // engine-info's own flags decide whether it knows them, so that "engine-info" is a row of its own.
-TEST_F(GivenFlags, AreKnownOfEveryCommandThatARemedyNames) {
+TEST_F(LocationFlagsTest, AreKnownToEveryCommandThatARemedyNames) {
   CLI::App app{"a test"};
   std::string cache, folder;
   app.add_option("--cache", cache);
@@ -124,7 +124,7 @@ TEST_F(GivenFlags, AreKnownOfEveryCommandThatARemedyNames) {
   EXPECT_GT(commands, 30);
 }
 
-TEST_F(GivenFlags, AreQuotedForTheShell) {
+TEST_F(LocationFlagsTest, AreQuotedForTheShell) {
   if (std::filesystem::path::preferred_separator == '\\')
     GTEST_SKIP() << "quoting of Windows is shell_word's";
   give({"--cache", "/a folder/it's", "--repository", "$(x)"});
@@ -132,13 +132,13 @@ TEST_F(GivenFlags, AreQuotedForTheShell) {
             "engine-cache verify --cache '/a folder/it'\\''s' --repository '$(x)' --repair");
 }
 
-TEST_F(GivenFlags, ThatWereNotGivenAddNothing) {
+TEST_F(LocationFlagsTest, AddNothingWhenNoneWereGiven) {
   give({"reference", "--offline"});
   EXPECT_EQ(with_given_flags("engine-info reference --plan --explain"),
             "engine-info reference --plan --explain");
 }
 
-TEST_F(GivenFlags, AreInEveryRemedyOfADocumentAndNowhereElse) {
+TEST_F(LocationFlagsTest, AreInEveryRemedyOfADocumentAndNowhereElse) {
   give({"--cache", "/c"});
   const std::string command = "engine-cache list";
   const Json document =
@@ -150,7 +150,7 @@ TEST_F(GivenFlags, AreInEveryRemedyOfADocumentAndNowhereElse) {
 }
 
 // The flag may be what policy forbids: the command that shows the policy would be refused as well.
-TEST_F(GivenFlags, AreNotRepeatedWherePolicyForbidsOne) {
+TEST_F(LocationFlagsTest, AreNotRepeatedWherePolicyForbidsOne) {
   give({"reference", "--cache", "/c"});
   const Diagnosis refused = diagnose("EH-P01").with("flag", "--cache").with("asked", "/c");
   EXPECT_NE(described(refused).find("engine-info shows the policy"), std::string::npos) << described(refused);

@@ -177,7 +177,7 @@ class AdminPage : public testing::Test {
   TestRepository repository, of_board;
 };
 
-TEST_F(AdminPage, ItsCommandsPrintWhatItShowsForThoseWhoTypeThem) {
+TEST_F(AdminPage, CommandsPrintWhatThePageShows) {
   const auto steps = steps_of(fs::path(source_path()) / "docs/admin.md");
   ASSERT_GE(steps.size(), 12u);
   int by_root = 0, by_anybody = 0;
@@ -196,7 +196,7 @@ TEST_F(AdminPage, ItsCommandsPrintWhatItShowsForThoseWhoTypeThem) {
   EXPECT_GE(by_anybody, 8);
 }
 
-TEST(AdminPageBuilds, AreThoseThatEngineHostShips) {
+TEST(AdminPageBuilds, UseTheIdsThatEngineHostShips) {
   const std::string page = read_text(source_path("/docs/admin.md")),
                     shipped = read_text(source_path("/manifests/templates/onnxruntime.json"));
   for (const char* id : {"onnxruntime-1.24.4-cpu-linux-x86_64", "onnxruntime-1.24.4-cpu-linux-aarch64",

@@ -50,7 +50,7 @@ TEST_F(CacheCommands, GcWithoutABoundRemovesNoBuild) {
   EXPECT_EQ(installed(), 1u);
 }
 
-TEST_F(CacheCommands, GcTellsWithADryRunAndThenDoesIt) {
+TEST_F(CacheCommands, GcDoesWhatItsDryRunPrints) {
   const Ended reported = cache({"gc", "--max-size", "0", "--dry-run", "--json"});
   ASSERT_EQ(reported.status, 0) << reported.said();
   EXPECT_EQ(reported.document["removed"].as_array().at(0)["build"].as_string(), "reference-good");
@@ -65,7 +65,7 @@ TEST_F(CacheCommands, GcTellsWithADryRunAndThenDoesIt) {
   EXPECT_EQ(workplace.info({"reference", "--repository", location, "--json"}).status, 0);
 }
 
-TEST_F(CacheCommands, GcKeepsTreesWhoseRecordsAreLostUntilItIsToldOtherwise) {
+TEST_F(CacheCommands, GcKeepsTreesWithoutARecordUnlessAllowed) {
   fs::remove_all(workplace.cache() / "refs");
   const Ended reported = cache({"gc"});
   EXPECT_EQ(reported.status, 0) << reported.said();
@@ -87,7 +87,7 @@ TEST_F(CacheCommands, GcKeepsTreesWhoseRecordsAreLostUntilItIsToldOtherwise) {
   EXPECT_TRUE(cache({"gc", "--json"}).document["unrecorded"].as_array().empty());
 }
 
-TEST_F(CacheCommands, ThePinnedStays) {
+TEST_F(CacheCommands, GcKeepsAPinnedBuild) {
   EXPECT_EQ(cache({"pin", "reference-good"}).status, 0);
   const Ended kept = cache({"gc", "--max-size", "0", "--json"});
   EXPECT_EQ(kept.document["kept"].as_array().at(0)["why"].as_string(), "pinned") << kept.said();
@@ -100,7 +100,7 @@ TEST_F(CacheCommands, ThePinnedStays) {
 }
 
 // What was not read is not said to be right.
-TEST_F(CacheCommands, VerifyTellsWhatItLookedAt) {
+TEST_F(CacheCommands, VerifyReportsWhatItChecked) {
   const Ended looked = cache({"verify"});
   EXPECT_EQ(looked.status, 0) << looked.said();
   EXPECT_THAT(looked.output,
@@ -111,7 +111,7 @@ TEST_F(CacheCommands, VerifyTellsWhatItLookedAt) {
 }
 
 // The layer is looked into first, and only who may write there repairs it.
-TEST_F(CacheCommands, ADamagedBuildOfALayerIsNotSaidToBeRepaired) {
+TEST_F(CacheCommands, VerifyDoesNotClaimToRepairABuildOfALayer) {
   const fs::path layer = workplace.folder() / "layer";
   fs::copy(workplace.cache(), layer, fs::copy_options::recursive | fs::copy_options::copy_symlinks);
   workplace.configure(Json::object()
@@ -149,7 +149,7 @@ TEST_F(CacheCommands, ADamagedBuildOfALayerIsNotSaidToBeRepaired) {
   EXPECT_THAT(cache({"--cache", layer.native(), "list"}).output, testing::Not(HasSubstr("read-only")));
 }
 
-TEST_F(CacheCommands, AFileInPlaceOfTheViewIsRepairedAndStopsNoOpen) {
+TEST_F(CacheCommands, RepairsAFileInPlaceOfTheViewAndOpens) {
   const std::vector<std::string> opening = {"reference", "--repository", location};
   for (const bool repair : {true, false}) {
     fs::remove_all(view);
@@ -166,7 +166,7 @@ TEST_F(CacheCommands, AFileInPlaceOfTheViewIsRepairedAndStopsNoOpen) {
   }
 }
 
-TEST_F(CacheCommands, AFolderInPlaceOfAListOrARecordIsRepaired) {
+TEST_F(CacheCommands, RepairsAFolderInPlaceOfAListOrARecord) {
   for (const char* folder : {"lists", "refs"}) {
     SCOPED_TRACE(folder);
     std::vector<fs::path> files;
@@ -184,7 +184,7 @@ TEST_F(CacheCommands, AFolderInPlaceOfAListOrARecordIsRepaired) {
   }
 }
 
-TEST_F(CacheCommands, TheBoundOfTheConfigurationCounts) {
+TEST_F(CacheCommands, GcUsesTheConfiguredBound) {
   workplace.configure(Json::object().set("repositories_default", false).set("cache_max_bytes", 1));
   const Ended gc = cache({"gc", "--json"});
   ASSERT_EQ(gc.status, 0) << gc.said();
@@ -192,7 +192,7 @@ TEST_F(CacheCommands, TheBoundOfTheConfigurationCounts) {
   EXPECT_EQ(installed(), 0u);
 }
 
-TEST_F(CacheCommands, WhatIsNoSizeOrAgeIsWrongUsage) {
+TEST_F(CacheCommands, RefusesAMalformedSizeOrAge) {
   for (const char* size : {"much", "-1", "5X", "G"})
     EXPECT_EQ(cache({"gc", "--max-size=" + std::string(size)}).status, 2) << size;
   for (const char* age : {"old", "30", "-1d"})
@@ -202,7 +202,7 @@ TEST_F(CacheCommands, WhatIsNoSizeOrAgeIsWrongUsage) {
   EXPECT_EQ(installed(), 1u);
 }
 
-TEST_F(CacheCommands, VerifyNamesFileDamageAndWhereItWasMendedFrom) {
+TEST_F(CacheCommands, VerifyNamesFileDamageAndTheSourceOfTheRepair) {
   const std::string right = read_text(library());
   ::chmod(library().c_str(), 0644);
   std::string wrong = right;
@@ -221,7 +221,7 @@ TEST_F(CacheCommands, VerifyNamesFileDamageAndWhereItWasMendedFrom) {
   EXPECT_EQ(cache({"verify", "--deep"}).status, 0);
 }
 
-TEST_F(CacheCommands, VerifySaysWhyItCouldNotRepair) {
+TEST_F(CacheCommands, VerifyReportsWhyARepairFailed) {
   ::chmod(library().c_str(), 0644);
   write_text(library(), "short");
   ::chmod(library().c_str(), 0444);
@@ -235,7 +235,7 @@ TEST_F(CacheCommands, VerifySaysWhyItCouldNotRepair) {
   EXPECT_THAT(left.said(), testing::Not(HasSubstr("verify --deep --repair"))) << "that was just done";
 }
 
-TEST_F(CacheCommands, ACacheThatWasMovedIsOpenedWithoutAWarning) {
+TEST_F(CacheCommands, AMovedCacheOpensWithoutAWarning) {
   ASSERT_EQ(workplace.info({"reference", "--repository", location, "--json"}).status, 0);
   const std::string from = cache({"path"}).output;
   const fs::path old = from.substr(0, from.find('\n')), moved = workplace.folder() / "moved";
@@ -248,7 +248,7 @@ TEST_F(CacheCommands, ACacheThatWasMovedIsOpenedWithoutAWarning) {
   }
 }
 
-TEST_F(CacheCommands, VerifyTellsAndMendsAModeThatLetsAnyoneWrite) {
+TEST_F(CacheCommands, VerifyRepairsAWorldWritableMode) {
   ::chmod(library().c_str(), 0666);
   const Ended found = cache({"verify", "reference-good", "--json"});
   EXPECT_EQ(found.status, 5) << found.said();
@@ -262,7 +262,7 @@ TEST_F(CacheCommands, VerifyTellsAndMendsAModeThatLetsAnyoneWrite) {
   EXPECT_EQ(status.st_mode & 0777, 0444u);
 }
 
-TEST_F(CacheCommands, VerifyTellsOfAFolderThatEveryoneMayWrite) {
+TEST_F(CacheCommands, VerifyReportsAWorldWritableFolder) {
   ::chmod(workplace.cache().c_str(), 0777);
   const Ended reported = cache({"verify", "--json"});
   EXPECT_EQ(reported.status, 0) << "it is a warning";
@@ -270,7 +270,7 @@ TEST_F(CacheCommands, VerifyTellsOfAFolderThatEveryoneMayWrite) {
   EXPECT_THAT(cache({"verify"}).error, HasSubstr("is not trusted: everybody may write into it"));
 }
 
-TEST_F(CacheCommands, L22_VerifyTellsOfANoexecMount) {
+TEST_F(CacheCommands, VerifyReportsL22ForANoexecMount) {
   if (!can_mount()) GTEST_SKIP() << "mounting needs root";
   const fs::path other = workplace.folder() / "other";
   fs::create_directory(other);
@@ -282,9 +282,9 @@ TEST_F(CacheCommands, L22_VerifyTellsOfANoexecMount) {
 }
 
 // Two builds, the better one with bytes of another digest than the manifest's.
-class FallingBack : public testing::Test {
+class Fallback : public testing::Test {
  protected:
-  FallingBack() : repository(workplace.folder() / "repository") {
+  Fallback() : repository(workplace.folder() / "repository") {
     TestBuild better = good_build("reference-better");
     better.version = "2.0.0";
     better.files.push_back({"share/more.bin", "more"});
@@ -298,7 +298,7 @@ class FallingBack : public testing::Test {
   TestRepository repository;
 };
 
-TEST_F(FallingBack, AFetchSaysWhatItBroughtInsteadOfWhat) {
+TEST_F(Fallback, FetchNamesTheBuildItBroughtInstead) {
   const std::vector<std::string> fetch = {"fetch", "reference", "--repository", repository.root().native()};
   const Ended reported = workplace.run("engine-cache", fetch);
   EXPECT_EQ(reported.status, 0) << reported.said();
@@ -315,7 +315,7 @@ TEST_F(FallingBack, AFetchSaysWhatItBroughtInsteadOfWhat) {
   EXPECT_EQ(better["diagnosis"]["code"].as_string(), "EH-N08");
 }
 
-TEST_F(FallingBack, AnAnswerSaysWhatItHoldsInsteadOfWhat) {
+TEST_F(Fallback, AnswerNamesTheBuildItHoldsInstead) {
   const std::string request = (workplace.folder() / "board.request").native();
   ASSERT_EQ(workplace.run("engine-cache", {"request", request, "reference"}).status, 0);
   const std::vector<std::string> fulfil = {"fulfil", request, "--repository", repository.root().native()};

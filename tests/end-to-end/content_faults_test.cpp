@@ -14,44 +14,44 @@ Fault with_content(std::string bytes, const std::string& code, std::vector<std::
   return {faulty_build({{plugin, std::move(bytes)}}), code, std::move(named)};
 }
 
-TEST(ContentFaults, F01_APluginThatTheComponentsDoNotHoldIsMissing) {
+TEST(ContentFaults, ReportsF01ForAPluginThatNoComponentHolds) {
   TestBuild build = faulty_build({{"readme.txt", "no plugin here"}});
   build.plugin = plugin;
   expect_fault({build, "EH-F01", {plugin}});
 }
 
-TEST(ContentFaults, F02_AnEmptyFileIsCalledEmpty) { expect_fault(with_content("", "EH-F02")); }
+TEST(ContentFaults, ReportsF02ForAnEmptyFile) { expect_fault(with_content("", "EH-F02")); }
 
-TEST(ContentFaults, F03_AFileShorterThanAHeaderIsCalledTooShort) {
+TEST(ContentFaults, ReportsF03ForAFileShorterThanAHeader) {
   expect_fault(with_content(reference_plugin().substr(0, 40), "EH-F03"));
 }
 
-TEST(ContentFaults, F04_ATruncatedFileIsToldWithBothSizesAndKillsNobody) {
+TEST(ContentFaults, ReportsF04WithBothSizesOfATruncatedFile) {
   expect_fault(with_content(reference_plugin().substr(0, 4096), "EH-F04", {"4096"}));
 }
 
-TEST(ContentFaults, F05_AWebPageIsToldByItsTitle) {
+TEST(ContentFaults, ReportsF05WithTheTitleOfAWebPage) {
   expect_fault(with_content("<!DOCTYPE html><html><head><title>Guest network sign-in</title></head></html>",
                             "EH-F05", {"Guest network sign-in"}));
 }
 
-TEST(ContentFaults, F06_AFileThatIsStillCompressedIsToldByItsFormat) {
+TEST(ContentFaults, ReportsF06WithTheFormatOfACompressedFile) {
   expect_fault(with_content(std::string("\x1f\x8b\x08\x00", 4) + noise(4000), "EH-F06", {"gzip"}));
 }
 
-TEST(ContentFaults, F07_APointerInsteadOfTheFileIsRecognised) {
+TEST(ContentFaults, ReportsF07ForALargeFilePointer) {
   expect_fault(with_content(
       "version https://git-lfs.github.com/spec/v1\n"
       "oid sha256:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb\nsize 12345\n",
       "EH-F07"));
 }
 
-TEST(ContentFaults, WhatIsWrongAsPublishedIsThePublishersToMend) {
+TEST(ContentFaults, FaultsAsPublishedAreThePublishersToFix) {
   expect_fault(with_content("", "EH-F02", {"as_published", "tell the publisher"}));
 }
 
 // Its bytes are all there; only the system's memory does not reach.
-TEST(ContentFaults, L23_ASegmentThatNoMemoryCanFillIsToldBeforeItIsMapped) {
+TEST(ContentFaults, ReportsL23BeforeMappingAnOversizedSegment) {
   std::string bytes = reference_plugin();
   const auto word = [&](std::size_t at, std::size_t size) {
     std::uint64_t value = 0;
@@ -73,7 +73,7 @@ TEST(ContentFaults, L23_ASegmentThatNoMemoryCanFillIsToldBeforeItIsMapped) {
 }
 
 // Neither repair nor a publisher can help with a file that no cache holds.
-TEST(ContentFaults, WhatAnInspectedFileNeedsFromElsewhereIsTheUsersToMend) {
+TEST(ContentFaults, FaultsOfAnInspectedFileAreTheUsersToFix) {
   const Workplace workplace;
   const auto needed = workplace.folder() / "libneeded.so", file = workplace.folder() / "libneeds.so";
   write_text(file, plugin_that_needs({"libneeded.so"}, "$ORIGIN"));
@@ -96,7 +96,7 @@ TEST(ContentFaults, WhatAnInspectedFileNeedsFromElsewhereIsTheUsersToMend) {
   }
 }
 
-TEST(ContentFaults, BytesThatAreNotThoseOfTheManifestAreNeverInstalled) {
+TEST(ContentFaults, BytesWithAnotherDigestAreNeverInstalled) {
   const TemporaryFolder folder;
   TestRepository repository(folder / "repository");
   repository.add(good_build());

@@ -173,7 +173,7 @@ class CudaFlavors : public testing::Test {
   std::map<std::string, std::string> texts_;  // by license
 };
 
-TEST_F(CudaFlavors, InOneCacheKeepEveryLibraryOnceAndShareWhatWasAgreedTo) {
+TEST_F(CudaFlavors, ShareLibrariesAndConsentsInOneCache) {
   ASSERT_NO_FATAL_FAILURE(
       fetch(of_cu130, cu130, {"LicenseRef-NVIDIA-CUDA-EULA", "LicenseRef-NVIDIA-cuDNN-SLA"}));
   const std::set<std::string> trees_of_cu130 = names_in("trees");

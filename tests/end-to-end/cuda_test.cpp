@@ -21,7 +21,7 @@ std::vector<std::string> cuda(std::vector<std::string> more) {
   return arguments;
 }
 
-TEST(CudaEngine, WithoutADriverTheRequestEndsWithWhatIsMissing) {
+TEST(CudaEngine, ReportsTheMissingDriver) {
   if (has_driver()) GTEST_SKIP() << "this machine has an NVIDIA driver";
   const Workplace workplace;
   for (const auto& more : {std::vector<std::string>{}, std::vector<std::string>{"--require", "cu130"}}) {
@@ -46,7 +46,7 @@ std::string decided(const Json& candidate) {
   return code.is_string() && code.as_string() != "EH-S12" ? code.as_string() : "";
 }
 
-TEST_P(CudaDecisions, OfBothFlavors) {
+TEST_P(CudaDecisions, MatchTheTableForBothFlavors) {
   const Workplace workplace;
   const Ended planned = workplace.info(cuda({"--plan", "--platform", profiles + GetParam().machine}));
   ASSERT_FALSE(planned.candidate(cu130).is_null()) << planned.said();
@@ -83,7 +83,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 #ifdef ENGINEHOST_CUDA_ENGINE
 // What the machine lacks for the build that was demanded comes before what to demand instead.
-TEST(CudaEngine, WhatTheNearestBuildLacksIsTheFirstThingToDo) {
+TEST(CudaEngine, RemedyBeginsWithWhatTheNearestBuildLacks) {
   const Workplace workplace;
   const auto first_remedy = [&](const std::string& machine) {
     const Ended ended =
@@ -99,7 +99,7 @@ TEST(CudaEngine, WhatTheNearestBuildLacksIsTheFirstThingToDo) {
   EXPECT_THAT(first_remedy("linux-centos7-no-gpu"), HasSubstr("--plan --explain"));
 }
 
-TEST(CudaEngine, NothingOfNvidiasIsFetchedBeforeItsLicenceIsAccepted) {
+TEST(CudaEngine, FetchesNothingBeforeTheLicenseIsAccepted) {
   const Workplace workplace;
   RunOptions options;
   options.environment = {"PIP_INDEX_URL=http://127.0.0.1:9/simple"};  // nobody listens there
@@ -124,9 +124,9 @@ TEST(CudaEngine, NothingOfNvidiasIsFetchedBeforeItsLicenceIsAccepted) {
 }
 
 // The engine over the toolkit's own libraries and a played driver: what CUDA answers becomes its class.
-class CudaOverADriver : public testing::TestWithParam<std::pair<const char*, const char*>> {};
+class CudaFakeDriver : public testing::TestWithParam<std::pair<const char*, const char*>> {};
 
-TEST_P(CudaOverADriver, TheReasonForNoDeviceIsCudasOwn) {
+TEST_P(CudaFakeDriver, ReportsTheReasonThatCudaGives) {
   const Workplace workplace;
   const std::filesystem::path folder = workplace.folder() / "driver";
   std::filesystem::create_directories(folder);
@@ -141,7 +141,7 @@ TEST_P(CudaOverADriver, TheReasonForNoDeviceIsCudasOwn) {
   EXPECT_THAT(ended.said(), HasSubstr("cudaGetDeviceCount"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Answers, CudaOverADriver,
+INSTANTIATE_TEST_SUITE_P(Answers, CudaFakeDriver,
                          testing::Values(std::pair{"FAKE_CU_VERSION=11080 FAKE_CU_INIT=0", "EH-G03"},
                                          std::pair{"FAKE_CU_VERSION=13000 FAKE_CU_INIT=100", "EH-G07"},
                                          std::pair{"FAKE_CU_VERSION=13000 FAKE_CU_INIT=803", "EH-G09"},

@@ -67,9 +67,9 @@ class Installed {
   fs::path library;
 };
 
-class Damages : public testing::TestWithParam<Damage> {};
+class DamagedBuild : public testing::TestWithParam<Damage> {};
 
-TEST_P(Damages, Case29_IsMendedByTheNextOpeningWhichSaysSo) {
+TEST_P(DamagedBuild, Case29IsRepairedByTheNextOpen) {
   const Installed installed;
   GetParam().apply(installed.library);
   const Ended run = installed.open();
@@ -83,7 +83,7 @@ TEST_P(Damages, Case29_IsMendedByTheNextOpeningWhichSaysSo) {
   EXPECT_TRUE(next.document["warnings"].as_array().empty()) << next.document["warnings"].dump(2);
 }
 
-TEST_P(Damages, IsToldWithTheFileAndTheCommandWhenNothingCanMendIt) {
+TEST_P(DamagedBuild, IsReportedWithTheFileAndTheCommandWithoutASource) {
   const Installed installed;
   GetParam().apply(installed.library);
   fs::remove_all(installed.repository.root() / "files");
@@ -105,7 +105,7 @@ TEST_P(Damages, IsToldWithTheFileAndTheCommandWhenNothingCanMendIt) {
   EXPECT_EQ(installed.open().status, 0);
 }
 
-TEST_P(Damages, Case29_IsFoundAndRepairedByVerify) {
+TEST_P(DamagedBuild, Case29IsFoundAndRepairedByVerify) {
   const Installed installed;
   GetParam().apply(installed.library);
   const std::string repository = installed.repository.root().native();
@@ -124,7 +124,7 @@ TEST_P(Damages, Case29_IsFoundAndRepairedByVerify) {
   EXPECT_EQ(installed.open().status, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(OfTheInstalledPlugin, Damages, testing::ValuesIn(damages),
+INSTANTIATE_TEST_SUITE_P(OfTheInstalledPlugin, DamagedBuild, testing::ValuesIn(damages),
                          [](const auto& instance) { return std::string(instance.param.name); });
 
 }  // namespace

@@ -47,7 +47,7 @@ class Flags : public testing::Test {
   TestRepository repository{workplace.folder() / "repository"};
 };
 
-TEST_F(Flags, OneThatMayBeRepeatedTakesOneValueEachTime) {
+TEST_F(Flags, ARepeatableFlagTakesOneValueEachTime) {
   for (const std::vector<std::string>& flag :
        {std::vector<std::string>{"--repository", location()},
         {"--repository=" + location()},
@@ -86,7 +86,7 @@ TEST_F(Flags, OneThatMayBeRepeatedTakesOneValueEachTime) {
 }
 
 // engine-info takes one machine.
-TEST_F(Flags, ARemedyNamesTheMachineThatWasDecidedForAndNoOther) {
+TEST_F(Flags, ARemedyNamesOnlyTheMachineThatWasDecidedFor) {
   const std::string profiles = source_path("/tests/profiles/"), mac = profiles + "macos-arm64-m2.json";
   const Ended fetched = cache({"fetch", "reference", "--repository", location(), "--platform", mac,
                                "--platform", profiles + "windows11-cuda118-driver522-rtx3060.json"});
@@ -95,7 +95,7 @@ TEST_F(Flags, ARemedyNamesTheMachineThatWasDecidedForAndNoOther) {
   EXPECT_THAT(fetched.error, Not(HasSubstr("windows11")));
 }
 
-TEST_F(Flags, OutputThatCannotBeWrittenIsNoSuccess) {
+TEST_F(Flags, OutputThatCannotBeWrittenIsAnError) {
   const std::vector<std::string> full = {"sh", "-c", R"(exec "$@" >/dev/full)", "sh"},
                                  closed = {"sh", "-c", R"(exec "$@" >&-)", "sh"};
   const std::vector<std::pair<std::string, std::vector<std::string>>> commands = {
@@ -123,7 +123,7 @@ TEST_F(Flags, OutputThatCannotBeWrittenIsNoSuccess) {
 }
 
 // The next file that is opened takes the number of a stream that the caller closed.
-TEST_F(Flags, WithItsOutputClosedNothingIsPrintedIntoTheCache) {
+TEST_F(Flags, ClosedOutputIsNotPrintedIntoTheCache) {
   const Ended fetched = without_reading("engine-cache", {"fetch", "reference", "--repository", location()},
                                         {"sh", "-c", R"(exec "$@" <&- >&- 2>&-)", "sh"});
   EXPECT_EQ(fetched.status, 7) << fetched.said();
@@ -131,7 +131,7 @@ TEST_F(Flags, WithItsOutputClosedNothingIsPrintedIntoTheCache) {
   EXPECT_EQ(verified.status, 0) << verified.said();
 }
 
-TEST_F(Flags, AnEmptyValueIsToldWithWhatMayStandThere) {
+TEST_F(Flags, AnEmptyValueIsRefusedWithThePossibleValues) {
   const Ended run = workplace.info({"reference", "--device", "", "--json"});
   EXPECT_EQ(run.status, 2) << run.said();
   const std::string& cause = run.diagnosis()["cause"].as_string();
@@ -147,7 +147,7 @@ TEST_F(Flags, AnEmptyValueIsToldWithWhatMayStandThere) {
   EXPECT_THAT(added.diagnosis()["cause"].as_string(), HasSubstr("its SPDX id"));
 }
 
-TEST_F(Flags, ABlankValueIsToldWithTheRuleAndNothingIsMadeOfIt) {
+TEST_F(Flags, ABlankValueIsRefusedWithTheRule) {
   const auto refused = [&](std::vector<std::string> arguments, const std::string& said) {
     SCOPED_TRACE(said);
     arguments.push_back("--json");
@@ -187,7 +187,7 @@ TEST_F(Flags, ABlankValueIsToldWithTheRuleAndNothingIsMadeOfIt) {
   refused({"lint", " "}, "DIR \" \" is blank");
 }
 
-TEST_F(Flags, TheProgressBarIsWipedBeforeTheResultIsPrinted) {
+TEST_F(Flags, TheProgressBarIsErasedBeforeTheResult) {
   RunOptions terminal;
   terminal.launcher = on_a_terminal();
   const Ended info = workplace.info({"reference", "--repository", location()}, terminal);
@@ -204,7 +204,7 @@ TEST_F(Flags, TheProgressBarIsWipedBeforeTheResultIsPrinted) {
   EXPECT_THAT(ran.output, HasSubstr("\r\x1b[Kreference-good"));
 }
 
-TEST_F(Flags, AForcedBuildThatIsNotUsedIsTold) {
+TEST_F(Flags, AnUnusedForcedBuildIsReported) {
   TestBuild foreign = good_build("reference-foreign");
   foreign.arch = "s390x";
   repository.add(foreign);
@@ -232,7 +232,7 @@ TEST_F(Flags, AForcedBuildThatIsUsedIsNoFallback) {
   EXPECT_THAT(run.document["warnings"].dump(), Not(HasSubstr("EH-S22")));
 }
 
-TEST_F(Flags, WhatIsFetchedIsWhatTheNextOpenWouldTake) {
+TEST_F(Flags, FetchTakesTheBuildThatOpenWouldTake) {
   TestBuild last = good_build("reference-last");
   last.priority = 10;
   repository.add(last);
@@ -249,7 +249,7 @@ TEST_F(Flags, WhatIsFetchedIsWhatTheNextOpenWouldTake) {
   EXPECT_THAT(in_vain.error, HasSubstr("nosuch was forced"));
 }
 
-TEST_F(Flags, TheMachineIsReportedWithACacheThatCannotBeUsed) {
+TEST_F(Flags, TheMachineIsReportedWithAnUnusableCache) {
   RunOptions options;
   options.launcher = {"env", "ENGINEHOST_CACHE=relative"};  // in place of the one that a workplace has
   const Ended text = workplace.info({}, options);
@@ -261,7 +261,7 @@ TEST_F(Flags, TheMachineIsReportedWithACacheThatCannotBeUsed) {
   EXPECT_THAT(json.document["failures"].dump(), HasSubstr("ENGINEHOST_CACHE"));
 }
 
-TEST_F(Flags, ABundleIsNotWrittenOverTheOneItRestsOn) {
+TEST_F(Flags, ABundleDoesNotOverwriteTheOneItExtends) {
   install();
   const fs::path folder = workplace.folder();
   const std::string bundle = path_text(folder / "x.bundle"), link = path_text(folder / "link.bundle");
@@ -292,7 +292,7 @@ TEST_F(Flags, ABundleIsNotWrittenOverTheOneItRestsOn) {
             0);
 }
 
-TEST_F(Flags, AMeasurementThatIsInterruptedEndsWith130) {
+TEST_F(Flags, AnInterruptedMeasurementEndsWith130) {
   install();
   const fs::path said = workplace.folder() / "said.json";
   Running running(
@@ -316,7 +316,7 @@ TEST_F(Flags, AMeasurementThatIsInterruptedEndsWith130) {
   EXPECT_EQ((*document)["diagnosis"]["code"].as_string(), "EH-P10");
 }
 
-TEST_F(Flags, VersionAndHelpAreDocumentsToo) {
+TEST_F(Flags, VersionAndHelpAreAlsoDocuments) {
   for (const char* command : {"engine-info", "engine-run", "engine-cache", "engine-manifest"}) {
     const Ended version = workplace.run(command, {"--json", "--version"});
     EXPECT_EQ(version.status, 0);
@@ -333,7 +333,7 @@ TEST_F(Flags, VersionAndHelpAreDocumentsToo) {
   EXPECT_EQ((*document)["diagnosis"]["code"].as_string(), "EH-P40");
 }
 
-TEST_F(Flags, WhatIsDisabledUnderAnUnknownNameIsDoubted) {
+TEST_F(Flags, DisablingAnUnknownNameIsQuestioned) {
   const Ended slip = cache({"quarantine", "disable", "refrence-good", "--repository", location()});
   EXPECT_EQ(slip.status, 0);
   EXPECT_THAT(slip.error, HasSubstr("no build called refrence-good is known here"));
@@ -365,7 +365,7 @@ TEST_F(Flags, VerboseCutsNoLongValue) {
             value);
 }
 
-TEST_F(Flags, WordsNameWhatWasGiven) {
+TEST_F(Flags, MessagesNameTheGivenArgument) {
   const Ended verbose = workplace.info({"--verbose"});
   EXPECT_THAT(verbose.output, HasSubstr("info  (--verbose)"));
   EXPECT_EQ(cache({"trust", "add", "/nonexistent.pub", "--json"}).code(), "EH-P47");
@@ -374,7 +374,7 @@ TEST_F(Flags, WordsNameWhatWasGiven) {
 }
 
 // Of the same kind wherever it is written; what repairs it is said of that place.
-TEST_F(Flags, AMalformedDeviceIsToldWithWhatMendsItWhereItIsWritten) {
+TEST_F(Flags, AMalformedDeviceGetsTheRemedyOfItsSource) {
   const Ended flag = workplace.info({"reference", "--device", "cuda:first", "--json"});
   EXPECT_EQ(flag.status, 2) << flag.said();
   EXPECT_EQ(flag.code(), "EH-P40");
@@ -395,7 +395,7 @@ TEST_F(Flags, AMalformedDeviceIsToldWithWhatMendsItWhereItIsWritten) {
   EXPECT_THAT(file.diagnosis()["remedy"].dump(), HasSubstr("correct device in /"));
 }
 
-TEST_F(Flags, ADeviceThatWasSetElsewhereIsLeftOutThere) {
+TEST_F(Flags, ADeviceSetByAVariableIsCorrectedThere) {
   RunOptions options;
   options.environment = {"ENGINEHOST_DEVICE=mps:0"};
   const Ended fetched = workplace.run(

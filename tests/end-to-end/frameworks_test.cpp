@@ -67,7 +67,7 @@ TEST(TensorFlowEngine, OpensThePublishedWheelAndRunsASavedModel) { open_tensorfl
 
 TEST(TensorFlowEngine, OpensTheWheelForOlderMachines) { open_tensorflow("2.12.1"); }
 
-TEST(TensorFlowEngine, OpensTheLastWheelWhoseInterfaceLiesInPythonsModule) {
+TEST(TensorFlowEngine, OpensTheLastWheelWithTheInterfaceInPythonsModule) {
   void* python = dlopen("libpython3.11.so.1.0", RTLD_LAZY | RTLD_LOCAL);
   if (python == nullptr) GTEST_SKIP() << "skipped: " << dlerror();
   dlclose(python);
@@ -83,7 +83,7 @@ struct Decision {
 
 class FrameworkDecisions : public testing::TestWithParam<Decision> {};
 
-TEST_P(FrameworkDecisions, OfThePublishedBuilds) {
+TEST_P(FrameworkDecisions, MatchTheTableOfPublishedBuilds) {
   const Workplace workplace;
   const std::string machine = profiles + GetParam().machine + ".json";
   auto code = [&](const std::string& engine, const std::string& build) {

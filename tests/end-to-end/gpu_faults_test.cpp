@@ -63,31 +63,31 @@ class CudaRepository {
 
 bool has_driver() { return std::filesystem::exists("/proc/driver/nvidia/version"); }
 
-TEST(GpuFaults, G01_WithoutADriverNoCudaBuildIsTried) {
+TEST(GpuFaults, G01TriesNoCudaBuildWithoutADriver) {
   if (has_driver()) GTEST_SKIP() << "this machine has an NVIDIA driver";
   const CudaRepository made;
   made.expect("EH-G01", {}, {});
 }
 
-TEST(GpuFaults, G01_APluginThatLinksTheDriverIsToldThatTheDriverIsMissing) {
+TEST(GpuFaults, ReportsG01ForAPluginThatLinksTheDriver) {
   if (has_driver()) GTEST_SKIP() << "this machine has an NVIDIA driver";
   expect_fault({faulty_build({{plugin, plugin_that_needs({"libcuda.so.1"})}}), "EH-G01", {"libcuda.so.1"}});
 }
 
-TEST(GpuFaults, G02_AStubOfTheDriverIsNoDriver) {
+TEST(GpuFaults, ReportsG02ForAStubOfTheDriver) {
   if (has_driver()) GTEST_SKIP() << "this machine has an NVIDIA driver";
   const CudaRepository made;
   made.expect("EH-G02", made.with_driver("lib/stubs", {"FAKE_CU_INIT=34"}), {"stubs"});
 }
 
-TEST(GpuFaults, G03_ADriverThatIsTooOldIsToldWithBothVersions) {
+TEST(GpuFaults, ReportsG03WithBothDriverVersions) {
   const CudaRepository made;
   made.expect("EH-G03", made.with_driver("driver", {"FAKE_CU_VERSION=11040"}), {"11.4", "12"});
 }
 
 // This CUDA build's plugin offers the processor alone: what was asked for is not there, which the probe finds
 // out.
-TEST(GpuFaults, G16_AnyAcceleratorIsAskedOfABuildForOneAndNotOfTheProcessors) {
+TEST(GpuFaults, ReportsG16WhenABuildForGpusOffersNone) {
   const CudaRepository made;
   const RunOptions options =
       made.with_driver("driver", {"FAKE_CU_VERSION=12040", "FAKE_GPUS=NVIDIA A100;8.0;a0;40960"});
@@ -99,7 +99,7 @@ TEST(GpuFaults, G16_AnyAcceleratorIsAskedOfABuildForOneAndNotOfTheProcessors) {
 }
 
 // The processor's build opens, and that is said each time: by the decision, and by what is remembered of it.
-TEST(GpuFaults, S24_ACardThatIsNotUsedIsToldAtEveryOpen) {
+TEST(GpuFaults, S24WarnsAtEveryOpenOfAnUnusedCard) {
   const CudaRepository made;
   const RunOptions options =
       made.with_driver("driver", {"FAKE_CU_VERSION=11040", "FAKE_GPUS=NVIDIA A100;8.0;a0;40960"});
@@ -126,7 +126,7 @@ TEST(GpuFaults, S24_ACardThatIsNotUsedIsToldAtEveryOpen) {
               testing::Not(HasSubstr("EH-S24")));
 }
 
-TEST(GpuFaults, G07_HiddenDevicesAreToldWithTheVariableThatHidesThem) {
+TEST(GpuFaults, ReportsG07WithTheVariableThatHidesDevices) {
   const CudaRepository made;
   made.expect("EH-G07", made.with_driver("driver", {"FAKE_CU_VERSION=12040", "CUDA_VISIBLE_DEVICES=-1"}),
               {"CUDA_VISIBLE_DEVICES"});

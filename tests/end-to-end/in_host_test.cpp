@@ -62,7 +62,7 @@ class InHost : public testing::Test {
   TestRepository repository{workplace.folder() / "repository"};
 };
 
-TEST_F(InHost, ACrashWhileTheEngineIsMadeIsAStrikeTheSecondAQuarantine) {
+TEST_F(InHost, TheSecondCrashInCreateQuarantines) {
   publish(fixture_plugin("plugin.c", {"-DAT_CREATE=if (!in_probe()) *(volatile int*)0 = 1"}));
   EXPECT_EQ(crash(), 128 + 11) << "the host itself crashes, after the probe passed";
   Ended show = shown(faulty);
@@ -77,7 +77,7 @@ TEST_F(InHost, ACrashWhileTheEngineIsMadeIsAStrikeTheSecondAQuarantine) {
   EXPECT_EQ(third.candidate(faulty)["verdict"].as_string(), "quarantined") << third.said();
 }
 
-TEST_F(InHost, AnEngineThatEndsTheProgramWhileItIsMadeIsSetAsideToo) {
+TEST_F(InHost, ExitInCreateQuarantinesToo) {
   publish(fixture_plugin("plugin.c", {"-DAT_CREATE=if (!in_probe()) exit(0)"}));
   const Ended first = open();
   EXPECT_EQ(first.status, 6) << "exit(0), as if nothing were wrong: " << first.said();
@@ -94,7 +94,7 @@ TEST_F(InHost, AnEngineThatEndsTheProgramWhileItIsMadeIsSetAsideToo) {
   EXPECT_EQ(open().outcome()["build"].as_string(), good);
 }
 
-TEST_F(InHost, AnEngineThatEndsTheProgramFromAThreadOfItsOwnDoesNotEndItSilently) {
+TEST_F(InHost, ExitFromAnEngineThreadIsReported) {
   publish(
       fixture_plugin("plugin.c", {"-pthread",
                                   "-DAT_CREATE=if (!in_probe()) { extern void* leaving(void*); pthread_t t; "
@@ -105,7 +105,7 @@ TEST_F(InHost, AnEngineThatEndsTheProgramFromAThreadOfItsOwnDoesNotEndItSilently
   EXPECT_EQ(ended.code(), "EH-R04") << ended.said();
 }
 
-TEST_F(InHost, ACrashAtTheFirstWorkIsAStrikeToo) {
+TEST_F(InHost, ACrashInTheFirstRunIsAStrike) {
   publish(fixture_plugin("plugin.c", {"-DAT_SELFTEST=if (!in_probe()) *(volatile int*)0 = 1"}));
   EXPECT_EQ(crash(), 128 + 11);
   const Ended show = shown(faulty);
@@ -116,7 +116,7 @@ TEST_F(InHost, ACrashAtTheFirstWorkIsAStrikeToo) {
   EXPECT_EQ(open().outcome()["build"].as_string(), good);
 }
 
-TEST_F(InHost, TwoCrashesOfDifferentProgramsAreNoQuarantineYet) {
+TEST_F(InHost, CrashesOfDifferentProgramsDoNotQuarantine) {
   publish(fixture_plugin("plugin.c", {"-DAT_CREATE=if (!in_probe()) *(volatile int*)0 = 1"}));
   EXPECT_EQ(crash(), 128 + 11);
   EXPECT_EQ(crash("engine-run", {"reference", (workplace.folder() / "no.model").native(), "--repository",
@@ -128,7 +128,7 @@ TEST_F(InHost, TwoCrashesOfDifferentProgramsAreNoQuarantineYet) {
 }
 
 // As after an update of a driver: what was proven, and survived in this very program, crashes from now on.
-TEST_F(InHost, AProvenBuildThatBeginsToCrashEndsOneProcessAndTheNextFallsBack) {
+TEST_F(InHost, ANewCrashOfAProvenBuildMakesTheNextOpenFallBack) {
   const std::string flag = (workplace.folder() / "flag").native();
   publish(fixture_plugin("plugin.c",
                          {"-DAT_CREATE=if (access(\"" + flag + "\", F_OK) == 0) *(volatile int*)0 = 1"}));
@@ -143,7 +143,7 @@ TEST_F(InHost, AProvenBuildThatBeginsToCrashEndsOneProcessAndTheNextFallsBack) {
 }
 
 // It passes in the probe, so that only the strikes tell.
-TEST_F(InHost, AProvenBuildThatCrashesOnlyInTheHostIsSetAsideAfterTwoStrikes) {
+TEST_F(InHost, TwoCrashesInTheHostAloneQuarantineAProvenBuild) {
   const std::string flag = (workplace.folder() / "flag").native();
   publish(fixture_plugin("plugin.c", {"-DAT_CREATE=if (!in_probe() && access(\"" + flag +
                                       "\", F_OK) == 0) *(volatile int*)0 = 1"}));
@@ -156,7 +156,7 @@ TEST_F(InHost, AProvenBuildThatCrashesOnlyInTheHostIsSetAsideAfterTwoStrikes) {
   EXPECT_EQ(open().outcome()["build"].as_string(), good);
 }
 
-TEST_F(InHost, AProvenBuildThatEndsTheProgramIsNotTrustedAgain) {
+TEST_F(InHost, ExitRevokesTheProofOfABuild) {
   const std::string flag = (workplace.folder() / "flag").native();
   publish(fixture_plugin("plugin.c", {"-DAT_CREATE=if (access(\"" + flag + "\", F_OK) == 0) exit(0)"}));
   for (int times = 0; times < 2; ++times) ASSERT_EQ(open().outcome()["build"].as_string(), faulty);
@@ -167,7 +167,7 @@ TEST_F(InHost, AProvenBuildThatEndsTheProgramIsNotTrustedAgain) {
   EXPECT_EQ(open().outcome()["build"].as_string(), good);
 }
 
-TEST_F(InHost, ASecondCtrlCIsHeldAgainstNoBuild) {
+TEST_F(InHost, ASecondCtrlCIsNoStrike) {
   const auto ready = workplace.folder() / "ready";
   publish(fixture_plugin("plugin.c", {"-DAT_CREATE=if (!in_probe()) { close(creat(\"" + ready.native() +
                                       "\", 0644)); for (;;) pause(); }"}));
@@ -223,7 +223,7 @@ TEST_F(InHost, AKilledProcessIsAStrikeButALivingOneIsNot) {
 }
 
 // Two builds that bring a library of one SONAME, with different content.
-class LeftBehind : public InHost {
+class FailedLoadLibraries : public InHost {
  protected:
   static std::string math(int number) {
     return compile_library("int math(void) { return " + std::to_string(number) + "; }\n",
@@ -247,7 +247,7 @@ class LeftBehind : public InHost {
   }
 };
 
-TEST_F(LeftBehind, ABuildThatAFailedOneWouldDisturbIsLeftToTheNextProcess) {
+TEST_F(FailedLoadLibraries, DeferABuildWithAConflictingLibraryToTheNextProcess) {
   repository.add(needing_math(faulty_build({{plugin, ""}}), fails_in_host(), 1));
   TestBuild second = good_build("reference-second");
   second.priority = 70;
@@ -269,14 +269,14 @@ TEST_F(LeftBehind, ABuildThatAFailedOneWouldDisturbIsLeftToTheNextProcess) {
   EXPECT_EQ(next.candidate(faulty)["verdict"].as_string(), "quarantined");
 }
 
-TEST_F(LeftBehind, ABuildThatSharesNothingWithItIsOpenedInTheSameCall) {
+TEST_F(FailedLoadLibraries, AllowABuildWithOtherLibrariesInTheSameCall) {
   repository.add(needing_math(faulty_build({{plugin, ""}}), fails_in_host(), 1));
   repository.add(good_build());
   repository.write();
   EXPECT_EQ(open().outcome()["build"].as_string(), good);
 }
 
-TEST_F(LeftBehind, TheSameFileDoesNoHarm) {
+TEST_F(FailedLoadLibraries, AllowTheSameFile) {
   repository.add(needing_math(faulty_build({{plugin, ""}}), fails_in_host(), 1));
   TestBuild second = good_build("reference-second");
   second.priority = 70;
@@ -286,7 +286,7 @@ TEST_F(LeftBehind, TheSameFileDoesNoHarm) {
   EXPECT_EQ(open().outcome()["build"].as_string(), "reference-second");
 }
 
-TEST_F(LeftBehind, WhatOnlyFailedInOneProgramIsStillTriedByAnother) {
+TEST_F(FailedLoadLibraries, AllowAnotherProgramToTryTheBuild) {
   publish(fixture_plugin("plugin.c", {"-DAT_CREATE=if (in_command(\"engine-info\")) return call->fail(call, "
                                       "ENGINE_UNSUPPORTED, \"\", 0, \"not in this program\")"}));
   EXPECT_EQ(open().outcome()["build"].as_string(), good);
@@ -296,7 +296,7 @@ TEST_F(LeftBehind, WhatOnlyFailedInOneProgramIsStillTriedByAnother) {
   EXPECT_EQ(other.outcome()["build"].as_string(), faulty) << other.said();
 }
 
-TEST_F(LeftBehind, WhatOnlyFailedInOneProgramIsListedAndClearedByAnother) {
+TEST_F(FailedLoadLibraries, AreListedAndClearedByAnotherProgram) {
   const auto quarantine = [&](std::vector<std::string> words) {
     words.insert(words.begin(), "quarantine");
     words.emplace_back("--json");
@@ -318,7 +318,7 @@ TEST_F(LeftBehind, WhatOnlyFailedInOneProgramIsListedAndClearedByAnother) {
   EXPECT_EQ(open().candidate(faulty)["verdict"].as_string(), "failed") << "it was tried";
 }
 
-TEST_F(LeftBehind, APreloadedLibraryOfTheSameNameIsToldAsAHijackWithBothPaths) {
+TEST_F(FailedLoadLibraries, APreloadedLibraryIsReportedAsAHijackWithBothPaths) {
   repository.add(needing_math(good_build(), reference_plugin(), 1));
   repository.write();
   const auto foreign = workplace.folder() / "foreign" / "libshared_math.so.1";
@@ -334,7 +334,7 @@ TEST_F(LeftBehind, APreloadedLibraryOfTheSameNameIsToldAsAHijackWithBothPaths) {
   EXPECT_THAT(open().document["warnings"].dump(), testing::Not(testing::HasSubstr("libshared_math")));
 }
 
-TEST(Measured, EngineInfoTellsWhereEachDeviceComputesAndEngineRunWhereItRan) {
+TEST(DeviceReport, NamesWhereEachDeviceComputes) {
   const Workplace workplace;
   TestRepository repository(workplace.folder() / "repository");
   TestBuild build = good_build();
@@ -352,14 +352,14 @@ TEST(Measured, EngineInfoTellsWhereEachDeviceComputesAndEngineRunWhereItRan) {
   EXPECT_THAT(workplace.info({"reference", "--repository", repository.root().native()}).output,
               testing::HasSubstr("result on cuda:0"));
   RunOptions elsewhere;
-  elsewhere.environment = {"DEVICE_BEHAVIOUR=elsewhere"};
+  elsewhere.environment = {"DEVICE_BEHAVIOR=elsewhere"};
   const Ended found = workplace.info(arguments, elsewhere);
   EXPECT_EQ(found.outcome()["devices"].as_array().at(0)["checked"]["diagnosis"]["code"].as_string(), "EH-R17")
       << found.said();
 }
 
 // Plugins commonly name the processor first. The list is tried from its front, as at opening.
-TEST(Measured, EngineRunTakesTheAcceleratorUnlessTheProcessorIsWishedFor) {
+TEST(DeviceReport, EngineRunPrefersTheAccelerator) {
   const Workplace workplace;
   TestRepository repository(workplace.folder() / "repository");
   TestBuild build = good_build();
@@ -387,7 +387,7 @@ TEST(Measured, EngineRunTakesTheAcceleratorUnlessTheProcessorIsWishedFor) {
   EXPECT_EQ(ran_on({"--device", "gpu,cpu"}, {"ENGINEHOST_DEVICE=cpu"}), "cuda:0");
 }
 
-TEST(Measured, ARunWhoseOutputCannotBeWrittenIsToldAllTheSame) {
+TEST(DeviceReport, NamesTheDeviceOfARunWithoutReadableOutput) {
   const Workplace workplace;
   TestRepository repository(workplace.folder() / "repository");
   TestBuild build = good_build();
@@ -397,7 +397,7 @@ TEST(Measured, ARunWhoseOutputCannotBeWrittenIsToldAllTheSame) {
   const std::string x = (workplace.folder() / "x.npy").native();
   write_array(x, "(2,)", {1, 2});
   RunOptions options;
-  options.environment = {"DEVICE_BEHAVIOUR=output of bfloat16"};
+  options.environment = {"DEVICE_BEHAVIOR=output of bfloat16"};
   std::vector<std::string> arguments = {"reference",    x,
                                         "--input",      "x=" + x,
                                         "--repository", repository.root().native(),

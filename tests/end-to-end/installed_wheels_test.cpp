@@ -107,13 +107,13 @@ void open_in_place(const Framework& framework,
   EXPECT_EQ(state_of(site), before) << "an installation is never changed";
 }
 
-TEST(InstalledWheels, OfMxnetAreOpenedInPlaceAndNotChanged) {
+TEST(InstalledWheels, MxnetOpensInPlaceAndStaysUnchanged) {
   open_in_place({"mxnet", "mxnet", "1.9.1", "mxnet/libmxnet.so", "data", "relu_output"},
                 [](const std::string& folder) { return models::mxnet::write_layer(folder); });
 }
 
 // 260 MB; its own suite, which runs when it is asked for.
-TEST(InstalledTensorFlow, IsOpenedInPlaceAndNotChanged) {
+TEST(InstalledTensorFlow, OpensInPlaceAndStaysUnchanged) {
   open_in_place({"tensorflow", "tensorflow-cpu", "2.21.0", "tensorflow/libtensorflow_cc.so.2", "x", "y"},
                 [](const std::string& folder) {
                   models::tensorflow::layer().write(folder + "/model");
@@ -121,7 +121,7 @@ TEST(InstalledTensorFlow, IsOpenedInPlaceAndNotChanged) {
                 });
 }
 
-TEST(InstalledWheels, OfOnnxRuntimeServeWithoutADownload) {
+TEST(InstalledWheels, OnnxRuntimeOpensWithoutADownload) {
   const Workplace workplace;
   const std::string environment = (workplace.folder() / "venv").native();
   const std::string made = "python3 -m venv '" + environment + "' && '" + environment +

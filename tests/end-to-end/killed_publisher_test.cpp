@@ -65,7 +65,7 @@ class KilledPublisher : public Publisher, public testing::WithParamInterface<Ste
   }
 };
 
-TEST_P(KilledPublisher, LosesNothingAndTheNextOneSucceeds) {
+TEST_P(KilledPublisher, LosesNothingAndTheNextCommandSucceeds) {
   int killed = 0;
   for (const auto& [call, count] : calls(changing))
     for (int when = 1; when <= count && !HasFailure(); ++when, ++killed)
@@ -74,14 +74,14 @@ TEST_P(KilledPublisher, LosesNothingAndTheNextOneSucceeds) {
   std::printf("[          ] %s: killed at %d calls\n", GetParam().name, killed);
 }
 
-TEST_P(KilledPublisher, AFullDiskLosesNothing) {
+TEST_P(KilledPublisher, LosesNothingOnAFullDisk) {
   for (const auto& [call, count] : calls(changing))
     for (int when = 1; when <= count && !HasFailure(); when += 2)
       disturb(call + ":error=ENOSPC:when=" + std::to_string(when));
 }
 
 // What cannot be looked at is not taken for what is not there: the index would list nothing any more.
-TEST_P(KilledPublisher, AFailingDiskLosesNothing) {
+TEST_P(KilledPublisher, LosesNothingOnAFailingDisk) {
   const int step = std::getenv("ENGINEHOST_EXHAUSTIVE") != nullptr ? 1 : 5;
   for (const auto& [call, count] : calls({"getdents64", "newfstatat", "statx", "read"}))
     for (int when = 1; when <= count && !HasFailure(); when += step)

@@ -36,7 +36,7 @@ class SystemLayer : public testing::Test {
 };
 
 // What is blocked there is tried again once that layer, not the cache folder, allows code.
-TEST_F(SystemLayer, MountedNoexecItsBuildOpensOnceItAllowsCode) {
+TEST_F(SystemLayer, OpensItsBuildOnceItsMountAllowsCode) {
   if (!can_mount()) GTEST_SKIP() << "mounting needs root";
   RunOptions mounted;
   mounted.launcher = {"unshare",
@@ -57,7 +57,7 @@ TEST_F(SystemLayer, MountedNoexecItsBuildOpensOnceItAllowsCode) {
 }
 
 // Its administrator's umask shuts nobody out.
-TEST_F(SystemLayer, WhatIsMadeThereMayBeReadWhateverTheUmask) {
+TEST_F(SystemLayer, IsReadableWhateverTheUmask) {
   RunOptions strict;
   strict.launcher = {"sh", "-c", "umask 077; exec \"$@\"", "sh"};
   for (const auto& list : fs::directory_iterator(layer / "lists"))
@@ -84,7 +84,7 @@ TEST_F(SystemLayer, WhatIsMadeThereMayBeReadWhateverTheUmask) {
 }
 
 // Nor does it shut them out of the usual one, which is not there before.
-TEST_F(SystemLayer, TheUsualOneIsMadeForEverybodyWhateverTheUmask) {
+TEST_F(SystemLayer, TheUsualOneIsCreatedReadableWhateverTheUmask) {
   if (!can_mount()) GTEST_SKIP() << "mounting needs root";
   RunOptions strict;
   strict.launcher = {"unshare",
@@ -103,7 +103,7 @@ TEST_F(SystemLayer, TheUsualOneIsMadeForEverybodyWhateverTheUmask) {
 }
 
 // A link to itself stands for what this user may not enter, which root may.
-TEST_F(SystemLayer, KeysThatCannotBeReadThereAreTold) {
+TEST_F(SystemLayer, UnreadableKeysAreReported) {
   fs::create_directories(layer / "state/machine");
   fs::create_symlink("trust", layer / "state/machine/trust");
   const Ended reported = cache({"trust", "list"});
@@ -112,7 +112,7 @@ TEST_F(SystemLayer, KeysThatCannotBeReadThereAreTold) {
               HasSubstr((layer / "state/machine").native() + " do not count: it cannot be read"));
 }
 
-TEST_F(SystemLayer, OneThatIsPassedOverIsNotToldAsAnEmptyOne) {
+TEST_F(SystemLayer, AnIgnoredOneIsNotReportedAsEmpty) {
   fs::permissions(layer, fs::perms::all);
   const std::string why = layer.native() + " is not trusted: everybody may write into it";
   const Ended listed = cache({"list"});
@@ -125,7 +125,7 @@ TEST_F(SystemLayer, OneThatIsPassedOverIsNotToldAsAnEmptyOne) {
   EXPECT_THAT(opened.document["warnings"].dump(), HasSubstr("is not trusted: everybody may write into it"));
 }
 
-TEST_F(SystemLayer, AnImportThatThisMachineWouldNotUseSaysSo) {
+TEST_F(SystemLayer, ImportWarnsWhenThisMachineIgnoresTheLayer) {
   const std::string bundle = (workplace.folder() / "one.bundle").native();
   ASSERT_EQ(cache({"export", bundle, "reference-good", "--redistribute", "unknown"}).status, 0);
   fs::permissions(layer, fs::perms::all);

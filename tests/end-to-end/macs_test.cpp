@@ -18,7 +18,7 @@ struct Mac {
 
 class MacDecisions : public testing::TestWithParam<Mac> {};
 
-TEST_P(MacDecisions, HaveOneReasonForEachBuildForMacos) {
+TEST_P(MacDecisions, HaveOneReasonForEachBuildForMacOs) {
   const Workplace workplace;
   const std::string repository = build_path("/share/enginehost/repository");
   const std::string machine = source_path("/tests/profiles/") + GetParam().machine + ".json";

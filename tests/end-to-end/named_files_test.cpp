@@ -65,7 +65,7 @@ const std::string painting =
     "\x1b[2J\x1b]0;yours\x07\x7f\xc2\x9b"
     "1m\nEH-S99 fake: all is well";
 
-TEST_F(NamedFiles, AManifestPaintsNothingAndForgesNoLine) {
+TEST_F(NamedFiles, AManifestCannotColorOrForgeLines) {
   TestBuild other = good_build("reference-other");
   other.requirements = Json::object().set("strange" + painting, "x");
   repository.add(good_build());
@@ -87,7 +87,7 @@ TEST_F(NamedFiles, AManifestPaintsNothingAndForgesNoLine) {
       << "documents hold it as it is";
 }
 
-TEST_F(NamedFiles, ARefusedBuildIdIsEchoedWithoutItsControlCharacters) {
+TEST_F(NamedFiles, ARefusedBuildIdIsPrintedWithoutControlCharacters) {
   repository.add(good_build());
   repository.write();
   Json changed = manifest();
@@ -99,7 +99,7 @@ TEST_F(NamedFiles, ARefusedBuildIdIsEchoedWithoutItsControlCharacters) {
   EXPECT_THAT(run.output + run.error, Not(HasSubstr("\nEH-S99")));
 }
 
-TEST_F(NamedFiles, ALicenceTextIsShownWithoutItsControlCharacters) {
+TEST_F(NamedFiles, ALicenseTextIsShownWithoutControlCharacters) {
   const std::string text = "Terms\tof use\n" + painting + "\nend\n";
   write_text(workplace.folder() / "terms.txt", text);
   TestBuild build = good_build();
@@ -144,7 +144,7 @@ TEST_F(NamedFiles, ANamedPipeIsNotWaitedFor) {
   }
 }
 
-TEST_F(NamedFiles, ANamedPipeInTheCacheIsNotWaitedForAndGoesWhenItIsRepaired) {
+TEST_F(NamedFiles, ANamedPipeInTheCacheIsRemovedByRepair) {
   repository.add(good_build());
   repository.write();
   const std::string location = repository.root().native();
@@ -186,7 +186,7 @@ TEST_F(NamedFiles, ANamedPipeInTheCacheIsNotWaitedForAndGoesWhenItIsRepaired) {
   EXPECT_EQ(cache({"verify", "--repair", "--repository", location}).status, 0);
 }
 
-TEST_F(NamedFiles, WhatIsHandedOverThroughADescriptorIsRead) {
+TEST_F(NamedFiles, AFileFromADescriptorIsRead) {
   repository.add(good_build());
   repository.write();
   const Ended recorded = workplace.info({"--platform-json"});
@@ -198,7 +198,7 @@ TEST_F(NamedFiles, WhatIsHandedOverThroughADescriptorIsRead) {
   EXPECT_EQ(run.status, 0) << run.said();
 }
 
-TEST_F(NamedFiles, AManifestThatIsTooLongIsToldWithItsSizeAndTheLimit) {
+TEST_F(NamedFiles, ATooLongManifestIsReportedWithItsSizeAndTheLimit) {
   repository.add(good_build());
   repository.write();
   rewrite(manifest().set("comment", std::string(9u << 20, 'x')));
@@ -211,7 +211,7 @@ TEST_F(NamedFiles, AManifestThatIsTooLongIsToldWithItsSizeAndTheLimit) {
               AllOf(HasSubstr("its index.json has 9.0 MiB"), HasSubstr("at most 8.0 MiB")));
 }
 
-TEST_F(NamedFiles, ARemedySpeaksOfTheFileThatWasNamed) {
+TEST_F(NamedFiles, ARemedyNamesTheFileThatWasGiven) {
   write_text(workplace.folder() / "text", "no library\n");
   write_text(workplace.folder() / "machine.json", "{\"format\": 1}");
   repository.add(good_build());
@@ -256,7 +256,7 @@ TEST_F(NamedFiles, AnInspectedFilesNameForgesNoLine) {
   EXPECT_THAT(run.output, HasSubstr("x.so: loads EH-L01 forged\\x1b[2J.so: loads\n"));
 }
 
-TEST_F(NamedFiles, OfAFileThatIsNoLibraryNothingIsToldThatOnlyLibrariesHave) {
+TEST_F(NamedFiles, AForeignFileIsNotDescribedAsALibrary) {
   write_text(named("text"), "no library\n");
   const Ended run = workplace.info({"--inspect", named("text")});
   EXPECT_EQ(run.status, 6) << run.said();
@@ -264,7 +264,7 @@ TEST_F(NamedFiles, OfAFileThatIsNoLibraryNothingIsToldThatOnlyLibrariesHave) {
 }
 
 // Before an engine is looked for, let alone run.
-TEST_F(NamedFiles, AFolderForOutputsThatCannotBeIsToldFirst) {
+TEST_F(NamedFiles, AnImpossibleOutputFolderIsReportedFirst) {
   write_text(named("file"), "");
   const Ended run =
       workplace.run("engine-run", {"nosuch", named("model"), "--output", named("file"), "--json"});
@@ -272,7 +272,7 @@ TEST_F(NamedFiles, AFolderForOutputsThatCannotBeIsToldFirst) {
   EXPECT_EQ(run.status, 7);
 }
 
-TEST_F(NamedFiles, WhatAManifestIsToBeMadeOfIsAnArgument) {
+TEST_F(NamedFiles, TheInputOfAManifestIsAnArgument) {
   const std::string folder = named("made");
   ASSERT_EQ(workplace.run("engine-manifest", {"init", folder, "--name", "x"}).status, 0);
   write_text(workplace.folder() / "engine.zip", zip_of({{"lib/a.txt", "a"}}));
@@ -307,7 +307,7 @@ TEST_F(NamedFiles, ARepositoryWrittenByHandIsLintedByItsIndex) {
   EXPECT_THAT(changed.output, HasSubstr("fix: correct its \"sha256\" and \"size\" in index.json"));
 }
 
-TEST_F(NamedFiles, AManifestThatLeadsNowhereIsAWrongArgumentToLint) {
+TEST_F(NamedFiles, LintReportsADanglingManifestAsAnArgument) {
   const std::string folder = named("made");
   ASSERT_EQ(workplace.run("engine-manifest", {"init", folder, "--name", "x"}).status, 0);
   std::filesystem::create_symlink("nowhere", std::filesystem::path(folder) / "engines/.#reference.json");
@@ -315,7 +315,7 @@ TEST_F(NamedFiles, AManifestThatLeadsNowhereIsAWrongArgumentToLint) {
   EXPECT_EQ(run.status, 2) << run.said();
 }
 
-TEST_F(NamedFiles, BehindALinkDotsLeadWhereTheyLeadTheSystem) {
+TEST_F(NamedFiles, DotsBehindALinkLeadWhereTheSystemSays) {
   const fs::path disk = fs::canonical(workplace.folder()) / "disk";
   fs::create_directories(disk / "today");
   fs::create_directory_symlink(disk / "today", named("link"));
@@ -370,7 +370,7 @@ TEST_F(NamedFiles, PartsHaveALeastSizeAndAreNotAllOpenAtOnce) {
             0);
 }
 
-TEST_F(NamedFiles, ACandidateThatFitsHasNoDiagnosisAndSaysSo) {
+TEST_F(NamedFiles, ACandidateThatFitsHasNoDiagnosis) {
   repository.add(good_build());
   repository.write();
   const Ended run =

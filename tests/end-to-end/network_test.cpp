@@ -37,7 +37,7 @@ std::string range_of(const FaultServer::Request& request, const std::string& byt
   return request.range_start ? bytes.substr(static_cast<std::size_t>(*request.range_start)) : bytes;
 }
 
-TEST(Network, TheWholeWayFromManifestToAnOpenEngine) {
+TEST(Network, LeadsFromAManifestToAnOpenEngine) {
   Served served;
   served.publish();
   const Workplace workplace;
@@ -54,7 +54,7 @@ TEST(Network, TheWholeWayFromManifestToAnOpenEngine) {
   EXPECT_EQ(served.server.requests("GET " + served.path()), 1);
 }
 
-TEST(Network, APasswordInARepositorysUrlIsNeitherToldNorKept) {
+TEST(Network, APasswordInARepositoryUrlIsNeitherPrintedNorKept) {
   Served served;
   served.publish(Json::array().push(Json::object().set("file", "files/" + served.digest)));
   const Workplace workplace;
@@ -80,7 +80,7 @@ TEST(Network, APasswordInARepositorysUrlIsNeitherToldNorKept) {
 }
 
 // A repository of another kind than a dead one: it answers, and never comes to an end.
-TEST(Network, ARepositoryThatKeepsOneWaitingKeepsNoInstalledBuildFromOpening) {
+TEST(Network, AStalledRepositoryDelaysNoInstalledBuild) {
   Served served;
   served.publish();
   const Workplace workplace;
@@ -108,7 +108,7 @@ TEST(Network, ARepositoryThatKeepsOneWaitingKeepsNoInstalledBuildFromOpening) {
 }
 
 // Beside one that can be read, in which nothing fits: nobody knows what the other one offers.
-TEST(Network, ARepositoryThatCannotBeReachedIsWhyNothingFits) {
+TEST(Network, AnUnreachableRepositoryIsWhyNothingFits) {
   const Workplace workplace;
   TestRepository repository(workplace.folder() / "repository");
   repository.add(good_build());
@@ -139,7 +139,7 @@ TEST(Network, ARepositoryThatCannotBeReachedIsWhyNothingFits) {
 }
 
 // A laptop on a train: what is installed opens at once, and is told each time that nobody was asked.
-TEST(Network, ARepositoryThatWasNotReachedIsNotAskedAtEachOpen) {
+TEST(Network, AnUnreachedRepositoryIsNotAskedAtEachOpen) {
   Served served;
   served.publish();
   const Workplace workplace;
@@ -204,7 +204,7 @@ TEST(Network, ACutConnectionIsResumedWhereItEnded) {
   EXPECT_TRUE(resumed);
 }
 
-TEST(Network, ASlowServerIsWaitedForAndProgressNeverMixesWithTheDocument) {
+TEST(Network, ProgressOfASlowServerIsNotPartOfTheDocument) {
   Served served("limit_rate 1m;", 2u << 20);
   served.publish();
   const Workplace workplace;
@@ -214,7 +214,7 @@ TEST(Network, ASlowServerIsWaitedForAndProgressNeverMixesWithTheDocument) {
   EXPECT_THAT(run.error, testing::Not(HasSubstr("\x1b[")));
 }
 
-TEST(Network, OnATerminalABarShowsBytesAndRateAndOtherwiseNothingMoves) {
+TEST(Network, OnlyATerminalGetsAProgressBar) {
   Served served("limit_rate 2m;");
   served.publish();
   const Workplace workplace;
@@ -234,7 +234,7 @@ TEST(Network, OnATerminalABarShowsBytesAndRateAndOtherwiseNothingMoves) {
   EXPECT_THAT(piped.output + piped.error, testing::Not(HasSubstr("\r")));
 }
 
-TEST(Network, AFileThatIsNotThereIsToldWithItsUrl) {
+TEST(Network, AMissingFileIsReportedWithItsUrl) {
   Served served;
   served.publish(Json::array().push(source(served.server.url("nowhere.zip"))));
   const Workplace workplace;
@@ -243,7 +243,7 @@ TEST(Network, AFileThatIsNotThereIsToldWithItsUrl) {
   EXPECT_THAT(run.diagnosis().dump(), HasSubstr("nowhere.zip"));
 }
 
-TEST(Network, ASignInPageInsteadOfTheFileIsToldByItsTitle) {
+TEST(Network, ASignInPageIsReportedByItsTitle) {
   Served served;
   write_text(served.server.root() / "login.html",
              "<!DOCTYPE html><html><head><title>Hotel Wi-Fi: please sign in</title></head></html>");
@@ -254,7 +254,7 @@ TEST(Network, ASignInPageInsteadOfTheFileIsToldByItsTitle) {
   EXPECT_THAT(run.diagnosis().dump(), HasSubstr("Hotel Wi-Fi: please sign in"));
 }
 
-TEST(Network, Case29_WrongBytesAreNeverUsed) {
+TEST(Network, Case29WrongBytesAreNeverUsed) {
   Served served;
   std::string other = served.archive;
   other[other.size() / 2] ^= 1;
@@ -276,7 +276,7 @@ TEST(Network, ARedirectIsFollowed) {
   expect_opened(workplace.info(served.arguments()));
 }
 
-TEST(Network, AServerThatIsDownIsToldAsSuch) {
+TEST(Network, AServerThatIsDownIsReported) {
   Served served;
   const std::string closed = "http://127.0.0.1:" + std::to_string(free_port()) + "/archive.zip";
   served.publish(Json::array().push(source(closed)));
@@ -286,7 +286,7 @@ TEST(Network, AServerThatIsDownIsToldAsSuch) {
   EXPECT_THAT(run.diagnosis().dump(), HasSubstr("127.0.0.1"));
 }
 
-TEST(Network, SourcesAreTriedInTurnAndTheFailuresAreToldAsWarnings) {
+TEST(Network, FailedSourcesAreReportedAsWarnings) {
   Served served;
   write_text(served.server.root() / "login.html", "<html><head><title>Sign in</title></head></html>");
   served.publish(Json::array()
@@ -300,7 +300,7 @@ TEST(Network, SourcesAreTriedInTurnAndTheFailuresAreToldAsWarnings) {
   EXPECT_THAT(run.document["warnings"].dump(), HasSubstr("EH-N06"));
 }
 
-TEST(Network, AnUnreachableRepositoryIsToldAndTheOthersServe) {
+TEST(Network, AnUnreachableRepositoryIsAWarning) {
   Served served;
   served.publish();
   const std::string closed = "http://127.0.0.1:" + std::to_string(free_port());
@@ -312,7 +312,7 @@ TEST(Network, AnUnreachableRepositoryIsToldAndTheOthersServe) {
   EXPECT_EQ(alone.status, 4) << alone.said();
 }
 
-TEST(Network, Case19_SixteenProcessesDownloadOnceAndAllOpen) {
+TEST(Network, Case19SixteenProcessesDownloadOnceAndAllOpen) {
   Served served;
   served.publish();
   const Workplace workplace;
@@ -324,7 +324,7 @@ TEST(Network, Case19_SixteenProcessesDownloadOnceAndAllOpen) {
   EXPECT_EQ(served.server.requests("GET " + served.path()), 1) << served.server.log();
 }
 
-TEST(Network, Case19_AProcessKilledAtAnyMomentLosesNothing) {
+TEST(Network, Case19AProcessKilledAtAnyMomentLosesNothing) {
   Served served("limit_rate 6m;");
   served.publish();
   const Workplace workplace;
@@ -346,7 +346,7 @@ TEST(Network, Case19_AProcessKilledAtAnyMomentLosesNothing) {
   EXPECT_EQ(verified.status, 0) << verified.said();
 }
 
-TEST(Network, ATerminationRequestEndsAnOpeningAsInterrupted) {
+TEST(Network, ATerminationRequestEndsAnOpenAsInterrupted) {
   Served served("limit_rate 100k;");
   served.publish();
   const Workplace workplace;
@@ -358,7 +358,7 @@ TEST(Network, ATerminationRequestEndsAnOpeningAsInterrupted) {
 }
 
 // Nor is the server to blame for what this machine's configuration names.
-TEST(Network, AWrongFileOfExtraCertificatesIsToldWithWhoNamedIt) {
+TEST(Network, AWrongCertificateFileIsReportedWithItsSetting) {
   Served served;
   served.publish();
   const Workplace workplace;

@@ -22,7 +22,7 @@ std::vector<std::string> offline(std::vector<std::string> arguments) {
   return arguments;
 }
 
-TEST(Offline, WithNothingInstalledItFailsWithoutAsking) {
+TEST(Offline, FailsWithoutAskingWhenNothingIsInstalled) {
   Served served;
   served.publish();
   const Workplace workplace;
@@ -33,7 +33,7 @@ TEST(Offline, WithNothingInstalledItFailsWithoutAsking) {
   EXPECT_FALSE(run.diagnosis()["remedy"].as_array().empty()) << run.said();
 }
 
-TEST(Offline, AKnownBuildThatIsNotInstalledIsNotFetched) {
+TEST(Offline, DoesNotFetchAKnownBuild) {
   Served served;
   served.publish();
   const Workplace workplace;
@@ -43,7 +43,7 @@ TEST(Offline, AKnownBuildThatIsNotInstalledIsNotFetched) {
   EXPECT_EQ(served.server.requests("GET " + served.path()), 0);
 }
 
-TEST(Offline, Case11_WhatIsInstalledOpensWithoutASocket) {
+TEST(Offline, Case11OpensAnInstalledBuildWithoutASocket) {
   Served served;
   served.publish();
   const Workplace workplace;
@@ -76,7 +76,7 @@ TEST(Offline, Case11_WhatIsInstalledOpensWithoutASocket) {
 // Whether a folder's group is only its user's own must be asked of files: the system's calls may ask a
 // daemon. Root's group needs no asking, so this takes other users: one of /etc/passwd with a group of the
 // same name there, and one that no file knows.
-TEST(Offline, AGroupThatMayWriteIsLookedUpWithoutASocket) {
+TEST(Offline, LooksUpAGroupWithoutASocket) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root may become another user";
   for (const std::string& user : {std::string("33"), std::string("54321")}) {
     const Workplace workplace;
@@ -128,7 +128,7 @@ TEST(Offline, AGroupThatMayWriteIsLookedUpWithoutASocket) {
 }
 
 // An engine was downloaded for one toolkit, another one was detected, and the cached one was not even tried.
-TEST(Offline, Case12_TheBestInstalledBuildOpensAndWhatIsMissingIsToldWithItsCommand) {
+TEST(Offline, Case12OpensTheBestInstalledBuildAndListsMissingOnes) {
   Served served;
   TestBuild better = good_build("reference-better");
   better.priority = 90;
@@ -163,7 +163,7 @@ TEST(Offline, Case12_TheBestInstalledBuildOpensAndWhatIsMissingIsToldWithItsComm
   EXPECT_EQ(after.outcome()["build"].as_string(), "reference-better") << after.said();
 }
 
-TEST(Offline, WithNothingThatFitsInstalledTheMissingBuildsAndTheirCommandsAreTold) {
+TEST(Offline, ListsMissingBuildsWithTheirCommands) {
   Served served;
   served.publish();
   const Workplace workplace;
@@ -184,7 +184,7 @@ TEST(Offline, WithNothingThatFitsInstalledTheMissingBuildsAndTheirCommandsAreTol
 }
 
 // Nor is another build brought than the one that fits best without a word.
-TEST(Offline, FulfilTellsWhatTheAskingMachineHasSetAside) {
+TEST(Offline, FulfillReportsWhatTheRequestingMachineQuarantined) {
   const Workplace workplace, lab;
   TestRepository repository(workplace.folder() / "repository");
   repository.add(good_build());
@@ -207,7 +207,7 @@ TEST(Offline, FulfilTellsWhatTheAskingMachineHasSetAside) {
   EXPECT_EQ(answer["passed_over"].dump(), "[\"reference-better\"]");
 }
 
-TEST(Offline, AnAnswerReplacesNeitherItsRequestNorAnotherAnswer) {
+TEST(Offline, AnAnswerOverwritesNeitherRequestNorAnswer) {
   const Workplace workplace, lab;
   TestRepository repository(workplace.folder() / "repository");
   repository.add(good_build());
@@ -239,7 +239,7 @@ TEST(Offline, AnAnswerReplacesNeitherItsRequestNorAnotherAnswer) {
 }
 
 // A request names what the machine has, and that may be in its user's cache.
-TEST(Offline, AnAnswerGoesIntoTheLayerThoughTheOtherFilesLieInTheCache) {
+TEST(Offline, AnAnswerIsImportedIntoTheLayer) {
   const Workplace workplace, lab;
   TestRepository repository(workplace.folder() / "repository");
   repository.add(good_build());
@@ -271,7 +271,7 @@ TEST(Offline, AnAnswerGoesIntoTheLayerThoughTheOtherFilesLieInTheCache) {
 }
 
 // The list of what is missing names the machine that was decided for, too.
-TEST(Offline, TheCommandsForARecordedMachineNameItsRecord) {
+TEST(Offline, CommandsForARecordedMachineNameItsRecord) {
   Served served;
   served.publish();
   const Workplace workplace;
@@ -290,7 +290,7 @@ TEST(Offline, TheCommandsForARecordedMachineNameItsRecord) {
 }
 
 // Who orders that nobody be asked is not told that nobody could be.
-TEST(Offline, AnOldCopyOfAnIndexIsUsedWithoutAWarning) {
+TEST(Offline, UsesAnOldCopyOfAnIndexWithoutAWarning) {
   std::optional<Served> served(std::in_place);
   served->publish();
   const std::vector<std::string> arguments = served->arguments();
@@ -311,7 +311,7 @@ TEST(Offline, AnOldCopyOfAnIndexIsUsedWithoutAWarning) {
   EXPECT_THAT(alone.document["warnings"].dump(), HasSubstr("30 hours"));
 }
 
-TEST(Offline, Case11_AnImportedBundleOpensWithoutASocketARepositoryOrAWord) {
+TEST(Offline, Case11OpensAnImportedBundleSilently) {
   const Workplace connected, lab;
   TestRepository repository(connected.folder() / "repository");
   repository.add(good_build());
@@ -340,7 +340,7 @@ TEST(Offline, Case11_AnImportedBundleOpensWithoutASocketARepositoryOrAWord) {
   EXPECT_TRUE(opened.document["diagnosis"].is_null());
 }
 
-TEST(Offline, ABundleThatDoesNotArriveWholeIsToldWithStatus5) {
+TEST(Offline, ATruncatedBundleEndsWith5) {
   const Workplace connected;
   TestRepository repository(connected.folder() / "repository");
   repository.add(good_build());
@@ -369,7 +369,7 @@ TEST(Offline, AFolderRepositoryServes) {
   EXPECT_EQ(run.status, 0) << run.said();
 }
 
-TEST(Places, AReadOnlyCacheOpensWhatIsInstalled) {
+TEST(Disks, OpenFromAReadOnlyCache) {
   if (!can_mount()) GTEST_SKIP() << "mounting needs root with CAP_SYS_ADMIN";
   const Workplace workplace;
   TestRepository repository(workplace.folder() / "repository");
@@ -385,7 +385,7 @@ TEST(Places, AReadOnlyCacheOpensWhatIsInstalled) {
   EXPECT_EQ(run.outcome()["build"].as_string(), "reference-good");
 }
 
-TEST(Places, F16_AReadOnlyEmptyCacheIsToldWithItsFolder) {
+TEST(Disks, ReportF16WithTheFolderOfAReadOnlyEmptyCache) {
   if (!can_mount()) GTEST_SKIP() << "mounting needs root with CAP_SYS_ADMIN";
   const Workplace workplace;
   TestRepository repository(workplace.folder() / "repository");
@@ -401,7 +401,7 @@ TEST(Places, F16_AReadOnlyEmptyCacheIsToldWithItsFolder) {
   EXPECT_THAT(run.diagnosis().dump(), HasSubstr(workplace.cache().native()));
 }
 
-TEST(Places, F15_AFullDiskIsToldWithWhatIsNeeded) {
+TEST(Disks, ReportF15WithTheSpaceThatIsNeeded) {
   if (!can_mount()) GTEST_SKIP() << "mounting needs root with CAP_SYS_ADMIN";
   Served served;
   served.publish();
@@ -416,7 +416,7 @@ TEST(Places, F15_AFullDiskIsToldWithWhatIsNeeded) {
 }
 
 // Space is left, but no file can be made any more.
-TEST(Places, F15_ADiskWithoutAFileEntryLeftIsToldAndTheNextRunSucceeds) {
+TEST(Disks, ReportF15WithoutAFreeInodeAndTheNextRunSucceeds) {
   if (!can_mount()) GTEST_SKIP() << "mounting needs root with CAP_SYS_ADMIN";
   Served served;
   served.publish();

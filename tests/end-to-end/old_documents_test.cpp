@@ -46,7 +46,7 @@ class OldDocuments : public Publisher {
   static std::string remedies(const Json& diagnosis) { return diagnosis["remedy"].dump(); }
 };
 
-TEST_F(OldDocuments, NothingNewComesFromAnExpiredIndexAndItsDateTheClockAndTheRemedyAreTold) {
+TEST_F(OldDocuments, AnExpiredIndexIsReportedWithDateClockAndRemedy) {
   publish_signed();
   let_the_index_expire(2);
   const Ended refused = open();
@@ -68,7 +68,7 @@ TEST_F(OldDocuments, NothingNewComesFromAnExpiredIndexAndItsDateTheClockAndTheRe
   EXPECT_THAT(text.output + text.error, HasSubstr("2020-01-01T00:00:00Z"));
 }
 
-TEST_F(OldDocuments, WhatIsInstalledOpensWhenTheIndexHasExpiredAndTheMachinesReportSaysSo) {
+TEST_F(OldDocuments, InstalledBuildsOpenUnderAnExpiredIndex) {
   publish_signed();
   ASSERT_EQ(open().status, 0);
   publish_another();
@@ -89,7 +89,7 @@ TEST_F(OldDocuments, WhatIsInstalledOpensWhenTheIndexHasExpiredAndTheMachinesRep
   EXPECT_EQ(demanded.code(), "EH-M12");
 }
 
-TEST_F(OldDocuments, AnExpiredRootIsToldAsAnExpiredIndexIs) {
+TEST_F(OldDocuments, AnExpiredRootIsReportedLikeAnExpiredIndex) {
   publish_signed();
   sign_again("root",
              R"(s/"version": 1/"version": 2/; s/"expires": "[^"]*"/"expires": "2019-06-01T00:00:00Z"/)", 2,
@@ -100,7 +100,7 @@ TEST_F(OldDocuments, AnExpiredRootIsToldAsAnExpiredIndexIs) {
   EXPECT_EQ(evidence(refused.diagnosis(), "expired"), "2019-06-01T00:00:00Z");
 }
 
-TEST_F(OldDocuments, AClockFarBehindTheSignatureIsToldAndDoesNotMakeTheIndexFresh) {
+TEST_F(OldDocuments, AClockFarBehindTheSignatureIsReported) {
   publish_signed();
   // Signed in 2099: then it is at least 2099, whatever the clock says, and the index of this year has
   // expired.
@@ -114,7 +114,7 @@ TEST_F(OldDocuments, AClockFarBehindTheSignatureIsToldAndDoesNotMakeTheIndexFres
               AllOf(HasSubstr("was signed at 2099-01-01T00:00:00Z"), HasSubstr("it is wrong")));
 }
 
-TEST_F(OldDocuments, WithoutANetworkAnExpiredIndexServesAsLongAsThePolicyTolerates) {
+TEST_F(OldDocuments, OfflineAnExpiredIndexServesAsLongAsPolicyAllows) {
   if (!can_mount()) GTEST_SKIP() << "a policy needs a /etc of its own, and with it the right to mount";
   publish_signed();
   let_the_index_expire(2);
@@ -134,7 +134,7 @@ TEST_F(OldDocuments, WithoutANetworkAnExpiredIndexServesAsLongAsThePolicyTolerat
   EXPECT_THAT(opened.document["warnings"].dump(), HasSubstr("no network to ask for a newer one"));
 }
 
-TEST_F(OldDocuments, AReplayedIndexIsRefusedAlsoAfterItsKeyWasTakenBackAndTrustedAgain) {
+TEST_F(OldDocuments, AReplayedIndexIsRefusedAfterItsKeyIsTrustedAgain) {
   publish_signed();
   fs::copy(engines(), publisher_ / "before", fs::copy_options::recursive);
   publish_another();
@@ -160,7 +160,7 @@ TEST_F(OldDocuments, AReplayedIndexIsRefusedAlsoAfterItsKeyWasTakenBackAndTruste
   EXPECT_EQ(open().outcome()["build"].as_string(), "reference-1.0.2-cpu-linux-x86_64");
 }
 
-TEST_F(OldDocuments, WhatTheKeeperBlocksIsNeitherOpenedNorFetchedNorTakenFromABundle) {
+TEST_F(OldDocuments, ABlockedBuildIsNeitherOpenedFetchedNorImported) {
   publish_signed();
   ASSERT_EQ(open().status, 0);
   const std::string bundle = (publisher_ / "blocked.bundle").native();

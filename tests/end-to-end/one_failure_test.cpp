@@ -67,7 +67,7 @@ class OneFailure : public testing::Test {
   TestRepository repository{workplace.folder() / "repository"};
 };
 
-TEST_F(OneFailure, APinThatCannotBeLookedForKeepsItsBuild) {
+TEST_F(OneFailure, AnUncheckedPinKeepsItsBuild) {
   age(50);
   ASSERT_EQ(cache({"pin", "reference-good"}).status, 0);
   const fs::path pin = place("pins/reference-good.pin");
@@ -93,7 +93,7 @@ TEST_F(OneFailure, APinThatCannotBeLookedForKeepsItsBuild) {
 }
 
 // Somebody is just loading it.
-TEST_F(OneFailure, ALockThatCannotBeLookedForKeepsAnUnfinishedDownload) {
+TEST_F(OneFailure, AnUncheckedLockKeepsAnUnfinishedDownload) {
   const std::string digest(64, 'a');
   write_text(place("partial/" + digest), std::string(100'000, 'x'));
   write_text(place("locks/archive-" + digest + ".lk"), "");
@@ -107,7 +107,7 @@ TEST_F(OneFailure, ALockThatCannotBeLookedForKeepsAnUnfinishedDownload) {
 }
 
 // Whether locks mean anything here is not known then.
-TEST_F(OneFailure, ANoteOnLocksThatCannotBeLookedForKeepsAll) {
+TEST_F(OneFailure, AnUncheckedNoteOnLocksKeepsAll) {
   age(50);
   const Ended gc = cache_where({"gc", "--max-age", "30d"}, place("locks/.not-kept"), "access");
   EXPECT_EQ(gc.status, 7) << gc.said();
@@ -117,7 +117,7 @@ TEST_F(OneFailure, ANoteOnLocksThatCannotBeLookedForKeepsAll) {
 }
 
 // It was used today, for all that can be told; its record alone says 50 days.
-TEST_F(OneFailure, ALastUseThatCannotBeToldIsNotLongAgo) {
+TEST_F(OneFailure, AnUnknownLastUseCountsAsNow) {
   age(50);
   write_text(only_file_in("leases"), "");
   const Ended gc = cache_where({"gc", "--max-age", "30d"}, only_file_in("leases"), "newfstatat", 1);
@@ -125,7 +125,7 @@ TEST_F(OneFailure, ALastUseThatCannotBeToldIsNotLongAgo) {
   expect_installed();
 }
 
-TEST_F(OneFailure, ATreeThatCannotBeLookedAtStaysThoughItsRecordWasLost) {
+TEST_F(OneFailure, AnUnreadableTreeStaysWithoutItsRecord) {
   const fs::path tree = only_file_in("trees");
   fs::remove_all(place("refs"));
   const Ended gc = cache_where({"gc"}, tree, "newfstatat");
@@ -134,7 +134,7 @@ TEST_F(OneFailure, ATreeThatCannotBeLookedAtStaysThoughItsRecordWasLost) {
 }
 
 // The collection reads each record several times: whichever of the looks fails, no build goes.
-TEST_F(OneFailure, ARecordThatCannotBeReadIsNotAbsent) {
+TEST_F(OneFailure, AnUnreadableRecordIsNotAbsent) {
   for (const std::vector<std::string>& command :
        {std::vector<std::string>{"list"},
         {"licenses", "list", "--repository", repository.root().native()},
@@ -159,7 +159,7 @@ TEST_F(OneFailure, ARecordThatCannotBeReadIsNotAbsent) {
   }
 }
 
-TEST_F(OneFailure, ARecordOfALayerThatCannotBeReadIsNotAbsent) {
+TEST_F(OneFailure, AnUnreadableRecordOfALayerIsNotAbsent) {
   Workplace other;
   RunOptions options;
   const fs::path layer = workplace.cache();
@@ -177,7 +177,7 @@ TEST_F(OneFailure, ARecordOfALayerThatCannotBeReadIsNotAbsent) {
 }
 
 // It is read again to tell whether what is damaged is of this record at all.
-TEST_F(OneFailure, ADamagedBuildIsToldThoughItsRecordCannotBeReadAgain) {
+TEST_F(OneFailure, DamageIsReportedWhenTheRecordCannotBeReadAgain) {
   for (const char* part : {"views", "trees"})
     for (const auto& file : fs::recursive_directory_iterator(only_file_in(part)))
       if (file.is_regular_file() && file.path().extension() == ".so") {
@@ -194,7 +194,7 @@ TEST_F(OneFailure, ADamagedBuildIsToldThoughItsRecordCannotBeReadAgain) {
   }
 }
 
-TEST_F(OneFailure, AFolderThatCannotBeReadIsNotInOrder) {
+TEST_F(OneFailure, AnUnreadableFolderIsNotInOrder) {
   for (const fs::path& folder :
        {place("refs"), place("trees"), only_file_in("views"), only_file_in("trees")}) {
     // The list of builds reads the records' folder first.
@@ -206,7 +206,7 @@ TEST_F(OneFailure, AFolderThatCannotBeReadIsNotInOrder) {
 }
 
 // What is written somewhere else is not looked for there by the next command.
-TEST_F(OneFailure, WhatIsDisabledIsDisabledWhereTheNextCommandLooks) {
+TEST_F(OneFailure, DisableWritesWhereTheNextCommandReads) {
   const Ended disabled =
       cache_where({"quarantine", "disable", "reference-good"}, only_file_in("state"), "access", 1);
   EXPECT_EQ(disabled.status, 0) << disabled.said();
@@ -216,7 +216,7 @@ TEST_F(OneFailure, WhatIsDisabledIsDisabledWhereTheNextCommandLooks) {
 
 // Its lock was held when the collection looked whether the bound can be reached at all: it cannot, though the
 // lock is free a moment later.
-TEST_F(OneFailure, ABuildThatWasInUseAMomentAgoIsNotRemovedInVain) {
+TEST_F(OneFailure, ABuildInUseIsNotRemovedForAnUnreachableBound) {
   const Ended gc = cache_where({"gc", "--max-size", "1"}, only_file_in("leases"), "flock", 1, "EAGAIN");
   EXPECT_EQ(gc.status, 0) << gc.said();
   EXPECT_TRUE(gc.document["bound_missed"].as_bool()) << gc.said();
@@ -227,7 +227,7 @@ TEST_F(OneFailure, ABuildThatWasInUseAMomentAgoIsNotRemovedInVain) {
 }
 
 // Whether somebody uses it is asked of the lease that the record names.
-TEST_F(OneFailure, ABuildWhoseRecordCannotBeReadIsNotRemovedFromUnderItsUser) {
+TEST_F(OneFailure, AnUnreadableRecordProtectsABuildInUse) {
   RunOptions options;
   options.launcher = with_failing_call("read", "EIO", record());
   options.launcher.insert(options.launcher.begin(), {"flock", "--shared", only_file_in("leases").native()});
@@ -240,7 +240,7 @@ TEST_F(OneFailure, ABuildWhoseRecordCannotBeReadIsNotRemovedFromUnderItsUser) {
 }
 
 // Of want of memory nothing is remembered but where a limit was found too small for good.
-TEST_F(OneFailure, WantOfMemoryForAMomentIsNotHeldAgainstTheBuild) {
+TEST_F(OneFailure, AMomentaryLackOfMemoryIsNoStrike) {
   const fs::path plugin = only_file_in("views") / good_build().plugin;
   ASSERT_TRUE(fs::exists(plugin)) << plugin;
   for (const bool ever : {true, false}) {
@@ -257,7 +257,7 @@ TEST_F(OneFailure, WantOfMemoryForAMomentIsNotHeldAgainstTheBuild) {
   }
 }
 
-TEST_F(OneFailure, WhatTheSystemSaidIsTold) {
+TEST_F(OneFailure, TheSystemsErrorTextIsReported) {
   const fs::path plugin = only_file_in("views") / good_build().plugin;
   const Ended pinned = cache_where({"pin", "reference-good"}, place("trees"), "newfstatat");
   EXPECT_THAT(pinned.diagnosis().dump(), HasSubstr("Input/output error")) << pinned.said();

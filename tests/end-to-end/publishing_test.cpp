@@ -41,7 +41,7 @@ TEST_F(Publishing, ThePageWorksWordForWord) {
   EXPECT_THAT(run.output, HasSubstr("computes wrong sums"));
 }
 
-TEST_F(Publishing, ASignedRepositoryOpensAndAChangedByteDoesNot) {
+TEST_F(Publishing, ASignedRepositoryOpensUnlessAByteChanged) {
   publish_signed();
   ASSERT_EQ(open().status, 0) << open().said();
   an_hour_passes();
@@ -55,7 +55,7 @@ TEST_F(Publishing, ASignedRepositoryOpensAndAChangedByteDoesNot) {
   EXPECT_EQ(open().status, 0) << open().said();
 }
 
-TEST_F(Publishing, AStrictMachineTakesABundleOnlyOfASignedManifest) {
+TEST_F(Publishing, AStrictMachineImportsOnlySignedBundles) {
   if (!can_mount()) GTEST_SKIP() << "a policy needs a /etc of its own, and with it the right to mount";
   publish_signed();
   ASSERT_EQ(open().status, 0);
@@ -116,7 +116,7 @@ TEST_F(Publishing, AStrictMachineTakesABundleOnlyOfASignedManifest) {
   }
 }
 
-TEST_F(Publishing, WithoutATrustedKeyAConfiguredUrlEndsWithStatus5) {
+TEST_F(Publishing, AConfiguredUrlWithoutATrustedKeyEndsWith5) {
   publish_signed();
   const Workplace unlisted_file;
   unlisted_file.configure(
@@ -135,7 +135,7 @@ TEST_F(Publishing, WithoutATrustedKeyAConfiguredUrlEndsWithStatus5) {
   EXPECT_EQ(allowed.status, 0) << allowed.said();
 }
 
-TEST_F(Publishing, AWrongKeyAnEditedCommentAndAReplayedIndexAreToldApart) {
+TEST_F(Publishing, WrongKeyCommentAndReplayHaveDifferentCodes) {
   publish_signed();
   const fs::path engines = server_.root() / "engines";
   fs::copy(engines, publisher_ / "before", fs::copy_options::recursive);
@@ -186,7 +186,7 @@ TEST_F(Publishing, AWrongKeyAnEditedCommentAndAReplayedIndexAreToldApart) {
   EXPECT_EQ(open().status, 0);
 }
 
-TEST_F(Publishing, WhatMinisignItselfSignedIsBelieved) {
+TEST_F(Publishing, SignaturesOfMinisignAreAccepted) {
   publish_signed();
   sh("id=$(printf %016X 0x$(sed -n '1s/.*key //p' key.pub))\n"
      "minisign -S -s key.key -m /srv/www/engines/index.json -t 'role:index version:1 ts:1795000000' "
@@ -194,7 +194,7 @@ TEST_F(Publishing, WhatMinisignItselfSignedIsBelieved) {
   EXPECT_EQ(open().status, 0) << open().said();
 }
 
-TEST_F(Publishing, APassphraseIsAskedForAndAWrongOneIsTold) {
+TEST_F(Publishing, AWrongPassphraseIsReported) {
   sh("engine-manifest init repository --name Toy\n"
      "engine-manifest add repository toy --engine reference --version 1.0.0 --flavor cpu --plugin "
      "libengine_toy.so\n"
@@ -210,7 +210,7 @@ TEST_F(Publishing, APassphraseIsAskedForAndAWrongOneIsTold) {
   EXPECT_THAT(said_, HasSubstr("--passphrase-fd"));
 }
 
-TEST_F(Publishing, PublishRefusesWhatUsersWouldNotBelieve) {
+TEST_F(Publishing, PublishRefusesAChangeThatWasNotSigned) {
   publish_signed();
   sh("engine-manifest publish repository /srv/www/engines");
   EXPECT_THAT(said_, HasSubstr("already"));
@@ -221,7 +221,7 @@ TEST_F(Publishing, PublishRefusesWhatUsersWouldNotBelieve) {
   EXPECT_EQ(open().outcome()["build"].as_string(), "reference-1.0.0-cpu-linux-x86_64") << "as it was";
 }
 
-TEST_F(Publishing, CommandsThatAddAtOnceKeepEachOthersBuilds) {
+TEST_F(Publishing, ConcurrentAddsKeepEachOthersBuilds) {
   sh("engine-manifest init repository --name Toy\n"
      "pids=\n"
      "for version in 1.0.0 1.0.1 1.0.2 1.0.3 1.0.4 1.0.5; do\n"

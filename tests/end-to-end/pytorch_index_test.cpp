@@ -53,7 +53,7 @@ std::pair<std::string, std::string> fetched(const std::string& project, const st
   return {"", "pip cannot get " + project + " " + version};
 }
 
-TEST(PyTorchIndex, AVoiceDetectorGivesItsOnnxTwinsAnswer) {
+TEST(PyTorchIndex, AVoiceDetectorMatchesItsOnnxModel) {
   const auto [models, why_not] = fetched("silero-vad", "5.1.2", "silero_vad/data/silero_vad.*");
   if (models.empty()) GTEST_SKIP() << "skipped: " << why_not;
   const Workplace workplace;

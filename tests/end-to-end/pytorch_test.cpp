@@ -18,7 +18,7 @@ std::vector<std::string> pytorch(std::vector<std::string> more) {
 }
 
 #ifdef ENGINEHOST_MAKE_TORCHSCRIPT
-TEST(PyTorchEngine, OpensTheSystemsLibtorchInPlaceAndPassesItsSelfTest) {
+TEST(PyTorchEngine, OpensTheSystemsLibtorchAndPassesItsSelfTest) {
   const Workplace workplace;
   const Ended opened = workplace.info(pytorch({"--self-test"}));
   ASSERT_EQ(opened.status, 0) << opened.said();
@@ -47,7 +47,7 @@ TEST(PyTorchEngine, RunsATorchScriptModel) {
   EXPECT_TRUE(std::filesystem::exists(models + "/out/output.npy")) << ran.said();
 }
 
-TEST(PyTorchEngine, WithoutItsLibraryTheFileAndTheNeederAreNamed) {
+TEST(PyTorchEngine, NamesAMissingLibraryAndItsUser) {
   if (!can_mount()) GTEST_SKIP() << "needs the right to mount, to take the library away";
   const Workplace workplace;
   // An empty file where the library was, in this command's mount namespace alone.
@@ -74,7 +74,7 @@ struct Decision {
 
 class PyTorchDecisions : public testing::TestWithParam<Decision> {};
 
-TEST_P(PyTorchDecisions, OfThePublishedBuilds) {
+TEST_P(PyTorchDecisions, MatchTheTableOfPublishedBuilds) {
   const Workplace workplace;
   const Ended planned = workplace.info(pytorch({"--plan", "--platform", profiles + GetParam().machine}));
   const std::pair<const char*, const char*> expected[] = {

@@ -13,7 +13,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-class Quarantined : public testing::Test {
+class Quarantine : public testing::Test {
  protected:
   void SetUp() override {
     TestBuild build =
@@ -48,7 +48,7 @@ class Quarantined : public testing::Test {
   TestRepository repository{workplace.folder() / "repository"};
 };
 
-TEST_F(Quarantined, ABuildThatCrashedIsListedAndNotTriedAgain) {
+TEST_F(Quarantine, ACrashedBuildIsListedAndNotTriedAgain) {
   const Ended again = open();
   EXPECT_EQ(again.status, 0) << again.said();
   EXPECT_EQ(again.candidate(id)["verdict"].as_string(), "quarantined") << again.said();
@@ -56,7 +56,7 @@ TEST_F(Quarantined, ABuildThatCrashedIsListedAndNotTriedAgain) {
   EXPECT_EQ(again.outcome()["build"].as_string(), "reference-good");
 }
 
-TEST_F(Quarantined, Case30_ItIsListedAndShownWithItsReason) {
+TEST_F(Quarantine, Case30ListsAndShowsTheReason) {
   const Ended list = quarantine({"list"});
   EXPECT_EQ(list.status, 0) << list.said();
   ASSERT_EQ(list.document["records"].as_array().size(), 1u) << list.said();
@@ -76,7 +76,7 @@ TEST_F(Quarantined, Case30_ItIsListedAndShownWithItsReason) {
 }
 
 // A mistake of who asked says nothing of the build: neither before it is proven nor afterwards.
-TEST(WrongDevice, IsToldToWhoAskedAndNothingIsRemembered) {
+TEST(WrongDevice, IsReportedAndLeavesNoRecord) {
   Workplace workplace;
   TestRepository repository(workplace.folder() / "repository");
   repository.add(good_build());
@@ -105,7 +105,7 @@ TEST(WrongDevice, IsToldToWhoAskedAndNothingIsRemembered) {
 }
 
 // Nothing of a build was touched: what was set is named, and no build is quarantined.
-TEST(ALauncherThatDoesNotStartTheHelper, IsNamedAndNoBuildIsBlamed) {
+TEST(ProbeLauncher, AFailingLauncherIsNamedAndNoBuildIsBlamed) {
   const Workplace workplace;
   TestRepository repository(workplace.folder() / "repository");
   repository.add(good_build());
@@ -122,14 +122,14 @@ TEST(ALauncherThatDoesNotStartTheHelper, IsNamedAndNoBuildIsBlamed) {
       workplace.run("engine-cache", {"quarantine", "list", "--json"}).document["records"].as_array().empty());
 }
 
-TEST_F(Quarantined, ClearedItIsTriedAgain) {
+TEST_F(Quarantine, AClearedBuildIsTriedAgain) {
   EXPECT_EQ(quarantine({"clear", id}).status, 0);
   EXPECT_EQ(open().candidate(id)["verdict"].as_string(), "failed");
   EXPECT_EQ(quarantine({"clear", "--all"}).status, 0);
   EXPECT_TRUE(quarantine({"list"}).document["records"].as_array().empty());
 }
 
-TEST_F(Quarantined, ForcedItIsTriedForOneRun) {
+TEST_F(Quarantine, AForcedBuildIsTriedForOneRun) {
   RunOptions options;
   options.environment = {"ENGINEHOST_FORCE=" + id};
   const Ended forced =
@@ -145,7 +145,7 @@ TEST_F(Quarantined, ForcedItIsTriedForOneRun) {
   EXPECT_THAT(text.error, HasSubstr(id + " was forced")) << text.said();
 }
 
-TEST_F(Quarantined, OtherBytesUnderTheSameNameAreTriedAtOnce) {
+TEST_F(Quarantine, OtherBytesUnderTheSameNameAreTriedAtOnce) {
   TestRepository repaired(workplace.folder() / "repository");
   TestBuild build = faulty_build({{plugin, reference_plugin() + "mended"}});
   repaired.add(build);
@@ -156,7 +156,7 @@ TEST_F(Quarantined, OtherBytesUnderTheSameNameAreTriedAtOnce) {
   EXPECT_EQ(run.outcome()["build"].as_string(), id) << run.said();
 }
 
-TEST_F(Quarantined, WhatTheUserDisabledStaysSoUntilEnabled) {
+TEST_F(Quarantine, ADisabledBuildStaysDisabledUntilEnabled) {
   EXPECT_EQ(quarantine({"disable", "reference-good"}).status, 0);
   Ended run = open();
   EXPECT_EQ(run.candidate("reference-good")["verdict"].as_string(), "disabled") << run.said();
@@ -167,7 +167,7 @@ TEST_F(Quarantined, WhatTheUserDisabledStaysSoUntilEnabled) {
   EXPECT_EQ(open().outcome()["build"].as_string(), "reference-good");
 }
 
-TEST_F(Quarantined, ClearingWhatWasDisabledSaysThatThisIsEndedToo) {
+TEST_F(Quarantine, ClearReportsThatItEndedADisable) {
   ASSERT_EQ(quarantine({"disable", id}).status, 0);
   const Ended cleared = workplace.run("engine-cache", {"quarantine", "clear", id});
   EXPECT_THAT(cleared.output, HasSubstr(id + " was disabled: that is ended, too")) << cleared.said();
@@ -176,7 +176,7 @@ TEST_F(Quarantined, ClearingWhatWasDisabledSaysThatThisIsEndedToo) {
   EXPECT_EQ(quarantine({"clear", id}).document["enabled"].as_array().size(), 1u);
 }
 
-TEST_F(Quarantined, EnableTakesADisableBackAndNothingElse) {
+TEST_F(Quarantine, EnableEndsOnlyADisable) {
   const Ended set_aside = quarantine({"enable", id});
   EXPECT_EQ(set_aside.status, exit_status_of("EH-S20")) << set_aside.said();
   EXPECT_THAT(set_aside.diagnosis()["cause"].as_string(), HasSubstr(id + " is not disabled"));
@@ -188,7 +188,7 @@ TEST_F(Quarantined, EnableTakesADisableBackAndNothingElse) {
   EXPECT_EQ(quarantine({"show", "reference-good"}).status, 0) << "the proof stands";
 }
 
-TEST_F(Quarantined, TheTextNamesDisabledBuildsThatWerePassedOver) {
+TEST_F(Quarantine, TheTextNamesDisabledBuilds) {
   ASSERT_EQ(quarantine({"clear", id}).status, 0);
   EXPECT_THAT(workplace.run("engine-cache", {"quarantine", "disable", id}).output,
               HasSubstr("(engine-cache quarantine enable " + id + " takes that back)"));
@@ -198,7 +198,7 @@ TEST_F(Quarantined, TheTextNamesDisabledBuildsThatWerePassedOver) {
 }
 
 // The record of a disabled build that cannot be read lets it be used again.
-TEST_F(Quarantined, ARecordThatCannotBeReadIsToldByListAndVerify) {
+TEST_F(Quarantine, ListAndVerifyReportAnUnreadableRecord) {
   ASSERT_EQ(quarantine({"disable", "reference-good"}).status, 0);
   std::filesystem::path records;
   for (const auto& state : std::filesystem::directory_iterator(workplace.cache() / "state"))
@@ -232,7 +232,7 @@ TEST_F(Quarantined, ARecordThatCannotBeReadIsToldByListAndVerify) {
 }
 
 // A record that is not read for a moment may be a disable: it is neither passed over nor written over.
-TEST_F(Quarantined, WhereARecordCannotBeReadNowNothingIsOpened) {
+TEST_F(Quarantine, NothingOpensWhileARecordCannotBeRead) {
   const std::filesystem::path failing = "/proc/self/mem";
   if (!std::filesystem::exists(failing)) GTEST_SKIP() << "no file whose reading fails";
   ASSERT_EQ(quarantine({"disable", "reference-good"}).status, 0);
@@ -256,7 +256,7 @@ TEST_F(Quarantined, WhereARecordCannotBeReadNowNothingIsOpened) {
   EXPECT_EQ(open().candidate("reference-good")["verdict"].as_string(), "disabled");
 }
 
-TEST_F(Quarantined, WhatCannotBeKeptIsNotSaidToBeDone) {
+TEST_F(Quarantine, AnUnwritableRecordIsReported) {
   ASSERT_EQ(quarantine({"disable", "reference-good"}).status, 0);
   if (!can_mount()) GTEST_SKIP() << "a folder that nobody can write needs the right to mount";
   RunOptions read_only;
@@ -281,7 +281,7 @@ TEST_F(Quarantined, WhatCannotBeKeptIsNotSaidToBeDone) {
   EXPECT_EQ(open().candidate("reference-good")["verdict"].as_string(), "disabled");
 }
 
-TEST(DependencyStamps, ABuildThatLackedALibraryIsTriedAgainOnceTheLibraryIsThere) {
+TEST(DependencyStamps, RetryABuildOnceItsLibraryIsThere) {
   const Workplace workplace;
   const auto folder = workplace.folder() / "libraries";
   std::filesystem::create_directories(folder);
@@ -318,7 +318,7 @@ void expect_tried_again(const std::string& constructor, const char* code, const 
   EXPECT_EQ(run.outcome()["build"].as_string(), "reference-faulty") << run.said();
 }
 
-TEST(RaisedLimits, ABuildThatUsedUpTheStackIsTriedAgainWithALargerOne) {
+TEST(RaisedLimits, RetryABuildWithALargerStack) {
   RunOptions narrow;
   narrow.launcher = {"sh", "-c", "ulimit -s 1024 && exec \"$@\"", "sh"};
   expect_tried_again(
@@ -328,7 +328,7 @@ TEST(RaisedLimits, ABuildThatUsedUpTheStackIsTriedAgainWithALargerOne) {
       "EH-R06", Workplace(), narrow, [] {});
 }
 
-TEST(RaisedLimits, ABuildThatWasTooSlowIsTriedAgainWithMoreTime) {
+TEST(RaisedLimits, RetryABuildWithMoreTime) {
   const Workplace workplace;
   const auto configure = [&](int seconds) {
     workplace.configure(Json::object()
@@ -367,7 +367,7 @@ class CorrectedManifest : public testing::Test {
   const std::string calm = compile_library("int calm = 1;\n", {"-Wl,-soname,libcalm.so"});
 };
 
-TEST_F(CorrectedManifest, ReachesWhoInstalledTheBuildAndEndsWhatIsHeldAgainstIt) {
+TEST_F(CorrectedManifest, ReplacesTheInstalledOneAndEndsTheQuarantine) {
   publish({});
   EXPECT_EQ(open().status, 6);
   EXPECT_EQ(open().code(), "EH-S14");
@@ -383,7 +383,7 @@ TEST_F(CorrectedManifest, ReachesWhoInstalledTheBuildAndEndsWhatIsHeldAgainstIt)
   EXPECT_NE(open().status, 0) << "what is published holds, not what once worked";
 }
 
-TEST_F(CorrectedManifest, HoldsForABuildOfALayerWhoseRecordStays) {
+TEST_F(CorrectedManifest, AppliesToABuildOfALayer) {
   publish({});
   const fs::path layer = workplace.folder() / "layer";
   const Ended fetched = workplace.run(
@@ -405,7 +405,7 @@ TEST_F(CorrectedManifest, HoldsForABuildOfALayerWhoseRecordStays) {
 }
 
 // The loader looks there first; the folders did not exist when it was quarantined.
-TEST(DependencyStamps, ALibraryInAFolderForThisProcessorCountsToo) {
+TEST(DependencyStamps, IncludeFoldersForThisProcessor) {
 #if !defined(__x86_64__)
   GTEST_SKIP() << "the folders of x86-64";
 #endif

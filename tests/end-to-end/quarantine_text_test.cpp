@@ -12,7 +12,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-class Case30 : public testing::Test {
+class QuarantineText : public testing::Test {
  protected:
   // A record in the state folder of this machine, which a first command makes.
   void write_record(const Json& record) {
@@ -59,7 +59,7 @@ class Case30 : public testing::Test {
   Workplace workplace;
 };
 
-TEST_F(Case30, ShowSaysHowItEndedWhatWouldEndItAndTheOneCommand) {
+TEST_F(QuarantineText, Case30ShowPrintsTheEndTheConditionsAndTheCommand) {
   write_record(crashed());
   const Ended shown =
       workplace.run("engine-cache", {"quarantine", "show", "onnxruntime-1.22.0-cu126-linux-x86_64"});
@@ -68,7 +68,7 @@ TEST_F(Case30, ShowSaysHowItEndedWhatWouldEndItAndTheOneCommand) {
 }
 
 // Nothing but a change of the machine repairs it, and no command of ours is that.
-TEST_F(Case30, WhatTheMachineLacksIsNotMendedByClearing) {
+TEST_F(QuarantineText, Case30ClearingIsNoRemedyForAMissingPart) {
   Json record = crashed();
   record.set("state", "unfit").set("retry_after", 0);
   write_record(record);
@@ -84,14 +84,14 @@ TEST_F(Case30, WhatTheMachineLacksIsNotMendedByClearing) {
       HasSubstr("engine-cache quarantine clear --cache " + cache + " onnxruntime"));
 }
 
-TEST_F(Case30, TheOneCommandClearsIt) {
+TEST_F(QuarantineText, Case30TheOneCommandClearsTheRecord) {
   write_record(crashed());
   const std::string id = "onnxruntime-1.22.0-cu126-linux-x86_64";
   EXPECT_EQ(workplace.run("engine-cache", {"quarantine", "clear", id}).status, 0);
   EXPECT_NE(workplace.run("engine-cache", {"quarantine", "show", id}).status, 0);
 }
 
-TEST_F(Case30, ARecordThatNoLongerHoldsIsShownWithWhatChanged) {
+TEST_F(QuarantineText, Case30ShowsWhatChangedSinceTheRecord) {
   Json record = crashed();
   record.set("host", Json::array().push(Json::array().push("kernel").push("2.4.18")));
   write_record(record);
@@ -103,7 +103,7 @@ TEST_F(Case30, ARecordThatNoLongerHoldsIsShownWithWhatChanged) {
   EXPECT_THAT(list.output, HasSubstr("was quarantined, is tried again: the kernel changed"));
 }
 
-TEST_F(Case30, WhatWasQuarantinedBeforeItWasDisabledIsSoAgainWhenEnabled) {
+TEST_F(QuarantineText, Case30EnablingRestoresAnEarlierQuarantine) {
   write_record(crashed());
   const std::string id = "onnxruntime-1.22.0-cu126-linux-x86_64";
   EXPECT_EQ(workplace.run("engine-cache", {"quarantine", "disable", id}).status, 0);

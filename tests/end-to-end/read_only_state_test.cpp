@@ -33,7 +33,7 @@ class ReadOnlyState : public testing::Test {
   RunOptions read_only;
 };
 
-TEST_F(ReadOnlyState, WhatIsDisabledThereStaysDisabled) {
+TEST_F(ReadOnlyState, KeepsADisable) {
   ASSERT_EQ(quarantine({"disable", "reference-good"}).status, 0);
   const Ended run = open(read_only);
   EXPECT_NE(run.status, 0) << run.said();
@@ -52,7 +52,7 @@ TEST_F(ReadOnlyState, WhatIsDisabledThereStaysDisabled) {
 }
 
 // A publisher's key that was trusted while the cache could be written is trusted on.
-TEST_F(ReadOnlyState, KeysThatAreTrustedThereAreTrusted) {
+TEST_F(ReadOnlyState, KeepsTrustedKeys) {
   const std::string key = "RWQBAgMEBQYHCAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f";
   const Ended added = workplace.run("engine-cache", {"trust", "add", key, "--json"});
   ASSERT_EQ(added.status, 0) << added.said();
@@ -80,7 +80,7 @@ TEST_F(ReadOnlyState, KeysThatAreTrustedThereAreTrusted) {
 }
 
 // The advice for a record that cannot be read is one that works where it lies.
-TEST_F(ReadOnlyState, ARecordThatCannotBeReadIsToldWithWhatWorksThere) {
+TEST_F(ReadOnlyState, AnUnreadableRecordGetsARemedyThatWorksThere) {
   ASSERT_EQ(quarantine({"disable", "reference-good"}).status, 0);
   for (const auto& state : std::filesystem::directory_iterator(workplace.cache() / "state"))
     if (const auto file = state.path() / "history/reference-good.json"; std::filesystem::exists(file))
@@ -97,7 +97,7 @@ TEST_F(ReadOnlyState, ARecordThatCannotBeReadIsToldWithWhatWorksThere) {
 }
 
 // What an earlier open of the read-only cache wrote down elsewhere must not lead past a later disable.
-TEST_F(ReadOnlyState, NoTicketLeadsPastADisable) {
+TEST_F(ReadOnlyState, ACachedDecisionDoesNotSkipADisable) {
   for (int times = 0; times < 3; ++times) ASSERT_EQ(open(read_only).status, 0);
   ASSERT_EQ(quarantine({"disable", "reference-good"}).status, 0);
   EXPECT_EQ(open(read_only).candidate("reference-good")["verdict"].as_string(), "disabled");
@@ -107,7 +107,7 @@ TEST_F(ReadOnlyState, NoTicketLeadsPastADisable) {
 }
 
 // Another cache would not help who imports for everybody.
-TEST_F(ReadOnlyState, WhoMayNotWriteTheLayerIsToldWhoMay) {
+TEST_F(ReadOnlyState, AnUnwritableLayerIsReportedWithItsOwner) {
   const fs::path layer = workplace.folder() / "layer";
   fs::create_directories(layer);
   const std::string bundle = (workplace.folder() / "lab.bundle").native();
@@ -126,7 +126,7 @@ TEST_F(ReadOnlyState, WhoMayNotWriteTheLayerIsToldWhoMay) {
 }
 
 // Another cache would not help who named a folder for the state.
-TEST_F(ReadOnlyState, WhoNamedTheFolderIsTold) {
+TEST_F(ReadOnlyState, AnUnwritableStateFolderIsReportedWithItsSetting) {
   const fs::path state = workplace.folder() / "state";
   fs::create_directories(state);
   workplace.configure(Json::object().set("repositories_default", false).set("state", state.native()));

@@ -32,12 +32,12 @@ std::string hostile(const std::string& name) {
   return read_text(build_path("/tests/hostile/libhostile_") + name + ".so");
 }
 
-TEST(RunningFaults, R01_AnInstructionThatTheProcessorLacksIsToldWithTheLibrary) {
+TEST(RunningFaults, ReportsR01WithTheLibraryOfAnIllegalInstruction) {
   expect_fault({with_constructor("__builtin_trap();"), "EH-R01", {"libstart.so"}});
 }
 
 // The instruction is AVX2's, and nothing in the file says that it is there.
-TEST(RunningFaults, R01_AnInstructionOfANewerProcessorIsToldOnAnOlderOne) {
+TEST(RunningFaults, ReportsR01ForAnInstructionOfANewerProcessor) {
 #if !defined(__x86_64__)
   GTEST_SKIP() << "needs an x86-64 processor to play an older one";
 #endif
@@ -55,32 +55,32 @@ TEST(RunningFaults, R01_AnInstructionOfANewerProcessorIsToldOnAnOlderOne) {
                 played});
 }
 
-TEST(RunningFaults, R02_ACrashWhileLoadingIsToldWithTheLibraryAndHarmsNobody) {
+TEST(RunningFaults, ReportsR02WithTheLibraryThatCrashedWhileLoading) {
   expect_fault({with_constructor("*nowhere = 1;"), "EH-R02", {"libstart.so"}});
 }
 
-TEST(RunningFaults, R03_AnAbortIsToldWithItsLastWords) {
+TEST(RunningFaults, ReportsR03WithTheLastWordsOfAnAbort) {
   expect_fault({with_constructor("(void)!write(2, \"no such device, sorry\\n\", 22); abort();"),
                 "EH-R03",
                 {"no such device, sorry"}});
 }
 
-TEST(RunningFaults, R04_AnEngineThatEndsTheProcessSuccessfullyHasFailed) {
+TEST(RunningFaults, ReportsR04ForAnExitWithStatus0) {
   expect_fault({with_constructor("exit(0);"), "EH-R04", {"0"}});
 }
 
 // Takes the deadline of the probe (30 s), once for each of the two openings.
-TEST(RunningFaultsSlow, R05_AnEngineThatNeverFinishesLoadingIsEndedAtTheDeadline) {
+TEST(RunningFaultsSlow, ReportsR05AtTheDeadlineOfAHangingLoad) {
   expect_fault({with_constructor("for (;;) pause();"), "EH-R05", {"load"}});
 }
 
-TEST(RunningFaults, R11_ALibraryThatIsNoPluginIsToldWithWhatItExports) {
+TEST(RunningFaults, ReportsR11WithTheExportsOfALibrary) {
   expect_fault({faulty_build({{plugin, compile_library("int something_else(void) { return 1; }\n")}}),
                 "EH-R11",
                 {"engine_plugin_v1"}});
 }
 
-TEST(RunningFaults, R12_APluginOfANewerInterfaceIsToldWithBothVersions) {
+TEST(RunningFaults, ReportsR12WithBothInterfaceVersions) {
   expect_fault({faulty_build({{plugin, hostile("abi_major_2")}}), "EH-R12", {"2"}});
 }
 
@@ -123,20 +123,20 @@ void expect_warned_at_each_open(const TestBuild& build, const std::string& code)
   EXPECT_LT(ran.status, 128) << ran.said();
 }
 
-TEST(RunningFaults, R13_ACrashAtTheEndIsToldAtEachOpenAndIsNotHowTheCommandEnds) {
+TEST(RunningFaults, R13WarnsAtEachOpenOfACrashAtTheEnd) {
   expect_warned_at_each_open(that_works_and("destructor", "*nowhere = 1;"), "EH-R13");
 }
 
-TEST(RunningFaults, R07_WhatIsPrintedIsToldAtEachOpenAndStaysOutOfTheDocument) {
+TEST(RunningFaults, R07WarnsAtEachOpenAndKeepsTheDocumentClean) {
   expect_warned_at_each_open(that_works_and("constructor", "puts(\"{}\"); fflush(stdout);"), "EH-R07");
 }
 
 // It is printed when the process would end, too.
-TEST(RunningFaults, R07_WhatIsBufferedStaysOutOfTheDocument) {
+TEST(RunningFaults, R07KeepsBufferedOutputOutOfTheDocument) {
   expect_warned_at_each_open(that_works_and("constructor", "printf(\"{\");"), "EH-R07");
 }
 
-TEST(RunningFaults, R12_APluginOfAnotherEngineIsOpenedWithAWarning) {
+TEST(RunningFaults, R12WarnsOfAPluginOfAnotherEngine) {
   expect_warned_at_each_open(faulty_build({{plugin, played_plugin("-DENGINE=\"storm\"")}}), "EH-R12");
 }
 
@@ -151,12 +151,12 @@ TEST(RunningFaults, AnEngineThatOffersNoDeviceIsOpened) {
   EXPECT_TRUE(run.outcome()["devices"].as_array().empty()) << run.said();
 }
 
-TEST(RunningFaults, AnAdapterWhoseRuntimeIsMissingIsBelieved) {
+TEST(RunningFaults, AnAdapterReportsItsMissingRuntime) {
   expect_fault({faulty_build({{plugin, hostile("missing_runtime")}}), "EH-E01", {"libnosuchruntime.so.1"}});
 }
 
 // Whoever opens the build has asked for nothing that could be corrected.
-TEST(RunningFaults, AnOptionThatTheManifestSetsIsTheManifests) {
+TEST(RunningFaults, AWrongOptionIsBlamedOnTheManifest) {
   for (const std::vector<std::string>& flags : {std::vector<std::string>{}, {"--no-probe"}}) {
     const Workplace workplace;
     TestRepository repository(workplace.folder() / "repository");

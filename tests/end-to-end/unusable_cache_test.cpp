@@ -69,7 +69,7 @@ class UnusableCache : public testing::Test {
 const std::vector<std::string> places = {"HOME",           "ENGINEHOST_CACHE", "XDG_CACHE_HOME",
                                          "XDG_STATE_HOME", "XDG_CONFIG_HOME",  "XDG_DATA_HOME"};
 
-TEST_F(UnusableCache, WithoutAHomeNothingIsMadeAndTheVariableIsNamed) {
+TEST_F(UnusableCache, IsReportedWithTheVariableWhenThereIsNoHome) {
   if (::geteuid() != 0) GTEST_SKIP() << "becoming somebody without a home needs root";
   const RunOptions nobody = as_nobody(places);
   const std::string location = repository.root().native();
@@ -97,7 +97,7 @@ TEST_F(UnusableCache, WithoutAHomeNothingIsMadeAndTheVariableIsNamed) {
   EXPECT_EQ(made_here(), 0u);
 }
 
-TEST_F(UnusableCache, OneThatIsClosedIsNotToldAsEmpty) {
+TEST_F(UnusableCache, AnUnreadableCacheIsNotReportedAsEmpty) {
   if (::geteuid() != 0) GTEST_SKIP() << "acting as two users needs root";
   fetch();
   ::chmod(workplace.cache().c_str(), 0700);
@@ -132,7 +132,7 @@ TEST_F(UnusableCache, AFileOrADeviceIsNoCache) {
       << "one that nobody made yet is in order";
 }
 
-TEST_F(UnusableCache, ALinkToNothingIsNotToldAsEmpty) {
+TEST_F(UnusableCache, ADanglingLinkIsNotReportedAsEmpty) {
   const fs::path link = workplace.folder() / "link", target = workplace.folder() / "unplugged";
   fs::create_symlink(target, link);
   for (const char* command : {"list", "verify", "gc"}) {
@@ -144,7 +144,7 @@ TEST_F(UnusableCache, ALinkToNothingIsNotToldAsEmpty) {
   }
 }
 
-TEST_F(UnusableCache, WhatMayNotBeChangedNamesWhatMendsThat) {
+TEST_F(UnusableCache, AReadOnlyCacheIsReportedWithItsRemedy) {
   fetch();
   if (!can_mount()) GTEST_SKIP() << "a folder that nobody can write needs the right to mount";
   RunOptions read_only;
@@ -164,7 +164,7 @@ TEST_F(UnusableCache, WhatMayNotBeChangedNamesWhatMendsThat) {
                     HasSubstr("use the EngineHost that made this cache"), Not(HasSubstr("owner"))));
 }
 
-TEST_F(UnusableCache, WhatRootMadeInAUsersCacheIsToldWithWhatGivesItBack) {
+TEST_F(UnusableCache, RootsFilesInAUsersCacheGetTheOwnersCommand) {
   if (::geteuid() != 0) GTEST_SKIP() << "acting as two users needs root";
   fetch();
   for (const auto& entry : fs::recursive_directory_iterator(workplace.folder()))
@@ -178,7 +178,7 @@ TEST_F(UnusableCache, WhatRootMadeInAUsersCacheIsToldWithWhatGivesItBack) {
                                    HasSubstr("chown -R --reference=" + workplace.cache().native() + " ")));
 }
 
-TEST_F(UnusableCache, FoldersOnSeveralFileSystemsAreToldAsThat) {
+TEST_F(UnusableCache, FoldersOnSeveralFileSystemsAreReported) {
   if (!can_mount()) GTEST_SKIP() << "mounting needs root with CAP_SYS_ADMIN";
   fs::create_directories(workplace.cache() / "trees");
   RunOptions options;
@@ -193,7 +193,7 @@ TEST_F(UnusableCache, FoldersOnSeveralFileSystemsAreToldAsThat) {
 
 // A cache that came with a container's image lies on the lower layer of an overlay, where no folder can be
 // renamed.
-class CacheOfAnImage : public UnusableCache {
+class ImageCache : public UnusableCache {
  protected:
   void SetUp() override {
     if (!can_mount()) GTEST_SKIP() << "mounting needs root with CAP_SYS_ADMIN";
@@ -220,7 +220,7 @@ class CacheOfAnImage : public UnusableCache {
   }
 };
 
-TEST_F(CacheOfAnImage, WhatItHoldsCanBeRemoved) {
+TEST_F(ImageCache, BuildsCanBeRemoved) {
   const Ended ended = in_a_container(
       "\"$1\" remove reference-good; test -z \"$(ls \"$cache/trees\" \"$cache/views\" | grep -v :)\"; "
       "\"$1\" verify; \"$1\" gc; \"$@\"");
@@ -229,7 +229,7 @@ TEST_F(CacheOfAnImage, WhatItHoldsCanBeRemoved) {
   EXPECT_THAT(ended.error, Not(HasSubstr("EH-")));
 }
 
-TEST_F(CacheOfAnImage, WhatIsDamagedInItIsMovedAsideAndMended) {
+TEST_F(ImageCache, DamagedFilesAreMovedAsideAndRepaired) {
   const Ended ended = in_a_container(
       "library=$(find \"$cache/trees\" -name 'libengine_reference.so'); chmod u+w \"$library\"; "
       "echo broken > \"$library\"; rm -r \"$cache/views\"/*; "
@@ -241,7 +241,7 @@ TEST_F(CacheOfAnImage, WhatIsDamagedInItIsMovedAsideAndMended) {
   EXPECT_THAT(ended.output, HasSubstr("every byte is right"));
 }
 
-TEST_F(UnusableCache, AFileInPlaceOfTheStateIsNoSecretAndStopsNoCollection) {
+TEST_F(UnusableCache, AFileInPlaceOfTheStateDoesNotStopCollection) {
   fetch();
   fs::remove_all(workplace.cache() / "state");
   write_text(workplace.cache() / "state", "x");
@@ -252,7 +252,7 @@ TEST_F(UnusableCache, AFileInPlaceOfTheStateIsNoSecretAndStopsNoCollection) {
 }
 
 // A file, a pipe or a link to nothing where a folder of the cache belongs: told, kept, and in nobody's way.
-TEST_F(UnusableCache, WhatStandsInAFoldersPlaceIsMovedAside) {
+TEST_F(UnusableCache, AFileInAFoldersPlaceIsMovedAside) {
   fetch();
   const std::vector<std::function<void(const fs::path&)>> ways = {
       [](const fs::path& place) { write_text(place, "mine"); },
@@ -305,7 +305,7 @@ TEST_F(UnusableCache, WhatStandsInAFoldersPlaceIsMovedAside) {
 }
 
 // What is whole needs no network to be told so again.
-TEST_F(UnusableCache, ListsThatAreLostAreMadeAnewWithoutASource) {
+TEST_F(UnusableCache, LostListsAreRebuiltWithoutASource) {
   fetch();
   fs::remove_all(repository.root());
   for (const bool damaged : {true, false}) {
@@ -325,7 +325,7 @@ TEST_F(UnusableCache, ListsThatAreLostAreMadeAnewWithoutASource) {
   }
 }
 
-TEST_F(UnusableCache, WhatIsNoFileOfRecordsIsMovedAside) {
+TEST_F(UnusableCache, AFolderInPlaceOfARecordIsMovedAside) {
   fetch();
   for (const char* name : {"consents/consents.jsonl", "audit/audit.jsonl"}) {
     fs::path file;
@@ -343,7 +343,7 @@ TEST_F(UnusableCache, WhatIsNoFileOfRecordsIsMovedAside) {
   }
 }
 
-TEST_F(UnusableCache, ADamagedLayoutIsToldAndMended) {
+TEST_F(UnusableCache, ADamagedLayoutIsReportedAndRepaired) {
   fetch();
   for (const std::string text : {"{\"format\":", "[]", "", "{}"}) {
     write_text(workplace.cache() / "LAYER.json", text);
@@ -363,7 +363,7 @@ TEST_F(UnusableCache, ADamagedLayoutIsToldAndMended) {
   }
 }
 
-TEST_F(UnusableCache, APathThatIsNoTextIsRefusedBeforeAnythingIsInstalled) {
+TEST_F(UnusableCache, APathWithInvalidUtf8IsRefusedBeforeInstalling) {
   RunOptions options;
   options.launcher = {"env", "ENGINEHOST_CACHE=" + (workplace.folder() / "x\xff").native()};
   const Ended run =
@@ -376,7 +376,7 @@ TEST_F(UnusableCache, APathThatIsNoTextIsRefusedBeforeAnythingIsInstalled) {
   EXPECT_EQ(workplace.info({"--json"}, options).status, 0) << "this machine is told all the same";
 }
 
-TEST_F(UnusableCache, WhatIsNotInstalledIsAWrongArgument) {
+TEST_F(UnusableCache, ABuildThatIsNotInstalledIsAWrongArgument) {
   const auto requests = [&](const std::string& id) {
     return std::vector<std::vector<std::string>>{
         {"verify", id},

@@ -125,7 +125,7 @@ const std::vector<Usage> wrong_usages = {
 
 class WrongUsage : public testing::TestWithParam<Usage> {};
 
-TEST_P(WrongUsage, EndsWithTwoAndOneDocument) {
+TEST_P(WrongUsage, EndsWith2AndOneDocument) {
   const Workplace workplace;
   std::vector<std::string> arguments = GetParam().arguments;
   const Ended plain = workplace.run(GetParam().command, arguments);

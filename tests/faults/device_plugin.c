@@ -1,5 +1,5 @@
 /* An engine with a processor and a device that is played by it: "cuda:0" is host memory under another name.
- * What it does comes from DEVICE_BEHAVIOUR, asked at every operation: "" works; "elsewhere" leaves its
+ * What it does comes from DEVICE_BEHAVIOR, asked at every operation: "" works; "elsewhere" leaves its
  * results on the processor and says so; "wrong" adds one; "lose" loses the device of this engine for good;
  * "sticky" reports CUDA's error 700, and so does every later call; "slow" takes 0.3 s on the device; "dead"
  * loses the device in every engine; "none" knows no operation; "crash" is a null pointer; "crash in a run"
@@ -38,7 +38,7 @@ struct engine_instance {
 };
 
 static int behaves(const char* word) {
-  const char* reported = getenv("DEVICE_BEHAVIOUR");
+  const char* reported = getenv("DEVICE_BEHAVIOR");
   return reported != NULL && strcmp(reported, word) == 0;
 }
 

@@ -168,7 +168,7 @@ std::string classes(const std::map<std::string, unsigned>& pluralize) {
   return join(all, ", ");
 }
 
-TEST_F(Mutation, what_stops_the_loader_is_told_and_every_changed_byte_is_noticed) {
+TEST_F(Mutation, LoaderFailuresAreReportedAndEveryChangeIsNoticed) {
   const bool exhaustive = environment_variable("ENGINEHOST_EXHAUSTIVE").has_value();
   const std::uint64_t seed = number_from("ENGINEHOST_MUTATION_SEED", 20261121);
   const std::uint64_t mutants = number_from("ENGINEHOST_MUTANTS", exhaustive ? 5000 : 300);

@@ -20,7 +20,7 @@ using testing::HasSubstr;
 using testing::Not;
 using What = platform::MachineInput::What;
 
-class ATestimony : public testing::Test {
+class DependencySetTest : public testing::Test {
  protected:
   void SetUp() override {
     if (!times_reflect_names(folder_.path()))
@@ -56,7 +56,7 @@ class ATestimony : public testing::Test {
   DependencySet testimony_{later()};
 };
 
-TEST_F(ATestimony, AFolderVouchesForWhatIsNotInIt) {
+TEST_F(DependencySetTest, AFolderCoversAbsentEntries) {
   testimony_.add({What::presence, at("here/one")});
   testimony_.add({What::presence, at("here/two/deep/inside")});
   const std::string text = reported();
@@ -71,7 +71,7 @@ TEST_F(ATestimony, AFolderVouchesForWhatIsNotInIt) {
   EXPECT_FALSE(holds(text));
 }
 
-TEST_F(ATestimony, AFolderVouchesForWhatIsInIt) {
+TEST_F(DependencySetTest, AFolderCoversExistingEntries) {
   testimony_.add({What::presence, at("here/file")});
   testimony_.add({What::presence, at("here/none")});
   const std::string text = reported();
@@ -81,7 +81,7 @@ TEST_F(ATestimony, AFolderVouchesForWhatIsInIt) {
   EXPECT_FALSE(holds(text));
 }
 
-TEST_F(ATestimony, AFolderThatIsStampedAnywayVouchesWithoutALookOfItsOwn) {
+TEST_F(DependencySetTest, AStampedFolderCoversWithoutALineOfItsOwn) {
   testimony_.add({What::stamp, at("here")});
   testimony_.add({What::stamp, at("here/glibc-hwcaps")});
   const std::string text = reported();
@@ -93,12 +93,12 @@ TEST_F(ATestimony, AFolderThatIsStampedAnywayVouchesWithoutALookOfItsOwn) {
   EXPECT_FALSE(holds(text)) << "the stamp is asked for";
 }
 
-TEST_F(ATestimony, NoFolderVouchesForOneAlone) {
+TEST_F(DependencySetTest, NoFolderCoversASingleEntry) {
   testimony_.add({What::presence, at("here/one")});
   EXPECT_EQ(reported(), "absent " + at("here/one") + "\n");
 }
 
-TEST_F(ATestimony, NoFolderVouchesForALink) {
+TEST_F(DependencySetTest, NoFolderCoversALink) {
   fs::create_symlink(folder_ / "elsewhere", folder_ / "here/leads-nowhere");
   fs::create_symlink(folder_ / "here/file", folder_ / "here/leads-to-file");
   for (const char* name : {"here/leads-nowhere", "here/leads-to-file", "here/leads-nowhere/below"})
@@ -111,14 +111,14 @@ TEST_F(ATestimony, NoFolderVouchesForALink) {
   EXPECT_FALSE(holds(text)) << "its folder did not change";
 }
 
-TEST_F(ATestimony, NoFolderOfTheKernelVouches) {
+TEST_F(DependencySetTest, NoFolderOfTheKernelCovers) {
   EXPECT_FALSE(times_reflect_names("/proc"));
   testimony_.add({What::presence, "/proc/no-such-file"});
   testimony_.add({What::presence, "/proc/none-either"});
   EXPECT_EQ(reported(), "absent /proc/no-such-file\nabsent /proc/none-either\n");
 }
 
-TEST_F(ATestimony, NoFolderVouchesThatChangedShortlyBefore) {
+TEST_F(DependencySetTest, NoFolderThatJustChangedCovers) {
   DependencySet now(wall_clock_ns());
   put("here/just-made");
   now.add({What::presence, at("here/one")});
@@ -126,7 +126,7 @@ TEST_F(ATestimony, NoFolderVouchesThatChangedShortlyBefore) {
   EXPECT_EQ(now.text(), "absent " + at("here/one") + "\nabsent " + at("here/two") + "\n");
 }
 
-TEST_F(ATestimony, TheStrictestLineOfAFileIsEnough) {
+TEST_F(DependencySetTest, OneLineHoldsTheStrictestCheckOfAFile) {
   testimony_.add_rights(at("here/file"));
   testimony_.add_runnable(at("here/file"));
   testimony_.add({What::stamp, at("here/file")});
@@ -140,7 +140,7 @@ TEST_F(ATestimony, TheStrictestLineOfAFileIsEnough) {
   EXPECT_FALSE(holds(text));
 }
 
-TEST_F(ATestimony, AFileThatIsToldElsewhereIsLeftOut) {
+TEST_F(DependencySetTest, LeavesOutAFileThatIsRecordedElsewhere) {
   DependencySet dependencies(later());
   dependencies.add_lines(stamp_line(at("here/file")) + stamp_line(at("here/deep")));
   dependencies.leave_out({at("here/file")});
@@ -150,7 +150,7 @@ TEST_F(ATestimony, AFileThatIsToldElsewhereIsLeftOut) {
   EXPECT_THAT(*text, HasSubstr("here/deep"));
 }
 
-TEST_F(ATestimony, TwoStampsOfOneFileAreNoTestimony) {
+TEST_F(DependencySetTest, TwoStampsOfOneFileGiveNoText) {
   testimony_.add({What::stamp, at("here/file")});
   EXPECT_NE(reported(), "nothing");
   make_it_later(folder_ / "here/file");
@@ -158,13 +158,13 @@ TEST_F(ATestimony, TwoStampsOfOneFileAreNoTestimony) {
   EXPECT_EQ(reported(), "nothing");
 }
 
-TEST_F(ATestimony, AFileThatWasNotAtRestIsNoTestimony) {
+TEST_F(DependencySetTest, AFileThatJustChangedGivesNoText) {
   DependencySet now(wall_clock_ns());
   now.add_rights(at("here/file"));
   EXPECT_EQ(now.text(), std::nullopt);
 }
 
-TEST_F(ATestimony, AnEmptyFolderIsSeenByItsTimeAndElseByItsNames) {
+TEST_F(DependencySetTest, AnEmptyFolderIsCheckedByTimeOrElseByNames) {
   testimony_.add_lines("empty " + at("here/deep") + "\n");
   const std::string text = reported();
   EXPECT_THAT(text, testing::StartsWith("still "));
@@ -176,7 +176,7 @@ TEST_F(ATestimony, AnEmptyFolderIsSeenByItsTimeAndElseByItsNames) {
   EXPECT_TRUE(holds(text));
 }
 
-TEST_F(ATestimony, ContentAndNamesAndMountsAreComparedAsTheyAre) {
+TEST_F(DependencySetTest, ContentNamesAndMountsAreCompared) {
   testimony_.add({What::content, at("here/file")});
   testimony_.add({What::names, at("here")});
   testimony_.add({What::noexec, at("here")});
@@ -195,7 +195,7 @@ TEST_F(ATestimony, ContentAndNamesAndMountsAreComparedAsTheyAre) {
   EXPECT_FALSE(holds(text));
 }
 
-TEST_F(ATestimony, TheStartOfTheMachineIsToldByItsClocks) {
+TEST_F(DependencySetTest, TheBootIsIdentifiedByItsClocks) {
   testimony_.add({What::boot, "/proc/sys/kernel/random/boot_id"});
   const std::string text = reported();
   ASSERT_THAT(text, testing::StartsWith("boot "));
@@ -207,7 +207,7 @@ TEST_F(ATestimony, TheStartOfTheMachineIsToldByItsClocks) {
     EXPECT_FALSE(holds("boot " + std::to_string(other) + " \n"));
 }
 
-TEST_F(ATestimony, APathThatIsNoLineIsNoTestimony) {
+TEST_F(DependencySetTest, APathWithALineBreakGivesNoText) {
   testimony_.add_writable(at("here") + "\nstamp");
   EXPECT_EQ(reported(), "nothing");
   DependencySet other(later());
@@ -215,7 +215,7 @@ TEST_F(ATestimony, APathThatIsNoLineIsNoTestimony) {
   EXPECT_EQ(other.text(), std::nullopt);
 }
 
-TEST_F(ATestimony, ATimeThatIsSetBackHidesNoName) {
+TEST_F(DependencySetTest, ATimeThatIsSetBackHidesNoName) {
   testimony_.add({What::presence, at("here/one")});
   testimony_.add({What::presence, at("here/two")});
   testimony_.add_empty(at("here/deep"));
@@ -231,7 +231,7 @@ TEST_F(ATestimony, ATimeThatIsSetBackHidesNoName) {
   }
 }
 
-TEST_F(ATestimony, LinesThatAreNoneNeverHold) {
+TEST_F(DependencySetTest, MalformedLinesNeverHold) {
   for (const char* line : {"stamp 1 2 3\n", "stamp x 2 3 4 /\n", "noexec maybe /\n", "content /\n",
                            "anything /\n", "still 1 2 /\n", "until never\n"})
     EXPECT_FALSE(holds(line)) << line;
@@ -253,7 +253,7 @@ TEST(DependencyStamp, AChecksumChangesWithEachByteAndWithTheLength) {
   }
 }
 
-TEST(DependencyStamp, AFolderThatCannotBeLookedIntoIsNotEmpty) {
+TEST(DependencyStamp, AnUnreadableFolderIsNotEmpty) {
   const test::TemporaryFolder folder;
   const auto is_empty = [&](const char* name) {
     return DependencyStamps(0).hold("empty", (folder / name).c_str());

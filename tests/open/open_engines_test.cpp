@@ -9,7 +9,7 @@ namespace {
 using testing::EndsWith;
 using testing::HasSubstr;
 
-TEST_F(OpenEngines, AnotherFileOfALibraryThatAnOpenEngineBroughtIsRefusedAndTheNextBuildOpens) {
+TEST_F(OpenEngines, RefuseAnotherFileOfTheirLibraryAndTryTheNextBuild) {
   publish(library_named("number"), library_named("number"), 2);
   const Outcome held = first();
   const Outcome outcome = open_flavor("");
@@ -24,7 +24,7 @@ TEST_F(OpenEngines, AnotherFileOfALibraryThatAnOpenEngineBroughtIsRefusedAndTheN
   EXPECT_EQ(context_->history().find("second"), nullptr) << "of this process, nothing is remembered";
 }
 
-TEST_F(OpenEngines, ABuildThatWasProvenAloneIsCheckedAgainBesideAnEngine) {
+TEST_F(OpenEngines, ABuildProvenAloneIsCheckedAgainBesideAnEngine) {
   publish(library_named("proven"), library_named("proven"), 2);
   prove_second();
   const Outcome held = first();
@@ -33,13 +33,13 @@ TEST_F(OpenEngines, ABuildThatWasProvenAloneIsCheckedAgainBesideAnEngine) {
   EXPECT_EQ(why_not(outcome, "second").value("held_by"), "first");
 }
 
-TEST_F(OpenEngines, OneWhoseLibrariesHaveLeftTheProcessDisturbsNobody) {
+TEST_F(OpenEngines, AClosedEngineConflictsWithNothing) {
   publish(library_named("leaving"), library_named("leaving"), 2);
   { const Outcome held = first(); }
   EXPECT_EQ(open_flavor("").opened->installed.build, "second");
 }
 
-TEST_F(OpenEngines, TheSameBytesDoNoHarm) {
+TEST_F(OpenEngines, TheSameBytesDoNotConflict) {
   publish(library_named("same"), library_named("same"), 1);
   const Outcome held = first();
   EXPECT_EQ(open_flavor("").opened->installed.build, "second");

@@ -23,7 +23,7 @@ long sleeps() {
   return used.ru_nvcsw;
 }
 
-TEST(CallQueueTest, OneThatEndsWakesOneThread) {
+TEST(CallQueueTest, AnEndingCallWakesOneThread) {
   constexpr int threads = 64, each = 40;
   CallQueue queue;
   int inside = 0;
@@ -43,7 +43,7 @@ TEST(CallQueueTest, OneThatEndsWakesOneThread) {
   EXPECT_LT(sleeps() - before, threads * each * 6) << "of " << threads * each << " turns";
 }
 
-TEST(CallQueueTest, WhoGivesUpLeavesItsPlaceToTheNext) {
+TEST(CallQueueTest, AThreadThatGivesUpPassesItsPlaceOn) {
   CallQueue queue;
   CancelToken cancel;
   auto first = std::make_unique<Result<CallQueue::OpenLock>>(queue.take({}));
@@ -64,7 +64,7 @@ TEST(CallQueueTest, WhoGivesUpLeavesItsPlaceToTheNext) {
 
 #if defined(__GLIBC__)
 // glibc unwinds a thread that is canceled, as an exception would.
-TEST(CallQueueTest, AThreadThatIsUnwoundWhileItWaitsLeavesItsPlace) {
+TEST(CallQueueTest, ACanceledThreadLeavesItsPlace) {
   CallQueue queue;
   auto first = std::make_unique<Result<CallQueue::OpenLock>>(queue.take({}));
   pthread_t waiting{};

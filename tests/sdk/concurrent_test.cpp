@@ -8,10 +8,10 @@
 namespace enginehost::test {
 namespace {
 
-class OneModel : public PlayedEngine {};
+class ConcurrentRuns : public PlayedEngine {};
 
 // The played engine's models fail when two runs overlap, and do not say that they run concurrently.
-TEST_F(OneModel, ThatRunsAloneIsRunByThreadsOneAfterTheOther) {
+TEST_F(ConcurrentRuns, OfASerialModelRunOneAfterTheOther) {
   const auto model = load();
   ASSERT_TRUE(model) << said();
   std::vector<std::string> failures(4);
@@ -26,7 +26,7 @@ TEST_F(OneModel, ThatRunsAloneIsRunByThreadsOneAfterTheOther) {
 }
 
 // Who runs without a pause does not keep the others out.
-TEST_F(OneModel, IsGivenToTheThreadsInTheOrderTheyCome) {
+TEST_F(ConcurrentRuns, AreServedInTheOrderTheyCome) {
   const auto model = load();
   ASSERT_TRUE(model) << said();
   std::atomic<bool> stop = false;
@@ -45,7 +45,7 @@ TEST_F(OneModel, IsGivenToTheThreadsInTheOrderTheyCome) {
   busy.join();
 }
 
-TEST_F(OneModel, IsWaitedForNoLongerThanTheCallerWants) {
+TEST_F(ConcurrentRuns, WaitNoLongerThanTheCallerAllows) {
   const auto model = load();
   ASSERT_TRUE(model) << said();
   const Numbers numbers({1, 2});
@@ -71,7 +71,7 @@ TEST_F(OneModel, IsWaitedForNoLongerThanTheCallerWants) {
   busy.join();
 }
 
-TEST_F(OneModel, IsDescribedToAProgramOfTheFirstHeader) {
+TEST_F(ConcurrentRuns, DescribeThemselvesToAProgramOfTheFirstHeader) {
   const auto model = load();
   ASSERT_TRUE(model) << said();
   enginehost_port port = ENGINEHOST_PORT_INIT;

@@ -32,7 +32,7 @@ class Devices : public Sdk {
     ASSERT_TRUE(engine_) << said();
   }
   void TearDown() override { behave(""); }
-  static void behave(const char* how) { set_variable("DEVICE_BEHAVIOUR", how); }
+  static void behave(const char* how) { set_variable("DEVICE_BEHAVIOR", how); }
 
   enginehost_check check(const char* device = nullptr) {
     enginehost_check found = ENGINEHOST_CHECK_INIT;
@@ -58,7 +58,7 @@ TEST_F(Devices, AreMeasured) {
   EXPECT_TRUE(reported_.events.empty());
 }
 
-TEST_F(Devices, Case27_ThatAreLostAreToldOnceAndOpenedAgainByACheck) {
+TEST_F(Devices, Case27LossIsReportedOnceAndACheckReopens) {
   behave("lose");
   enginehost_error* error = nullptr;
   EXPECT_NE(enginehost_engine_self_test(engine_.get(), 2, "cuda:0", &error), ENGINEHOST_OK);
@@ -74,7 +74,7 @@ TEST_F(Devices, Case27_ThatAreLostAreToldOnceAndOpenedAgainByACheck) {
   EXPECT_EQ(reported_.events.size(), 2u);
 }
 
-TEST_F(Devices, ThatWereOpenedAgainAreNotLostByAModelOfBefore) {
+TEST_F(Devices, AModelFromBeforeDoesNotLoseAReopenedDevice) {
   write_text(folder_ / "any.played", "");
   const std::string file = path_text(folder_ / "any.played");
   enginehost_model* loaded = nullptr;
@@ -97,7 +97,7 @@ TEST_F(Devices, ThatWereOpenedAgainAreNotLostByAModelOfBefore) {
   EXPECT_EQ(reported_.events.size(), 3u) << "its own losses are told as before";
 }
 
-TEST_F(Devices, WhoseCheckTakesLongDoNotKeepTheReportOfAnotherHandleBack) {
+TEST_F(Devices, ASlowCheckDoesNotDelayAnotherHandlesReport) {
   const auto second = open(request());
   ASSERT_TRUE(second) << said();
   behave("slow");
@@ -112,7 +112,7 @@ TEST_F(Devices, WhoseCheckTakesLongDoNotKeepTheReportOfAnotherHandleBack) {
   checks.join();
 }
 
-TEST_F(Devices, OfASharedEngineAreToldToEveryHandleThatIsStillOpen) {
+TEST_F(Devices, OfASharedEngineAreReportedToEveryOpenHandle) {
   Reported of_the_second, of_the_third;
   enginehost_request asked = request();
   asked.on_device = &Reported::hear;
@@ -135,7 +135,7 @@ TEST_F(Devices, OfASharedEngineAreToldToEveryHandleThatIsStillOpen) {
   EXPECT_TRUE(of_the_third.events.empty());
 }
 
-TEST_F(Devices, ThatStayLostSayWhyTheyCouldNotBeOpenedAgain) {
+TEST_F(Devices, PermanentLossReportsWhyReopeningFailed) {
   behave("dead");
   check("cuda:0");
   EXPECT_EQ(status_, ENGINEHOST_NOT_LOADED);
@@ -144,14 +144,14 @@ TEST_F(Devices, ThatStayLostSayWhyTheyCouldNotBeOpenedAgain) {
   EXPECT_EQ(reported_.events, std::vector<std::string>{"cuda:0 lost EH-E01"});
 }
 
-TEST_F(Devices, R17_WhoseResultsLieElsewhereAreFoundOut) {
+TEST_F(Devices, ReportR17ForResultsOnAnotherDevice) {
   behave("elsewhere");
   check("cuda:0");
   EXPECT_EQ(code(), "EH-R17");
   EXPECT_THAT(said(), testing::HasSubstr("cpu:0"));
 }
 
-TEST_F(Devices, ThatTheEngineDoesNotHaveAreNamed) {
+TEST_F(Devices, UnknownOnesAreNamed) {
   check("rocm:3");
   EXPECT_EQ(code(), "EH-S09");
   enginehost_check too_small = ENGINEHOST_CHECK_INIT;

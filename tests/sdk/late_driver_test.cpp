@@ -12,13 +12,13 @@ using testing::HasSubstr;
 
 // A watchdog that gave up once left applications on the processor for as long as they lived. Takes the
 // deadline of a driver's answer.
-TEST_F(Sdk, Case26_ADriverThatAnsweredTooLateIsAskedAgainByTheSameProcess) {
+TEST_F(Sdk, Case26AsksALateDriverAgainInTheSameProcess) {
   const char* const mark = std::getenv("FAKE_CU_HANG_WHILE");
   if (mark ==
       nullptr) {  // a loader knows the LD_LIBRARY_PATH that its program was started with, and no other
     write_text(folder_ / "driver/libcuda.so.1", read_text(ENGINEHOST_FAKE_CUDA));
     ChildRequest again;
-    again.argv = {"/proc/self/exe", "--gtest_filter=Sdk.Case26_*"};
+    again.argv = {"/proc/self/exe", "--gtest_filter=Sdk.Case26*"};
     again.environment = {"LD_LIBRARY_PATH=" + (folder_ / "driver").native(), "FAKE_CU_VERSION=12040",
                          "FAKE_CU_HANG_WHILE=" + (folder_ / "the-driver-hangs").native()};
     again.deadline = std::chrono::minutes(4);

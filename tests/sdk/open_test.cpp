@@ -18,7 +18,7 @@ Json parsed(const char* text) {
   return document ? std::move(*document) : Json();
 }
 
-TEST_F(Sdk, TheBuildsOwnRepositoryServesWithoutAnyConfiguration) {
+TEST_F(Sdk, TheBuildsOwnRepositoryNeedsNoConfiguration) {
   enginehost_request request = ENGINEHOST_REQUEST_INIT;
   request.engine = "reference";
   const auto engine = open(request);
@@ -27,7 +27,7 @@ TEST_F(Sdk, TheBuildsOwnRepositoryServesWithoutAnyConfiguration) {
   EXPECT_STREQ(enginehost_engine_flavor(engine.get()), "cpu");
 }
 
-TEST_F(Sdk, AnOpenEngineTellsWhatItIs) {
+TEST_F(Sdk, AnOpenEngineDescribesItself) {
   publish();
   const auto engine = open(request());
   ASSERT_NE(engine, nullptr) << said();
@@ -58,7 +58,7 @@ TEST_F(Sdk, DevicesAreListedAndANumberBeyondThemIsRefused) {
   EXPECT_EQ(enginehost_engine_device(engine.get(), 0, &device, nullptr), ENGINEHOST_INVALID);
 }
 
-TEST_F(Sdk, TheSelfTestRunsOnADeviceAndRefusesOneThatIsNotThere) {
+TEST_F(Sdk, TheSelfTestRunsOnADeviceAndRefusesAMissingOne) {
   publish();
   const auto engine = open(request());
   ASSERT_NE(engine, nullptr) << said();
@@ -76,7 +76,7 @@ TEST_F(Sdk, TheSelfTestRunsOnADeviceAndRefusesOneThatIsNotThere) {
   enginehost_error_free(error);
 }
 
-TEST_F(Sdk, TextThatIsNoListOfDevicesIsRefusedWhateverIsOpenAlready) {
+TEST_F(Sdk, AMalformedDeviceListIsRefusedWhateverIsOpen) {
   publish();
   enginehost_request wanted = request();
   const auto before = open(wanted);
@@ -92,7 +92,7 @@ TEST_F(Sdk, TextThatIsNoListOfDevicesIsRefusedWhateverIsOpenAlready) {
   EXPECT_NE(open(wanted), nullptr) << said();
 }
 
-TEST_F(Sdk, WhatIsOpenAlreadyIsGivenAgainAsAnotherHandle) {
+TEST_F(Sdk, AnOpenEngineIsSharedByAnotherHandle) {
   publish();
   auto first = open(request());
   ASSERT_NE(first, nullptr) << said();
@@ -133,7 +133,7 @@ TEST_F(Sdk, PlanningDecidesAndInstallsNothing) {
   EXPECT_FALSE(std::filesystem::exists(folder_ / "cache" / "refs" / "reference-good.ref"));
 }
 
-TEST_F(Sdk, APlanThatFailsIsGivenOutAllTheSame) {
+TEST_F(Sdk, AFailedPlanIsReturned) {
   publish();
   enginehost_request wanted = request();
   wanted.flavor = "cu130";
@@ -148,7 +148,7 @@ TEST_F(Sdk, APlanThatFailsIsGivenOutAllTheSame) {
   EXPECT_NE(error, nullptr);
 }
 
-TEST_F(Sdk, WhatTheApplicationSetIsToldAsItsOwn) {
+TEST_F(Sdk, ASettingOfTheApplicationIsReportedAsItsOwn) {
   publish();
   const Handle<enginehost_engine> engine = open(request());
   ASSERT_TRUE(engine) << said();
@@ -167,7 +167,7 @@ TEST_F(Sdk, WhatTheApplicationSetIsToldAsItsOwn) {
   EXPECT_THAT(said(), HasSubstr("request.cache: the folder is empty"));
 }
 
-TEST_F(Sdk, AnUnknownEngineIsToldWithTheNearestName) {
+TEST_F(Sdk, NamesTheEngineNearestToAnUnknownOne) {
   publish();
   enginehost_request wrong = request();
   wrong.engine = "refrence";
@@ -177,7 +177,7 @@ TEST_F(Sdk, AnUnknownEngineIsToldWithTheNearestName) {
   EXPECT_THAT(said(), HasSubstr("reference"));
 }
 
-TEST_F(Sdk, AnInstallationThatIsNoneIsToldThoughTheEngineIsUnknownToo) {
+TEST_F(Sdk, ReportsAnInvalidInstallationForAnUnknownEngine) {
   publish();
   const std::string nowhere = path_text(folder_ / "nowhere");
   const char* const installation = nowhere.c_str();
@@ -193,7 +193,7 @@ TEST_F(Sdk, AnInstallationThatIsNoneIsToldThoughTheEngineIsUnknownToo) {
   EXPECT_EQ(code(), "EH-P45");
 }
 
-TEST_F(Sdk, ARequestOfAnOlderCallerIsReadAsFarAsItGoes) {
+TEST_F(Sdk, ReadsARequestOfAnOlderCallerUpToItsSize) {
   publish();
   // Everything beyond `repository_count` did not exist for this caller; what lies there is not his.
   enginehost_request older = request();
@@ -205,7 +205,7 @@ TEST_F(Sdk, ARequestOfAnOlderCallerIsReadAsFarAsItGoes) {
   EXPECT_NE(open(older), nullptr) << said();
 }
 
-TEST_F(Sdk, ConsentIsAskedOnceBeforeTheFirstByteAndTheAnswerHolds) {
+TEST_F(Sdk, AsksForConsentOnceBeforeTheFirstByte) {
   publish();
   struct Asked {
     int times = 0, progress = 0;
@@ -247,7 +247,7 @@ TEST_F(Sdk, ConsentIsAskedOnceBeforeTheFirstByteAndTheAnswerHolds) {
   EXPECT_EQ(asked.times, 2);
 }
 
-TEST_F(Sdk, ALicenceIsNeverAcceptedByDefault) {
+TEST_F(Sdk, NeverAcceptsALicenseByDefault) {
   TestBuild build = good_build();
   build.license = "vendor";
   publish(build);
@@ -264,7 +264,7 @@ TEST_F(Sdk, ALicenceIsNeverAcceptedByDefault) {
   EXPECT_NE(open(accepting), nullptr) << said();
 }
 
-TEST_F(Sdk, CancelledBeforeItBeganItEndsAsInterrupted) {
+TEST_F(Sdk, ACancelBeforeTheOpenInterruptsIt) {
   publish();
   const Handle<enginehost_cancel> cancel(enginehost_cancel_new());
   enginehost_cancel_now(cancel.get());
@@ -275,7 +275,7 @@ TEST_F(Sdk, CancelledBeforeItBeganItEndsAsInterrupted) {
   EXPECT_EQ(code(), "EH-P10");
 }
 
-TEST_F(Sdk, CancelledInTheMiddleOfADownloadItEndsSoon) {
+TEST_F(Sdk, ACancelDuringADownloadInterruptsItSoon) {
   publish();
   Served served("limit_rate 300k;");
   served.publish();
@@ -296,7 +296,7 @@ TEST_F(Sdk, CancelledInTheMiddleOfADownloadItEndsSoon) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
 }
 
-TEST_F(Sdk, ThePlatformIsToldWithoutWhatIdentifiesAPerson) {
+TEST_F(Sdk, ThePlatformReportIdentifiesNoPerson) {
   char* text = nullptr;
   ASSERT_EQ(enginehost_platform(&text, nullptr), ENGINEHOST_OK);
   const Handle<char> owned(text);
@@ -313,7 +313,7 @@ TestBuild hanging_build() {
   return build;
 }
 
-TEST_F(Sdk, TheProbesDeadlineIsTheRequestsAndToldWithItsSource) {
+TEST_F(Sdk, TheProbeTimeoutIsTheRequestsWithItsSource) {
   publish(hanging_build());
   enginehost_request asked = request();
   asked.probe_seconds = 1;
@@ -327,7 +327,7 @@ TEST_F(Sdk, TheProbesDeadlineIsTheRequestsAndToldWithItsSource) {
   EXPECT_EQ(code(), "EH-R05") << "that one gave it too little time is not held against it: " << said();
 }
 
-TEST_F(Sdk, TheProbesDeadlineIsTheManifestsWhereThatIsLongerThanTheConfigured) {
+TEST_F(Sdk, TheProbeTimeoutIsTheManifestsWhereItIsLonger) {
   TestBuild build = hanging_build();
   build.probe_seconds = 2;
   publish(build);
@@ -344,7 +344,7 @@ TEST_F(Sdk, TheProbesDeadlineIsTheManifestsWhereThatIsLongerThanTheConfigured) {
       << "more than it was given before: it is tried again";
 }
 
-TEST_F(Sdk, AProbesDeadlineBeyondTheLimitIsToldWithBoth) {
+TEST_F(Sdk, AProbeTimeoutBeyondTheLimitIsReportedWithBoth) {
   publish();
   enginehost_request asked = request();
   asked.probe_seconds = 5000;

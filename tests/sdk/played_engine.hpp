@@ -10,7 +10,7 @@ namespace enginehost::test {
 class PlayedEngine : public Sdk {
  protected:
   void SetUp() override {
-    set_variable("DEVICE_BEHAVIOUR", "");
+    set_variable("DEVICE_BEHAVIOR", "");
     TestBuild build = good_build();
     build.files = {{build.plugin, played_plugin()}};
     publish(build);
@@ -18,7 +18,7 @@ class PlayedEngine : public Sdk {
     engine_ = open(request());
     ASSERT_TRUE(engine_) << said();
   }
-  void TearDown() override { set_variable("DEVICE_BEHAVIOUR", ""); }
+  void TearDown() override { set_variable("DEVICE_BEHAVIOR", ""); }
 
   Handle<enginehost_model> load(const char* device = nullptr) {
     enginehost_model* model = nullptr;

@@ -161,7 +161,7 @@ class WineAgreement : public Wine {
   std::size_t compared_ = 0, loaded_ = 0, searches_ = 0, modules_ = 0;
 };
 
-TEST_F(WineAgreement, generated_trees_load_fail_and_search_as_Wines_loader_does) {
+TEST_F(WineAgreement, GeneratedTreesLoadFailAndSearchAlike) {
   KnownDifferences known(fs::path(source_path()) / "tests/windows/known_differences.txt");
   const bool all = std::getenv("ENGINEHOST_EXHAUSTIVE") != nullptr;
   constexpr unsigned per_shape = 10;

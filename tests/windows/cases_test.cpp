@@ -15,7 +15,7 @@ using ::testing::HasSubstr;
 class WineCases : public Wine {};
 
 // A name from a virus scanner's or a second program's open file; the number tells it from a missing file.
-TEST_F(WineCases, Case13_a_file_held_by_another_program_is_told_apart_from_one_that_is_missing) {
+TEST_F(WineCases, Case13DistinguishesAFileInUseFromAMissingOne) {
   dll("engine/torch.dll");
   const WineAnswer held = load("engine/torch.dll", load_flags, {"hold=" + windows_path("engine/torch.dll")});
   const WineAnswer missing = load("engine/nothing.dll", load_flags);
@@ -27,7 +27,7 @@ TEST_F(WineCases, Case13_a_file_held_by_another_program_is_told_apart_from_one_t
   EXPECT_THAT(std::string(*entry->remedies.begin()), HasSubstr("try again"));
 }
 
-TEST_F(WineCases, Case28_126_127_193_and_1114_are_told_apart_with_the_file_at_fault) {
+TEST_F(WineCases, Case28Distinguishes126And127And193And1114) {
   const std::string whole = bytes_of(dll("engine/ggml-base.dll"));
   dll("engine/llama.dll", {"engine/ggml-base.dll"});
   std::filesystem::remove(folder() / "engine/ggml-base.dll");

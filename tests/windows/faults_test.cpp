@@ -48,7 +48,7 @@ class WineFaults : public Wine {
   }
 };
 
-TEST_F(WineFaults, W01_a_missing_DLL_is_error_126_and_is_named_with_its_needer_and_the_folders) {
+TEST_F(WineFaults, W01Error126NamesTheMissingDllItsUserAndTheFolders) {
   dll("engine/gone.dll");
   dll("engine/torch_cuda.dll", {"engine/gone.dll"});
   dll("engine/torch.dll", {"engine/torch_cuda.dll"});
@@ -72,7 +72,7 @@ TEST_F(WineFaults, W01_a_missing_DLL_is_error_126_and_is_named_with_its_needer_a
   EXPECT_THAT(load("engine/torch.dll", altered_search_path).searched.at("gone.dll"), Contains("c:\\nowhere"));
 }
 
-TEST_F(WineFaults, W01_a_file_that_is_not_there_itself_is_error_126_too_and_told_apart) {
+TEST_F(WineFaults, W01Error126OfTheFileItselfIsDistinguished) {
   const WineAnswer answer = load("engine/engine.dll", load_flags);
   ASSERT_EQ(answer.error, 126u) << answer.said;
   EXPECT_THAT(answer.not_found, IsEmpty());
@@ -81,7 +81,7 @@ TEST_F(WineFaults, W01_a_file_that_is_not_there_itself_is_error_126_too_and_told
   EXPECT_EQ(diagnosis.value("file"), windows_path("engine/engine.dll"));
 }
 
-TEST_F(WineFaults, W02_a_DLL_beside_the_engine_is_error_126_without_the_flags_and_loads_with_ours) {
+TEST_F(WineFaults, W02Error126BesideTheEngineDependsOnTheFlags) {
   dll("engine/dep.dll");
   dll("engine/engine.dll", {"engine/dep.dll"});
   machine_.path = {windows_path("tools")};
@@ -100,7 +100,7 @@ TEST_F(WineFaults, W02_a_DLL_beside_the_engine_is_error_126_without_the_flags_an
   }
 }
 
-TEST_F(WineFaults, W04_what_is_no_DLL_for_this_machine_is_error_193_and_told_by_its_content) {
+TEST_F(WineFaults, W04Error193IsExplainedByTheContent) {
   if (!has_tool("clang-14") || !has_tool("lld-link-14")) GTEST_SKIP() << "clang-14 or lld is not installed";
   const std::string whole = bytes_of(dll("engine/whole.dll"));
   struct Content {
@@ -127,7 +127,7 @@ TEST_F(WineFaults, W04_what_is_no_DLL_for_this_machine_is_error_193_and_told_by_
   }
 }
 
-TEST_F(WineFaults, W04_as_a_dependency_it_is_error_126_and_told_with_its_needer) {
+TEST_F(WineFaults, W04Error126OfADependencyNamesItsUser) {
   const std::string whole = bytes_of(dll("engine/dep.dll"));
   dll("engine/engine.dll", {"engine/dep.dll"});
   write("engine/dep.dll", for_arm64(whole));
@@ -142,7 +142,7 @@ TEST_F(WineFaults, W04_as_a_dependency_it_is_error_126_and_told_with_its_needer)
   EXPECT_EQ(diagnosis.value("built_for"), "aarch64");
 }
 
-TEST_F(WineFaults, W04_a_copy_for_another_machine_ends_the_search_but_for_those_the_system_runs_too) {
+TEST_F(WineFaults, W04ADllOfAnotherMachineEndsTheSearch) {
   if (!has_tool("clang-14") || !has_tool("lld-link-14")) GTEST_SKIP() << "clang-14 or lld is not installed";
   const std::string whole = bytes_of(dll("engine/dep.dll"));
   dll("engine/engine.dll", {"engine/dep.dll"});
@@ -168,7 +168,7 @@ std::string starting_with(const std::string& statement) {
   return body.replace(body.find("%s"), 2, statement);
 }
 
-TEST_F(WineFaults, W05_start_code_that_fails_is_error_1114_and_that_crashes_is_998_whichever_DLL_it_is) {
+TEST_F(WineFaults, W05Errors1114And998OfStartCode) {
   dll("engine/fails.dll", {}, starting_with("return 0;"));
   dll("engine/crashes.dll", {}, starting_with("*(volatile int*)16 = 1;"));
   dll("engine/on-fails.dll", {"engine/fails.dll"});
@@ -190,7 +190,7 @@ TEST_F(WineFaults, W05_start_code_that_fails_is_error_1114_and_that_crashes_is_9
   }
 }
 
-TEST_F(WineFaults, W07_another_programs_copy_on_PATH_is_what_a_plain_load_takes_and_ours_does_not) {
+TEST_F(WineFaults, W07OurSearchIgnoresADllOnPath) {
   dll("engine/ggml-base.dll");
   dll("engine/engine.dll", {"engine/ggml-base.dll"});
   fs::copy_file(folder() / "engine/ggml-base.dll", folder() / "tools/GGML-base.DLL");
@@ -207,7 +207,7 @@ TEST_F(WineFaults, W07_another_programs_copy_on_PATH_is_what_a_plain_load_takes_
 }
 
 // An engine with a real delay-load directory, as MSVC's linker makes it, and the C library's own helper.
-TEST_F(WineFaults, W08_a_delay_loaded_DLL_fails_at_its_first_use_with_the_numbers_that_are_read) {
+TEST_F(WineFaults, W08ADelayLoadedDllFailsAtItsFirstUse) {
   if (!has_tool("clang-14") || !has_tool("lld-link-14")) GTEST_SKIP() << "clang-14 or lld is not installed";
   const auto def = write("late.def", "LIBRARY late.dll\nEXPORTS\nf_gone\n");
   run({"llvm-dlltool-14", "-m", "i386:x86-64", "-d", def.native(), "-l", (folder() / "late.lib").native()});
@@ -243,7 +243,7 @@ TEST_F(WineFaults, W08_a_delay_loaded_DLL_fails_at_its_first_use_with_the_number
   EXPECT_THAT(close_over("engine/engine.dll", load_flags).delayed, IsEmpty());
 }
 
-TEST_F(WineFaults, W09_a_file_that_another_holds_is_error_32_and_nothing_is_wrong_with_it) {
+TEST_F(WineFaults, W09Error32OfAFileInUseIsNoDamage) {
   dll("engine/engine.dll");
   const WineAnswer answer =
       load("engine/engine.dll", load_flags, {"hold=" + windows_path("engine/engine.dll")});
@@ -256,7 +256,7 @@ TEST_F(WineFaults, W09_a_file_that_another_holds_is_error_32_and_nothing_is_wron
   EXPECT_TRUE(load("engine/engine.dll", load_flags).loaded);
 }
 
-TEST_F(WineFaults, W11_an_image_that_the_memory_does_not_suffice_for_is_error_8) {
+TEST_F(WineFaults, W11Error8OfAnImageBeyondMemory) {
   // The size of the image in its header: nearly 2 GiB.
   std::string bytes = bytes_of(dll("engine/engine.dll"));
   const std::size_t header = static_cast<unsigned char>(bytes.at(60));
@@ -270,7 +270,7 @@ TEST_F(WineFaults, W11_an_image_that_the_memory_does_not_suffice_for_is_error_8)
   EXPECT_EQ(diagnosis.cause, "there is not enough page file for " + windows_path("engine/engine.dll"));
 }
 
-TEST_F(WineFaults, W12_an_assembly_that_is_nowhere_is_told_from_the_manifest_though_Wine_does_without) {
+TEST_F(WineFaults, W12AMissingAssemblyIsReadFromTheManifest) {
   const auto manifest = write("source.manifest",
                               "<assembly xmlns=\"urn:schemas-microsoft-com:asm.v1\" manifestVersion=\"1.0\">"
                               "<dependency><dependentAssembly><assemblyIdentity type=\"win32\" "
@@ -289,7 +289,7 @@ TEST_F(WineFaults, W12_an_assembly_that_is_nowhere_is_told_from_the_manifest_tho
   EXPECT_EQ(explain::class_of_windows_error(14001), "EH-W12");
 }
 
-TEST_F(WineFaults, a_path_of_more_than_260_characters_loads_under_Wine_so_its_class_is_only_read) {
+TEST_F(WineFaults, APathOfMoreThan260CharactersLoadsUnderWine) {
   const std::string deep = "engine/" + std::string(120, 'a') + "/" + std::string(120, 'b') + "/engine.dll";
   dll("engine/short.dll");
   fs::create_directories((folder() / deep).parent_path());

@@ -87,7 +87,7 @@ TEST_F(OnnxRuntimeForWindows, ComputesAModelFromFileToFile) {
             std::string(reinterpret_cast<const char*>(wanted), sizeof wanted));
 }
 
-TEST_F(OnnxRuntimeForWindows, TakenOutOfTheInstalledBuildIsPutBack) {
+TEST_F(OnnxRuntimeForWindows, RestoresADeletedDll) {
   ASSERT_EQ(open().status, 0);
   for (const fs::path& place : installed("onnxruntime.dll")) fs::remove(place);
   const Ended again = open({"--offline"});
@@ -95,7 +95,7 @@ TEST_F(OnnxRuntimeForWindows, TakenOutOfTheInstalledBuildIsPutBack) {
   EXPECT_THAT(strings_of(again.outcome()["loaded"], "path"), Contains(HasSubstr("onnxruntime.dll")));
 }
 
-TEST_F(OnnxRuntimeForWindows, LeftOutOfABuildIsNamed) {
+TEST_F(OnnxRuntimeForWindows, NamesADllThatTheBuildLacks) {
   const fs::path from = path_of(repository), to = workplace.folder() / "repository";
   fs::create_directories(to / "manifests");
   fs::copy(from / "files", to / "files");
@@ -114,7 +114,7 @@ TEST_F(OnnxRuntimeForWindows, LeftOutOfABuildIsNamed) {
   EXPECT_THAT(run.diagnosis().dump(0), HasSubstr("onnxruntime.dll"));
 }
 
-TEST_F(OnnxRuntimeForWindows, IsInspectedWithAllThatItNeeds) {
+TEST_F(OnnxRuntimeForWindows, InspectListsTheNeededDlls) {
   ASSERT_EQ(open().status, 0);
   const Ended run = workplace.info({"--inspect", path_text(installed("onnxruntime.dll").front()), "--json"});
   EXPECT_EQ(run.status, 0) << run.said();

@@ -23,7 +23,7 @@ std::vector<std::string> texts_of(const Json& list) {
   return all;
 }
 
-TEST(WithoutVisualCxxRuntime, W01_ADllThatNeedsItIsToldWithBothOfItsFilesAndTheFolders) {
+TEST(WithoutVisualCxxRuntime, ReportsW01WithBothFilesAndTheFolders) {
   const Workplace workplace;
   const Ended run = workplace.info({"--inspect", ENGINEHOST_NEEDS_VCRUNTIME, "--json"});
   EXPECT_EQ(run.status, 6) << run.said();
@@ -40,7 +40,7 @@ TEST(WithoutVisualCxxRuntime, W01_ADllThatNeedsItIsToldWithBothOfItsFilesAndTheF
               Contains(AllOf(HasSubstr(redistributable), HasSubstr("learn.microsoft.com"))));
 }
 
-TEST(WithoutVisualCxxRuntime, W01_ABuildThatDoesNotSayThatItNeedsItFailsBeforeItIsLoaded) {
+TEST(WithoutVisualCxxRuntime, ReportsW01BeforeLoadingAnUndeclaredNeed) {
   const Workplace workplace;
   TestRepository repository(workplace.folder() / "repository");
   TestBuild build;
@@ -59,7 +59,7 @@ TEST(WithoutVisualCxxRuntime, W01_ABuildThatDoesNotSayThatItNeedsItFailsBeforeIt
   EXPECT_THAT(run.diagnosis()["remedy"].as_array()[0].as_string(), HasSubstr(redistributable));
 }
 
-TEST(WithoutVisualCxxRuntime, S15_ABuildThatSaysSoIsNotEvenFetched) {
+TEST(WithoutVisualCxxRuntime, S15RefusesADeclaredNeedBeforeTheDownload) {
   const Workplace workplace;
   TestRepository repository(workplace.folder() / "repository");
   TestBuild build = good_build();

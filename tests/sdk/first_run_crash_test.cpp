@@ -10,15 +10,15 @@
 namespace enginehost::test {
 namespace {
 
-class WorkObserver : public Sdk {
+class FirstRunCrash : public Sdk {
  protected:
-  WorkObserver() {
+  FirstRunCrash() {
     TestBuild build = good_build();
     build.files = {{build.plugin, played_plugin()}};
     publish(build);
     write_text(folder_ / "any.played", "");
   }
-  ~WorkObserver() override { remove_variable("DEVICE_BEHAVIOUR"); }
+  ~FirstRunCrash() override { remove_variable("DEVICE_BEHAVIOR"); }
 
   // As an application of its own.
   void load_and_run(const char* behavior, int runs = 1) {
@@ -34,7 +34,7 @@ class WorkObserver : public Sdk {
     const Numbers numbers({1, 2});
     const enginehost_input input = {"x", &numbers.tensor};
     for (int i = 0; i < runs; ++i) {
-      if (i + 1 == runs) set_variable("DEVICE_BEHAVIOUR", behavior);
+      if (i + 1 == runs) set_variable("DEVICE_BEHAVIOR", behavior);
       enginehost_outputs* outputs = nullptr;
       enginehost_model_run(model.get(), &input, 1, nullptr, &outputs, nullptr);
       enginehost_outputs_free(outputs);
@@ -42,14 +42,14 @@ class WorkObserver : public Sdk {
   }
 };
 
-TEST_F(WorkObserver, AModelsFirstRunThatEndsTheApplicationTwiceSetsTheBuildAside) {
+TEST_F(FirstRunCrash, TheSecondOneQuarantinesTheBuild) {
   EXPECT_EXIT(load_and_run("crash in a run"), testing::KilledBySignal(SIGABRT), "");
   EXPECT_EXIT(load_and_run("crash in a run"), testing::KilledBySignal(SIGABRT), "");
   EXPECT_FALSE(open(request()));
   EXPECT_THAT(said(), testing::HasSubstr("warmup"));
 }
 
-TEST_F(WorkObserver, AnEngineThatEndsTheApplicationByExitIsNoBetter) {
+TEST_F(FirstRunCrash, ExitCountsAsACrash) {
   const std::string configuration = read_text(config_of_tests());
   for (int i = 0; i < 2; ++i) {
     EXPECT_EXIT(load_and_run("exit in a run"), testing::ExitedWithCode(0), "");
@@ -59,7 +59,7 @@ TEST_F(WorkObserver, AnEngineThatEndsTheApplicationByExitIsNoBetter) {
   EXPECT_THAT(said(), testing::HasSubstr("warmup"));
 }
 
-TEST_F(WorkObserver, ALaterRunThatEndsTheApplicationIsItsOwnToReport) {
+TEST_F(FirstRunCrash, ALaterRunIsNoStrike) {
   for (int i = 0; i < 3; ++i)
     EXPECT_EXIT(load_and_run("crash in a run", 2), testing::KilledBySignal(SIGABRT), "");
   EXPECT_TRUE(open(request())) << said();

@@ -6,9 +6,9 @@ namespace {
 
 using testing::HasSubstr;
 
-class BrokenWord : public PlayedEngine {
+class IncompleteAnswers : public PlayedEngine {
  protected:
-  static void behave(const char* how) { set_variable("DEVICE_BEHAVIOUR", how); }
+  static void behave(const char* how) { set_variable("DEVICE_BEHAVIOR", how); }
   // The cause that is told for a model that cannot be used; empty when it loads.
   std::string refused(const char* behavior) {
     behave(behavior);
@@ -22,7 +22,7 @@ class BrokenWord : public PlayedEngine {
   }
 };
 
-TEST_F(BrokenWord, OfAModelIsToldWhenItIsLoaded) {
+TEST_F(IncompleteAnswers, OfAModelAreReportedWhenItIsLoaded) {
   EXPECT_EQ(refused("no model"), "EH-E01: load() succeeded but gave no model");
   EXPECT_EQ(refused("no description"), "EH-E01: info() succeeded but gave no description of the model");
   EXPECT_EQ(refused("no function"), "EH-E01: info() succeeded but gave no function of the model");
@@ -33,7 +33,7 @@ TEST_F(BrokenWord, OfAModelIsToldWhenItIsLoaded) {
   EXPECT_EQ(refused(""), "");
 }
 
-TEST_F(BrokenWord, OfARunIsToldAndTheModelGoesOn) {
+TEST_F(IncompleteAnswers, OfARunAreReportedAndTheModelStaysUsable) {
   const auto model = load("cpu");
   ASSERT_TRUE(model) << said();
   EXPECT_EQ(refused_run(model.get(), "no output"), "EH-E01: run() succeeded but gave no output seen");
@@ -51,7 +51,7 @@ TEST_F(BrokenWord, OfARunIsToldAndTheModelGoesOn) {
 }
 
 // What is told is cut as other words of a plugin are; what is looked up is not.
-TEST_F(BrokenWord, NamesWithoutMeasureMakeNoMessageWithoutMeasure) {
+TEST_F(IncompleteAnswers, LongNamesAreCutInMessages) {
   constexpr std::size_t sane = std::size_t{64} << 10;
   behave("long name");
   const auto model = load("cpu");
@@ -86,7 +86,7 @@ TEST_F(BrokenWord, NamesWithoutMeasureMakeNoMessageWithoutMeasure) {
   EXPECT_EQ(reported(name.c_str(), numbers.tensor, 1), "EH-E01");
 }
 
-TEST_F(BrokenWord, AnOutputThatCannotBeReleasedHasADeleterAllTheSame) {
+TEST_F(IncompleteAnswers, AnOutputThatCannotBeReleasedStillHasADeleter) {
   const auto model = load("cpu");
   ASSERT_TRUE(model) << said();
   behave("output without release");
@@ -101,7 +101,7 @@ TEST_F(BrokenWord, AnOutputThatCannotBeReleasedHasADeleterAllTheSame) {
   taken->deleter(taken);
 }
 
-TEST_F(BrokenWord, OfATensorsCopyIsTold) {
+TEST_F(IncompleteAnswers, OfATensorsCopyAreReported) {
   behave("no tensor");
   const Numbers numbers({1, 2});
   DLManagedTensorVersioned* out = nullptr;

@@ -44,9 +44,9 @@ constexpr const char* next_key_public =
     "untrusted comment: minisign public key 10CF968149F3E2A\n"
     "RWQqPp8UaPkMAaPXWqXvHDmBCxujFvpfC0qWcYlb2nNY244TqtxHBYxO\n";
 
-class PublishersWay : public testing::Test {
+class PublisherCommands : public testing::Test {
  protected:
-  PublishersWay() {
+  PublisherCommands() {
     write_text(folder() / "toy" / "lib" / ENGINEHOST_MISSING_MATH, read_text(ENGINEHOST_MISSING_MATH_FILE));
     write_text(folder() / "toy" / "share" / path_of("w\u00f6rter.txt"), "toy");
     write_text(folder() / plugin_name, reference_plugin());
@@ -98,7 +98,7 @@ class PublishersWay : public testing::Test {
   Workplace publisher_{"J\u00fcrgen \u03a9 \u7528\u6237"}, user_;
 };
 
-TEST_F(PublishersWay, ABuildIsAddedWithWhatItsFilesSayAndNothingIsFoundWrong) {
+TEST_F(PublisherCommands, AddABuildWithTheFactsOfItsFiles) {
   const Ended added = add();
   ASSERT_EQ(added.status, 0) << added.said();
   EXPECT_EQ(added.document["build"].as_string(), build_of("1.0.0"));
@@ -122,7 +122,7 @@ TEST_F(PublishersWay, ABuildIsAddedWithWhatItsFilesSayAndNothingIsFoundWrong) {
           ["artifacts"]);
 }
 
-TEST_F(PublishersWay, LintEndsWithItsFirstErrorsStatus) {
+TEST_F(PublisherCommands, LintEndsWithTheStatusOfItsFirstError) {
   ASSERT_EQ(add().status, 0);
   std::string text = read_text(manifest_file());
   const std::string right = std::string("\"os\": \"") + system_name + "\"";
@@ -134,7 +134,7 @@ TEST_F(PublishersWay, LintEndsWithItsFirstErrorsStatus) {
   EXPECT_THAT(linted.output, HasSubstr("its libraries are for " + std::string(system_name)));
 }
 
-TEST_F(PublishersWay, LintSaysWhatToDoAboutEachOfItsFindings) {
+TEST_F(PublisherCommands, LintPrintsARemedyForEachFinding) {
   ASSERT_EQ(add().status, 0);
   std::string text = read_text(manifest_file());
   const std::string right = "\"size\": ";
@@ -149,7 +149,7 @@ TEST_F(PublishersWay, LintSaysWhatToDoAboutEachOfItsFindings) {
                                                       "\n  fix: correct \"size\"\n")));
 }
 
-TEST_F(PublishersWay, AKeyForTheIndexAloneLeadsNoUserToTheRepository) {
+TEST_F(PublisherCommands, AnIndexKeyDoesNotMakeARepositoryTrusted) {
   ASSERT_EQ(add().status, 0);
   ASSERT_EQ(
       manifest({"sign", at("repository"), "--key", at("next.key"), "--add-index-key", at("open.pub")}).status,
@@ -173,7 +173,7 @@ TEST_F(PublishersWay, AKeyForTheIndexAloneLeadsNoUserToTheRepository) {
               HasSubstr("with --key of 010CF968149F3E2A or 5DCB5B9399CE8D14"));
 }
 
-TEST_F(PublishersWay, AKeyThatIsNoFileIsToldAsAFileThatIsMissing) {
+TEST_F(PublisherCommands, AKeyThatIsNoFileIsReportedAsMissing) {
   ASSERT_EQ(add().status, 0);
   for (const char* flag : {"--add-key", "--add-index-key", "--add-root-key"}) {
     const Ended missing = manifest({"sign", at("repository"), "--key", at("open.key"), flag, at("gone.pub")});
@@ -183,7 +183,7 @@ TEST_F(PublishersWay, AKeyThatIsNoFileIsToldAsAFileThatIsMissing) {
   EXPECT_FALSE(fs::exists(folder() / "repository" / "root.json"));
 }
 
-TEST_F(PublishersWay, AKeyForAFolderThatIsNotThereIsWarnedOf) {
+TEST_F(PublisherCommands, TrustingAKeyForAMissingFolderWarns) {
   const Ended added = user_.run(
       "engine-cache", {"trust", "add", at("open.pub"), "--repository", "engines.example/toy", "--json"});
   EXPECT_EQ(added.status, 0) << added.said();
@@ -196,7 +196,7 @@ TEST_F(PublishersWay, AKeyForAFolderThatIsNotThereIsWarnedOf) {
   EXPECT_THAT(gone.diagnosis()["remedy"].dump(), HasSubstr("engine-cache trust list"));
 }
 
-TEST_F(PublishersWay, WhatIsNoPluginIsNotAdded) {
+TEST_F(PublisherCommands, RefuseToAddAFileThatIsNoPlugin) {
   const Ended added = manifest(
       {"add", at("repository"), at("toy"), "--engine", "reference", "--version", "1.0.0", "--flavor", "cpu"});
   EXPECT_EQ(added.status, 2) << added.said();
@@ -206,7 +206,7 @@ TEST_F(PublishersWay, WhatIsNoPluginIsNotAdded) {
   EXPECT_THAT(nowhere.code(), HasSubstr("EH-")) << nowhere.said();
 }
 
-TEST_F(PublishersWay, WhatToDoNextNamesTheRepositoryAndTheFlagThatWasWrong) {
+TEST_F(PublisherCommands, RemediesNameTheRepositoryAndTheWrongFlag) {
   ASSERT_EQ(add().status, 0);
   const Ended signing = manifest({"sign", at("repository"), "--key", at("open.key")});
   ASSERT_EQ(signing.status, 0) << signing.said();
@@ -224,7 +224,7 @@ TEST_F(PublishersWay, WhatToDoNextNamesTheRepositoryAndTheFlagThatWasWrong) {
 }
 
 // scrypt as minisign sets it takes 1 GiB and some seconds.
-TEST_F(PublishersWay, TheKeysPassphraseIsReadFromADescriptorAndAWrongOneIsTold) {
+TEST_F(PublisherCommands, ReadThePassphraseFromADescriptor) {
   ASSERT_EQ(add().status, 0);
   const std::vector<std::string> with_passphrase = {"sign",           at("repository"),  "--key",
                                                     at("locked.key"), "--passphrase-fd", "0"};
@@ -255,7 +255,7 @@ TEST_F(PublishersWay, TheKeysPassphraseIsReadFromADescriptorAndAWrongOneIsTold) 
   EXPECT_TRUE(fs::exists(folder() / "repository" / "index.json.84FEED6D69A3CCC9.minisig"));
 }
 
-TEST_F(PublishersWay, UsersOpenWhatWasSignedByTheKeyThatTheyTrustAndNothingElse) {
+TEST_F(PublisherCommands, UsersOpenOnlyWhatTheTrustedKeySigned) {
   ASSERT_EQ(add().status, 0);
   const Ended signed_now = sign("open.key");
   ASSERT_EQ(signed_now.status, 0) << signed_now.said();
@@ -296,7 +296,7 @@ TEST_F(PublishersWay, UsersOpenWhatWasSignedByTheKeyThatTheyTrustAndNothingElse)
   EXPECT_EQ(open().outcome()["build"].as_string(), build_of("1.0.1"));
 }
 
-TEST_F(PublishersWay, KeysFollowEachOtherAndWhoTrustedTheFirstIsLedToTheNext) {
+TEST_F(PublisherCommands, UsersFollowAKeyRotation) {
   ASSERT_EQ(add().status, 0);
   ASSERT_EQ(sign("open.key").status, 0);
   ASSERT_EQ(publish().status, 0);

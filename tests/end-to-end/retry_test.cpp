@@ -39,9 +39,9 @@ TestBuild with_constructor(const std::string& body) {
   return build;
 }
 
-class Again : public testing::Test {
+class Retry : public testing::Test {
  protected:
-  Again() {
+  Retry() {
     write_text(launcher(), "#!/bin/sh\ncase \" $* \" in *\" probe \"*) echo x >> " + log().native() +
                                ";; esac\nexec \"$@\"\n");
     std::filesystem::permissions(launcher(), std::filesystem::perms::owner_all);
@@ -94,7 +94,7 @@ class Again : public testing::Test {
   TestRepository repository{workplace.folder() / "repository"};
 };
 
-TEST_F(Again, WhatIsProvenIsNotProbedAgain) {
+TEST_F(Retry, DoesNotProbeAProvenBuild) {
   publish(with_constructor(""));
   EXPECT_EQ(open().outcome()["build"].as_string(), faulty);
   const long so_far = probes();
@@ -103,7 +103,7 @@ TEST_F(Again, WhatIsProvenIsNotProbedAgain) {
   EXPECT_EQ(probes(), so_far);
 }
 
-TEST_F(Again, WhenAMissingLibraryIsInstalled) {
+TEST_F(Retry, FollowsTheInstallationOfAMissingLibrary) {
   const auto folder = workplace.folder() / "libraries";
   std::filesystem::create_directories(folder);
   publish(faulty_build({{plugin, plugin_that_needs({"libmissing_math.so.3"}, folder.native())}}));
@@ -113,7 +113,7 @@ TEST_F(Again, WhenAMissingLibraryIsInstalled) {
   });
 }
 
-TEST_F(Again, WhenALibraryThatOnlyRunningCodeLooksForIsInstalled) {
+TEST_F(Retry, FollowsTheInstallationOfALibraryOpenedAtRunTime) {
   const auto folder = workplace.folder() / "libraries";
   std::filesystem::create_directories(folder);
   const std::string variable = "LD_LIBRARY_PATH=" + folder.native();
@@ -125,7 +125,7 @@ TEST_F(Again, WhenALibraryThatOnlyRunningCodeLooksForIsInstalled) {
                       [&] { write_text(folder / "libcudnn_played.so.9", compile_library("int x;\n")); });
 }
 
-TEST_F(Again, WhenTheVariableThatNamesTheFolderIsSet) {
+TEST_F(Retry, FollowsTheVariableThatNamesTheFolder) {
   const auto folder = workplace.folder() / "libraries";
   write_text(folder / "libmissing_math.so.3",
              compile_library("int math(void) { return 1; }\n", {"-Wl,-soname,libmissing_math.so.3"}));
@@ -133,7 +133,7 @@ TEST_F(Again, WhenTheVariableThatNamesTheFolderIsSet) {
   expect_chosen_after({}, {"LD_LIBRARY_PATH=" + folder.native()});
 }
 
-TEST_F(Again, WhenTheDriverIsAnotherOne) {
+TEST_F(Retry, FollowsAChangeOfTheDriver) {
   const auto driver = workplace.folder() / "driver" / "libcuda.so.1";
   write_text(driver, read_text(ENGINEHOST_FAKE_CUDA));
   const std::string folder = "LD_LIBRARY_PATH=" + driver.parent_path().native();
@@ -142,7 +142,7 @@ TEST_F(Again, WhenTheDriverIsAnotherOne) {
   expect_chosen_after({folder, "FAKE_CU_VERSION=12020"}, {folder, "FAKE_CU_VERSION=12040"});
 }
 
-TEST_F(Again, WhenTheLoadersCacheNamesTheLibrary) {
+TEST_F(Retry, FollowsAChangeOfTheLoadersCache) {
   if (!can_mount()) GTEST_SKIP() << "this process may not mount";
   const auto folder = workplace.folder() / "libraries";
   write_text(folder / "libmissing_math.so.3",
@@ -160,7 +160,7 @@ TEST_F(Again, WhenTheLoadersCacheNamesTheLibrary) {
                        "mount --bind " + cache.native() + " /etc/ld.so.cache && exec \"$0\" \"$@\""});
 }
 
-TEST_F(Again, AfterARestartWhereTheDriversHalvesDidNotFitTogether) {
+TEST_F(Retry, FollowsARestartAfterADriverMismatch) {
   // 803: the kernel's half was loaded before the last update. What the record says of the start of the
   // machine is changed here as the next start would change it.
   const std::string flag = (workplace.folder() / "restarted").native();
@@ -182,7 +182,7 @@ TEST_F(Again, AfterARestartWhereTheDriversHalvesDidNotFitTogether) {
   EXPECT_EQ(open().outcome()["build"].as_string(), faulty);
 }
 
-TEST_F(Again, WhatFailsForTheMomentIsTriedThreeTimesMoreAndNeverRemembered) {
+TEST_F(Retry, RepeatsATransientFailureThreeTimesWithoutARecord) {
   const std::string counter = (workplace.folder() / "tries").native();
   publish(with_constructor("if (in_probe() && counted(\"" + counter + "\") <= 2) raise(9);"));
   // Killed twice, as a machine out of memory does; the third try passes in the same call.
@@ -191,7 +191,7 @@ TEST_F(Again, WhatFailsForTheMomentIsTriedThreeTimesMoreAndNeverRemembered) {
   EXPECT_EQ(probes(), 3);
 }
 
-TEST_F(Again, WhatFailsForTheMomentAllTheTimeIsTriedByTheNextOpenToo) {
+TEST_F(Retry, RepeatsALastingTransientFailureInTheNextOpen) {
   publish(with_constructor("if (in_probe()) raise(9);"));
   const Ended first = open();
   EXPECT_EQ(first.candidate(faulty)["diagnosis"]["code"].as_string(), "EH-R14") << first.said();
@@ -200,7 +200,7 @@ TEST_F(Again, WhatFailsForTheMomentAllTheTimeIsTriedByTheNextOpenToo) {
   EXPECT_EQ(open().candidate(faulty)["verdict"].as_string(), "failed");
 }
 
-TEST_F(Again, ACrashThatDoesNotRepeatIsASuspicionUntilTheNextSuccess) {
+TEST_F(Retry, KeepsASingleCrashASuspicionUntilTheNextSuccess) {
   const std::string counter = (workplace.folder() / "tries").native();
   publish(with_constructor("if (in_probe() && counted(\"" + counter + "\") == 1) *nowhere = 1;"));
   const Ended first = open();
@@ -216,7 +216,7 @@ TEST_F(Again, ACrashThatDoesNotRepeatIsASuspicionUntilTheNextSuccess) {
 
 // A build for CUDA brings its runtime along, one of the libraries that a process is told by. The next process
 // has not loaded it when it asks: its cached decision is not to rest on that.
-TEST_F(Again, ATicketServesTheNextProcessThatHasNotLoadedWhatTheBuildBrings) {
+TEST_F(Retry, CachedDecisionIgnoresLibrariesThatTheBuildBrings) {
   const std::string library = "libcudart.so.13";
   TestBuild build =
       with_library(library, compile_library("int number(void) { return 13; }\n", {"-Wl,-soname," + library}));
@@ -243,7 +243,7 @@ TEST_F(Again, ATicketServesTheNextProcessThatHasNotLoadedWhatTheBuildBrings) {
   }
 }
 
-TEST_F(Again, DamagedFilesAreFetchedAgainTwiceAndThenTheDiskOrTheMirrorIsBlamed) {
+TEST_F(Retry, FetchesDamagedFilesTwiceThenBlamesDiskOrMirror) {
   // Its own constructor damages the plugin in the store, as a disk would that loses what is written to it.
   publish(with_constructor(
       "if (in_probe()) { Dl_info i; dladdr((void*)begin, &i); chmod(i.dli_fname, 0644); FILE* f = "

@@ -60,7 +60,7 @@ class Gate {
   bool is_open_ = false;
 };
 
-class AtOnce : public OpenEngines {
+class ConcurrentOpens : public OpenEngines {
  protected:
   void publish_reporting(const std::string& library) {
     repository_.add(reporting("first", library, 1, 5));
@@ -130,7 +130,7 @@ class AtOnce : public OpenEngines {
   std::atomic<int> times_decided_ = 0;
 };
 
-TEST_F(AtOnce, BuildsThatDisturbEachOtherAreNeverLoadedBoth) {
+TEST_F(ConcurrentOpens, ConflictingBuildsAreNeverBothLoaded) {
   publish_reporting("libtogether.so.1");
   // Proven, each alone, so that nothing but loading is left to do.
   prove("first");
@@ -158,7 +158,7 @@ TEST_F(AtOnce, BuildsThatDisturbEachOtherAreNeverLoadedBoth) {
 }
 
 // While one is tried in a child, another fails to load here and ends: nobody was waited for.
-TEST_F(AtOnce, WhatFailedWhileABuildWasTriedOutIsNotLoadedBeside) {
+TEST_F(ConcurrentOpens, AFailedLoadDuringAProbeRulesOutTheProbedBuild) {
   const fs::path tried = folder_ / "tried", go = folder_ / "go";
   repository_.add(reporting("first", "libmeanwhile.so.1", 1, 90,
                             "fclose(fopen(\"" + tried.native() + "\", \"w\")); while (access(\"" +
@@ -180,7 +180,7 @@ TEST_F(AtOnce, WhatFailedWhileABuildWasTriedOutIsNotLoadedBeside) {
 }
 
 // Where memory is short it is asked for again; the last time after a second and a half.
-TEST_F(AtOnce, WhoTriesAgainLaterLetsOthersLoadMeanwhile) {
+TEST_F(ConcurrentOpens, ARetryLetsOthersLoadMeanwhile) {
   using Clock = std::chrono::steady_clock;
   repository_.add(
       reporting("first", "libbusy.so.1", 1, 5, std::string(logs_a_word) + "; return ENGINE_NO_MEMORY"));
@@ -211,7 +211,7 @@ TEST_F(AtOnce, WhoTriesAgainLaterLetsOthersLoadMeanwhile) {
   EXPECT_GT(last_try - second_made, 200ms);
 }
 
-TEST_F(AtOnce, ACallbackMayOpenTheSameAndAnother) {
+TEST_F(ConcurrentOpens, ACallbackMayOpenTheSameAndAnother) {
   publish_reporting("libnested.so.1");
   bool same = false, another = false, begun = false;
   const auto engine = share("first", [&] {
@@ -225,7 +225,7 @@ TEST_F(AtOnce, ACallbackMayOpenTheSameAndAnother) {
 }
 
 // Longer than an open engine is given out without another look, and there is no cached decision yet.
-TEST_F(AtOnce, WhoWaitsLongForTheFirstGetsItsEngine) {
+TEST_F(ConcurrentOpens, AWaitingOpenGetsTheFirstOnesEngine) {
   publish_reporting("liblasting.so.1");
   Gate being_made;
   std::shared_ptr<SharedEngine> first, second;
@@ -244,7 +244,7 @@ TEST_F(AtOnce, WhoWaitsLongForTheFirstGetsItsEngine) {
   EXPECT_EQ(times_decided_, 1);
 }
 
-TEST_F(AtOnce, WhoWaitsForAnotherMayGiveUp) {
+TEST_F(ConcurrentOpens, AWaitingOpenCanBeCanceled) {
   publish_reporting("libwaiting.so.1");
   while_it_is_made([&] {
     CancelToken cancel;
@@ -259,7 +259,7 @@ TEST_F(AtOnce, WhoWaitsForAnotherMayGiveUp) {
   });
 }
 
-TEST_F(AtOnce, WhereTheFirstFailsTheNextTriesByItself) {
+TEST_F(ConcurrentOpens, AfterAFailureTheNextOneTriesItself) {
   const auto none = [&] { return share("no-such-flavor,"); };
   request_.request.require = true;
   std::vector<std::string> codes(4);
@@ -275,7 +275,7 @@ TEST_F(AtOnce, WhereTheFirstFailsTheNextTriesByItself) {
   EXPECT_EQ(times_decided_, 4);
 }
 
-TEST_F(AtOnce, AForkedChildOpensItsOwn) {
+TEST_F(ConcurrentOpens, AForkedChildOpensItsOwn) {
   const auto engine = share("");
   ASSERT_TRUE(engine);
   EXPECT_EQ(in_child([&] {
@@ -286,7 +286,7 @@ TEST_F(AtOnce, AForkedChildOpensItsOwn) {
   EXPECT_EQ(*share(""), *engine);
 }
 
-TEST_F(AtOnce, AForkedChildWaitsForNoThreadOfItsParent) {
+TEST_F(ConcurrentOpens, AForkedChildWaitsForNoThreadOfItsParent) {
 #if defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "ThreadSanitizer ends a forked child of several threads that starts one";
 #endif
