@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The checker itself: for each rule a small tree that breaks it must be reported, and one that keeps it must not."""
+"""Tests of the checker: for each rule, a small tree that breaks it is reported, and one that keeps it is not."""
 import pathlib
 import tempfile
 import unittest

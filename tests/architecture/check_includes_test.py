@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What check_includes.py says of small trees."""
+"""Tests of check_includes.py with small trees."""
 import pathlib
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-// Which word of a command line is the wrong one.
+// Identifies the wrong word of a command line.
 #include "host/commands/arguments.hpp"
 
 #include <gmock/gmock.h>
@@ -11,7 +11,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// A command as ours are: flags of its own, one with a value, subcommands, and some below one of these.
+// A command like EngineHost's: its own flags, one with a value, subcommands, and some below one of these.
 class ArgumentErrors : public testing::Test {
  protected:
   ArgumentErrors() {

@@ -1,4 +1,4 @@
-// What an engine logs is a stranger's text on its way to a terminal.
+// An engine's log messages are untrusted text on their way to a terminal.
 #include "host/commands/engine_log.hpp"
 
 #include <enginehost/engine_plugin.h>

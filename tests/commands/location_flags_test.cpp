@@ -1,4 +1,4 @@
-// The flags that a printed command takes over from the one that failed.
+// The flags that a printed command copies from the command that failed.
 #include "host/commands/location_flags.hpp"
 
 #include <gtest/gtest.h>
@@ -85,7 +85,7 @@ TEST_F(LocationFlagsTest, NameTheInstallationWhereAPlanIsMadeWithIt) {
     EXPECT_EQ(with_given_flags(sentence), sentence);
 }
 
-// "engine-cache quarantine clear" of "engine-cache quarantine clear {build} ends it now".
+// Returns "engine-cache quarantine clear" for "engine-cache quarantine clear {build} ends it now".
 std::string command_at(const std::string& text) {
   std::string command;
   std::size_t wanted = 2;
@@ -99,7 +99,7 @@ std::string command_at(const std::string& text) {
   return command;
 }
 
-// engine-info's own flags decide whether it knows them, so that "engine-info" is a row of its own.
+// The flags of engine-info itself show whether it knows them, so that "engine-info" is a row of its own.
 TEST_F(LocationFlagsTest, AreKnownToEveryCommandThatARemedyNames) {
   CLI::App app{"a test"};
   std::string cache, folder;
@@ -107,7 +107,7 @@ TEST_F(LocationFlagsTest, AreKnownToEveryCommandThatARemedyNames) {
   app.add_option("DIR", folder);
   app.parse(std::vector<std::string>{"/folder", "/c", "--cache"});
   note_given_flags(app);
-  // Done where the builds are, which is not here.
+  // Runs on the machine that has the builds, which is another one.
   const std::string elsewhere = "engine-cache export";
   int commands = 0;
   for (const explain::Entry& entry : explain::all())
@@ -149,7 +149,7 @@ TEST_F(LocationFlagsTest, AreInEveryRemedyOfADocumentAndNowhereElse) {
             R"({"command":"engine-cache list","candidates":[{"remedy":["engine-cache list --cache /c"]}]})");
 }
 
-// The flag may be what policy forbids: the command that shows the policy would be refused as well.
+// Policy may forbid the flag itself; the command that shows the policy would then be refused as well.
 TEST_F(LocationFlagsTest, AreNotRepeatedWherePolicyForbidsOne) {
   give({"reference", "--cache", "/c"});
   const Diagnosis refused = diagnose("EH-P01").with("flag", "--cache").with("asked", "/c");

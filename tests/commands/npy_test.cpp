@@ -1,4 +1,4 @@
-// Arrays that cannot be read, each with what makes it one that can.
+// Array files: valid ones are read, and each error has its own remedy.
 #include "host/commands/npy.hpp"
 
 #include <gmock/gmock.h>

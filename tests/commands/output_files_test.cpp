@@ -1,4 +1,4 @@
-// What a run gave is not lost with the one output that no file can hold.
+// One output that no file can hold does not lose the other outputs of a run.
 #include "host/commands/output_files.hpp"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// No output of a model replaces another one's file.
+// The outputs of a model never overwrite each other's files.
 #include "host/commands/output_names.hpp"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// What a machine did is in its audit log, and a changed log is noticed.
+// The audit log records what a machine did, and a changed log is noticed.
 #include <gmock/gmock.h>
 
 #include "base/sha256.hpp"
@@ -131,7 +131,7 @@ TEST_F(AuditLog, RecordsAnAnswerToARequestAsAnExport) {
             sha256_hex(read_text(workplace.folder() / "lab.bundle")));
   EXPECT_EQ(written["redistribute"].dump(), "[\"LicenseRef-vendor\"]");
   EXPECT_EQ(written["application"].as_string(), "engine-cache");
-  // Whoever only asks changed nothing.
+  // A request alone changes nothing.
   EXPECT_FALSE(std::filesystem::exists(lab.cache() / "state"));
 }
 

@@ -99,7 +99,7 @@ TEST_F(CacheCommands, GcKeepsAPinnedBuild) {
   EXPECT_NE(cache({"pin", "reference-good", "--json"}).status, 0) << "it is not installed";
 }
 
-// What was not read is not said to be right.
+// The report does not call files intact that were not read.
 TEST_F(CacheCommands, VerifyReportsWhatItChecked) {
   const Ended looked = cache({"verify"});
   EXPECT_EQ(looked.status, 0) << looked.said();
@@ -110,7 +110,7 @@ TEST_F(CacheCommands, VerifyReportsWhatItChecked) {
   EXPECT_THAT(read.output, HasSubstr("every byte is right"));
 }
 
-// The layer is looked into first, and only who may write there repairs it.
+// The layer is searched first, and only a user who may write there repairs it.
 TEST_F(CacheCommands, VerifyDoesNotClaimToRepairABuildOfALayer) {
   const fs::path layer = workplace.folder() / "layer";
   fs::copy(workplace.cache(), layer, fs::copy_options::recursive | fs::copy_options::copy_symlinks);
@@ -121,7 +121,7 @@ TEST_F(CacheCommands, VerifyDoesNotClaimToRepairABuildOfALayer) {
   fs::permissions(damaged, fs::perms::owner_write, fs::perm_options::add);
   write_text(damaged, "x");
   const std::string remedy = "engine-cache verify --deep --repair reference-good --cache " + layer.native();
-  // With a good copy in the own cache, and without.
+  // With a good copy in the user's cache, and without.
   for (const bool own : {true, false}) {
     SCOPED_TRACE(own);
     if (!own) {
@@ -140,7 +140,7 @@ TEST_F(CacheCommands, VerifyDoesNotClaimToRepairABuildOfALayer) {
     }
     EXPECT_THAT(cache({"verify", "--repair"}).output, HasSubstr("not repaired: it lies in the layer"));
   }
-  // As the remedy says it: the layer stays among those that are configured.
+  // As the remedy says it: the layer stays configured.
   const Ended repaired = cache({"--cache", layer.native(), "verify", "--deep", "--repair", "reference-good",
                                 "--repository", location, "--json"});
   EXPECT_EQ(repaired.status, 0) << repaired.said();
@@ -281,7 +281,7 @@ TEST_F(CacheCommands, VerifyReportsL22ForANoexecMount) {
   EXPECT_THAT(reported.document["warnings"].dump(), HasSubstr("EH-L22")) << reported.said();
 }
 
-// Two builds, the better one with bytes of another digest than the manifest's.
+// Two builds; the better one has bytes with another digest than the manifest's.
 class Fallback : public testing::Test {
  protected:
   Fallback() : repository(workplace.folder() / "repository") {

@@ -1,6 +1,6 @@
-// What users of other systems suffered, and what happens here instead; the numbers are those of the project's
-// list of cases. Cases about a choice alone are in tests/resolve, those of one failure class beside that
-// class.
+// Failures that users of other systems had, and what happens here instead. The numbers are those of the
+// project's list of cases. Cases about a choice alone are in tests/resolve, those of one failure class beside
+// that class.
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
@@ -41,7 +41,7 @@ class Cases : public testing::Test {
     arguments.insert(arguments.end(), more.begin(), more.end());
     return workplace.info(arguments, options);
   }
-  // The played driver where the loader finds it first.
+  // The fake driver where the loader finds it first.
   RunOptions with_driver(std::vector<std::string> environment) const {
     const fs::path file = workplace.folder() / "driver" / "libcuda.so.1";
     write_text(file, read_text(ENGINEHOST_FAKE_CUDA));
@@ -101,7 +101,7 @@ TEST_F(Cases, Case05AFailedLoadRefetchesNoIntactFiles) {
   EXPECT_EQ(installed(), 1u);
 }
 
-// A CUDA build was fetched, could not be loaded, and that was the end of it.
+// A CUDA build was fetched and could not be loaded, and nothing else was tried.
 TEST_F(Cases, Case06FallsBackToTheNextBuildAndThenToCpu) {
   repository.add(for_cuda(with_library("libstart.so", crashing()), "12.8", 90));
   repository.add(for_cuda(faulty_build({{plugin, plugin_that_needs({"libmissing_math.so.3"})}}), "12.6", 80));
@@ -124,7 +124,7 @@ TEST_F(Cases, Case08ReportsAMissingRunTimeLibraryBeforeLoading) {
   expect_fault({build, "EH-R15", {"libnvrtc-builtins.so.11.3", "nothing was executed"}});
 }
 
-// The adapter was not published, and was asked for after the large library.
+// The adapter was not published, and was requested only after the large library.
 TEST_F(Cases, Case15ReportsAMissingAdapterBeforeTheDownload) {
   Served served;
   const std::string large = noise(4u << 20);
@@ -162,7 +162,7 @@ TEST_F(Cases, Case18UsesAProxyExceptForExcludedHosts) {
   EXPECT_GT(proxy.requests(), 0);
   EXPECT_THAT(run.document["config"].dump(), HasSubstr("http_proxy"));
 
-  // A proxy that does not answer is no harm to a host that needs none.
+  // A proxy that does not answer does not affect a host that needs none.
   Served served;
   served.publish();
   options.environment = {"http_proxy=http://127.0.0.1:" + std::to_string(free_port()), "NO_PROXY=127.0.0.1"};
@@ -194,7 +194,7 @@ TEST_F(Cases, Case23Case26AsksAHangingDriverAgainAtTheNextOpen) {
   repository.add(for_cuda(faulty_build({{plugin, reference_plugin()}}), "12.4", 90));
   repository.add(good_build());
   repository.write();
-  // Nothing but the driver changes between the two.
+  // Only the driver changes between the two opens.
   const fs::path mark = workplace.folder() / "the-driver-hangs";
   write_text(mark, "");
   const RunOptions driver = with_driver({"FAKE_CU_VERSION=12040", "FAKE_CU_HANG_WHILE=" + mark.native()});
@@ -210,7 +210,8 @@ TEST_F(Cases, Case23Case26AsksAHangingDriverAgainAtTheNextOpen) {
   EXPECT_EQ(next.outcome()["build"].as_string(), "reference-cu124") << next.said();
 }
 
-// "task blocked for more than 120 seconds in nvidia_uvm": what not even SIGKILL ends is left behind.
+// "task blocked for more than 120 seconds in nvidia_uvm": a process that not even SIGKILL ends is left
+// behind.
 TEST_F(Cases, Case23DoesNotWaitForAnUnkillableProbe) {
   const Freezer freezer;
   if (!freezer.works())

@@ -1,4 +1,4 @@
-// What the commands say of words that they cannot use, and what the pages say of theirs.
+// Reports about arguments that the commands cannot use, and the flags that the pages document.
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -88,7 +88,7 @@ TEST(CommandLine, RefusesTwoArraysForOneInput) {
   EXPECT_THAT(run.said(), HasSubstr("--input: two tensors are given for the input " + input));
 }
 
-// Each command and subcommand, as its help names them.
+// The flags of each command and subcommand, as its help names them.
 std::set<std::string> flags_of(const Workplace& workplace, const std::string& command,
                                const std::vector<std::string>& path, int depth = 0) {
   std::vector<std::string> arguments = path;

@@ -1,4 +1,4 @@
-// What every command promises: exit statuses, one document, and answers when everything is broken.
+// Promises of every command: exit statuses, one document, and answers when everything is broken.
 #include <gmock/gmock.h>
 
 #include <fstream>
@@ -28,7 +28,7 @@ TEST(Commands, VersionAndHelpEndWithZero) {
   }
 }
 
-// On standard error, so that a document stays one.
+// Log lines go to standard error, so that a document stays one.
 TEST(Commands, PrintEngineLogsFromTheConfiguredLevel) {
   const Workplace workplace;
   TestRepository repository(workplace.folder() / "repository");
@@ -63,7 +63,7 @@ TEST(Commands, PrintEngineLogsFromTheConfiguredLevel) {
   EXPECT_THAT(run.error, HasSubstr("warning: played: made\n")) << run.said();
 }
 
-// Known before a byte is fetched: which of the builds asks for what this system lacks.
+// Known before a byte is fetched: which builds need a library that this system lacks.
 TEST(Commands, DoNotFetchABuildThatNeedsAMissingLibrary) {
   const Workplace workplace;
   TestRepository repository(workplace.folder() / "repository");
@@ -183,7 +183,7 @@ TEST(Commands, NameTheEngineNearestToAnUnknownOne) {
 
 TEST(Commands, ExplainEveryCode) {
   const Workplace workplace;
-  // The codes of the catalog as data: each title of it is told by --code in either form.
+  // The codes of the catalog as data: --code prints the title of each in either form.
   std::ifstream list(source_path("/tests/end-to-end/released_codes.txt"));
   int count = 0;
   for (std::string code; std::getline(list, code); ++count) {
@@ -267,7 +267,7 @@ TEST(Commands, ReportTheMachineWithABrokenConfiguration) {
   EXPECT_EQ(run.status, 0) << run.said();
   EXPECT_TRUE(run.document["platform"].is_object());
   EXPECT_THAT(run.output, HasSubstr("config.json"));
-  // Opening an engine with it must not guess what was meant.
+  // Opening an engine with it must not guess the intended value.
   const Ended open = workplace.info({"reference", "--json"});
   EXPECT_EQ(open.status, 2) << open.said();
   EXPECT_THAT(open.diagnosis().dump(), HasSubstr("config.json"));
@@ -357,7 +357,7 @@ TEST(Commands, SeedListAndEmptyTheCache) {
   Ended list = workplace.run("engine-cache", {"list", "--json"});
   ASSERT_EQ(list.document["builds"].as_array().size(), 1u) << list.said();
   EXPECT_EQ(list.document["builds"].as_array()[0]["build"].as_string(), "reference-good");
-  // Seeded, it opens although the repository is gone.
+  // The seeded build opens although the repository is gone.
   std::filesystem::remove_all(repository.root());
   const Ended offline = workplace.info({"reference", "--offline", "--json"});
   EXPECT_EQ(offline.status, 0) << offline.said();

@@ -1,5 +1,5 @@
-// EH-L19 to L28: the build is whole and its libraries fit together, but limits, mounts, policies or the
-// processor keep it from being mapped.
+// EH-L19 to L28: the build is whole and its libraries fit together, but a limit, a mount, a policy or the
+// processor keeps it from being mapped.
 #include <gmock/gmock.h>
 #include <unistd.h>
 #ifdef __GLIBC__
@@ -45,7 +45,7 @@ TEST(ConfinedFaults, L20WarnsWhereAnExecutableStackIsAllowed) {
   repository.write();
   const Ended run = Workplace().info({"reference", "--repository", repository.root().native(), "--json"});
 #ifdef __GLIBC__
-  if (compare_versions(::gnu_get_libc_version(), "2.41") >= 0) {  // allows it nowhere
+  if (compare_versions(::gnu_get_libc_version(), "2.41") >= 0) {  // forbids it everywhere
     EXPECT_EQ(run.code(), "EH-L20") << run.said();
     GTEST_SKIP() << "glibc " << ::gnu_get_libc_version() << " makes no stack executable: it was refused";
   }
@@ -102,7 +102,7 @@ TEST(ConfinedFaults, ReportsL25ForAFileWithoutReadPermission) {
   if (::geteuid() != 0) GTEST_SKIP() << "becoming another user needs root";
   expect_fault_where({with_special("int x;\n"), "EH-L25", {special}},
                      [](const fs::path& view) -> std::vector<std::string> {
-                       // Root passes every permission; without the capability it is a user like others.
+                       // Root bypasses every permission; without the capability it is a user like others.
                        fs::permissions(view / "lib" / special, fs::perms::none);
                        return {"setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-all"};
                      });
@@ -170,7 +170,7 @@ TEST(ConfinedFaults, ReportsF17ForAFileSizeLimitAndLeavesNoPartialFile) {
   EXPECT_EQ(workplace.info(open).status, 0);
 }
 
-// The signal that the system sends for it would end the command without a word.
+// By default the system ends the command with a signal, without a message.
 TEST(ConfinedFaults, F17EndsNoCommandByASignal) {
   const Workplace workplace;
   TestRepository repository(workplace.folder() / "repository");
@@ -180,7 +180,7 @@ TEST(ConfinedFaults, F17EndsNoCommandByASignal) {
   ASSERT_EQ(workplace.info(open).status, 0);
   RunOptions limited;
   limited.launcher = {"sh", "-c", "ulimit -f 0 && exec \"$@\"", "sh"};
-  // What is installed opens, though nothing can be remembered of that.
+  // An installed build opens, although nothing can be recorded about it.
   const Ended again = workplace.info(open, limited);
   EXPECT_EQ(again.status, 0) << again.said();
   EXPECT_EQ(again.outcome()["state"].as_string(), "opened") << again.said();
@@ -202,7 +202,7 @@ TEST(ConfinedFaults, F17EndsNoCommandByASignal) {
   EXPECT_THAT(printed.error, testing::HasSubstr("EH-P50")) << printed.said();
 }
 
-// Also what is longer than a stream keeps back: the stream has forgotten why by the end.
+// Includes output that is longer than a stream's buffer, because the stream has lost the error by the end.
 TEST(ConfinedFaults, P50NamesTheOutputFileItsSizeAndTheRemedy) {
   const Workplace workplace;
   TestRepository repository(workplace.folder() / "repository");
@@ -261,7 +261,7 @@ TEST(ConfinedFaults, F17NamesTheResultFileItsSizeAndTheRemedy) {
   EXPECT_TRUE(fs::is_empty(results)) << "nothing half";
 }
 
-// As every command in a pipe: quiet, and ended by the signal.
+// As every command in a pipe: silent, and ended by the signal.
 TEST(ConfinedFaults, AClosedPipeEndsTheCommandSilently) {
   const Workplace workplace;
   RunOptions cut;

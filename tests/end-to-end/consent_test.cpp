@@ -1,4 +1,4 @@
-// Licenses: nothing is fetched before its text was agreed to, and who agreed stays on record.
+// Licenses: nothing is fetched before its text was accepted, and the consent stays on record.
 #include <gmock/gmock.h>
 #include <unistd.h>
 
@@ -27,7 +27,7 @@ Json last_consent(const Workplace& workplace) {
 // A build under a license whose text a server has.
 class Consent : public testing::Test {
  protected:
-  // `text`: the one that the manifest names.
+  // `text` is the one that the manifest names.
   void publish(const std::string& text, const std::string& served_text) {
     write_text(server.root() / "eula.txt", served_text);
     TestBuild build = good_build();
@@ -146,7 +146,7 @@ TEST_F(Consent, ListsAndAcceptsLicensesInAdvance) {
   EXPECT_EQ(now["consent"]["how"].as_string(), "command");
   EXPECT_EQ(read_text(now["text"].as_string()), first_text) << "the text is kept";
   EXPECT_EQ(open().status, 0);
-  // What is installed keeps its license, also when no repository names it any more.
+  // An installed build keeps its license, also when no repository names it any more.
   std::filesystem::remove_all(workplace.folder() / "repository");
   const Ended alone = workplace.run("engine-cache", {"licenses", "list", "--json"});
   ASSERT_EQ(alone.document["licenses"].as_array().size(), 1u) << alone.said();
@@ -181,8 +181,7 @@ TEST_F(Consent, ReadsTheTextFromAFileWithoutANetwork) {
   EXPECT_EQ(open().status, 0);
 }
 
-// The text lies in the archive that it covers, and no address has it: it is shown before anything is
-// installed.
+// The text lies in the archive that it covers and has no address. It is shown before anything is installed.
 TEST_F(Consent, ReadsTheTextFromTheArchiveThatTheManifestNames) {
   const std::string zip =
       zip_of({{"libengine_reference.so", reference_plugin()}, {"toy.dist-info/LICENSE", first_text}});
@@ -258,7 +257,7 @@ TEST_F(Consent, FetchesNothingWhenConsentCannotBeRecorded) {
   EXPECT_FALSE(std::filesystem::exists(workplace.cache() / "refs" / "reference-good.json"));
 }
 
-// The bundle brings the text, and nothing else can where there is no network.
+// The bundle brings the text, which has no other source without a network.
 TEST_F(Consent, AcceptsTheTextThatABundleBrought) {
   publish(first_text, first_text);
   ASSERT_EQ(open({"--accept-license", "LicenseRef-vendor"}).status, 0);

@@ -1,5 +1,5 @@
-// EH-F: a build whose files are not what they should be although their digests are right: the publisher's
-// mistakes, and damage older than the digest.
+// EH-F: a build whose files are wrong although their digests are right: publishers' mistakes, and damage
+// older than the digest.
 #include <gtest/gtest.h>
 
 #include "base/sha256.hpp"
@@ -50,7 +50,7 @@ TEST(ContentFaults, FaultsAsPublishedAreThePublishersToFix) {
   expect_fault(with_content("", "EH-F02", {"as_published", "tell the publisher"}));
 }
 
-// Its bytes are all there; only the system's memory does not reach.
+// The file is complete; the system's memory does not suffice for it.
 TEST(ContentFaults, ReportsL23BeforeMappingAnOversizedSegment) {
   std::string bytes = reference_plugin();
   const auto word = [&](std::size_t at, std::size_t size) {
@@ -72,7 +72,7 @@ TEST(ContentFaults, ReportsL23BeforeMappingAnOversizedSegment) {
   EXPECT_NE(run.diagnosis()["cause"].as_string().find("cannot be mapped"), std::string::npos) << run.said();
 }
 
-// Neither repair nor a publisher can help with a file that no cache holds.
+// Neither a repair nor a publisher can fix a file that no cache holds.
 TEST(ContentFaults, FaultsOfAnInspectedFileAreTheUsersToFix) {
   const Workplace workplace;
   const auto needed = workplace.folder() / "libneeded.so", file = workplace.folder() / "libneeds.so";
@@ -86,7 +86,7 @@ TEST(ContentFaults, FaultsOfAnInspectedFileAreTheUsersToFix) {
     EXPECT_NE(remedy.find("mend it, or take it off the loader's way"), std::string::npos) << remedy;
     EXPECT_EQ(remedy.find("--repair"), std::string::npos) << remedy;
     EXPECT_EQ(remedy.find("publisher"), std::string::npos) << remedy;
-    // In a view of a cache it is the other way round.
+    // In a view of a cache it is the opposite.
     const auto view = workplace.folder() / "views" / std::string(64, 'a');
     write_text(view / "libneeded.so", content);
     write_text(view / "libneeds.so", plugin_that_needs({"libneeded.so"}, "$ORIGIN"));
@@ -100,7 +100,7 @@ TEST(ContentFaults, BytesWithAnotherDigestAreNeverInstalled) {
   const TemporaryFolder folder;
   TestRepository repository(folder / "repository");
   repository.add(good_build());
-  // Not the good build's bytes: files are stored under their digest.
+  // Other bytes than the good build's, because files are stored under their digest.
   TestBuild build = faulty_build({{plugin, reference_plugin() + "tail"}});
   repository.add(build);
   repository.write();

@@ -1,5 +1,5 @@
-// EH-G: what an engine that uses CUDA meets once it runs. The engine is a small plugin over NVIDIA's own
-// runtime library (from an installed toolkit) or over the driver alone; the driver is played.
+// EH-G: failures of a running engine that uses CUDA. The engine is a small plugin over NVIDIA's own runtime
+// library (from an installed toolkit) or over the driver alone. The driver is a fake.
 #include <gmock/gmock.h>
 
 #include "tests/end-to-end/fault.hpp"
@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// tests/faults/plugin.c with statements run when its engine is created.
+// tests/faults/plugin.c with statements that run when its engine is created.
 std::string plugin_that(const std::string& at_create, const std::vector<std::string>& more) {
   const TemporaryFolder folder;
   const std::string source = source_path("/tests/faults/plugin.c");
@@ -34,7 +34,7 @@ class CudaRuntime : public testing::Test {
   CudaRuntime() { write_text(driver(), read_text(ENGINEHOST_FAKE_CUDA)); }
   fs::path driver() const { return folder_ / "driver" / "libcuda.so.1"; }
 
-  // A build whose engine asks NVIDIA's runtime for devices and reports what it answers, as engines do.
+  // A build whose engine asks NVIDIA's runtime for devices and reports the answer, as engines do.
   TestBuild over_the_runtime() const {
 #ifdef ENGINEHOST_CUDA_RUNTIME
     const fs::path runtime = ENGINEHOST_CUDA_RUNTIME;
@@ -61,7 +61,7 @@ class CudaRuntime : public testing::Test {
   }
   static bool has_runtime() {
 #ifdef ENGINEHOST_CUDA_RUNTIME
-    // The SONAME of CUDA 13; another major would want another name here.
+    // The SONAME of CUDA 13; another major version would need another name here.
     return fs::path(ENGINEHOST_CUDA_RUNTIME).filename().native().starts_with("libcudart.so.13");
 #else
     return false;
@@ -81,7 +81,7 @@ class CudaRuntime : public testing::Test {
     options.environment = std::move(environment);
     return options;
   }
-  // The real runtime over a driver whose cuInit answers that.
+  // Expects `code` from the real runtime over a driver whose cuInit returns `init`.
   void expect_answer(const std::string& init, const std::string& code) const {
     if (!has_runtime()) GTEST_SKIP() << "no CUDA 13 toolkit here: its runtime library is left out";
     expect_fault({over_the_runtime(), code, {}, with({"FAKE_CU_VERSION=13000", "FAKE_CU_INIT=" + init})});
@@ -100,7 +100,7 @@ TEST_F(CudaRuntime, ReportsG01ForTheRealRuntimeWithoutADriver) {
   expect_fault({over_the_runtime(), "EH-G01", {}});
 }
 
-// The number is the same; that there is no driver, the machine knows.
+// The runtime returns the same number; the machine shows that there is no driver.
 TEST_F(CudaRuntime, ReportsG01WhereAnEngineBlamesAnOldDriver) {
   if (fs::exists("/proc/driver/nvidia/version")) GTEST_SKIP() << "this machine has an NVIDIA driver";
   const std::string create =

@@ -1,5 +1,6 @@
-// Our own CUDA engine through the whole way, on machines without a GPU: what is missing is told, what would
-// be installed asks for NVIDIA's licenses first, and recorded machines are decided as NVIDIA's tables say.
+// EngineHost's CUDA engine from request to outcome, on machines without a GPU: the missing parts are
+// reported, an installation asks for NVIDIA's licenses first, and recorded machines are decided as NVIDIA's
+// tables say.
 #include <gmock/gmock.h>
 
 #include "tests/end-to-end/places.hpp"
@@ -34,13 +35,13 @@ TEST(CudaEngine, ReportsTheMissingDriver) {
 
 struct CudaDecision {
   const char* machine;
-  const char* new_build;  // the code of the first check that says no to cu130; "": it fits
-  const char* old_build;  // and to cu118
+  const char* new_build;  // the code of the first check that refuses cu130; "": it fits
+  const char* old_build;  // the same for cu118
 };
 
 class CudaDecisions : public testing::TestWithParam<CudaDecision> {};
 
-// "" for a build that fits, were it compiled: whether it is depends on the machine that built this tree.
+// "" for a build that fits, whether or not it is compiled, which depends on the machine that built this tree.
 std::string decided(const Json& candidate) {
   const Json& code = candidate["diagnosis"]["code"];
   return code.is_string() && code.as_string() != "EH-S12" ? code.as_string() : "";
@@ -54,10 +55,10 @@ TEST_P(CudaDecisions, MatchTheTableForBothFlavors) {
   EXPECT_EQ(decided(planned.candidate(cu118)), GetParam().old_build) << planned.said();
 }
 
-// CUDA 13 wants driver 580 and a card from 7.5 on, and brings code for 12.0; CUDA 11.8 runs on every driver
-// from 450.80.02 on, and what is built with it here has code up to 8.6 and no PTX, which reaches 8.9. glibc
-// before 2.27 has neither cuBLASLt nor cuDNN. On the machine with the H100, which is a real one, cu130 was
-// opened and cu118 refused with the same code.
+// CUDA 13 needs driver 580 and a card from 7.5 on, and has code for 12.0. CUDA 11.8 runs on every driver from
+// 450.80.02 on; what is built with it here has code up to 8.6 and no PTX, so it runs up to 8.9. glibc before
+// 2.27 has neither cuBLASLt nor cuDNN. The machine with the H100 is a real one: cu130 was opened there and
+// cu118 refused with the same code.
 INSTANTIATE_TEST_SUITE_P(
     RecordedMachines, CudaDecisions,
     testing::Values(CudaDecision{"linux-ubuntu2404-driver580-rtx4090.json", "", ""},
@@ -82,7 +83,7 @@ INSTANTIATE_TEST_SUITE_P(
     });
 
 #ifdef ENGINEHOST_CUDA_ENGINE
-// What the machine lacks for the build that was demanded comes before what to demand instead.
+// The parts that the requested build lacks come before other builds to request.
 TEST(CudaEngine, RemedyBeginsWithWhatTheNearestBuildLacks) {
   const Workplace workplace;
   const auto first_remedy = [&](const std::string& machine) {
@@ -102,7 +103,7 @@ TEST(CudaEngine, RemedyBeginsWithWhatTheNearestBuildLacks) {
 TEST(CudaEngine, FetchesNothingBeforeTheLicenseIsAccepted) {
   const Workplace workplace;
   RunOptions options;
-  options.environment = {"PIP_INDEX_URL=http://127.0.0.1:9/simple"};  // nobody listens there
+  options.environment = {"PIP_INDEX_URL=http://127.0.0.1:9/simple"};  // no server there
   const std::vector<std::string> fetch = {"fetch",
                                           "cuda",
                                           "--json",
@@ -120,10 +121,10 @@ TEST(CudaEngine, FetchesNothingBeforeTheLicenseIsAccepted) {
   EXPECT_THAT(other.said(), HasSubstr("LicenseRef-NVIDIA-cuDNN-SLA"));
   half.insert(half.end(), {"--accept-license", "LicenseRef-NVIDIA-cuDNN-SLA"});
   const Ended fetched = workplace.run("engine-cache", half, options);
-  EXPECT_EQ(fetched.status, 4) << fetched.said();  // only now is the network asked
+  EXPECT_EQ(fetched.status, 4) << fetched.said();  // only now is the network used
 }
 
-// The engine over the toolkit's own libraries and a played driver: what CUDA answers becomes its class.
+// The engine over the toolkit's own libraries and a fake driver: CUDA's answer decides the class.
 class CudaFakeDriver : public testing::TestWithParam<std::pair<const char*, const char*>> {};
 
 TEST_P(CudaFakeDriver, ReportsTheReasonThatCudaGives) {

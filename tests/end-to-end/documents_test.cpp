@@ -1,4 +1,4 @@
-// The JSON documents that scripts rely on: which members there are and of which type.
+// The JSON documents that scripts rely on: their members and the types of these.
 #include <gmock/gmock.h>
 
 #include "tests/end-to-end/fault.hpp"

@@ -1,5 +1,5 @@
-// The way from a request to a computed answer, and where it may end, as every system has to go it: the same
-// members in the documents, the same exit statuses.
+// From a request to a computed answer, and where it may fail, on every system: the same members in the
+// documents, the same exit statuses.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -56,7 +56,7 @@ TEST_F(EndToEnd, OpensWithTheSameMembersOnEverySystem) {
   expect_facts(run.document["platform"]);
   EXPECT_EQ(run.document["platform"]["os"]["value"].as_string(), system_name);
   EXPECT_EQ(members_of(run.document), read_text(source_path("/tests/end-to-end/golden/opened_members.txt")));
-  // Nothing is fetched or probed for what was proven.
+  // Nothing is fetched or probed for a proven build.
   const Ended again = open();
   EXPECT_EQ(again.status, 0) << again.said();
   EXPECT_EQ(again.outcome()["download"]["bytes"].as_integer(), 0);
@@ -118,7 +118,7 @@ TEST_F(EndToEnd, FillsListsVerifiesAndEmptiesTheCache) {
   ASSERT_EQ(list.document["builds"].as_array().size(), 1u) << list.said();
   EXPECT_EQ(list.document["builds"].as_array()[0]["build"].as_string(), "reference-good");
   EXPECT_EQ(cache({"verify", "--deep"}).status, 0);
-  // Seeded, it opens although the repository is gone.
+  // The seeded build opens although the repository is gone.
   fs::remove_all(repository.root());
   const Ended offline = workplace.info({"reference", "--offline", "--json"});
   EXPECT_EQ(offline.status, 0) << offline.said();
@@ -225,13 +225,13 @@ TEST_F(EndToEnd, AnUnacceptedLicenseEndsWith8) {
 
 struct Damage {
   const char* name;
-  std::function<void(std::string&)> apply;  // nothing: the file goes
+  std::function<void(std::string&)> apply;  // nothing: the file is removed
   const char* code;
 };
 
 class EndToEndDamage : public EndToEnd, public testing::WithParamInterface<Damage> {
  protected:
-  // As a foreign program would.
+  // As another program would.
   void damage(const fs::path& file) const {
     std::string bytes = read_text(file);
     fs::permissions(file, fs::perms::owner_write, fs::perm_options::add);
@@ -279,7 +279,7 @@ TEST_F(EndToEnd, ReportsTheMachineWithABrokenConfiguration) {
   EXPECT_EQ(run.status, 0) << run.said();
   expect_facts(run.document["platform"]);
   EXPECT_THAT(run.output, HasSubstr("config.json"));
-  // What is offline for want of a configuration was asked for by nobody.
+  // Nobody asked for the offline mode that follows from a broken configuration.
   for (const Json& setting : run.document["config"].as_array())
     if (setting["key"].as_string() == "offline") {
       EXPECT_EQ(setting["source"].as_string(), "the configuration was left out");

@@ -1,5 +1,5 @@
-// What the environment does to an opening: LD_LIBRARY_PATH and LD_PRELOAD of a shell, privileges of a
-// program, names that a cache's folder may have.
+// Effects of the environment on an open: LD_LIBRARY_PATH and LD_PRELOAD of a shell, privileges of a program,
+// names of the cache's folder.
 #include <gmock/gmock.h>
 #include <unistd.h>
 
@@ -16,7 +16,7 @@ std::string named(const std::string& soname, const std::string& function) {
   return compile_library("int " + function + "(void) { return 1; }\n", {"-Wl,-soname," + soname});
 }
 
-// A repository of one build whose library the shell's LD_LIBRARY_PATH offers too.
+// A repository of one build whose library LD_LIBRARY_PATH offers too.
 class EnvironmentFaults : public testing::Test {
  protected:
   Ended open(std::vector<std::string> environment, std::vector<std::string> launcher = {}) const {
@@ -58,7 +58,7 @@ TEST_F(EnvironmentFaults, L11Case07AForeignLibraryOfTheSameNameNeverWins) {
 }
 
 TEST_F(EnvironmentFaults, ReportsL11Case07ForAForeignLibraryOpenedByName) {
-  // Opened by name while the engine starts: nothing but the environment decides which file that is.
+  // Opened by name while the engine starts, so that only the environment decides which file that is.
   const std::string start = compile_library(
       "#include <dlfcn.h>\n__attribute__((constructor)) static void begin(void) {\n"
       "  dlopen(\"libhelper.so.1\", RTLD_NOW);\n}\n",
@@ -77,7 +77,7 @@ TEST_F(EnvironmentFaults, ReportsL11Case07ForAForeignLibraryOpenedByName) {
                             evidence(warning["diagnosis"], "path") == foreign.native() &&
                             evidence(warning["diagnosis"], "wanted").ends_with("/lib/libhelper.so.1"));
   EXPECT_TRUE(reported) << run.document["warnings"].dump(2);
-  // Proven by now, and still looked at.
+  // A proven build is still checked.
   const Ended again = open({"LD_LIBRARY_PATH=" + foreign.parent_path().native()});
   EXPECT_THAT(again.document["warnings"].dump(), HasSubstr(foreign.native()));
 }

@@ -1,4 +1,4 @@
-// Flags mean what they say wherever they stand, and nothing that was said or printed is lost without a word.
+// Flags work wherever they stand, and every lost argument or output is reported.
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -31,7 +31,7 @@ class Flags : public testing::Test {
     return workplace.run("engine-cache", std::move(arguments), options);
   }
   void install() const { ASSERT_EQ(cache({"fetch", "reference", "--repository", location()}).status, 0); }
-  // Of a command whose document does not arrive.
+  // Runs a command whose document cannot be written.
   Ended without_reading(const std::string& command, std::vector<std::string> arguments,
                         const std::vector<std::string>& launcher) const {
     RunOptions options;
@@ -115,14 +115,14 @@ TEST_F(Flags, OutputThatCannotBeWrittenIsAnError) {
       EXPECT_THAT(ended.error, HasSubstr("standard output could not be written"));
       EXPECT_THAT(ended.error, HasSubstr(launcher == closed ? "it is closed" : "free space where"));
     }
-  // A reader that is gone, where nobody dies of it.
+  // A reader that closed the pipe, where the signal is ignored.
   const Ended piped =
       without_reading("engine-info", {"--platform-json"},
                       {"sh", "-c", R"(trap "" PIPE; { sleep 1; "$@"; echo "status $?" >&2; } | true)", "sh"});
   EXPECT_THAT(piped.error, HasSubstr("status 7"));
 }
 
-// The next file that is opened takes the number of a stream that the caller closed.
+// The next file that is opened gets the descriptor number of a stream that the caller closed.
 TEST_F(Flags, ClosedOutputIsNotPrintedIntoTheCache) {
   const Ended fetched = without_reading("engine-cache", {"fetch", "reference", "--repository", location()},
                                         {"sh", "-c", R"(exec "$@" <&- >&- 2>&-)", "sh"});
@@ -138,7 +138,7 @@ TEST_F(Flags, AnEmptyValueIsRefusedWithThePossibleValues) {
   EXPECT_THAT(cause, HasSubstr("--device \"\""));
   EXPECT_THAT(cause, HasSubstr("a device that must be opened"));
   EXPECT_THAT(cause, HasSubstr("leave --device out"));
-  // Not the id that the manifest has, or none.
+  // An empty id is neither the manifest's nor a missing one.
   const Ended added =
       workplace.run("engine-manifest", {"add", "repository", "toy", "--engine", "toy", "--version", "1",
                                         "--flavor", "cpu", "--license", "toy", "--license-id", "", "--json"});
@@ -163,7 +163,7 @@ TEST_F(Flags, ABlankValueIsRefusedWithTheRule) {
   refused({"init", folder, "--name", "Toy\nengines"}, "is not one line of UTF-8 text");
   refused({"init", folder, "--name", "T\xff"}, "is not one line of UTF-8 text");
   EXPECT_FALSE(std::filesystem::exists(folder));
-  // What may be named wrongly, beside a correct rest.
+  // Adds with one wrong value among correct ones.
   const auto add = [&](const std::string& flag, const std::string& value, const std::string& said) {
     std::vector<std::string> arguments = {"add", folder, "toy"};
     std::map<std::string, std::string> flags = {
@@ -251,7 +251,7 @@ TEST_F(Flags, FetchTakesTheBuildThatOpenWouldTake) {
 
 TEST_F(Flags, TheMachineIsReportedWithAnUnusableCache) {
   RunOptions options;
-  options.launcher = {"env", "ENGINEHOST_CACHE=relative"};  // in place of the one that a workplace has
+  options.launcher = {"env", "ENGINEHOST_CACHE=relative"};  // replaces the workplace's
   const Ended text = workplace.info({}, options);
   EXPECT_EQ(text.status, 0) << text.said();
   EXPECT_THAT(text.output, HasSubstr("machine"));
@@ -297,7 +297,7 @@ TEST_F(Flags, AnInterruptedMeasurementEndsWith130) {
   const fs::path said = workplace.folder() / "said.json";
   Running running(
       workplace.request("engine-info", {"reference", "--bench", "--repository", location(), "--json"}), said);
-  // Its proof is on record once it is open; then the arrays are made, and the first operation is timed.
+  // The proof is recorded once the engine is open. Then the arrays are made and the first operation is timed.
   const auto proven = [&] {
     std::error_code error;
     for (fs::recursive_directory_iterator at(workplace.cache() / "state", error), end; !error && at != end;
@@ -373,7 +373,7 @@ TEST_F(Flags, MessagesNameTheGivenArgument) {
   EXPECT_THAT(workplace.info({"@1"}).error, HasSubstr("names a version and no engine"));
 }
 
-// Of the same kind wherever it is written; what repairs it is said of that place.
+// A malformed device is the same error wherever it is written; the remedy names that place.
 TEST_F(Flags, AMalformedDeviceGetsTheRemedyOfItsSource) {
   const Ended flag = workplace.info({"reference", "--device", "cuda:first", "--json"});
   EXPECT_EQ(flag.status, 2) << flag.said();

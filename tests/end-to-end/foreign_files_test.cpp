@@ -1,4 +1,4 @@
-// EH-F: files that are whole, but are no library that this system could load, or stop being one while in use.
+// EH-F: files that are whole but are no library that this system can load, or stop being one while in use.
 #include <gmock/gmock.h>
 
 #include "tests/end-to-end/fault.hpp"
@@ -15,7 +15,7 @@ Fault with_plugin(std::string bytes, const std::string& code, std::vector<std::s
   return {faulty_build({{plugin, std::move(bytes)}}), code, std::move(named)};
 }
 
-// What the C compiler makes of a program with these flags.
+// The output of the C compiler for a program with these flags.
 std::string compiled(const std::vector<std::string>& flags) {
   const TemporaryFolder folder;
   write_text(folder / "main.c", "int main(void) { return 0; }\n");
@@ -29,7 +29,7 @@ void put(std::string& bytes, std::size_t at, std::uint32_t value) {
   for (std::size_t i = 0; i < 4; ++i) bytes.at(at + i) = static_cast<char>(value >> (8 * i) & 0xff);
 }
 
-// Where the first program header of that type begins, in a 64-bit little-endian ELF file (ELF64: e_phoff at
+// The offset of the first program header of that type in a 64-bit little-endian ELF file (ELF64: e_phoff at
 // 32, e_phnum at 56, 56 bytes a header, p_type first, p_offset at 8).
 std::size_t program_header(const std::string& bytes, unsigned type) {
   const std::size_t first = static_cast<unsigned char>(bytes.at(32));
@@ -62,10 +62,10 @@ TEST(ForeignFiles, ReportsF09ForTheWindowsBuild) {
   expect_fault(with_plugin(read_text(folder / "engine.dll"), "EH-F09", {"PE/COFF"}));
 }
 
-// Whoever has just looked into a file is not told to look into it.
+// A user who has just inspected a file is not advised to inspect it.
 TEST(ForeignFiles, ARemedyDoesNotRepeatTheLastCommand) {
   const Workplace workplace;
-  // A shell would take it for two words, so that commands quote it.
+  // The name contains a blank, so that commands must quote it.
   const std::filesystem::path folder = workplace.folder() / "a b";
   write_text(folder / "far.c", "__declspec(dllexport) int far_away(void) { return 1; }\n");
   write_text(folder / "engine.c",
@@ -144,7 +144,7 @@ TEST(ForeignFiles, ReportsF14ForAFileThatIsTruncatedInUse) {
   expect_fault({build, "EH-F14", {"liblate.so"}});
 }
 
-// The installed file made into something that is no file; the next opening brings it back.
+// Replaces the installed file by something that is no file; the next open restores it.
 void expect_repaired(const std::function<void(const fs::path&)>& replace) {
   const Workplace workplace;
   TestRepository repository(workplace.folder() / "repository");

@@ -1,5 +1,5 @@
-// TensorFlow and MXNet through the whole way: fetched from the package index, opened, a model's answer
-// compared, and the published builds decided for every recorded machine.
+// TensorFlow and MXNet from the package index to an answer: fetched, opened, a model's answer compared, and
+// the published builds decided for every recorded machine.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 
@@ -22,8 +22,8 @@ std::vector<std::string> from_here(std::vector<std::string> arguments) {
   return arguments;
 }
 
-// Opens the engine with its self-test and runs the model on the rows [1,2,3] and [-1,0,0], whose answers were
-// worked out by hand where the model is written.
+// Opens the engine with its self-test and runs the model on the rows [1,2,3] and [-1,0,0]. Their answers were
+// computed by hand where the model is written.
 void open_and_run(const std::string& engine, const std::string& version,
                   const std::function<std::string(const std::string&)>& write_model, const std::string& input,
                   const std::string& output) {
@@ -74,8 +74,8 @@ TEST(TensorFlowEngine, OpensTheLastWheelWithTheInterfaceInPythonsModule) {
   open_tensorflow("2.10.1");
 }
 
-// The code of the first check that says no; "" where it fits, "other" where it is for another system. EH-S12:
-// it fits, and only its plugin is not compiled here.
+// The code of the first check that refuses the build; "" where it fits, "other" where it is for another
+// system. EH-S12: it fits, and only its plugin is not compiled here.
 struct Decision {
   const char* machine;
   const char *tensorflow_cu125, *tensorflow_cu112, *mxnet_cu112, *mxnet_cu102, *cpu;

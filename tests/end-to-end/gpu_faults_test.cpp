@@ -1,5 +1,5 @@
-// EH-G: what an NVIDIA build meets on machines without driver, with a stub, an old driver, or hidden devices.
-// The drivers are played by a small library; the machine has none, or its driver is not looked at.
+// EH-G: an NVIDIA build on machines without a driver, with a stub, an old driver, or hidden devices. A small
+// library is the fake driver; the machine has no driver, or its own is not used.
 #include <gmock/gmock.h>
 
 #include <chrono>
@@ -29,7 +29,7 @@ class CudaRepository {
     repository.write();
   }
 
-  // Puts the played driver where the loader finds it first.
+  // Puts the fake driver where the loader finds it first.
   RunOptions with_driver(const std::string& folder, std::vector<std::string> environment) const {
     const auto file = workplace.folder() / folder / "libcuda.so.1";
     write_text(file, read_text(ENGINEHOST_FAKE_CUDA));
@@ -39,7 +39,7 @@ class CudaRepository {
     return options;
   }
 
-  // Opened in spite of it, and the class that --require ends with.
+  // Expects an open with another build, and with --require the class.
   void expect(const std::string& code, const RunOptions& options,
               const std::vector<std::string>& named) const {
     const std::vector<std::string> common = {"reference", "--repository", repository.root().native(),
@@ -85,8 +85,8 @@ TEST(GpuFaults, ReportsG03WithBothDriverVersions) {
   made.expect("EH-G03", made.with_driver("driver", {"FAKE_CU_VERSION=11040"}), {"11.4", "12"});
 }
 
-// This CUDA build's plugin offers the processor alone: what was asked for is not there, which the probe finds
-// out.
+// This CUDA build's plugin offers only the processor. The probe finds out that the requested device is
+// missing.
 TEST(GpuFaults, ReportsG16WhenABuildForGpusOffersNone) {
   const CudaRepository made;
   const RunOptions options =
@@ -98,7 +98,7 @@ TEST(GpuFaults, ReportsG16WhenABuildForGpusOffersNone) {
   EXPECT_EQ(run.status, 6) << run.said();
 }
 
-// The processor's build opens, and that is said each time: by the decision, and by what is remembered of it.
+// The CPU build opens, and every open warns: by the decision, and by the cached decision.
 TEST(GpuFaults, S24WarnsAtEveryOpenOfAnUnusedCard) {
   const CudaRepository made;
   const RunOptions options =

@@ -1,5 +1,5 @@
-// Crashes inside the application: what the sentinels tell of the process that died, and what a failed load
-// leaves.
+// Crashes inside the application: what crash markers record of the process that died, and what a failed load
+// leaves in the process.
 #include <gmock/gmock.h>
 
 #include <chrono>
@@ -17,7 +17,7 @@ namespace {
 constexpr const char* faulty = "reference-faulty";
 constexpr const char* good = "reference-good";
 
-// The plugin tests/faults/NAME, compiled with statements for its moments.
+// The plugin tests/faults/NAME, compiled with statements that run at its stages.
 std::string fixture_plugin(const std::string& name, std::vector<std::string> flags = {}) {
   const std::string root = source_path();
   flags.insert(flags.end(), {"-I" + root + "/plugin-api/include", "-w"});
@@ -38,7 +38,7 @@ class InHost : public testing::Test {
     repository.add(good_build());
     repository.write();
   }
-  // Of a host that crashes.
+  // Runs a host that crashes.
   int crash(const std::string& command, std::vector<std::string> arguments) const {
     RunOptions options;
     options.may_crash = true;
@@ -127,7 +127,7 @@ TEST_F(InHost, CrashesOfDifferentProgramsDoNotQuarantine) {
   EXPECT_DOUBLE_EQ(record["strikes"].as_number(), 1.5);
 }
 
-// As after an update of a driver: what was proven, and survived in this very program, crashes from now on.
+// As after a driver update: a build that was proven, and survived in this program, crashes from now on.
 TEST_F(InHost, ANewCrashOfAProvenBuildMakesTheNextOpenFallBack) {
   const std::string flag = (workplace.folder() / "flag").native();
   publish(fixture_plugin("plugin.c",
@@ -142,7 +142,7 @@ TEST_F(InHost, ANewCrashOfAProvenBuildMakesTheNextOpenFallBack) {
   EXPECT_EQ(open().candidate(faulty)["verdict"].as_string(), "quarantined");
 }
 
-// It passes in the probe, so that only the strikes tell.
+// It passes in the probe, so that only the strikes count.
 TEST_F(InHost, TwoCrashesInTheHostAloneQuarantineAProvenBuild) {
   const std::string flag = (workplace.folder() / "flag").native();
   publish(fixture_plugin("plugin.c", {"-DAT_CREATE=if (!in_probe() && access(\"" + flag +
@@ -193,7 +193,7 @@ TEST_F(InHost, AKilledProcessIsAStrikeButALivingOneIsNot) {
   const std::string ready = (workplace.folder() / "ready").native();
   publish(fixture_plugin("plugin.c", {"-DAT_CREATE=if (in_command(\"engine-run\")) { close(creat(\"" + ready +
                                       "\", 0644)); for (;;) pause(); }"}));
-  // A process that sits in create() for as long as it lives.
+  // A process that stays in create() for as long as it lives.
   RunOptions options;
   options.launcher = {
       "sh", "-c",
@@ -202,7 +202,7 @@ TEST_F(InHost, AKilledProcessIsAStrikeButALivingOneIsNot) {
       "engine-run", {"reference", "none.model", "--repository", repository.root().native()}, options);
   const long process = std::atol(started.output.c_str());
   ASSERT_GT(process, 0) << started.said();
-  // Another host meanwhile, and a reader: nobody is blamed.
+  // Another host and a reader meanwhile record no strike.
   EXPECT_EQ(open().outcome()["build"].as_string(), faulty);
   EXPECT_TRUE(
       workplace.run("engine-cache", {"quarantine", "list", "--json"}).document["records"].as_array().empty());
@@ -214,7 +214,7 @@ TEST_F(InHost, AKilledProcessIsAStrikeButALivingOneIsNot) {
   const Json record = list.document["records"].as_array().at(0);
   EXPECT_EQ(record["state"].as_string(), "suspect");
   EXPECT_EQ(evidence(record["diagnosis"], "process"), std::to_string(process));
-  // Suspected, it is tried again with a warning, and its first work ends the suspicion.
+  // The suspected build is tried again with a warning, and its first work ends the suspicion.
   const Ended again = open();
   EXPECT_EQ(again.outcome()["build"].as_string(), faulty);
   EXPECT_THAT(again.document["warnings"].dump(), testing::HasSubstr("engine-run"));
@@ -222,7 +222,7 @@ TEST_F(InHost, AKilledProcessIsAStrikeButALivingOneIsNot) {
       workplace.run("engine-cache", {"quarantine", "list", "--json"}).document["records"].as_array().empty());
 }
 
-// Two builds that bring a library of one SONAME, with different content.
+// Two builds with a library of the same SONAME and different content.
 class FailedLoadLibraries : public InHost {
  protected:
   static std::string math(int number) {
@@ -239,7 +239,7 @@ class FailedLoadLibraries : public InHost {
     build.search = {"lib"};
     return build;
   }
-  // Passes in the probe, fails in the host in an orderly way.
+  // Passes in the probe, and returns an error in the host.
   static std::string fails_in_host() {
     return fixture_plugin(
         "plugin.c", {"-DAT_CREATE=if (!in_probe()) return call->fail(call, ENGINE_UNSUPPORTED, \"\", 0, "
@@ -263,7 +263,7 @@ TEST_F(FailedLoadLibraries, DeferABuildWithAConflictingLibraryToTheNextProcess) 
   EXPECT_EQ(evidence(skipped, "left_by"), faulty);
   EXPECT_EQ(skipped["remedy"].as_array().at(0).as_string(),
             "restart the program: the next open will choose reference-second");
-  // And so it does.
+  // The next process opens it.
   const Ended next = open();
   EXPECT_EQ(next.outcome()["build"].as_string(), "reference-second") << next.said();
   EXPECT_EQ(next.candidate(faulty)["verdict"].as_string(), "quarantined");

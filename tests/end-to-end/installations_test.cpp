@@ -1,5 +1,5 @@
-// Existing installations through the whole way: Debian's libtorch and a wheel of ONNX Runtime loaded where
-// they lie, environments laid out as conda does, and what is no installation.
+// Existing installations from detection to an open engine: Debian's libtorch and a wheel of ONNX Runtime
+// loaded in place, environments laid out as conda does, and folders that are no installation.
 #include <gmock/gmock.h>
 
 #include <cstdlib>
@@ -28,7 +28,7 @@ std::vector<std::string> with(std::vector<std::string> arguments, const std::str
   return arguments;
 }
 
-// As above, where the published builds are of another engine alone: what is here is all there is of this one.
+// As above, where all published builds are of another engine, so that the installation is the only candidate.
 std::vector<std::string> with_nothing_published(const Workplace& workplace, const std::string& engine,
                                                 const std::string& installation) {
   TestRepository others(workplace.folder() / "repository");
@@ -130,7 +130,7 @@ TEST(Installations, DamagedOnesAreRefusedWithTheFileAndItsSize) {
 
 struct Stranger {
   const char *name, *flags;
-  int machine;  // e_machine that is written over the compiler's; 0: none
+  int machine;  // replaces the compiler's e_machine; 0: does not
   const char* requirement;
 };
 class ForeignInstallations : public testing::TestWithParam<Stranger> {};
@@ -172,7 +172,7 @@ TEST(Installations, AMuslWheelIsRefusedOnGlibc) {
   EXPECT_FALSE(diagnosis["remedy"].as_array().empty());
 }
 
-// The seeds' recipe: CUDA of a conda environment, and no LD_LIBRARY_PATH.
+// The usual recipe: CUDA of a conda environment, and no LD_LIBRARY_PATH.
 TEST(Installations, LibrariesOfACondaEnvironmentCompleteABuild) {
   const Workplace workplace;
   const fs::path environment = workplace.folder() / "conda";
@@ -202,7 +202,7 @@ TEST(Installations, LibrariesOfACondaEnvironmentCompleteABuild) {
   EXPECT_TRUE(loaded_from(opened, environment.native())) << opened.said();
   EXPECT_EQ(opened.outcome()["in_place"].as_string(), environment.native());
   EXPECT_EQ(state_of(environment), before);
-  // It is no build that could be taken to another machine.
+  // Such a build cannot be taken to another machine.
   const Ended exported = workplace.run("engine-cache", {"export", (workplace.folder() / "bundle").native(),
                                                         opened.outcome()["build"].as_string(), "--json"});
   EXPECT_EQ(exported.status, 3) << exported.said();
@@ -223,7 +223,8 @@ TEST(Installations, AreRefusedWherePolicyRequiresSignatures) {
 }
 
 #ifdef ENGINEHOST_MAKE_TORCHSCRIPT
-// Debian's libtorch in an environment laid out as conda does: real files, and their needs are the system's.
+// Debian's libtorch in an environment laid out as conda does. The files are real, and their dependencies are
+// the system's.
 class TorchEnvironment : public testing::Test {
  protected:
   void SetUp() override {

@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 class Interrupted : public testing::Test {
  protected:
   Interrupted() { served.publish(); }
-  // How much of the archive is there.
+  // The bytes of the archive that have arrived.
   std::uintmax_t arrived() const {
     std::error_code error;
     const std::uintmax_t size = fs::file_size(workplace.cache() / "partial" / served.digest, error);
@@ -88,7 +88,7 @@ TEST_F(Interrupted, FetchUnderNohupOutlivesItsTerminal) {
 }
 #endif
 
-// What failed before it is not what ended it.
+// An earlier failure is not the reason why the command ended.
 TEST_F(Interrupted, FallbackEndsWith130) {
   TestBuild better = good_build("reference-better");
   better.version = "2.0.0";

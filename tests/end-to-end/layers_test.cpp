@@ -1,4 +1,4 @@
-// A layer that an administrator looks after, as those meet it who only read it.
+// A layer that an administrator maintains, as users see it who can only read it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -35,7 +35,8 @@ class SystemLayer : public testing::Test {
   const std::vector<std::string> opening = {"reference", "--offline", "--json"};
 };
 
-// What is blocked there is tried again once that layer, not the cache folder, allows code.
+// A blocked build of the layer is tried again once the mount of that layer, not of the cache folder, allows
+// code.
 TEST_F(SystemLayer, OpensItsBuildOnceItsMountAllowsCode) {
   if (!can_mount()) GTEST_SKIP() << "mounting needs root";
   RunOptions mounted;
@@ -56,7 +57,7 @@ TEST_F(SystemLayer, OpensItsBuildOnceItsMountAllowsCode) {
   EXPECT_EQ(opened.status, 0) << opened.said();
 }
 
-// Its administrator's umask shuts nobody out.
+// The administrator's umask takes nobody's read permission.
 TEST_F(SystemLayer, IsReadableWhateverTheUmask) {
   RunOptions strict;
   strict.launcher = {"sh", "-c", "umask 077; exec \"$@\"", "sh"};
@@ -83,7 +84,7 @@ TEST_F(SystemLayer, IsReadableWhateverTheUmask) {
   }
 }
 
-// Nor does it shut them out of the usual one, which is not there before.
+// The same for the usual layer, which does not exist before.
 TEST_F(SystemLayer, TheUsualOneIsCreatedReadableWhateverTheUmask) {
   if (!can_mount()) GTEST_SKIP() << "mounting needs root";
   RunOptions strict;
@@ -102,7 +103,7 @@ TEST_F(SystemLayer, TheUsualOneIsCreatedReadableWhateverTheUmask) {
   EXPECT_THAT(fetched.output, Not(HasSubstr("closed: "))) << fetched.said();
 }
 
-// A link to itself stands for what this user may not enter, which root may.
+// A link to itself stands for a folder that this user may not enter, because root may enter every folder.
 TEST_F(SystemLayer, UnreadableKeysAreReported) {
   fs::create_directories(layer / "state/machine");
   fs::create_symlink("trust", layer / "state/machine/trust");

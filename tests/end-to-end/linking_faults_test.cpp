@@ -1,4 +1,4 @@
-// EH-L: the plugin is whole, but what it needs is not there or does not fit.
+// EH-L: the plugin is whole, but a library that it needs is missing or does not fit.
 #include <gmock/gmock.h>
 
 #include "tests/end-to-end/fault.hpp"
@@ -22,7 +22,7 @@ std::string user_of(const std::string& soname) {
                          {(folder / soname).native()});
 }
 
-// A library that needs the version of a symbol that no system has: linked against a stand-in for the system's
+// A library that needs a symbol version that no system has. It is linked against a stand-in for the system's
 // library.
 std::string needs_version(const std::string& soname, const std::string& version, const std::string& symbol) {
   const TemporaryFolder folder;
@@ -41,7 +41,7 @@ TEST(LinkingFaults, ReportsL01WithTheNeedingFileAndTheSearchedFolders) {
                 {"libmissing_math.so.3", plugin, "/lib"}});
 }
 
-// Its loader finds it there, so no machine that has the folder is said to lack it.
+// The loader finds the library in that folder, so the build is not refused on a machine that has the folder.
 TEST(LinkingFaults, ReportsL01OnlyWhereTheFolderOfTheRpathIsMissing) {
   const Workplace workplace;
   const std::filesystem::path folder = workplace.folder() / "vendor", file = folder / "libvendor.so.1";
@@ -124,7 +124,7 @@ TEST(LinkingFaults, ReportsL05ForAnEarlierLibraryOfAnotherMachine) {
 }
 
 TEST(LinkingFaults, ReportsL06ForALibraryOfAnotherClass) {
-  // A header of 32 bits and nothing that could be loaded.
+  // A 32-bit header and nothing that could be loaded.
   std::string small = reference_plugin();
   small[4] = 1;
   small = for_machine(std::move(small), 3);

@@ -1,5 +1,5 @@
-// Files that a person or a repository names: what they are is told of them, and nothing in them acts upon who
-// reads it.
+// Files that a user or a repository names: they are described as what they are, and nothing in them acts on
+// the terminal.
 #include <gmock/gmock.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -40,7 +40,7 @@ class NamedFiles : public testing::Test {
   Json manifest() const {
     return parse_json(read_text(repository.root() / "reference.json"), "manifest").value();
   }
-  // Opens the engine of the repository, plainly.
+  // Opens the engine of the repository with text output.
   Ended plainly(std::vector<std::string> more = {}) const {
     more.insert(more.begin(), {"reference", "--repository", repository.root().native()});
     return workplace.info(more);
@@ -50,7 +50,7 @@ class NamedFiles : public testing::Test {
   TestRepository repository;
 };
 
-// Nothing but text, line feeds and tabs.
+// Whether the text has only printable characters, line feeds and tabs.
 testing::AssertionResult acts_on_no_terminal(const std::string& text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
@@ -166,7 +166,7 @@ TEST_F(NamedFiles, ANamedPipeInTheCacheIsRemovedByRepair) {
   EXPECT_THAT(reported.said(), AllOf(HasSubstr("refs/stranger.ref"), HasSubstr("verify --repair")));
   EXPECT_EQ(cache({"verify", "--repair"}).status, 0);
   EXPECT_FALSE(fs::exists(unlisted_file));
-  // In the place of a build's own record, and of its library.
+  // A pipe in the place of a build's own record, and of its library.
   const fs::path record = workplace.cache() / "refs" / "reference-good.ref";
   fs::remove(record);
   ASSERT_EQ(::mkfifo(record.c_str(), 0644), 0);
@@ -263,7 +263,7 @@ TEST_F(NamedFiles, AForeignFileIsNotDescribedAsALibrary) {
   EXPECT_THAT(run.output, HasSubstr("\nthe file\n  linker script or text, 11 bytes\n")) << run.said();
 }
 
-// Before an engine is looked for, let alone run.
+// Reported before an engine is searched or run.
 TEST_F(NamedFiles, AnImpossibleOutputFolderIsReportedFirst) {
   write_text(named("file"), "");
   const Ended run =
@@ -298,7 +298,7 @@ TEST_F(NamedFiles, ARepositoryWrittenByHandIsLintedByItsIndex) {
   const Ended right = workplace.run("engine-manifest", {"lint", repository.root().native()});
   EXPECT_EQ(right.status, 0) << right.said();
   EXPECT_THAT(right.output, AnyOf(HasSubstr("was never looked into"), HasSubstr("were never looked into")));
-  // Nothing can be added to it as it is.
+  // No build can be added to it as it is.
   EXPECT_THAT(right.output, HasSubstr("fix: only a repository that engine-manifest init"));
   write_text(repository.root() / "reference.json", read_text(repository.root() / "reference.json") + "\n");
   const Ended changed = workplace.run("engine-manifest", {"lint", repository.root().native()});

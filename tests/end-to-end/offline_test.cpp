@@ -1,4 +1,4 @@
-// Without a network, without space, without the right to write.
+// Without a network, without disk space, without write permission.
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -26,7 +26,7 @@ TEST(Offline, FailsWithoutAskingWhenNothingIsInstalled) {
   Served served;
   served.publish();
   const Workplace workplace;
-  // The repository is unknown, so there is nothing to choose from.
+  // The repository is unknown, so no build is known.
   const Ended run = workplace.info(offline(served.arguments()));
   EXPECT_TRUE(run.status == 3 || run.status == 4) << run.said();
   EXPECT_EQ(served.server.log(), "");
@@ -59,7 +59,7 @@ TEST(Offline, Case11OpensAnInstalledBuildWithoutASocket) {
   EXPECT_EQ(run.outcome()["state"].as_string(), "opened");
   EXPECT_EQ(served.server.log(), before);
   EXPECT_EQ(read_text(trace).find("socket"), std::string::npos) << read_text(trace);
-  // Nor does what asks for more than is there, nor the administrator's commands.
+  // The same for requests that need more than is installed, and for the administrator's commands.
   for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
            {"engine-info", "--json"},
            {"engine-info", "reference", "--flavor", "cu118", "--require", "cu118", "--json"},
@@ -73,9 +73,9 @@ TEST(Offline, Case11OpensAnInstalledBuildWithoutASocket) {
   }
 }
 
-// Whether a folder's group is only its user's own must be asked of files: the system's calls may ask a
-// daemon. Root's group needs no asking, so this takes other users: one of /etc/passwd with a group of the
-// same name there, and one that no file knows.
+// Files show whether a folder's group contains only its user; the system's calls may ask a daemon. Root's
+// group needs no look-up, so this test uses other users: one of /etc/passwd with a group of the same name
+// there, and one that no file knows.
 TEST(Offline, LooksUpAGroupWithoutASocket) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root may become another user";
   for (const std::string& user : {std::string("33"), std::string("54321")}) {
@@ -102,7 +102,7 @@ TEST(Offline, LooksUpAGroupWithoutASocket) {
     if (installed.error.find("setpriv") != std::string::npos)
       GTEST_SKIP() << "no other user here: " << installed.error;
     ASSERT_EQ(installed.status, 0) << installed.said();
-    // A cache's own folders are not made so, but somebody may have given them to a group.
+    // A cache's folders are not created with group write permission, but somebody may have added it.
     for (const auto& entry : std::filesystem::recursive_directory_iterator(workplace.cache()))
       if (entry.is_directory())
         std::filesystem::permissions(entry.path(), std::filesystem::perms::group_write,
@@ -127,7 +127,8 @@ TEST(Offline, LooksUpAGroupWithoutASocket) {
   }
 }
 
-// An engine was downloaded for one toolkit, another one was detected, and the cached one was not even tried.
+// An engine was downloaded for one toolkit, another toolkit was detected, and the cached engine was not even
+// tried.
 TEST(Offline, Case12OpensTheBestInstalledBuildAndListsMissingOnes) {
   Served served;
   TestBuild better = good_build("reference-better");
@@ -154,7 +155,7 @@ TEST(Offline, Case12OpensTheBestInstalledBuildAndListsMissingOnes) {
   EXPECT_EQ(missing["verdict"].as_string(), "unavailable");
   EXPECT_EQ(missing["diagnosis"]["code"].as_string(), "EH-S13");
   EXPECT_EQ(evidence(missing["diagnosis"], "command"), "engine-cache fetch reference@1.1.0 --flavor cpu");
-  // A person is told the same, and the command is right.
+  // The text names the same command.
   const Ended text = workplace.info(offline({"reference", "--repository", served.location()}));
   EXPECT_THAT(text.output, HasSubstr("reference-better  engine-cache fetch --repository " +
                                      served.location() + " reference@1.1.0 --flavor cpu\n"));
@@ -183,7 +184,7 @@ TEST(Offline, ListsMissingBuildsWithTheirCommands) {
   EXPECT_THAT(recorded.said(), HasSubstr("--flavor cpu --platform " + record));
 }
 
-// Nor is another build brought than the one that fits best without a word.
+// Another build than the best one is never brought without a message.
 TEST(Offline, FulfillReportsWhatTheRequestingMachineQuarantined) {
   const Workplace workplace, lab;
   TestRepository repository(workplace.folder() / "repository");
@@ -238,7 +239,7 @@ TEST(Offline, AnAnswerOverwritesNeitherRequestNorAnswer) {
   EXPECT_EQ(read_text(request), asked);
 }
 
-// A request names what the machine has, and that may be in its user's cache.
+// The request also lists files of the user's cache.
 TEST(Offline, AnAnswerIsImportedIntoTheLayer) {
   const Workplace workplace, lab;
   TestRepository repository(workplace.folder() / "repository");
@@ -270,13 +271,13 @@ TEST(Offline, AnAnswerIsImportedIntoTheLayer) {
   EXPECT_EQ(lab.run("engine-cache", {"verify", "--deep", "--json"}).status, 0);
 }
 
-// The list of what is missing names the machine that was decided for, too.
+// The list of missing builds names the recorded machine too.
 TEST(Offline, CommandsForARecordedMachineNameItsRecord) {
   Served served;
   served.publish();
   const Workplace workplace;
   ASSERT_EQ(workplace.info({"reference", "--plan", "--repository", served.location(), "--json"}).status, 0);
-  // Also one whose name a shell would take for two.
+  // Also a file whose name a shell would split in two.
   const std::string record = (workplace.folder() / "my machine's.json").native();
   std::filesystem::copy_file(source_path("/tests/profiles/linux-ubuntu2404-driver580-rtx4090.json"), record);
   const Ended text =
@@ -289,7 +290,7 @@ TEST(Offline, CommandsForARecordedMachineNameItsRecord) {
   EXPECT_THAT(here.output, HasSubstr(command + "\n"));
 }
 
-// Who orders that nobody be asked is not told that nobody could be.
+// Offline by request gives no warning that the repository could not be asked.
 TEST(Offline, UsesAnOldCopyOfAnIndexWithoutAWarning) {
   std::optional<Served> served(std::in_place);
   served->publish();
@@ -303,7 +304,7 @@ TEST(Offline, UsesAnOldCopyOfAnIndexWithoutAWarning) {
   EXPECT_EQ(ordered.status, 0) << ordered.said();
   EXPECT_THAT(ordered.document["warnings"].dump(), testing::Not(HasSubstr("could not be asked")));
   EXPECT_TRUE(ordered.document["warnings"].as_array().empty()) << ordered.said();
-  // Unlike who wanted to ask.
+  // An open that may ask warns.
   served.reset();
   const Ended alone = workplace.info(arguments);
   EXPECT_EQ(alone.status, 0) << alone.said();
@@ -415,7 +416,7 @@ TEST(Disks, ReportF15WithTheSpaceThatIsNeeded) {
   EXPECT_THAT(run.diagnosis().dump(), HasSubstr(workplace.cache().native()));
 }
 
-// Space is left, but no file can be made any more.
+// Space is left, but no file can be created any more.
 TEST(Disks, ReportF15WithoutAFreeInodeAndTheNextRunSucceeds) {
   if (!can_mount()) GTEST_SKIP() << "mounting needs root with CAP_SYS_ADMIN";
   Served served;

@@ -1,4 +1,4 @@
-// Which repositories an administrator's policy lets builds come from, through the commands.
+// The repositories from which an administrator's policy allows builds, through the commands.
 #include <gmock/gmock.h>
 
 #include "tests/end-to-end/policies.hpp"
@@ -19,8 +19,7 @@ class RepositoryPolicy : public Policies {
     repository.write();
   }
   std::string folder() const { return repository.root().native(); }
-  // The engine of the build that these commands belong to comes along, as it does with an installed
-  // EngineHost.
+  // The reference engine is in the repository that is shipped with EngineHost.
   void let_the_shipped_one_serve() const { workplace.configure(Json::object()); }
   void expect_nothing_installed() const {
     EXPECT_FALSE(std::filesystem::exists(workplace.cache() / "views") &&
@@ -49,7 +48,7 @@ TEST_F(RepositoryPolicy, RequiredSignaturesRefuseUnsignedRepositories) {
   expect_refusal(shipped, "policy.require_signatures", rule);
   EXPECT_THAT(evidence(shipped.diagnosis(), "what"), HasSubstr("share/enginehost/repository"));
   expect_nothing_installed();
-  // A person is told the file, the rule and the repository.
+  // The text names the file, the rule and the repository.
   const Ended text = run(policy, {"reference"});
   EXPECT_EQ(text.status, 8);
   EXPECT_THAT(text.error + text.output, HasSubstr(rule + " in " + system_file));
@@ -119,7 +118,7 @@ TEST_F(RepositoryPolicy, AForbiddenSourceIsSkippedOrReported) {
   EXPECT_THAT(served.document["warnings"].dump(), HasSubstr("EH-P01"));
 }
 
-// Mirrors that stand side by side are asked together.
+// Mirrors of one file are asked together.
 TEST_F(RepositoryPolicy, AForbiddenMirrorLeavesTheOthers) {
   for (const bool first : {true, false}) {
     Served served;
@@ -139,8 +138,7 @@ TEST_F(RepositoryPolicy, AForbiddenMirrorLeavesTheOthers) {
   }
 }
 
-// A repository that cannot be reached holds nobody up, and nobody is left to think that it was
-// asked.
+// An unreachable repository delays nobody, and a report says that it was not asked.
 TEST_F(RepositoryPolicy, AnUnreachableRepositoryIsReportedOnceUnlessOffline) {
   const std::string nobody = "http://127.0.0.1:9/";
   const std::vector<std::string> both = {"reference", "--repository", nobody, "--repository", folder()};
@@ -162,7 +160,7 @@ TEST_F(RepositoryPolicy, AnUnreachableRepositoryIsReportedOnceUnlessOffline) {
   EXPECT_EQ(workplace.info({"reference", "--json"}).document["warnings"].as_array().size(), 0u);
 }
 
-// Otherwise a bundle would bring what its repository may not.
+// Otherwise a bundle would bring a build that its repository may not.
 TEST_F(RepositoryPolicy, ABundleOfAForbiddenRepositoryIsNotImported) {
   const std::string bundle = (workplace.folder() / "site.bundle").native();
   const Workplace connected;
@@ -179,7 +177,7 @@ TEST_F(RepositoryPolicy, ABundleOfAForbiddenRepositoryIsNotImported) {
               HasSubstr("comes from the repository \"made by a test\""));
   expect_refusal(run_command("engine-cache", with(one("locked", Json::strings({"repositories"}))), import),
                  "policy.locked", "policy.locked = repositories");
-  // Its name in the bundle is nobody's word.
+  // The bundle alone does not prove its repository's name.
   const Ended unproven =
       run_command("engine-cache", with(one("repositories", Json::strings({"made by a test"}))), import);
   expect_refusal(unproven, "policy.repositories", "policy.repositories = made by a test");

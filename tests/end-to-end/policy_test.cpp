@@ -1,4 +1,4 @@
-// The administrator's policy, through the commands; and where files are looked for first.
+// The administrator's policy through the commands, and mirrors and proxies.
 #include <gmock/gmock.h>
 
 #include "tests/end-to-end/policies.hpp"
@@ -101,7 +101,7 @@ TEST_F(Policies, ALicenseIsAcceptedForEveryoneOrNobody) {
       << "it does not outlast the policy";
 }
 
-// Behind a mirror, people could not tell which address was really asked.
+// Behind a mirror, users could not see which address was really asked.
 TEST(Mirrors, Case18AreAskedFirstAndShownWithTheirSource) {
   Served mirror, origin;
   origin.publish();
@@ -123,10 +123,10 @@ TEST(Mirrors, Case18AreAskedFirstAndShownWithTheirSource) {
             (workplace.folder() / "config/enginehost/config.json").native());
 }
 
-// Proxies, and those who need none, from where every other program has them; a laboratory's own certificates;
-// and all of it shown, so that a person sees what decided.
+// Proxies and the hosts that need none come from the same variables as in other programs, certificates from
+// the site's own file. All of them are shown, so that users see which setting decided.
 TEST(Mirrors, Case18ProxiesAndCertificatesAreUsedAndShown) {
-  // A proxy is asked for the whole URL; to nginx that is a path of its own. The name resolves nowhere.
+  // A proxy gets the whole URL, which nginx treats as a path. The host name does not resolve.
   Served proxy;
   proxy.publish();
   RunOptions behind;
@@ -145,7 +145,7 @@ TEST(Mirrors, Case18ProxiesAndCertificatesAreUsedAndShown) {
     EXPECT_EQ(setting(through, key)["source"].as_string(), "environment") << key;
   }
 
-  // Over TLS: the proxy for https answers nobody, and this host needs none.
+  // Over TLS: the proxy for https does not answer, and this host needs none.
   const Certificates certificates;
   const int port = free_port();
   Served secure(certificates.directives(port));

@@ -1,4 +1,4 @@
-// A publisher's way from libraries to a signed repository that users open from, as every system has to go it.
+// A publisher's commands from libraries to a signed repository that users open from, on every system.
 #include <gmock/gmock.h>
 
 #include "base/paths.hpp"
@@ -58,7 +58,7 @@ class PublisherCommands : public testing::Test {
     write_text(folder() / "next.pub", next_key_public);
     EXPECT_EQ(manifest({"init", at("repository"), "--name", "T\u00f6y"}).status, 0);
   }
-  // A folder that no code page can write.
+  // A folder whose name no code page can represent.
   fs::path folder() const { return publisher_.folder(); }
   std::string at(const char* name) const { return path_text(folder() / name); }
 
@@ -79,8 +79,8 @@ class PublisherCommands : public testing::Test {
   static std::string build_of(const std::string& version) {
     return "reference-" + version + "-cpu-" + system_name + "-" + architecture;
   }
-  // Named by a configuration, a web server's repository is held to its signatures. What was kept of it serves
-  // for an hour, which has passed.
+  // A web server's repository that the configuration names must be signed. Cached copies count for an hour,
+  // which has passed.
   Ended open(std::vector<std::string> more = {}) const {
     fs::remove_all(user_.cache() / "repositories");
     more.insert(more.begin(), {"reference", "--json"});
@@ -113,7 +113,7 @@ TEST_F(PublisherCommands, AddABuildWithTheFactsOfItsFiles) {
   const Ended linted = manifest({"lint", at("repository")});
   EXPECT_EQ(linted.status, 0) << linted.said();
   EXPECT_THAT(linted.document["errors"].as_array(), IsEmpty());
-  // Added twice, the same bytes give the same archive.
+  // The same bytes added twice give the same archive.
   EXPECT_EQ(add("1.0.1").status, 0);
   const Json both = parse_json(read_text(manifest_file()), "it").value();
   EXPECT_EQ(
@@ -164,7 +164,7 @@ TEST_F(PublisherCommands, AnIndexKeyDoesNotMakeARepositoryTrusted) {
   EXPECT_THAT(daily.diagnosis()["remedy"].dump(), HasSubstr("take the key that signs root.json"));
   ASSERT_EQ(trust("next.pub").status, 0);
   EXPECT_EQ(open().status, 0);
-  // Nothing but the documents of a keeper is said to the keeper.
+  // The publisher's report mentions only the publisher's documents.
   ASSERT_EQ(add("1.0.1").status, 0);
   const Ended refused = publish();
   EXPECT_EQ(refused.code(), "EH-M08") << refused.said();
@@ -223,7 +223,7 @@ TEST_F(PublisherCommands, RemediesNameTheRepositoryAndTheWrongFlag) {
               HasSubstr("--engine \"Toy\" is not lower-case letters"));
 }
 
-// scrypt as minisign sets it takes 1 GiB and some seconds.
+// scrypt with minisign's parameters takes 1 GiB and some seconds.
 TEST_F(PublisherCommands, ReadThePassphraseFromADescriptor) {
   ASSERT_EQ(add().status, 0);
   const std::vector<std::string> with_passphrase = {"sign",           at("repository"),  "--key",
@@ -277,7 +277,7 @@ TEST_F(PublisherCommands, UsersOpenOnlyWhatTheTrustedKeySigned) {
   EXPECT_EQ(read_text(view / "lib" / ENGINEHOST_MISSING_MATH), read_text(ENGINEHOST_MISSING_MATH_FILE));
   EXPECT_EQ(read_text(view / "share" / path_of("w\u00f6rter.txt")), "toy");
 
-  // A byte that nobody signed.
+  // A changed byte that is not signed.
   const fs::path index = server_.root() / "engines" / "index.json";
   const std::string whole = read_text(index);
   fs::permissions(index, fs::perms::owner_write, fs::perm_options::add);
@@ -286,7 +286,7 @@ TEST_F(PublisherCommands, UsersOpenOnlyWhatTheTrustedKeySigned) {
   EXPECT_THAT(changed.output, HasSubstr("EH-M09")) << changed.said();
   write_text(index, whole);
 
-  // And what was not signed again is not published.
+  // A change that was not signed is not published.
   ASSERT_EQ(add("1.0.1").status, 0);
   const Ended refused = publish();
   EXPECT_EQ(refused.status, 5) << refused.said();

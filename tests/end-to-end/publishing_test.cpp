@@ -1,4 +1,4 @@
-// docs/publishing.md as it stands, and what happens to users of a signed repository on a real server.
+// docs/publishing.md word for word, and users of a signed repository on a real server.
 #include <gmock/gmock.h>
 
 #include <fstream>
@@ -51,7 +51,7 @@ TEST_F(Publishing, ASignedRepositoryOpensUnlessAByteChanged) {
   EXPECT_EQ(other.status, 0) << "named on the command line, and no key is trusted: it may be unsigned";
   const Ended run = user_.run("engine-info", {"reference", "--json", "--plan"});
   EXPECT_THAT(run.output + run.error, HasSubstr("EH-M09"));
-  // What is installed still opens.
+  // The installed build still opens.
   EXPECT_EQ(open().status, 0) << open().said();
 }
 
@@ -59,7 +59,7 @@ TEST_F(Publishing, AStrictMachineImportsOnlySignedBundles) {
   if (!can_mount()) GTEST_SKIP() << "a policy needs a /etc of its own, and with it the right to mount";
   publish_signed();
   ASSERT_EQ(open().status, 0);
-  // The keys have moved on: who trusts the first one is led to the new root by what the bundle brings.
+  // The keys were rotated: the bundle leads a user who trusts the first key to the new root.
   sh("minisign -G -W -p next.pub -s next.key\n"
      "engine-manifest sign repository --key key.key --key next.key --add-key next.pub --remove-key "
      "$(sed -n '1s/.*key //p' key.pub)\n"
@@ -87,7 +87,7 @@ TEST_F(Publishing, AStrictMachineImportsOnlySignedBundles) {
     EXPECT_EQ(build["files_named_by"].as_string(), "manifest");
     EXPECT_EQ(build["signed_by"].as_array().size(), 1u) << imported.said();
 
-    // The same build of a repository that nobody signed.
+    // The same build of an unsigned repository.
     for (const auto& entry : fs::directory_iterator(server_.root() / "engines"))
       if (entry.path().filename().native().find("root.json") == 0 || entry.path().extension() == ".minisig")
         fs::remove(entry.path());
@@ -104,7 +104,7 @@ TEST_F(Publishing, AStrictMachineImportsOnlySignedBundles) {
     options.launcher =
         with_system_file(other, Json::object().set("policy", Json::object().set(rule, rule[0] == 'r')));
     const Ended refused = other.run("engine-cache", {"import", unsigned_bundle, "--json"}, options);
-    // As a folder or URL that nobody signed is refused: with the rule, and the file that it stands in.
+    // Refused like an unsigned folder or URL: with the rule and the file that contains it.
     EXPECT_EQ(refused.status, 8) << refused.said();
     EXPECT_EQ(refused.code(), "EH-P01") << refused.said();
     EXPECT_EQ(evidence(refused.diagnosis(), "key"), std::string("policy.") + rule);
@@ -169,7 +169,7 @@ TEST_F(Publishing, WrongKeyCommentAndReplayHaveDifferentCodes) {
      "-x /srv/www/engines/index.json.$id.minisig");
   asked("EH-M09");
 
-  // Whatever else is known here: that nothing fits is not the reason.
+  // Even beside another repository, the reason is not that nothing fits.
   TestRepository other(user_.folder() / "other");
   other.add(good_build());
   other.write();
@@ -179,7 +179,7 @@ TEST_F(Publishing, WrongKeyCommentAndReplayHaveDifferentCodes) {
     EXPECT_EQ(run.status, 5);
   }
 
-  // And as it was, it serves again.
+  // Restored, it serves again.
   fs::remove_all(engines);
   fs::copy(publisher_ / "newest", engines, fs::copy_options::recursive);
   an_hour_passes();

@@ -1,4 +1,4 @@
-// What failed is remembered, shown, and tried again only when something changed or someone says so.
+// A failed build is recorded, shown, and tried again only when something changed or a user clears it.
 #include <gmock/gmock.h>
 
 #include <functional>
@@ -75,7 +75,7 @@ TEST_F(Quarantine, Case30ListsAndShowsTheReason) {
   EXPECT_EQ(quarantine({"show", "no-such-build"}).status, exit_status_of("EH-S20"));
 }
 
-// A mistake of who asked says nothing of the build: neither before it is proven nor afterwards.
+// A user's mistake proves nothing about the build, neither before it is proven nor afterwards.
 TEST(WrongDevice, IsReportedAndLeavesNoRecord) {
   Workplace workplace;
   TestRepository repository(workplace.folder() / "repository");
@@ -104,7 +104,7 @@ TEST(WrongDevice, IsReportedAndLeavesNoRecord) {
   }
 }
 
-// Nothing of a build was touched: what was set is named, and no build is quarantined.
+// The launcher failed before any build was used: the setting is named, and no build is quarantined.
 TEST(ProbeLauncher, AFailingLauncherIsNamedAndNoBuildIsBlamed) {
   const Workplace workplace;
   TestRepository repository(workplace.folder() / "repository");
@@ -136,7 +136,7 @@ TEST_F(Quarantine, AForcedBuildIsTriedForOneRun) {
       workplace.info({"reference", "--repository", repository.root().native(), "--json"}, options);
   EXPECT_EQ(forced.candidate(id)["diagnosis"]["code"].as_string(), "EH-R02") << forced.said();
   EXPECT_EQ(forced.candidate(id)["verdict"].as_string(), "failed") << forced.said();
-  // Another one opened: whoever forced it hears that, and why.
+  // Another build opened, and the user who forced the first one gets the reason.
   EXPECT_EQ(forced.status, 0) << forced.said();
   EXPECT_TRUE(forced.outcome()["fallback"].as_bool()) << forced.said();
   EXPECT_THAT(forced.document["warnings"].dump(),
@@ -197,7 +197,7 @@ TEST_F(Quarantine, TheTextNamesDisabledBuilds) {
   EXPECT_THAT(text.output, HasSubstr("instead of\n  " + id + "  "));
 }
 
-// The record of a disabled build that cannot be read lets it be used again.
+// Without its record a disabled build could be used again.
 TEST_F(Quarantine, ListAndVerifyReportAnUnreadableRecord) {
   ASSERT_EQ(quarantine({"disable", "reference-good"}).status, 0);
   std::filesystem::path records;
@@ -231,7 +231,7 @@ TEST_F(Quarantine, ListAndVerifyReportAnUnreadableRecord) {
               HasSubstr(records.native() + " cannot be read"));
 }
 
-// A record that is not read for a moment may be a disable: it is neither passed over nor written over.
+// A record that cannot be read for a moment may be a disable. It is neither ignored nor overwritten.
 TEST_F(Quarantine, NothingOpensWhileARecordCannotBeRead) {
   const std::filesystem::path failing = "/proc/self/mem";
   if (!std::filesystem::exists(failing)) GTEST_SKIP() << "no file whose reading fails";
@@ -260,7 +260,7 @@ TEST_F(Quarantine, AnUnwritableRecordIsReported) {
   ASSERT_EQ(quarantine({"disable", "reference-good"}).status, 0);
   if (!can_mount()) GTEST_SKIP() << "a folder that nobody can write needs the right to mount";
   RunOptions read_only;
-  // No place for records at all, and one that looks as if it could be written.
+  // A folder that cannot hold records at all, and one that only looks writable.
   std::vector<std::filesystem::path> closed = {workplace.folder()};
   for (const auto& state : std::filesystem::directory_iterator(workplace.cache() / "state"))
     if (std::filesystem::exists(state.path() / "history")) closed.push_back(state.path() / "history");
@@ -298,8 +298,7 @@ TEST(DependencyStamps, RetryABuildOnceItsLibraryIsThere) {
   EXPECT_EQ(run.outcome()["build"].as_string(), "reference-faulty") << run.said();
 }
 
-// What a build that is tried where it lacks something is quarantined for, and what becomes of it under a
-// raised limit.
+// Expects `code` for a build that lacks something, and a successful retry under a raised limit.
 void expect_tried_again(const std::string& constructor, const char* code, const Workplace& workplace,
                         const RunOptions& before, const std::function<void()>& raise) {
   TestRepository repository(workplace.folder() / "repository");
@@ -335,7 +334,7 @@ TEST(RaisedLimits, RetryABuildWithMoreTime) {
                             .set("repositories_default", false)
                             .set("probe_deadline_seconds", static_cast<std::int64_t>(seconds)));
   };
-  // Time enough for a helper to begin on a machine that has other work.
+  // Enough time for a probe to start on a busy machine.
   configure(4);
   expect_tried_again(
       "#include <unistd.h>\n__attribute__((constructor)) static void begin(void) { usleep(5000000); }\n",
@@ -404,7 +403,7 @@ TEST_F(CorrectedManifest, AppliesToABuildOfALayer) {
   EXPECT_EQ(*read_file(record), before);
 }
 
-// The loader looks there first; the folders did not exist when it was quarantined.
+// The loader searches there first; the folders did not exist when the build was quarantined.
 TEST(DependencyStamps, IncludeFoldersForThisProcessor) {
 #if !defined(__x86_64__)
   GTEST_SKIP() << "the folders of x86-64";

@@ -1,6 +1,6 @@
-// Case30: what `engine-cache quarantine show` says, word for word: time, stage, signal, last words, what
-// would end it, and the one command that clears it. The record is written as an open would write it, with
-// times that stay.
+// Case30: the exact text of `engine-cache quarantine show`: time, stage, signal, last words, what would end
+// the quarantine, and the one command that clears it. The record is written as an open would write it, with
+// fixed times.
 #include <gmock/gmock.h>
 
 #include "tests/end-to-end/fault.hpp"
@@ -14,7 +14,7 @@ using testing::Not;
 
 class QuarantineText : public testing::Test {
  protected:
-  // A record in the state folder of this machine, which a first command makes.
+  // Writes a record in the state folder of this machine, which a first command makes.
   void write_record(const Json& record) {
     const Ended first = workplace.run("engine-cache", {"quarantine", "disable", "any"});
     ASSERT_EQ(first.status, 0) << first.said();
@@ -67,7 +67,7 @@ TEST_F(QuarantineText, Case30ShowPrintsTheEndTheConditionsAndTheCommand) {
   EXPECT_EQ(shown.output, read_text(source_path("/tests/end-to-end/golden/quarantine_show.txt")));
 }
 
-// Nothing but a change of the machine repairs it, and no command of ours is that.
+// Only a change of the machine fixes it, and no command of EngineHost is such a change.
 TEST_F(QuarantineText, Case30ClearingIsNoRemedyForAMissingPart) {
   Json record = crashed();
   record.set("state", "unfit").set("retry_after", 0);

@@ -1,5 +1,4 @@
-// A cache whose state can be read and not written: what was quarantined there holds, and new records go
-// elsewhere.
+// A cache whose state is read-only: quarantines in it count, and new records go elsewhere.
 #include <gmock/gmock.h>
 
 #include "tests/end-to-end/fault.hpp"
@@ -51,7 +50,7 @@ TEST_F(ReadOnlyState, KeepsADisable) {
   EXPECT_EQ(open(read_only).status, 0);
 }
 
-// A publisher's key that was trusted while the cache could be written is trusted on.
+// A publisher's key that was trusted while the cache was writable stays trusted.
 TEST_F(ReadOnlyState, KeepsTrustedKeys) {
   const std::string key = "RWQBAgMEBQYHCAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f";
   const Ended added = workplace.run("engine-cache", {"trust", "add", key, "--json"});
@@ -61,7 +60,7 @@ TEST_F(ReadOnlyState, KeepsTrustedKeys) {
   EXPECT_FALSE(list.document["keys"].as_array()[0]["own"].as_bool());
   EXPECT_THAT(list.document["keys"].as_array()[0]["file"].as_string(),
               HasSubstr((workplace.cache() / "state").native()));
-  // Not where somebody else may have put them.
+  // Unless another user may have put it there.
   for (const auto& state : std::filesystem::directory_iterator(workplace.cache() / "state")) {
     using std::filesystem::perms;
     const auto trust = state.path() / "trust";
@@ -79,7 +78,7 @@ TEST_F(ReadOnlyState, KeepsTrustedKeys) {
   EXPECT_EQ(workplace.run("engine-cache", {"trust", "remove", id}).status, 0);
 }
 
-// The advice for a record that cannot be read is one that works where it lies.
+// The remedy for an unreadable record works where the record lies.
 TEST_F(ReadOnlyState, AnUnreadableRecordGetsARemedyThatWorksThere) {
   ASSERT_EQ(quarantine({"disable", "reference-good"}).status, 0);
   for (const auto& state : std::filesystem::directory_iterator(workplace.cache() / "state"))
@@ -91,12 +90,12 @@ TEST_F(ReadOnlyState, AnUnreadableRecordGetsARemedyThatWorksThere) {
   EXPECT_THAT(quarantine({"list"}, read_only).document["warnings"].dump(), reported);
   EXPECT_THAT(workplace.run("engine-cache", {"verify", "--json"}, read_only).document["records"].dump(),
               reported);
-  // What is advised besides.
+  // The other remedies.
   EXPECT_EQ(quarantine({"disable", "reference-good"}, read_only).status, 0);
   EXPECT_EQ(open(read_only).candidate("reference-good")["verdict"].as_string(), "disabled");
 }
 
-// What an earlier open of the read-only cache wrote down elsewhere must not lead past a later disable.
+// A decision that an earlier open of the read-only cache stored elsewhere must not skip a later disable.
 TEST_F(ReadOnlyState, ACachedDecisionDoesNotSkipADisable) {
   for (int times = 0; times < 3; ++times) ASSERT_EQ(open(read_only).status, 0);
   ASSERT_EQ(quarantine({"disable", "reference-good"}).status, 0);
@@ -106,7 +105,7 @@ TEST_F(ReadOnlyState, ACachedDecisionDoesNotSkipADisable) {
   EXPECT_NE(run.status, 0) << run.said();
 }
 
-// Another cache would not help who imports for everybody.
+// Another cache would not help a user who imports for everybody.
 TEST_F(ReadOnlyState, AnUnwritableLayerIsReportedWithItsOwner) {
   const fs::path layer = workplace.folder() / "layer";
   fs::create_directories(layer);
@@ -125,7 +124,7 @@ TEST_F(ReadOnlyState, AnUnwritableLayerIsReportedWithItsOwner) {
   EXPECT_THAT(ended.diagnosis()["remedy"].dump(), testing::Not(HasSubstr("--cache")));
 }
 
-// Another cache would not help who named a folder for the state.
+// Another cache would not help a user who named a folder for the state.
 TEST_F(ReadOnlyState, AnUnwritableStateFolderIsReportedWithItsSetting) {
   const fs::path state = workplace.folder() / "state";
   fs::create_directories(state);

@@ -1,6 +1,5 @@
-// Case05, 06, 26: what was quarantined is tried again by the very next open once its reason is gone, without
-// any command; and nothing is probed again as long as nothing changed. Probes are counted by the launcher
-// they are started through.
+// Case05, 06, 26: the next open tries a quarantined build again once the reason is gone, without any command.
+// While nothing changed, nothing is probed again. A launcher counts the probes that are started through it.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -18,7 +17,7 @@ namespace {
 constexpr const char* faulty = "reference-faulty";
 constexpr const char* good = "reference-good";
 
-// A library of the build, opened first, whose constructor runs this.
+// A build with a library that is opened first and whose constructor runs `body`.
 TestBuild with_constructor(const std::string& body) {
   const std::string source =
       "#define _GNU_SOURCE\n#include <dlfcn.h>\n#include <errno.h>\n#include <stdio.h>\n#include "
@@ -66,8 +65,8 @@ class Retry : public testing::Test {
     const std::string text = read_text(log());
     return std::count(text.begin(), text.end(), '\n');
   }
-  // Opens with `first`, which must not choose the faulty build, again with nothing changed, which must not
-  // probe, and with `second`, which must choose it.
+  // Opens with `first`, which must not choose the faulty build, again unchanged, which must not probe, and
+  // with `second`, which must choose the faulty build.
   void expect_chosen_after(
       const std::vector<std::string>& before, const std::vector<std::string>& after,
       const std::function<void()>& change = [] {}, const std::vector<std::string>& prefix_after = {}) {
@@ -137,7 +136,7 @@ TEST_F(Retry, FollowsAChangeOfTheDriver) {
   const auto driver = workplace.folder() / "driver" / "libcuda.so.1";
   write_text(driver, read_text(ENGINEHOST_FAKE_CUDA));
   const std::string folder = "LD_LIBRARY_PATH=" + driver.parent_path().native();
-  // The build dislikes drivers before 12.4, in its own code.
+  // The build's own code crashes with drivers before 12.4.
   publish(with_constructor("if (in_probe() && atoi(getenv(\"FAKE_CU_VERSION\")) < 12040) *nowhere = 1;"));
   expect_chosen_after({folder, "FAKE_CU_VERSION=12020"}, {folder, "FAKE_CU_VERSION=12040"});
 }
@@ -148,7 +147,7 @@ TEST_F(Retry, FollowsAChangeOfTheLoadersCache) {
   write_text(folder / "libmissing_math.so.3",
              compile_library("int math(void) { return 1; }\n", {"-Wl,-soname,libmissing_math.so.3"}));
   publish(faulty_build({{plugin, plugin_that_needs({"libmissing_math.so.3"})}}));
-  // ldconfig -C writes another cache file; it takes the place of the machine's for one command.
+  // ldconfig -C writes another cache file. One command sees it in the place of the machine's.
   const auto configuration = workplace.folder() / "ld.so.conf", cache = workplace.folder() / "ld.so.cache";
   write_text(configuration, "include /etc/ld.so.conf\n" + folder.native() + "\n");
   ASSERT_EQ(
@@ -161,8 +160,8 @@ TEST_F(Retry, FollowsAChangeOfTheLoadersCache) {
 }
 
 TEST_F(Retry, FollowsARestartAfterADriverMismatch) {
-  // 803: the kernel's half was loaded before the last update. What the record says of the start of the
-  // machine is changed here as the next start would change it.
+  // 803: the kernel's half was loaded before the last update. The test edits the boot that the record names,
+  // as a restart would change it.
   const std::string flag = (workplace.folder() / "restarted").native();
   publish(with_constructor("if (access(\"" + flag + "\", F_OK) != 0) abort();"));
   const Ended first = open();
@@ -185,7 +184,7 @@ TEST_F(Retry, FollowsARestartAfterADriverMismatch) {
 TEST_F(Retry, RepeatsATransientFailureThreeTimesWithoutARecord) {
   const std::string counter = (workplace.folder() / "tries").native();
   publish(with_constructor("if (in_probe() && counted(\"" + counter + "\") <= 2) raise(9);"));
-  // Killed twice, as a machine out of memory does; the third try passes in the same call.
+  // Killed twice, as on a machine that is out of memory. The third try passes in the same call.
   const Ended run = open();
   EXPECT_EQ(run.outcome()["build"].as_string(), faulty) << run.said();
   EXPECT_EQ(probes(), 3);
@@ -214,8 +213,8 @@ TEST_F(Retry, KeepsASingleCrashASuspicionUntilTheNextSuccess) {
   EXPECT_THAT(read_text(record_of(faulty)), testing::HasSubstr("\"proven\""));
 }
 
-// A build for CUDA brings its runtime along, one of the libraries that a process is told by. The next process
-// has not loaded it when it asks: its cached decision is not to rest on that.
+// A build for CUDA brings its runtime, which is one of the libraries that identify a process. The next
+// process has not loaded it when it looks up its cached decision, so the decision must not depend on it.
 TEST_F(Retry, CachedDecisionIgnoresLibrariesThatTheBuildBrings) {
   const std::string library = "libcudart.so.13";
   TestBuild build =
@@ -223,7 +222,7 @@ TEST_F(Retry, CachedDecisionIgnoresLibrariesThatTheBuildBrings) {
   build.id = "bringing";
   build.priority = 90;
   publish(build);
-  // engine-info decides again each time, to tell of every candidate.
+  // engine-info decides again each time, because it prints every candidate.
   const std::vector<std::string> arguments = {"reference", source_path("/examples/two-layers.model"),
                                               "--repository", repository.root().native(), "--json"};
   std::string last;

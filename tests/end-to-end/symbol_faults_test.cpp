@@ -1,5 +1,4 @@
-// EH-L10 to L18: all libraries are there, but the functions, variables and versions in them do not fit
-// together.
+// EH-L10 to L18: all libraries are there, but their functions, variables and versions do not fit together.
 #include <gmock/gmock.h>
 
 #include "tests/end-to-end/fault.hpp"
@@ -7,7 +6,7 @@
 namespace enginehost::test {
 namespace {
 
-// A library linked against another one (`offered`) of that SONAME than the one that it is shipped with.
+// A library linked against another library (`offered`) of that SONAME than the one that it is shipped with.
 std::string linked_against(const std::string& soname, const std::string& offered, const std::string& source,
                            const std::vector<std::string>& flags = {}) {
   const TemporaryFolder folder;
@@ -44,7 +43,7 @@ TEST(SymbolFaults, ReportsL13ForAFunctionMissingAtItsFirstCall) {
                 {"missing_kernel", "liblater.so"}});
 }
 
-// Without --symbols the verdict leaves them out, and they are told all the same.
+// Without --symbols the verdict ignores them, and they are still counted.
 TEST(SymbolFaults, InspectCountsUndefinedSymbols) {
   const Workplace workplace;
   const std::string file = (workplace.folder() / "libtwo.so").native();

@@ -1,4 +1,4 @@
-// A cache that is not there, cannot be read or is damaged is told as that, never as one that holds nothing.
+// A missing, unreadable or damaged cache is reported as such, never as an empty one.
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -32,7 +32,7 @@ class UnusableCache : public testing::Test {
   Ended cache(std::vector<std::string> arguments, const RunOptions& options = {}) const {
     return workplace.run("engine-cache", std::move(arguments), options);
   }
-  // In a folder that it may write, as somebody else, who has no home.
+  // Runs as another user without a home, in a folder that this user may write.
   RunOptions as_nobody(const std::vector<std::string>& unset) const {
     const fs::path here = workplace.folder() / "here";
     fs::create_directories(here);
@@ -191,8 +191,7 @@ TEST_F(UnusableCache, FoldersOnSeveralFileSystemsAreReported) {
   EXPECT_THAT(run.diagnosis()["remedy"].dump(), HasSubstr("on one file system, or name another cache"));
 }
 
-// A cache that came with a container's image lies on the lower layer of an overlay, where no folder can be
-// renamed.
+// A cache of a container's image lies on the lower layer of an overlay, where no folder can be renamed.
 class ImageCache : public UnusableCache {
  protected:
   void SetUp() override {
@@ -201,7 +200,7 @@ class ImageCache : public UnusableCache {
     fs::create_directory(workplace.folder() / "layers");
     if (in_a_container("true").status != 0) GTEST_SKIP() << "no overlay can be mounted here";
   }
-  // Both layers of the container are in the memory of one mount namespace, so the commands run one behind the
+  // Both layers of the container are in the memory of one mount namespace, so the commands run one after the
   // other.
   Ended in_a_container(const std::string& commands) const {
     RunOptions options;
@@ -251,7 +250,7 @@ TEST_F(UnusableCache, AFileInPlaceOfTheStateDoesNotStopCollection) {
   EXPECT_EQ(gc.status, 0) << gc.said();
 }
 
-// A file, a pipe or a link to nothing where a folder of the cache belongs: told, kept, and in nobody's way.
+// A file, a pipe or a dangling link in the place of a cache folder is reported, kept, and blocks nothing.
 TEST_F(UnusableCache, AFileInAFoldersPlaceIsMovedAside) {
   fetch();
   const std::vector<std::function<void(const fs::path&)>> ways = {
@@ -288,7 +287,7 @@ TEST_F(UnusableCache, AFileInAFoldersPlaceIsMovedAside) {
     fs::remove(aside_of(name)[0]);
     fetch();
   }
-  // Whoever just opens an engine is warned, and goes on.
+  // An open only warns.
   fs::remove_all(workplace.cache() / "refs");
   write_text(workplace.cache() / "refs", "mine");
   const std::vector<std::string> opening = {"reference", "--repository", repository.root().native(),
@@ -304,7 +303,7 @@ TEST_F(UnusableCache, AFileInAFoldersPlaceIsMovedAside) {
   EXPECT_EQ(read_text(aside_of("refs")[0]), "mine") << "no collection takes it away";
 }
 
-// What is whole needs no network to be told so again.
+// An intact list can be rebuilt without a network.
 TEST_F(UnusableCache, LostListsAreRebuiltWithoutASource) {
   fetch();
   fs::remove_all(repository.root());

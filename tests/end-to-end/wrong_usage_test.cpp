@@ -1,4 +1,4 @@
-// Arguments that cannot be read: status 2, said on standard error or in one document.
+// Invalid arguments: status 2, reported on standard error or in one document.
 #include <gmock/gmock.h>
 
 #include "tests/end-to-end/workplace.hpp"

@@ -1,5 +1,5 @@
-// EngineHost's own files for macOS as they are installed: ENGINEHOST_MACOS_INSTALLED names a folder that
-// holds such a tree, with the plugins in its folder "plugins" (scripts/test-macos.sh).
+// EngineHost's own files for macOS as they are installed. ENGINEHOST_MACOS_INSTALLED names a folder with such
+// a tree, with the plugins in its folder "plugins" (scripts/test-macos.sh).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

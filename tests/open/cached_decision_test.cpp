@@ -1,4 +1,4 @@
-// A cached decision leads to the engine that a decision would lead to, and never to another.
+// A cached decision leads to the engine that a new decision would choose, and never to another one.
 #include <cstdlib>
 #include <optional>
 #include <utility>
@@ -33,7 +33,7 @@ class Variable {
 class CachedDecisionTest : public LoadOrder {
  protected:
   void SetUp() override { open_until_ready(); }
-  // The next open decides again, and still finds an engine.
+  // The next open decides again and still finds an engine.
   void expect_decided_again() {
     const Outcome outcome = open();
     EXPECT_EQ(outcome.state, State::opened);
@@ -102,7 +102,7 @@ TEST_F(CachedDecisionTest, RepeatsTheWarningsOfTheProof) {
   EXPECT_EQ(outcome.warnings[0].value("output"), "two\nlines");
 }
 
-#ifndef _WIN32  // where rights are no numbers
+#ifndef _WIN32  // has no numeric permissions
 TEST_F(CachedDecisionTest, WarnsOfAnIgnoredLayerUntilItIsFixed) {
   const fs::path layer = folder_ / "layer";
   fs::create_directories(layer / "refs");
@@ -175,7 +175,7 @@ TEST_F(CachedDecisionTest, EndsWhenTheProbeProgramIsUpdated) {
   expect_decided_again();
 }
 
-// Each has a helper of its own: one proof by each is enough.
+// Each release has its own probe program; one proof by each is enough.
 TEST_F(CachedDecisionTest, IsKeptByEachOfTwoReleasesThatShareACache) {
   const fs::path other = folder_ / (std::string("newer-probe") + test::program_ending);
   fs::copy_file(helper_, other);
@@ -260,7 +260,7 @@ TEST_F(CachedDecisionTest, ADamagedOneIsAMiss) {
   expect_decided_again();
 }
 
-// What the process below runs, which ends without lowering it.
+// Run in the process below, which ends without erasing the marker.
 TEST(DyingProcess, DISABLED_DiesWhileLoading) {
   const auto sentinel =
       history::Sentinel::raise(path_of(std::getenv("ENGINEHOST_TEST_STATE")), "reference-good",
@@ -278,7 +278,7 @@ TEST_F(CachedDecisionTest, EndsWhenAProcessDiedWhileLoading) {
   EXPECT_FALSE(open().by_cached_decision);
 }
 
-// Its first open raises a sentinel and lowers it again, which changes that folder's time and nothing else.
+// Its first open writes a crash marker and erases it, which changes only that folder's time.
 TEST_F(CachedDecisionTest, ServesAProgramsFirstAndSecondOpen) {
   fs::remove_all(state() / "tried");
   EXPECT_TRUE(open().by_cached_decision);
@@ -293,7 +293,7 @@ TEST_F(CachedDecisionTest, IsBypassedWhileACrashMarkerExists) {
 }
 
 #ifndef _WIN32
-// Nothing else tells of it that the better build may be tried again.
+// Only the decision records that the better build may be tried again.
 TEST_F(LoadOrder, TheCachedDecisionOfAFallbackEndsWithARaisedLimit) {
   rlimit limit{};
   ASSERT_EQ(::getrlimit(RLIMIT_STACK, &limit), 0);

@@ -1,4 +1,4 @@
-// A process that died while it loaded a proven build: the next one does not trust the proof.
+// After a process died while it loaded a proven build, the next one does not trust the proof.
 #include <gmock/gmock.h>
 
 #include "host/explain/explain.hpp"
@@ -63,7 +63,7 @@ TEST_F(CrashMarkerTest, TheSecondStrikeQuarantines) {
   EXPECT_EQ(context_->history().find(installed_.build)->state, history::State::quarantined);
 }
 
-// A full disk cannot be played for root: a file in the place of each folder is as good.
+// A full disk cannot be simulated for root; a file in the place of each folder has the same effect.
 TEST_F(CrashMarkerTest, IsRespectedWhereNothingCanBeWritten) {
   die_while_loading();
   for (const char* folder : {"running", "history"}) {

@@ -1,4 +1,5 @@
-// What a early decision rests on is told in few lines, each of which still notices what it stands for.
+// The dependencies of an early decision in few lines, each of which still notices every change of its
+// subject.
 #include "host/open/dependency_set.hpp"
 
 #include <gmock/gmock.h>
@@ -29,13 +30,13 @@ class DependencySetTest : public testing::Test {
     test::write_text(folder_ / "here/file", "text");
   }
   std::string at(const std::string& name) const { return (folder_ / name).native(); }
-  // As seen by a program that began so long after all of this that everything is at rest.
+  // The view of a program that began so much later that all files are at rest.
   static std::int64_t later() { return wall_clock_ns() + 5'000'000'000; }
   std::string reported() const {
     const auto text = testimony_.text();
     return text ? *text : "nothing";
   }
-  // Whether all of it holds now, as who finds the early decision asks.
+  // Whether all lines hold now, as the reader of an early decision checks them.
   static bool holds(std::string text) {
     DependencyStamps dependency_stamps(0);
     for (std::size_t at = 0; at < text.size();) {
@@ -183,7 +184,7 @@ TEST_F(DependencySetTest, ContentNamesAndMountsAreCompared) {
   testimony_.add({What::noexec, "/proc"});
   const std::string text = reported();
   EXPECT_TRUE(holds(text));
-  // Where code may be run, loading tells when that ends.
+  // Where code may run, a load reports it when that ends.
   EXPECT_THAT(text, Not(HasSubstr("noexec " + at("here"))));
   EXPECT_EQ(text.find("noexec /proc\n") != std::string::npos, forbids_execution("/proc"));
   EXPECT_FALSE(holds("noexec " + at("here") + "\n"));
@@ -237,7 +238,7 @@ TEST_F(DependencySetTest, MalformedLinesNeverHold) {
     EXPECT_FALSE(holds(line)) << line;
 }
 
-// A sentinel of a process that died may lie there.
+// The crash marker of a process that died may be there.
 TEST(DependencyStamp, AChecksumChangesWithEachByteAndWithTheLength) {
   for (const std::size_t length : {0u, 1u, 7u, 8u, 15u, 16u, 17u, 33u, 4096u}) {
     std::string text(length, 'x');

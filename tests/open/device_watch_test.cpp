@@ -1,4 +1,4 @@
-// A sign that changes has the engine asked at once, and a failure then counts as a loss.
+// A changed device file makes the watch check the engine at once, and a failure then counts as a loss.
 #include "host/open/device_watch.hpp"
 
 #include <condition_variable>

@@ -1,5 +1,5 @@
-// A early decision leads where settings and cached decision would lead, and ends when anything that they rest
-// on changes.
+// An early decision leads to the engine that settings and cached decision would choose, and ends when any of
+// their dependencies changes.
 #include <fstream>
 
 #include "base/files.hpp"
@@ -26,13 +26,13 @@ class EarlyDecisionTest : public LoadOrder {
   }
   Result<std::shared_ptr<SharedEngine>> ask() {
     SharedRequest request;
-    request.key = folder_.path().native();  // other tests of this process must not be met
+    request.key = folder_.path().native();  // not shared with other tests of this process
     request.flags = [&] { return flags_; };
     request.request = [&](AskedSettings) { return request_; };
     request.cancel = cancel_;
     return open_shared(request);
   }
-  // By which way one open got its engine, which is closed again.
+  // The way in which one open got its engine, which is closed again.
   Way way() {
     const auto engine = ask();
     if (!engine) return Way::failed;
@@ -64,7 +64,7 @@ TEST_F(EarlyDecisionTest, LeadsToTheSameEngineAgain) {
   }
 }
 
-// What an open needs of the build's record rides along, and is what the record says.
+// The decision holds what an open needs of the build's record, unchanged.
 TEST_F(EarlyDecisionTest, HoldsTheRecordOfTheBuild) {
   const auto engine = ask();
   ASSERT_TRUE(engine);
@@ -79,7 +79,7 @@ TEST_F(EarlyDecisionTest, HoldsTheRecordOfTheBuild) {
   EXPECT_NE(read_file(file())->find("\nrecord engine reference\n"), std::string::npos);
 }
 
-// Who removes it waits until the engine is closed, as with any other open.
+// A removal waits until the engine is closed, as with any other open.
 TEST_F(EarlyDecisionTest, KeepsTheBuildInUse) {
   const auto engine = ask();
   ASSERT_TRUE(engine);
@@ -172,7 +172,7 @@ TEST_F(EarlyDecisionTest, EndsWhenARepositorysManifestChanges) {
   EXPECT_EQ((*engine)->opened().installed.build, "reference-better");
 }
 
-// The index holds the digest of the right one, and another is not used.
+// The index holds the digest of the correct manifest, and another one is not used.
 TEST_F(EarlyDecisionTest, StaysWhenAManifestChangesThatTheIndexDoesNotList) {
   const fs::path index = repository_.root() / "index.json";
   const auto document = parse_json(*read_file(index), "the index");
@@ -316,7 +316,7 @@ TEST_F(EarlyDecisionTest, IsReadAgainForAnEngineThatIsStillOpen) {
   EXPECT_EQ(*again, *kept);
 }
 
-// They are read after an engine is open only; by then somebody may have spoiled them.
+// The settings are read only after an engine is open; by then the file may be damaged.
 TEST(LateSettings, UnreadableOnesAllowNoDownload) {
   const test::TemporaryFolder folder;
   test::write_text(folder / "config.json", "{ this is no document");

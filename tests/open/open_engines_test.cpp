@@ -1,6 +1,6 @@
-// Two engines in one process: what cannot live beside an open one is refused before it is loaded, and the
-// next build is opened in the same call. Each case has libraries of its own names, since they stay in the
-// process.
+// Two engines in one process: a build that conflicts with an open engine is refused before it is loaded, and
+// the next build is opened in the same call. Each case has libraries with names of its own, since they stay
+// in the process.
 #include "tests/open/open_engines_fixture.hpp"
 
 namespace enginehost::open {

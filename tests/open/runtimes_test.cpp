@@ -1,4 +1,4 @@
-// Runtimes of which a process may not have two, told by their names.
+// Runtimes that a process may hold only once, recognized by their names.
 #include "tests/open/open_engines_fixture.hpp"
 
 namespace enginehost::open {

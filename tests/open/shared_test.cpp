@@ -1,4 +1,4 @@
-// What a process has open is given out again, as long as that is what an open would lead to.
+// An open engine is shared by later opens, as long as an open would choose it.
 #include <atomic>
 #include <thread>
 #include <vector>
@@ -13,7 +13,7 @@ class SharedOpen : public LoadOrder {
  protected:
   std::shared_ptr<SharedEngine> ask(const std::string& key = "reference") {
     SharedRequest request;
-    request.key = key + path_text(folder_.path());  // other tests of this process must not be met
+    request.key = key + path_text(folder_.path());  // not shared with other tests of this process
     request.flags = [&] {
       ++times_decided_;
       return flags_;

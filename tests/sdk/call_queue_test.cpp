@@ -1,5 +1,5 @@
-// Many threads that take turns; host/sdk/call_queue.cpp is compiled into the tests, since nothing of it is
-// exported.
+// Many threads that wait for one another. host/sdk/call_queue.cpp is compiled into the tests, because the
+// library does not export it.
 #include "host/sdk/call_queue.hpp"
 
 #include <gtest/gtest.h>
@@ -63,7 +63,7 @@ TEST(CallQueueTest, AThreadThatGivesUpPassesItsPlaceOn) {
 }
 
 #if defined(__GLIBC__)
-// glibc unwinds a thread that is canceled, as an exception would.
+// glibc unwinds a canceled thread as an exception would.
 TEST(CallQueueTest, ACanceledThreadLeavesItsPlace) {
   CallQueue queue;
   auto first = std::make_unique<Result<CallQueue::OpenLock>>(queue.take({}));

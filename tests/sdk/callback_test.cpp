@@ -1,4 +1,4 @@
-// The C++ face: what callbacks throw, and an engine that takes another's place while its callback runs.
+// The C++ API: exceptions of callbacks, and an engine that is replaced while its callback runs.
 #include <enginehost/enginehost.hpp>
 
 #include <atomic>
@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 
 class Callbacks : public PlayedEngine {
  protected:
-  // Of a cache of its own, so that something is installed.
+  // A request with a cache of its own, so that something is installed.
   sdk::Request asked(const char* cache = "other cache") const {
     sdk::Request asked;
     asked.engine = "reference";
@@ -40,7 +40,7 @@ TEST_F(Callbacks, OnProgressExceptionsStopTheOpenAndAreRethrown) {
     EXPECT_STREQ(thrown.what(), "mine");
   }
   EXPECT_EQ(calls, 1);
-  // The request can be used again: what stopped was the call.
+  // The request can be used again, because only the call was stopped.
   request.on_progress = nullptr;
   EXPECT_EQ(sdk::Engine::open(request).build(), "reference-good");
 }
@@ -64,7 +64,8 @@ TEST_F(Callbacks, TheApplicationsOwnCancelStillStopsTheOpen) {
   }
 }
 
-// Of C, where they must not; one is told as what it is, and not as a bug of EngineHost.
+// Callbacks of C must not throw. An exception is reported as such, and not as an internal error of
+// EngineHost.
 TEST_F(Callbacks, ExceptionsThroughTheCApiAreReported) {
   enginehost_request wanted = request();
   const std::string cache = path_text(folder_ / "third cache");
@@ -91,7 +92,7 @@ TEST_F(Callbacks, ADeclinedConsentGetsNoTerminalRemedy) {
   EXPECT_THAT(said(), testing::HasSubstr("request.on_consent"));
 }
 
-// What the callback of an engine holds, and whether it is gone.
+// An object that the callback of an engine holds, and whether it is destroyed.
 std::atomic<bool> gone = false, reported = false, gone_while_reported = false;
 struct Held {
   ~Held() { gone = true; }
@@ -158,7 +159,7 @@ TEST(ChildCancel, IsCanceledWithItsParentAndNotTheOtherWay) {
 
 TEST(ChildCancel, CanBeReplacedAfterItWasCanceled) {
   const sdk::Cancel above;
-  for (int i = 0; i < 20000; ++i) {  // as many as a server that gives up on requests sees in a while
+  for (int i = 0; i < 20000; ++i) {  // as many canceled requests as a server has in a while
     Handle<enginehost_cancel> below(enginehost_cancel_new_below(above.get()));
     Handle<enginehost_cancel> further(enginehost_cancel_new_below(below.get()));
     const bool look = i % 1000 < 2;

@@ -1,4 +1,4 @@
-// The everyday questions of an application: which device, is it working, and is my data there.
+// Common questions of an application: which device, does it work, and is the data on it.
 #include "tests/sdk/played_engine.hpp"
 
 namespace enginehost::test {
@@ -42,7 +42,7 @@ TEST_F(ChosenDevices, AnIndexBeyondTheLastIsAnError) {
   EXPECT_EQ(choose("rocm,metal:1"), "EH-S09");
 }
 
-// Whatever takes a device takes the same words.
+// Every call that takes a device accepts the same names.
 TEST_F(ChosenDevices, AreChosenByOneRuleInEveryCall) {
   enginehost_check check = ENGINEHOST_CHECK_INIT;
   enginehost_watch watch = ENGINEHOST_WATCH_INIT;
@@ -81,7 +81,7 @@ TEST_F(ChosenDevices, TheDefaultIsTheDefaultOfEveryCall) {
   enginehost_check check = ENGINEHOST_CHECK_INIT;
   ASSERT_EQ(enginehost_engine_check(engine_.get(), nullptr, nullptr, &check, nullptr), ENGINEHOST_OK);
   EXPECT_STREQ(check.device, "cpu:0");
-  set_variable("DEVICE_BEHAVIOR", "lose");  // of cuda:0, which nobody asks
+  set_variable("DEVICE_BEHAVIOR", "lose");  // cuda:0, which no call uses
   EXPECT_EQ(enginehost_engine_functional(engine_.get(), nullptr, nullptr, nullptr), ENGINEHOST_OK);
   EXPECT_EQ(enginehost_engine_self_test(engine_.get(), 2, nullptr, nullptr), ENGINEHOST_OK);
 }
@@ -109,7 +109,7 @@ TEST_F(ChosenDevices, TheDefaultIsTheAcceleratorUnlessConfigured) {
 
 TEST_F(ChosenDevices, TheConfigurationNamesAPreference) {
   write_text(configuration_, "{\"repositories_default\": false, \"device\": \"cpu:0,cuda\"}");
-  set_variable("ENGINEHOST_NOTICED", "1");  // another environment: nobody shares the engine that is open
+  set_variable("ENGINEHOST_NOTICED", "1");  // another environment: the open engine is not shared
   engine_ = open(request());
   remove_variable("ENGINEHOST_NOTICED");
   ASSERT_TRUE(engine_) << said();
@@ -132,7 +132,7 @@ TEST_F(ChosenDevices, WorkOrReportWhyNot) {
   EXPECT_NE(enginehost_engine_functional(engine_.get(), "cuda:7", nullptr, &error), ENGINEHOST_OK);
   EXPECT_STREQ(enginehost_error_code(error), "EH-S09");
   enginehost_error_free(error);
-  set_variable("DEVICE_BEHAVIOR", "lose");  // asked again at each call
+  set_variable("DEVICE_BEHAVIOR", "lose");  // read at each call
   EXPECT_NE(enginehost_engine_functional(engine_.get(), "gpu", nullptr, &error), ENGINEHOST_OK);
   EXPECT_STRNE(enginehost_error_code(error), "");
   enginehost_error_free(error);
@@ -156,7 +156,7 @@ TEST_F(ChosenDevices, GetCopiesOfTensorsThatAreElsewhere) {
   EXPECT_EQ(code(), "EH-S09");
 }
 
-// As an engine for GPUs alone: what it computed could not be read otherwise.
+// As an engine for GPUs alone, whose outputs could not be read otherwise.
 TEST_F(ChosenDevices, OutputsAreCopiedToHostMemoryThatTheEngineLacks) {
   engine_.reset();
   set_variable("DEVICE_BEHAVIOR", "gpu alone");

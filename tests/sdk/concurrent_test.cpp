@@ -10,7 +10,7 @@ namespace {
 
 class ConcurrentRuns : public PlayedEngine {};
 
-// The played engine's models fail when two runs overlap, and do not say that they run concurrently.
+// The fake engine's models fail when two runs overlap, and do not declare that they can run concurrently.
 TEST_F(ConcurrentRuns, OfASerialModelRunOneAfterTheOther) {
   const auto model = load();
   ASSERT_TRUE(model) << said();
@@ -25,7 +25,7 @@ TEST_F(ConcurrentRuns, OfASerialModelRunOneAfterTheOther) {
   for (const std::string& failure : failures) EXPECT_EQ(failure, "");
 }
 
-// Who runs without a pause does not keep the others out.
+// A thread that runs without a pause does not starve the others.
 TEST_F(ConcurrentRuns, AreServedInTheOrderTheyCome) {
   const auto model = load();
   ASSERT_TRUE(model) << said();
@@ -39,7 +39,7 @@ TEST_F(ConcurrentRuns, AreServedInTheOrderTheyCome) {
   const Numbers numbers({1, 2});
   const auto begin = std::chrono::steady_clock::now();
   for (int i = 0; i < 5; ++i) EXPECT_TRUE(run(model.get(), numbers.tensor).ran) << said();
-  // Ten runs of 20 ms; one that polls for its chance comes in once in hundreds of them.
+  // Ten runs of 20 ms. A thread that polled would get in once in hundreds of them.
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
   stop = true;
   busy.join();
@@ -57,10 +57,10 @@ TEST_F(ConcurrentRuns, WaitNoLongerThanTheCallerAllows) {
     std::string failure;
     while (!stop) run(model.get(), numbers.tensor, &failure);
   });
-  // One that finds the model idle runs, and this engine's runs do not look whether they are canceled.
+  // A call that finds the model idle runs, and this engine's runs do not check for cancellation.
   bool interrupted = false;
   for (int i = 0; i < 100 && !interrupted; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));  // which the other uses
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));  // lets the other one run
     enginehost_outputs* outputs = nullptr;
     interrupted = enginehost_model_run(model.get(), &input, 1, cancel.get(), &outputs, nullptr) ==
                   ENGINEHOST_INTERRUPTED;
@@ -75,7 +75,7 @@ TEST_F(ConcurrentRuns, DescribeThemselvesToAProgramOfTheFirstHeader) {
   const auto model = load();
   ASSERT_TRUE(model) << said();
   enginehost_port port = ENGINEHOST_PORT_INIT;
-  port.size = offsetof(enginehost_port, dtype_bits) + 1;  // what a packed binding says
+  port.size = offsetof(enginehost_port, dtype_bits) + 1;  // the size of a packed binding
   EXPECT_EQ(enginehost_model_input(model.get(), 0, &port, nullptr), ENGINEHOST_OK);
   EXPECT_STREQ(port.name, "x");
   enginehost_check check = ENGINEHOST_CHECK_INIT;

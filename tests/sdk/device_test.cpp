@@ -1,4 +1,4 @@
-// Device truth over the C API: checking again, and being told of a loss and of the way back.
+// Device checks over the C API: checking again, and reports of a loss and of the return.
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -65,7 +65,7 @@ TEST_F(Devices, Case27LossIsReportedOnceAndACheckReopens) {
   EXPECT_STREQ(enginehost_error_code(error), "EH-E01");
   enginehost_error_free(error);
   ASSERT_EQ(reported_.events, std::vector<std::string>{"cuda:0 lost EH-E01"});
-  behave("");  // the engine that lost it has lost it for good; a new one has not
+  behave("");  // the engine that lost its device does not get it back; a new one has it
   const enginehost_check found = check("cuda:0");
   ASSERT_EQ(status_, ENGINEHOST_OK) << said();
   EXPECT_EQ(found.reopened, 1);
@@ -127,7 +127,7 @@ TEST_F(Devices, OfASharedEngineAreReportedToEveryOpenHandle) {
   EXPECT_EQ(reported_.events, std::vector<std::string>{"cuda:0 lost EH-E01"});
   EXPECT_EQ(of_the_second.events, reported_.events);
   EXPECT_TRUE(of_the_third.events.empty());
-  // Whoever opens now gets an engine whose device works.
+  // A new open gets an engine whose device works.
   asked.user_data = &of_the_third;
   const auto again = open(asked);
   ASSERT_TRUE(again) << said();

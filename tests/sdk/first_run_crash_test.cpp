@@ -1,4 +1,4 @@
-// An application that its first work with a build ends, and what the next one makes of it.
+// An application that crashes in its first run with a build, and the next application's reaction.
 #include <sys/resource.h>
 
 #include <csignal>
@@ -20,7 +20,7 @@ class FirstRunCrash : public Sdk {
   }
   ~FirstRunCrash() override { remove_variable("DEVICE_BEHAVIOR"); }
 
-  // As an application of its own.
+  // Loads and runs in a process of its own.
   void load_and_run(const char* behavior, int runs = 1) {
     const rlimit no_core = {0, 0};
     ::setrlimit(RLIMIT_CORE, &no_core);
@@ -53,7 +53,7 @@ TEST_F(FirstRunCrash, ExitCountsAsACrash) {
   const std::string configuration = read_text(config_of_tests());
   for (int i = 0; i < 2; ++i) {
     EXPECT_EXIT(load_and_run("exit in a run"), testing::ExitedWithCode(0), "");
-    write_text(config_of_tests(), configuration);  // which the end of the test's copy takes away
+    write_text(config_of_tests(), configuration);  // the end of the test's copy removes it
   }
   EXPECT_FALSE(open(request()));
   EXPECT_THAT(said(), testing::HasSubstr("warmup"));

@@ -1,4 +1,4 @@
-// Engines that say ENGINE_OK and give nothing, or half of it: the application is told, and goes on.
+// Engines that return ENGINE_OK with no result or half of one: the application gets an error and goes on.
 #include "tests/sdk/played_engine.hpp"
 
 namespace enginehost::test {
@@ -9,7 +9,7 @@ using testing::HasSubstr;
 class IncompleteAnswers : public PlayedEngine {
  protected:
   static void behave(const char* how) { set_variable("DEVICE_BEHAVIOR", how); }
-  // The cause that is told for a model that cannot be used; empty when it loads.
+  // The reported cause for a model that cannot be used; empty when it loads.
   std::string refused(const char* behavior) {
     behave(behavior);
     const auto model = load("cpu");
@@ -50,7 +50,7 @@ TEST_F(IncompleteAnswers, OfARunAreReportedAndTheModelStaysUsable) {
   EXPECT_EQ(refused_run(model.get(), ""), "");
 }
 
-// What is told is cut as other words of a plugin are; what is looked up is not.
+// Names are cut in messages, like other texts of a plugin; they are not cut for look-ups.
 TEST_F(IncompleteAnswers, LongNamesAreCutInMessages) {
   constexpr std::size_t sane = std::size_t{64} << 10;
   behave("long name");

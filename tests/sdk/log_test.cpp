@@ -1,4 +1,4 @@
-// What an engine logs, told to the application that opened it.
+// An engine's log messages reach the application that opened it.
 #include <enginehost/enginehost.hpp>
 #include <mutex>
 
@@ -53,7 +53,7 @@ TEST_F(LogCallback, GetsTheConfiguredLevelAndTheProbesMessages) {
   EXPECT_THAT(of_probe, testing::Each(testing::Not(HasSubstr("details"))));
   test(engine.get());
   EXPECT_THAT(take(reported), ElementsAre("30 : tested"));
-  // Proven: there is no probe any more.
+  // The build is proven, so no probe runs.
   engine.reset();
   ASSERT_TRUE(engine = open(listening(reported))) << said();
   EXPECT_THAT(take(reported), ElementsAre("30 played: made"));
@@ -84,7 +84,7 @@ TEST_F(LogCallback, UsesTheConfiguredLevelWithoutOneInTheRequest) {
   EXPECT_THAT(take(reported), ElementsAre("10 played: details", "30 played: made"));
 }
 
-// As long as each is there, and not for one that is gone.
+// Until a handle is freed.
 TEST_F(LogCallback, EveryHandleOfASharedEngineGetsTheMessages) {
   Reported first, second;
   auto one = open(listening(first));

@@ -1,4 +1,4 @@
-// Models through the C API, with tensors as DLPack has them.
+// Models through the C API, with DLPack tensors.
 #include <cmath>
 #include <thread>
 #ifndef _WIN32
@@ -105,7 +105,7 @@ TEST_F(SdkModel, ATakenOutputOutlivesTheOutputsAndTheModel) {
   DLManagedTensorVersioned* taken = enginehost_outputs_take(outputs.get(), 0);
   ASSERT_NE(taken, nullptr);
   EXPECT_EQ(taken->major, 1u);
-  // Taken once; what is left is the name.
+  // An output is taken once; only its name remains.
   EXPECT_EQ(enginehost_outputs_take(outputs.get(), 0), nullptr);
   EXPECT_EQ(enginehost_outputs_tensor(outputs.get(), 0), nullptr);
   EXPECT_STREQ(enginehost_outputs_name(outputs.get(), 0), "y");
@@ -183,7 +183,7 @@ TEST_F(SdkModel, AnUnsupportedCallNamesTheEngine) {
 }
 
 #ifndef _WIN32
-// Opened to be read it would wait for a writer, where no cancel reaches it.
+// Opening it would wait for a writer, and no cancel ends that wait.
 TEST_F(SdkModel, ANamedPipeIsNoModel) {
   const std::string pipe = path_text(folder_ / "pipe.model");
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);

@@ -1,4 +1,4 @@
-// Opening through the C API: what is given, what is asked, what is told.
+// Opening through the C API: inputs, queries and reports.
 #include <chrono>
 #include <thread>
 
@@ -98,12 +98,12 @@ TEST_F(Sdk, AnOpenEngineIsSharedByAnotherHandle) {
   ASSERT_NE(first, nullptr) << said();
   auto second = open(request());
   ASSERT_NE(second, nullptr) << said();
-  // The report is the engine's: one text for both.
+  // Both handles have the engine's report.
   const auto are_one = [&] {
     return enginehost_engine_report(second.get()) == enginehost_engine_report(first.get());
   };
-  // Where installing takes longer than a look counts, it is looked at again; a cached decision leads to what
-  // is open as soon as the files have been at rest for a while.
+  // An open engine is checked again if the installation took longer than a check counts. A cached decision
+  // leads to the open engine as soon as the files have been at rest for a while.
   for (int tries = 0; tries < 50 && !are_one(); ++tries) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     first = std::move(second);
@@ -116,7 +116,7 @@ TEST_F(Sdk, AnOpenEngineIsSharedByAnotherHandle) {
   enginehost_request other = request();
   other.device = "cpu:0";
   EXPECT_NE(enginehost_engine_report(open(other).get()), report);
-  // Closing one leaves the other as it is.
+  // Closing one handle does not affect the other.
   second.reset();
   EXPECT_EQ(enginehost_engine_self_test(first.get(), 2, nullptr, nullptr), ENGINEHOST_OK);
 }
@@ -195,7 +195,7 @@ TEST_F(Sdk, ReportsAnInvalidInstallationForAnUnknownEngine) {
 
 TEST_F(Sdk, ReadsARequestOfAnOlderCallerUpToItsSize) {
   publish();
-  // Everything beyond `repository_count` did not exist for this caller; what lies there is not his.
+  // Everything beyond `repository_count` did not exist for this caller and must not be read.
   enginehost_request older = request();
   older.on_consent = [](const enginehost_question*, void*) -> std::int32_t {
     ADD_FAILURE() << "read beyond the caller's struct";
@@ -242,7 +242,7 @@ TEST_F(Sdk, AsksForConsentOnceBeforeTheFirstByte) {
   EXPECT_NE(open(careful), nullptr) << said();
   EXPECT_EQ(asked.times, 2);
   EXPECT_GT(asked.progress, 0);
-  // Installed: nothing is asked any more.
+  // The build is installed, so no consent is asked.
   EXPECT_NE(open(careful), nullptr);
   EXPECT_EQ(asked.times, 2);
 }
@@ -285,7 +285,7 @@ TEST_F(Sdk, ACancelDuringADownloadInterruptsItSoon) {
   slow.repositories = locations;
   const Handle<enginehost_cancel> cancel(enginehost_cancel_new());
   slow.cancel = cancel.get();
-  // The first bytes have arrived: now it is asked to stop, from the thread that tells so.
+  // Cancels after the first bytes, from the thread that reports progress.
   slow.user_data = cancel.get();
   slow.on_progress = [](const enginehost_progress* progress, void* data) {
     if (progress->done > 0) enginehost_cancel_now(static_cast<enginehost_cancel*>(data));
@@ -306,7 +306,7 @@ TEST_F(Sdk, ThePlatformReportIdentifiesNoPerson) {
   EXPECT_TRUE(document["platform"]["cpu"].is_object());
 }
 
-// A plugin whose library never comes up.
+// A plugin whose library never finishes loading.
 TestBuild hanging_build() {
   TestBuild build = good_build();
   build.files = {{build.plugin, hanging_plugin()}};

@@ -1,11 +1,11 @@
-// What an application passes as a tensor, and what a plugin is given of it.
+// Tensors that an application passes, and the form in which a plugin gets them.
 #include <cstring>
 #include <functional>
 
 #include "tests/sdk/played_engine.hpp"
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-// Whoever asks for more memory than there is gets none, as without a sanitizer, which would stop the test.
+// An allocation that is too large returns nothing, as without a sanitizer, which would stop the test.
 extern "C" __attribute__((visibility("default"))) const char* __asan_default_options();
 extern "C" __attribute__((visibility("default"))) const char* __tsan_default_options();
 extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1"; }
@@ -24,7 +24,7 @@ class Tensors : public PlayedEngine {
     model_ = load("cpu");
     ASSERT_TRUE(model_) << said();
   }
-  // The text of EH-P44, or what came in its place.
+  // The text of EH-P44, or the other result.
   std::string refused(const DLTensor& tensor) {
     const Seen seen = run(model_.get(), tensor);
     return seen.ran ? "it ran" : code() == "EH-P44" ? said() : "not EH-P44: " + said();
@@ -48,7 +48,7 @@ TEST_F(Tensors, ReachThePluginWithoutStrides) {
   ASSERT_TRUE(seen.ran) << said();
   EXPECT_TRUE(seen.without_strides);
   EXPECT_EQ(seen.rank, 2);
-  EXPECT_EQ(x_.tensor.strides, strides);  // the application's own is as it was
+  EXPECT_EQ(x_.tensor.strides, strides);  // the application's tensor is unchanged
 }
 
 TEST_F(Tensors, ReachThePluginAlignedToTheirElements) {
@@ -76,7 +76,7 @@ TEST_F(Tensors, OnADeviceMustBeginAtAnElement) {
 TEST_F(Tensors, WithoutAShapeAreRefused) {
   x_.tensor.shape = nullptr;
   EXPECT_THAT(refused(x_.tensor), HasSubstr("shape is NULL"));
-  x_.tensor.ndim = 0;  // a number alone needs none
+  x_.tensor.ndim = 0;  // a scalar needs no shape
   EXPECT_EQ(run(model_.get(), x_.tensor).rank, 0) << said();
 }
 

@@ -1,5 +1,5 @@
-// Devices that are watched: told once when they are lost and once when they are back, also to an application
-// that does not call.
+// Watched devices: their loss and their return are reported once each, also to an application that makes no
+// call.
 #include <enginehost/enginehost.hpp>
 
 #include <atomic>
@@ -19,7 +19,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// What was told, from another thread.
+// The reports, which come from another thread.
 class Reported {
  public:
   static void hear(const enginehost_device_event* event, void* user_data) {
@@ -58,7 +58,7 @@ class Reported {
 
 class WatchedDevices : public Sdk {
  protected:
-  // The variables stay as they are while a watch runs: its plugin reads them on another thread.
+  // The variables must not change while a watch runs, because its plugin reads them on another thread.
   void open_with(const char* behavior) {
     set_variable("DEVICE_BEHAVIOR", behavior);
     set_variable("DEVICE_FILE", device());
@@ -87,7 +87,7 @@ class WatchedDevices : public Sdk {
     return enginehost_engine_watch(engine, &watch, nullptr);
   }
 
-  Reported reported_;  // longer than the engine
+  Reported reported_;  // outlives the engine
   Handle<enginehost_engine> engine_;
 };
 

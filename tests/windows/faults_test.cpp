@@ -1,6 +1,6 @@
-// EH-W, made for real with Wine's loader: its number gives the class, and the files say which of the things
-// that share the number it is, with the DLL, the needer and the folders that Wine itself looked into.
-// W03 cannot be made so: Wine loads a DLL whose import is missing and gives no 127 (cases_test.cpp).
+// EH-W, produced with Wine's loader: its error number gives the class. The files show which of the causes
+// with that number it is, with the DLL, the file that needs it and the folders that Wine itself searched. W03
+// cannot be produced so: Wine loads a DLL whose import is missing and gives no 127 (cases_test.cpp).
 #include <gmock/gmock.h>
 
 #include "base/text.hpp"
@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 class WineFaults : public Wine {
  protected:
-  // The one thing that the files say of what Wine refused.
+  // The only diagnosis that the files give for a DLL which Wine refused.
   Diagnosis found_at_the_files(const std::string& file, std::uint32_t flags = load_flags) {
     std::vector<Diagnosis> all = linker::diagnose_windows(close_over(file, flags));
     EXPECT_EQ(all.size(), 1u) << file;
@@ -30,7 +30,7 @@ class WineFaults : public Wine {
     explain::complete(all.front());
     return all.front();
   }
-  // What is told when the number is all there is.
+  // The diagnosis when only the number is known.
   Diagnosis reported_by_number(const std::string& file, std::uint32_t number) const {
     Diagnosis diagnosis = diagnose(explain::class_of_windows_error(number));
     diagnosis.with("file", windows_path(file)).with("error_number", std::to_string(number));
@@ -64,7 +64,7 @@ TEST_F(WineFaults, W01Error126NamesTheMissingDllItsUserAndTheFolders) {
     EXPECT_EQ(diagnosis.value("needed_by"), windows_path("engine/torch_cuda.dll"));
     EXPECT_THAT(diagnosis.values("chain"),
                 ElementsAre(windows_path("engine/torch.dll"), windows_path("engine/torch_cuda.dll")));
-    // Wine's log, which an application never sees, names the same.
+    // Wine's log, which an application never sees, names the same files.
     EXPECT_THAT(answer.not_found, ElementsAre("gone.dll <- " + lower({"engine/torch_cuda.dll"})[0]));
     EXPECT_EQ(in_lower_case(diagnosis.values("searched")), answer.searched.at("gone.dll"));
     EXPECT_THAT(diagnosis.cause, HasSubstr("gone.dll is needed by torch_cuda.dll"));
@@ -132,7 +132,7 @@ TEST_F(WineFaults, W04Error126OfADependencyNamesItsUser) {
   dll("engine/engine.dll", {"engine/dep.dll"});
   write("engine/dep.dll", for_arm64(whole));
   const WineAnswer answer = load("engine/engine.dll", load_flags);
-  // The number says that something is missing; nothing is.
+  // The number means a missing file; no file is missing.
   ASSERT_EQ(answer.error, 126u) << answer.said;
   EXPECT_THAT(answer.not_found, ElementsAre("dep.dll <- " + lower({"engine/engine.dll"})[0]));
   const Diagnosis diagnosis = found_at_the_files("engine/engine.dll");
@@ -179,7 +179,7 @@ TEST_F(WineFaults, W05Errors1114And998OfStartCode) {
                                                                          {"engine/on-crashes.dll", 998}}) {
     const WineAnswer answer = load(file, load_flags);
     ASSERT_EQ(answer.error, number) << file << "\n" << answer.said;
-    // The files are in order: the number is all that is known, and it does not say which of them it was.
+    // The files are intact: only the number is known, and it does not identify the file.
     EXPECT_TRUE(close_over(file, load_flags).closure.loads());
     const Diagnosis diagnosis = reported_by_number(file, number);
     EXPECT_EQ(diagnosis.code, "EH-W05");
@@ -206,7 +206,8 @@ TEST_F(WineFaults, W07OurSearchIgnoresADllOnPath) {
   EXPECT_THAT(load("engine/engine.dll", 0).modules, Contains(shadow));
 }
 
-// An engine with a real delay-load directory, as MSVC's linker makes it, and the C library's own helper.
+// An engine with a real delay-load directory, as MSVC's linker makes it, and the C library's own delay-load
+// helper.
 TEST_F(WineFaults, W08ADelayLoadedDllFailsAtItsFirstUse) {
   if (!has_tool("clang-14") || !has_tool("lld-link-14")) GTEST_SKIP() << "clang-14 or lld is not installed";
   const auto def = write("late.def", "LIBRARY late.dll\nEXPORTS\nf_gone\n");
@@ -236,7 +237,7 @@ TEST_F(WineFaults, W08ADelayLoadedDllFailsAtItsFirstUse) {
   ASSERT_EQ(closure.closure.warnings.size(), 1u);
   EXPECT_EQ(closure.closure.warnings[0].code, "EH-W08");
   EXPECT_EQ(closure.closure.warnings[0].value("needed_by"), windows_path("engine/engine.dll"));
-  // There, but another: without the function.
+  // A DLL of that name without the function.
   dll("tools/late.dll");
   EXPECT_EQ(load("engine/engine.dll", load_flags, {"call=use"}).called, "exception 0xC06D007F");
   EXPECT_EQ(explain::class_of_windows_error(0xC06D007Fu), "EH-W08");
@@ -294,7 +295,8 @@ TEST_F(WineFaults, APathOfMoreThan260CharactersLoadsUnderWine) {
   dll("engine/short.dll");
   fs::create_directories((folder() / deep).parent_path());
   fs::copy_file(folder() / "engine/short.dll", folder() / deep);
-  // Windows without long paths refuses this one (206 or 3); Wine knows no such limit, and neither does ours.
+  // Windows without long paths refuses this one (206 or 3). Wine has no such limit, and neither does
+  // EngineHost.
   EXPECT_TRUE(load(deep, load_flags).loaded);
   EXPECT_TRUE(close_over(deep, load_flags).closure.loads());
   EXPECT_EQ(explain::class_of_windows_error(206), "EH-W12");

@@ -1,5 +1,5 @@
-// What users suffered at Windows, and what the programs for Windows do instead; the numbers are those of the
-// project's list of cases. The DLLs have the names of those cases and nothing else of them.
+// Failures that users had on Windows, and what the programs for Windows do instead. The numbers are those of
+// the project's list of cases. The DLLs have only the names of those cases.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ using testing::StartsWith;
 
 std::string made(const std::string& name) { return read_text(path_of(build_path("/tests/payload/") + name)); }
 
-// That build first, and the good one if it fails.
+// A build that is tried first; the good one follows if it fails.
 TestBuild build_of(const std::string& plugin, const std::vector<std::string>& beside,
                    const std::string& flavor = "first") {
   TestBuild build;
@@ -78,7 +78,7 @@ TEST_F(WindowsCases, Case02SkipsAnOptionalDllThatCannotLoad) {
   EXPECT_THAT(warning, HasSubstr("cudart64_110.dll"));
 }
 
-// "torch_cuda.dll: Can't find dependent libraries": which one had to be found out with a compiler's tools.
+// "torch_cuda.dll: Can't find dependent libraries": a compiler's tools were needed to find out which.
 TEST_F(WindowsCases, Case03NamesTheMissingDllItsUserAndTheFolders) {
   publish({build_of(made("plugin_of_torch_cuda.dll"), {"torch_cuda.dll"})});
   const Ended run = open({"--require", "first"});
@@ -144,7 +144,7 @@ TEST_F(WindowsCases, Case09ReportsWhatARunTimeDllNeedsBeforeItsFirstUse) {
   EXPECT_THAT(evidence(diagnosis, "needed_by"), EndsWith("cudnn_cnn_infer64_8.dll"));
 }
 
-// A scanner held a file, and the installation was given up as broken.
+// A scanner held a file, and the installation was reported as broken.
 TEST_F(WindowsCases, Case13ReportsAFileInUseAndQuarantinesNothing) {
   publish({});
   const Ended first = open();
@@ -164,7 +164,7 @@ TEST_F(WindowsCases, Case13ReportsAFileInUseAndQuarantinesNothing) {
   EXPECT_EQ(after.outcome()["download"]["bytes"].as_integer(-1), 0) << "it was never broken";
 }
 
-// The user's name was beyond the code page, and every DLL below it could not be found.
+// The user's name was outside the code page, and no DLL below it could be found.
 TEST_F(WindowsCases, Case14ACacheWithSpacesAndForeignLettersWorks) {
   publish({build_of(made("plugin_of_cublas64_12.dll"), {"cublas64_12.dll", "cublasLt64_12.dll"})});
   expect_opened_below(workplace.folder() / path_of("\u5f20\u4e09 [my cache]; b"));
@@ -180,10 +180,10 @@ TEST_F(WindowsCases, Case14ACacheBelowAPathOfMoreThan260CharactersWorks) {
   expect_opened_below(cache);
 }
 
-// "WinError 126", "127", "193", "1114": four causes, one advice, a site of DLLs to download.
+// "WinError 126", "127", "193", "1114": four causes, and one recommendation, a site of DLLs to download.
 TEST_F(WindowsCases, Case28DistinguishesMissingForeignAndFailingDlls) {
   std::string arm = reference_plugin();
-  // Machine of the header that e_lfanew (at 60) leads to; both are Microsoft's PE format.
+  // Machine of the header that e_lfanew (at 60) leads to; both are from Microsoft's PE format.
   const std::size_t header = static_cast<unsigned char>(arm[60]) |
                              static_cast<std::size_t>(static_cast<unsigned char>(arm[61])) << 8;
   arm[header + 4] = '\x64', arm[header + 5] = '\xaa';

@@ -21,7 +21,7 @@ const std::string repository = ENGINEHOST_WHEEL_REPOSITORY;
 
 class OnnxRuntimeForWindows : public testing::Test {
  protected:
-  // A name that no code page has: ONNX Runtime itself opens the model by it.
+  // A name that no code page has. ONNX Runtime itself opens the model by it.
   OnnxRuntimeForWindows() : workplace("J\u00fcrgen \u7528\u6237") {}
   void SetUp() override {
     if (!fs::exists(path_of(repository) / "index.json"))
@@ -121,7 +121,7 @@ TEST_F(OnnxRuntimeForWindows, InspectListsTheNeededDlls) {
   EXPECT_EQ(run.document["verdict"].as_string(), "loads");
   std::vector<std::string> needed;
   for (const Json& name : run.document["binary"]["needed"].as_array()) needed.push_back(name.as_string());
-  // What Visual C++'s runtime is of, here Wine's own.
+  // The files of Visual C++'s runtime, here Wine's own.
   EXPECT_THAT(needed, testing::IsSupersetOf({"KERNEL32.dll", "MSVCP140.dll", "VCRUNTIME140.dll"}));
 }
 

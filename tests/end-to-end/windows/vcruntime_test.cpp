@@ -1,5 +1,5 @@
-// A Windows without Visual C++'s runtime, as a fresh one is: what lacks, who needs it, where was looked, what
-// to install. Run by without_vcruntime.sh.
+// A Windows without Visual C++'s runtime, as after a fresh installation: which file is missing, which file
+// needs it, which folders were searched, what to install. Run by without_vcruntime.sh.
 #include <gmock/gmock.h>
 
 #include "base/paths.hpp"
@@ -74,7 +74,7 @@ TEST(WithoutVisualCxxRuntime, S15RefusesADeclaredNeedBeforeTheDownload) {
   EXPECT_THAT(run.diagnosis()["remedy"].as_array()[0].as_string(), HasSubstr(redistributable));
 }
 
-// The manifest of the build tree says that these builds need it: nothing of 13 MB is fetched in vain.
+// The manifest of the build tree declares that these builds need it, so none of their 13 MB is fetched.
 TEST(WithoutVisualCxxRuntime, OnnxRuntimesWheelIsRefusedWithTheRemedy) {
   const std::string repository = ENGINEHOST_WHEEL_REPOSITORY;
   if (!fs::exists(path_of(repository) / "index.json")) GTEST_SKIP() << "there is no wheel at " << repository;
