@@ -163,10 +163,10 @@ def check_page(root):
     """Where the page's table and ROOMS part, a line."""
     if not (root / PAGE).is_file():
         return
-    reported = ROW.findall((root / PAGE).read_text(encoding="utf-8"))
-    for number, (told_room, module) in enumerate(itertools.zip_longest(reported, ROOMS), 1):
-        if told_room != module:
-            yield f"{PAGE}: module {number} is {told_room or 'missing'}; the order that is kept has {module or 'none there'}"
+    rows = ROW.findall((root / PAGE).read_text(encoding="utf-8"))
+    for number, (listed, module) in enumerate(itertools.zip_longest(rows, ROOMS), 1):
+        if listed != module:
+            yield f"{PAGE}: module {number} is {listed or 'missing'}; the order that is kept has {module or 'none there'}"
             return
 
 

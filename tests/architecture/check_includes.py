@@ -25,8 +25,8 @@ def std(*names):
     return r"\bstd::(?:" + "|".join(names) + r")\b"
 
 
-# Header -> the names that are searched, and other headers that bring it by specification or by long practice. First the
-# precompiled headers (the list in cmake/EngineHost.cmake is the same), then the headers that those bring.
+# Header -> the names that are looked for, and other headers that are specified, or have always been made, to bring it.
+# First what is precompiled (the list in cmake/EngineHost.cmake is the same), then what that brings along.
 PRECOMPILED = {
     "algorithm": (std(*ALGORITHMS.split()), {"string", "filesystem", "functional", "regex"}),
     "chrono": (std("chrono"), {"filesystem", "thread", "condition_variable", "future", "mutex", "shared_mutex"}),

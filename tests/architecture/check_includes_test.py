@@ -23,7 +23,7 @@ class Includes(unittest.TestCase):
     def assert_clean(self, files):
         self.assertEqual(self.said(files), (0, "every file includes what it uses of what is precompiled\n"))
 
-    def test_a_name_that_nothing_brings_is_told_with_its_line(self):
+    def test_a_name_that_nothing_brings_is_reported_with_its_line(self):
         status, said = self.said({"base/a.cpp": "#include <string>\n\nstd::vector<int> x;\n"})
         self.assertEqual(status, 1)
         self.assertEqual(said, "base/a.cpp:3: std::vector is used, and nothing that is included brings <vector>\n")

@@ -44,8 +44,8 @@ TEST_F(LocationFlagsTest, FollowTheNameOfEachCommandThatKnowsThem) {
                "--plan --explain lists them) or none"},
            Row{"engine-info lists the engines",
                "engine-info --cache /c --repository /r --repository https://host/r lists the engines"},
-           Row{"engine-cache quarantine show x tells why; engine-cache quarantine clear x tries again",
-               "engine-cache quarantine show --cache /c x tells why; engine-cache quarantine clear --cache "
+           Row{"engine-cache quarantine show x shows why; engine-cache quarantine clear x tries again",
+               "engine-cache quarantine show --cache /c x shows why; engine-cache quarantine clear --cache "
                "/c x tries "
                "again"},
            Row{"engine-cache trust add KEY --repository /other",
@@ -54,11 +54,11 @@ TEST_F(LocationFlagsTest, FollowTheNameOfEachCommandThatKnowsThem) {
                "engine-cache fetch --cache /c --repository /r --repository https://host/r x --platform "
                "other.json"},
            Row{"engine-info --inspect x.so", "engine-info --inspect --platform m.json x.so"},
-           Row{"engine-info --code EH-L01 tells more", "engine-info --code EH-L01 tells more"},
+           Row{"engine-info --code EH-L01 explains more", "engine-info --code EH-L01 explains more"},
            Row{"let the other machine fetch it itself: engine-cache fetch",
                "let the other machine fetch it itself: engine-cache fetch"},
-           Row{"there engine-cache quarantine show x tells why; engine-cache quarantine clear x",
-               "there engine-cache quarantine show x tells why; engine-cache quarantine clear x"},
+           Row{"there engine-cache quarantine show x shows why; engine-cache quarantine clear x",
+               "there engine-cache quarantine show x shows why; engine-cache quarantine clear x"},
            Row{"nothing, while there is memory enough; engine-cache list",
                "nothing, while there is memory enough; engine-cache list --cache /c"},
            Row{"engine-cached files", "engine-cached files"},

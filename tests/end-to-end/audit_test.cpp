@@ -221,10 +221,10 @@ TEST_F(AuditLog, VerifyNoticesAChangedLine) {
   const Ended verified = cache({"verify", "--json"});
   EXPECT_EQ(verified.status, 7) << verified.said();
   EXPECT_FALSE(verified.document["audit"]["ok"].as_bool(true));
-  const Ended reported = cache({"verify"});
-  EXPECT_EQ(reported.status, 7);
-  EXPECT_THAT(reported.output + reported.error, HasSubstr("line 2"));
-  EXPECT_THAT(reported.error, HasSubstr("EH-P04"));
+  const Ended ended = cache({"verify"});
+  EXPECT_EQ(ended.status, 7);
+  EXPECT_THAT(ended.output + ended.error, HasSubstr("line 2"));
+  EXPECT_THAT(ended.error, HasSubstr("EH-P04"));
 }
 
 TEST_F(AuditLog, RecordsASourceWithWrongBytesWithoutItsSecrets) {

@@ -51,9 +51,9 @@ TEST_F(CacheCommands, GcWithoutABoundRemovesNoBuild) {
 }
 
 TEST_F(CacheCommands, GcDoesWhatItsDryRunPrints) {
-  const Ended reported = cache({"gc", "--max-size", "0", "--dry-run", "--json"});
-  ASSERT_EQ(reported.status, 0) << reported.said();
-  EXPECT_EQ(reported.document["removed"].as_array().at(0)["build"].as_string(), "reference-good");
+  const Ended ended = cache({"gc", "--max-size", "0", "--dry-run", "--json"});
+  ASSERT_EQ(ended.status, 0) << ended.said();
+  EXPECT_EQ(ended.document["removed"].as_array().at(0)["build"].as_string(), "reference-good");
   EXPECT_EQ(installed(), 1u);
   const Ended done = cache({"gc", "--max-size", "0", "--json"});
   ASSERT_EQ(done.status, 0) << done.said();
@@ -67,12 +67,12 @@ TEST_F(CacheCommands, GcDoesWhatItsDryRunPrints) {
 
 TEST_F(CacheCommands, GcKeepsTreesWithoutARecordUnlessAllowed) {
   fs::remove_all(workplace.cache() / "refs");
-  const Ended reported = cache({"gc"});
-  EXPECT_EQ(reported.status, 0) << reported.said();
-  EXPECT_THAT(reported.output,
+  const Ended ended = cache({"gc"});
+  EXPECT_EQ(ended.status, 0) << ended.said();
+  EXPECT_THAT(ended.output,
               HasSubstr("kept 1 tree that no record names since the folder of records (refs) was "
                         "lost"));
-  EXPECT_THAT(reported.output, HasSubstr(": engine-cache gc --unrecorded\n"));
+  EXPECT_THAT(ended.output, HasSubstr(": engine-cache gc --unrecorded\n"));
   const std::string here = workplace.cache().native();
   EXPECT_THAT(cache({"gc", "--cache", here}).output,
               HasSubstr(": engine-cache gc --cache " + here + " --unrecorded\n"));
@@ -132,11 +132,11 @@ TEST_F(CacheCommands, VerifyDoesNotClaimToRepairABuildOfALayer) {
       EXPECT_THAT(pinned.error, testing::Not(HasSubstr("meant?")));
     }
     for (const char* flag : {"--deep", "--repair"}) {
-      const Ended reported = cache({"verify", flag});
-      EXPECT_EQ(reported.status, 5) << reported.said();
-      EXPECT_THAT(reported.output, testing::Not(HasSubstr("repaired\n")));
-      EXPECT_THAT(reported.error, HasSubstr(remedy));
-      EXPECT_THAT(reported.error, testing::Not(HasSubstr("fetches the damaged files")));
+      const Ended ended = cache({"verify", flag});
+      EXPECT_EQ(ended.status, 5) << ended.said();
+      EXPECT_THAT(ended.output, testing::Not(HasSubstr("repaired\n")));
+      EXPECT_THAT(ended.error, HasSubstr(remedy));
+      EXPECT_THAT(ended.error, testing::Not(HasSubstr("fetches the damaged files")));
     }
     EXPECT_THAT(cache({"verify", "--repair"}).output, HasSubstr("not repaired: it lies in the layer"));
   }
@@ -154,9 +154,9 @@ TEST_F(CacheCommands, RepairsAFileInPlaceOfTheViewAndOpens) {
   for (const bool repair : {true, false}) {
     fs::remove_all(view);
     write_text(view, "x");
-    const Ended reported = cache({"verify"});
-    EXPECT_EQ(reported.status, 6) << reported.said();
-    EXPECT_THAT(reported.error, HasSubstr(view.native() + " is a file, not a folder"));
+    const Ended ended = cache({"verify"});
+    EXPECT_EQ(ended.status, 6) << ended.said();
+    EXPECT_THAT(ended.error, HasSubstr(view.native() + " is a file, not a folder"));
     if (repair) {
       EXPECT_EQ(cache({"verify", "--repair"}).status, 0);
     }
@@ -264,9 +264,9 @@ TEST_F(CacheCommands, VerifyRepairsAWorldWritableMode) {
 
 TEST_F(CacheCommands, VerifyReportsAWorldWritableFolder) {
   ::chmod(workplace.cache().c_str(), 0777);
-  const Ended reported = cache({"verify", "--json"});
-  EXPECT_EQ(reported.status, 0) << "it is a warning";
-  EXPECT_EQ(reported.document["warnings"].as_array().at(0)["code"].as_string(), "EH-F22") << reported.said();
+  const Ended ended = cache({"verify", "--json"});
+  EXPECT_EQ(ended.status, 0) << "it is a warning";
+  EXPECT_EQ(ended.document["warnings"].as_array().at(0)["code"].as_string(), "EH-F22") << ended.said();
   EXPECT_THAT(cache({"verify"}).error, HasSubstr("is not trusted: everybody may write into it"));
 }
 
@@ -276,9 +276,8 @@ TEST_F(CacheCommands, VerifyReportsL22ForANoexecMount) {
   fs::create_directory(other);
   RunOptions options;
   options.launcher = with_tmpfs(other, "noexec,mode=0755");
-  const Ended reported =
-      workplace.run("engine-cache", {"verify", "--cache", other.native(), "--json"}, options);
-  EXPECT_THAT(reported.document["warnings"].dump(), HasSubstr("EH-L22")) << reported.said();
+  const Ended ended = workplace.run("engine-cache", {"verify", "--cache", other.native(), "--json"}, options);
+  EXPECT_THAT(ended.document["warnings"].dump(), HasSubstr("EH-L22")) << ended.said();
 }
 
 // Two builds; the better one has bytes with another digest than the manifest's.
@@ -300,10 +299,10 @@ class Fallback : public testing::Test {
 
 TEST_F(Fallback, FetchNamesTheBuildItBroughtInstead) {
   const std::vector<std::string> fetch = {"fetch", "reference", "--repository", repository.root().native()};
-  const Ended reported = workplace.run("engine-cache", fetch);
-  EXPECT_EQ(reported.status, 0) << reported.said();
-  EXPECT_THAT(reported.output, HasSubstr("reference-good  "));
-  EXPECT_THAT(reported.output, HasSubstr("instead of\n  reference-better  EH-N08 "));
+  const Ended ended = workplace.run("engine-cache", fetch);
+  EXPECT_EQ(ended.status, 0) << ended.said();
+  EXPECT_THAT(ended.output, HasSubstr("reference-good  "));
+  EXPECT_THAT(ended.output, HasSubstr("instead of\n  reference-better  EH-N08 "));
   const Ended document = workplace.run("engine-cache", {fetch[0], fetch[1], fetch[2], fetch[3], "--json"});
   ASSERT_EQ(document.status, 0) << document.said();
   const Json& fetched = document.document["fetched"].as_array().at(0);
@@ -319,10 +318,10 @@ TEST_F(Fallback, AnswerNamesTheBuildItHoldsInstead) {
   const std::string request = (workplace.folder() / "board.request").native();
   ASSERT_EQ(workplace.run("engine-cache", {"request", request, "reference"}).status, 0);
   const std::vector<std::string> fulfil = {"fulfil", request, "--repository", repository.root().native()};
-  const Ended reported = workplace.run("engine-cache", fulfil);
-  EXPECT_EQ(reported.status, 0) << reported.said();
-  EXPECT_THAT(reported.output, HasSubstr("reference-better  EH-N08 "));
-  EXPECT_THAT(reported.output, HasSubstr(": reference-good instead\n"));
+  const Ended ended = workplace.run("engine-cache", fulfil);
+  EXPECT_EQ(ended.status, 0) << ended.said();
+  EXPECT_THAT(ended.output, HasSubstr("reference-better  EH-N08 "));
+  EXPECT_THAT(ended.output, HasSubstr(": reference-good instead\n"));
   const Ended document =
       workplace.run("engine-cache", {fulfil[0], fulfil[1], fulfil[2], fulfil[3], "--json"});
   ASSERT_EQ(document.status, 0) << document.said();

@@ -255,7 +255,7 @@ TEST(Commands, Case17ReportTheMachineWhenEverythingIsBroken) {
   EXPECT_TRUE(run.document["platform"]["os"].is_object());
   EXPECT_EQ(run.document["failures"].as_array().size(), 3u) << run.said();
   EXPECT_THAT(run.document["failures"].dump(), HasSubstr("EH-F23"))
-      << "the cache is a file: it is told as that";
+      << "the cache is a file, which is reported";
   const Ended text = workplace.info({"--repository", closed});
   EXPECT_EQ(text.status, 0) << text.said();
 }

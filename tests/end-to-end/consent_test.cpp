@@ -245,8 +245,8 @@ TEST_F(Consent, FetchesNothingWhenConsentCannotBeRecorded) {
   if (!can_mount()) GTEST_SKIP() << "mounting needs root with CAP_SYS_ADMIN";
   publish(first_text, first_text);
   std::filesystem::path state;
-  const Ended reported = open();
-  for (const Json& setting : reported.document["config"].as_array())
+  const Ended ended = open();
+  for (const Json& setting : ended.document["config"].as_array())
     if (setting["key"].as_string() == "state") state = setting["value"].as_string();
   ASSERT_FALSE(state.empty());
   std::filesystem::create_directories(state / "consents");

@@ -128,7 +128,7 @@ TEST_F(InHost, CrashesOfDifferentProgramsDoNotQuarantine) {
 }
 
 // As after a driver update: a build that was proven, and survived in this program, crashes from now on.
-TEST_F(InHost, ANewCrashOfAProvenBuildMakesTheNextOpenFallBack) {
+TEST_F(InHost, CrashesOfAProvenBuildMakeTheNextOpenFallBack) {
   const std::string flag = (workplace.folder() / "flag").native();
   publish(fixture_plugin("plugin.c",
                          {"-DAT_CREATE=if (access(\"" + flag + "\", F_OK) == 0) *(volatile int*)0 = 1"}));
@@ -402,11 +402,11 @@ TEST(DeviceReport, NamesTheDeviceOfARunWithoutReadableOutput) {
                                         "--input",      "x=" + x,
                                         "--repository", repository.root().native(),
                                         "--output",     (workplace.folder() / "out").native()};
-  const Ended reported = workplace.run("engine-run", arguments, options);
-  EXPECT_EQ(reported.status, 2) << reported.said();
-  EXPECT_THAT(reported.output, testing::HasSubstr("seen  bfloat16[5]  not written"));
-  EXPECT_THAT(reported.output, testing::HasSubstr("ran in "));
-  EXPECT_THAT(reported.said(), testing::HasSubstr("the output seen, bfloat16[5], is not in "));
+  const Ended ended = workplace.run("engine-run", arguments, options);
+  EXPECT_EQ(ended.status, 2) << ended.said();
+  EXPECT_THAT(ended.output, testing::HasSubstr("seen  bfloat16[5]  not written"));
+  EXPECT_THAT(ended.output, testing::HasSubstr("ran in "));
+  EXPECT_THAT(ended.said(), testing::HasSubstr("the output seen, bfloat16[5], is not in "));
   arguments.emplace_back("--json");
   const Ended run = workplace.run("engine-run", arguments, options);
   EXPECT_EQ(run.status, 2) << run.said();

@@ -128,12 +128,12 @@ TEST(Installations, DamagedOnesAreRefusedWithTheFileAndItsSize) {
   EXPECT_NE(evidence(ended.diagnosis(), "needed_size"), "");
 }
 
-struct Stranger {
+struct ForeignLibrary {
   const char *name, *flags;
   int machine;  // replaces the compiler's e_machine; 0: does not
   const char* requirement;
 };
-class ForeignInstallations : public testing::TestWithParam<Stranger> {};
+class ForeignInstallations : public testing::TestWithParam<ForeignLibrary> {};
 
 TEST_P(ForeignInstallations, AreForAnotherSystem) {
   const Workplace workplace;
@@ -152,8 +152,8 @@ TEST_P(ForeignInstallations, AreForAnotherSystem) {
 }
 INSTANTIATE_TEST_SUITE_P(
     Each, ForeignInstallations,
-    testing::Values(Stranger{"For32Bits", "-m32", 0, "system linux i386, found linux x86_64"},
-                    Stranger{"ForAnotherProcessor", "", 183, "system linux aarch64, found"}),
+    testing::Values(ForeignLibrary{"For32Bits", "-m32", 0, "system linux i386, found linux x86_64"},
+                    ForeignLibrary{"ForAnotherProcessor", "", 183, "system linux aarch64, found"}),
     [](const auto& instance) { return std::string(instance.param.name); });
 
 TEST(Installations, AMuslWheelIsRefusedOnGlibc) {

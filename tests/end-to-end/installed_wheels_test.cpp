@@ -77,11 +77,11 @@ void open_in_place(const Framework& framework,
   ASSERT_NE(found, nullptr) << planned.said();
   EXPECT_EQ((*found)["version"].as_string(), framework.release);
   EXPECT_EQ((*found)["flavor"].as_string(), "cpu");
-  bool weighed = false;
+  bool is_candidate = false;
   for (const Json& check : (*found)["checks"].as_array())
-    weighed = weighed || (check["requirement"].as_string().find("GLIBC") != std::string::npos &&
-                          check["result"].as_string() == "yes");
-  EXPECT_TRUE(weighed) << planned.said();
+    is_candidate = is_candidate || (check["requirement"].as_string().find("GLIBC") != std::string::npos &&
+                                    check["result"].as_string() == "yes");
+  EXPECT_TRUE(is_candidate) << planned.said();
 
   // Opened in place.
   const Ended opened = workplace.info(here({framework.engine, "--json", "--self-test"}));

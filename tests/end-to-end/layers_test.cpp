@@ -107,9 +107,9 @@ TEST_F(SystemLayer, TheUsualOneIsCreatedReadableWhateverTheUmask) {
 TEST_F(SystemLayer, UnreadableKeysAreReported) {
   fs::create_directories(layer / "state/machine");
   fs::create_symlink("trust", layer / "state/machine/trust");
-  const Ended reported = cache({"trust", "list"});
-  EXPECT_EQ(reported.status, 0) << reported.said();
-  EXPECT_THAT(reported.error,
+  const Ended ended = cache({"trust", "list"});
+  EXPECT_EQ(ended.status, 0) << ended.said();
+  EXPECT_THAT(ended.error,
               HasSubstr((layer / "state/machine").native() + " do not count: it cannot be read"));
 }
 
@@ -131,9 +131,9 @@ TEST_F(SystemLayer, ImportWarnsWhenThisMachineIgnoresTheLayer) {
   ASSERT_EQ(cache({"export", bundle, "reference-good", "--redistribute", "unknown"}).status, 0);
   fs::permissions(layer, fs::perms::all);
   const std::vector<std::string> import = {"import", bundle, "--layer", "system", "--json"};
-  const Ended reported = cache(import);
-  EXPECT_EQ(reported.status, 0) << reported.said();
-  EXPECT_THAT(reported.document["warnings"].dump(), HasSubstr("everybody may write into it"));
+  const Ended ended = cache(import);
+  EXPECT_EQ(ended.status, 0) << ended.said();
+  EXPECT_THAT(ended.document["warnings"].dump(), HasSubstr("everybody may write into it"));
   fs::permissions(layer, fs::perms::owner_all);
   EXPECT_THAT(cache(import).document["warnings"].dump(), Not(HasSubstr("write into it")));
 }

@@ -67,7 +67,7 @@ TEST(LinkingFaults, ReportsL01OnlyWhereTheFolderOfTheRpathIsMissing) {
   bool brought = false;
   for (const Json& library : opened.outcome()["loaded"].as_array())
     brought = brought || (library["path"].as_string() == file && library["origin"].as_string() == "system");
-  EXPECT_TRUE(brought) << "where it came from is told";
+  EXPECT_TRUE(brought) << "its origin is reported";
   std::filesystem::remove(file);
   const Ended gone = workplace.info(open);
   EXPECT_EQ(gone.status, 6) << gone.said();

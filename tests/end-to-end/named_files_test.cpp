@@ -161,9 +161,9 @@ TEST_F(NamedFiles, ANamedPipeInTheCacheIsRemovedByRepair) {
   EXPECT_EQ(cache({"list"}).status, 0);
   EXPECT_EQ(cache({"gc", "--dry-run"}).status, 0);
   EXPECT_EQ(workplace.info({"reference", "--repository", location}, soon).status, 0);
-  const Ended reported = cache({"verify"});
-  EXPECT_EQ(reported.status, 6) << reported.said();
-  EXPECT_THAT(reported.said(), AllOf(HasSubstr("refs/stranger.ref"), HasSubstr("verify --repair")));
+  const Ended ended = cache({"verify"});
+  EXPECT_EQ(ended.status, 6) << ended.said();
+  EXPECT_THAT(ended.said(), AllOf(HasSubstr("refs/stranger.ref"), HasSubstr("verify --repair")));
   EXPECT_EQ(cache({"verify", "--repair"}).status, 0);
   EXPECT_FALSE(fs::exists(unlisted_file));
   // A pipe in the place of a build's own record, and of its library.

@@ -147,7 +147,7 @@ TEST_F(Quarantine, AForcedBuildIsTriedForOneRun) {
 
 TEST_F(Quarantine, OtherBytesUnderTheSameNameAreTriedAtOnce) {
   TestRepository repaired(workplace.folder() / "repository");
-  TestBuild build = faulty_build({{plugin, reference_plugin() + "mended"}});
+  TestBuild build = faulty_build({{plugin, reference_plugin() + "repaired"}});
   repaired.add(build);
   repaired.add(good_build());
   repaired.write();

@@ -235,7 +235,7 @@ TEST_F(Retry, CachedDecisionIgnoresLibrariesThatTheBuildBrings) {
         decisions += read_text(file.path());
     if (time == 2) {
       EXPECT_THAT(decisions, testing::HasSubstr("\nbuild bringing\n"));
-      EXPECT_EQ(decisions, last) << "it was decided anew";
+      EXPECT_EQ(decisions, last) << "a new decision was made";
     }
     last = decisions;
     std::this_thread::sleep_for(std::chrono::milliseconds(1100));  // at rest, and made in another second

@@ -93,7 +93,7 @@ TEST_F(UnusableCache, IsReportedWithTheVariableWhenThereIsNoHome) {
     EXPECT_EQ(run.output, "") << arguments.front();
     EXPECT_THAT(run.error, HasSubstr("HOME is not set")) << arguments.front();
   }
-  EXPECT_EQ(workplace.info({"--json"}, nobody).status, 0) << "this machine is told all the same";
+  EXPECT_EQ(workplace.info({"--json"}, nobody).status, 0) << "the machine is reported nevertheless";
   EXPECT_EQ(made_here(), 0u);
 }
 
@@ -270,10 +270,10 @@ TEST_F(UnusableCache, AFileInAFoldersPlaceIsMovedAside) {
     fs::remove_all(place);
     ways[way++ % ways.size()](place);
     for (const char* command : {"verify", "gc"}) {
-      const Ended reported = cache({command, "--json"});
-      EXPECT_EQ(reported.status, 7) << command << ": " << reported.said();
-      EXPECT_EQ(reported.code(), "EH-F23") << command;
-      EXPECT_THAT(reported.diagnosis()["remedy"].dump(),
+      const Ended ended = cache({command, "--json"});
+      EXPECT_EQ(ended.status, 7) << command << ": " << ended.said();
+      EXPECT_EQ(ended.code(), "EH-F23") << command;
+      EXPECT_THAT(ended.diagnosis()["remedy"].dump(),
                   HasSubstr("engine-cache verify --repair moves " + place.native() + " aside"))
           << command;
     }
@@ -332,9 +332,9 @@ TEST_F(UnusableCache, AFolderInPlaceOfARecordIsMovedAside) {
       if (fs::exists(state.path() / "audit")) file = state.path() / name;
     fs::remove_all(file);
     write_text(file / "x", "x");
-    const Ended reported = cache({"verify"});
-    EXPECT_EQ(reported.status, 7) << reported.said();
-    EXPECT_THAT(reported.error, HasSubstr("engine-cache verify --repair moves " + file.native() + " aside"));
+    const Ended ended = cache({"verify"});
+    EXPECT_EQ(ended.status, 7) << ended.said();
+    EXPECT_THAT(ended.error, HasSubstr("engine-cache verify --repair moves " + file.native() + " aside"));
     const Ended moved = cache({"verify", "--repair"});
     EXPECT_EQ(moved.status, 0) << moved.said();
     EXPECT_THAT(moved.output, HasSubstr("moved " + file.native() + " aside"));
@@ -351,7 +351,7 @@ TEST_F(UnusableCache, ADamagedLayoutIsReportedAndRepaired) {
       const Ended run = cache({command, "--json"});
       EXPECT_EQ(run.status, 7) << command << ": " << run.said();
       EXPECT_EQ(run.code(), "EH-F23") << command;
-      EXPECT_EQ(run.document["warnings"].as_array().size(), 0u) << command << ": told once";
+      EXPECT_EQ(run.document["warnings"].as_array().size(), 0u) << command << ": reported once";
     }
     EXPECT_THAT(cache({"gc"}).error,
                 AllOf(HasSubstr("LAYER.json is damaged"), HasSubstr("engine-cache verify --repair")));
@@ -372,7 +372,7 @@ TEST_F(UnusableCache, APathWithInvalidUtf8IsRefusedBeforeInstalling) {
   EXPECT_THAT(run.diagnosis()["cause"].as_string(),
               AllOf(HasSubstr("ENGINEHOST_CACHE"), HasSubstr("x\\xff"), HasSubstr("is not UTF-8")));
   EXPECT_FALSE(fs::exists(workplace.folder() / "x\xff"));
-  EXPECT_EQ(workplace.info({"--json"}, options).status, 0) << "this machine is told all the same";
+  EXPECT_EQ(workplace.info({"--json"}, options).status, 0) << "the machine is reported nevertheless";
 }
 
 TEST_F(UnusableCache, ABuildThatIsNotInstalledIsAWrongArgument) {

@@ -40,8 +40,8 @@ std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
 std::string unexplained(const Diagnosis& diagnosis, const Victim& victim) {
   const explain::Entry* entry = explain::find(diagnosis.code);
   if (entry == nullptr) return "no such class";
-  if (entry->exit_status == explain::ExitStatus::bug) return "told as a bug of ours";
-  if (diagnosis.code == "EH-P20") return "the helper is blamed";
+  if (entry->exit_status == explain::ExitStatus::bug) return "reported as an internal error";
+  if (diagnosis.code == "EH-P20") return "the probe is blamed";
   if (!diagnosis.value("file").starts_with(victim.spec.view.native())) return "no file of the build is named";
   Diagnosis completed = diagnosis;
   explain::complete(completed);
@@ -144,7 +144,7 @@ class Mutation : public ::testing::Test {
     }
     tally.reported_before += refused_before ? 1u : 0u;
     tally.reported_by_probe += !refused_before && !probe.passed ? 1u : 0u;
-    if (!refused_before && probe.passed) return "nobody told that the loader " + loader.text();
+    if (!refused_before && probe.passed) return "nothing reported that the loader " + loader.text();
     return {};
   }
 

@@ -157,17 +157,17 @@ def check_engine(host, report, engine, places, opened):
     for flavor in sorted({c["flavor"] for c in candidates if is_gpu(c["flavor"])}):
         of_flavor = [c for c in candidates if c["flavor"] == flavor]
         verdicts = [candidate["verdict"] for candidate in of_flavor]
-        foretold = "fits" if "chosen" in verdicts or "fits" in verdicts else verdicts[0]
+        predicted = "fits" if "chosen" in verdicts or "fits" in verdicts else verdicts[0]
         _, document = host.json(engine, "--require", flavor, "--offline", "--self-test", *places)
         outcome = document.get("outcome") or {}
         if outcome.get("state") == "opened":
             observed = f"opened {outcome['build']} on {', '.join(names_of_devices(outcome))}"
-            verdict = "agrees" if foretold == "fits" else "FAILED"
+            verdict = "agrees" if predicted == "fits" else "FAILED"
             opened.append((engine, flavor))
         else:
-            # What is foretold not to fit is refused without a try, and files that are not carried cannot be had.
-            observed, verdict = cause_of(document), "FAILED" if foretold == "fits" else "not run"
-        report.add(f"{engine} {flavor}", f"foretold: {foretold}", observed, verdict)
+            # A build that is predicted not to fit is refused without an attempt; files that are not packed are missing.
+            observed, verdict = cause_of(document), "FAILED" if predicted == "fits" else "not run"
+        report.add(f"{engine} {flavor}", f"predicted: {predicted}", observed, verdict)
 
 
 def compile_pytorch(folder, work, report):

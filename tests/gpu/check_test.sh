@@ -22,7 +22,7 @@ import json, sys
 rows = {row["step"]: row for row in json.load(open(sys.argv[1], encoding="utf-8"))["rows"]}
 for step in ("driver version", "number of devices", "device 0: name", "device 0: compute capability", "device 0: memory"):
     assert rows[step]["verdict"] == "agrees", rows[step]
-assert rows["cuda cu130"]["expected"] == "foretold: rejected", rows["cuda cu130"]
+assert rows["cuda cu130"]["expected"] == "predicted: rejected", rows["cuda cu130"]
 assert "CUDA 13.0" in rows["cuda cu130"]["observed"], rows["cuda cu130"]
 assert all(row["verdict"] != "FAILED" for row in rows.values()), rows
 PYTHON

@@ -34,8 +34,8 @@ accelerator, where it has one.
   --offline, --no-probe
   --quick         small inputs only
   --seconds N     begin no case after that many seconds, and say how many were left out
-  --trace         tell each case on stderr before it is run
-  --disturb OP    change the second engine's answers of OP by one in a thousand, to see it told
+  --trace         print each case to stderr before it is run
+  --disturb OP    change the second engine's answers of OP by one in a thousand, to see it reported
 
 One line an operation, and one for each disagreement. Exit status: 0 all agree, 1 something does not, 2 usage,
 3 an engine cannot be opened.

@@ -116,7 +116,7 @@ TEST_F(CachedDecisionTest, WarnsOfAnIgnoredLayerUntilItIsFixed) {
   ASSERT_EQ(context_->warnings().size(), 1u);
   EXPECT_NE(context_->warnings()[0].find(why), std::string::npos) << context_->warnings()[0];
   const Json document = open::document(*context_, outcome);
-  ASSERT_EQ(document["warnings"].as_array().size(), 1u) << "also where the layer was looked at anew";
+  ASSERT_EQ(document["warnings"].as_array().size(), 1u) << "also where the layer was checked again";
   EXPECT_EQ(document["warnings"].as_array()[0]["text"].as_string(), context_->warnings()[0]);
   fs::permissions(layer, fs::perms::owner_all);
   expect_decided_again();
@@ -201,10 +201,10 @@ TEST_F(CachedDecisionTest, IsKeptByEachOfTwoReleasesThatShareACache) {
 
 TEST_F(CachedDecisionTest, EndsWhenALibraryThatTheProofDependsOnChanges) {
   history::Record proof = *context_->history().find("reference-good");
-  proof.dependency_stamps.push_back(history::dependency_stamp_of(folder_ / "libwitness.so"));
+  proof.dependency_stamps.push_back(history::dependency_stamp_of(folder_ / "libdependency.so"));
   ASSERT_TRUE(history::write(state(), proof));
   open_until_ready();
-  test::write_text(folder_ / "libwitness.so", "it has appeared");
+  test::write_text(folder_ / "libdependency.so", "it has appeared");
   EXPECT_FALSE(open().by_cached_decision);
 }
 

@@ -41,7 +41,7 @@ TEST_F(CrashMarkerTest, TheNextOpenProbesAgainAndWarns) {
   EXPECT_EQ(outcome.warnings.front().value("stage"), "load");
   EXPECT_DOUBLE_EQ(context_->history().find(installed_.build)->strikes, 1) << "until its first work";
   const Outcome next = open();
-  EXPECT_TRUE(next.proven_before) << "told once";
+  EXPECT_TRUE(next.proven_before) << "reported once";
 }
 
 TEST_F(CrashMarkerTest, AnOpenWithoutTheCacheWarnsToo) {

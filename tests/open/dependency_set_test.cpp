@@ -25,15 +25,16 @@ class DependencySetTest : public testing::Test {
  protected:
   void SetUp() override {
     if (!times_reflect_names(folder_.path()))
-      GTEST_SKIP() << "of the file system of " << folder_.path() << " it is not known what its times tell";
+      GTEST_SKIP() << "the folder times of the file system of " << folder_.path()
+                   << " may not reflect its names";
     fs::create_directories(folder_ / "here/deep");
     test::write_text(folder_ / "here/file", "text");
   }
   std::string at(const std::string& name) const { return (folder_ / name).native(); }
   // The view of a program that began so much later that all files are at rest.
   static std::int64_t later() { return wall_clock_ns() + 5'000'000'000; }
-  std::string reported() const {
-    const auto text = testimony_.text();
+  std::string lines() const {
+    const auto text = dependencies_.text();
     return text ? *text : "nothing";
   }
   // Whether all lines hold now, as the reader of an early decision checks them.
@@ -54,13 +55,13 @@ class DependencySetTest : public testing::Test {
   }
 
   test::TemporaryFolder folder_;
-  DependencySet testimony_{later()};
+  DependencySet dependencies_{later()};
 };
 
 TEST_F(DependencySetTest, AFolderCoversAbsentEntries) {
-  testimony_.add({What::presence, at("here/one")});
-  testimony_.add({What::presence, at("here/two/deep/inside")});
-  const std::string text = reported();
+  dependencies_.add({What::presence, at("here/one")});
+  dependencies_.add({What::presence, at("here/two/deep/inside")});
+  const std::string text = lines();
   EXPECT_THAT(text, HasSubstr("folder "));
   EXPECT_THAT(text, HasSubstr("\nif-absent " + at("here/one") + "\n"));
   EXPECT_THAT(text, HasSubstr("\nif-absent " + at("here/two/deep/inside") + "\n"));
@@ -73,9 +74,9 @@ TEST_F(DependencySetTest, AFolderCoversAbsentEntries) {
 }
 
 TEST_F(DependencySetTest, AFolderCoversExistingEntries) {
-  testimony_.add({What::presence, at("here/file")});
-  testimony_.add({What::presence, at("here/none")});
-  const std::string text = reported();
+  dependencies_.add({What::presence, at("here/file")});
+  dependencies_.add({What::presence, at("here/none")});
+  const std::string text = lines();
   EXPECT_THAT(text, HasSubstr("\nif-there " + at("here/file") + "\n"));
   EXPECT_TRUE(holds(text));
   fs::remove(folder_ / "here/file");
@@ -83,9 +84,9 @@ TEST_F(DependencySetTest, AFolderCoversExistingEntries) {
 }
 
 TEST_F(DependencySetTest, AStampedFolderCoversWithoutALineOfItsOwn) {
-  testimony_.add({What::stamp, at("here")});
-  testimony_.add({What::stamp, at("here/glibc-hwcaps")});
-  const std::string text = reported();
+  dependencies_.add({What::stamp, at("here")});
+  dependencies_.add({What::stamp, at("here/glibc-hwcaps")});
+  const std::string text = lines();
   EXPECT_THAT(text, Not(HasSubstr("folder ")));
   EXPECT_THAT(text, HasSubstr("\nif-absent " + at("here/glibc-hwcaps") + "\n"));
   EXPECT_TRUE(holds(text));
@@ -95,17 +96,17 @@ TEST_F(DependencySetTest, AStampedFolderCoversWithoutALineOfItsOwn) {
 }
 
 TEST_F(DependencySetTest, NoFolderCoversASingleEntry) {
-  testimony_.add({What::presence, at("here/one")});
-  EXPECT_EQ(reported(), "absent " + at("here/one") + "\n");
+  dependencies_.add({What::presence, at("here/one")});
+  EXPECT_EQ(lines(), "absent " + at("here/one") + "\n");
 }
 
 TEST_F(DependencySetTest, NoFolderCoversALink) {
   fs::create_symlink(folder_ / "elsewhere", folder_ / "here/leads-nowhere");
   fs::create_symlink(folder_ / "here/file", folder_ / "here/leads-to-file");
   for (const char* name : {"here/leads-nowhere", "here/leads-to-file", "here/leads-nowhere/below"})
-    testimony_.add({What::presence, at(name)});
-  testimony_.add({What::presence, at("here/one")});
-  const std::string text = reported();
+    dependencies_.add({What::presence, at(name)});
+  dependencies_.add({What::presence, at("here/one")});
+  const std::string text = lines();
   EXPECT_THAT(text, Not(HasSubstr("if-")));
   EXPECT_TRUE(holds(text));
   put("elsewhere");
@@ -114,9 +115,9 @@ TEST_F(DependencySetTest, NoFolderCoversALink) {
 
 TEST_F(DependencySetTest, NoFolderOfTheKernelCovers) {
   EXPECT_FALSE(times_reflect_names("/proc"));
-  testimony_.add({What::presence, "/proc/no-such-file"});
-  testimony_.add({What::presence, "/proc/none-either"});
-  EXPECT_EQ(reported(), "absent /proc/no-such-file\nabsent /proc/none-either\n");
+  dependencies_.add({What::presence, "/proc/no-such-file"});
+  dependencies_.add({What::presence, "/proc/none-either"});
+  EXPECT_EQ(lines(), "absent /proc/no-such-file\nabsent /proc/none-either\n");
 }
 
 TEST_F(DependencySetTest, NoFolderThatJustChangedCovers) {
@@ -128,12 +129,12 @@ TEST_F(DependencySetTest, NoFolderThatJustChangedCovers) {
 }
 
 TEST_F(DependencySetTest, OneLineHoldsTheStrictestCheckOfAFile) {
-  testimony_.add_rights(at("here/file"));
-  testimony_.add_runnable(at("here/file"));
-  testimony_.add({What::stamp, at("here/file")});
-  testimony_.add({What::identity, at("here/file")});
-  testimony_.add({What::presence, at("here/file")});
-  const std::string text = reported();
+  dependencies_.add_rights(at("here/file"));
+  dependencies_.add_runnable(at("here/file"));
+  dependencies_.add({What::stamp, at("here/file")});
+  dependencies_.add({What::identity, at("here/file")});
+  dependencies_.add({What::presence, at("here/file")});
+  const std::string text = lines();
   EXPECT_THAT(text, testing::StartsWith("rights "));
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1);
   EXPECT_TRUE(holds(text));
@@ -152,11 +153,11 @@ TEST_F(DependencySetTest, LeavesOutAFileThatIsRecordedElsewhere) {
 }
 
 TEST_F(DependencySetTest, TwoStampsOfOneFileGiveNoText) {
-  testimony_.add({What::stamp, at("here/file")});
-  EXPECT_NE(reported(), "nothing");
+  dependencies_.add({What::stamp, at("here/file")});
+  EXPECT_NE(lines(), "nothing");
   make_it_later(folder_ / "here/file");
-  testimony_.add_rights(at("here/file"));
-  EXPECT_EQ(reported(), "nothing");
+  dependencies_.add_rights(at("here/file"));
+  EXPECT_EQ(lines(), "nothing");
 }
 
 TEST_F(DependencySetTest, AFileThatJustChangedGivesNoText) {
@@ -166,8 +167,8 @@ TEST_F(DependencySetTest, AFileThatJustChangedGivesNoText) {
 }
 
 TEST_F(DependencySetTest, AnEmptyFolderIsCheckedByTimeOrElseByNames) {
-  testimony_.add_lines("empty " + at("here/deep") + "\n");
-  const std::string text = reported();
+  dependencies_.add_lines("empty " + at("here/deep") + "\n");
+  const std::string text = lines();
   EXPECT_THAT(text, testing::StartsWith("still "));
   EXPECT_TRUE(holds(text));
   put("here/deep/sentinel");
@@ -178,11 +179,11 @@ TEST_F(DependencySetTest, AnEmptyFolderIsCheckedByTimeOrElseByNames) {
 }
 
 TEST_F(DependencySetTest, ContentNamesAndMountsAreCompared) {
-  testimony_.add({What::content, at("here/file")});
-  testimony_.add({What::names, at("here")});
-  testimony_.add({What::noexec, at("here")});
-  testimony_.add({What::noexec, "/proc"});
-  const std::string text = reported();
+  dependencies_.add({What::content, at("here/file")});
+  dependencies_.add({What::names, at("here")});
+  dependencies_.add({What::noexec, at("here")});
+  dependencies_.add({What::noexec, "/proc"});
+  const std::string text = lines();
   EXPECT_TRUE(holds(text));
   // Where code may run, a load reports it when that ends.
   EXPECT_THAT(text, Not(HasSubstr("noexec " + at("here"))));
@@ -197,8 +198,8 @@ TEST_F(DependencySetTest, ContentNamesAndMountsAreCompared) {
 }
 
 TEST_F(DependencySetTest, TheBootIsIdentifiedByItsClocks) {
-  testimony_.add({What::boot, "/proc/sys/kernel/random/boot_id"});
-  const std::string text = reported();
+  dependencies_.add({What::boot, "/proc/sys/kernel/random/boot_id"});
+  const std::string text = lines();
   ASSERT_THAT(text, testing::StartsWith("boot "));
   EXPECT_TRUE(holds(text));
   const std::int64_t moment = std::stoll(text.substr(5));
@@ -209,18 +210,18 @@ TEST_F(DependencySetTest, TheBootIsIdentifiedByItsClocks) {
 }
 
 TEST_F(DependencySetTest, APathWithALineBreakGivesNoText) {
-  testimony_.add_writable(at("here") + "\nstamp");
-  EXPECT_EQ(reported(), "nothing");
+  dependencies_.add_writable(at("here") + "\nstamp");
+  EXPECT_EQ(lines(), "nothing");
   DependencySet other(later());
   other.add_rights(at("here") + "\nabsent /nothing");
   EXPECT_EQ(other.text(), std::nullopt);
 }
 
 TEST_F(DependencySetTest, ATimeThatIsSetBackHidesNoName) {
-  testimony_.add({What::presence, at("here/one")});
-  testimony_.add({What::presence, at("here/two")});
-  testimony_.add_empty(at("here/deep"));
-  const std::string text = reported();
+  dependencies_.add({What::presence, at("here/one")});
+  dependencies_.add({What::presence, at("here/two")});
+  dependencies_.add_empty(at("here/deep"));
+  const std::string text = lines();
   for (const char* name : {"here/one", "here/deep/one"}) {
     const fs::path folder = (folder_ / name).parent_path();
     const auto before = fs::last_write_time(folder);

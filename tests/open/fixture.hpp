@@ -51,7 +51,7 @@ class LoadOrder : public testing::Test {
     const auto begin = std::chrono::steady_clock::now();
     while (!open().by_cached_decision) {
       ASSERT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20))
-          << "no ticket is ever kept";
+          << "no cached decision is ever stored";
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
     }
   }

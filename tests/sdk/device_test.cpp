@@ -94,7 +94,7 @@ TEST_F(Devices, AModelFromBeforeDoesNotLoseAReopenedDevice) {
   EXPECT_EQ(reported_.events, so_far) << "the engine that works has lost nothing";
   behave("lose");
   check("cuda:0");
-  EXPECT_EQ(reported_.events.size(), 3u) << "its own losses are told as before";
+  EXPECT_EQ(reported_.events.size(), 3u) << "its own losses are still reported";
 }
 
 TEST_F(Devices, ASlowCheckDoesNotDelayAnotherHandlesReport) {

@@ -28,7 +28,7 @@ struct Global {
       request.engine = "nobody's";
       sdk::Engine::open(request);
     } catch (const sdk::Error& error) {
-      std::printf("told %s\n", error.code().c_str());
+      std::printf("reported %s\n", error.code().c_str());
     }
   }
 };

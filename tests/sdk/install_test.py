@@ -220,7 +220,7 @@ def check_commands(system, prefix, environment):
         fail("engine-info --code does not say where the pages are that it names: %s" % reported)
     where = [setting["value"] for setting in document.get("config", []) if setting["key"] == "helper"]
     if where and not any(system.path(prefix) in value for value in where):
-        fail("the helper that is used is not the installed one: %s" % where)
+        fail("the probe program in use is not the installed one: %s" % where)
 
 
 def check_links(pages):

@@ -35,7 +35,7 @@ TEST_F(Sdk, AnOpenEngineDescribesItself) {
   EXPECT_EQ(enginehost_engine_is_fallback(engine.get()), 0);
   const Json report = parsed(enginehost_engine_report(engine.get()));
   EXPECT_EQ(report["outcome"]["state"].as_string(), "opened");
-  EXPECT_TRUE(report["outcome"]["proven"].as_bool()) << "the helper was not found";
+  EXPECT_TRUE(report["outcome"]["proven"].as_bool()) << "the probe program was not found";
   EXPECT_EQ(report["outcome"]["build"].as_string(), "reference-good");
 }
 

@@ -109,7 +109,7 @@ TEST_F(WatchedDevices, R18Case27LossAndReturnAreReportedOnceWithoutACall) {
   EXPECT_EQ(reported_.events(), (std::vector<std::string>{"cuda:0 lost EH-R18", "cuda:0 back "}));
 }
 
-TEST_F(WatchedDevices, ALostEngineIsReplacedByANewOne) {
+TEST_F(WatchedDevices, ALostEngineIsReplacedByAnother) {
   open_with("vanish for good");
   ASSERT_EQ(watch(engine_.get(), reported_, "cuda:0"), ENGINEHOST_OK);
   take_away();

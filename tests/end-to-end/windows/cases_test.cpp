@@ -172,8 +172,9 @@ TEST_F(WindowsCases, Case14ACacheWithSpacesAndForeignLettersWorks) {
 
 TEST_F(WindowsCases, Case14ACacheBelowAPathOfMoreThan260CharactersWorks) {
   if (::GetProcAddress(::GetModuleHandleW(L"ntdll.dll"), "wine_get_version") != nullptr)
-    GTEST_SKIP() << "skipped: Wine 8 does not tell where an open folder is (GetFinalPathNameByHandle) beyond "
-                    "260 characters";
+    GTEST_SKIP()
+        << "skipped: Wine 8 does not report where an open folder is (GetFinalPathNameByHandle) beyond "
+           "260 characters";
   publish({build_of(made("plugin_of_cublas64_12.dll"), {"cublas64_12.dll", "cublasLt64_12.dll"})});
   fs::path cache = workplace.folder();
   while (path_text(cache).size() < 400) cache /= std::string(60, 'd');
