@@ -22,6 +22,6 @@ int main(int argc, char** argv) {
     _exit(1);
   }
   report("opened");
-  /* What the libraries do at the end of a program is not asked here. */
+  /* The libraries' code at the end of a program is not part of the test. */
   _exit(0);
 }

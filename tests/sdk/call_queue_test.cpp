@@ -46,7 +46,7 @@ TEST(CallQueueTest, AnEndingCallWakesOneThread) {
 TEST(CallQueueTest, AThreadThatGivesUpPassesItsPlaceOn) {
   CallQueue queue;
   CancelToken cancel;
-  auto first = std::make_unique<Result<CallQueue::OpenLock>>(queue.take({}));
+  auto first = std::make_unique<Result<CallQueue::QueueTurn>>(queue.take({}));
   std::thread impatient([&] {
     const auto turn = queue.take(cancel);
     ASSERT_FALSE(turn);
@@ -66,7 +66,7 @@ TEST(CallQueueTest, AThreadThatGivesUpPassesItsPlaceOn) {
 // glibc unwinds a canceled thread as an exception would.
 TEST(CallQueueTest, ACanceledThreadLeavesItsPlace) {
   CallQueue queue;
-  auto first = std::make_unique<Result<CallQueue::OpenLock>>(queue.take({}));
+  auto first = std::make_unique<Result<CallQueue::QueueTurn>>(queue.take({}));
   pthread_t waiting{};
   ASSERT_EQ(::pthread_create(
                 &waiting, nullptr,
