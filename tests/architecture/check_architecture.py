@@ -14,7 +14,7 @@ ROOMS = ["base", "plugin-api", "cache", "engines", "manifests"] + [
         "binary", "linker", "platform", "settings", "transfer", "oci", "manifest", "installations", "history", "resolve", "acquire",
         "preflight", "explain", "load", "open", "offline", "publish", "sdk", "commands")]
 
-# The page that tells people of the order: one row of its table a module.
+# The page that documents the order: its table has one row per module.
 PAGE = "docs/ARCHITECTURE.md"
 ROW = re.compile(r"^\| `([a-z-]+(?:/[a-z]+)?)/?` \|", re.MULTILINE)
 
@@ -30,7 +30,7 @@ NOT_IN = {
                           "the helper stays small: no network, no cryptography"),
 }
 
-# Stands alone, so that an engine author can take the folder away: its sources name each other from where they are.
+# Independent, so that an engine author can take the folder alone: its sources include each other by relative paths.
 RELATIVE = "plugin-api/"
 
 OUTSIDE_ROOMS = {"tests", "examples"}  # may include anything
@@ -41,7 +41,7 @@ LONGEST = 500
 THIRD_PARTY = re.compile(r"^(nlohmann/|curl/|archive(_entry)?\.h$|openssl/|boost/)")
 ENVIRONMENT = re.compile(r"\b(?:secure_)?getenv\s*\(")
 ENVIRONMENT_READERS = ("base/", "host/settings/", "host/platform/")
-# Threads of an application go on calling while its process ends: `static T& x = *new T` is destroyed by nobody.
+# Threads of an application may call while its process ends. `static T& x = *new T` is never destroyed.
 DESTROYED_AT_EXIT = re.compile(
     r"^(?:[ \t]+static[ \t]+(?:const[ \t]+)?|(?:static[ \t]+|const[ \t]+)*)"
     r"std::(?:string|vector|map|set|unordered_\w+|optional|function|unique_ptr|shared_ptr|deque|list)\b(?!_view)"
@@ -163,10 +163,10 @@ def check_page(root):
     """Where the page's table and ROOMS part, a line."""
     if not (root / PAGE).is_file():
         return
-    reported = ROW.findall((root / PAGE).read_text(encoding="utf-8"))
-    for number, (told_room, module) in enumerate(itertools.zip_longest(reported, ROOMS), 1):
-        if told_room != module:
-            yield f"{PAGE}: module {number} is {told_room or 'missing'}; the order that is kept has {module or 'none there'}"
+    rows = ROW.findall((root / PAGE).read_text(encoding="utf-8"))
+    for number, (listed, module) in enumerate(itertools.zip_longest(rows, ROOMS), 1):
+        if listed != module:
+            yield f"{PAGE}: module {number} is {listed or 'missing'}; the order that is kept has {module or 'none there'}"
             return
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The checker itself: for each rule a small tree that breaks it must be reported, and one that keeps it must not."""
+"""Tests of the checker: for each rule, a small tree that breaks it is reported, and one that keeps it is not."""
 import pathlib
 import tempfile
 import unittest
@@ -45,7 +45,7 @@ class Rules(unittest.TestCase):
             self.assert_broken(self.includes(f"{upper}/x/a.cpp", f"{lower}/b.hpp"),
                                f"{upper} must not include {lower}/b.hpp", "a.cpp:1")
 
-    def test_the_page_tells_the_order_that_is_kept(self):
+    def test_the_page_lists_the_modules_in_order(self):
         def broken(modules):
             with tempfile.TemporaryDirectory() as folder:
                 page = pathlib.Path(folder) / check_architecture.PAGE

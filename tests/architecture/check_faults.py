@@ -32,7 +32,7 @@ def main():
     root = pathlib.Path(sys.argv[1])
     tests = tests_of(root)
     found = list(problems((root / "docs/faults.md").read_text(encoding="utf-8"), tests))
-    # That a name which is none would be found.
+    # A test of the check: a missing name must be found.
     if not list(problems("| 1 | x | `Suite.NoSuchTest` | main |", tests)):
         found.append("the check itself finds nothing")
     for problem in found:

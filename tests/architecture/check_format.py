@@ -18,7 +18,7 @@ VERSION = "14"
 SKIPPED = 77
 AT_ONCE = 40  # files that one process reads
 
-# Left as they are: pattern -> why. A pattern that no file has is reported too.
+# Excluded files: pattern -> reason. A pattern without a file is reported too.
 LEFT_OUT = {
     "base/*.hpp": "comments of up to 120 columns",
     "host/load/audit/audit.c": "pointers as C writes them",

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The check of the format itself: what differs is named, what is left out is not."""
+"""Tests of the format check: differing files are named, excluded ones are not."""
 import pathlib
 import sys
 import tempfile

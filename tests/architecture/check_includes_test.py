@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What check_includes.py says of small trees."""
+"""Tests of check_includes.py with small trees."""
 import pathlib
 import subprocess
 import sys
@@ -22,7 +22,7 @@ class Includes(unittest.TestCase):
     def assert_clean(self, files):
         self.assertEqual(self.said(files), (0, "every file includes what it uses\n"))
 
-    def test_a_name_that_nothing_brings_is_told_with_its_line(self):
+    def test_a_name_that_nothing_brings_is_reported_with_its_line(self):
         status, said = self.said({"base/a.cpp": "#include <string>\n\nstd::vector<int> x;\n"})
         self.assertEqual(status, 1)
         self.assertEqual(said, "base/a.cpp:3: std::vector is used, and nothing that is included brings <vector>\n")

@@ -25,7 +25,7 @@ fs::path archive_of(std::uintmax_t bytes, const std::string& kind, const std::st
     command = {"tar", "--zstd", "--transform", "s,.*/,lib/,", "-cf", partial.native()};
   }
   if (!marker.empty()) {
-    // Outside lib/: the transformation leaves names without a folder as they are.
+    // Outside lib/, because the transformation keeps names without a folder.
     std::ofstream(folder / marker) << "x";
     command.insert(command.end(), {"-C", folder.native(), marker});
   }

@@ -1,4 +1,4 @@
-// Following what a loader follows when it binds, against the loader, which does so and writes.
+// Resolving the symbols that a loader binds, compared with the loader, which also writes the results.
 #include <dlfcn.h>
 
 #include <fstream>
@@ -23,7 +23,7 @@ fs::path with_relocations(int count) {
   return run({"cc", "-shared", "-nostdlib", "-o", file.native(), source.native()}) ? file : fs::path();
 }
 
-// The largest of the CUDA toolkits here: cuBLASLt of CUDA 13 has half a gigabyte.
+// The largest library of the CUDA toolkits here: cuBLASLt of CUDA 13 has half a gigabyte.
 fs::path largest_engine_library() {
   fs::path largest;
   std::uintmax_t size = 0;

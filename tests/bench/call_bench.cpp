@@ -1,11 +1,11 @@
-// A call through the plugin interface against the same function linked in.
+// A call through the plugin interface compared with the same function linked in.
 #include "tests/bench/compare.hpp"
 #include "tests/bench/engine_use.hpp"
 
 namespace enginehost::bench {
 namespace {
 
-// What both sides work on.
+// The operands of both sides.
 struct Addition {
   explicit Addition(std::int64_t count)
       : left({count}), right({count}), sum({count}), results(sum.tensor()) {}

@@ -9,8 +9,7 @@ namespace enginehost::bench {
 
 Turn child_time(std::vector<std::string> arguments);
 
-// Starts a program and waits for its end, nothing more: what each process costs. False unless it exits with
-// 0.
+// Starts a program and waits for its end: the cost of each process. False unless it exits with 0.
 bool spawn(const std::vector<std::string>& command, const std::vector<std::string>& environment = {});
 
 }  // namespace enginehost::bench

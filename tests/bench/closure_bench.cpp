@@ -1,5 +1,5 @@
-// The closure of a library, as the loader would build it, against ldd, which lets the loader build it, and
-// against libtree, which reads the files.
+// The closure of a library compared with ldd, which lets the loader build it, and with libtree, which reads
+// the files.
 #include <algorithm>
 
 #include "host/linker/linker.hpp"
@@ -19,7 +19,7 @@ linker::Closure closure_of(const fs::path& file, bool versions, linker::Reader& 
   return linker::close(machine, request, reader);
 }
 
-// A process of its own would describe the machine and read every file again; so does each turn.
+// A new process would describe the machine and read every file again, and so does each turn.
 bool close_afresh(const fs::path& file, bool versions) {
   const linker::Machine machine = linker::describe_this_machine();
   linker::Reader reader;
@@ -28,7 +28,7 @@ bool close_afresh(const fs::path& file, bool versions) {
   return closure.loads();
 }
 
-// ldd lists the virtual library of the kernel and the loader too; only "name => path" lines are compared.
+// ldd also lists the kernel's virtual library and the loader; only "name => path" lines are compared.
 bool agrees_with_ldd(const fs::path& file) {
   std::string listed;
   if (!run({"ldd", file.native()}, &listed)) return false;
@@ -60,8 +60,7 @@ Comparison against_ldd(const fs::path& file, bool versions) {
   return comparison;
 }
 
-// libtree (Debian's package) reads the files itself, as we do; with -vv it leaves none out, and goes into
-// each once.
+// libtree (Debian's package) reads the files itself. With -vv it omits none and visits each once.
 Comparison against_libtree(const fs::path& file) {
   if (!has_program("libtree")) return skipped("no libtree");
   if (!agrees_with_ldd(file)) return skipped("the closure differs from that of ldd");

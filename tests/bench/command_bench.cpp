@@ -1,4 +1,4 @@
-// engine-info as a process against an empty one.
+// engine-info as a process compared with an empty one.
 #include "tests/bench/child_time.hpp"
 #include "tests/bench/compare.hpp"
 #include "tests/bench/prepared.hpp"
@@ -7,7 +7,7 @@
 namespace enginehost::bench {
 namespace {
 
-// With the cache and the repository of the prepared engine: what somebody has installed must not change the
+// With the cache and the repository of the prepared engine, so that a user's installation does not change the
 // figure.
 Comparison against_empty(const std::vector<std::string>& arguments) {
   std::string why;

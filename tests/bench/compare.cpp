@@ -69,7 +69,7 @@ void take_turns(benchmark::State& state, const std::vector<Side>& sides, bool wa
 
 void add_comparison(const Effort& effort, const std::string& name, int rounds,
                     std::function<Comparison()> make) {
-  // Made once, when first run, and kept for the repetitions.
+  // Made at the first run and kept for the repetitions.
   auto made = std::make_shared<std::optional<Comparison>>();
   benchmark::RegisterBenchmark(name.c_str(),
                                [made, make = std::move(make)](benchmark::State& state) {

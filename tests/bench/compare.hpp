@@ -1,5 +1,4 @@
-// Comparisons inside one run: the subject and its floors take turns, so that a noisy machine is noisy for all
-// of them.
+// Comparisons inside one run: the subject and its floors alternate, so that noise affects all of them.
 #pragma once
 #include <benchmark/benchmark.h>
 
@@ -11,7 +10,7 @@
 
 namespace enginehost::bench {
 
-// Does its work once and says how many nanoseconds that took; nothing when it could not be done.
+// Does its work once and returns the nanoseconds it took; nothing when it failed.
 using Turn = std::function<std::optional<double>()>;
 
 struct Side {
@@ -21,24 +20,25 @@ struct Side {
 
 // Times `work` with the steady clock.
 Turn timed(std::function<bool()> work);
-// Calls `work` `times` times in a row, for what is too short to be timed alone; nanoseconds of one call.
+// Calls `work` `times` times in a row, for work that is too short to be timed alone. Returns nanoseconds per
+// call.
 Turn timed_each(int times, std::function<void()> work);
 
-// The body of a benchmark: in each iteration every side has its turn, in an order that rotates. Sets the
-// counters
+// The body of a benchmark: in each iteration every side runs once, in a rotating order. Sets the counters
 // "<name>_ns" (medians over the iterations) and, for each side after the first, "x_<name>": the first side's
-// median divided by that side's. A first round that is not counted warms up. The iteration time is the first
+// median divided by that side's. With `warm_up` a first round is not counted. The iteration time is the first
 // side's.
 void take_turns(benchmark::State& state, const std::vector<Side>& sides, bool warm_up = true);
 
-// How much work a run does.
+// The amount of work of a run.
 struct Effort {
-  bool quick = false;  // once each, with the smallest inputs: only that it still works
+  bool quick = false;  // once each with the smallest inputs: checks only that it works
   int rounds(int full) const { return quick ? 1 : full; }
 };
 
-// Registers a comparison that is run `rounds` times a repetition (once with quick). The sides are made when
-// it runs, so that what it needs is not prepared for nothing; a reason instead of sides skips it.
+// Registers a comparison that runs `rounds` times in each repetition (once with quick). The sides are made
+// when it runs, so that nothing is prepared for a comparison that is filtered out. A reason instead of sides
+// skips it.
 struct Skip {
   std::string why;
 };

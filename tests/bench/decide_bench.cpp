@@ -1,4 +1,4 @@
-// Deciding over a manifest of 500 builds.
+// A decision among the 500 builds of a manifest.
 #include <nlohmann/json.hpp>
 
 #include "base/files.hpp"
@@ -40,7 +40,7 @@ Json component(int number, const std::string& name) {
                                                .set("sources", Json::array().push(source))));
 }
 
-// Of one engine, so that every build is weighed.
+// All builds are of one engine, so that each is a candidate.
 Json manifest_of(int count) {
   const std::vector<std::pair<std::string, std::string>> systems = {
       {"linux", "x86_64"}, {"linux", "aarch64"}, {"windows", "x86_64"}, {"macos", "arm64"}};
@@ -124,7 +124,7 @@ void add_decide_benchmarks(const Effort& effort) {
     auto context = world_of(count);
     if (!context) return skipped("the manifest could not be read");
     Comparison comparison;
-    // What is not made while deciding is made when somebody asks for it: here the texts of every build.
+    // The texts of every build are made only on request, not during the decision.
     const auto plan = std::make_shared<resolve::Plan>(resolve::decide(
         context->platform, context->catalog, context->history, context->request, 1'800'000'000));
     comparison.sides = {{"decide", timed([=] { return decide(*context, context->catalog); })},

@@ -1,4 +1,4 @@
-// Looking at a machine without drivers, in a process that has not looked before.
+// Detecting a machine without drivers, in a new process.
 #include "base/text.hpp"
 #include "tests/bench/child_time.hpp"
 #include "tests/bench/compare.hpp"
@@ -13,7 +13,7 @@ void add_detect_benchmarks(const Effort& effort) {
     Comparison comparison;
     comparison.sides = {
         {"detect", child_time({"detect", built("libexec/enginehost/enginehost-probe").native()})},
-        // The floor: reading the files that cannot be done without.
+        // The floor: reading the necessary files.
         {"read", child_time({"read", "/etc/os-release", "/proc/version", "/proc/meminfo", "/etc/ld.so.cache",
                              "/proc/self/mountinfo", "/proc/self/cgroup"})}};
     return comparison;

@@ -1,5 +1,4 @@
-// The reference engine in this process, through its plugin and linked in, with tensors that are used again
-// and again.
+// The reference engine in this process, through its plugin and linked in, with reused tensors.
 #pragma once
 #include <enginehost/engine_plugin.h>
 
@@ -14,7 +13,7 @@
 
 namespace enginehost::bench {
 
-// Floats in host memory, written once so that their pages are there.
+// Floats in host memory, written once so that their pages exist.
 class Floats {
  public:
   explicit Floats(std::vector<std::int64_t> shape, float value = 0.5F) : shape_(std::move(shape)) {
@@ -44,7 +43,7 @@ class Floats {
   engine_tensor tensor_{};
 };
 
-// Results into memory that is there already.
+// Results go into existing memory.
 struct ReusedResult : engine_results {
   explicit ReusedResult(const engine_tensor& where) : engine_results{}, tensor(where) {
     size = sizeof(engine_results);
@@ -59,7 +58,7 @@ struct ReusedResult : engine_results {
   engine_tensor tensor;
 };
 
-// The least a caller hands over: nothing is reported, nothing is canceled.
+// The smallest valid call: no progress report, no cancellation.
 struct BareCall : engine_call {
   BareCall() : engine_call{} {
     size = sizeof(engine_call);
@@ -87,7 +86,7 @@ inline std::unique_ptr<load::Engine> load_reference_engine() {
   return engine ? std::move(*engine) : nullptr;
 }
 
-// As a host calls: a deadline, cancelling and reports for each call, and its outcome as a Result.
+// Calls as a host does: with a deadline, cancellation and reports for each call, and its outcome as a Result.
 inline bool run_operation(load::Engine& engine, const char* name, const engine_tensor* const* inputs,
                           std::size_t count, engine_results& results) {
   load::Call call;

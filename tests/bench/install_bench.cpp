@@ -1,5 +1,5 @@
-// Download, verification and unpacking in one pass, from a real server on the loopback interface, against the
-// programs people use for each.
+// Download, verification and unpacking in one pass, from a real server on the loopback interface, compared
+// with the programs that people use for each.
 #include "base/sha256.hpp"
 #include "host/acquire/acquire.hpp"
 #include "tests/bench/archive.hpp"
@@ -36,7 +36,7 @@ Comparison install(std::uintmax_t bytes, const std::string& kind) {
   if (!manifest || manifest->builds.empty()) return skipped("the manifest could not be read");
 
   const fs::path place = empty_workplace("install-" + kind), fetched = place / name;
-  // What an earlier turn left is given back to the disk before the time is taken, not in it.
+  // The remains of an earlier turn are written to the disk before the time is taken.
   const auto settle = [=] { run({"sync", "-f", place.native()}); };
   const auto acquire = [=] {
     const fs::path cache = empty_workplace("install-" + kind + "-cache");
@@ -47,8 +47,8 @@ Comparison install(std::uintmax_t bytes, const std::string& kind) {
       return acquire::acquire(*manifest->builds.front(), store, options).has_value();
     })();
   };
-  // Each of the peers' stages finds what the one before it left; acquire comes first or between, and does not
-  // mind.
+  // Each stage of the peers finds the files of the stage before it. acquire runs first or in between, and
+  // does not depend on them.
   const auto unpack = [=](const std::string& folder, bool durable) {
     const fs::path unpacked = place / folder;
     std::error_code ignored;

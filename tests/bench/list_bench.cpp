@@ -1,4 +1,4 @@
-// What an open asks of the store: which builds are installed, and whether one of them is as it was.
+// The store's part of an open: listing the installed builds, and checking that one of them is unchanged.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>

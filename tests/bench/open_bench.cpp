@@ -1,4 +1,4 @@
-// Opening an installed, proven build against the loader alone, each in a fresh process.
+// Opening an installed, proven build compared with the loader alone, each in a new process.
 #include <chrono>
 #include <filesystem>
 #include <thread>
@@ -10,7 +10,7 @@
 namespace enginehost::bench {
 namespace {
 
-// The shortest way is kept only of files at rest.
+// An early decision is stored only for files at rest.
 void open_until_settled(const Turn& open, const std::filesystem::path& cache) {
   std::error_code error;
   for (int tries = 0; tries < 20; ++tries) {

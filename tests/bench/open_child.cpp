@@ -1,12 +1,12 @@
-// One open in a process that has done nothing before; prints how many nanoseconds it took.
+// One open in a new process; prints the nanoseconds it took.
 //   dlopen PLUGIN [PRELOAD…]         the loader alone: dlopen of each, dlsym
 //   create PLUGIN [PRELOAD…]         and the plugin's create(), as a program without EngineHost would
 //   open CACHE REPOSITORY ENGINE     settings, machine, plan, store, load, create: all of an open
 //   again CACHE REPOSITORY ENGINE    the same once more, in the process that has it open
 //   look CACHE                       a stat of each file that a repeated open looks at, and no more
-//   detect HELPER                    looking at the machine
-//   recall HELPER FILE               the same from what is remembered in FILE, looked at before
-//   read FILE…                       reading files, the floor of looking
+//   detect HELPER                    detecting the machine
+//   recall HELPER FILE               the same from FILE, which an earlier detection stored
+//   read FILE…                       reading files, the floor of detection
 // REPOSITORY may be "" for the configured ones.
 #include <dlfcn.h>
 #include <enginehost/engine_plugin.h>
@@ -40,7 +40,7 @@ using Clock = std::chrono::steady_clock;
 int finish(Clock::time_point begin, Clock::time_point end = Clock::now()) {
   std::printf("%.0f\n", std::chrono::duration<double, std::nano>(end - begin).count());
   std::fflush(stdout);
-  // Not what is measured: an engine's destructors at the end of the process.
+  // The engine's destructors at the end of the process are not measured.
   ::_exit(0);
 }
 
@@ -102,7 +102,7 @@ Result<std::shared_ptr<open::SharedEngine>> ask(char** arguments) {
   return open::open_shared(shared);
 }
 
-// The engine is held, and asked for once more.
+// Keeps the engine open and opens it once more.
 int open_again(char** arguments) {
   const auto kept = ask(arguments);
   if (!kept) return fail_with(explain::one_line(kept.error()).c_str());
@@ -123,7 +123,7 @@ int open_engine(char** arguments) {
   return finish(begin, end);
 }
 
-// What the early decisions of a cache name (host/open/dependency_stamp.hpp), each file once.
+// The files that the early decisions of a cache name (host/open/dependency_stamp.hpp), each once.
 int look(const char* cache) {
   std::vector<std::string> files;
   std::error_code error;

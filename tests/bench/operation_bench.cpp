@@ -1,4 +1,4 @@
-// What the reference engine makes of the processor: memory's speed for Add, arithmetic's for MatMul.
+// The reference engine's use of the processor: memory's speed for Add, arithmetic's for MatMul.
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace enginehost::bench {
 namespace {
 
-// The least that adding needs: read two arrays, write the third past the caches, on one thread.
+// The floor of an addition: read two arrays, write the third past the caches, on one thread.
 #ifdef __x86_64__
 __attribute__((target("avx"))) void stream_add(const float* left, const float* right, float* out,
                                                std::size_t count) {
@@ -59,7 +59,7 @@ using Sgemm = void (*)(int order, int transpose_left, int transpose_right, int r
                        float alpha, const float* left, int left_stride, const float* right, int right_stride,
                        float beta, float* out, int out_stride);
 
-// OpenBLAS where it is installed (or where ENGINEHOST_BENCH_OPENBLAS says), told to use one thread.
+// OpenBLAS where it is installed (or where ENGINEHOST_BENCH_OPENBLAS names it), set to one thread.
 Sgemm open_blas() {
   const char* named = std::getenv("ENGINEHOST_BENCH_OPENBLAS");
   void* library = ::dlopen(named != nullptr ? named : "libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Learns what the loader is asked for, too.
+// Also records the files that the loader opens.
 std::optional<Prepared> prepare(const fs::path& folder, const std::string& engine,
                                 const std::vector<Part>& parts, std::string& why) {
   Prepared prepared{(folder / "cache").native(), (folder / "repository").native(), engine, {}, {}, {}};
@@ -46,7 +46,8 @@ std::optional<Prepared> prepare(const fs::path& folder, const std::string& engin
   if (const history::Record* record = context.history().find(installed.build))
     for (const Json& path : record->facts["load_order"].as_array())
       prepared.libraries.push_back(path.as_string());
-  // A plugin may open its engine by itself, in create(); without it the loader's part would be missing.
+  // A plugin may open its engine by itself, in create(); without these libraries the loader's part would be
+  // missing.
   prepared.everything = {prepared.libraries.front()};
   for (const cache::LoadableFile& file : installed.files)
     if (file.path != installed.plugin) prepared.everything.push_back((installed.folder / file.path).native());

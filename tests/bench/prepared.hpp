@@ -1,4 +1,4 @@
-// An engine that is installed, probed and proven, in a cache of its own.
+// An engine that is installed, probed and proven, in its own cache.
 #pragma once
 #include <filesystem>
 #include <optional>
@@ -14,7 +14,8 @@ struct Prepared {
   std::vector<std::string> everything;  // the plugin, then every other library of the build
 };
 
-// Opens the engine once, so that all of it is there. `why` says what was missing when there is nothing.
+// Opens the engine once, so that everything is installed. On failure returns nothing, and `why` names the
+// missing part.
 std::optional<Prepared> prepare_reference(std::string& why);
 // ENGINEHOST_BENCH_ONNXRUNTIME names its libonnxruntime.so.
 std::optional<Prepared> prepare_onnxruntime(std::string& why);

@@ -1,4 +1,5 @@
-// A probe, which is a child process, against a child that does nothing and against loading in this process.
+// A probe, which is a child process, compared with a child that does nothing and with loading in this
+// process.
 #include "host/load/probe.hpp"
 #include "tests/bench/child_time.hpp"
 #include "tests/bench/compare.hpp"

@@ -1,4 +1,4 @@
-// What an installation costs over a link of 1 Gbit/s, and what those cost who wait for it.
+// The cost of an installation over a link of 1 Gbit/s, and of waiting for it.
 #include <sstream>
 
 #include "tests/bench/archive.hpp"

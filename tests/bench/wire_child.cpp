@@ -1,9 +1,9 @@
-// An installation over a link of 1 Gbit/s: this process makes a network of its own whose loopback interface
+// An installation over a link of 1 Gbit/s. This process makes a network of its own whose loopback interface
 // is shaped (tc, token bucket), serves the archive there with nginx, and measures itself.
 //
 // bench_wire_child install ARCHIVE KIND FOLDER [RATE]   -> "acquire_ns curl_ns wire_ns bytes unpacked rss_kb"
 // bench_wire_child wait ARCHIVE KIND FOLDER PROCESSES   -> "wall_ns waiters_cpu_ns processes"
-// Anything else on the line is the reason why it could not.
+// Any other line is the reason of a failure.
 #include <sched.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -38,7 +38,7 @@ long long nanoseconds(Clock::duration time) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(time).count();
 }
 
-// A build of one component; its "plugin" is whatever file the archive has first.
+// A build of one component; its "plugin" is the first file of the archive.
 struct OneBuild {
   std::shared_ptr<manifest::Manifest> manifest = std::make_shared<manifest::Manifest>();
   std::shared_ptr<manifest::Build> build = std::make_shared<manifest::Build>();
@@ -69,7 +69,8 @@ int say(const char* reason) {
   return 0;
 }
 
-// Of this program alone: what getrusage() tells began in the process that started it, and outlives exec.
+// The peak memory of this program alone. getrusage() would include the process that started it, because its
+// figure survives exec.
 long most_memory_kb() {
   std::istringstream lines(read_kernel_file("/proc/self/status"));
   for (std::string line; std::getline(lines, line);)
@@ -128,7 +129,7 @@ int wait(const fs::path& archive, const std::string& kind, const fs::path& folde
     rusage usage{};
     if (::wait4(child, &status, 0, &usage) != child || !WIFEXITED(status) || WEXITSTATUS(status) > 1)
       return say("a process did not succeed");
-    if (WEXITSTATUS(status) == 1) continue;  // the one that downloaded
+    if (WEXITSTATUS(status) == 1) continue;  // the process that downloaded
     const auto seconds = [](const timeval& time) {
       return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
     };

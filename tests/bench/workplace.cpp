@@ -17,7 +17,7 @@ bool write_text(const fs::path& file, const std::string& text) {
   return stream.good();
 }
 
-// Three children, and two libraries further on for the breadth that real closures have; only higher numbers.
+// Three children, and two further libraries for the breadth of real closures; only higher numbers.
 std::vector<int> needs_of(int number, int count) {
   std::vector<int> needs;
   for (const int next : {3 * number + 1, 3 * number + 2, 3 * number + 3, number + 7, number + 20})
@@ -110,8 +110,7 @@ std::vector<fs::path> system_libraries(std::uintmax_t bytes) {
   std::uintmax_t together = 0;
   for (const auto& [size, path] : found) {
     if (together >= bytes) break;
-    // One that alone is larger than everything that is wanted would make the archive another one on each
-    // machine.
+    // A single library beyond the total size would make the archive differ from machine to machine.
     if (size > bytes) continue;
     taken.push_back(path);
     together += size;

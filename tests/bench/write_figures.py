@@ -44,7 +44,7 @@ def simple(benchmark, what, goal, figure, compare, limit, floor):
 
 
 def warm_open(engine, name):
-    # The floor includes the engine's own create(): EngineHost cannot shorten it.
+    # The floor includes the engine's own create(), which EngineHost cannot shorten.
     same = over("open", "create")
     yield Row("open/" + engine, f"warm open of an installed, proven build: {name}",
               "<= 1.10 x, or no more than 0.15 ms above", same,

@@ -1,4 +1,4 @@
-"""The page of figures, made of figures that were made up."""
+"""Tests of the page of figures, with invented figures."""
 import importlib.util
 import pathlib
 import unittest

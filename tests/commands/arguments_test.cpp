@@ -1,4 +1,4 @@
-// Which word of a command line is the wrong one.
+// Identifies the wrong word of a command line.
 #include "host/commands/arguments.hpp"
 
 #include <gmock/gmock.h>
@@ -11,10 +11,10 @@ namespace {
 
 using testing::HasSubstr;
 
-// A command as ours are: flags of its own, one with a value, subcommands, and some below one of these.
-class ArgumentsOf : public testing::Test {
+// A command like EngineHost's: its own flags, one with a value, subcommands, and some below one of these.
+class ArgumentErrors : public testing::Test {
  protected:
-  ArgumentsOf() {
+  ArgumentErrors() {
     app_.name("engine-tool");
     app_.require_subcommand(1);
     app_.fallthrough();
@@ -35,7 +35,7 @@ class ArgumentsOf : public testing::Test {
   std::string text_;
 };
 
-TEST_F(ArgumentsOf, AFlagIsNoValueOfTheFlagBeforeIt) {
+TEST_F(ArgumentErrors, AFlagIsNoValueOfTheFlagBeforeIt) {
   const Words swallowed = words({"list", "--cache", "--json"});
   ASSERT_TRUE(swallowed.swallowed);
   EXPECT_THAT(*swallowed.swallowed, HasSubstr("--cache wants a value, and --json"));
@@ -48,7 +48,7 @@ TEST_F(ArgumentsOf, AFlagIsNoValueOfTheFlagBeforeIt) {
   EXPECT_FALSE(words({"--", "--cache", "--json"}).swallowed);
 }
 
-TEST_F(ArgumentsOf, WhatThereIsNoneOfIsNamedWithTheNearest) {
+TEST_F(ArgumentErrors, AnUnknownWordIsNamedWithTheNearest) {
   EXPECT_EQ(words({"lst"}).unknown, "there is no subcommand lst; did you mean list?");
   EXPECT_EQ(words({"--jsn", "list"}).unknown, "there is no flag --jsn; did you mean --json?");
   EXPECT_EQ(words({"list", "--nonsense"}).unknown, "there is no flag --nonsense");
@@ -58,7 +58,7 @@ TEST_F(ArgumentsOf, WhatThereIsNoneOfIsNamedWithTheNearest) {
   EXPECT_EQ(words({"quarantine", "show", "lst", "--json"}).unknown, std::nullopt) << "an argument";
 }
 
-TEST_F(ArgumentsOf, TheSubcommandAtHandIsTold) {
+TEST_F(ArgumentErrors, TheSubcommandIsReported) {
   EXPECT_EQ(words({"quarantine", "nosuch"}).command, "engine-tool quarantine");
   EXPECT_EQ(words({"--json", "quarantine", "show", "--nonsense"}).command, "engine-tool quarantine show");
   EXPECT_EQ(words({}).command, "engine-tool");

@@ -1,4 +1,4 @@
-// What an engine logs is a stranger's text on its way to a terminal.
+// An engine's log messages are untrusted text on their way to a terminal.
 #include "host/commands/engine_log.hpp"
 
 #include <enginehost/engine_plugin.h>
@@ -7,7 +7,7 @@
 namespace enginehost::commands {
 namespace {
 
-TEST(EngineLog, IsOneLineThatNoTerminalActsUpon) {
+TEST(EngineLog, PrintsOneLineWithoutControlCharacters) {
   EXPECT_EQ(describe({ENGINE_LOG_ERROR, "cuda", "no driver", false}), "error: cuda: no driver");
   EXPECT_EQ(describe({ENGINE_LOG_INFO, "cuda", "no driver", true}), "info: cuda (in the probe): no driver");
   EXPECT_EQ(describe({ENGINE_LOG_DEBUG, "", "a\nwarning: b\x1b[2J", false}),

@@ -1,4 +1,4 @@
-// The flags that a printed command takes over from the one that failed.
+// The flags that a printed command copies from the command that failed.
 #include "host/commands/location_flags.hpp"
 
 #include <gtest/gtest.h>
@@ -14,9 +14,9 @@
 namespace enginehost::commands {
 namespace {
 
-class GivenFlags : public testing::Test {
+class LocationFlagsTest : public testing::Test {
  protected:
-  ~GivenFlags() override { give({}); }
+  ~LocationFlagsTest() override { give({}); }
   static void give(std::vector<std::string> arguments) {
     CLI::App app{"a test"};
     InfoFlags flags;
@@ -27,7 +27,7 @@ class GivenFlags : public testing::Test {
   }
 };
 
-TEST_F(GivenFlags, StandBehindTheNameOfEachCommandThatKnowsThem) {
+TEST_F(LocationFlagsTest, FollowTheNameOfEachCommandThatKnowsThem) {
   give({"reference", "--cache", "/c", "--repository", "/r", "--repository", "https://a:b@host/r",
         "--platform", "m.json"});
   struct Row {
@@ -44,8 +44,8 @@ TEST_F(GivenFlags, StandBehindTheNameOfEachCommandThatKnowsThem) {
                "--plan --explain lists them) or none"},
            Row{"engine-info lists the engines",
                "engine-info --cache /c --repository /r --repository https://host/r lists the engines"},
-           Row{"engine-cache quarantine show x tells why; engine-cache quarantine clear x tries again",
-               "engine-cache quarantine show --cache /c x tells why; engine-cache quarantine clear --cache "
+           Row{"engine-cache quarantine show x shows why; engine-cache quarantine clear x tries again",
+               "engine-cache quarantine show --cache /c x shows why; engine-cache quarantine clear --cache "
                "/c x tries "
                "again"},
            Row{"engine-cache trust add KEY --repository /other",
@@ -54,11 +54,11 @@ TEST_F(GivenFlags, StandBehindTheNameOfEachCommandThatKnowsThem) {
                "engine-cache fetch --cache /c --repository /r --repository https://host/r x --platform "
                "other.json"},
            Row{"engine-info --inspect x.so", "engine-info --inspect --platform m.json x.so"},
-           Row{"engine-info --code EH-L01 tells more", "engine-info --code EH-L01 tells more"},
+           Row{"engine-info --code EH-L01 explains more", "engine-info --code EH-L01 explains more"},
            Row{"let the other machine fetch it itself: engine-cache fetch",
                "let the other machine fetch it itself: engine-cache fetch"},
-           Row{"there engine-cache quarantine show x tells why; engine-cache quarantine clear x",
-               "there engine-cache quarantine show x tells why; engine-cache quarantine clear x"},
+           Row{"there engine-cache quarantine show x shows why; engine-cache quarantine clear x",
+               "there engine-cache quarantine show x shows why; engine-cache quarantine clear x"},
            Row{"nothing, while there is memory enough; engine-cache list",
                "nothing, while there is memory enough; engine-cache list --cache /c"},
            Row{"engine-cached files", "engine-cached files"},
@@ -67,7 +67,7 @@ TEST_F(GivenFlags, StandBehindTheNameOfEachCommandThatKnowsThem) {
     EXPECT_EQ(with_given_flags(printed), wanted) << printed;
 }
 
-TEST_F(GivenFlags, AreThoseOfTheOneMachineThatIsDecidedFor) {
+TEST_F(LocationFlagsTest, NameOnlyTheMachineThatWasDecidedFor) {
   give({"--platform", "a.json"});
   decides_for("b.json");
   decides_for("c.json");
@@ -75,7 +75,7 @@ TEST_F(GivenFlags, AreThoseOfTheOneMachineThatIsDecidedFor) {
             "engine-info --platform c.json x --plan --explain shows every build");
 }
 
-TEST_F(GivenFlags, NameTheInstallationWhereverAPlanIsMadeWithIt) {
+TEST_F(LocationFlagsTest, NameTheInstallationWhereAPlanIsMadeWithIt) {
   give({"reference", "--installation", "/env"});
   EXPECT_EQ(with_given_flags("engine-info x --plan --explain shows every build"),
             "engine-info --installation /env x --plan --explain shows every build");
@@ -85,7 +85,7 @@ TEST_F(GivenFlags, NameTheInstallationWhereverAPlanIsMadeWithIt) {
     EXPECT_EQ(with_given_flags(sentence), sentence);
 }
 
-// "engine-cache quarantine clear" of "engine-cache quarantine clear {build} ends it now".
+// Returns "engine-cache quarantine clear" for "engine-cache quarantine clear {build} ends it now".
 std::string command_at(const std::string& text) {
   std::string command;
   std::size_t wanted = 2;
@@ -99,15 +99,15 @@ std::string command_at(const std::string& text) {
   return command;
 }
 
-// engine-info's own flags decide whether it knows them, so that "engine-info" is a row of its own.
-TEST_F(GivenFlags, AreKnownOfEveryCommandThatARemedyNames) {
+// The flags of engine-info itself show whether it knows them, so that "engine-info" is a row of its own.
+TEST_F(LocationFlagsTest, AreKnownToEveryCommandThatARemedyNames) {
   CLI::App app{"a test"};
   std::string cache, folder;
   app.add_option("--cache", cache);
   app.add_option("DIR", folder);
   app.parse(std::vector<std::string>{"/folder", "/c", "--cache"});
   note_given_flags(app);
-  // Done where the builds are, which is not here.
+  // Runs on the machine that has the builds, which is another one.
   const std::string elsewhere = "engine-cache export";
   int commands = 0;
   for (const explain::Entry& entry : explain::all())
@@ -124,7 +124,7 @@ TEST_F(GivenFlags, AreKnownOfEveryCommandThatARemedyNames) {
   EXPECT_GT(commands, 30);
 }
 
-TEST_F(GivenFlags, AreQuotedForTheShell) {
+TEST_F(LocationFlagsTest, AreQuotedForTheShell) {
   if (std::filesystem::path::preferred_separator == '\\')
     GTEST_SKIP() << "quoting of Windows is shell_word's";
   give({"--cache", "/a folder/it's", "--repository", "$(x)"});
@@ -132,13 +132,13 @@ TEST_F(GivenFlags, AreQuotedForTheShell) {
             "engine-cache verify --cache '/a folder/it'\\''s' --repository '$(x)' --repair");
 }
 
-TEST_F(GivenFlags, ThatWereNotGivenAddNothing) {
+TEST_F(LocationFlagsTest, AddNothingWhenNoneWereGiven) {
   give({"reference", "--offline"});
   EXPECT_EQ(with_given_flags("engine-info reference --plan --explain"),
             "engine-info reference --plan --explain");
 }
 
-TEST_F(GivenFlags, AreInEveryRemedyOfADocumentAndNowhereElse) {
+TEST_F(LocationFlagsTest, AreInEveryRemedyOfADocumentAndNowhereElse) {
   give({"--cache", "/c"});
   const std::string command = "engine-cache list";
   const Json document =
@@ -149,8 +149,8 @@ TEST_F(GivenFlags, AreInEveryRemedyOfADocumentAndNowhereElse) {
             R"({"command":"engine-cache list","candidates":[{"remedy":["engine-cache list --cache /c"]}]})");
 }
 
-// The flag may be what policy forbids: the command that shows the policy would be refused as well.
-TEST_F(GivenFlags, AreNotRepeatedWherePolicyForbidsOne) {
+// Policy may forbid the flag itself; the command that shows the policy would then be refused as well.
+TEST_F(LocationFlagsTest, AreNotRepeatedWherePolicyForbidsOne) {
   give({"reference", "--cache", "/c"});
   const Diagnosis refused = diagnose("EH-P01").with("flag", "--cache").with("asked", "/c");
   EXPECT_NE(described(refused).find("engine-info shows the policy"), std::string::npos) << described(refused);

@@ -1,4 +1,4 @@
-// Arrays that cannot be read, each with what makes it one that can.
+// Array files: valid ones are read, and each error has its own remedy.
 #include "host/commands/npy.hpp"
 
 #include <gmock/gmock.h>
@@ -49,7 +49,7 @@ class Npy : public testing::Test {
   test::TemporaryFolder folder_;
 };
 
-TEST_F(Npy, EveryKnownFormatIsRead) {
+TEST_F(Npy, ReadsEveryKnownFormat) {
   for (const char major : {'\x01', '\x02', '\x03'})
     EXPECT_TRUE(read(array("'<f4'", std::string(8, 'a'), major)));
 }
@@ -57,7 +57,7 @@ TEST_F(Npy, EveryKnownFormatIsRead) {
 std::string bytes_of(std::initializer_list<int> bytes) { return {bytes.begin(), bytes.end()}; }
 
 // The bytes are those that numpy.save writes for numpy.asfortranarray(numpy.arange(…).reshape(…)).
-TEST_F(Npy, WhatIsStoredColumnByColumnIsTurned) {
+TEST_F(Npy, TransposesColumnMajorArrays) {
   const auto cube = read(array(
       "'<i2'", bytes_of({0, 0, 12, 0, 4, 0, 16, 0, 8,  0, 20, 0, 1, 0, 13, 0, 5, 0, 17, 0, 9,  0, 21, 0,
                          2, 0, 14, 0, 6, 0, 18, 0, 10, 0, 22, 0, 3, 0, 15, 0, 7, 0, 19, 0, 11, 0, 23, 0}),
@@ -72,7 +72,7 @@ TEST_F(Npy, WhatIsStoredColumnByColumnIsTurned) {
   EXPECT_THAT(empty->shape, testing::ElementsAre(0, 3));
 }
 
-TEST_F(Npy, TheOrderIsReadAsPythonReadsIt) {
+TEST_F(Npy, ReadsTheOrderAsPythonDoes) {
   const std::string columns = bytes_of({0, 0, 3, 0, 1, 0, 4, 0, 2, 0, 5, 0});
   for (const char* word : {"True", "  True ", "\n True", "\tTrue\n"})
     EXPECT_THAT(numbers_of<std::int16_t>(
@@ -84,14 +84,14 @@ TEST_F(Npy, TheOrderIsReadAsPythonReadsIt) {
                    "its fortran_order is " + std::string(word), "numpy.save");
 }
 
-TEST_F(Npy, TheShapeMayBeOfPython2) {
+TEST_F(Npy, AcceptsAShapeOfPython2) {
   const auto read = this->read(array("'<f4'", std::string(24, 'a'), 1, 0, "False, 'shape': (3L, 2L)"));
   ASSERT_TRUE(read);
   EXPECT_THAT(read->shape, testing::ElementsAre(3, 2));
   expect_refused(array("'<f4'", "", 1, 0, "False, 'shape': (L,)"), "its shape cannot be read", "");
 }
 
-TEST_F(Npy, TheOtherByteOrderIsTurned) {
+TEST_F(Npy, SwapsTheOtherByteOrder) {
   EXPECT_THAT(numbers_of<float>(read(array("'>f4'", bytes_of({0x3f, 0xc0, 0, 0, 0xc0, 0, 0, 0})))),
               testing::ElementsAre(1.5F, -2.F));
   const auto pairs =
@@ -103,7 +103,7 @@ TEST_F(Npy, TheOtherByteOrderIsTurned) {
   EXPECT_THAT(numbers_of<std::int16_t>(both), testing::ElementsAre(0, 1, 2, 3, 4, 5));
 }
 
-TEST_F(Npy, WhatIsNoneIsNotReadWhole) {
+TEST_F(Npy, DoesNotReadForeignFilesWhole) {
   const std::filesystem::path endless = "/dev/zero";
   if (!std::filesystem::exists(endless)) GTEST_SKIP() << "no file here has no end";
   const auto read = read_npy(endless);
@@ -119,13 +119,13 @@ TEST_F(Npy, AHeaderIsShort) {
   expect_refused(said.substr(0, 10), "its header is cut off", "copy it again");
 }
 
-TEST_F(Npy, AnUnknownFormatIsNotGuessed) {
+TEST_F(Npy, RefusesAnUnknownFormat) {
   expect_refused(array("'<f4'", std::string(8, 'a'), 4), "4.0", "numpy.save");
   expect_refused(array("'<f4'", std::string(8, 'a'), 0, 9), "0.9", "numpy.save");
   expect_refused(array("'<f4'", std::string(8, 'a'), 1, 1), "1.1", "numpy.save");
 }
 
-TEST_F(Npy, ARemedyIsForTheProblemAtHand) {
+TEST_F(Npy, ARemedyFitsTheProblem) {
   expect_refused(array("'|O'", std::string(8, 'a')), "'|O'", "objects");
   expect_refused(array("'<M8[ns]'", std::string(16, 'a')), "'<M8[ns]'", "astype");
   expect_refused(array("[('x', '<f4')]", std::string(8, 'a')), "[('x', '<f4')]", "each field");
@@ -138,7 +138,7 @@ TEST_F(Npy, ARemedyIsForTheProblemAtHand) {
   expect_refused("hello, I am a text", "does not begin", "numpy.save");
 }
 
-TEST_F(Npy, WhatIsWrittenCanBeRead) {
+TEST_F(Npy, ReadsWhatItWrote) {
   const engine_dtype types[] = {{ENGINE_FLOAT, 16, 1}, {ENGINE_FLOAT, 64, 1},    {ENGINE_INT, 8, 1},
                                 {ENGINE_UINT, 8, 1},   {ENGINE_INT, 64, 1},      {ENGINE_UINT, 32, 1},
                                 {ENGINE_BOOL, 8, 1},   {ENGINE_COMPLEX, 128, 1}, {ENGINE_COMPLEX, 64, 1}};
@@ -154,7 +154,7 @@ TEST_F(Npy, WhatIsWrittenCanBeRead) {
   }
 }
 
-TEST_F(Npy, ATypeWithoutANameIsNotWrittenAsAnother) {
+TEST_F(Npy, DoesNotWriteATypeWithoutANameAsAnother) {
   const engine_dtype types[] = {{ENGINE_INT, 4, 1},   {ENGINE_INT, 12, 1},    {ENGINE_FLOAT, 8, 1},
                                 {ENGINE_FLOAT, 0, 1}, {ENGINE_FLOAT, 32, 2},  {ENGINE_BOOL, 1, 1},
                                 {ENGINE_UINT, 2, 1},  {ENGINE_BFLOAT, 16, 1}, {ENGINE_STRING, 128, 1}};
@@ -169,7 +169,7 @@ TEST_F(Npy, ATypeWithoutANameIsNotWrittenAsAnother) {
   }
 }
 
-TEST_F(Npy, NothingIsNeverTooLarge) {
+TEST_F(Npy, AnEmptyArrayIsNeverTooLarge) {
   const std::vector<std::int64_t> shape = {INT64_MAX, INT64_MAX, 0};
   ASSERT_TRUE(write_npy(folder_ / "y.npy", {ENGINE_FLOAT, 32, 1}, shape, nullptr));
   const auto again = read_npy(folder_ / "y.npy");
@@ -178,7 +178,7 @@ TEST_F(Npy, NothingIsNeverTooLarge) {
   EXPECT_EQ(again->bytes(), 0u);
 }
 
-TEST_F(Npy, WhatIsTooLargeIsCalledSo) {
+TEST_F(Npy, ReportsATooLargeArray) {
   for (const std::vector<std::int64_t>& shape :
        {std::vector<std::int64_t>{5LL << 30}, std::vector<std::int64_t>{INT64_MAX, INT64_MAX}}) {
     const auto written = write_npy(folder_ / "y.npy", {ENGINE_FLOAT, 32, 1}, shape, nullptr);

@@ -1,4 +1,4 @@
-// What a run gave is not lost with the one output that no file can hold.
+// One output that no file can hold does not lose the other outputs of a run.
 #include "host/commands/output_files.hpp"
 
 #include <gmock/gmock.h>
@@ -33,7 +33,7 @@ class OutputFilesTest : public testing::Test {
   test::TemporaryFolder folder_;
 };
 
-TEST_F(OutputFilesTest, ThoseThatCanBeWrittenAre) {
+TEST_F(OutputFilesTest, WritesThoseThatCanBeWritten) {
   const auto done =
       write_outputs({{"a", "a", &whole_}, {"b", "b.left", &half_}, {"c", "c", &words_}, {"d", "d", &whole_}},
                     folder_ / "out");
@@ -56,7 +56,7 @@ TEST_F(OutputFilesTest, ANameForgesNoLine) {
   EXPECT_EQ(done->document.as_array()[0]["output"].as_string(), "a\n  b");
 }
 
-TEST_F(OutputFilesTest, OneThatCannotIsToldWithItsNameAndTypeAndWhatToDo) {
+TEST_F(OutputFilesTest, AnUnwritableOneIsReportedWithNameTypeAndRemedy) {
   auto done = write_outputs({{"b", "b.left", &half_}}, folder_ / "out");
   ASSERT_TRUE(done);
   ASSERT_EQ(done->failures.size(), 1u);
@@ -69,7 +69,7 @@ TEST_F(OutputFilesTest, OneThatCannotIsToldWithItsNameAndTypeAndWhatToDo) {
   EXPECT_EQ(explain::exit_status(failure), explain::ExitStatus::usage);
 }
 
-TEST_F(OutputFilesTest, ALongNameIsCut) {
+TEST_F(OutputFilesTest, CutsALongName) {
   const std::string name(300, 'y');
   const auto done = write_outputs({{name, name, &whole_}}, folder_ / "out");
   ASSERT_TRUE(done);
@@ -77,7 +77,7 @@ TEST_F(OutputFilesTest, ALongNameIsCut) {
   EXPECT_TRUE(read_npy(folder_ / "out" / (std::string(200, 'y') + ".npy")));
 }
 
-TEST_F(OutputFilesTest, WithoutAFolderTheyAreDescribed) {
+TEST_F(OutputFilesTest, DescribesThemWithoutAFolder) {
   const auto done = write_outputs({{"a", "a", &whole_}, {"b", "b", &half_}}, {});
   ASSERT_TRUE(done);
   EXPECT_TRUE(done->failures.empty());

@@ -1,4 +1,4 @@
-// No output of a model replaces another one's file.
+// The outputs of a model never overwrite each other's files.
 #include "host/commands/output_names.hpp"
 
 #include <gmock/gmock.h>
@@ -8,18 +8,18 @@ namespace {
 
 using testing::ElementsAre;
 
-TEST(OutputNames, AreThoseOfTheModelWhereTheyCanBe) {
+TEST(OutputNames, AreThoseOfTheModelWherePossible) {
   EXPECT_THAT(file_names_of({"y", "logits.1", "a/b", "", ".hidden"}),
               ElementsAre("y", "logits.1", "a_b", "_", "_.hidden"));
 }
 
-TEST(OutputNames, AreNeverShared) {
+TEST(OutputNames, AreUnique) {
   EXPECT_THAT(file_names_of({"a/b", "a_b", "a b"}), ElementsAre("a_b_2", "a_b", "a_b_3"));
   EXPECT_THAT(file_names_of({"a/b", "a_b", "a_b_2"}), ElementsAre("a_b_3", "a_b", "a_b_2"));
   EXPECT_THAT(file_names_of({"y", "y"}), ElementsAre("y", "y_2"));
 }
 
-TEST(OutputNames, FitIntoAFilesName) {
+TEST(OutputNames, FitIntoAFileName) {
   const std::string long_name(300, 'y'), cut(200, 'y');
   EXPECT_THAT(file_names_of({long_name, long_name + "z", cut}), ElementsAre(cut + "_2", cut + "_3", cut));
 }

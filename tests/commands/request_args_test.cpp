@@ -6,7 +6,7 @@
 namespace enginehost::commands {
 namespace {
 
-TEST(AskedFor, IsWhatWasTyped) {
+TEST(RequestArgsTest, AreWhatWasTyped) {
   const auto request = request_of("engine-info", {"pytorch@2.0", "", "cu118", "cuda:0, cpu"});
   ASSERT_TRUE(request);
   EXPECT_EQ(request->engine, "pytorch");
@@ -17,12 +17,12 @@ TEST(AskedFor, IsWhatWasTyped) {
   EXPECT_EQ(request->device, "cuda:0, cpu");
 }
 
-TEST(AskedFor, TheSameFlavorTwiceIsNoContradiction) {
+TEST(RequestArgsTest, TheSameFlavorTwiceIsNoContradiction) {
   EXPECT_TRUE(request_of("engine-info", {"pytorch", "cpu", "cpu", ""}));
   EXPECT_FALSE(request_of("engine-info", {"pytorch", "cu118", "cpu", ""}));
 }
 
-TEST(AskedFor, ADeviceIsANameAndPerhapsANumber) {
+TEST(RequestArgsTest, ADeviceIsANameAndPerhapsANumber) {
   for (const char* device : {"cpu", "cuda:0", "mps", "cuda:15,cpu", "cuda:0, cpu"})
     EXPECT_TRUE(request_of("engine-info", {"pytorch", "", "", device})) << device;
   for (const char* device :
@@ -33,12 +33,12 @@ TEST(AskedFor, ADeviceIsANameAndPerhapsANumber) {
   }
 }
 
-TEST(AskedFor, AVersionAndItsEngineBelongTogether) {
+TEST(RequestArgsTest, AVersionNeedsItsEngine) {
   for (const char* typed : {"@1", "pytorch@", " >=2", " @1", " "})
     EXPECT_FALSE(request_of("engine-info", {typed, "", "", ""})) << typed;
 }
 
-TEST(AskedFor, AVersionMayBeAComparison) {
+TEST(RequestArgsTest, AVersionMayBeAComparison) {
   struct Row {
     const char *typed, *engine, *version;
   };
@@ -55,7 +55,7 @@ TEST(AskedFor, AVersionMayBeAComparison) {
   }
 }
 
-TEST(AskedFor, WhatIsNoVersionIsToldWithTheFormsThatAre) {
+TEST(RequestArgsTest, AMalformedVersionIsReportedWithTheValidForms) {
   for (const char* typed :
        {"onnxruntime@latest", "onnxruntime>=", "onnxruntime=>1.2", "onnxruntime=1.2", "onnxruntime@1.20,<2",
         "onnxruntime[1.20]", "onnxruntime>=1.20 <2", "onnxruntime@==1.2x"}) {

@@ -1,6 +1,6 @@
-// docs/admin.md is a walk-through. This test runs its commands as they stand, as the users and on the
-// machines that the page names, and compares what they print with what the page shows. The page fetches ONNX
-// Runtime from the package index; here a small plugin has that engine's name and the ids of its builds.
+// Runs the commands of docs/admin.md word for word, as the users and on the machines that the page names, and
+// compares their output with the page. The page fetches ONNX Runtime from the package index. Here a small
+// plugin has that engine's name and the ids of its builds.
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -45,7 +45,7 @@ std::vector<Step> steps_of(const fs::path& page) {
   return steps;
 }
 
-// "…" in the page stands for any text.
+// "…" in the page matches any text.
 bool prints(const std::string& shown, const std::string& said) {
   const std::string any = "…";
   std::size_t at = 0, from = 0;
@@ -69,7 +69,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 
 const char* const nobody = "65534";
 
-// Two builds have the runtime's bytes in common, so that a request's answer can leave them out.
+// Two builds have the runtime's bytes in common, so that the answer to a request can leave them out.
 TestBuild build_of_page(const std::string& version, const std::string& arch) {
   static const std::string plugin =
       compile_library(read_text(source_path("/tests/faults/plugin.c")),
@@ -85,8 +85,8 @@ TestBuild build_of_page(const std::string& version, const std::string& arch) {
   return build;
 }
 
-// A connected machine, and a laboratory of its own mounts and without any network device, where commands of
-// ordinary people are run as another user who sees /var/lib read-only.
+// A connected machine, and an isolated one with its own mounts and without any network device. On the
+// isolated one, commands of ordinary users run as another user to whom /var/lib is read-only.
 class AdminPage : public testing::Test {
  protected:
   AdminPage()
@@ -124,7 +124,7 @@ class AdminPage : public testing::Test {
       GTEST_SKIP() << "namespaces of mounts and networks cannot be made here";
     ASSERT_EQ(::chown((folder / "them").c_str(), 65534, 65534), 0);
     if (run({"sh", "-c", "command -v engine-info && engine-info --version"}, false).status != 0)
-      GTEST_SKIP() << "another user cannot reach the build at " build_path();
+      GTEST_SKIP() << "another user cannot reach the build at " << build_path();
   }
 
   std::string mapped(const std::string& text) const {
@@ -136,7 +136,7 @@ class AdminPage : public testing::Test {
                     "/media/stick");
   }
 
-  // On the connected machine, or in the laboratory as root or as an ordinary user.
+  // Runs a command on the connected machine, or on the isolated one as root or as an ordinary user.
   Ended run(const std::vector<std::string>& command, bool connected, bool root = false) const {
     ChildRequest request;
     const std::string home = (folder / (connected || root ? "you" : "them")).native();
@@ -155,7 +155,7 @@ class AdminPage : public testing::Test {
         for (const char* word : {"setpriv", "--reuid", nobody, "--regid", nobody, "--clear-groups"})
           request.argv.emplace_back(word);
     }
-    // The laboratory's root has no configuration that names a repository.
+    // The isolated machine's root has no configuration that names a repository.
     const std::string settings = connected ? home : (folder / "them").native();
     for (const std::string& word : std::vector<std::string>{
              "env", "-i", "LC_ALL=C", "HOME=" + home, "XDG_CONFIG_HOME=" + settings + "/.config",
@@ -177,7 +177,7 @@ class AdminPage : public testing::Test {
   TestRepository repository, of_board;
 };
 
-TEST_F(AdminPage, ItsCommandsPrintWhatItShowsForThoseWhoTypeThem) {
+TEST_F(AdminPage, CommandsPrintWhatThePageShows) {
   const auto steps = steps_of(fs::path(source_path()) / "docs/admin.md");
   ASSERT_GE(steps.size(), 12u);
   int by_root = 0, by_anybody = 0;
@@ -196,7 +196,7 @@ TEST_F(AdminPage, ItsCommandsPrintWhatItShowsForThoseWhoTypeThem) {
   EXPECT_GE(by_anybody, 8);
 }
 
-TEST(AdminPageBuilds, AreThoseThatEngineHostShips) {
+TEST(AdminPageBuilds, UseTheIdsThatEngineHostShips) {
   const std::string page = read_text(source_path("/docs/admin.md")),
                     shipped = read_text(source_path("/manifests/templates/onnxruntime.json"));
   for (const char* id : {"onnxruntime-1.24.4-cpu-linux-x86_64", "onnxruntime-1.24.4-cpu-linux-aarch64",

@@ -19,7 +19,7 @@ inline void write_array(const std::string& path, const std::string& shape, const
             static_cast<std::streamsize>(values.size() * sizeof(float)));
 }
 
-// The numbers of a file of any shape; none where there is no such file.
+// The numbers of a file of any shape; empty when the file does not exist.
 inline std::vector<float> read_array(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(in), {}};

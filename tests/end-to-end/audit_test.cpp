@@ -1,4 +1,4 @@
-// What a machine did is in its audit log, and a changed log is noticed.
+// The audit log records what a machine did, and a changed log is noticed.
 #include <gmock/gmock.h>
 
 #include "base/sha256.hpp"
@@ -38,7 +38,7 @@ class AuditLog : public testing::Test {
   Workplace workplace;
 };
 
-TEST_F(AuditLog, EveryChangeIsALineThatFollowsTheOneBefore) {
+TEST_F(AuditLog, EachChangeIsALineThatFollowsTheOneBefore) {
   TestBuild build = good_build();
   build.license = "vendor";
   TestRepository repository(workplace.folder() / "repository");
@@ -68,7 +68,7 @@ TEST_F(AuditLog, EveryChangeIsALineThatFollowsTheOneBefore) {
   EXPECT_EQ(verified.document["audit"]["events"].as_integer(), 8);
 }
 
-TEST_F(AuditLog, WhatLeavesTheMachineAndWhomItTrustsIsOnRecord) {
+TEST_F(AuditLog, RecordsExportsAndTrustChanges) {
   TestBuild build = good_build();
   build.license = "vendor";
   TestRepository repository(workplace.folder() / "repository");
@@ -109,7 +109,7 @@ TEST_F(AuditLog, WhatLeavesTheMachineAndWhomItTrustsIsOnRecord) {
   EXPECT_TRUE(cache({"verify", "--json"}).document["audit"]["ok"].as_bool());
 }
 
-TEST_F(AuditLog, WhatAnsweredARequestIsOnRecordAsAnExport) {
+TEST_F(AuditLog, RecordsAnAnswerToARequestAsAnExport) {
   TestBuild build = good_build();
   build.license = "vendor";
   TestRepository repository(workplace.folder() / "repository");
@@ -131,11 +131,11 @@ TEST_F(AuditLog, WhatAnsweredARequestIsOnRecordAsAnExport) {
             sha256_hex(read_text(workplace.folder() / "lab.bundle")));
   EXPECT_EQ(written["redistribute"].dump(), "[\"LicenseRef-vendor\"]");
   EXPECT_EQ(written["application"].as_string(), "engine-cache");
-  // Whoever only asks changed nothing.
+  // A request alone changes nothing.
   EXPECT_FALSE(std::filesystem::exists(lab.cache() / "state"));
 }
 
-TEST_F(AuditLog, WhatWasPushedToARegistryIsOnRecordAndWhatWasRefusedIsNot) {
+TEST_F(AuditLog, RecordsPushesThatTheRegistryAccepted) {
   if (!RegistryServer::installed()) GTEST_SKIP() << "docker-registry is not installed";
   TestBuild build = good_build();
   build.license = "vendor";
@@ -161,7 +161,7 @@ TEST_F(AuditLog, WhatWasPushedToARegistryIsOnRecordAndWhatWasRefusedIsNot) {
   EXPECT_EQ(event["redistribute"].dump(), "[\"LicenseRef-vendor\"]");
 }
 
-TEST_F(AuditLog, PinsAndMendedFilesAreOnRecordOnceEach) {
+TEST_F(AuditLog, RecordsPinsAndRepairedFilesOnce) {
   const TestBuild build = good_build();
   TestRepository repository(workplace.folder() / "repository");
   repository.add(build);
@@ -188,7 +188,7 @@ TEST_F(AuditLog, PinsAndMendedFilesAreOnRecordOnceEach) {
   EXPECT_EQ(file["from"].as_string(), "the tree");
 }
 
-TEST_F(AuditLog, AnImportIsOnRecordWithItsLayer) {
+TEST_F(AuditLog, RecordsAnImportWithItsLayer) {
   TestRepository repository(workplace.folder() / "repository");
   repository.add(good_build());
   repository.write();
@@ -209,7 +209,7 @@ TEST_F(AuditLog, AnImportIsOnRecordWithItsLayer) {
             imported.document["builds"].as_array().at(0)["digest"].as_string());
 }
 
-TEST_F(AuditLog, AChangedLineIsNoticedByVerify) {
+TEST_F(AuditLog, VerifyNoticesAChangedLine) {
   TestRepository repository(workplace.folder() / "repository");
   repository.add(good_build());
   repository.write();
@@ -221,13 +221,13 @@ TEST_F(AuditLog, AChangedLineIsNoticedByVerify) {
   const Ended verified = cache({"verify", "--json"});
   EXPECT_EQ(verified.status, 7) << verified.said();
   EXPECT_FALSE(verified.document["audit"]["ok"].as_bool(true));
-  const Ended reported = cache({"verify"});
-  EXPECT_EQ(reported.status, 7);
-  EXPECT_THAT(reported.output + reported.error, HasSubstr("line 2"));
-  EXPECT_THAT(reported.error, HasSubstr("EH-P04"));
+  const Ended ended = cache({"verify"});
+  EXPECT_EQ(ended.status, 7);
+  EXPECT_THAT(ended.output + ended.error, HasSubstr("line 2"));
+  EXPECT_THAT(ended.error, HasSubstr("EH-P04"));
 }
 
-TEST_F(AuditLog, ASourceWithWrongBytesIsOnRecordWithoutItsSecrets) {
+TEST_F(AuditLog, RecordsASourceWithWrongBytesWithoutItsSecrets) {
   Served served;
   write_text(served.server.root() / "wrong", std::string(served.archive.size(), 'x'));
   std::string secret = served.server.url("wrong?token=hush");

@@ -50,10 +50,10 @@ TEST_F(CacheCommands, GcWithoutABoundRemovesNoBuild) {
   EXPECT_EQ(installed(), 1u);
 }
 
-TEST_F(CacheCommands, GcTellsWithADryRunAndThenDoesIt) {
-  const Ended reported = cache({"gc", "--max-size", "0", "--dry-run", "--json"});
-  ASSERT_EQ(reported.status, 0) << reported.said();
-  EXPECT_EQ(reported.document["removed"].as_array().at(0)["build"].as_string(), "reference-good");
+TEST_F(CacheCommands, GcDoesWhatItsDryRunPrints) {
+  const Ended ended = cache({"gc", "--max-size", "0", "--dry-run", "--json"});
+  ASSERT_EQ(ended.status, 0) << ended.said();
+  EXPECT_EQ(ended.document["removed"].as_array().at(0)["build"].as_string(), "reference-good");
   EXPECT_EQ(installed(), 1u);
   const Ended done = cache({"gc", "--max-size", "0", "--json"});
   ASSERT_EQ(done.status, 0) << done.said();
@@ -65,14 +65,14 @@ TEST_F(CacheCommands, GcTellsWithADryRunAndThenDoesIt) {
   EXPECT_EQ(workplace.info({"reference", "--repository", location, "--json"}).status, 0);
 }
 
-TEST_F(CacheCommands, GcKeepsTreesWhoseRecordsAreLostUntilItIsToldOtherwise) {
+TEST_F(CacheCommands, GcKeepsTreesWithoutARecordUnlessAllowed) {
   fs::remove_all(workplace.cache() / "refs");
-  const Ended reported = cache({"gc"});
-  EXPECT_EQ(reported.status, 0) << reported.said();
-  EXPECT_THAT(reported.output,
+  const Ended ended = cache({"gc"});
+  EXPECT_EQ(ended.status, 0) << ended.said();
+  EXPECT_THAT(ended.output,
               HasSubstr("kept 1 tree that no record names since the folder of records (refs) was "
                         "lost"));
-  EXPECT_THAT(reported.output, HasSubstr(": engine-cache gc --unrecorded\n"));
+  EXPECT_THAT(ended.output, HasSubstr(": engine-cache gc --unrecorded\n"));
   const std::string here = workplace.cache().native();
   EXPECT_THAT(cache({"gc", "--cache", here}).output,
               HasSubstr(": engine-cache gc --cache " + here + " --unrecorded\n"));
@@ -87,7 +87,7 @@ TEST_F(CacheCommands, GcKeepsTreesWhoseRecordsAreLostUntilItIsToldOtherwise) {
   EXPECT_TRUE(cache({"gc", "--json"}).document["unrecorded"].as_array().empty());
 }
 
-TEST_F(CacheCommands, ThePinnedStays) {
+TEST_F(CacheCommands, GcKeepsAPinnedBuild) {
   EXPECT_EQ(cache({"pin", "reference-good"}).status, 0);
   const Ended kept = cache({"gc", "--max-size", "0", "--json"});
   EXPECT_EQ(kept.document["kept"].as_array().at(0)["why"].as_string(), "pinned") << kept.said();
@@ -99,8 +99,8 @@ TEST_F(CacheCommands, ThePinnedStays) {
   EXPECT_NE(cache({"pin", "reference-good", "--json"}).status, 0) << "it is not installed";
 }
 
-// What was not read is not said to be right.
-TEST_F(CacheCommands, VerifyTellsWhatItLookedAt) {
+// The report does not call files intact that were not read.
+TEST_F(CacheCommands, VerifyReportsWhatItChecked) {
   const Ended looked = cache({"verify"});
   EXPECT_EQ(looked.status, 0) << looked.said();
   EXPECT_THAT(looked.output,
@@ -110,8 +110,8 @@ TEST_F(CacheCommands, VerifyTellsWhatItLookedAt) {
   EXPECT_THAT(read.output, HasSubstr("every byte is right"));
 }
 
-// The layer is looked into first, and only who may write there repairs it.
-TEST_F(CacheCommands, ADamagedBuildOfALayerIsNotSaidToBeRepaired) {
+// The layer is searched first, and only a user who may write there repairs it.
+TEST_F(CacheCommands, VerifyDoesNotClaimToRepairABuildOfALayer) {
   const fs::path layer = workplace.folder() / "layer";
   fs::copy(workplace.cache(), layer, fs::copy_options::recursive | fs::copy_options::copy_symlinks);
   workplace.configure(Json::object()
@@ -121,7 +121,7 @@ TEST_F(CacheCommands, ADamagedBuildOfALayerIsNotSaidToBeRepaired) {
   fs::permissions(damaged, fs::perms::owner_write, fs::perm_options::add);
   write_text(damaged, "x");
   const std::string remedy = "engine-cache verify --deep --repair reference-good --cache " + layer.native();
-  // With a good copy in the own cache, and without.
+  // With a good copy in the user's cache, and without.
   for (const bool own : {true, false}) {
     SCOPED_TRACE(own);
     if (!own) {
@@ -132,15 +132,15 @@ TEST_F(CacheCommands, ADamagedBuildOfALayerIsNotSaidToBeRepaired) {
       EXPECT_THAT(pinned.error, testing::Not(HasSubstr("meant?")));
     }
     for (const char* flag : {"--deep", "--repair"}) {
-      const Ended reported = cache({"verify", flag});
-      EXPECT_EQ(reported.status, 5) << reported.said();
-      EXPECT_THAT(reported.output, testing::Not(HasSubstr("repaired\n")));
-      EXPECT_THAT(reported.error, HasSubstr(remedy));
-      EXPECT_THAT(reported.error, testing::Not(HasSubstr("fetches the damaged files")));
+      const Ended ended = cache({"verify", flag});
+      EXPECT_EQ(ended.status, 5) << ended.said();
+      EXPECT_THAT(ended.output, testing::Not(HasSubstr("repaired\n")));
+      EXPECT_THAT(ended.error, HasSubstr(remedy));
+      EXPECT_THAT(ended.error, testing::Not(HasSubstr("fetches the damaged files")));
     }
     EXPECT_THAT(cache({"verify", "--repair"}).output, HasSubstr("not repaired: it lies in the layer"));
   }
-  // As the remedy says it: the layer stays among those that are configured.
+  // As the remedy says it: the layer stays configured.
   const Ended repaired = cache({"--cache", layer.native(), "verify", "--deep", "--repair", "reference-good",
                                 "--repository", location, "--json"});
   EXPECT_EQ(repaired.status, 0) << repaired.said();
@@ -149,14 +149,14 @@ TEST_F(CacheCommands, ADamagedBuildOfALayerIsNotSaidToBeRepaired) {
   EXPECT_THAT(cache({"--cache", layer.native(), "list"}).output, testing::Not(HasSubstr("read-only")));
 }
 
-TEST_F(CacheCommands, AFileInPlaceOfTheViewIsRepairedAndStopsNoOpen) {
+TEST_F(CacheCommands, RepairsAFileInPlaceOfTheViewAndOpens) {
   const std::vector<std::string> opening = {"reference", "--repository", location};
   for (const bool repair : {true, false}) {
     fs::remove_all(view);
     write_text(view, "x");
-    const Ended reported = cache({"verify"});
-    EXPECT_EQ(reported.status, 6) << reported.said();
-    EXPECT_THAT(reported.error, HasSubstr(view.native() + " is a file, not a folder"));
+    const Ended ended = cache({"verify"});
+    EXPECT_EQ(ended.status, 6) << ended.said();
+    EXPECT_THAT(ended.error, HasSubstr(view.native() + " is a file, not a folder"));
     if (repair) {
       EXPECT_EQ(cache({"verify", "--repair"}).status, 0);
     }
@@ -166,7 +166,7 @@ TEST_F(CacheCommands, AFileInPlaceOfTheViewIsRepairedAndStopsNoOpen) {
   }
 }
 
-TEST_F(CacheCommands, AFolderInPlaceOfAListOrARecordIsRepaired) {
+TEST_F(CacheCommands, RepairsAFolderInPlaceOfAListOrARecord) {
   for (const char* folder : {"lists", "refs"}) {
     SCOPED_TRACE(folder);
     std::vector<fs::path> files;
@@ -184,7 +184,7 @@ TEST_F(CacheCommands, AFolderInPlaceOfAListOrARecordIsRepaired) {
   }
 }
 
-TEST_F(CacheCommands, TheBoundOfTheConfigurationCounts) {
+TEST_F(CacheCommands, GcUsesTheConfiguredBound) {
   workplace.configure(Json::object().set("repositories_default", false).set("cache_max_bytes", 1));
   const Ended gc = cache({"gc", "--json"});
   ASSERT_EQ(gc.status, 0) << gc.said();
@@ -192,7 +192,7 @@ TEST_F(CacheCommands, TheBoundOfTheConfigurationCounts) {
   EXPECT_EQ(installed(), 0u);
 }
 
-TEST_F(CacheCommands, WhatIsNoSizeOrAgeIsWrongUsage) {
+TEST_F(CacheCommands, RefusesAMalformedSizeOrAge) {
   for (const char* size : {"much", "-1", "5X", "G"})
     EXPECT_EQ(cache({"gc", "--max-size=" + std::string(size)}).status, 2) << size;
   for (const char* age : {"old", "30", "-1d"})
@@ -202,7 +202,7 @@ TEST_F(CacheCommands, WhatIsNoSizeOrAgeIsWrongUsage) {
   EXPECT_EQ(installed(), 1u);
 }
 
-TEST_F(CacheCommands, VerifyNamesFileDamageAndWhereItWasMendedFrom) {
+TEST_F(CacheCommands, VerifyNamesFileDamageAndTheSourceOfTheRepair) {
   const std::string right = read_text(library());
   ::chmod(library().c_str(), 0644);
   std::string wrong = right;
@@ -221,7 +221,7 @@ TEST_F(CacheCommands, VerifyNamesFileDamageAndWhereItWasMendedFrom) {
   EXPECT_EQ(cache({"verify", "--deep"}).status, 0);
 }
 
-TEST_F(CacheCommands, VerifySaysWhyItCouldNotRepair) {
+TEST_F(CacheCommands, VerifyReportsWhyARepairFailed) {
   ::chmod(library().c_str(), 0644);
   write_text(library(), "short");
   ::chmod(library().c_str(), 0444);
@@ -235,7 +235,7 @@ TEST_F(CacheCommands, VerifySaysWhyItCouldNotRepair) {
   EXPECT_THAT(left.said(), testing::Not(HasSubstr("verify --deep --repair"))) << "that was just done";
 }
 
-TEST_F(CacheCommands, ACacheThatWasMovedIsOpenedWithoutAWarning) {
+TEST_F(CacheCommands, AMovedCacheOpensWithoutAWarning) {
   ASSERT_EQ(workplace.info({"reference", "--repository", location, "--json"}).status, 0);
   const std::string from = cache({"path"}).output;
   const fs::path old = from.substr(0, from.find('\n')), moved = workplace.folder() / "moved";
@@ -248,7 +248,7 @@ TEST_F(CacheCommands, ACacheThatWasMovedIsOpenedWithoutAWarning) {
   }
 }
 
-TEST_F(CacheCommands, VerifyTellsAndMendsAModeThatLetsAnyoneWrite) {
+TEST_F(CacheCommands, VerifyRepairsAWorldWritableMode) {
   ::chmod(library().c_str(), 0666);
   const Ended found = cache({"verify", "reference-good", "--json"});
   EXPECT_EQ(found.status, 5) << found.said();
@@ -262,29 +262,28 @@ TEST_F(CacheCommands, VerifyTellsAndMendsAModeThatLetsAnyoneWrite) {
   EXPECT_EQ(status.st_mode & 0777, 0444u);
 }
 
-TEST_F(CacheCommands, VerifyTellsOfAFolderThatEveryoneMayWrite) {
+TEST_F(CacheCommands, VerifyReportsAWorldWritableFolder) {
   ::chmod(workplace.cache().c_str(), 0777);
-  const Ended reported = cache({"verify", "--json"});
-  EXPECT_EQ(reported.status, 0) << "it is a warning";
-  EXPECT_EQ(reported.document["warnings"].as_array().at(0)["code"].as_string(), "EH-F22") << reported.said();
+  const Ended ended = cache({"verify", "--json"});
+  EXPECT_EQ(ended.status, 0) << "it is a warning";
+  EXPECT_EQ(ended.document["warnings"].as_array().at(0)["code"].as_string(), "EH-F22") << ended.said();
   EXPECT_THAT(cache({"verify"}).error, HasSubstr("is not trusted: everybody may write into it"));
 }
 
-TEST_F(CacheCommands, L22_VerifyTellsOfANoexecMount) {
+TEST_F(CacheCommands, VerifyReportsL22ForANoexecMount) {
   if (!can_mount()) GTEST_SKIP() << "mounting needs root";
   const fs::path other = workplace.folder() / "other";
   fs::create_directory(other);
   RunOptions options;
   options.launcher = with_tmpfs(other, "noexec,mode=0755");
-  const Ended reported =
-      workplace.run("engine-cache", {"verify", "--cache", other.native(), "--json"}, options);
-  EXPECT_THAT(reported.document["warnings"].dump(), HasSubstr("EH-L22")) << reported.said();
+  const Ended ended = workplace.run("engine-cache", {"verify", "--cache", other.native(), "--json"}, options);
+  EXPECT_THAT(ended.document["warnings"].dump(), HasSubstr("EH-L22")) << ended.said();
 }
 
-// Two builds, the better one with bytes of another digest than the manifest's.
-class FallingBack : public testing::Test {
+// Two builds; the better one has bytes with another digest than the manifest's.
+class Fallback : public testing::Test {
  protected:
-  FallingBack() : repository(workplace.folder() / "repository") {
+  Fallback() : repository(workplace.folder() / "repository") {
     TestBuild better = good_build("reference-better");
     better.version = "2.0.0";
     better.files.push_back({"share/more.bin", "more"});
@@ -298,12 +297,12 @@ class FallingBack : public testing::Test {
   TestRepository repository;
 };
 
-TEST_F(FallingBack, AFetchSaysWhatItBroughtInsteadOfWhat) {
+TEST_F(Fallback, FetchNamesTheBuildItBroughtInstead) {
   const std::vector<std::string> fetch = {"fetch", "reference", "--repository", repository.root().native()};
-  const Ended reported = workplace.run("engine-cache", fetch);
-  EXPECT_EQ(reported.status, 0) << reported.said();
-  EXPECT_THAT(reported.output, HasSubstr("reference-good  "));
-  EXPECT_THAT(reported.output, HasSubstr("instead of\n  reference-better  EH-N08 "));
+  const Ended ended = workplace.run("engine-cache", fetch);
+  EXPECT_EQ(ended.status, 0) << ended.said();
+  EXPECT_THAT(ended.output, HasSubstr("reference-good  "));
+  EXPECT_THAT(ended.output, HasSubstr("instead of\n  reference-better  EH-N08 "));
   const Ended document = workplace.run("engine-cache", {fetch[0], fetch[1], fetch[2], fetch[3], "--json"});
   ASSERT_EQ(document.status, 0) << document.said();
   const Json& fetched = document.document["fetched"].as_array().at(0);
@@ -315,14 +314,14 @@ TEST_F(FallingBack, AFetchSaysWhatItBroughtInsteadOfWhat) {
   EXPECT_EQ(better["diagnosis"]["code"].as_string(), "EH-N08");
 }
 
-TEST_F(FallingBack, AnAnswerSaysWhatItHoldsInsteadOfWhat) {
+TEST_F(Fallback, AnswerNamesTheBuildItHoldsInstead) {
   const std::string request = (workplace.folder() / "board.request").native();
   ASSERT_EQ(workplace.run("engine-cache", {"request", request, "reference"}).status, 0);
   const std::vector<std::string> fulfil = {"fulfil", request, "--repository", repository.root().native()};
-  const Ended reported = workplace.run("engine-cache", fulfil);
-  EXPECT_EQ(reported.status, 0) << reported.said();
-  EXPECT_THAT(reported.output, HasSubstr("reference-better  EH-N08 "));
-  EXPECT_THAT(reported.output, HasSubstr(": reference-good instead\n"));
+  const Ended ended = workplace.run("engine-cache", fulfil);
+  EXPECT_EQ(ended.status, 0) << ended.said();
+  EXPECT_THAT(ended.output, HasSubstr("reference-better  EH-N08 "));
+  EXPECT_THAT(ended.output, HasSubstr(": reference-good instead\n"));
   const Ended document =
       workplace.run("engine-cache", {fulfil[0], fulfil[1], fulfil[2], fulfil[3], "--json"});
   ASSERT_EQ(document.status, 0) << document.said();

@@ -1,6 +1,6 @@
-// What users of other systems suffered, and what happens here instead; the numbers are those of the project's
-// list of cases. Cases about a choice alone are in tests/resolve, those of one failure class beside that
-// class.
+// Failures that users of other systems had, and what happens here instead. The numbers are those of the
+// project's list of cases. Cases about a choice alone are in tests/resolve, those of one failure class beside
+// that class.
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
@@ -41,7 +41,7 @@ class Cases : public testing::Test {
     arguments.insert(arguments.end(), more.begin(), more.end());
     return workplace.info(arguments, options);
   }
-  // The played driver where the loader finds it first.
+  // The fake driver where the loader finds it first.
   RunOptions with_driver(std::vector<std::string> environment) const {
     const fs::path file = workplace.folder() / "driver" / "libcuda.so.1";
     write_text(file, read_text(ENGINEHOST_FAKE_CUDA));
@@ -55,7 +55,7 @@ class Cases : public testing::Test {
 };
 
 // nvfuser_codegen could not be loaded, and with it the whole engine; deleting the file was the cure.
-TEST_F(Cases, Case02_AnOptionalLibraryThatCannotBeLoadedIsLeftOutWithOneWarning) {
+TEST_F(Cases, Case02SkipsAnOptionalLibraryThatCannotLoad) {
   const TemporaryFolder folder;
   write_text(folder / "libgone.so.1",
              compile_library("int gone(void) { return 1; }\n", {"-Wl,-soname,libgone.so.1"}));
@@ -78,7 +78,7 @@ TEST_F(Cases, Case02_AnOptionalLibraryThatCannotBeLoadedIsLeftOutWithOneWarning)
 }
 
 // After a failed load the program kept asking whether to download the engine again.
-TEST_F(Cases, Case05_AFailedLoadIsNoMissingEngineAndIntactFilesAreNotFetchedAgain) {
+TEST_F(Cases, Case05AFailedLoadRefetchesNoIntactFiles) {
   const TestBuild build = with_library("libstart.so", crashing());
   repository.add(build);
   repository.write();
@@ -101,8 +101,8 @@ TEST_F(Cases, Case05_AFailedLoadIsNoMissingEngineAndIntactFilesAreNotFetchedAgai
   EXPECT_EQ(installed(), 1u);
 }
 
-// A CUDA build was fetched, could not be loaded, and that was the end of it.
-TEST_F(Cases, Case06_WhatCannotBeLoadedMakesRoomForTheNextAndAtLastForCpuInOneCall) {
+// A CUDA build was fetched and could not be loaded, and nothing else was tried.
+TEST_F(Cases, Case06FallsBackToTheNextBuildAndThenToCpu) {
   repository.add(for_cuda(with_library("libstart.so", crashing()), "12.8", 90));
   repository.add(for_cuda(faulty_build({{plugin, plugin_that_needs({"libmissing_math.so.3"})}}), "12.6", 80));
   repository.add(good_build());
@@ -116,7 +116,7 @@ TEST_F(Cases, Case06_WhatCannotBeLoadedMakesRoomForTheNextAndAtLastForCpuInOneCa
 }
 
 // nvrtc-builtins was opened at run time only, and missing then.
-TEST_F(Cases, Case08_ALibraryOpenedLaterThatTheManifestListsIsMissedBeforeAnythingRuns) {
+TEST_F(Cases, Case08ReportsAMissingRunTimeLibraryBeforeLoading) {
   TestBuild build =
       faulty_build({{plugin, reference_plugin()}, {"lib/libother.so", compile_library("int x;\n")}});
   build.search = {"lib"};
@@ -124,8 +124,8 @@ TEST_F(Cases, Case08_ALibraryOpenedLaterThatTheManifestListsIsMissedBeforeAnythi
   expect_fault({build, "EH-R15", {"libnvrtc-builtins.so.11.3", "nothing was executed"}});
 }
 
-// The adapter was not published, and was asked for after the large library.
-TEST_F(Cases, Case15_AMissingAdapterIsNoticedBeforeTheLargeDownload) {
+// The adapter was not published, and was requested only after the large library.
+TEST_F(Cases, Case15ReportsAMissingAdapterBeforeTheDownload) {
   Served served;
   const std::string large = noise(4u << 20);
   TestBuild build = good_build("reference-without-adapter");
@@ -141,7 +141,7 @@ TEST_F(Cases, Case15_AMissingAdapterIsNoticedBeforeTheLargeDownload) {
 }
 
 // Proxy settings were ignored.
-TEST_F(Cases, Case18_AProxyIsUsedLeftOutWhereAskedAndShown) {
+TEST_F(Cases, Case18UsesAProxyExceptForExcludedHosts) {
   repository.add(good_build());
   repository.write();
   FaultServer proxy([&](const FaultServer::Request& request, FaultServer::Connection& connection) {
@@ -162,7 +162,7 @@ TEST_F(Cases, Case18_AProxyIsUsedLeftOutWhereAskedAndShown) {
   EXPECT_GT(proxy.requests(), 0);
   EXPECT_THAT(run.document["config"].dump(), HasSubstr("http_proxy"));
 
-  // A proxy that does not answer is no harm to a host that needs none.
+  // A proxy that does not answer does not affect a host that needs none.
   Served served;
   served.publish();
   options.environment = {"http_proxy=http://127.0.0.1:" + std::to_string(free_port()), "NO_PROXY=127.0.0.1"};
@@ -171,7 +171,7 @@ TEST_F(Cases, Case18_AProxyIsUsedLeftOutWhereAskedAndShown) {
 }
 
 // Chosen on a login node without a GPU and frozen for the compute node.
-TEST_F(Cases, Case21_AMachineWithoutAGpuSeedsForOneThatHasIt) {
+TEST_F(Cases, Case21FetchesForARecordedGpuMachine) {
   repository.add(for_cuda(faulty_build({{plugin, reference_plugin()}}), "12.4", 90));
   repository.add(good_build());
   repository.write();
@@ -190,11 +190,11 @@ TEST_F(Cases, Case21_AMachineWithoutAGpuSeedsForOneThatHasIt) {
 }
 
 // A driver that hangs made the tool hang, or was read as "no GPU" for as long as the process lived.
-TEST_F(Cases, Case23_Case26_ADriverThatDoesNotAnswerIsUnknownNowAndAskedAgainAtTheNextOpening) {
+TEST_F(Cases, Case23Case26AsksAHangingDriverAgainAtTheNextOpen) {
   repository.add(for_cuda(faulty_build({{plugin, reference_plugin()}}), "12.4", 90));
   repository.add(good_build());
   repository.write();
-  // Nothing but the driver changes between the two.
+  // Only the driver changes between the two opens.
   const fs::path mark = workplace.folder() / "the-driver-hangs";
   write_text(mark, "");
   const RunOptions driver = with_driver({"FAKE_CU_VERSION=12040", "FAKE_CU_HANG_WHILE=" + mark.native()});
@@ -210,8 +210,9 @@ TEST_F(Cases, Case23_Case26_ADriverThatDoesNotAnswerIsUnknownNowAndAskedAgainAtT
   EXPECT_EQ(next.outcome()["build"].as_string(), "reference-cu124") << next.said();
 }
 
-// "task blocked for more than 120 seconds in nvidia_uvm": what not even SIGKILL ends is left behind.
-TEST_F(Cases, Case23_AProbeThatCannotBeKilledHoldsNeitherTheOpeningNorTheEndOfTheProgram) {
+// "task blocked for more than 120 seconds in nvidia_uvm": a process that not even SIGKILL ends is left
+// behind.
+TEST_F(Cases, Case23DoesNotWaitForAnUnkillableProbe) {
   const Freezer freezer;
   if (!freezer.works())
     GTEST_SKIP() << "there is no freezer of control groups here, or it is not ours to use";
@@ -233,7 +234,7 @@ TEST_F(Cases, Case23_AProbeThatCannotBeKilledHoldsNeitherTheOpeningNorTheEndOfTh
 }
 
 // Tools read nvidia-smi's text, which changes from version to version and from card to card.
-TEST_F(Cases, Case25_NothingIsReadFromAProgramThatPrintsForPeople) {
+TEST_F(Cases, Case25ReadsNoProgramOutputMadeForPeople) {
   const fs::path program = workplace.folder() / "bin" / "nvidia-smi", mark = workplace.folder() / "was-asked";
   write_text(program, "#!/bin/sh\ntouch '" + mark.native() + "'\necho 'CUDA UMD Version: 9.9'\n");
   fs::permissions(program, fs::perms(0755));

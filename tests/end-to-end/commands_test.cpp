@@ -1,4 +1,4 @@
-// What every command promises: exit statuses, one document, and answers when everything is broken.
+// Promises of every command: exit statuses, one document, and answers when everything is broken.
 #include <gmock/gmock.h>
 
 #include <fstream>
@@ -28,8 +28,8 @@ TEST(Commands, VersionAndHelpEndWithZero) {
   }
 }
 
-// On standard error, so that a document stays one.
-TEST(Commands, WhatAnEngineLogsIsToldFromTheLevelThatSettingsSay) {
+// Log lines go to standard error, so that a document stays one.
+TEST(Commands, PrintEngineLogsFromTheConfiguredLevel) {
   const Workplace workplace;
   TestRepository repository(workplace.folder() / "repository");
   TestBuild build = good_build();
@@ -39,7 +39,7 @@ TEST(Commands, WhatAnEngineLogsIsToldFromTheLevelThatSettingsSay) {
   const auto said = [&](std::vector<std::string> arguments, const std::string& level = {}) {
     arguments.insert(arguments.begin(), {"reference", "--repository", repository.root().native()});
     RunOptions options;
-    options.environment = {"DEVICE_BEHAVIOUR=logs"};
+    options.environment = {"DEVICE_BEHAVIOR=logs"};
     if (!level.empty()) options.environment.push_back("ENGINEHOST_LOG=" + level);
     const Ended run = workplace.info(arguments, options);
     EXPECT_EQ(run.status, 0) << run.said();
@@ -55,7 +55,7 @@ TEST(Commands, WhatAnEngineLogsIsToldFromTheLevelThatSettingsSay) {
   EXPECT_THAT(said({"--quiet"}), Not(HasSubstr("played: made")));
   write_text(workplace.folder() / "any.played", "");
   RunOptions options;
-  options.environment = {"DEVICE_BEHAVIOUR=logs"};
+  options.environment = {"DEVICE_BEHAVIOR=logs"};
   const Ended run = workplace.run("engine-run",
                                   {"reference", path_text(workplace.folder() / "any.played"), "--repository",
                                    repository.root().native(), "--json"},
@@ -63,8 +63,8 @@ TEST(Commands, WhatAnEngineLogsIsToldFromTheLevelThatSettingsSay) {
   EXPECT_THAT(run.error, HasSubstr("warning: played: made\n")) << run.said();
 }
 
-// Known before a byte is fetched: which of the builds asks for what this system lacks.
-TEST(Commands, ABuildThatAsksForALibraryThatIsNotThereIsNotFetched) {
+// Known before a byte is fetched: which builds need a library that this system lacks.
+TEST(Commands, DoNotFetchABuildThatNeedsAMissingLibrary) {
   const Workplace workplace;
   TestRepository repository(workplace.folder() / "repository");
   TestBuild lacking = good_build("reference-lacking");
@@ -89,7 +89,7 @@ TEST(Commands, ABuildThatAsksForALibraryThatIsNotThereIsNotFetched) {
               HasSubstr("/libc.so.6"));
 }
 
-TEST(Commands, ALibraryThatIsInstalledLaterMakesTheChoiceAnew) {
+TEST(Commands, DecideAgainOnceALibraryIsInstalled) {
   const Workplace workplace;
   TestRepository repository(workplace.folder() / "repository");
   repository.add(good_build());
@@ -116,7 +116,7 @@ TEST(Commands, ALibraryThatIsInstalledLaterMakesTheChoiceAnew) {
   EXPECT_THAT(opened(), HasSubstr("reference-asking"));
 }
 
-TEST(Commands, TheFiguresOfABenchAreDrawn) {
+TEST(Commands, DrawTheFiguresOfABench) {
   if (std::system("gnuplot --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "needs gnuplot";
   const Workplace workplace;
   const std::string repository = build_path("/share/enginehost/repository");
@@ -132,7 +132,7 @@ TEST(Commands, TheFiguresOfABenchAreDrawn) {
     EXPECT_THAT(svg, HasSubstr(text));
 }
 
-TEST(Commands, APictureThatCannotBeWrittenIsTheDiagnosis) {
+TEST(Commands, ReportAPictureThatCannotBeWritten) {
   if (std::system("gnuplot --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "needs gnuplot";
   const Workplace workplace;
   const std::string repository = build_path("/share/enginehost/repository");
@@ -145,7 +145,7 @@ TEST(Commands, APictureThatCannotBeWrittenIsTheDiagnosis) {
   EXPECT_TRUE(run.document["bench"]["plot"].is_null());
 }
 
-TEST(Commands, APictureThatCannotBeDrawnIsToldBeforeAnythingIsMeasured) {
+TEST(Commands, ReportAnUnknownPictureFormatBeforeMeasuring) {
   const Workplace workplace;
   RunOptions without_programs;
   without_programs.environment = {"PATH=/nonexistent"};
@@ -156,7 +156,7 @@ TEST(Commands, APictureThatCannotBeDrawnIsToldBeforeAnythingIsMeasured) {
   EXPECT_THAT(run.said(), HasSubstr("gnuplot-nox"));
 }
 
-TEST(Commands, ADeviceThatWasAskedForFirstIsToldUnderWhatIsOpenedInstead) {
+TEST(Commands, NameTheDeviceThatWasRequestedFirst) {
   const Workplace workplace;
   TestRepository repository(workplace.folder() / "repository");
   repository.add(good_build());
@@ -170,7 +170,7 @@ TEST(Commands, ADeviceThatWasAskedForFirstIsToldUnderWhatIsOpenedInstead) {
   EXPECT_THAT(opened("cpu").output, Not(HasSubstr("instead of")));
 }
 
-TEST(Commands, AnUnknownEngineIsToldWithTheNearestName) {
+TEST(Commands, NameTheEngineNearestToAnUnknownOne) {
   const Workplace workplace;
   TestRepository repository(workplace.folder() / "repository");
   repository.add(good_build());
@@ -181,9 +181,9 @@ TEST(Commands, AnUnknownEngineIsToldWithTheNearestName) {
   EXPECT_THAT(run.diagnosis().dump(), HasSubstr("\"reference\""));
 }
 
-TEST(Commands, EveryCodeIsExplained) {
+TEST(Commands, ExplainEveryCode) {
   const Workplace workplace;
-  // The codes of the catalog as data: each title of it is told by --code in either form.
+  // The codes of the catalog as data: --code prints the title of each in either form.
   std::ifstream list(source_path("/tests/end-to-end/released_codes.txt"));
   int count = 0;
   for (std::string code; std::getline(list, code); ++count) {
@@ -200,7 +200,7 @@ TEST(Commands, EveryCodeIsExplained) {
   EXPECT_THAT(text.output, HasSubstr("EH-L01"));
 }
 
-TEST(Commands, SeveralCodesAreExplainedAtOnce) {
+TEST(Commands, ExplainSeveralCodesAtOnce) {
   const Workplace workplace;
   const Ended two = workplace.info({"--code", "L01", "eh-g03", "--json"});
   EXPECT_EQ(two.status, 0) << two.said();
@@ -211,7 +211,7 @@ TEST(Commands, SeveralCodesAreExplainedAtOnce) {
   EXPECT_THAT(text.output, HasSubstr("EH-G03"));
 }
 
-TEST(Commands, AnUnknownCodeIsToldWithTheNearestOne) {
+TEST(Commands, NameTheCodeNearestToAnUnknownOne) {
   const Workplace workplace;
   const Ended run = workplace.info({"--code", "L01", "L1", "--json"});
   EXPECT_EQ(run.status, 2);
@@ -219,7 +219,7 @@ TEST(Commands, AnUnknownCodeIsToldWithTheNearestOne) {
   EXPECT_THAT(run.diagnosis().dump(), HasSubstr("did you mean EH-L01?"));
 }
 
-TEST(Commands, InspectTellsALibraryThatLoadsFromOneThatFailsAndFromWhatIsNone) {
+TEST(Commands, InspectDistinguishesLoadableFailingAndForeignFiles) {
   const Workplace workplace;
   write_text(workplace.folder() / "fails.so", plugin_that_needs({"libmissing_math.so.3"}));
   const std::string plugin = build_path("/engines/libengine_reference.so");
@@ -246,7 +246,7 @@ TEST(Commands, InspectTellsALibraryThatLoadsFromOneThatFailsAndFromWhatIsNone) {
   EXPECT_EQ(unreadable.status, 2) << unreadable.said();
 }
 
-TEST(Commands, Case17_TheMachineIsReportedWhenEverythingIsBroken) {
+TEST(Commands, Case17ReportTheMachineWhenEverythingIsBroken) {
   const Workplace workplace;
   write_text(workplace.folder() / "cache", "a file where the folder should be");
   const std::string closed = "http://127.0.0.1:" + std::to_string(free_port());
@@ -255,25 +255,25 @@ TEST(Commands, Case17_TheMachineIsReportedWhenEverythingIsBroken) {
   EXPECT_TRUE(run.document["platform"]["os"].is_object());
   EXPECT_EQ(run.document["failures"].as_array().size(), 3u) << run.said();
   EXPECT_THAT(run.document["failures"].dump(), HasSubstr("EH-F23"))
-      << "the cache is a file: it is told as that";
+      << "the cache is a file, which is reported";
   const Ended text = workplace.info({"--repository", closed});
   EXPECT_EQ(text.status, 0) << text.said();
 }
 
-TEST(Commands, TheMachineIsReportedWithABrokenConfiguration) {
+TEST(Commands, ReportTheMachineWithABrokenConfiguration) {
   const Workplace workplace;
   write_text(workplace.folder() / "config" / "enginehost" / "config.json", "{ this is not JSON");
   const Ended run = workplace.info({"--json"});
   EXPECT_EQ(run.status, 0) << run.said();
   EXPECT_TRUE(run.document["platform"].is_object());
   EXPECT_THAT(run.output, HasSubstr("config.json"));
-  // Opening an engine with it must not guess what was meant.
+  // Opening an engine with it must not guess the intended value.
   const Ended open = workplace.info({"reference", "--json"});
   EXPECT_EQ(open.status, 2) << open.said();
   EXPECT_THAT(open.diagnosis().dump(), HasSubstr("config.json"));
 }
 
-TEST(Commands, NothingIsColouredWithoutATerminalOrWithNoColor) {
+TEST(Commands, UseNoColorWithoutATerminalOrWithNoColor) {
   const Workplace workplace;
   for (const char* variable : {"NO_COLOR=1", "NO_COLOR"}) {
     RunOptions options;
@@ -284,7 +284,7 @@ TEST(Commands, NothingIsColouredWithoutATerminalOrWithNoColor) {
   }
 }
 
-TEST(Commands, TheEarlierRepositoryWinsAndTheLaterIsListedAsShadowed) {
+TEST(Commands, ListALaterRepositoryAsShadowed) {
   const Workplace workplace;
   TestRepository first(workplace.folder() / "first"), second(workplace.folder() / "second");
   TestBuild build = good_build();
@@ -301,7 +301,7 @@ TEST(Commands, TheEarlierRepositoryWinsAndTheLaterIsListedAsShadowed) {
   EXPECT_THAT(run.output, HasSubstr(second.root().native()));
 }
 
-TEST(Commands, ALicenceThatWantsAcceptanceIsNeverAcceptedUnseen) {
+TEST(Commands, NeverAcceptALicenseUnseen) {
   const Workplace workplace;
   TestRepository repository(workplace.folder() / "repository");
   TestBuild build = good_build();
@@ -320,7 +320,7 @@ TEST(Commands, ALicenceThatWantsAcceptanceIsNeverAcceptedUnseen) {
   EXPECT_EQ(accepted.status, 0) << accepted.said();
 }
 
-TEST(Commands, AModelIsRunFromFileToFile) {
+TEST(Commands, RunAModelFromFileToFile) {
   const Workplace workplace;
   TestRepository repository(workplace.folder() / "repository");
   repository.add(good_build());
@@ -345,7 +345,7 @@ TEST(Commands, AModelIsRunFromFileToFile) {
             std::string(reinterpret_cast<const char*>(wanted), sizeof wanted));
 }
 
-TEST(Commands, TheCacheIsSeededListedAndEmptied) {
+TEST(Commands, SeedListAndEmptyTheCache) {
   const Workplace workplace;
   TestRepository repository(workplace.folder() / "repository");
   repository.add(good_build());
@@ -357,7 +357,7 @@ TEST(Commands, TheCacheIsSeededListedAndEmptied) {
   Ended list = workplace.run("engine-cache", {"list", "--json"});
   ASSERT_EQ(list.document["builds"].as_array().size(), 1u) << list.said();
   EXPECT_EQ(list.document["builds"].as_array()[0]["build"].as_string(), "reference-good");
-  // Seeded, it opens although the repository is gone.
+  // The seeded build opens although the repository is gone.
   std::filesystem::remove_all(repository.root());
   const Ended offline = workplace.info({"reference", "--offline", "--json"});
   EXPECT_EQ(offline.status, 0) << offline.said();
@@ -368,7 +368,7 @@ TEST(Commands, TheCacheIsSeededListedAndEmptied) {
   EXPECT_TRUE(list.document["builds"].as_array().empty());
 }
 
-TEST(Commands, ThisMachinesReportReplaysTheSameDecision) {
+TEST(Commands, ReplayADecisionFromThisMachinesReport) {
   const Workplace workplace;
   TestRepository repository(workplace.folder() / "repository");
   repository.add(good_build());
@@ -384,7 +384,7 @@ TEST(Commands, ThisMachinesReportReplaysTheSameDecision) {
   EXPECT_EQ(plan.outcome()["build"].as_string(), "reference-good");
 }
 
-TEST(Commands, EveryRecordedMachineIsDecidedWithoutADownload) {
+TEST(Commands, DecideEveryRecordedMachineWithoutADownload) {
   const Workplace workplace;
   TestRepository repository(workplace.folder() / "repository");
   repository.add(good_build());

@@ -1,5 +1,5 @@
-// EH-L19 to L28: the build is whole and its libraries fit together, but limits, mounts, policies or the
-// processor keep it from being mapped.
+// EH-L19 to L28: the build is whole and its libraries fit together, but a limit, a mount, a policy or the
+// processor keeps it from being mapped.
 #include <gmock/gmock.h>
 #include <unistd.h>
 #ifdef __GLIBC__
@@ -23,14 +23,14 @@ TestBuild with_special(const std::string& source, std::vector<std::string> flags
   return with_library(special, compile_library(source, flags));
 }
 
-TEST(ConfinedFaults, L19_MoreStaticThreadLocalStorageThanTheProcessSetAside) {
+TEST(ConfinedFaults, ReportsL19ForTooMuchStaticThreadLocalStorage) {
   expect_fault({with_special("__thread char large[65536] __attribute__((tls_model(\"initial-exec\")));\n"
                              "char* use(void);\nchar* use(void) { return large; }\n"),
                 "EH-L19",
                 {special, "65536", "GLIBC_TUNABLES"}});
 }
 
-TEST(ConfinedFaults, L20_AnExecutableStackThatTheSystemRefuses) {
+TEST(ConfinedFaults, ReportsL20ForARefusedExecutableStack) {
   const TestBuild build = with_special("int x;\n", {"-Wl,-z,execstack"});
   for (const std::string rule : {"no-executable-stack", "no-write-exec"}) {
     if (!can_confine(rule)) GTEST_SKIP() << "this kernel has no rule " << rule;
@@ -38,14 +38,14 @@ TEST(ConfinedFaults, L20_AnExecutableStackThatTheSystemRefuses) {
   }
 }
 
-TEST(ConfinedFaults, L20_WhereItIsAllowedItLoadsWithAWarning) {
+TEST(ConfinedFaults, L20WarnsWhereAnExecutableStackIsAllowed) {
   const TemporaryFolder folder;
   TestRepository repository(folder / "repository");
   repository.add(with_special("int x;\n", {"-Wl,-z,execstack"}));
   repository.write();
   const Ended run = Workplace().info({"reference", "--repository", repository.root().native(), "--json"});
 #ifdef __GLIBC__
-  if (compare_versions(::gnu_get_libc_version(), "2.41") >= 0) {  // allows it nowhere
+  if (compare_versions(::gnu_get_libc_version(), "2.41") >= 0) {  // forbids it everywhere
     EXPECT_EQ(run.code(), "EH-L20") << run.said();
     GTEST_SKIP() << "glibc " << ::gnu_get_libc_version() << " makes no stack executable: it was refused";
   }
@@ -54,7 +54,7 @@ TEST(ConfinedFaults, L20_WhereItIsAllowedItLoadsWithAWarning) {
   EXPECT_THAT(run.document["warnings"].dump(), testing::HasSubstr("EH-L20"));
 }
 
-TEST(ConfinedFaults, L21_TextRelocationsThatTheSystemRefuses) {
+TEST(ConfinedFaults, ReportsL21ForRefusedTextRelocations) {
 #if !defined(__x86_64__)
   GTEST_SKIP() << "the library is written in x86-64 assembler";
 #endif
@@ -66,14 +66,14 @@ TEST(ConfinedFaults, L21_TextRelocationsThatTheSystemRefuses) {
       [](const fs::path&) { return confined("no-write-exec"); });
 }
 
-TEST(ConfinedFaults, L23_AnAddressSpaceLimitSmallerThanTheLibrariesIsToldWithBothNumbers) {
+TEST(ConfinedFaults, ReportsL23WithTheAddressSpaceLimitAndTheSizeNeeded) {
   expect_fault_where({with_special("char large[2000000000];\n"), "EH-L23", {"RLIMIT_AS", special}},
                      [](const fs::path&) -> std::vector<std::string> {
                        return {"sh", "-c", "ulimit -v 1500000 && exec \"$@\"", "sh"};
                      });
 }
 
-TEST(ConfinedFaults, L24_APolicyThatForbidsMappingTheLibraryAsCodeIsToldWithTheFile) {
+TEST(ConfinedFaults, ReportsL24WithTheFileThatMayNotBeMappedAsCode) {
   if (!can_trace()) GTEST_SKIP() << "strace cannot trace here";
   const TestBuild build = with_special("int x;\n");
   for (const std::string error : {"EPERM", "EACCES"})
@@ -82,14 +82,14 @@ TEST(ConfinedFaults, L24_APolicyThatForbidsMappingTheLibraryAsCodeIsToldWithTheF
     });
 }
 
-TEST(ConfinedFaults, L24_APolicyThatForbidsOpeningTheLibraryIsToldWithTheFile) {
+TEST(ConfinedFaults, ReportsL24WithTheFileThatMayNotBeOpened) {
   if (!can_trace()) GTEST_SKIP() << "strace cannot trace here";
   expect_fault_where({with_special("int x;\n"), "EH-L24", {special}}, [](const fs::path& view) {
     return with_failing_call("openat", "EPERM", view / "lib" / special);
   });
 }
 
-TEST(ConfinedFaults, L26_AFileThatCannotBeReadNowIsToldAsPassing) {
+TEST(ConfinedFaults, ReportsL26AsTransientForAFileThatCannotBeReadNow) {
   if (!can_trace()) GTEST_SKIP() << "strace cannot trace here";
   const TestBuild build = with_special("int x;\n");
   for (const std::string error : {"EIO", "EMFILE"})
@@ -98,17 +98,17 @@ TEST(ConfinedFaults, L26_AFileThatCannotBeReadNowIsToldAsPassing) {
     });
 }
 
-TEST(ConfinedFaults, L25_AClosedFileIsToldWithWhatClosesIt) {
+TEST(ConfinedFaults, ReportsL25ForAFileWithoutReadPermission) {
   if (::geteuid() != 0) GTEST_SKIP() << "becoming another user needs root";
   expect_fault_where({with_special("int x;\n"), "EH-L25", {special}},
                      [](const fs::path& view) -> std::vector<std::string> {
-                       // Root passes every permission; without the capability it is a user like others.
+                       // Root bypasses every permission; without the capability it is a user like others.
                        fs::permissions(view / "lib" / special, fs::perms::none);
                        return {"setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-all"};
                      });
 }
 
-TEST(ConfinedFaults, L27_ALibraryForNewerProcessorsIsToldOnAnOlderOne) {
+TEST(ConfinedFaults, ReportsL27ForALibraryForNewerProcessors) {
 #if !defined(__x86_64__)
   GTEST_SKIP() << "levels of processors are an x86-64 matter";
 #endif
@@ -123,7 +123,7 @@ TEST(ConfinedFaults, L27_ALibraryForNewerProcessorsIsToldOnAnOlderOne) {
       });
 }
 
-TEST(ConfinedFaults, L27_AMarkThatNobodyKnowsYetIsBelievedToTheLoader) {
+TEST(ConfinedFaults, ReportsL27ForAnUnknownProcessorLevel) {
 #if !defined(__x86_64__)
   GTEST_SKIP() << "levels of processors are an x86-64 matter";
 #endif
@@ -137,7 +137,7 @@ TEST(ConfinedFaults, L27_AMarkThatNobodyKnowsYetIsBelievedToTheLoader) {
   expect_fault({with_library(special, bytes), "EH-L27", {special}});
 }
 
-TEST(ConfinedFaults, L28_ALibraryBuiltForMuslIsToldAsSuch) {
+TEST(ConfinedFaults, ReportsL28ForALibraryBuiltForMusl) {
   const TemporaryFolder folder;
   write_text(folder / "special.c", "#include <stdlib.h>\nvoid* use(void) { return malloc(1); }\n");
   ChildRequest request;
@@ -148,7 +148,7 @@ TEST(ConfinedFaults, L28_ALibraryBuiltForMuslIsToldAsSuch) {
   expect_fault({with_library(special, read_text(folder / special)), "EH-L28", {special, "musl"}});
 }
 
-TEST(ConfinedFaults, L33_APathThatIsTooLongIsToldAsSuch) {
+TEST(ConfinedFaults, ReportsL33ForATooLongPath) {
   const Workplace workplace;
   const std::string name(300, 'x');
   const Ended run = workplace.info({"--inspect", (workplace.folder() / name).native(), "--json"});
@@ -156,7 +156,7 @@ TEST(ConfinedFaults, L33_APathThatIsTooLongIsToldAsSuch) {
   EXPECT_EQ(run.status, 2) << run.said();
 }
 
-TEST(ConfinedFaults, F17_ALimitOnTheSizeOfFilesIsToldAndNothingHalfIsLeft) {
+TEST(ConfinedFaults, ReportsF17ForAFileSizeLimitAndLeavesNoPartialFile) {
   const Workplace workplace;
   TestRepository repository(workplace.folder() / "repository");
   repository.add(good_build());
@@ -170,8 +170,8 @@ TEST(ConfinedFaults, F17_ALimitOnTheSizeOfFilesIsToldAndNothingHalfIsLeft) {
   EXPECT_EQ(workplace.info(open).status, 0);
 }
 
-// The signal that the system sends for it would end the command without a word.
-TEST(ConfinedFaults, F17_ALimitOnTheSizeOfFilesEndsNoCommandByASignal) {
+// By default the system ends the command with a signal, without a message.
+TEST(ConfinedFaults, F17EndsNoCommandByASignal) {
   const Workplace workplace;
   TestRepository repository(workplace.folder() / "repository");
   repository.add(good_build());
@@ -180,7 +180,7 @@ TEST(ConfinedFaults, F17_ALimitOnTheSizeOfFilesEndsNoCommandByASignal) {
   ASSERT_EQ(workplace.info(open).status, 0);
   RunOptions limited;
   limited.launcher = {"sh", "-c", "ulimit -f 0 && exec \"$@\"", "sh"};
-  // What is installed opens, though nothing can be remembered of that.
+  // An installed build opens, although nothing can be recorded about it.
   const Ended again = workplace.info(open, limited);
   EXPECT_EQ(again.status, 0) << again.said();
   EXPECT_EQ(again.outcome()["state"].as_string(), "opened") << again.said();
@@ -202,8 +202,8 @@ TEST(ConfinedFaults, F17_ALimitOnTheSizeOfFilesEndsNoCommandByASignal) {
   EXPECT_THAT(printed.error, testing::HasSubstr("EH-P50")) << printed.said();
 }
 
-// Also what is longer than a stream keeps back: the stream has forgotten why by the end.
-TEST(ConfinedFaults, P50_OutputThatMeetsALimitIsToldWithItsFileTheSizeAndWhatMendsIt) {
+// Includes output that is longer than a stream's buffer, because the stream has lost the error by the end.
+TEST(ConfinedFaults, P50NamesTheOutputFileItsSizeAndTheRemedy) {
   const Workplace workplace;
   TestRepository repository(workplace.folder() / "repository");
   for (int number = 100; number < 220; ++number)
@@ -234,7 +234,7 @@ TEST(ConfinedFaults, P50_OutputThatMeetsALimitIsToldWithItsFileTheSizeAndWhatMen
   }
 }
 
-TEST(ConfinedFaults, F17_AResultThatMeetsALimitIsToldWithItsFileTheSizeAndWhatMendsIt) {
+TEST(ConfinedFaults, F17NamesTheResultFileItsSizeAndTheRemedy) {
   const Workplace workplace;
   TestRepository repository(workplace.folder() / "repository");
   repository.add(good_build());
@@ -261,8 +261,8 @@ TEST(ConfinedFaults, F17_AResultThatMeetsALimitIsToldWithItsFileTheSizeAndWhatMe
   EXPECT_TRUE(fs::is_empty(results)) << "nothing half";
 }
 
-// As every command in a pipe: quiet, and ended by the signal.
-TEST(ConfinedFaults, AReaderThatHasEnoughHearsNothing) {
+// As every command in a pipe: silent, and ended by the signal.
+TEST(ConfinedFaults, AClosedPipeEndsTheCommandSilently) {
   const Workplace workplace;
   RunOptions cut;
   cut.launcher = {"sh", "-c", "{ sleep 0.2; \"$@\"; echo $? >&2; } | true", "sh"};

@@ -1,4 +1,4 @@
-// Licenses: nothing is fetched before its text was agreed to, and who agreed stays on record.
+// Licenses: nothing is fetched before its text was accepted, and the consent stays on record.
 #include <gmock/gmock.h>
 #include <unistd.h>
 
@@ -25,9 +25,9 @@ Json last_consent(const Workplace& workplace) {
 }
 
 // A build under a license whose text a server has.
-class Consents : public testing::Test {
+class Consent : public testing::Test {
  protected:
-  // `text`: the one that the manifest names.
+  // `text` is the one that the manifest names.
   void publish(const std::string& text, const std::string& served_text) {
     write_text(server.root() / "eula.txt", served_text);
     TestBuild build = good_build();
@@ -60,7 +60,7 @@ class Consents : public testing::Test {
   NginxServer server;
 };
 
-TEST_F(Consents, WhatWasAcceptedHoldsUntilTheTextChanges) {
+TEST_F(Consent, HoldsUntilTheTextChanges) {
   publish(first_text, first_text);
   const Ended refused = open();
   EXPECT_EQ(refused.status, 8) << refused.said();
@@ -82,7 +82,7 @@ TEST_F(Consents, WhatWasAcceptedHoldsUntilTheTextChanges) {
   EXPECT_EQ(evidence(changed.diagnosis(), "sha256"), sha256_hex(second_text));
 }
 
-TEST_F(Consents, WhatWasAgreedToCanBeShownAfterTheBuildIsGone) {
+TEST_F(Consent, ShowsTheAcceptedTextAfterTheBuildIsRemoved) {
   publish(first_text, first_text);
   ASSERT_EQ(licenses({"accept", "LicenseRef-vendor"}).status, 0);
   ASSERT_EQ(open().status, 0);
@@ -97,7 +97,7 @@ TEST_F(Consents, WhatWasAgreedToCanBeShownAfterTheBuildIsGone) {
   EXPECT_THAT(list.output, HasSubstr(sha256_hex(first_text)));
 }
 
-TEST_F(Consents, OnATerminalTheTextIsShownBeforeItIsAskedFor) {
+TEST_F(Consent, ShowsTheTextOnATerminalBeforeAsking) {
   publish(first_text, first_text);
   RunOptions options;
   options.launcher = on_a_terminal();
@@ -115,7 +115,7 @@ TEST_F(Consents, OnATerminalTheTextIsShownBeforeItIsAskedFor) {
   EXPECT_EQ(server.requests("GET /eula.txt"), 1) << "the text was kept the first time";
 }
 
-TEST_F(Consents, ATextThatCannotBeShownIsSaidAndAskedForAllTheSame) {
+TEST_F(Consent, AsksEvenWhenTheTextCannotBeShown) {
   publish(first_text, second_text);
   RunOptions options;
   options.launcher = on_a_terminal();
@@ -126,7 +126,7 @@ TEST_F(Consents, ATextThatCannotBeShownIsSaidAndAskedForAllTheSame) {
   EXPECT_THAT(run.output, Not(HasSubstr(std::string(trim(second_text)))));
 }
 
-TEST_F(Consents, LicencesAreListedAndAcceptedBeforehand) {
+TEST_F(Consent, ListsAndAcceptsLicensesInAdvance) {
   publish(first_text, first_text);
   const Ended before = licenses({"list"});
   ASSERT_EQ(before.status, 0) << before.said();
@@ -146,7 +146,7 @@ TEST_F(Consents, LicencesAreListedAndAcceptedBeforehand) {
   EXPECT_EQ(now["consent"]["how"].as_string(), "command");
   EXPECT_EQ(read_text(now["text"].as_string()), first_text) << "the text is kept";
   EXPECT_EQ(open().status, 0);
-  // What is installed keeps its license, also when no repository names it any more.
+  // An installed build keeps its license, also when no repository names it any more.
   std::filesystem::remove_all(workplace.folder() / "repository");
   const Ended alone = workplace.run("engine-cache", {"licenses", "list", "--json"});
   ASSERT_EQ(alone.document["licenses"].as_array().size(), 1u) << alone.said();
@@ -154,7 +154,7 @@ TEST_F(Consents, LicencesAreListedAndAcceptedBeforehand) {
             "reference-good");
 }
 
-TEST_F(Consents, TheTextIsShownToWhoAcceptsByCommand) {
+TEST_F(Consent, ShowsTheTextWhenAcceptedByCommand) {
   publish(first_text, first_text);
   const Ended run =
       workplace.run("engine-cache", {"licenses", "accept", "vendor", "--repository", location()});
@@ -164,7 +164,7 @@ TEST_F(Consents, TheTextIsShownToWhoAcceptsByCommand) {
   EXPECT_THAT(list.output, HasSubstr("LicenseRef-vendor  accepted by "));
 }
 
-TEST_F(Consents, AFileGivesTheTextWhereThereIsNoNetwork) {
+TEST_F(Consent, ReadsTheTextFromAFileWithoutANetwork) {
   publish(first_text, first_text);
   write_text(workplace.folder() / "other.txt", second_text);
   write_text(workplace.folder() / "right.txt", first_text);
@@ -181,9 +181,8 @@ TEST_F(Consents, AFileGivesTheTextWhereThereIsNoNetwork) {
   EXPECT_EQ(open().status, 0);
 }
 
-// The text lies in the archive that it covers, and no address has it: it is shown before anything is
-// installed.
-TEST_F(Consents, TheTextIsReadOutOfTheArchiveWhereTheManifestNamesIt) {
+// The text lies in the archive that it covers and has no address. It is shown before anything is installed.
+TEST_F(Consent, ReadsTheTextFromTheArchiveThatTheManifestNames) {
   const std::string zip =
       zip_of({{"libengine_reference.so", reference_plugin()}, {"toy.dist-info/LICENSE", first_text}});
   const auto publish_zip = [&](const std::string& path, const std::string& pinned) {
@@ -226,7 +225,7 @@ TEST_F(Consents, TheTextIsReadOutOfTheArchiveWhereTheManifestNamesIt) {
   EXPECT_EQ(open().status, 0);
 }
 
-TEST_F(Consents, AnotherTextAtTheAddressIsNotAccepted) {
+TEST_F(Consent, RefusesAnotherTextAtTheAddress) {
   publish(first_text, second_text);
   const Ended run = licenses({"accept", "LicenseRef-vendor"});
   EXPECT_EQ(run.status, 5) << run.said();
@@ -234,7 +233,7 @@ TEST_F(Consents, AnotherTextAtTheAddressIsNotAccepted) {
   EXPECT_EQ(open().status, 8);
 }
 
-TEST_F(Consents, AnUnknownLicenceIsToldWithTheNearest) {
+TEST_F(Consent, NamesTheLicenseNearestToAnUnknownOne) {
   publish(first_text, first_text);
   const Ended run = licenses({"accept", "LicenseRef-vendr"});
   EXPECT_EQ(run.status, 2) << run.said();
@@ -242,12 +241,12 @@ TEST_F(Consents, AnUnknownLicenceIsToldWithTheNearest) {
   EXPECT_EQ(evidence(run.diagnosis(), "nearest"), "LicenseRef-vendor");
 }
 
-TEST_F(Consents, WhatCannotBeRecordedIsNotFetched) {
+TEST_F(Consent, FetchesNothingWhenConsentCannotBeRecorded) {
   if (!can_mount()) GTEST_SKIP() << "mounting needs root with CAP_SYS_ADMIN";
   publish(first_text, first_text);
   std::filesystem::path state;
-  const Ended reported = open();
-  for (const Json& setting : reported.document["config"].as_array())
+  const Ended ended = open();
+  for (const Json& setting : ended.document["config"].as_array())
     if (setting["key"].as_string() == "state") state = setting["value"].as_string();
   ASSERT_FALSE(state.empty());
   std::filesystem::create_directories(state / "consents");
@@ -258,8 +257,8 @@ TEST_F(Consents, WhatCannotBeRecordedIsNotFetched) {
   EXPECT_FALSE(std::filesystem::exists(workplace.cache() / "refs" / "reference-good.json"));
 }
 
-// The bundle brings the text, and nothing else can where there is no network.
-TEST_F(Consents, OfABundleTheTextThatItBroughtIsNamedAndAccepted) {
+// The bundle brings the text, which has no other source without a network.
+TEST_F(Consent, AcceptsTheTextThatABundleBrought) {
   publish(first_text, first_text);
   ASSERT_EQ(open({"--accept-license", "LicenseRef-vendor"}).status, 0);
   ASSERT_EQ(licenses({"accept", "LicenseRef-vendor"}).status, 0);

@@ -1,5 +1,5 @@
-// EH-F: a build whose files are not what they should be although their digests are right: the publisher's
-// mistakes, and damage older than the digest.
+// EH-F: a build whose files are wrong although their digests are right: publishers' mistakes, and damage
+// older than the digest.
 #include <gtest/gtest.h>
 
 #include "base/sha256.hpp"
@@ -14,44 +14,44 @@ Fault with_content(std::string bytes, const std::string& code, std::vector<std::
   return {faulty_build({{plugin, std::move(bytes)}}), code, std::move(named)};
 }
 
-TEST(ContentFaults, F01_APluginThatTheComponentsDoNotHoldIsMissing) {
+TEST(ContentFaults, ReportsF01ForAPluginThatNoComponentHolds) {
   TestBuild build = faulty_build({{"readme.txt", "no plugin here"}});
   build.plugin = plugin;
   expect_fault({build, "EH-F01", {plugin}});
 }
 
-TEST(ContentFaults, F02_AnEmptyFileIsCalledEmpty) { expect_fault(with_content("", "EH-F02")); }
+TEST(ContentFaults, ReportsF02ForAnEmptyFile) { expect_fault(with_content("", "EH-F02")); }
 
-TEST(ContentFaults, F03_AFileShorterThanAHeaderIsCalledTooShort) {
+TEST(ContentFaults, ReportsF03ForAFileShorterThanAHeader) {
   expect_fault(with_content(reference_plugin().substr(0, 40), "EH-F03"));
 }
 
-TEST(ContentFaults, F04_ATruncatedFileIsToldWithBothSizesAndKillsNobody) {
+TEST(ContentFaults, ReportsF04WithBothSizesOfATruncatedFile) {
   expect_fault(with_content(reference_plugin().substr(0, 4096), "EH-F04", {"4096"}));
 }
 
-TEST(ContentFaults, F05_AWebPageIsToldByItsTitle) {
+TEST(ContentFaults, ReportsF05WithTheTitleOfAWebPage) {
   expect_fault(with_content("<!DOCTYPE html><html><head><title>Guest network sign-in</title></head></html>",
                             "EH-F05", {"Guest network sign-in"}));
 }
 
-TEST(ContentFaults, F06_AFileThatIsStillCompressedIsToldByItsFormat) {
+TEST(ContentFaults, ReportsF06WithTheFormatOfACompressedFile) {
   expect_fault(with_content(std::string("\x1f\x8b\x08\x00", 4) + noise(4000), "EH-F06", {"gzip"}));
 }
 
-TEST(ContentFaults, F07_APointerInsteadOfTheFileIsRecognised) {
+TEST(ContentFaults, ReportsF07ForALargeFilePointer) {
   expect_fault(with_content(
       "version https://git-lfs.github.com/spec/v1\n"
       "oid sha256:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb\nsize 12345\n",
       "EH-F07"));
 }
 
-TEST(ContentFaults, WhatIsWrongAsPublishedIsThePublishersToMend) {
+TEST(ContentFaults, FaultsAsPublishedAreThePublishersToFix) {
   expect_fault(with_content("", "EH-F02", {"as_published", "tell the publisher"}));
 }
 
-// Its bytes are all there; only the system's memory does not reach.
-TEST(ContentFaults, L23_ASegmentThatNoMemoryCanFillIsToldBeforeItIsMapped) {
+// The file is complete; the system's memory does not suffice for it.
+TEST(ContentFaults, ReportsL23BeforeMappingAnOversizedSegment) {
   std::string bytes = reference_plugin();
   const auto word = [&](std::size_t at, std::size_t size) {
     std::uint64_t value = 0;
@@ -72,8 +72,8 @@ TEST(ContentFaults, L23_ASegmentThatNoMemoryCanFillIsToldBeforeItIsMapped) {
   EXPECT_NE(run.diagnosis()["cause"].as_string().find("cannot be mapped"), std::string::npos) << run.said();
 }
 
-// Neither repair nor a publisher can help with a file that no cache holds.
-TEST(ContentFaults, WhatAnInspectedFileNeedsFromElsewhereIsTheUsersToMend) {
+// Neither a repair nor a publisher can fix a file that no cache holds.
+TEST(ContentFaults, FaultsOfAnInspectedFileAreTheUsersToFix) {
   const Workplace workplace;
   const auto needed = workplace.folder() / "libneeded.so", file = workplace.folder() / "libneeds.so";
   write_text(file, plugin_that_needs({"libneeded.so"}, "$ORIGIN"));
@@ -86,7 +86,7 @@ TEST(ContentFaults, WhatAnInspectedFileNeedsFromElsewhereIsTheUsersToMend) {
     EXPECT_NE(remedy.find("mend it, or take it off the loader's way"), std::string::npos) << remedy;
     EXPECT_EQ(remedy.find("--repair"), std::string::npos) << remedy;
     EXPECT_EQ(remedy.find("publisher"), std::string::npos) << remedy;
-    // In a view of a cache it is the other way round.
+    // In a view of a cache it is the opposite.
     const auto view = workplace.folder() / "views" / std::string(64, 'a');
     write_text(view / "libneeded.so", content);
     write_text(view / "libneeds.so", plugin_that_needs({"libneeded.so"}, "$ORIGIN"));
@@ -96,11 +96,11 @@ TEST(ContentFaults, WhatAnInspectedFileNeedsFromElsewhereIsTheUsersToMend) {
   }
 }
 
-TEST(ContentFaults, BytesThatAreNotThoseOfTheManifestAreNeverInstalled) {
+TEST(ContentFaults, BytesWithAnotherDigestAreNeverInstalled) {
   const TemporaryFolder folder;
   TestRepository repository(folder / "repository");
   repository.add(good_build());
-  // Not the good build's bytes: files are stored under their digest.
+  // Other bytes than the good build's, because files are stored under their digest.
   TestBuild build = faulty_build({{plugin, reference_plugin() + "tail"}});
   repository.add(build);
   repository.write();

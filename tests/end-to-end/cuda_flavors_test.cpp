@@ -1,8 +1,8 @@
-// The CUDA engine of CUDA 11.8 and that of 13.0 in one cache: what they have in common, and that one goes
-// without the other. Small files stand in for NVIDIA's, in the archives, folders and components of the
-// shipped manifest, under the names that the published wheels have (manifests/facts).
-// tests/engines/cuda_wheels.sh runs this over the wheels themselves, 1.7 GB, and over plugins that were
-// compiled for both: ENGINEHOST_CUDA_REPOSITORY, ENGINEHOST_CUDA_WHEELS.
+// The CUDA engines of CUDA 11.8 and 13.0 in one cache: they share common files, and each works without the
+// other. Small files stand in for NVIDIA's, in the archives, folders and components of the shipped manifest,
+// under the names that the published wheels have (manifests/facts). tests/engines/cuda_wheels.sh runs this
+// over the wheels themselves, 1.7 GB, and over plugins that were compiled for both:
+// ENGINEHOST_CUDA_REPOSITORY, ENGINEHOST_CUDA_WHEELS.
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 const std::string version = ENGINEHOST_VERSION;
 const std::string cu130 = "cuda-" + version + "-cu130-linux-x86_64",
                   cu118 = "cuda-" + version + "-cu118-linux-x86_64";
-// Machines that each of them is the best for (end_to_end_tests CudaDecisions.*).
+// Machines for which each of them is the best (end_to_end_tests CudaDecisions.*).
 const std::string of_cu130 = profiles + "linux-ubuntu2404-driver580-rtx5090.json",
                   of_cu118 = profiles + "linux-rhel9-driver580-v100.json";
 
@@ -68,7 +68,7 @@ class CudaFlavors : public testing::Test {
 
   fs::path repository() const { return workplace_.folder() / "repository"; }
 
-  // Which plugin it is does not matter to the cache: where one was not compiled, another stands in.
+  // The cache does not depend on the plugin's content; another file stands in where none was compiled.
   Json plugin(Json component) {
     const Json& artifacts = component["artifacts"];
     if (!artifacts.as_array().empty()) {
@@ -129,7 +129,7 @@ class CudaFlavors : public testing::Test {
     ASSERT_EQ(fetched.status, 0) << fetched.said();
     ASSERT_TRUE(fs::exists(workplace_.cache() / "refs" / (build + ".ref"))) << fetched.said();
   }
-  // The texts that were accepted, one digest for each record.
+  // The accepted texts, one digest for each record.
   std::vector<std::string> consents() const {
     std::vector<std::string> digests;
     for (const auto& entry : fs::recursive_directory_iterator(workplace_.cache() / "state"))
@@ -173,20 +173,20 @@ class CudaFlavors : public testing::Test {
   std::map<std::string, std::string> texts_;  // by license
 };
 
-TEST_F(CudaFlavors, InOneCacheKeepEveryLibraryOnceAndShareWhatWasAgreedTo) {
+TEST_F(CudaFlavors, ShareLibrariesAndConsentsInOneCache) {
   ASSERT_NO_FATAL_FAILURE(
       fetch(of_cu130, cu130, {"LicenseRef-NVIDIA-CUDA-EULA", "LicenseRef-NVIDIA-cuDNN-SLA"}));
   const std::set<std::string> trees_of_cu130 = names_in("trees");
-  // The texts are the same, by their digests: nobody is asked again.
+  // The texts have the same digests, so nobody is asked again.
   ASSERT_NO_FATAL_FAILURE(fetch(of_cu118, cu118, {}));
 
-  // A view holds second names of the trees' files and no bytes of its own.
+  // A view holds hard links to the trees' files and no bytes of its own.
   std::set<ino_t> of_trees, of_views;
   for (const auto& [inode, file] : inodes_below("trees")) of_trees.insert(inode);
   for (const auto& [inode, file] : inodes_below("views")) of_views.insert(inode);
   EXPECT_EQ(of_trees, of_views);
 
-  // Whatever two files have in common is a license: every library is there once.
+  // Two names of one file are a license; every library is there once.
   std::set<std::string> licenses;
   std::size_t libraries = 0;
   for (const auto& [digest, files] : by_digest()) {
@@ -200,7 +200,7 @@ TEST_F(CudaFlavors, InOneCacheKeepEveryLibraryOnceAndShareWhatWasAgreedTo) {
     }
     licenses.insert(digest);
   }
-  // 13 of NVIDIA's each, and the plugins.
+  // 13 of NVIDIA's for each flavor, and the plugins.
   EXPECT_EQ(libraries, 28u);
   ASSERT_EQ(licenses.size(), 2u) << "the CUDA license and that of cuDNN";
   EXPECT_THAT(consents(), testing::UnorderedElementsAreArray(licenses)) << "one record each, for both builds";
@@ -209,7 +209,7 @@ TEST_F(CudaFlavors, InOneCacheKeepEveryLibraryOnceAndShareWhatWasAgreedTo) {
     const Ended verified = cache({"verify", "--deep", build});
     EXPECT_EQ(verified.status, 0) << verified.said();
   }
-  // One goes; the other has lost nothing, and what nobody uses any more is gone.
+  // Removing one build takes nothing from the other and frees the files that no build uses.
   const Ended removed = cache({"remove", cu118});
   ASSERT_EQ(removed.status, 0) << removed.said();
   EXPECT_EQ(names_in("trees"), trees_of_cu130);

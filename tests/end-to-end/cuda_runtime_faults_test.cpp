@@ -1,5 +1,5 @@
-// EH-G: what an engine that uses CUDA meets once it runs. The engine is a small plugin over NVIDIA's own
-// runtime library (from an installed toolkit) or over the driver alone; the driver is played.
+// EH-G: failures of a running engine that uses CUDA. The engine is a small plugin over NVIDIA's own runtime
+// library (from an installed toolkit) or over the driver alone. The driver is a fake.
 #include <gmock/gmock.h>
 
 #include "tests/end-to-end/fault.hpp"
@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// tests/faults/plugin.c with statements run when its engine is created.
+// tests/faults/plugin.c with statements that run when its engine is created.
 std::string plugin_that(const std::string& at_create, const std::vector<std::string>& more) {
   const TemporaryFolder folder;
   const std::string source = source_path("/tests/faults/plugin.c");
@@ -34,7 +34,7 @@ class CudaRuntime : public testing::Test {
   CudaRuntime() { write_text(driver(), read_text(ENGINEHOST_FAKE_CUDA)); }
   fs::path driver() const { return folder_ / "driver" / "libcuda.so.1"; }
 
-  // A build whose engine asks NVIDIA's runtime for devices and reports what it answers, as engines do.
+  // A build whose engine asks NVIDIA's runtime for devices and reports the answer, as engines do.
   TestBuild over_the_runtime() const {
 #ifdef ENGINEHOST_CUDA_RUNTIME
     const fs::path runtime = ENGINEHOST_CUDA_RUNTIME;
@@ -61,7 +61,7 @@ class CudaRuntime : public testing::Test {
   }
   static bool has_runtime() {
 #ifdef ENGINEHOST_CUDA_RUNTIME
-    // The SONAME of CUDA 13; another major would want another name here.
+    // The SONAME of CUDA 13; another major version would need another name here.
     return fs::path(ENGINEHOST_CUDA_RUNTIME).filename().native().starts_with("libcudart.so.13");
 #else
     return false;
@@ -81,7 +81,7 @@ class CudaRuntime : public testing::Test {
     options.environment = std::move(environment);
     return options;
   }
-  // The real runtime over a driver whose cuInit answers that.
+  // Expects `code` from the real runtime over a driver whose cuInit returns `init`.
   void expect_answer(const std::string& init, const std::string& code) const {
     if (!has_runtime()) GTEST_SKIP() << "no CUDA 13 toolkit here: its runtime library is left out";
     expect_fault({over_the_runtime(), code, {}, with({"FAKE_CU_VERSION=13000", "FAKE_CU_INIT=" + init})});
@@ -89,19 +89,19 @@ class CudaRuntime : public testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(CudaRuntime, G03_TheRealRuntimeOverAnOldDriverIsToldAsAnOldDriver) {
+TEST_F(CudaRuntime, ReportsG03ForTheRealRuntimeOverAnOldDriver) {
   if (!has_runtime()) GTEST_SKIP() << "no CUDA 13 toolkit here: its runtime library is left out";
   expect_fault({over_the_runtime(), "EH-G03", {"11.8"}, with({"FAKE_CU_VERSION=11080"})});
 }
 
-TEST_F(CudaRuntime, G01_TheRealRuntimeWithoutADriverIsToldAsNoDriverAlthoughItSaysTheSame) {
+TEST_F(CudaRuntime, ReportsG01ForTheRealRuntimeWithoutADriver) {
   if (!has_runtime()) GTEST_SKIP() << "no CUDA 13 toolkit here: its runtime library is left out";
   if (fs::exists("/proc/driver/nvidia/version")) GTEST_SKIP() << "this machine has an NVIDIA driver";
   expect_fault({over_the_runtime(), "EH-G01", {}});
 }
 
-// The number is the same; that there is no driver, the machine knows.
-TEST_F(CudaRuntime, G01_AnEngineThatCallsTheDriverTooOldWhereThereIsNone) {
+// The runtime returns the same number; the machine shows that there is no driver.
+TEST_F(CudaRuntime, ReportsG01WhereAnEngineBlamesAnOldDriver) {
   if (fs::exists("/proc/driver/nvidia/version")) GTEST_SKIP() << "this machine has an NVIDIA driver";
   const std::string create =
       "return call->fail(call,ENGINE_UNAVAILABLE,\"cuda\",35,\"CUDA driver version is insufficient for CUDA "
@@ -110,7 +110,7 @@ TEST_F(CudaRuntime, G01_AnEngineThatCallsTheDriverTooOldWhereThereIsNone) {
   expect_fault({build, "EH-G01", {"libcuda.so.1", "cpu build"}});
 }
 
-TEST_F(CudaRuntime, G03_AnOldDriverIsToldWithItsVersion) {
+TEST_F(CudaRuntime, ReportsG03WithTheDriverVersion) {
   const std::string create =
       "return call->fail(call,ENGINE_UNAVAILABLE,\"cuda\",35,\"CUDA driver version is insufficient for CUDA "
       "runtime version\");";
@@ -118,7 +118,7 @@ TEST_F(CudaRuntime, G03_AnOldDriverIsToldWithItsVersion) {
   expect_fault({build, "EH-G03", {"CUDA 11.4", "driver_cuda"}, with({"FAKE_CU_VERSION=11040"})});
 }
 
-TEST_F(CudaRuntime, G07_TheVariableThatHidesTheDevicesIsNamed) {
+TEST_F(CudaRuntime, ReportsG07WithTheVariableThatHidesTheDevices) {
   const std::string create =
       "return call->fail(call,ENGINE_UNAVAILABLE,\"cuda\",100,\"no CUDA-capable device is detected\");";
   TestBuild build = faulty_build({{"libengine_reference.so", plugin_that(create, {})}});
@@ -130,37 +130,37 @@ TEST_F(CudaRuntime, G07_TheVariableThatHidesTheDevicesIsNamed) {
          with({"FAKE_CU_VERSION=12080", "FAKE_CU_INIT=100", std::string("CUDA_VISIBLE_DEVICES=") + hiding})});
 }
 
-TEST_F(CudaRuntime, G02_AStubThatAnswersIsToldAsAStub) { expect_answer("34", "EH-G02"); }
+TEST_F(CudaRuntime, ReportsG02ForAStubThatAnswers) { expect_answer("34", "EH-G02"); }
 
-TEST_F(CudaRuntime, G07_ADriverWithoutDevicesIsToldAsSuch) { expect_answer("100", "EH-G07"); }
+TEST_F(CudaRuntime, ReportsG07ForADriverWithoutDevices) { expect_answer("100", "EH-G07"); }
 
-TEST_F(CudaRuntime, G09_DifferentVersionsOfModuleAndLibraryAreToldAsSuch) { expect_answer("803", "EH-G09"); }
+TEST_F(CudaRuntime, ReportsG09ForDifferentVersionsOfModuleAndLibrary) { expect_answer("803", "EH-G09"); }
 
-TEST_F(CudaRuntime, G10_ForwardCompatibilityOnTheWrongGpuIsToldAsSuch) { expect_answer("804", "EH-G10"); }
+TEST_F(CudaRuntime, ReportsG10ForForwardCompatibilityOnTheWrongGpu) { expect_answer("804", "EH-G10"); }
 
-TEST_F(CudaRuntime, G11_AFabricThatIsNotReadyIsToldAsPassing) { expect_answer("802", "EH-G11"); }
+TEST_F(CudaRuntime, ReportsG11AsTransientForAFabricThatIsNotReady) { expect_answer("802", "EH-G11"); }
 
-TEST_F(CudaRuntime, G12_ADeviceInUseIsToldAsPassing) { expect_answer("46", "EH-G12"); }
+TEST_F(CudaRuntime, ReportsG12AsTransientForADeviceInUse) { expect_answer("46", "EH-G12"); }
 
-TEST_F(CudaRuntime, G12_AFullDeviceIsToldAsPassing) { expect_answer("2", "EH-G12"); }
+TEST_F(CudaRuntime, ReportsG12AsTransientForAFullDevice) { expect_answer("2", "EH-G12"); }
 
-TEST_F(CudaRuntime, G13_AnUnknownErrorIsToldAsSuch) { expect_answer("999", "EH-G13"); }
+TEST_F(CudaRuntime, ReportsG13ForAnUnknownError) { expect_answer("999", "EH-G13"); }
 
-TEST_F(CudaRuntime, G14_ADriverThatIsUsedAfterForkIsToldAsSuch) { expect_answer("3", "EH-G14"); }
+TEST_F(CudaRuntime, ReportsG14ForADriverUsedAfterFork) { expect_answer("3", "EH-G14"); }
 
-TEST_F(CudaRuntime, G05_Case20_NoKernelImageForTheDeviceIsToldAsSuch) {
+TEST_F(CudaRuntime, ReportsG05Case20ForNoKernelImage) {
   expect_fault({over_the_driver(), "EH-G05", {"loading the kernels failed"}, with({"FAKE_CU_MODULE=209"})});
 }
 
-TEST_F(CudaRuntime, G06_PortableCodeThatTheDriverCannotCompileIsToldAsSuch) {
+TEST_F(CudaRuntime, ReportsG06ForPtxThatTheDriverCannotCompile) {
   expect_fault({over_the_driver(), "EH-G06", {}, with({"FAKE_CU_MODULE=222"})});
 }
 
-TEST_F(CudaRuntime, G13_Case22_InitializingIsNotBeingReady) {
+TEST_F(CudaRuntime, ReportsG13Case22WhenInitializationSucceedsAndUseFails) {
   expect_fault({over_the_driver(), "EH-G13", {}, with({"FAKE_CU_INIT=0", "FAKE_CU_MODULE=999"})});
 }
 
-TEST_F(CudaRuntime, G04_AFunctionThatTheDriverLacksIsToldAsAnOldDriver) {
+TEST_F(CudaRuntime, ReportsG04ForAFunctionThatTheDriverLacks) {
   write_text(folder_ / "newer" / "libcuda.so.1",
              compile_library("int cuInventedLater(void) { return 0; }\n", {"-Wl,-soname,libcuda.so.1"}));
   const std::string user = compile_library(
@@ -169,7 +169,7 @@ TEST_F(CudaRuntime, G04_AFunctionThatTheDriverLacksIsToldAsAnOldDriver) {
   expect_fault({with_library("libuser.so", user), "EH-G04", {"cuInventedLater", "libuser.so"}, with({})});
 }
 
-TEST_F(CudaRuntime, G16_ABuildForCudaThatOffersNoGpuIsToldWithWhatItOffers) {
+TEST_F(CudaRuntime, ReportsG16ForACudaBuildThatOffersNoGpu) {
   TestRepository repository(folder_ / "repository");
   TestBuild build = faulty_build({{"libengine_reference.so", reference_plugin()}});
   build.flavor = "cu124";

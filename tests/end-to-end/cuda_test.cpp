@@ -1,5 +1,6 @@
-// Our own CUDA engine through the whole way, on machines without a GPU: what is missing is told, what would
-// be installed asks for NVIDIA's licenses first, and recorded machines are decided as NVIDIA's tables say.
+// EngineHost's CUDA engine from request to outcome, on machines without a GPU: the missing parts are
+// reported, an installation asks for NVIDIA's licenses first, and recorded machines are decided as NVIDIA's
+// tables say.
 #include <gmock/gmock.h>
 
 #include "tests/end-to-end/places.hpp"
@@ -21,7 +22,7 @@ std::vector<std::string> cuda(std::vector<std::string> more) {
   return arguments;
 }
 
-TEST(CudaEngine, WithoutADriverTheRequestEndsWithWhatIsMissing) {
+TEST(CudaEngine, ReportsTheMissingDriver) {
   if (has_driver()) GTEST_SKIP() << "this machine has an NVIDIA driver";
   const Workplace workplace;
   for (const auto& more : {std::vector<std::string>{}, std::vector<std::string>{"--require", "cu130"}}) {
@@ -34,19 +35,19 @@ TEST(CudaEngine, WithoutADriverTheRequestEndsWithWhatIsMissing) {
 
 struct CudaDecision {
   const char* machine;
-  const char* new_build;  // the code of the first check that says no to cu130; "": it fits
-  const char* old_build;  // and to cu118
+  const char* new_build;  // the code of the first check that refuses cu130; "": it fits
+  const char* old_build;  // the same for cu118
 };
 
 class CudaDecisions : public testing::TestWithParam<CudaDecision> {};
 
-// "" for a build that fits, were it compiled: whether it is depends on the machine that built this tree.
+// "" for a build that fits, whether or not it is compiled, which depends on the machine that built this tree.
 std::string decided(const Json& candidate) {
   const Json& code = candidate["diagnosis"]["code"];
   return code.is_string() && code.as_string() != "EH-S12" ? code.as_string() : "";
 }
 
-TEST_P(CudaDecisions, OfBothFlavors) {
+TEST_P(CudaDecisions, MatchTheTableForBothFlavors) {
   const Workplace workplace;
   const Ended planned = workplace.info(cuda({"--plan", "--platform", profiles + GetParam().machine}));
   ASSERT_FALSE(planned.candidate(cu130).is_null()) << planned.said();
@@ -54,10 +55,10 @@ TEST_P(CudaDecisions, OfBothFlavors) {
   EXPECT_EQ(decided(planned.candidate(cu118)), GetParam().old_build) << planned.said();
 }
 
-// CUDA 13 wants driver 580 and a card from 7.5 on, and brings code for 12.0; CUDA 11.8 runs on every driver
-// from 450.80.02 on, and what is built with it here has code up to 8.6 and no PTX, which reaches 8.9. glibc
-// before 2.27 has neither cuBLASLt nor cuDNN. On the machine with the H100, which is a real one, cu130 was
-// opened and cu118 refused with the same code.
+// CUDA 13 needs driver 580 and a card from 7.5 on, and has code for 12.0. CUDA 11.8 runs on every driver from
+// 450.80.02 on; what is built with it here has code up to 8.6 and no PTX, so it runs up to 8.9. glibc before
+// 2.27 has neither cuBLASLt nor cuDNN. The machine with the H100 is a real one: cu130 was opened there and
+// cu118 refused with the same code.
 INSTANTIATE_TEST_SUITE_P(
     RecordedMachines, CudaDecisions,
     testing::Values(CudaDecision{"linux-ubuntu2404-driver580-rtx4090.json", "", ""},
@@ -82,8 +83,8 @@ INSTANTIATE_TEST_SUITE_P(
     });
 
 #ifdef ENGINEHOST_CUDA_ENGINE
-// What the machine lacks for the build that was demanded comes before what to demand instead.
-TEST(CudaEngine, WhatTheNearestBuildLacksIsTheFirstThingToDo) {
+// The parts that the requested build lacks come before other builds to request.
+TEST(CudaEngine, RemedyBeginsWithWhatTheNearestBuildLacks) {
   const Workplace workplace;
   const auto first_remedy = [&](const std::string& machine) {
     const Ended ended =
@@ -99,10 +100,10 @@ TEST(CudaEngine, WhatTheNearestBuildLacksIsTheFirstThingToDo) {
   EXPECT_THAT(first_remedy("linux-centos7-no-gpu"), HasSubstr("--plan --explain"));
 }
 
-TEST(CudaEngine, NothingOfNvidiasIsFetchedBeforeItsLicenceIsAccepted) {
+TEST(CudaEngine, FetchesNothingBeforeTheLicenseIsAccepted) {
   const Workplace workplace;
   RunOptions options;
-  options.environment = {"PIP_INDEX_URL=http://127.0.0.1:9/simple"};  // nobody listens there
+  options.environment = {"PIP_INDEX_URL=http://127.0.0.1:9/simple"};  // no server there
   const std::vector<std::string> fetch = {"fetch",
                                           "cuda",
                                           "--json",
@@ -120,13 +121,13 @@ TEST(CudaEngine, NothingOfNvidiasIsFetchedBeforeItsLicenceIsAccepted) {
   EXPECT_THAT(other.said(), HasSubstr("LicenseRef-NVIDIA-cuDNN-SLA"));
   half.insert(half.end(), {"--accept-license", "LicenseRef-NVIDIA-cuDNN-SLA"});
   const Ended fetched = workplace.run("engine-cache", half, options);
-  EXPECT_EQ(fetched.status, 4) << fetched.said();  // only now is the network asked
+  EXPECT_EQ(fetched.status, 4) << fetched.said();  // only now is the network used
 }
 
-// The engine over the toolkit's own libraries and a played driver: what CUDA answers becomes its class.
-class CudaOverADriver : public testing::TestWithParam<std::pair<const char*, const char*>> {};
+// The engine over the toolkit's own libraries and a fake driver: CUDA's answer decides the class.
+class CudaFakeDriver : public testing::TestWithParam<std::pair<const char*, const char*>> {};
 
-TEST_P(CudaOverADriver, TheReasonForNoDeviceIsCudasOwn) {
+TEST_P(CudaFakeDriver, ReportsTheReasonThatCudaGives) {
   const Workplace workplace;
   const std::filesystem::path folder = workplace.folder() / "driver";
   std::filesystem::create_directories(folder);
@@ -141,7 +142,7 @@ TEST_P(CudaOverADriver, TheReasonForNoDeviceIsCudasOwn) {
   EXPECT_THAT(ended.said(), HasSubstr("cudaGetDeviceCount"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Answers, CudaOverADriver,
+INSTANTIATE_TEST_SUITE_P(Answers, CudaFakeDriver,
                          testing::Values(std::pair{"FAKE_CU_VERSION=11080 FAKE_CU_INIT=0", "EH-G03"},
                                          std::pair{"FAKE_CU_VERSION=13000 FAKE_CU_INIT=100", "EH-G07"},
                                          std::pair{"FAKE_CU_VERSION=13000 FAKE_CU_INIT=803", "EH-G09"},

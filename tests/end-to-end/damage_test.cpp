@@ -1,5 +1,5 @@
-// An installed build that something has damaged: told with the file, repaired by itself or by the command it
-// names.
+// An installed build that was damaged: reported with the file, and repaired by the next open or by the
+// command that the report names.
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
@@ -20,7 +20,7 @@ struct Damage {
 };
 
 void replace(const fs::path& file, const std::string& bytes) {
-  // As a foreign program would: another file under the same name.
+  // As another program would: another file under the same name.
   const fs::path other = file.native() + ".other";
   write_text(other, bytes);
   fs::rename(other, file);
@@ -67,9 +67,9 @@ class Installed {
   fs::path library;
 };
 
-class Damages : public testing::TestWithParam<Damage> {};
+class DamagedBuild : public testing::TestWithParam<Damage> {};
 
-TEST_P(Damages, Case29_IsMendedByTheNextOpeningWhichSaysSo) {
+TEST_P(DamagedBuild, Case29IsRepairedByTheNextOpen) {
   const Installed installed;
   GetParam().apply(installed.library);
   const Ended run = installed.open();
@@ -83,13 +83,13 @@ TEST_P(Damages, Case29_IsMendedByTheNextOpeningWhichSaysSo) {
   EXPECT_TRUE(next.document["warnings"].as_array().empty()) << next.document["warnings"].dump(2);
 }
 
-TEST_P(Damages, IsToldWithTheFileAndTheCommandWhenNothingCanMendIt) {
+TEST_P(DamagedBuild, IsReportedWithTheFileAndTheCommandWithoutASource) {
   const Installed installed;
   GetParam().apply(installed.library);
   fs::remove_all(installed.repository.root() / "files");
   const Ended run = installed.open();
   if (run.status == 0) {
-    // Another file took the place in the view only: the store still has the right one, and needs no source.
+    // Only the view has another file; the store still has the right one and needs no source.
     EXPECT_EQ(read_text(installed.library), reference_plugin());
   } else {
     EXPECT_TRUE(run.status == 5 || run.status == 6) << run.said();
@@ -98,14 +98,14 @@ TEST_P(Damages, IsToldWithTheFileAndTheCommandWhenNothingCanMendIt) {
     EXPECT_THAT(run.diagnosis()["remedy"].dump(),
                 testing::ContainsRegex("engine-cache verify( --repository [^ ]+)? (--deep )?--repair"));
   }
-  // Back again, the next opening succeeds.
+  // With the source back, the next open succeeds.
   TestRepository whole(installed.repository.root());
   whole.add(good_build());
   whole.write();
   EXPECT_EQ(installed.open().status, 0);
 }
 
-TEST_P(Damages, Case29_IsFoundAndRepairedByVerify) {
+TEST_P(DamagedBuild, Case29IsFoundAndRepairedByVerify) {
   const Installed installed;
   GetParam().apply(installed.library);
   const std::string repository = installed.repository.root().native();
@@ -124,7 +124,7 @@ TEST_P(Damages, Case29_IsFoundAndRepairedByVerify) {
   EXPECT_EQ(installed.open().status, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(OfTheInstalledPlugin, Damages, testing::ValuesIn(damages),
+INSTANTIATE_TEST_SUITE_P(OfTheInstalledPlugin, DamagedBuild, testing::ValuesIn(damages),
                          [](const auto& instance) { return std::string(instance.param.name); });
 
 }  // namespace

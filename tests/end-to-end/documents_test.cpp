@@ -1,4 +1,4 @@
-// The JSON documents that scripts rely on: which members there are and of which type.
+// The JSON documents that scripts rely on: their members and the types of these.
 #include <gmock/gmock.h>
 
 #include "tests/end-to-end/fault.hpp"
@@ -18,7 +18,7 @@ class Documents : public testing::Test {
   TestRepository repository;
 };
 
-TEST_F(Documents, OfAnOpenedEngineHoldWhatTheContractNames) {
+TEST_F(Documents, OpenHasThePromisedMembers) {
   const Ended run = workplace.info({"reference", "--repository", repository.root().native(), "--json"});
   EXPECT_EQ(run.status, 0) << run.said();
   EXPECT_EQ(run.document["format"].as_integer(), 1);
@@ -70,7 +70,7 @@ TEST_F(Documents, OfAnOpenedEngineHoldWhatTheContractNames) {
     EXPECT_THAT(library["origin"].as_string(), testing::AnyOf("cache", "system", "environment"));
 }
 
-TEST_F(Documents, OfAMachineCanBeReadBack) {
+TEST_F(Documents, MachineReportCanBeReadBack) {
   const Ended run = workplace.info({"--platform-json"});
   EXPECT_EQ(run.status, 0);
   const auto document = parse_json(run.output, "stdout");
@@ -79,7 +79,7 @@ TEST_F(Documents, OfAMachineCanBeReadBack) {
   expect_facts((*document)["platform"]);
 }
 
-TEST_F(Documents, OfAnInspectionHoldWhatTheContractNames) {
+TEST_F(Documents, InspectionHasThePromisedMembers) {
   write_text(workplace.folder() / "fails.so", plugin_that_needs({"libmissing_math.so.3"}));
   const Ended run = workplace.info({"--inspect", (workplace.folder() / "fails.so").native(), "--json"});
   EXPECT_THAT(

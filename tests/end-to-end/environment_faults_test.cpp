@@ -1,5 +1,5 @@
-// What the environment does to an opening: LD_LIBRARY_PATH and LD_PRELOAD of a shell, privileges of a
-// program, names that a cache's folder may have.
+// Effects of the environment on an open: LD_LIBRARY_PATH and LD_PRELOAD of a shell, privileges of a program,
+// names of the cache's folder.
 #include <gmock/gmock.h>
 #include <unistd.h>
 
@@ -16,7 +16,7 @@ std::string named(const std::string& soname, const std::string& function) {
   return compile_library("int " + function + "(void) { return 1; }\n", {"-Wl,-soname," + soname});
 }
 
-// A repository of one build whose library the shell's LD_LIBRARY_PATH offers too.
+// A repository of one build whose library LD_LIBRARY_PATH offers too.
 class EnvironmentFaults : public testing::Test {
  protected:
   Ended open(std::vector<std::string> environment, std::vector<std::string> launcher = {}) const {
@@ -44,7 +44,7 @@ class EnvironmentFaults : public testing::Test {
   TestRepository repository{workplace.folder() / "repository"};
 };
 
-TEST_F(EnvironmentFaults, L11_Case07_AForeignLibraryOfTheSameNameNeverWinsAndIsReported) {
+TEST_F(EnvironmentFaults, L11Case07AForeignLibraryOfTheSameNameNeverWins) {
   publish(with_library("libcudart.so.12", named("libcudart.so.12", "ours")));
   const fs::path foreign = elsewhere("libcudart.so.12", named("libcudart.so.12", "theirs"));
   const Ended run = open({"LD_LIBRARY_PATH=" + foreign.parent_path().native()});
@@ -57,8 +57,8 @@ TEST_F(EnvironmentFaults, L11_Case07_AForeignLibraryOfTheSameNameNeverWinsAndIsR
   EXPECT_THAT(run.document["warnings"].dump(), HasSubstr(foreign.native()));
 }
 
-TEST_F(EnvironmentFaults, L11_Case07_AForeignLibraryThatAnEngineOpensByNameIsReportedAsAHijack) {
-  // Opened by name while the engine starts: nothing but the environment decides which file that is.
+TEST_F(EnvironmentFaults, ReportsL11Case07ForAForeignLibraryOpenedByName) {
+  // Opened by name while the engine starts, so that only the environment decides which file that is.
   const std::string start = compile_library(
       "#include <dlfcn.h>\n__attribute__((constructor)) static void begin(void) {\n"
       "  dlopen(\"libhelper.so.1\", RTLD_NOW);\n}\n",
@@ -77,12 +77,12 @@ TEST_F(EnvironmentFaults, L11_Case07_AForeignLibraryThatAnEngineOpensByNameIsRep
                             evidence(warning["diagnosis"], "path") == foreign.native() &&
                             evidence(warning["diagnosis"], "wanted").ends_with("/lib/libhelper.so.1"));
   EXPECT_TRUE(reported) << run.document["warnings"].dump(2);
-  // Proven by now, and still looked at.
+  // A proven build is still checked.
   const Ended again = open({"LD_LIBRARY_PATH=" + foreign.parent_path().native()});
   EXPECT_THAT(again.document["warnings"].dump(), HasSubstr(foreign.native()));
 }
 
-TEST_F(EnvironmentFaults, Case07_TheDriversOwnLibraryIsNoHijack) {
+TEST_F(EnvironmentFaults, Case07TheDriversOwnLibraryIsNoHijack) {
   const fs::path driver = elsewhere("libcuda.so.1", read_text(ENGINEHOST_FAKE_CUDA));
   publish(faulty_build({{"libengine_reference.so", plugin_that_needs({"libcuda.so.1"})}}));
   const Ended run = open({"LD_LIBRARY_PATH=" + driver.parent_path().native()});
@@ -92,7 +92,7 @@ TEST_F(EnvironmentFaults, Case07_TheDriversOwnLibraryIsNoHijack) {
       << run.document["warnings"].dump(2);
 }
 
-TEST_F(EnvironmentFaults, L17_Case07_AForeignLibraryThatIsInTheProcessAlreadyIsReportedAsAHijack) {
+TEST_F(EnvironmentFaults, ReportsL17Case07ForAForeignLibraryInTheProcess) {
   publish(with_library("libcudart.so.12", named("libcudart.so.12", "ours")));
   const fs::path foreign = elsewhere("libcudart.so.12", named("libcudart.so.12", "theirs"));
   const Ended run = open({"LD_PRELOAD=" + foreign.native()});
@@ -102,7 +102,7 @@ TEST_F(EnvironmentFaults, L17_Case07_AForeignLibraryThatIsInTheProcessAlreadyIsR
   EXPECT_THAT(warnings, HasSubstr(foreign.native()));
 }
 
-TEST_F(EnvironmentFaults, L11_AnOldLibraryOfTheEnvironmentThatHidesTheSystemsIsToldWithTheVariable) {
+TEST_F(EnvironmentFaults, ReportsL11WithTheVariableThatHidesTheSystemsLibrary) {
   const TemporaryFolder folder;
   write_text(folder / "map", "GOMP_99.0 { global: GOMP_invented; };\n");
   write_text(folder / "libgomp.so.1", compile_library("void GOMP_invented(void) {}\n",
@@ -122,7 +122,7 @@ TEST_F(EnvironmentFaults, L11_AnOldLibraryOfTheEnvironmentThatHidesTheSystemsIsT
   EXPECT_EQ(open({}).status, 0) << "the system's own would do";
 }
 
-TEST_F(EnvironmentFaults, L30_AProgramWithPrivilegesIsToldThatItsLibraryPathIsIgnored) {
+TEST_F(EnvironmentFaults, ReportsL30ForAProgramWithPrivileges) {
   if (::geteuid() != 0) GTEST_SKIP() << "giving a program capabilities needs root";
   publish(with_library("libneeds.so", compile_library("int use(void);\nint use(void) { return 1; }\n")));
   const fs::path there = elsewhere("libonly_there.so.1", named("libonly_there.so.1", "there"));
@@ -158,7 +158,7 @@ TEST_F(EnvironmentFaults, L30_AProgramWithPrivilegesIsToldThatItsLibraryPathIsIg
   EXPECT_THAT((*document)["diagnosis"].dump(), HasSubstr(there.native()));
 }
 
-TEST_F(EnvironmentFaults, L32_ASearchPathThatDependsOnTheFolderOfTheEnvironmentIsAWarning) {
+TEST_F(EnvironmentFaults, L32WarnsOfARelativeSearchPath) {
   TestBuild build =
       faulty_build({{"libengine_reference.so", plugin_that_needs({"libpart.so"}, "$ORIGIN/lib:")},
                     {"lib/libpart.so", named("libpart.so", "part")}});
@@ -169,7 +169,7 @@ TEST_F(EnvironmentFaults, L32_ASearchPathThatDependsOnTheFolderOfTheEnvironmentI
   EXPECT_THAT(run.document["warnings"].dump(), HasSubstr("EH-L32"));
 }
 
-TEST_F(EnvironmentFaults, L34_APreloadThatCannotBeLoadedIsTold) {
+TEST_F(EnvironmentFaults, ReportsL34ForAPreloadThatCannotLoad) {
   publish(with_library("libneeds.so", compile_library("int x;\n", {"-Wl,-soname,libneeds.so"})));
   const Ended run = open({"LD_PRELOAD=/nowhere/libgone.so"});
   EXPECT_EQ(run.status, 0) << run.said();
@@ -177,7 +177,7 @@ TEST_F(EnvironmentFaults, L34_APreloadThatCannotBeLoadedIsTold) {
   EXPECT_THAT(run.document["warnings"].dump(), HasSubstr("/nowhere/libgone.so"));
 }
 
-TEST_F(EnvironmentFaults, Case14_ACacheWithSpacesBracketsForeignLettersAndALongPathWorks) {
+TEST_F(EnvironmentFaults, Case14OpensFromACacheWithSpacesAndForeignLetters) {
   publish(good_build());
   std::string cache = (workplace.folder() / "张三 [my cache]; a:b").native();
   while (cache.size() < 400) cache += "/" + std::string(60, 'd');

@@ -1,4 +1,4 @@
-// Flags mean what they say wherever they stand, and nothing that was said or printed is lost without a word.
+// Flags work wherever they stand, and every lost argument or output is reported.
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -31,7 +31,7 @@ class Flags : public testing::Test {
     return workplace.run("engine-cache", std::move(arguments), options);
   }
   void install() const { ASSERT_EQ(cache({"fetch", "reference", "--repository", location()}).status, 0); }
-  // Of a command whose document does not arrive.
+  // Runs a command whose document cannot be written.
   Ended without_reading(const std::string& command, std::vector<std::string> arguments,
                         const std::vector<std::string>& launcher) const {
     RunOptions options;
@@ -47,7 +47,7 @@ class Flags : public testing::Test {
   TestRepository repository{workplace.folder() / "repository"};
 };
 
-TEST_F(Flags, OneThatMayBeRepeatedTakesOneValueEachTime) {
+TEST_F(Flags, ARepeatableFlagTakesOneValueEachTime) {
   for (const std::vector<std::string>& flag :
        {std::vector<std::string>{"--repository", location()},
         {"--repository=" + location()},
@@ -86,7 +86,7 @@ TEST_F(Flags, OneThatMayBeRepeatedTakesOneValueEachTime) {
 }
 
 // engine-info takes one machine.
-TEST_F(Flags, ARemedyNamesTheMachineThatWasDecidedForAndNoOther) {
+TEST_F(Flags, ARemedyNamesOnlyTheMachineThatWasDecidedFor) {
   const std::string profiles = source_path("/tests/profiles/"), mac = profiles + "macos-arm64-m2.json";
   const Ended fetched = cache({"fetch", "reference", "--repository", location(), "--platform", mac,
                                "--platform", profiles + "windows11-cuda118-driver522-rtx3060.json"});
@@ -95,7 +95,7 @@ TEST_F(Flags, ARemedyNamesTheMachineThatWasDecidedForAndNoOther) {
   EXPECT_THAT(fetched.error, Not(HasSubstr("windows11")));
 }
 
-TEST_F(Flags, OutputThatCannotBeWrittenIsNoSuccess) {
+TEST_F(Flags, OutputThatCannotBeWrittenIsAnError) {
   const std::vector<std::string> full = {"sh", "-c", R"(exec "$@" >/dev/full)", "sh"},
                                  closed = {"sh", "-c", R"(exec "$@" >&-)", "sh"};
   const std::vector<std::pair<std::string, std::vector<std::string>>> commands = {
@@ -115,15 +115,15 @@ TEST_F(Flags, OutputThatCannotBeWrittenIsNoSuccess) {
       EXPECT_THAT(ended.error, HasSubstr("standard output could not be written"));
       EXPECT_THAT(ended.error, HasSubstr(launcher == closed ? "it is closed" : "free space where"));
     }
-  // A reader that is gone, where nobody dies of it.
+  // A reader that closed the pipe, where the signal is ignored.
   const Ended piped =
       without_reading("engine-info", {"--platform-json"},
                       {"sh", "-c", R"(trap "" PIPE; { sleep 1; "$@"; echo "status $?" >&2; } | true)", "sh"});
   EXPECT_THAT(piped.error, HasSubstr("status 7"));
 }
 
-// The next file that is opened takes the number of a stream that the caller closed.
-TEST_F(Flags, WithItsOutputClosedNothingIsPrintedIntoTheCache) {
+// The next file that is opened gets the descriptor number of a stream that the caller closed.
+TEST_F(Flags, ClosedOutputIsNotPrintedIntoTheCache) {
   const Ended fetched = without_reading("engine-cache", {"fetch", "reference", "--repository", location()},
                                         {"sh", "-c", R"(exec "$@" <&- >&- 2>&-)", "sh"});
   EXPECT_EQ(fetched.status, 7) << fetched.said();
@@ -131,14 +131,14 @@ TEST_F(Flags, WithItsOutputClosedNothingIsPrintedIntoTheCache) {
   EXPECT_EQ(verified.status, 0) << verified.said();
 }
 
-TEST_F(Flags, AnEmptyValueIsToldWithWhatMayStandThere) {
+TEST_F(Flags, AnEmptyValueIsRefusedWithThePossibleValues) {
   const Ended run = workplace.info({"reference", "--device", "", "--json"});
   EXPECT_EQ(run.status, 2) << run.said();
   const std::string& cause = run.diagnosis()["cause"].as_string();
   EXPECT_THAT(cause, HasSubstr("--device \"\""));
   EXPECT_THAT(cause, HasSubstr("a device that must be opened"));
   EXPECT_THAT(cause, HasSubstr("leave --device out"));
-  // Not the id that the manifest has, or none.
+  // An empty id is neither the manifest's nor a missing one.
   const Ended added =
       workplace.run("engine-manifest", {"add", "repository", "toy", "--engine", "toy", "--version", "1",
                                         "--flavor", "cpu", "--license", "toy", "--license-id", "", "--json"});
@@ -147,7 +147,7 @@ TEST_F(Flags, AnEmptyValueIsToldWithWhatMayStandThere) {
   EXPECT_THAT(added.diagnosis()["cause"].as_string(), HasSubstr("its SPDX id"));
 }
 
-TEST_F(Flags, ABlankValueIsToldWithTheRuleAndNothingIsMadeOfIt) {
+TEST_F(Flags, ABlankValueIsRefusedWithTheRule) {
   const auto refused = [&](std::vector<std::string> arguments, const std::string& said) {
     SCOPED_TRACE(said);
     arguments.push_back("--json");
@@ -163,7 +163,7 @@ TEST_F(Flags, ABlankValueIsToldWithTheRuleAndNothingIsMadeOfIt) {
   refused({"init", folder, "--name", "Toy\nengines"}, "is not one line of UTF-8 text");
   refused({"init", folder, "--name", "T\xff"}, "is not one line of UTF-8 text");
   EXPECT_FALSE(std::filesystem::exists(folder));
-  // What may be named wrongly, beside a correct rest.
+  // Adds with one wrong value among correct ones.
   const auto add = [&](const std::string& flag, const std::string& value, const std::string& said) {
     std::vector<std::string> arguments = {"add", folder, "toy"};
     std::map<std::string, std::string> flags = {
@@ -187,7 +187,7 @@ TEST_F(Flags, ABlankValueIsToldWithTheRuleAndNothingIsMadeOfIt) {
   refused({"lint", " "}, "DIR \" \" is blank");
 }
 
-TEST_F(Flags, TheProgressBarIsWipedBeforeTheResultIsPrinted) {
+TEST_F(Flags, TheProgressBarIsErasedBeforeTheResult) {
   RunOptions terminal;
   terminal.launcher = on_a_terminal();
   const Ended info = workplace.info({"reference", "--repository", location()}, terminal);
@@ -204,7 +204,7 @@ TEST_F(Flags, TheProgressBarIsWipedBeforeTheResultIsPrinted) {
   EXPECT_THAT(ran.output, HasSubstr("\r\x1b[Kreference-good"));
 }
 
-TEST_F(Flags, AForcedBuildThatIsNotUsedIsTold) {
+TEST_F(Flags, AnUnusedForcedBuildIsReported) {
   TestBuild foreign = good_build("reference-foreign");
   foreign.arch = "s390x";
   repository.add(foreign);
@@ -232,7 +232,7 @@ TEST_F(Flags, AForcedBuildThatIsUsedIsNoFallback) {
   EXPECT_THAT(run.document["warnings"].dump(), Not(HasSubstr("EH-S22")));
 }
 
-TEST_F(Flags, WhatIsFetchedIsWhatTheNextOpenWouldTake) {
+TEST_F(Flags, FetchTakesTheBuildThatOpenWouldTake) {
   TestBuild last = good_build("reference-last");
   last.priority = 10;
   repository.add(last);
@@ -249,9 +249,9 @@ TEST_F(Flags, WhatIsFetchedIsWhatTheNextOpenWouldTake) {
   EXPECT_THAT(in_vain.error, HasSubstr("nosuch was forced"));
 }
 
-TEST_F(Flags, TheMachineIsReportedWithACacheThatCannotBeUsed) {
+TEST_F(Flags, TheMachineIsReportedWithAnUnusableCache) {
   RunOptions options;
-  options.launcher = {"env", "ENGINEHOST_CACHE=relative"};  // in place of the one that a workplace has
+  options.launcher = {"env", "ENGINEHOST_CACHE=relative"};  // replaces the workplace's
   const Ended text = workplace.info({}, options);
   EXPECT_EQ(text.status, 0) << text.said();
   EXPECT_THAT(text.output, HasSubstr("machine"));
@@ -261,7 +261,7 @@ TEST_F(Flags, TheMachineIsReportedWithACacheThatCannotBeUsed) {
   EXPECT_THAT(json.document["failures"].dump(), HasSubstr("ENGINEHOST_CACHE"));
 }
 
-TEST_F(Flags, ABundleIsNotWrittenOverTheOneItRestsOn) {
+TEST_F(Flags, ABundleDoesNotOverwriteTheOneItExtends) {
   install();
   const fs::path folder = workplace.folder();
   const std::string bundle = path_text(folder / "x.bundle"), link = path_text(folder / "link.bundle");
@@ -292,12 +292,12 @@ TEST_F(Flags, ABundleIsNotWrittenOverTheOneItRestsOn) {
             0);
 }
 
-TEST_F(Flags, AMeasurementThatIsInterruptedEndsWith130) {
+TEST_F(Flags, AnInterruptedMeasurementEndsWith130) {
   install();
   const fs::path said = workplace.folder() / "said.json";
   Running running(
       workplace.request("engine-info", {"reference", "--bench", "--repository", location(), "--json"}), said);
-  // Its proof is on record once it is open; then the arrays are made, and the first operation is timed.
+  // The proof is recorded once the engine is open. Then the arrays are made and the first operation is timed.
   const auto proven = [&] {
     std::error_code error;
     for (fs::recursive_directory_iterator at(workplace.cache() / "state", error), end; !error && at != end;
@@ -316,7 +316,7 @@ TEST_F(Flags, AMeasurementThatIsInterruptedEndsWith130) {
   EXPECT_EQ((*document)["diagnosis"]["code"].as_string(), "EH-P10");
 }
 
-TEST_F(Flags, VersionAndHelpAreDocumentsToo) {
+TEST_F(Flags, VersionAndHelpAreAlsoDocuments) {
   for (const char* command : {"engine-info", "engine-run", "engine-cache", "engine-manifest"}) {
     const Ended version = workplace.run(command, {"--json", "--version"});
     EXPECT_EQ(version.status, 0);
@@ -333,7 +333,7 @@ TEST_F(Flags, VersionAndHelpAreDocumentsToo) {
   EXPECT_EQ((*document)["diagnosis"]["code"].as_string(), "EH-P40");
 }
 
-TEST_F(Flags, WhatIsDisabledUnderAnUnknownNameIsDoubted) {
+TEST_F(Flags, DisablingAnUnknownNameIsQuestioned) {
   const Ended slip = cache({"quarantine", "disable", "refrence-good", "--repository", location()});
   EXPECT_EQ(slip.status, 0);
   EXPECT_THAT(slip.error, HasSubstr("no build called refrence-good is known here"));
@@ -365,7 +365,7 @@ TEST_F(Flags, VerboseCutsNoLongValue) {
             value);
 }
 
-TEST_F(Flags, WordsNameWhatWasGiven) {
+TEST_F(Flags, MessagesNameTheGivenArgument) {
   const Ended verbose = workplace.info({"--verbose"});
   EXPECT_THAT(verbose.output, HasSubstr("info  (--verbose)"));
   EXPECT_EQ(cache({"trust", "add", "/nonexistent.pub", "--json"}).code(), "EH-P47");
@@ -373,8 +373,8 @@ TEST_F(Flags, WordsNameWhatWasGiven) {
   EXPECT_THAT(workplace.info({"@1"}).error, HasSubstr("names a version and no engine"));
 }
 
-// Of the same kind wherever it is written; what repairs it is said of that place.
-TEST_F(Flags, AMalformedDeviceIsToldWithWhatMendsItWhereItIsWritten) {
+// A malformed device is the same error wherever it is written; the remedy names that place.
+TEST_F(Flags, AMalformedDeviceGetsTheRemedyOfItsSource) {
   const Ended flag = workplace.info({"reference", "--device", "cuda:first", "--json"});
   EXPECT_EQ(flag.status, 2) << flag.said();
   EXPECT_EQ(flag.code(), "EH-P40");
@@ -395,7 +395,7 @@ TEST_F(Flags, AMalformedDeviceIsToldWithWhatMendsItWhereItIsWritten) {
   EXPECT_THAT(file.diagnosis()["remedy"].dump(), HasSubstr("correct device in /"));
 }
 
-TEST_F(Flags, ADeviceThatWasSetElsewhereIsLeftOutThere) {
+TEST_F(Flags, ADeviceSetByAVariableIsCorrectedThere) {
   RunOptions options;
   options.environment = {"ENGINEHOST_DEVICE=mps:0"};
   const Ended fetched = workplace.run(

@@ -1,4 +1,4 @@
-// EH-F: files that are whole, but are no library that this system could load, or stop being one while in use.
+// EH-F: files that are whole but are no library that this system can load, or stop being one while in use.
 #include <gmock/gmock.h>
 
 #include "tests/end-to-end/fault.hpp"
@@ -15,7 +15,7 @@ Fault with_plugin(std::string bytes, const std::string& code, std::vector<std::s
   return {faulty_build({{plugin, std::move(bytes)}}), code, std::move(named)};
 }
 
-// What the C compiler makes of a program with these flags.
+// The output of the C compiler for a program with these flags.
 std::string compiled(const std::vector<std::string>& flags) {
   const TemporaryFolder folder;
   write_text(folder / "main.c", "int main(void) { return 0; }\n");
@@ -29,7 +29,7 @@ void put(std::string& bytes, std::size_t at, std::uint32_t value) {
   for (std::size_t i = 0; i < 4; ++i) bytes.at(at + i) = static_cast<char>(value >> (8 * i) & 0xff);
 }
 
-// Where the first program header of that type begins, in a 64-bit little-endian ELF file (ELF64: e_phoff at
+// The offset of the first program header of that type in a 64-bit little-endian ELF file (ELF64: e_phoff at
 // 32, e_phnum at 56, 56 bytes a header, p_type first, p_offset at 8).
 std::size_t program_header(const std::string& bytes, unsigned type) {
   const std::size_t first = static_cast<unsigned char>(bytes.at(32));
@@ -38,7 +38,7 @@ std::size_t program_header(const std::string& bytes, unsigned type) {
   throw std::runtime_error("the file has no such program header");
 }
 
-TEST(ForeignFiles, F09_TheMacOsBuildIsToldAsSuch) {
+TEST(ForeignFiles, ReportsF09ForTheMacOsBuild) {
   // A thin 64-bit Mach-O library for arm64 without load commands: magic, cputype, subtype, MH_DYLIB.
   std::string bytes(4096, '\0');
   put(bytes, 0, 0xfeedfacf);
@@ -47,7 +47,7 @@ TEST(ForeignFiles, F09_TheMacOsBuildIsToldAsSuch) {
   expect_fault(with_plugin(bytes, "EH-F09", {"Mach-O"}));
 }
 
-TEST(ForeignFiles, F09_TheWindowsBuildIsToldAsSuch) {
+TEST(ForeignFiles, ReportsF09ForTheWindowsBuild) {
   const TemporaryFolder folder;
   write_text(folder / "engine.c", "__declspec(dllexport) int engine(void) { return 1; }\n");
   ChildRequest request;
@@ -62,10 +62,10 @@ TEST(ForeignFiles, F09_TheWindowsBuildIsToldAsSuch) {
   expect_fault(with_plugin(read_text(folder / "engine.dll"), "EH-F09", {"PE/COFF"}));
 }
 
-// Whoever has just looked into a file is not told to look into it.
-TEST(ForeignFiles, WhatWasJustDoneIsNoRemedy) {
+// A user who has just inspected a file is not advised to inspect it.
+TEST(ForeignFiles, ARemedyDoesNotRepeatTheLastCommand) {
   const Workplace workplace;
-  // A shell would take it for two words, so that commands quote it.
+  // The name contains a blank, so that commands must quote it.
   const std::filesystem::path folder = workplace.folder() / "a b";
   write_text(folder / "far.c", "__declspec(dllexport) int far_away(void) { return 1; }\n");
   write_text(folder / "engine.c",
@@ -92,42 +92,42 @@ TEST(ForeignFiles, WhatWasJustDoneIsNoRemedy) {
   EXPECT_THAT(text.output, testing::Not(testing::HasSubstr("--inspect")));
 }
 
-TEST(ForeignFiles, F10_AnObjectFileIsNoLibrary) {
+TEST(ForeignFiles, ReportsF10ForAnObjectFile) {
   expect_fault(with_plugin(compiled({"-c"}), "EH-F10", {"relocatable object"}));
 }
 
-TEST(ForeignFiles, F10_AProgramIsNoLibrary) {
+TEST(ForeignFiles, ReportsF10ForAProgram) {
   expect_fault(with_plugin(compiled({"-pie", "-fPIE"}), "EH-F10", {"executable"}));
 }
 
-TEST(ForeignFiles, F10_AStaticArchiveIsNoLibrary) {
+TEST(ForeignFiles, ReportsF10ForAStaticArchive) {
   expect_fault(with_plugin("!<arch>\n" + noise(4000), "EH-F10", {"archive"}));
 }
 
-TEST(ForeignFiles, F12_AFileWithoutADynamicSectionIsToldWithWhatIsMissing) {
+TEST(ForeignFiles, ReportsF12ForAFileWithoutADynamicSection) {
   std::string bytes = reference_plugin();
   put(bytes, program_header(bytes, 2), 0);  // PT_DYNAMIC becomes PT_NULL
   expect_fault(with_plugin(bytes, "EH-F12", {"PT_DYNAMIC"}));
 }
 
-TEST(ForeignFiles, F12_AMisalignedSegmentIsTold) {
+TEST(ForeignFiles, ReportsF12ForAMisalignedSegment) {
   std::string bytes = reference_plugin();
   const std::size_t load = program_header(bytes, 1);
   put(bytes, load + 8, 8);  // p_offset and p_vaddr no longer agree in their page
   expect_fault(with_plugin(bytes, "EH-F12", {"misaligned"}));
 }
 
-TEST(ForeignFiles, F13_ALibraryThatForbidsDlopenIsTold) {
+TEST(ForeignFiles, ReportsF13ForALibraryThatForbidsDlopen) {
   expect_fault(with_plugin(compile_library("int x;\n", {"-Wl,-z,nodlopen"}), "EH-F13"));
 }
 
-TEST(ForeignFiles, L07_ALibraryOfAnotherSystemsElfIsToldByThatSystem) {
+TEST(ForeignFiles, ReportsL07WithTheSystemOfAnElfFile) {
   std::string bytes = reference_plugin();
   bytes[7] = 9;  // EI_OSABI: FreeBSD
   expect_fault(with_plugin(bytes, "EH-L07", {"FreeBSD"}));
 }
 
-TEST(ForeignFiles, F14_AFileThatIsCutWhileItIsInUseIsToldAndDoesNotHarmTheHost) {
+TEST(ForeignFiles, ReportsF14ForAFileThatIsTruncatedInUse) {
   const TemporaryFolder folder;
   const std::string late =
       compile_library("int late(void);\nint late(void) { return 1; }\n", {"-Wl,-soname,liblate.so"});
@@ -144,7 +144,7 @@ TEST(ForeignFiles, F14_AFileThatIsCutWhileItIsInUseIsToldAndDoesNotHarmTheHost) 
   expect_fault({build, "EH-F14", {"liblate.so"}});
 }
 
-// The installed file made into something that is no file; the next opening brings it back.
+// Replaces the installed file by something that is no file; the next open restores it.
 void expect_repaired(const std::function<void(const fs::path&)>& replace) {
   const Workplace workplace;
   TestRepository repository(workplace.folder() / "repository");
@@ -165,15 +165,15 @@ void expect_repaired(const std::function<void(const fs::path&)>& replace) {
   EXPECT_EQ(read_text(library), reference_plugin());
 }
 
-TEST(ForeignFiles, F11_ALinkThatLeadsNowhereIsToldAndMended) {
+TEST(ForeignFiles, F11RepairsADanglingLink) {
   expect_repaired([](const fs::path& library) { fs::create_symlink("nowhere.so.1", library); });
 }
 
-TEST(ForeignFiles, F11_ALinkThatLeadsToItselfIsToldAndMended) {
+TEST(ForeignFiles, F11RepairsALinkToItself) {
   expect_repaired([](const fs::path& library) { fs::create_symlink(library.filename(), library); });
 }
 
-TEST(ForeignFiles, F11_AFolderInPlaceOfALibraryIsToldAndMended) {
+TEST(ForeignFiles, F11RepairsAFolderInPlaceOfALibrary) {
   expect_repaired([](const fs::path& library) { fs::create_directory(library); });
 }
 

@@ -1,5 +1,5 @@
-// TensorFlow and MXNet through the whole way: fetched from the package index, opened, a model's answer
-// compared, and the published builds decided for every recorded machine.
+// TensorFlow and MXNet from the package index to an answer: fetched, opened, a model's answer compared, and
+// the published builds decided for every recorded machine.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 
@@ -22,8 +22,8 @@ std::vector<std::string> from_here(std::vector<std::string> arguments) {
   return arguments;
 }
 
-// Opens the engine with its self-test and runs the model on the rows [1,2,3] and [-1,0,0], whose answers were
-// worked out by hand where the model is written.
+// Opens the engine with its self-test and runs the model on the rows [1,2,3] and [-1,0,0]. Their answers were
+// computed by hand where the model is written.
 void open_and_run(const std::string& engine, const std::string& version,
                   const std::function<std::string(const std::string&)>& write_model, const std::string& input,
                   const std::string& output) {
@@ -67,15 +67,15 @@ TEST(TensorFlowEngine, OpensThePublishedWheelAndRunsASavedModel) { open_tensorfl
 
 TEST(TensorFlowEngine, OpensTheWheelForOlderMachines) { open_tensorflow("2.12.1"); }
 
-TEST(TensorFlowEngine, OpensTheLastWheelWhoseInterfaceLiesInPythonsModule) {
+TEST(TensorFlowEngine, OpensTheLastWheelWithTheInterfaceInPythonsModule) {
   void* python = dlopen("libpython3.11.so.1.0", RTLD_LAZY | RTLD_LOCAL);
   if (python == nullptr) GTEST_SKIP() << "skipped: " << dlerror();
   dlclose(python);
   open_tensorflow("2.10.1");
 }
 
-// The code of the first check that says no; "" where it fits, "other" where it is for another system. EH-S12:
-// it fits, and only its plugin is not compiled here.
+// The code of the first check that refuses the build; "" where it fits, "other" where it is for another
+// system. EH-S12: it fits, and only its plugin is not compiled here.
 struct Decision {
   const char* machine;
   const char *tensorflow_cu125, *tensorflow_cu112, *mxnet_cu112, *mxnet_cu102, *cpu;
@@ -83,7 +83,7 @@ struct Decision {
 
 class FrameworkDecisions : public testing::TestWithParam<Decision> {};
 
-TEST_P(FrameworkDecisions, OfThePublishedBuilds) {
+TEST_P(FrameworkDecisions, MatchTheTableOfPublishedBuilds) {
   const Workplace workplace;
   const std::string machine = profiles + GetParam().machine + ".json";
   auto code = [&](const std::string& engine, const std::string& build) {

@@ -1,5 +1,5 @@
-// EH-G: what an NVIDIA build meets on machines without driver, with a stub, an old driver, or hidden devices.
-// The drivers are played by a small library; the machine has none, or its driver is not looked at.
+// EH-G: an NVIDIA build on machines without a driver, with a stub, an old driver, or hidden devices. A small
+// library is the fake driver; the machine has no driver, or its own is not used.
 #include <gmock/gmock.h>
 
 #include <chrono>
@@ -29,7 +29,7 @@ class CudaRepository {
     repository.write();
   }
 
-  // Puts the played driver where the loader finds it first.
+  // Puts the fake driver where the loader finds it first.
   RunOptions with_driver(const std::string& folder, std::vector<std::string> environment) const {
     const auto file = workplace.folder() / folder / "libcuda.so.1";
     write_text(file, read_text(ENGINEHOST_FAKE_CUDA));
@@ -39,7 +39,7 @@ class CudaRepository {
     return options;
   }
 
-  // Opened in spite of it, and the class that --require ends with.
+  // Expects an open with another build, and with --require the class.
   void expect(const std::string& code, const RunOptions& options,
               const std::vector<std::string>& named) const {
     const std::vector<std::string> common = {"reference", "--repository", repository.root().native(),
@@ -63,31 +63,31 @@ class CudaRepository {
 
 bool has_driver() { return std::filesystem::exists("/proc/driver/nvidia/version"); }
 
-TEST(GpuFaults, G01_WithoutADriverNoCudaBuildIsTried) {
+TEST(GpuFaults, G01TriesNoCudaBuildWithoutADriver) {
   if (has_driver()) GTEST_SKIP() << "this machine has an NVIDIA driver";
   const CudaRepository made;
   made.expect("EH-G01", {}, {});
 }
 
-TEST(GpuFaults, G01_APluginThatLinksTheDriverIsToldThatTheDriverIsMissing) {
+TEST(GpuFaults, ReportsG01ForAPluginThatLinksTheDriver) {
   if (has_driver()) GTEST_SKIP() << "this machine has an NVIDIA driver";
   expect_fault({faulty_build({{plugin, plugin_that_needs({"libcuda.so.1"})}}), "EH-G01", {"libcuda.so.1"}});
 }
 
-TEST(GpuFaults, G02_AStubOfTheDriverIsNoDriver) {
+TEST(GpuFaults, ReportsG02ForAStubOfTheDriver) {
   if (has_driver()) GTEST_SKIP() << "this machine has an NVIDIA driver";
   const CudaRepository made;
   made.expect("EH-G02", made.with_driver("lib/stubs", {"FAKE_CU_INIT=34"}), {"stubs"});
 }
 
-TEST(GpuFaults, G03_ADriverThatIsTooOldIsToldWithBothVersions) {
+TEST(GpuFaults, ReportsG03WithBothDriverVersions) {
   const CudaRepository made;
   made.expect("EH-G03", made.with_driver("driver", {"FAKE_CU_VERSION=11040"}), {"11.4", "12"});
 }
 
-// This CUDA build's plugin offers the processor alone: what was asked for is not there, which the probe finds
-// out.
-TEST(GpuFaults, G16_AnyAcceleratorIsAskedOfABuildForOneAndNotOfTheProcessors) {
+// This CUDA build's plugin offers only the processor. The probe finds out that the requested device is
+// missing.
+TEST(GpuFaults, ReportsG16WhenABuildForGpusOffersNone) {
   const CudaRepository made;
   const RunOptions options =
       made.with_driver("driver", {"FAKE_CU_VERSION=12040", "FAKE_GPUS=NVIDIA A100;8.0;a0;40960"});
@@ -98,8 +98,8 @@ TEST(GpuFaults, G16_AnyAcceleratorIsAskedOfABuildForOneAndNotOfTheProcessors) {
   EXPECT_EQ(run.status, 6) << run.said();
 }
 
-// The processor's build opens, and that is said each time: by the decision, and by what is remembered of it.
-TEST(GpuFaults, S24_ACardThatIsNotUsedIsToldAtEveryOpen) {
+// The CPU build opens, and every open warns: by the decision, and by the cached decision.
+TEST(GpuFaults, S24WarnsAtEveryOpenOfAnUnusedCard) {
   const CudaRepository made;
   const RunOptions options =
       made.with_driver("driver", {"FAKE_CU_VERSION=11040", "FAKE_GPUS=NVIDIA A100;8.0;a0;40960"});
@@ -126,7 +126,7 @@ TEST(GpuFaults, S24_ACardThatIsNotUsedIsToldAtEveryOpen) {
               testing::Not(HasSubstr("EH-S24")));
 }
 
-TEST(GpuFaults, G07_HiddenDevicesAreToldWithTheVariableThatHidesThem) {
+TEST(GpuFaults, ReportsG07WithTheVariableThatHidesDevices) {
   const CudaRepository made;
   made.expect("EH-G07", made.with_driver("driver", {"FAKE_CU_VERSION=12040", "CUDA_VISIBLE_DEVICES=-1"}),
               {"CUDA_VISIBLE_DEVICES"});

@@ -1,5 +1,5 @@
-// Crashes inside the application: what the sentinels tell of the process that died, and what a failed load
-// leaves.
+// Crashes inside the application: what crash markers record of the process that died, and what a failed load
+// leaves in the process.
 #include <gmock/gmock.h>
 
 #include <chrono>
@@ -17,7 +17,7 @@ namespace {
 constexpr const char* faulty = "reference-faulty";
 constexpr const char* good = "reference-good";
 
-// The plugin tests/faults/NAME, compiled with statements for its moments.
+// The plugin tests/faults/NAME, compiled with statements that run at its stages.
 std::string fixture_plugin(const std::string& name, std::vector<std::string> flags = {}) {
   const std::string root = source_path();
   flags.insert(flags.end(), {"-I" + root + "/plugin-api/include", "-w"});
@@ -38,7 +38,7 @@ class InHost : public testing::Test {
     repository.add(good_build());
     repository.write();
   }
-  // Of a host that crashes.
+  // Runs a host that crashes.
   int crash(const std::string& command, std::vector<std::string> arguments) const {
     RunOptions options;
     options.may_crash = true;
@@ -62,7 +62,7 @@ class InHost : public testing::Test {
   TestRepository repository{workplace.folder() / "repository"};
 };
 
-TEST_F(InHost, ACrashWhileTheEngineIsMadeIsAStrikeTheSecondAQuarantine) {
+TEST_F(InHost, TheSecondCrashInCreateQuarantines) {
   publish(fixture_plugin("plugin.c", {"-DAT_CREATE=if (!in_probe()) *(volatile int*)0 = 1"}));
   EXPECT_EQ(crash(), 128 + 11) << "the host itself crashes, after the probe passed";
   Ended show = shown(faulty);
@@ -77,7 +77,7 @@ TEST_F(InHost, ACrashWhileTheEngineIsMadeIsAStrikeTheSecondAQuarantine) {
   EXPECT_EQ(third.candidate(faulty)["verdict"].as_string(), "quarantined") << third.said();
 }
 
-TEST_F(InHost, AnEngineThatEndsTheProgramWhileItIsMadeIsSetAsideToo) {
+TEST_F(InHost, ExitInCreateQuarantinesToo) {
   publish(fixture_plugin("plugin.c", {"-DAT_CREATE=if (!in_probe()) exit(0)"}));
   const Ended first = open();
   EXPECT_EQ(first.status, 6) << "exit(0), as if nothing were wrong: " << first.said();
@@ -94,7 +94,7 @@ TEST_F(InHost, AnEngineThatEndsTheProgramWhileItIsMadeIsSetAsideToo) {
   EXPECT_EQ(open().outcome()["build"].as_string(), good);
 }
 
-TEST_F(InHost, AnEngineThatEndsTheProgramFromAThreadOfItsOwnDoesNotEndItSilently) {
+TEST_F(InHost, ExitFromAnEngineThreadIsReported) {
   publish(
       fixture_plugin("plugin.c", {"-pthread",
                                   "-DAT_CREATE=if (!in_probe()) { extern void* leaving(void*); pthread_t t; "
@@ -105,7 +105,7 @@ TEST_F(InHost, AnEngineThatEndsTheProgramFromAThreadOfItsOwnDoesNotEndItSilently
   EXPECT_EQ(ended.code(), "EH-R04") << ended.said();
 }
 
-TEST_F(InHost, ACrashAtTheFirstWorkIsAStrikeToo) {
+TEST_F(InHost, ACrashInTheFirstRunIsAStrike) {
   publish(fixture_plugin("plugin.c", {"-DAT_SELFTEST=if (!in_probe()) *(volatile int*)0 = 1"}));
   EXPECT_EQ(crash(), 128 + 11);
   const Ended show = shown(faulty);
@@ -116,7 +116,7 @@ TEST_F(InHost, ACrashAtTheFirstWorkIsAStrikeToo) {
   EXPECT_EQ(open().outcome()["build"].as_string(), good);
 }
 
-TEST_F(InHost, TwoCrashesOfDifferentProgramsAreNoQuarantineYet) {
+TEST_F(InHost, CrashesOfDifferentProgramsDoNotQuarantine) {
   publish(fixture_plugin("plugin.c", {"-DAT_CREATE=if (!in_probe()) *(volatile int*)0 = 1"}));
   EXPECT_EQ(crash(), 128 + 11);
   EXPECT_EQ(crash("engine-run", {"reference", (workplace.folder() / "no.model").native(), "--repository",
@@ -127,8 +127,8 @@ TEST_F(InHost, TwoCrashesOfDifferentProgramsAreNoQuarantineYet) {
   EXPECT_DOUBLE_EQ(record["strikes"].as_number(), 1.5);
 }
 
-// As after an update of a driver: what was proven, and survived in this very program, crashes from now on.
-TEST_F(InHost, AProvenBuildThatBeginsToCrashEndsOneProcessAndTheNextFallsBack) {
+// As after a driver update: a build that was proven, and survived in this program, crashes from now on.
+TEST_F(InHost, CrashesOfAProvenBuildMakeTheNextOpenFallBack) {
   const std::string flag = (workplace.folder() / "flag").native();
   publish(fixture_plugin("plugin.c",
                          {"-DAT_CREATE=if (access(\"" + flag + "\", F_OK) == 0) *(volatile int*)0 = 1"}));
@@ -142,8 +142,8 @@ TEST_F(InHost, AProvenBuildThatBeginsToCrashEndsOneProcessAndTheNextFallsBack) {
   EXPECT_EQ(open().candidate(faulty)["verdict"].as_string(), "quarantined");
 }
 
-// It passes in the probe, so that only the strikes tell.
-TEST_F(InHost, AProvenBuildThatCrashesOnlyInTheHostIsSetAsideAfterTwoStrikes) {
+// It passes in the probe, so that only the strikes count.
+TEST_F(InHost, TwoCrashesInTheHostAloneQuarantineAProvenBuild) {
   const std::string flag = (workplace.folder() / "flag").native();
   publish(fixture_plugin("plugin.c", {"-DAT_CREATE=if (!in_probe() && access(\"" + flag +
                                       "\", F_OK) == 0) *(volatile int*)0 = 1"}));
@@ -156,7 +156,7 @@ TEST_F(InHost, AProvenBuildThatCrashesOnlyInTheHostIsSetAsideAfterTwoStrikes) {
   EXPECT_EQ(open().outcome()["build"].as_string(), good);
 }
 
-TEST_F(InHost, AProvenBuildThatEndsTheProgramIsNotTrustedAgain) {
+TEST_F(InHost, ExitRevokesTheProofOfABuild) {
   const std::string flag = (workplace.folder() / "flag").native();
   publish(fixture_plugin("plugin.c", {"-DAT_CREATE=if (access(\"" + flag + "\", F_OK) == 0) exit(0)"}));
   for (int times = 0; times < 2; ++times) ASSERT_EQ(open().outcome()["build"].as_string(), faulty);
@@ -167,7 +167,7 @@ TEST_F(InHost, AProvenBuildThatEndsTheProgramIsNotTrustedAgain) {
   EXPECT_EQ(open().outcome()["build"].as_string(), good);
 }
 
-TEST_F(InHost, ASecondCtrlCIsHeldAgainstNoBuild) {
+TEST_F(InHost, ASecondCtrlCIsNoStrike) {
   const auto ready = workplace.folder() / "ready";
   publish(fixture_plugin("plugin.c", {"-DAT_CREATE=if (!in_probe()) { close(creat(\"" + ready.native() +
                                       "\", 0644)); for (;;) pause(); }"}));
@@ -193,7 +193,7 @@ TEST_F(InHost, AKilledProcessIsAStrikeButALivingOneIsNot) {
   const std::string ready = (workplace.folder() / "ready").native();
   publish(fixture_plugin("plugin.c", {"-DAT_CREATE=if (in_command(\"engine-run\")) { close(creat(\"" + ready +
                                       "\", 0644)); for (;;) pause(); }"}));
-  // A process that sits in create() for as long as it lives.
+  // A process that stays in create() for as long as it lives.
   RunOptions options;
   options.launcher = {
       "sh", "-c",
@@ -202,7 +202,7 @@ TEST_F(InHost, AKilledProcessIsAStrikeButALivingOneIsNot) {
       "engine-run", {"reference", "none.model", "--repository", repository.root().native()}, options);
   const long process = std::atol(started.output.c_str());
   ASSERT_GT(process, 0) << started.said();
-  // Another host meanwhile, and a reader: nobody is blamed.
+  // Another host and a reader meanwhile record no strike.
   EXPECT_EQ(open().outcome()["build"].as_string(), faulty);
   EXPECT_TRUE(
       workplace.run("engine-cache", {"quarantine", "list", "--json"}).document["records"].as_array().empty());
@@ -214,7 +214,7 @@ TEST_F(InHost, AKilledProcessIsAStrikeButALivingOneIsNot) {
   const Json record = list.document["records"].as_array().at(0);
   EXPECT_EQ(record["state"].as_string(), "suspect");
   EXPECT_EQ(evidence(record["diagnosis"], "process"), std::to_string(process));
-  // Suspected, it is tried again with a warning, and its first work ends the suspicion.
+  // The suspected build is tried again with a warning, and its first work ends the suspicion.
   const Ended again = open();
   EXPECT_EQ(again.outcome()["build"].as_string(), faulty);
   EXPECT_THAT(again.document["warnings"].dump(), testing::HasSubstr("engine-run"));
@@ -222,8 +222,8 @@ TEST_F(InHost, AKilledProcessIsAStrikeButALivingOneIsNot) {
       workplace.run("engine-cache", {"quarantine", "list", "--json"}).document["records"].as_array().empty());
 }
 
-// Two builds that bring a library of one SONAME, with different content.
-class LeftBehind : public InHost {
+// Two builds with a library of the same SONAME and different content.
+class FailedLoadLibraries : public InHost {
  protected:
   static std::string math(int number) {
     return compile_library("int math(void) { return " + std::to_string(number) + "; }\n",
@@ -239,7 +239,7 @@ class LeftBehind : public InHost {
     build.search = {"lib"};
     return build;
   }
-  // Passes in the probe, fails in the host in an orderly way.
+  // Passes in the probe, and returns an error in the host.
   static std::string fails_in_host() {
     return fixture_plugin(
         "plugin.c", {"-DAT_CREATE=if (!in_probe()) return call->fail(call, ENGINE_UNSUPPORTED, \"\", 0, "
@@ -247,7 +247,7 @@ class LeftBehind : public InHost {
   }
 };
 
-TEST_F(LeftBehind, ABuildThatAFailedOneWouldDisturbIsLeftToTheNextProcess) {
+TEST_F(FailedLoadLibraries, DeferABuildWithAConflictingLibraryToTheNextProcess) {
   repository.add(needing_math(faulty_build({{plugin, ""}}), fails_in_host(), 1));
   TestBuild second = good_build("reference-second");
   second.priority = 70;
@@ -263,20 +263,20 @@ TEST_F(LeftBehind, ABuildThatAFailedOneWouldDisturbIsLeftToTheNextProcess) {
   EXPECT_EQ(evidence(skipped, "left_by"), faulty);
   EXPECT_EQ(skipped["remedy"].as_array().at(0).as_string(),
             "restart the program: the next open will choose reference-second");
-  // And so it does.
+  // The next process opens it.
   const Ended next = open();
   EXPECT_EQ(next.outcome()["build"].as_string(), "reference-second") << next.said();
   EXPECT_EQ(next.candidate(faulty)["verdict"].as_string(), "quarantined");
 }
 
-TEST_F(LeftBehind, ABuildThatSharesNothingWithItIsOpenedInTheSameCall) {
+TEST_F(FailedLoadLibraries, AllowABuildWithOtherLibrariesInTheSameCall) {
   repository.add(needing_math(faulty_build({{plugin, ""}}), fails_in_host(), 1));
   repository.add(good_build());
   repository.write();
   EXPECT_EQ(open().outcome()["build"].as_string(), good);
 }
 
-TEST_F(LeftBehind, TheSameFileDoesNoHarm) {
+TEST_F(FailedLoadLibraries, AllowTheSameFile) {
   repository.add(needing_math(faulty_build({{plugin, ""}}), fails_in_host(), 1));
   TestBuild second = good_build("reference-second");
   second.priority = 70;
@@ -286,7 +286,7 @@ TEST_F(LeftBehind, TheSameFileDoesNoHarm) {
   EXPECT_EQ(open().outcome()["build"].as_string(), "reference-second");
 }
 
-TEST_F(LeftBehind, WhatOnlyFailedInOneProgramIsStillTriedByAnother) {
+TEST_F(FailedLoadLibraries, AllowAnotherProgramToTryTheBuild) {
   publish(fixture_plugin("plugin.c", {"-DAT_CREATE=if (in_command(\"engine-info\")) return call->fail(call, "
                                       "ENGINE_UNSUPPORTED, \"\", 0, \"not in this program\")"}));
   EXPECT_EQ(open().outcome()["build"].as_string(), good);
@@ -296,7 +296,7 @@ TEST_F(LeftBehind, WhatOnlyFailedInOneProgramIsStillTriedByAnother) {
   EXPECT_EQ(other.outcome()["build"].as_string(), faulty) << other.said();
 }
 
-TEST_F(LeftBehind, WhatOnlyFailedInOneProgramIsListedAndClearedByAnother) {
+TEST_F(FailedLoadLibraries, AreListedAndClearedByAnotherProgram) {
   const auto quarantine = [&](std::vector<std::string> words) {
     words.insert(words.begin(), "quarantine");
     words.emplace_back("--json");
@@ -318,7 +318,7 @@ TEST_F(LeftBehind, WhatOnlyFailedInOneProgramIsListedAndClearedByAnother) {
   EXPECT_EQ(open().candidate(faulty)["verdict"].as_string(), "failed") << "it was tried";
 }
 
-TEST_F(LeftBehind, APreloadedLibraryOfTheSameNameIsToldAsAHijackWithBothPaths) {
+TEST_F(FailedLoadLibraries, APreloadedLibraryIsReportedAsAHijackWithBothPaths) {
   repository.add(needing_math(good_build(), reference_plugin(), 1));
   repository.write();
   const auto foreign = workplace.folder() / "foreign" / "libshared_math.so.1";
@@ -334,7 +334,7 @@ TEST_F(LeftBehind, APreloadedLibraryOfTheSameNameIsToldAsAHijackWithBothPaths) {
   EXPECT_THAT(open().document["warnings"].dump(), testing::Not(testing::HasSubstr("libshared_math")));
 }
 
-TEST(Measured, EngineInfoTellsWhereEachDeviceComputesAndEngineRunWhereItRan) {
+TEST(DeviceReport, NamesWhereEachDeviceComputes) {
   const Workplace workplace;
   TestRepository repository(workplace.folder() / "repository");
   TestBuild build = good_build();
@@ -352,14 +352,14 @@ TEST(Measured, EngineInfoTellsWhereEachDeviceComputesAndEngineRunWhereItRan) {
   EXPECT_THAT(workplace.info({"reference", "--repository", repository.root().native()}).output,
               testing::HasSubstr("result on cuda:0"));
   RunOptions elsewhere;
-  elsewhere.environment = {"DEVICE_BEHAVIOUR=elsewhere"};
+  elsewhere.environment = {"DEVICE_BEHAVIOR=elsewhere"};
   const Ended found = workplace.info(arguments, elsewhere);
   EXPECT_EQ(found.outcome()["devices"].as_array().at(0)["checked"]["diagnosis"]["code"].as_string(), "EH-R17")
       << found.said();
 }
 
 // Plugins commonly name the processor first. The list is tried from its front, as at opening.
-TEST(Measured, EngineRunTakesTheAcceleratorUnlessTheProcessorIsWishedFor) {
+TEST(DeviceReport, EngineRunPrefersTheAccelerator) {
   const Workplace workplace;
   TestRepository repository(workplace.folder() / "repository");
   TestBuild build = good_build();
@@ -387,7 +387,7 @@ TEST(Measured, EngineRunTakesTheAcceleratorUnlessTheProcessorIsWishedFor) {
   EXPECT_EQ(ran_on({"--device", "gpu,cpu"}, {"ENGINEHOST_DEVICE=cpu"}), "cuda:0");
 }
 
-TEST(Measured, ARunWhoseOutputCannotBeWrittenIsToldAllTheSame) {
+TEST(DeviceReport, NamesTheDeviceOfARunWithoutReadableOutput) {
   const Workplace workplace;
   TestRepository repository(workplace.folder() / "repository");
   TestBuild build = good_build();
@@ -397,16 +397,16 @@ TEST(Measured, ARunWhoseOutputCannotBeWrittenIsToldAllTheSame) {
   const std::string x = (workplace.folder() / "x.npy").native();
   write_array(x, "(2,)", {1, 2});
   RunOptions options;
-  options.environment = {"DEVICE_BEHAVIOUR=output of bfloat16"};
+  options.environment = {"DEVICE_BEHAVIOR=output of bfloat16"};
   std::vector<std::string> arguments = {"reference",    x,
                                         "--input",      "x=" + x,
                                         "--repository", repository.root().native(),
                                         "--output",     (workplace.folder() / "out").native()};
-  const Ended reported = workplace.run("engine-run", arguments, options);
-  EXPECT_EQ(reported.status, 2) << reported.said();
-  EXPECT_THAT(reported.output, testing::HasSubstr("seen  bfloat16[5]  not written"));
-  EXPECT_THAT(reported.output, testing::HasSubstr("ran in "));
-  EXPECT_THAT(reported.said(), testing::HasSubstr("the output seen, bfloat16[5], is not in "));
+  const Ended ended = workplace.run("engine-run", arguments, options);
+  EXPECT_EQ(ended.status, 2) << ended.said();
+  EXPECT_THAT(ended.output, testing::HasSubstr("seen  bfloat16[5]  not written"));
+  EXPECT_THAT(ended.output, testing::HasSubstr("ran in "));
+  EXPECT_THAT(ended.said(), testing::HasSubstr("the output seen, bfloat16[5], is not in "));
   arguments.emplace_back("--json");
   const Ended run = workplace.run("engine-run", arguments, options);
   EXPECT_EQ(run.status, 2) << run.said();

@@ -1,5 +1,5 @@
-// Existing installations through the whole way: Debian's libtorch and a wheel of ONNX Runtime loaded where
-// they lie, environments laid out as conda does, and what is no installation.
+// Existing installations from detection to an open engine: Debian's libtorch and a wheel of ONNX Runtime
+// loaded in place, environments laid out as conda does, and folders that are no installation.
 #include <gmock/gmock.h>
 
 #include <cstdlib>
@@ -28,7 +28,7 @@ std::vector<std::string> with(std::vector<std::string> arguments, const std::str
   return arguments;
 }
 
-// As above, where the published builds are of another engine alone: what is here is all there is of this one.
+// As above, where all published builds are of another engine, so that the installation is the only candidate.
 std::vector<std::string> with_nothing_published(const Workplace& workplace, const std::string& engine,
                                                 const std::string& installation) {
   TestRepository others(workplace.folder() / "repository");
@@ -78,7 +78,7 @@ void compile(const std::string& source, const fs::path& to, const std::string& f
   ASSERT_EQ(std::system(command.c_str()), 0) << command;
 }
 
-TEST(Installations, AFileIsNoneAndTheSentenceSaysSo) {
+TEST(Installations, AFileIsReportedAsNoInstallation) {
   const Workplace workplace;
   write_text(workplace.folder() / "file", "text");
   const Ended ended = workplace.info(with({"mxnet", "--json"}, (workplace.folder() / "file").native()));
@@ -97,7 +97,7 @@ TEST(Installations, AnEmptyFolderHoldsNoEngine) {
   EXPECT_THAT(evidence_list(ended.diagnosis(), "looked_for"), HasSubstr("libmxnet.so"));
 }
 
-TEST(Installations, WhatCannotServeIsToldThoughSomethingElseOpens) {
+TEST(Installations, AnUnusableOneIsReportedAlthoughAnotherBuildOpens) {
   const Workplace workplace;
   fs::create_directories(workplace.folder() / "empty");
   const Ended ended = workplace.info(with({"reference"}, (workplace.folder() / "empty").native()));
@@ -105,7 +105,7 @@ TEST(Installations, WhatCannotServeIsToldThoughSomethingElseOpens) {
   EXPECT_THAT(ended.error, HasSubstr("EH-S31"));
 }
 
-TEST(Installations, WithoutAPluginForThemSayWhatWasFoundAndWhichThereAre) {
+TEST(Installations, AMissingPluginIsReportedWithTheReleaseFound) {
   const Workplace workplace;
   const fs::path environment = workplace.folder() / "env";
   compile("int f(void){return 1;}", environment / "lib/libmxnet.so", "");
@@ -116,7 +116,7 @@ TEST(Installations, WithoutAPluginForThemSayWhatWasFoundAndWhichThereAre) {
   EXPECT_EQ(evidence(in_place(ended)["diagnosis"], "installed"), "mxnet 1.9.1 cpu");
 }
 
-TEST(Installations, DamagedAreRefusedWithTheFileAndItsSize) {
+TEST(Installations, DamagedOnesAreRefusedWithTheFileAndItsSize) {
   const Workplace workplace;
   const fs::path library = workplace.folder() / "env/lib/libmxnet.so";
   compile("int f(void){return 1;}", library, "");
@@ -128,14 +128,14 @@ TEST(Installations, DamagedAreRefusedWithTheFileAndItsSize) {
   EXPECT_NE(evidence(ended.diagnosis(), "needed_size"), "");
 }
 
-struct Stranger {
+struct ForeignLibrary {
   const char *name, *flags;
-  int machine;  // e_machine that is written over the compiler's; 0: none
+  int machine;  // replaces the compiler's e_machine; 0: does not
   const char* requirement;
 };
-class InstallationsOfOthers : public testing::TestWithParam<Stranger> {};
+class ForeignInstallations : public testing::TestWithParam<ForeignLibrary> {};
 
-TEST_P(InstallationsOfOthers, AreForAnotherSystem) {
+TEST_P(ForeignInstallations, AreForAnotherSystem) {
   const Workplace workplace;
   const fs::path environment = workplace.folder() / "env";
   const fs::path library = environment / "lib/libmxnet.so";
@@ -151,9 +151,9 @@ TEST_P(InstallationsOfOthers, AreForAnotherSystem) {
   EXPECT_THAT(evidence(ended.diagnosis(), "reason"), HasSubstr(GetParam().requirement)) << ended.said();
 }
 INSTANTIATE_TEST_SUITE_P(
-    Each, InstallationsOfOthers,
-    testing::Values(Stranger{"For32Bits", "-m32", 0, "system linux i386, found linux x86_64"},
-                    Stranger{"ForAnotherProcessor", "", 183, "system linux aarch64, found"}),
+    Each, ForeignInstallations,
+    testing::Values(ForeignLibrary{"For32Bits", "-m32", 0, "system linux i386, found linux x86_64"},
+                    ForeignLibrary{"ForAnotherProcessor", "", 183, "system linux aarch64, found"}),
     [](const auto& instance) { return std::string(instance.param.name); });
 
 TEST(Installations, AMuslWheelIsRefusedOnGlibc) {
@@ -172,8 +172,8 @@ TEST(Installations, AMuslWheelIsRefusedOnGlibc) {
   EXPECT_FALSE(diagnosis["remedy"].as_array().empty());
 }
 
-// The seeds' recipe: CUDA of a conda environment, and no LD_LIBRARY_PATH.
-TEST(Installations, LibrariesOfACondaEnvironmentCompleteABuildByTheirPaths) {
+// The usual recipe: CUDA of a conda environment, and no LD_LIBRARY_PATH.
+TEST(Installations, LibrariesOfACondaEnvironmentCompleteABuild) {
   const Workplace workplace;
   const fs::path environment = workplace.folder() / "conda";
   compile("int cublas_of_conda(void){return 12;}", environment / "lib/libcublas.so.12",
@@ -202,14 +202,14 @@ TEST(Installations, LibrariesOfACondaEnvironmentCompleteABuildByTheirPaths) {
   EXPECT_TRUE(loaded_from(opened, environment.native())) << opened.said();
   EXPECT_EQ(opened.outcome()["in_place"].as_string(), environment.native());
   EXPECT_EQ(state_of(environment), before);
-  // It is no build that could be taken to another machine.
+  // Such a build cannot be taken to another machine.
   const Ended exported = workplace.run("engine-cache", {"export", (workplace.folder() / "bundle").native(),
                                                         opened.outcome()["build"].as_string(), "--json"});
   EXPECT_EQ(exported.status, 3) << exported.said();
   EXPECT_EQ(exported.code(), "EH-S33");
 }
 
-TEST(Installations, AreRefusedWherePolicyDemandsSignatures) {
+TEST(Installations, AreRefusedWherePolicyRequiresSignatures) {
   if (!can_mount()) GTEST_SKIP() << "needs the right to mount, to have a system file";
   const Workplace workplace;
   fs::create_directories(workplace.folder() / "env/conda-meta");
@@ -223,8 +223,9 @@ TEST(Installations, AreRefusedWherePolicyDemandsSignatures) {
 }
 
 #ifdef ENGINEHOST_MAKE_TORCHSCRIPT
-// Debian's libtorch in an environment laid out as conda does: real files, and their needs are the system's.
-class TorchInAnEnvironment : public testing::Test {
+// Debian's libtorch in an environment laid out as conda does. The files are real, and their dependencies are
+// the system's.
+class TorchEnvironment : public testing::Test {
  protected:
   void SetUp() override {
     for (const char* name : {"libtorch_cpu.so.1.13", "libtorch.so.1.13", "libc10.so.1.13"})
@@ -243,7 +244,7 @@ class TorchInAnEnvironment : public testing::Test {
   std::string system_;
 };
 
-TEST_F(TorchInAnEnvironment, IsOpenedWhereItLiesAndNotChanged) {
+TEST_F(TorchEnvironment, IsOpenedInPlaceAndNotChanged) {
   const std::string before = state_of(environment());
   const Ended opened = workplace_.info(with({"pytorch", "--json", "--self-test"}, environment().native()));
   ASSERT_EQ(opened.status, 0) << opened.said();
@@ -260,7 +261,7 @@ TEST_F(TorchInAnEnvironment, IsOpenedWhereItLiesAndNotChanged) {
   EXPECT_EQ(state_of(environment()), before);
 }
 
-TEST_F(TorchInAnEnvironment, IsNeverUsedUnasked) {
+TEST_F(TorchEnvironment, IsNeverUsedUnasked) {
   ASSERT_EQ(workplace_.info(with({"pytorch", "--json"}, environment().native())).status, 0);
   RunOptions active;
   active.environment = {"CONDA_PREFIX=" + environment().native()};
@@ -277,7 +278,7 @@ TEST_F(TorchInAnEnvironment, IsNeverUsedUnasked) {
   EXPECT_EQ(first["engines"].as_array().at(0)["engine"].as_string(), "pytorch");
 }
 
-TEST_F(TorchInAnEnvironment, IsProvenOnceAndLookedAtAnewAfterAnUpgrade) {
+TEST_F(TorchEnvironment, IsProvenOnceAndCheckedAgainAfterAnUpgrade) {
   const auto open = [&] { return workplace_.info(with({"pytorch", "--json"}, environment().native())); };
   ASSERT_EQ(open().status, 0);
   Ended again = open();
@@ -297,7 +298,7 @@ TEST_F(TorchInAnEnvironment, IsProvenOnceAndLookedAtAnewAfterAnUpgrade) {
   EXPECT_EQ(in_place(open())["diagnosis"]["code"].as_string(), "EH-S32");
 }
 
-TEST_F(TorchInAnEnvironment, TheSystemsOwnFolderNamesTheSamePackage) {
+TEST_F(TorchEnvironment, OpensByTheSystemsFolderToo) {
   const Ended opened = workplace_.info(with({"pytorch", "--json"}, system_));
   ASSERT_EQ(opened.status, 0) << opened.said();
   EXPECT_EQ(in_place(opened)["verdict"].as_string(), "chosen") << opened.said();

@@ -1,6 +1,5 @@
-// Wheels as pip installs them, opened where they lie: identified, weighed, loaded in place by the real
-// plugins, asked for answers that were worked out by hand, and left as they were. "skipped" where the package
-// index cannot be reached.
+// Wheels as pip installs them: identified, decided, loaded in place by the real plugins, run on inputs whose
+// answers were computed by hand, and left unchanged. "skipped" where the package index cannot be reached.
 #include <gmock/gmock.h>
 
 #include <cstdlib>
@@ -36,8 +35,8 @@ std::map<std::string, std::string> state_of(const std::string& folder) {
   return all;
 }
 
-// The wheel unpacked as pip would, into a folder of Python packages of its own that is kept from run to run;
-// empty where the package index cannot be reached.
+// The wheel unpacked as pip would, into its own folder of Python packages that is kept between runs; empty
+// where the package index cannot be reached.
 std::string site_of(const std::string& project, const std::string& release) {
   ChildRequest request;
   request.argv = {"python3",
@@ -69,7 +68,7 @@ void open_in_place(const Framework& framework,
     return arguments;
   };
 
-  // Identified by its files, and weighed with everything else.
+  // Identified by its files, and a candidate like any other.
   const Ended planned = workplace.info(here({framework.engine, "--json", "--plan"}));
   ASSERT_EQ(planned.status, 0) << planned.said();
   const Json* found = nullptr;
@@ -78,13 +77,13 @@ void open_in_place(const Framework& framework,
   ASSERT_NE(found, nullptr) << planned.said();
   EXPECT_EQ((*found)["version"].as_string(), framework.release);
   EXPECT_EQ((*found)["flavor"].as_string(), "cpu");
-  bool weighed = false;
+  bool is_candidate = false;
   for (const Json& check : (*found)["checks"].as_array())
-    weighed = weighed || (check["requirement"].as_string().find("GLIBC") != std::string::npos &&
-                          check["result"].as_string() == "yes");
-  EXPECT_TRUE(weighed) << planned.said();
+    is_candidate = is_candidate || (check["requirement"].as_string().find("GLIBC") != std::string::npos &&
+                                    check["result"].as_string() == "yes");
+  EXPECT_TRUE(is_candidate) << planned.said();
 
-  // Opened where it lies.
+  // Opened in place.
   const Ended opened = workplace.info(here({framework.engine, "--json", "--self-test"}));
   ASSERT_EQ(opened.status, 0) << opened.said();
   EXPECT_EQ(opened.outcome()["build"].as_string(), (*found)["build"].as_string()) << opened.said();
@@ -107,13 +106,13 @@ void open_in_place(const Framework& framework,
   EXPECT_EQ(state_of(site), before) << "an installation is never changed";
 }
 
-TEST(InstalledWheels, OfMxnetAreOpenedInPlaceAndNotChanged) {
+TEST(InstalledWheels, MxnetOpensInPlaceAndStaysUnchanged) {
   open_in_place({"mxnet", "mxnet", "1.9.1", "mxnet/libmxnet.so", "data", "relu_output"},
                 [](const std::string& folder) { return models::mxnet::write_layer(folder); });
 }
 
-// 260 MB; its own suite, which runs when it is asked for.
-TEST(InstalledTensorFlow, IsOpenedInPlaceAndNotChanged) {
+// 260 MB; its own suite, which runs only on request.
+TEST(InstalledTensorFlow, OpensInPlaceAndStaysUnchanged) {
   open_in_place({"tensorflow", "tensorflow-cpu", "2.21.0", "tensorflow/libtensorflow_cc.so.2", "x", "y"},
                 [](const std::string& folder) {
                   models::tensorflow::layer().write(folder + "/model");
@@ -121,7 +120,7 @@ TEST(InstalledTensorFlow, IsOpenedInPlaceAndNotChanged) {
                 });
 }
 
-TEST(InstalledWheels, OfOnnxRuntimeServeWithoutADownload) {
+TEST(InstalledWheels, OnnxRuntimeOpensWithoutADownload) {
   const Workplace workplace;
   const std::string environment = (workplace.folder() / "venv").native();
   const std::string made = "python3 -m venv '" + environment + "' && '" + environment +

@@ -11,18 +11,18 @@ namespace enginehost::test {
 
 class Running {
  public:
-  // What it prints to standard output goes to that file. Of the request, arguments and environment count.
-  // Throws when it cannot be started.
+  // Its standard output goes to that file. Only arguments and environment of the request are used. Throws
+  // when the command cannot be started.
   Running(const ChildRequest& request, const std::filesystem::path& output);
   ~Running();  // ends it
   Running(const Running&) = delete;
   Running& operator=(const Running&) = delete;
 
-  // As Ctrl-C does.
+  // Sends what Ctrl-C sends.
   void interrupt();
-  // As a terminal does that closes, perhaps twice: the system tells it, and the shell.
+  // Sends what a closing terminal sends, once from the system and perhaps again from the shell.
   void hang_up();
-  // Its status, or nothing while it runs.
+  // Its status; nothing while it runs.
   std::optional<int> ended_within(std::chrono::milliseconds time);
 
  private:

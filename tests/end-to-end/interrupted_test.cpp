@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 class Interrupted : public testing::Test {
  protected:
   Interrupted() { served.publish(); }
-  // How much of the archive is there.
+  // The bytes of the archive that have arrived.
   std::uintmax_t arrived() const {
     std::error_code error;
     const std::uintmax_t size = fs::file_size(workplace.cache() / "partial" / served.digest, error);
@@ -36,7 +36,7 @@ class Interrupted : public testing::Test {
   Workplace workplace;
 };
 
-TEST_F(Interrupted, AFetchEndsWith130AndTheNextOneGoesOnWhereItStopped) {
+TEST_F(Interrupted, FetchEndsWith130AndTheNextOneResumes) {
   const fs::path said = workplace.folder() / "said.json";
   Running running(workplace.request("engine-cache", fetch()), said);
   wait_for_some();
@@ -58,7 +58,7 @@ TEST_F(Interrupted, AFetchEndsWith130AndTheNextOneGoesOnWhereItStopped) {
 }
 
 #ifndef _WIN32
-TEST_F(Interrupted, AFetchWhoseTerminalClosesEndsInOrderThoughItBeToldTwice) {
+TEST_F(Interrupted, FetchEndsInOrderWhenTheTerminalCloses) {
   const fs::path said = workplace.folder() / "said.json";
   Running running(workplace.request("engine-cache", fetch()), said);
   wait_for_some();
@@ -75,7 +75,7 @@ TEST_F(Interrupted, AFetchWhoseTerminalClosesEndsInOrderThoughItBeToldTwice) {
               fs::is_empty(*fs::directory_iterator(workplace.cache() / "stage")));
 }
 
-TEST_F(Interrupted, AFetchUnderNohupOutlivesItsTerminal) {
+TEST_F(Interrupted, FetchUnderNohupOutlivesItsTerminal) {
   const fs::path said = workplace.folder() / "said.json";
   ChildRequest request = workplace.request("engine-cache", fetch());
   request.argv.insert(request.argv.begin(), {"/bin/sh", "-c", "trap '' HUP && exec \"$@\"", "sh"});
@@ -88,8 +88,8 @@ TEST_F(Interrupted, AFetchUnderNohupOutlivesItsTerminal) {
 }
 #endif
 
-// What failed before it is not what ended it.
-TEST_F(Interrupted, AFallbackEndsWith130) {
+// An earlier failure is not the reason why the command ended.
+TEST_F(Interrupted, FallbackEndsWith130) {
   TestBuild better = good_build("reference-better");
   better.version = "2.0.0";
   better.files.push_back({"share/more.bin", "more"});
@@ -113,7 +113,7 @@ TEST_F(Interrupted, AFallbackEndsWith130) {
   }
 }
 
-TEST_F(Interrupted, AnOpeningEndsWith130) {
+TEST_F(Interrupted, OpenEndsWith130) {
   const fs::path said = workplace.folder() / "said.json";
   Running running(workplace.request("engine-info", served.arguments()), said);
   wait_for_some();

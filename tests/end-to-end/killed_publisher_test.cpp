@@ -1,5 +1,5 @@
-// A publisher's commands are killed, or the disk fails them, before one call after another that changes names
-// or contents: the repository stays one that lint takes, and the next commands succeed.
+// A publisher's commands are killed, or the disk fails them, before each call that changes names or contents.
+// lint still accepts the repository, and the next commands succeed.
 #include <gmock/gmock.h>
 
 #include <cstdlib>
@@ -44,7 +44,7 @@ class KilledPublisher : public Publisher, public testing::WithParamInterface<Ste
        std::string(sign) + "\n" + publish + "\n" + GetParam().before +
        "\nmkdir sound; cp -a repository web sound");
   }
-  // How often the command makes each of these calls.
+  // The number of times that the command makes each of these calls.
   std::map<std::string, int> calls(const std::set<std::string>& wanted) {
     sh("strace -f -qq -o trace " + GetParam().command + "\nrm -rf repository web; cp -a sound/* .");
     std::map<std::string, int> calls;
@@ -53,7 +53,7 @@ class KilledPublisher : public Publisher, public testing::WithParamInterface<Ste
       if (const std::string call = rest.substr(0, rest.find('(')); wanted.contains(call)) ++calls[call];
     return calls;
   }
-  // `how`: what strace does to the command at that call.
+  // Runs the command under strace, which injects `how`.
   void disturb(const std::string& how) {
     sh("strace -f -qq -o /dev/null -e inject=" + how + " " + GetParam().command + " >said 2>&1 || true");
     sh("engine-manifest lint repository; engine-manifest lint web");
@@ -65,7 +65,7 @@ class KilledPublisher : public Publisher, public testing::WithParamInterface<Ste
   }
 };
 
-TEST_P(KilledPublisher, LosesNothingAndTheNextOneSucceeds) {
+TEST_P(KilledPublisher, LosesNothingAndTheNextCommandSucceeds) {
   int killed = 0;
   for (const auto& [call, count] : calls(changing))
     for (int when = 1; when <= count && !HasFailure(); ++when, ++killed)
@@ -74,21 +74,21 @@ TEST_P(KilledPublisher, LosesNothingAndTheNextOneSucceeds) {
   std::printf("[          ] %s: killed at %d calls\n", GetParam().name, killed);
 }
 
-TEST_P(KilledPublisher, AFullDiskLosesNothing) {
+TEST_P(KilledPublisher, LosesNothingOnAFullDisk) {
   for (const auto& [call, count] : calls(changing))
     for (int when = 1; when <= count && !HasFailure(); when += 2)
       disturb(call + ":error=ENOSPC:when=" + std::to_string(when));
 }
 
-// What cannot be looked at is not taken for what is not there: the index would list nothing any more.
-TEST_P(KilledPublisher, AFailingDiskLosesNothing) {
+// An unreadable folder does not count as empty: the index would list nothing any more.
+TEST_P(KilledPublisher, LosesNothingOnAFailingDisk) {
   const int step = std::getenv("ENGINEHOST_EXHAUSTIVE") != nullptr ? 1 : 5;
   for (const auto& [call, count] : calls({"getdents64", "newfstatat", "statx", "read"}))
     for (int when = 1; when <= count && !HasFailure(); when += step)
       disturb(call + ":error=EIO:when=" + std::to_string(when));
 }
 
-// The same archive a second time, under another version: its file is in the repository already.
+// The same archive a second time, under another version. Its file is in the repository already.
 INSTANTIATE_TEST_SUITE_P(Of, KilledPublisher,
                          testing::Values(Step{"Add", "", add_again}, Step{"Sign", add_again, sign},
                                          Step{"Publish", std::string(add_again) + "\n" + sign, publish}),

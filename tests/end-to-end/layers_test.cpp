@@ -1,4 +1,4 @@
-// A layer that an administrator looks after, as those meet it who only read it.
+// A layer that an administrator maintains, as users see it who can only read it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -35,8 +35,9 @@ class SystemLayer : public testing::Test {
   const std::vector<std::string> opening = {"reference", "--offline", "--json"};
 };
 
-// What is blocked there is tried again once that layer, not the cache folder, allows code.
-TEST_F(SystemLayer, MountedNoexecItsBuildOpensOnceItAllowsCode) {
+// A blocked build of the layer is tried again once the mount of that layer, not of the cache folder, allows
+// code.
+TEST_F(SystemLayer, OpensItsBuildOnceItsMountAllowsCode) {
   if (!can_mount()) GTEST_SKIP() << "mounting needs root";
   RunOptions mounted;
   mounted.launcher = {"unshare",
@@ -56,8 +57,8 @@ TEST_F(SystemLayer, MountedNoexecItsBuildOpensOnceItAllowsCode) {
   EXPECT_EQ(opened.status, 0) << opened.said();
 }
 
-// Its administrator's umask shuts nobody out.
-TEST_F(SystemLayer, WhatIsMadeThereMayBeReadWhateverTheUmask) {
+// The administrator's umask takes nobody's read permission.
+TEST_F(SystemLayer, IsReadableWhateverTheUmask) {
   RunOptions strict;
   strict.launcher = {"sh", "-c", "umask 077; exec \"$@\"", "sh"};
   for (const auto& list : fs::directory_iterator(layer / "lists"))
@@ -83,8 +84,8 @@ TEST_F(SystemLayer, WhatIsMadeThereMayBeReadWhateverTheUmask) {
   }
 }
 
-// Nor does it shut them out of the usual one, which is not there before.
-TEST_F(SystemLayer, TheUsualOneIsMadeForEverybodyWhateverTheUmask) {
+// The same for the usual layer, which does not exist before.
+TEST_F(SystemLayer, TheUsualOneIsCreatedReadableWhateverTheUmask) {
   if (!can_mount()) GTEST_SKIP() << "mounting needs root";
   RunOptions strict;
   strict.launcher = {"unshare",
@@ -102,17 +103,17 @@ TEST_F(SystemLayer, TheUsualOneIsMadeForEverybodyWhateverTheUmask) {
   EXPECT_THAT(fetched.output, Not(HasSubstr("closed: "))) << fetched.said();
 }
 
-// A link to itself stands for what this user may not enter, which root may.
-TEST_F(SystemLayer, KeysThatCannotBeReadThereAreTold) {
+// A link to itself stands for a folder that this user may not enter, because root may enter every folder.
+TEST_F(SystemLayer, UnreadableKeysAreReported) {
   fs::create_directories(layer / "state/machine");
   fs::create_symlink("trust", layer / "state/machine/trust");
-  const Ended reported = cache({"trust", "list"});
-  EXPECT_EQ(reported.status, 0) << reported.said();
-  EXPECT_THAT(reported.error,
+  const Ended ended = cache({"trust", "list"});
+  EXPECT_EQ(ended.status, 0) << ended.said();
+  EXPECT_THAT(ended.error,
               HasSubstr((layer / "state/machine").native() + " do not count: it cannot be read"));
 }
 
-TEST_F(SystemLayer, OneThatIsPassedOverIsNotToldAsAnEmptyOne) {
+TEST_F(SystemLayer, AnIgnoredOneIsNotReportedAsEmpty) {
   fs::permissions(layer, fs::perms::all);
   const std::string why = layer.native() + " is not trusted: everybody may write into it";
   const Ended listed = cache({"list"});
@@ -125,14 +126,14 @@ TEST_F(SystemLayer, OneThatIsPassedOverIsNotToldAsAnEmptyOne) {
   EXPECT_THAT(opened.document["warnings"].dump(), HasSubstr("is not trusted: everybody may write into it"));
 }
 
-TEST_F(SystemLayer, AnImportThatThisMachineWouldNotUseSaysSo) {
+TEST_F(SystemLayer, ImportWarnsWhenThisMachineIgnoresTheLayer) {
   const std::string bundle = (workplace.folder() / "one.bundle").native();
   ASSERT_EQ(cache({"export", bundle, "reference-good", "--redistribute", "unknown"}).status, 0);
   fs::permissions(layer, fs::perms::all);
   const std::vector<std::string> import = {"import", bundle, "--layer", "system", "--json"};
-  const Ended reported = cache(import);
-  EXPECT_EQ(reported.status, 0) << reported.said();
-  EXPECT_THAT(reported.document["warnings"].dump(), HasSubstr("everybody may write into it"));
+  const Ended ended = cache(import);
+  EXPECT_EQ(ended.status, 0) << ended.said();
+  EXPECT_THAT(ended.document["warnings"].dump(), HasSubstr("everybody may write into it"));
   fs::permissions(layer, fs::perms::owner_all);
   EXPECT_THAT(cache(import).document["warnings"].dump(), Not(HasSubstr("write into it")));
 }

@@ -1,4 +1,4 @@
-// EH-L: the plugin is whole, but what it needs is not there or does not fit.
+// EH-L: the plugin is whole, but a library that it needs is missing or does not fit.
 #include <gmock/gmock.h>
 
 #include "tests/end-to-end/fault.hpp"
@@ -22,7 +22,7 @@ std::string user_of(const std::string& soname) {
                          {(folder / soname).native()});
 }
 
-// A library that needs the version of a symbol that no system has: linked against a stand-in for the system's
+// A library that needs a symbol version that no system has. It is linked against a stand-in for the system's
 // library.
 std::string needs_version(const std::string& soname, const std::string& version, const std::string& symbol) {
   const TemporaryFolder folder;
@@ -35,14 +35,14 @@ std::string needs_version(const std::string& soname, const std::string& version,
       {"-nostdlib", (folder / soname).native()});
 }
 
-TEST(LinkingFaults, L01_AMissingLibraryIsNamedWithTheFileThatNeedsItAndTheFoldersSearched) {
+TEST(LinkingFaults, ReportsL01WithTheNeedingFileAndTheSearchedFolders) {
   expect_fault({faulty_build({{plugin, plugin_that_needs({"libmissing_math.so.3"}, "$ORIGIN/lib")}}),
                 "EH-L01",
                 {"libmissing_math.so.3", plugin, "/lib"}});
 }
 
-// Its loader finds it there, so no machine that has the folder is said to lack it.
-TEST(LinkingFaults, L01_WhatAPluginFindsByAFolderOfItsOwnPathIsMissingOnlyWhereThatFolderIs) {
+// The loader finds the library in that folder, so the build is not refused on a machine that has the folder.
+TEST(LinkingFaults, ReportsL01OnlyWhereTheFolderOfTheRpathIsMissing) {
   const Workplace workplace;
   const std::filesystem::path folder = workplace.folder() / "vendor", file = folder / "libvendor.so.1";
   write_text(file, provider("libvendor.so.1"));
@@ -67,7 +67,7 @@ TEST(LinkingFaults, L01_WhatAPluginFindsByAFolderOfItsOwnPathIsMissingOnlyWhereT
   bool brought = false;
   for (const Json& library : opened.outcome()["loaded"].as_array())
     brought = brought || (library["path"].as_string() == file && library["origin"].as_string() == "system");
-  EXPECT_TRUE(brought) << "where it came from is told";
+  EXPECT_TRUE(brought) << "its origin is reported";
   std::filesystem::remove(file);
   const Ended gone = workplace.info(open);
   EXPECT_EQ(gone.status, 6) << gone.said();
@@ -75,25 +75,25 @@ TEST(LinkingFaults, L01_WhatAPluginFindsByAFolderOfItsOwnPathIsMissingOnlyWhereT
   EXPECT_THAT(evidence_list(gone.diagnosis(), "searched"), testing::HasSubstr(folder.native()));
 }
 
-TEST(LinkingFaults, L01_AllMissingLibrariesAreNamedAtOnce) {
+TEST(LinkingFaults, ReportsL01ForAllMissingLibrariesAtOnce) {
   expect_fault({faulty_build({{plugin, plugin_that_needs({"libmissing_math.so.3", "libmissing_too.so.1"})}}),
                 "EH-L01",
                 {"libmissing_math.so.3", "libmissing_too.so.1"}});
 }
 
-TEST(LinkingFaults, L01_AKnownLibraryIsToldWithWhatProvidesIt) {
+TEST(LinkingFaults, ReportsL01WithTheProviderOfAKnownLibrary) {
   expect_fault({faulty_build({{plugin, plugin_that_needs({"libcudart.so.11.0"})}}),
                 "EH-L01",
                 {"libcudart.so.11.0", "provided_by"}});
 }
 
-TEST(LinkingFaults, L02_ALibraryMissingFurtherDownIsToldWithItsChain) {
+TEST(LinkingFaults, ReportsL02WithTheChainToADeeperLibrary) {
   expect_fault({with_library("libmiddle.so", user_of("libdeep_down.so.2")),
                 "EH-L02",
                 {"libdeep_down.so.2", "libmiddle.so", plugin}});
 }
 
-TEST(LinkingFaults, L03_Case04_ALibraryBesideItsUserIsFoundAlthoughNoRunpathLeadsThere) {
+TEST(LinkingFaults, L03Case04FindsALibraryBesideItsUserWithoutRunpath) {
   const TemporaryFolder folder;
   TestBuild build = faulty_build({{plugin, plugin_that_needs({"libbranch.so"}, "$ORIGIN/lib")},
                                   {"lib/libbranch.so", user_of("libleaf.so")},
@@ -113,45 +113,45 @@ TEST(LinkingFaults, L03_Case04_ALibraryBesideItsUserIsFoundAlthoughNoRunpathLead
   EXPECT_TRUE(loaded) << run.said();
 }
 
-TEST(LinkingFaults, L04_ABuildForAnotherMachineIsToldByItsMachine) {
+TEST(LinkingFaults, ReportsL04WithTheMachineOfTheBuild) {
   expect_fault({faulty_build({{plugin, for_machine(reference_plugin(), foreign)}}), "EH-L04", {plugin}});
 }
 
-TEST(LinkingFaults, L05_ALibraryForAnotherMachineThatWouldBeFoundFirstIsNamed) {
+TEST(LinkingFaults, ReportsL05ForAnEarlierLibraryOfAnotherMachine) {
   expect_fault({with_library("libwrong.so", for_machine(compile_library("int x;"), foreign)),
                 "EH-L05",
                 {"lib/libwrong.so"}});
 }
 
-TEST(LinkingFaults, L06_ALibraryOfAnotherClassIsToldByItsClass) {
-  // A header of 32 bits and nothing that could be loaded.
+TEST(LinkingFaults, ReportsL06ForALibraryOfAnotherClass) {
+  // A 32-bit header and nothing that could be loaded.
   std::string small = reference_plugin();
   small[4] = 1;
   small = for_machine(std::move(small), 3);
   expect_fault({faulty_build({{plugin, small}}), "EH-L06", {plugin}});
 }
 
-TEST(LinkingFaults, L08_Case16_ANewerGlibcIsToldWithBothVersions) {
+TEST(LinkingFaults, ReportsL08Case16WithBothGlibcVersions) {
   expect_fault({with_library("libnewer.so", needs_version("libc.so.6", "GLIBC_2.99", "not_invented_yet")),
                 "EH-L08",
                 {"GLIBC_2.99", "libnewer.so"}});
 }
 
-TEST(LinkingFaults, L09_Case16_ANewerCxxLibraryIsToldWithTheOneThatWouldBeFound) {
+TEST(LinkingFaults, ReportsL09Case16WithTheCxxLibraryThatWouldBeFound) {
   expect_fault(
       {with_library("libnewer.so", needs_version("libstdc++.so.6", "GLIBCXX_3.4.99", "not_invented_yet")),
        "EH-L09",
        {"GLIBCXX_3.4.99", "libnewer.so"}});
 }
 
-TEST(LinkingFaults, L12_AnUndefinedSymbolIsNamed) {
+TEST(LinkingFaults, ReportsL12WithTheUndefinedSymbol) {
   expect_fault({with_library("libkernels.so", compile_library("void missing_kernel(void);\nvoid use(void);\n"
                                                               "void use(void) { missing_kernel(); }\n")),
                 "EH-L12",
                 {"missing_kernel", "libkernels.so"}});
 }
 
-TEST(LinkingFaults, L22_ACacheMountedNoexecIsToldAsSuch) {
+TEST(LinkingFaults, ReportsL22ForACacheMountedNoexec) {
   if (!can_mount()) GTEST_SKIP() << "mounting a tmpfs needs root with CAP_SYS_ADMIN";
   const TemporaryFolder folder;
   TestRepository repository(folder / "repository");

@@ -1,5 +1,6 @@
-// What the recorded Macs are told of every engine's builds for macOS: those for the process's processor fit,
-// and only their plugins are not compiled here (EH-S12); of the others both processors are named (EH-S03).
+// Decisions of the recorded Macs about every engine's builds for macOS: those for the process's processor
+// fit, and only their plugins are not compiled here (EH-S12). The others are refused with both processors
+// (EH-S03).
 #include <gmock/gmock.h>
 
 #include <cctype>
@@ -18,7 +19,7 @@ struct Mac {
 
 class MacDecisions : public testing::TestWithParam<Mac> {};
 
-TEST_P(MacDecisions, HaveOneReasonForEachBuildForMacos) {
+TEST_P(MacDecisions, HaveOneReasonForEachBuildForMacOs) {
   const Workplace workplace;
   const std::string repository = build_path("/share/enginehost/repository");
   const std::string machine = source_path("/tests/profiles/") + GetParam().machine + ".json";
@@ -51,9 +52,9 @@ TEST_P(MacDecisions, HaveOneReasonForEachBuildForMacos) {
   }
 }
 
-// A program under Rosetta is an Intel one: no build for mps, though the device is there. The makers of
-// PyTorch and TensorFlow have ended their builds for Intel, MXNet's never came to Apple silicon, and one
-// wheel of ONNX Runtime is for both.
+// A program under Rosetta is an Intel one: no build for mps fits, although the device exists. PyTorch and
+// TensorFlow have ended their builds for Intel, MXNet's never came to Apple silicon, and one wheel of ONNX
+// Runtime is for both.
 const std::map<std::string, int> of_intel = {
     {"mxnet", 1}, {"onnxruntime", 1}, {"pytorch", 0}, {"reference", 1}, {"tensorflow", 0}};
 INSTANTIATE_TEST_SUITE_P(

@@ -1,5 +1,5 @@
-// Files that a person or a repository names: what they are is told of them, and nothing in them acts upon who
-// reads it.
+// Files that a user or a repository names: they are described as what they are, and nothing in them acts on
+// the terminal.
 #include <gmock/gmock.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -40,7 +40,7 @@ class NamedFiles : public testing::Test {
   Json manifest() const {
     return parse_json(read_text(repository.root() / "reference.json"), "manifest").value();
   }
-  // Opens the engine of the repository, plainly.
+  // Opens the engine of the repository with text output.
   Ended plainly(std::vector<std::string> more = {}) const {
     more.insert(more.begin(), {"reference", "--repository", repository.root().native()});
     return workplace.info(more);
@@ -50,7 +50,7 @@ class NamedFiles : public testing::Test {
   TestRepository repository;
 };
 
-// Nothing but text, line feeds and tabs.
+// Whether the text has only printable characters, line feeds and tabs.
 testing::AssertionResult acts_on_no_terminal(const std::string& text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
@@ -65,7 +65,7 @@ const std::string painting =
     "\x1b[2J\x1b]0;yours\x07\x7f\xc2\x9b"
     "1m\nEH-S99 fake: all is well";
 
-TEST_F(NamedFiles, AManifestPaintsNothingAndForgesNoLine) {
+TEST_F(NamedFiles, AManifestCannotColorOrForgeLines) {
   TestBuild other = good_build("reference-other");
   other.requirements = Json::object().set("strange" + painting, "x");
   repository.add(good_build());
@@ -87,7 +87,7 @@ TEST_F(NamedFiles, AManifestPaintsNothingAndForgesNoLine) {
       << "documents hold it as it is";
 }
 
-TEST_F(NamedFiles, ARefusedBuildIdIsEchoedWithoutItsControlCharacters) {
+TEST_F(NamedFiles, ARefusedBuildIdIsPrintedWithoutControlCharacters) {
   repository.add(good_build());
   repository.write();
   Json changed = manifest();
@@ -99,7 +99,7 @@ TEST_F(NamedFiles, ARefusedBuildIdIsEchoedWithoutItsControlCharacters) {
   EXPECT_THAT(run.output + run.error, Not(HasSubstr("\nEH-S99")));
 }
 
-TEST_F(NamedFiles, ALicenceTextIsShownWithoutItsControlCharacters) {
+TEST_F(NamedFiles, ALicenseTextIsShownWithoutControlCharacters) {
   const std::string text = "Terms\tof use\n" + painting + "\nend\n";
   write_text(workplace.folder() / "terms.txt", text);
   TestBuild build = good_build();
@@ -144,7 +144,7 @@ TEST_F(NamedFiles, ANamedPipeIsNotWaitedFor) {
   }
 }
 
-TEST_F(NamedFiles, ANamedPipeInTheCacheIsNotWaitedForAndGoesWhenItIsRepaired) {
+TEST_F(NamedFiles, ANamedPipeInTheCacheIsRemovedByRepair) {
   repository.add(good_build());
   repository.write();
   const std::string location = repository.root().native();
@@ -161,12 +161,12 @@ TEST_F(NamedFiles, ANamedPipeInTheCacheIsNotWaitedForAndGoesWhenItIsRepaired) {
   EXPECT_EQ(cache({"list"}).status, 0);
   EXPECT_EQ(cache({"gc", "--dry-run"}).status, 0);
   EXPECT_EQ(workplace.info({"reference", "--repository", location}, soon).status, 0);
-  const Ended reported = cache({"verify"});
-  EXPECT_EQ(reported.status, 6) << reported.said();
-  EXPECT_THAT(reported.said(), AllOf(HasSubstr("refs/stranger.ref"), HasSubstr("verify --repair")));
+  const Ended ended = cache({"verify"});
+  EXPECT_EQ(ended.status, 6) << ended.said();
+  EXPECT_THAT(ended.said(), AllOf(HasSubstr("refs/stranger.ref"), HasSubstr("verify --repair")));
   EXPECT_EQ(cache({"verify", "--repair"}).status, 0);
   EXPECT_FALSE(fs::exists(unlisted_file));
-  // In the place of a build's own record, and of its library.
+  // A pipe in the place of a build's own record, and of its library.
   const fs::path record = workplace.cache() / "refs" / "reference-good.ref";
   fs::remove(record);
   ASSERT_EQ(::mkfifo(record.c_str(), 0644), 0);
@@ -186,7 +186,7 @@ TEST_F(NamedFiles, ANamedPipeInTheCacheIsNotWaitedForAndGoesWhenItIsRepaired) {
   EXPECT_EQ(cache({"verify", "--repair", "--repository", location}).status, 0);
 }
 
-TEST_F(NamedFiles, WhatIsHandedOverThroughADescriptorIsRead) {
+TEST_F(NamedFiles, AFileFromADescriptorIsRead) {
   repository.add(good_build());
   repository.write();
   const Ended recorded = workplace.info({"--platform-json"});
@@ -198,7 +198,7 @@ TEST_F(NamedFiles, WhatIsHandedOverThroughADescriptorIsRead) {
   EXPECT_EQ(run.status, 0) << run.said();
 }
 
-TEST_F(NamedFiles, AManifestThatIsTooLongIsToldWithItsSizeAndTheLimit) {
+TEST_F(NamedFiles, ATooLongManifestIsReportedWithItsSizeAndTheLimit) {
   repository.add(good_build());
   repository.write();
   rewrite(manifest().set("comment", std::string(9u << 20, 'x')));
@@ -211,7 +211,7 @@ TEST_F(NamedFiles, AManifestThatIsTooLongIsToldWithItsSizeAndTheLimit) {
               AllOf(HasSubstr("its index.json has 9.0 MiB"), HasSubstr("at most 8.0 MiB")));
 }
 
-TEST_F(NamedFiles, ARemedySpeaksOfTheFileThatWasNamed) {
+TEST_F(NamedFiles, ARemedyNamesTheFileThatWasGiven) {
   write_text(workplace.folder() / "text", "no library\n");
   write_text(workplace.folder() / "machine.json", "{\"format\": 1}");
   repository.add(good_build());
@@ -256,15 +256,15 @@ TEST_F(NamedFiles, AnInspectedFilesNameForgesNoLine) {
   EXPECT_THAT(run.output, HasSubstr("x.so: loads EH-L01 forged\\x1b[2J.so: loads\n"));
 }
 
-TEST_F(NamedFiles, OfAFileThatIsNoLibraryNothingIsToldThatOnlyLibrariesHave) {
+TEST_F(NamedFiles, AForeignFileIsNotDescribedAsALibrary) {
   write_text(named("text"), "no library\n");
   const Ended run = workplace.info({"--inspect", named("text")});
   EXPECT_EQ(run.status, 6) << run.said();
   EXPECT_THAT(run.output, HasSubstr("\nthe file\n  linker script or text, 11 bytes\n")) << run.said();
 }
 
-// Before an engine is looked for, let alone run.
-TEST_F(NamedFiles, AFolderForOutputsThatCannotBeIsToldFirst) {
+// Reported before an engine is searched or run.
+TEST_F(NamedFiles, AnImpossibleOutputFolderIsReportedFirst) {
   write_text(named("file"), "");
   const Ended run =
       workplace.run("engine-run", {"nosuch", named("model"), "--output", named("file"), "--json"});
@@ -272,7 +272,7 @@ TEST_F(NamedFiles, AFolderForOutputsThatCannotBeIsToldFirst) {
   EXPECT_EQ(run.status, 7);
 }
 
-TEST_F(NamedFiles, WhatAManifestIsToBeMadeOfIsAnArgument) {
+TEST_F(NamedFiles, TheInputOfAManifestIsAnArgument) {
   const std::string folder = named("made");
   ASSERT_EQ(workplace.run("engine-manifest", {"init", folder, "--name", "x"}).status, 0);
   write_text(workplace.folder() / "engine.zip", zip_of({{"lib/a.txt", "a"}}));
@@ -298,7 +298,7 @@ TEST_F(NamedFiles, ARepositoryWrittenByHandIsLintedByItsIndex) {
   const Ended right = workplace.run("engine-manifest", {"lint", repository.root().native()});
   EXPECT_EQ(right.status, 0) << right.said();
   EXPECT_THAT(right.output, AnyOf(HasSubstr("was never looked into"), HasSubstr("were never looked into")));
-  // Nothing can be added to it as it is.
+  // No build can be added to it as it is.
   EXPECT_THAT(right.output, HasSubstr("fix: only a repository that engine-manifest init"));
   write_text(repository.root() / "reference.json", read_text(repository.root() / "reference.json") + "\n");
   const Ended changed = workplace.run("engine-manifest", {"lint", repository.root().native()});
@@ -307,7 +307,7 @@ TEST_F(NamedFiles, ARepositoryWrittenByHandIsLintedByItsIndex) {
   EXPECT_THAT(changed.output, HasSubstr("fix: correct its \"sha256\" and \"size\" in index.json"));
 }
 
-TEST_F(NamedFiles, AManifestThatLeadsNowhereIsAWrongArgumentToLint) {
+TEST_F(NamedFiles, LintReportsADanglingManifestAsAnArgument) {
   const std::string folder = named("made");
   ASSERT_EQ(workplace.run("engine-manifest", {"init", folder, "--name", "x"}).status, 0);
   std::filesystem::create_symlink("nowhere", std::filesystem::path(folder) / "engines/.#reference.json");
@@ -315,7 +315,7 @@ TEST_F(NamedFiles, AManifestThatLeadsNowhereIsAWrongArgumentToLint) {
   EXPECT_EQ(run.status, 2) << run.said();
 }
 
-TEST_F(NamedFiles, BehindALinkDotsLeadWhereTheyLeadTheSystem) {
+TEST_F(NamedFiles, DotsBehindALinkLeadWhereTheSystemSays) {
   const fs::path disk = fs::canonical(workplace.folder()) / "disk";
   fs::create_directories(disk / "today");
   fs::create_directory_symlink(disk / "today", named("link"));
@@ -370,7 +370,7 @@ TEST_F(NamedFiles, PartsHaveALeastSizeAndAreNotAllOpenAtOnce) {
             0);
 }
 
-TEST_F(NamedFiles, ACandidateThatFitsHasNoDiagnosisAndSaysSo) {
+TEST_F(NamedFiles, ACandidateThatFitsHasNoDiagnosis) {
   repository.add(good_build());
   repository.write();
   const Ended run =

@@ -1,4 +1,4 @@
-/* A plugin by its export, which needs a library that the test leaves out. */
+/* A plugin (by its export) that needs a library which the test leaves out. */
 
 #if defined(_WIN32)
 #define EXPORTED __declspec(dllexport)

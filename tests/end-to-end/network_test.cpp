@@ -1,4 +1,4 @@
-// Builds that come over HTTP: the whole way, and every way in which a network disappoints.
+// Builds that come over HTTP: from manifest to open engine, and every way in which a network fails.
 #include <gmock/gmock.h>
 
 #include <atomic>
@@ -32,12 +32,12 @@ void expect_failed(const Ended& run, const std::string& code, int status) {
   EXPECT_EQ(run.outcome()["state"].as_string(), "failed");
 }
 
-// A server that hands out the file, or what the handler makes of it.
+// The part of the file that the request asks for.
 std::string range_of(const FaultServer::Request& request, const std::string& bytes) {
   return request.range_start ? bytes.substr(static_cast<std::size_t>(*request.range_start)) : bytes;
 }
 
-TEST(Network, TheWholeWayFromManifestToAnOpenEngine) {
+TEST(Network, LeadsFromAManifestToAnOpenEngine) {
   Served served;
   served.publish();
   const Workplace workplace;
@@ -54,7 +54,7 @@ TEST(Network, TheWholeWayFromManifestToAnOpenEngine) {
   EXPECT_EQ(served.server.requests("GET " + served.path()), 1);
 }
 
-TEST(Network, APasswordInARepositorysUrlIsNeitherToldNorKept) {
+TEST(Network, APasswordInARepositoryUrlIsNeitherPrintedNorKept) {
   Served served;
   served.publish(Json::array().push(Json::object().set("file", "files/" + served.digest)));
   const Workplace workplace;
@@ -66,7 +66,7 @@ TEST(Network, APasswordInARepositorysUrlIsNeitherToldNorKept) {
     const Ended run = workplace.info({"reference", "--repository", location, "--json"}, behind_proxy);
     expect_opened(run);
     EXPECT_THAT(run.said(), Not(HasSubstr("geheim")));
-    std::this_thread::sleep_for(1s);  // so that what a repeated open remembers is kept
+    std::this_thread::sleep_for(1s);  // so that the decision is stored
   }
   const Ended missing = workplace.info({"reference", "--repository", location + "/not-there", "--json"});
   EXPECT_THAT(missing.said(), HasSubstr("not-there"));
@@ -79,8 +79,8 @@ TEST(Network, APasswordInARepositorysUrlIsNeitherToldNorKept) {
   }
 }
 
-// A repository of another kind than a dead one: it answers, and never comes to an end.
-TEST(Network, ARepositoryThatKeepsOneWaitingKeepsNoInstalledBuildFromOpening) {
+// Unlike a dead repository, this one answers and never finishes.
+TEST(Network, AStalledRepositoryDelaysNoInstalledBuild) {
   Served served;
   served.publish();
   const Workplace workplace;
@@ -107,8 +107,8 @@ TEST(Network, ARepositoryThatKeepsOneWaitingKeepsNoInstalledBuildFromOpening) {
   }
 }
 
-// Beside one that can be read, in which nothing fits: nobody knows what the other one offers.
-TEST(Network, ARepositoryThatCannotBeReachedIsWhyNothingFits) {
+// Beside a readable repository in which nothing fits: the content of the other one is unknown.
+TEST(Network, AnUnreachableRepositoryIsWhyNothingFits) {
   const Workplace workplace;
   TestRepository repository(workplace.folder() / "repository");
   repository.add(good_build());
@@ -127,19 +127,20 @@ TEST(Network, ARepositoryThatCannotBeReachedIsWhyNothingFits) {
     EXPECT_THAT(evidence_list(run.diagnosis(), "also"), HasSubstr("EH-S0"));
     EXPECT_TRUE(run.document["warnings"].as_array().empty()) << run.said();
   }
-  // Nor what one offers whose list cannot be read.
+  // The same for a repository whose list cannot be read.
   FaultServer damaged([](const FaultServer::Request&, FaultServer::Connection& connection) {
     connection.answer("200 OK", "{\"format\": 1, \"manif");
   });
   const Ended run = workplace.info({"reference@9.9", "--json", "--repository", repository.root().native(),
                                     "--repository", damaged.url("engines")});
   expect_failed(run, "EH-M01", 5);
-  // Nobody was to be asked: what is known decides.
+  // Offline by request: the known builds decide.
   expect_failed(asked("reference@9.9", {"--offline"}), "EH-S01", 3);
 }
 
-// A laptop on a train: what is installed opens at once, and is told each time that nobody was asked.
-TEST(Network, ARepositoryThatWasNotReachedIsNotAskedAtEachOpen) {
+// A laptop on a train: an installed build opens at once, and each open reports that the repository was not
+// asked.
+TEST(Network, AnUnreachedRepositoryIsNotAskedAtEachOpen) {
   Served served;
   served.publish();
   const Workplace workplace;
@@ -156,7 +157,7 @@ TEST(Network, ARepositoryThatWasNotReachedIsNotAskedAtEachOpen) {
           .set("repositories",
                Json::array().push(Json::object().set("location", location).set("unsigned", true)))
           .set("downloads", Json::object().set("stall_timeout_seconds", 4)));
-  // How often the server is asked while one opens.
+  // The number of requests to the server during one open.
   const auto asked_by = [&](const char* command, std::vector<std::string> arguments) {
     const int before = server.requests();
     const Ended run = workplace.run(command, std::move(arguments));
@@ -167,13 +168,13 @@ TEST(Network, ARepositoryThatWasNotReachedIsNotAskedAtEachOpen) {
   const std::vector<std::string> model = {"reference", source_path("/examples/two-layers.model"), "--json"};
   EXPECT_GT(asked_by("engine-run", model), 0);
   EXPECT_EQ(asked_by("engine-run", model), 0);
-  // Whoever looks at it wants to know how it is now.
+  // engine-info asks the repository each time.
   EXPECT_GT(asked_by("engine-info", {"reference", "--json"}), 0);
   for (const auto& entry : std::filesystem::recursive_directory_iterator(workplace.cache() / "repositories"))
     if (entry.path().filename() == "unreached.json")
       std::filesystem::last_write_time(entry.path(), std::filesystem::file_time_type::clock::now() - 301s);
   EXPECT_GT(asked_by("engine-run", model), 0);
-  // What is not here has to come from somewhere.
+  // A build that is not installed has to be fetched.
   back = true;
   EXPECT_EQ(workplace.run("engine-cache", {"remove", "reference-good"}).status, 0);
   EXPECT_GT(asked_by("engine-run", model), 0);
@@ -204,7 +205,7 @@ TEST(Network, ACutConnectionIsResumedWhereItEnded) {
   EXPECT_TRUE(resumed);
 }
 
-TEST(Network, ASlowServerIsWaitedForAndProgressNeverMixesWithTheDocument) {
+TEST(Network, ProgressOfASlowServerIsNotPartOfTheDocument) {
   Served served("limit_rate 1m;", 2u << 20);
   served.publish();
   const Workplace workplace;
@@ -214,7 +215,7 @@ TEST(Network, ASlowServerIsWaitedForAndProgressNeverMixesWithTheDocument) {
   EXPECT_THAT(run.error, testing::Not(HasSubstr("\x1b[")));
 }
 
-TEST(Network, OnATerminalABarShowsBytesAndRateAndOtherwiseNothingMoves) {
+TEST(Network, OnlyATerminalGetsAProgressBar) {
   Served served("limit_rate 2m;");
   served.publish();
   const Workplace workplace;
@@ -234,7 +235,7 @@ TEST(Network, OnATerminalABarShowsBytesAndRateAndOtherwiseNothingMoves) {
   EXPECT_THAT(piped.output + piped.error, testing::Not(HasSubstr("\r")));
 }
 
-TEST(Network, AFileThatIsNotThereIsToldWithItsUrl) {
+TEST(Network, AMissingFileIsReportedWithItsUrl) {
   Served served;
   served.publish(Json::array().push(source(served.server.url("nowhere.zip"))));
   const Workplace workplace;
@@ -243,7 +244,7 @@ TEST(Network, AFileThatIsNotThereIsToldWithItsUrl) {
   EXPECT_THAT(run.diagnosis().dump(), HasSubstr("nowhere.zip"));
 }
 
-TEST(Network, ASignInPageInsteadOfTheFileIsToldByItsTitle) {
+TEST(Network, ASignInPageIsReportedByItsTitle) {
   Served served;
   write_text(served.server.root() / "login.html",
              "<!DOCTYPE html><html><head><title>Hotel Wi-Fi: please sign in</title></head></html>");
@@ -254,7 +255,7 @@ TEST(Network, ASignInPageInsteadOfTheFileIsToldByItsTitle) {
   EXPECT_THAT(run.diagnosis().dump(), HasSubstr("Hotel Wi-Fi: please sign in"));
 }
 
-TEST(Network, Case29_WrongBytesAreNeverUsed) {
+TEST(Network, Case29WrongBytesAreNeverUsed) {
   Served served;
   std::string other = served.archive;
   other[other.size() / 2] ^= 1;
@@ -276,7 +277,7 @@ TEST(Network, ARedirectIsFollowed) {
   expect_opened(workplace.info(served.arguments()));
 }
 
-TEST(Network, AServerThatIsDownIsToldAsSuch) {
+TEST(Network, AServerThatIsDownIsReported) {
   Served served;
   const std::string closed = "http://127.0.0.1:" + std::to_string(free_port()) + "/archive.zip";
   served.publish(Json::array().push(source(closed)));
@@ -286,7 +287,7 @@ TEST(Network, AServerThatIsDownIsToldAsSuch) {
   EXPECT_THAT(run.diagnosis().dump(), HasSubstr("127.0.0.1"));
 }
 
-TEST(Network, SourcesAreTriedInTurnAndTheFailuresAreToldAsWarnings) {
+TEST(Network, FailedSourcesAreReportedAsWarnings) {
   Served served;
   write_text(served.server.root() / "login.html", "<html><head><title>Sign in</title></head></html>");
   served.publish(Json::array()
@@ -300,7 +301,7 @@ TEST(Network, SourcesAreTriedInTurnAndTheFailuresAreToldAsWarnings) {
   EXPECT_THAT(run.document["warnings"].dump(), HasSubstr("EH-N06"));
 }
 
-TEST(Network, AnUnreachableRepositoryIsToldAndTheOthersServe) {
+TEST(Network, AnUnreachableRepositoryIsAWarning) {
   Served served;
   served.publish();
   const std::string closed = "http://127.0.0.1:" + std::to_string(free_port());
@@ -312,7 +313,7 @@ TEST(Network, AnUnreachableRepositoryIsToldAndTheOthersServe) {
   EXPECT_EQ(alone.status, 4) << alone.said();
 }
 
-TEST(Network, Case19_SixteenProcessesDownloadOnceAndAllOpen) {
+TEST(Network, Case19SixteenProcessesDownloadOnceAndAllOpen) {
   Served served;
   served.publish();
   const Workplace workplace;
@@ -324,7 +325,7 @@ TEST(Network, Case19_SixteenProcessesDownloadOnceAndAllOpen) {
   EXPECT_EQ(served.server.requests("GET " + served.path()), 1) << served.server.log();
 }
 
-TEST(Network, Case19_AProcessKilledAtAnyMomentLosesNothing) {
+TEST(Network, Case19AProcessKilledAtAnyMomentLosesNothing) {
   Served served("limit_rate 6m;");
   served.publish();
   const Workplace workplace;
@@ -338,7 +339,8 @@ TEST(Network, Case19_AProcessKilledAtAnyMomentLosesNothing) {
          .input = {}});
     ASSERT_TRUE(run_child(request));
     if (i % 5 != 4) continue;
-    // In between, and at the end, an ordinary opening succeeds; the cold way starts again then.
+    // Between the kills, and at the end, an ordinary open succeeds and the next one starts from an empty
+    // cache.
     expect_opened(workplace.info(served.arguments()));
     if (i != 19) std::filesystem::remove_all(workplace.cache());
   }
@@ -346,7 +348,7 @@ TEST(Network, Case19_AProcessKilledAtAnyMomentLosesNothing) {
   EXPECT_EQ(verified.status, 0) << verified.said();
 }
 
-TEST(Network, ATerminationRequestEndsAnOpeningAsInterrupted) {
+TEST(Network, ATerminationRequestEndsAnOpenAsInterrupted) {
   Served served("limit_rate 100k;");
   served.publish();
   const Workplace workplace;
@@ -357,8 +359,8 @@ TEST(Network, ATerminationRequestEndsAnOpeningAsInterrupted) {
   EXPECT_LT(run.duration, 10s);
 }
 
-// Nor is the server to blame for what this machine's configuration names.
-TEST(Network, AWrongFileOfExtraCertificatesIsToldWithWhoNamedIt) {
+// The server is not blamed for a file that this machine's configuration names.
+TEST(Network, AWrongCertificateFileIsReportedWithItsSetting) {
   Served served;
   served.publish();
   const Workplace workplace;

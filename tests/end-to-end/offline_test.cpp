@@ -1,4 +1,4 @@
-// Without a network, without space, without the right to write.
+// Without a network, without disk space, without write permission.
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -22,18 +22,18 @@ std::vector<std::string> offline(std::vector<std::string> arguments) {
   return arguments;
 }
 
-TEST(Offline, WithNothingInstalledItFailsWithoutAsking) {
+TEST(Offline, FailsWithoutAskingWhenNothingIsInstalled) {
   Served served;
   served.publish();
   const Workplace workplace;
-  // The repository is unknown, so there is nothing to choose from.
+  // The repository is unknown, so no build is known.
   const Ended run = workplace.info(offline(served.arguments()));
   EXPECT_TRUE(run.status == 3 || run.status == 4) << run.said();
   EXPECT_EQ(served.server.log(), "");
   EXPECT_FALSE(run.diagnosis()["remedy"].as_array().empty()) << run.said();
 }
 
-TEST(Offline, AKnownBuildThatIsNotInstalledIsNotFetched) {
+TEST(Offline, DoesNotFetchAKnownBuild) {
   Served served;
   served.publish();
   const Workplace workplace;
@@ -43,7 +43,7 @@ TEST(Offline, AKnownBuildThatIsNotInstalledIsNotFetched) {
   EXPECT_EQ(served.server.requests("GET " + served.path()), 0);
 }
 
-TEST(Offline, Case11_WhatIsInstalledOpensWithoutASocket) {
+TEST(Offline, Case11OpensAnInstalledBuildWithoutASocket) {
   Served served;
   served.publish();
   const Workplace workplace;
@@ -59,7 +59,7 @@ TEST(Offline, Case11_WhatIsInstalledOpensWithoutASocket) {
   EXPECT_EQ(run.outcome()["state"].as_string(), "opened");
   EXPECT_EQ(served.server.log(), before);
   EXPECT_EQ(read_text(trace).find("socket"), std::string::npos) << read_text(trace);
-  // Nor does what asks for more than is there, nor the administrator's commands.
+  // The same for requests that need more than is installed, and for the administrator's commands.
   for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
            {"engine-info", "--json"},
            {"engine-info", "reference", "--flavor", "cu118", "--require", "cu118", "--json"},
@@ -73,10 +73,10 @@ TEST(Offline, Case11_WhatIsInstalledOpensWithoutASocket) {
   }
 }
 
-// Whether a folder's group is only its user's own must be asked of files: the system's calls may ask a
-// daemon. Root's group needs no asking, so this takes other users: one of /etc/passwd with a group of the
-// same name there, and one that no file knows.
-TEST(Offline, AGroupThatMayWriteIsLookedUpWithoutASocket) {
+// Files show whether a folder's group contains only its user; the system's calls may ask a daemon. Root's
+// group needs no look-up, so this test uses other users: one of /etc/passwd with a group of the same name
+// there, and one that no file knows.
+TEST(Offline, LooksUpAGroupWithoutASocket) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root may become another user";
   for (const std::string& user : {std::string("33"), std::string("54321")}) {
     const Workplace workplace;
@@ -102,7 +102,7 @@ TEST(Offline, AGroupThatMayWriteIsLookedUpWithoutASocket) {
     if (installed.error.find("setpriv") != std::string::npos)
       GTEST_SKIP() << "no other user here: " << installed.error;
     ASSERT_EQ(installed.status, 0) << installed.said();
-    // A cache's own folders are not made so, but somebody may have given them to a group.
+    // A cache's folders are not created with group write permission, but somebody may have added it.
     for (const auto& entry : std::filesystem::recursive_directory_iterator(workplace.cache()))
       if (entry.is_directory())
         std::filesystem::permissions(entry.path(), std::filesystem::perms::group_write,
@@ -127,8 +127,9 @@ TEST(Offline, AGroupThatMayWriteIsLookedUpWithoutASocket) {
   }
 }
 
-// An engine was downloaded for one toolkit, another one was detected, and the cached one was not even tried.
-TEST(Offline, Case12_TheBestInstalledBuildOpensAndWhatIsMissingIsToldWithItsCommand) {
+// An engine was downloaded for one toolkit, another toolkit was detected, and the cached engine was not even
+// tried.
+TEST(Offline, Case12OpensTheBestInstalledBuildAndListsMissingOnes) {
   Served served;
   TestBuild better = good_build("reference-better");
   better.priority = 90;
@@ -154,7 +155,7 @@ TEST(Offline, Case12_TheBestInstalledBuildOpensAndWhatIsMissingIsToldWithItsComm
   EXPECT_EQ(missing["verdict"].as_string(), "unavailable");
   EXPECT_EQ(missing["diagnosis"]["code"].as_string(), "EH-S13");
   EXPECT_EQ(evidence(missing["diagnosis"], "command"), "engine-cache fetch reference@1.1.0 --flavor cpu");
-  // A person is told the same, and the command is right.
+  // The text names the same command.
   const Ended text = workplace.info(offline({"reference", "--repository", served.location()}));
   EXPECT_THAT(text.output, HasSubstr("reference-better  engine-cache fetch --repository " +
                                      served.location() + " reference@1.1.0 --flavor cpu\n"));
@@ -163,7 +164,7 @@ TEST(Offline, Case12_TheBestInstalledBuildOpensAndWhatIsMissingIsToldWithItsComm
   EXPECT_EQ(after.outcome()["build"].as_string(), "reference-better") << after.said();
 }
 
-TEST(Offline, WithNothingThatFitsInstalledTheMissingBuildsAndTheirCommandsAreTold) {
+TEST(Offline, ListsMissingBuildsWithTheirCommands) {
   Served served;
   served.publish();
   const Workplace workplace;
@@ -183,8 +184,8 @@ TEST(Offline, WithNothingThatFitsInstalledTheMissingBuildsAndTheirCommandsAreTol
   EXPECT_THAT(recorded.said(), HasSubstr("--flavor cpu --platform " + record));
 }
 
-// Nor is another build brought than the one that fits best without a word.
-TEST(Offline, FulfilTellsWhatTheAskingMachineHasSetAside) {
+// Another build than the best one is never brought without a message.
+TEST(Offline, FulfillReportsWhatTheRequestingMachineQuarantined) {
   const Workplace workplace, lab;
   TestRepository repository(workplace.folder() / "repository");
   repository.add(good_build());
@@ -207,7 +208,7 @@ TEST(Offline, FulfilTellsWhatTheAskingMachineHasSetAside) {
   EXPECT_EQ(answer["passed_over"].dump(), "[\"reference-better\"]");
 }
 
-TEST(Offline, AnAnswerReplacesNeitherItsRequestNorAnotherAnswer) {
+TEST(Offline, AnAnswerOverwritesNeitherRequestNorAnswer) {
   const Workplace workplace, lab;
   TestRepository repository(workplace.folder() / "repository");
   repository.add(good_build());
@@ -238,8 +239,8 @@ TEST(Offline, AnAnswerReplacesNeitherItsRequestNorAnotherAnswer) {
   EXPECT_EQ(read_text(request), asked);
 }
 
-// A request names what the machine has, and that may be in its user's cache.
-TEST(Offline, AnAnswerGoesIntoTheLayerThoughTheOtherFilesLieInTheCache) {
+// The request also lists files of the user's cache.
+TEST(Offline, AnAnswerIsImportedIntoTheLayer) {
   const Workplace workplace, lab;
   TestRepository repository(workplace.folder() / "repository");
   repository.add(good_build());
@@ -270,13 +271,13 @@ TEST(Offline, AnAnswerGoesIntoTheLayerThoughTheOtherFilesLieInTheCache) {
   EXPECT_EQ(lab.run("engine-cache", {"verify", "--deep", "--json"}).status, 0);
 }
 
-// The list of what is missing names the machine that was decided for, too.
-TEST(Offline, TheCommandsForARecordedMachineNameItsRecord) {
+// The list of missing builds names the recorded machine too.
+TEST(Offline, CommandsForARecordedMachineNameItsRecord) {
   Served served;
   served.publish();
   const Workplace workplace;
   ASSERT_EQ(workplace.info({"reference", "--plan", "--repository", served.location(), "--json"}).status, 0);
-  // Also one whose name a shell would take for two.
+  // Also a file whose name a shell would split in two.
   const std::string record = (workplace.folder() / "my machine's.json").native();
   std::filesystem::copy_file(source_path("/tests/profiles/linux-ubuntu2404-driver580-rtx4090.json"), record);
   const Ended text =
@@ -289,8 +290,8 @@ TEST(Offline, TheCommandsForARecordedMachineNameItsRecord) {
   EXPECT_THAT(here.output, HasSubstr(command + "\n"));
 }
 
-// Who orders that nobody be asked is not told that nobody could be.
-TEST(Offline, AnOldCopyOfAnIndexIsUsedWithoutAWarning) {
+// Offline by request gives no warning that the repository could not be asked.
+TEST(Offline, UsesAnOldCopyOfAnIndexWithoutAWarning) {
   std::optional<Served> served(std::in_place);
   served->publish();
   const std::vector<std::string> arguments = served->arguments();
@@ -303,7 +304,7 @@ TEST(Offline, AnOldCopyOfAnIndexIsUsedWithoutAWarning) {
   EXPECT_EQ(ordered.status, 0) << ordered.said();
   EXPECT_THAT(ordered.document["warnings"].dump(), testing::Not(HasSubstr("could not be asked")));
   EXPECT_TRUE(ordered.document["warnings"].as_array().empty()) << ordered.said();
-  // Unlike who wanted to ask.
+  // An open that may ask warns.
   served.reset();
   const Ended alone = workplace.info(arguments);
   EXPECT_EQ(alone.status, 0) << alone.said();
@@ -311,7 +312,7 @@ TEST(Offline, AnOldCopyOfAnIndexIsUsedWithoutAWarning) {
   EXPECT_THAT(alone.document["warnings"].dump(), HasSubstr("30 hours"));
 }
 
-TEST(Offline, Case11_AnImportedBundleOpensWithoutASocketARepositoryOrAWord) {
+TEST(Offline, Case11OpensAnImportedBundleSilently) {
   const Workplace connected, lab;
   TestRepository repository(connected.folder() / "repository");
   repository.add(good_build());
@@ -340,7 +341,7 @@ TEST(Offline, Case11_AnImportedBundleOpensWithoutASocketARepositoryOrAWord) {
   EXPECT_TRUE(opened.document["diagnosis"].is_null());
 }
 
-TEST(Offline, ABundleThatDoesNotArriveWholeIsToldWithStatus5) {
+TEST(Offline, ATruncatedBundleEndsWith5) {
   const Workplace connected;
   TestRepository repository(connected.folder() / "repository");
   repository.add(good_build());
@@ -369,7 +370,7 @@ TEST(Offline, AFolderRepositoryServes) {
   EXPECT_EQ(run.status, 0) << run.said();
 }
 
-TEST(Places, AReadOnlyCacheOpensWhatIsInstalled) {
+TEST(Disks, OpenFromAReadOnlyCache) {
   if (!can_mount()) GTEST_SKIP() << "mounting needs root with CAP_SYS_ADMIN";
   const Workplace workplace;
   TestRepository repository(workplace.folder() / "repository");
@@ -385,7 +386,7 @@ TEST(Places, AReadOnlyCacheOpensWhatIsInstalled) {
   EXPECT_EQ(run.outcome()["build"].as_string(), "reference-good");
 }
 
-TEST(Places, F16_AReadOnlyEmptyCacheIsToldWithItsFolder) {
+TEST(Disks, ReportF16WithTheFolderOfAReadOnlyEmptyCache) {
   if (!can_mount()) GTEST_SKIP() << "mounting needs root with CAP_SYS_ADMIN";
   const Workplace workplace;
   TestRepository repository(workplace.folder() / "repository");
@@ -401,7 +402,7 @@ TEST(Places, F16_AReadOnlyEmptyCacheIsToldWithItsFolder) {
   EXPECT_THAT(run.diagnosis().dump(), HasSubstr(workplace.cache().native()));
 }
 
-TEST(Places, F15_AFullDiskIsToldWithWhatIsNeeded) {
+TEST(Disks, ReportF15WithTheSpaceThatIsNeeded) {
   if (!can_mount()) GTEST_SKIP() << "mounting needs root with CAP_SYS_ADMIN";
   Served served;
   served.publish();
@@ -415,8 +416,8 @@ TEST(Places, F15_AFullDiskIsToldWithWhatIsNeeded) {
   EXPECT_THAT(run.diagnosis().dump(), HasSubstr(workplace.cache().native()));
 }
 
-// Space is left, but no file can be made any more.
-TEST(Places, F15_ADiskWithoutAFileEntryLeftIsToldAndTheNextRunSucceeds) {
+// Space is left, but no file can be created any more.
+TEST(Disks, ReportF15WithoutAFreeInodeAndTheNextRunSucceeds) {
   if (!can_mount()) GTEST_SKIP() << "mounting needs root with CAP_SYS_ADMIN";
   Served served;
   served.publish();

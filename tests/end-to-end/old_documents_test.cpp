@@ -1,5 +1,5 @@
-// Signed documents whose time is over, that were replaced by older ones, or that take something back: what a
-// user is told by the commands, and what goes on all the same.
+// Signed documents that have expired, that older ones replaced, or that revoke something: what the commands
+// report, and what still works.
 #include <gmock/gmock.h>
 
 #include "tests/end-to-end/publisher.hpp"
@@ -17,7 +17,7 @@ const std::string second_build = "reference-1.0.1-cpu-linux-x86_64";
 class OldDocuments : public Publisher {
  protected:
   fs::path engines() const { return server_.root() / "engines"; }
-  // Changes a published document by sed and has minisign itself sign it, as of that second.
+  // Edits a published document with sed and signs it with minisign as of that second.
   void sign_again(const std::string& role, const std::string& sed, int version, const std::string& time) {
     const std::string name = role + ".json";
     sh("id=$(printf %016X 0x$(sed -n '1s/.*key //p' key.pub))\n"
@@ -29,7 +29,7 @@ class OldDocuments : public Publisher {
        "' -x /srv/www/engines/" + name + ".$id.minisig");
     an_hour_passes();
   }
-  // Half a second before 2020, and an index of then.
+  // Expires half a second before 2020, with an index of then.
   void let_the_index_expire(int serial) {
     sign_again("index",
                R"(s/"serial": [0-9]*/"serial": )" + std::to_string(serial) +
@@ -46,7 +46,7 @@ class OldDocuments : public Publisher {
   static std::string remedies(const Json& diagnosis) { return diagnosis["remedy"].dump(); }
 };
 
-TEST_F(OldDocuments, NothingNewComesFromAnExpiredIndexAndItsDateTheClockAndTheRemedyAreTold) {
+TEST_F(OldDocuments, AnExpiredIndexIsReportedWithDateClockAndRemedy) {
   publish_signed();
   let_the_index_expire(2);
   const Ended refused = open();
@@ -68,7 +68,7 @@ TEST_F(OldDocuments, NothingNewComesFromAnExpiredIndexAndItsDateTheClockAndTheRe
   EXPECT_THAT(text.output + text.error, HasSubstr("2020-01-01T00:00:00Z"));
 }
 
-TEST_F(OldDocuments, WhatIsInstalledOpensWhenTheIndexHasExpiredAndTheMachinesReportSaysSo) {
+TEST_F(OldDocuments, InstalledBuildsOpenUnderAnExpiredIndex) {
   publish_signed();
   ASSERT_EQ(open().status, 0);
   publish_another();
@@ -89,7 +89,7 @@ TEST_F(OldDocuments, WhatIsInstalledOpensWhenTheIndexHasExpiredAndTheMachinesRep
   EXPECT_EQ(demanded.code(), "EH-M12");
 }
 
-TEST_F(OldDocuments, AnExpiredRootIsToldAsAnExpiredIndexIs) {
+TEST_F(OldDocuments, AnExpiredRootIsReportedLikeAnExpiredIndex) {
   publish_signed();
   sign_again("root",
              R"(s/"version": 1/"version": 2/; s/"expires": "[^"]*"/"expires": "2019-06-01T00:00:00Z"/)", 2,
@@ -100,10 +100,10 @@ TEST_F(OldDocuments, AnExpiredRootIsToldAsAnExpiredIndexIs) {
   EXPECT_EQ(evidence(refused.diagnosis(), "expired"), "2019-06-01T00:00:00Z");
 }
 
-TEST_F(OldDocuments, AClockFarBehindTheSignatureIsToldAndDoesNotMakeTheIndexFresh) {
+TEST_F(OldDocuments, AClockFarBehindTheSignatureIsReported) {
   publish_signed();
-  // Signed in 2099: then it is at least 2099, whatever the clock says, and the index of this year has
-  // expired.
+  // A signature of 2099 proves that it is at least 2099, whatever the clock says, so the index of this year
+  // has expired.
   sign_again("index", R"(s/"serial": [0-9]*/"serial": 2/)", 2, "4070908800");
   const Ended refused = open();
   EXPECT_EQ(refused.code(), "EH-M12") << refused.said();
@@ -114,7 +114,7 @@ TEST_F(OldDocuments, AClockFarBehindTheSignatureIsToldAndDoesNotMakeTheIndexFres
               AllOf(HasSubstr("was signed at 2099-01-01T00:00:00Z"), HasSubstr("it is wrong")));
 }
 
-TEST_F(OldDocuments, WithoutANetworkAnExpiredIndexServesAsLongAsThePolicyTolerates) {
+TEST_F(OldDocuments, OfflineAnExpiredIndexServesAsLongAsPolicyAllows) {
   if (!can_mount()) GTEST_SKIP() << "a policy needs a /etc of its own, and with it the right to mount";
   publish_signed();
   let_the_index_expire(2);
@@ -134,7 +134,7 @@ TEST_F(OldDocuments, WithoutANetworkAnExpiredIndexServesAsLongAsThePolicyTolerat
   EXPECT_THAT(opened.document["warnings"].dump(), HasSubstr("no network to ask for a newer one"));
 }
 
-TEST_F(OldDocuments, AReplayedIndexIsRefusedAlsoAfterItsKeyWasTakenBackAndTrustedAgain) {
+TEST_F(OldDocuments, AReplayedIndexIsRefusedAfterItsKeyIsTrustedAgain) {
   publish_signed();
   fs::copy(engines(), publisher_ / "before", fs::copy_options::recursive);
   publish_another();
@@ -155,12 +155,12 @@ TEST_F(OldDocuments, AReplayedIndexIsRefusedAlsoAfterItsKeyWasTakenBackAndTruste
      "engine-cache trust add key.pub");
   an_hour_passes();
   expect_refused({"fetch", "reference", "--json"});
-  // The keeper's way out.
+  // The publisher's remedy.
   publish_another("1.0.2");
   EXPECT_EQ(open().outcome()["build"].as_string(), "reference-1.0.2-cpu-linux-x86_64");
 }
 
-TEST_F(OldDocuments, WhatTheKeeperBlocksIsNeitherOpenedNorFetchedNorTakenFromABundle) {
+TEST_F(OldDocuments, ABlockedBuildIsNeitherOpenedFetchedNorImported) {
   publish_signed();
   ASSERT_EQ(open().status, 0);
   const std::string bundle = (publisher_ / "blocked.bundle").native();
@@ -182,7 +182,7 @@ TEST_F(OldDocuments, WhatTheKeeperBlocksIsNeitherOpenedNorFetchedNorTakenFromABu
   expect_blocked(refused);
   EXPECT_EQ(refused.candidate(first_build)["diagnosis"]["code"].as_string(), "EH-M14");
   expect_blocked(user_.run("engine-cache", {"fetch", "reference", "--json"}));
-  // Without a network it is remembered, and a bundle of before brings nothing to life.
+  // Without a network the block is remembered, and an older bundle does not bring the build back.
   ASSERT_EQ(user_.run("engine-cache", {"remove", first_build}).status, 0);
   expect_blocked(user_.info({"reference", "--offline", "--json"}));
   user_.run("engine-cache", {"import", bundle, "--json"});
@@ -202,7 +202,7 @@ TEST_F(OldDocuments, ARevokedKeysSignatureIsRefusedByName) {
      "engine-manifest publish repository /srv/www/engines");
   an_hour_passes();
   ASSERT_EQ(open().status, 0) << "the new root is signed by the old key, too: " << open().said();
-  // Whoever holds the lost key signs an index of his own.
+  // The holder of the lost key signs another index.
   sh("rm /srv/www/engines/index.json.*.minisig");
   sign_again("index", R"(s/"serial": [0-9]*/"serial": 9/)", 9, "1795000000");
   for (const char* part : {"refs", "views", "trees"}) fs::remove_all(user_.cache() / part);

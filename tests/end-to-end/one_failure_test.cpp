@@ -1,5 +1,5 @@
-// One system call that fails once, as of a disk that stumbles: nothing is lost for it, and nothing is told
-// that is not so. What could not be looked at is neither there nor not there.
+// One system call fails once, as with a failing disk. No data is lost, and no report is false. A file whose
+// look-up failed counts neither as present nor as absent.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sys/stat.h>
@@ -32,7 +32,7 @@ class OneFailure : public testing::Test {
     arguments.push_back("--json");
     return workplace.run("engine-cache", std::move(arguments), options);
   }
-  // `which`: the how manieth such call on the file fails; all of them without it.
+  // Runs engine-cache; the call number `which` on the file fails, or all of them for 0.
   Ended cache_where(std::vector<std::string> arguments, const fs::path& file, const std::string& call,
                     int which = 0, const std::string& error = "EIO") const {
     RunOptions options;
@@ -45,7 +45,7 @@ class OneFailure : public testing::Test {
     return fs::directory_iterator(place(folder))->path();
   }
   const fs::path record() const { return place("refs/reference-good.ref"); }
-  // As if the build had been used then the last time.
+  // Makes the build look as if it had been used last then.
   void age(int days) const {
     const timespec then{std::time(nullptr) - days * 24 * 3600, 0};
     const timespec times[2] = {then, then};
@@ -67,7 +67,7 @@ class OneFailure : public testing::Test {
   TestRepository repository{workplace.folder() / "repository"};
 };
 
-TEST_F(OneFailure, APinThatCannotBeLookedForKeepsItsBuild) {
+TEST_F(OneFailure, AnUncheckedPinKeepsItsBuild) {
   age(50);
   ASSERT_EQ(cache({"pin", "reference-good"}).status, 0);
   const fs::path pin = place("pins/reference-good.pin");
@@ -77,7 +77,7 @@ TEST_F(OneFailure, APinThatCannotBeLookedForKeepsItsBuild) {
   ASSERT_EQ(gc.document["stayed"].as_array().size(), 1u) << gc.said();
   EXPECT_EQ(gc.document["stayed"].as_array()[0]["code"].as_string(), "EH-F23");
   expect_installed();
-  // What is installed can be told.
+  // The installed builds can be listed.
   const Ended list = cache_where({"list"}, pin, "access", 1);
   EXPECT_EQ(list.status, 0) << list.said();
   ASSERT_EQ(list.document["builds"].as_array().size(), 1u) << list.said();
@@ -92,8 +92,8 @@ TEST_F(OneFailure, APinThatCannotBeLookedForKeepsItsBuild) {
   expect_installed();
 }
 
-// Somebody is just loading it.
-TEST_F(OneFailure, ALockThatCannotBeLookedForKeepsAnUnfinishedDownload) {
+// Another process is just loading it.
+TEST_F(OneFailure, AnUncheckedLockKeepsAnUnfinishedDownload) {
   const std::string digest(64, 'a');
   write_text(place("partial/" + digest), std::string(100'000, 'x'));
   write_text(place("locks/archive-" + digest + ".lk"), "");
@@ -106,8 +106,8 @@ TEST_F(OneFailure, ALockThatCannotBeLookedForKeepsAnUnfinishedDownload) {
   EXPECT_EQ(gc.status, 7) << gc.said();
 }
 
-// Whether locks mean anything here is not known then.
-TEST_F(OneFailure, ANoteOnLocksThatCannotBeLookedForKeepsAll) {
+// It is then unknown whether locks work here.
+TEST_F(OneFailure, AnUncheckedNoteOnLocksKeepsAll) {
   age(50);
   const Ended gc = cache_where({"gc", "--max-age", "30d"}, place("locks/.not-kept"), "access");
   EXPECT_EQ(gc.status, 7) << gc.said();
@@ -116,8 +116,8 @@ TEST_F(OneFailure, ANoteOnLocksThatCannotBeLookedForKeepsAll) {
   expect_installed();
 }
 
-// It was used today, for all that can be told; its record alone says 50 days.
-TEST_F(OneFailure, ALastUseThatCannotBeToldIsNotLongAgo) {
+// It may have been used today; only its record says 50 days.
+TEST_F(OneFailure, AnUnknownLastUseCountsAsNow) {
   age(50);
   write_text(only_file_in("leases"), "");
   const Ended gc = cache_where({"gc", "--max-age", "30d"}, only_file_in("leases"), "newfstatat", 1);
@@ -125,7 +125,7 @@ TEST_F(OneFailure, ALastUseThatCannotBeToldIsNotLongAgo) {
   expect_installed();
 }
 
-TEST_F(OneFailure, ATreeThatCannotBeLookedAtStaysThoughItsRecordWasLost) {
+TEST_F(OneFailure, AnUnreadableTreeStaysWithoutItsRecord) {
   const fs::path tree = only_file_in("trees");
   fs::remove_all(place("refs"));
   const Ended gc = cache_where({"gc"}, tree, "newfstatat");
@@ -133,8 +133,8 @@ TEST_F(OneFailure, ATreeThatCannotBeLookedAtStaysThoughItsRecordWasLost) {
   EXPECT_FALSE(gc.document["unrecorded"].as_array().empty()) << gc.said();
 }
 
-// The collection reads each record several times: whichever of the looks fails, no build goes.
-TEST_F(OneFailure, ARecordThatCannotBeReadIsNotAbsent) {
+// The collection reads each record several times. Whichever read fails, no build is removed.
+TEST_F(OneFailure, AnUnreadableRecordIsNotAbsent) {
   for (const std::vector<std::string>& command :
        {std::vector<std::string>{"list"},
         {"licenses", "list", "--repository", repository.root().native()},
@@ -159,7 +159,7 @@ TEST_F(OneFailure, ARecordThatCannotBeReadIsNotAbsent) {
   }
 }
 
-TEST_F(OneFailure, ARecordOfALayerThatCannotBeReadIsNotAbsent) {
+TEST_F(OneFailure, AnUnreadableRecordOfALayerIsNotAbsent) {
   Workplace other;
   RunOptions options;
   const fs::path layer = workplace.cache();
@@ -176,8 +176,8 @@ TEST_F(OneFailure, ARecordOfALayerThatCannotBeReadIsNotAbsent) {
   }
 }
 
-// It is read again to tell whether what is damaged is of this record at all.
-TEST_F(OneFailure, ADamagedBuildIsToldThoughItsRecordCannotBeReadAgain) {
+// The record is read again to check that the damaged files belong to it.
+TEST_F(OneFailure, DamageIsReportedWhenTheRecordCannotBeReadAgain) {
   for (const char* part : {"views", "trees"})
     for (const auto& file : fs::recursive_directory_iterator(only_file_in(part)))
       if (file.is_regular_file() && file.path().extension() == ".so") {
@@ -194,10 +194,10 @@ TEST_F(OneFailure, ADamagedBuildIsToldThoughItsRecordCannotBeReadAgain) {
   }
 }
 
-TEST_F(OneFailure, AFolderThatCannotBeReadIsNotInOrder) {
+TEST_F(OneFailure, AnUnreadableFolderIsNotInOrder) {
   for (const fs::path& folder :
        {place("refs"), place("trees"), only_file_in("views"), only_file_in("trees")}) {
-    // The list of builds reads the records' folder first.
+    // The list of builds reads the folder of records first.
     const Ended verified = cache_where({"verify"}, folder, "getdents64", folder == place("refs") ? 3 : 1);
     EXPECT_EQ(verified.status, 7) << verified.said();
     EXPECT_EQ(verified.code(), "EH-F23") << verified.said();
@@ -205,8 +205,8 @@ TEST_F(OneFailure, AFolderThatCannotBeReadIsNotInOrder) {
   }
 }
 
-// What is written somewhere else is not looked for there by the next command.
-TEST_F(OneFailure, WhatIsDisabledIsDisabledWhereTheNextCommandLooks) {
+// The next command does not read a record that was written somewhere else.
+TEST_F(OneFailure, DisableWritesWhereTheNextCommandReads) {
   const Ended disabled =
       cache_where({"quarantine", "disable", "reference-good"}, only_file_in("state"), "access", 1);
   EXPECT_EQ(disabled.status, 0) << disabled.said();
@@ -214,9 +214,9 @@ TEST_F(OneFailure, WhatIsDisabledIsDisabledWhereTheNextCommandLooks) {
   EXPECT_EQ(list.document["records"].as_array().size(), 1u) << list.said();
 }
 
-// Its lock was held when the collection looked whether the bound can be reached at all: it cannot, though the
-// lock is free a moment later.
-TEST_F(OneFailure, ABuildThatWasInUseAMomentAgoIsNotRemovedInVain) {
+// Its lock was held when the collection checked whether the bound can be reached at all. The bound cannot be
+// reached, although the lock is free a moment later.
+TEST_F(OneFailure, ABuildInUseIsNotRemovedForAnUnreachableBound) {
   const Ended gc = cache_where({"gc", "--max-size", "1"}, only_file_in("leases"), "flock", 1, "EAGAIN");
   EXPECT_EQ(gc.status, 0) << gc.said();
   EXPECT_TRUE(gc.document["bound_missed"].as_bool()) << gc.said();
@@ -226,8 +226,8 @@ TEST_F(OneFailure, ABuildThatWasInUseAMomentAgoIsNotRemovedInVain) {
   expect_installed();
 }
 
-// Whether somebody uses it is asked of the lease that the record names.
-TEST_F(OneFailure, ABuildWhoseRecordCannotBeReadIsNotRemovedFromUnderItsUser) {
+// The lease that the record names shows whether a process uses the build.
+TEST_F(OneFailure, AnUnreadableRecordProtectsABuildInUse) {
   RunOptions options;
   options.launcher = with_failing_call("read", "EIO", record());
   options.launcher.insert(options.launcher.begin(), {"flock", "--shared", only_file_in("leases").native()});
@@ -239,15 +239,15 @@ TEST_F(OneFailure, ABuildWhoseRecordCannotBeReadIsNotRemovedFromUnderItsUser) {
   EXPECT_EQ(cache({"remove", "reference-good"}).status, 0);
 }
 
-// Of want of memory nothing is remembered but where a limit was found too small for good.
-TEST_F(OneFailure, WantOfMemoryForAMomentIsNotHeldAgainstTheBuild) {
+// A lack of memory is recorded only where a limit was found too small for good.
+TEST_F(OneFailure, AMomentaryLackOfMemoryIsNoStrike) {
   const fs::path plugin = only_file_in("views") / good_build().plugin;
   ASSERT_TRUE(fs::exists(plugin)) << plugin;
   for (const bool ever : {true, false}) {
     RunOptions options;
     options.launcher = with_failing_call("mmap", "ENOMEM", plugin);
     if (!ever) options.launcher.back() += ":when=1";
-    std::erase(options.launcher, "-f");  // each child would have a first one of its own
+    std::erase(options.launcher, "-f");  // otherwise each child would have its own first call
     const Ended opened = workplace.info({"reference", "--offline", "--json"}, options);
     if (ever)
       EXPECT_EQ(opened.code(), "EH-L23") << opened.said();
@@ -257,7 +257,7 @@ TEST_F(OneFailure, WantOfMemoryForAMomentIsNotHeldAgainstTheBuild) {
   }
 }
 
-TEST_F(OneFailure, WhatTheSystemSaidIsTold) {
+TEST_F(OneFailure, TheSystemsErrorTextIsReported) {
   const fs::path plugin = only_file_in("views") / good_build().plugin;
   const Ended pinned = cache_where({"pin", "reference-good"}, place("trees"), "newfstatat");
   EXPECT_THAT(pinned.diagnosis().dump(), HasSubstr("Input/output error")) << pinned.said();

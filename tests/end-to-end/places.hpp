@@ -1,4 +1,4 @@
-// Where the tests find what the build made and what the tree records.
+// Paths of what the build made and of what the tree records.
 #pragma once
 #include <string>
 

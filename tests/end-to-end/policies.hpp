@@ -29,7 +29,7 @@ class Policies : public testing::Test {
     return run_command("engine-info", Json::object().set("policy", policy), std::move(arguments),
                        std::move(environment));
   }
-  // With that system file.
+  // Runs the command with that system configuration file.
   Ended run_command(const std::string& command, const Json& configuration, std::vector<std::string> arguments,
                     std::vector<std::string> environment = {}) const {
     RunOptions options;

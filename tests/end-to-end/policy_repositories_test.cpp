@@ -1,4 +1,4 @@
-// Which repositories an administrator's policy lets builds come from, through the commands.
+// The repositories from which an administrator's policy allows builds, through the commands.
 #include <gmock/gmock.h>
 
 #include "tests/end-to-end/policies.hpp"
@@ -12,15 +12,14 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-class PolicyOfRepositories : public Policies {
+class RepositoryPolicy : public Policies {
  protected:
-  PolicyOfRepositories() : repository(workplace.folder() / "repository") {
+  RepositoryPolicy() : repository(workplace.folder() / "repository") {
     repository.add(good_build());
     repository.write();
   }
   std::string folder() const { return repository.root().native(); }
-  // The engine of the build that these commands belong to comes along, as it does with an installed
-  // EngineHost.
+  // The reference engine is in the repository that is shipped with EngineHost.
   void let_the_shipped_one_serve() const { workplace.configure(Json::object()); }
   void expect_nothing_installed() const {
     EXPECT_FALSE(std::filesystem::exists(workplace.cache() / "views") &&
@@ -29,7 +28,7 @@ class PolicyOfRepositories : public Policies {
   TestRepository repository;
 };
 
-TEST_F(PolicyOfRepositories, WhereSignaturesAreRequiredNothingUnsignedServes) {
+TEST_F(RepositoryPolicy, RequiredSignaturesRefuseUnsignedRepositories) {
   const Json policy = one("require_signatures", true);
   const std::string rule = "policy.require_signatures = true";
   expect_refusal(run(policy, {"reference", "--repository", folder(), "--json"}), "policy.require_signatures",
@@ -49,14 +48,14 @@ TEST_F(PolicyOfRepositories, WhereSignaturesAreRequiredNothingUnsignedServes) {
   expect_refusal(shipped, "policy.require_signatures", rule);
   EXPECT_THAT(evidence(shipped.diagnosis(), "what"), HasSubstr("share/enginehost/repository"));
   expect_nothing_installed();
-  // A person is told the file, the rule and the repository.
+  // The text names the file, the rule and the repository.
   const Ended text = run(policy, {"reference"});
   EXPECT_EQ(text.status, 8);
   EXPECT_THAT(text.error + text.output, HasSubstr(rule + " in " + system_file));
   EXPECT_EQ(run(Json::object(), {"reference", "--json"}).status, 0) << "without the policy it serves";
 }
 
-TEST_F(PolicyOfRepositories, WhereOthersMustBeSignedTheShippedOneIsTrustedByItsPlace) {
+TEST_F(RepositoryPolicy, TheShippedRepositoryIsTrustedByItsPlace) {
   const Json policy = one("unsigned_repositories", false);
   expect_refusal(run(policy, {"reference", "--repository", folder(), "--json"}),
                  "policy.unsigned_repositories", "policy.unsigned_repositories = false");
@@ -65,12 +64,12 @@ TEST_F(PolicyOfRepositories, WhereOthersMustBeSignedTheShippedOneIsTrustedByItsP
   EXPECT_EQ(run(policy, {"reference", "--json"}).status, 0);
 }
 
-TEST_F(PolicyOfRepositories, WhatWasInstalledFromAnUnsignedOneStillOpens) {
+TEST_F(RepositoryPolicy, InstalledBuildsOfAnUnsignedRepositoryOpen) {
   ASSERT_EQ(workplace.info({"reference", "--repository", folder(), "--json"}).status, 0);
   EXPECT_EQ(run(one("require_signatures", true), {"reference", "--json"}).status, 0);
 }
 
-TEST_F(PolicyOfRepositories, TheShippedOneServesUnderAListOnlyWhenThePolicySaysSo) {
+TEST_F(RepositoryPolicy, TheShippedRepositoryServesOnlyIfAListAllowsIt) {
   let_the_shipped_one_serve();
   const Json list = one("repositories", Json::strings({"https://engines.lab.example/"}));
   const Ended refused = run(list, {"reference", "--json"});
@@ -82,7 +81,7 @@ TEST_F(PolicyOfRepositories, TheShippedOneServesUnderAListOnlyWhenThePolicySaysS
   EXPECT_EQ(run(with_it.set("repositories_default", true), {"reference", "--json"}).status, 0);
 }
 
-TEST_F(PolicyOfRepositories, AForbiddenHostIsRefusedByNameAndToldWhereAnotherServes) {
+TEST_F(RepositoryPolicy, AForbiddenHostIsRefusedByNameUnlessAnotherServes) {
   const Json policy = one("allowed_hosts", Json::strings({"x.example"}));
   const std::string rule = "policy.allowed_hosts = x.example";
   const std::string host = "http://127.0.0.1:9/";
@@ -96,7 +95,7 @@ TEST_F(PolicyOfRepositories, AForbiddenHostIsRefusedByNameAndToldWhereAnotherSer
   EXPECT_THAT(other.document["warnings"].dump(), HasSubstr("EH-P01"));
 }
 
-TEST_F(PolicyOfRepositories, AForbiddenSourceMakesRoomForTheNextAndIsToldWithoutOne) {
+TEST_F(RepositoryPolicy, AForbiddenSourceIsSkippedOrReported) {
   const std::string bytes = zip_of({{plugin_name, reference_plugin()}});
   const std::string digest = repository.store(bytes);
   const auto offer = [&](Json sources) {
@@ -119,8 +118,8 @@ TEST_F(PolicyOfRepositories, AForbiddenSourceMakesRoomForTheNextAndIsToldWithout
   EXPECT_THAT(served.document["warnings"].dump(), HasSubstr("EH-P01"));
 }
 
-// Mirrors that stand side by side are asked together.
-TEST_F(PolicyOfRepositories, AForbiddenMirrorLeavesTheOthers) {
+// Mirrors of one file are asked together.
+TEST_F(RepositoryPolicy, AForbiddenMirrorLeavesTheOthers) {
   for (const bool first : {true, false}) {
     Served served;
     const Json right = served.repository.source_of(served.digest);
@@ -139,9 +138,8 @@ TEST_F(PolicyOfRepositories, AForbiddenMirrorLeavesTheOthers) {
   }
 }
 
-// A repository that cannot be reached holds nobody up, and nobody is left to think that it was
-// asked.
-TEST_F(PolicyOfRepositories, OneThatCannotBeReachedIsToldOnceUnlessNobodyWantedANetwork) {
+// An unreachable repository delays nobody, and a report says that it was not asked.
+TEST_F(RepositoryPolicy, AnUnreachableRepositoryIsReportedOnceUnlessOffline) {
   const std::string nobody = "http://127.0.0.1:9/";
   const std::vector<std::string> both = {"reference", "--repository", nobody, "--repository", folder()};
   const auto with = [&](std::vector<std::string> more) {
@@ -162,8 +160,8 @@ TEST_F(PolicyOfRepositories, OneThatCannotBeReachedIsToldOnceUnlessNobodyWantedA
   EXPECT_EQ(workplace.info({"reference", "--json"}).document["warnings"].as_array().size(), 0u);
 }
 
-// Otherwise a bundle would bring what its repository may not.
-TEST_F(PolicyOfRepositories, ABundleOfARepositoryThatIsNotAllowedIsNotImported) {
+// Otherwise a bundle would bring a build that its repository may not.
+TEST_F(RepositoryPolicy, ABundleOfAForbiddenRepositoryIsNotImported) {
   const std::string bundle = (workplace.folder() / "site.bundle").native();
   const Workplace connected;
   ASSERT_EQ(connected.run("engine-cache", {"fetch", "reference", "--repository", folder()}).status, 0);
@@ -179,7 +177,7 @@ TEST_F(PolicyOfRepositories, ABundleOfARepositoryThatIsNotAllowedIsNotImported) 
               HasSubstr("comes from the repository \"made by a test\""));
   expect_refusal(run_command("engine-cache", with(one("locked", Json::strings({"repositories"}))), import),
                  "policy.locked", "policy.locked = repositories");
-  // Its name in the bundle is nobody's word.
+  // The bundle alone does not prove its repository's name.
   const Ended unproven =
       run_command("engine-cache", with(one("repositories", Json::strings({"made by a test"}))), import);
   expect_refusal(unproven, "policy.repositories", "policy.repositories = made by a test");
@@ -188,9 +186,9 @@ TEST_F(PolicyOfRepositories, ABundleOfARepositoryThatIsNotAllowedIsNotImported) 
   EXPECT_EQ(run_command("engine-cache", Json::object(), import).status, 0);
 }
 
-class PolicyOfSignedBundles : public Publisher {};
+class SignedBundlePolicy : public Publisher {};
 
-TEST_F(PolicyOfSignedBundles, AreTakenFromARepositoryThatIsAllowed) {
+TEST_F(SignedBundlePolicy, AllowsBundlesOfAnAllowedRepository) {
   if (!can_mount()) GTEST_SKIP() << "a policy needs a /etc of its own, and with it the right to mount";
   publish_signed();
   ASSERT_EQ(open().status, 0);

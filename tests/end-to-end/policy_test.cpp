@@ -1,4 +1,4 @@
-// The administrator's policy, through the commands; and where files are looked for first.
+// The administrator's policy through the commands, and mirrors and proxies.
 #include <gmock/gmock.h>
 
 #include "tests/end-to-end/policies.hpp"
@@ -19,7 +19,7 @@ TEST_F(Policies, AHostThatIsNotAllowedIsNotAsked) {
   EXPECT_EQ(run(one("allowed_hosts", Json::strings({"127.0.0.1"})), served.arguments()).status, 0);
 }
 
-TEST_F(Policies, ARedirectionToAHostThatIsNotAllowedIsNotFollowed) {
+TEST_F(Policies, ARedirectToAForbiddenHostIsNotFollowed) {
   Served served, elsewhere;
   const Json url = Json::object().set("url", served.server.url("moved"));
   Served redirecting("location = /moved { return 302 http://localhost:" +
@@ -48,7 +48,7 @@ TEST_F(Policies, AFileLargerThanAllowedIsNotFetched) {
   EXPECT_EQ(served.server.requests("GET " + served.path()), 0);
 }
 
-TEST_F(Policies, ALockedFlavorCannotBeAskedAway) {
+TEST_F(Policies, ALockedFlavorCannotBeOverriddenByARequest) {
   Served served;
   served.publish();
   std::vector<std::string> arguments = served.arguments();
@@ -74,7 +74,7 @@ TEST_F(Policies, OfflineByPolicyOpensNoSocketAndIsShownAsLocked) {
   EXPECT_THAT(text.error, HasSubstr("keeps it at \"true\""));
 }
 
-TEST_F(Policies, ALicenceIsAcceptedOnBehalfOfEveryoneOrOfNobody) {
+TEST_F(Policies, ALicenseIsAcceptedForEveryoneOrNobody) {
   TestBuild build = good_build();
   build.license = "vendor";
   TestRepository repository(workplace.folder() / "repository");
@@ -101,8 +101,8 @@ TEST_F(Policies, ALicenceIsAcceptedOnBehalfOfEveryoneOrOfNobody) {
       << "it does not outlast the policy";
 }
 
-// Behind a mirror, people could not tell which address was really asked.
-TEST(Mirrored, Case18_TheMirrorIsAskedFirstAndShownWithItsSource) {
+// Behind a mirror, users could not see which address was really asked.
+TEST(Mirrors, Case18AreAskedFirstAndShownWithTheirSource) {
   Served mirror, origin;
   origin.publish();
   write_text(mirror.server.root() / "copy" / origin.digest, origin.archive);
@@ -123,10 +123,10 @@ TEST(Mirrored, Case18_TheMirrorIsAskedFirstAndShownWithItsSource) {
             (workplace.folder() / "config/enginehost/config.json").native());
 }
 
-// Proxies, and those who need none, from where every other program has them; a laboratory's own certificates;
-// and all of it shown, so that a person sees what decided.
-TEST(Mirrored, Case18_ProxiesAndCertificatesOfTheEnvironmentCountAndAreShown) {
-  // A proxy is asked for the whole URL; to nginx that is a path of its own. The name resolves nowhere.
+// Proxies and the hosts that need none come from the same variables as in other programs, certificates from
+// the site's own file. All of them are shown, so that users see which setting decided.
+TEST(Mirrors, Case18ProxiesAndCertificatesAreUsedAndShown) {
+  // A proxy gets the whole URL, which nginx treats as a path. The host name does not resolve.
   Served proxy;
   proxy.publish();
   RunOptions behind;
@@ -145,7 +145,7 @@ TEST(Mirrored, Case18_ProxiesAndCertificatesOfTheEnvironmentCountAndAreShown) {
     EXPECT_EQ(setting(through, key)["source"].as_string(), "environment") << key;
   }
 
-  // Over TLS: the proxy for https answers nobody, and this host needs none.
+  // Over TLS: the proxy for https does not answer, and this host needs none.
   const Certificates certificates;
   const int port = free_port();
   Served secure(certificates.directives(port));
@@ -175,7 +175,7 @@ TEST(Mirrored, Case18_ProxiesAndCertificatesOfTheEnvironmentCountAndAreShown) {
   EXPECT_THAT(stuck.output, HasSubstr("127.0.0.1:9")) << "the proxy that did not answer is named";
 }
 
-TEST(Mirrored, WhatAMirrorLacksOrHasOtherwiseComesFromWhereItIs) {
+TEST(Mirrors, MissingOrDifferentFilesComeFromTheOrigin) {
   for (const bool other : {false, true}) {
     Served mirror, origin;
     origin.publish();

@@ -1,5 +1,5 @@
-// The published builds for NVIDIA's devices that need the most of a machine, decided for every recorded one:
-// ONNX Runtime for CUDA 11.8, 12.8 and 13.0, and PyTorch from 1.13.1 on CUDA 11.7 to 2.11.0 on 13.0.
+// The published builds for NVIDIA's devices that need the most of a machine, decided for every recorded
+// machine: ONNX Runtime for CUDA 11.8, 12.8 and 13.0, and PyTorch from 1.13.1 on CUDA 11.7 to 2.11.0 on 13.0.
 #include <gmock/gmock.h>
 
 #include <array>
@@ -19,8 +19,8 @@ constexpr std::array<std::pair<const char*, const char*>, 6> published = {
      {"pytorch", "pytorch-2.9.1-cu128-linux-x86_64"},
      {"pytorch", "pytorch-2.11.0-cu130-linux-x86_64"}}};
 
-// The code of what speaks against a build, in the order of `published`: EH-S12 fits, and its plugin is not
-// compiled here; without a code the verdict.
+// The code that refuses a build, in the order of `published`. EH-S12: it fits, and its plugin is not compiled
+// here. Without a code the verdict.
 struct Row {
   const char* machine;
   std::array<const char*, published.size()> decided;
@@ -50,11 +50,11 @@ TEST_P(PublishedRows, AreDecidedByDriverCardAndLibc) {
   }
 }
 
-// A card that a build fits is used: no processor's build comes before it, whatever libraries of the system
-// the build asks for and the record says nothing of. CUDA 13 needs a driver from 580 on (EH-G03) and code for
-// the card from 7.5 on, so a V100 is refused whatever its driver (EH-G05). A GeForce RTX 50 runs ONNX Runtime
-// for CUDA 12.8 by its PTX for 9.0, and no PyTorch before 2.7, whose wheels have none. The plugin of ONNX
-// Runtime is compiled on Debian 12, whose glibc CentOS 7 and Ubuntu 20.04 do not have (EH-L08).
+// A card is used wherever a build fits it. No CPU build comes before it, even if the build needs system
+// libraries that the record does not mention. CUDA 13 needs a driver from 580 on (EH-G03) and code for the
+// card from 7.5 on, so a V100 is refused whatever its driver (EH-G05). A GeForce RTX 50 runs ONNX Runtime for
+// CUDA 12.8 by its PTX for 9.0, and no PyTorch before 2.7, whose wheels have none. The plugin of ONNX Runtime
+// is compiled on Debian 12, whose glibc CentOS 7 and Ubuntu 20.04 do not have (EH-L08).
 INSTANTIATE_TEST_SUITE_P(
     RecordedMachines, PublishedRows,
     testing::Values(

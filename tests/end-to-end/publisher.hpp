@@ -24,7 +24,7 @@ inline bool has_minisign() {
   return outcome && outcome->exit_code == 0;
 }
 
-// A publisher beside a server, and users with caches of their own.
+// A publisher, a server, and users with their own caches.
 class Publisher : public testing::Test {
  protected:
   void SetUp() override {
@@ -32,14 +32,14 @@ class Publisher : public testing::Test {
     write_text(publisher_ / "libengine_toy.so", reference_plugin());
     write_text(publisher_ / "toy/share/words.txt", "toy");
     write_text(publisher_ / "toy/lib/libtoy.so", reference_plugin());
-    // A library that is no plugin: the same file under another name would be a second one.
+    // A library that is no plugin; a copy of the plugin under another name would be a second plugin.
     ChildRequest compile;
     compile.argv = {"gcc", "-shared", "-fPIC", "-x", "c", "-", "-o", publisher_ / "toy/lib/libtoy.so"};
     compile.input = "int toy_answer(void) { return 42; }";
     ASSERT_EQ(run_child(compile)->exit_code, 0);
   }
 
-  // Runs lines as the page has them, in the publisher's folder.
+  // Runs lines of the page in the publisher's folder.
   void sh(const std::string& lines, int status = 0) {
     RunOptions options;
     const ChildRequest tools = user_.request("engine-info", {});
@@ -61,7 +61,7 @@ class Publisher : public testing::Test {
   }
   std::string location() const { return server_.url("engines"); }
 
-  // A signed repository on the server; `key` signs everything and is trusted by user_.
+  // Publishes a signed repository on the server; `key` signs everything and user_ trusts it.
   void publish_signed() {
     sh("engine-manifest init repository --name Toy\n"
        "engine-manifest add repository toy --engine reference --version 1.0.0 --flavor cpu --plugin "
@@ -78,7 +78,7 @@ class Publisher : public testing::Test {
                         .set("repositories", Json::array().push(location())));
   }
   Ended open() { return user_.info({"reference", "--json"}); }
-  // So that the next question goes to the server: kept copies serve for an hour.
+  // The next open asks the server, because cached copies count for an hour.
   void an_hour_passes() { std::filesystem::remove_all(user_.cache() / "repositories"); }
 
   TemporaryFolder publisher_;

@@ -1,4 +1,4 @@
-// docs/publishing.md as it stands, and what happens to users of a signed repository on a real server.
+// docs/publishing.md word for word, and users of a signed repository on a real server.
 #include <gmock/gmock.h>
 
 #include <fstream>
@@ -41,7 +41,7 @@ TEST_F(Publishing, ThePageWorksWordForWord) {
   EXPECT_THAT(run.output, HasSubstr("computes wrong sums"));
 }
 
-TEST_F(Publishing, ASignedRepositoryOpensAndAChangedByteDoesNot) {
+TEST_F(Publishing, ASignedRepositoryOpensUnlessAByteChanged) {
   publish_signed();
   ASSERT_EQ(open().status, 0) << open().said();
   an_hour_passes();
@@ -51,15 +51,15 @@ TEST_F(Publishing, ASignedRepositoryOpensAndAChangedByteDoesNot) {
   EXPECT_EQ(other.status, 0) << "named on the command line, and no key is trusted: it may be unsigned";
   const Ended run = user_.run("engine-info", {"reference", "--json", "--plan"});
   EXPECT_THAT(run.output + run.error, HasSubstr("EH-M09"));
-  // What is installed still opens.
+  // The installed build still opens.
   EXPECT_EQ(open().status, 0) << open().said();
 }
 
-TEST_F(Publishing, AStrictMachineTakesABundleOnlyOfASignedManifest) {
+TEST_F(Publishing, AStrictMachineImportsOnlySignedBundles) {
   if (!can_mount()) GTEST_SKIP() << "a policy needs a /etc of its own, and with it the right to mount";
   publish_signed();
   ASSERT_EQ(open().status, 0);
-  // The keys have moved on: who trusts the first one is led to the new root by what the bundle brings.
+  // The keys were rotated: the bundle leads a user who trusts the first key to the new root.
   sh("minisign -G -W -p next.pub -s next.key\n"
      "engine-manifest sign repository --key key.key --key next.key --add-key next.pub --remove-key "
      "$(sed -n '1s/.*key //p' key.pub)\n"
@@ -87,7 +87,7 @@ TEST_F(Publishing, AStrictMachineTakesABundleOnlyOfASignedManifest) {
     EXPECT_EQ(build["files_named_by"].as_string(), "manifest");
     EXPECT_EQ(build["signed_by"].as_array().size(), 1u) << imported.said();
 
-    // The same build of a repository that nobody signed.
+    // The same build of an unsigned repository.
     for (const auto& entry : fs::directory_iterator(server_.root() / "engines"))
       if (entry.path().filename().native().find("root.json") == 0 || entry.path().extension() == ".minisig")
         fs::remove(entry.path());
@@ -104,7 +104,7 @@ TEST_F(Publishing, AStrictMachineTakesABundleOnlyOfASignedManifest) {
     options.launcher =
         with_system_file(other, Json::object().set("policy", Json::object().set(rule, rule[0] == 'r')));
     const Ended refused = other.run("engine-cache", {"import", unsigned_bundle, "--json"}, options);
-    // As a folder or URL that nobody signed is refused: with the rule, and the file that it stands in.
+    // Refused like an unsigned folder or URL: with the rule and the file that contains it.
     EXPECT_EQ(refused.status, 8) << refused.said();
     EXPECT_EQ(refused.code(), "EH-P01") << refused.said();
     EXPECT_EQ(evidence(refused.diagnosis(), "key"), std::string("policy.") + rule);
@@ -116,7 +116,7 @@ TEST_F(Publishing, AStrictMachineTakesABundleOnlyOfASignedManifest) {
   }
 }
 
-TEST_F(Publishing, WithoutATrustedKeyAConfiguredUrlEndsWithStatus5) {
+TEST_F(Publishing, AConfiguredUrlWithoutATrustedKeyEndsWith5) {
   publish_signed();
   const Workplace unlisted_file;
   unlisted_file.configure(
@@ -135,7 +135,7 @@ TEST_F(Publishing, WithoutATrustedKeyAConfiguredUrlEndsWithStatus5) {
   EXPECT_EQ(allowed.status, 0) << allowed.said();
 }
 
-TEST_F(Publishing, AWrongKeyAnEditedCommentAndAReplayedIndexAreToldApart) {
+TEST_F(Publishing, WrongKeyCommentAndReplayHaveDifferentCodes) {
   publish_signed();
   const fs::path engines = server_.root() / "engines";
   fs::copy(engines, publisher_ / "before", fs::copy_options::recursive);
@@ -169,7 +169,7 @@ TEST_F(Publishing, AWrongKeyAnEditedCommentAndAReplayedIndexAreToldApart) {
      "-x /srv/www/engines/index.json.$id.minisig");
   asked("EH-M09");
 
-  // Whatever else is known here: that nothing fits is not the reason.
+  // Even beside another repository, the reason is not that nothing fits.
   TestRepository other(user_.folder() / "other");
   other.add(good_build());
   other.write();
@@ -179,14 +179,14 @@ TEST_F(Publishing, AWrongKeyAnEditedCommentAndAReplayedIndexAreToldApart) {
     EXPECT_EQ(run.status, 5);
   }
 
-  // And as it was, it serves again.
+  // Restored, it serves again.
   fs::remove_all(engines);
   fs::copy(publisher_ / "newest", engines, fs::copy_options::recursive);
   an_hour_passes();
   EXPECT_EQ(open().status, 0);
 }
 
-TEST_F(Publishing, WhatMinisignItselfSignedIsBelieved) {
+TEST_F(Publishing, SignaturesOfMinisignAreAccepted) {
   publish_signed();
   sh("id=$(printf %016X 0x$(sed -n '1s/.*key //p' key.pub))\n"
      "minisign -S -s key.key -m /srv/www/engines/index.json -t 'role:index version:1 ts:1795000000' "
@@ -194,7 +194,7 @@ TEST_F(Publishing, WhatMinisignItselfSignedIsBelieved) {
   EXPECT_EQ(open().status, 0) << open().said();
 }
 
-TEST_F(Publishing, APassphraseIsAskedForAndAWrongOneIsTold) {
+TEST_F(Publishing, AWrongPassphraseIsReported) {
   sh("engine-manifest init repository --name Toy\n"
      "engine-manifest add repository toy --engine reference --version 1.0.0 --flavor cpu --plugin "
      "libengine_toy.so\n"
@@ -210,7 +210,7 @@ TEST_F(Publishing, APassphraseIsAskedForAndAWrongOneIsTold) {
   EXPECT_THAT(said_, HasSubstr("--passphrase-fd"));
 }
 
-TEST_F(Publishing, PublishRefusesWhatUsersWouldNotBelieve) {
+TEST_F(Publishing, PublishRefusesAChangeThatWasNotSigned) {
   publish_signed();
   sh("engine-manifest publish repository /srv/www/engines");
   EXPECT_THAT(said_, HasSubstr("already"));
@@ -221,7 +221,7 @@ TEST_F(Publishing, PublishRefusesWhatUsersWouldNotBelieve) {
   EXPECT_EQ(open().outcome()["build"].as_string(), "reference-1.0.0-cpu-linux-x86_64") << "as it was";
 }
 
-TEST_F(Publishing, CommandsThatAddAtOnceKeepEachOthersBuilds) {
+TEST_F(Publishing, ConcurrentAddsKeepEachOthersBuilds) {
   sh("engine-manifest init repository --name Toy\n"
      "pids=\n"
      "for version in 1.0.0 1.0.1 1.0.2 1.0.3 1.0.4 1.0.5; do\n"

@@ -1,5 +1,5 @@
-// A published model in two forms, TorchScript and ONNX, gives one answer by way of two engines. Fetches the
-// package silero-vad and onnxruntime from the package index, and says "skipped" where it cannot be reached.
+// A published model in two formats, TorchScript and ONNX, gives the same answer in two engines. Fetches the
+// package silero-vad and onnxruntime from the package index; "skipped" where it cannot be reached.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -39,7 +39,7 @@ float first_float(const fs::path& file) {
   return value;
 }
 
-// The package's folder, or "" and why not.
+// The package's folder, or "" and the reason.
 std::pair<std::string, std::string> fetched(const std::string& project, const std::string& version,
                                             const std::string& members) {
   const std::string downloads = build_path("/downloads");
@@ -53,12 +53,13 @@ std::pair<std::string, std::string> fetched(const std::string& project, const st
   return {"", "pip cannot get " + project + " " + version};
 }
 
-TEST(PyTorchIndex, AVoiceDetectorGivesItsOnnxTwinsAnswer) {
+TEST(PyTorchIndex, AVoiceDetectorMatchesItsOnnxModel) {
   const auto [models, why_not] = fetched("silero-vad", "5.1.2", "silero_vad/data/silero_vad.*");
   if (models.empty()) GTEST_SKIP() << "skipped: " << why_not;
   const Workplace workplace;
   const fs::path at = workplace.folder();
-  // 32 ms of two tones. The ONNX file wants the 64 samples before them as well, which the other keeps itself.
+  // 32 ms of two tones. The ONNX file also needs the 64 samples before them, which the other model keeps
+  // itself.
   std::vector<float> tones(512), with_context(576);
   for (std::size_t i = 0; i < tones.size(); ++i) {
     const double angle = 2 * 3.14159265358979 * static_cast<double>(i) / 16000;

@@ -1,4 +1,4 @@
-// PyTorch through the whole way: Debian's libtorch opened in place, and the published builds decided for
+// PyTorch from request to answer: Debian's libtorch opened in place, and the published builds decided for
 // recorded machines.
 #include <gmock/gmock.h>
 
@@ -18,7 +18,7 @@ std::vector<std::string> pytorch(std::vector<std::string> more) {
 }
 
 #ifdef ENGINEHOST_MAKE_TORCHSCRIPT
-TEST(PyTorchEngine, OpensTheSystemsLibtorchInPlaceAndPassesItsSelfTest) {
+TEST(PyTorchEngine, OpensTheSystemsLibtorchAndPassesItsSelfTest) {
   const Workplace workplace;
   const Ended opened = workplace.info(pytorch({"--self-test"}));
   ASSERT_EQ(opened.status, 0) << opened.said();
@@ -30,7 +30,7 @@ TEST(PyTorchEngine, OpensTheSystemsLibtorchInPlaceAndPassesItsSelfTest) {
       from_the_system = library["origin"].as_string() == "system";
   }
   EXPECT_TRUE(from_the_system) << opened.said();
-  // Its constructors compute, which raises the flag for inexact results; that is no change of mode.
+  // Its constructors compute, which raises the flag for inexact results. That is no change of mode.
   EXPECT_THAT(opened.said(), testing::Not(HasSubstr("EH-R08")));
 }
 
@@ -47,10 +47,10 @@ TEST(PyTorchEngine, RunsATorchScriptModel) {
   EXPECT_TRUE(std::filesystem::exists(models + "/out/output.npy")) << ran.said();
 }
 
-TEST(PyTorchEngine, WithoutItsLibraryTheFileAndTheNeederAreNamed) {
+TEST(PyTorchEngine, NamesAMissingLibraryAndItsUser) {
   if (!can_mount()) GTEST_SKIP() << "needs the right to mount, to take the library away";
   const Workplace workplace;
-  // An empty file where the library was, in this command's mount namespace alone.
+  // An empty file in the place of the library, in this command's mount namespace alone.
   RunOptions options;
   options.launcher = {"unshare",
                       "--mount",
@@ -64,7 +64,7 @@ TEST(PyTorchEngine, WithoutItsLibraryTheFileAndTheNeederAreNamed) {
 }
 #endif
 
-// Of each published build for NVIDIA's devices: the code of the first check that says no; EH-S12 where it
+// For each published build for NVIDIA's devices: the code of the first check that refuses it. EH-S12: it
 // fits, and only its plugin is not compiled here.
 struct Decision {
   const char* machine;
@@ -74,7 +74,7 @@ struct Decision {
 
 class PyTorchDecisions : public testing::TestWithParam<Decision> {};
 
-TEST_P(PyTorchDecisions, OfThePublishedBuilds) {
+TEST_P(PyTorchDecisions, MatchTheTableOfPublishedBuilds) {
   const Workplace workplace;
   const Ended planned = workplace.info(pytorch({"--plan", "--platform", profiles + GetParam().machine}));
   const std::pair<const char*, const char*> expected[] = {
@@ -90,8 +90,9 @@ TEST_P(PyTorchDecisions, OfThePublishedBuilds) {
 }
 
 // The driver decides first (CUDA 11 runs on every driver from 450.80.02 on, CUDA 12 from 525.60.13 on), then
-// the code for the card: sm_90 is the newest in the wheels of 2.0.1, which have no PTX, so a GeForce RTX 50
-// is refused whatever its driver, and taken by cu128 of 2.8.0 alone. Wheels from 2.7 on need glibc 2.28.
+// the code for the card: sm_90 is the newest in the wheels of 2.0.1, which have no PTX. A GeForce RTX 50 is
+// therefore refused whatever its driver, and accepted by cu128 of 2.8.0 alone. Wheels from 2.7 on need glibc
+// 2.28.
 INSTANTIATE_TEST_SUITE_P(
     RecordedMachines, PyTorchDecisions,
     testing::Values(

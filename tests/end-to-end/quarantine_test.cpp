@@ -1,4 +1,4 @@
-// What failed is remembered, shown, and tried again only when something changed or someone says so.
+// A failed build is recorded, shown, and tried again only when something changed or a user clears it.
 #include <gmock/gmock.h>
 
 #include <functional>
@@ -13,7 +13,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-class Quarantined : public testing::Test {
+class Quarantine : public testing::Test {
  protected:
   void SetUp() override {
     TestBuild build =
@@ -48,7 +48,7 @@ class Quarantined : public testing::Test {
   TestRepository repository{workplace.folder() / "repository"};
 };
 
-TEST_F(Quarantined, ABuildThatCrashedIsListedAndNotTriedAgain) {
+TEST_F(Quarantine, ACrashedBuildIsListedAndNotTriedAgain) {
   const Ended again = open();
   EXPECT_EQ(again.status, 0) << again.said();
   EXPECT_EQ(again.candidate(id)["verdict"].as_string(), "quarantined") << again.said();
@@ -56,7 +56,7 @@ TEST_F(Quarantined, ABuildThatCrashedIsListedAndNotTriedAgain) {
   EXPECT_EQ(again.outcome()["build"].as_string(), "reference-good");
 }
 
-TEST_F(Quarantined, Case30_ItIsListedAndShownWithItsReason) {
+TEST_F(Quarantine, Case30ListsAndShowsTheReason) {
   const Ended list = quarantine({"list"});
   EXPECT_EQ(list.status, 0) << list.said();
   ASSERT_EQ(list.document["records"].as_array().size(), 1u) << list.said();
@@ -75,8 +75,8 @@ TEST_F(Quarantined, Case30_ItIsListedAndShownWithItsReason) {
   EXPECT_EQ(quarantine({"show", "no-such-build"}).status, exit_status_of("EH-S20"));
 }
 
-// A mistake of who asked says nothing of the build: neither before it is proven nor afterwards.
-TEST(WrongDevice, IsToldToWhoAskedAndNothingIsRemembered) {
+// A user's mistake proves nothing about the build, neither before it is proven nor afterwards.
+TEST(WrongDevice, IsReportedAndLeavesNoRecord) {
   Workplace workplace;
   TestRepository repository(workplace.folder() / "repository");
   repository.add(good_build());
@@ -104,8 +104,8 @@ TEST(WrongDevice, IsToldToWhoAskedAndNothingIsRemembered) {
   }
 }
 
-// Nothing of a build was touched: what was set is named, and no build is quarantined.
-TEST(ALauncherThatDoesNotStartTheHelper, IsNamedAndNoBuildIsBlamed) {
+// The launcher failed before any build was used: the setting is named, and no build is quarantined.
+TEST(ProbeLauncher, AFailingLauncherIsNamedAndNoBuildIsBlamed) {
   const Workplace workplace;
   TestRepository repository(workplace.folder() / "repository");
   repository.add(good_build());
@@ -122,21 +122,21 @@ TEST(ALauncherThatDoesNotStartTheHelper, IsNamedAndNoBuildIsBlamed) {
       workplace.run("engine-cache", {"quarantine", "list", "--json"}).document["records"].as_array().empty());
 }
 
-TEST_F(Quarantined, ClearedItIsTriedAgain) {
+TEST_F(Quarantine, AClearedBuildIsTriedAgain) {
   EXPECT_EQ(quarantine({"clear", id}).status, 0);
   EXPECT_EQ(open().candidate(id)["verdict"].as_string(), "failed");
   EXPECT_EQ(quarantine({"clear", "--all"}).status, 0);
   EXPECT_TRUE(quarantine({"list"}).document["records"].as_array().empty());
 }
 
-TEST_F(Quarantined, ForcedItIsTriedForOneRun) {
+TEST_F(Quarantine, AForcedBuildIsTriedForOneRun) {
   RunOptions options;
   options.environment = {"ENGINEHOST_FORCE=" + id};
   const Ended forced =
       workplace.info({"reference", "--repository", repository.root().native(), "--json"}, options);
   EXPECT_EQ(forced.candidate(id)["diagnosis"]["code"].as_string(), "EH-R02") << forced.said();
   EXPECT_EQ(forced.candidate(id)["verdict"].as_string(), "failed") << forced.said();
-  // Another one opened: whoever forced it hears that, and why.
+  // Another build opened, and the user who forced the first one gets the reason.
   EXPECT_EQ(forced.status, 0) << forced.said();
   EXPECT_TRUE(forced.outcome()["fallback"].as_bool()) << forced.said();
   EXPECT_THAT(forced.document["warnings"].dump(),
@@ -145,9 +145,9 @@ TEST_F(Quarantined, ForcedItIsTriedForOneRun) {
   EXPECT_THAT(text.error, HasSubstr(id + " was forced")) << text.said();
 }
 
-TEST_F(Quarantined, OtherBytesUnderTheSameNameAreTriedAtOnce) {
+TEST_F(Quarantine, OtherBytesUnderTheSameNameAreTriedAtOnce) {
   TestRepository repaired(workplace.folder() / "repository");
-  TestBuild build = faulty_build({{plugin, reference_plugin() + "mended"}});
+  TestBuild build = faulty_build({{plugin, reference_plugin() + "repaired"}});
   repaired.add(build);
   repaired.add(good_build());
   repaired.write();
@@ -156,7 +156,7 @@ TEST_F(Quarantined, OtherBytesUnderTheSameNameAreTriedAtOnce) {
   EXPECT_EQ(run.outcome()["build"].as_string(), id) << run.said();
 }
 
-TEST_F(Quarantined, WhatTheUserDisabledStaysSoUntilEnabled) {
+TEST_F(Quarantine, ADisabledBuildStaysDisabledUntilEnabled) {
   EXPECT_EQ(quarantine({"disable", "reference-good"}).status, 0);
   Ended run = open();
   EXPECT_EQ(run.candidate("reference-good")["verdict"].as_string(), "disabled") << run.said();
@@ -167,7 +167,7 @@ TEST_F(Quarantined, WhatTheUserDisabledStaysSoUntilEnabled) {
   EXPECT_EQ(open().outcome()["build"].as_string(), "reference-good");
 }
 
-TEST_F(Quarantined, ClearingWhatWasDisabledSaysThatThisIsEndedToo) {
+TEST_F(Quarantine, ClearReportsThatItEndedADisable) {
   ASSERT_EQ(quarantine({"disable", id}).status, 0);
   const Ended cleared = workplace.run("engine-cache", {"quarantine", "clear", id});
   EXPECT_THAT(cleared.output, HasSubstr(id + " was disabled: that is ended, too")) << cleared.said();
@@ -176,7 +176,7 @@ TEST_F(Quarantined, ClearingWhatWasDisabledSaysThatThisIsEndedToo) {
   EXPECT_EQ(quarantine({"clear", id}).document["enabled"].as_array().size(), 1u);
 }
 
-TEST_F(Quarantined, EnableTakesADisableBackAndNothingElse) {
+TEST_F(Quarantine, EnableEndsOnlyADisable) {
   const Ended set_aside = quarantine({"enable", id});
   EXPECT_EQ(set_aside.status, exit_status_of("EH-S20")) << set_aside.said();
   EXPECT_THAT(set_aside.diagnosis()["cause"].as_string(), HasSubstr(id + " is not disabled"));
@@ -188,7 +188,7 @@ TEST_F(Quarantined, EnableTakesADisableBackAndNothingElse) {
   EXPECT_EQ(quarantine({"show", "reference-good"}).status, 0) << "the proof stands";
 }
 
-TEST_F(Quarantined, TheTextNamesDisabledBuildsThatWerePassedOver) {
+TEST_F(Quarantine, TheTextNamesDisabledBuilds) {
   ASSERT_EQ(quarantine({"clear", id}).status, 0);
   EXPECT_THAT(workplace.run("engine-cache", {"quarantine", "disable", id}).output,
               HasSubstr("(engine-cache quarantine enable " + id + " takes that back)"));
@@ -197,8 +197,8 @@ TEST_F(Quarantined, TheTextNamesDisabledBuildsThatWerePassedOver) {
   EXPECT_THAT(text.output, HasSubstr("instead of\n  " + id + "  "));
 }
 
-// The record of a disabled build that cannot be read lets it be used again.
-TEST_F(Quarantined, ARecordThatCannotBeReadIsToldByListAndVerify) {
+// Without its record a disabled build could be used again.
+TEST_F(Quarantine, ListAndVerifyReportAnUnreadableRecord) {
   ASSERT_EQ(quarantine({"disable", "reference-good"}).status, 0);
   std::filesystem::path records;
   for (const auto& state : std::filesystem::directory_iterator(workplace.cache() / "state"))
@@ -231,8 +231,8 @@ TEST_F(Quarantined, ARecordThatCannotBeReadIsToldByListAndVerify) {
               HasSubstr(records.native() + " cannot be read"));
 }
 
-// A record that is not read for a moment may be a disable: it is neither passed over nor written over.
-TEST_F(Quarantined, WhereARecordCannotBeReadNowNothingIsOpened) {
+// A record that cannot be read for a moment may be a disable. It is neither ignored nor overwritten.
+TEST_F(Quarantine, NothingOpensWhileARecordCannotBeRead) {
   const std::filesystem::path failing = "/proc/self/mem";
   if (!std::filesystem::exists(failing)) GTEST_SKIP() << "no file whose reading fails";
   ASSERT_EQ(quarantine({"disable", "reference-good"}).status, 0);
@@ -256,11 +256,11 @@ TEST_F(Quarantined, WhereARecordCannotBeReadNowNothingIsOpened) {
   EXPECT_EQ(open().candidate("reference-good")["verdict"].as_string(), "disabled");
 }
 
-TEST_F(Quarantined, WhatCannotBeKeptIsNotSaidToBeDone) {
+TEST_F(Quarantine, AnUnwritableRecordIsReported) {
   ASSERT_EQ(quarantine({"disable", "reference-good"}).status, 0);
   if (!can_mount()) GTEST_SKIP() << "a folder that nobody can write needs the right to mount";
   RunOptions read_only;
-  // No place for records at all, and one that looks as if it could be written.
+  // A folder that cannot hold records at all, and one that only looks writable.
   std::vector<std::filesystem::path> closed = {workplace.folder()};
   for (const auto& state : std::filesystem::directory_iterator(workplace.cache() / "state"))
     if (std::filesystem::exists(state.path() / "history")) closed.push_back(state.path() / "history");
@@ -281,7 +281,7 @@ TEST_F(Quarantined, WhatCannotBeKeptIsNotSaidToBeDone) {
   EXPECT_EQ(open().candidate("reference-good")["verdict"].as_string(), "disabled");
 }
 
-TEST(DependencyStamps, ABuildThatLackedALibraryIsTriedAgainOnceTheLibraryIsThere) {
+TEST(DependencyStamps, RetryABuildOnceItsLibraryIsThere) {
   const Workplace workplace;
   const auto folder = workplace.folder() / "libraries";
   std::filesystem::create_directories(folder);
@@ -298,8 +298,7 @@ TEST(DependencyStamps, ABuildThatLackedALibraryIsTriedAgainOnceTheLibraryIsThere
   EXPECT_EQ(run.outcome()["build"].as_string(), "reference-faulty") << run.said();
 }
 
-// What a build that is tried where it lacks something is quarantined for, and what becomes of it under a
-// raised limit.
+// Expects `code` for a build that lacks something, and a successful retry under a raised limit.
 void expect_tried_again(const std::string& constructor, const char* code, const Workplace& workplace,
                         const RunOptions& before, const std::function<void()>& raise) {
   TestRepository repository(workplace.folder() / "repository");
@@ -318,7 +317,7 @@ void expect_tried_again(const std::string& constructor, const char* code, const 
   EXPECT_EQ(run.outcome()["build"].as_string(), "reference-faulty") << run.said();
 }
 
-TEST(RaisedLimits, ABuildThatUsedUpTheStackIsTriedAgainWithALargerOne) {
+TEST(RaisedLimits, RetryABuildWithALargerStack) {
   RunOptions narrow;
   narrow.launcher = {"sh", "-c", "ulimit -s 1024 && exec \"$@\"", "sh"};
   expect_tried_again(
@@ -328,14 +327,14 @@ TEST(RaisedLimits, ABuildThatUsedUpTheStackIsTriedAgainWithALargerOne) {
       "EH-R06", Workplace(), narrow, [] {});
 }
 
-TEST(RaisedLimits, ABuildThatWasTooSlowIsTriedAgainWithMoreTime) {
+TEST(RaisedLimits, RetryABuildWithMoreTime) {
   const Workplace workplace;
   const auto configure = [&](int seconds) {
     workplace.configure(Json::object()
                             .set("repositories_default", false)
                             .set("probe_deadline_seconds", static_cast<std::int64_t>(seconds)));
   };
-  // Time enough for a helper to begin on a machine that has other work.
+  // Enough time for a probe to start on a busy machine.
   configure(4);
   expect_tried_again(
       "#include <unistd.h>\n__attribute__((constructor)) static void begin(void) { usleep(5000000); }\n",
@@ -367,7 +366,7 @@ class CorrectedManifest : public testing::Test {
   const std::string calm = compile_library("int calm = 1;\n", {"-Wl,-soname,libcalm.so"});
 };
 
-TEST_F(CorrectedManifest, ReachesWhoInstalledTheBuildAndEndsWhatIsHeldAgainstIt) {
+TEST_F(CorrectedManifest, ReplacesTheInstalledOneAndEndsTheQuarantine) {
   publish({});
   EXPECT_EQ(open().status, 6);
   EXPECT_EQ(open().code(), "EH-S14");
@@ -383,7 +382,7 @@ TEST_F(CorrectedManifest, ReachesWhoInstalledTheBuildAndEndsWhatIsHeldAgainstIt)
   EXPECT_NE(open().status, 0) << "what is published holds, not what once worked";
 }
 
-TEST_F(CorrectedManifest, HoldsForABuildOfALayerWhoseRecordStays) {
+TEST_F(CorrectedManifest, AppliesToABuildOfALayer) {
   publish({});
   const fs::path layer = workplace.folder() / "layer";
   const Ended fetched = workplace.run(
@@ -404,8 +403,8 @@ TEST_F(CorrectedManifest, HoldsForABuildOfALayerWhoseRecordStays) {
   EXPECT_EQ(*read_file(record), before);
 }
 
-// The loader looks there first; the folders did not exist when it was quarantined.
-TEST(DependencyStamps, ALibraryInAFolderForThisProcessorCountsToo) {
+// The loader searches there first; the folders did not exist when the build was quarantined.
+TEST(DependencyStamps, IncludeFoldersForThisProcessor) {
 #if !defined(__x86_64__)
   GTEST_SKIP() << "the folders of x86-64";
 #endif

@@ -1,6 +1,6 @@
-// Case30: what `engine-cache quarantine show` says, word for word: time, stage, signal, last words, what
-// would end it, and the one command that clears it. The record is written as an open would write it, with
-// times that stay.
+// Case30: the exact text of `engine-cache quarantine show`: time, stage, signal, last words, what would end
+// the quarantine, and the one command that clears it. The record is written as an open would write it, with
+// fixed times.
 #include <gmock/gmock.h>
 
 #include "tests/end-to-end/fault.hpp"
@@ -12,9 +12,9 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-class Case30 : public testing::Test {
+class QuarantineText : public testing::Test {
  protected:
-  // A record in the state folder of this machine, which a first command makes.
+  // Writes a record in the state folder of this machine, which a first command makes.
   void write_record(const Json& record) {
     const Ended first = workplace.run("engine-cache", {"quarantine", "disable", "any"});
     ASSERT_EQ(first.status, 0) << first.said();
@@ -59,7 +59,7 @@ class Case30 : public testing::Test {
   Workplace workplace;
 };
 
-TEST_F(Case30, ShowSaysHowItEndedWhatWouldEndItAndTheOneCommand) {
+TEST_F(QuarantineText, Case30ShowPrintsTheEndTheConditionsAndTheCommand) {
   write_record(crashed());
   const Ended shown =
       workplace.run("engine-cache", {"quarantine", "show", "onnxruntime-1.22.0-cu126-linux-x86_64"});
@@ -67,8 +67,8 @@ TEST_F(Case30, ShowSaysHowItEndedWhatWouldEndItAndTheOneCommand) {
   EXPECT_EQ(shown.output, read_text(source_path("/tests/end-to-end/golden/quarantine_show.txt")));
 }
 
-// Nothing but a change of the machine repairs it, and no command of ours is that.
-TEST_F(Case30, WhatTheMachineLacksIsNotMendedByClearing) {
+// Only a change of the machine fixes it, and no command of EngineHost is such a change.
+TEST_F(QuarantineText, Case30ClearingIsNoRemedyForAMissingPart) {
   Json record = crashed();
   record.set("state", "unfit").set("retry_after", 0);
   write_record(record);
@@ -84,14 +84,14 @@ TEST_F(Case30, WhatTheMachineLacksIsNotMendedByClearing) {
       HasSubstr("engine-cache quarantine clear --cache " + cache + " onnxruntime"));
 }
 
-TEST_F(Case30, TheOneCommandClearsIt) {
+TEST_F(QuarantineText, Case30TheOneCommandClearsTheRecord) {
   write_record(crashed());
   const std::string id = "onnxruntime-1.22.0-cu126-linux-x86_64";
   EXPECT_EQ(workplace.run("engine-cache", {"quarantine", "clear", id}).status, 0);
   EXPECT_NE(workplace.run("engine-cache", {"quarantine", "show", id}).status, 0);
 }
 
-TEST_F(Case30, ARecordThatNoLongerHoldsIsShownWithWhatChanged) {
+TEST_F(QuarantineText, Case30ShowsWhatChangedSinceTheRecord) {
   Json record = crashed();
   record.set("host", Json::array().push(Json::array().push("kernel").push("2.4.18")));
   write_record(record);
@@ -103,7 +103,7 @@ TEST_F(Case30, ARecordThatNoLongerHoldsIsShownWithWhatChanged) {
   EXPECT_THAT(list.output, HasSubstr("was quarantined, is tried again: the kernel changed"));
 }
 
-TEST_F(Case30, WhatWasQuarantinedBeforeItWasDisabledIsSoAgainWhenEnabled) {
+TEST_F(QuarantineText, Case30EnablingRestoresAnEarlierQuarantine) {
   write_record(crashed());
   const std::string id = "onnxruntime-1.22.0-cu126-linux-x86_64";
   EXPECT_EQ(workplace.run("engine-cache", {"quarantine", "disable", id}).status, 0);

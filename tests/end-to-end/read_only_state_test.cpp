@@ -1,5 +1,4 @@
-// A cache whose state can be read and not written: what was quarantined there holds, and new records go
-// elsewhere.
+// A cache whose state is read-only: quarantines in it count, and new records go elsewhere.
 #include <gmock/gmock.h>
 
 #include "tests/end-to-end/fault.hpp"
@@ -33,7 +32,7 @@ class ReadOnlyState : public testing::Test {
   RunOptions read_only;
 };
 
-TEST_F(ReadOnlyState, WhatIsDisabledThereStaysDisabled) {
+TEST_F(ReadOnlyState, KeepsADisable) {
   ASSERT_EQ(quarantine({"disable", "reference-good"}).status, 0);
   const Ended run = open(read_only);
   EXPECT_NE(run.status, 0) << run.said();
@@ -51,8 +50,8 @@ TEST_F(ReadOnlyState, WhatIsDisabledThereStaysDisabled) {
   EXPECT_EQ(open(read_only).status, 0);
 }
 
-// A publisher's key that was trusted while the cache could be written is trusted on.
-TEST_F(ReadOnlyState, KeysThatAreTrustedThereAreTrusted) {
+// A publisher's key that was trusted while the cache was writable stays trusted.
+TEST_F(ReadOnlyState, KeepsTrustedKeys) {
   const std::string key = "RWQBAgMEBQYHCAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f";
   const Ended added = workplace.run("engine-cache", {"trust", "add", key, "--json"});
   ASSERT_EQ(added.status, 0) << added.said();
@@ -61,7 +60,7 @@ TEST_F(ReadOnlyState, KeysThatAreTrustedThereAreTrusted) {
   EXPECT_FALSE(list.document["keys"].as_array()[0]["own"].as_bool());
   EXPECT_THAT(list.document["keys"].as_array()[0]["file"].as_string(),
               HasSubstr((workplace.cache() / "state").native()));
-  // Not where somebody else may have put them.
+  // Unless another user may have put it there.
   for (const auto& state : std::filesystem::directory_iterator(workplace.cache() / "state")) {
     using std::filesystem::perms;
     const auto trust = state.path() / "trust";
@@ -79,8 +78,8 @@ TEST_F(ReadOnlyState, KeysThatAreTrustedThereAreTrusted) {
   EXPECT_EQ(workplace.run("engine-cache", {"trust", "remove", id}).status, 0);
 }
 
-// The advice for a record that cannot be read is one that works where it lies.
-TEST_F(ReadOnlyState, ARecordThatCannotBeReadIsToldWithWhatWorksThere) {
+// The remedy for an unreadable record works where the record lies.
+TEST_F(ReadOnlyState, AnUnreadableRecordGetsARemedyThatWorksThere) {
   ASSERT_EQ(quarantine({"disable", "reference-good"}).status, 0);
   for (const auto& state : std::filesystem::directory_iterator(workplace.cache() / "state"))
     if (const auto file = state.path() / "history/reference-good.json"; std::filesystem::exists(file))
@@ -91,13 +90,13 @@ TEST_F(ReadOnlyState, ARecordThatCannotBeReadIsToldWithWhatWorksThere) {
   EXPECT_THAT(quarantine({"list"}, read_only).document["warnings"].dump(), reported);
   EXPECT_THAT(workplace.run("engine-cache", {"verify", "--json"}, read_only).document["records"].dump(),
               reported);
-  // What is advised besides.
+  // The other remedies.
   EXPECT_EQ(quarantine({"disable", "reference-good"}, read_only).status, 0);
   EXPECT_EQ(open(read_only).candidate("reference-good")["verdict"].as_string(), "disabled");
 }
 
-// What an earlier open of the read-only cache wrote down elsewhere must not lead past a later disable.
-TEST_F(ReadOnlyState, NoTicketLeadsPastADisable) {
+// A decision that an earlier open of the read-only cache stored elsewhere must not skip a later disable.
+TEST_F(ReadOnlyState, ACachedDecisionDoesNotSkipADisable) {
   for (int times = 0; times < 3; ++times) ASSERT_EQ(open(read_only).status, 0);
   ASSERT_EQ(quarantine({"disable", "reference-good"}).status, 0);
   EXPECT_EQ(open(read_only).candidate("reference-good")["verdict"].as_string(), "disabled");
@@ -106,8 +105,8 @@ TEST_F(ReadOnlyState, NoTicketLeadsPastADisable) {
   EXPECT_NE(run.status, 0) << run.said();
 }
 
-// Another cache would not help who imports for everybody.
-TEST_F(ReadOnlyState, WhoMayNotWriteTheLayerIsToldWhoMay) {
+// Another cache would not help a user who imports for everybody.
+TEST_F(ReadOnlyState, AnUnwritableLayerIsReportedWithItsOwner) {
   const fs::path layer = workplace.folder() / "layer";
   fs::create_directories(layer);
   const std::string bundle = (workplace.folder() / "lab.bundle").native();
@@ -125,8 +124,8 @@ TEST_F(ReadOnlyState, WhoMayNotWriteTheLayerIsToldWhoMay) {
   EXPECT_THAT(ended.diagnosis()["remedy"].dump(), testing::Not(HasSubstr("--cache")));
 }
 
-// Another cache would not help who named a folder for the state.
-TEST_F(ReadOnlyState, WhoNamedTheFolderIsTold) {
+// Another cache would not help a user who named a folder for the state.
+TEST_F(ReadOnlyState, AnUnwritableStateFolderIsReportedWithItsSetting) {
   const fs::path state = workplace.folder() / "state";
   fs::create_directories(state);
   workplace.configure(Json::object().set("repositories_default", false).set("state", state.native()));

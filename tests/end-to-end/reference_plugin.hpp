@@ -1,4 +1,4 @@
-// The file that most tests take away, damage or put another in the place of.
+// The file that most tests remove, damage or replace.
 #pragma once
 
 namespace enginehost::test {

@@ -1,5 +1,4 @@
-// Repositories made by the tests: the reference plugin of the build, whole or spoiled, with digests that are
-// right.
+// Repositories made by the tests: the reference plugin of the build, whole or changed, with correct digests.
 #pragma once
 #include <filesystem>
 #include <string>
@@ -27,14 +26,14 @@ struct TestBuild {
   std::vector<std::string> optional, lazy;  // of the manifest
   Json requirements = Json::object(), options = Json::object();
   std::string arch = {};  // empty: this machine's
-  std::string license;    // an id that wants explicit acceptance; empty: none
-  Json terms;             // of the license, in place of those that TestRepository makes up
+  std::string license;    // an id that requires explicit acceptance; empty: none
+  Json terms;             // of the license; null: invented by TestRepository
 };
 
 // The bytes of the plugin that this build made; read once.
 const std::string& reference_plugin();
 
-// The build every test can fall back to: the reference plugin as it is, ranked last.
+// The build that every test can fall back to: the unchanged reference plugin, ranked last.
 TestBuild good_build(const std::string& id = "reference-good");
 
 // A folder that becomes a repository of one engine when write() is called.
@@ -43,7 +42,7 @@ class TestRepository {
   explicit TestRepository(std::filesystem::path root, std::string engine = "reference");
 
   const std::filesystem::path& root() const { return root_; }
-  // Where its files will be asked for; empty: read from the folder.
+  // The URL of its files; empty: read from the folder.
   void serve_from(std::string url) { url_ = std::move(url); }
 
   // The source of a file stored below the root under its digest.
@@ -52,7 +51,7 @@ class TestRepository {
   std::string store(const std::string& bytes);
 
   void add(const TestBuild& build);
-  // A build whose plugin component is what the artifacts say ("sha256", "archive", "sources", ...).
+  // Adds a build whose plugin component is given by its artifacts ("sha256", "archive", "sources", ...).
   void add_with_artifacts(const TestBuild& build, Json artifacts);
 
   // Writes manifest and index.

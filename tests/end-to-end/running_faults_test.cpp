@@ -1,4 +1,5 @@
-// EH-R: the plugin links, but what runs while it is opened crashes, ends the process, hangs, or is no plugin.
+// EH-R: the plugin links, but its code crashes, ends the process or hangs while it is opened, or it is no
+// plugin.
 #include <gmock/gmock.h>
 
 #include "base/text.hpp"
@@ -16,7 +17,7 @@ std::string played_plugin(const std::string& flag) {
                           flag.find("ENGINE=") == std::string::npos ? "-DENGINE=\"reference\"" : flag, flag});
 }
 
-// The plugin with a library that runs this when it is loaded.
+// The plugin with a library that runs `body` when it is loaded.
 TestBuild with_constructor(const std::string& body) {
   const std::string source =
       "#include <stdlib.h>\n#include <unistd.h>\nint* volatile nowhere;\n__attribute__((constructor)) static "
@@ -32,12 +33,12 @@ std::string hostile(const std::string& name) {
   return read_text(build_path("/tests/hostile/libhostile_") + name + ".so");
 }
 
-TEST(RunningFaults, R01_AnInstructionThatTheProcessorLacksIsToldWithTheLibrary) {
+TEST(RunningFaults, ReportsR01WithTheLibraryOfAnIllegalInstruction) {
   expect_fault({with_constructor("__builtin_trap();"), "EH-R01", {"libstart.so"}});
 }
 
-// The instruction is AVX2's, and nothing in the file says that it is there.
-TEST(RunningFaults, R01_AnInstructionOfANewerProcessorIsToldOnAnOlderOne) {
+// The instruction is AVX2's, and the file does not declare it.
+TEST(RunningFaults, ReportsR01ForAnInstructionOfANewerProcessor) {
 #if !defined(__x86_64__)
   GTEST_SKIP() << "needs an x86-64 processor to play an older one";
 #endif
@@ -55,36 +56,36 @@ TEST(RunningFaults, R01_AnInstructionOfANewerProcessorIsToldOnAnOlderOne) {
                 played});
 }
 
-TEST(RunningFaults, R02_ACrashWhileLoadingIsToldWithTheLibraryAndHarmsNobody) {
+TEST(RunningFaults, ReportsR02WithTheLibraryThatCrashedWhileLoading) {
   expect_fault({with_constructor("*nowhere = 1;"), "EH-R02", {"libstart.so"}});
 }
 
-TEST(RunningFaults, R03_AnAbortIsToldWithItsLastWords) {
+TEST(RunningFaults, ReportsR03WithTheLastWordsOfAnAbort) {
   expect_fault({with_constructor("(void)!write(2, \"no such device, sorry\\n\", 22); abort();"),
                 "EH-R03",
                 {"no such device, sorry"}});
 }
 
-TEST(RunningFaults, R04_AnEngineThatEndsTheProcessSuccessfullyHasFailed) {
+TEST(RunningFaults, ReportsR04ForAnExitWithStatus0) {
   expect_fault({with_constructor("exit(0);"), "EH-R04", {"0"}});
 }
 
-// Takes the deadline of the probe (30 s), once for each of the two openings.
-TEST(RunningFaultsSlow, R05_AnEngineThatNeverFinishesLoadingIsEndedAtTheDeadline) {
+// Takes the probe's timeout (30 s) in each of the two opens.
+TEST(RunningFaultsSlow, ReportsR05AtTheDeadlineOfAHangingLoad) {
   expect_fault({with_constructor("for (;;) pause();"), "EH-R05", {"load"}});
 }
 
-TEST(RunningFaults, R11_ALibraryThatIsNoPluginIsToldWithWhatItExports) {
+TEST(RunningFaults, ReportsR11WithTheExportsOfALibrary) {
   expect_fault({faulty_build({{plugin, compile_library("int something_else(void) { return 1; }\n")}}),
                 "EH-R11",
                 {"engine_plugin_v1"}});
 }
 
-TEST(RunningFaults, R12_APluginOfANewerInterfaceIsToldWithBothVersions) {
+TEST(RunningFaults, ReportsR12WithBothInterfaceVersions) {
   expect_fault({faulty_build({{plugin, hostile("abi_major_2")}}), "EH-R12", {"2"}});
 }
 
-// A build that works and does `body` with `attribute` ("constructor", "destructor").
+// A build that works and runs `body` with `attribute` ("constructor", "destructor").
 TestBuild that_works_and(const std::string& attribute, const std::string& body) {
   const std::string source = "#include <stdio.h>\nint* volatile nowhere;\n__attribute__((" + attribute +
                              ")) static void here(void) { " + body + " }\n";
@@ -100,7 +101,7 @@ const Json* warning_of(const Ended& run, const std::string& code) {
   return nullptr;
 }
 
-// Opens it three times (a probe, by the proof, by the proof) and expects the warning each time, and status 0.
+// Opens it three times (with a probe, twice by the proof) and expects the warning each time, and status 0.
 void expect_warned_at_each_open(const TestBuild& build, const std::string& code) {
   const Workplace workplace;
   TestRepository repository(workplace.folder() / "repository");
@@ -123,24 +124,24 @@ void expect_warned_at_each_open(const TestBuild& build, const std::string& code)
   EXPECT_LT(ran.status, 128) << ran.said();
 }
 
-TEST(RunningFaults, R13_ACrashAtTheEndIsToldAtEachOpenAndIsNotHowTheCommandEnds) {
+TEST(RunningFaults, R13WarnsAtEachOpenOfACrashAtTheEnd) {
   expect_warned_at_each_open(that_works_and("destructor", "*nowhere = 1;"), "EH-R13");
 }
 
-TEST(RunningFaults, R07_WhatIsPrintedIsToldAtEachOpenAndStaysOutOfTheDocument) {
+TEST(RunningFaults, R07WarnsAtEachOpenAndKeepsTheDocumentClean) {
   expect_warned_at_each_open(that_works_and("constructor", "puts(\"{}\"); fflush(stdout);"), "EH-R07");
 }
 
-// It is printed when the process would end, too.
-TEST(RunningFaults, R07_WhatIsBufferedStaysOutOfTheDocument) {
+// Buffered output is also printed when the process ends.
+TEST(RunningFaults, R07KeepsBufferedOutputOutOfTheDocument) {
   expect_warned_at_each_open(that_works_and("constructor", "printf(\"{\");"), "EH-R07");
 }
 
-TEST(RunningFaults, R12_APluginOfAnotherEngineIsOpenedWithAWarning) {
+TEST(RunningFaults, R12WarnsOfAPluginOfAnotherEngine) {
   expect_warned_at_each_open(faulty_build({{plugin, played_plugin("-DENGINE=\"storm\"")}}), "EH-R12");
 }
 
-// Its publisher promised the processor and no more.
+// The manifest promises only the processor.
 TEST(RunningFaults, AnEngineThatOffersNoDeviceIsOpened) {
   const Workplace workplace;
   TestRepository repository(workplace.folder() / "repository");
@@ -151,12 +152,12 @@ TEST(RunningFaults, AnEngineThatOffersNoDeviceIsOpened) {
   EXPECT_TRUE(run.outcome()["devices"].as_array().empty()) << run.said();
 }
 
-TEST(RunningFaults, AnAdapterWhoseRuntimeIsMissingIsBelieved) {
+TEST(RunningFaults, AnAdapterReportsItsMissingRuntime) {
   expect_fault({faulty_build({{plugin, hostile("missing_runtime")}}), "EH-E01", {"libnosuchruntime.so.1"}});
 }
 
-// Whoever opens the build has asked for nothing that could be corrected.
-TEST(RunningFaults, AnOptionThatTheManifestSetsIsTheManifests) {
+// The user who opens the build passed nothing that could be corrected.
+TEST(RunningFaults, AWrongOptionIsBlamedOnTheManifest) {
   for (const std::vector<std::string>& flags : {std::vector<std::string>{}, {"--no-probe"}}) {
     const Workplace workplace;
     TestRepository repository(workplace.folder() / "repository");

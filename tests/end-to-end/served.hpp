@@ -1,4 +1,4 @@
-// A repository behind a real nginx, with one build in an archive large enough to be cut and watched.
+// A repository behind a real nginx, with one build in an archive large enough for interruptions and progress.
 #pragma once
 #include "base/sha256.hpp"
 #include "tests/end-to-end/repository.hpp"
@@ -16,7 +16,7 @@ class Served {
     digest = repository.store(archive);
   }
 
-  // Writes the repository; `sources` replaces the one that is right.
+  // Writes the repository; `sources` replaces the correct one.
   void publish(Json sources = Json()) {
     if (sources.is_null()) sources = Json::array().push(repository.source_of(digest));
     Json artifact = Json::object()

@@ -1,4 +1,4 @@
-// Which members a document has.
+// The members of a document.
 #pragma once
 #include <string>
 #include <vector>
@@ -14,12 +14,11 @@ std::vector<std::string> missing(const Json& document, const std::vector<std::st
 // A value with its source, absent with its source, or unknown and why.
 bool is_fact(const Json& value);
 
-// Every member of the platform, and of its "cuda", is a fact: a value with its source, absent, or unknown and
-// why.
+// Expects that every member of the platform, and of its "cuda", is a fact.
 void expect_facts(const Json& platform);
 
-// The paths of all members, in order, one a line; those of all elements of a list together. A fact counts as
-// one member, whatever it says.
+// The paths of all members in order, one in each line; those of all elements of a list together. A fact
+// counts as one member, whatever its value.
 std::string members_of(const Json& document);
 
 }  // namespace enginehost::test

@@ -1,5 +1,4 @@
-// EH-L10 to L18: all libraries are there, but the functions, variables and versions in them do not fit
-// together.
+// EH-L10 to L18: all libraries are there, but their functions, variables and versions do not fit together.
 #include <gmock/gmock.h>
 
 #include "tests/end-to-end/fault.hpp"
@@ -7,7 +6,7 @@
 namespace enginehost::test {
 namespace {
 
-// A library linked against another one (`offered`) of that SONAME than the one that it is shipped with.
+// A library linked against another library (`offered`) of that SONAME than the one that it is shipped with.
 std::string linked_against(const std::string& soname, const std::string& offered, const std::string& source,
                            const std::vector<std::string>& flags = {}) {
   const TemporaryFolder folder;
@@ -24,7 +23,7 @@ std::string versioned(const std::string& soname, const std::string& source, cons
                          {"-Wl,-soname," + soname, "-Wl,--version-script=" + (folder / "map").native()});
 }
 
-TEST(SymbolFaults, L13_AFunctionMissingAtItsFirstCallIsToldAlthoughTheProcessJustEnded) {
+TEST(SymbolFaults, ReportsL13ForAFunctionMissingAtItsFirstCall) {
   const std::string lazy =
       compile_library("void missing_kernel(void);\nvoid use(void);\nvoid use(void) { missing_kernel(); }\n",
                       {"-Wl,-z,lazy", "-Wl,-soname,liblater.so"});
@@ -44,8 +43,8 @@ TEST(SymbolFaults, L13_AFunctionMissingAtItsFirstCallIsToldAlthoughTheProcessJus
                 {"missing_kernel", "liblater.so"}});
 }
 
-// Without --symbols the verdict leaves them out, and they are told all the same.
-TEST(SymbolFaults, InspectTellsHowManySymbolsNobodyProvides) {
+// Without --symbols the verdict ignores them, and they are still counted.
+TEST(SymbolFaults, InspectCountsUndefinedSymbols) {
   const Workplace workplace;
   const std::string file = (workplace.folder() / "libtwo.so").native();
   write_text(file, compile_library("void first_kernel(void);\nvoid second_kernel(void);\nvoid use(void);\n"
@@ -66,7 +65,7 @@ TEST(SymbolFaults, InspectTellsHowManySymbolsNobodyProvides) {
   EXPECT_TRUE(strict.document["notes"].as_array().empty());
 }
 
-TEST(SymbolFaults, L14_AMissingVariableIsToldAsAVariable) {
+TEST(SymbolFaults, ReportsL14ForAMissingVariable) {
   const std::string soname = "libtables.so.1";
   const std::string offered = compile_library("int shared_table[4] = {1};\n", {"-Wl,-soname," + soname});
   const std::string shipped = compile_library("int other_table[4] = {1};\n", {"-Wl,-soname," + soname});
@@ -78,7 +77,7 @@ TEST(SymbolFaults, L14_AMissingVariableIsToldAsAVariable) {
                 {"shared_table", "libuser.so"}});
 }
 
-TEST(SymbolFaults, L15_AnOlderBuildOfTheSameVersionIsToldWithTheSymbolThatItLacks) {
+TEST(SymbolFaults, ReportsL15WithTheSymbolThatAnOlderBuildLacks) {
   const std::string soname = "libversioned.so.1";
   const std::string offered =
       versioned(soname, "void f1(void) {}\nvoid f2(void) {}\n", "V1 { global: f1; f2; };\n");
@@ -89,7 +88,7 @@ TEST(SymbolFaults, L15_AnOlderBuildOfTheSameVersionIsToldWithTheSymbolThatItLack
       {with_library("libuser.so", user, {{"lib/" + soname, shipped}}), "EH-L15", {"f2", "V1", "libuser.so"}});
 }
 
-TEST(SymbolFaults, L15_AVersionThatALibraryDoesNotDefineIsToldWithTheFileThatWasFound) {
+TEST(SymbolFaults, ReportsL15WithTheFileThatLacksTheVersion) {
   const std::string soname = "libversioned.so.1";
   const std::string offered = versioned(soname, "void f1(void) {}\n", "V9 { global: f1; };\n");
   const std::string shipped = versioned(soname, "void f1(void) {}\n", "V1 { global: f1; };\n");
@@ -99,14 +98,14 @@ TEST(SymbolFaults, L15_AVersionThatALibraryDoesNotDefineIsToldWithTheFileThatWas
       {with_library("libuser.so", user, {{"lib/" + soname, shipped}}), "EH-L15", {"V9", "lib/" + soname}});
 }
 
-TEST(SymbolFaults, L16_AnExtensionOfAnotherProgramIsToldAsSuch) {
+TEST(SymbolFaults, ReportsL16ForAnExtensionOfAnotherProgram) {
   expect_fault({with_library("libaddon.so", compile_library("void napi_create_error(void);\nvoid use(void);\n"
                                                             "void use(void) { napi_create_error(); }\n")),
                 "EH-L16",
                 {"napi_create_error", "libaddon.so"}});
 }
 
-TEST(SymbolFaults, L17_AnotherVersionThatTheProcessHoldsIsToldWithBothFiles) {
+TEST(SymbolFaults, ReportsL17WithBothFilesOfAnotherVersion) {
   const std::string soname = "libdual.so.1";
   const std::string ours = compile_library(
       "int common(void) { return 2; }\nint only_in_ours(void) { return 2; }\n", {"-Wl,-soname," + soname});

@@ -1,4 +1,4 @@
-// A cache that is not there, cannot be read or is damaged is told as that, never as one that holds nothing.
+// A missing, unreadable or damaged cache is reported as such, never as an empty one.
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -32,7 +32,7 @@ class UnusableCache : public testing::Test {
   Ended cache(std::vector<std::string> arguments, const RunOptions& options = {}) const {
     return workplace.run("engine-cache", std::move(arguments), options);
   }
-  // In a folder that it may write, as somebody else, who has no home.
+  // Runs as another user without a home, in a folder that this user may write.
   RunOptions as_nobody(const std::vector<std::string>& unset) const {
     const fs::path here = workplace.folder() / "here";
     fs::create_directories(here);
@@ -69,7 +69,7 @@ class UnusableCache : public testing::Test {
 const std::vector<std::string> places = {"HOME",           "ENGINEHOST_CACHE", "XDG_CACHE_HOME",
                                          "XDG_STATE_HOME", "XDG_CONFIG_HOME",  "XDG_DATA_HOME"};
 
-TEST_F(UnusableCache, WithoutAHomeNothingIsMadeAndTheVariableIsNamed) {
+TEST_F(UnusableCache, IsReportedWithTheVariableWhenThereIsNoHome) {
   if (::geteuid() != 0) GTEST_SKIP() << "becoming somebody without a home needs root";
   const RunOptions nobody = as_nobody(places);
   const std::string location = repository.root().native();
@@ -93,11 +93,11 @@ TEST_F(UnusableCache, WithoutAHomeNothingIsMadeAndTheVariableIsNamed) {
     EXPECT_EQ(run.output, "") << arguments.front();
     EXPECT_THAT(run.error, HasSubstr("HOME is not set")) << arguments.front();
   }
-  EXPECT_EQ(workplace.info({"--json"}, nobody).status, 0) << "this machine is told all the same";
+  EXPECT_EQ(workplace.info({"--json"}, nobody).status, 0) << "the machine is reported nevertheless";
   EXPECT_EQ(made_here(), 0u);
 }
 
-TEST_F(UnusableCache, OneThatIsClosedIsNotToldAsEmpty) {
+TEST_F(UnusableCache, AnUnreadableCacheIsNotReportedAsEmpty) {
   if (::geteuid() != 0) GTEST_SKIP() << "acting as two users needs root";
   fetch();
   ::chmod(workplace.cache().c_str(), 0700);
@@ -132,7 +132,7 @@ TEST_F(UnusableCache, AFileOrADeviceIsNoCache) {
       << "one that nobody made yet is in order";
 }
 
-TEST_F(UnusableCache, ALinkToNothingIsNotToldAsEmpty) {
+TEST_F(UnusableCache, ADanglingLinkIsNotReportedAsEmpty) {
   const fs::path link = workplace.folder() / "link", target = workplace.folder() / "unplugged";
   fs::create_symlink(target, link);
   for (const char* command : {"list", "verify", "gc"}) {
@@ -144,7 +144,7 @@ TEST_F(UnusableCache, ALinkToNothingIsNotToldAsEmpty) {
   }
 }
 
-TEST_F(UnusableCache, WhatMayNotBeChangedNamesWhatMendsThat) {
+TEST_F(UnusableCache, AReadOnlyCacheIsReportedWithItsRemedy) {
   fetch();
   if (!can_mount()) GTEST_SKIP() << "a folder that nobody can write needs the right to mount";
   RunOptions read_only;
@@ -164,7 +164,7 @@ TEST_F(UnusableCache, WhatMayNotBeChangedNamesWhatMendsThat) {
                     HasSubstr("use the EngineHost that made this cache"), Not(HasSubstr("owner"))));
 }
 
-TEST_F(UnusableCache, WhatRootMadeInAUsersCacheIsToldWithWhatGivesItBack) {
+TEST_F(UnusableCache, RootsFilesInAUsersCacheGetTheOwnersCommand) {
   if (::geteuid() != 0) GTEST_SKIP() << "acting as two users needs root";
   fetch();
   for (const auto& entry : fs::recursive_directory_iterator(workplace.folder()))
@@ -178,7 +178,7 @@ TEST_F(UnusableCache, WhatRootMadeInAUsersCacheIsToldWithWhatGivesItBack) {
                                    HasSubstr("chown -R --reference=" + workplace.cache().native() + " ")));
 }
 
-TEST_F(UnusableCache, FoldersOnSeveralFileSystemsAreToldAsThat) {
+TEST_F(UnusableCache, FoldersOnSeveralFileSystemsAreReported) {
   if (!can_mount()) GTEST_SKIP() << "mounting needs root with CAP_SYS_ADMIN";
   fs::create_directories(workplace.cache() / "trees");
   RunOptions options;
@@ -191,9 +191,8 @@ TEST_F(UnusableCache, FoldersOnSeveralFileSystemsAreToldAsThat) {
   EXPECT_THAT(run.diagnosis()["remedy"].dump(), HasSubstr("on one file system, or name another cache"));
 }
 
-// A cache that came with a container's image lies on the lower layer of an overlay, where no folder can be
-// renamed.
-class CacheOfAnImage : public UnusableCache {
+// A cache of a container's image lies on the lower layer of an overlay, where no folder can be renamed.
+class ImageCache : public UnusableCache {
  protected:
   void SetUp() override {
     if (!can_mount()) GTEST_SKIP() << "mounting needs root with CAP_SYS_ADMIN";
@@ -201,7 +200,7 @@ class CacheOfAnImage : public UnusableCache {
     fs::create_directory(workplace.folder() / "layers");
     if (in_a_container("true").status != 0) GTEST_SKIP() << "no overlay can be mounted here";
   }
-  // Both layers of the container are in the memory of one mount namespace, so the commands run one behind the
+  // Both layers of the container are in the memory of one mount namespace, so the commands run one after the
   // other.
   Ended in_a_container(const std::string& commands) const {
     RunOptions options;
@@ -220,7 +219,7 @@ class CacheOfAnImage : public UnusableCache {
   }
 };
 
-TEST_F(CacheOfAnImage, WhatItHoldsCanBeRemoved) {
+TEST_F(ImageCache, BuildsCanBeRemoved) {
   const Ended ended = in_a_container(
       "\"$1\" remove reference-good; test -z \"$(ls \"$cache/trees\" \"$cache/views\" | grep -v :)\"; "
       "\"$1\" verify; \"$1\" gc; \"$@\"");
@@ -229,7 +228,7 @@ TEST_F(CacheOfAnImage, WhatItHoldsCanBeRemoved) {
   EXPECT_THAT(ended.error, Not(HasSubstr("EH-")));
 }
 
-TEST_F(CacheOfAnImage, WhatIsDamagedInItIsMovedAsideAndMended) {
+TEST_F(ImageCache, DamagedFilesAreMovedAsideAndRepaired) {
   const Ended ended = in_a_container(
       "library=$(find \"$cache/trees\" -name 'libengine_reference.so'); chmod u+w \"$library\"; "
       "echo broken > \"$library\"; rm -r \"$cache/views\"/*; "
@@ -241,7 +240,7 @@ TEST_F(CacheOfAnImage, WhatIsDamagedInItIsMovedAsideAndMended) {
   EXPECT_THAT(ended.output, HasSubstr("every byte is right"));
 }
 
-TEST_F(UnusableCache, AFileInPlaceOfTheStateIsNoSecretAndStopsNoCollection) {
+TEST_F(UnusableCache, AFileInPlaceOfTheStateDoesNotStopCollection) {
   fetch();
   fs::remove_all(workplace.cache() / "state");
   write_text(workplace.cache() / "state", "x");
@@ -251,8 +250,8 @@ TEST_F(UnusableCache, AFileInPlaceOfTheStateIsNoSecretAndStopsNoCollection) {
   EXPECT_EQ(gc.status, 0) << gc.said();
 }
 
-// A file, a pipe or a link to nothing where a folder of the cache belongs: told, kept, and in nobody's way.
-TEST_F(UnusableCache, WhatStandsInAFoldersPlaceIsMovedAside) {
+// A file, a pipe or a dangling link in the place of a cache folder is reported, kept, and blocks nothing.
+TEST_F(UnusableCache, AFileInAFoldersPlaceIsMovedAside) {
   fetch();
   const std::vector<std::function<void(const fs::path&)>> ways = {
       [](const fs::path& place) { write_text(place, "mine"); },
@@ -271,10 +270,10 @@ TEST_F(UnusableCache, WhatStandsInAFoldersPlaceIsMovedAside) {
     fs::remove_all(place);
     ways[way++ % ways.size()](place);
     for (const char* command : {"verify", "gc"}) {
-      const Ended reported = cache({command, "--json"});
-      EXPECT_EQ(reported.status, 7) << command << ": " << reported.said();
-      EXPECT_EQ(reported.code(), "EH-F23") << command;
-      EXPECT_THAT(reported.diagnosis()["remedy"].dump(),
+      const Ended ended = cache({command, "--json"});
+      EXPECT_EQ(ended.status, 7) << command << ": " << ended.said();
+      EXPECT_EQ(ended.code(), "EH-F23") << command;
+      EXPECT_THAT(ended.diagnosis()["remedy"].dump(),
                   HasSubstr("engine-cache verify --repair moves " + place.native() + " aside"))
           << command;
     }
@@ -288,7 +287,7 @@ TEST_F(UnusableCache, WhatStandsInAFoldersPlaceIsMovedAside) {
     fs::remove(aside_of(name)[0]);
     fetch();
   }
-  // Whoever just opens an engine is warned, and goes on.
+  // An open only warns.
   fs::remove_all(workplace.cache() / "refs");
   write_text(workplace.cache() / "refs", "mine");
   const std::vector<std::string> opening = {"reference", "--repository", repository.root().native(),
@@ -304,8 +303,8 @@ TEST_F(UnusableCache, WhatStandsInAFoldersPlaceIsMovedAside) {
   EXPECT_EQ(read_text(aside_of("refs")[0]), "mine") << "no collection takes it away";
 }
 
-// What is whole needs no network to be told so again.
-TEST_F(UnusableCache, ListsThatAreLostAreMadeAnewWithoutASource) {
+// An intact list can be rebuilt without a network.
+TEST_F(UnusableCache, LostListsAreRebuiltWithoutASource) {
   fetch();
   fs::remove_all(repository.root());
   for (const bool damaged : {true, false}) {
@@ -325,7 +324,7 @@ TEST_F(UnusableCache, ListsThatAreLostAreMadeAnewWithoutASource) {
   }
 }
 
-TEST_F(UnusableCache, WhatIsNoFileOfRecordsIsMovedAside) {
+TEST_F(UnusableCache, AFolderInPlaceOfARecordIsMovedAside) {
   fetch();
   for (const char* name : {"consents/consents.jsonl", "audit/audit.jsonl"}) {
     fs::path file;
@@ -333,9 +332,9 @@ TEST_F(UnusableCache, WhatIsNoFileOfRecordsIsMovedAside) {
       if (fs::exists(state.path() / "audit")) file = state.path() / name;
     fs::remove_all(file);
     write_text(file / "x", "x");
-    const Ended reported = cache({"verify"});
-    EXPECT_EQ(reported.status, 7) << reported.said();
-    EXPECT_THAT(reported.error, HasSubstr("engine-cache verify --repair moves " + file.native() + " aside"));
+    const Ended ended = cache({"verify"});
+    EXPECT_EQ(ended.status, 7) << ended.said();
+    EXPECT_THAT(ended.error, HasSubstr("engine-cache verify --repair moves " + file.native() + " aside"));
     const Ended moved = cache({"verify", "--repair"});
     EXPECT_EQ(moved.status, 0) << moved.said();
     EXPECT_THAT(moved.output, HasSubstr("moved " + file.native() + " aside"));
@@ -343,7 +342,7 @@ TEST_F(UnusableCache, WhatIsNoFileOfRecordsIsMovedAside) {
   }
 }
 
-TEST_F(UnusableCache, ADamagedLayoutIsToldAndMended) {
+TEST_F(UnusableCache, ADamagedLayoutIsReportedAndRepaired) {
   fetch();
   for (const std::string text : {"{\"format\":", "[]", "", "{}"}) {
     write_text(workplace.cache() / "LAYER.json", text);
@@ -352,7 +351,7 @@ TEST_F(UnusableCache, ADamagedLayoutIsToldAndMended) {
       const Ended run = cache({command, "--json"});
       EXPECT_EQ(run.status, 7) << command << ": " << run.said();
       EXPECT_EQ(run.code(), "EH-F23") << command;
-      EXPECT_EQ(run.document["warnings"].as_array().size(), 0u) << command << ": told once";
+      EXPECT_EQ(run.document["warnings"].as_array().size(), 0u) << command << ": reported once";
     }
     EXPECT_THAT(cache({"gc"}).error,
                 AllOf(HasSubstr("LAYER.json is damaged"), HasSubstr("engine-cache verify --repair")));
@@ -363,7 +362,7 @@ TEST_F(UnusableCache, ADamagedLayoutIsToldAndMended) {
   }
 }
 
-TEST_F(UnusableCache, APathThatIsNoTextIsRefusedBeforeAnythingIsInstalled) {
+TEST_F(UnusableCache, APathWithInvalidUtf8IsRefusedBeforeInstalling) {
   RunOptions options;
   options.launcher = {"env", "ENGINEHOST_CACHE=" + (workplace.folder() / "x\xff").native()};
   const Ended run =
@@ -373,10 +372,10 @@ TEST_F(UnusableCache, APathThatIsNoTextIsRefusedBeforeAnythingIsInstalled) {
   EXPECT_THAT(run.diagnosis()["cause"].as_string(),
               AllOf(HasSubstr("ENGINEHOST_CACHE"), HasSubstr("x\\xff"), HasSubstr("is not UTF-8")));
   EXPECT_FALSE(fs::exists(workplace.folder() / "x\xff"));
-  EXPECT_EQ(workplace.info({"--json"}, options).status, 0) << "this machine is told all the same";
+  EXPECT_EQ(workplace.info({"--json"}, options).status, 0) << "the machine is reported nevertheless";
 }
 
-TEST_F(UnusableCache, WhatIsNotInstalledIsAWrongArgument) {
+TEST_F(UnusableCache, ABuildThatIsNotInstalledIsAWrongArgument) {
   const auto requests = [&](const std::string& id) {
     return std::vector<std::vector<std::string>>{
         {"verify", id},

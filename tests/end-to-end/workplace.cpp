@@ -11,7 +11,7 @@
 namespace enginehost::test {
 namespace {
 
-// What a person's environment may hold and these tests must not see.
+// Variables of a user's environment that these tests must not see.
 const std::vector<std::string> unset = {"ENGINEHOST_REPOSITORIES",
                                         "ENGINEHOST_FLAVOR",
                                         "ENGINEHOST_DEVICE",

@@ -1,4 +1,4 @@
-// The real commands, each run with a home, a cache and a configuration of its own.
+// The real commands, each run with its own home, cache and configuration.
 #pragma once
 #include <chrono>
 #include <filesystem>
@@ -12,7 +12,7 @@
 
 namespace enginehost::test {
 
-// What one command did. The document is null unless --json was among its arguments.
+// The outcome of one command. The document is null unless --json was among its arguments.
 struct Ended {
   int status = -1;  // 128 + signal when a signal ended it
   bool timed_out = false;
@@ -34,20 +34,20 @@ struct RunOptions {
   std::vector<std::string> launcher;     // stands before the command
   std::string input;
   std::chrono::milliseconds deadline{120'000};
-  // Then a command that a signal ended, or the code that it loaded, owes no document.
+  // Allows a command without a document that a signal, or the code that it loaded, ended.
   bool may_crash = false;
 };
 
-// HOME, XDG folders and the cache below one temporary folder; no configuration of the machine is seen but the
-// system file. Runs may be started from several threads.
+// HOME, XDG folders and the cache below one temporary folder. The system file is the only configuration of
+// the machine that is seen. Runs may be started from several threads.
 class Workplace {
  public:
-  // The user's folders lie below one of that name, if one is named.
+  // If `below` is named, the user's folders lie below a folder of that name.
   explicit Workplace(std::string_view below = {});
 
   const std::filesystem::path& folder() const { return user_; }
   std::filesystem::path cache() const { return folder() / "cache"; }
-  // Replaces the user's configuration file; at first it turns the build's own repository off.
+  // Replaces the user's configuration file. Initially that file turns the build's own repository off.
   void configure(const Json& configuration) const;
 
   // "engine-info", "engine-run" or "engine-cache" with those arguments.
@@ -70,19 +70,19 @@ std::string evidence(const Json& diagnosis, std::string_view what);
 // All values, joined with "\n".
 std::string evidence_list(const Json& diagnosis, std::string_view what);
 
-// Whether this process may mount (root with the right), asked once of the kernel by trying.
+// Whether this process may mount (root with the capability); tried once.
 bool can_mount();
-// A launcher for which the folder is on a read-only mount, in its own mount namespace. Where can_mount().
+// A launcher under which the folder is on a read-only mount, in its own mount namespace. Requires
+// can_mount().
 std::vector<std::string> with_read_only(const std::filesystem::path& folder);
 // A launcher that mounts a tmpfs with these options on the folder and runs the command in that mount
 // namespace.
 std::vector<std::string> with_tmpfs(const std::filesystem::path& folder, const std::string& options);
 
 // A launcher that runs the command in a mount namespace where /etc/enginehost/config.json is that document.
-// The copy of /etc that it stands in is made below the workplace.
+// Its copy of /etc is made below the workplace.
 std::vector<std::string> with_system_file(const Workplace& workplace, const Json& configuration);
-// A launcher that gives the command a terminal; what it prints to both streams is the output, the input is
-// typed.
+// A launcher that gives the command a terminal. The output holds both streams, and the input is typed.
 std::vector<std::string> on_a_terminal();
 
 }  // namespace enginehost::test

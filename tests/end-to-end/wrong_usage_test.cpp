@@ -1,4 +1,4 @@
-// Arguments that cannot be read: status 2, said on standard error or in one document.
+// Invalid arguments: status 2, reported on standard error or in one document.
 #include <gmock/gmock.h>
 
 #include "tests/end-to-end/workplace.hpp"
@@ -125,7 +125,7 @@ const std::vector<Usage> wrong_usages = {
 
 class WrongUsage : public testing::TestWithParam<Usage> {};
 
-TEST_P(WrongUsage, EndsWithTwoAndOneDocument) {
+TEST_P(WrongUsage, EndsWith2AndOneDocument) {
   const Workplace workplace;
   std::vector<std::string> arguments = GetParam().arguments;
   const Ended plain = workplace.run(GetParam().command, arguments);

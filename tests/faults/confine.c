@@ -1,9 +1,9 @@
-/* confine RULE COMMAND...: runs the command under a rule that hardened systems set for whole services.
+/* confine RULE COMMAND...: runs the command under a rule that hardened systems apply to whole services.
  *
- *   no-write-exec      memory is never writable and executable (prctl PR_SET_MDWE, Linux 6.3; what systemd's
- *                      MemoryDenyWriteExecute= asks for)
- *   no-executable-stack mprotect with PROT_EXEC answers EINVAL, as a stack that may not become executable
- * does with glibc 2.41
+ *   no-write-exec        memory is never writable and executable (prctl PR_SET_MDWE, Linux 6.3; systemd's
+ *                        MemoryDenyWriteExecute=)
+ *   no-executable-stack  mprotect with PROT_EXEC fails with EINVAL, as for a stack that may not become
+ *                        executable with glibc 2.41
  *
  * Exit status 77: the rule cannot be set here. */
 #include <errno.h>

@@ -1,19 +1,20 @@
-/* An engine with a processor and a device that is played by it: "cuda:0" is host memory under another name.
- * What it does comes from DEVICE_BEHAVIOUR, asked at every operation: "" works; "elsewhere" leaves its
- * results on the processor and says so; "wrong" adds one; "lose" loses the device of this engine for good;
- * "sticky" reports CUDA's error 700, and so does every later call; "slow" takes 0.3 s on the device; "dead"
- * loses the device in every engine; "none" knows no operation; "crash" is a null pointer; "crash in a run"
- * and "exit in a run" end the process in the run of a model; "lose in a run" and "lose in a copy" lose the
- * device there, for good. With DEVICE_FILE the device is there while that file is: "vanish" loses it
- * meanwhile, "vanish for good" in this engine for ever, and "unavailable" only says that it is not available.
- * It runs models of the format "played": any file, with one input "x" of any type and shape; the output
- * "seen" tells as int64 whether it came without strides, how far it begins behind a multiple of its element's
- * size, its rank, its lanes and the type of the model's device. Two runs of one model at once are a failure.
- * It gives less than it says, with ENGINE_OK: "no model", "no description", "no function", "no name" and "no
- * shape" of the input, "rank -3" of the output when a model is loaded; "no output", "output NULL", "output of
- * rank -5", "output without shape", "output with gaps", "output elsewhere", "output of bfloat16" and "output
- * without release" when it runs; "no tensor" when one is made. "logs" logs a detail and a warning when it is
- * made, and a warning at each self-test. "gpu alone" offers no processor.
+/* An engine with a processor and a fake device: "cuda:0" is host memory under another name.
+ * DEVICE_BEHAVIOR, read at every operation, selects its behavior: "" works; "elsewhere" leaves its
+ * results on the processor and reports that; "wrong" adds one; "lose" loses the device of this engine for
+ * good; "sticky" reports CUDA's error 700, and so does every later call; "slow" takes 0.3 s on the device;
+ * "dead" loses the device in every engine; "none" knows no operation; "crash" is a null pointer; "crash in a
+ * run" and "exit in a run" end the process in the run of a model; "lose in a run" and "lose in a copy" lose
+ * the device there, for good. With DEVICE_FILE the device exists while that file does. Without the file
+ * "vanish" loses it, "vanish for good" loses it in this engine for ever, and "unavailable" reports that it is
+ * not available. It runs models of the format "played": any file, with one input "x" of any type and shape.
+ * The output "seen" holds as int64 whether the input came without strides, the distance of its data from a
+ * multiple of its element's size, its rank, its lanes and the type of the model's device. Two runs of one
+ * model at once fail. It returns incomplete answers with ENGINE_OK: "no model", "no description", "no
+ * function", "no name" and "no shape" of the input, "rank -3" of the output when a model is loaded; "no
+ * output", "output NULL", "output of rank -5", "output without shape", "output with gaps", "output
+ * elsewhere", "output of bfloat16" and "output without release" when it runs; "no tensor" when one is made.
+ * "logs" logs a detail and a warning when it is made, and a warning at each self-test. "gpu alone" offers no
+ * processor.
  */
 #include <enginehost/engine_plugin.h>
 #include <stdatomic.h>
@@ -25,7 +26,7 @@
 #define DEVICE_FLAGS 0
 #endif
 
-/* As most real engines do. */
+/* Most real engines list the processor first. */
 #ifdef PROCESSOR_FIRST
 #define PLAYED_GPU 1
 #else
@@ -38,7 +39,7 @@ struct engine_instance {
 };
 
 static int behaves(const char* word) {
-  const char* reported = getenv("DEVICE_BEHAVIOUR");
+  const char* reported = getenv("DEVICE_BEHAVIOR");
   return reported != NULL && strcmp(reported, word) == 0;
 }
 

@@ -1,4 +1,4 @@
-/* A library that never comes up, for plugins that are compiled together with it. */
+/* A library that never finishes loading, for plugins that are compiled together with it. */
 #include <unistd.h>
 
 __attribute__((constructor)) static void begin(void) {

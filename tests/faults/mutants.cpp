@@ -21,8 +21,7 @@ namespace {
   std::abort();
 }
 
-// The region of a section; those that a loader only reads through (strings, code) stand for more than one
-// type.
+// The region of a section. Sections that a loader only reads through (strings, code) share a region.
 const char* region_of(const Elf64_Shdr& section) {
   switch (section.sh_type) {
     case SHT_DYNAMIC:
@@ -90,7 +89,7 @@ Mutant::Mutant(std::filesystem::path file, const std::vector<Region>& regions, s
     if (again) continue;
     if (::pread(opened.get(), &change.before, 1, static_cast<off_t>(change.offset)) != 1)
       give_up(file_, "cannot be read");
-    // A single bit as often as any byte.
+    // A single bit as often as a whole byte.
     change.after = static_cast<unsigned char>(random() % 2 == 0 ? change.before ^ (1u << (random() % 8))
                                                                 : change.before + 1 + random() % 255);
     changes_.push_back(std::move(change));
@@ -102,7 +101,7 @@ Mutant::~Mutant() { write(false); }
 
 void Mutant::write(bool after) const {
   struct stat was {};
-  // Files of a store may not be written to, not even by their owner.
+  // Files of a store are read-only, even for their owner.
   if (::stat(file_.c_str(), &was) != 0 || ::chmod(file_.c_str(), was.st_mode | S_IWUSR) != 0)
     give_up(file_, "cannot be made writable");
   {

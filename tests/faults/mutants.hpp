@@ -1,4 +1,4 @@
-// Damages a library in few places, as a failing disk or a bad memory does: where, is drawn from a seed.
+// Damages a library in few places, as a failing disk or bad memory does. A seed decides the places.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -15,8 +15,8 @@ struct Region {
   std::uint64_t offset = 0, size = 0;
 };
 
-// The regions of an ELF file of 64 bits, in which a loader decides; "anywhere" is the last. Of any other file
-// "anywhere" alone. For whole files of this machine: aborts when it cannot be read.
+// The regions of a 64-bit ELF file on which a loader's behavior depends; "anywhere" is the last. Any other
+// file has only "anywhere". For whole files of this machine: aborts when the file cannot be read.
 std::vector<Region> regions_of(const std::filesystem::path& file);
 
 struct Change {
@@ -25,8 +25,8 @@ struct Change {
   std::string region;
 };
 
-// Changes 1 to 3 bytes of `file` in place, each really, and puts them back when it goes. The time of the file
-// stays as it was: damage that no stat sees.
+// Changes 1 to 3 bytes of `file` in place to other values; the destructor restores them. The file's time
+// stays, so that no stat shows the damage.
 class Mutant {
  public:
   Mutant(std::filesystem::path file, const std::vector<Region>& regions, std::mt19937_64& random);

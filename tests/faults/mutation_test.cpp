@@ -1,10 +1,12 @@
 // Real libraries with 1 to 3 bytes changed, each checked before loading, opened by the machine's own loader
-// in a child, and tried in the probe. What ends or stops the loader is told before or by the probe, with a
-// class and a file; this process outlives all of it; and the store's digests notice every change, also the
-// many that no loader minds. Each mutant comes from a seed and its number and can be made again:
-//   ENGINEHOST_MUTATION_SEED   another seed             ENGINEHOST_MUTANT     the number of the only one to
-//   try ENGINEHOST_MUTANTS         how many (300; 5000 with ENGINEHOST_EXHAUSTIVE set) ENGINEHOST_FIGURES a
-//   folder for mutation.md, the table of what became of them
+// in a child, and loaded by the probe. A change that ends or stops the loader must be reported before loading
+// or by the probe, with a class and a file. This process must survive all of them, and the store's digests
+// must notice every change, also the many that no loader notices. Each mutant follows from a seed and its
+// number and can be made again:
+//   ENGINEHOST_MUTATION_SEED   another seed
+//   ENGINEHOST_MUTANT          the number of the only mutant to try
+//   ENGINEHOST_MUTANTS         their number (300; 5000 with ENGINEHOST_EXHAUSTIVE set)
+//   ENGINEHOST_FIGURES         a folder for mutation.md, the table of results
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -34,12 +36,12 @@ std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
   return number ? static_cast<std::uint64_t>(*number) : otherwise;
 }
 
-// Why a diagnosis explains nothing; empty: it does.
+// The reason why a diagnosis explains nothing; empty: it explains the failure.
 std::string unexplained(const Diagnosis& diagnosis, const Victim& victim) {
   const explain::Entry* entry = explain::find(diagnosis.code);
   if (entry == nullptr) return "no such class";
-  if (entry->exit_status == explain::ExitStatus::bug) return "told as a bug of ours";
-  if (diagnosis.code == "EH-P20") return "the helper is blamed";
+  if (entry->exit_status == explain::ExitStatus::bug) return "reported as an internal error";
+  if (diagnosis.code == "EH-P20") return "the probe is blamed";
   if (!diagnosis.value("file").starts_with(victim.spec.view.native())) return "no file of the build is named";
   Diagnosis completed = diagnosis;
   explain::complete(completed);
@@ -54,7 +56,7 @@ struct Tally {
   unsigned reported_before = 0, reported_by_probe = 0;                 // of the stopped ones
   unsigned opened = 0, warned = 0, failed_in_probe = 0, passed = 0;    // of those that the loader opened
   unsigned noticed_by_digest = 0;
-  unsigned wavering = 0;  // the answer was another one from run to run: damaged addresses differ
+  unsigned wavering = 0;  // the answer differed between runs, because damaged addresses differ
   void add(const Tally& other) {
     const auto all = {&Tally::mutants,
                       &Tally::stopped,
@@ -100,7 +102,7 @@ class Mutation : public ::testing::Test {
     tally.hung += answer.end == End::hung ? 1u : 0u;
   }
 
-  // One mutant through everything; what is wrong with how it was told, or nothing.
+  // Runs one mutant through all checks; returns a wrong report, or nothing.
   std::string judge(const Victim& victim, Tally& tally) {
     ++tally.mutants;
     const auto begin = Clock::now();
@@ -109,7 +111,8 @@ class Mutation : public ::testing::Test {
     DlopenAnswer loader = ask_dlopen(ENGINEHOST_OPEN_CHILD, victim.opened, deadline);
     const bool refused_before = report.verdict == Verdict::fails;
     Probed probe = probed(victim, refused_before ? victim.load_order : report.load_order);
-    // Whether a damaged address is mapped is the kernel's dice: the worst answer of a few counts for both.
+    // The kernel decides by chance whether a damaged address is mapped, so the worst answer of a few runs
+    // counts for both.
     for (int again = 0; again < 4 && !loader.opened() && !refused_before && probe.passed; ++again) {
       probe = probed(victim, report.load_order);
       const DlopenAnswer other = ask_dlopen(ENGINEHOST_OPEN_CHILD, victim.opened, deadline);
@@ -141,7 +144,7 @@ class Mutation : public ::testing::Test {
     }
     tally.reported_before += refused_before ? 1u : 0u;
     tally.reported_by_probe += !refused_before && !probe.passed ? 1u : 0u;
-    if (!refused_before && probe.passed) return "nobody told that the loader " + loader.text();
+    if (!refused_before && probe.passed) return "nothing reported that the loader " + loader.text();
     return {};
   }
 
@@ -149,7 +152,7 @@ class Mutation : public ::testing::Test {
 
   Victims victims_;
   std::map<std::string, std::map<std::string, unsigned>> stages_;  // stage -> class -> how many
-  std::map<std::string, unsigned> strict_;  // told before, though loader and probe took it
+  std::map<std::string, unsigned> strict_;  // reported before, although loader and probe accepted it
   double slowest_check_ = 0;
 };
 
@@ -168,12 +171,12 @@ std::string classes(const std::map<std::string, unsigned>& pluralize) {
   return join(all, ", ");
 }
 
-TEST_F(Mutation, what_stops_the_loader_is_told_and_every_changed_byte_is_noticed) {
+TEST_F(Mutation, LoaderFailuresAreReportedAndEveryChangeIsNoticed) {
   const bool exhaustive = environment_variable("ENGINEHOST_EXHAUSTIVE").has_value();
   const std::uint64_t seed = number_from("ENGINEHOST_MUTATION_SEED", 20261121);
   const std::uint64_t mutants = number_from("ENGINEHOST_MUTANTS", exhaustive ? 5000 : 300);
   const auto only = environment_variable("ENGINEHOST_MUTANT");
-  // Whole, each of them opens, passes and is what the store holds: else nothing below means anything.
+  // Each unchanged victim opens, passes and matches the store; otherwise nothing below means anything.
   for (const Victim& victim : victims_.all()) {
     ASSERT_EQ(preflight::check(victim.spec).diagnoses.size(), 0u) << victim.name;
     const DlopenAnswer loader = ask_dlopen(ENGINEHOST_OPEN_CHILD, victim.opened, deadline);
@@ -201,7 +204,7 @@ TEST_F(Mutation, what_stops_the_loader_is_told_and_every_changed_byte_is_noticed
       ADD_FAILURE() << "mutant " << i << " of " << victim.name << ", " << mutant.text() << "\n" << wrong;
   }
   const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-  // Put back, everything is as the store wants it: what was counted was the changes alone.
+  // Restored, every file matches the store: only the changes were counted.
   Tally sum;
   for (const Victim& victim : victims_.all()) {
     EXPECT_TRUE(store().verify(victim.name, true)->empty()) << victim.name;

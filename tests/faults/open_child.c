@@ -1,6 +1,6 @@
-/* The machine's loader itself as the judge: opens each file named on the command line, now and local, as an
- * application does, and tells on descriptor 3 how that ended: "opened" after the last one, or "refused",
- * a tab and what the loader said. Silence means that something ended the process. */
+/* Opens each file named on the command line with RTLD_NOW and RTLD_LOCAL, as an application does, and writes
+ * the result to descriptor 3: "opened" after the last one, or "refused", a tab and the loader's message. No
+ * output means that something ended the process. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,6 +22,6 @@ int main(int argc, char** argv) {
     _exit(1);
   }
   report("opened");
-  /* What the libraries do at the end of a program is not asked here. */
+  /* The libraries' code at the end of a program is not part of the test. */
   _exit(0);
 }

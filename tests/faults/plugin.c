@@ -1,5 +1,5 @@
-/* A small plugin that works, unless told otherwise: AT_LOAD, AT_CREATE, AT_QUERY, AT_SELFTEST, AT_DESTROY and
- * AT_UNLOAD are statements given on the compiler's command line and run at that moment. */
+/* A small plugin that works by default. AT_LOAD, AT_CREATE, AT_QUERY, AT_SELFTEST, AT_DESTROY and AT_UNLOAD
+ * are statements from the compiler's command line that run at that stage. */
 #include <enginehost/engine_plugin.h>
 #include <locale.h>
 #include <math.h>

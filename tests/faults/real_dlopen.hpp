@@ -1,4 +1,4 @@
-// What dlopen itself says to files of this machine, asked in a child with a deadline (open_child.c).
+// dlopen's own answer for files of this machine, in a child with a deadline (open_child.c).
 #pragma once
 #include <chrono>
 #include <filesystem>
@@ -14,7 +14,7 @@ struct DlopenAnswer {
   End end = End::ended;
   std::string said;   // refused: dlerror
   int signal = 0;     // killed
-  int exit_code = 0;  // ended: the process was ended with this status, not by us
+  int exit_code = 0;  // ended: the process exited with this status; the test did not end it
   std::string error_output;
   bool opened() const { return end == End::opened; }
   // "opened", "refused: …", "SIGSEGV", "exit status 3", "no end": for messages.
@@ -57,7 +57,8 @@ inline DlopenAnswer ask_dlopen(const std::filesystem::path& child,
   }
   answer.error_output = outcome->error;
   constexpr std::string_view refused = "refused\t";
-  // Success is the word and the status: a constructor may write anywhere, and may end the process with 0.
+  // Success needs the word and the status, because a constructor may write anywhere and may end the process
+  // with 0.
   if (outcome->timed_out) {
     answer.end = DlopenAnswer::End::hung;
   } else if (outcome->signal != 0) {

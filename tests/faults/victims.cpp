@@ -31,7 +31,7 @@ void must(const Result<void>& result) {
   std::abort();
 }
 
-// What every process holds already: a copy in the view would not be loaded.
+// Libraries that every process holds already: a copy in the view would not be loaded.
 bool belongs_to_every_process(const std::string& name) {
   constexpr std::string_view stems[] = {"ld-linux", "libc.so",  "libm.so",      "libpthread.so", "libdl.so",
                                         "librt.so", "libgcc_s", "libstdc++.so", "libresolv.so"};
@@ -39,7 +39,7 @@ bool belongs_to_every_process(const std::string& name) {
                      [&](std::string_view stem) { return name.starts_with(stem); });
 }
 
-// The newest runtime that the user's cache holds.
+// The newest runtime in the user's cache.
 fs::path cached_onnxruntime() {
   fs::path cache;
   if (const auto named = environment_variable("ENGINEHOST_CACHE"))

@@ -1,5 +1,4 @@
-// Real libraries as installed builds, to be damaged: what a store vouches for, checked and opened like any
-// build.
+// Real libraries as installed builds, to be damaged: known to a store, checked and opened like any build.
 #pragma once
 #include <filesystem>
 #include <memory>
@@ -14,14 +13,14 @@
 
 namespace enginehost::faults {
 
-// One installed build and what is known of it while it is whole.
+// One installed build and the facts about it while it is whole.
 struct Victim {
   std::string name;
   cache::Installed installed;
   preflight::Spec spec;
   std::vector<std::filesystem::path> load_order;  // preflight's, of the whole build
   std::vector<std::filesystem::path>
-      opened;  // what dlopen is asked for: load order, plugin, run-time libraries
+      opened;  // the arguments of dlopen: load order, plugin, run-time libraries
   struct File {
     std::filesystem::path path;
     std::vector<Region> regions;
@@ -39,7 +38,7 @@ class Victims {
   std::vector<Victim>& all() { return all_; }
   const std::vector<std::string>& left_out() const { return left_out_; }
   cache::Store& store() { return store_; }
-  // As the open path asks for it.
+  // A request as the open path makes it.
   static load::ProbeRequest probe_request(const Victim& victim,
                                           const std::vector<std::filesystem::path>& load_order);
 

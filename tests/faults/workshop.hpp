@@ -1,5 +1,4 @@
-// Makes small real libraries, whole and broken, in a folder of its own: every failure class is produced, not
-// imitated.
+// Makes small real libraries, whole and broken, in its own folder, so that every failure class really occurs.
 #pragma once
 #include <filesystem>
 #include <string>
@@ -7,7 +6,7 @@
 
 namespace enginehost::faults {
 
-// Compiles with the system's gcc. Failing to compile ends the test with the compiler's text (std::abort).
+// Compiles with the system's gcc. A compilation error ends the test with the compiler's text (std::abort).
 class Workshop {
  public:
   Workshop();
@@ -25,14 +24,14 @@ class Workshop {
                                     const std::string& flags = {}) const;
   // tests/faults/plugin.c.
   std::filesystem::path plugin(const std::string& name, const std::string& flags = {}) const;
-  // Any file.
+  // A file with those bytes.
   std::filesystem::path file(const std::string& name, const std::string& bytes) const;
-  // Another compiler; nothing when it is not installed.
+  // Compiles with another compiler; nothing when it is not installed.
   std::filesystem::path library_with(const std::string& compiler, const std::string& name,
                                      const std::string& source, const std::string& flags) const;
-  // Says of itself that it is for test::other_architecture (e_machine), which is all a loader looks at.
+  // Sets e_machine to test::other_architecture, which is all that a loader checks.
   void make_foreign(const std::filesystem::path& library) const;
-  // The first `size` bytes only.
+  // A copy of the first `size` bytes.
   std::filesystem::path cut(const std::filesystem::path& from, const std::string& name,
                             std::uintmax_t size) const;
   void remove(const std::filesystem::path& file) const { std::filesystem::remove(file); }
@@ -41,7 +40,7 @@ class Workshop {
   std::filesystem::path folder_;
 };
 
-// Runs a shell command; its exit status (128 + n for a signal).
+// Runs a shell command and returns its exit status (128 + n for a signal).
 int shell(const std::string& command);
 std::string quoted(const std::filesystem::path& path);
 

@@ -1,4 +1,4 @@
-// What a server says before and instead of the file: Content-Range, and the page of a portal.
+// A server's answer before and instead of the file: Content-Range, and the page of a portal.
 #include "host/transfer/content_range.hpp"
 #include "host/transfer/transfer.hpp"
 #include "tests/fuzz/input_file.hpp"

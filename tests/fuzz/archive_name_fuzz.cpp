@@ -1,4 +1,4 @@
-// Names from an archive: what is admitted is spelt alike everywhere and stays below its folder.
+// Names from an archive: an accepted name is the same on every system and stays below its folder.
 #include "host/acquire/portable_names.hpp"
 #include "host/acquire/unpack.hpp"
 #include "tests/fuzz/input_file.hpp"

@@ -1,4 +1,4 @@
-// The list of a bundle, as text and in its place at the beginning of one.
+// The list of a bundle, as text and at the beginning of a bundle.
 #include "host/offline/bundle_list.hpp"
 #include "host/offline/bundle_reader.hpp"
 #include "tests/fuzz/input_file.hpp"
@@ -14,7 +14,7 @@ void read_list(std::string_view text) {
     require(!list.error().code.empty());
     return;
   }
-  // What is accepted says the same when it is written again.
+  // An accepted list is the same when it is written again.
   const std::string written = list->text();
   const auto again = offline::read_bundle_list(written, "again");
   require(again && again->text() == written);

@@ -1,4 +1,4 @@
-// A list of chunks: what is read is written back byte for byte.
+// A list of chunks: an accepted list is written back byte for byte.
 #include "host/transfer/chunk_list.hpp"
 #include "tests/fuzz/input_file.hpp"
 

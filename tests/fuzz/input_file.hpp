@@ -1,4 +1,4 @@
-// The fuzzer's bytes as a file: the readers open files, so that is what they get.
+// The fuzzer's bytes as a file, because the readers open files.
 #pragma once
 #include <sys/mman.h>
 #include <unistd.h>
@@ -24,7 +24,7 @@ inline std::filesystem::path as_file(const std::uint8_t* data, std::size_t size)
   return "/proc/self/fd/" + std::to_string(descriptor);
 }
 
-// What must hold for every input; a broken promise is a find as a crash is.
+// Aborts unless a promise holds, so that the fuzzer reports a broken promise like a crash.
 inline void require(bool holds) {
   if (!holds) std::abort();
 }

@@ -1,4 +1,4 @@
-// What read_binary promises of any bytes.
+// The promises of read_binary for any bytes.
 #pragma once
 #include "host/binary/binary.hpp"
 #include "tests/fuzz/input_file.hpp"
@@ -7,7 +7,7 @@ namespace enginehost::fuzz {
 
 inline binary::BinaryInfo read_any(const std::filesystem::path& file) {
   Result<binary::BinaryInfo> info = binary::read_binary(file);
-  require(info.has_value());  // the file can be opened, so that there is nothing to fail with
+  require(info.has_value());  // the file can be opened, so reading cannot fail
   if (info->problems.empty()) {
     require(info->needed_size <= info->file_size);
     require(info->kind != binary::Kind::unknown);

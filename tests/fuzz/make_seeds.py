@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes the first inputs of the fuzzers: small files of every kind the readers know, made here.
+"""Writes the first inputs of the fuzzers: small files of every kind that the readers support.
 
-make_seeds.py FOLDER     FOLDER is tests/fuzz/corpus; what it holds besides stays. Needs gcc, clang-14, lld-14, llvm-14.
+make_seeds.py FOLDER     FOLDER is tests/fuzz/corpus; other files in it stay. Needs gcc, clang-14, lld-14, llvm-14.
 """
 import io
 import pathlib

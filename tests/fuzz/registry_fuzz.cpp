@@ -1,5 +1,5 @@
-// What a registry, or whoever answers in its place, sends and what a manifest says of it: challenges, tokens,
-// error documents, image manifests and indexes, references, credentials.
+// Answers of a registry or of another server in its place, and a manifest's references to it: challenges,
+// tokens, error documents, image manifests and indexes, references, credentials.
 #include <algorithm>
 
 #include "host/oci/challenge.hpp"
@@ -28,7 +28,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const oci::Challenge& challenge : challenges)
     require(!challenge.scheme.empty() && challenge.parameters.size() <= 16);
 
-  // What is read is written so that it is read again as the same.
+  // A reference that was read is the same when it is written and read again.
   if (const auto reference = oci::read_reference(text)) {
     const auto again = oci::read_reference(reference->text());
     require(again && again->text() == reference->text());

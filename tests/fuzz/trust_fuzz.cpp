@@ -1,5 +1,5 @@
-// What a stranger's repository sends before anything of it is believed: keys, signatures, what they say; and
-// what is parsed once it is.
+// Documents of an untrusted repository before they are verified: keys, signatures and their comments; and the
+// documents that are parsed afterwards.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -23,7 +23,8 @@ void promise(bool holds) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   if (const auto signature = manifest::read_signature(bytes, "input")) {
-    // What was read is written and read again as the same, and no made-up key has signed anything.
+    // A signature that was read is the same when it is written and read again, and no invented key has signed
+    // anything.
     const auto again = manifest::read_signature(manifest::write_signature(*signature, "again"), "again");
     promise(again && again->bytes == signature->bytes && again->global == signature->global &&
             again->key_id == signature->key_id && again->trusted_comment == signature->trusted_comment);

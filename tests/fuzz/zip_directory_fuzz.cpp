@@ -1,4 +1,4 @@
-// The directory of a zip archive, and its headers held against it.
+// The directory of a zip archive, compared with its headers.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     enginehost::acquire::Unpacked met;
     for (const auto& entry : *directory) met.entries.push_back({entry.name, entry.name});
     const auto checked = enginehost::acquire::check_zip(file, size, *directory, met);
-    // An archive that agrees with itself holds its data, each byte once.
+    // A consistent archive holds its data, each byte once.
     std::uint64_t packed = 0;
     for (const auto& entry : *directory) packed += entry.packed;
     enginehost::fuzz::require(!checked || packed <= size);

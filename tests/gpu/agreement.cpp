@@ -23,7 +23,7 @@ Agreement compare_refusals(const Outcome& first, const Outcome& second) {
   return disagreement(both);
 }
 
-// The products in the sum of one element.
+// The number of products in the sum of one element.
 double terms_of(const Case& of) {
   if (of.operation == "MatMul") return static_cast<double>(of.inputs[0].shape.back());
   if (of.operation == "Conv") {

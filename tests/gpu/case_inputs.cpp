@@ -15,7 +15,7 @@ double special(std::uint64_t choice) {
   return values[choice % std::size(values)];
 }
 
-// Distributions of the standard library differ from library to library; this does not.
+// Distributions of the standard library differ between libraries; this one does not.
 double evenly(std::mt19937_64& generator, double least, double most) {
   return least + (most - least) * (static_cast<double>(generator() >> 11) * 0x1p-53);
 }
@@ -43,7 +43,7 @@ double next_value(Fill fill, bool whole_only, std::mt19937_64& generator) {
   return 0;
 }
 
-// Sizes of tensors that have to be refused may have a product that overflows.
+// Sizes of tensors that must be refused may have a product that overflows.
 Shape compact_strides(const Shape& shape) {
   Shape out(shape.size(), 1);
   for (std::size_t i = shape.size(); i-- > 1;)

@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
 """Checks EngineHost on a machine with an NVIDIA GPU, in one command and without network.
 
-What it does, each step a row of the report:
+Steps, each a row of the report:
 - detection against nvidia-smi: driver, name, memory, compute capability of every device;
-- for each build that the carried repository knows, what engine-info foretells, and what really happens when it is asked
-  for by its flavor alone, with its self-test on every device (level 2: a graph with a known answer);
-- installations that the machine has (PyTorch, ONNX Runtime, CUDA's libraries in Python packages) opened where they lie;
-  the PyTorch adapter is compiled for the PyTorch found where no carried one fits and a C++ compiler is there;
+- for each build of the packed repository, engine-info's prediction and the result of an open by its flavor alone, with
+  the self-test on every device (level 2: a graph with a known answer);
+- installations of the machine (PyTorch, ONNX Runtime, CUDA's libraries in Python packages) opened in place. The PyTorch
+  adapter is compiled for the PyTorch that was found if no packed one fits and a C++ compiler is installed;
 - --bench on every engine that opened with a GPU;
 - every operation of the CUDA engine on many inputs against the reference engine, in host memory and on the device, by a
   program that opens both through the SDK (gpu_compare_operations), with the times of opening;
 - compute-sanitizer over the CUDA engine's self-test and over that program, where that tool is installed.
-What cannot be done here, because its files are not carried or a tool is missing, is listed as not run, with the reason.
+Steps that need files which are not packed, or a missing tool, are listed as not run, with the reason.
 
     python3 check.py --output REPORT [--keep FOLDER]
 
-REPORT.md and REPORT.json are written. Exit status: 0 nothing failed, 1 something did, 3 there is no NVIDIA GPU here.
+Writes REPORT.md and REPORT.json. Exit status: 0 nothing failed, 1 something failed, 3 no NVIDIA GPU on this machine.
 """
 import argparse
 import glob
@@ -31,11 +31,11 @@ import tarfile
 import tempfile
 
 RUN_SECONDS = 600
-COMPARE_SECONDS = 50  # no case begins later; all of this page is to end within four minutes
+COMPARE_SECONDS = 50  # no case begins later; the whole check ends within four minutes
 
 
 def run(argv, environment=None, seconds=RUN_SECONDS):
-    """Status, output and errors of a program; status None when it cannot be started or took too long."""
+    """Status, output and errors of a program; status None if it cannot be started or takes too long."""
     try:
         ended = subprocess.run(argv, env=environment, capture_output=True, text=True, timeout=seconds, check=False)
         return ended.returncode, ended.stdout, ended.stderr
@@ -67,7 +67,7 @@ class Report:
 
 
 class Host:
-    """The carried commands, with a cache and settings of their own."""
+    """The packed commands, with their own cache and settings."""
 
     def __init__(self, folder, work):
         self.bin = os.path.join(folder, "bin")
@@ -116,7 +116,7 @@ def check_detection(host, report):
     for i, (theirs, ours) in enumerate(zip(truth, found)):
         report.compare(f"device {i}: name", theirs["name"], ours.get("name"))
         report.compare(f"device {i}: compute capability", theirs["compute"], str(ours.get("compute_capability")))
-        # nvidia-smi counts what the driver keeps for itself, too.
+        # nvidia-smi also counts the driver's own memory.
         total = ours.get("memory") or 0
         share = total / (theirs["mebibytes"] * 2**20)
         report.add(f"device {i}: memory", f"{theirs['mebibytes']} MiB", f"{total >> 20} MiB",
@@ -151,23 +151,23 @@ def is_gpu(flavor):
 
 
 def check_engine(host, report, engine, places, opened):
-    """Foretold against what happened, for every flavor of the engine that is for GPUs."""
+    """The prediction against the result, for every flavor of the engine that is for GPUs."""
     _, plan = host.json(engine, "--plan", "--explain", "--offline", *places)
     candidates = plan.get("candidates", [])
     for flavor in sorted({c["flavor"] for c in candidates if is_gpu(c["flavor"])}):
         of_flavor = [c for c in candidates if c["flavor"] == flavor]
         verdicts = [candidate["verdict"] for candidate in of_flavor]
-        foretold = "fits" if "chosen" in verdicts or "fits" in verdicts else verdicts[0]
+        predicted = "fits" if "chosen" in verdicts or "fits" in verdicts else verdicts[0]
         _, document = host.json(engine, "--require", flavor, "--offline", "--self-test", *places)
         outcome = document.get("outcome") or {}
         if outcome.get("state") == "opened":
             observed = f"opened {outcome['build']} on {', '.join(names_of_devices(outcome))}"
-            verdict = "agrees" if foretold == "fits" else "FAILED"
+            verdict = "agrees" if predicted == "fits" else "FAILED"
             opened.append((engine, flavor))
         else:
-            # What is foretold not to fit is refused without a try, and files that are not carried cannot be had.
-            observed, verdict = cause_of(document), "FAILED" if foretold == "fits" else "not run"
-        report.add(f"{engine} {flavor}", f"foretold: {foretold}", observed, verdict)
+            # A build that is predicted not to fit is refused without an attempt; files that are not packed are missing.
+            observed, verdict = cause_of(document), "FAILED" if predicted == "fits" else "not run"
+        report.add(f"{engine} {flavor}", f"predicted: {predicted}", observed, verdict)
 
 
 def compile_pytorch(folder, work, report):
@@ -236,7 +236,7 @@ def last_case(errors):
 
 
 def check_operations(host, report, engine, flavor, places):
-    """The operations of an engine against those of the reference engine, from a cache that knows neither. The output."""
+    """The output of comparing an engine's operations with the reference engine's, from an empty cache."""
     step = f"{engine} {flavor} against reference"
     with tempfile.TemporaryDirectory(prefix="enginehost-compare-") as cache:
         status, output, errors = run(comparison(host, engine, flavor, places), dict(host.environment, ENGINEHOST_CACHE=cache),

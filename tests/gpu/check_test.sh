@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Packs the folder for machines with a GPU and runs its check under a driver that is played: the figures of the played
-# device must agree, and nothing may be called a failure that could not be tried.
+# Packs the folder for machines with a GPU and runs its check under a fake driver. The figures of the fake device must
+# agree, and a step that could not run must not be reported as a failure.
 #
 #   check_test.sh SOURCE BUILD
 set -euo pipefail
@@ -22,12 +22,12 @@ import json, sys
 rows = {row["step"]: row for row in json.load(open(sys.argv[1], encoding="utf-8"))["rows"]}
 for step in ("driver version", "number of devices", "device 0: name", "device 0: compute capability", "device 0: memory"):
     assert rows[step]["verdict"] == "agrees", rows[step]
-assert rows["cuda cu130"]["expected"] == "foretold: rejected", rows["cuda cu130"]
+assert rows["cuda cu130"]["expected"] == "predicted: rejected", rows["cuda cu130"]
 assert "CUDA 13.0" in rows["cuda cu130"]["observed"], rows["cuda cu130"]
 assert all(row["verdict"] != "FAILED" for row in rows.values()), rows
 PYTHON
-# The comparison of operations, whose engine needs a GPU, with the reference engine in its place; and what becomes of it when a
-# disagreement is reported, or the program dies.
+# The comparison of operations, whose engine needs a GPU, with the reference engine in its place; and the report when
+# operations disagree or the program dies.
 mkdir "$work/unpacked"
 tar -C "$work/unpacked" -xJf "$work/carried/enginehost.tar.xz"
 PYTHONPATH=$work/carried PYTHONDONTWRITEBYTECODE=1 python3 - "$work/unpacked/enginehost" "$work" <<'PYTHON'
@@ -59,7 +59,7 @@ assert [verdict for verdict, _ in reported] == ["FAILED", "FAILED"], reported
 died = verdicts_of("echo '17: Conv [1]' >&2; kill -SEGV $$")
 assert died == [("FAILED", "status -11 in 17: Conv [1]")], died
 PYTHON
-# Without a GPU it says so.
+# Without a GPU it reports that.
 status=0
 python3 "$work/carried/check.py" --output "$work/none" >/dev/null 2>"$work/said" || status=$?
 if ! command -v nvidia-smi >/dev/null; then

@@ -1,5 +1,5 @@
-// gpu_compare_operations: opens two engines by the public SDK and compares the operations that both have. See
-// usage.
+// gpu_compare_operations: opens two engines by the public SDK and compares the operations that both have.
+// `usage` lists its options.
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -13,7 +13,7 @@
 #include "tests/gpu/agreement.hpp"
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-// An engine that asks for more memory than there is gets none, as without a sanitizer, and refuses.
+// An engine that allocates too much gets nothing, as without a sanitizer, and refuses the operation.
 extern "C" __attribute__((visibility("default"))) const char* __asan_default_options();
 extern "C" __attribute__((visibility("default"))) const char* __tsan_default_options();
 extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1"; }
@@ -34,8 +34,8 @@ accelerator, where it has one.
   --offline, --no-probe
   --quick         small inputs only
   --seconds N     begin no case after that many seconds, and say how many were left out
-  --trace         tell each case on stderr before it is run
-  --disturb OP    change the second engine's answers of OP by one in a thousand, to see it told
+  --trace         print each case to stderr before it is run
+  --disturb OP    change the second engine's answers of OP by one in a thousand, to see it reported
 
 One line an operation, and one for each disagreement. Exit status: 0 all agree, 1 something does not, 2 usage,
 3 an engine cannot be opened.
@@ -145,7 +145,7 @@ class Comparison {
       std::fprintf(stderr, "%llu: %s\n", static_cast<unsigned long long>(number), one.text().c_str());
     const Inputs inputs(one, number);
     const Outcome expected = first_.run(one.operation, inputs.tensors(), one.attributes, false);
-    // The engine's own memory and the caller's take turns.
+    // Memory of the engine and memory of the caller alternate.
     const bool offer = number % 2 == 0;
     judge(one, number, expected, "host memory",
           second_.run(one.operation, inputs.tensors(), one.attributes, offer));
@@ -236,7 +236,7 @@ int run(const Options& options) {
     print_open_times(options.second);
     first = std::make_unique<ComparedEngine>(options.first);
     second = std::make_unique<ComparedEngine>(options.second);
-  } catch (const std::exception& error) {  // sdk::Error is one, with the whole diagnosis
+  } catch (const std::exception& error) {  // sdk::Error is one; it has the whole diagnosis
     std::fprintf(stderr, "%s\n", error.what());
     return 3;
   }
@@ -249,7 +249,7 @@ int run(const Options& options) {
 }  // namespace enginehost::gpu
 
 int main(int count, char** words) {
-  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // whoever ends this program has read what it was told
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // a reader that ends this program has seen every line
   const auto options = enginehost::gpu::read(count, words);
   if (!options) {
     std::fputs(enginehost::gpu::usage, stderr);

@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# Compares the reference engine with ENGINE of this build tree, and sees that a wrong answer, and an engine that is not there,
-# are reported.
+# Compares the reference engine with ENGINE of this build tree. A wrong answer and a missing engine must be reported.
 #
 #   compare_test.sh BUILD ENGINE
 set -euo pipefail

@@ -11,8 +11,7 @@
 namespace enginehost::gpu {
 namespace {
 
-constexpr std::size_t most_offered = std::size_t{1}
-                                     << 30;  // bytes; what is larger the engine may refuse by itself
+constexpr std::size_t most_offered = std::size_t{1} << 30;  // bytes; the engine may refuse larger tensors
 
 const char* name_of(engine_status status) {
   constexpr const char* names[] = {"OK",        "INVALID", "UNSUPPORTED", "UNAVAILABLE", "NO_MEMORY",
@@ -21,7 +20,7 @@ const char* name_of(engine_status status) {
                                                                               : "a status not known";
 }
 
-// What a plugin says of one operation.
+// A call of one operation, with the plugin's message.
 struct Call : engine_call {
   Call() : engine_call{} {
     size = sizeof(engine_call);
@@ -98,10 +97,10 @@ ComparedEngine::ComparedEngine(const sdk::Request& request) : sdk_(sdk::Engine::
     if (device.type != ENGINE_CPU && accelerator_.empty()) accelerator_ = device.name;
   const Json outcome = outcome_of(sdk_);
   const std::string library = outcome["library"].as_string();
-  // Where the engine's own libraries lie: the installation that is used in place, else the view.
+  // The folder of the engine's libraries: the installation that is used in place, else the view.
   root_ = outcome["in_place"].as_string();
   if (root_.empty()) root_ = std::filesystem::path(library).parent_path().string();
-  // Not loaded a second time: its libraries are those that the SDK proved.
+  // Not loaded a second time: these are the libraries that the SDK proved.
   library_ = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
   if (library_ == nullptr)
     throw std::runtime_error(build() + ": its report names " + library + ", which is not loaded");

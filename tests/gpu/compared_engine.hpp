@@ -1,6 +1,6 @@
 // An engine opened by the public SDK, and its single operations. The SDK has models and no operations, so
-// these are asked of the plugin: the file that the SDK loaded and names in its report, through the one header
-// that plugins are written against.
+// these are called in the plugin: in the file that the SDK loaded and names in its report, through the one
+// header that plugins are written against.
 #pragma once
 #include <enginehost/engine_plugin.h>
 
@@ -13,11 +13,11 @@
 
 namespace enginehost::gpu {
 
-// What a run of one operation came to: a tensor, or a refusal.
+// The result of one operation: a tensor, or a refusal.
 struct Outcome {
   engine_status status = ENGINE_OK;
   std::string message;  // of a refusal
-  std::string broken;   // a rule of the plugin interface that was not kept, in words
+  std::string broken;   // a violated rule of the plugin interface, as text
   Shape shape;
   engine_dtype dtype{};
   std::vector<double> values;
@@ -26,7 +26,7 @@ struct Outcome {
   std::string text() const;
 };
 
-// A tensor where a device reads it; released when it goes.
+// A tensor in memory that a device reads; released by the destructor.
 class DeviceTensor {
  public:
   explicit DeviceTensor(DLManagedTensorVersioned* given)
@@ -53,7 +53,7 @@ class ComparedEngine {
   std::string build() const { return sdk_.build(); }
   // "cuda:0"; "" when it computes on the processor alone.
   const std::string& accelerator() const { return accelerator_; }
-  // `offer`: the result may be put into memory of ours; else the engine makes it.
+  // With `offer` the result may be put into the caller's memory; otherwise the engine allocates it.
   Outcome run(const std::string& operation, const std::vector<const engine_tensor*>& inputs,
               const Attributes& attributes, bool offer);
   // A copy on the accelerator. Throws sdk::Error.

@@ -8,8 +8,8 @@
 namespace enginehost::gpu {
 namespace {
 
-// Halves and bfloat16 as the upper part of a float32 of which `bits` bits of mantissa are left: a float32
-// that has no more than those is the same number.
+// Halves and bfloat16 are the upper part of a float32 with `bits` bits of mantissa; a float32 with no more
+// bits is the same number.
 float rounded(double value, int bits) {
   if (!std::isfinite(value) || value == 0) return static_cast<float>(value);
   int exponent = 0;

@@ -21,7 +21,7 @@ struct Type {
   double smallest;
 };
 inline constexpr Type float32 = {{ENGINE_FLOAT, 32, 1}, "float32", 0x1p-23, 0x1p-126};
-// float32 first, then every other type that is tried.
+// float32 first, then every other tested type.
 const std::vector<Type>& types();
 // nullptr: none of types().
 const Type* type_of(engine_dtype dtype);
@@ -31,14 +31,14 @@ void write_element(const Type& type, double value, void* to);
 double read_element(const Type& type, const void* from);
 
 std::string text_of(const Shape& shape);
-// Negative sizes count as 0, and so does what does not fit into memory.
+// The number of elements. Negative sizes and products that do not fit into memory count as 0.
 std::size_t elements_of(const Shape& shape);
 
 struct FreeMemory {
   void operator()(std::byte* memory) const;
 };
 using Memory = std::unique_ptr<std::byte, FreeMemory>;
-// Aligned to 64 bytes, as the plugin interface asks of who allocates; nullptr: there is none.
+// Memory aligned to 64 bytes, as the plugin interface requires of an allocation; nullptr: there is none.
 Memory allocate(std::size_t bytes);
 
 }  // namespace enginehost::gpu

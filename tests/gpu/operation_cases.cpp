@@ -115,7 +115,7 @@ void add_softmax(Cases& cases, bool quick) {
       cases.push_back({"Softmax", {{{5, 1025}, fill}}, {{"axis", axis}}});
       cases.push_back({"Softmax", {{{4, 1}, fill}}, {{"axis", axis}}});
     }
-  // Given twice, the last counts.
+  // An attribute that is given twice: the last value counts.
   cases.push_back({"Softmax", {{{5, 7}}}, {{"axis", "0"}, {"axis", "1"}}});
   cases.push_back({"Softmax", {{{5, 7}}}, {{"axis", "1"}, {"axis", "0"}}});
   add_with_layouts(cases, {"Softmax", {{{3, 1, 5}}}});
@@ -146,7 +146,7 @@ void add_products(Cases& cases, bool quick) {
       {{2, 3, 5, 7}, {3, 7, 4}},
       {{2, 1, 3, 5, 7}, {4, 1, 7, 2}},
       {{1, 1, 1}, {1, 1}},
-      // Without elements, and sums of nothing.
+      // Without elements, and sums without terms.
       {{0}, {0}},
       {{5, 0}, {0, 4}},
       {{0, 7}, {7, 4}},
@@ -249,7 +249,7 @@ void add_convolutions(Cases& cases, bool quick) {
 }  // namespace
 
 std::vector<Case> all_cases(bool quick) {
-  // What takes longest comes last: a run may end when its time is over.
+  // The longest cases come last, because a run may end when its time is over.
   Cases cases;
   add_refused_cases(cases);
   add_binary(cases, "Add", quick);

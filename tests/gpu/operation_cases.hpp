@@ -1,5 +1,5 @@
-// What the operations of two engines are compared on: shapes, values, attributes, and what has to be refused.
-// The same list at every run.
+// The inputs on which the operations of two engines are compared: shapes, values, attributes, and cases that
+// must be refused. The list is the same at every run.
 #pragma once
 #include <deque>
 #include <string>
@@ -48,18 +48,19 @@ struct Case {
   std::string text() const;
 };
 
-// `quick`: the small ones only, for tools that slow every instruction down.
+// With `quick` only the small ones, for tools that slow every instruction down.
 std::vector<Case> all_cases(bool quick);
 
 // The inputs of a case in host memory.
 class Inputs {
  public:
-  // `number` of the case decides its values. `size`: of each value only how large it is.
+  // `number` of the case decides its values. With `size` each value is its absolute value.
   Inputs(const Case& of, std::uint64_t number, bool size = false);
   const std::vector<const engine_tensor*>& tensors() const { return pointers_; }
-  // Whether they may be copied: what has to be refused lies where it lies.
+  // Whether they may be copied; an input that must be refused stays in its memory.
   bool can_move() const { return can_move_; }
-  // An input that begins behind its memory's begin: all of that memory, as a row; nullptr for others.
+  // For an input that does not begin at its memory's first byte: all of that memory, as a row; nullptr for
+  // others.
   const engine_tensor* row_around(std::size_t input) const {
     return made_[input].row.data != nullptr ? &made_[input].row : nullptr;
   }

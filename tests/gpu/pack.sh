@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Makes the folder that is carried to a machine with a GPU: check.py, and enginehost.tar.xz with the commands, every
-# library they need but the C library's, the program that compares operations with the SDK that it uses, the local repository
-# (reference engine, CUDA engine where a toolkit was found, adapters) and the source of the PyTorch adapter. At most 60 MB: such machines are often reached through narrow doors.
-# Its glibc must be as new as this machine's; check.py says so where it is not.
+# Makes the folder that is copied to a machine with a GPU: check.py, and enginehost.tar.xz with the commands, every
+# library they need except the C library's, the program that compares operations with its SDK, the local repository
+# (reference engine, CUDA engine where a toolkit was found, adapters) and the source of the PyTorch adapter. At most
+# 60 MB, because such machines often have slow connections. Their glibc must be as new as this machine's; check.py
+# reports where it is not.
 #
 #   tests/gpu/pack.sh BUILD FOLDER       (FOLDER must not exist)
 #
@@ -27,7 +28,7 @@ rm -rf "$folder/include" "$folder/lib/cmake" "$folder/lib/pkgconfig" "$folder/bi
 cp "$build/tests/gpu_compare_operations" "$folder/bin/"
 strip --strip-unneeded "$folder"/bin/* "$folder"/libexec/enginehost/*
 
-# The C library, its loader and what belongs to them are the machine's; all else travels.
+# The C library, its loader and their parts are the machine's; all other libraries are packed.
 mkdir -p "$folder/lib/carried"
 ldd "$folder/bin/engine-info" "$folder/libexec/enginehost/enginehost-probe" "$folder"/lib/libenginehost.so.0 | sed -n 's/.* => \(\/[^ ]*\) .*/\1/p' | sort -u |
   grep -vE '/(ld-linux[^/]*|libc|libm|libdl|librt|libpthread|libresolv|libutil|libanl|libnss_[^/]*)\.so' |
@@ -35,10 +36,10 @@ ldd "$folder/bin/engine-info" "$folder/libexec/enginehost/enginehost-probe" "$fo
 for library in "$folder"/lib/carried/*; do
   chmod u+w "$library"
   strip --strip-unneeded "$library"
-  # DT_RPATH: it must hold for what these libraries need themselves, too.
+  # DT_RPATH, because it must also apply to the libraries that these need.
   patchelf --force-rpath --set-rpath "\$ORIGIN" "$library"
 done
-# The SDK lies where it is installed: from there it finds the helper and the repository.
+# The SDK lies where it is installed: from there it finds the probe and the repository.
 patchelf --force-rpath --set-rpath "\$ORIGIN/carried" "$folder/lib/libenginehost.so.0"
 for program in "$folder"/bin/*; do
   patchelf --force-rpath --set-rpath "\$ORIGIN/../lib/carried:\$ORIGIN/../lib" "$program"

@@ -151,7 +151,7 @@ void add_refused_cases(std::vector<Case>& cases) {
   add_shapes(cases);
   add_attributes(cases);
   add_convolutions(cases);
-  // No engine has it.
+  // No engine has this operation.
   cases.push_back({"NoSuchOperation", {{{3}}}});
   cases.push_back({"add", {{{3}}, {{3}}}});
 }

@@ -3,7 +3,8 @@
 
 namespace enginehost::gpu {
 
-// What must not be computed, and what only looks like it: both engines refuse each of them, or both agree.
+// Cases that must not be computed, and cases that only look like them: both engines refuse each of them, or
+// both agree.
 void add_refused_cases(std::vector<Case>& cases);
 
 }  // namespace enginehost::gpu

@@ -32,7 +32,7 @@ class PlayedDevice : public ::testing::Test {
   }
   ~PlayedDevice() override { behave(""); }
 
-  static void behave(const char* how) { ::setenv("DEVICE_BEHAVIOUR", how, 1); }
+  static void behave(const char* how) { ::setenv("DEVICE_BEHAVIOR", how, 1); }
   std::unique_ptr<Engine> make() {
     auto engine = Engine::create(plugin_);
     EXPECT_TRUE(engine);

@@ -1,5 +1,5 @@
-// EngineHost's own files for macOS as they are installed: ENGINEHOST_MACOS_INSTALLED names a folder that
-// holds such a tree, with the plugins in its folder "plugins" (scripts/test-macos.sh).
+// EngineHost's own files for macOS as they are installed. ENGINEHOST_MACOS_INSTALLED names a folder with such
+// a tree, with the plugins in its folder "plugins" (scripts/test-macos.sh).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ struct Built {
   binary::SymbolTable symbols;
 };
 
-class BuiltForMacos : public ::testing::Test {
+class BuiltForMacOs : public ::testing::Test {
  protected:
   void SetUp() override {
     const auto folder = environment_variable("ENGINEHOST_MACOS_INSTALLED");
@@ -54,7 +54,7 @@ class BuiltForMacos : public ::testing::Test {
   std::vector<Built> built_;
 };
 
-TEST_F(BuiltForMacos, every_file_is_read_as_LLVM_reads_it) {
+TEST_F(BuiltForMacOs, EveryFileIsReadAsLlvmReadsIt) {
   const binary::oracle::MachoOracles oracles;
   if (!oracles.installed()) GTEST_SKIP() << "llvm-objdump, llvm-nm or llvm-readobj is not installed";
   binary::oracle::Tally tally;
@@ -64,7 +64,7 @@ TEST_F(BuiltForMacos, every_file_is_read_as_LLVM_reads_it) {
   tally.print("EngineHost's files for macOS");
 }
 
-TEST_F(BuiltForMacos, all_are_whole_for_one_processor_and_macOS_11_and_signed_where_that_must_be) {
+TEST_F(BuiltForMacOs, AllAreForOneProcessorAndMacOs11AndSigned) {
   for (const Built& one : built_) {
     EXPECT_EQ(one.info.machine, built_.front().info.machine) << one.file;
     EXPECT_EQ(one.info.minimum_os, "11.0") << one.file;
@@ -83,7 +83,7 @@ TEST_F(BuiltForMacos, all_are_whole_for_one_processor_and_macOS_11_and_signed_wh
   }
 }
 
-TEST_F(BuiltForMacos, the_installed_tree_may_be_moved) {
+TEST_F(BuiltForMacOs, TheInstalledTreeMayBeMoved) {
   for (const Built& one : built_) {
     EXPECT_EQ(one.info.soname, one.what == What::library ? "@rpath/libenginehost.0.dylib" : "") << one.file;
     EXPECT_THAT(one.info.rpath, IsEmpty()) << one.file;
@@ -92,7 +92,7 @@ TEST_F(BuiltForMacos, the_installed_tree_may_be_moved) {
 
 // Besides macOS itself: libcurl, which macOS has, and two libraries of Homebrew. The plugins and the probe
 // need nothing but macOS.
-TEST_F(BuiltForMacos, what_they_need_is_macOS_and_the_libraries_they_were_linked_with) {
+TEST_F(BuiltForMacOs, TheyNeedOnlyMacOsAndTheLinkedLibraries) {
   for (const Built& one : built_) {
     const bool small = one.what == What::plugin || one.file.ends_with("enginehost-probe");
     EXPECT_THAT(one.info.needed, Contains("/usr/lib/libSystem.B.dylib")) << one.file;
@@ -109,7 +109,7 @@ TEST_F(BuiltForMacos, what_they_need_is_macOS_and_the_libraries_they_were_linked
   }
 }
 
-TEST_F(BuiltForMacos, nothing_is_exported_but_what_is_ours) {
+TEST_F(BuiltForMacOs, OnlyOwnSymbolsAreExported) {
   for (const Built& one : built_) {
     std::vector<std::string> names;
     for (const binary::Symbol& symbol : one.symbols.exports) names.push_back(symbol.name);
@@ -123,7 +123,7 @@ TEST_F(BuiltForMacos, nothing_is_exported_but_what_is_ours) {
   }
 }
 
-TEST_F(BuiltForMacos, a_Mac_of_that_kind_takes_the_plugins) {
+TEST_F(BuiltForMacOs, AMacOfThatKindAcceptsThePlugins) {
   for (const Built& one : built_) {
     if (one.what != What::plugin) continue;
     platform::Platform mac;

@@ -1,4 +1,4 @@
-// A cached decision leads to the engine that a decision would lead to, and never to another.
+// A cached decision leads to the engine that a new decision would choose, and never to another one.
 #include <cstdlib>
 #include <optional>
 #include <utility>
@@ -30,10 +30,10 @@ class Variable {
   const char* name_;
 };
 
-class ReadyTicket : public LoadOrder {
+class CachedDecisionTest : public LoadOrder {
  protected:
   void SetUp() override { open_until_ready(); }
-  // The next open decides again, and still finds an engine.
+  // The next open decides again and still finds an engine.
   void expect_decided_again() {
     const Outcome outcome = open();
     EXPECT_EQ(outcome.state, State::opened);
@@ -41,7 +41,7 @@ class ReadyTicket : public LoadOrder {
   }
 };
 
-TEST_F(ReadyTicket, LeadsToTheSameBuildAgainAndAgain) {
+TEST_F(CachedDecisionTest, LeadsToTheSameBuildAgain) {
   for (int i = 0; i < 3; ++i) {
     const Outcome outcome = open();
     ASSERT_EQ(outcome.state, State::opened);
@@ -53,7 +53,7 @@ TEST_F(ReadyTicket, LeadsToTheSameBuildAgainAndAgain) {
   }
 }
 
-TEST_F(ReadyTicket, CandidatesAreWeighedForWhoeverAsksAfterwards) {
+TEST_F(CachedDecisionTest, CandidatesAreComputedOnRequest) {
   Outcome outcome = open();
   ASSERT_TRUE(outcome.by_cached_decision);
   EXPECT_TRUE(outcome.plan.candidates.empty());
@@ -64,14 +64,14 @@ TEST_F(ReadyTicket, CandidatesAreWeighedForWhoeverAsksAfterwards) {
   EXPECT_EQ(document["request"]["engine"].as_string(), "reference");
 }
 
-TEST_F(ReadyTicket, IsPassedByForWhoWantsToSeeCandidates) {
+TEST_F(CachedDecisionTest, IsBypassedForARequestWithCandidates) {
   request_.bypass_cache = true;
   const Outcome outcome = open();
   EXPECT_FALSE(outcome.by_cached_decision);
   EXPECT_EQ(outcome.plan.candidates.size(), 1u);
 }
 
-TEST_F(ReadyTicket, EndsWhenTheBuildIsSetAside) {
+TEST_F(CachedDecisionTest, EndsWhenTheBuildIsQuarantined) {
   history::Record record;
   record.build = "reference-good";
   record.state = history::State::disabled;
@@ -82,14 +82,14 @@ TEST_F(ReadyTicket, EndsWhenTheBuildIsSetAside) {
   EXPECT_EQ(open().state, State::failed);
 }
 
-TEST_F(ReadyTicket, EndsWhenTheProofIsCleared) {
+TEST_F(CachedDecisionTest, EndsWhenTheProofIsCleared) {
   ASSERT_TRUE(history::clear(state(), "reference-good").value_or(false));
   const Outcome outcome = open();
   EXPECT_FALSE(outcome.by_cached_decision);
   EXPECT_TRUE(outcome.probed);
 }
 
-TEST_F(ReadyTicket, TellsTheWarningsOfTheProofAgain) {
+TEST_F(CachedDecisionTest, RepeatsTheWarningsOfTheProof) {
   history::Record proof = *context_->history().find("reference-good");
   const Diagnosis printed = diagnose("EH-R07").with("output", "two\nlines");
   proof.facts.set("warnings", Json::array().push(explain::to_json(printed)));
@@ -102,8 +102,8 @@ TEST_F(ReadyTicket, TellsTheWarningsOfTheProofAgain) {
   EXPECT_EQ(outcome.warnings[0].value("output"), "two\nlines");
 }
 
-#ifndef _WIN32  // where rights are no numbers
-TEST_F(ReadyTicket, TellsAgainOfALayerThatIsPassedOverUntilThatIsMended) {
+#ifndef _WIN32  // has no numeric permissions
+TEST_F(CachedDecisionTest, WarnsOfAnIgnoredLayerUntilItIsFixed) {
   const fs::path layer = folder_ / "layer";
   fs::create_directories(layer / "refs");
   fs::permissions(layer, fs::perms::all);
@@ -116,14 +116,14 @@ TEST_F(ReadyTicket, TellsAgainOfALayerThatIsPassedOverUntilThatIsMended) {
   ASSERT_EQ(context_->warnings().size(), 1u);
   EXPECT_NE(context_->warnings()[0].find(why), std::string::npos) << context_->warnings()[0];
   const Json document = open::document(*context_, outcome);
-  ASSERT_EQ(document["warnings"].as_array().size(), 1u) << "also where the layer was looked at anew";
+  ASSERT_EQ(document["warnings"].as_array().size(), 1u) << "also where the layer was checked again";
   EXPECT_EQ(document["warnings"].as_array()[0]["text"].as_string(), context_->warnings()[0]);
   fs::permissions(layer, fs::perms::owner_all);
   expect_decided_again();
   EXPECT_TRUE(context_->warnings().empty());
 }
 
-TEST_F(ReadyTicket, IsNotKeptWhereALayerIsPassedOverForWhatMayPass) {
+TEST_F(CachedDecisionTest, IsNotStoredWhileALayerHasATransientFault) {
   const fs::path layer = folder_ / "layer";
   fs::create_directory_symlink("nowhere", layer);
   test::write_text(test::config_of_tests(), "{\"repositories_default\": false, \"system_layers\": [" +
@@ -136,7 +136,7 @@ TEST_F(ReadyTicket, IsNotKeptWhereALayerIsPassedOverForWhatMayPass) {
 }
 #endif
 
-TEST_F(ReadyTicket, EndsWhenAnotherBuildFailsOrIsProven) {
+TEST_F(CachedDecisionTest, EndsWhenAnotherBuildFailsOrIsProven) {
   history::Record other;
   other.build = "something-else";
   other.state = history::State::unfit;
@@ -144,7 +144,7 @@ TEST_F(ReadyTicket, EndsWhenAnotherBuildFailsOrIsProven) {
   expect_decided_again();
 }
 
-TEST_F(ReadyTicket, EndsWhenAManifestOffersABetterBuild) {
+TEST_F(CachedDecisionTest, EndsWhenAManifestOffersABetterBuild) {
   test::TestBuild better = test::good_build("reference-better");
   better.priority = 90;
   repository_.add(better);
@@ -155,28 +155,28 @@ TEST_F(ReadyTicket, EndsWhenAManifestOffersABetterBuild) {
   EXPECT_EQ(outcome.opened->installed.build, "reference-better");
 }
 
-TEST_F(ReadyTicket, EndsWhenABuildIsInstalledOrRemoved) {
+TEST_F(CachedDecisionTest, EndsWhenABuildIsInstalledOrRemoved) {
   test::write_text(folder_ / "cache" / "refs" / "another.ref", "not a record\n");
   expect_decided_again();
 }
 
-TEST_F(ReadyTicket, EndsWhenAVariableOfTheLoaderOrTheRuntimeIsSet) {
+TEST_F(CachedDecisionTest, EndsWhenALoaderOrRuntimeVariableIsSet) {
   const Variable visible("CUDA_VISIBLE_DEVICES", "0");
   expect_decided_again();
 }
 
-TEST_F(ReadyTicket, StaysWhenAVariableChangesThatNothingDependsOn) {
+TEST_F(CachedDecisionTest, StaysWhenAnUnrelatedVariableChanges) {
   const Variable other("SOMETHING_ELSE", "1");
   EXPECT_TRUE(open().by_cached_decision);
 }
 
-TEST_F(ReadyTicket, EndsWhenTheHelperIsUpdated) {
+TEST_F(CachedDecisionTest, EndsWhenTheProbeProgramIsUpdated) {
   fs::last_write_time(helper_, fs::file_time_type::clock::now() + std::chrono::seconds(1));
   expect_decided_again();
 }
 
-// Each has a helper of its own: one proof by each is enough.
-TEST_F(ReadyTicket, IsKeptByEachOfTwoReleasesThatShareACache) {
+// Each release has its own probe program; one proof by each is enough.
+TEST_F(CachedDecisionTest, IsKeptByEachOfTwoReleasesThatShareACache) {
   const fs::path other = folder_ / (std::string("newer-probe") + test::program_ending);
   fs::copy_file(helper_, other);
   fs::last_write_time(other, fs::last_write_time(helper_) - std::chrono::hours(1));
@@ -199,16 +199,16 @@ TEST_F(ReadyTicket, IsKeptByEachOfTwoReleasesThatShareACache) {
   EXPECT_TRUE(open_by(other).by_cached_decision);
 }
 
-TEST_F(ReadyTicket, EndsWhenALibraryThatTheProofDependsOnChanges) {
+TEST_F(CachedDecisionTest, EndsWhenALibraryThatTheProofDependsOnChanges) {
   history::Record proof = *context_->history().find("reference-good");
-  proof.dependency_stamps.push_back(history::dependency_stamp_of(folder_ / "libwitness.so"));
+  proof.dependency_stamps.push_back(history::dependency_stamp_of(folder_ / "libdependency.so"));
   ASSERT_TRUE(history::write(state(), proof));
   open_until_ready();
-  test::write_text(folder_ / "libwitness.so", "it has appeared");
+  test::write_text(folder_ / "libdependency.so", "it has appeared");
   EXPECT_FALSE(open().by_cached_decision);
 }
 
-TEST_F(ReadyTicket, IsForItsOwnRequestOnly) {
+TEST_F(CachedDecisionTest, AppliesToItsOwnRequestOnly) {
   const OpenRequest before = request_;
   request_.request.version = "1.0";
   EXPECT_FALSE(open().by_cached_decision);
@@ -228,7 +228,7 @@ TEST_F(ReadyTicket, IsForItsOwnRequestOnly) {
   EXPECT_TRUE(open().by_cached_decision);
 }
 
-TEST_F(ReadyTicket, IsForItsOwnSettingsOnly) {
+TEST_F(CachedDecisionTest, AppliesToItsOwnSettingsOnly) {
   flags_.offline = true;
   EXPECT_FALSE(open().by_cached_decision);
   flags_.offline.reset();
@@ -238,7 +238,7 @@ TEST_F(ReadyTicket, IsForItsOwnSettingsOnly) {
   EXPECT_FALSE(open().by_cached_decision);
 }
 
-TEST_F(ReadyTicket, DoesNotVouchForDamagedFiles) {
+TEST_F(CachedDecisionTest, DoesNotServeDamagedFiles) {
   const fs::path plugin = context_->store().find("reference-good").value()->folder / test::plugin_name;
   fs::permissions(plugin, fs::perms::owner_write, fs::perm_options::add);
   test::write_text(plugin, "not an engine any more");
@@ -247,7 +247,7 @@ TEST_F(ReadyTicket, DoesNotVouchForDamagedFiles) {
   EXPECT_EQ(outcome.state, State::opened) << "it is fetched again";
 }
 
-TEST_F(ReadyTicket, ThatIsDamagedIsNone) {
+TEST_F(CachedDecisionTest, ADamagedOneIsAMiss) {
   fs::path decision;
   for (const auto& entry : fs::directory_iterator(state() / "ready")) decision = entry.path();
   std::string bytes = *read_file(decision);
@@ -260,17 +260,17 @@ TEST_F(ReadyTicket, ThatIsDamagedIsNone) {
   expect_decided_again();
 }
 
-// What the process below runs, which ends without lowering it.
-TEST(Dying, DISABLED_WhileItLoads) {
+// Run in the process below, which ends without erasing the marker.
+TEST(DyingProcess, DISABLED_DiesWhileLoading) {
   const auto sentinel =
       history::Sentinel::raise(path_of(std::getenv("ENGINEHOST_TEST_STATE")), "reference-good",
                                std::getenv("ENGINEHOST_TEST_DIGEST"), "dlopen");
   std::_Exit(sentinel ? 0 : 1);
 }
 
-TEST_F(ReadyTicket, EndsWhenAProcessDiedWhileLoading) {
+TEST_F(CachedDecisionTest, EndsWhenAProcessDiedWhileLoading) {
   ChildRequest dying;
-  dying.argv = {executable_path(), "--gtest_filter=Dying.*", "--gtest_also_run_disabled_tests"};
+  dying.argv = {executable_path(), "--gtest_filter=DyingProcess.*", "--gtest_also_run_disabled_tests"};
   dying.environment = {"ENGINEHOST_TEST_STATE=" + path_text(state()),
                        "ENGINEHOST_TEST_DIGEST=" + context_->history().find("reference-good")->digest};
   const auto died = run_child(dying);
@@ -278,23 +278,23 @@ TEST_F(ReadyTicket, EndsWhenAProcessDiedWhileLoading) {
   EXPECT_FALSE(open().by_cached_decision);
 }
 
-// Its first open raises a sentinel and lowers it again, which changes that folder's time and nothing else.
-TEST_F(ReadyTicket, LeadsAProgramThatOpensTheBuildForTheFirstTimeAndAgainTheSecond) {
+// Its first open writes a crash marker and erases it, which changes only that folder's time.
+TEST_F(CachedDecisionTest, ServesAProgramsFirstAndSecondOpen) {
   fs::remove_all(state() / "tried");
   EXPECT_TRUE(open().by_cached_decision);
   EXPECT_FALSE(fs::is_empty(state() / "tried"));
   EXPECT_TRUE(open().by_cached_decision);
 }
 
-TEST_F(ReadyTicket, StandsAsideWhileASentinelStands) {
+TEST_F(CachedDecisionTest, IsBypassedWhileACrashMarkerExists) {
   const auto sentinel = history::Sentinel::raise(state(), "another", "digest", "dlopen");
   ASSERT_TRUE(sentinel);
   expect_decided_again();
 }
 
 #ifndef _WIN32
-// Nothing else tells of it that the better build may be tried again.
-TEST_F(LoadOrder, TheTicketOfAFallbackEndsWhenTheLimitThatItRestsOnIsRaised) {
+// Only the decision records that the better build may be tried again.
+TEST_F(LoadOrder, TheCachedDecisionOfAFallbackEndsWithARaisedLimit) {
   rlimit limit{};
   ASSERT_EQ(::getrlimit(RLIMIT_STACK, &limit), 0);
   constexpr rlim_t narrow = rlim_t{1} << 20;
@@ -322,7 +322,7 @@ TEST_F(LoadOrder, TheTicketOfAFallbackEndsWhenTheLimitThatItRestsOnIsRaised) {
 }
 #endif
 
-TEST_F(LoadOrder, NoTicketIsKeptWhileARepositoryCannotBeRead) {
+TEST_F(LoadOrder, StoresNoDecisionWhileARepositoryCannotBeRead) {
   flags_.repositories.push_back(path_text(folder_ / "missing"));
   for (int i = 0; i < 3; ++i) {
     const Outcome outcome = open();
@@ -332,7 +332,7 @@ TEST_F(LoadOrder, NoTicketIsKeptWhileARepositoryCannotBeRead) {
   }
 }
 
-TEST_F(LoadOrder, NoTicketIsKeptOfFilesThatWereJustWritten) {
+TEST_F(LoadOrder, StoresNoDecisionOnFilesThatWereJustWritten) {
   ASSERT_EQ(open().state, State::opened);
   open();
   EXPECT_FALSE(fs::exists(state() / "ready"));

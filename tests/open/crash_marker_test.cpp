@@ -1,4 +1,4 @@
-// A process that died while it loaded a proven build: the next one does not trust the proof.
+// After a process died while it loaded a proven build, the next one does not trust the proof.
 #include <gmock/gmock.h>
 
 #include "host/explain/explain.hpp"
@@ -9,7 +9,7 @@
 namespace enginehost::open {
 namespace {
 
-class LeftWord : public LoadOrder {
+class CrashMarkerTest : public LoadOrder {
  protected:
   void SetUp() override {
     open_until_ready();
@@ -30,7 +30,7 @@ class LeftWord : public LoadOrder {
   cache::Installed installed_;
 };
 
-TEST_F(LeftWord, TheNextOpenProbesAgainAndWarns) {
+TEST_F(CrashMarkerTest, TheNextOpenProbesAgainAndWarns) {
   die_while_loading();
   const Outcome outcome = open();
   ASSERT_EQ(outcome.state, State::opened);
@@ -41,10 +41,10 @@ TEST_F(LeftWord, TheNextOpenProbesAgainAndWarns) {
   EXPECT_EQ(outcome.warnings.front().value("stage"), "load");
   EXPECT_DOUBLE_EQ(context_->history().find(installed_.build)->strikes, 1) << "until its first work";
   const Outcome next = open();
-  EXPECT_TRUE(next.proven_before) << "told once";
+  EXPECT_TRUE(next.proven_before) << "reported once";
 }
 
-TEST_F(LeftWord, WhoDecidesAnewHearsOfItToo) {
+TEST_F(CrashMarkerTest, AnOpenWithoutTheCacheWarnsToo) {
   die_while_loading();
   request_.bypass_cache = true;
   const Outcome outcome = open();
@@ -54,7 +54,7 @@ TEST_F(LeftWord, WhoDecidesAnewHearsOfItToo) {
   EXPECT_EQ(outcome.warnings.front().code, "EH-R02");
 }
 
-TEST_F(LeftWord, TheSecondStrikeSetsItAside) {
+TEST_F(CrashMarkerTest, TheSecondStrikeQuarantines) {
   for (int strike = 1; strike <= 2; ++strike) {
     die_while_loading();
     const Outcome outcome = open();
@@ -63,8 +63,8 @@ TEST_F(LeftWord, TheSecondStrikeSetsItAside) {
   EXPECT_EQ(context_->history().find(installed_.build)->state, history::State::quarantined);
 }
 
-// A full disk cannot be played for root: a file in the place of each folder is as good.
-TEST_F(LeftWord, ItIsHeededWhereNothingCanBeKept) {
+// A full disk cannot be simulated for root; a file in the place of each folder has the same effect.
+TEST_F(CrashMarkerTest, IsRespectedWhereNothingCanBeWritten) {
   die_while_loading();
   for (const char* folder : {"running", "history"}) {
     std::filesystem::remove_all(state() / folder);
@@ -76,7 +76,7 @@ TEST_F(LeftWord, ItIsHeededWhereNothingCanBeKept) {
   EXPECT_EQ(outcome.warnings.front().code, "EH-R02");
 }
 
-TEST_F(LeftWord, OneOfAnotherStartOfTheMachineIsNobodysFault) {
+TEST_F(CrashMarkerTest, AMarkerOfAnEarlierBootIsNoStrike) {
   std::string marker = history::crash_marker_of(
       history::crash_while_loading(installed_.build, installed_.digest, installed_.artifacts_digest));
   const std::size_t at = marker.find("moment ");
@@ -86,7 +86,7 @@ TEST_F(LeftWord, OneOfAnotherStartOfTheMachineIsNobodysFault) {
   EXPECT_TRUE(open().by_cached_decision);
 }
 
-TEST_F(LeftWord, NoneStandsOnceAnOpenHasEnded) {
+TEST_F(CrashMarkerTest, NoneIsLeftAfterAnOpen) {
   const auto file = folder_ / ("cache/leases/" + installed_.digest + ".lk");
   const Outcome outcome = open();
   ASSERT_TRUE(outcome.by_cached_decision);

@@ -1,4 +1,5 @@
-// What a early decision rests on is told in few lines, each of which still notices what it stands for.
+// The dependencies of an early decision in few lines, each of which still notices every change of its
+// subject.
 #include "host/open/dependency_set.hpp"
 
 #include <gmock/gmock.h>
@@ -20,22 +21,23 @@ using testing::HasSubstr;
 using testing::Not;
 using What = platform::MachineInput::What;
 
-class ATestimony : public testing::Test {
+class DependencySetTest : public testing::Test {
  protected:
   void SetUp() override {
     if (!times_reflect_names(folder_.path()))
-      GTEST_SKIP() << "of the file system of " << folder_.path() << " it is not known what its times tell";
+      GTEST_SKIP() << "the folder times of the file system of " << folder_.path()
+                   << " may not reflect its names";
     fs::create_directories(folder_ / "here/deep");
     test::write_text(folder_ / "here/file", "text");
   }
   std::string at(const std::string& name) const { return (folder_ / name).native(); }
-  // As seen by a program that began so long after all of this that everything is at rest.
+  // The view of a program that began so much later that all files are at rest.
   static std::int64_t later() { return wall_clock_ns() + 5'000'000'000; }
-  std::string reported() const {
-    const auto text = testimony_.text();
+  std::string lines() const {
+    const auto text = dependencies_.text();
     return text ? *text : "nothing";
   }
-  // Whether all of it holds now, as who finds the early decision asks.
+  // Whether all lines hold now, as the reader of an early decision checks them.
   static bool holds(std::string text) {
     DependencyStamps dependency_stamps(0);
     for (std::size_t at = 0; at < text.size();) {
@@ -53,13 +55,13 @@ class ATestimony : public testing::Test {
   }
 
   test::TemporaryFolder folder_;
-  DependencySet testimony_{later()};
+  DependencySet dependencies_{later()};
 };
 
-TEST_F(ATestimony, AFolderVouchesForWhatIsNotInIt) {
-  testimony_.add({What::presence, at("here/one")});
-  testimony_.add({What::presence, at("here/two/deep/inside")});
-  const std::string text = reported();
+TEST_F(DependencySetTest, AFolderCoversAbsentEntries) {
+  dependencies_.add({What::presence, at("here/one")});
+  dependencies_.add({What::presence, at("here/two/deep/inside")});
+  const std::string text = lines();
   EXPECT_THAT(text, HasSubstr("folder "));
   EXPECT_THAT(text, HasSubstr("\nif-absent " + at("here/one") + "\n"));
   EXPECT_THAT(text, HasSubstr("\nif-absent " + at("here/two/deep/inside") + "\n"));
@@ -71,20 +73,20 @@ TEST_F(ATestimony, AFolderVouchesForWhatIsNotInIt) {
   EXPECT_FALSE(holds(text));
 }
 
-TEST_F(ATestimony, AFolderVouchesForWhatIsInIt) {
-  testimony_.add({What::presence, at("here/file")});
-  testimony_.add({What::presence, at("here/none")});
-  const std::string text = reported();
+TEST_F(DependencySetTest, AFolderCoversExistingEntries) {
+  dependencies_.add({What::presence, at("here/file")});
+  dependencies_.add({What::presence, at("here/none")});
+  const std::string text = lines();
   EXPECT_THAT(text, HasSubstr("\nif-there " + at("here/file") + "\n"));
   EXPECT_TRUE(holds(text));
   fs::remove(folder_ / "here/file");
   EXPECT_FALSE(holds(text));
 }
 
-TEST_F(ATestimony, AFolderThatIsStampedAnywayVouchesWithoutALookOfItsOwn) {
-  testimony_.add({What::stamp, at("here")});
-  testimony_.add({What::stamp, at("here/glibc-hwcaps")});
-  const std::string text = reported();
+TEST_F(DependencySetTest, AStampedFolderCoversWithoutALineOfItsOwn) {
+  dependencies_.add({What::stamp, at("here")});
+  dependencies_.add({What::stamp, at("here/glibc-hwcaps")});
+  const std::string text = lines();
   EXPECT_THAT(text, Not(HasSubstr("folder ")));
   EXPECT_THAT(text, HasSubstr("\nif-absent " + at("here/glibc-hwcaps") + "\n"));
   EXPECT_TRUE(holds(text));
@@ -93,32 +95,32 @@ TEST_F(ATestimony, AFolderThatIsStampedAnywayVouchesWithoutALookOfItsOwn) {
   EXPECT_FALSE(holds(text)) << "the stamp is asked for";
 }
 
-TEST_F(ATestimony, NoFolderVouchesForOneAlone) {
-  testimony_.add({What::presence, at("here/one")});
-  EXPECT_EQ(reported(), "absent " + at("here/one") + "\n");
+TEST_F(DependencySetTest, NoFolderCoversASingleEntry) {
+  dependencies_.add({What::presence, at("here/one")});
+  EXPECT_EQ(lines(), "absent " + at("here/one") + "\n");
 }
 
-TEST_F(ATestimony, NoFolderVouchesForALink) {
+TEST_F(DependencySetTest, NoFolderCoversALink) {
   fs::create_symlink(folder_ / "elsewhere", folder_ / "here/leads-nowhere");
   fs::create_symlink(folder_ / "here/file", folder_ / "here/leads-to-file");
   for (const char* name : {"here/leads-nowhere", "here/leads-to-file", "here/leads-nowhere/below"})
-    testimony_.add({What::presence, at(name)});
-  testimony_.add({What::presence, at("here/one")});
-  const std::string text = reported();
+    dependencies_.add({What::presence, at(name)});
+  dependencies_.add({What::presence, at("here/one")});
+  const std::string text = lines();
   EXPECT_THAT(text, Not(HasSubstr("if-")));
   EXPECT_TRUE(holds(text));
   put("elsewhere");
   EXPECT_FALSE(holds(text)) << "its folder did not change";
 }
 
-TEST_F(ATestimony, NoFolderOfTheKernelVouches) {
+TEST_F(DependencySetTest, NoFolderOfTheKernelCovers) {
   EXPECT_FALSE(times_reflect_names("/proc"));
-  testimony_.add({What::presence, "/proc/no-such-file"});
-  testimony_.add({What::presence, "/proc/none-either"});
-  EXPECT_EQ(reported(), "absent /proc/no-such-file\nabsent /proc/none-either\n");
+  dependencies_.add({What::presence, "/proc/no-such-file"});
+  dependencies_.add({What::presence, "/proc/none-either"});
+  EXPECT_EQ(lines(), "absent /proc/no-such-file\nabsent /proc/none-either\n");
 }
 
-TEST_F(ATestimony, NoFolderVouchesThatChangedShortlyBefore) {
+TEST_F(DependencySetTest, NoFolderThatJustChangedCovers) {
   DependencySet now(wall_clock_ns());
   put("here/just-made");
   now.add({What::presence, at("here/one")});
@@ -126,13 +128,13 @@ TEST_F(ATestimony, NoFolderVouchesThatChangedShortlyBefore) {
   EXPECT_EQ(now.text(), "absent " + at("here/one") + "\nabsent " + at("here/two") + "\n");
 }
 
-TEST_F(ATestimony, TheStrictestLineOfAFileIsEnough) {
-  testimony_.add_rights(at("here/file"));
-  testimony_.add_runnable(at("here/file"));
-  testimony_.add({What::stamp, at("here/file")});
-  testimony_.add({What::identity, at("here/file")});
-  testimony_.add({What::presence, at("here/file")});
-  const std::string text = reported();
+TEST_F(DependencySetTest, OneLineHoldsTheStrictestCheckOfAFile) {
+  dependencies_.add_rights(at("here/file"));
+  dependencies_.add_runnable(at("here/file"));
+  dependencies_.add({What::stamp, at("here/file")});
+  dependencies_.add({What::identity, at("here/file")});
+  dependencies_.add({What::presence, at("here/file")});
+  const std::string text = lines();
   EXPECT_THAT(text, testing::StartsWith("rights "));
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1);
   EXPECT_TRUE(holds(text));
@@ -140,7 +142,7 @@ TEST_F(ATestimony, TheStrictestLineOfAFileIsEnough) {
   EXPECT_FALSE(holds(text));
 }
 
-TEST_F(ATestimony, AFileThatIsToldElsewhereIsLeftOut) {
+TEST_F(DependencySetTest, LeavesOutAFileThatIsRecordedElsewhere) {
   DependencySet dependencies(later());
   dependencies.add_lines(stamp_line(at("here/file")) + stamp_line(at("here/deep")));
   dependencies.leave_out({at("here/file")});
@@ -150,23 +152,23 @@ TEST_F(ATestimony, AFileThatIsToldElsewhereIsLeftOut) {
   EXPECT_THAT(*text, HasSubstr("here/deep"));
 }
 
-TEST_F(ATestimony, TwoStampsOfOneFileAreNoTestimony) {
-  testimony_.add({What::stamp, at("here/file")});
-  EXPECT_NE(reported(), "nothing");
+TEST_F(DependencySetTest, TwoStampsOfOneFileGiveNoText) {
+  dependencies_.add({What::stamp, at("here/file")});
+  EXPECT_NE(lines(), "nothing");
   make_it_later(folder_ / "here/file");
-  testimony_.add_rights(at("here/file"));
-  EXPECT_EQ(reported(), "nothing");
+  dependencies_.add_rights(at("here/file"));
+  EXPECT_EQ(lines(), "nothing");
 }
 
-TEST_F(ATestimony, AFileThatWasNotAtRestIsNoTestimony) {
+TEST_F(DependencySetTest, AFileThatJustChangedGivesNoText) {
   DependencySet now(wall_clock_ns());
   now.add_rights(at("here/file"));
   EXPECT_EQ(now.text(), std::nullopt);
 }
 
-TEST_F(ATestimony, AnEmptyFolderIsSeenByItsTimeAndElseByItsNames) {
-  testimony_.add_lines("empty " + at("here/deep") + "\n");
-  const std::string text = reported();
+TEST_F(DependencySetTest, AnEmptyFolderIsCheckedByTimeOrElseByNames) {
+  dependencies_.add_lines("empty " + at("here/deep") + "\n");
+  const std::string text = lines();
   EXPECT_THAT(text, testing::StartsWith("still "));
   EXPECT_TRUE(holds(text));
   put("here/deep/sentinel");
@@ -176,14 +178,14 @@ TEST_F(ATestimony, AnEmptyFolderIsSeenByItsTimeAndElseByItsNames) {
   EXPECT_TRUE(holds(text));
 }
 
-TEST_F(ATestimony, ContentAndNamesAndMountsAreComparedAsTheyAre) {
-  testimony_.add({What::content, at("here/file")});
-  testimony_.add({What::names, at("here")});
-  testimony_.add({What::noexec, at("here")});
-  testimony_.add({What::noexec, "/proc"});
-  const std::string text = reported();
+TEST_F(DependencySetTest, ContentNamesAndMountsAreCompared) {
+  dependencies_.add({What::content, at("here/file")});
+  dependencies_.add({What::names, at("here")});
+  dependencies_.add({What::noexec, at("here")});
+  dependencies_.add({What::noexec, "/proc"});
+  const std::string text = lines();
   EXPECT_TRUE(holds(text));
-  // Where code may be run, loading tells when that ends.
+  // Where code may run, a load reports it when that ends.
   EXPECT_THAT(text, Not(HasSubstr("noexec " + at("here"))));
   EXPECT_EQ(text.find("noexec /proc\n") != std::string::npos, forbids_execution("/proc"));
   EXPECT_FALSE(holds("noexec " + at("here") + "\n"));
@@ -195,9 +197,9 @@ TEST_F(ATestimony, ContentAndNamesAndMountsAreComparedAsTheyAre) {
   EXPECT_FALSE(holds(text));
 }
 
-TEST_F(ATestimony, TheStartOfTheMachineIsToldByItsClocks) {
-  testimony_.add({What::boot, "/proc/sys/kernel/random/boot_id"});
-  const std::string text = reported();
+TEST_F(DependencySetTest, TheBootIsIdentifiedByItsClocks) {
+  dependencies_.add({What::boot, "/proc/sys/kernel/random/boot_id"});
+  const std::string text = lines();
   ASSERT_THAT(text, testing::StartsWith("boot "));
   EXPECT_TRUE(holds(text));
   const std::int64_t moment = std::stoll(text.substr(5));
@@ -207,19 +209,19 @@ TEST_F(ATestimony, TheStartOfTheMachineIsToldByItsClocks) {
     EXPECT_FALSE(holds("boot " + std::to_string(other) + " \n"));
 }
 
-TEST_F(ATestimony, APathThatIsNoLineIsNoTestimony) {
-  testimony_.add_writable(at("here") + "\nstamp");
-  EXPECT_EQ(reported(), "nothing");
+TEST_F(DependencySetTest, APathWithALineBreakGivesNoText) {
+  dependencies_.add_writable(at("here") + "\nstamp");
+  EXPECT_EQ(lines(), "nothing");
   DependencySet other(later());
   other.add_rights(at("here") + "\nabsent /nothing");
   EXPECT_EQ(other.text(), std::nullopt);
 }
 
-TEST_F(ATestimony, ATimeThatIsSetBackHidesNoName) {
-  testimony_.add({What::presence, at("here/one")});
-  testimony_.add({What::presence, at("here/two")});
-  testimony_.add_empty(at("here/deep"));
-  const std::string text = reported();
+TEST_F(DependencySetTest, ATimeThatIsSetBackHidesNoName) {
+  dependencies_.add({What::presence, at("here/one")});
+  dependencies_.add({What::presence, at("here/two")});
+  dependencies_.add_empty(at("here/deep"));
+  const std::string text = lines();
   for (const char* name : {"here/one", "here/deep/one"}) {
     const fs::path folder = (folder_ / name).parent_path();
     const auto before = fs::last_write_time(folder);
@@ -231,13 +233,13 @@ TEST_F(ATestimony, ATimeThatIsSetBackHidesNoName) {
   }
 }
 
-TEST_F(ATestimony, LinesThatAreNoneNeverHold) {
+TEST_F(DependencySetTest, MalformedLinesNeverHold) {
   for (const char* line : {"stamp 1 2 3\n", "stamp x 2 3 4 /\n", "noexec maybe /\n", "content /\n",
                            "anything /\n", "still 1 2 /\n", "until never\n"})
     EXPECT_FALSE(holds(line)) << line;
 }
 
-// A sentinel of a process that died may lie there.
+// The crash marker of a process that died may be there.
 TEST(DependencyStamp, AChecksumChangesWithEachByteAndWithTheLength) {
   for (const std::size_t length : {0u, 1u, 7u, 8u, 15u, 16u, 17u, 33u, 4096u}) {
     std::string text(length, 'x');
@@ -253,7 +255,7 @@ TEST(DependencyStamp, AChecksumChangesWithEachByteAndWithTheLength) {
   }
 }
 
-TEST(DependencyStamp, AFolderThatCannotBeLookedIntoIsNotEmpty) {
+TEST(DependencyStamp, AnUnreadableFolderIsNotEmpty) {
   const test::TemporaryFolder folder;
   const auto is_empty = [&](const char* name) {
     return DependencyStamps(0).hold("empty", (folder / name).c_str());

@@ -1,4 +1,4 @@
-// A sign that changes has the engine asked at once, and a failure then counts as a loss.
+// A changed device file makes the watch check the engine at once, and a failure then counts as a loss.
 #include "host/open/device_watch.hpp"
 
 #include <condition_variable>
@@ -12,10 +12,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class SignsOfDevices : public LoadOrder {
+class DeviceWatchTest : public LoadOrder {
  protected:
   void SetUp() override {
-    test::set_variable("DEVICE_BEHAVIOUR", "unavailable");
+    test::set_variable("DEVICE_BEHAVIOR", "unavailable");
     test::set_variable("DEVICE_FILE", node());
     std::filesystem::create_directories(root_ / "dev");
     test::write_text(node(), "");
@@ -32,7 +32,7 @@ class SignsOfDevices : public LoadOrder {
   void TearDown() override {
     watch_.reset();
     engine_.reset();
-    test::remove_variable("DEVICE_BEHAVIOUR");
+    test::remove_variable("DEVICE_BEHAVIOR");
     test::remove_variable("DEVICE_FILE");
   }
   std::string node() const { return (root_ / "dev/nvidia0").native(); }
@@ -64,7 +64,7 @@ class SignsOfDevices : public LoadOrder {
   std::unique_ptr<DeviceWatch> watch_;
 };
 
-TEST_F(SignsOfDevices, ADeviceFileThatGoesAndComesIsToldLongBeforeTheNextQuestion) {
+TEST_F(DeviceWatchTest, ADeviceFileThatVanishesIsReportedAtOnce) {
   watch(1h);
   std::filesystem::remove(node());
   ASSERT_TRUE(wait_for(1));
@@ -77,7 +77,7 @@ TEST_F(SignsOfDevices, ADeviceFileThatGoesAndComesIsToldLongBeforeTheNextQuestio
   EXPECT_FALSE(events_[1].lost);
 }
 
-TEST_F(SignsOfDevices, AnEngineThatGoesOnWorkingHasLostNothing) {
+TEST_F(DeviceWatchTest, AnEngineThatStillWorksHasLostNothing) {
   const std::string other = (root_ / "dev/nvidia1").native();
   test::write_text(other, "");
   watch(1h);
@@ -86,7 +86,7 @@ TEST_F(SignsOfDevices, AnEngineThatGoesOnWorkingHasLostNothing) {
   EXPECT_TRUE(events_.empty());
 }
 
-TEST_F(SignsOfDevices, AnEngineThatIsBusyIsNotAsked) {
+TEST_F(DeviceWatchTest, AnEngineThatIsBusyIsNotAsked) {
   watch(20ms);
   const auto alone = engine_->exclusive({});
   ASSERT_TRUE(alone);

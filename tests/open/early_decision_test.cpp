@@ -1,5 +1,5 @@
-// A early decision leads where settings and cached decision would lead, and ends when anything that they rest
-// on changes.
+// An early decision leads to the engine that settings and cached decision would choose, and ends when any of
+// their dependencies changes.
 #include <fstream>
 
 #include "base/files.hpp"
@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 enum class Way { early_decisions, decision, walk, failed };
 
-class AShortcut : public LoadOrder {
+class EarlyDecisionTest : public LoadOrder {
  protected:
   void SetUp() override {
     const auto begin = std::chrono::steady_clock::now();
@@ -26,13 +26,13 @@ class AShortcut : public LoadOrder {
   }
   Result<std::shared_ptr<SharedEngine>> ask() {
     SharedRequest request;
-    request.key = folder_.path().native();  // other tests of this process must not be met
+    request.key = folder_.path().native();  // not shared with other tests of this process
     request.flags = [&] { return flags_; };
     request.request = [&](AskedSettings) { return request_; };
     request.cancel = cancel_;
     return open_shared(request);
   }
-  // By which way one open got its engine, which is closed again.
+  // The way in which one open got its engine, which is closed again.
   Way way() {
     const auto engine = ask();
     if (!engine) return Way::failed;
@@ -51,7 +51,7 @@ class AShortcut : public LoadOrder {
   std::optional<CancelToken> cancel_;
 };
 
-TEST_F(AShortcut, LeadsToTheSameEngineAgainAndAgain) {
+TEST_F(EarlyDecisionTest, LeadsToTheSameEngineAgain) {
   for (int i = 0; i < 3; ++i) {
     const auto engine = ask();
     ASSERT_TRUE(engine);
@@ -64,8 +64,8 @@ TEST_F(AShortcut, LeadsToTheSameEngineAgainAndAgain) {
   }
 }
 
-// What an open needs of the build's record rides along, and is what the record says.
-TEST_F(AShortcut, HoldsTheRecordOfTheBuild) {
+// The decision holds what an open needs of the build's record, unchanged.
+TEST_F(EarlyDecisionTest, HoldsTheRecordOfTheBuild) {
   const auto engine = ask();
   ASSERT_TRUE(engine);
   const cache::Installed& known = (*engine)->opened().installed;
@@ -79,8 +79,8 @@ TEST_F(AShortcut, HoldsTheRecordOfTheBuild) {
   EXPECT_NE(read_file(file())->find("\nrecord engine reference\n"), std::string::npos);
 }
 
-// Who removes it waits until the engine is closed, as with any other open.
-TEST_F(AShortcut, KeepsTheBuildInUse) {
+// A removal waits until the engine is closed, as with any other open.
+TEST_F(EarlyDecisionTest, KeepsTheBuildInUse) {
   const auto engine = ask();
   ASSERT_TRUE(engine);
   const fs::path lease = folder_ / "cache" / "leases" / ((*engine)->opened().installed.digest + ".lk");
@@ -89,7 +89,7 @@ TEST_F(AShortcut, KeepsTheBuildInUse) {
   EXPECT_FALSE(lock->has_value());
 }
 
-TEST_F(AShortcut, StandsAsideWhereTheBuildIsBeingTakenAway) {
+TEST_F(EarlyDecisionTest, IsBypassedWhileTheBuildIsBeingRemoved) {
   const fs::path leases = folder_ / "cache" / "leases";
   const auto name = fs::directory_iterator(leases)->path();
   {
@@ -101,7 +101,7 @@ TEST_F(AShortcut, StandsAsideWhereTheBuildIsBeingTakenAway) {
   EXPECT_NE(way(), Way::early_decisions) << "it has no lock any more";
 }
 
-TEST_F(AShortcut, LeavesSettingsAndCandidatesToWhoAsksForThem) {
+TEST_F(EarlyDecisionTest, ReportStillHasSettingsAndCandidates) {
   const auto engine = ask();
   ASSERT_TRUE(engine);
   const auto document = parse_json((*engine)->report(), "the report");
@@ -114,12 +114,12 @@ TEST_F(AShortcut, LeavesSettingsAndCandidatesToWhoAsksForThem) {
   EXPECT_TRUE(cache_is_reported);
 }
 
-TEST_F(AShortcut, EndsWhenTheUsersConfigurationChanges) {
+TEST_F(EarlyDecisionTest, EndsWhenTheUsersConfigurationChanges) {
   test::write_text(user_config().native(), R"({"repositories_default": false, "flavor": "cpu"})");
   EXPECT_NE(way(), Way::early_decisions);
 }
 
-TEST_F(AShortcut, TellsOfALayerThatIsPassedOverUntilThatIsMended) {
+TEST_F(EarlyDecisionTest, WarnsOfAnIgnoredLayerUntilItIsFixed) {
   const fs::path layer = folder_ / "layer";
   fs::create_directories(layer);
   fs::permissions(layer, fs::perms::all);
@@ -138,19 +138,19 @@ TEST_F(AShortcut, TellsOfALayerThatIsPassedOverUntilThatIsMended) {
   EXPECT_NE(way(), Way::early_decisions);
 }
 
-TEST_F(AShortcut, EndsWhenTheUsersConfigurationGoes) {
+TEST_F(EarlyDecisionTest, EndsWhenTheUsersConfigurationIsRemoved) {
   fs::remove(user_config());
   EXPECT_NE(way(), Way::early_decisions);
 }
 
-TEST_F(AShortcut, NoticesAConfigurationOfTheSameSizeAndTime) {
+TEST_F(EarlyDecisionTest, NoticesAConfigurationOfTheSameSizeAndTime) {
   const auto before = fs::last_write_time(user_config());
   test::write_text(user_config().native(), R"({"repositories_default": fals })");
   fs::last_write_time(user_config(), before);
   EXPECT_EQ(way(), Way::failed);
 }
 
-TEST_F(AShortcut, RestsOnTheSystemsConfigurationAndLayer) {
+TEST_F(EarlyDecisionTest, DependsOnTheSystemsConfigurationAndLayer) {
   const auto text = read_file(file());
   ASSERT_TRUE(text);
   for (const std::string& path :
@@ -162,7 +162,7 @@ TEST_F(AShortcut, RestsOnTheSystemsConfigurationAndLayer) {
   EXPECT_NE(text->find("\nwritable " + state().native() + "\n"), std::string::npos);
 }
 
-TEST_F(AShortcut, EndsWhenARepositorysManifestChanges) {
+TEST_F(EarlyDecisionTest, EndsWhenARepositorysManifestChanges) {
   test::TestBuild better = test::good_build("reference-better");
   better.priority = 90;
   repository_.add(better);
@@ -172,8 +172,8 @@ TEST_F(AShortcut, EndsWhenARepositorysManifestChanges) {
   EXPECT_EQ((*engine)->opened().installed.build, "reference-better");
 }
 
-// The index holds the digest of the right one, and another is not used.
-TEST_F(AShortcut, AManifestThatTheIndexDoesNotKnowChangesNothing) {
+// The index holds the digest of the correct manifest, and another one is not used.
+TEST_F(EarlyDecisionTest, StaysWhenAManifestChangesThatTheIndexDoesNotList) {
   const fs::path index = repository_.root() / "index.json";
   const auto document = parse_json(*read_file(index), "the index");
   ASSERT_TRUE(document);
@@ -188,13 +188,13 @@ TEST_F(AShortcut, AManifestThatTheIndexDoesNotKnowChangesNothing) {
   EXPECT_EQ((*engine)->outcome().warnings.front().code, "EH-M05");
 }
 
-TEST_F(AShortcut, EndsWhenItIsNotKnownAnyMoreThatThisProgramSurvivedIt) {
+TEST_F(EarlyDecisionTest, EndsWhenThisProgramsFirstWorkIsForgotten) {
   EXPECT_NE(read_file(file())->find("\nopened before\n"), std::string::npos);
   fs::remove_all(state() / "tried");
   EXPECT_NE(way(), Way::early_decisions);
 }
 
-TEST_F(AShortcut, EndsWhenTheBuildIsSetAside) {
+TEST_F(EarlyDecisionTest, EndsWhenTheBuildIsQuarantined) {
   history::Record record;
   record.build = "reference-good";
   record.state = history::State::disabled;
@@ -206,17 +206,17 @@ TEST_F(AShortcut, EndsWhenTheBuildIsSetAside) {
   EXPECT_EQ(way(), Way::failed);
 }
 
-TEST_F(AShortcut, EndsWhenABuildIsInstalledOrRemoved) {
+TEST_F(EarlyDecisionTest, EndsWhenABuildIsInstalledOrRemoved) {
   test::write_text((folder_ / "cache" / "refs" / "another.ref").native(), "not a record\n");
   EXPECT_NE(way(), Way::early_decisions);
 }
 
-TEST_F(AShortcut, EndsWhenTheHelperIsUpdated) {
+TEST_F(EarlyDecisionTest, EndsWhenTheProbeProgramIsUpdated) {
   fs::last_write_time(helper_, fs::file_time_type::clock::now() + std::chrono::seconds(1));
   EXPECT_EQ(way(), Way::walk);
 }
 
-TEST_F(AShortcut, EndsWhenTheStateFolderCannotBeEnteredAnyMore) {
+TEST_F(EarlyDecisionTest, EndsWhenTheStateFolderBecomesUnwritable) {
   if (::geteuid() == 0) GTEST_SKIP() << "nothing is forbidden to root";
   fs::permissions(state(), fs::perms::owner_read | fs::perms::owner_exec);
   const Way went = way();
@@ -224,7 +224,7 @@ TEST_F(AShortcut, EndsWhenTheStateFolderCannotBeEnteredAnyMore) {
   EXPECT_NE(went, Way::early_decisions);
 }
 
-TEST_F(AShortcut, IsForItsOwnVariablesOnly) {
+TEST_F(EarlyDecisionTest, AppliesToItsOwnVariablesOnly) {
   const auto way_with = [&](const char* name) {
     ::setenv(name, "error", 1);
     const Way went = way();
@@ -238,7 +238,7 @@ TEST_F(AShortcut, IsForItsOwnVariablesOnly) {
   EXPECT_NE(way_with("CUDA_VISIBLE_DEVICES"), Way::early_decisions);
 }
 
-TEST_F(AShortcut, IsForItsOwnFlagsAndRequestOnly) {
+TEST_F(EarlyDecisionTest, AppliesToItsOwnFlagsAndRequestOnly) {
   const settings::FlagValues flags = flags_;
   const OpenRequest open = request_;
   flags_.offline = true;
@@ -262,19 +262,19 @@ TEST_F(AShortcut, IsForItsOwnFlagsAndRequestOnly) {
   EXPECT_EQ(way(), Way::early_decisions);
 }
 
-TEST_F(AShortcut, IsNotTakenFromARelativeFolder) {
+TEST_F(EarlyDecisionTest, IsNotTakenFromARelativeFolder) {
   flags_.cache = fs::relative(*flags_.cache).native();
   EXPECT_EQ(way(), Way::decision);
   EXPECT_EQ(way(), Way::decision);
 }
 
-TEST_F(AShortcut, StandsAsideWhileASentinelStands) {
+TEST_F(EarlyDecisionTest, IsBypassedWhileACrashMarkerExists) {
   const auto sentinel = history::Sentinel::raise(state(), "another", "digest", "dlopen");
   ASSERT_TRUE(sentinel);
   EXPECT_EQ(way(), Way::walk);
 }
 
-TEST_F(AShortcut, DoesNotVouchForDamagedFiles) {
+TEST_F(EarlyDecisionTest, DoesNotServeDamagedFiles) {
   fs::path plugin;
   {
     const auto engine = ask();
@@ -286,7 +286,7 @@ TEST_F(AShortcut, DoesNotVouchForDamagedFiles) {
   EXPECT_EQ(way(), Way::walk) << "it is fetched again";
 }
 
-TEST_F(AShortcut, ThatIsDamagedIsNone) {
+TEST_F(EarlyDecisionTest, ADamagedOneIsAMiss) {
   std::string bytes = *read_file(file());
   const std::size_t at = bytes.find("build reference-good");
   ASSERT_NE(at, std::string::npos);
@@ -299,7 +299,7 @@ TEST_F(AShortcut, ThatIsDamagedIsNone) {
   EXPECT_EQ(way(), Way::early_decisions) << "it is made again";
 }
 
-TEST_F(AShortcut, ACancelledRequestGetsNothing) {
+TEST_F(EarlyDecisionTest, ACanceledRequestGetsNothing) {
   cancel_.emplace();
   cancel_->cancel();
   const auto engine = ask();
@@ -307,7 +307,7 @@ TEST_F(AShortcut, ACancelledRequestGetsNothing) {
   EXPECT_EQ(engine.error().code, "EH-P10");
 }
 
-TEST_F(AShortcut, IsLookedAtAgainForAnEngineThatIsStillOpen) {
+TEST_F(EarlyDecisionTest, IsReadAgainForAnEngineThatIsStillOpen) {
   const auto kept = ask();
   ASSERT_TRUE(kept);
   std::this_thread::sleep_for(std::chrono::milliseconds(1100));
@@ -316,8 +316,8 @@ TEST_F(AShortcut, IsLookedAtAgainForAnEngineThatIsStillOpen) {
   EXPECT_EQ(*again, *kept);
 }
 
-// They are read after an engine is open only; by then somebody may have spoiled them.
-TEST(SettingsReadLate, ThatCannotBeReadAllowNoDownload) {
+// The settings are read only after an engine is open; by then the file may be damaged.
+TEST(LateSettings, UnreadableOnesAllowNoDownload) {
   const test::TemporaryFolder folder;
   test::write_text(folder / "config.json", "{ this is no document");
   OpenContext context(

@@ -1,4 +1,4 @@
-// A cache and a repository of their own, and opening from them as an application would.
+// A cache and a repository for each test, and opening from them as an application would.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -41,17 +41,17 @@ class LoadOrder : public testing::Test {
     EXPECT_TRUE(read);
     return read ? std::move(*read) : settings::Settings();
   }
-  // As a process that has nothing open would; the engine is closed again, its world is kept for who asks.
+  // Opens as a process without an open engine would. The engine is closed again; its context is kept.
   Outcome open() {
     context_ = std::make_unique<OpenContext>(settings());
     return open_engine(*context_, request_);
   }
-  // Opens until a cached decision leads it: files must have been at rest for a while before one is kept.
+  // Opens until a cached decision is used: files must have been at rest for a while before one is stored.
   void open_until_ready() {
     const auto begin = std::chrono::steady_clock::now();
     while (!open().by_cached_decision) {
       ASSERT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20))
-          << "no ticket is ever kept";
+          << "no cached decision is ever stored";
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
     }
   }

@@ -36,12 +36,12 @@ class OpenEngines : public LoadOrder {
         << (outcome.diagnosis ? explain::describe(*outcome.diagnosis) : "");
     return outcome;
   }
-  // Open already, and kept so.
+  // Opens the first build and keeps it open.
   Outcome first() { return open_flavor("first"); }
-  // As a program that has nothing else open leaves it: installed, proven, with a cached decision.
+  // Installs and proves the build and stores a cached decision, as a program without another open engine.
   void prove_second() const { prove("second"); }
   void prove(const std::string& flavor) const {
-    // A proof rests on the helper that it was made with.
+    // A proof depends on the probe program that made it.
     test::write_text(
         test::config_of_tests(),
         Json::object().set("repositories_default", false).set("helper", path_text(helper_)).dump());

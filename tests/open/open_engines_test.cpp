@@ -1,6 +1,6 @@
-// Two engines in one process: what cannot live beside an open one is refused before it is loaded, and the
-// next build is opened in the same call. Each case has libraries of its own names, since they stay in the
-// process.
+// Two engines in one process: a build that conflicts with an open engine is refused before it is loaded, and
+// the next build is opened in the same call. Each case has libraries with names of its own, since they stay
+// in the process.
 #include "tests/open/open_engines_fixture.hpp"
 
 namespace enginehost::open {
@@ -9,7 +9,7 @@ namespace {
 using testing::EndsWith;
 using testing::HasSubstr;
 
-TEST_F(OpenEngines, AnotherFileOfALibraryThatAnOpenEngineBroughtIsRefusedAndTheNextBuildOpens) {
+TEST_F(OpenEngines, RefuseAnotherFileOfTheirLibraryAndTryTheNextBuild) {
   publish(library_named("number"), library_named("number"), 2);
   const Outcome held = first();
   const Outcome outcome = open_flavor("");
@@ -24,7 +24,7 @@ TEST_F(OpenEngines, AnotherFileOfALibraryThatAnOpenEngineBroughtIsRefusedAndTheN
   EXPECT_EQ(context_->history().find("second"), nullptr) << "of this process, nothing is remembered";
 }
 
-TEST_F(OpenEngines, ABuildThatWasProvenAloneIsCheckedAgainBesideAnEngine) {
+TEST_F(OpenEngines, ABuildProvenAloneIsCheckedAgainBesideAnEngine) {
   publish(library_named("proven"), library_named("proven"), 2);
   prove_second();
   const Outcome held = first();
@@ -33,13 +33,13 @@ TEST_F(OpenEngines, ABuildThatWasProvenAloneIsCheckedAgainBesideAnEngine) {
   EXPECT_EQ(why_not(outcome, "second").value("held_by"), "first");
 }
 
-TEST_F(OpenEngines, OneWhoseLibrariesHaveLeftTheProcessDisturbsNobody) {
+TEST_F(OpenEngines, AClosedEngineConflictsWithNothing) {
   publish(library_named("leaving"), library_named("leaving"), 2);
   { const Outcome held = first(); }
   EXPECT_EQ(open_flavor("").opened->installed.build, "second");
 }
 
-TEST_F(OpenEngines, TheSameBytesDoNoHarm) {
+TEST_F(OpenEngines, TheSameBytesDoNotConflict) {
   publish(library_named("same"), library_named("same"), 1);
   const Outcome held = first();
   EXPECT_EQ(open_flavor("").opened->installed.build, "second");

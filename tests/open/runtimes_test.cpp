@@ -1,4 +1,4 @@
-// Runtimes of which a process may not have two, told by their names.
+// Runtimes that a process may hold only once, recognized by their names.
 #include "tests/open/open_engines_fixture.hpp"
 
 namespace enginehost::open {
@@ -12,7 +12,7 @@ std::vector<std::string> codes(const std::vector<Diagnosis>& warnings) {
   return codes;
 }
 
-TEST_F(OpenEngines, L35_ASecondOpenMpOfLlvmIsRefusedUnlessTheUserAllowsIt) {
+TEST_F(OpenEngines, RefuseL35UnlessTheUserAllowsASecondOpenMp) {
   publish(intels_openmp, llvms_openmp, 2);
   const Outcome held = first();
   const Outcome outcome = open_flavor("");
@@ -28,7 +28,7 @@ TEST_F(OpenEngines, L35_ASecondOpenMpOfLlvmIsRefusedUnlessTheUserAllowsIt) {
   EXPECT_THAT(codes(allowed.warnings), Contains("EH-L35"));
 }
 
-TEST_F(OpenEngines, G18_TwoCudaMajorVersionsLiveTogetherAndItIsTold) {
+TEST_F(OpenEngines, WarnG18OfTwoCudaMajorVersions) {
   publish(runtime_of_cuda_11, runtime_of_cuda_13, 2);
   const Outcome held = first();
   const Outcome outcome = open_flavor("");

@@ -1,4 +1,4 @@
-// What a process has open is given out again, as long as that is what an open would lead to.
+// An open engine is shared by later opens, as long as an open would choose it.
 #include <atomic>
 #include <thread>
 #include <vector>
@@ -13,7 +13,7 @@ class SharedOpen : public LoadOrder {
  protected:
   std::shared_ptr<SharedEngine> ask(const std::string& key = "reference") {
     SharedRequest request;
-    request.key = key + path_text(folder_.path());  // other tests of this process must not be met
+    request.key = key + path_text(folder_.path());  // not shared with other tests of this process
     request.flags = [&] {
       ++times_decided_;
       return flags_;
@@ -26,19 +26,19 @@ class SharedOpen : public LoadOrder {
   std::atomic<int> times_decided_ = 0;
 };
 
-TEST_F(SharedOpen, GivesTheSameEngineAgainWithoutLookingAtAnything) {
+TEST_F(SharedOpen, ReturnsTheSameEngineWithoutReadingAnything) {
   const auto first = ask();
   const auto second = ask();
   EXPECT_EQ(first, second);
   EXPECT_EQ(times_decided_, 1);
 }
 
-TEST_F(SharedOpen, GivesAnotherToAnotherRequest) {
+TEST_F(SharedOpen, ReturnsAnotherForAnotherRequest) {
   const auto first = ask("one");
   EXPECT_NE(first, ask("two"));
 }
 
-TEST_F(SharedOpen, OpensAnewWhenEveryoneHasClosedIt) {
+TEST_F(SharedOpen, OpensAgainAfterTheLastClose) {
   std::weak_ptr<SharedEngine> closed = ask();
   EXPECT_TRUE(closed.expired());
   EXPECT_NE(ask(), nullptr);
@@ -46,7 +46,7 @@ TEST_F(SharedOpen, OpensAnewWhenEveryoneHasClosedIt) {
 }
 
 #if defined(__linux__)
-TEST_F(SharedOpen, LeavesNoDescriptorWhenEveryoneHasClosedIt) {
+TEST_F(SharedOpen, LeavesNoDescriptorAfterTheLastClose) {
   const auto held = [&] {
     std::vector<std::string> files;
     for (const auto& descriptor : std::filesystem::directory_iterator("/proc/self/fd")) {
@@ -63,7 +63,7 @@ TEST_F(SharedOpen, LeavesNoDescriptorWhenEveryoneHasClosedIt) {
 }
 #endif
 
-TEST_F(SharedOpen, LooksAgainWhenTheEnvironmentChanges) {
+TEST_F(SharedOpen, ChecksAgainWhenTheEnvironmentChanges) {
   const auto first = ask();
   test::set_variable("ENGINEHOST_TEST_VARIABLE", "1");
   const auto second = ask();
@@ -71,7 +71,7 @@ TEST_F(SharedOpen, LooksAgainWhenTheEnvironmentChanges) {
   EXPECT_EQ(times_decided_, 2);
 }
 
-TEST_F(SharedOpen, LooksAgainAfterASecondAndGoesOnSharing) {
+TEST_F(SharedOpen, ChecksAgainAfterASecondAndKeepsSharing) {
   open_until_ready();
   const auto first = ask();
   std::this_thread::sleep_for(std::chrono::milliseconds(1100));
@@ -81,7 +81,7 @@ TEST_F(SharedOpen, LooksAgainAfterASecondAndGoesOnSharing) {
   EXPECT_EQ(times_decided_, 2);
 }
 
-TEST_F(SharedOpen, DoesNotGiveOutABuildThatWasSetAsideMeanwhile) {
+TEST_F(SharedOpen, DoesNotReturnAQuarantinedBuild) {
   const auto first = ask();
   ASSERT_NE(first, nullptr);
   history::Record record;
@@ -97,14 +97,14 @@ TEST_F(SharedOpen, DoesNotGiveOutABuildThatWasSetAsideMeanwhile) {
   EXPECT_FALSE(open_shared(request));
 }
 
-TEST_F(SharedOpen, DoesNotGiveOutAnEngineWhoseDeviceIsLost) {
+TEST_F(SharedOpen, DoesNotReturnAnEngineWhoseDeviceIsLost) {
   const auto first = ask();
   first->health()->lost("cpu:0", diagnose("EH-E01").with("status", "ENGINE_LOST"));
   EXPECT_TRUE(first->is_spoiled());
   EXPECT_NE(first, ask());
 }
 
-TEST_F(SharedOpen, ACancelledRequestGetsNothing) {
+TEST_F(SharedOpen, ACanceledRequestGetsNothing) {
   const auto first = ask();
   SharedRequest request;
   request.key = "reference" + path_text(folder_.path());

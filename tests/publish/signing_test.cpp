@@ -384,7 +384,7 @@ TEST_F(Signing, a_revoked_key_does_not_come_back) {
 }
 
 // Where there is less memory minisign makes a key that takes less to open: 128 MiB here instead of 1 GiB,
-// which several tests at once would have to have. tests/end-to-end/publishers_way_test.cpp opens one of 1
+// which several tests at once would have to have. tests/end-to-end/publisher_commands_test.cpp opens one of 1
 // GiB.
 TEST_F(Signing, minisign_checks_what_we_sign_and_we_check_what_it_signs) {
   ChildRequest probe;

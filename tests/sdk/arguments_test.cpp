@@ -11,7 +11,7 @@ using testing::HasSubstr;
 
 TEST(Version, IsTheProjects) { EXPECT_STREQ(enginehost_version(), PROJECT_VERSION); }
 
-TEST(Freeing, NullDoesNothing) {
+TEST(FreeFunctions, AcceptNull) {
   enginehost_error_free(nullptr);
   enginehost_cancel_free(nullptr);
   enginehost_cancel_now(nullptr);
@@ -21,7 +21,7 @@ TEST(Freeing, NullDoesNothing) {
   enginehost_text_free(nullptr);
 }
 
-TEST(Asking, NullHandlesGiveEmptyAnswers) {
+TEST(QueryFunctions, ReturnEmptyValuesForNullHandles) {
   EXPECT_STREQ(enginehost_error_code(nullptr), "");
   EXPECT_STREQ(enginehost_error_title(nullptr), "");
   EXPECT_STREQ(enginehost_error_cause(nullptr), "");

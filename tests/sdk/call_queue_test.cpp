@@ -1,5 +1,5 @@
-// Many threads that take turns; host/sdk/call_queue.cpp is compiled into the tests, since nothing of it is
-// exported.
+// Many threads that wait for one another. host/sdk/call_queue.cpp is compiled into the tests, because the
+// library does not export it.
 #include "host/sdk/call_queue.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ long sleeps() {
   return used.ru_nvcsw;
 }
 
-TEST(CallQueueTest, OneThatEndsWakesOneThread) {
+TEST(CallQueueTest, AnEndingCallWakesOneThread) {
   constexpr int threads = 64, each = 40;
   CallQueue queue;
   int inside = 0;
@@ -43,10 +43,10 @@ TEST(CallQueueTest, OneThatEndsWakesOneThread) {
   EXPECT_LT(sleeps() - before, threads * each * 6) << "of " << threads * each << " turns";
 }
 
-TEST(CallQueueTest, WhoGivesUpLeavesItsPlaceToTheNext) {
+TEST(CallQueueTest, AThreadThatGivesUpPassesItsPlaceOn) {
   CallQueue queue;
   CancelToken cancel;
-  auto first = std::make_unique<Result<CallQueue::OpenLock>>(queue.take({}));
+  auto first = std::make_unique<Result<CallQueue::QueueTurn>>(queue.take({}));
   std::thread impatient([&] {
     const auto turn = queue.take(cancel);
     ASSERT_FALSE(turn);
@@ -63,10 +63,10 @@ TEST(CallQueueTest, WhoGivesUpLeavesItsPlaceToTheNext) {
 }
 
 #if defined(__GLIBC__)
-// glibc unwinds a thread that is canceled, as an exception would.
-TEST(CallQueueTest, AThreadThatIsUnwoundWhileItWaitsLeavesItsPlace) {
+// glibc unwinds a canceled thread as an exception would.
+TEST(CallQueueTest, ACanceledThreadLeavesItsPlace) {
   CallQueue queue;
-  auto first = std::make_unique<Result<CallQueue::OpenLock>>(queue.take({}));
+  auto first = std::make_unique<Result<CallQueue::QueueTurn>>(queue.take({}));
   pthread_t waiting{};
   ASSERT_EQ(::pthread_create(
                 &waiting, nullptr,

@@ -1,4 +1,4 @@
-// The C++ face: what callbacks throw, and an engine that takes another's place while its callback runs.
+// The C++ API: exceptions of callbacks, and an engine that is replaced while its callback runs.
 #include <enginehost/enginehost.hpp>
 
 #include <atomic>
@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 
 class Callbacks : public PlayedEngine {
  protected:
-  // Of a cache of its own, so that something is installed.
+  // A request with a cache of its own, so that something is installed.
   sdk::Request asked(const char* cache = "other cache") const {
     sdk::Request asked;
     asked.engine = "reference";
@@ -26,7 +26,7 @@ class Callbacks : public PlayedEngine {
   }
 };
 
-TEST_F(Callbacks, WhatOnProgressThrowsStopsTheOpenAndIsThrownByIt) {
+TEST_F(Callbacks, OnProgressExceptionsStopTheOpenAndAreRethrown) {
   sdk::Request request = asked();
   int calls = 0;
   request.on_progress = [&](const enginehost_progress&) {
@@ -40,12 +40,12 @@ TEST_F(Callbacks, WhatOnProgressThrowsStopsTheOpenAndIsThrownByIt) {
     EXPECT_STREQ(thrown.what(), "mine");
   }
   EXPECT_EQ(calls, 1);
-  // The request can be used again: what stopped was the call.
+  // The request can be used again, because only the call was stopped.
   request.on_progress = nullptr;
   EXPECT_EQ(sdk::Engine::open(request).build(), "reference-good");
 }
 
-TEST_F(Callbacks, WhatOnConsentThrowsIsThrownByTheOpen) {
+TEST_F(Callbacks, OnConsentExceptionsAreRethrownByTheOpen) {
   sdk::Request request = asked();
   request.on_consent = [](const enginehost_question&) -> bool { throw 42; };
   EXPECT_THROW(sdk::Engine::open(request), int);
@@ -64,8 +64,9 @@ TEST_F(Callbacks, TheApplicationsOwnCancelStillStopsTheOpen) {
   }
 }
 
-// Of C, where they must not; one is told as what it is, and not as a bug of EngineHost.
-TEST_F(Callbacks, ThatThrowThroughTheCApiAreNamed) {
+// Callbacks of C must not throw. An exception is reported as such, and not as an internal error of
+// EngineHost.
+TEST_F(Callbacks, ExceptionsThroughTheCApiAreReported) {
   enginehost_request wanted = request();
   const std::string cache = path_text(folder_ / "third cache");
   wanted.cache = cache.c_str();
@@ -80,7 +81,7 @@ TEST_F(Callbacks, ThatThrowThroughTheCApiAreNamed) {
   EXPECT_THAT(said(), testing::HasSubstr("mine"));
 }
 
-TEST_F(Callbacks, ADeclinedConsentIsNotToldToRunWithoutATerminal) {
+TEST_F(Callbacks, ADeclinedConsentGetsNoTerminalRemedy) {
   enginehost_request wanted = request();
   const std::string cache = path_text(folder_ / "third cache");
   wanted.cache = cache.c_str();
@@ -91,13 +92,13 @@ TEST_F(Callbacks, ADeclinedConsentIsNotToldToRunWithoutATerminal) {
   EXPECT_THAT(said(), testing::HasSubstr("request.on_consent"));
 }
 
-// What the callback of an engine holds, and whether it is gone.
+// An object that the callback of an engine holds, and whether it is destroyed.
 std::atomic<bool> gone = false, reported = false, gone_while_reported = false;
 struct Held {
   ~Held() { gone = true; }
 };
 
-TEST_F(Callbacks, LiveOnWhileTheirEngineIsReplaced) {
+TEST_F(Callbacks, SurviveTheReplacementOfTheirEngine) {
   gone = reported = gone_while_reported = false;
   sdk::Request request = asked("cache");
   auto held = std::make_shared<Held>();
@@ -111,7 +112,7 @@ TEST_F(Callbacks, LiveOnWhileTheirEngineIsReplaced) {
   const auto other = open(this->request());  // another handle of the same engine
   ASSERT_TRUE(other) << said();
   request.on_device = nullptr;
-  set_variable("DEVICE_BEHAVIOUR", "lose");
+  set_variable("DEVICE_BEHAVIOR", "lose");
   std::thread loses([&] { enginehost_engine_self_test(other.get(), 1, "cuda:0", nullptr); });
   for (int i = 0; i < 5000 && !reported; ++i) std::this_thread::sleep_for(1ms);
   EXPECT_TRUE(reported);
@@ -132,7 +133,7 @@ bool is_cancelled(const enginehost_cancel* cancel) {
   return std::string_view(enginehost_error_code(error)) == "EH-P10";
 }
 
-TEST(CancelBelow, IsCancelledWithTheOneAboveAndNotTheOtherWay) {
+TEST(ChildCancel, IsCanceledWithItsParentAndNotTheOtherWay) {
   const sdk::Cancel above;
   enginehost_request request = ENGINEHOST_REQUEST_INIT;
   request.engine = "nobody's";
@@ -156,9 +157,9 @@ TEST(CancelBelow, IsCancelledWithTheOneAboveAndNotTheOtherWay) {
   EXPECT_EQ(code_with(above.below()), "EH-P10");
 }
 
-TEST(CancelBelow, ThatWasCancelledMakesRoomForAnotherThatIsNot) {
+TEST(ChildCancel, CanBeReplacedAfterItWasCanceled) {
   const sdk::Cancel above;
-  for (int i = 0; i < 20000; ++i) {  // as many as a server that gives up on requests sees in a while
+  for (int i = 0; i < 20000; ++i) {  // as many canceled requests as a server has in a while
     Handle<enginehost_cancel> below(enginehost_cancel_new_below(above.get()));
     Handle<enginehost_cancel> further(enginehost_cancel_new_below(below.get()));
     const bool look = i % 1000 < 2;
@@ -174,7 +175,7 @@ TEST(CancelBelow, ThatWasCancelledMakesRoomForAnotherThatIsNot) {
   EXPECT_FALSE(is_cancelled(above.get()));
 }
 
-TEST(CancelBelow, FollowsWhatIsAboveTheOneThatWasFreed) {
+TEST(ChildCancel, FollowsTheParentOfAFreedCancel) {
   const sdk::Cancel top;
   Handle<enginehost_cancel> middle(enginehost_cancel_new_below(top.get()));
   const Handle<enginehost_cancel> low(enginehost_cancel_new_below(middle.get()));
@@ -186,7 +187,7 @@ TEST(CancelBelow, FollowsWhatIsAboveTheOneThatWasFreed) {
   EXPECT_TRUE(is_cancelled(low.get()));
 }
 
-TEST(CancelBelow, IsMadeAndFreedWhileTheOneAboveIsCancelled) {
+TEST(ChildCancel, IsCreatedAndFreedWhileItsParentIsCanceled) {
   for (int round = 0; round < 200; ++round) {
     const sdk::Cancel above;
     std::atomic<int> started = 0;
@@ -206,7 +207,7 @@ TEST(CancelBelow, IsMadeAndFreedWhileTheOneAboveIsCancelled) {
   }
 }
 
-TEST(CancelBelow, OutlivesTheOneAbove) {
+TEST(ChildCancel, OutlivesItsParent) {
   enginehost_cancel* const above = enginehost_cancel_new();
   Handle<enginehost_cancel> below(enginehost_cancel_new_below(above));
   enginehost_cancel_free(above);

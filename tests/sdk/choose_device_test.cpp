@@ -1,4 +1,4 @@
-// The everyday questions of an application: which device, is it working, and is my data there.
+// Common questions of an application: which device, does it work, and is the data on it.
 #include "tests/sdk/played_engine.hpp"
 
 namespace enginehost::test {
@@ -35,14 +35,14 @@ TEST_F(ChosenDevices, AreNamedByNumberByKindOrByAList) {
   EXPECT_EQ(choose("cuda:3, cuda:0"), "cuda:0");
 }
 
-TEST_F(ChosenDevices, AnIndexBehindTheLastIsAnErrorAndNeverTheProcessor) {
+TEST_F(ChosenDevices, AnIndexBeyondTheLastIsAnError) {
   EXPECT_EQ(choose("cuda:1"), "EH-S09");
   EXPECT_THAT(said(), HasSubstr("cuda:1 was asked for; the engine offers cuda:0, cpu:0"));
   EXPECT_EQ(choose("metal"), "EH-S09");
   EXPECT_EQ(choose("rocm,metal:1"), "EH-S09");
 }
 
-// Whatever takes a device takes the same words.
+// Every call that takes a device accepts the same names.
 TEST_F(ChosenDevices, AreChosenByOneRuleInEveryCall) {
   enginehost_check check = ENGINEHOST_CHECK_INIT;
   enginehost_watch watch = ENGINEHOST_WATCH_INIT;
@@ -81,7 +81,7 @@ TEST_F(ChosenDevices, TheDefaultIsTheDefaultOfEveryCall) {
   enginehost_check check = ENGINEHOST_CHECK_INIT;
   ASSERT_EQ(enginehost_engine_check(engine_.get(), nullptr, nullptr, &check, nullptr), ENGINEHOST_OK);
   EXPECT_STREQ(check.device, "cpu:0");
-  set_variable("DEVICE_BEHAVIOUR", "lose");  // of cuda:0, which nobody asks
+  set_variable("DEVICE_BEHAVIOR", "lose");  // cuda:0, which no call uses
   EXPECT_EQ(enginehost_engine_functional(engine_.get(), nullptr, nullptr, nullptr), ENGINEHOST_OK);
   EXPECT_EQ(enginehost_engine_self_test(engine_.get(), 2, nullptr, nullptr), ENGINEHOST_OK);
 }
@@ -94,7 +94,7 @@ TEST_F(ChosenDevices, TheRequestsDeviceIsTheDefault) {
   EXPECT_EQ(choose(nullptr), "cpu:0");
 }
 
-TEST_F(ChosenDevices, TheDefaultIsTheAcceleratorUnlessToldOtherwise) {
+TEST_F(ChosenDevices, TheDefaultIsTheAcceleratorUnlessConfigured) {
   EXPECT_EQ(choose(nullptr), "cuda:0");
   enginehost_error* error = nullptr;
   ASSERT_EQ(enginehost_engine_set_default_device(engine_.get(), "cpu", &error), ENGINEHOST_OK);
@@ -109,14 +109,14 @@ TEST_F(ChosenDevices, TheDefaultIsTheAcceleratorUnlessToldOtherwise) {
 
 TEST_F(ChosenDevices, TheConfigurationNamesAPreference) {
   write_text(configuration_, "{\"repositories_default\": false, \"device\": \"cpu:0,cuda\"}");
-  set_variable("ENGINEHOST_NOTICED", "1");  // another environment: nobody shares the engine that is open
+  set_variable("ENGINEHOST_NOTICED", "1");  // another environment: the open engine is not shared
   engine_ = open(request());
   remove_variable("ENGINEHOST_NOTICED");
   ASSERT_TRUE(engine_) << said();
   EXPECT_EQ(choose(nullptr), "cpu:0");
 }
 
-TEST_F(ChosenDevices, WhatHidesDevicesIsTold) {
+TEST_F(ChosenDevices, VariablesThatHideDevicesAreReported) {
   set_variable("CUDA_VISIBLE_DEVICES", "0");
   engine_ = open(request());
   ASSERT_TRUE(engine_) << said();
@@ -125,21 +125,21 @@ TEST_F(ChosenDevices, WhatHidesDevicesIsTold) {
   EXPECT_THAT(said(), HasSubstr("CUDA_VISIBLE_DEVICES is 0"));
 }
 
-TEST_F(ChosenDevices, WorkOrSayWhyNot) {
+TEST_F(ChosenDevices, WorkOrReportWhyNot) {
   enginehost_error* error = nullptr;
   EXPECT_EQ(enginehost_engine_functional(engine_.get(), nullptr, nullptr, &error), ENGINEHOST_OK);
   EXPECT_EQ(error, nullptr);
   EXPECT_NE(enginehost_engine_functional(engine_.get(), "cuda:7", nullptr, &error), ENGINEHOST_OK);
   EXPECT_STREQ(enginehost_error_code(error), "EH-S09");
   enginehost_error_free(error);
-  set_variable("DEVICE_BEHAVIOUR", "lose");  // asked again at each call
+  set_variable("DEVICE_BEHAVIOR", "lose");  // read at each call
   EXPECT_NE(enginehost_engine_functional(engine_.get(), "gpu", nullptr, &error), ENGINEHOST_OK);
   EXPECT_STRNE(enginehost_error_code(error), "");
   enginehost_error_free(error);
-  set_variable("DEVICE_BEHAVIOUR", "");
+  set_variable("DEVICE_BEHAVIOR", "");
 }
 
-TEST_F(ChosenDevices, HaveTensorsCopiedToThemUnlessTheyAreThere) {
+TEST_F(ChosenDevices, GetCopiesOfTensorsThatAreElsewhere) {
   const Numbers numbers({1, 2, 3, 4});
   EXPECT_EQ(copy(numbers.tensor, "cpu"), nullptr);
   EXPECT_EQ(status_, ENGINEHOST_OK) << said();
@@ -156,10 +156,10 @@ TEST_F(ChosenDevices, HaveTensorsCopiedToThemUnlessTheyAreThere) {
   EXPECT_EQ(code(), "EH-S09");
 }
 
-// As an engine for GPUs alone: what it computed could not be read otherwise.
-TEST_F(ChosenDevices, GiveBackWhatLiesOnThemToHostMemoryWhichTheyDoNotOffer) {
+// As an engine for GPUs alone, whose outputs could not be read otherwise.
+TEST_F(ChosenDevices, OutputsAreCopiedToHostMemoryThatTheEngineLacks) {
   engine_.reset();
-  set_variable("DEVICE_BEHAVIOUR", "gpu alone");
+  set_variable("DEVICE_BEHAVIOR", "gpu alone");
   engine_ = open(request());
   ASSERT_TRUE(engine_) << said();
   ASSERT_EQ(enginehost_engine_device_count(engine_.get()), 1U);

@@ -8,10 +8,10 @@
 namespace enginehost::test {
 namespace {
 
-class OneModel : public PlayedEngine {};
+class ConcurrentRuns : public PlayedEngine {};
 
-// The played engine's models fail when two runs overlap, and do not say that they run concurrently.
-TEST_F(OneModel, ThatRunsAloneIsRunByThreadsOneAfterTheOther) {
+// The fake engine's models fail when two runs overlap, and do not declare that they can run concurrently.
+TEST_F(ConcurrentRuns, OfASerialModelRunOneAfterTheOther) {
   const auto model = load();
   ASSERT_TRUE(model) << said();
   std::vector<std::string> failures(4);
@@ -25,8 +25,8 @@ TEST_F(OneModel, ThatRunsAloneIsRunByThreadsOneAfterTheOther) {
   for (const std::string& failure : failures) EXPECT_EQ(failure, "");
 }
 
-// Who runs without a pause does not keep the others out.
-TEST_F(OneModel, IsGivenToTheThreadsInTheOrderTheyCome) {
+// A thread that runs without a pause does not starve the others.
+TEST_F(ConcurrentRuns, AreServedInTheOrderTheyCome) {
   const auto model = load();
   ASSERT_TRUE(model) << said();
   std::atomic<bool> stop = false;
@@ -39,13 +39,13 @@ TEST_F(OneModel, IsGivenToTheThreadsInTheOrderTheyCome) {
   const Numbers numbers({1, 2});
   const auto begin = std::chrono::steady_clock::now();
   for (int i = 0; i < 5; ++i) EXPECT_TRUE(run(model.get(), numbers.tensor).ran) << said();
-  // Ten runs of 20 ms; one that polls for its chance comes in once in hundreds of them.
+  // Ten runs of 20 ms. A thread that polled would get in once in hundreds of them.
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
   stop = true;
   busy.join();
 }
 
-TEST_F(OneModel, IsWaitedForNoLongerThanTheCallerWants) {
+TEST_F(ConcurrentRuns, WaitNoLongerThanTheCallerAllows) {
   const auto model = load();
   ASSERT_TRUE(model) << said();
   const Numbers numbers({1, 2});
@@ -57,10 +57,10 @@ TEST_F(OneModel, IsWaitedForNoLongerThanTheCallerWants) {
     std::string failure;
     while (!stop) run(model.get(), numbers.tensor, &failure);
   });
-  // One that finds the model idle runs, and this engine's runs do not look whether they are canceled.
+  // A call that finds the model idle runs, and this engine's runs do not check for cancellation.
   bool interrupted = false;
   for (int i = 0; i < 100 && !interrupted; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));  // which the other uses
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));  // lets the other one run
     enginehost_outputs* outputs = nullptr;
     interrupted = enginehost_model_run(model.get(), &input, 1, cancel.get(), &outputs, nullptr) ==
                   ENGINEHOST_INTERRUPTED;
@@ -71,11 +71,11 @@ TEST_F(OneModel, IsWaitedForNoLongerThanTheCallerWants) {
   busy.join();
 }
 
-TEST_F(OneModel, IsDescribedToAProgramOfTheFirstHeader) {
+TEST_F(ConcurrentRuns, DescribeThemselvesToAProgramOfTheFirstHeader) {
   const auto model = load();
   ASSERT_TRUE(model) << said();
   enginehost_port port = ENGINEHOST_PORT_INIT;
-  port.size = offsetof(enginehost_port, dtype_bits) + 1;  // what a packed binding says
+  port.size = offsetof(enginehost_port, dtype_bits) + 1;  // the size of a packed binding
   EXPECT_EQ(enginehost_model_input(model.get(), 0, &port, nullptr), ENGINEHOST_OK);
   EXPECT_STREQ(port.name, "x");
   enginehost_check check = ENGINEHOST_CHECK_INIT;

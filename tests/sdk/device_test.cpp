@@ -1,4 +1,4 @@
-// Device truth over the C API: checking again, and being told of a loss and of the way back.
+// Device checks over the C API: checking again, and reports of a loss and of the return.
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -32,7 +32,7 @@ class Devices : public Sdk {
     ASSERT_TRUE(engine_) << said();
   }
   void TearDown() override { behave(""); }
-  static void behave(const char* how) { set_variable("DEVICE_BEHAVIOUR", how); }
+  static void behave(const char* how) { set_variable("DEVICE_BEHAVIOR", how); }
 
   enginehost_check check(const char* device = nullptr) {
     enginehost_check found = ENGINEHOST_CHECK_INIT;
@@ -58,14 +58,14 @@ TEST_F(Devices, AreMeasured) {
   EXPECT_TRUE(reported_.events.empty());
 }
 
-TEST_F(Devices, Case27_ThatAreLostAreToldOnceAndOpenedAgainByACheck) {
+TEST_F(Devices, Case27LossIsReportedOnceAndACheckReopens) {
   behave("lose");
   enginehost_error* error = nullptr;
   EXPECT_NE(enginehost_engine_self_test(engine_.get(), 2, "cuda:0", &error), ENGINEHOST_OK);
   EXPECT_STREQ(enginehost_error_code(error), "EH-E01");
   enginehost_error_free(error);
   ASSERT_EQ(reported_.events, std::vector<std::string>{"cuda:0 lost EH-E01"});
-  behave("");  // the engine that lost it has lost it for good; a new one has not
+  behave("");  // the engine that lost its device does not get it back; a new one has it
   const enginehost_check found = check("cuda:0");
   ASSERT_EQ(status_, ENGINEHOST_OK) << said();
   EXPECT_EQ(found.reopened, 1);
@@ -74,7 +74,7 @@ TEST_F(Devices, Case27_ThatAreLostAreToldOnceAndOpenedAgainByACheck) {
   EXPECT_EQ(reported_.events.size(), 2u);
 }
 
-TEST_F(Devices, ThatWereOpenedAgainAreNotLostByAModelOfBefore) {
+TEST_F(Devices, AModelFromBeforeDoesNotLoseAReopenedDevice) {
   write_text(folder_ / "any.played", "");
   const std::string file = path_text(folder_ / "any.played");
   enginehost_model* loaded = nullptr;
@@ -94,10 +94,10 @@ TEST_F(Devices, ThatWereOpenedAgainAreNotLostByAModelOfBefore) {
   EXPECT_EQ(reported_.events, so_far) << "the engine that works has lost nothing";
   behave("lose");
   check("cuda:0");
-  EXPECT_EQ(reported_.events.size(), 3u) << "its own losses are told as before";
+  EXPECT_EQ(reported_.events.size(), 3u) << "its own losses are still reported";
 }
 
-TEST_F(Devices, WhoseCheckTakesLongDoNotKeepTheReportOfAnotherHandleBack) {
+TEST_F(Devices, ASlowCheckDoesNotDelayAnotherHandlesReport) {
   const auto second = open(request());
   ASSERT_TRUE(second) << said();
   behave("slow");
@@ -112,7 +112,7 @@ TEST_F(Devices, WhoseCheckTakesLongDoNotKeepTheReportOfAnotherHandleBack) {
   checks.join();
 }
 
-TEST_F(Devices, OfASharedEngineAreToldToEveryHandleThatIsStillOpen) {
+TEST_F(Devices, OfASharedEngineAreReportedToEveryOpenHandle) {
   Reported of_the_second, of_the_third;
   enginehost_request asked = request();
   asked.on_device = &Reported::hear;
@@ -127,7 +127,7 @@ TEST_F(Devices, OfASharedEngineAreToldToEveryHandleThatIsStillOpen) {
   EXPECT_EQ(reported_.events, std::vector<std::string>{"cuda:0 lost EH-E01"});
   EXPECT_EQ(of_the_second.events, reported_.events);
   EXPECT_TRUE(of_the_third.events.empty());
-  // Whoever opens now gets an engine whose device works.
+  // A new open gets an engine whose device works.
   asked.user_data = &of_the_third;
   const auto again = open(asked);
   ASSERT_TRUE(again) << said();
@@ -135,7 +135,7 @@ TEST_F(Devices, OfASharedEngineAreToldToEveryHandleThatIsStillOpen) {
   EXPECT_TRUE(of_the_third.events.empty());
 }
 
-TEST_F(Devices, ThatStayLostSayWhyTheyCouldNotBeOpenedAgain) {
+TEST_F(Devices, PermanentLossReportsWhyReopeningFailed) {
   behave("dead");
   check("cuda:0");
   EXPECT_EQ(status_, ENGINEHOST_NOT_LOADED);
@@ -144,14 +144,14 @@ TEST_F(Devices, ThatStayLostSayWhyTheyCouldNotBeOpenedAgain) {
   EXPECT_EQ(reported_.events, std::vector<std::string>{"cuda:0 lost EH-E01"});
 }
 
-TEST_F(Devices, R17_WhoseResultsLieElsewhereAreFoundOut) {
+TEST_F(Devices, ReportR17ForResultsOnAnotherDevice) {
   behave("elsewhere");
   check("cuda:0");
   EXPECT_EQ(code(), "EH-R17");
   EXPECT_THAT(said(), testing::HasSubstr("cpu:0"));
 }
 
-TEST_F(Devices, ThatTheEngineDoesNotHaveAreNamed) {
+TEST_F(Devices, UnknownOnesAreNamed) {
   check("rocm:3");
   EXPECT_EQ(code(), "EH-S09");
   enginehost_check too_small = ENGINEHOST_CHECK_INIT;

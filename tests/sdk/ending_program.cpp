@@ -1,4 +1,4 @@
-// An application that ends while the API is at work; ending_test.py runs it. Argument: how it ends.
+// An application that ends while a call of the API is running; ending_test.py runs it. Argument: how it ends.
 #include <enginehost/enginehost.hpp>
 
 #include <chrono>
@@ -12,10 +12,11 @@ namespace sdk = enginehost::sdk;
 
 bool global_opens = false;
 
-// Made before main(), so that it goes after everything that the library made when it was first used.
+// Constructed before main(), so that it is destroyed after everything that the library constructs at its
+// first use.
 struct Global {
   ~Global() {
-    // Time for the threads of the application, which run on.
+    // Gives the threads of the application time, which still run.
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     if (!global_opens) return;
     sdk::Request request;
@@ -27,7 +28,7 @@ struct Global {
       request.engine = "nobody's";
       sdk::Engine::open(request);
     } catch (const sdk::Error& error) {
-      std::printf("told %s\n", error.code().c_str());
+      std::printf("reported %s\n", error.code().c_str());
     }
   }
 };

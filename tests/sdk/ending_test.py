@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""An application may end while the API is at work."""
+"""An application may end while a call of the API is running."""
 import argparse
 import os
 import subprocess

@@ -1,4 +1,5 @@
-// Before the first test, and before any thread: nothing of the person's own configuration reaches the tests.
+// Runs before the first test and before any thread, so that the user's own configuration does not reach the
+// tests.
 #include "tests/sdk/environment.hpp"
 
 #include <gtest/gtest.h>
@@ -48,8 +49,8 @@ std::filesystem::path config_of_tests() { return config_file; }
 }  // namespace enginehost::test
 
 #if defined(__SANITIZE_THREAD__)
-// ThreadSanitizer does not see the lock under which glibc's loader works (elf/dl-close.c), and takes its
-// bookkeeping of two threads that close plugins for a race.
+// ThreadSanitizer does not see the lock of glibc's loader (elf/dl-close.c), and reports its bookkeeping of
+// two threads that close plugins as a race.
 extern "C" __attribute__((visibility("default"))) const char* __tsan_default_suppressions();
 extern "C" const char* __tsan_default_suppressions() { return "race:_dl_close_worker\n"; }
 #endif

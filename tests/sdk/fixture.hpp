@@ -1,4 +1,4 @@
-// What the tests of the C API share: a cache and a repository of their own, and handles that free themselves.
+// Shared by the tests of the C API: a cache and a repository for each test, and handles that free themselves.
 #pragma once
 #include <dlpack/dlpack.h>
 #include <enginehost/enginehost.h>
@@ -16,7 +16,7 @@
 #include "tests/support/paths.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-// Of DLPack 1.x; the header that distributions bring may be older.
+// DLPack 1.x declares it; the header of a distribution may be older.
 struct DLManagedTensorVersioned {
   std::uint32_t major, minor;
   void* manager_ctx;
@@ -45,7 +45,7 @@ class Sdk : public testing::Test {
   Sdk() : repository_(folder_ / "repository") {}
   ~Sdk() override { std::filesystem::remove(configuration_); }
 
-  // From here on, and until the test ends, the build's own repository does not serve.
+  // Until the test ends, replaces the build's own repository by one with this build.
   void publish(const TestBuild& build = good_build()) {
     configuration_ = config_of_tests();
     write_text(configuration_, "{\"repositories_default\": false}");
@@ -65,7 +65,7 @@ class Sdk : public testing::Test {
     return request;
   }
 
-  // The engine, or nothing with the status and the error kept.
+  // Opens; on failure returns nothing and keeps the status and the error.
   Handle<enginehost_engine> open(const enginehost_request& request) {
     enginehost_engine* engine = nullptr;
     enginehost_error* error = nullptr;

@@ -58,7 +58,7 @@ class Windows(Linux):
 
     def __init__(self, arguments):
         self.wine = str(arguments.wine)
-        # dlpack.h has no system; /usr/include as a whole would be Linux's.
+        # dlpack.h is the same on every system; /usr/include as a whole would be Linux's.
         self.headers = arguments.build / "debian-headers"
         self.cmake_options = [
             "-DCMAKE_SYSTEM_NAME=Windows", "-DCMAKE_EXE_LINKER_FLAGS=-static",
@@ -94,7 +94,7 @@ def fail(text):
 
 
 def run(argv, **options):
-    """The finished process; a failure is noted with everything it said."""
+    """The finished process; a failure is recorded with all its output."""
     result = subprocess.run([str(part) for part in argv], text=True, stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE, check=False, **options)
     if result.returncode != 0:
@@ -113,7 +113,7 @@ def check_files(system, prefix, source):
     for name in EXPECTED + system.files + [program + system.ending for program in PROGRAMS]:
         if not (prefix / name).is_file():
             fail("%s is not installed" % name)
-    # The pages that remedies name, under those names.
+    # The pages that remedies name exist under those names.
     pages = prefix / "share/doc/enginehost"
     named = set()
     for file in (source / "host/explain/catalog").rglob("*.cpp"):
@@ -151,7 +151,7 @@ def check_header(system, include, scratch):
                 print("skipped: there is no " + compiler)
                 continue
             for standard in standards:
-                # dlpack.h itself wants C11 or no pedantry, and C++11.
+                # dlpack.h itself requires C11 or no pedantry, and C++11.
                 for before in ("", dlpack):
                     source = scratch / ("header" + suffix)
                     source.write_text(before + use % header)
@@ -200,7 +200,7 @@ def check_examples(system, arguments, prefix, scratch, environment):
                             "c++17")]:
         if "self-test passed" not in run(system.command(program, "reference"), env=environment).stdout:
             fail("the C++ example did not pass the self-test")
-        # Nothing installed and not a byte allowed: consent is what fails.
+        # Nothing is installed and no byte is allowed, so consent fails.
         fresh = dict(environment, ENGINEHOST_CACHE=system.path(scratch / "fresh"))
         declined = subprocess.run(system.command(program, "reference", "--limit", "0"), env=fresh, text=True,
                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
@@ -220,11 +220,11 @@ def check_commands(system, prefix, environment):
         fail("engine-info --code does not say where the pages are that it names: %s" % reported)
     where = [setting["value"] for setting in document.get("config", []) if setting["key"] == "helper"]
     if where and not any(system.path(prefix) in value for value in where):
-        fail("the helper that is used is not the installed one: %s" % where)
+        fail("the probe program in use is not the installed one: %s" % where)
 
 
 def check_links(pages):
-    """Every link of every page that is installed leads to something that is."""
+    """Every link of every installed page leads to an installed file."""
     count = 0
     for page in sorted(pages.rglob("*.md")):
         for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
@@ -239,7 +239,7 @@ def check_links(pages):
 
 
 def check_authors_page(prefix):
-    """The first commands of the page for engine authors, where it is installed; and with the header's other place."""
+    """The first commands of the page for engine authors, in the installed copy and with the header's other folder."""
     pages = prefix / "share/doc/enginehost"
     page = (pages / "docs/engine-authors.md").read_text(encoding="utf-8")
     shown = re.search(r"```console\n\$ (cc .*?)\n\$ (engine-plugin-check .*?)\n", page, re.DOTALL)
@@ -265,7 +265,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="enginehost-install-") as name:
         scratch = pathlib.Path(name)
         run([arguments.cmake, "--install", arguments.build, "--prefix", scratch / "first"])
-        # Nothing may remember where it was installed to.
+        # No file may contain the folder of the installation.
         prefix = scratch / "moved" / "elsewhere"
         prefix.parent.mkdir()
         (scratch / "first").rename(prefix)

@@ -1,4 +1,4 @@
-// A driver that answers too late, played by a libcuda.so.1 that the loader is led to.
+// A driver that answers too late: a fake libcuda.so.1 that the loader finds first.
 #include <chrono>
 #include <thread>
 
@@ -10,15 +10,14 @@ namespace {
 
 using testing::HasSubstr;
 
-// A watchdog that gave up once left applications on the processor for as long as they lived. Takes the
-// deadline of a driver's answer.
-TEST_F(Sdk, Case26_ADriverThatAnsweredTooLateIsAskedAgainByTheSameProcess) {
+// A single timeout once kept applications on the processor for their whole life. Takes the timeout of a
+// driver query.
+TEST_F(Sdk, Case26AsksALateDriverAgainInTheSameProcess) {
   const char* const mark = std::getenv("FAKE_CU_HANG_WHILE");
-  if (mark ==
-      nullptr) {  // a loader knows the LD_LIBRARY_PATH that its program was started with, and no other
+  if (mark == nullptr) {  // the loader reads LD_LIBRARY_PATH only at the program's start
     write_text(folder_ / "driver/libcuda.so.1", read_text(ENGINEHOST_FAKE_CUDA));
     ChildRequest again;
-    again.argv = {"/proc/self/exe", "--gtest_filter=Sdk.Case26_*"};
+    again.argv = {"/proc/self/exe", "--gtest_filter=Sdk.Case26*"};
     again.environment = {"LD_LIBRARY_PATH=" + (folder_ / "driver").native(), "FAKE_CU_VERSION=12040",
                          "FAKE_CU_HANG_WHILE=" + (folder_ / "the-driver-hangs").native()};
     again.deadline = std::chrono::minutes(4);
@@ -40,7 +39,7 @@ TEST_F(Sdk, Case26_ADriverThatAnsweredTooLateIsAskedAgainByTheSameProcess) {
   EXPECT_STREQ(enginehost_engine_build(late.get()), "reference-good");
   EXPECT_THAT(enginehost_engine_report(late.get()), HasSubstr("did not answer"));
   std::filesystem::remove(mark);
-  // What a process has open is looked at again after a second.
+  // An open engine is checked again after a second.
   std::this_thread::sleep_for(std::chrono::milliseconds(1100));
   const auto next = open(request());
   ASSERT_NE(next, nullptr) << said();

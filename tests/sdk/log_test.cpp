@@ -1,4 +1,4 @@
-// What an engine logs, told to the application that opened it.
+// An engine's log messages reach the application that opened it.
 #include <enginehost/enginehost.hpp>
 #include <mutex>
 
@@ -11,7 +11,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-class Log : public PlayedEngine {
+class LogCallback : public PlayedEngine {
  protected:
   struct Reported {
     std::mutex mutex;
@@ -20,7 +20,7 @@ class Log : public PlayedEngine {
   void SetUp() override {
     PlayedEngine::SetUp();
     cache_ = path_text(folder_ / "other cache");  // nothing is proven there
-    set_variable("DEVICE_BEHAVIOUR", "logs");
+    set_variable("DEVICE_BEHAVIOR", "logs");
   }
   enginehost_request listening(Reported& reported) const {
     enginehost_request request = this->request();
@@ -43,7 +43,7 @@ class Log : public PlayedEngine {
   }
 };
 
-TEST_F(Log, IsToldFromTheConfiguredLevelOnAlsoOfTheProbe) {
+TEST_F(LogCallback, GetsTheConfiguredLevelAndTheProbesMessages) {
   Reported reported;
   auto engine = open(listening(reported));
   ASSERT_TRUE(engine) << said();
@@ -53,13 +53,13 @@ TEST_F(Log, IsToldFromTheConfiguredLevelOnAlsoOfTheProbe) {
   EXPECT_THAT(of_probe, testing::Each(testing::Not(HasSubstr("details"))));
   test(engine.get());
   EXPECT_THAT(take(reported), ElementsAre("30 : tested"));
-  // Proven: there is no probe any more.
+  // The build is proven, so no probe runs.
   engine.reset();
   ASSERT_TRUE(engine = open(listening(reported))) << said();
   EXPECT_THAT(take(reported), ElementsAre("30 played: made"));
 }
 
-TEST_F(Log, TheLevelIsTheRequestsWhereItHasOne) {
+TEST_F(LogCallback, UsesTheLevelOfTheRequest) {
   Reported reported;
   enginehost_request request = listening(reported);
   request.no_probe = 1;
@@ -75,7 +75,7 @@ TEST_F(Log, TheLevelIsTheRequestsWhereItHasOne) {
   EXPECT_THAT(said(), HasSubstr("request.log_level: it is 7"));
 }
 
-TEST_F(Log, TheLevelIsTheConfiguredOneWhereTheRequestHasNone) {
+TEST_F(LogCallback, UsesTheConfiguredLevelWithoutOneInTheRequest) {
   write_text(configuration_, "{\"repositories_default\": false, \"log\": \"debug\"}");
   Reported reported;
   enginehost_request request = listening(reported);
@@ -84,8 +84,8 @@ TEST_F(Log, TheLevelIsTheConfiguredOneWhereTheRequestHasNone) {
   EXPECT_THAT(take(reported), ElementsAre("10 played: details", "30 played: made"));
 }
 
-// As long as each is there, and not for one that is gone.
-TEST_F(Log, EveryHandleOfASharedEngineHearsIt) {
+// Until a handle is freed.
+TEST_F(LogCallback, EveryHandleOfASharedEngineGetsTheMessages) {
   Reported first, second;
   auto one = open(listening(first));
   ASSERT_TRUE(one) << said();
@@ -102,7 +102,7 @@ TEST_F(Log, EveryHandleOfASharedEngineHearsIt) {
   EXPECT_THAT(take(second), ElementsAre("30 : tested"));
 }
 
-TEST_F(Log, ACallerWhoKnowsNothingOfItIsNotReadThatFar) {
+TEST_F(LogCallback, IsNotReadFromAnOlderRequest) {
   Reported reported;
   enginehost_request older = listening(reported);
   older.size = offsetof(enginehost_request, on_log);
@@ -112,7 +112,7 @@ TEST_F(Log, ACallerWhoKnowsNothingOfItIsNotReadThatFar) {
   EXPECT_THAT(take(reported), IsEmpty());
 }
 
-TEST_F(Log, TheCppFaceTellsItToo) {
+TEST_F(LogCallback, WorksInCpp) {
   sdk::Request request;
   request.engine = "reference";
   request.cache = cache_;

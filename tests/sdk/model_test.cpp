@@ -1,4 +1,4 @@
-// Models through the C API, with tensors as DLPack has them.
+// Models through the C API, with DLPack tensors.
 #include <cmath>
 #include <thread>
 #ifndef _WIN32
@@ -58,7 +58,7 @@ TEST_F(SdkModel, PortsAreDescribed) {
   EXPECT_EQ(enginehost_model_output(model_.get(), 1, &port, nullptr), ENGINEHOST_INVALID);
 }
 
-TEST_F(SdkModel, ARunGivesTheAnswer) {
+TEST_F(SdkModel, ARunReturnsTheAnswer) {
   const enginehost_input input = {"x", &x_.tensor};
   const auto outputs = run(&input, 1);
   ASSERT_NE(outputs, nullptr) << said();
@@ -88,7 +88,7 @@ TEST_F(SdkModel, ATensorMayBeginInsideItsMemory) {
   EXPECT_EQ(values_of(*static_cast<const DLTensor*>(enginehost_outputs_tensor(outputs.get(), 0))), y_);
 }
 
-TEST_F(SdkModel, StridesThatSayCompactAreCompact) {
+TEST_F(SdkModel, CompactStridesAreAccepted) {
   std::int64_t strides[] = {2, 1};
   x_.tensor.strides = strides;
   const enginehost_input input = {"x", &x_.tensor};
@@ -98,14 +98,14 @@ TEST_F(SdkModel, StridesThatSayCompactAreCompact) {
   EXPECT_EQ(code(), "EH-P44") << said();
 }
 
-TEST_F(SdkModel, ATakenOutputLivesOnAfterTheOutputsAndTheModel) {
+TEST_F(SdkModel, ATakenOutputOutlivesTheOutputsAndTheModel) {
   const enginehost_input input = {"x", &x_.tensor};
   auto outputs = run(&input, 1);
   ASSERT_NE(outputs, nullptr) << said();
   DLManagedTensorVersioned* taken = enginehost_outputs_take(outputs.get(), 0);
   ASSERT_NE(taken, nullptr);
   EXPECT_EQ(taken->major, 1u);
-  // Taken once; what is left is the name.
+  // An output is taken once; only its name remains.
   EXPECT_EQ(enginehost_outputs_take(outputs.get(), 0), nullptr);
   EXPECT_EQ(enginehost_outputs_tensor(outputs.get(), 0), nullptr);
   EXPECT_STREQ(enginehost_outputs_name(outputs.get(), 0), "y");
@@ -115,7 +115,7 @@ TEST_F(SdkModel, ATakenOutputLivesOnAfterTheOutputsAndTheModel) {
   taken->deleter(taken);
 }
 
-TEST_F(SdkModel, ATakenOutputMayGoBeforeTheOutputs) {
+TEST_F(SdkModel, ATakenOutputMayBeReleasedBeforeTheOutputs) {
   const enginehost_input input = {"x", &x_.tensor};
   const auto outputs = run(&input, 1);
   ASSERT_NE(outputs, nullptr) << said();
@@ -126,7 +126,7 @@ TEST_F(SdkModel, ATakenOutputMayGoBeforeTheOutputs) {
   EXPECT_EQ(enginehost_outputs_take(outputs.get(), 5), nullptr);
 }
 
-TEST_F(SdkModel, WrongInputsAreToldByName) {
+TEST_F(SdkModel, WrongInputsAreReportedByName) {
   const enginehost_input unknown = {"z", &x_.tensor};
   EXPECT_EQ(run(&unknown, 1), nullptr);
   EXPECT_EQ(code(), "EH-P42") << said();
@@ -144,7 +144,7 @@ TEST_F(SdkModel, WrongInputsAreToldByName) {
   EXPECT_EQ(status_, ENGINEHOST_INVALID);
 }
 
-TEST_F(SdkModel, AnInputOnAnotherDeviceIsToldWithBothDevices) {
+TEST_F(SdkModel, AnInputOnAnotherDeviceIsReportedWithBothDevices) {
   x_.tensor.device = {kDLCUDA, 1};  // never touched
   const enginehost_input input = {"x", &x_.tensor};
   EXPECT_EQ(run(&input, 1), nullptr);
@@ -152,7 +152,7 @@ TEST_F(SdkModel, AnInputOnAnotherDeviceIsToldWithBothDevices) {
   EXPECT_THAT(said(), HasSubstr("x lies on cuda:1, and the model computes on cpu:0"));
 }
 
-TEST_F(SdkModel, AModelThatIsNotThereOrIsNoneIsTold) {
+TEST_F(SdkModel, AMissingOrInvalidModelIsReported) {
   enginehost_model* model = nullptr;
   enginehost_error* error = nullptr;
   EXPECT_NE(
@@ -170,7 +170,7 @@ TEST_F(SdkModel, AModelThatIsNotThereOrIsNoneIsTold) {
   enginehost_error_free(error);
 }
 
-TEST_F(SdkModel, WhatTheEngineCannotDoNamesTheEngine) {
+TEST_F(SdkModel, AnUnsupportedCallNamesTheEngine) {
   enginehost_model* model = nullptr;
   enginehost_error* error = nullptr;
   write_text(folder_ / "some.model", "");
@@ -183,7 +183,7 @@ TEST_F(SdkModel, WhatTheEngineCannotDoNamesTheEngine) {
 }
 
 #ifndef _WIN32
-// Opened to be read it would wait for a writer, where no cancel reaches it.
+// Opening it would wait for a writer, and no cancel ends that wait.
 TEST_F(SdkModel, ANamedPipeIsNoModel) {
   const std::string pipe = path_text(folder_ / "pipe.model");
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
@@ -197,7 +197,7 @@ TEST_F(SdkModel, ANamedPipeIsNoModel) {
 }
 #endif
 
-TEST_F(SdkModel, ACancelledRunEndsAsInterrupted) {
+TEST_F(SdkModel, ACanceledRunEndsAsInterrupted) {
   const Handle<enginehost_cancel> cancel(enginehost_cancel_new());
   enginehost_cancel_now(cancel.get());
   const enginehost_input input = {"x", &x_.tensor};
@@ -210,7 +210,7 @@ TEST_F(SdkModel, ACancelledRunEndsAsInterrupted) {
   enginehost_error_free(error);
 }
 
-TEST_F(Sdk, TwoEnginesOpenAndRunAtTheSameTimeInTwoThreads) {
+TEST_F(Sdk, TwoThreadsOpenAndRunTwoEnginesAtTheSameTime) {
   publish();
   std::vector<std::thread> threads;
   for (int i = 0; i < 2; ++i)

@@ -1,4 +1,4 @@
-// Opening through the C API: what is given, what is asked, what is told.
+// Opening through the C API: inputs, queries and reports.
 #include <chrono>
 #include <thread>
 
@@ -18,7 +18,7 @@ Json parsed(const char* text) {
   return document ? std::move(*document) : Json();
 }
 
-TEST_F(Sdk, TheBuildsOwnRepositoryServesWithoutAnyConfiguration) {
+TEST_F(Sdk, TheBuildsOwnRepositoryNeedsNoConfiguration) {
   enginehost_request request = ENGINEHOST_REQUEST_INIT;
   request.engine = "reference";
   const auto engine = open(request);
@@ -27,7 +27,7 @@ TEST_F(Sdk, TheBuildsOwnRepositoryServesWithoutAnyConfiguration) {
   EXPECT_STREQ(enginehost_engine_flavor(engine.get()), "cpu");
 }
 
-TEST_F(Sdk, AnOpenEngineTellsWhatItIs) {
+TEST_F(Sdk, AnOpenEngineDescribesItself) {
   publish();
   const auto engine = open(request());
   ASSERT_NE(engine, nullptr) << said();
@@ -35,7 +35,7 @@ TEST_F(Sdk, AnOpenEngineTellsWhatItIs) {
   EXPECT_EQ(enginehost_engine_is_fallback(engine.get()), 0);
   const Json report = parsed(enginehost_engine_report(engine.get()));
   EXPECT_EQ(report["outcome"]["state"].as_string(), "opened");
-  EXPECT_TRUE(report["outcome"]["proven"].as_bool()) << "the helper was not found";
+  EXPECT_TRUE(report["outcome"]["proven"].as_bool()) << "the probe program was not found";
   EXPECT_EQ(report["outcome"]["build"].as_string(), "reference-good");
 }
 
@@ -58,7 +58,7 @@ TEST_F(Sdk, DevicesAreListedAndANumberBeyondThemIsRefused) {
   EXPECT_EQ(enginehost_engine_device(engine.get(), 0, &device, nullptr), ENGINEHOST_INVALID);
 }
 
-TEST_F(Sdk, TheSelfTestRunsOnADeviceAndRefusesOneThatIsNotThere) {
+TEST_F(Sdk, TheSelfTestRunsOnADeviceAndRefusesAMissingOne) {
   publish();
   const auto engine = open(request());
   ASSERT_NE(engine, nullptr) << said();
@@ -76,7 +76,7 @@ TEST_F(Sdk, TheSelfTestRunsOnADeviceAndRefusesOneThatIsNotThere) {
   enginehost_error_free(error);
 }
 
-TEST_F(Sdk, TextThatIsNoListOfDevicesIsRefusedWhateverIsOpenAlready) {
+TEST_F(Sdk, AMalformedDeviceListIsRefusedWhateverIsOpen) {
   publish();
   enginehost_request wanted = request();
   const auto before = open(wanted);
@@ -92,18 +92,18 @@ TEST_F(Sdk, TextThatIsNoListOfDevicesIsRefusedWhateverIsOpenAlready) {
   EXPECT_NE(open(wanted), nullptr) << said();
 }
 
-TEST_F(Sdk, WhatIsOpenAlreadyIsGivenAgainAsAnotherHandle) {
+TEST_F(Sdk, AnOpenEngineIsSharedByAnotherHandle) {
   publish();
   auto first = open(request());
   ASSERT_NE(first, nullptr) << said();
   auto second = open(request());
   ASSERT_NE(second, nullptr) << said();
-  // The report is the engine's: one text for both.
+  // Both handles have the engine's report.
   const auto are_one = [&] {
     return enginehost_engine_report(second.get()) == enginehost_engine_report(first.get());
   };
-  // Where installing takes longer than a look counts, it is looked at again; a cached decision leads to what
-  // is open as soon as the files have been at rest for a while.
+  // An open engine is checked again if the installation took longer than a check counts. A cached decision
+  // leads to the open engine as soon as the files have been at rest for a while.
   for (int tries = 0; tries < 50 && !are_one(); ++tries) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     first = std::move(second);
@@ -116,7 +116,7 @@ TEST_F(Sdk, WhatIsOpenAlreadyIsGivenAgainAsAnotherHandle) {
   enginehost_request other = request();
   other.device = "cpu:0";
   EXPECT_NE(enginehost_engine_report(open(other).get()), report);
-  // Closing one leaves the other as it is.
+  // Closing one handle does not affect the other.
   second.reset();
   EXPECT_EQ(enginehost_engine_self_test(first.get(), 2, nullptr, nullptr), ENGINEHOST_OK);
 }
@@ -133,7 +133,7 @@ TEST_F(Sdk, PlanningDecidesAndInstallsNothing) {
   EXPECT_FALSE(std::filesystem::exists(folder_ / "cache" / "refs" / "reference-good.ref"));
 }
 
-TEST_F(Sdk, APlanThatFailsIsGivenOutAllTheSame) {
+TEST_F(Sdk, AFailedPlanIsReturned) {
   publish();
   enginehost_request wanted = request();
   wanted.flavor = "cu130";
@@ -148,7 +148,7 @@ TEST_F(Sdk, APlanThatFailsIsGivenOutAllTheSame) {
   EXPECT_NE(error, nullptr);
 }
 
-TEST_F(Sdk, WhatTheApplicationSetIsToldAsItsOwn) {
+TEST_F(Sdk, ASettingOfTheApplicationIsReportedAsItsOwn) {
   publish();
   const Handle<enginehost_engine> engine = open(request());
   ASSERT_TRUE(engine) << said();
@@ -167,7 +167,7 @@ TEST_F(Sdk, WhatTheApplicationSetIsToldAsItsOwn) {
   EXPECT_THAT(said(), HasSubstr("request.cache: the folder is empty"));
 }
 
-TEST_F(Sdk, AnUnknownEngineIsToldWithTheNearestName) {
+TEST_F(Sdk, NamesTheEngineNearestToAnUnknownOne) {
   publish();
   enginehost_request wrong = request();
   wrong.engine = "refrence";
@@ -177,7 +177,7 @@ TEST_F(Sdk, AnUnknownEngineIsToldWithTheNearestName) {
   EXPECT_THAT(said(), HasSubstr("reference"));
 }
 
-TEST_F(Sdk, AnInstallationThatIsNoneIsToldThoughTheEngineIsUnknownToo) {
+TEST_F(Sdk, ReportsAnInvalidInstallationForAnUnknownEngine) {
   publish();
   const std::string nowhere = path_text(folder_ / "nowhere");
   const char* const installation = nowhere.c_str();
@@ -193,9 +193,9 @@ TEST_F(Sdk, AnInstallationThatIsNoneIsToldThoughTheEngineIsUnknownToo) {
   EXPECT_EQ(code(), "EH-P45");
 }
 
-TEST_F(Sdk, ARequestOfAnOlderCallerIsReadAsFarAsItGoes) {
+TEST_F(Sdk, ReadsARequestOfAnOlderCallerUpToItsSize) {
   publish();
-  // Everything beyond `repository_count` did not exist for this caller; what lies there is not his.
+  // Everything beyond `repository_count` did not exist for this caller and must not be read.
   enginehost_request older = request();
   older.on_consent = [](const enginehost_question*, void*) -> std::int32_t {
     ADD_FAILURE() << "read beyond the caller's struct";
@@ -205,7 +205,7 @@ TEST_F(Sdk, ARequestOfAnOlderCallerIsReadAsFarAsItGoes) {
   EXPECT_NE(open(older), nullptr) << said();
 }
 
-TEST_F(Sdk, ConsentIsAskedOnceBeforeTheFirstByteAndTheAnswerHolds) {
+TEST_F(Sdk, AsksForConsentOnceBeforeTheFirstByte) {
   publish();
   struct Asked {
     int times = 0, progress = 0;
@@ -242,12 +242,12 @@ TEST_F(Sdk, ConsentIsAskedOnceBeforeTheFirstByteAndTheAnswerHolds) {
   EXPECT_NE(open(careful), nullptr) << said();
   EXPECT_EQ(asked.times, 2);
   EXPECT_GT(asked.progress, 0);
-  // Installed: nothing is asked any more.
+  // The build is installed, so no consent is asked.
   EXPECT_NE(open(careful), nullptr);
   EXPECT_EQ(asked.times, 2);
 }
 
-TEST_F(Sdk, ALicenceIsNeverAcceptedByDefault) {
+TEST_F(Sdk, NeverAcceptsALicenseByDefault) {
   TestBuild build = good_build();
   build.license = "vendor";
   publish(build);
@@ -264,7 +264,7 @@ TEST_F(Sdk, ALicenceIsNeverAcceptedByDefault) {
   EXPECT_NE(open(accepting), nullptr) << said();
 }
 
-TEST_F(Sdk, CancelledBeforeItBeganItEndsAsInterrupted) {
+TEST_F(Sdk, ACancelBeforeTheOpenInterruptsIt) {
   publish();
   const Handle<enginehost_cancel> cancel(enginehost_cancel_new());
   enginehost_cancel_now(cancel.get());
@@ -275,7 +275,7 @@ TEST_F(Sdk, CancelledBeforeItBeganItEndsAsInterrupted) {
   EXPECT_EQ(code(), "EH-P10");
 }
 
-TEST_F(Sdk, CancelledInTheMiddleOfADownloadItEndsSoon) {
+TEST_F(Sdk, ACancelDuringADownloadInterruptsItSoon) {
   publish();
   Served served("limit_rate 300k;");
   served.publish();
@@ -285,7 +285,7 @@ TEST_F(Sdk, CancelledInTheMiddleOfADownloadItEndsSoon) {
   slow.repositories = locations;
   const Handle<enginehost_cancel> cancel(enginehost_cancel_new());
   slow.cancel = cancel.get();
-  // The first bytes have arrived: now it is asked to stop, from the thread that tells so.
+  // Cancels after the first bytes, from the thread that reports progress.
   slow.user_data = cancel.get();
   slow.on_progress = [](const enginehost_progress* progress, void* data) {
     if (progress->done > 0) enginehost_cancel_now(static_cast<enginehost_cancel*>(data));
@@ -296,7 +296,7 @@ TEST_F(Sdk, CancelledInTheMiddleOfADownloadItEndsSoon) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
 }
 
-TEST_F(Sdk, ThePlatformIsToldWithoutWhatIdentifiesAPerson) {
+TEST_F(Sdk, ThePlatformReportIdentifiesNoPerson) {
   char* text = nullptr;
   ASSERT_EQ(enginehost_platform(&text, nullptr), ENGINEHOST_OK);
   const Handle<char> owned(text);
@@ -306,14 +306,14 @@ TEST_F(Sdk, ThePlatformIsToldWithoutWhatIdentifiesAPerson) {
   EXPECT_TRUE(document["platform"]["cpu"].is_object());
 }
 
-// A plugin whose library never comes up.
+// A plugin whose library never finishes loading.
 TestBuild hanging_build() {
   TestBuild build = good_build();
   build.files = {{build.plugin, hanging_plugin()}};
   return build;
 }
 
-TEST_F(Sdk, TheProbesDeadlineIsTheRequestsAndToldWithItsSource) {
+TEST_F(Sdk, TheProbeTimeoutIsTheRequestsWithItsSource) {
   publish(hanging_build());
   enginehost_request asked = request();
   asked.probe_seconds = 1;
@@ -327,7 +327,7 @@ TEST_F(Sdk, TheProbesDeadlineIsTheRequestsAndToldWithItsSource) {
   EXPECT_EQ(code(), "EH-R05") << "that one gave it too little time is not held against it: " << said();
 }
 
-TEST_F(Sdk, TheProbesDeadlineIsTheManifestsWhereThatIsLongerThanTheConfigured) {
+TEST_F(Sdk, TheProbeTimeoutIsTheManifestsWhereItIsLonger) {
   TestBuild build = hanging_build();
   build.probe_seconds = 2;
   publish(build);
@@ -344,7 +344,7 @@ TEST_F(Sdk, TheProbesDeadlineIsTheManifestsWhereThatIsLongerThanTheConfigured) {
       << "more than it was given before: it is tried again";
 }
 
-TEST_F(Sdk, AProbesDeadlineBeyondTheLimitIsToldWithBoth) {
+TEST_F(Sdk, AProbeTimeoutBeyondTheLimitIsReportedWithBoth) {
   publish();
   enginehost_request asked = request();
   asked.probe_seconds = 5000;

@@ -1,4 +1,4 @@
-// The C API over the played engine, which offers cuda:0 and cpu:0 and tells what it was given
+// The C API over the fake engine, which offers cuda:0 and cpu:0 and reports the tensor that it got
 // (tests/faults/device_plugin.c).
 #pragma once
 #include "tests/sdk/fixture.hpp"
@@ -10,7 +10,7 @@ namespace enginehost::test {
 class PlayedEngine : public Sdk {
  protected:
   void SetUp() override {
-    set_variable("DEVICE_BEHAVIOUR", "");
+    set_variable("DEVICE_BEHAVIOR", "");
     TestBuild build = good_build();
     build.files = {{build.plugin, played_plugin()}};
     publish(build);
@@ -18,7 +18,7 @@ class PlayedEngine : public Sdk {
     engine_ = open(request());
     ASSERT_TRUE(engine_) << said();
   }
-  void TearDown() override { set_variable("DEVICE_BEHAVIOUR", ""); }
+  void TearDown() override { set_variable("DEVICE_BEHAVIOR", ""); }
 
   Handle<enginehost_model> load(const char* device = nullptr) {
     enginehost_model* model = nullptr;
@@ -33,7 +33,7 @@ class PlayedEngine : public Sdk {
     bool ran = false, without_strides = false;
     std::int64_t behind_a_multiple = -1, rank = -1, lanes = -1, device_type = -1;
   };
-  // What the engine saw of the tensor; safe to call from several threads when `failure` is given.
+  // The engine's view of the tensor. Several threads may call it when `failure` is given.
   Seen run(enginehost_model* model, const DLTensor& tensor, std::string* failure = nullptr) {
     const enginehost_input input = {"x", &tensor};
     enginehost_outputs* raw = nullptr;

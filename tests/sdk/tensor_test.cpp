@@ -1,11 +1,11 @@
-// What an application passes as a tensor, and what a plugin is given of it.
+// Tensors that an application passes, and the form in which a plugin gets them.
 #include <cstring>
 #include <functional>
 
 #include "tests/sdk/played_engine.hpp"
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-// Whoever asks for more memory than there is gets none, as without a sanitizer, which would stop the test.
+// An allocation that is too large returns nothing, as without a sanitizer, which would stop the test.
 extern "C" __attribute__((visibility("default"))) const char* __asan_default_options();
 extern "C" __attribute__((visibility("default"))) const char* __tsan_default_options();
 extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1"; }
@@ -24,7 +24,7 @@ class Tensors : public PlayedEngine {
     model_ = load("cpu");
     ASSERT_TRUE(model_) << said();
   }
-  // The text of EH-P44, or what came in its place.
+  // The text of EH-P44, or the other result.
   std::string refused(const DLTensor& tensor) {
     const Seen seen = run(model_.get(), tensor);
     return seen.ran ? "it ran" : code() == "EH-P44" ? said() : "not EH-P44: " + said();
@@ -48,10 +48,10 @@ TEST_F(Tensors, ReachThePluginWithoutStrides) {
   ASSERT_TRUE(seen.ran) << said();
   EXPECT_TRUE(seen.without_strides);
   EXPECT_EQ(seen.rank, 2);
-  EXPECT_EQ(x_.tensor.strides, strides);  // the application's own is as it was
+  EXPECT_EQ(x_.tensor.strides, strides);  // the application's tensor is unchanged
 }
 
-TEST_F(Tensors, ReachThePluginAtAMultipleOfTheirElementsSize) {
+TEST_F(Tensors, ReachThePluginAlignedToTheirElements) {
   for (const std::uint64_t offset : {0, 1, 2, 4, 7}) {
     x_.tensor.byte_offset = offset;
     x_.shape[0] = 2;
@@ -61,7 +61,7 @@ TEST_F(Tensors, ReachThePluginAtAMultipleOfTheirElementsSize) {
   }
 }
 
-TEST_F(Tensors, OfADeviceThatBeginBetweenElementsAreRefused) {
+TEST_F(Tensors, OnADeviceMustBeginAtAnElement) {
   const auto on_device = load("cuda:0");
   ASSERT_TRUE(on_device) << said();
   x_.tensor.device = {kDLCUDA, 0};
@@ -76,11 +76,11 @@ TEST_F(Tensors, OfADeviceThatBeginBetweenElementsAreRefused) {
 TEST_F(Tensors, WithoutAShapeAreRefused) {
   x_.tensor.shape = nullptr;
   EXPECT_THAT(refused(x_.tensor), HasSubstr("shape is NULL"));
-  x_.tensor.ndim = 0;  // a number alone needs none
+  x_.tensor.ndim = 0;  // a scalar needs no shape
   EXPECT_EQ(run(model_.get(), x_.tensor).rank, 0) << said();
 }
 
-TEST_F(Tensors, OfANegativeRankOrOfSeveralLanesAreToldAsSuch) {
+TEST_F(Tensors, WithANegativeRankOrSeveralLanesAreRefused) {
   x_.tensor.ndim = -3;
   EXPECT_THAT(refused(x_.tensor), HasSubstr("ndim is -3"));
   x_.tensor.ndim = 2;
@@ -90,7 +90,7 @@ TEST_F(Tensors, OfANegativeRankOrOfSeveralLanesAreToldAsSuch) {
   EXPECT_THAT(refused(x_.tensor), HasSubstr("0 lanes"));
 }
 
-TEST_F(Tensors, WithExtentsThatCannotBeAreRefused) {
+TEST_F(Tensors, WithImpossibleExtentsAreRefused) {
   x_.shape[0] = -2;
   EXPECT_THAT(refused(x_.tensor), HasSubstr("float32[-2, 2]"));
   x_.shape[0] = std::int64_t{1} << 62;
@@ -117,7 +117,7 @@ TEST_F(Tensors, WithGapsAreNeitherRunNorCopied) {
   EXPECT_EQ(code(), "EH-P44") << said();
 }
 
-TEST_F(Tensors, TooLargeToBeCopiedAreNoBug) {
+TEST_F(Tensors, TooLargeToCopyAreNoInternalError) {
   x_.shape[0] = std::int64_t{1} << 48;
   x_.tensor.byte_offset = 1;
   EXPECT_FALSE(run(model_.get(), x_.tensor).ran);
@@ -135,7 +135,7 @@ TEST_F(Tensors, GivenTwiceForOneInputAreRefused) {
   EXPECT_THAT(said(), HasSubstr("two tensors are given for the input x"));
 }
 
-TEST_F(Tensors, OnADeviceThatTheEngineDoesNotHaveAreNotCopied) {
+TEST_F(Tensors, OnAnUnknownDeviceAreNotCopied) {
   for (const DLDevice device : {DLDevice{kDLCUDA, 7}, DLDevice{kDLVulkan, 0}}) {
     x_.tensor.device = device;
     for (const char* to : {"cpu", "cuda:0"}) {
@@ -149,12 +149,12 @@ TEST_F(Tensors, OnADeviceThatTheEngineDoesNotHaveAreNotCopied) {
   made->deleter(made);
 }
 
-TEST_F(Tensors, OfStringsAreOf128Bits) {
+TEST_F(Tensors, StringElementsHave128Bits) {
   x_.tensor.dtype = {ENGINEHOST_DTYPE_STRING, 64, 1};
   EXPECT_THAT(refused(x_.tensor), HasSubstr("strings of 64 bits"));
 }
 
-TEST_F(Tensors, OfStringsStayInHostMemory) {
+TEST_F(Tensors, StringsStayInHostMemory) {
   const enginehost_string words[] = {{"a", 1}, {"bc", 2}};
   std::int64_t shape[] = {2};
   DLTensor text{};

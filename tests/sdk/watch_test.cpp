@@ -1,5 +1,5 @@
-// Devices that are watched: told once when they are lost and once when they are back, also to an application
-// that does not call.
+// Watched devices: their loss and their return are reported once each, also to an application that makes no
+// call.
 #include <enginehost/enginehost.hpp>
 
 #include <atomic>
@@ -19,7 +19,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// What was told, from another thread.
+// The reports, which come from another thread.
 class Reported {
  public:
   static void hear(const enginehost_device_event* event, void* user_data) {
@@ -56,11 +56,11 @@ class Reported {
   std::string text_;
 };
 
-class Watched : public Sdk {
+class WatchedDevices : public Sdk {
  protected:
-  // The variables stay as they are while a watch runs: its plugin reads them on another thread.
+  // The variables must not change while a watch runs, because its plugin reads them on another thread.
   void open_with(const char* behavior) {
-    set_variable("DEVICE_BEHAVIOUR", behavior);
+    set_variable("DEVICE_BEHAVIOR", behavior);
     set_variable("DEVICE_FILE", device());
     write_text(folder_ / "device", "");
     TestBuild build = good_build();
@@ -71,7 +71,7 @@ class Watched : public Sdk {
   }
   void TearDown() override {
     engine_.reset();
-    remove_variable("DEVICE_BEHAVIOUR");
+    remove_variable("DEVICE_BEHAVIOR");
     remove_variable("DEVICE_FILE");
   }
   std::string device() const { return path_text(folder_ / "device"); }
@@ -87,11 +87,11 @@ class Watched : public Sdk {
     return enginehost_engine_watch(engine, &watch, nullptr);
   }
 
-  Reported reported_;  // longer than the engine
+  Reported reported_;  // outlives the engine
   Handle<enginehost_engine> engine_;
 };
 
-TEST_F(Watched, Case27_R18_AreToldLostOnceAndBackOnceWithoutACall) {
+TEST_F(WatchedDevices, R18Case27LossAndReturnAreReportedOnceWithoutACall) {
   open_with("vanish");
   ASSERT_EQ(watch(engine_.get(), reported_), ENGINEHOST_OK);
   std::this_thread::sleep_for(300ms);
@@ -109,7 +109,7 @@ TEST_F(Watched, Case27_R18_AreToldLostOnceAndBackOnceWithoutACall) {
   EXPECT_EQ(reported_.events(), (std::vector<std::string>{"cuda:0 lost EH-R18", "cuda:0 back "}));
 }
 
-TEST_F(Watched, ThatAnEngineHasLostForGoodAreOpenedAgainInANewOne) {
+TEST_F(WatchedDevices, ALostEngineIsReplacedByAnother) {
   open_with("vanish for good");
   ASSERT_EQ(watch(engine_.get(), reported_, "cuda:0"), ENGINEHOST_OK);
   take_away();
@@ -120,7 +120,7 @@ TEST_F(Watched, ThatAnEngineHasLostForGoodAreOpenedAgainInANewOne) {
   EXPECT_EQ(enginehost_engine_self_test(engine_.get(), 2, "cuda:0", nullptr), ENGINEHOST_OK);
 }
 
-TEST_F(Watched, WhoseLossACallShowsAreToldWithoutWaitingForTheNextQuestion) {
+TEST_F(WatchedDevices, ALossThatACallShowsIsReportedAtOnce) {
   open_with("vanish");
   enginehost_watch rare = ENGINEHOST_WATCH_INIT;
   rare.interval_ms = 600'000;
@@ -133,7 +133,7 @@ TEST_F(Watched, WhoseLossACallShowsAreToldWithoutWaitingForTheNextQuestion) {
   EXPECT_EQ(reported_.events(), std::vector<std::string>{"cuda:0 lost EH-R18"});
 }
 
-TEST_F(Watched, WhoseLossTheCopyOfATensorShowsAreToldAtOnce) {
+TEST_F(WatchedDevices, ALossThatATensorCopyShowsIsReportedAtOnce) {
   open_with("lose in a copy");
   enginehost_watch rare = ENGINEHOST_WATCH_INIT;
   rare.interval_ms = 600'000;
@@ -148,7 +148,7 @@ TEST_F(Watched, WhoseLossTheCopyOfATensorShowsAreToldAtOnce) {
   EXPECT_EQ(reported_.events(), std::vector<std::string>{"cuda:0 lost EH-R18"});
 }
 
-TEST_F(Watched, ThatAreOnlyUnavailableForAWhileAreNotLost) {
+TEST_F(WatchedDevices, TemporarilyUnavailableOnesAreNotLost) {
   open_with("unavailable");
   ASSERT_EQ(watch(engine_.get(), reported_), ENGINEHOST_OK);
   take_away();
@@ -156,7 +156,7 @@ TEST_F(Watched, ThatAreOnlyUnavailableForAWhileAreNotLost) {
   EXPECT_TRUE(reported_.events().empty()) << "no sign says that the device is gone";
 }
 
-TEST_F(Watched, AreWatchedNoMoreWhenTheEngineIsFreed) {
+TEST_F(WatchedDevices, AreNoLongerWatchedWhenTheEngineIsFreed) {
   open_with("vanish");
   for (int i = 0; i < 50; ++i) {
     ASSERT_EQ(watch(engine_.get(), reported_), ENGINEHOST_OK) << "one replaces the one before";
@@ -170,7 +170,7 @@ TEST_F(Watched, AreWatchedNoMoreWhenTheEngineIsFreed) {
   EXPECT_EQ(reported_.events(), events);
 }
 
-TEST_F(Watched, FreeingTheEngineWaitsForTheCallback) {
+TEST_F(WatchedDevices, FreeingTheEngineWaitsForTheCallback) {
   open_with("vanish");
   reported_.then = [](const enginehost_device_event&) { std::this_thread::sleep_for(200ms); };
   ASSERT_EQ(watch(engine_.get(), reported_), ENGINEHOST_OK);
@@ -181,7 +181,7 @@ TEST_F(Watched, FreeingTheEngineWaitsForTheCallback) {
   EXPECT_EQ(reported_.ended, 1);
 }
 
-TEST_F(Watched, TheCallbackMayFreeTheEngine) {
+TEST_F(WatchedDevices, TheCallbackMayFreeTheEngine) {
   open_with("vanish");
   enginehost_engine* const engine = engine_.release();
   reported_.then = [engine](const enginehost_device_event&) { enginehost_engine_free(engine); };
@@ -194,7 +194,7 @@ TEST_F(Watched, TheCallbackMayFreeTheEngine) {
   EXPECT_EQ(reported_.events().size(), 1u);
 }
 
-TEST_F(Watched, TheCallbackMayUseTheEngineAndEndTheWatch) {
+TEST_F(WatchedDevices, TheCallbackMayUseTheEngineAndEndTheWatch) {
   open_with("vanish");
   enginehost_status checked = ENGINEHOST_OK, stopped = ENGINEHOST_BUG;
   reported_.then = [&](const enginehost_device_event&) {
@@ -213,7 +213,7 @@ TEST_F(Watched, TheCallbackMayUseTheEngineAndEndTheWatch) {
   EXPECT_EQ(reported_.events().size(), 1u);
 }
 
-TEST_F(Watched, OfASharedEngineAreToldToEveryWatch) {
+TEST_F(WatchedDevices, OfASharedEngineAreReportedToEveryWatch) {
   open_with("vanish");
   Reported other;
   const auto second = open(request());
@@ -229,7 +229,7 @@ TEST_F(Watched, OfASharedEngineAreToldToEveryWatch) {
   EXPECT_EQ(reported_.events(), other.events());
 }
 
-TEST_F(Watched, TheCallbackOfTheCppFaceMayLetTheEngineGo) {
+TEST_F(WatchedDevices, TheCppCallbackMayReleaseTheEngine) {
   open_with("vanish");
   engine_.reset();
   sdk::Request wanted;
@@ -253,7 +253,7 @@ TEST_F(Watched, TheCallbackOfTheCppFaceMayLetTheEngineGo) {
   EXPECT_EQ(code, "EH-R18");
 }
 
-TEST_F(Watched, WrongArgumentsAreToldAndNothingIsWatched) {
+TEST_F(WatchedDevices, WrongArgumentsAreReportedAndNothingIsWatched) {
   open_with("");
   enginehost_error* error = nullptr;
   EXPECT_EQ(watch(nullptr, reported_), ENGINEHOST_INVALID);

@@ -21,7 +21,7 @@ void put32(std::string& to, std::uint32_t value) {
   put16(to, value >> 16);
 }
 
-// libarchive 3.6.2 writes other names than those in UTF-16 through the code page of Windows.
+// libarchive 3.6.2 converts names other than UTF-16 through the code page of Windows.
 constexpr bool is_wide = std::is_same_v<std::filesystem::path::value_type, wchar_t>;
 
 void set_name(archive_entry* entry, const std::string& name) {

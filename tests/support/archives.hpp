@@ -1,4 +1,4 @@
-// Archives for tests: right ones through libarchive, lying ones by hand.
+// Archives for tests: correct ones through libarchive, inconsistent ones by hand.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -17,7 +17,7 @@ struct ArchiveEntry {
 // kind: "zip", "tar", "tar.gz", "tar.xz", "tar.zst"
 std::string make_archive(const std::string& kind, const std::vector<ArchiveEntry>& entries);
 
-// A stored entry of a zip archive; what is set differs between the header and the directory.
+// A stored entry of a zip archive; fields that are set differ between the header and the directory.
 struct ZipFact {
   std::string name, bytes;
   unsigned mode = 0100644;

@@ -1,4 +1,4 @@
-// A certificate authority of a test's own, and a server's certificate signed by it.
+// A certificate authority for one test, and a server's certificate signed by it.
 #pragma once
 #include <filesystem>
 #include <string>
@@ -13,7 +13,7 @@ class Certificates {
  public:
   Certificates();
   std::string authority() const { return generic_text(folder_ / "ca.pem"); }
-  // For NginxServer: a second port that speaks TLS.
+  // Directives for NginxServer: a second port that speaks TLS.
   std::string directives(int port) const;
 
  private:

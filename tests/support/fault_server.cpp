@@ -62,7 +62,7 @@ FaultServer::FaultServer(Handler handler) : handler_(std::move(handler)) {
 
 FaultServer::~FaultServer() {
   ending_ = true;
-  // accept() is ended by a connection on every system, by shutdown() on Linux only.
+  // A connection ends accept() on every system; shutdown() does so on Linux only.
   if (const sockets::Socket last = sockets::connect(port_); last >= 0) sockets::close(last);
   accepting_.join();
   {

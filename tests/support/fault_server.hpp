@@ -1,4 +1,4 @@
-// A server that breaks the rules of HTTP on demand: what nginx cannot be made to do.
+// A server that breaks the rules of HTTP on demand, which nginx cannot do.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -31,9 +31,9 @@ class FaultServer {
     // "HTTP/1.1 STATUS\r\nContent-Length: N\r\nEXTRA\r\n\r\n" and the body.
     bool answer(std::string_view status, std::string_view body, std::string_view extra = {});
     void drip(std::string_view bytes, std::chrono::milliseconds between);
-    // Until the other side hangs up or the time is over.
+    // Waits until the other side hangs up or the time is over.
     void stall(std::chrono::milliseconds time);
-    // A reset instead of an orderly end.
+    // Ends with a reset instead of an orderly close.
     void reset();
 
    private:

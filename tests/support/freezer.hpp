@@ -1,5 +1,5 @@
-// A control group whose processes not even SIGKILL ends while it is frozen: what a process looks like that is
-// stuck in a driver. Only the first version of control groups has it.
+// A control group whose processes survive SIGKILL while it is frozen, like a process that is stuck in a
+// driver. Only the first version of control groups has it.
 #pragma once
 #include <unistd.h>
 
@@ -23,7 +23,7 @@ class Freezer {
   }
   Freezer(const Freezer&) = delete;
   Freezer& operator=(const Freezer&) = delete;
-  // Those that were told to end do so when they are thawed.
+  // Processes that got a signal end when they are thawed.
   ~Freezer() {
     if (!works_) return;
     std::ofstream(folder_ / "freezer.state") << "THAWED";
@@ -32,7 +32,7 @@ class Freezer {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   bool works() const { return works_; }
-  // A line of shell that freezes the shell which reads it.
+  // A shell line that freezes the shell which runs it.
   std::string line() const {
     return "echo $$ > " + (folder_ / "cgroup.procs").native() + "; echo FROZEN > " +
            (folder_ / "freezer.state").native() + "\n";

@@ -5,7 +5,7 @@
 
 namespace enginehost::test {
 
-// Makes a part of the file a hole; false where the file system has none.
+// Makes a part of the file a hole; false where the file system supports none.
 bool punch_hole(const std::filesystem::path& file, std::uint64_t from, std::uint64_t size);
 
 }  // namespace enginehost::test

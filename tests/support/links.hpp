@@ -1,4 +1,4 @@
-// Symbolic links, which not every user of Windows may make, and which Wine 8 does not make at all.
+// Symbolic links, which not every user of Windows may make, and which Wine 8 never makes.
 #pragma once
 #include <filesystem>
 
@@ -9,7 +9,7 @@ namespace enginehost::test {
 inline bool makes_links(const std::filesystem::path& folder) {
   const std::filesystem::path link = folder / "tried-link";
   calls::Status status{};
-  // Wine 8 says that it made one.
+  // Wine 8 reports success without making one.
   const bool made =
       calls::symlink("target", link) == 0 && calls::lstat(link, &status) == 0 && S_ISLNK(status.st_mode);
   calls::unlink(link);

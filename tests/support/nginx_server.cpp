@@ -10,7 +10,7 @@
 namespace enginehost::test {
 namespace {
 
-// Sends a request and reads until the server closes; false where nobody listens.
+// Sends a request and reads until the server closes; false if no server listens.
 bool ask(int port, const std::string& request) {
   const sockets::Socket socket = sockets::connect(port);
   if (socket < 0) return false;
@@ -23,7 +23,7 @@ bool ask(int port, const std::string& request) {
   return sent;
 }
 
-// The log as the test's own requests made it.
+// The log lines of the test's own requests.
 std::string without_looks(const std::string& text) {
   std::istringstream lines(text);
   std::string kept;
@@ -58,7 +58,7 @@ int free_port() {
 
 NginxServer::NginxServer(const std::string& directives) : root_(folder_ / "root") {
   std::filesystem::create_directory(root_);
-  // Another process may take the port between our look and nginx's.
+  // Another process may take the port before nginx does.
   for (int attempt = 0; attempt < 5; ++attempt) {
     port_ = free_port();
     write_text(folder_ / "nginx.conf", configuration(folder_.path(), port_, directives));
@@ -81,8 +81,8 @@ std::string NginxServer::url(const std::string& path) const {
 }
 
 // nginx writes a request's line when it is done with the request, which may be after the client has its last
-// byte. Its one worker handles events in turn: once the line of a request sent now stands there, so do those
-// of all that were answered before.
+// byte. Its one worker handles events in order: once the line of a request sent now is in the log, so are
+// those of all earlier answers.
 std::string NginxServer::log() const {
   const std::string marker = "/look-at-the-log-" + std::to_string(++inputs_);
   if (!ask(port_, "HEAD " + marker + " HTTP/1.0\r\n\r\n"))

@@ -1,4 +1,4 @@
-// A real nginx on the loopback interface, with a folder and a configuration of its own, for one test.
+// A real nginx on the loopback interface, with its own folder and configuration, for one test.
 #pragma once
 #include <filesystem>
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace enginehost::test {
 
-// The constructor returns when the server answers; throws when there is no nginx or it does not start. Files
-// go below root(). The destructor ends it.
+// The constructor returns when the server answers; it throws when there is no nginx or it does not start.
+// Files go below root(). The destructor ends the server.
 class NginxServer {
  public:
   // `directives` stand in the server block after "location / { … }"s own: `limit_rate 1m;`, `max_ranges 0;`
@@ -23,8 +23,8 @@ class NginxServer {
   int port() const { return port_; }
   // "http://127.0.0.1:PORT/" + path
   std::string url(const std::string& path) const;
-  // One line a request: "GET /path 200 BYTES RANGE"; every request answered before the call is in it. Throws
-  // when the server has ended. Not for several threads at once.
+  // One line per request: "GET /path 200 BYTES RANGE"; includes every request answered before the call.
+  // Throws when the server has ended. Not for several threads at once.
   std::string log() const;
   // Requests in the log whose line begins with `start`.
   int requests(const std::string& start) const;
@@ -37,7 +37,7 @@ class NginxServer {
   mutable int inputs_ = 0;
 };
 
-// A port on 127.0.0.1 that nobody listened on a moment ago.
+// A port on 127.0.0.1 that was unused a moment ago.
 int free_port();
 
 }  // namespace enginehost::test

@@ -1,6 +1,6 @@
 // Paths of the source tree and of the build tree.
 //
-// They are functions and no macros on the command line, so that the objects of test files are the same in
+// They are functions, not macros on the command line, so that the objects of test files are the same in
 // every folder and the compiler cache can share them.
 #pragma once
 

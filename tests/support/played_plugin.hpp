@@ -1,4 +1,4 @@
-// Plugins with a device that is played, made with this build, for the tests that take it away.
+// Plugins with a fake device, made with this build, for the tests that remove it.
 #pragma once
 #include <string>
 
@@ -7,7 +7,7 @@ namespace enginehost::test {
 // The bytes of tests/faults/device_plugin.c as a plugin; read once.
 const std::string& played_plugin();
 
-// The same with a library that never comes up.
+// The same plugin with a library that never finishes loading.
 const std::string& hanging_plugin();
 
 }  // namespace enginehost::test

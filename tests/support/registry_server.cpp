@@ -22,7 +22,7 @@ std::string configuration(const std::filesystem::path& folder, int port, const R
   return text;
 }
 
-// htpasswd knows bcrypt, which is all that the registry takes.
+// htpasswd supports bcrypt, the only format that the registry accepts.
 std::string password_line(const RegistryOptions& options) {
   auto line = run_host_program({"htpasswd", "-nbB", options.user, options.password});
   if (!line) throw std::runtime_error("htpasswd failed; install apache2-utils");
@@ -37,12 +37,12 @@ bool RegistryServer::installed() {
 
 RegistryServer::RegistryServer(const RegistryOptions& options) {
   if (!options.user.empty()) write_text(folder_ / "users", password_line(options));
-  // Another process may take the port between our look and the registry's.
+  // Another process may take the port before the registry does.
   for (int attempt = 0; attempt < 5; ++attempt) {
     port_ = free_port();
     write_text(folder_ / "registry.yml", configuration(folder_.path(), port_, options));
-    // It takes variables that begin with REGISTRY_ for its own configuration, REGISTRY_AUTH_FILE of the tools
-    // too.
+    // The registry reads variables that begin with REGISTRY_ as its configuration, including
+    // REGISTRY_AUTH_FILE of the tools.
     process_.start({"env", "-u", "REGISTRY_AUTH_FILE", host_program("docker-registry"), "serve",
                     host_path(folder_ / "registry.yml")},
                    folder_ / "log");

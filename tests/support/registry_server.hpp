@@ -1,5 +1,4 @@
-// A real registry (Debian's docker-registry) on the loopback interface, with a storage of its own, for one
-// test.
+// A real registry (Debian's docker-registry) on the loopback interface, with its own storage, for one test.
 #pragma once
 #include <filesystem>
 #include <string>
@@ -11,10 +10,11 @@ namespace enginehost::test {
 
 struct RegistryOptions {
   std::string user, password;  // htpasswd, when set
-  std::string mirror_of;       // URL of a registry: a pull-through cache of it, which takes no pushes
+  std::string mirror_of;       // URL of a registry: acts as its pull-through cache, which accepts no pushes
 };
 
-// The constructor returns when the registry answers; throws when it does not start. The destructor ends it.
+// The constructor returns when the registry answers; it throws when the registry does not start. The
+// destructor ends it.
 class RegistryServer {
  public:
   explicit RegistryServer(const RegistryOptions& options = {});

@@ -1,5 +1,4 @@
-// The few calls on sockets that the test servers use, on every system. A socket that could not be had is
-// negative.
+// The socket calls of the test servers, on every system. A negative socket is a failure.
 #pragma once
 #include <chrono>
 #include <cstddef>
@@ -9,22 +8,22 @@ namespace enginehost::test::sockets {
 
 using Socket = std::intptr_t;
 
-// On 127.0.0.1, at a port of the system's choice.
+// Listens on 127.0.0.1, at a port of the system's choice.
 Socket listen(int& port);
 Socket accept(Socket listener);
 Socket connect(int port);
 // As recv(2) and send(2): how many bytes, 0 at the end, negative on failure. No signal is raised.
 std::ptrdiff_t receive(Socket socket, char* into, std::size_t size);
 std::ptrdiff_t send(Socket socket, const char* from, std::size_t size);
-// Until bytes or the other side's end have come, or the time is over.
+// Waits until bytes or the other side's end arrive, or the time is over.
 void wait(Socket socket, std::chrono::milliseconds time);
-// Closing it is a reset instead of an orderly end.
+// Makes close() a reset instead of an orderly end.
 void reset_when_closed(Socket socket);
-// Ends what other threads wait for on it.
+// Ends the waits of other threads on it.
 void shut_down(Socket socket);
 void close(Socket socket);
 
-// Whether anybody listens at that port of 127.0.0.1.
+// Whether a server listens at that port of 127.0.0.1.
 inline bool answers(int port) {
   const Socket socket = connect(port);
   if (socket >= 0) close(socket);

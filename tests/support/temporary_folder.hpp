@@ -1,4 +1,4 @@
-// A folder for one test, removed with it.
+// A folder for one test; the destructor removes it.
 #pragma once
 #include <filesystem>
 #include <string>
@@ -19,7 +19,7 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-// Makes the parents; throws when it cannot be written (a test has nothing to go on with then).
+// Creates the parents; throws when the file cannot be written, because a test cannot go on then.
 void write_text(const std::filesystem::path& file, std::string_view text);
 std::string read_text(const std::filesystem::path& file);
 

@@ -18,7 +18,7 @@ inline constexpr const char* other_architecture = "aarch64";
 inline constexpr char other_machine = '\xb7';  // EM_AARCH64
 #endif
 
-// Where Debian and Ubuntu put libraries of that processor.
+// The folder of Debian and Ubuntu for libraries of that processor.
 inline const std::string library_folder = std::string("/usr/lib/") + multiarch + "/";
 
 }  // namespace enginehost::test

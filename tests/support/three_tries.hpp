@@ -1,13 +1,13 @@
-// What depends on time, on a machine that has other work: what is right shows in one of three tries, what is
-// wrong in none.
+// Tests that depend on time, on a busy machine: a correct program passes in one of three tries, a wrong one
+// in none.
 #pragma once
 #include <algorithm>
 #include <chrono>
 
 namespace enginehost::test {
 
-// The shortest of up to three measurements; the first below `enough` is the last. What a busy machine adds to
-// one of them is not the program's.
+// The shortest of up to three measurements; a measurement below `enough` ends the series. A busy machine may
+// lengthen one of them.
 template <class Measure>
 std::chrono::steady_clock::duration shortest_of_three(std::chrono::milliseconds enough, Measure measure) {
   auto shortest = std::chrono::steady_clock::duration::max();
@@ -16,7 +16,7 @@ std::chrono::steady_clock::duration shortest_of_three(std::chrono::milliseconds 
   return shortest;
 }
 
-// The outcome of the first of up to three tries that is the expected one, else of the last.
+// The first of up to three outcomes that is the expected one, else the last.
 template <class Outcome, class Try>
 auto one_of_three(const Outcome& expected, Try attempt) {
   auto outcome = attempt();

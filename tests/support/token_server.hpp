@@ -6,8 +6,8 @@
 
 namespace enginehost::test {
 
-// Gives `token` to whoever shows `basic` ("dXNlcjpwYXNz", base64 of user:password), or to everyone when that
-// is empty.
+// Returns `token` to clients that send `basic` ("dXNlcjpwYXNz", base64 of user:password), or to everyone when
+// that is empty.
 class TokenServer {
  public:
   explicit TokenServer(std::string token, std::string basic = {})
@@ -23,7 +23,7 @@ class TokenServer {
     return "Bearer realm=\"" + server_.url("token") +
            "\",service=\"test registry\",scope=\"repository:" + repository + ":" + actions + "\"";
   }
-  // For nginx: guards a registry on `port`, which itself asks nobody.
+  // A configuration for nginx that guards a registry on `port`, which itself requires no token.
   std::string guard(int port, const std::string& token, const std::string& repository,
                     const std::string& actions) const {
     return "client_max_body_size 0;\n  location /v2/ {\n    if ($http_authorization != \"Bearer " + token +

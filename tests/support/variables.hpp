@@ -1,4 +1,4 @@
-// Changes this process's environment, for tests of what is read from it. While no other thread looks.
+// Changes this process's environment, for tests of code that reads it. Not while another thread reads it.
 #pragma once
 #include <string>
 

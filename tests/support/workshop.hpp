@@ -1,4 +1,4 @@
-// Makes real files to read: small libraries from the machine's compilers, and bytes that are none.
+// Makes real files to read: small libraries from the machine's compilers, and invalid files.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -14,8 +14,7 @@
 
 namespace enginehost::test {
 
-// A folder that is gone at the end of the test, and what is made in it. A tool that is not installed skips
-// the test.
+// A temporary folder and files in it. A test that needs a missing tool is skipped.
 class Workshop : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -43,7 +42,7 @@ class Workshop : public ::testing::Test {
     return {std::istreambuf_iterator<char>(file), {}};
   }
 
-  // Runs a command that has to succeed; what it printed comes back.
+  // Runs a command that must succeed and returns its output.
   static std::string run(const std::vector<std::string>& command,
                          const std::vector<std::string>& environment = {}) {
     ChildRequest request;

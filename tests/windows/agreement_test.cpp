@@ -1,6 +1,6 @@
-// Generated trees of DLLs, against Wine's loader: whether the root loads, which file serves each name, what
-// is missing for whom, and every folder that was looked into, in order. What differs is listed with its
-// reason in known_differences.txt, and nothing is listed that does not differ.
+// Generated trees of DLLs, compared with Wine's loader: whether the root loads, which file serves each name,
+// which DLL is missing for which file, and every searched folder in order. Differences are listed with their
+// reasons in known_differences.txt, which lists nothing that does not differ.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ class WineAgreement : public Wine {
     Wine::TearDown();
   }
 
-  // Eight DLLs, each of which needs some with a higher number; where they lie is each tree's own.
+  // Eight DLLs, each of which needs some with a higher number. Each tree has its own places for them.
   void make_shape(std::mt19937& random) {
     for (unsigned number = libraries; number-- > 0;) {
       std::set<unsigned> needs;
@@ -55,8 +55,8 @@ class WineAgreement : public Wine {
   }
   static std::string name_of(unsigned number) { return "enginehost" + std::to_string(number) + ".dll"; }
 
-  // The root lies in engine/; the others in none or in up to three folders, some as a copy for another
-  // machine or as a web page.
+  // The root lies in engine/. Each of the others lies in none or in up to three folders, some as a copy for
+  // another machine or as a web page.
   void place(std::mt19937& random) {
     clear_system_folders();
     const std::vector<std::string> names{"engine", "app",   "tools", "more",
@@ -69,7 +69,7 @@ class WineAgreement : public Wine {
     }
     folders.push_back(wine_system_folder());
     folders.push_back(wine_windows_folder());
-    // More often where a search finds them, so that enough trees load; and some trees are clean.
+    // More often in searched folders, so that enough trees load; and some trees have no broken files.
     folders.insert(folders.end(), 18, random() % 2 == 0 ? folder() / "engine" : wine_system_folder());
     for (const char* often : {"app", "added", "other"}) folders.insert(folders.end(), 6, folder() / often);
     const unsigned long bad_one_in = random() % 2 == 0 ? 12 : 1000;
@@ -80,7 +80,7 @@ class WineAgreement : public Wine {
       if (number == 0) write("engine/" + name_of(0), whole);
       for (unsigned long k = random() % 32 == 0 ? 0 : 2 + random() % 3; number > 0 && k > 0; --k) {
         const fs::path in = folders[random() % folders.size()];
-        // Upper and lower case are one.
+        // Upper and lower case are the same.
         const std::string shout = to_upper(name_of(number));
         const bool loud = random() % 8 == 0;
         fs::remove(in / (loud ? name_of(number) : shout));
@@ -109,7 +109,7 @@ class WineAgreement : public Wine {
 
   void compare(const std::string& id, std::uint32_t flags, KnownDifferences& known) {
     std::vector<std::string> more, preloaded;
-    // A preload that fails is another test's; the last one needs nothing.
+    // A preload that fails is another test's subject; the last DLL needs nothing.
     if (preloaded_) write("more/" + name_of(7), bytes_of(folder() / "pool" / name_of(7)));
     if (preloaded_) preloaded.push_back(windows_path("more/" + name_of(7)));
     for (const std::string& file : preloaded) more.push_back("preload=" + file);
@@ -161,7 +161,7 @@ class WineAgreement : public Wine {
   std::size_t compared_ = 0, loaded_ = 0, searches_ = 0, modules_ = 0;
 };
 
-TEST_F(WineAgreement, generated_trees_load_fail_and_search_as_Wines_loader_does) {
+TEST_F(WineAgreement, GeneratedTreesLoadFailAndSearchAlike) {
   KnownDifferences known(fs::path(source_path()) / "tests/windows/known_differences.txt");
   const bool all = std::getenv("ENGINEHOST_EXHAUSTIVE") != nullptr;
   constexpr unsigned per_shape = 10;
@@ -196,7 +196,7 @@ TEST_F(WineAgreement, generated_trees_load_fail_and_search_as_Wines_loader_does)
   }
   for (const std::string& difference : known.unexplained()) ADD_FAILURE() << difference;
   for (const std::string& line : known.vanished()) ADD_FAILURE() << "no longer differs: " << line;
-  // Trees that all load, or all fail, would say little.
+  // Trees that all load, or all fail, would prove little.
   EXPECT_GT(loaded_ * 8, compared_);
   EXPECT_LT(loaded_ * 8, compared_ * 7);
   std::cout << compared_ << " loads of " << trees << " trees (" << loaded_ << " succeeded, " << modules_

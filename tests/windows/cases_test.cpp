@@ -1,4 +1,4 @@
-// Users' cases that are about Windows' loader, as far as Wine's can play them.
+// Users' cases about Windows' loader, as far as Wine's can reproduce them.
 #include <gmock/gmock.h>
 
 #include "base/text.hpp"
@@ -14,8 +14,9 @@ using ::testing::HasSubstr;
 
 class WineCases : public Wine {};
 
-// A name from a virus scanner's or a second program's open file; the number tells it from a missing file.
-TEST_F(WineCases, Case13_a_file_held_by_another_program_is_told_apart_from_one_that_is_missing) {
+// A virus scanner or a second program holds the file open; the error number distinguishes that from a missing
+// file.
+TEST_F(WineCases, Case13DistinguishesAFileInUseFromAMissingOne) {
   dll("engine/torch.dll");
   const WineAnswer held = load("engine/torch.dll", load_flags, {"hold=" + windows_path("engine/torch.dll")});
   const WineAnswer missing = load("engine/nothing.dll", load_flags);
@@ -27,7 +28,7 @@ TEST_F(WineCases, Case13_a_file_held_by_another_program_is_told_apart_from_one_t
   EXPECT_THAT(std::string(*entry->remedies.begin()), HasSubstr("try again"));
 }
 
-TEST_F(WineCases, Case28_126_127_193_and_1114_are_told_apart_with_the_file_at_fault) {
+TEST_F(WineCases, Case28Distinguishes126And127And193And1114) {
   const std::string whole = bytes_of(dll("engine/ggml-base.dll"));
   dll("engine/llama.dll", {"engine/ggml-base.dll"});
   std::filesystem::remove(folder() / "engine/ggml-base.dll");
@@ -41,8 +42,8 @@ TEST_F(WineCases, Case28_126_127_193_and_1114_are_told_apart_with_the_file_at_fa
   EXPECT_EQ(found[0].value("library"), "ggml-base.dll");
   EXPECT_EQ(found[0].value("needed_by"), windows_path("engine/llama.dll"));
 
-  // 127: a stale one in the program's folder. Wine puts a trap in the place of the function, loads, and
-  // raises an exception at the call where Windows refuses with 127; an explicit look-up gives 127 on both.
+  // 127: an old one in the program's folder. Wine replaces the function by a trap, loads, and raises an
+  // exception at the call where Windows refuses with 127. An explicit look-up gives 127 on both.
   library("app/ggml-base.dll", "__declspec(dllexport) int older(void) { return 1; }\n",
           {"-nostdlib", "-Wl,--entry,0"}, {"x86_64-w64-mingw32-gcc"});
   const WineAnswer stale = load("engine/llama.dll", load_flags, {"call=f_llama"});
@@ -61,7 +62,7 @@ TEST_F(WineCases, Case28_126_127_193_and_1114_are_told_apart_with_the_file_at_fa
   EXPECT_EQ(looked_up.function, "127") << looked_up.said;
   EXPECT_EQ(explain::class_of_windows_error(127), "EH-W03");
 
-  // 193: the file that was asked for is not for this machine.
+  // 193: the requested file is not for this machine.
   write("engine/other.dll", for_arm64(whole));
   EXPECT_EQ(load("engine/other.dll", load_flags).error, 193u);
   found = linker::diagnose_windows(close_over("engine/other.dll", load_flags));
@@ -70,7 +71,7 @@ TEST_F(WineCases, Case28_126_127_193_and_1114_are_told_apart_with_the_file_at_fa
   EXPECT_EQ(found[0].value("file"), windows_path("engine/other.dll"));
   EXPECT_EQ(found[0].value("built_for"), "aarch64");
 
-  // 1114: all is there and fits; its start code fails.
+  // 1114: all files are there and fit; the start code fails.
   dll("engine/starts.dll", {},
       "int __stdcall DllMainCRTStartup(void* a, unsigned b, void* c) { (void)a; (void)c; return b != 1; }\n");
   const WineAnswer starts = load("engine/starts.dll", load_flags);

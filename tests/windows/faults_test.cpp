@@ -1,6 +1,6 @@
-// EH-W, made for real with Wine's loader: its number gives the class, and the files say which of the things
-// that share the number it is, with the DLL, the needer and the folders that Wine itself looked into.
-// W03 cannot be made so: Wine loads a DLL whose import is missing and gives no 127 (cases_test.cpp).
+// EH-W, produced with Wine's loader: its error number gives the class. The files show which of the causes
+// with that number it is, with the DLL, the file that needs it and the folders that Wine itself searched. W03
+// cannot be produced so: Wine loads a DLL whose import is missing and gives no 127 (cases_test.cpp).
 #include <gmock/gmock.h>
 
 #include "base/text.hpp"
@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 class WineFaults : public Wine {
  protected:
-  // The one thing that the files say of what Wine refused.
+  // The only diagnosis that the files give for a DLL which Wine refused.
   Diagnosis found_at_the_files(const std::string& file, std::uint32_t flags = load_flags) {
     std::vector<Diagnosis> all = linker::diagnose_windows(close_over(file, flags));
     EXPECT_EQ(all.size(), 1u) << file;
@@ -30,7 +30,7 @@ class WineFaults : public Wine {
     explain::complete(all.front());
     return all.front();
   }
-  // What is told when the number is all there is.
+  // The diagnosis when only the number is known.
   Diagnosis reported_by_number(const std::string& file, std::uint32_t number) const {
     Diagnosis diagnosis = diagnose(explain::class_of_windows_error(number));
     diagnosis.with("file", windows_path(file)).with("error_number", std::to_string(number));
@@ -48,7 +48,7 @@ class WineFaults : public Wine {
   }
 };
 
-TEST_F(WineFaults, W01_a_missing_DLL_is_error_126_and_is_named_with_its_needer_and_the_folders) {
+TEST_F(WineFaults, W01Error126NamesTheMissingDllItsUserAndTheFolders) {
   dll("engine/gone.dll");
   dll("engine/torch_cuda.dll", {"engine/gone.dll"});
   dll("engine/torch.dll", {"engine/torch_cuda.dll"});
@@ -64,7 +64,7 @@ TEST_F(WineFaults, W01_a_missing_DLL_is_error_126_and_is_named_with_its_needer_a
     EXPECT_EQ(diagnosis.value("needed_by"), windows_path("engine/torch_cuda.dll"));
     EXPECT_THAT(diagnosis.values("chain"),
                 ElementsAre(windows_path("engine/torch.dll"), windows_path("engine/torch_cuda.dll")));
-    // Wine's log, which an application never sees, names the same.
+    // Wine's log, which an application never sees, names the same files.
     EXPECT_THAT(answer.not_found, ElementsAre("gone.dll <- " + lower({"engine/torch_cuda.dll"})[0]));
     EXPECT_EQ(in_lower_case(diagnosis.values("searched")), answer.searched.at("gone.dll"));
     EXPECT_THAT(diagnosis.cause, HasSubstr("gone.dll is needed by torch_cuda.dll"));
@@ -72,7 +72,7 @@ TEST_F(WineFaults, W01_a_missing_DLL_is_error_126_and_is_named_with_its_needer_a
   EXPECT_THAT(load("engine/torch.dll", altered_search_path).searched.at("gone.dll"), Contains("c:\\nowhere"));
 }
 
-TEST_F(WineFaults, W01_a_file_that_is_not_there_itself_is_error_126_too_and_told_apart) {
+TEST_F(WineFaults, W01Error126OfTheFileItselfIsDistinguished) {
   const WineAnswer answer = load("engine/engine.dll", load_flags);
   ASSERT_EQ(answer.error, 126u) << answer.said;
   EXPECT_THAT(answer.not_found, IsEmpty());
@@ -81,7 +81,7 @@ TEST_F(WineFaults, W01_a_file_that_is_not_there_itself_is_error_126_too_and_told
   EXPECT_EQ(diagnosis.value("file"), windows_path("engine/engine.dll"));
 }
 
-TEST_F(WineFaults, W02_a_DLL_beside_the_engine_is_error_126_without_the_flags_and_loads_with_ours) {
+TEST_F(WineFaults, W02Error126BesideTheEngineDependsOnTheFlags) {
   dll("engine/dep.dll");
   dll("engine/engine.dll", {"engine/dep.dll"});
   machine_.path = {windows_path("tools")};
@@ -100,7 +100,7 @@ TEST_F(WineFaults, W02_a_DLL_beside_the_engine_is_error_126_without_the_flags_an
   }
 }
 
-TEST_F(WineFaults, W04_what_is_no_DLL_for_this_machine_is_error_193_and_told_by_its_content) {
+TEST_F(WineFaults, W04Error193IsExplainedByTheContent) {
   if (!has_tool("clang-14") || !has_tool("lld-link-14")) GTEST_SKIP() << "clang-14 or lld is not installed";
   const std::string whole = bytes_of(dll("engine/whole.dll"));
   struct Content {
@@ -127,12 +127,12 @@ TEST_F(WineFaults, W04_what_is_no_DLL_for_this_machine_is_error_193_and_told_by_
   }
 }
 
-TEST_F(WineFaults, W04_as_a_dependency_it_is_error_126_and_told_with_its_needer) {
+TEST_F(WineFaults, W04Error126OfADependencyNamesItsUser) {
   const std::string whole = bytes_of(dll("engine/dep.dll"));
   dll("engine/engine.dll", {"engine/dep.dll"});
   write("engine/dep.dll", for_arm64(whole));
   const WineAnswer answer = load("engine/engine.dll", load_flags);
-  // The number says that something is missing; nothing is.
+  // The number means a missing file; no file is missing.
   ASSERT_EQ(answer.error, 126u) << answer.said;
   EXPECT_THAT(answer.not_found, ElementsAre("dep.dll <- " + lower({"engine/engine.dll"})[0]));
   const Diagnosis diagnosis = found_at_the_files("engine/engine.dll");
@@ -142,7 +142,7 @@ TEST_F(WineFaults, W04_as_a_dependency_it_is_error_126_and_told_with_its_needer)
   EXPECT_EQ(diagnosis.value("built_for"), "aarch64");
 }
 
-TEST_F(WineFaults, W04_a_copy_for_another_machine_ends_the_search_but_for_those_the_system_runs_too) {
+TEST_F(WineFaults, W04ADllOfAnotherMachineEndsTheSearch) {
   if (!has_tool("clang-14") || !has_tool("lld-link-14")) GTEST_SKIP() << "clang-14 or lld is not installed";
   const std::string whole = bytes_of(dll("engine/dep.dll"));
   dll("engine/engine.dll", {"engine/dep.dll"});
@@ -168,7 +168,7 @@ std::string starting_with(const std::string& statement) {
   return body.replace(body.find("%s"), 2, statement);
 }
 
-TEST_F(WineFaults, W05_start_code_that_fails_is_error_1114_and_that_crashes_is_998_whichever_DLL_it_is) {
+TEST_F(WineFaults, W05Errors1114And998OfStartCode) {
   dll("engine/fails.dll", {}, starting_with("return 0;"));
   dll("engine/crashes.dll", {}, starting_with("*(volatile int*)16 = 1;"));
   dll("engine/on-fails.dll", {"engine/fails.dll"});
@@ -179,7 +179,7 @@ TEST_F(WineFaults, W05_start_code_that_fails_is_error_1114_and_that_crashes_is_9
                                                                          {"engine/on-crashes.dll", 998}}) {
     const WineAnswer answer = load(file, load_flags);
     ASSERT_EQ(answer.error, number) << file << "\n" << answer.said;
-    // The files are in order: the number is all that is known, and it does not say which of them it was.
+    // The files are intact: only the number is known, and it does not identify the file.
     EXPECT_TRUE(close_over(file, load_flags).closure.loads());
     const Diagnosis diagnosis = reported_by_number(file, number);
     EXPECT_EQ(diagnosis.code, "EH-W05");
@@ -190,7 +190,7 @@ TEST_F(WineFaults, W05_start_code_that_fails_is_error_1114_and_that_crashes_is_9
   }
 }
 
-TEST_F(WineFaults, W07_another_programs_copy_on_PATH_is_what_a_plain_load_takes_and_ours_does_not) {
+TEST_F(WineFaults, W07OurSearchIgnoresADllOnPath) {
   dll("engine/ggml-base.dll");
   dll("engine/engine.dll", {"engine/ggml-base.dll"});
   fs::copy_file(folder() / "engine/ggml-base.dll", folder() / "tools/GGML-base.DLL");
@@ -206,8 +206,9 @@ TEST_F(WineFaults, W07_another_programs_copy_on_PATH_is_what_a_plain_load_takes_
   EXPECT_THAT(load("engine/engine.dll", 0).modules, Contains(shadow));
 }
 
-// An engine with a real delay-load directory, as MSVC's linker makes it, and the C library's own helper.
-TEST_F(WineFaults, W08_a_delay_loaded_DLL_fails_at_its_first_use_with_the_numbers_that_are_read) {
+// An engine with a real delay-load directory, as MSVC's linker makes it, and the C library's own delay-load
+// helper.
+TEST_F(WineFaults, W08ADelayLoadedDllFailsAtItsFirstUse) {
   if (!has_tool("clang-14") || !has_tool("lld-link-14")) GTEST_SKIP() << "clang-14 or lld is not installed";
   const auto def = write("late.def", "LIBRARY late.dll\nEXPORTS\nf_gone\n");
   run({"llvm-dlltool-14", "-m", "i386:x86-64", "-d", def.native(), "-l", (folder() / "late.lib").native()});
@@ -236,14 +237,14 @@ TEST_F(WineFaults, W08_a_delay_loaded_DLL_fails_at_its_first_use_with_the_number
   ASSERT_EQ(closure.closure.warnings.size(), 1u);
   EXPECT_EQ(closure.closure.warnings[0].code, "EH-W08");
   EXPECT_EQ(closure.closure.warnings[0].value("needed_by"), windows_path("engine/engine.dll"));
-  // There, but another: without the function.
+  // A DLL of that name without the function.
   dll("tools/late.dll");
   EXPECT_EQ(load("engine/engine.dll", load_flags, {"call=use"}).called, "exception 0xC06D007F");
   EXPECT_EQ(explain::class_of_windows_error(0xC06D007Fu), "EH-W08");
   EXPECT_THAT(close_over("engine/engine.dll", load_flags).delayed, IsEmpty());
 }
 
-TEST_F(WineFaults, W09_a_file_that_another_holds_is_error_32_and_nothing_is_wrong_with_it) {
+TEST_F(WineFaults, W09Error32OfAFileInUseIsNoDamage) {
   dll("engine/engine.dll");
   const WineAnswer answer =
       load("engine/engine.dll", load_flags, {"hold=" + windows_path("engine/engine.dll")});
@@ -256,7 +257,7 @@ TEST_F(WineFaults, W09_a_file_that_another_holds_is_error_32_and_nothing_is_wron
   EXPECT_TRUE(load("engine/engine.dll", load_flags).loaded);
 }
 
-TEST_F(WineFaults, W11_an_image_that_the_memory_does_not_suffice_for_is_error_8) {
+TEST_F(WineFaults, W11Error8OfAnImageBeyondMemory) {
   // The size of the image in its header: nearly 2 GiB.
   std::string bytes = bytes_of(dll("engine/engine.dll"));
   const std::size_t header = static_cast<unsigned char>(bytes.at(60));
@@ -270,7 +271,7 @@ TEST_F(WineFaults, W11_an_image_that_the_memory_does_not_suffice_for_is_error_8)
   EXPECT_EQ(diagnosis.cause, "there is not enough page file for " + windows_path("engine/engine.dll"));
 }
 
-TEST_F(WineFaults, W12_an_assembly_that_is_nowhere_is_told_from_the_manifest_though_Wine_does_without) {
+TEST_F(WineFaults, W12AMissingAssemblyIsReadFromTheManifest) {
   const auto manifest = write("source.manifest",
                               "<assembly xmlns=\"urn:schemas-microsoft-com:asm.v1\" manifestVersion=\"1.0\">"
                               "<dependency><dependentAssembly><assemblyIdentity type=\"win32\" "
@@ -289,12 +290,13 @@ TEST_F(WineFaults, W12_an_assembly_that_is_nowhere_is_told_from_the_manifest_tho
   EXPECT_EQ(explain::class_of_windows_error(14001), "EH-W12");
 }
 
-TEST_F(WineFaults, a_path_of_more_than_260_characters_loads_under_Wine_so_its_class_is_only_read) {
+TEST_F(WineFaults, APathOfMoreThan260CharactersLoadsUnderWine) {
   const std::string deep = "engine/" + std::string(120, 'a') + "/" + std::string(120, 'b') + "/engine.dll";
   dll("engine/short.dll");
   fs::create_directories((folder() / deep).parent_path());
   fs::copy_file(folder() / "engine/short.dll", folder() / deep);
-  // Windows without long paths refuses this one (206 or 3); Wine knows no such limit, and neither does ours.
+  // Windows without long paths refuses this one (206 or 3). Wine has no such limit, and neither does
+  // EngineHost.
   EXPECT_TRUE(load(deep, load_flags).loaded);
   EXPECT_TRUE(close_over(deep, load_flags).closure.loads());
   EXPECT_EQ(explain::class_of_windows_error(206), "EH-W12");

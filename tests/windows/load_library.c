@@ -1,4 +1,4 @@
-// Runs on Windows or under Wine: loads a DLL as told on its command line and says what the loader did.
+// Runs on Windows or under Wine: loads a DLL as its arguments say and prints what the loader did.
 //   path=P             PATH of the process, before anything else
 //   current=D          the current folder
 //   dll_directory=D    SetDllDirectory
@@ -9,7 +9,7 @@
 //   flags=N file=F     LoadLibraryExW(F, NULL, N)
 //   function=NAME      GetProcAddress afterwards
 //   call=NAME          calls it, as int (void)
-// What it prints, one fact a line, in UTF-8: "loaded" or "error N"; "function" or "function error N";
+// Prints one fact in each line, in UTF-8: "loaded" or "error N"; "function" or "function error N";
 // "returned N" or "exception 0xN"; "module PATH" for each module that was not there before, in the loader's
 // order.
 #define WIN32_LEAN_AND_MEAN
@@ -60,7 +60,7 @@ static void say_new_modules(const HMODULE* before, DWORD count_before) {
   }
 }
 
-// Of the called function only; what a DLL does while it starts is the loader's to judge.
+// Only for the called function; the loader handles exceptions of a DLL's start code.
 static LONG WINAPI report_exception(EXCEPTION_POINTERS* what) {
   say_number(L"exception 0x%08lX\n", what->ExceptionRecord->ExceptionCode);
   ExitProcess(0);

@@ -1,7 +1,7 @@
 #!/bin/sh
-# prepare_wine.sh PREFIX: a Wine prefix of the tests' own, made once, whose server then runs without any pipe of
-# the caller. The first Windows process starts services that keep its standard streams: whoever reads those
-# would wait for them. No debugger: it would hang a process that crashes.
+# prepare_wine.sh PREFIX: makes the tests' Wine prefix once and starts its server without any pipe of the caller. The
+# first Windows process starts services that keep its standard streams, and a reader of those would wait for them. No
+# debugger, because it would block a process that crashes.
 set -u
 export WINEPREFIX="$1" WINEARCH=win64 WINEDEBUG=-all WINEDLLOVERRIDES='mscoree=;mshtml='
 unset DISPLAY
@@ -16,6 +16,6 @@ if [ ! -e "$1/ready" ]; then
   } 9>&- 2>/dev/null || exit 1
   wineserver -w 9>&- 2>/dev/null
 fi
-# It ends itself that many seconds after the last test.
+# The server ends that many seconds after the last test.
 wineserver -p60 9>&- 2>/dev/null
 wine cmd /c exit 9>&- 2>/dev/null

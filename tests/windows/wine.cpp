@@ -32,10 +32,10 @@ bool succeeds(std::vector<std::string> command) {
   return outcome && outcome->succeeded();
 }
 
-// Once a process; empty when all is there, else what is not.
+// Prepares Wine once in each process. Returns the missing part, or "".
 std::string prepare() {
-  // What is started from here on has its heap at a fixed place: why, scripts/wine-run.sh tells. Where a
-  // sandbox forbids it, about one start in ten thousand fails.
+  // Later processes get their heap at a fixed place; scripts/wine-run.sh has the reason. Where a sandbox
+  // forbids it, about one start in ten thousand fails.
   ::personality(static_cast<unsigned long>(::personality(0xffffffffu)) | ADDR_NO_RANDOMIZE);
   if (!succeeds({"sh", source_path("/tests/windows/prepare_wine.sh"), prefix().native()}))
     return "the Wine prefix " + prefix().native() + " cannot be made";
@@ -82,7 +82,8 @@ void read_search(const std::string& line, const std::string& current, WineAnswer
 }
 
 // err:module:import_dll Library gone.dll (which is needed by L"Z:\\engine\\a.dll") not found
-// It says the same of a DLL that was found and lacks one of its own: such a DLL is a needer of another line.
+// Wine prints the same for a DLL that was found and lacks one of its own; such a DLL is the needing file of
+// another line.
 void keep_root_causes(const std::set<std::pair<std::string, std::string>>& lines, WineAnswer& answer) {
   std::set<std::string> needers;
   for (const auto& [name, needer] : lines) needers.insert(needer.substr(needer.find_last_of('\\') + 1));

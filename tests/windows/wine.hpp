@@ -1,5 +1,5 @@
-// Wine's loader as a witness: trees of real DLLs, a program that loads one of them, and what the loader said.
-// Wine is not Windows. Its search follows the same pages; where it is known to differ, the test says so.
+// Wine's loader as a reference: trees of real DLLs, a program that loads one of them, and the loader's
+// answer. Wine is not Windows. Its search follows the same pages; tests name the known differences.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -14,7 +14,7 @@
 
 namespace enginehost::test {
 
-// What load_library.c and Wine's own log printed.
+// The output of load_library.c and of Wine's own log.
 struct WineAnswer {
   bool loaded = false;
   std::uint32_t error = 0;           // GetLastError of LoadLibraryExW
@@ -23,21 +23,21 @@ struct WineAnswer {
   std::vector<std::string> modules;  // paths in lower case, in load order
   std::set<std::string> not_found;   // "name <- path of the needer", in lower case; its own root causes only
   std::map<std::string, std::vector<std::string>> searched;  // name -> folders in order, in lower case
-  std::string said;                                          // all of it, for messages
+  std::string said;                                          // the whole output, for messages
 };
 
 class Wine : public Workshop {
  protected:
-  // A described machine like the one that the program sees: C: is the prefix's, Z: is this machine's root.
+  // Describes a machine like the one that the program sees: C: is the prefix, Z: is this machine's root.
   void SetUp() override;
 
   // A path below folder() as Windows writes it.
   std::string windows_path(const std::string& name) const;
   // A DLL below folder() ("engine/a.dll") that calls f_STEM of each of `needs`, which lie there too, and
-  // exports its own. `body` is put before it.
+  // exports its own. `body` is inserted before it.
   std::filesystem::path dll(const std::string& name, const std::vector<std::string>& needs = {},
                             const std::string& body = {}) const;
-  // The same DLL's bytes with another machine in the header; and a whole one for 32-bit x86.
+  // The DLL's bytes with another machine in the header, and a whole DLL for 32-bit x86.
   static std::string for_arm64(std::string bytes);
   std::string for_i386() const;
 

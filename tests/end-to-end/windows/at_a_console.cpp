@@ -1,6 +1,6 @@
-// at_a_console EVENT COMMAND...: runs the command at a console that only the two share, and types Ctrl-C
-// there when the named event is set. Its status is the command's. GenerateConsoleCtrlEvent reaches a
-// process's own console only, and with it everybody there.
+// at_a_console EVENT COMMAND...: runs the command at a console that only the two share, and sends Ctrl-C
+// there when the named event is set. Its status is the command's. GenerateConsoleCtrlEvent reaches every
+// process of a process's own console, and no other.
 #include <string>
 #include <vector>
 
@@ -14,7 +14,7 @@ constexpr int not_started = 125;
 
 BOOL WINAPI stay(DWORD) { return TRUE; }
 
-// What it holds ends with this process.
+// A job whose processes end with this process.
 enginehost::windows::Handle leash() {
   enginehost::windows::Handle job(::CreateJobObjectW(nullptr, nullptr));
   JOBOBJECT_EXTENDED_LIMIT_INFORMATION limits{};
@@ -41,7 +41,7 @@ int wmain(int count, wchar_t** words) {
     return not_started;
   const Handle child(process.hProcess), thread(process.hThread);
   ::AssignProcessToJobObject(job.get(), child.get());
-  // Set after the child began, which would inherit that nothing is heard.
+  // Set after the child began, which would inherit that Ctrl-C is ignored.
   ::SetConsoleCtrlHandler(&stay, TRUE);
   const HANDLE either[] = {child.get(), typed.get()};
   if (::WaitForMultipleObjects(2, either, FALSE, INFINITE) == WAIT_OBJECT_0 + 1) {

@@ -1,5 +1,5 @@
-// What users suffered at Windows, and what the programs for Windows do instead; the numbers are those of the
-// project's list of cases. The DLLs have the names of those cases and nothing else of them.
+// Failures that users had on Windows, and what the programs for Windows do instead. The numbers are those of
+// the project's list of cases. The DLLs have only the names of those cases.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ using testing::StartsWith;
 
 std::string made(const std::string& name) { return read_text(path_of(build_path("/tests/payload/") + name)); }
 
-// That build first, and the good one if it fails.
+// A build that is tried first; the good one follows if it fails.
 TestBuild build_of(const std::string& plugin, const std::vector<std::string>& beside,
                    const std::string& flavor = "first") {
   TestBuild build;
@@ -65,7 +65,7 @@ class WindowsCases : public testing::Test {
 
 // "nvfuser_codegen.dll: Can't find dependent libraries", and with it no engine; deleting the file was the
 // cure.
-TEST_F(WindowsCases, Case02_AnOptionalDllThatCannotBeLoadedIsLeftOutWithOneWarning) {
+TEST_F(WindowsCases, Case02SkipsAnOptionalDllThatCannotLoad) {
   TestBuild build = build_of(reference_plugin(), {"nvfuser_codegen.dll"});
   build.optional = {"lib/nvfuser_codegen.dll"};
   publish({build});
@@ -78,8 +78,8 @@ TEST_F(WindowsCases, Case02_AnOptionalDllThatCannotBeLoadedIsLeftOutWithOneWarni
   EXPECT_THAT(warning, HasSubstr("cudart64_110.dll"));
 }
 
-// "torch_cuda.dll: Can't find dependent libraries": which one had to be found out with a compiler's tools.
-TEST_F(WindowsCases, Case03_TheDllThatLacksItsUserAndTheFoldersAreNamed) {
+// "torch_cuda.dll: Can't find dependent libraries": a compiler's tools were needed to find out which.
+TEST_F(WindowsCases, Case03NamesTheMissingDllItsUserAndTheFolders) {
   publish({build_of(made("plugin_of_torch_cuda.dll"), {"torch_cuda.dll"})});
   const Ended run = open({"--require", "first"});
   EXPECT_EQ(run.status, 6) << run.said();
@@ -91,7 +91,7 @@ TEST_F(WindowsCases, Case03_TheDllThatLacksItsUserAndTheFoldersAreNamed) {
 }
 
 // Opened in the order of the folder, cublas came before cublasLt, and only PATH helped.
-TEST_F(WindowsCases, Case04_ADllIsOpenedAfterThoseItNeedsAndPathIsNotAsked) {
+TEST_F(WindowsCases, Case04OpensADllAfterThoseItNeedsWithoutPath) {
   publish({build_of(made("plugin_of_cublas64_12.dll"), {"cublas64_12.dll", "cublasLt64_12.dll"})});
   RunOptions bare;
   bare.environment = {"PATH="};
@@ -106,7 +106,7 @@ TEST_F(WindowsCases, Case04_ADllIsOpenedAfterThoseItNeedsAndPathIsNotAsked) {
 }
 
 // Another CUDA on the machine took the place of the build's own libraries.
-TEST_F(WindowsCases, Case07_ADllOfTheSameNameOnPathNeverWins) {
+TEST_F(WindowsCases, Case07ADllOfTheSameNameOnPathNeverWins) {
   publish({build_of(made("plugin_of_cublas64_12.dll"), {"cublas64_12.dll", "cublasLt64_12.dll"})});
   const fs::path toolkit = workplace.folder() / "CUDA" / "v12.9" / "bin";
   for (const char* name : {"cublas64_12.dll", "cublasLt64_12.dll"}) write_text(toolkit / name, made(name));
@@ -120,7 +120,7 @@ TEST_F(WindowsCases, Case07_ADllOfTheSameNameOnPathNeverWins) {
 }
 
 // "failed to open nvrtc-builtins64_113.dll", hours after the engine was loaded.
-TEST_F(WindowsCases, Case08_ADllOpenedLaterThatTheManifestListsIsMissedBeforeAnythingRuns) {
+TEST_F(WindowsCases, Case08ReportsAMissingRunTimeDllBeforeLoading) {
   TestBuild build = build_of(reference_plugin(), {});
   build.lazy = {"nvrtc-builtins64_113.dll"};
   publish({build});
@@ -131,7 +131,7 @@ TEST_F(WindowsCases, Case08_ADllOpenedLaterThatTheManifestListsIsMissedBeforeAny
 }
 
 // "Could not locate zlibwapi.dll" at the first convolution, and the end of the process.
-TEST_F(WindowsCases, Case09_WhatADllOpenedLaterNeedsIsMissedBeforeItsFirstUse) {
+TEST_F(WindowsCases, Case09ReportsWhatARunTimeDllNeedsBeforeItsFirstUse) {
   TestBuild build = build_of(reference_plugin(), {"cudnn_cnn_infer64_8.dll"});
   build.lazy = {"cudnn_cnn_infer64_8.dll"};
   publish({build});
@@ -144,8 +144,8 @@ TEST_F(WindowsCases, Case09_WhatADllOpenedLaterNeedsIsMissedBeforeItsFirstUse) {
   EXPECT_THAT(evidence(diagnosis, "needed_by"), EndsWith("cudnn_cnn_infer64_8.dll"));
 }
 
-// A scanner held a file, and the installation was given up as broken.
-TEST_F(WindowsCases, Case13_AFileThatAnotherProgramHoldsIsToldAsSuchAndNothingIsSetAside) {
+// A scanner held a file, and the installation was reported as broken.
+TEST_F(WindowsCases, Case13ReportsAFileInUseAndQuarantinesNothing) {
   publish({});
   const Ended first = open();
   ASSERT_EQ(first.status, 0) << first.said();
@@ -164,26 +164,27 @@ TEST_F(WindowsCases, Case13_AFileThatAnotherProgramHoldsIsToldAsSuchAndNothingIs
   EXPECT_EQ(after.outcome()["download"]["bytes"].as_integer(-1), 0) << "it was never broken";
 }
 
-// The user's name was beyond the code page, and every DLL below it could not be found.
-TEST_F(WindowsCases, Case14_ACacheWithSpacesBracketsAndForeignLettersWorks) {
+// The user's name was outside the code page, and no DLL below it could be found.
+TEST_F(WindowsCases, Case14ACacheWithSpacesAndForeignLettersWorks) {
   publish({build_of(made("plugin_of_cublas64_12.dll"), {"cublas64_12.dll", "cublasLt64_12.dll"})});
   expect_opened_below(workplace.folder() / path_of("\u5f20\u4e09 [my cache]; b"));
 }
 
-TEST_F(WindowsCases, Case14_ACacheBelowAPathOfMoreThan260CharactersWorks) {
+TEST_F(WindowsCases, Case14ACacheBelowAPathOfMoreThan260CharactersWorks) {
   if (::GetProcAddress(::GetModuleHandleW(L"ntdll.dll"), "wine_get_version") != nullptr)
-    GTEST_SKIP() << "skipped: Wine 8 does not tell where an open folder is (GetFinalPathNameByHandle) beyond "
-                    "260 characters";
+    GTEST_SKIP()
+        << "skipped: Wine 8 does not report where an open folder is (GetFinalPathNameByHandle) beyond "
+           "260 characters";
   publish({build_of(made("plugin_of_cublas64_12.dll"), {"cublas64_12.dll", "cublasLt64_12.dll"})});
   fs::path cache = workplace.folder();
   while (path_text(cache).size() < 400) cache /= std::string(60, 'd');
   expect_opened_below(cache);
 }
 
-// "WinError 126", "127", "193", "1114": four causes, one advice, a site of DLLs to download.
-TEST_F(WindowsCases, Case28_MissingForeignAndFailingDllsAreToldApartInOneCall) {
+// "WinError 126", "127", "193", "1114": four causes, and one recommendation, a site of DLLs to download.
+TEST_F(WindowsCases, Case28DistinguishesMissingForeignAndFailingDlls) {
   std::string arm = reference_plugin();
-  // Machine of the header that e_lfanew (at 60) leads to; both are Microsoft's PE format.
+  // Machine of the header that e_lfanew (at 60) leads to; both are from Microsoft's PE format.
   const std::size_t header = static_cast<unsigned char>(arm[60]) |
                              static_cast<std::size_t>(static_cast<unsigned char>(arm[61])) << 8;
   arm[header + 4] = '\x64', arm[header + 5] = '\xaa';

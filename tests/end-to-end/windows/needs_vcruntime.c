@@ -1,4 +1,4 @@
-/* A plugin by its export, which needs Visual C++'s runtime, as what Visual Studio makes does. */
+/* A plugin (by its export) that needs Visual C++'s runtime, as output of Visual Studio does. */
 __declspec(dllimport) void _Thrd_yield(void);
 __declspec(dllimport) void __std_terminate(void);
 __declspec(dllexport) int engine_plugin_v1(int value);

@@ -21,7 +21,7 @@ const std::string repository = ENGINEHOST_WHEEL_REPOSITORY;
 
 class OnnxRuntimeForWindows : public testing::Test {
  protected:
-  // A name that no code page has: ONNX Runtime itself opens the model by it.
+  // A name that no code page has. ONNX Runtime itself opens the model by it.
   OnnxRuntimeForWindows() : workplace("J\u00fcrgen \u7528\u6237") {}
   void SetUp() override {
     if (!fs::exists(path_of(repository) / "index.json"))
@@ -87,7 +87,7 @@ TEST_F(OnnxRuntimeForWindows, ComputesAModelFromFileToFile) {
             std::string(reinterpret_cast<const char*>(wanted), sizeof wanted));
 }
 
-TEST_F(OnnxRuntimeForWindows, TakenOutOfTheInstalledBuildIsPutBack) {
+TEST_F(OnnxRuntimeForWindows, RestoresADeletedDll) {
   ASSERT_EQ(open().status, 0);
   for (const fs::path& place : installed("onnxruntime.dll")) fs::remove(place);
   const Ended again = open({"--offline"});
@@ -95,7 +95,7 @@ TEST_F(OnnxRuntimeForWindows, TakenOutOfTheInstalledBuildIsPutBack) {
   EXPECT_THAT(strings_of(again.outcome()["loaded"], "path"), Contains(HasSubstr("onnxruntime.dll")));
 }
 
-TEST_F(OnnxRuntimeForWindows, LeftOutOfABuildIsNamed) {
+TEST_F(OnnxRuntimeForWindows, NamesADllThatTheBuildLacks) {
   const fs::path from = path_of(repository), to = workplace.folder() / "repository";
   fs::create_directories(to / "manifests");
   fs::copy(from / "files", to / "files");
@@ -114,14 +114,14 @@ TEST_F(OnnxRuntimeForWindows, LeftOutOfABuildIsNamed) {
   EXPECT_THAT(run.diagnosis().dump(0), HasSubstr("onnxruntime.dll"));
 }
 
-TEST_F(OnnxRuntimeForWindows, IsInspectedWithAllThatItNeeds) {
+TEST_F(OnnxRuntimeForWindows, InspectListsTheNeededDlls) {
   ASSERT_EQ(open().status, 0);
   const Ended run = workplace.info({"--inspect", path_text(installed("onnxruntime.dll").front()), "--json"});
   EXPECT_EQ(run.status, 0) << run.said();
   EXPECT_EQ(run.document["verdict"].as_string(), "loads");
   std::vector<std::string> needed;
   for (const Json& name : run.document["binary"]["needed"].as_array()) needed.push_back(name.as_string());
-  // What Visual C++'s runtime is of, here Wine's own.
+  // The files of Visual C++'s runtime, here Wine's own.
   EXPECT_THAT(needed, testing::IsSupersetOf({"KERNEL32.dll", "MSVCP140.dll", "VCRUNTIME140.dll"}));
 }
 

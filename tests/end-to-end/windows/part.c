@@ -1,4 +1,4 @@
-/* One DLL of a played payload: it offers the function PART, and calls NEEDED of another DLL where that is
+/* One DLL of a fake payload: it offers the function PART, and calls NEEDED of another DLL where that is
  * named. */
 __declspec(dllexport) int PART(void);
 #if defined(NEEDED)

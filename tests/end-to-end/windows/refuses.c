@@ -1,4 +1,4 @@
-/* Start code that says no: LoadLibrary's error 1114. */
+/* Start code that fails: LoadLibrary's error 1114. */
 #include <windows.h>
 
 BOOL WINAPI DllMain(HINSTANCE module, DWORD reason, LPVOID reserved) {

@@ -1,5 +1,5 @@
-// A Windows without Visual C++'s runtime, as a fresh one is: what lacks, who needs it, where was looked, what
-// to install. Run by without_vcruntime.sh.
+// A Windows without Visual C++'s runtime, as after a fresh installation: which file is missing, which file
+// needs it, which folders were searched, what to install. Run by without_vcruntime.sh.
 #include <gmock/gmock.h>
 
 #include "base/paths.hpp"
@@ -23,7 +23,7 @@ std::vector<std::string> texts_of(const Json& list) {
   return all;
 }
 
-TEST(WithoutVisualCxxRuntime, W01_ADllThatNeedsItIsToldWithBothOfItsFilesAndTheFolders) {
+TEST(WithoutVisualCxxRuntime, ReportsW01WithBothFilesAndTheFolders) {
   const Workplace workplace;
   const Ended run = workplace.info({"--inspect", ENGINEHOST_NEEDS_VCRUNTIME, "--json"});
   EXPECT_EQ(run.status, 6) << run.said();
@@ -40,7 +40,7 @@ TEST(WithoutVisualCxxRuntime, W01_ADllThatNeedsItIsToldWithBothOfItsFilesAndTheF
               Contains(AllOf(HasSubstr(redistributable), HasSubstr("learn.microsoft.com"))));
 }
 
-TEST(WithoutVisualCxxRuntime, W01_ABuildThatDoesNotSayThatItNeedsItFailsBeforeItIsLoaded) {
+TEST(WithoutVisualCxxRuntime, ReportsW01BeforeLoadingAnUndeclaredNeed) {
   const Workplace workplace;
   TestRepository repository(workplace.folder() / "repository");
   TestBuild build;
@@ -59,7 +59,7 @@ TEST(WithoutVisualCxxRuntime, W01_ABuildThatDoesNotSayThatItNeedsItFailsBeforeIt
   EXPECT_THAT(run.diagnosis()["remedy"].as_array()[0].as_string(), HasSubstr(redistributable));
 }
 
-TEST(WithoutVisualCxxRuntime, S15_ABuildThatSaysSoIsNotEvenFetched) {
+TEST(WithoutVisualCxxRuntime, S15RefusesADeclaredNeedBeforeTheDownload) {
   const Workplace workplace;
   TestRepository repository(workplace.folder() / "repository");
   TestBuild build = good_build();
@@ -74,7 +74,7 @@ TEST(WithoutVisualCxxRuntime, S15_ABuildThatSaysSoIsNotEvenFetched) {
   EXPECT_THAT(run.diagnosis()["remedy"].as_array()[0].as_string(), HasSubstr(redistributable));
 }
 
-// The manifest of the build tree says that these builds need it: nothing of 13 MB is fetched in vain.
+// The manifest of the build tree declares that these builds need it, so none of their 13 MB is fetched.
 TEST(WithoutVisualCxxRuntime, OnnxRuntimesWheelIsRefusedWithTheRemedy) {
   const std::string repository = ENGINEHOST_WHEEL_REPOSITORY;
   if (!fs::exists(path_of(repository) / "index.json")) GTEST_SKIP() << "there is no wheel at " << repository;

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Makes a repository of one build whose wheels lie beside it, out of the build tree's own, for tests that cannot run pip.
+"""Makes a repository of one build and its wheels from the build tree's repository, for tests that cannot run pip.
 
 usage: wheel_repository.py REPOSITORY ENGINE BUILD FOLDER
 
-The manifest of ENGINE in REPOSITORY is taken as it is, but for this: BUILD alone is left of the builds, and what its
-components fetch from the package index is fetched here, by pip for the platform that the file's name tells, and becomes a
-file of the new repository in FOLDER. The digests stay the manifest's; a file that has another is refused. A wheel that
-lies there is not fetched again. Exit status 77: pip could not get the file; the last line of standard error says why.
+Uses the manifest of ENGINE in REPOSITORY with two changes: BUILD is the only build, and the files that its components
+fetch from the package index become files of the new repository in FOLDER. pip fetches them for the platform that the
+file's name contains. The digests stay the manifest's, and a file with another digest is refused. A wheel that is in FOLDER
+is not fetched again. Exit status 77: pip could not get the file; the last line of standard error has the reason.
 """
 import hashlib
 import json
@@ -18,7 +18,7 @@ import tempfile
 
 
 def fetch(source: dict, place: pathlib.Path) -> str:
-    """Why pip could not get the file; "" when it stands in `place`."""
+    """Returns the reason why pip could not get the file; "" when it is in `place`."""
     project, file = source["project"], source["file"]
     _, version, python, _, platforms = re.fullmatch(r"(.+?)-(.+?)-cp(.+?)-(.+?)-(.+)\.whl", file).groups()
     with tempfile.TemporaryDirectory(dir=place.parent) as scratch:

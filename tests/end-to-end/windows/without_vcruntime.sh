@@ -1,7 +1,7 @@
 #!/bin/sh
-# without_vcruntime.sh PREFIX PROGRAM.exe [ARGUMENT]...: runs a Windows program under Wine as scripts/wine-run.sh does, where
-# Visual C++'s runtime is not installed: in a prefix of its own without those files, and without the copies that Wine
-# itself would take in their place.
+# without_vcruntime.sh PREFIX PROGRAM.exe [ARGUMENT]...: runs a Windows program under Wine as scripts/wine-run.sh does,
+# but without Visual C++'s runtime. The prefix lacks those files and the copies that Wine itself would use in their
+# place.
 set -u
 WINEPREFIX=$1
 shift

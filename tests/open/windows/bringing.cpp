@@ -3,7 +3,7 @@
 namespace enginehost::open {
 namespace {
 
-// Made by the build: which of them a process holds, their names decide.
+// Libraries that the build made; their names decide which of them a process holds.
 std::string bytes_of(const std::string& name) {
   return test::read_text(path_of(std::string(ENGINEHOST_NUMBERS) + "/" + name));
 }

@@ -1,4 +1,4 @@
-// A process of its own that dies at once, as by a crash.
+// A child process that dies at once, as by a crash.
 #pragma once
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -9,10 +9,10 @@
 
 namespace enginehost::test {
 
-// Nothing is destroyed, and no handler runs.
+// Runs no destructor and no handler.
 inline void die() { ::kill(::getpid(), SIGKILL); }
 
-// In a forked child. The action ends with die(): where it returns it could not do what it is for.
+// Runs the action in a forked child. The action must end with die(); a return is a failure.
 inline void in_dying_child(const std::function<void()>& action) {
   const pid_t child = ::fork();
   if (child == 0) {

@@ -1,4 +1,4 @@
-// A disk that gives the beginning of every file, and an input error for the rest. Linux only.
+// A disk that returns the beginning of every file and an input error for the rest. Linux only.
 #pragma once
 #include <errno.h>
 #include <linux/filter.h>
@@ -16,7 +16,8 @@
 
 namespace enginehost::test {
 
-// pread fails with EIO from this place in a file on, in this process, for good. False: it cannot be had here.
+// Makes pread fail with EIO from this file offset on, in this process, for good. Returns false if that is
+// impossible here.
 inline bool fail_reads_from(std::uint32_t offset) {
   sock_filter rules[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
@@ -31,8 +32,8 @@ inline bool fail_reads_from(std::uint32_t offset) {
          ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
-// What the action says, in a forked child, where reads fail from `offset` on; nothing where no system call
-// can be made to fail.
+// The action's result in a forked child where reads fail from `offset` on; nothing where no system call can
+// be made to fail.
 inline std::optional<std::string> where_reads_fail_from(std::uint32_t offset,
                                                         const std::function<std::string()>& action) {
   int ends[2];

@@ -42,8 +42,7 @@ HostServer::HostServer() : state_(std::make_unique<State>()) {}
 HostServer::~HostServer() { stop(); }
 
 void HostServer::start(const std::vector<std::string>& command, const std::filesystem::path& log) {
-  // A test that crashes must not leave its server behind: setpriv (util-linux) asks the kernel to end it
-  // then.
+  // A crashing test must not leave its server behind: setpriv (util-linux) makes the kernel end the server.
   std::vector<const char*> arguments{"setpriv", "--pdeathsig", "TERM"};
   for (const std::string& word : command) arguments.push_back(word.c_str());
   arguments.push_back(nullptr);

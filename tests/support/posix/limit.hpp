@@ -1,11 +1,11 @@
-// A limit of this process that holds for a while.
+// A resource limit of this process for the lifetime of an object.
 #pragma once
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
 namespace enginehost::test {
 
-// The soft limit; as it was before when this ends, however that comes about.
+// Sets the soft limit; the destructor restores the earlier one.
 class Limit {
  public:
   using Resource = decltype(RLIMIT_STACK);

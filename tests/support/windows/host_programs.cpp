@@ -25,7 +25,7 @@ std::string joined(const std::vector<std::string>& command) {
   return text;
 }
 
-// There is no handle to wait for: what is to be known of it, the script writes into files.
+// There is no handle to wait for; the script writes its state into files.
 void start_shell(const std::filesystem::path& script) {
   std::wstring line = L"Z:\\bin\\sh " + windows::wide(host_path(script));
   STARTUPINFOW startup{};
@@ -95,7 +95,7 @@ void HostServer::start(const std::vector<std::string>& command, const std::files
   std::error_code error;
   std::filesystem::remove(folder / "ended", error);
   write_text(folder / "wanted", "");
-  // A test that crashes leaves "wanted" behind, so that the server ends after five minutes.
+  // A crashing test leaves "wanted" behind; the server then ends after five minutes.
   write_text(folder / "run.sh", joined(command) + ">>" + quoted(host_path(log)) +
                                     " 2>&1 </dev/null &\nserver=$!\nleft=3000\n"
                                     "while [ -e " +

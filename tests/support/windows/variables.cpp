@@ -5,7 +5,7 @@
 
 namespace enginehost::test {
 
-// The C runtime's copy and the system's: libraries read the one or the other.
+// Sets the C runtime's copy and the system's, because libraries read either.
 void set_variable(const char* name, const std::string& value) {
   ::_wputenv_s(windows::wide(name).c_str(), windows::wide(value).c_str());
   ::SetEnvironmentVariableW(windows::wide(name).c_str(), windows::wide(value).c_str());

@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 
 constexpr const char* logs_a_word = "host->log(host, ENGINE_LOG_ERROR, \"\", \"\")";
 
-// A build as bringing() makes it, whose plugin does that while its engine is made.
+// A build as bringing() makes it, whose plugin runs `at_create` while its engine is made.
 test::TestBuild reporting(const std::string& id, const std::string& library, int number, int priority,
                           const std::string& at_create = logs_a_word) {
   const std::string root = test::source_path();
@@ -36,12 +36,12 @@ test::TestBuild reporting(const std::string& id, const std::string& library, int
   return build;
 }
 
-// What came of it, for the message of a failed expectation.
+// The diagnosis as text, for the message of a failed expectation.
 std::string why(const Outcome& outcome) {
   return outcome.diagnosis ? explain::describe(*outcome.diagnosis) : "";
 }
 
-// Opened once, so that somebody can be waited for.
+// A one-time signal that threads can wait for.
 class Gate {
  public:
   void open() {
@@ -60,14 +60,14 @@ class Gate {
   bool is_open_ = false;
 };
 
-class AtOnce : public OpenEngines {
+class ConcurrentOpens : public OpenEngines {
  protected:
   void publish_reporting(const std::string& library) {
     repository_.add(reporting("first", library, 1, 5));
     repository_.add(reporting("second", library, 2, 90));
     repository_.write();
   }
-  // The engine logs while it is made.
+  // Calls `made` when the engine logs, which it does while it is made.
   static std::shared_ptr<load::EngineLog> reporting_of(std::function<void()> made) {
     auto log = std::make_shared<load::EngineLog>();
     log->add([made = std::move(made)](const load::LogMessage& message) {
@@ -75,7 +75,7 @@ class AtOnce : public OpenEngines {
     });
     return log;
   }
-  // As open(), in a world of its own.
+  // As open(), in a context of its own.
   Outcome open_here(const std::string& flavor, std::function<void()> while_made = {}) const {
     OpenContext context(settings());
     OpenRequest request = request_;
@@ -101,7 +101,7 @@ class AtOnce : public OpenEngines {
     request.cancel = std::move(cancel);
     return open_shared(request);
   }
-  // While another thread's open of "first" makes its engine.
+  // Runs the action while another thread's open of "first" makes its engine.
   void while_it_is_made(const std::function<void()>& action) {
     Gate being_made, over;
     std::thread thread([&] {
@@ -117,7 +117,7 @@ class AtOnce : public OpenEngines {
     over.open();
     thread.join();
   }
-  // What a forked child comes to; it has ten seconds.
+  // The exit status of a forked child, which has ten seconds.
   static int in_child(const std::function<bool()>& action) {
     const pid_t child = ::fork();
     if (child == 0) {
@@ -130,9 +130,9 @@ class AtOnce : public OpenEngines {
   std::atomic<int> times_decided_ = 0;
 };
 
-TEST_F(AtOnce, BuildsThatDisturbEachOtherAreNeverLoadedBoth) {
+TEST_F(ConcurrentOpens, ConflictingBuildsAreNeverBothLoaded) {
   publish_reporting("libtogether.so.1");
-  // Proven, each alone, so that nothing but loading is left to do.
+  // Each is proven alone, so that only loading is left to do.
   prove("first");
   prove("second");
   Gate being_made, second_begins, second_is_open;
@@ -141,7 +141,7 @@ TEST_F(AtOnce, BuildsThatDisturbEachOtherAreNeverLoadedBoth) {
     first = open_here("first", [&] {
       being_made.open();
       second_begins.wait(20s);
-      second_is_open.wait(2s);  // time enough for one that does not wait for its turn
+      second_is_open.wait(2s);  // enough time for an open that does not wait
     });
   });
   const bool begun = being_made.wait(20s);
@@ -157,8 +157,8 @@ TEST_F(AtOnce, BuildsThatDisturbEachOtherAreNeverLoadedBoth) {
   EXPECT_EQ(why_not(second, "second").value("held_by"), "first");
 }
 
-// While one is tried in a child, another fails to load here and ends: nobody was waited for.
-TEST_F(AtOnce, WhatFailedWhileABuildWasTriedOutIsNotLoadedBeside) {
+// While a child process probes one build, another build fails to load here. It waited for nobody.
+TEST_F(ConcurrentOpens, AFailedLoadDuringAProbeRulesOutTheProbedBuild) {
   const fs::path tried = folder_ / "tried", go = folder_ / "go";
   repository_.add(reporting("first", "libmeanwhile.so.1", 1, 90,
                             "fclose(fopen(\"" + tried.native() + "\", \"w\")); while (access(\"" +
@@ -179,8 +179,8 @@ TEST_F(AtOnce, WhatFailedWhileABuildWasTriedOutIsNotLoadedBeside) {
   EXPECT_EQ(why_not(first, "first").value("left_by"), "second");
 }
 
-// Where memory is short it is asked for again; the last time after a second and a half.
-TEST_F(AtOnce, WhoTriesAgainLaterLetsOthersLoadMeanwhile) {
+// A lack of memory is retried; the last time after a second and a half.
+TEST_F(ConcurrentOpens, ARetryLetsOthersLoadMeanwhile) {
   using Clock = std::chrono::steady_clock;
   repository_.add(
       reporting("first", "libbusy.so.1", 1, 5, std::string(logs_a_word) + "; return ENGINE_NO_MEMORY"));
@@ -207,11 +207,11 @@ TEST_F(AtOnce, WhoTriesAgainLaterLetsOthersLoadMeanwhile) {
   thread.join();
   EXPECT_EQ(second.state, State::opened) << why(second);
   EXPECT_EQ(tries, 4);
-  // A turn that is kept over the wait is free for the moment before the last try at the earliest.
+  // If the lock were kept over the wait, it would be free just before the last try at the earliest.
   EXPECT_GT(last_try - second_made, 200ms);
 }
 
-TEST_F(AtOnce, ACallbackMayOpenTheSameAndAnother) {
+TEST_F(ConcurrentOpens, ACallbackMayOpenTheSameAndAnother) {
   publish_reporting("libnested.so.1");
   bool same = false, another = false, begun = false;
   const auto engine = share("first", [&] {
@@ -224,8 +224,8 @@ TEST_F(AtOnce, ACallbackMayOpenTheSameAndAnother) {
   EXPECT_TRUE(another);
 }
 
-// Longer than an open engine is given out without another look, and there is no cached decision yet.
-TEST_F(AtOnce, WhoWaitsLongForTheFirstGetsItsEngine) {
+// Longer than an open engine is shared without a check, and there is no cached decision yet.
+TEST_F(ConcurrentOpens, AWaitingOpenGetsTheFirstOnesEngine) {
   publish_reporting("liblasting.so.1");
   Gate being_made;
   std::shared_ptr<SharedEngine> first, second;
@@ -244,7 +244,7 @@ TEST_F(AtOnce, WhoWaitsLongForTheFirstGetsItsEngine) {
   EXPECT_EQ(times_decided_, 1);
 }
 
-TEST_F(AtOnce, WhoWaitsForAnotherMayGiveUp) {
+TEST_F(ConcurrentOpens, AWaitingOpenCanBeCanceled) {
   publish_reporting("libwaiting.so.1");
   while_it_is_made([&] {
     CancelToken cancel;
@@ -259,7 +259,7 @@ TEST_F(AtOnce, WhoWaitsForAnotherMayGiveUp) {
   });
 }
 
-TEST_F(AtOnce, WhereTheFirstFailsTheNextTriesByItself) {
+TEST_F(ConcurrentOpens, AfterAFailureTheNextOneTriesItself) {
   const auto none = [&] { return share("no-such-flavor,"); };
   request_.request.require = true;
   std::vector<std::string> codes(4);
@@ -275,7 +275,7 @@ TEST_F(AtOnce, WhereTheFirstFailsTheNextTriesByItself) {
   EXPECT_EQ(times_decided_, 4);
 }
 
-TEST_F(AtOnce, AForkedChildOpensItsOwn) {
+TEST_F(ConcurrentOpens, AForkedChildOpensItsOwn) {
   const auto engine = share("");
   ASSERT_TRUE(engine);
   EXPECT_EQ(in_child([&] {
@@ -286,7 +286,7 @@ TEST_F(AtOnce, AForkedChildOpensItsOwn) {
   EXPECT_EQ(*share(""), *engine);
 }
 
-TEST_F(AtOnce, AForkedChildWaitsForNoThreadOfItsParent) {
+TEST_F(ConcurrentOpens, AForkedChildWaitsForNoThreadOfItsParent) {
 #if defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "ThreadSanitizer ends a forked child of several threads that starts one";
 #endif

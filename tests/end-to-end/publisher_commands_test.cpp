@@ -1,4 +1,4 @@
-// A publisher's way from libraries to a signed repository that users open from, as every system has to go it.
+// A publisher's commands from libraries to a signed repository that users open from, on every system.
 #include <gmock/gmock.h>
 
 #include "base/paths.hpp"
@@ -44,9 +44,9 @@ constexpr const char* next_key_public =
     "untrusted comment: minisign public key 10CF968149F3E2A\n"
     "RWQqPp8UaPkMAaPXWqXvHDmBCxujFvpfC0qWcYlb2nNY244TqtxHBYxO\n";
 
-class PublishersWay : public testing::Test {
+class PublisherCommands : public testing::Test {
  protected:
-  PublishersWay() {
+  PublisherCommands() {
     write_text(folder() / "toy" / "lib" / ENGINEHOST_MISSING_MATH, read_text(ENGINEHOST_MISSING_MATH_FILE));
     write_text(folder() / "toy" / "share" / path_of("w\u00f6rter.txt"), "toy");
     write_text(folder() / plugin_name, reference_plugin());
@@ -58,7 +58,7 @@ class PublishersWay : public testing::Test {
     write_text(folder() / "next.pub", next_key_public);
     EXPECT_EQ(manifest({"init", at("repository"), "--name", "T\u00f6y"}).status, 0);
   }
-  // A folder that no code page can write.
+  // A folder whose name no code page can represent.
   fs::path folder() const { return publisher_.folder(); }
   std::string at(const char* name) const { return path_text(folder() / name); }
 
@@ -79,8 +79,8 @@ class PublishersWay : public testing::Test {
   static std::string build_of(const std::string& version) {
     return "reference-" + version + "-cpu-" + system_name + "-" + architecture;
   }
-  // Named by a configuration, a web server's repository is held to its signatures. What was kept of it serves
-  // for an hour, which has passed.
+  // A web server's repository that the configuration names must be signed. Cached copies count for an hour,
+  // which has passed.
   Ended open(std::vector<std::string> more = {}) const {
     fs::remove_all(user_.cache() / "repositories");
     more.insert(more.begin(), {"reference", "--json"});
@@ -98,7 +98,7 @@ class PublishersWay : public testing::Test {
   Workplace publisher_{"J\u00fcrgen \u03a9 \u7528\u6237"}, user_;
 };
 
-TEST_F(PublishersWay, ABuildIsAddedWithWhatItsFilesSayAndNothingIsFoundWrong) {
+TEST_F(PublisherCommands, AddABuildWithTheFactsOfItsFiles) {
   const Ended added = add();
   ASSERT_EQ(added.status, 0) << added.said();
   EXPECT_EQ(added.document["build"].as_string(), build_of("1.0.0"));
@@ -113,7 +113,7 @@ TEST_F(PublishersWay, ABuildIsAddedWithWhatItsFilesSayAndNothingIsFoundWrong) {
   const Ended linted = manifest({"lint", at("repository")});
   EXPECT_EQ(linted.status, 0) << linted.said();
   EXPECT_THAT(linted.document["errors"].as_array(), IsEmpty());
-  // Added twice, the same bytes give the same archive.
+  // The same bytes added twice give the same archive.
   EXPECT_EQ(add("1.0.1").status, 0);
   const Json both = parse_json(read_text(manifest_file()), "it").value();
   EXPECT_EQ(
@@ -122,7 +122,7 @@ TEST_F(PublishersWay, ABuildIsAddedWithWhatItsFilesSayAndNothingIsFoundWrong) {
           ["artifacts"]);
 }
 
-TEST_F(PublishersWay, LintEndsWithItsFirstErrorsStatus) {
+TEST_F(PublisherCommands, LintEndsWithTheStatusOfItsFirstError) {
   ASSERT_EQ(add().status, 0);
   std::string text = read_text(manifest_file());
   const std::string right = std::string("\"os\": \"") + system_name + "\"";
@@ -134,7 +134,7 @@ TEST_F(PublishersWay, LintEndsWithItsFirstErrorsStatus) {
   EXPECT_THAT(linted.output, HasSubstr("its libraries are for " + std::string(system_name)));
 }
 
-TEST_F(PublishersWay, LintSaysWhatToDoAboutEachOfItsFindings) {
+TEST_F(PublisherCommands, LintPrintsARemedyForEachFinding) {
   ASSERT_EQ(add().status, 0);
   std::string text = read_text(manifest_file());
   const std::string right = "\"size\": ";
@@ -149,7 +149,7 @@ TEST_F(PublishersWay, LintSaysWhatToDoAboutEachOfItsFindings) {
                                                       "\n  fix: correct \"size\"\n")));
 }
 
-TEST_F(PublishersWay, AKeyForTheIndexAloneLeadsNoUserToTheRepository) {
+TEST_F(PublisherCommands, AnIndexKeyDoesNotMakeARepositoryTrusted) {
   ASSERT_EQ(add().status, 0);
   ASSERT_EQ(
       manifest({"sign", at("repository"), "--key", at("next.key"), "--add-index-key", at("open.pub")}).status,
@@ -164,7 +164,7 @@ TEST_F(PublishersWay, AKeyForTheIndexAloneLeadsNoUserToTheRepository) {
   EXPECT_THAT(daily.diagnosis()["remedy"].dump(), HasSubstr("take the key that signs root.json"));
   ASSERT_EQ(trust("next.pub").status, 0);
   EXPECT_EQ(open().status, 0);
-  // Nothing but the documents of a keeper is said to the keeper.
+  // The publisher's report mentions only the publisher's documents.
   ASSERT_EQ(add("1.0.1").status, 0);
   const Ended refused = publish();
   EXPECT_EQ(refused.code(), "EH-M08") << refused.said();
@@ -173,7 +173,7 @@ TEST_F(PublishersWay, AKeyForTheIndexAloneLeadsNoUserToTheRepository) {
               HasSubstr("with --key of 010CF968149F3E2A or 5DCB5B9399CE8D14"));
 }
 
-TEST_F(PublishersWay, AKeyThatIsNoFileIsToldAsAFileThatIsMissing) {
+TEST_F(PublisherCommands, AKeyThatIsNoFileIsReportedAsMissing) {
   ASSERT_EQ(add().status, 0);
   for (const char* flag : {"--add-key", "--add-index-key", "--add-root-key"}) {
     const Ended missing = manifest({"sign", at("repository"), "--key", at("open.key"), flag, at("gone.pub")});
@@ -183,7 +183,7 @@ TEST_F(PublishersWay, AKeyThatIsNoFileIsToldAsAFileThatIsMissing) {
   EXPECT_FALSE(fs::exists(folder() / "repository" / "root.json"));
 }
 
-TEST_F(PublishersWay, AKeyForAFolderThatIsNotThereIsWarnedOf) {
+TEST_F(PublisherCommands, TrustingAKeyForAMissingFolderWarns) {
   const Ended added = user_.run(
       "engine-cache", {"trust", "add", at("open.pub"), "--repository", "engines.example/toy", "--json"});
   EXPECT_EQ(added.status, 0) << added.said();
@@ -196,7 +196,7 @@ TEST_F(PublishersWay, AKeyForAFolderThatIsNotThereIsWarnedOf) {
   EXPECT_THAT(gone.diagnosis()["remedy"].dump(), HasSubstr("engine-cache trust list"));
 }
 
-TEST_F(PublishersWay, WhatIsNoPluginIsNotAdded) {
+TEST_F(PublisherCommands, RefuseToAddAFileThatIsNoPlugin) {
   const Ended added = manifest(
       {"add", at("repository"), at("toy"), "--engine", "reference", "--version", "1.0.0", "--flavor", "cpu"});
   EXPECT_EQ(added.status, 2) << added.said();
@@ -206,7 +206,7 @@ TEST_F(PublishersWay, WhatIsNoPluginIsNotAdded) {
   EXPECT_THAT(nowhere.code(), HasSubstr("EH-")) << nowhere.said();
 }
 
-TEST_F(PublishersWay, WhatToDoNextNamesTheRepositoryAndTheFlagThatWasWrong) {
+TEST_F(PublisherCommands, RemediesNameTheRepositoryAndTheWrongFlag) {
   ASSERT_EQ(add().status, 0);
   const Ended signing = manifest({"sign", at("repository"), "--key", at("open.key")});
   ASSERT_EQ(signing.status, 0) << signing.said();
@@ -223,8 +223,8 @@ TEST_F(PublishersWay, WhatToDoNextNamesTheRepositoryAndTheFlagThatWasWrong) {
               HasSubstr("--engine \"Toy\" is not lower-case letters"));
 }
 
-// scrypt as minisign sets it takes 1 GiB and some seconds.
-TEST_F(PublishersWay, TheKeysPassphraseIsReadFromADescriptorAndAWrongOneIsTold) {
+// scrypt with minisign's parameters takes 1 GiB and some seconds.
+TEST_F(PublisherCommands, ReadThePassphraseFromADescriptor) {
   ASSERT_EQ(add().status, 0);
   const std::vector<std::string> with_passphrase = {"sign",           at("repository"),  "--key",
                                                     at("locked.key"), "--passphrase-fd", "0"};
@@ -255,7 +255,7 @@ TEST_F(PublishersWay, TheKeysPassphraseIsReadFromADescriptorAndAWrongOneIsTold) 
   EXPECT_TRUE(fs::exists(folder() / "repository" / "index.json.84FEED6D69A3CCC9.minisig"));
 }
 
-TEST_F(PublishersWay, UsersOpenWhatWasSignedByTheKeyThatTheyTrustAndNothingElse) {
+TEST_F(PublisherCommands, UsersOpenOnlyWhatTheTrustedKeySigned) {
   ASSERT_EQ(add().status, 0);
   const Ended signed_now = sign("open.key");
   ASSERT_EQ(signed_now.status, 0) << signed_now.said();
@@ -277,7 +277,7 @@ TEST_F(PublishersWay, UsersOpenWhatWasSignedByTheKeyThatTheyTrustAndNothingElse)
   EXPECT_EQ(read_text(view / "lib" / ENGINEHOST_MISSING_MATH), read_text(ENGINEHOST_MISSING_MATH_FILE));
   EXPECT_EQ(read_text(view / "share" / path_of("w\u00f6rter.txt")), "toy");
 
-  // A byte that nobody signed.
+  // A changed byte that is not signed.
   const fs::path index = server_.root() / "engines" / "index.json";
   const std::string whole = read_text(index);
   fs::permissions(index, fs::perms::owner_write, fs::perm_options::add);
@@ -286,7 +286,7 @@ TEST_F(PublishersWay, UsersOpenWhatWasSignedByTheKeyThatTheyTrustAndNothingElse)
   EXPECT_THAT(changed.output, HasSubstr("EH-M09")) << changed.said();
   write_text(index, whole);
 
-  // And what was not signed again is not published.
+  // A change that was not signed is not published.
   ASSERT_EQ(add("1.0.1").status, 0);
   const Ended refused = publish();
   EXPECT_EQ(refused.status, 5) << refused.said();
@@ -296,7 +296,7 @@ TEST_F(PublishersWay, UsersOpenWhatWasSignedByTheKeyThatTheyTrustAndNothingElse)
   EXPECT_EQ(open().outcome()["build"].as_string(), build_of("1.0.1"));
 }
 
-TEST_F(PublishersWay, KeysFollowEachOtherAndWhoTrustedTheFirstIsLedToTheNext) {
+TEST_F(PublisherCommands, UsersFollowAKeyRotation) {
   ASSERT_EQ(add().status, 0);
   ASSERT_EQ(sign("open.key").status, 0);
   ASSERT_EQ(publish().status, 0);

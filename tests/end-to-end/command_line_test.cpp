@@ -1,4 +1,4 @@
-// What the commands say of words that they cannot use, and what the pages say of theirs.
+// Reports about arguments that the commands cannot use, and the flags that the pages document.
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -15,7 +15,7 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(Words, ThatAreWrongAreNamedWithTheNearestAndTheHelpOfTheSubcommand) {
+TEST(CommandLine, NamesTheNearestWordAndTheHelp) {
   const Workplace workplace;
   const auto said = [&](const std::string& command, const std::vector<std::string>& arguments) {
     return workplace.run(command, arguments).said();
@@ -26,7 +26,7 @@ TEST(Words, ThatAreWrongAreNamedWithTheNearestAndTheHelpOfTheSubcommand) {
   EXPECT_THAT(said("engine-cache", {"quarantine", "nosuch"}), HasSubstr("engine-cache quarantine --help"));
 }
 
-TEST(Words, OfAThresholdBelowOneAreRefusedBeforeTheFolderIsLookedAt) {
+TEST(CommandLine, RefusesAThresholdBelow1BeforeReadingTheFolder) {
   const Workplace workplace;
   for (const char* flag : {"--root-threshold", "--index-threshold"})
     for (const char* value : {"0", "-1"})
@@ -38,7 +38,7 @@ TEST(Words, OfAThresholdBelowOneAreRefusedBeforeTheFolderIsLookedAt) {
           << flag << " " << value;
 }
 
-TEST(Words, AreSaidOnce) {
+TEST(CommandLine, PrintsEachSentenceOnce) {
   const Workplace workplace;
   const auto said = [&](const std::string& command, const std::vector<std::string>& arguments) {
     return workplace.run(command, arguments).said();
@@ -72,7 +72,7 @@ TEST(Words, AreSaidOnce) {
   EXPECT_EQ(times(push, "x 2") + times(push, "(2x)"), 0) << push;
 }
 
-TEST(Words, OfTwoArraysForOneInputAreThoseOfTheCommand) {
+TEST(CommandLine, RefusesTwoArraysForOneInput) {
   const Workplace workplace;
   const std::string array = (workplace.folder() / "points.npy").string();
   write_array(array, "(1, 2)", {1, 2});
@@ -88,7 +88,7 @@ TEST(Words, OfTwoArraysForOneInputAreThoseOfTheCommand) {
   EXPECT_THAT(run.said(), HasSubstr("--input: two tensors are given for the input " + input));
 }
 
-// Each command and subcommand, as its help names them.
+// The flags of each command and subcommand, as its help names them.
 std::set<std::string> flags_of(const Workplace& workplace, const std::string& command,
                                const std::vector<std::string>& path, int depth = 0) {
   std::vector<std::string> arguments = path;
@@ -110,7 +110,7 @@ std::set<std::string> flags_of(const Workplace& workplace, const std::string& co
   return flags;
 }
 
-TEST(Words, OfEveryFlagStandInAPage) {
+TEST(CommandLine, EveryFlagIsInAPage) {
   const Workplace workplace;
   std::string pages = read_text(source_path("/README.md"));
   for (const auto& file : std::filesystem::directory_iterator(source_path("/docs")))

@@ -1,4 +1,4 @@
-// Engines that say ENGINE_OK and give nothing, or half of it: the application is told, and goes on.
+// Engines that return ENGINE_OK with no result or half of one: the application gets an error and goes on.
 #include "tests/sdk/played_engine.hpp"
 
 namespace enginehost::test {
@@ -6,10 +6,10 @@ namespace {
 
 using testing::HasSubstr;
 
-class BrokenWord : public PlayedEngine {
+class IncompleteAnswers : public PlayedEngine {
  protected:
-  static void behave(const char* how) { set_variable("DEVICE_BEHAVIOUR", how); }
-  // The cause that is told for a model that cannot be used; empty when it loads.
+  static void behave(const char* how) { set_variable("DEVICE_BEHAVIOR", how); }
+  // The reported cause for a model that cannot be used; empty when it loads.
   std::string refused(const char* behavior) {
     behave(behavior);
     const auto model = load("cpu");
@@ -22,7 +22,7 @@ class BrokenWord : public PlayedEngine {
   }
 };
 
-TEST_F(BrokenWord, OfAModelIsToldWhenItIsLoaded) {
+TEST_F(IncompleteAnswers, OfAModelAreReportedWhenItIsLoaded) {
   EXPECT_EQ(refused("no model"), "EH-E01: load() succeeded but gave no model");
   EXPECT_EQ(refused("no description"), "EH-E01: info() succeeded but gave no description of the model");
   EXPECT_EQ(refused("no function"), "EH-E01: info() succeeded but gave no function of the model");
@@ -33,7 +33,7 @@ TEST_F(BrokenWord, OfAModelIsToldWhenItIsLoaded) {
   EXPECT_EQ(refused(""), "");
 }
 
-TEST_F(BrokenWord, OfARunIsToldAndTheModelGoesOn) {
+TEST_F(IncompleteAnswers, OfARunAreReportedAndTheModelStaysUsable) {
   const auto model = load("cpu");
   ASSERT_TRUE(model) << said();
   EXPECT_EQ(refused_run(model.get(), "no output"), "EH-E01: run() succeeded but gave no output seen");
@@ -50,8 +50,8 @@ TEST_F(BrokenWord, OfARunIsToldAndTheModelGoesOn) {
   EXPECT_EQ(refused_run(model.get(), ""), "");
 }
 
-// What is told is cut as other words of a plugin are; what is looked up is not.
-TEST_F(BrokenWord, NamesWithoutMeasureMakeNoMessageWithoutMeasure) {
+// Names are cut in messages, like other texts of a plugin; they are not cut for look-ups.
+TEST_F(IncompleteAnswers, LongNamesAreCutInMessages) {
   constexpr std::size_t sane = std::size_t{64} << 10;
   behave("long name");
   const auto model = load("cpu");
@@ -86,7 +86,7 @@ TEST_F(BrokenWord, NamesWithoutMeasureMakeNoMessageWithoutMeasure) {
   EXPECT_EQ(reported(name.c_str(), numbers.tensor, 1), "EH-E01");
 }
 
-TEST_F(BrokenWord, AnOutputThatCannotBeReleasedHasADeleterAllTheSame) {
+TEST_F(IncompleteAnswers, AnOutputThatCannotBeReleasedStillHasADeleter) {
   const auto model = load("cpu");
   ASSERT_TRUE(model) << said();
   behave("output without release");
@@ -101,7 +101,7 @@ TEST_F(BrokenWord, AnOutputThatCannotBeReleasedHasADeleterAllTheSame) {
   taken->deleter(taken);
 }
 
-TEST_F(BrokenWord, OfATensorsCopyIsTold) {
+TEST_F(IncompleteAnswers, OfATensorsCopyAreReported) {
   behave("no tensor");
   const Numbers numbers({1, 2});
   DLManagedTensorVersioned* out = nullptr;

@@ -1,4 +1,4 @@
-// An application that its first work with a build ends, and what the next one makes of it.
+// An application that crashes in its first run with a build, and the next application's reaction.
 #include <sys/resource.h>
 
 #include <csignal>
@@ -10,17 +10,17 @@
 namespace enginehost::test {
 namespace {
 
-class WorkObserver : public Sdk {
+class FirstRunCrash : public Sdk {
  protected:
-  WorkObserver() {
+  FirstRunCrash() {
     TestBuild build = good_build();
     build.files = {{build.plugin, played_plugin()}};
     publish(build);
     write_text(folder_ / "any.played", "");
   }
-  ~WorkObserver() override { remove_variable("DEVICE_BEHAVIOUR"); }
+  ~FirstRunCrash() override { remove_variable("DEVICE_BEHAVIOR"); }
 
-  // As an application of its own.
+  // Loads and runs in a process of its own.
   void load_and_run(const char* behavior, int runs = 1) {
     const rlimit no_core = {0, 0};
     ::setrlimit(RLIMIT_CORE, &no_core);
@@ -34,7 +34,7 @@ class WorkObserver : public Sdk {
     const Numbers numbers({1, 2});
     const enginehost_input input = {"x", &numbers.tensor};
     for (int i = 0; i < runs; ++i) {
-      if (i + 1 == runs) set_variable("DEVICE_BEHAVIOUR", behavior);
+      if (i + 1 == runs) set_variable("DEVICE_BEHAVIOR", behavior);
       enginehost_outputs* outputs = nullptr;
       enginehost_model_run(model.get(), &input, 1, nullptr, &outputs, nullptr);
       enginehost_outputs_free(outputs);
@@ -42,24 +42,24 @@ class WorkObserver : public Sdk {
   }
 };
 
-TEST_F(WorkObserver, AModelsFirstRunThatEndsTheApplicationTwiceSetsTheBuildAside) {
+TEST_F(FirstRunCrash, TheSecondOneQuarantinesTheBuild) {
   EXPECT_EXIT(load_and_run("crash in a run"), testing::KilledBySignal(SIGABRT), "");
   EXPECT_EXIT(load_and_run("crash in a run"), testing::KilledBySignal(SIGABRT), "");
   EXPECT_FALSE(open(request()));
   EXPECT_THAT(said(), testing::HasSubstr("warmup"));
 }
 
-TEST_F(WorkObserver, AnEngineThatEndsTheApplicationByExitIsNoBetter) {
+TEST_F(FirstRunCrash, ExitCountsAsACrash) {
   const std::string configuration = read_text(config_of_tests());
   for (int i = 0; i < 2; ++i) {
     EXPECT_EXIT(load_and_run("exit in a run"), testing::ExitedWithCode(0), "");
-    write_text(config_of_tests(), configuration);  // which the end of the test's copy takes away
+    write_text(config_of_tests(), configuration);  // the end of the test's copy removes it
   }
   EXPECT_FALSE(open(request()));
   EXPECT_THAT(said(), testing::HasSubstr("warmup"));
 }
 
-TEST_F(WorkObserver, ALaterRunThatEndsTheApplicationIsItsOwnToReport) {
+TEST_F(FirstRunCrash, ALaterRunIsNoStrike) {
   for (int i = 0; i < 3; ++i)
     EXPECT_EXIT(load_and_run("crash in a run", 2), testing::KilledBySignal(SIGABRT), "");
   EXPECT_TRUE(open(request())) << said();

@@ -1,6 +1,5 @@
-// Case05, 06, 26: what was quarantined is tried again by the very next open once its reason is gone, without
-// any command; and nothing is probed again as long as nothing changed. Probes are counted by the launcher
-// they are started through.
+// Case05, 06, 26: the next open tries a quarantined build again once the reason is gone, without any command.
+// While nothing changed, nothing is probed again. A launcher counts the probes that are started through it.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -18,7 +17,7 @@ namespace {
 constexpr const char* faulty = "reference-faulty";
 constexpr const char* good = "reference-good";
 
-// A library of the build, opened first, whose constructor runs this.
+// A build with a library that is opened first and whose constructor runs `body`.
 TestBuild with_constructor(const std::string& body) {
   const std::string source =
       "#define _GNU_SOURCE\n#include <dlfcn.h>\n#include <errno.h>\n#include <stdio.h>\n#include "
@@ -39,9 +38,9 @@ TestBuild with_constructor(const std::string& body) {
   return build;
 }
 
-class Again : public testing::Test {
+class Retry : public testing::Test {
  protected:
-  Again() {
+  Retry() {
     write_text(launcher(), "#!/bin/sh\ncase \" $* \" in *\" probe \"*) echo x >> " + log().native() +
                                ";; esac\nexec \"$@\"\n");
     std::filesystem::permissions(launcher(), std::filesystem::perms::owner_all);
@@ -66,8 +65,8 @@ class Again : public testing::Test {
     const std::string text = read_text(log());
     return std::count(text.begin(), text.end(), '\n');
   }
-  // Opens with `first`, which must not choose the faulty build, again with nothing changed, which must not
-  // probe, and with `second`, which must choose it.
+  // Opens with `first`, which must not choose the faulty build, again unchanged, which must not probe, and
+  // with `second`, which must choose the faulty build.
   void expect_chosen_after(
       const std::vector<std::string>& before, const std::vector<std::string>& after,
       const std::function<void()>& change = [] {}, const std::vector<std::string>& prefix_after = {}) {
@@ -94,7 +93,7 @@ class Again : public testing::Test {
   TestRepository repository{workplace.folder() / "repository"};
 };
 
-TEST_F(Again, WhatIsProvenIsNotProbedAgain) {
+TEST_F(Retry, DoesNotProbeAProvenBuild) {
   publish(with_constructor(""));
   EXPECT_EQ(open().outcome()["build"].as_string(), faulty);
   const long so_far = probes();
@@ -103,7 +102,7 @@ TEST_F(Again, WhatIsProvenIsNotProbedAgain) {
   EXPECT_EQ(probes(), so_far);
 }
 
-TEST_F(Again, WhenAMissingLibraryIsInstalled) {
+TEST_F(Retry, FollowsTheInstallationOfAMissingLibrary) {
   const auto folder = workplace.folder() / "libraries";
   std::filesystem::create_directories(folder);
   publish(faulty_build({{plugin, plugin_that_needs({"libmissing_math.so.3"}, folder.native())}}));
@@ -113,7 +112,7 @@ TEST_F(Again, WhenAMissingLibraryIsInstalled) {
   });
 }
 
-TEST_F(Again, WhenALibraryThatOnlyRunningCodeLooksForIsInstalled) {
+TEST_F(Retry, FollowsTheInstallationOfALibraryOpenedAtRunTime) {
   const auto folder = workplace.folder() / "libraries";
   std::filesystem::create_directories(folder);
   const std::string variable = "LD_LIBRARY_PATH=" + folder.native();
@@ -125,7 +124,7 @@ TEST_F(Again, WhenALibraryThatOnlyRunningCodeLooksForIsInstalled) {
                       [&] { write_text(folder / "libcudnn_played.so.9", compile_library("int x;\n")); });
 }
 
-TEST_F(Again, WhenTheVariableThatNamesTheFolderIsSet) {
+TEST_F(Retry, FollowsTheVariableThatNamesTheFolder) {
   const auto folder = workplace.folder() / "libraries";
   write_text(folder / "libmissing_math.so.3",
              compile_library("int math(void) { return 1; }\n", {"-Wl,-soname,libmissing_math.so.3"}));
@@ -133,22 +132,22 @@ TEST_F(Again, WhenTheVariableThatNamesTheFolderIsSet) {
   expect_chosen_after({}, {"LD_LIBRARY_PATH=" + folder.native()});
 }
 
-TEST_F(Again, WhenTheDriverIsAnotherOne) {
+TEST_F(Retry, FollowsAChangeOfTheDriver) {
   const auto driver = workplace.folder() / "driver" / "libcuda.so.1";
   write_text(driver, read_text(ENGINEHOST_FAKE_CUDA));
   const std::string folder = "LD_LIBRARY_PATH=" + driver.parent_path().native();
-  // The build dislikes drivers before 12.4, in its own code.
+  // The build's own code crashes with drivers before 12.4.
   publish(with_constructor("if (in_probe() && atoi(getenv(\"FAKE_CU_VERSION\")) < 12040) *nowhere = 1;"));
   expect_chosen_after({folder, "FAKE_CU_VERSION=12020"}, {folder, "FAKE_CU_VERSION=12040"});
 }
 
-TEST_F(Again, WhenTheLoadersCacheNamesTheLibrary) {
+TEST_F(Retry, FollowsAChangeOfTheLoadersCache) {
   if (!can_mount()) GTEST_SKIP() << "this process may not mount";
   const auto folder = workplace.folder() / "libraries";
   write_text(folder / "libmissing_math.so.3",
              compile_library("int math(void) { return 1; }\n", {"-Wl,-soname,libmissing_math.so.3"}));
   publish(faulty_build({{plugin, plugin_that_needs({"libmissing_math.so.3"})}}));
-  // ldconfig -C writes another cache file; it takes the place of the machine's for one command.
+  // ldconfig -C writes another cache file. One command sees it in the place of the machine's.
   const auto configuration = workplace.folder() / "ld.so.conf", cache = workplace.folder() / "ld.so.cache";
   write_text(configuration, "include /etc/ld.so.conf\n" + folder.native() + "\n");
   ASSERT_EQ(
@@ -160,9 +159,9 @@ TEST_F(Again, WhenTheLoadersCacheNamesTheLibrary) {
                        "mount --bind " + cache.native() + " /etc/ld.so.cache && exec \"$0\" \"$@\""});
 }
 
-TEST_F(Again, AfterARestartWhereTheDriversHalvesDidNotFitTogether) {
-  // 803: the kernel's half was loaded before the last update. What the record says of the start of the
-  // machine is changed here as the next start would change it.
+TEST_F(Retry, FollowsARestartAfterADriverMismatch) {
+  // 803: the kernel's half was loaded before the last update. The test edits the boot that the record names,
+  // as a restart would change it.
   const std::string flag = (workplace.folder() / "restarted").native();
   publish(with_constructor("if (access(\"" + flag + "\", F_OK) != 0) abort();"));
   const Ended first = open();
@@ -182,16 +181,16 @@ TEST_F(Again, AfterARestartWhereTheDriversHalvesDidNotFitTogether) {
   EXPECT_EQ(open().outcome()["build"].as_string(), faulty);
 }
 
-TEST_F(Again, WhatFailsForTheMomentIsTriedThreeTimesMoreAndNeverRemembered) {
+TEST_F(Retry, RepeatsATransientFailureThreeTimesWithoutARecord) {
   const std::string counter = (workplace.folder() / "tries").native();
   publish(with_constructor("if (in_probe() && counted(\"" + counter + "\") <= 2) raise(9);"));
-  // Killed twice, as a machine out of memory does; the third try passes in the same call.
+  // Killed twice, as on a machine that is out of memory. The third try passes in the same call.
   const Ended run = open();
   EXPECT_EQ(run.outcome()["build"].as_string(), faulty) << run.said();
   EXPECT_EQ(probes(), 3);
 }
 
-TEST_F(Again, WhatFailsForTheMomentAllTheTimeIsTriedByTheNextOpenToo) {
+TEST_F(Retry, RepeatsALastingTransientFailureInTheNextOpen) {
   publish(with_constructor("if (in_probe()) raise(9);"));
   const Ended first = open();
   EXPECT_EQ(first.candidate(faulty)["diagnosis"]["code"].as_string(), "EH-R14") << first.said();
@@ -200,7 +199,7 @@ TEST_F(Again, WhatFailsForTheMomentAllTheTimeIsTriedByTheNextOpenToo) {
   EXPECT_EQ(open().candidate(faulty)["verdict"].as_string(), "failed");
 }
 
-TEST_F(Again, ACrashThatDoesNotRepeatIsASuspicionUntilTheNextSuccess) {
+TEST_F(Retry, KeepsASingleCrashASuspicionUntilTheNextSuccess) {
   const std::string counter = (workplace.folder() / "tries").native();
   publish(with_constructor("if (in_probe() && counted(\"" + counter + "\") == 1) *nowhere = 1;"));
   const Ended first = open();
@@ -214,16 +213,16 @@ TEST_F(Again, ACrashThatDoesNotRepeatIsASuspicionUntilTheNextSuccess) {
   EXPECT_THAT(read_text(record_of(faulty)), testing::HasSubstr("\"proven\""));
 }
 
-// A build for CUDA brings its runtime along, one of the libraries that a process is told by. The next process
-// has not loaded it when it asks: its cached decision is not to rest on that.
-TEST_F(Again, ATicketServesTheNextProcessThatHasNotLoadedWhatTheBuildBrings) {
+// A build for CUDA brings its runtime, which is one of the libraries that identify a process. The next
+// process has not loaded it when it looks up its cached decision, so the decision must not depend on it.
+TEST_F(Retry, CachedDecisionIgnoresLibrariesThatTheBuildBrings) {
   const std::string library = "libcudart.so.13";
   TestBuild build =
       with_library(library, compile_library("int number(void) { return 13; }\n", {"-Wl,-soname," + library}));
   build.id = "bringing";
   build.priority = 90;
   publish(build);
-  // engine-info decides again each time, to tell of every candidate.
+  // engine-info decides again each time, because it prints every candidate.
   const std::vector<std::string> arguments = {"reference", source_path("/examples/two-layers.model"),
                                               "--repository", repository.root().native(), "--json"};
   std::string last;
@@ -236,14 +235,14 @@ TEST_F(Again, ATicketServesTheNextProcessThatHasNotLoadedWhatTheBuildBrings) {
         decisions += read_text(file.path());
     if (time == 2) {
       EXPECT_THAT(decisions, testing::HasSubstr("\nbuild bringing\n"));
-      EXPECT_EQ(decisions, last) << "it was decided anew";
+      EXPECT_EQ(decisions, last) << "a new decision was made";
     }
     last = decisions;
     std::this_thread::sleep_for(std::chrono::milliseconds(1100));  // at rest, and made in another second
   }
 }
 
-TEST_F(Again, DamagedFilesAreFetchedAgainTwiceAndThenTheDiskOrTheMirrorIsBlamed) {
+TEST_F(Retry, FetchesDamagedFilesTwiceThenBlamesDiskOrMirror) {
   // Its own constructor damages the plugin in the store, as a disk would that loses what is written to it.
   publish(with_constructor(
       "if (in_probe()) { Dl_info i; dladdr((void*)begin, &i); chmod(i.dli_fname, 0644); FILE* f = "

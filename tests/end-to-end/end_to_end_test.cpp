@@ -1,5 +1,5 @@
-// The way from a request to a computed answer, and where it may end, as every system has to go it: the same
-// members in the documents, the same exit statuses.
+// From a request to a computed answer, and where it may fail, on every system: the same members in the
+// documents, the same exit statuses.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -19,9 +19,9 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::Not;
 
-class WholeWay : public testing::Test {
+class EndToEnd : public testing::Test {
  protected:
-  explicit WholeWay(std::string_view below = {})
+  explicit EndToEnd(std::string_view below = {})
       : workplace(below), repository(workplace.folder() / "repository") {
     repository.add(good_build());
     repository.write();
@@ -46,7 +46,7 @@ class WholeWay : public testing::Test {
   TestRepository repository;
 };
 
-TEST_F(WholeWay, AnEngineIsOpenedAndToldWithTheSameMembersOnEverySystem) {
+TEST_F(EndToEnd, OpensWithTheSameMembersOnEverySystem) {
   const Ended run = open();
   ASSERT_EQ(run.status, 0) << run.said();
   EXPECT_EQ(run.outcome()["state"].as_string(), "opened");
@@ -56,18 +56,18 @@ TEST_F(WholeWay, AnEngineIsOpenedAndToldWithTheSameMembersOnEverySystem) {
   expect_facts(run.document["platform"]);
   EXPECT_EQ(run.document["platform"]["os"]["value"].as_string(), system_name);
   EXPECT_EQ(members_of(run.document), read_text(source_path("/tests/end-to-end/golden/opened_members.txt")));
-  // Nothing is fetched or probed for what was proven.
+  // Nothing is fetched or probed for a proven build.
   const Ended again = open();
   EXPECT_EQ(again.status, 0) << again.said();
   EXPECT_EQ(again.outcome()["download"]["bytes"].as_integer(), 0);
 }
 
-class WholeWayOfAPerson : public WholeWay {
+class EndToEndAnyScript : public EndToEnd {
  protected:
-  WholeWayOfAPerson() : WholeWay("J\u00fcrgen \u03a9\u03bc\u03ad\u03b3\u03b1 \u7528\u6237") {}
+  EndToEndAnyScript() : EndToEnd("J\u00fcrgen \u03a9\u03bc\u03ad\u03b3\u03b1 \u7528\u6237") {}
 };
 
-TEST_F(WholeWayOfAPerson, WhoseFoldersHaveNamesOfAnyScriptFindsEverythingInThem) {
+TEST_F(EndToEndAnyScript, FindsEverythingInFoldersOfAnyScript) {
   RunOptions own_places;
   own_places.environment = {"ENGINEHOST_CACHE"};
   const Ended run = workplace.info({"reference", "--repository", location(), "--json"}, own_places);
@@ -81,7 +81,7 @@ TEST_F(WholeWayOfAPerson, WhoseFoldersHaveNamesOfAnyScriptFindsEverythingInThem)
   EXPECT_THAT(text.output, HasSubstr("\u7528\u6237"));
 }
 
-TEST_F(WholeWay, AModelIsComputedFromFileToFile) {
+TEST_F(EndToEnd, RunsAModelFromFileToFile) {
   std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }";
   header.resize(64 * 2 - 10 - 1, ' ');
   header += '\n';
@@ -102,7 +102,7 @@ TEST_F(WholeWay, AModelIsComputedFromFileToFile) {
 }
 
 // The file is the user's own, so it is an argument that cannot be read, not a source that gave wrong bytes.
-TEST_F(WholeWay, AFileThatIsNoModelEndsWithTwo) {
+TEST_F(EndToEnd, AFileThatIsNoModelEndsWith2) {
   const fs::path file = workplace.folder() / "not-a.model";
   write_text(file, "these are not the bytes of a model\n");
   const Ended run =
@@ -111,14 +111,14 @@ TEST_F(WholeWay, AFileThatIsNoModelEndsWithTwo) {
   EXPECT_EQ(run.status, 2) << run.said();
 }
 
-TEST_F(WholeWay, TheCacheIsFilledListedVerifiedAndEmptied) {
+TEST_F(EndToEnd, FillsListsVerifiesAndEmptiesTheCache) {
   const Ended fetched = cache({"fetch", "reference"});
   ASSERT_EQ(fetched.status, 0) << fetched.said();
   const Ended list = workplace.run("engine-cache", {"list", "--json"});
   ASSERT_EQ(list.document["builds"].as_array().size(), 1u) << list.said();
   EXPECT_EQ(list.document["builds"].as_array()[0]["build"].as_string(), "reference-good");
   EXPECT_EQ(cache({"verify", "--deep"}).status, 0);
-  // Seeded, it opens although the repository is gone.
+  // The seeded build opens although the repository is gone.
   fs::remove_all(repository.root());
   const Ended offline = workplace.info({"reference", "--offline", "--json"});
   EXPECT_EQ(offline.status, 0) << offline.said();
@@ -130,7 +130,7 @@ TEST_F(WholeWay, TheCacheIsFilledListedVerifiedAndEmptied) {
   EXPECT_EQ(unknown.code(), "EH-S23");
 }
 
-TEST_F(WholeWay, ThisMachinesReportReplaysTheSameDecision) {
+TEST_F(EndToEnd, ReplaysADecisionFromThisMachinesReport) {
   const Ended report = workplace.info({"--platform-json"});
   ASSERT_EQ(report.status, 0) << report.said();
   write_text(workplace.folder() / "machine.json", report.output);
@@ -140,7 +140,7 @@ TEST_F(WholeWay, ThisMachinesReportReplaysTheSameDecision) {
   EXPECT_EQ(plan.outcome()["build"].as_string(), "reference-good");
 }
 
-TEST_F(WholeWay, WhatDoesNotFitEndsWithThree) {
+TEST_F(EndToEnd, NothingThatFitsEndsWith3) {
   const Ended flavor = open({"--require", "cu118"});
   EXPECT_EQ(flavor.status, 3) << flavor.said();
   EXPECT_EQ(flavor.code(), "EH-S01") << flavor.said();
@@ -155,21 +155,21 @@ TEST_F(WholeWay, WhatDoesNotFitEndsWithThree) {
   EXPECT_EQ(open().status, 3);
 }
 
-TEST_F(WholeWay, WhatCannotBeFetchedEndsWithFour) {
+TEST_F(EndToEnd, AFailedDownloadEndsWith4) {
   fs::remove_all(repository.root() / "files");
   const Ended run = open();
   EXPECT_EQ(run.status, 4) << run.said();
   EXPECT_THAT(run.code(), HasSubstr("EH-N")) << run.said();
 }
 
-TEST_F(WholeWay, WrongBytesEndWithFive) {
+TEST_F(EndToEnd, WrongBytesEndWith5) {
   for (const auto& file : fs::directory_iterator(repository.root() / "files"))
     write_text(file.path(), "<html>please log in</html>");
   const Ended run = open();
   EXPECT_EQ(run.status, 5) << run.said();
 }
 
-TEST_F(WholeWay, ALibraryThatIsNowhereEndsWithSixAndIsNamed) {
+TEST_F(EndToEnd, AMissingLibraryEndsWith6AndIsNamed) {
   rewrite([](TestRepository& other) {
     TestBuild build;
     build.id = "reference-needing";
@@ -186,7 +186,7 @@ TEST_F(WholeWay, ALibraryThatIsNowhereEndsWithSixAndIsNamed) {
   EXPECT_EQ(inspected.document["missing"].as_array()[0]["name"].as_string(), ENGINEHOST_MISSING_MATH);
 }
 
-TEST_F(WholeWay, ABuildThatFailsIsFollowedByTheNext) {
+TEST_F(EndToEnd, AFailingBuildIsFollowedByTheNext) {
   rewrite([](TestRepository& other) {
     TestBuild build;
     build.id = "reference-needing";
@@ -204,13 +204,13 @@ TEST_F(WholeWay, ABuildThatFailsIsFollowedByTheNext) {
   EXPECT_EQ(run.candidate("reference-needing")["diagnosis"]["code"].as_string(), missing_library_code);
 }
 
-TEST_F(WholeWay, ACacheThatIsAFileEndsWithSeven) {
+TEST_F(EndToEnd, ACacheThatIsAFileEndsWith7) {
   write_text(workplace.cache(), "a file where the folder should be");
   const Ended run = open();
   EXPECT_EQ(run.status, 7) << run.said();
 }
 
-TEST_F(WholeWay, ALicenceThatNobodyAcceptedEndsWithEight) {
+TEST_F(EndToEnd, AnUnacceptedLicenseEndsWith8) {
   rewrite([](TestRepository& other) {
     TestBuild build = good_build();
     build.license = "vendor";
@@ -225,13 +225,13 @@ TEST_F(WholeWay, ALicenceThatNobodyAcceptedEndsWithEight) {
 
 struct Damage {
   const char* name;
-  std::function<void(std::string&)> apply;  // nothing: the file goes
+  std::function<void(std::string&)> apply;  // nothing: the file is removed
   const char* code;
 };
 
-class WholeWayDamages : public WholeWay, public testing::WithParamInterface<Damage> {
+class EndToEndDamage : public EndToEnd, public testing::WithParamInterface<Damage> {
  protected:
-  // As a foreign program would.
+  // As another program would.
   void damage(const fs::path& file) const {
     std::string bytes = read_text(file);
     fs::permissions(file, fs::perms::owner_write, fs::perm_options::add);
@@ -244,7 +244,7 @@ class WholeWayDamages : public WholeWay, public testing::WithParamInterface<Dama
   }
 };
 
-TEST_P(WholeWayDamages, OfAnInstalledBuildAreToldAndMendedByTheNextOpeningAndByVerify) {
+TEST_P(EndToEndDamage, IsReportedAndRepairedByOpenAndVerify) {
   const Ended first = open();
   ASSERT_EQ(first.status, 0) << first.said();
   const fs::path library = path_of(first.outcome()["library"].as_string());
@@ -267,19 +267,19 @@ TEST_P(WholeWayDamages, OfAnInstalledBuildAreToldAndMendedByTheNextOpeningAndByV
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    OfTheInstalledPlugin, WholeWayDamages,
+    OfTheInstalledPlugin, EndToEndDamage,
     testing::Values(Damage{"deleted", nullptr, "EH-F01"},
                     Damage{"emptied", [](std::string& bytes) { bytes.clear(); }, "EH-F02"},
                     Damage{"flipped", [](std::string& bytes) { bytes[bytes.size() / 2] ^= 1; }, "EH-F08"}),
     [](const auto& instance) { return std::string(instance.param.name); });
 
-TEST_F(WholeWay, TheMachineIsReportedWithABrokenConfiguration) {
+TEST_F(EndToEnd, ReportsTheMachineWithABrokenConfiguration) {
   write_text(config_of_user(workplace.folder()), "{ this is not JSON");
   const Ended run = workplace.info({"--json"});
   EXPECT_EQ(run.status, 0) << run.said();
   expect_facts(run.document["platform"]);
   EXPECT_THAT(run.output, HasSubstr("config.json"));
-  // What is offline for want of a configuration was asked for by nobody.
+  // Nobody asked for the offline mode that follows from a broken configuration.
   for (const Json& setting : run.document["config"].as_array())
     if (setting["key"].as_string() == "offline") {
       EXPECT_EQ(setting["source"].as_string(), "the configuration was left out");
@@ -292,7 +292,7 @@ TEST_F(WholeWay, TheMachineIsReportedWithABrokenConfiguration) {
   EXPECT_THAT(opened.diagnosis()["remedy"].dump(), Not(HasSubstr("docs/manifests.md")));
 }
 
-TEST_F(WholeWay, VersionAndHelpEndWithZeroAndLinesEndAlike) {
+TEST_F(EndToEnd, VersionAndHelpEndWith0AndLinesEndAlike) {
   for (const char* command : {"engine-info", "engine-run", "engine-cache"}) {
     const Ended version = workplace.run(command, {"--version"});
     EXPECT_EQ(version.status, 0);
