@@ -74,7 +74,7 @@ TEST_F(ElfExports, OtherFilesAreRefused) {
   EXPECT_EQ(error_, "the file cannot be opened");
 }
 
-TEST_F(ElfExports, BytesAnAddressDoesNotHaveAreNotGiven) {
+TEST_F(ElfExports, RefusesAddressesOutsideTheFile) {
   const auto elf = read(content_);
   ASSERT_TRUE(elf);
   EXPECT_TRUE(elf->bytes_at(~0ULL, 24).empty());

@@ -106,7 +106,7 @@ TEST_F(Processes, SixteenAtOnceDownloadOnce) {
 
 // Row 5 of the fault plan: cold caches, sixteen processes each, and in every second round the owner of the
 // download dies.
-TEST_F(Processes, SixteenInManyRoundsDownloadOnceWhoeverDies) {
+TEST_F(Processes, SixteenInManyRoundsDownloadOnceWhicheverDies) {
   const int rounds = std::getenv("ENGINEHOST_EXHAUSTIVE") != nullptr ? 50 : 2;
   offer(1'000'000, "limit_rate 4m; limit_rate_after 200k;");
   std::mt19937 random(20261121);
@@ -184,7 +184,7 @@ TEST_F(Processes, KilledAtAnyMomentLosesNothingAndTheNextRunSucceeds) {
 }
 
 // Without a list of chunks: what each of the connections had brought stays.
-TEST_F(Processes, KilledWithSeveralConnectionsTheNextRunFetchesLittleMoreThanWhatIsMissing) {
+TEST_F(Processes, KilledWithSeveralConnectionsTheNextRunFetchesLittleMore) {
   offer(24'000'000, "limit_rate 3m;");
   const fs::path cache = folder / "cache";
   std::vector<std::string> in_parts = command(cache);
@@ -249,7 +249,7 @@ TEST_F(SystemCalls, KilledAtAnyCallThatChangesTheDiskTheNextRunSucceeds) {
   EXPECT_GT(killed, 10);
 }
 
-TEST_F(SystemCalls, AFullOrFailingDiskIsToldAndLosesNothing) {
+TEST_F(SystemCalls, AFullOrFailingDiskIsReportedAndLosesNothing) {
   offer(300'000);
   const auto counts = calls(folder / "counted");
   int number = 0, failed = 0;
@@ -279,7 +279,7 @@ TEST_F(SystemCalls, AFullOrFailingDiskIsToldAndLosesNothing) {
 }
 
 // It says nothing against the bytes: they are not fetched again for it.
-TEST_F(SystemCalls, ADiskThatCannotBeReadIsToldAndWhatCameIsKept) {
+TEST_F(SystemCalls, AnUnreadableDiskIsReportedAndReceivedBytesAreKept) {
   for (const char* format : {"tar.gz", "zip"}) {
     offer(300'000, {}, format);
     int failed = 0;

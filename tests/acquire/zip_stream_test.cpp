@@ -66,7 +66,7 @@ class ZipStream : public testing::Test {
   test::TemporaryFolder folder;
 };
 
-TEST_F(ZipStream, ReadsWhatWheelsHoldInAnyPieces) {
+TEST_F(ZipStream, ReadsWheelsInPiecesOfAnySize) {
   std::string text;
   for (int line = 0; line < 50'000; ++line) text += "line " + std::to_string(line * 7919 % 1000) + "\n";
   const std::map<std::string, std::string> files = {{"lib/text", text},
@@ -84,7 +84,7 @@ TEST_F(ZipStream, ReadsWhatWheelsHoldInAnyPieces) {
   }
 }
 
-TEST_F(ZipStream, WhatIsUnusualIsLeftToTheOtherReader) {
+TEST_F(ZipStream, LeavesUnusualArchivesToTheOtherReader) {
   EXPECT_EQ(read(test::make_zip({{.name = "a", .bytes = "x", .sizes_follow = true}})).code, "EH-F21");
   EXPECT_EQ(read("no zip at all").code, "EH-F21");
   EXPECT_EQ(read("").code, "EH-F21");
@@ -95,7 +95,7 @@ TEST_F(ZipStream, WhatIsUnusualIsLeftToTheOtherReader) {
   EXPECT_EQ(read(test::make_zip({{"a", "x"}})).code, "");
 }
 
-TEST_F(ZipStream, ACutOrChangedEntryIsNeverTakenForWhole) {
+TEST_F(ZipStream, NeverAcceptsACutOrChangedEntry) {
   const std::map<std::string, std::string> files = {{"deflated", std::string(300, 'a') + "tail"},
                                                     {"stored", "these bytes stand as they are"}};
   const std::string archive = python_zip(files);

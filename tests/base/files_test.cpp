@@ -91,7 +91,7 @@ TEST(Files, AStampChangesWithContentAndNotWithLinks) {
   EXPECT_EQ(missing.error().value("file"), (folder / "c").native());
 }
 
-TEST(Files, ReadsTheWholeFileOrSaysWhyNot) {
+TEST(Files, ReadsTheWholeFileOrReportsTheReason) {
   const TemporaryFolder folder;
   const std::string bytes = std::string("\0\xff", 2) + std::string(200'000, 'x');
   ASSERT_TRUE(write_file(folder / "a", bytes, false));
@@ -113,7 +113,7 @@ TEST(Files, KernelFilesLoseTheirLastNewline) {
   EXPECT_EQ(read_kernel_file("/proc/no/such/file"), "");
 }
 
-TEST(Files, MakesFoldersAndIsContentWithExistingOnes) {
+TEST(Files, MakesFoldersAndAcceptsExistingOnes) {
   const TemporaryFolder folder;
   EXPECT_TRUE(make_folders(folder / "a/b/c"));
   EXPECT_TRUE(make_folders(folder / "a/b/c"));
@@ -167,7 +167,7 @@ TEST(Files, AFileWithTheLongestNameCanBeWritten) {
   EXPECT_TRUE(written) << written.error().value("errno");
 }
 
-TEST(Files, ANameWithoutAFolderIsOfTheCurrentOne) {
+TEST(Files, ResolvesANameWithoutAFolderInTheCurrentOne) {
   const TemporaryFolder folder;
   const fs::path before = fs::current_path();
   fs::current_path(folder.path());
@@ -292,7 +292,7 @@ TEST(Files, TheFileSizeLimitIsF17) {
   EXPECT_TRUE(names_in(folder.path()).empty());
 }
 
-TEST(Files, TheFileSizeLimitEndsNoCopierEither) {
+TEST(Files, TheFileSizeLimitEndsNoCopyingProcess) {
   const TemporaryFolder folder;
   ASSERT_TRUE(write_file(folder.path() / "f", std::string(100000, 'x')));
   const ChildOutcome outcome = run({BASE_FIXTURE, "copy-limited", folder / "f", folder / "copy"});
@@ -365,7 +365,7 @@ TEST(Files, FindsTheFolderOfTheProgram) {
 }
 
 #ifdef __linux__
-TEST(Files, FindsTheFolderOfTheProgramWithoutTheSystemsWord) {
+TEST(Files, FindsTheFolderOfTheProgramWithoutProc) {
   ChildRequest request;
   request.argv = {BASE_FIXTURE, "where-without-links"};
   const auto child = run_child(request);

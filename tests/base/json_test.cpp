@@ -30,7 +30,7 @@ void PrintTo(const Refused& refused, std::ostream* out) { *out << refused.text.s
 
 class StrictReader : public testing::TestWithParam<Refused> {};
 
-TEST_P(StrictReader, RefusesAndSaysWhatAndWhere) {
+TEST_P(StrictReader, RefusesWithReasonAndPosition) {
   const auto parsed = parse_json(GetParam().text, "/etc/some.json");
   ASSERT_FALSE(parsed) << GetParam().text.substr(0, 100);
   EXPECT_EQ(parsed.error().code, "EH-M01");
@@ -133,7 +133,7 @@ TEST(Json, WritesInvalidUtf8AsReplacementCharacters) {
   EXPECT_TRUE(parse_json(Json("\x80\xfe\xed\xa0\x80").dump(), "x"));
 }
 
-TEST(Json, WritesNumbersThatAreNoneAsNull) {
+TEST(Json, WritesNanAndInfinityAsNull) {
   EXPECT_EQ(Json(std::numeric_limits<double>::quiet_NaN()).dump(), "null");
   EXPECT_EQ(Json(std::numeric_limits<double>::infinity()).dump(), "null");
 }

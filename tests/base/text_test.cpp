@@ -20,7 +20,7 @@ TEST(Text, SplitKeepsEmptyParts) {
   EXPECT_EQ(split("abc", ':'), (Parts{"abc"}));
 }
 
-TEST(Text, ANumberStandsWithTheNounThatGoesWithIt) {
+TEST(Text, PluralizesTheNounOfANumber) {
   EXPECT_EQ(pluralize(0, "build", "builds"), "0 builds");
   EXPECT_EQ(pluralize(1, "build", "builds"), "1 build");
   EXPECT_EQ(pluralize(21, "build", "builds"), "21 builds");
@@ -58,7 +58,7 @@ TEST(Text, BytesAreWrittenAsDiskToolsWriteThem) {
   EXPECT_EQ(format_bytes(std::numeric_limits<std::uint64_t>::max()), "16777216 TiB");
 }
 
-TEST(Text, PasswordsGoFromEveryUrlAndNothingElse) {
+TEST(Text, RemovesPasswordsOfUrlsAndNothingElse) {
   EXPECT_EQ(without_passwords("reading http://joe:secret@host:8080/x?a=b@c, then https://host/@scope/y"),
             "reading http://host:8080/x?a=b@c, then https://host/@scope/y");
   EXPECT_EQ(without_passwords("oci://joe@host/n@sha256:1"), "oci://host/n@sha256:1");
@@ -169,7 +169,7 @@ TEST(Text, ManyStarsDoNotTakeExponentialTime) {
   EXPECT_FALSE(matches_pattern(std::string(5000, 'a'), "**a**a**a**a**a**a**b"));
 }
 
-TEST(Text, NearestOffersWhatWasProbablyMeant) {
+TEST(Text, NearestOffersTheLikelyWord) {
   const Parts engines{"onnxruntime", "pytorch", "reference", "tensorflow", "mxnet"};
   EXPECT_EQ(nearest("pytroch", engines), "pytorch");
   EXPECT_EQ(nearest("onxruntime", engines), "onnxruntime");

@@ -17,7 +17,7 @@ std::string said_of(const char* reader, const Result<Made>& made, const Sound& i
 }
 
 // Wherever the failing part begins, each reader finds all, or says that it could not read.
-TEST_F(FailingReads, are_neither_damage_nor_absence) {
+TEST_F(FailingReads, AreNeitherDamageNorAbsence) {
   const std::filesystem::path file = library(
       "libx.so",
       "__asm__(\".section .nv_fatbin,\\\"a\\\"\\n.balign 8\\n.long 0xba55ed50\\n.short 1, 16\\n.quad "

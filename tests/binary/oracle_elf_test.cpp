@@ -96,7 +96,7 @@ std::vector<std::string> files_of_this_machine() {
 
 class Oracle : public test::Workshop {};
 
-TEST_F(Oracle, objdump_says_the_same_of_every_library) {
+TEST_F(Oracle, AgreesWithObjdumpOnEveryLibrary) {
   if (!has_tool("objdump")) GTEST_SKIP() << "objdump is not installed";
   std::vector<std::string> files;
   for (const std::string& file : files_of_this_machine())
@@ -214,7 +214,7 @@ std::vector<std::string> names_of(const std::map<std::string, BinaryInfo>& files
   return names;
 }
 
-TEST_F(Oracle, readelf_says_the_same_of_segments_notes_and_flags) {
+TEST_F(Oracle, AgreesWithReadelfOnSegmentsNotesAndFlags) {
   if (!has_tool("readelf")) GTEST_SKIP() << "readelf is not installed";
   const std::map<std::string, BinaryInfo> files = elf_files();
   const auto said = oracle::ask_in_batches(
@@ -254,7 +254,7 @@ oracle::Facts nm_facts(const std::string& text) {
   return facts;
 }
 
-TEST_F(Oracle, nm_lists_the_same_exports_and_imports) {
+TEST_F(Oracle, AgreesWithNmOnExportsAndImports) {
   if (!has_tool("nm")) GTEST_SKIP() << "nm is not installed";
   const std::map<std::string, BinaryInfo> files = elf_files();
   const auto said = oracle::ask_in_batches({"nm", "-D"}, names_of(files), [](const std::string& line) {

@@ -23,7 +23,7 @@ class OracleMacho : public ForeignWorkshop {
   oracle::Tally tally_;
 };
 
-TEST_F(OracleMacho, every_kind_of_library_that_lld_can_make_is_read_alike) {
+TEST_F(OracleMacho, AgreesOnEveryKindOfLibraryThatLldMakes) {
   std::vector<std::string> universal{tool("llvm-lipo"), "-create", "-output", at("universal.dylib")};
   for (const auto& [name_of_arch, machine] : {std::pair{"arm64", "aarch64"}, {"x86_64", "x86_64"}}) {
     const char* const arch = name_of_arch;  // a lambda captures it, which clang 14 refuses for a binding

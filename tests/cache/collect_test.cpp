@@ -87,7 +87,7 @@ class Collecting : public testing::Test {
   }
 };
 
-TEST_F(Collecting, WithoutABoundOnlyWhatNothingRefersToGoes) {
+TEST_F(Collecting, WithoutABoundRemovesOnlyUnreferencedTrees) {
   install("one", 400);
   fs::create_directories(folder / "cache/trees/0000");
   fs::create_directories(folder / "cache/stage/dead/s1");
@@ -98,7 +98,7 @@ TEST_F(Collecting, WithoutABoundOnlyWhatNothingRefersToGoes) {
   expect_sound();
 }
 
-TEST_F(Collecting, BuildsGoThatWereNotUsedForSoLong) {
+TEST_F(Collecting, RemovesBuildsUnusedForTheGivenTime) {
   install("old", 40);
   install("young", 20);
   const Collected done = collect(older_than_days(30));
@@ -115,7 +115,7 @@ TEST_F(Collecting, ALeaseIsAUse) {
   EXPECT_THAT(collect(older_than_days(30)).removed, IsEmpty());
 }
 
-TEST_F(Collecting, AnotherCollectionIsNoUse) {
+TEST_F(Collecting, ACollectionIsNoUse) {
   const Installed old = install("old", 40);
   CollectOptions look = older_than_days(30);
   look.dry_run = true;
@@ -123,7 +123,7 @@ TEST_F(Collecting, AnotherCollectionIsNoUse) {
   EXPECT_THAT(names(collect(look).removed), ElementsAre("old"));
 }
 
-TEST_F(Collecting, TheLongestUnusedGoesFirstUntilNineTenthsAreLeft) {
+TEST_F(Collecting, RemovesTheLongestUnusedFirstDownToNineTenths) {
   // They share most of their bytes, so that each gives back only what is its own.
   for (int i = 0; i < 12; ++i) install("b" + std::to_string(10 + i), 100 - i);
   const std::uint64_t before = store.usage().physical;
@@ -142,14 +142,14 @@ TEST_F(Collecting, TheLongestUnusedGoesFirstUntilNineTenthsAreLeft) {
   expect_sound();
 }
 
-TEST_F(Collecting, BelowTheBoundNothingGoes) {
+TEST_F(Collecting, RemovesNothingBelowTheBound) {
   install("one", 400);
   CollectOptions options;
   options.max_bytes = std::uint64_t{1} << 40;
   EXPECT_THAT(collect(options).removed, IsEmpty());
 }
 
-TEST_F(Collecting, WhatNothingNeedsGoesBeforeAnyBuild) {
+TEST_F(Collecting, RemovesUnreferencedTreesBeforeAnyBuild) {
   install("one", 90);
   const std::uint64_t builds = store.usage().physical;
   const std::string digest(64, 'a'), busy(64, 'b');
@@ -173,7 +173,7 @@ TEST_F(Collecting, WhatNothingNeedsGoesBeforeAnyBuild) {
   EXPECT_TRUE(fs::exists(folder / ("cache/partial/" + busy))) << "somebody is at work on it";
 }
 
-TEST_F(Collecting, NoBuildGoesWhereThatCannotReachTheBound) {
+TEST_F(Collecting, RemovesNoBuildWhereThatCannotReachTheBound) {
   install("pinned", 90);
   install("free", 90);
   ASSERT_TRUE(store.pin("pinned"));
@@ -188,7 +188,7 @@ TEST_F(Collecting, NoBuildGoesWhereThatCannotReachTheBound) {
   EXPECT_EQ(collect(options).removed.size(), 2u);
 }
 
-TEST_F(Collecting, ARecordThatCannotBeReadIsToldAndNoBuildIsLostForIt) {
+TEST_F(Collecting, AnUnreadableRecordIsReportedAndLosesNoBuild) {
   install("one", 90);
   test::write_text(folder / "cache/refs/bad.ref", "no record\n");
   CollectOptions everything;
@@ -203,7 +203,7 @@ TEST_F(Collecting, ARecordThatCannotBeReadIsToldAndNoBuildIsLostForIt) {
   EXPECT_THAT(installed(), IsEmpty());
 }
 
-TEST_F(Collecting, ARecordThatCannotBeReadIsToldBesideWhatElseStays) {
+TEST_F(Collecting, AnUnreadableRecordIsReportedBesideWhatElseStays) {
   install("one");
   test::write_text(folder / "cache/refs/bad.ref", "no record\n");
   test::write_text(folder / "cache/partial/half", "half");
@@ -221,7 +221,7 @@ TEST_F(Collecting, ARecordThatCannotBeReadIsToldBesideWhatElseStays) {
   EXPECT_THAT(std::string(done.stayed[1].value("file")), testing::HasSubstr("bad.ref"));
 }
 
-TEST_F(Collecting, TreesThatLostTheirRecordsStayUnlessAskedFor) {
+TEST_F(Collecting, OrphanedTreesStayUnlessTheirRemovalIsRequested) {
   const auto trees_here = [&] {
     std::size_t count = 0;
     for (const auto& tree : fs::directory_iterator(folder / "cache/trees"))
@@ -269,7 +269,7 @@ TEST_F(Collecting, TreesThatLostTheirRecordsStayUnlessAskedFor) {
 }
 
 // A folder that may be there is never taken for an empty one: all would be freed that it might name.
-TEST_F(Collecting, RecordsAndTreesThatCannotBeToldAreNotTakenForNone) {
+TEST_F(Collecting, UnreadableRecordsAndTreesAreNotTakenForNone) {
   install("one");
   const auto hide = [&](const char* name) {
     fs::rename(folder / "cache" / name, folder / name);
@@ -287,7 +287,7 @@ TEST_F(Collecting, RecordsAndTreesThatCannotBeToldAreNotTakenForNone) {
   EXPECT_FALSE(fs::exists(folder / "cache/unrecorded"));
 }
 
-TEST_F(Collecting, WhatCannotBeRemovedStaysAndTheRestGoes) {
+TEST_F(Collecting, KeepsWhatCannotBeRemovedAndRemovesTheRest) {
   install("one");
   for (const char* id : {"0000", "ffff"}) fs::create_directories(folder / "cache/trees" / id / "lib");
   const fs::path busy = folder / "cache/trees/0000";
@@ -299,7 +299,7 @@ TEST_F(Collecting, WhatCannotBeRemovedStaysAndTheRestGoes) {
   EXPECT_FALSE(fs::exists(folder / "cache/trees/ffff"));
 }
 
-TEST_F(Collecting, I4_WhatIsLeasedPinnedOrBeingMadeStaysAsItIs) {
+TEST_F(Collecting, I4LeasedPinnedAndUnfinishedBuildsStay) {
   const Installed leased = install("leased", 90), pinned = install("pinned", 90), made = install("made", 90);
   install("free", 90);
   const auto lease = store.lease(leased);
@@ -332,7 +332,7 @@ TEST_F(Collecting, I4_WhatIsLeasedPinnedOrBeingMadeStaysAsItIs) {
   expect_sound();
 }
 
-TEST_F(Collecting, ADryRunChangesNothingAndTellsWhatARealOneDoes) {
+TEST_F(Collecting, ADryRunChangesNothingAndReportsWhatARealOneDoes) {
   install("old", 40);
   install("young", 1);
   CollectOptions options = older_than_days(30);
@@ -354,7 +354,7 @@ TEST_F(Collecting, ACacheThatDoesNotExistStaysSo) {
   EXPECT_FALSE(fs::exists(folder / "cache"));
 }
 
-TEST_F(Collecting, TellsWhatBuildsSumUpToAndWhatTheDiskHolds) {
+TEST_F(Collecting, ReportsTheSumOfBuildsAndTheDiskUse) {
   const Installed one = install("one"), two = install("two");
   const Usage usage = store.usage();
   EXPECT_EQ(usage.logical, one.size + two.size);
@@ -385,7 +385,7 @@ TEST_F(Collecting, TimesInTheFutureCountAsNow) {
   EXPECT_THAT(names(collect(older_than_days(0)).removed), ElementsAre("future"));
 }
 
-TEST_F(Collecting, AReaderIsNotKeptOutByWhoHoldsTheLeaseForEver) {
+TEST_F(Collecting, AReaderIsNotBlockedByAnEndlessLease) {
   const Installed installed = install("one");
   const FileDescriptor foreign(::open(lease_of(installed).c_str(), O_RDONLY | O_CLOEXEC));
   ASSERT_EQ(::flock(foreign.get(), LOCK_EX | LOCK_NB), 0) << "anyone who may read may do this";
@@ -402,7 +402,7 @@ TEST_F(Collecting, AReaderIsNotKeptOutByWhoHoldsTheLeaseForEver) {
 
 // Row 8 of the fault plan: builds are used while a collection removes everything that is not, again and
 // again.
-TEST_F(Collecting, WhoComesWhileABuildGoesMissesItAndInstallsItAnew) {
+TEST_F(Collecting, AnOpenDuringARemovalMissesAndReinstalls) {
   const int rounds = std::getenv("ENGINEHOST_EXHAUSTIVE") != nullptr ? 400 : 25;
   install("one");
   std::atomic<bool> ending = false;

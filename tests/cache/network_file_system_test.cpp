@@ -124,7 +124,7 @@ TEST_F(TwoMachines, InstallTheSameBuildAtOnceAndBothHaveIt) {
   EXPECT_FALSE(inside::locks_are_kept(one / "cache"));
 }
 
-TEST_F(TwoMachines, WhatOneUsesTheOtherDoesNotRemove) {
+TEST_F(TwoMachines, DoNotRemoveABuildThatTheOtherUses) {
   const auto installed = test::install_small_build(store_on(one), "used");
   ASSERT_TRUE(installed) << installed.error().code;
   {
@@ -146,7 +146,7 @@ TEST_F(TwoMachines, WhatOneUsesTheOtherDoesNotRemove) {
 }
 
 // The name is there at every moment; what it stood for a moment ago is not.
-TEST_F(TwoMachines, ANameWhoseFileIsReplacedAllTheTimeIsNeverStale) {
+TEST_F(TwoMachines, NeverSeeAStaleFileUnderAReplacedName) {
   const fs::path name = one / "name";
   test::write_text(name, "first");
   std::atomic<bool> done = false;
@@ -180,7 +180,7 @@ TEST_F(TwoMachines, ANameWhoseFileIsReplacedAllTheTimeIsNeverStale) {
   EXPECT_GT(found, 0);
 }
 
-TEST_F(TwoMachines, OneMendsWhatIsDamagedAndTheOtherReadsIt) {
+TEST_F(TwoMachines, ReadWhatTheOtherRepaired) {
   const auto installed = test::install_small_build(store_on(one), "hurt");
   ASSERT_TRUE(installed) << installed.error().code;
   const fs::path library = exported / installed->folder.lexically_relative(one) / "lib/plugin-hurt.so.1";

@@ -148,7 +148,7 @@ class PowerCuts : public testing::TestWithParam<const char*> {
   std::size_t installed_before = 0;
 };
 
-TEST_P(PowerCuts, WhatWasInstalledIsWholeOrNotThereAndTheNextRunSucceeds) {
+TEST_P(PowerCuts, AnInstalledBuildIsWholeOrAbsentAndTheNextRunSucceeds) {
   const int cuts = std::getenv("ENGINEHOST_EXHAUSTIVE") != nullptr ? 40 : 4;
   std::mt19937 random(20261121);
   const std::string root = (mounted / "cache").native();

@@ -148,7 +148,7 @@ class Repairs : public testing::TestWithParam<Damage> {
   Installed installed;
 };
 
-TEST_P(Repairs, FromALayer) {
+TEST_P(Repairs, UseALayer) {
   fs::copy(folder / "cache", folder / "layer", fs::copy_options::recursive | fs::copy_options::copy_symlinks);
   const std::string layer = fingerprint_of(folder / "layer");
   const Store layered = Store::open(folder / "cache", {folder / "layer"}, "mend_test");
@@ -162,7 +162,7 @@ TEST_P(Repairs, FromALayer) {
   EXPECT_EQ(fingerprint_of(folder / "layer"), layer) << "I9";
 }
 
-TEST_P(Repairs, FromASourceOfSingleFiles) {
+TEST_P(Repairs, UseASourceOfSingleFiles) {
   in_every_place([&](const std::string& file) {
     const auto repaired = repair(store, test::bring_small_files);
     ASSERT_TRUE(repaired) << repaired.error().code;
@@ -172,7 +172,7 @@ TEST_P(Repairs, FromASourceOfSingleFiles) {
   });
 }
 
-TEST_P(Repairs, AProcessThatHasTheFileOpenKeepsIt) {
+TEST_P(Repairs, LeaveOpenFilesUnchanged) {
   const fs::path file = installed.folder / "lib/shared.so.1";
   GetParam().apply(file);
   const FileDescriptor open(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
@@ -193,7 +193,7 @@ class Repair : public Repairs {};
 INSTANTIATE_TEST_SUITE_P(Of, Repair, testing::Values(damages.front()),
                          [](const auto& instance) { return std::string(instance.param.name); });
 
-TEST_P(Repair, TheViewIsMendedFromItsTreeWithoutAnySource) {
+TEST_P(Repair, TheViewIsRepairedFromItsTreeWithoutAnySource) {
   const fs::path file = installed.folder / "NOTICE";
   fs::remove(file);
   test::write_text(file, "other");
@@ -204,7 +204,7 @@ TEST_P(Repair, TheViewIsMendedFromItsTreeWithoutAnySource) {
   expect_whole();
 }
 
-TEST_P(Repair, TheTreeIsMendedFromTheViewWithoutAnySource) {
+TEST_P(Repair, TheTreeIsRepairedFromTheViewWithoutAnySource) {
   fs::remove(tree_file("NOTICE"));
   const auto repaired = repair(store);
   ASSERT_TRUE(repaired);
@@ -229,7 +229,7 @@ TEST_P(Repair, TheSameBytesInAnotherTreeServe) {
   expect_whole();
 }
 
-TEST_P(Repair, WhatNobodyHasIsLeftAndToldAndNothingElseIsLost) {
+TEST_P(Repair, UnrepairableFilesAreReportedAndNothingElseIsLost) {
   GetParam().apply(tree_file("lib/shared.so.1"));
   fs::remove(tree_file("lib/shared.so"));
   const auto repaired = repair(store, [](const auto&, const auto&, const auto&) -> Result<std::string> {

@@ -92,7 +92,7 @@ TEST_F(StoreTest, NamesTheFileThatIsMissing) {
   EXPECT_FALSE(found.error().value("needed_size").empty());
 }
 
-TEST_F(StoreTest, TellsEmptyCutAndChangedFilesApart) {
+TEST_F(StoreTest, DistinguishesEmptyCutAndChangedFiles) {
   const Installed installed = install();
   const fs::path file = installed.folder / "lib/shared.so.1";
   const std::string bytes = test::read_text(file);
@@ -124,7 +124,7 @@ TEST_F(StoreTest, AcceptsACopiedCacheAndRemembersItsStamps) {
   EXPECT_EQ((*record)->files.at(0).inode, stamp_of((*record)->folder / (*record)->files.at(0).path)->inode);
 }
 
-TEST_F(StoreTest, VerifyNamesEveryBadFileAndWhatNobodyInstalled) {
+TEST_F(StoreTest, VerifyNamesEveryBadFileAndForeignFiles) {
 #ifdef _WIN32
   GTEST_SKIP() << "Wine 8 makes no links";
 #endif
@@ -145,7 +145,7 @@ TEST_F(StoreTest, VerifyNamesEveryBadFileAndWhatNobodyInstalled) {
   EXPECT_FALSE(store.verify("two", false));
 }
 
-TEST_F(StoreTest, InstallingAgainMendsADamagedBuild) {
+TEST_F(StoreTest, ReinstallingRepairsADamagedBuild) {
   const Installed installed = install();
   damage(installed.folder / "lib/shared.so.1", "cut");
   fs::remove(installed.folder / "lib/plugin-one.so.1");
@@ -157,7 +157,7 @@ TEST_F(StoreTest, InstallingAgainMendsADamagedBuild) {
   EXPECT_FALSE(fs::is_empty(folder / "cache/rejected"));
 }
 
-TEST_F(StoreTest, MendingDoesNotDisturbAProcessThatHasTheFileOpen) {
+TEST_F(StoreTest, RepairDoesNotDisturbAProcessThatHasTheFileOpen) {
   const Installed installed = install();
   const FileDescriptor open(
       calls::open((installed.folder / "lib/shared.so.1").c_str(), O_RDONLY | O_CLOEXEC));
@@ -199,7 +199,7 @@ TEST_F(StoreTest, RemovesOneBuildAndKeepsWhatOthersShare) {
   EXPECT_EQ(store.remove("two").error().code, "EH-S23");
 }
 
-TEST_F(StoreTest, WhatIsRemovedWhileSomethingIsMadeIsFreedByItsMaker) {
+TEST_F(StoreTest, ABuildRemovedDuringAnInstallIsFreedByTheInstaller) {
   install("one");
   {
     const auto stage = store.stage("something");
@@ -295,7 +295,7 @@ TEST_F(StoreTest, AnEmptyCacheIsMadeByManyAtOnce) {
   }
 }
 
-TEST_F(StoreTest, SaysHowMuchSpaceIsNeededAndFree) {
+TEST_F(StoreTest, ReportsNeededAndFreeSpace) {
   ASSERT_TRUE(store.prepare());
   EXPECT_TRUE(store.require_space(1));
   const auto refused = store.require_space(std::uint64_t{1} << 62);
@@ -307,7 +307,7 @@ TEST_F(StoreTest, SaysHowMuchSpaceIsNeededAndFree) {
   EXPECT_TRUE(parse_integer(refused.error().value("free")));
 }
 
-TEST_F(StoreTest, F18_WaitersSeeWhoHoldsTheLockAndGiveUpWhenNothingMoves) {
+TEST_F(StoreTest, F18WaitersSeeTheLockHolderAndGiveUpWithoutProgress) {
   auto held = store.stage("key");
   ASSERT_TRUE(held);
   held->report_progress(5, 10);
@@ -324,7 +324,7 @@ TEST_F(StoreTest, F18_WaitersSeeWhoHoldsTheLockAndGiveUpWhenNothingMoves) {
   EXPECT_EQ(seen.total, 10u);
 }
 
-TEST_F(StoreTest, F18_WhoeverHoldsTheLockOfPublishingIsShownWhileWaiting) {
+TEST_F(StoreTest, F18TheHolderOfThePublishLockIsShownWhileWaiting) {
   ASSERT_TRUE(store.prepare());
   const fs::path lock = store.root() / "locks" / ".publishing.lk";
   test::write_text(lock, "");
@@ -344,7 +344,7 @@ TEST_F(StoreTest, F18_WhoeverHoldsTheLockOfPublishingIsShownWhileWaiting) {
   EXPECT_THAT(seen.pid, testing::AnyOf(0, calls::getpid()));
 }
 
-TEST_F(StoreTest, WaitingCanBeCancelled) {
+TEST_F(StoreTest, WaitingCanBeCanceled) {
   const auto held = store.stage("key");
   const auto ends_after = [&] {
     WaitOptions wait;
@@ -379,7 +379,7 @@ TEST_F(StoreTest, ALockFileThatWasRemovedMeanwhileIsNotHeld) {
   EXPECT_FALSE(*third);
 }
 
-TEST_F(StoreTest, SweepingLeavesWhatIsBeingMade) {
+TEST_F(StoreTest, SweepingKeepsUnfinishedBuilds) {
   auto stage = store.stage("key");
   ASSERT_TRUE(stage);
   ASSERT_TRUE(test::publish(store, *stage, "orphan", {{"lib/orphan.so.1", "1"}}));
@@ -390,7 +390,7 @@ TEST_F(StoreTest, SweepingLeavesWhatIsBeingMade) {
   EXPECT_TRUE(fs::is_empty(folder / "cache/trees"));
 }
 
-TEST_F(StoreTest, I5_WhatAKilledWriterLeftGoesAfterADay) {
+TEST_F(StoreTest, I5LeftoversOfAKilledWriterGoAfterADay) {
   install();
   const fs::path fresh = folder / "cache/refs/.one.ref.0123456789ab",
                  old = folder / "cache/refs/.one.ref.ba9876543210",
@@ -409,7 +409,7 @@ TEST_F(StoreTest, I5_WhatAKilledWriterLeftGoesAfterADay) {
 
 #ifndef _WIN32
 // Several users may keep their state below one cache.
-TEST_F(StoreTest, I5_AStateFolderThatMayNotBeEnteredKeepsNoOther) {
+TEST_F(StoreTest, I5AClosedStateFolderDoesNotKeepOtherLeftovers) {
   install();
   constexpr ::uid_t nobody = 65534;
   std::vector<fs::path> old, closed;
@@ -437,7 +437,7 @@ TEST_F(StoreTest, I5_AStateFolderThatMayNotBeEnteredKeepsNoOther) {
 }
 
 // Root worked in it once, without --reference to whose it is.
-TEST_F(StoreTest, WhatAnotherUserMadeInAUsersCacheIsNamedWithItsOwner) {
+TEST_F(StoreTest, FilesOfAnotherUserInACacheAreNamedWithTheirOwner) {
   if (::geteuid() != 0) GTEST_SKIP() << "giving a cache to another user needs root";
   const Installed record = install();
   constexpr ::uid_t nobody = 65534;
@@ -467,7 +467,7 @@ TEST_F(StoreTest, BuildIdsCannotNameFilesOutsideTheStore) {
   for (const auto& entry : fs::directory_iterator(folder.path())) EXPECT_EQ(entry.path().filename(), "cache");
 }
 
-TEST(Record, IsReadBackWhateverTextItHolds) {
+TEST(Record, IsReadBackWithAnyText) {
   Installed installed;
   installed.build = "a\nb\\c";
   installed.digest = std::string(64, 'd');

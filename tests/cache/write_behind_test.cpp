@@ -114,7 +114,7 @@ TEST(WriteBehind, TheCallerWaitsWhenTheDiskDoesNotKeepUp) {
   EXPECT_EQ(behind.take_written().at(0).sha256, sha256_hex(bytes));
 }
 
-TEST(WriteBehind, WhatIsAbandonedInTheMiddleOfAFileEndsItsThread) {
+TEST(WriteBehind, AbandoningAFileEndsItsThread) {
   const TemporaryFolder folder;
   for (int round = 0; round < 20; ++round) {
     const auto file = folder / std::to_string(round);

@@ -50,7 +50,7 @@ TEST(CudaShapes, EveryElementOfABroadcastResultFindsItsOperands) {
   EXPECT_GT(walked, 10000);
 }
 
-TEST(CudaShapes, AxesThatMoveAlikeAreWalkedAsOne) {
+TEST(CudaShapes, AxesWithTheSameStridesAreMerged) {
   EXPECT_EQ(axes_of({2, 3, 4}, {2, 3, 4}, {2, 3, 4}, "Add").count, 1);
   EXPECT_EQ(axes_of({}, {2, 3, 4}, {2, 3, 4}, "Add").count, 1);
   EXPECT_EQ(axes_of({2, 3, 4}, {4}, {2, 3, 4}, "Add").count, 2);

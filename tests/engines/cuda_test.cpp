@@ -37,7 +37,7 @@ class Cuda : public testing::Test {
   Engine engine{library, testing::TempDir()};
 };
 
-TEST(CudaFile, NeedsTheRuntimeLibrariesAndNeitherTheDriverNorAPathOfThisMachine) {
+TEST(CudaFile, NeedsTheRuntimeLibrariesAndNoDriverOrLocalPath) {
   const ElfNames names = read_elf_names(file);
   EXPECT_THAT(names.exported, ElementsAre(ENGINE_PLUGIN_SYMBOL));
   for (const char* library : {"libcudart.so.", "libcublasLt.so.", "libcudnn.so.9"})
@@ -52,7 +52,7 @@ TEST(CudaFile, NeedsTheRuntimeLibrariesAndNeitherTheDriverNorAPathOfThisMachine)
 
 #ifndef ENGINEHOST_SANITIZED
 // Ubuntu 20.04 has glibc 2.31 and GCC 9's libstdc++, and the oldest drivers that CUDA 11.8 runs on.
-TEST(CudaFile, AsksForNothingNewerThanUbuntu2004Has) {
+TEST(CudaFile, NeedsNothingNewerThanUbuntu2004Has) {
   const auto info = binary::read_binary(file);
   ASSERT_TRUE(info.has_value());
   int seen = 0;
@@ -68,7 +68,7 @@ TEST(CudaFile, AsksForNothingNewerThanUbuntu2004Has) {
 }
 #endif
 
-TEST(CudaFile, HoldsCodeForEveryArchitectureAskedForAndPtxOfTheNewest) {
+TEST(CudaFile, HoldsCodeForEveryRequestedArchitectureAndPtxOfTheNewest) {
   std::vector<std::string> expected, found;
   std::istringstream words(ENGINEHOST_CUDA_CODE);  // "sass 7.5 8.0 ptx 8.0"
   std::string kind;
@@ -86,7 +86,7 @@ TEST(CudaFile, HoldsCodeForEveryArchitectureAskedForAndPtxOfTheNewest) {
   EXPECT_THAT(found, testing::UnorderedElementsAreArray(expected));
 }
 
-TEST_F(Cuda, TellsWhichLibrariesWereLoaded) {
+TEST_F(Cuda, ReportsTheLoadedLibraries) {
   EXPECT_STREQ(library->engine, "cuda");
   EXPECT_EQ(library->flags & ENGINE_PLUGIN_UNLOADABLE, 0u);
   EXPECT_THAT(engine.fact("cuda"), testing::MatchesRegex("1[13]\\.[0-9]+"));
@@ -96,7 +96,7 @@ TEST_F(Cuda, TellsWhichLibrariesWereLoaded) {
   EXPECT_EQ(engine.models, nullptr);
 }
 
-TEST_F(Cuda, WithoutADriverThereIsNoDeviceAndItSaysWhy) {
+TEST_F(Cuda, WithoutADriverThereIsNoDeviceAndAReason) {
   if (devices() != 0) GTEST_SKIP() << "this machine has a GPU";
   EXPECT_THAT(engine.fact("no_device"), HasSubstr("cudaGetDeviceCount failed: cudaError"));
   engine_device_info info{};
@@ -106,7 +106,7 @@ TEST_F(Cuda, WithoutADriverThereIsNoDeviceAndItSaysWhy) {
   EXPECT_THAT(call.message(), HasSubstr(engine.fact("no_device")));
 }
 
-TEST_F(Cuda, WithoutADriverEverythingThatNeedsADeviceIsUnavailableWithCudasOwnCode) {
+TEST_F(Cuda, WithoutADriverDeviceWorkIsUnavailableWithTheCudaCode) {
   if (devices() != 0) GTEST_SKIP() << "this machine has a GPU";
   Floats a({2}, {1, 2});
   auto expect_reported = [](const Call& call) {
@@ -199,7 +199,7 @@ TEST_F(Cuda, RefusesResultsLargerThanAnyMemoryAndPatternsItHasNoKernelFor) {
               HasSubstr("alternates 10 times"));
 }
 
-TEST_F(Cuda, KnowsItsOptions) {
+TEST_F(Cuda, AcceptsItsOptionsOnly) {
   auto answer = [&](std::vector<engine_entry> options) {
     const Engine made(library, testing::TempDir(), std::move(options));
     if (made.status != ENGINE_OK) {
@@ -275,7 +275,7 @@ TEST_F(CudaDevice, ConvolvesWithUnevenPadsGroupsAndABias) {
               ElementsAre(11, 21, 302, 402));
 }
 
-TEST_F(CudaDevice, LeavesResultsWhereTheInputsAreAndTellsOfTransfers) {
+TEST_F(CudaDevice, LeavesResultsWhereTheInputsAreAndReportsTransfers) {
   Floats a({2}, {1, 2}), back({2}, {0, 0});
   Call call;
   engine_tensor like = a.tensor;

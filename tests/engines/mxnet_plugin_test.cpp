@@ -29,7 +29,7 @@ TEST(MxnetFile, ExportsOneSymbolAndIsLinkedToNoRuntime) {
   for (const std::string& needed : names.needed) EXPECT_THAT(needed, testing::Not(HasSubstr("mxnet")));
 }
 
-TEST_F(MxnetPlugin, TellsWhoItIs) {
+TEST_F(MxnetPlugin, ReportsItsIdentity) {
   EXPECT_STREQ(library->engine, "mxnet");
   EXPECT_EQ(library->flags & ENGINE_PLUGIN_UNLOADABLE, 0u);
   EXPECT_STREQ(library->capabilities[0], "device.cpu");
@@ -37,7 +37,7 @@ TEST_F(MxnetPlugin, TellsWhoItIs) {
   EXPECT_EQ(library->capabilities[2], nullptr);
 }
 
-TEST_F(MxnetPlugin, NamesWhatKeepsTheLibraryFromBeingUsed) {
+TEST_F(MxnetPlugin, NamesTheReasonWhyTheLibraryCannotBeUsed) {
   Engine none(library, root);
   EXPECT_EQ(none.status, ENGINE_CORRUPT);
   EXPECT_EQ(none.call.details["missing_library"], "libmxnet.so");
@@ -81,7 +81,7 @@ TEST_F(MxnetFiles, TheLatestEpochOfTheSameNetworkIsTaken) {
   EXPECT_EQ(engines::mxnet::parameter_file(root + "/net.json", nullptr), "");
 }
 
-TEST_F(MxnetFiles, AFileThatCannotBeReadIsNamedAndNoParametersAreAListOfNone) {
+TEST_F(MxnetFiles, AnUnreadableFileIsNamedAndNoParametersAreAnEmptyList) {
   mxnet::write(root + "/net-symbol.json", "{}");
   Call call, absent;
   const engines::mxnet::Network network =

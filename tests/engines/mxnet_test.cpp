@@ -33,7 +33,7 @@ class Mxnet : public testing::Test {
   std::unique_ptr<Engine> engine;
 };
 
-TEST_F(Mxnet, TellsTheVersionAndFileThatWereLoaded) {
+TEST_F(Mxnet, ReportsTheLoadedVersionAndFile) {
   EXPECT_EQ(engine->fact("version"), "1.9.1");
   EXPECT_EQ(engine->fact("library"), root + "/mxnet/libmxnet.so");
 }
@@ -81,7 +81,7 @@ TEST_F(Mxnet, ComputesItsOperationsAsOnnxDefinesThem) {
 }
 
 // MXNet has no axes of size 0; what ONNX says of them needs no computation.
-TEST_F(Mxnet, GivesWhatOperationsWithoutElementsGive) {
+TEST_F(Mxnet, ComputesOperationsWithoutElements) {
   Floats none({0, 3}, {}), row({3}, {1, 2, 3}), four({4}, {1, 2, 3, 4}), tall({2, 0}, {});
   Results sum, product, zeros, nothing;
   Call call, misfit;
@@ -95,7 +95,7 @@ TEST_F(Mxnet, GivesWhatOperationsWithoutElementsGive) {
 }
 
 // MXNet calls these failures of its own checks, or computes something.
-TEST_F(Mxnet, RefusesWhatOnnxDoesNotAllowAndTypesItHasNot) {
+TEST_F(Mxnet, RefusesWhatOnnxForbidsAndUnsupportedTypes) {
   Floats number({}, {1}), a({2, 3}, {1, 2, 3, 4, 5, 6});
   Owned<int32_t> whole({ENGINE_INT, 32, 1}, {2, 2}, {1, 2, 3, 4});
   Results results;
@@ -131,7 +131,7 @@ TEST_F(Mxnet, NamesAnOperationItCannotCompute) {
   EXPECT_TRUE(results.values.empty());
 }
 
-TEST_F(Mxnet, RunsANetworkOfTwoFilesForWhateverShapesComes) {
+TEST_F(Mxnet, RunsANetworkOfTwoFilesWithAnyShapes) {
   Model model(*engine, "mxnet", mxnet::write_layer(folder), false);
   ASSERT_EQ(model.status, ENGINE_OK) << model.call.message();
   const engine_function& function = model.function();
@@ -176,7 +176,7 @@ TEST_F(Mxnet, NamesTheInputThatDoesNotFit) {
   EXPECT_EQ(model.run({{0, &good.tensor}}, results, call), ENGINE_OK) << call.message();
 }
 
-TEST_F(Mxnet, TellsDamagedModelsFromMissingOnes) {
+TEST_F(Mxnet, DistinguishesDamagedModelsFromMissingOnes) {
   const std::string good = mxnet::write_layer(folder);
   Model missing(*engine, "mxnet", "/nonexistent-symbol.json", false);
   EXPECT_EQ(missing.status, ENGINE_INVALID);
@@ -194,13 +194,13 @@ TEST_F(Mxnet, TellsDamagedModelsFromMissingOnes) {
   EXPECT_EQ(Model(*engine, "mxnet", folder + "/cut-symbol.json", false).status, ENGINE_CORRUPT);
 }
 
-TEST_F(Mxnet, LooksAtTheOptionsOfARun) {
+TEST_F(Mxnet, ChecksTheOptionsOfARun) {
   Model model(*engine, "mxnet", mxnet::write_layer(folder), false);
   ASSERT_EQ(model.status, ENGINE_OK) << model.call.message();
   expect_options_of_runs_looked_at(model, Floats({1, 3}, {1, 2, 3}).tensor);
 }
 
-TEST_F(Mxnet, TellsThatItLoadsAndStopsBeforeThatWhenItIsNotWanted) {
+TEST_F(Mxnet, ReportsLoadingAndStopsBeforeItWhenCanceled) {
   const std::string file = mxnet::write_layer(folder);
   engine_model_desc desc{};
   desc.size = sizeof desc;
@@ -214,7 +214,7 @@ TEST_F(Mxnet, TellsThatItLoadsAndStopsBeforeThatWhenItIsNotWanted) {
   EXPECT_EQ(call.progress_calls, 1);
 }
 
-TEST_F(Mxnet, KeepsResultsAfterTheModelAndTheEngineCameBack) {
+TEST_F(Mxnet, KeepsResultsAfterModelAndEngineWereReleased) {
   Results kept;
   {
     Model model(*engine, "mxnet", mxnet::write_layer(folder), false);

@@ -100,7 +100,7 @@ TEST_F(OnnxRuntimeCudaDriver, ListsTheDriversDevicesAfterTheCpu) {
   EXPECT_EQ(engine.devices->info(engine.get(), 2, &info, &call), ENGINE_INVALID);
 }
 
-TEST_F(OnnxRuntimeCudaDriver, ALibraryThatTheProviderLacksIsNamedAndNothingRunsOnTheCpuInstead) {
+TEST_F(OnnxRuntimeCudaDriver, AMissingProviderLibraryIsNamedAndNothingRunsOnTheCpu) {
   Engine engine(library, root);
   ASSERT_EQ(engine.status, ENGINE_OK) << engine.call.message();
   Model model(engine, "onnx", "", true, {}, cuda);
@@ -116,7 +116,7 @@ TEST_F(OnnxRuntimeCudaDriver, ALibraryThatTheProviderLacksIsNamedAndNothingRunsO
   EXPECT_EQ(test.details["missing_library"], "libcublasLt.so.13");
 }
 
-TEST_F(OnnxRuntimeCudaDriver, ADeviceThatIsNotThereIsRefusedWithThoseThatAre) {
+TEST_F(OnnxRuntimeCudaDriver, AMissingDeviceIsRefusedWithTheExistingOnes) {
   Engine engine(library, root);
   Model model(engine, "onnx", "", true, {}, second);
   EXPECT_EQ(model.status, ENGINE_UNAVAILABLE);

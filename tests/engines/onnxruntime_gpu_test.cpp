@@ -58,7 +58,7 @@ TEST_P(OnnxRuntimeGpu, RefusesCudaWithoutADriver) {
 
 // With a driver that plays a device the provider is loaded, and says what it lacks; where a CUDA toolkit lies
 // in the loader's folders it gets as far as asking the driver. The driver stays in this process: last.
-TEST_P(OnnxRuntimeGpu, zTheProviderSaysWhatItLacks) {
+TEST_P(OnnxRuntimeGpu, ZTheProviderNamesTheMissingLibrary) {
   ASSERT_NE(dlopen(ENGINEHOST_FAKE_CUDA, RTLD_NOW), nullptr) << dlerror();
   Engine second(library, root);
   ASSERT_EQ(second.devices->count(second.get()), 2u);

@@ -41,7 +41,7 @@ class OnnxRuntime : public testing::TestWithParam<const char*> {
   std::unique_ptr<Engine> engine;
 };
 
-TEST_P(OnnxRuntime, TellsTheVersionAndFileThatWereLoaded) {
+TEST_P(OnnxRuntime, ReportsTheLoadedVersionAndFile) {
   EXPECT_EQ(engine->fact("version"), GetParam());
   EXPECT_EQ(engine->fact("library"), root + "/onnxruntime/capi/libonnxruntime.so." + GetParam());
 }
@@ -56,7 +56,7 @@ TEST_P(OnnxRuntime, PassesItsSelfTest) {
 }
 
 // Which provider ran each node is read from the runtime's own profile of the first run.
-TEST_P(OnnxRuntime, TellsWhereTheNodesOfAModelRan) {
+TEST_P(OnnxRuntime, ReportsWhereTheNodesOfAModelRan) {
   onnx::Graph graph;
   graph.nodes = {onnx::node("MatMul", {"a", "a"}, {"m"}), onnx::node("Softmax", {"m"}, {"y"})};
   graph.inputs = {onnx::value("a", onnx::float32, {"2", "2"})};
@@ -102,7 +102,7 @@ TEST_P(OnnxRuntime, ComputesTheOperationsEveryEngineHas) {
   EXPECT_LT(worst_difference(answer, conv.run(image.data, weights.data, bias.data)), 1e-5);
 }
 
-TEST_P(OnnxRuntime, LooksAtTheOptionsOfARun) {
+TEST_P(OnnxRuntime, ChecksTheOptionsOfARun) {
   onnx::Graph graph;
   graph.nodes = {onnx::node("Relu", {"a"}, {"y"})};
   graph.inputs = {onnx::value("a", onnx::float32, {"2"})};
@@ -113,7 +113,7 @@ TEST_P(OnnxRuntime, LooksAtTheOptionsOfARun) {
 }
 
 // Operations are kept by what was asked for: an attribute whose text looks like two is another request.
-TEST_P(OnnxRuntime, ATextThatLooksLikeTwoAttributesIsNoOtherRequest) {
+TEST_P(OnnxRuntime, ATextThatLooksLikeTwoAttributesStaysOne) {
   Floats image({1, 1, 4, 4}, random_floats(16, 1)), weights({1, 1, 2, 2}, random_floats(4, 2));
   Results two, one;
   Call first, second;
@@ -128,7 +128,7 @@ TEST_P(OnnxRuntime, ATextThatLooksLikeTwoAttributesIsNoOtherRequest) {
 }
 
 // The runtime computes something in each of these; a window of nothing has kept it at work for good.
-TEST_P(OnnxRuntime, RefusesWhatOnnxDoesNotAllow) {
+TEST_P(OnnxRuntime, RefusesWhatOnnxForbids) {
   Floats three({3}, {1, 2, 3}), four({4}, {1, 2, 3, 4}), row({1, 3}, {1, 2, 3});
   Floats image({1, 1, 4, 4}, random_floats(16, 1)), weights({1, 1, 2, 2}, random_floats(4, 2)),
       nothing({1, 1, 0, 2}, {});
@@ -197,7 +197,7 @@ TEST_P(OnnxRuntime, NamesAnOperationItCannotCompute) {
   EXPECT_TRUE(results.values.empty());
 }
 
-TEST_P(OnnxRuntime, DescribesPortsWithTheirNamesAndTypesAndWhatTheFileSaysOfItself) {
+TEST_P(OnnxRuntime, DescribesPortsAndTheMetadataOfTheFile) {
   onnx::Graph graph;
   graph.nodes = {onnx::node("Add", {"a", "b"}, {"c"})};
   graph.inputs = {onnx::value("a", onnx::float32, {"batch", "3", ""})};
@@ -321,7 +321,7 @@ TEST_P(OnnxRuntime, NamesTheInputThatDoesNotFit) {
   EXPECT_EQ(model.run({{0, &good.tensor}, {1, &good.tensor}}, results, call), ENGINE_OK);
 }
 
-TEST_P(OnnxRuntime, TellsDamagedModelsFromMissingOnes) {
+TEST_P(OnnxRuntime, DistinguishesDamagedModelsFromMissingOnes) {
   Model garbage(*engine, "onnx", "garbage!", true);
   EXPECT_EQ(garbage.status, ENGINE_CORRUPT) << garbage.call.message();
   Model missing(*engine, "onnx", "/nonexistent/model.onnx", false);
@@ -346,7 +346,7 @@ std::string long_model() {
   return graph.bytes();
 }
 
-TEST_P(OnnxRuntime, ACancelledRunStopsSoon) {
+TEST_P(OnnxRuntime, ACanceledRunStopsSoon) {
   Model model(*engine, "onnx", long_model(), true,
               {{"threads", "1"}, {"onnxruntime.session.intra_op.allow_spinning", "0"}});
   ASSERT_EQ(model.status, ENGINE_OK) << model.call.message();
@@ -367,7 +367,7 @@ TEST_P(OnnxRuntime, ACancelledRunStopsSoon) {
   EXPECT_EQ(model.run({{0, &small.tensor}}, results, again), ENGINE_OK) << again.message();
 }
 
-TEST_P(OnnxRuntime, RunsOneModelFromManyThreadsAndKeepsResultsAfterTheModelIsGone) {
+TEST_P(OnnxRuntime, RunsAModelFromManyThreadsAndKeepsResultsAfterIt) {
   std::vector<std::unique_ptr<Results>> kept;
   {
     onnx::Graph graph;
@@ -401,7 +401,7 @@ TEST_P(OnnxRuntime, RunsOneModelFromManyThreadsAndKeepsResultsAfterTheModelIsGon
   kept.clear();
 }
 
-TEST_P(OnnxRuntime, TwoEnginesShareTheLibraryAndTheLastOneMayComeBack) {
+TEST_P(OnnxRuntime, TwoEnginesShareTheLibraryAndItCanBeOpenedAgain) {
   {
     Engine second(library, root);
     ASSERT_EQ(second.status, ENGINE_OK);
@@ -417,7 +417,7 @@ TEST_P(OnnxRuntime, TwoEnginesShareTheLibraryAndTheLastOneMayComeBack) {
   }
 }
 
-TEST_P(OnnxRuntime, TakesTheLibraryTheManifestNamesAndOnlyFromInsideTheBuild) {
+TEST_P(OnnxRuntime, LoadsTheLibraryOfTheManifestFromInsideTheBuildOnly) {
   std::string inside = std::string("onnxruntime/capi/libonnxruntime.so.") + GetParam();
   Engine named(library, root, {{"onnxruntime.library", inside.c_str()}});
   EXPECT_EQ(named.status, ENGINE_OK) << named.call.message();

@@ -36,7 +36,7 @@ TEST(PyTorchFile, ExportsOneSymbolAndIsLinkedToTheReleaseItWasCompiledFor) {
   EXPECT_THAT(names.needed, testing::Contains(testing::StartsWith("libtorch_cpu.so")));
 }
 
-TEST_F(PyTorch, TellsWhoItIsAndWhatItRunsOn) {
+TEST_F(PyTorch, ReportsItsIdentityAndDevices) {
   EXPECT_STREQ(library->engine, "pytorch");
   EXPECT_EQ(library->flags & ENGINE_PLUGIN_UNLOADABLE, 0u);
   EXPECT_THAT(engine.fact("version"), testing::MatchesRegex("[0-9]+\\.[0-9]+\\.[0-9]+.*"));
@@ -57,7 +57,7 @@ TEST_F(PyTorch, PassesItsSelfTest) {
   }
 }
 
-TEST_F(PyTorch, NamesADeviceItHasNotAndThoseItHas) {
+TEST_F(PyTorch, NamesAMissingDeviceAndTheExistingOnes) {
   Call call;
   EXPECT_EQ(engine.selftest->run(engine.get(), 1, {ENGINE_CUDA, 63}, &call), ENGINE_UNAVAILABLE);
   EXPECT_EQ(call.details["device"], "cuda:63");
@@ -114,7 +114,7 @@ TEST_F(PyTorch, RefusesOperationsWithTheReason) {
 }
 
 // ATen takes each of these, and some of them for something else.
-TEST_F(PyTorch, RefusesWhatOnnxDoesNotAllow) {
+TEST_F(PyTorch, RefusesWhatOnnxForbids) {
   Floats number({}, {1}), row({1, 3}, {1, 2, 3}), image({1, 1, 4, 4}, std::vector<float>(16, 1)),
       kernel({1, 1, 2, 2}, {1, 1, 1, 1});
   const auto refused = [&](const char* name, std::vector<const engine_tensor*> inputs,
@@ -179,7 +179,7 @@ TEST_F(PyTorch, RunsAModelWithAndWithoutItsOptionalInput) {
   EXPECT_THAT(scaled.of(0).as<float>(), ElementsAre(11, 21, 31));
 }
 
-TEST_F(PyTorch, ReadsAModelOutOfMemory) {
+TEST_F(PyTorch, ReadsAModelFromMemory) {
   std::ifstream file(model_file("linear"), std::ios::binary);
   const std::string bytes((std::istreambuf_iterator<char>(file)), {});
   Model model(engine, "torchscript", bytes, true);
@@ -277,7 +277,7 @@ TEST_F(PyTorch, TakesNumbersAndRowsOfThemAsTensors) {
   EXPECT_THAT(refused.message(), HasSubstr("\"sizes\""));
 }
 
-TEST_F(PyTorch, WhatWasGivenDoesNotChangeWithTheModelsState) {
+TEST_F(PyTorch, ResultsDoNotChangeWithTheModelsState) {
   Model model(engine, "torchscript", model_file("counter"), false);
   ASSERT_EQ(model.status, ENGINE_OK) << model.call.message();
   EXPECT_EQ(model.info().flags & ENGINE_MODEL_CONCURRENT, 0u);
@@ -301,7 +301,7 @@ TEST_F(PyTorch, NeverWritesToAnInput) {
   EXPECT_THAT(x.data, ElementsAre(1, 2));
 }
 
-TEST_F(PyTorch, AResultOutlivesTheInputItIs) {
+TEST_F(PyTorch, AResultThatIsAnInputOutlivesIt) {
   Model model(engine, "torchscript", model_file("same"), false);
   ASSERT_EQ(model.status, ENGINE_OK) << model.call.message();
   Results results;
@@ -331,7 +331,7 @@ TEST_F(PyTorch, GivesConjugatedAndNegatedValuesAsTheyAre) {
   EXPECT_THAT(results.of(1).as<float>(), ElementsAre(-2, -6));
 }
 
-TEST_F(PyTorch, RunsModelsForUseNotForTraining) {
+TEST_F(PyTorch, RunsModelsInEvaluationMode) {
   Model model(engine, "torchscript", model_file("training"), false);
   ASSERT_EQ(model.status, ENGINE_OK) << model.call.message();
   Floats x({1}, {3});
@@ -341,7 +341,7 @@ TEST_F(PyTorch, RunsModelsForUseNotForTraining) {
   EXPECT_THAT(results.of(0).as<float>(), ElementsAre(3));
 }
 
-TEST_F(PyTorch, HandsOnWhatAModelRaises) {
+TEST_F(PyTorch, PassesOnTheExceptionOfAModel) {
   Model model(engine, "torchscript", model_file("raises"), false);
   ASSERT_EQ(model.status, ENGINE_OK) << model.call.message();
   Floats bad({1}, {-3}), good({1}, {3});
@@ -386,7 +386,7 @@ TEST_F(PyTorch, RefusesModelsWithTheReason) {
               HasSubstr("cuda:63"));
 }
 
-TEST_F(PyTorch, StopsBeforeARunThatNobodyWants) {
+TEST_F(PyTorch, StopsBeforeACanceledRun) {
   Model model(engine, "torchscript", model_file("linear"), false);
   ASSERT_EQ(model.status, ENGINE_OK) << model.call.message();
   Floats x({1}, {3});
@@ -397,7 +397,7 @@ TEST_F(PyTorch, StopsBeforeARunThatNobodyWants) {
   EXPECT_TRUE(results.values.empty());
 }
 
-TEST_F(PyTorch, LooksAtTheOptionsOfARun) {
+TEST_F(PyTorch, ChecksTheOptionsOfARun) {
   Model model(engine, "torchscript", model_file("linear"), false);
   ASSERT_EQ(model.status, ENGINE_OK) << model.call.message();
   expect_options_of_runs_looked_at(model, Floats({1}, {3}).tensor);

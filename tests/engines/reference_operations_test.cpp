@@ -255,7 +255,7 @@ TEST_P(ReferenceOperations, SoftmaxSumsToOneAlongAnyAxisAndSurvivesLargeValues) 
   }
 }
 
-TEST_P(ReferenceOperations, ACancelledProductStopsSoonAndGivesNothing) {
+TEST_P(ReferenceOperations, ACanceledProductStopsSoonAndGivesNothing) {
   Floats a({1024, 1024}, random_floats(1024 * 1024, 17));
   Results results;
   Call call;

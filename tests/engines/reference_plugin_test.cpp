@@ -29,7 +29,7 @@ class ReferencePlugin : public testing::Test {
   Engine engine{library, "/"};
 };
 
-TEST_F(ReferencePlugin, TellsWhoItIs) {
+TEST_F(ReferencePlugin, ReportsItsIdentity) {
   EXPECT_STREQ(library->engine, "reference");
   EXPECT_EQ(library->size, sizeof(engine_plugin));
   EXPECT_EQ(library->host_minor, 0);
@@ -85,7 +85,7 @@ TEST_F(ReferencePlugin, IgnoresCommonOptionsAndRefusesUnknownOnesOfItsOwn) {
   EXPECT_EQ(twice.status, ENGINE_OK) << "the last counts";
 }
 
-TEST_F(ReferencePlugin, NamesWhatIsWrongWithARequest) {
+TEST_F(ReferencePlugin, NamesTheErrorOfARequest) {
   Floats a({2, 3}, std::vector<float>(6)), b({4}, std::vector<float>(4));
   Floats image({1, 2, 4, 4}, std::vector<float>(32)), weights({2, 1, 3, 3}, std::vector<float>(18));
   Owned<double> doubles({ENGINE_FLOAT, 64, 1}, {2}, {1, 2});
@@ -204,7 +204,7 @@ TEST_F(ReferencePlugin, AStackOfManyMatricesWithoutElementsTakesNoTime) {
   EXPECT_EQ(results.of(0).shape, (std::vector<int64_t>{int64_t{1} << 50, 0, 4}));
 }
 
-TEST_F(ReferencePlugin, ALoadThatIsCancelledStopsWithinTheModel) {
+TEST_F(ReferencePlugin, ALoadThatIsCanceledStopsWithinTheModel) {
   std::string many_lines = "enginehost-reference 1\n", long_constant = many_lines + "constant w [4000000] (";
   for (int i = 0; i < 300000; i++) many_lines += "meta key value\n";
   for (int i = 0; i < 4000000; i++) long_constant += "1 ";
@@ -226,7 +226,7 @@ TEST_F(ReferencePlugin, ALoadThatIsCancelledStopsWithinTheModel) {
   }
 }
 
-TEST_F(ReferencePlugin, ALoadThatIsCancelledReadsNoFile) {
+TEST_F(ReferencePlugin, ALoadThatIsCanceledReadsNoFile) {
   const std::string file = plugin_path("reference");  // read to its end it would be no model
   engine_model_desc desc{};
   desc.size = sizeof desc;
@@ -275,13 +275,13 @@ output x [batch,2]
 output w [2,3]
 )";
 
-TEST_F(ReferencePlugin, LooksAtTheOptionsOfARun) {
+TEST_F(ReferencePlugin, ChecksTheOptionsOfARun) {
   Model model(engine, "reference", "enginehost-reference 1\ninput x [2]\ny = Relu(x)\noutput y [2]\n", true);
   ASSERT_EQ(model.status, ENGINE_OK) << model.call.message();
   expect_options_of_runs_looked_at(model, Floats({2}, {1, 2}).tensor);
 }
 
-TEST_F(ReferencePlugin, RunsAModelAndPlacesWhatTheHostOffersRoomFor) {
+TEST_F(ReferencePlugin, RunsAModelAndWritesIntoTheHostsMemory) {
   Model model(engine, "reference", two_outputs, true);
   ASSERT_EQ(model.status, ENGINE_OK) << model.call.message();
   ASSERT_EQ(model.function().input_count, 2u);
@@ -412,7 +412,7 @@ TEST_F(ReferencePlugin, NoCutOrChangedModelHurtsIt) {
   }
 }
 
-TEST_F(ReferencePlugin, RefusesModelsItCannotHave) {
+TEST_F(ReferencePlugin, RefusesImpossibleModels) {
   Model missing(engine, "reference", "/nonexistent/model", false);
   EXPECT_EQ(missing.status, ENGINE_INVALID);
   EXPECT_EQ(missing.call.details["path"], "/nonexistent/model");
@@ -426,7 +426,7 @@ TEST_F(ReferencePlugin, RefusesModelsItCannotHave) {
   EXPECT_EQ(Model(engine, "reference", two_outputs, true, {{"threads", "1"}}).status, ENGINE_OK);
 }
 
-TEST_F(ReferencePlugin, AnswersAsDeclaredOrSaysTheModelIsDamaged) {
+TEST_F(ReferencePlugin, ResultsMatchTheDeclaredPortsOrTheModelIsDamaged) {
   Model model(engine, "reference", "enginehost-reference 1\ninput x [n]\ny = Relu(x)\noutput y [3]\n", true);
   Floats x({2}, {1, 2});
   Results results;
@@ -464,7 +464,7 @@ TEST_F(ReferencePlugin, RunsOneModelFromManyThreadsAtOnce) {
   EXPECT_EQ(right, 400);
 }
 
-TEST(ReferenceGoing, UnloadsAHundredTimesAndLeavesItsErrorsBehind) {
+TEST(ReferenceUnload, UnloadsAHundredTimesAndItsErrorsStayValid) {
   std::string message;
   for (int i = 0; i < 100; i++) {
     Call call;

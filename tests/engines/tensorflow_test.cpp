@@ -57,7 +57,7 @@ class TensorFlow : public testing::Test {
   std::unique_ptr<Engine> engine;
 };
 
-TEST_F(TensorFlow, TellsTheVersionAndFileThatWereLoaded) {
+TEST_F(TensorFlow, ReportsTheLoadedVersionAndFile) {
   EXPECT_EQ(engine->fact("version"), release());
   EXPECT_THAT(engine->fact("library"), HasSubstr(root + "/tensorflow/"));
   engine_device_info info{};
@@ -228,12 +228,12 @@ TEST_F(TensorFlow, NamesTheInputThatDoesNotFit) {
   EXPECT_EQ(model->run({{0, &good.tensor}}, results, call), ENGINE_OK) << call.message();
 }
 
-TEST_F(TensorFlow, LooksAtTheOptionsOfARun) {
+TEST_F(TensorFlow, ChecksTheOptionsOfARun) {
   const auto model = load(tensorflow::layer());
   expect_options_of_runs_looked_at(*model, Floats({1, 3}, {1, 2, 3}).tensor);
 }
 
-TEST_F(TensorFlow, TellsDamagedModelsFromMissingOnes) {
+TEST_F(TensorFlow, DistinguishesDamagedModelsFromMissingOnes) {
   auto status = [&](const char* format, const std::string& path, std::vector<engine_entry> more = {},
                     engine_device device = cpu) {
     return Model(*engine, format, path, false, std::move(more), device).status;
@@ -261,7 +261,7 @@ TEST_F(TensorFlow, TellsDamagedModelsFromMissingOnes) {
   EXPECT_EQ(status("savedmodel", folder + "/astray"), ENGINE_CORRUPT);
 }
 
-TEST_F(TensorFlow, RunsOneModelFromManyThreadsAndKeepsResultsAfterTheModelIsGone) {
+TEST_F(TensorFlow, RunsAModelFromManyThreadsAndKeepsResultsAfterIt) {
   Results kept;
   {
     const auto model = load(tensorflow::layer());
@@ -289,7 +289,7 @@ TEST_F(TensorFlow, RunsOneModelFromManyThreadsAndKeepsResultsAfterTheModelIsGone
   EXPECT_THAT(kept.of(0).as<float>(), ElementsAre(12, 28.5f));
 }
 
-TEST_F(TensorFlow, ACancelledRunGivesNothing) {
+TEST_F(TensorFlow, ACanceledRunGivesNothing) {
   const auto model = load(tensorflow::layer());
   Floats row({1, 3}, {1, 2, 3});
   Results results;
@@ -299,7 +299,7 @@ TEST_F(TensorFlow, ACancelledRunGivesNothing) {
   EXPECT_TRUE(results.values.empty());
 }
 
-TEST_F(TensorFlow, TwoEnginesShareTheLibraryAndTheLastOneMayComeBack) {
+TEST_F(TensorFlow, TwoEnginesShareTheLibraryAndItCanBeOpenedAgain) {
   {
     Engine second(library, root, options());
     ASSERT_EQ(second.status, ENGINE_OK);

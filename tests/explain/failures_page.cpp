@@ -106,7 +106,8 @@ std::string section(const Entry& entry, const TestsOfClasses& tests) {
 
 TestsOfClasses tests_of_classes(const std::filesystem::path& tests) {
   const std::regex test_case("TEST(?:_F|_P)?\\(\\s*(\\w+)\\s*,\\s*(\\w+)\\s*\\)");
-  const std::regex id("(^|[^A-Z0-9])([FLRGWX][0-9][0-9])(?![0-9])");
+  // "X03X04AnotherFormat" names two classes.
+  const std::regex ids("(^|[^A-Z0-9])((?:[FLRGWX][0-9][0-9])+)(?![0-9])");
   TestsOfClasses found;
   for (const auto& file : std::filesystem::recursive_directory_iterator(tests)) {
     const std::filesystem::path inside = std::filesystem::relative(file.path(), tests);
@@ -115,8 +116,10 @@ TestsOfClasses tests_of_classes(const std::filesystem::path& tests) {
     const std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
     for (std::sregex_iterator at(text.begin(), text.end(), test_case), end; at != end; ++at) {
       const std::string name = (*at)[2];
-      for (std::sregex_iterator one(name.begin(), name.end(), id); one != end; ++one)
-        found[(*one)[2]].push_back((*at)[1].str() + "." + name + " (tests/" + inside.generic_string() + ")");
+      for (std::sregex_iterator run(name.begin(), name.end(), ids); run != end; ++run)
+        for (std::string rest = (*run)[2]; !rest.empty(); rest.erase(0, 3))
+          found[rest.substr(0, 3)].push_back((*at)[1].str() + "." + name + " (tests/" +
+                                             inside.generic_string() + ")");
     }
   }
   for (auto& [code, names] : found) {

@@ -18,7 +18,7 @@ const TestsOfClasses& tests() {
   return found;
 }
 
-TEST(FailuresPage, IsTheOneThatTheCatalogueGives) {
+TEST(FailuresPage, MatchesTheCatalog) {
   std::ifstream file(test::source_path("/docs/failures.md"));
   const std::string page((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   // Not EXPECT_EQ: two whole pages would be printed.
@@ -44,7 +44,7 @@ TEST(FailuresPage, EveryClassOfAFailedLoadSaysHowFarItIsProven) {
   }
 }
 
-TEST(FailuresPage, WhatIsMarkedAsProducedHasATestThatBearsItsName) {
+TEST(FailuresPage, EveryProducedClassHasATestOfItsName) {
   for (const Entry& entry : all()) {
     if (proven(entry.code).how != Proof::produced) continue;
     EXPECT_NE(tests().count(std::string(entry.code.substr(3))), 0u)
@@ -53,7 +53,7 @@ TEST(FailuresPage, WhatIsMarkedAsProducedHasATestThatBearsItsName) {
   }
 }
 
-TEST(FailuresPage, WhatATestProducesIsMarkedSo) {
+TEST(FailuresPage, EveryClassWithATestIsMarkedAsProduced) {
   for (const auto& [id, names] : tests()) {
     if (find(id) == nullptr) continue;
     const Proof how = proven(id).how;

@@ -35,7 +35,7 @@ ChildOutcome run(std::vector<std::string> argv) {
   return outcome ? *outcome : ChildOutcome{};
 }
 
-TEST(SentinelDraft, WhatAProcessKilledWhileWritingItLeftIsCleanedAndNotCounted) {
+TEST(SentinelDraft, OfAProcessKilledWhileWritingIsRemovedAndNotCounted) {
   if (!run({"strace", "-V"}).succeeded()) GTEST_SKIP() << "strace is not installed";
   const Folder folder;
   // kill -9 when it is about to write the text, and when it is about to give it its name.
@@ -49,7 +49,7 @@ TEST(SentinelDraft, WhatAProcessKilledWhileWritingItLeftIsCleanedAndNotCounted) 
   }
 }
 
-TEST(SentinelDraft, OneThatIsBeingWrittenIsNotTakenAway) {
+TEST(SentinelDraft, OfALivingProcessStays) {
   const Folder folder;
   std::atomic<bool> ending = false;
   std::atomic<std::size_t> crashes = 0, collections = 0;
@@ -76,7 +76,7 @@ TEST(SentinelDraft, OneThatIsBeingWrittenIsNotTakenAway) {
 }
 
 // An application may have a small RLIMIT_FSIZE, and the signal SIGXFSZ would end it.
-TEST(SentinelDraft, OneLongerThanAFileMayBeIsAFailureAndNoSignal) {
+TEST(SentinelDraft, BeyondTheFileSizeLimitIsAFailureAndNoSignal) {
   const Folder folder;
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);

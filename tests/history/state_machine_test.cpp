@@ -184,7 +184,7 @@ bool holds_for(const Record& record, const std::string& helper) {
   return what_changed(record.host, {{std::string(helper_part), helper}}).empty();
 }
 
-TEST(Helpers, ThatProvedTheSameBothCount) {
+TEST(Probes, ThatProvedTheSameBuildBothCount) {
   const Record first = proof_by("one");
   EXPECT_TRUE(holds_for(first, "one"));
   EXPECT_FALSE(holds_for(first, "two"));
@@ -200,7 +200,7 @@ TEST(Helpers, ThatProvedTheSameBothCount) {
   EXPECT_EQ(again->host.back().second, "one,two");
 }
 
-TEST(Helpers, AreForgottenWhenTheProofIsOfSomethingElse) {
+TEST(Probes, AreForgottenWhenTheProofIsOfAnotherBuild) {
   const Record of_other_files = proof_by("one", 2);
   EXPECT_FALSE(holds_for(*after_success(proof_by("two"), &of_other_files), "one"));
   Record of_other_bytes = proof_by("one");
@@ -214,13 +214,13 @@ TEST(Helpers, AreForgottenWhenTheProofIsOfSomethingElse) {
   EXPECT_FALSE(holds_for(*after_success(proof_by("two"), &failed), "one"));
 }
 
-TEST(Helpers, OfManyTheLastFewCount) {
+TEST(Probes, OlderThanTheLastFourAreForgotten) {
   Record record = proof_by("0");
   for (int i = 1; i < 10; ++i) record = *after_success(proof_by(std::to_string(i)), &record);
   EXPECT_EQ(record.host.back().second, "9,8,7,6");
 }
 
-TEST(Survived, IsKeptByBuildAndProgramUntilItIsProvenAnew) {
+TEST(Survived, IsKeptByBuildAndProgramUntilItIsForgotten) {
   const Folder folder;
   note_survived(folder.path, "d1", First::opening, "app1");
   EXPECT_TRUE(was_survived(folder.path, "d1", First::opening, "app1"));
@@ -236,7 +236,7 @@ TEST(Disabled, AForcedRunThatSucceedsDoesNotEnableTheBuild) {
   EXPECT_FALSE(after_success(proof(), &disabled));
 }
 
-TEST(Restart, EndsOnlyTheRecordsThatARestartMends) {
+TEST(Restart, EndsOnlyTheRecordsThatARestartRepairs) {
   Failure failure;
   failure.build = "b";
   const auto holds_boot = [&](const char* code) {
@@ -280,7 +280,7 @@ TEST(Limits, EndOnlyTheRecordsWhoseRemedyIsToRaiseThem) {
                   .empty());
 }
 
-TEST(Limits, OfADeadlineThatCountsWhichTheBuildWasGiven) {
+TEST(Limits, CompareTheDeadlineThatTheBuildWasGiven) {
   Failure failure;
   failure.build = "b";
   failure.diagnosis =

@@ -12,7 +12,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-class PassingFailures : public testing::Test {
+class TransientFailures : public testing::Test {
  protected:
   void SetUp() override {
     Record record;
@@ -23,7 +23,7 @@ class PassingFailures : public testing::Test {
   Folder folder;
 };
 
-TEST_F(PassingFailures, WithoutAFreeDescriptorNothingIsKnown) {
+TEST_F(TransientFailures, WithoutAFreeDescriptorNothingIsKnown) {
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
   const rlimit none = {0, before.rlim_max};
@@ -37,7 +37,7 @@ TEST_F(PassingFailures, WithoutAFreeDescriptorNothingIsKnown) {
 }
 
 // Of this file of the kernel the first byte cannot be read.
-TEST_F(PassingFailures, ARecordThatADiskDoesNotGiveIsNeitherNoneNorDamaged) {
+TEST_F(TransientFailures, ARecordThatCannotBeReadIsNeitherAbsentNorDamaged) {
   const std::filesystem::path record = folder.path / "history/b.json", failing = "/proc/self/mem";
   if (!std::filesystem::exists(failing)) GTEST_SKIP() << "no file whose reading fails";
   std::filesystem::remove(record);

@@ -72,7 +72,7 @@ TEST_F(CudaOfAnEnvironment, OfNvidiasWheelsIsListedToo) {
   EXPECT_THAT(installation->cuda, ElementsAre(Field(&CudaLibrary::soname, "libcudart.so.12")));
 }
 
-TEST_F(CudaOfAnEnvironment, CompletesBuildsThatWantItOfTheSystem) {
+TEST_F(CudaOfAnEnvironment, CompletesBuildsThatNeedItFromTheSystem) {
   const auto installation = identify(folder() / "env");
   ASSERT_TRUE(installation);
   const manifest::Catalog known = catalog();

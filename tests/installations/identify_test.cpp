@@ -67,12 +67,12 @@ TEST_F(Identify, AnUnpackedArchiveByItsVersionFile) {
   EXPECT_EQ(runtime("libtorch", "pytorch").version, "2.3.0");
 }
 
-TEST_F(Identify, OnnxRuntimeByTheNameOfItsLibraryWhereNothingElseSays) {
+TEST_F(Identify, OnnxRuntimeByTheNameOfItsLibraryAlone) {
   library("lib/libonnxruntime.so.1.22.0", "int ort(void) { return 1; }", {"-Wl,-soname,libonnxruntime.so.1"});
   EXPECT_EQ(runtime("lib", "onnxruntime").version, "1.22.0");
 }
 
-TEST_F(Identify, CudaByWhatTheLibrariesNeedAndTheMinorVersionByAFileBesideThem) {
+TEST_F(Identify, CudaByNeededLibrariesAndItsMinorVersionByAFile) {
   make_torch("site/torch/lib");
   make_package("site", "torch", "2.0.1");
   library("site/torch/lib/libcudart-d0da41ae.so.11.0", "int cudart(void) { return 1; }",
@@ -94,7 +94,7 @@ TEST_F(Identify, CudaByWhatTheLibrariesNeedAndTheMinorVersionByAFileBesideThem) 
   EXPECT_EQ(torch.requirements.cuda->toolkit, "11.8");
 }
 
-TEST_F(Identify, WhatIsNoFolderIsToldAsSuch) {
+TEST_F(Identify, AFileInPlaceOfAFolderIsReported) {
   const auto file = write("file.txt", "text");
   for (const auto& [path, problem] : {std::pair{file, "it is a file, not a folder"},
                                       std::pair{folder() / "nowhere", "it does not exist"}}) {
@@ -106,7 +106,7 @@ TEST_F(Identify, WhatIsNoFolderIsToldAsSuch) {
   }
 }
 
-TEST_F(Identify, AFolderWithoutEngineSaysWhatWasLookedFor) {
+TEST_F(Identify, AFolderWithoutEngineNamesTheFilesLookedFor) {
   std::filesystem::create_directories(folder() / "empty");
   const auto installation = identify(folder() / "empty");
   ASSERT_FALSE(installation);
@@ -114,7 +114,7 @@ TEST_F(Identify, AFolderWithoutEngineSaysWhatWasLookedFor) {
   EXPECT_THAT(installation.error().values("looked_for"), Contains("libtorch_cpu.so"));
 }
 
-TEST_F(Identify, ADamagedLibraryIsNamedWithWhatIsWrong) {
+TEST_F(Identify, ADamagedLibraryIsNamedWithItsDamage) {
   make_torch("site/torch/lib");
   make_package("site", "torch", "2.0.1");
   const std::string whole = bytes_of(folder() / "site/torch/lib/libtorch_cpu.so");
@@ -125,7 +125,7 @@ TEST_F(Identify, ADamagedLibraryIsNamedWithWhatIsWrong) {
   EXPECT_EQ(torch.problem->value("file"), at("site/torch/lib/libtorch_cpu.so"));
 }
 
-TEST_F(Identify, APackageWithoutItsLibraryIsTold) {
+TEST_F(Identify, APackageWithoutItsLibraryIsReported) {
   make_package("site", "torch", "2.0.1");
   std::filesystem::create_directories(folder() / "site/torch/lib");
   const Runtime torch = runtime("site", "pytorch");
@@ -183,7 +183,7 @@ TEST_F(Identify, ReadingLeavesNothingBehind) {
   EXPECT_EQ(state_of(folder() / "env"), before);
 }
 
-TEST_F(Identify, AnotherPackagesUpgradeIsNotThisEngines) {
+TEST_F(Identify, AnotherPackagesUpgradeDoesNotCount) {
   make_torch("site/torch/lib");
   make_package("site", "torch", "2.0.1");
   const std::string before = identity_of(runtime("site", "pytorch").dependency_stamps);

@@ -37,7 +37,7 @@ std::string as_text(const std::set<std::string>& set) {
   return join(std::vector<std::string>(set.begin(), set.end()), ", ");
 }
 
-TEST(KnownDifferences, an_unlisted_difference_and_a_listed_one_that_vanished_both_count) {
+TEST(KnownDifferences, AnUnlistedDifferenceAndAListedOneThatVanishedBothCount) {
   const std::filesystem::path list =
       std::filesystem::temp_directory_path() / ("enginehost-differences-" + random_hex(8));
   std::ofstream(list) << "/a/*.so\torder\twhy\n/b/*.so\torder\twhy\n/c/x\torder\twhy\n";
@@ -52,7 +52,7 @@ TEST(KnownDifferences, an_unlisted_difference_and_a_listed_one_that_vanished_bot
   EXPECT_EQ(known.vanished(), std::vector<std::string>{"/b/*.so\torder\twhy"});
 }
 
-TEST(RealLoader, agrees_on_every_shared_object_of_this_machine) {
+TEST(RealLoader, AgreesOnEverySharedObjectOfThisMachine) {
   if (!std::filesystem::exists(glibc_loader)) GTEST_SKIP() << "no " << glibc_loader << " here";
   Machine machine = describe_this_machine();
   machine.program.clear();

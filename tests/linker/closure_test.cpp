@@ -61,7 +61,7 @@ class ClosureOf : public test::Workshop {
   Reader reader_;
 };
 
-TEST_F(ClosureOf, L01_all_missing_direct_needs_are_listed_with_every_place_searched) {
+TEST_F(ClosureOf, L01AllMissingDirectNeedsAreListedWithEveryPlaceSearched) {
   part("one.so");
   part("two.so");
   const auto engine =
@@ -90,7 +90,7 @@ TEST_F(ClosureOf, L01_all_missing_direct_needs_are_listed_with_every_place_searc
   EXPECT_EQ(searched[4].why, "default");
 }
 
-TEST_F(ClosureOf, L02_a_missing_need_further_down_comes_with_its_chain) {
+TEST_F(ClosureOf, L02AMissingNeedFurtherDownComesWithItsChain) {
   part("bottom.so");
   part("middle.so", {"bottom.so"}, {"-Wl,-rpath,$ORIGIN"});
   const auto engine = part("engine.so", {"middle.so"}, {"-Wl,-rpath,$ORIGIN"});
@@ -102,7 +102,7 @@ TEST_F(ClosureOf, L02_a_missing_need_further_down_comes_with_its_chain) {
   EXPECT_EQ(diagnosis.value("needed_by"), in("middle.so"));
 }
 
-TEST_F(ClosureOf, L03_a_library_beside_one_without_RUNPATH_is_present_but_not_found) {
+TEST_F(ClosureOf, L03ALibraryBesideOneWithoutRUNPATHIsPresentButNotFound) {
   part("bottom.so");
   part("middle.so", {"bottom.so"});
   const auto engine = part("engine.so", {"middle.so"}, {"-Wl,-rpath,$ORIGIN", "-Wl,--enable-new-dtags"});
@@ -120,7 +120,7 @@ TEST_F(ClosureOf, L03_a_library_beside_one_without_RUNPATH_is_present_but_not_fo
   EXPECT_EQ(inherited.find("bottom.so")->found_by, "RPATH of " + old_style.native());
 }
 
-TEST_F(ClosureOf, L04_L05_a_library_of_another_machine_is_named_as_such) {
+TEST_F(ClosureOf, L04L05ALibraryOfAnotherMachineIsNamedAsSuch) {
   if (!std::filesystem::exists("/usr/bin/clang-14") || !std::filesystem::exists("/usr/bin/ld.lld"))
     GTEST_SKIP() << "clang-14 or lld is not installed";
   const std::vector<std::string> cross{"clang-14",
@@ -152,7 +152,7 @@ TEST_F(ClosureOf, L04_L05_a_library_of_another_machine_is_named_as_such) {
   EXPECT_EQ(closure.find("dep.so")->path, in("second/dep.so"));
 }
 
-TEST_F(ClosureOf, L06_a_library_of_another_word_size_is_named_as_such) {
+TEST_F(ClosureOf, L06ALibraryOfAnotherWordSizeIsNamedAsSuch) {
   if (machine_.architecture != "x86_64") GTEST_SKIP() << "gcc -m32 is x86's";
   const auto narrow = library("narrow.so", "int f;\n", {"-nostdlib", "-m32"});
   const Diagnosis diagnosis = only(close_over(narrow));
@@ -161,7 +161,7 @@ TEST_F(ClosureOf, L06_a_library_of_another_word_size_is_named_as_such) {
   EXPECT_EQ(diagnosis.value("built_for_bits"), "32");
 }
 
-TEST_F(ClosureOf, a_damaged_dependency_ends_the_search_where_the_loader_dies_of_it) {
+TEST_F(ClosureOf, ADamagedDependencyEndsTheSearchAsInTheLoader) {
   part("good/dep.so");
   const auto engine = part("engine.so", {"good/dep.so"}, {"-Wl,-rpath,$ORIGIN/first:$ORIGIN/good"});
   const std::string whole = bytes_of(folder() / "good/dep.so");
@@ -183,7 +183,7 @@ TEST_F(ClosureOf, a_damaged_dependency_ends_the_search_where_the_loader_dies_of_
   }
 }
 
-TEST_F(ClosureOf, L08_L09_L15_a_version_is_looked_up_in_the_very_file_that_is_found) {
+TEST_F(ClosureOf, L08L09L15AVersionIsLookedUpInTheFileThatIsFound) {
   auto versioned = [&](const std::string& name, const std::string& soname, const std::string& version) {
     const std::string map = write("v.map", version + " { global: f; };\n").native();
     return library(name, "int f(void) { return 0; }\n",
@@ -214,7 +214,7 @@ TEST_F(ClosureOf, L08_L09_L15_a_version_is_looked_up_in_the_very_file_that_is_fo
   }
 }
 
-TEST_F(ClosureOf, the_highest_versions_of_the_engines_own_files_are_told) {
+TEST_F(ClosureOf, TheHighestVersionsOfTheEnginesOwnFilesAreReported) {
   const auto engine = library("engine.so", "#include <stdlib.h>\nint f(void) { return atoi(\"1\"); }\n");
   const Closure closure = close_over(engine);
   EXPECT_TRUE(closure.loads());
@@ -223,7 +223,7 @@ TEST_F(ClosureOf, the_highest_versions_of_the_engines_own_files_are_told) {
   EXPECT_EQ(closure.highest[0].library, "libc.so.6");
 }
 
-TEST_F(ClosureOf, L27_a_library_for_a_newer_processor_is_refused) {
+TEST_F(ClosureOf, L27ALibraryForANewerProcessorIsRefused) {
   if (machine_.architecture != "x86_64") GTEST_SKIP() << "only x86-64 has levels of processors";
   const auto engine = part("engine.so", {}, {"-Wl,-z,x86-64-v4"});
   machine_.isa = 1 | 2 | 4;
@@ -235,7 +235,7 @@ TEST_F(ClosureOf, L27_a_library_for_a_newer_processor_is_refused) {
   EXPECT_TRUE(close_over(engine).loads());
 }
 
-TEST_F(ClosureOf, L28_a_library_built_for_musl_is_told_apart_from_a_broken_machine) {
+TEST_F(ClosureOf, L28AMuslLibraryIsDistinguishedFromABrokenMachine) {
   if (machine_.architecture != "x86_64" || !has_tool("musl-gcc"))
     GTEST_SKIP() << "no musl-gcc for this architecture";
   const auto engine =
@@ -250,7 +250,7 @@ TEST_F(ClosureOf, L28_a_library_built_for_musl_is_told_apart_from_a_broken_machi
   EXPECT_EQ(codes(close_over(alpine)), "EH-L28");
 }
 
-TEST_F(ClosureOf, L30_a_program_with_raised_rights_ignores_the_environment) {
+TEST_F(ClosureOf, L30AProgramWithRaisedRightsIgnoresTheEnvironment) {
   part("env/dep.so");
   const auto engine = part("engine.so", {"env/dep.so"});
   machine_.library_path = {in("env")};
@@ -259,7 +259,7 @@ TEST_F(ClosureOf, L30_a_program_with_raised_rights_ignores_the_environment) {
   EXPECT_EQ(codes(close_over(engine)), "EH-L01");
 }
 
-TEST_F(ClosureOf, L32_an_empty_element_means_the_current_folder_and_is_warned_of) {
+TEST_F(ClosureOf, L32AnEmptyElementMeansTheCurrentFolderAndIsWarnedOf) {
   part("here/dep.so");
   const auto engine = part("engine.so", {"here/dep.so"}, {"-Wl,-rpath,$ORIGIN:"});
   machine_.current_directory = folder() / "here";
@@ -272,7 +272,7 @@ TEST_F(ClosureOf, L32_an_empty_element_means_the_current_folder_and_is_warned_of
   EXPECT_EQ(codes(close_over(engine)), "EH-L01");
 }
 
-TEST_F(ClosureOf, L32_a_path_that_begins_at_the_current_folder_is_warned_of) {
+TEST_F(ClosureOf, L32APathThatBeginsAtTheCurrentFolderIsWarnedOf) {
   part("here/dep.so");
   const auto engine = part("engine.so", {"here/dep.so"}, {"-Wl,-rpath,here"});
   machine_.current_directory = folder();
@@ -290,7 +290,7 @@ TEST_F(ClosureOf, L32_a_path_that_begins_at_the_current_folder_is_warned_of) {
   EXPECT_EQ(closure.warnings[0].value("library"), "here/dep.so");
 }
 
-TEST_F(ClosureOf, L03_a_need_with_a_slash_is_told_as_it_is_written_and_as_the_one_path_that_is_tried) {
+TEST_F(ClosureOf, L03ANeedWithASlashIsReportedAsWrittenWithTheOnlyPath) {
   part("here/dep.so");
   const auto engine = part("engine.so", {"here/dep.so"}, {"-Wl,-rpath,$ORIGIN"});
   run({"patchelf", "--replace-needed", "dep.so", "here/dep.so", engine.native()});
@@ -312,7 +312,7 @@ TEST_F(ClosureOf, L03_a_need_with_a_slash_is_told_as_it_is_written_and_as_the_on
 }
 
 // It is what patchelf --replace-needed has to be given.
-TEST_F(ClosureOf, L01_a_need_with_a_token_is_told_as_it_is_written) {
+TEST_F(ClosureOf, L01ANeedWithATokenIsReportedAsWritten) {
   part("dep.so");
   const auto engine = part("engine.so", {"dep.so"}, {"-Wl,-rpath,$ORIGIN"});
   run({"patchelf", "--replace-needed", "dep.so", "$ORIGIN/libs/dep.so", engine.native()});
@@ -334,7 +334,7 @@ TEST_F(ClosureOf, L01_a_need_with_a_token_is_told_as_it_is_written) {
 
 #ifdef __linux__
 // glibc ends there ("cannot read file data"), and so does musl; neither takes the next folder's.
-TEST_F(ClosureOf, a_library_that_cannot_be_read_is_not_missing_and_ends_the_search) {
+TEST_F(ClosureOf, ALibraryThatCannotBeReadIsNotMissingAndEndsTheSearch) {
   const std::vector<std::string> flags{"-nostdlib", "-Wl,--no-as-needed", "-Wl,--allow-shlib-undefined"};
   // What a loader reads of it lies behind these bytes.
   const std::string large = "const char bytes[300000] = {1};\nint f;\n";
@@ -361,7 +361,7 @@ TEST_F(ClosureOf, a_library_that_cannot_be_read_is_not_missing_and_ends_the_sear
 }
 #endif
 
-TEST_F(ClosureOf, what_is_loaded_already_serves_its_name_whatever_lies_on_disk) {
+TEST_F(ClosureOf, ALoadedLibraryServesItsNameWhateverIsOnDisk) {
   part("disk/dep.so");
   part("process/dep.so");
   const auto engine = part("engine.so", {"disk/dep.so"}, {"-Wl,-rpath,$ORIGIN/disk"});
@@ -372,13 +372,13 @@ TEST_F(ClosureOf, what_is_loaded_already_serves_its_name_whatever_lies_on_disk) 
   EXPECT_EQ(closure.find("dep.so")->found_by, "already loaded");
 }
 
-TEST_F(ClosureOf, this_process_lists_its_own_libraries_with_their_SONAMEs) {
+TEST_F(ClosureOf, ThisProcessListsItsOwnLibrariesWithTheirSONAMEs) {
   bool libc = false;
   for (const LoadedLibrary& library : loaded_libraries()) libc = libc || library.soname == "libc.so.6";
   EXPECT_TRUE(libc);
 }
 
-TEST_F(ClosureOf, what_was_opened_by_a_relative_path_is_told_by_the_file_that_is_mapped) {
+TEST_F(ClosureOf, ALibraryOpenedByARelativePathIsNamedByItsMappedFile) {
   // The kernel writes a line end as \012, and says of a file that was removed that it was.
   const auto home = folder() / "a\nhome";
   part("a\nhome/librelative.so");
@@ -398,7 +398,7 @@ TEST_F(ClosureOf, what_was_opened_by_a_relative_path_is_told_by_the_file_that_is
   ::dlclose(opened);
 }
 
-TEST_F(ClosureOf, one_file_under_two_names_is_one_library) {
+TEST_F(ClosureOf, OneFileUnderTwoNamesIsOneLibrary) {
   part("dep.so");
   std::filesystem::create_symlink("dep.so", folder() / "alias.so");
   part("middle.so", {"dep.so"}, {"-Wl,-rpath,$ORIGIN"});
@@ -409,7 +409,7 @@ TEST_F(ClosureOf, one_file_under_two_names_is_one_library) {
   EXPECT_TRUE(closure.loads());
 }
 
-TEST_F(ClosureOf, a_dangling_link_in_the_searched_folders_is_named) {
+TEST_F(ClosureOf, ADanglingLinkInTheSearchedFoldersIsNamed) {
   part("dep.so");
   const auto engine = part("engine.so", {"dep.so"}, {"-Wl,-rpath,$ORIGIN/links"});
   std::filesystem::remove(folder() / "dep.so");
@@ -421,7 +421,7 @@ TEST_F(ClosureOf, a_dangling_link_in_the_searched_folders_is_named) {
   EXPECT_EQ(diagnosis.value("target"), "dep.so.1.2.3");
 }
 
-TEST_F(ClosureOf, a_described_machine_is_judged_by_its_own_tree) {
+TEST_F(ClosureOf, ADescribedMachineIsJudgedByItsOwnTree) {
   part("root/opt/libs/dep.so");
   const auto made = part("root/opt/engine/engine.so", {"root/opt/libs/dep.so"}, {"-Wl,-rpath,/links/libs"});
   std::filesystem::create_directories(folder() / "root/links");
@@ -433,7 +433,7 @@ TEST_F(ClosureOf, a_described_machine_is_judged_by_its_own_tree) {
   EXPECT_EQ(closure.find("dep.so")->path, "/links/libs/dep.so");
 }
 
-TEST_F(ClosureOf, below_a_root_the_way_up_leads_out_of_the_folder_that_a_link_led_to) {
+TEST_F(ClosureOf, BelowARootDotsAreResolvedBehindLinks) {
   part("root/real/lib/dep.so");
   part("root/opt/lib/dep.so");
   part("link/dep.so");
@@ -454,7 +454,7 @@ TEST_F(ClosureOf, below_a_root_the_way_up_leads_out_of_the_folder_that_a_link_le
   EXPECT_TRUE(close_over("/opt/engine.so").loads());
 }
 
-TEST_F(ClosureOf, a_page_size_larger_than_the_librarys_alignment_is_F12) {
+TEST_F(ClosureOf, APageSizeLargerThanTheLibrarysAlignmentIsF12) {
   const auto engine = part("engine.so", {}, {"-Wl,-z,max-page-size=4096"});
   EXPECT_TRUE(close_over(engine).loads());
   machine_.page_size = 65536;
@@ -464,7 +464,7 @@ TEST_F(ClosureOf, a_page_size_larger_than_the_librarys_alignment_is_F12) {
   EXPECT_EQ(diagnosis.value("page_size"), "65536");
 }
 
-TEST_F(ClosureOf, a_missing_file_and_another_systems_file_are_told_before_any_search) {
+TEST_F(ClosureOf, AMissingOrForeignFileIsReportedBeforeAnySearch) {
   EXPECT_EQ(codes(close_over(folder() / "absent.so")), "EH-F01");
   EXPECT_FALSE(close_over(folder() / "absent.so").loads());
   std::string pe(512, '\0');

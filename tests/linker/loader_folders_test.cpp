@@ -77,7 +77,7 @@ TEST(LibraryPathAtStart, IsWhatTheProcessWasStartedWith) {
               AllOf(HasSubstr("<>"), HasSubstr("{LD_LIBRARY_PATH}")));
 }
 
-TEST(LibraryPathAtStart, IsAskedOfTheLoaderWhereAnotherTextStandsInItsPlace) {
+TEST(LibraryPathAtStart, IsReadFromTheLoaderWhereTheTextWasOverwritten) {
   if (describe_this_machine().libc != Libc::glibc) GTEST_SKIP() << "musl's loader cannot be asked";
   EXPECT_THAT(reported_by_program({"LD_LIBRARY_PATH=/tmp:/usr", "OVERWRITE=1"}), HasSubstr("</tmp:/usr>"));
   EXPECT_THAT(reported_by_program({"LD_LIBRARY_PATH=/tmp", "OVERWRITE=1", "LATER=/usr"}),
@@ -96,7 +96,7 @@ TEST(EnvironmentAtStart, IsNamesAndTheirValuesOnly) {
   EXPECT_FALSE(is_environment("A=1\0B=2"s));
 }
 
-TEST(CompiledInFolders, AreWhatTheLoaderListsBehindAllElse) {
+TEST(CompiledInFolders, AreTheLastThatTheLoaderLists) {
   const std::vector<std::string> own{"/nix/store/g/lib", "/nix/store/g/lib64"};
   const ListedFolders plain{{"/a", own[0], own[1]}, {}, {}};
   EXPECT_EQ(compiled_in(plain, {"/a"}), own);
@@ -114,7 +114,7 @@ TEST(CompiledInFolders, AreWhatTheLoaderListsBehindAllElse) {
 }
 
 // `ld.so --list-diagnostics`, which glibc has since 2.33.
-TEST(CompiledInFolders, AreThoseThatTheLoaderTells) {
+TEST(CompiledInFolders, AreThoseThatTheLoaderReports) {
   const Machine machine = describe_this_machine();
   const auto program = binary::read_binary(executable_path());
   ASSERT_TRUE(program);
@@ -131,7 +131,7 @@ TEST(CompiledInFolders, AreThoseThatTheLoaderTells) {
 }
 
 // As bundles do that bring a loader: the variable does not count then, and the loader's own folders stay.
-TEST(LibraryPathOfALoaderThatIsNamed, CountsInTheVariablesPlace) {
+TEST(LibraryPathOfALoaderThatIsNamed, ReplacesTheVariable) {
   const Machine machine = describe_this_machine();
   if (machine.libc != Libc::glibc) GTEST_SKIP() << "musl's loader cannot be asked";
   const auto program = binary::read_binary(executable_path());

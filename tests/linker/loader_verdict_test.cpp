@@ -93,12 +93,12 @@ class LoaderVerdict : public test::Workshop {
   Reader reader_;
 };
 
-TEST_F(LoaderVerdict, the_alignment_that_a_segment_names_is_nothing_to_newer_glibc) {
+TEST_F(LoaderVerdict, NewerGlibcIgnoresTheAlignmentOfASegment) {
   for (const std::uint64_t alignment : {0u, 1u, 16u, 4096u, 1u << 21})
     EXPECT_EQ(both(with_alignment(alignment)), "") << alignment;
 }
 
-TEST_F(LoaderVerdict, L20_an_executable_stack_is_refused_by_the_releases_that_leave_the_stack_alone) {
+TEST_F(LoaderVerdict, L20AnExecutableStackIsRefusedByNewerReleases) {
   const auto file = part("stack.so", "int f;\n", {"-Wl,-z,execstack"});
   both(file);  // what this machine's own release does
   const auto found = [&](const std::string& version, const std::string& tunables = {}) {
@@ -129,14 +129,14 @@ TEST_F(LoaderVerdict, L20_an_executable_stack_is_refused_by_the_releases_that_le
   EXPECT_EQ(found("2.42"), "warning");
 }
 
-TEST_F(LoaderVerdict, F12_a_segment_whose_place_differs_by_less_than_a_page_is_refused) {
+TEST_F(LoaderVerdict, F12ASegmentWhosePlaceDiffersByLessThanAPageIsRefused) {
   const auto file = changed(part("moved.so"), [](std::string& bytes, std::size_t at) {
     if (number_at(bytes, at + 8, 8) != 0) set_number(bytes, at + 8, number_at(bytes, at + 8, 8) + 16);
   });
   EXPECT_EQ(both(file), "EH-F12");
 }
 
-TEST_F(LoaderVerdict, F12_older_glibc_asks_the_named_alignment_itself) {
+TEST_F(LoaderVerdict, F12OlderGlibcRequiresTheNamedAlignment) {
   machine_.libc_version = "2.34";
   EXPECT_EQ(codes(with_alignment(4096)), "");
   EXPECT_EQ(codes(with_alignment(16)), "EH-F12");
@@ -148,7 +148,7 @@ TEST_F(LoaderVerdict, F12_older_glibc_asks_the_named_alignment_itself) {
   EXPECT_EQ(codes(with_alignment(1u << 21)), "");
 }
 
-TEST_F(LoaderVerdict, F12_with_larger_pages_the_places_decide_and_not_the_named_alignment) {
+TEST_F(LoaderVerdict, F12WithLargerPagesTheOffsetsDecideNotTheAlignment) {
   const auto built = part("wide.so", "int f = 1;\n", {"-Wl,-z,max-page-size=65536"});
   const auto file =
       changed(built, [](std::string& bytes, std::size_t at) { set_number(bytes, at + 48, 4096); });
@@ -162,7 +162,7 @@ TEST_F(LoaderVerdict, F12_with_larger_pages_the_places_decide_and_not_the_named_
   EXPECT_EQ(codes(file), "EH-F12");
 }
 
-TEST_F(LoaderVerdict, a_segment_larger_in_the_file_than_in_memory_loads) {
+TEST_F(LoaderVerdict, ASegmentLargerInTheFileThanInMemoryLoads) {
   bool first = true;
   const auto file = changed(part("larger.so"), [&](std::string& bytes, std::size_t at) {
     if (first) set_number(bytes, at + 40, number_at(bytes, at + 32, 8) - 1);
@@ -171,7 +171,7 @@ TEST_F(LoaderVerdict, a_segment_larger_in_the_file_than_in_memory_loads) {
   EXPECT_EQ(both(file), "");
 }
 
-TEST_F(LoaderVerdict, L07_the_number_of_the_ABI_is_asked_by_kind_and_release) {
+TEST_F(LoaderVerdict, L07TheAbiNumberIsCheckedByKindAndRelease) {
   std::string bytes = bytes_of(part("abi.so"));
   std::string said;
   for (const char abi : {'\0', '\3'})
@@ -189,7 +189,7 @@ TEST_F(LoaderVerdict, L07_the_number_of_the_ABI_is_asked_by_kind_and_release) {
   }
 }
 
-TEST_F(LoaderVerdict, L15_a_version_of_a_library_that_has_none_at_all_ends_the_process) {
+TEST_F(LoaderVerdict, L15AVersionOfALibraryWithoutVersionsEndsTheProcess) {
   const std::string map = write("v.map", "V1 { global: f; }; V2 { global: g; } V1;\n").native();
   const char* both_functions = "int f(void) { return 1; } int g(void) { return 2; }\n";
   part("libver.so", both_functions, {"-Wl,--version-script=" + map});
@@ -210,7 +210,7 @@ TEST_F(LoaderVerdict, L15_a_version_of_a_library_that_has_none_at_all_ends_the_p
   EXPECT_EQ(both(user), "");
 }
 
-TEST_F(LoaderVerdict, a_version_of_a_library_that_lacks_the_symbol_is_served_by_another_without_versions) {
+TEST_F(LoaderVerdict, AMissingVersionedSymbolIsServedByAnUnversionedLibrary) {
   const std::string map = write("v.map", "V1 { global: f; g; };\n").native();
   part("libver.so", "int f(void) { return 1; } int g(void) { return 2; }\n", {"-Wl,--version-script=" + map});
   part("libother.so", "int g(void) { return 3; }\n");
@@ -223,7 +223,7 @@ TEST_F(LoaderVerdict, a_version_of_a_library_that_lacks_the_symbol_is_served_by_
 
 constexpr const char* to_relocate = "static int a, b, c, d; int* p[] = {&a, &b, &c, &d};\n";
 
-TEST_F(LoaderVerdict, L10_packed_relocations_that_are_not_announced_are_refused) {
+TEST_F(LoaderVerdict, L10PackedRelocationsThatAreNotAnnouncedAreRefused) {
   ChildRequest linker;
   linker.argv = {"gcc", "-fuse-ld=lld", "-Wl,--version"};
   if (const auto outcome = run_child(linker); !outcome || !outcome->succeeded())
@@ -241,7 +241,7 @@ TEST_F(LoaderVerdict, L10_packed_relocations_that_are_not_announced_are_refused)
   EXPECT_EQ(diagnose_closure(machine_, closed(silent)).front().value("unmarked"), "GLIBC_ABI_DT_RELR");
 }
 
-TEST_F(LoaderVerdict, L10_a_C_library_that_does_not_know_packed_relocations_leaves_them_undone) {
+TEST_F(LoaderVerdict, L10AnOlderCLibraryLeavesPackedRelocationsUndone) {
   const auto alone = part("alone.so", to_relocate, {"-Wl,-z,pack-relative-relocs"});
   if (!binary::read_binary(alone)->packed_relocations) GTEST_SKIP() << "this linker packs no relocations";
   EXPECT_EQ(both(alone), "");
@@ -258,7 +258,7 @@ TEST_F(LoaderVerdict, L10_a_C_library_that_does_not_know_packed_relocations_leav
   EXPECT_EQ(closed(alone).doubts[0].code, "EH-L10");
 }
 
-TEST_F(LoaderVerdict, what_leads_the_loader_elsewhere_is_named) {
+TEST_F(LoaderVerdict, UnsupportedLoaderSettingsAreNamed) {
   const auto by = [&](const UnsupportedLoaderSettings& loader_settings) {
     return unsupported_setting(machine_, loader_settings);
   };
@@ -275,7 +275,7 @@ TEST_F(LoaderVerdict, what_leads_the_loader_elsewhere_is_named) {
   EXPECT_EQ(by({"/a/audit.so", "", ""}), "");
 }
 
-TEST_F(LoaderVerdict, a_need_without_a_name_is_served_by_the_program) {
+TEST_F(LoaderVerdict, ANeedWithoutANameIsServedByTheProgram) {
   const auto file = part("nameless.so");
   run({"patchelf", "--add-needed", "", file.native()});
   ASSERT_THAT(binary::read_binary(file)->needed, ElementsAre(""));
@@ -291,7 +291,7 @@ std::string block_of(std::uint64_t bytes, const std::string& name = "block") {
          "; }\n";
 }
 
-TEST_F(LoaderVerdict, L19_static_TLS_that_cannot_fit_is_refused_and_what_may_not_fit_is_a_doubt) {
+TEST_F(LoaderVerdict, L19StaticTLSBeyondTheLimitIsRefusedAndNearItADoubt) {
   for (const std::uint64_t bytes : {16u, 1500u, 1664u, 4096u, 65536u})
     EXPECT_EQ(both(part("wants.so", block_of(bytes))), bytes > 1664 ? "EH-L19" : "") << bytes;
   const auto close_to_it = part("wants.so", block_of(1680));
@@ -300,7 +300,7 @@ TEST_F(LoaderVerdict, L19_static_TLS_that_cannot_fit_is_refused_and_what_may_not
       << "what rounding leaves, only the process knows";
 }
 
-TEST_F(LoaderVerdict, L19_a_larger_alignment_than_the_process_began_with_is_refused_whatever_room_there_is) {
+TEST_F(LoaderVerdict, L19AnAlignmentAboveTheInitialOneIsRefused) {
   const auto aligned = [&](const std::string& alignment) {
     return part("wants.so",
                 "static __thread char block[16] __attribute__((tls_model(\"initial-exec\"), aligned(" +
@@ -326,7 +326,7 @@ TEST_F(LoaderVerdict, L19_a_larger_alignment_than_the_process_began_with_is_refu
   EXPECT_EQ(codes(file), "");
 }
 
-TEST_F(LoaderVerdict, L19_all_libraries_of_the_closure_draw_on_the_same_reserve) {
+TEST_F(LoaderVerdict, L19AllLibrariesOfTheClosureShareOneReserve) {
   part("first.so", block_of(1500));
   const auto second =
       part("second.so",
@@ -349,7 +349,7 @@ TEST_F(LoaderVerdict, L19_all_libraries_of_the_closure_draw_on_the_same_reserve)
   EXPECT_THAT(closed(second).doubts, ::testing::SizeIs(1));
 }
 
-TEST_F(LoaderVerdict, L19_the_tunable_that_the_remedy_names_is_honoured) {
+TEST_F(LoaderVerdict, L19TheTunableOfTheRemedyIsHonored) {
   const auto file = part("wants.so", block_of(4096));
   const std::string enough = "glibc.rtld.optional_static_tls=131072", little = "glibc.rtld.nns=1";
   EXPECT_TRUE(opened(file, "GLIBC_TUNABLES=" + enough).opened());
@@ -367,8 +367,7 @@ TEST_F(LoaderVerdict, L19_the_tunable_that_the_remedy_names_is_honoured) {
   EXPECT_EQ(static_tls_reserve(machine_, enough), 1664u);
 }
 
-TEST_F(LoaderVerdict,
-       L19_the_flag_of_a_library_that_reaches_only_anothers_variables_says_nothing_of_its_own) {
+TEST_F(LoaderVerdict, L19TheFlagOfALibraryWithoutOwnVariablesCountsForNothing) {
   part("small.so", "__thread char block[16]; int d;\n");
   const auto user = part("user.so",
                          "extern __thread char block[16] __attribute__((tls_model(\"initial-exec\")));\n"
@@ -378,7 +377,7 @@ TEST_F(LoaderVerdict,
   EXPECT_EQ(both(user), "");
 }
 
-TEST_F(LoaderVerdict, L12_a_symbol_that_only_a_library_of_this_process_offers_is_a_doubt) {
+TEST_F(LoaderVerdict, L12ASymbolOfferedByALibraryOfThisProcessIsADoubt) {
   const auto provider = part("provider.so", "int lent_by_the_process(void) { return 0; }\n");
   const auto engine =
       part("engine.so", "int lent_by_the_process(void); int f(void) { return lent_by_the_process(); }\n");

@@ -59,7 +59,7 @@ class MacosWheels : public testing::TestWithParam<Wheel> {
   std::map<std::string, std::set<std::string>> offered_;                         // library -> names
 };
 
-TEST_P(MacosWheels, nothing_is_missing_where_nm_finds_every_name) {
+TEST_P(MacosWheels, NothingIsMissingWhereNmFindsEveryName) {
   std::vector<std::string> files;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_))
     if (entry.is_regular_file() &&

@@ -125,7 +125,7 @@ std::vector<std::string> with_path(const std::string& path, std::vector<std::str
   return style;
 }
 
-TEST_F(OpenedByAProgram, its_RPATH_serves_every_needer_that_has_no_RUNPATH) {
+TEST_F(OpenedByAProgram, ItsRPATHServesEveryNeederThatHasNoRUNPATH) {
   part("home/lib/dep.so");
   part("other/dep.so");
   const auto old_program = program("home/bin/old", with_path("$ORIGIN/../lib", old_style));
@@ -148,7 +148,7 @@ TEST_F(OpenedByAProgram, its_RPATH_serves_every_needer_that_has_no_RUNPATH) {
   EXPECT_EQ(close(machine, request, reader).find("dep.so")->found_by, "RPATH of " + old_program.native());
 }
 
-TEST_F(OpenedByAProgram, the_RPATHs_of_all_that_brought_a_needer_in_are_looked_through_the_nearest_first) {
+TEST_F(OpenedByAProgram, TheRPATHsOfTheWholeChainAreSearchedNearestFirst) {
   for (const char* where : {"r0", "r1", "r2", "r3"}) part(std::string(where) + "/dep.so");
   part("lib/leaf.so", {"link/dep.so"}, with_path(in("r3"), old_style));
   part("lib/middle.so", {"lib/leaf.so"}, with_path(in("r2") + ":" + in("lib"), old_style));
@@ -177,7 +177,7 @@ TEST_F(OpenedByAProgram, the_RPATHs_of_all_that_brought_a_needer_in_are_looked_t
 }
 
 // It was brought in by nobody: the plugin's RPATH is none of its own.
-TEST_F(OpenedByAProgram, the_RPATH_of_a_plugin_does_not_serve_what_was_opened_before_it) {
+TEST_F(OpenedByAProgram, TheRPATHOfAPluginDoesNotServeEarlierLibraries) {
   part("r1/dep.so");
   part("variable/dep.so");
   const auto middle = part("lib/middle.so", {"link/dep.so"});
@@ -198,7 +198,7 @@ TEST_F(OpenedByAProgram, the_RPATH_of_a_plugin_does_not_serve_what_was_opened_be
   EXPECT_EQ(taken_by_loader(plain, top, variable, twice), in("variable/dep.so"));
 }
 
-TEST_F(OpenedByAProgram, the_RPATH_of_the_library_that_calls_dlopen_counts_for_nothing) {
+TEST_F(OpenedByAProgram, TheRPATHOfTheCallerOfDlopenIsIgnored) {
   part("beside/dep.so");
   const auto caller = library(
       "caller.so", "#include <dlfcn.h>\nvoid* go(const char* file) { return dlopen(file, RTLD_NOW); }\n",
@@ -209,14 +209,14 @@ TEST_F(OpenedByAProgram, the_RPATH_of_the_library_that_calls_dlopen_counts_for_n
   EXPECT_EQ(taken(machine_of(plain), engine_), "");
 }
 
-TEST_F(OpenedByAProgram, tokens_of_the_variable_stand_for_the_programs_folder) {
+TEST_F(OpenedByAProgram, TokensOfTheVariableStandForTheProgramsFolder) {
   const auto plain = program("bin/plain");
   part("bin/libs/dep.so");
   for (const char* element : {"$ORIGIN/libs", "${ORIGIN}/libs", "$ORIGIN/libs/", "/none:$ORIGIN/./libs"})
     EXPECT_NE(both(plain, engine_, element), "") << element;
 }
 
-TEST_F(OpenedByAProgram, a_name_that_goes_on_is_another_name) {
+TEST_F(OpenedByAProgram, ATokenNameMustEnd) {
   const auto plain = program("bin/plain");
   const std::vector<std::string> no_tokens{"$ORIGINAL", "$ORIGIN_", "$ORIGIN2", "$LIB64", "$PLATFORMS",
                                            "$OTHER",    "${LIB",    "$",        "$$",     "$lib"};
@@ -239,13 +239,13 @@ TEST_F(OpenedByAProgram, a_name_that_goes_on_is_another_name) {
   EXPECT_EQ(both(plain, engine_, in("odd") + "/$LIB"), in("odd/" + lib + "/dep.so"));
 }
 
-TEST_F(OpenedByAProgram, a_known_token_without_a_value_makes_its_element_useless) {
+TEST_F(OpenedByAProgram, AKnownTokenWithoutAValueMakesItsElementUseless) {
   const Machine nobody = machine_of({}, "$ORIGIN/libs:/b:x$ORIGIN:$OTHER/c");
   const std::string here = nobody.current_directory.native();
   EXPECT_THAT(library_path_folders(nobody), ElementsAre("/b", here + "/$OTHER/c"));
 }
 
-TEST_F(OpenedByAProgram, with_raised_rights_a_library_may_say_ORIGIN_and_a_program_only_below_the_systems) {
+TEST_F(OpenedByAProgram, WithRaisedRightsORIGINIsRestrictedForPrograms) {
   Machine machine = machine_of("/opt/app/bin/run", "/env");
   machine.secure = true;
   machine.default_directories = {"/lib64", "/usr/lib64"};
@@ -266,7 +266,7 @@ TEST_F(OpenedByAProgram, with_raised_rights_a_library_may_say_ORIGIN_and_a_progr
   EXPECT_EQ(expand_tokens(machine, "$ORIGIN/../lib", outside), "/opt/app/bin/../lib");
 }
 
-TEST_F(OpenedByAProgram, with_raised_rights_the_loader_says_the_same) {
+TEST_F(OpenedByAProgram, WithRaisedRightsTheLoaderAgrees) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can make a program with raised rights here";
   // A group of its own raises the rights of whoever starts it.
   constexpr gid_t group = 54321;
@@ -313,7 +313,7 @@ TEST_F(OpenedByAProgram, with_raised_rights_the_loader_says_the_same) {
             in("bin/libs/dep.so"));
 }
 
-TEST_F(OpenedByAProgram, a_file_that_cannot_be_opened_ends_its_list_of_folders_and_not_the_search) {
+TEST_F(OpenedByAProgram, AFileThatCannotBeOpenedEndsItsListNotTheSearch) {
   const auto plain = program("plain");
   part("good/dep.so");
   part("first/dep.so");
@@ -350,12 +350,12 @@ TEST_F(OpenedByAProgram, a_file_that_cannot_be_opened_ends_its_list_of_folders_a
 }
 
 // What the program below runs.
-TEST(ProgramWithPreloads, DISABLED_TellsThem) {
+TEST(ProgramWithPreloads, DISABLED_PrintsThem) {
   std::ofstream text(std::getenv("ENGINEHOST_TEST_TEXT"));
   for (const LoadedLibrary& library : preloaded_libraries()) text << library.path.native() << "\n";
 }
 
-TEST_F(OpenedByAProgram, what_the_environment_preloads_is_told_with_what_it_needs) {
+TEST_F(OpenedByAProgram, PreloadsOfTheEnvironmentAreListedWithTheirNeeds) {
   const auto deep = part("preload/deep.so");
   part("preload/dep.so", {"preload/deep.so"}, {"-Wl,-rpath,$ORIGIN"});
   const auto reported = [&](const std::string& preload, const std::string& library_path = {}) {
@@ -384,7 +384,7 @@ TEST_F(OpenedByAProgram, what_the_environment_preloads_is_told_with_what_it_need
   EXPECT_EQ(taken(machine, engine_), in("preload/dep.so"));
 }
 
-TEST(GlibcHwcaps, exist_since_2_33) {
+TEST(GlibcHwcaps, ExistSinceGlibc233) {
   EXPECT_THAT(glibc_hwcaps_of_x86_64("2.31", 15), IsEmpty());
   EXPECT_THAT(glibc_hwcaps_of_x86_64("2.32", 15), IsEmpty());
   EXPECT_THAT(glibc_hwcaps_of_x86_64("2.33", 7), ElementsAre("x86-64-v3", "x86-64-v2"));
@@ -392,7 +392,7 @@ TEST(GlibcHwcaps, exist_since_2_33) {
   EXPECT_THAT(glibc_hwcaps_of_x86_64("", 3), ElementsAre("x86-64-v2"));
 }
 
-TEST(LibraryPath, is_split_and_taken_as_the_machines_libc_does) {
+TEST(LibraryPath, IsSplitAsTheMachinesLibcDoes) {
   Machine machine;
   machine.program = "/opt/app/bin/run";
   machine.current_directory = "/here";

@@ -7,7 +7,7 @@
 namespace enginehost::linker {
 namespace {
 
-TEST(Quarantine, X05_ItsFlagsTellWhetherSomebodyAllowedTheFile) {
+TEST(Quarantine, X05ItsFlagsShowWhetherTheFileWasAllowed) {
   const auto fresh = parse_quarantine("0083;66f1a2b3;Safari;C1E2D3");
   ASSERT_TRUE(fresh);
   EXPECT_FALSE(fresh->approved);

@@ -25,7 +25,7 @@ Machine this_machine() {
 
 using Generated = test::Generated;
 
-TEST_F(Generated, glibc_agrees_on_a_hundred_trees_of_search_paths) {
+TEST_F(Generated, GlibcAgreesOnAHundredTreesOfSearchPaths) {
   if (!std::filesystem::exists(glibc_loader)) GTEST_SKIP() << "no " << glibc_loader << " here";
   std::size_t found_libraries = 0, missing = 0, searches = 0;
   for (unsigned long seed = 1; seed <= 100; ++seed) {

@@ -52,7 +52,7 @@ std::string as_text(const std::set<std::string>& set, const std::set<std::string
   return join(some, ", ");
 }
 
-TEST(RealLoader, agrees_on_the_undefined_symbols_of_shared_objects) {
+TEST(RealLoader, AgreesOnTheUndefinedSymbolsOfSharedObjects) {
   if (!std::filesystem::exists(glibc_loader)) GTEST_SKIP() << "no " << glibc_loader << " here";
   Machine machine = describe_this_machine();
   machine.program.clear();

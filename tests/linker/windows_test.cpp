@@ -90,7 +90,7 @@ class Windows : public test::Workshop {
   ForeignReader reader_;
 };
 
-TEST_F(Windows, W01_a_missing_DLL_is_named_with_its_importer_the_chain_and_the_folders) {
+TEST_F(Windows, W01AMissingDLLIsNamedWithItsImporterTheChainAndTheFolders) {
   dll("engine/gone.dll");
   dll("engine/torch_cuda.dll", {"engine/gone.dll"});
   dll("engine/torch.dll", {"engine/torch_cuda.dll"});
@@ -111,7 +111,7 @@ TEST_F(Windows, W01_a_missing_DLL_is_named_with_its_importer_the_chain_and_the_f
   EXPECT_FALSE(plain.closure.missing[0].searched.back().exists);
 }
 
-TEST_F(Windows, W02_a_DLL_beside_the_engine_is_found_with_our_flags_only) {
+TEST_F(Windows, W02ADLLBesideTheEngineIsFoundWithOurFlagsOnly) {
   dll("engine/dep.dll");
   dll("engine/engine.dll", {"engine/dep.dll"});
   EXPECT_TRUE(close_over("C:\\engine\\engine.dll").closure.loads());
@@ -121,7 +121,7 @@ TEST_F(Windows, W02_a_DLL_beside_the_engine_is_found_with_our_flags_only) {
   EXPECT_EQ(diagnosis.value("present_at"), "C:\\engine\\dep.dll");
 }
 
-TEST_F(Windows, only_the_folder_of_the_DLL_that_is_loaded_counts_not_that_of_its_dependencies) {
+TEST_F(Windows, OnlyTheFolderOfTheLoadedDLLCountsNotOfItsDependencies) {
   dll("engine/sub/bottom.dll");
   dll("engine/sub/middle.dll", {"engine/sub/bottom.dll"});
   dll("engine/engine.dll", {"engine/sub/middle.dll"});
@@ -136,7 +136,7 @@ TEST_F(Windows, only_the_folder_of_the_DLL_that_is_loaded_counts_not_that_of_its
   EXPECT_TRUE(close_over("C:\\engine\\engine.dll", load_flags, {"C:\\tools\\bottom.dll"}).closure.loads());
 }
 
-TEST_F(Windows, the_order_is_that_of_the_flags) {
+TEST_F(Windows, TheOrderIsThatOfTheFlags) {
   machine_.path = {"C:\\p"};
   machine_.added_directories = {"C:\\added"};
   const std::string engine = "C:\\engine\\x.dll";
@@ -159,7 +159,7 @@ TEST_F(Windows, the_order_is_that_of_the_flags) {
               ElementsAre("C:\\engine", "C:\\Windows\\System32"));
 }
 
-TEST_F(Windows, W04_a_DLL_of_another_machine_or_no_DLL_is_named_as_such) {
+TEST_F(Windows, W04ADLLOfAnotherMachineOrNoDLLIsNamedAsSuch) {
   const auto dep = dll("engine/dep.dll");
   dll("engine/engine.dll", {"engine/dep.dll"});
   const std::string whole = bytes_of(dep);
@@ -192,7 +192,7 @@ TEST_F(Windows, W04_a_DLL_of_another_machine_or_no_DLL_is_named_as_such) {
   EXPECT_FALSE(close_over("C:\\engine\\engine.dll").closure.loads());
 }
 
-TEST_F(Windows, W07_another_copy_that_a_plain_search_would_take_is_named) {
+TEST_F(Windows, W07AnotherCopyThatAPlainSearchWouldTakeIsNamed) {
   dll("engine/ggml-base.dll");
   dll("engine/engine.dll", {"engine/ggml-base.dll"});
   std::filesystem::copy_file(folder() / "engine/ggml-base.dll", folder() / "Windows/System32/GGML-base.DLL");
@@ -206,7 +206,7 @@ TEST_F(Windows, W07_another_copy_that_a_plain_search_would_take_is_named) {
   EXPECT_EQ(closure.closure.find("ggml-base.dll")->path, "C:\\engine\\ggml-base.dll");
 }
 
-TEST_F(Windows, W06_an_MSVC_runtime_older_than_the_toolset_of_its_user_is_a_warning) {
+TEST_F(Windows, W06AnMSVCRuntimeOlderThanTheToolsetOfItsUserIsAWarning) {
   dll("app/msvcp140.dll", {}, {resources("14,16,27033,0")});
   const auto engine = dll("engine/engine.dll", {"app/msvcp140.dll"});
   std::string bytes = bytes_of(engine);
@@ -226,7 +226,7 @@ TEST_F(Windows, W06_an_MSVC_runtime_older_than_the_toolset_of_its_user_is_a_warn
   EXPECT_THAT(warnings(close_over("C:\\engine\\engine.dll")), IsEmpty());
 }
 
-TEST_F(Windows, W12_a_manifest_that_names_an_assembly_is_a_warning) {
+TEST_F(Windows, W12AManifestThatNamesAnAssemblyIsAWarning) {
   dll("engine/engine.dll", {}, {resources("1,0,0,0", "Microsoft.VC90.CRT")});
   const WindowsClosure closure = close_over("C:\\engine\\engine.dll");
   EXPECT_TRUE(closure.closure.loads()) << "Windows looks in a store that is not described";
@@ -234,7 +234,7 @@ TEST_F(Windows, W12_a_manifest_that_names_an_assembly_is_a_warning) {
   EXPECT_EQ(closure.closure.warnings[0].value("assembly"), "Microsoft.VC90.CRT 9.0.21022.8");
 }
 
-TEST_F(Windows, W03_a_DLL_found_first_that_lacks_a_function_is_named) {
+TEST_F(Windows, W03ADLLFoundFirstThatLacksAFunctionIsNamed) {
   dll("engine/dep.dll");
   dll("engine/engine.dll", {"engine/dep.dll"});
   std::filesystem::remove(folder() / "engine/dep.dll");
@@ -252,7 +252,7 @@ TEST_F(Windows, W03_a_DLL_found_first_that_lacks_a_function_is_named) {
   EXPECT_THAT(missing_functions(machine_, close_over("C:\\engine\\engine.dll"), reader_), IsEmpty());
 }
 
-TEST_F(Windows, names_are_the_same_in_upper_and_lower_case_and_loaded_modules_serve_by_base_name) {
+TEST_F(Windows, NamesIgnoreCaseAndLoadedModulesServeByBaseName) {
   dll("engine/Dep.dll");
   dll("engine/engine.dll", {"engine/Dep.dll"});
   std::filesystem::rename(folder() / "engine/Dep.dll", folder() / "engine/DEP.DLL");
@@ -264,7 +264,7 @@ TEST_F(Windows, names_are_the_same_in_upper_and_lower_case_and_loaded_modules_se
   EXPECT_EQ(closure.closure.objects.size(), 2u);
 }
 
-TEST_F(Windows, a_module_of_that_name_from_elsewhere_does_not_serve_for_a_whole_path) {
+TEST_F(Windows, AModuleOfThatNameFromElsewhereDoesNotServeForAWholePath) {
   dll("engine/dep.dll");
   dll("engine/engine.dll", {"engine/dep.dll"});
   std::filesystem::remove(folder() / "engine/dep.dll");
@@ -276,7 +276,7 @@ TEST_F(Windows, a_module_of_that_name_from_elsewhere_does_not_serve_for_a_whole_
   EXPECT_TRUE(close_over("C:\\engine\\engine.dll").closure.loads()) << "it is loaded already";
 }
 
-TEST_F(Windows, API_sets_and_known_DLLs_are_never_looked_for) {
+TEST_F(Windows, APISetsAndKnownDLLsAreNeverLookedFor) {
   // As the engines of MSVC import them.
   const auto def = write("set.def", "LIBRARY api-ms-win-core-file-l1-1-0.dll\nEXPORTS\nf_set\n");
   const auto def2 = write("known.def", "LIBRARY KERNEL32.dll\nEXPORTS\nf_known\n");
@@ -294,7 +294,7 @@ TEST_F(Windows, API_sets_and_known_DLLs_are_never_looked_for) {
   EXPECT_EQ(closure.closure.find("KERNEL32.dll")->found_by, "known DLL");
 }
 
-TEST_F(Windows, W08_a_delay_loaded_DLL_that_is_not_there_is_a_warning) {
+TEST_F(Windows, W08ADelayLoadedDLLThatIsNotThereIsAWarning) {
   if (!has_tool("clang-14") || !has_tool("lld-link-14")) GTEST_SKIP() << "clang-14 or lld is not installed";
   const auto def = write("gone.def", "LIBRARY gone.dll\nEXPORTS\ngone\n");
   run({"llvm-dlltool-14", "-m", "i386:x86-64", "-d", def.native(), "-l", (folder() / "gone.lib").native()});
@@ -314,7 +314,7 @@ TEST_F(Windows, W08_a_delay_loaded_DLL_that_is_not_there_is_a_warning) {
   EXPECT_THAT(closure.closure.warnings[0].values("searched"), Not(Contains("C:\\engine")));
 }
 
-TEST_F(Windows, system_names_are_known_without_a_Windows_tree) {
+TEST_F(Windows, SystemNamesAreKnownWithoutAWindowsTree) {
   EXPECT_EQ(system_name("API-MS-Win-Core-File-L1-1-0.dll"), SystemName::api_set);
   EXPECT_EQ(system_name("ext-ms-win-x.dll"), SystemName::api_set);
   EXPECT_EQ(system_name("KERNEL32.dll"), SystemName::windows);

@@ -38,7 +38,7 @@ TEST(CallTest, NullStringsAreTakenAsEmpty) {
   EXPECT_EQ(result.error().value("status"), "ENGINE_INTERNAL");
 }
 
-TEST(CallTest, TextsWithoutAnEndAreCutAndSaySo) {
+TEST(CallTest, UnterminatedTextsAreCutAndMarked) {
   // Nothing may be read behind this much: there is no zero byte in it.
   const std::vector<char> field(longest_field, 'x'), message(longest_message, 'y');
   Call call;
@@ -71,7 +71,7 @@ TEST(CallTest, ACutTextEndsWithAWholeCharacter) {
   EXPECT_EQ(reported_text(nullptr, 4), "");
 }
 
-TEST(CallTest, CancellingAndTheDeadlineAreSeenByThePlugin) {
+TEST(CallTest, ThePluginSeesCancelationAndDeadline) {
   CallOptions options;
   options.cancel = CancelToken();
   const CancelToken token = *options.cancel;

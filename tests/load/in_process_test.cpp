@@ -89,7 +89,7 @@ TEST(LoadPlugin, OnlyAnUnloadablePluginIsUnloaded) {
   EXPECT_STREQ(std::getenv("FIXTURE_UNLOADED"), "yes");
 }
 
-TEST(LoadPlugin, StagesAreToldInOrder) {
+TEST(LoadPlugin, StagesAreReportedInOrder) {
   faults::Workshop workshop;
   const auto plugin = workshop.plugin("libengine_x.so");
   const auto part = workshop.library("libpart.so", "int p(void){return 1;}");

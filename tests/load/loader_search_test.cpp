@@ -61,7 +61,7 @@ class LoaderSearchOf : public ::testing::Test {
   faults::Workshop workshop_;
 };
 
-TEST_F(LoaderSearchOf, L01_ADirectNeedIsSearchedAsPreflightSays) {
+TEST_F(LoaderSearchOf, L01ADirectNeedIsSearchedAsPreflightSays) {
   const auto plugin = plugin_without_its_end("");
   workshop_.library("libmiddle.so", "int m(void){return 1;}", "-Wl,-soname,libmiddle.so");
   const ProbeResult result = probe(request(plugin));
@@ -74,7 +74,7 @@ TEST_F(LoaderSearchOf, L01_ADirectNeedIsSearchedAsPreflightSays) {
   EXPECT_EQ(existing(searched), reconstructed(plugin, "libgone.so.2"));
 }
 
-TEST_F(LoaderSearchOf, L02_TheOneThatNeedsItIsNamedAndItsOwnPathCounts) {
+TEST_F(LoaderSearchOf, L02TheNeederIsNamedAndItsOwnPathCounts) {
   std::filesystem::create_directory(workshop_.folder() / "beside");
   const auto plugin =
       plugin_without_its_end("-Wl,-rpath,'$ORIGIN/beside:$ORIGIN/nowhere' -Wl,--enable-new-dtags");
@@ -94,7 +94,7 @@ TEST_F(LoaderSearchOf, L02_TheOneThatNeedsItIsNamedAndItsOwnPathCounts) {
   EXPECT_EQ(existing(searched), reconstructed(deep, "libgone.so.2"));
 }
 
-TEST_F(LoaderSearchOf, L02_AnInheritedRpathIsSearchedAsPreflightSays) {
+TEST_F(LoaderSearchOf, L02AnInheritedRpathIsSearchedAsPreflightSays) {
   plugin_without_its_end("");
   const auto plugin = workshop_.plugin(
       "libengine_y.so",
@@ -109,7 +109,7 @@ TEST_F(LoaderSearchOf, L02_AnInheritedRpathIsSearchedAsPreflightSays) {
   EXPECT_EQ(existing(searched), reconstructed(plugin, "libgone.so.2"));
 }
 
-TEST_F(LoaderSearchOf, TheRecheckKeepsWhatTheLoaderSaid) {
+TEST_F(LoaderSearchOf, TheRecheckKeepsTheLoadersMessage) {
   const auto plugin = plugin_without_its_end("");
   preflight::Spec spec;
   spec.view = workshop_.folder();
@@ -132,7 +132,7 @@ TEST_F(LoaderSearchOf, ABuildThatFailsOtherwiseIsNotRunAgain) {
   EXPECT_EQ(result.diagnosis->value("loader_search_left_out"), "");
 }
 
-TEST_F(LoaderSearchOf, WithoutTheAuditLibraryItIsSaidToBeLeftOut) {
+TEST_F(LoaderSearchOf, WithoutTheAuditLibraryTheOmissionIsReported) {
   ProbeRequest alone = request(plugin_without_its_end(""));
   std::filesystem::create_directory(workshop_.folder() / "elsewhere");
   alone.helper = workshop_.folder() / "elsewhere" / "enginehost-probe";
@@ -145,7 +145,7 @@ TEST_F(LoaderSearchOf, WithoutTheAuditLibraryItIsSaidToBeLeftOut) {
               HasSubstr("enginehost-audit.so is not there"));
 }
 
-TEST_F(LoaderSearchOf, BehindALauncherItIsSaidToBeLeftOut) {
+TEST_F(LoaderSearchOf, BehindALauncherTheOmissionIsReported) {
   ProbeRequest launched = request(plugin_without_its_end(""));
   launched.launcher = {"/usr/bin/env", "--"};
   const ProbeResult result = probe(launched);

@@ -34,7 +34,7 @@ TEST(ResultsTest, PlacedMemoryIsAlignedAndOfTheRightSize) {
   EXPECT_EQ(outputs[0]->tensor().shape[0], 3);
 }
 
-TEST(ResultsTest, WhatCannotBePlacedIsDeclined) {
+TEST(ResultsTest, DeclinesUnplaceableResults) {
   Results results;
   const std::int64_t negative[] = {-1}, huge[] = {INT64_MAX, INT64_MAX}, one[] = {1};
   engine_tensor like = floats(negative, 1);

@@ -193,7 +193,7 @@ const std::vector<std::pair<const char*, std::pair<std::function<void(Open&)>, c
   return table;
 }
 
-TEST(Attacks, each_is_refused_by_name_and_lowers_no_version) {
+TEST(Attacks, AreRefusedByNameAndLowerNoVersion) {
   for (const auto& [name, what] : attacks()) {
     SCOPED_TRACE(name);
     struct Run : Open {

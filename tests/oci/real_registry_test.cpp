@@ -71,7 +71,7 @@ class RealRegistry : public test::InstalledBuildTest {
   int caches_ = 0;
 };
 
-TEST_F(RealRegistry, WhatIsPushedIsPulledByTagDigestAndBlob) {
+TEST_F(RealRegistry, APushedBuildIsPulledByTagDigestAndBlob) {
   RegistryServer registry;
   const auto pushed = push_to(registry.host() + "/engines/sample:v1");
   ASSERT_TRUE(pushed) << pushed.error().code << " " << pushed.error().value("registry_said");
@@ -94,7 +94,7 @@ TEST_F(RealRegistry, ASecondPushSendsNothing) {
   EXPECT_EQ(again->blobs_present, 3);
 }
 
-TEST_F(RealRegistry, LongBlobsGoInPieces) {
+TEST_F(RealRegistry, LongBlobsArePushedInPieces) {
   RegistryServer registry;
   const auto pushed = push_to(registry.host() + "/engines/sample", 100'000);
   ASSERT_TRUE(pushed) << pushed.error().code << " " << pushed.error().value("registry_said");
@@ -111,7 +111,7 @@ TEST_F(RealRegistry, SkopeoReadsWhatWasPushed) {
   EXPECT_EQ(raw.output.substr(0, artifact_->manifest.bytes.size()), artifact_->manifest.bytes);
 }
 
-TEST_F(RealRegistry, ALayoutThatSkopeoCopiedThereIsInstalledFrom) {
+TEST_F(RealRegistry, ALayoutCopiedBySkopeoIsInstalled) {
   RegistryServer registry;
   const auto packing = begin_layout(folder / "layout");
   ASSERT_TRUE(packing);
@@ -170,7 +170,7 @@ TEST_F(RealRegistry, AUserOfHtpasswdMustSignIn) {
       << "credentials of another port are not this one's";
 }
 
-TEST_F(RealRegistry, BehindATokenServiceItIsPushedToAndPulledFrom) {
+TEST_F(RealRegistry, PushAndPullWorkBehindATokenService) {
   RegistryServer registry;
   const test::TokenServer tokens("good", "dXNlcjpwYXNz");
   const test::NginxServer front(tokens.guard(registry.port(), "good", "engines/sample", "pull,push"));
@@ -202,7 +202,7 @@ TEST_F(RealRegistry, AMirrorIsAskedFirstAndTheRegistryWhenItFails) {
   for (const std::string& source : sources_) EXPECT_THAT(source, testing::HasSubstr(registry.host()));
 }
 
-TEST_F(RealRegistry, WithoutTlsOnlyAHostThatIsNamedIsAsked) {
+TEST_F(RealRegistry, WithoutTlsOnlyANamedHostIsUsed) {
   RegistryServer registry;
   ASSERT_TRUE(push_to(registry.host() + "/engines/sample"));
   // Another way to write the address, which is not taken for this machine's.

@@ -81,12 +81,12 @@ class Hostile : public test::SiteTest {
   Entries good;
 };
 
-TEST_F(Hostile, TheUnchangedEntriesAreFine) {
+TEST_F(Hostile, TheUnchangedEntriesAreAccepted) {
   test::write_text(folder / "plain.bundle", test::tar_of(good));
   EXPECT_EQ(outcome(folder / "plain.bundle"), "ok") << "not compressed";
 }
 
-TEST_F(Hostile, NoBundleAtAll) {
+TEST_F(Hostile, AFileThatIsNoBundleIsRefused) {
   EXPECT_THAT(said(std::string()), HasSubstr("EH-F40"));
   EXPECT_THAT(said(std::string("text")), HasSubstr("EH-F40"));
   EXPECT_THAT(said(std::string(100'000, '\0')), HasSubstr("EH-F40"));
@@ -95,7 +95,7 @@ TEST_F(Hostile, NoBundleAtAll) {
   EXPECT_THAT(said(test::make_archive("tar", {{"bundle.json", good[0].second}})), HasSubstr("EH-F40"));
 }
 
-TEST_F(Hostile, CutAnywhere) {
+TEST_F(Hostile, ACutAnywhereIsRefused) {
   for (const std::string& bytes : {test::tar_of(good), test::read_text(folder / "site.bundle")})
     for (std::size_t cut = 1; cut < 40; ++cut)
       ASSERT_THAT(said(bytes.substr(0, bytes.size() * cut / 40)), HasSubstr("EH-F40")) << cut;
@@ -104,7 +104,7 @@ TEST_F(Hostile, CutAnywhere) {
     ASSERT_THAT(said(tar.substr(0, tar.size() - missing)), HasSubstr("EH-F40")) << missing;
 }
 
-TEST_F(Hostile, SomethingAfterItsEnd) {
+TEST_F(Hostile, BytesAfterItsEndAreRefused) {
   EXPECT_THAT(said(test::tar_of(good) + "x"), HasSubstr("after its end"));
   EXPECT_THAT(said(test::tar_of(good) + std::string(512, '\0')), HasSubstr("after its end"));
   EXPECT_THAT(said(test::tar_of(good) + test::tar_of(good)), HasSubstr("after its end"));
@@ -129,7 +129,7 @@ TEST_F(Hostile, EveryFlippedBitIsFound) {
     }
 }
 
-TEST_F(Hostile, WrongExtraMissingAndReorderedEntries) {
+TEST_F(Hostile, WrongExtraMissingAndReorderedEntriesAreRefused) {
   Entries entries = good;
   entries.back().second[10] ^= 1;
   EXPECT_THAT(said(entries), HasSubstr("not those that the list names"));
@@ -150,7 +150,7 @@ TEST_F(Hostile, WrongExtraMissingAndReorderedEntries) {
   EXPECT_THAT(said(entries), HasSubstr("not where the list says"));
 }
 
-TEST_F(Hostile, NamesThatLeadElsewhere) {
+TEST_F(Hostile, NamesThatLeadOutsideAreRefused) {
   for (const char* name : {"../escape", "/etc/escape", "blobs/sha256/../../escape", "bundle.json"}) {
     Entries entries = good;
     entries.back().first = name;
@@ -159,7 +159,7 @@ TEST_F(Hostile, NamesThatLeadElsewhere) {
   }
 }
 
-TEST_F(Hostile, HeadersThatOthersCouldReadOtherwise) {
+TEST_F(Hostile, AmbiguousHeadersAreRefused) {
   std::string tar = test::tar_of(good);
   for (const auto& [at, byte] : std::vector<std::pair<std::size_t, char>>{
            {156, '2'}, {156, 'x'}, {100, '1'}, {108, '1'}, {136, '1'}, {265, 'r'}, {345, 'p'}, {500, 'z'}}) {
@@ -169,7 +169,7 @@ TEST_F(Hostile, HeadersThatOthersCouldReadOtherwise) {
   }
 }
 
-TEST_F(Hostile, SizesThatLie) {
+TEST_F(Hostile, WrongSizesAreRefused) {
   EXPECT_THAT(with_list([](BundleList& list) { ++list.files.back().size; }), HasSubstr("EH-F40"));
   EXPECT_THAT(with_list([](BundleList& list) { list.files.back().size = std::uint64_t{1} << 62; }),
               HasSubstr("EH-F40"));
@@ -181,7 +181,7 @@ TEST_F(Hostile, SizesThatLie) {
   EXPECT_THAT(said(std::string(header.data(), header.size()) + tar), HasSubstr("larger"));
 }
 
-TEST_F(Hostile, ListsThatContradictThemselves) {
+TEST_F(Hostile, ContradictoryListsAreRefused) {
   EXPECT_THAT(with_list([](BundleList& list) { list.files.push_back(list.files.back()); }),
               HasSubstr("twice"));
   EXPECT_THAT(with_list([](BundleList& list) { std::swap(list.files[0], list.files[1]); }),
@@ -199,7 +199,7 @@ TEST_F(Hostile, ListsThatContradictThemselves) {
   EXPECT_THAT(with_text("\"format\": 1,", "\"format\": 1, \"format\": 1,"), HasSubstr("EH-F40"));
 }
 
-TEST_F(Hostile, AFileThatNoBuildHas) {
+TEST_F(Hostile, AFileOfNoBuildIsRefused) {
   Entries entries = good;
   auto list = read_bundle_list(entries[0].second, "good");
   const std::string unlisted_file = "stranger";
@@ -216,7 +216,7 @@ TEST_F(Hostile, ANewerFormatIsNamedAsSuch) {
   EXPECT_THAT(with_text("\"format\": 1", "\"critical\": [\"sealed\"], \"format\": 1"), HasSubstr("EH-M03"));
 }
 
-TEST_F(Hostile, TreesThatClimbOutCollideOrLink) {
+TEST_F(Hostile, TreesThatClimbOutCollideOrLinkAreRefused) {
   const std::string bytes = test::library("evil"), link = "lib/x";
   EXPECT_THAT(with_tree(line(bytes, "../evil.so"), {bytes}), HasSubstr("climbs out"));
   EXPECT_THAT(with_tree(line(bytes, "/evil.so"), {bytes}), HasSubstr("absolute"));
@@ -230,7 +230,7 @@ TEST_F(Hostile, TreesThatClimbOutCollideOrLink) {
   EXPECT_THAT(with_tree(line(bytes, "libengine_sample.so"), {bytes}), HasSubstr("EH-F20"));
 }
 
-TEST_F(Hostile, BytesThatAManifestNamesOtherwise) {
+TEST_F(Hostile, BytesUnlikeTheManifestAreRefused) {
   // The manifest pins the runtime's tree; the bundle brings another one.
   test::SiteComponent pinned = test::runtime();
   pinned.id = "runtime";
@@ -247,7 +247,7 @@ TEST_F(Hostile, BytesThatAManifestNamesOtherwise) {
   EXPECT_THAT(with_tree(line(bytes, "lib/evil.so"), {bytes}), HasSubstr("not those that its manifest names"));
 }
 
-TEST_F(Hostile, AManifestThatIsNotTheIndexs) {
+TEST_F(Hostile, AManifestUnlikeTheIndexIsRefused) {
   Entries entries = good;
   auto list = read_bundle_list(entries[0].second, "good");
   // The index's digest of the manifest no longer fits: the build's manifest is then nobody's but the

@@ -115,7 +115,7 @@ class SystemCalls : public test::SiteTest {
   std::string whole;
 };
 
-TEST_F(SystemCalls, AnImportKilledAtAnyOfThemLosesNothingAndTheNextRunSucceeds) {
+TEST_F(SystemCalls, AnImportKilledAtAnyCallLosesNothing) {
   int killed = 0;
   for (const auto& [call, count] : calls_of({child, "import", file.native(), (folder / "counted").native()}))
     for (int when = 1; when <= count; ++when) {
@@ -131,7 +131,7 @@ TEST_F(SystemCalls, AnImportKilledAtAnyOfThemLosesNothingAndTheNextRunSucceeds) 
   RecordProperty("killed", killed);
 }
 
-TEST_F(SystemCalls, AnImportWhereOneOfThemFailsEndsWithADiagnosisAndLosesNothing) {
+TEST_F(SystemCalls, AnImportWithAFailedCallHasADiagnosisAndLosesNothing) {
   int failed = 0;
   const auto calls = calls_of({child, "import", file.native(), (folder / "counted").native()});
   for (const char* call : {"read", "write", "openat", "fsync", "rename", "link", "symlink", "mkdir", "chmod",
@@ -158,7 +158,7 @@ TEST_F(SystemCalls, AnImportWhereOneOfThemFailsEndsWithADiagnosisAndLosesNothing
   RecordProperty("failed", failed);
 }
 
-TEST_F(SystemCalls, AnExportKilledAtAnyOfThemLeavesABundleOrNone) {
+TEST_F(SystemCalls, AnExportKilledAtAnyCallLeavesABundleOrNone) {
   make_reference();
   int killed = 0;
   for (const auto& [call, count] : calls_of(export_command(folder / "reference/lab.bundle")))
@@ -175,7 +175,7 @@ TEST_F(SystemCalls, AnExportKilledAtAnyOfThemLeavesABundleOrNone) {
   RecordProperty("killed", killed);
 }
 
-TEST_F(SystemCalls, AnExportWhereOneOfThemFailsEndsWithADiagnosisAndLeavesABundleOrNone) {
+TEST_F(SystemCalls, AnExportWithAFailedCallHasADiagnosisAndNoHalfBundle) {
   make_reference();
   int failed = 0;
   const auto calls = calls_of(export_command(folder / "reference/lab.bundle"));

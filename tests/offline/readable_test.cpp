@@ -11,7 +11,7 @@ namespace fs = std::filesystem;
 
 class Readable : public test::SiteTest {};
 
-TEST_F(Readable, ALayerForEverybodyIsReadableWhateverTheUmask) {
+TEST_F(Readable, ASystemLayerIsReadableUnderAnyUmask) {
   const fs::path file = bundle();
   const mode_t before = ::umask(077);
   ImportRequest request;
@@ -36,7 +36,7 @@ TEST_F(Readable, ALayerForEverybodyIsReadableWhateverTheUmask) {
   for (const std::string& tree : installed.trees) EXPECT_TRUE(readable(root / "lists" / tree));
 }
 
-TEST_F(Readable, NobodyElseMayWriteIntoACacheWhateverTheUmask) {
+TEST_F(Readable, ACacheIsWritableByItsOwnerOnlyUnderAnyUmask) {
   const fs::path file = bundle();
   const mode_t before = ::umask(0);
   ImportRequest request;

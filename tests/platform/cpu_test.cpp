@@ -73,7 +73,7 @@ TEST(Cpu, AnswersAreThoseOfTheProcessor) {
   EXPECT_EQ(answers.leaf7_1.eax, said.eax);
 }
 
-TEST(Cpu, LevelOfThisMachineIsTheLoaders) {
+TEST(Cpu, LevelOfThisMachineMatchesTheLoaders) {
   const std::string loader = "/lib64/ld-linux-x86-64.so.2";
   if (!std::filesystem::exists(loader)) GTEST_SKIP() << "no " << loader;
   ChildRequest request;

@@ -36,7 +36,7 @@ TEST(Describe, DevicesThatNoVariableHidesAreAllVisible) {
   EXPECT_THAT(describe(platform), ContainsRegex("cuda.visible_devices +\"\" +\\(CUDA_VISIBLE_DEVICES\\)"));
 }
 
-TEST(Describe, ListsTakeALineAnElementAndSayWhatIsHidden) {
+TEST(Describe, ListsHaveALinePerElementAndMarkHiddenOnes) {
   const std::string text = describe(full_platform());
   EXPECT_THAT(text, HasSubstr("0: NVIDIA A100-SXM4-40GB, compute capability 8.0, 40 GiB"));
   EXPECT_THAT(text, HasSubstr("1: NVIDIA A100-SXM4-40GB, compute capability 8.0, 40 GiB, hidden"));
@@ -54,7 +54,7 @@ TEST(Describe, ValuesAreAligned) {
   }
 }
 
-TEST(Describe, LongValuesAreCutUnlessAllOfThemIsAskedFor) {
+TEST(Describe, LongValuesAreCutUnlessRequestedInFull) {
   Platform platform = full_platform();
   std::string umlauts, long_value;
   for (int i = 0; i < 130; ++i) umlauts += "ü";
@@ -72,7 +72,7 @@ TEST(Describe, LongValuesAreCutUnlessAllOfThemIsAskedFor) {
   EXPECT_THAT(to_json(platform).dump(), HasSubstr(long_value));
 }
 
-TEST(Describe, FeaturesAndUuidsOnlyWhenAskedFor) {
+TEST(Describe, FeaturesAndUuidsAreListedOnRequestOnly) {
   EXPECT_THAT(describe(full_platform()), ::testing::Not(HasSubstr("avx2")));
   EXPECT_THAT(describe(full_platform(), true), HasSubstr("avx avx2 fma"));
   EXPECT_THAT(describe(full_platform(), true), HasSubstr("GPU-11111111-2222"));

@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // What the programs below run: what is found, and what dlopen says.
-TEST(ProgramThatSearches, DISABLED_TellsWhatItFinds) {
+TEST(ProgramThatSearches, DISABLED_PrintsWhatItFinds) {
   const Root root;
   const auto found = LibrarySearch(root).find("searched.so");
   const bool opens = ::dlopen("searched.so", RTLD_NOW | RTLD_LOCAL) != nullptr;

@@ -40,18 +40,18 @@ class Profile : public ::testing::TestWithParam<fs::path> {
   Platform platform;
 };
 
-TEST_P(Profile, SaysWhereItComesFrom) {
+TEST_P(Profile, NamesItsSource) {
   EXPECT_EQ(document["format"].as_integer(), 1);
   EXPECT_FALSE(document["about"].as_string().empty());
 }
 
-TEST_P(Profile, ComesBackTheSame) {
+TEST_P(Profile, RoundTrips) {
   // Byte for byte: no member of the file is unknown to the reader or lost by it.
   EXPECT_EQ(to_json(platform).dump(1), document["platform"].dump(1));
   EXPECT_FALSE(describe(platform).empty());
 }
 
-TEST_P(Profile, HoldsNoPersonAndNoCard) {
+TEST_P(Profile, HoldsNoPersonalDataAndNoSerialNumber) {
   for (const CudaDevice& device : platform.cuda.devices.value()) EXPECT_EQ(device.uuid, "");
   EXPECT_EQ(to_json(platform, true).dump(), to_json(platform).dump());
 }
@@ -83,7 +83,7 @@ TEST_P(Profile, DriverAndItsNewestCudaBelongTogether) {
 }
 
 // A card is only known to drivers of the first CUDA that compiles for it, and to none after its last branch.
-TEST_P(Profile, DriverKnowsItsCards) {
+TEST_P(Profile, DriverSupportsItsCards) {
   static const std::map<std::string, std::string> first = {{"6.1", "8.0"},  {"7.0", "9.0"},  {"8.0", "11.0"},
                                                            {"8.6", "11.1"}, {"8.7", "11.4"}, {"8.9", "11.8"},
                                                            {"9.0", "11.8"}, {"12.0", "12.8"}};
@@ -119,7 +119,7 @@ std::string case_name(const ::testing::TestParamInfo<fs::path>& info) {
 
 INSTANTIATE_TEST_SUITE_P(Recorded, Profile, ::testing::ValuesIn(profile_files()), case_name);
 
-TEST(Profiles, ThereAreMany) { EXPECT_GE(profile_files().size(), 18u); }
+TEST(Profiles, CoverManyMachines) { EXPECT_GE(profile_files().size(), 18u); }
 
 }  // namespace
 }  // namespace enginehost::platform

@@ -40,7 +40,7 @@ TEST_F(Toolkits, VersionComesFromVersionTxtBeforeEleven) {
   EXPECT_EQ(toolkits().value().at(0).version, "10.2.89");
 }
 
-TEST_F(Toolkits, VersionComesFromTheHeaderWhenNothingElseTells) {
+TEST_F(Toolkits, VersionComesFromTheHeaderWhenNothingElseHasIt) {
   machine.file("/usr/local/cuda-13.0/include/cuda.h", "/* … */\n#define CUDA_VERSION 13000\n");
   EXPECT_EQ(toolkits().value().at(0).version, "13.0");
 }

@@ -20,7 +20,7 @@ Cpuid everything() {
 
 TEST(Cpu, LevelIsFourWhenEverythingIsThere) { EXPECT_EQ(x86_cpu(everything()).level, "x86-64-v4"); }
 
-TEST(Cpu, RegistersThatTheSystemDoesNotSaveTakeTheirFeaturesAway) {
+TEST(Cpu, RegistersThatTheSystemDoesNotSaveDisableTheirFeatures) {
   Cpuid answers = everything();
   answers.xcr0 = 0x7;  // AVX is saved, AVX-512 and AMX are not
   const Cpu cpu = x86_cpu(answers);

@@ -71,7 +71,7 @@ class DlopenAgreement : public ::testing::Test {
   }
 };
 
-TEST_F(DlopenAgreement, preflight_and_dlopen_say_the_same_of_every_shared_object) {
+TEST_F(DlopenAgreement, PreflightAndDlopenAgreeOnEverySharedObject) {
   const std::size_t step = environment_variable("ENGINEHOST_EXHAUSTIVE") ? 1 : 8;
   test::KnownDifferences known(std::filesystem::path(test::source_path()) /
                                "tests/linker/known_differences.txt");

@@ -33,7 +33,7 @@ class Environment : public ::testing::Test {
   faults::Workshop workshop_;
 };
 
-TEST_F(Environment, L30_ALibraryPathThatIsIgnoredForItsPrivilegesIsNamed) {
+TEST_F(Environment, L30ALibraryPathThatIsIgnoredForItsPrivilegesIsNamed) {
   Spec spec = alone(needs_elsewhere());
   spec.machine.secure = true;
   spec.machine.library_path.clear();
@@ -45,7 +45,7 @@ TEST_F(Environment, L30_ALibraryPathThatIsIgnoredForItsPrivilegesIsNamed) {
   EXPECT_THAT(explain::describe(report.diagnoses.front()), HasSubstr("raised privileges"));
 }
 
-TEST_F(Environment, L31_ALibraryPathThatIsSetAfterTheStartIsNamedAndTheLoaderAgrees) {
+TEST_F(Environment, L31ALibraryPathSetAfterTheStartIsNamed) {
   const auto engine = needs_elsewhere();
   const platform::Platform platform = with_variable("LD_LIBRARY_PATH", elsewhere());
   Spec spec = alone(engine);
@@ -62,7 +62,7 @@ TEST_F(Environment, L31_ALibraryPathThatIsSetAfterTheStartIsNamedAndTheLoaderAgr
   EXPECT_EQ(loaded, nullptr) << "the loader read the variable when this program started";
 }
 
-TEST_F(Environment, L31_IsNotSaidOfALibraryThatIsNowhere) {
+TEST_F(Environment, L31IsNotReportedForALibraryThatIsNowhere) {
   const auto engine = needs_elsewhere();
   workshop_.remove(workshop_.path("elsewhere/libelse.so.1"));
   const platform::Platform platform = with_variable("LD_LIBRARY_PATH", elsewhere());
@@ -73,7 +73,7 @@ TEST_F(Environment, L31_IsNotSaidOfALibraryThatIsNowhere) {
   EXPECT_EQ(first_code(check(spec)), "EH-L01");
 }
 
-TEST_F(Environment, L34_APreloadThatIsNotThereIsAWarning) {
+TEST_F(Environment, L34AMissingPreloadIsAWarning) {
   const auto plugin = workshop_.plugin("libengine_x.so");
   const platform::Platform platform =
       with_variable("LD_PRELOAD", "/nowhere/libgone.so:" + plugin.native() + " libsearched.so");
@@ -86,7 +86,7 @@ TEST_F(Environment, L34_APreloadThatIsNotThereIsAWarning) {
   EXPECT_EQ(report.warnings[0].value("library"), "/nowhere/libgone.so");
 }
 
-TEST_F(Environment, L10_PackedRelocationsOnAnOlderCLibrary) {
+TEST_F(Environment, L10PackedRelocationsOnAnOlderCLibraryAreRefused) {
   const auto map = workshop_.file("new.map", "GLIBC_ABI_DT_RELR { global: packed; };");
   workshop_.library("new/libc.so.6", "int packed(void){return 1;}",
                     "-nostdlib -Wl,-soname,libc.so.6 -Wl,--version-script=" + faults::quoted(map));
@@ -101,7 +101,7 @@ TEST_F(Environment, L10_PackedRelocationsOnAnOlderCLibrary) {
   EXPECT_THAT(explain::describe(report.diagnoses.front()), HasSubstr("nopack-relative-relocs"));
 }
 
-TEST_F(Environment, L11_AVariableThatHidesTheSystemsLibraryIsAWarningWithBothFiles) {
+TEST_F(Environment, L11AVariableThatHidesASystemLibraryIsAWarning) {
   const auto hiding =
       workshop_.library("outside/libgcc_s.so.1", "int hidden(void){return 1;}", "-Wl,-soname,libgcc_s.so.1");
   const auto engine = workshop_.library("e/libengine.so", "int hidden(void);int e(void){return hidden();}",
@@ -115,7 +115,7 @@ TEST_F(Environment, L11_AVariableThatHidesTheSystemsLibraryIsAWarningWithBothFil
 }
 
 // As where /lib is a link to usr/lib, and an installation lies in /usr.
-TEST_F(Environment, L11_IsNotSaidOfOneFileWithTwoNames) {
+TEST_F(Environment, L11IsNotReportedForOneFileWithTwoNames) {
   const auto own =
       workshop_.library("usr/lib/libown.so.1", "int own(void){return 1;}", "-Wl,-soname,libown.so.1");
   const auto engine = workshop_.library("usr/e/libengine.so", "int own(void);int e(void){return own();}",
@@ -133,14 +133,14 @@ TEST_F(Environment, L11_IsNotSaidOfOneFileWithTwoNames) {
   EXPECT_EQ(warning->value("wanted"), own.native());
 }
 
-TEST_F(Environment, L11_IsNotSaidWhereNothingElseWouldBeFound) {
+TEST_F(Environment, L11IsNotReportedWhereNothingElseWouldBeFound) {
   const auto engine = needs_elsewhere();
   const Report report = check(with_path(alone(engine), elsewhere()));
   EXPECT_EQ(report.verdict, Verdict::loads);
   EXPECT_EQ(find(report.warnings, "EH-L11"), nullptr);
 }
 
-TEST_F(Environment, L17_WhatTheHeldLibraryLacksIsAFailureBeforeLoading) {
+TEST_F(Environment, L17ASymbolThatTheLoadedLibraryLacksIsAFailure) {
   const std::string soname = "-Wl,-soname,libdual.so.1";
   const auto ours = workshop_.library("lib/libdual.so.1", "int only_in_ours(void){return 1;}", soname);
   const auto user =
@@ -161,7 +161,7 @@ TEST_F(Environment, L17_WhatTheHeldLibraryLacksIsAFailureBeforeLoading) {
 
 // As two releases of TensorFlow: the plugin opens libtensorflow.so by its path, which asks for another by
 // name.
-TEST_F(Environment, L17_WhoWouldGetTheHeldLibraryIsNamedAlsoWhereItIsOpenedLater) {
+TEST_F(Environment, L17TheUserOfTheLoadedLibraryIsNamedAlsoIfOpenedLater) {
   const std::string soname = "-Wl,-soname,libframework.so.2";
   const auto ours = workshop_.library("lib/libframework.so.2", "int part(void){return 1;}", soname);
   const auto runtime = workshop_.library("lib/libruntime.so", "int part(void);int r(void){return part();}",
@@ -177,7 +177,7 @@ TEST_F(Environment, L17_WhoWouldGetTheHeldLibraryIsNamedAlsoWhereItIsOpenedLater
   EXPECT_EQ(warning->value("needed_by"), runtime.native());
 }
 
-TEST_F(Environment, L17_WhatNothingAsksForByNameHasNobodyWhoWouldGetIt) {
+TEST_F(Environment, L17ALibraryThatNothingNeedsHasNoUser) {
   const std::string soname = "-Wl,-soname,libruntime.so.1";
   workshop_.library("lib/libruntime.so.1", "int part(void){return 1;}", soname);
   Spec spec = build(workshop_, workshop_.plugin("libengine_x.so", ""));

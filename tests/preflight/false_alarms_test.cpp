@@ -59,7 +59,7 @@ TEST(FalseAlarms, NoLibraryOfTheSystemThatOpensIsRefused) {
   EXPECT_GT(opened, (all.size() / step) / 2);
 }
 
-TEST(FalseAlarms, NoEngineThatThisBuildMadeIsRefusedOrWarnedOf) {
+TEST(FalseAlarms, NoEngineOfThisBuildIsRefusedOrWarnedOf) {
   std::size_t engines = 0;
   for (const fs::path& plugin : libraries_below(fs::path(test::build_path()) / "engines")) {
     Spec spec = alone(plugin);

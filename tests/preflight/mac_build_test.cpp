@@ -47,7 +47,7 @@ class MacBuild : public ::testing::Test {
   platform::Platform mac_;
 };
 
-TEST_F(MacBuild, a_library_beside_one_without_LC_RPATH_is_opened_first) {
+TEST_F(MacBuild, ALibraryBesideOneWithoutLCRPATHIsOpenedFirst) {
   const auto base = dylib("libggml-base.dylib", "int base(void){return 1;}");
   if (base.empty()) GTEST_SKIP() << "clang-14 or lld is not installed";
   const auto engine =
@@ -80,7 +80,7 @@ TEST_F(MacBuild, a_library_beside_one_without_LC_RPATH_is_opened_first) {
 }
 
 // As it is on Linux after tar or rsync brought a tree over with its attributes.
-TEST_F(MacBuild, X05_a_mark_of_a_download_is_a_doubt_until_somebody_allowed_it) {
+TEST_F(MacBuild, X05AQuarantineMarkIsADoubtUntilItIsAllowed) {
   const auto engine = dylib("libengine.dylib", "int e(void){return 1;}");
   if (engine.empty()) GTEST_SKIP() << "clang-14 or lld is not installed";
   const auto mark = [&](std::string_view text) {
@@ -104,7 +104,7 @@ TEST_F(MacBuild, X05_a_mark_of_a_download_is_a_doubt_until_somebody_allowed_it) 
 }
 
 // macOS 11 and later have these libraries in one file; no folder holds them.
-TEST_F(MacBuild, libraries_of_the_shared_cache_are_never_missing_and_those_of_a_vendor_are) {
+TEST_F(MacBuild, SharedCacheLibrariesAreNeverMissingAndAVendorsAre) {
   const auto metal = dylib("Metal", "int m(void){return 1;}",
                            "-Wl,-install_name,/System/Library/Frameworks/Metal.framework/Versions/A/Metal");
   if (metal.empty()) GTEST_SKIP() << "clang-14 or lld is not installed";
@@ -125,7 +125,7 @@ TEST_F(MacBuild, libraries_of_the_shared_cache_are_never_missing_and_those_of_a_
   EXPECT_THAT(report.diagnoses.front().values("searched"), Contains("/opt/vendor/libvendor.1.dylib"));
 }
 
-TEST_F(MacBuild, a_weak_library_may_be_missing_and_a_re_exported_one_may_not) {
+TEST_F(MacBuild, AWeakLibraryMayBeMissingAndAReExportedOneMayNot) {
   const auto extra = dylib("libextra.dylib", "int x(void){return 1;}");
   if (extra.empty()) GTEST_SKIP() << "clang-14 or lld is not installed";
   const auto weak =
@@ -142,7 +142,7 @@ TEST_F(MacBuild, a_weak_library_may_be_missing_and_a_re_exported_one_may_not) {
   EXPECT_EQ(report.diagnoses.front().value("library"), "@rpath/libextra.dylib");
 }
 
-TEST_F(MacBuild, X07_a_file_for_a_newer_macOS_than_the_platforms_is_warned_of_with_both_versions) {
+TEST_F(MacBuild, X07AFileForANewerMacOSIsWarnedOfWithBothVersions) {
   const auto engine = workshop_.library_with(compiler_for("arm64", "14.0"), "lib/libengine.dylib",
                                              "int e(void){return 1;}", "");
   if (engine.empty()) GTEST_SKIP() << "clang-14 or lld is not installed";
@@ -158,7 +158,7 @@ TEST_F(MacBuild, X07_a_file_for_a_newer_macOS_than_the_platforms_is_warned_of_wi
 }
 
 // Apple silicon maps no code without a signature, an Intel Mac does.
-TEST_F(MacBuild, X04_code_without_a_signature_fails_on_Apple_silicon_only) {
+TEST_F(MacBuild, X04CodeWithoutASignatureFailsOnAppleSiliconOnly) {
   const auto engine = dylib("libengine.dylib", "int e(void){return 1;}", "-Wl,-no_adhoc_codesign");
   if (engine.empty()) GTEST_SKIP() << "clang-14 or lld is not installed";
   const Report report = check_foreign(alone_on_a_mac(engine));
@@ -175,7 +175,7 @@ TEST_F(MacBuild, X04_code_without_a_signature_fails_on_Apple_silicon_only) {
 
 // What the build brings is opened first and found by its install name; all else is looked up beside the
 // program, whoever names it.
-TEST_F(MacBuild, a_need_below_executable_path_is_the_programs_or_the_builds_own) {
+TEST_F(MacBuild, ANeedBelowExecutablePathIsTheProgramsOrTheBuilds) {
   const auto tool = dylib("libtool.dylib", "int t(void){return 1;}",
                           "-Wl,-install_name,@executable_path/../tools/libtool.dylib");
   if (tool.empty()) GTEST_SKIP() << "clang-14 or lld is not installed";
@@ -193,7 +193,7 @@ TEST_F(MacBuild, a_need_below_executable_path_is_the_programs_or_the_builds_own)
   EXPECT_EQ(check_foreign(spec).verdict, Verdict::loads);
 }
 
-TEST_F(MacBuild, X08_a_library_for_a_phone_is_told_as_what_it_is) {
+TEST_F(MacBuild, X08ALibraryForAPhoneIsNamedAsOne) {
   const auto phone = workshop_.library_with(
       "clang-14 -target arm64-apple-ios14 -mlinker-version=609 -nostdlib -fuse-ld=lld -dynamiclib",
       "lib/libphone.dylib", "int e(void){return 1;}", "");

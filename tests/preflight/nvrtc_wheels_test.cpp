@@ -58,7 +58,7 @@ std::size_t compiled(void* nvrtc) {
   return size(program, &bytes) == 0 ? bytes : 0;
 }
 
-TEST_P(NvrtcOfWheels, FindsWhatItOpensByName) {
+TEST_P(NvrtcOfWheels, FindsTheLibrariesThatItOpensByName) {
   const std::string cudnn = workshop_.path("nvidia/cudnn/lib").native();
   const auto plugin = workshop_.plugin("libengine_x.so", "-Wl,--no-as-needed -L" + faults::quoted(cudnn) +
                                                              " -l:libcudnn.so.9 -Wl,--allow-shlib-undefined");

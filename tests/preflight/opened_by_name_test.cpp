@@ -71,7 +71,7 @@ class OpenedByName : public ::testing::Test {
   std::filesystem::path graph_, nvrtc_, builtins_;
 };
 
-TEST_F(OpenedByName, NvrtcOfCuda11IsOpenedFirstForCudnnLooksInAnotherFolder) {
+TEST_F(OpenedByName, NvrtcOfCuda11IsOpenedFirstForCudnn) {
   lay_out_cuda_11();
   const Report report = checked();
   EXPECT_EQ(report.verdict, Verdict::loads) << first_code(report);
@@ -83,7 +83,7 @@ TEST_F(OpenedByName, NvrtcOfCuda11IsOpenedFirstForCudnnLooksInAnotherFolder) {
 #endif
 }
 
-TEST_F(OpenedByName, BuiltinsOfCuda13AreOpenedFirstForNvrtcHasNoPath) {
+TEST_F(OpenedByName, BuiltinsOfCuda13AreOpenedFirstForNvrtc) {
   lay_out_cuda_13();
   const Report report = checked();
   EXPECT_EQ(report.verdict, Verdict::loads) << first_code(report);
@@ -92,12 +92,12 @@ TEST_F(OpenedByName, BuiltinsOfCuda13AreOpenedFirstForNvrtcHasNoPath) {
   EXPECT_EQ(opened_by(report, graph_, "open_nvrtc"), nvrtc_.native());
 }
 
-TEST_F(OpenedByName, APartThatIsFoundByItselfIsLeftToItsUser) {
+TEST_F(OpenedByName, APartThatIsFoundAnywayIsNotPreloaded) {
   lay_out_cuda_11("$ORIGIN:$ORIGIN/../../cuda_nvrtc/lib");
   EXPECT_THAT(checked().load_order, IsEmpty());
 }
 
-TEST_F(OpenedByName, AFolderOfLdLibraryPathIsNoWayToTheBuildsOwnFile) {
+TEST_F(OpenedByName, LdLibraryPathIsNotUsedForTheBuildsOwnFile) {
   lay_out_cuda_11();
   const auto plugin = workshop_.plugin("libengine_x.so");
   Spec spec = build(workshop_, plugin, folders_);
@@ -130,7 +130,7 @@ TEST_F(OpenedByName, APartIsMissingUnlessTheLoaderWouldFindItForThisProgram) {
   EXPECT_EQ(judged({}), "");
 }
 
-TEST_F(OpenedByName, ABrokenPartThatNobodyMayAskForIsNotOpened) {
+TEST_F(OpenedByName, ABrokenPartThatNothingNeedsIsNotOpened) {
   lay_out_cuda_11();
   workshop_.cut(nvrtc_, "nvidia/cuda_nvrtc/lib/cut", 4096);
   std::filesystem::rename(workshop_.path("nvidia/cuda_nvrtc/lib/cut"), nvrtc_);

@@ -52,7 +52,7 @@ class Tables : public ::testing::Test {
   std::string bytes_;
 };
 
-TEST_F(Tables, WholeOnesAreNotSpokenOf) { EXPECT_EQ(check(alone(file_)).verdict, Verdict::loads); }
+TEST_F(Tables, ValidOnesHaveNoProblem) { EXPECT_EQ(check(alone(file_)).verdict, Verdict::loads); }
 
 TEST_F(Tables, AVersionThatTheFileDoesNotNameIsF08) {
   put(begin_of(SHT_GNU_versym) + 2, std::string("\x31\x00", 2));
@@ -81,7 +81,7 @@ TEST_F(Tables, VersionsOfALibraryThatNobodyNeedsAreF08) {
   expect_damaged("it asks for versions of libm.so.6, which it does not need");
 }
 
-TEST_F(Tables, WhatTheLoaderFollowsIsTheChainOfVersionsAndNotItsCount) {
+TEST_F(Tables, TheChainOfVersionsCountsNotTheirNumber) {
   // vn_cnt of the first library: none. The loader reads them all the same.
   put(begin_of(SHT_GNU_verneed) + offsetof(Elf64_Verneed, vn_cnt), std::string("\x00\x00", 2));
   const auto info = binary::read_binary(file_);

@@ -111,7 +111,7 @@ class TorchOnWindows : public ::testing::Test {
   Json build_;
 };
 
-TEST_F(TorchOnWindows, everything_but_Microsofts_runtime_and_the_driver_comes_with_the_build) {
+TEST_F(TorchOnWindows, OnlyMicrosoftsRuntimeAndTheDriverAreNotInTheBuild) {
   machine_.vcruntime = platform::Fact<std::string>::absent("System32");
   machine_.cuda.driver = platform::Fact<std::string>::absent("nvcuda.dll");
   const Report report = check_foreign(spec_);
@@ -129,11 +129,11 @@ TEST_F(TorchOnWindows, everything_but_Microsofts_runtime_and_the_driver_comes_wi
   EXPECT_THAT(others, Contains("nvcuda.dll"));
 }
 
-TEST_F(TorchOnWindows, the_manifest_asks_for_Microsofts_runtime_before_anything_is_fetched) {
+TEST_F(TorchOnWindows, TheManifestRequiresMicrosoftsRuntimeBeforeTheDownload) {
   EXPECT_EQ(build_["requires"]["vcruntime"].as_string(), ">=14.0");
 }
 
-TEST_F(TorchOnWindows, with_both_it_loads_and_only_the_binding_for_Python_is_left_out) {
+TEST_F(TorchOnWindows, WithBothItLoadsAndOnlyThePythonBindingIsLeftOut) {
   const Report report = check_foreign(spec_);
   EXPECT_EQ(report.verdict, Verdict::loads);
   EXPECT_THAT(report.diagnoses, IsEmpty());
@@ -142,7 +142,7 @@ TEST_F(TorchOnWindows, with_both_it_loads_and_only_the_binding_for_Python_is_lef
   EXPECT_EQ(report.warnings[0].value("library"), "python310.dll");
 }
 
-TEST_F(TorchOnWindows, nvfuser_whose_library_is_gone_is_left_out_with_one_warning) {
+TEST_F(TorchOnWindows, NvfuserWhoseLibraryIsGoneIsLeftOutWithOneWarning) {
   workshop_.remove(path("nvrtc64_112_0.dll"));
   const Report report = check_foreign(spec_);
   EXPECT_EQ(report.verdict, Verdict::unsure);  // another asks for it too, when a program compiles kernels
@@ -153,7 +153,7 @@ TEST_F(TorchOnWindows, nvfuser_whose_library_is_gone_is_left_out_with_one_warnin
   EXPECT_EQ(report.warnings[0].value("needed_by"), path("nvfuser_codegen.dll").native());
 }
 
-TEST_F(TorchOnWindows, without_the_CUDA_runtime_nothing_loads_and_who_asks_for_it_is_named) {
+TEST_F(TorchOnWindows, WithoutTheCUDARuntimeNothingLoadsAndTheNeederIsNamed) {
   workshop_.remove(path("cudart64_110.dll"));
   const Report report = check_foreign(spec_);
   EXPECT_EQ(report.verdict, Verdict::fails);
@@ -164,7 +164,7 @@ TEST_F(TorchOnWindows, without_the_CUDA_runtime_nothing_loads_and_who_asks_for_i
 }
 
 // "Could not locate zlibwapi.dll", said at the first convolution.
-TEST_F(TorchOnWindows, what_is_opened_by_name_while_it_runs_is_missed_before) {
+TEST_F(TorchOnWindows, MissingLibrariesOpenedByNameAreReportedBefore) {
   for (const char* name : {"zlibwapi.dll", "cudnn_cnn_infer64_8.dll"}) {
     std::filesystem::rename(path(name), workshop_.path(name));
     const Report report = check_foreign(spec_);

@@ -59,7 +59,7 @@ class TorchWheels : public ::testing::TestWithParam<const char*> {  // the relea
   std::filesystem::path folder_;
 };
 
-TEST_P(TorchWheels, of_a_bare_Windows_Microsofts_runtime_is_missing_and_nothing_else) {
+TEST_P(TorchWheels, OnABareWindowsOnlyMicrosoftsRuntimeIsMissing) {
   fetch("win_amd64");
   if (IsSkipped()) return;
   machine_.os = platform::Fact<std::string>::known("windows", "test");
@@ -80,7 +80,7 @@ TEST_P(TorchWheels, of_a_bare_Windows_Microsofts_runtime_is_missing_and_nothing_
   EXPECT_EQ(with_runtime.warnings.front().value("library"), "python311.dll");
 }
 
-TEST_P(TorchWheels, a_bare_Mac_has_all_that_the_build_does_not_bring) {
+TEST_P(TorchWheels, ABareMacHasAllThatTheBuildNeeds) {
   fetch("macosx_11_0_arm64");
   if (IsSkipped()) return;
   machine_.os = platform::Fact<std::string>::known("macos", "test");

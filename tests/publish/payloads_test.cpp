@@ -63,7 +63,7 @@ void forget_paths(ArtifactFacts& facts) {
   }
 }
 
-TEST(Payloads, are_what_the_manifests_and_the_facts_say) {
+TEST(Payloads, MatchTheManifestsAndTheFacts) {
   const bool keep = std::getenv("ENGINEHOST_KEEP_FACTS") != nullptr;
   const char* only = std::getenv("ENGINEHOST_ONLY");
   test::TemporaryFolder folder;

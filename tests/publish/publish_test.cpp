@@ -7,12 +7,12 @@ namespace {
 
 using testing::HasSubstr;
 
-class Keepers : public Publish {
+class ConcurrentPublishers : public Publish {
  protected:
   fs::path keeper(int number) const { return folder() / ("keeper" + std::to_string(number)); }
 };
 
-TEST_F(Publish, an_unsigned_repository_is_published_with_its_archives) {
+TEST_F(Publish, AnUnsignedRepositoryIsPublishedWithItsArchives) {
   const auto first = to_out();
   ASSERT_TRUE(first) << first.error().value("problem");
   EXPECT_TRUE(first->changed);
@@ -28,7 +28,7 @@ TEST_F(Publish, an_unsigned_repository_is_published_with_its_archives) {
   EXPECT_FALSE(to_out()->changed);
 }
 
-TEST_F(Publish, what_an_older_index_lists_stays) {
+TEST_F(Publish, FilesOfAnOlderIndexStay) {
   ASSERT_TRUE(sign_with({1}));
   ASSERT_TRUE(to_out());
   manifest::FolderReader reader;
@@ -41,7 +41,7 @@ TEST_F(Publish, what_an_older_index_lists_stays) {
   EXPECT_EQ(manifest::load_repository(path_text(out()), reader, in_2026)->index.serial, 2);
 }
 
-TEST_F(Publish, an_unsigned_change_of_a_signed_repository_is_refused) {
+TEST_F(Publish, AnUnsignedChangeOfASignedRepositoryIsRefused) {
   ASSERT_TRUE(sign_with({1}));
   ASSERT_TRUE(to_out());
   add_toy("1.0.1");
@@ -52,7 +52,7 @@ TEST_F(Publish, an_unsigned_change_of_a_signed_repository_is_refused) {
   EXPECT_EQ(manifest::load_repository(path_text(out()), reader, in_2026)->index.serial, 1);
 }
 
-TEST_F(Publish, an_older_folder_does_not_replace_a_newer_one) {
+TEST_F(Publish, AnOlderFolderDoesNotReplaceANewerOne) {
   ASSERT_TRUE(sign_with({1}));
   fs::copy(repository(), folder() / "older", fs::copy_options::recursive);
   add_toy("1.0.1");
@@ -64,7 +64,7 @@ TEST_F(Publish, an_older_folder_does_not_replace_a_newer_one) {
 }
 
 // Machines that saw the newer root would refuse everything; those that did not, believe the removed key.
-TEST_F(Publish, an_older_root_another_one_and_none_do_not_replace_what_is_there) {
+TEST_F(Publish, AnOlderForeignOrMissingRootReplacesNothing) {
   RootChange two;
   two.add = {test_key(2).public_key()};
   ASSERT_TRUE(sign_with({1}, two));
@@ -110,7 +110,7 @@ TEST_F(Publish, an_older_root_another_one_and_none_do_not_replace_what_is_there)
   EXPECT_EQ(bytes_of(out() / "root.json"), root);
 }
 
-TEST_F(Publish, what_was_damaged_there_is_mended) {
+TEST_F(Publish, DamageOfThePublishedFolderIsRepaired) {
   ASSERT_TRUE(sign_with({1}));
   ASSERT_TRUE(to_out());
   EXPECT_FALSE(to_out()->changed);
@@ -149,7 +149,7 @@ TEST_F(Publish, what_was_damaged_there_is_mended) {
 }
 
 // What was published there once is carried over, or it is said why not.
-TEST_F(Publish, what_cannot_be_looked_at_is_not_dropped) {
+TEST_F(Publish, UnreadableFilesAreNotDropped) {
   ASSERT_TRUE(sign_with({1}));
   ASSERT_TRUE(to_out());
   fs::create_symlink("itself", out() / "files/itself");
@@ -164,7 +164,7 @@ TEST_F(Publish, what_cannot_be_looked_at_is_not_dropped) {
   EXPECT_TRUE(to_out()->changed);
 }
 
-TEST_F(Publish, what_lint_refuses_and_a_folder_of_somebody_else_are_left_alone) {
+TEST_F(Publish, LintErrorsAndForeignFoldersStopIt) {
   write("www/engines/index.html", "hello");
   const auto foreign = to_out();
   ASSERT_FALSE(foreign);
@@ -174,7 +174,7 @@ TEST_F(Publish, what_lint_refuses_and_a_folder_of_somebody_else_are_left_alone) 
   EXPECT_EQ(to_out().error().code, "EH-M16");
 }
 
-TEST_F(Publish, what_is_no_folder_stays_what_it_is) {
+TEST_F(Publish, ATargetThatIsNoFolderIsNotChanged) {
   write("www/engines", "notes of somebody");
   const auto refused = to_out();
   ASSERT_FALSE(refused);
@@ -184,7 +184,7 @@ TEST_F(Publish, what_is_no_folder_stays_what_it_is) {
   EXPECT_EQ(beside().size(), 1u);
 }
 
-TEST_F(Publish, the_folder_that_is_published_from_is_not_replaced) {
+TEST_F(Publish, TheSourceFolderIsNotReplaced) {
   ASSERT_TRUE(sign_with({1}));
   const auto into = [&](const fs::path& target) {
     const auto published = publish::publish(workspace(), target, in_2026);
@@ -204,7 +204,7 @@ TEST_F(Publish, the_folder_that_is_published_from_is_not_replaced) {
   EXPECT_TRUE(publish::publish(workspace(), repository() / "www", in_2026));
 }
 
-TEST_F(Publish, a_keeper_is_told_to_sign_and_with_which_keys) {
+TEST_F(Publish, ADueSignatureIsReportedWithItsKeys) {
   RootChange daily;
   daily.add_for_index = {test_key(2).public_key()};
   ASSERT_TRUE(sign_with({1}, daily));
@@ -225,7 +225,7 @@ TEST_F(Publish, a_keeper_is_told_to_sign_and_with_which_keys) {
 }
 
 // Who signs every day with a key for the index alone never renews the root.
-TEST_F(Publish, a_root_whose_time_ends_is_told_before_it_stops_everybody) {
+TEST_F(Publish, AnExpiringRootIsReportedInAdvance) {
   RootChange daily;
   daily.add_for_index = {test_key(2).public_key()};
   ASSERT_TRUE(sign_with({1}, daily));
@@ -253,7 +253,7 @@ TEST_F(Publish, a_root_whose_time_ends_is_told_before_it_stops_everybody) {
   EXPECT_FALSE(at(in_2026 + 3 * year)->root_date);
 }
 
-TEST_F(Keepers, publishers_at_the_same_time_take_turns_and_the_newest_wins) {
+TEST_F(ConcurrentPublishers, PublishersAtTheSameTimeTakeTurnsAndTheNewestWins) {
   constexpr int count = 6;
   for (int number = 0; number < count; ++number) {
     if (number > 0) add_toy("1.0." + std::to_string(number));

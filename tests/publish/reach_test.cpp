@@ -68,7 +68,7 @@ class Reach : public PublisherTest {
   }
 };
 
-TEST_F(Reach, what_lies_in_a_folder_that_nothing_leads_to_is_an_error_as_it_is_for_a_user) {
+TEST_F(Reach, ALibraryOutsideTheSearchedFoldersIsAnError) {
   part("far/libfar.so.3");
   part("lib/libmore.so", "far/libfar.so.3");
   plugin("lib/libmore.so");
@@ -87,7 +87,7 @@ TEST_F(Reach, what_lies_in_a_folder_that_nothing_leads_to_is_an_error_as_it_is_f
 }
 
 // Each layout is looked at twice: by lint from the facts, and by preflight from the files.
-TEST_F(Reach, lint_and_a_users_machine_say_the_same) {
+TEST_F(Reach, LintAgreesWithAUsersMachine) {
   const std::string beside = "-Wl,--enable-new-dtags,-rpath,$ORIGIN/../far";
   const struct {
     const char* what;
@@ -141,7 +141,7 @@ TEST_F(Reach, lint_and_a_users_machine_say_the_same) {
   }
 }
 
-TEST_F(Reach, the_rpath_of_who_brought_a_library_counts_and_its_runpath_does_not) {
+TEST_F(Reach, TheRpathOfANeederCountsAndItsRunpathDoesNot) {
   part("far/libfar.so.3");
   part("lib/libmore.so", "far/libfar.so.3");
   fs::remove(toy());
@@ -154,7 +154,7 @@ TEST_F(Reach, the_rpath_of_who_brought_a_library_counts_and_its_runpath_does_not
   }
 }
 
-TEST_F(Reach, links_are_followed_as_an_installation_has_them) {
+TEST_F(Reach, LinksAreFollowedAsInAnInstallation) {
   part("far/libfar.so.3.1", "", {"-Wl,-soname,libfar.so.3"});
   fs::create_symlink("libfar.so.3.1", folder() / "toy/far/libfar.so.3");
   part("lib/libmore.so", "far/libfar.so.3", {"-Wl,-rpath,$ORIGIN/../same"});
@@ -171,7 +171,7 @@ TEST_F(Reach, links_are_followed_as_an_installation_has_them) {
   }
 }
 
-TEST_F(Reach, what_the_system_brings_as_well_may_lie_where_nobody_looks) {
+TEST_F(Reach, ALibraryThatTheSystemHasTooMayBeUnreachable) {
   part("spare/libfar.so.3");
   part("spare/libstdc++.so.6");
   part("lib/libmore.so", "spare/libfar.so.3");
@@ -183,7 +183,7 @@ TEST_F(Reach, what_the_system_brings_as_well_may_lie_where_nobody_looks) {
   EXPECT_THAT(problems(), IsEmpty());
 }
 
-TEST_F(Reach, what_only_an_optional_library_lacks_is_not_told) {
+TEST_F(Reach, NeedsOfOptionalLibrariesAreNotReported) {
   part("far/libfar.so.3");
   part("lib/libmore.so", "far/libfar.so.3");
   plugin("");
@@ -194,7 +194,7 @@ TEST_F(Reach, what_only_an_optional_library_lacks_is_not_told) {
   EXPECT_THAT(warnings(), IsEmpty());
 }
 
-TEST_F(Reach, what_is_no_library_is_told_so) {
+TEST_F(Reach, AFileThatIsNotALibraryIsReported) {
   part("lib/libfar.so.3");
   part("lib/libmore.so", "lib/libfar.so.3");
   plugin("lib/libmore.so");
@@ -206,7 +206,7 @@ TEST_F(Reach, what_is_no_library_is_told_so) {
       HasSubstr("lib/libmore.so needs libfar.so.3, which lies in lib/libfar.so.3, and that is no library"));
 }
 
-TEST_F(Reach, a_name_that_preloading_does_not_serve_wants_another_mend_than_search) {
+TEST_F(Reach, ANeedThatPreloadingCannotServeHasAnotherRemedy) {
   // Needed by its file's name, and called otherwise by itself.
   part("lib/libfar.so.3");
   part("lib/libmore.so", "lib/libfar.so.3");
@@ -226,7 +226,7 @@ TEST_F(Reach, a_name_that_preloading_does_not_serve_wants_another_mend_than_sear
 }
 
 // Facts of before it was noted where libraries look: what is in reach anyway needs no more of them.
-TEST_F(Reach, facts_of_an_earlier_version_are_taken_as_far_as_they_tell) {
+TEST_F(Reach, FactsOfAnEarlierVersionAreUsedAsFarAsTheyGo) {
   part("far/libfar.so.3");
   part("lib/libmore.so", "far/libfar.so.3", {"-Wl,-rpath,$ORIGIN/../far"});
   plugin("lib/libmore.so");
@@ -276,7 +276,7 @@ class ReachElsewhere : public testing::Test {
   manifest::Build build;
 };
 
-TEST_F(ReachElsewhere, on_windows_a_folder_is_searched_or_its_libraries_are_not_found) {
+TEST_F(ReachElsewhere, OnWindowsOnlySearchedFoldersCount) {
   kind = "pe";
   machine = build.arch = "x86_64";
   build.os = "windows";
@@ -293,7 +293,7 @@ TEST_F(ReachElsewhere, on_windows_a_folder_is_searched_or_its_libraries_are_not_
   EXPECT_THAT(reported({"lib"}), IsEmpty());
 }
 
-TEST_F(ReachElsewhere, on_macos_a_path_of_its_own_leads_to_a_library_or_a_folder_is_searched) {
+TEST_F(ReachElsewhere, OnMacosOwnPathsOrSearchedFoldersCount) {
   kind = "macho";
   machine = "x86_64+aarch64";
   build.arch = "arm64";
@@ -317,7 +317,7 @@ TEST_F(ReachElsewhere, on_macos_a_path_of_its_own_leads_to_a_library_or_a_folder
 }
 
 // musl knows what it opened by the path that it was opened by, and serves no name with it.
-TEST_F(ReachElsewhere, with_musl_a_runpath_alone_leads_to_a_library) {
+TEST_F(ReachElsewhere, WithMuslOnlyARunpathCounts) {
   kind = "elf";
   machine = build.arch = "x86_64";
   build.os = "linux";

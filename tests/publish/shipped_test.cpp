@@ -46,7 +46,7 @@ class Shipped : public testing::Test {
   std::vector<std::shared_ptr<const manifest::Manifest>> all;
 };
 
-TEST_F(Shipped, manifests_pass_lint) {
+TEST_F(Shipped, ManifestsPassLint) {
 #ifdef ENGINEHOST_SANITIZED
   GTEST_SKIP() << "plugins with a sanitizer need its runtime, which no machine of a user has";
 #endif
@@ -63,7 +63,7 @@ TEST_F(Shipped, manifests_pass_lint) {
   }
 }
 
-TEST_F(Shipped, payloads_of_the_package_index_were_all_looked_into) {
+TEST_F(Shipped, PayloadsOfThePackageIndexWereAllExamined) {
   for (const auto& manifest : all)
     for (const auto& [id, component] : manifest->components)
       for (const manifest::Artifact& artifact : component.artifacts)
@@ -74,7 +74,7 @@ TEST_F(Shipped, payloads_of_the_package_index_were_all_looked_into) {
 }
 
 // A fact that belongs to no artifact is left over from one that changed.
-TEST_F(Shipped, facts_are_of_artifacts_that_are_shipped) {
+TEST_F(Shipped, FactsAreOfShippedArtifacts) {
   std::set<std::string> known;
   for (const auto& manifest : all)
     for (const auto& [id, component] : manifest->components)

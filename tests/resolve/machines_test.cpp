@@ -137,7 +137,7 @@ std::vector<Expectation> expectations() {
 
 class Machines : public testing::TestWithParam<Expectation> {};
 
-TEST_P(Machines, are_decided_as_the_table_says) {
+TEST_P(Machines, AreDecidedAsTheTableSays) {
   const Expectation& expected = GetParam();
   const Plan plan = plan_for(expected.machine);
   EXPECT_EQ(ranked(plan), expected.ranked);

@@ -91,7 +91,7 @@ std::string written(const Plan& plan) {
 
 class Properties : public testing::TestWithParam<unsigned> {};
 
-TEST_P(Properties, hold_for_every_machine_and_request) {
+TEST_P(Properties, HoldForEveryMachineAndRequest) {
   Dice dice(GetParam());
   const Platform machine = random_machine(dice);
   const Request request = random_request(dice);
@@ -147,7 +147,7 @@ TEST_P(Properties, hold_for_every_machine_and_request) {
       << "the same question, the same answer";
 }
 
-TEST_P(Properties, the_order_of_the_catalogue_matters_only_between_equals) {
+TEST_P(Properties, TheOrderOfTheCatalogMattersOnlyBetweenEquals) {
   Dice dice(GetParam());
   const Platform machine = random_machine(dice);
   const Request request = random_request(dice);

@@ -33,7 +33,7 @@ std::vector<std::string> names(const Platform& machine) {
 }
 
 // A container without NVML: the driver has counted what it shows from 0.
-TEST(ShownDevicesTest, a_driver_alone_tells_what_the_variable_leaves) {
+TEST(ShownDevicesTest, ADriverAloneReportsVisibleDevices) {
   const std::string only = R"({"index":0,"name":"RTX 4090","compute_capability":"8.9","uuid":"GPU-fast"})";
   const Platform machine = answered("1", only, "");
   EXPECT_THAT(names(machine), ElementsAre("RTX 4090"));
@@ -41,7 +41,7 @@ TEST(ShownDevicesTest, a_driver_alone_tells_what_the_variable_leaves) {
 }
 
 // CUDA counts the fastest card first, NVML by its place on the bus (CUDA_DEVICE_ORDER).
-TEST(ShownDevicesTest, the_drivers_numbers_are_not_those_of_nvml) {
+TEST(ShownDevicesTest, TheDriversNumbersAreNotThoseOfNvml) {
   const std::string shown = R"({"index":0,"name":"RTX 4090","compute_capability":"8.9","uuid":"GPU-fast"})";
   const Platform machine = answered("0", shown, std::string(slow) + "," + fast);
   EXPECT_THAT(names(machine), ElementsAre("RTX 4090"));
@@ -49,7 +49,7 @@ TEST(ShownDevicesTest, the_drivers_numbers_are_not_those_of_nvml) {
   EXPECT_EQ(chosen(plan_for(machine)), "2.8.0-cu129");
 }
 
-TEST(ShownDevicesTest, several_are_in_the_drivers_order) {
+TEST(ShownDevicesTest, SeveralAreInTheDriversOrder) {
   const std::string shown = R"({"index":0,"name":"RTX 4090","compute_capability":"8.9","uuid":"GPU-fast"},)"
                             R"({"index":1,"name":"GT 710","compute_capability":"3.5","uuid":"GPU-slow"})";
   EXPECT_THAT(names(answered("0,1", shown, std::string(slow) + "," + fast)),

@@ -23,7 +23,7 @@ class NoDescriptor {
   rlimit before_{};
 };
 
-TEST_F(SettingsTest, WithoutAFreeDescriptorTheRepositoryOfTheSdkIsNotMissing) {
+TEST_F(SettingsTest, WithoutAFreeDescriptorTheSdkRepositoryIsNotMissing) {
   write("prefix/share/enginehost/repository/index.json", "{}");
   const auto settings = [&] {
     const NoDescriptor here;
@@ -35,7 +35,7 @@ TEST_F(SettingsTest, WithoutAFreeDescriptorTheRepositoryOfTheSdkIsNotMissing) {
   EXPECT_EQ(load().repositories.size(), 1u);
 }
 
-TEST_F(SettingsTest, WithoutAFreeDescriptorThisMachineIsNoOther) {
+TEST_F(SettingsTest, WithoutAFreeDescriptorTheMachineIdStays) {
   const Environment strained = [] {
     const NoDescriptor here;
     return Environment::of_this_process();

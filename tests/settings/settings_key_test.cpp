@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 using testing::Contains;
 using testing::IsSupersetOf;
 
-class DecidingTest : public SettingsTest {
+class SettingsKeyTest : public SettingsTest {
  protected:
   std::string text() const {
     const auto decides = settings_key(flags_);
@@ -41,20 +41,20 @@ class DecidingTest : public SettingsTest {
   }
 };
 
-TEST_F(DecidingTest, everything_that_was_looked_at_is_told) {
+TEST_F(SettingsKeyTest, ListsEveryInput) {
   write("prefix/share/enginehost/repository/index.json", "{}");
   write("prefix/share/enginehost/repository/engine.json", "{}");
   user_file("{}");
-  const Inputs looks = load().looks;
+  const Inputs inputs = load().inputs;
   const std::string repository = (root_ / "prefix/share/enginehost/repository").string();
-  EXPECT_THAT(looks.files,
+  EXPECT_THAT(inputs.files,
               IsSupersetOf({environment_.system_config.string(), environment_.system_layer.string(),
                             repository, repository + "/index.json", repository + "/engine.json",
                             environment_.library_folder.string()}));
-  EXPECT_THAT(looks.writable, Contains(load().state_folder.string()));
+  EXPECT_THAT(inputs.writable, Contains(load().state_folder.string()));
 }
 
-TEST_F(DecidingTest, a_variable_that_settings_ask_for_changes_the_text) {
+TEST_F(SettingsKeyTest, AVariableThatSettingsReadChangesTheText) {
   flags_.cache = "/cache";
   const std::string before = text();
   ASSERT_NE(before, "nothing");
@@ -68,7 +68,7 @@ TEST_F(DecidingTest, a_variable_that_settings_ask_for_changes_the_text) {
   EXPECT_EQ(text(), before);
 }
 
-TEST_F(DecidingTest, a_flag_changes_the_text) {
+TEST_F(SettingsKeyTest, AFlagChangesTheText) {
   flags_ = FlagValues();
   const FlagValues none;
   const std::string before = text();
@@ -89,7 +89,7 @@ TEST_F(DecidingTest, a_flag_changes_the_text) {
   EXPECT_TRUE(changed(&FlagValues::offline, false));
 }
 
-TEST_F(DecidingTest, nothing_is_told_where_it_takes_more) {
+TEST_F(SettingsKeyTest, IsEmptyWhereMoreIsNeeded) {
   flags_ = FlagValues();
   flags_.cache = "relative";
   EXPECT_FALSE(settings_key(flags_));
@@ -101,7 +101,7 @@ TEST_F(DecidingTest, nothing_is_told_where_it_takes_more) {
   EXPECT_EQ(with("HOME", nullptr), "nothing");
 }
 
-TEST_F(DecidingTest, the_cache_is_where_settings_put_it) {
+TEST_F(SettingsKeyTest, TheCacheIsWhereSettingsPutIt) {
   flags_ = FlagValues();
   const auto cache = [&] { return settings_key(flags_)->cache; };
   const auto settled = [&] {
@@ -114,7 +114,7 @@ TEST_F(DecidingTest, the_cache_is_where_settings_put_it) {
 }
 
 // What the program below runs.
-TEST(ProgramThatDecides, DISABLED_TellsByWhat) {
+TEST(ProgramThatPrintsItsInputs, DISABLED_PrintsItsInputs) {
   FlagValues flags;
   flags.cache = "/cache";
   const auto decides = settings_key(flags);
@@ -122,7 +122,7 @@ TEST(ProgramThatDecides, DISABLED_TellsByWhat) {
 }
 
 // As packages are linked into several environments, of which a link names the current one.
-TEST_F(DecidingTest, a_program_of_the_same_name_in_another_folder_changes_the_text) {
+TEST_F(SettingsKeyTest, AProgramOfTheSameNameInAnotherFolderChangesTheText) {
   for (const char* folder : {"one", "two"}) fs::create_directory(root_ / folder);
   fs::copy_file(executable_path(), root_ / "one/program");
   fs::create_hard_link(root_ / "one/program", root_ / "two/program");
@@ -130,7 +130,7 @@ TEST_F(DecidingTest, a_program_of_the_same_name_in_another_folder_changes_the_te
     fs::remove(root_ / "current");
     fs::create_directory_symlink(root_ / folder, root_ / "current");
     ChildRequest child;
-    child.argv = {name, "--gtest_filter=ProgramThatDecides.*", "--gtest_also_run_disabled_tests"};
+    child.argv = {name, "--gtest_filter=ProgramThatPrintsItsInputs.*", "--gtest_also_run_disabled_tests"};
     child.environment = {"ENGINEHOST_TEST_TEXT=" + (root_ / "text").string(), "HOME=/home/you"};
     const auto ended = run_child(child);
     EXPECT_TRUE(ended && ended->succeeded());

@@ -93,7 +93,7 @@ TEST_F(TlsTest, ACertificateForAnotherNameIsRefused) {
       << diagnosis.value("curl_said");
 }
 
-TEST_F(ConnectionTest, WhatIsNoAddressIsCalledThat) {
+TEST_F(ConnectionTest, AnInvalidAddressIsNamedAsOne) {
   EXPECT_EQ(code("http://127.0.0.1:99999/x"), "EH-N11");
   EXPECT_NE(diagnosis.value("malformed"), "");
   EXPECT_EQ(diagnosis.value("target"), "") << "nobody sent it on";
@@ -149,7 +149,7 @@ TEST_F(ConnectionTest, CredentialsAreForTheirHostAndPortOnly) {
   for (const Request& request : other.seen()) EXPECT_EQ(request.header("Authorization"), "");
 }
 
-TEST_F(ConnectionTest, TheConfiguredProxyIsAskedWithItsCredentials) {
+TEST_F(ConnectionTest, TheConfiguredProxyIsUsedWithItsCredentials) {
   FaultServer proxy([](const Request& request, Connection& connection) {
     if (request.header("Proxy-Authorization").empty())
       connection.answer("407 Proxy Authentication Required", "", "Proxy-Authenticate: Basic realm=\"p\"");
@@ -168,7 +168,7 @@ TEST_F(ConnectionTest, TheConfiguredProxyIsAskedWithItsCredentials) {
   EXPECT_EQ(diagnosis.value("proxy"), "http://" + at);
 }
 
-TEST_F(ConnectionTest, ARefusedTunnelIsToldWithTheProxysAnswer) {
+TEST_F(ConnectionTest, ARefusedTunnelIsReportedWithTheProxysAnswer) {
   FaultServer proxy([](const Request&, Connection& connection) { connection.answer("403 Forbidden", "no"); });
   options.proxy = "http://user:secret@127.0.0.1:" + std::to_string(proxy.port());
   EXPECT_EQ(code("https://mirror.invalid/file"), "EH-N04");
@@ -180,7 +180,7 @@ TEST_F(ConnectionTest, ARefusedTunnelIsToldWithTheProxysAnswer) {
     EXPECT_EQ(fact.value.find("secret"), std::string::npos) << fact.what;
 }
 
-TEST_F(ConnectionTest, HostsOfNoProxyAreAskedThemselves) {
+TEST_F(ConnectionTest, HostsOfNoProxyAreUsedDirectly) {
   FaultServer proxy([](const Request&, Connection& connection) { connection.answer("200 OK", "proxied"); });
   FaultServer server([](const Request&, Connection& connection) { connection.answer("200 OK", "direct"); });
   options.proxy = "http://127.0.0.1:" + std::to_string(proxy.port());

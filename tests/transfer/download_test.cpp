@@ -92,7 +92,7 @@ TEST_F(DownloadTest, MoreConnectionsServeWhereOneIsCapped) {
 #if defined(__linux__)
 // In a child of another user: nothing limits the threads of root. Of its own for each run: what another run's
 // user has running would count.
-TEST_F(DownloadTest, ItGoesOnWithTheThreadsThatItGets) {
+TEST_F(DownloadTest, ContinuesWithTheAvailableThreads) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root, to become a user of whom nothing else runs";
   test::NginxServer server("limit_rate 3m;");
   test::write_text(server.root() / "file", payload);
@@ -126,7 +126,7 @@ TEST_F(DownloadTest, AConnectionThatFindsNoMemoryLeavesTheRestToTheOthers) {
   EXPECT_TRUE(failures.empty());
 }
 
-TEST_F(DownloadTest, WithoutMemoryForTheOnlyConnectionItEndsInAnOrderlyWay) {
+TEST_F(DownloadTest, WithoutMemoryForTheOnlyConnectionItFailsCleanly) {
   test::NginxServer server;
   test::write_text(server.root() / "file", payload);
   sink.throws_from = 0;
@@ -135,7 +135,7 @@ TEST_F(DownloadTest, WithoutMemoryForTheOnlyConnectionItEndsInAnOrderlyWay) {
   EXPECT_EQ(report.error().code, "EH-P51");
 }
 
-TEST_F(DownloadTest, ConnectionsThatBringNothingAreGivenBack) {
+TEST_F(DownloadTest, UselessConnectionsAreClosed) {
   // All connections together get 8 MB/s.
   std::mutex wire;
   std::atomic<int> open = 0, most = 0;
@@ -177,7 +177,7 @@ TEST_F(DownloadTest, SmallFilesAreNotSplit) {
   EXPECT_EQ(report->connections, 1);
 }
 
-TEST_F(DownloadTest, ADeadMirrorIsSkippedAndTold) {
+TEST_F(DownloadTest, ADeadMirrorIsSkippedAndReported) {
   test::NginxServer server;
   test::write_text(server.root() / "file", payload);
   // What the machine, which may be busy, takes without the dead one.
@@ -223,7 +223,7 @@ TEST_F(DownloadTest, ASlowMirrorLeavesTheWorkToAFastOne) {
   EXPECT_EQ(report->url, fast.url("file"));
 }
 
-TEST_F(DownloadTest, AMirrorTooFastToBeMeasuredIsTheFastOneAllTheSame) {
+TEST_F(DownloadTest, AMirrorTooFastToMeasureCountsAsTheFastOne) {
   test::NginxServer slow("limit_rate 20k;"), fast;
   test::write_text(slow.root() / "file", payload);
   test::write_text(fast.root() / "file", payload);
@@ -243,7 +243,7 @@ TEST_F(DownloadTest, ASlowMirrorWithoutAnotherIsWaitedFor) {
   EXPECT_TRUE(failures.empty());
 }
 
-TEST_F(DownloadTest, ALoginPageGivesItsMirrorUp) {
+TEST_F(DownloadTest, ALoginPageDropsItsMirror) {
   FaultServer portal([](const Request&, Connection& connection) {
     connection.answer("200 OK", "<html><title>Sign in</title></html>", "Content-Type: text/html");
   });
@@ -256,7 +256,7 @@ TEST_F(DownloadTest, ALoginPageGivesItsMirrorUp) {
   EXPECT_EQ(portal.requests(), 1);
 }
 
-TEST_F(DownloadTest, AMirrorThatSendsMoreThanTheFileIsGivenUpInWhateverPacketsItDoes) {
+TEST_F(DownloadTest, AMirrorThatSendsTooMuchIsDropped) {
   for (const bool at_once : {true, false}) {
     FaultServer longer([&](const Request& request, Connection& connection) {
       const std::string rest = payload.substr(request.range_start.value_or(0));
@@ -297,7 +297,7 @@ TEST_F(DownloadTest, AServerOfWholeFilesIsNotAskedForParts) {
   EXPECT_LE(server.requests("GET"), 3);
 }
 
-TEST_F(DownloadTest, AServerOfWholeFilesBeginsAnewWhatWasHeld) {
+TEST_F(DownloadTest, AServerOfWholeFilesRestartsAHeldFile) {
   test::NginxServer server("max_ranges 0;");
   test::write_text(server.root() / "file", payload);
   sink.hold(0, std::string(500'000, 'x'));
@@ -359,7 +359,7 @@ TEST_F(DownloadTest, TheSinksErrorEndsIt) {
   EXPECT_EQ(report.error().code, "EH-F15");
 }
 
-TEST_F(DownloadTest, IsCancelledWithinATenthOfASecond) {
+TEST_F(DownloadTest, IsCanceledWithinATenthOfASecond) {
   test::NginxServer server("limit_rate 1m;");
   test::write_text(server.root() / "file", payload);
   const auto ends_after = [&] {

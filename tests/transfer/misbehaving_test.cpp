@@ -71,7 +71,7 @@ TEST_F(MisbehavingTest, ARedirectsBodyIsNotWaitedFor) {
   EXPECT_LT(took, 2s);
 }
 
-TEST_F(MisbehavingTest, NorIsOneThatWasAnnouncedAndNeverComes) {
+TEST_F(MisbehavingTest, AnAnnouncedBodyThatNeverComesIsNotWaitedFor) {
   FaultServer server([&](const Request& request, Connection& connection) {
     if (request.path == "/file") return void(connection.answer("200 OK", payload));
     connection.send("HTTP/1.1 302 Found\r\nLocation: /file\r\nContent-Length: 100\r\n\r\n");
@@ -110,7 +110,7 @@ TEST_F(MisbehavingTest, InterimAnswersAreNoProgress) {
   EXPECT_LT(took, 4s);
 }
 
-TEST_F(MisbehavingTest, WhatComesBehindTheLastByteIsNotWaitedFor) {
+TEST_F(MisbehavingTest, BytesAfterTheLastOneAreNotWaitedFor) {
   FaultServer flood([&](const Request&, Connection& connection) {
     connection.send(chunked() + one_chunk() + "0\r\n");
     endlessly(connection, "X-A: b\r\n", 10ms);
@@ -121,7 +121,7 @@ TEST_F(MisbehavingTest, WhatComesBehindTheLastByteIsNotWaitedFor) {
   EXPECT_LT(took, 1s);
 }
 
-TEST_F(MisbehavingTest, AConnectionThatIsLeftOpenBehindTheLastByteIsNotWaitedFor) {
+TEST_F(MisbehavingTest, AConnectionLeftOpenAfterTheLastByteIsNotWaitedFor) {
   for (const std::string& answer : {"HTTP/1.1 200 OK\r\n\r\n" + payload, chunked() + one_chunk()}) {
     FaultServer server([&](const Request&, Connection& connection) {
       connection.send(answer);
@@ -135,14 +135,14 @@ TEST_F(MisbehavingTest, AConnectionThatIsLeftOpenBehindTheLastByteIsNotWaitedFor
   }
 }
 
-TEST_F(MisbehavingTest, AConnectionThatIsCutBehindTheLastByteServed) {
+TEST_F(MisbehavingTest, AConnectionCutAfterTheLastByteIsSuccess) {
   FaultServer server(
       [&](const Request&, Connection& connection) { connection.send(chunked() + one_chunk()); });
   EXPECT_EQ(code(server), "ok");
   EXPECT_EQ(server.requests(), 1);
 }
 
-TEST_F(MisbehavingTest, MoreThanIsExpectedIsToldAsSuch) {
+TEST_F(MisbehavingTest, MoreBytesThanExpectedAreReported) {
   options.stall_limit = 10s;
   FaultServer server([&](const Request&, Connection& connection) {
     connection.send(chunked() + one_chunk());
@@ -155,7 +155,7 @@ TEST_F(MisbehavingTest, MoreThanIsExpectedIsToldAsSuch) {
 
 // However the surplus arrives, in whichever kind of answer: the file is not taken, nor left whole for the
 // next. It is waited for a short time, in which a server of the test may get no processor.
-TEST_F(MisbehavingTest, MoreThanIsExpectedIsRefusedInWhateverPacketsItArrives) {
+TEST_F(MisbehavingTest, MoreBytesThanExpectedAreRefusedInAnyPackets) {
   options.stall_limit = 10s;
   const std::string rest = payload.substr(20'000);
   const std::string continued = "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 20000-29999/30000\r\n";
@@ -194,7 +194,7 @@ TEST_F(MisbehavingTest, MoreThanIsExpectedIsRefusedInWhateverPacketsItArrives) {
   }
 }
 
-TEST_F(MisbehavingTest, WhatStandsBehindAnAnswersOwnEndIsNoPartOfIt) {
+TEST_F(MisbehavingTest, BytesAfterTheEndOfAnAnswerAreIgnored) {
   for (const auto between : {0ms, 50ms}) {
     FaultServer server([&](const Request&, Connection& connection) {
       connection.send("HTTP/1.1 200 OK\r\nContent-Length: 30000\r\n\r\n" + payload +
@@ -208,7 +208,7 @@ TEST_F(MisbehavingTest, WhatStandsBehindAnAnswersOwnEndIsNoPartOfIt) {
   }
 }
 
-TEST_F(MisbehavingTest, AFileThatIsLongerThanItSaysIsRefused) {
+TEST_F(MisbehavingTest, AFileLongerThanAnnouncedIsRefused) {
   const std::filesystem::path file = "/proc/version";  // says that it is empty
   if (!std::filesystem::exists(file)) GTEST_SKIP() << "no /proc here";
   const auto result = fetch_file(file, 0, sink);
@@ -216,7 +216,7 @@ TEST_F(MisbehavingTest, AFileThatIsLongerThanItSaysIsRefused) {
   EXPECT_EQ(result.error().code, "EH-N07");
 }
 
-TEST_F(MisbehavingTest, NextToNothingIsNoProgress) {
+TEST_F(MisbehavingTest, AFewBytesAreNoProgress) {
   const std::string head = "HTTP/1.1 200 OK\r\nContent-Length: 30000\r\n\r\n";
   FaultServer drip([&](const Request& request, Connection& connection) {
     const std::string from = std::to_string(request.range_start.value_or(0));
@@ -258,7 +258,7 @@ TEST_F(MisbehavingTest, AnswersOfAByteEachComeToAnEnd) {
   EXPECT_LE(server.requests(), 4);
 }
 
-TEST_F(MisbehavingTest, ADocumentHasATimeInAll) {
+TEST_F(MisbehavingTest, ADocumentHasATotalTimeLimit) {
   options.document_limit = 500ms;
   options.retries = 6;
   FaultServer drip([&](const Request&, Connection& connection) {
@@ -296,14 +296,14 @@ TEST_F(MisbehavingTest, ADocumentThatComesSteadilyHasTheTimeItNeeds) {
   EXPECT_EQ(code_of_document(server, 300ms), "EH-N03") << "but never more than its asker gives it";
 }
 
-TEST_F(MisbehavingTest, WhatIsNotHttpIsToldAsSuch) {
+TEST_F(MisbehavingTest, AnAnswerThatIsNotHttpIsReported) {
   FaultServer server(
       [&](const Request&, Connection& connection) { connection.send("220 ready\r\n" + payload); });
   EXPECT_EQ(code(server), "EH-N02");
   EXPECT_EQ(diagnosis.value("answered"), "with something that is not HTTP");
 }
 
-TEST_F(MisbehavingTest, AHeaderThatIsTooLongIsToldAsSuch) {
+TEST_F(MisbehavingTest, ATooLongHeaderIsReported) {
   FaultServer server([&](const Request&, Connection& connection) {
     connection.send("HTTP/1.1 200 OK\r\nX: " + std::string(4'000'000, 'b'));
   });

@@ -31,7 +31,7 @@ std::set<std::string> names_in(const fs::path& folder) {
   return names;
 }
 
-TEST(WindowsErrors, OneThatPosixHasNoWordForKeepsItsNumberAndWindowsWords) {
+TEST(WindowsErrors, WithoutAPosixEquivalentKeepTheirNumberAndText) {
   const Diagnosis found = diagnose_errno("EH-F15", windows::errno_of(ERROR_INTERNAL_ERROR));
   EXPECT_EQ(found.value("errno"), "Windows error 1359");
   EXPECT_EQ(found.value("os_said"), windows::error_text(ERROR_INTERNAL_ERROR) + " (error 1359)");
@@ -45,7 +45,7 @@ TEST(WindowsErrors, OneThatPosixHasNoWordForKeepsItsNumberAndWindowsWords) {
       ASSERT_NE(error_text(number), error == 0 ? "" : "unknown error") << error;
 }
 
-TEST(WindowsFiles, WhereAnOpenFileLiesIsToldAsPeopleWriteIt) {
+TEST(WindowsFiles, ReportsThePathOfAnOpenFileInDriveForm) {
   EXPECT_EQ(windows::without_prefix(R"(\\?\C:\folder\a)"), R"(C:\folder\a)");
   EXPECT_EQ(windows::without_prefix(R"(\\?\UNC\server\share\a)"), R"(\\server\share\a)");
   EXPECT_EQ(windows::without_prefix(""), "");
@@ -68,7 +68,7 @@ TEST(WindowsFiles, AStampChangesWithContentAndNotWithLinks) {
   EXPECT_EQ(missing.error().value("file"), path_text(folder / "c"));
 }
 
-TEST(WindowsFiles, ReadsTheWholeFileOrSaysWhyNot) {
+TEST(WindowsFiles, ReadsTheWholeFileOrReportsTheReason) {
   const TemporaryFolder folder;
   const std::string bytes = std::string("\0\xff\r\n\x1a", 5) + std::string(200'000, 'x');
   ASSERT_TRUE(write_file(folder / "a", bytes, false));
@@ -82,7 +82,7 @@ TEST(WindowsFiles, ReadsTheWholeFileOrSaysWhyNot) {
   EXPECT_EQ(read_file(folder.path()).error().value("errno"), "EISDIR");
 }
 
-TEST(WindowsFiles, MakesFoldersAndIsContentWithExistingOnes) {
+TEST(WindowsFiles, MakesFoldersAndAcceptsExistingOnes) {
   const TemporaryFolder folder;
   EXPECT_TRUE(make_folders(folder / "a/b/c"));
   EXPECT_TRUE(make_folders(folder / "a/b/c"));
@@ -184,7 +184,7 @@ TEST(WindowsFiles, ADllInUseCanBeRenamedAsideAndIsNeitherReplacedNorRemoved) {
   EXPECT_EQ(calls::unlink(folder / "used.dll.old"), 0);
 }
 
-TEST(WindowsFiles, AFileThatIsLookedAtForAMomentIsReplacedAfterIt) {
+TEST(WindowsFiles, ReplacesAFileThatWasBrieflyOpen) {
   const TemporaryFolder folder;
   ASSERT_TRUE(write_file(folder / "record", "old", false));
   // As a scanner that shares nothing.
@@ -219,7 +219,7 @@ TEST(WindowsFiles, AReadOnlyFileIsReplacedAndRemovedAsElsewhere) {
 }
 
 // libstdc++'s remove_all never comes back from this.
-TEST(WindowsFiles, AFolderThatIsHeldOpenEndsARemovalWithAReasonAndTheRestGoes) {
+TEST(WindowsFiles, AFolderHeldOpenFailsTheRemovalAndTheRestGoes) {
   const TemporaryFolder folder;
   const fs::path tree = folder / "tree";
   fs::create_directories(tree / "held" / "below");
@@ -259,7 +259,7 @@ TEST(WindowsFiles, FoldersMoveOverEmptyOnesOnly) {
   EXPECT_EQ(calls::rmdir(folder / "stage"), 0);
 }
 
-TEST(WindowsFiles, FoldersAreOpenedToLookInto) {
+TEST(WindowsFiles, FoldersCanBeOpened) {
   const TemporaryFolder folder;
   ASSERT_TRUE(write_file(folder / "a", "x", false));
   const FileDescriptor opened(calls::open(folder.path(), O_PATH | O_DIRECTORY | O_CLOEXEC));

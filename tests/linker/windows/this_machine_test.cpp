@@ -63,7 +63,7 @@ TEST_F(ThisWindows, FoldersDrivesAndModulesAreThoseOfThisProcess) {
   EXPECT_TRUE(names.contains("kernel32.dll"));
 }
 
-TEST_F(ThisWindows, AClosureBesideItsDllLoadsAndWeSayWhereEachIsFound) {
+TEST_F(ThisWindows, AClosureBesideItsDllLoadsAndEachFileIsFound) {
   const fs::path top = put("engine", "win_top.dll");
   const fs::path middle = put("engine", "win_middle.dll"), base = put("engine", "win_base.dll");
   const WindowsClosure closure = closure_of(top);
@@ -75,7 +75,7 @@ TEST_F(ThisWindows, AClosureBesideItsDllLoadsAndWeSayWhereEachIsFound) {
   EXPECT_TRUE(paths.contains(to_lower(path_text(base))));
 }
 
-TEST_F(ThisWindows, W01_TheMissingDllOf126IsNamedWithWhoNeedsIt) {
+TEST_F(ThisWindows, W01TheMissingDllOf126IsNamedWithItsImporter) {
   const fs::path top = put("engine", "win_top.dll"), middle = put("engine", "win_middle.dll");
   EXPECT_EQ(loader_says(top), 126u);
   const std::vector<Diagnosis> found = diagnose_windows(closure_of(top));
@@ -95,7 +95,7 @@ TEST_F(ThisWindows, AFolderThatWasAddedIsSearched) {
   EXPECT_TRUE(closure_of(top, {path_text(folder_ / "runtime")}).closure.loads());
 }
 
-TEST_F(ThisWindows, W04_AFileForAnotherMachineIs193AndWeSayForWhich) {
+TEST_F(ThisWindows, W04AFileForAnotherMachineIs193WithItsMachine) {
   const fs::path base = put("engine", "win_base.dll");
   std::string bytes = test::read_text(base);
   const std::size_t header = static_cast<unsigned char>(bytes.at(60));

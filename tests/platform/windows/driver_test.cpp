@@ -25,7 +25,7 @@ class WindowsDriver : public testing::Test {
   Variable visible{"CUDA_VISIBLE_DEVICES", nullptr}, path{"PATH", nullptr};
 };
 
-TEST_F(WindowsDriver, TellsItsNewestCudaAndItsDevices) {
+TEST_F(WindowsDriver, ReportsItsNewestCudaAndItsDevices) {
   const Cuda cuda = ask();
   EXPECT_EQ(cuda.driver_cuda.value(), "13.2") << cuda.driver_cuda.why();
   EXPECT_THAT(cuda.driver_cuda.source(), HasSubstr("cuDriverGetVersion of "));
@@ -52,7 +52,7 @@ TEST_F(WindowsDriver, ThatHangsIsUnknownWithinItsDeadline) {
   EXPECT_EQ(cuda.driver_cuda.value(), "13.2") << "told before the call that hung";
 }
 
-TEST_F(WindowsDriver, ThatCrashesDoesNotTakeTheHostAlong) {
+TEST_F(WindowsDriver, ThatCrashesDoesNotEndTheHost) {
   const Variable crash("FAKE_CU_CRASH", "1");
   EXPECT_THAT(ask().devices.why(),
               HasSubstr("the driver's library crashed the probe (exception 0xC0000005)"));

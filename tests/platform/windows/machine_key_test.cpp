@@ -68,7 +68,7 @@ TEST_F(WindowsKey, ChangesWithTheVariablesOfLoadersAndRuntimesOnly) {
   EXPECT_EQ(before, key());
 }
 
-TEST_F(WindowsKey, ChangesWithTheHelperAndHowItIsStarted) {
+TEST_F(WindowsKey, ChangesWithTheQueryProgramAndItsLauncher) {
   expect_changed_by("a helper", [&] { request_.helper = machine_.path() / "helper.exe"; });
   expect_changed_by("that is there", [&] { test::write_text(request_.helper, "1"); });
   expect_changed_by("and is updated", [&] { test::write_text(request_.helper, "22"); });

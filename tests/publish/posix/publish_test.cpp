@@ -15,7 +15,7 @@ namespace enginehost::publish {
 namespace {
 
 // The folder changes hands in one rename: whoever opened it sees all of one repository.
-TEST_F(Publish, a_reader_sees_the_old_or_the_new_repository_and_nothing_between) {
+TEST_F(Publish, AReaderSeesTheOldOrTheNewRepositoryOnly) {
   ASSERT_TRUE(sign_with({1}));
   ASSERT_TRUE(to_out());
   const manifest::TrustStore store(folder() / "state", {});
@@ -48,7 +48,7 @@ TEST_F(Publish, a_reader_sees_the_old_or_the_new_repository_and_nothing_between)
 }
 
 // A small change of a large repository writes what is new: archives need not fit on the disk twice.
-TEST_F(Publish, what_did_not_change_is_not_written_again) {
+TEST_F(Publish, UnchangedFilesAreNotWrittenAgain) {
   ASSERT_TRUE(sign_with({1}));
   ASSERT_TRUE(to_out());
   const auto archives = [&] {
@@ -86,7 +86,7 @@ TEST_F(Publish, what_did_not_change_is_not_written_again) {
   EXPECT_EQ(archives().size(), 3u);
 }
 
-TEST_F(Publish, a_killed_publisher_leaves_the_old_or_the_new_repository) {
+TEST_F(Publish, AKilledPublisherLeavesTheOldOrTheNewRepository) {
   ASSERT_TRUE(sign_with({1}));
   ASSERT_TRUE(to_out());
   add_toy("1.0.1");
@@ -143,7 +143,7 @@ class SmallFiles {
   rlimit limit_{};
 };
 
-TEST_F(Publish, what_cannot_be_written_leaves_nothing_beside_the_old_repository) {
+TEST_F(Publish, AFailedWriteLeavesNothingBesideTheOldRepository) {
   ASSERT_TRUE(to_out());
   std::ofstream(folder() / plugin_name, std::ios::app | std::ios::binary) << "another";
   add_toy("1.0.1");
@@ -161,7 +161,7 @@ TEST_F(Publish, what_cannot_be_written_leaves_nothing_beside_the_old_repository)
   EXPECT_TRUE(to_out());
 }
 
-TEST_F(Publish, a_link_to_the_folder_stands_for_it) {
+TEST_F(Publish, ALinkToTheFolderStandsForIt) {
   fs::create_directories(folder() / "disk/real");
   fs::create_directories(out().parent_path());
   fs::create_symlink("../disk/real", out());
@@ -177,7 +177,7 @@ TEST_F(Publish, a_link_to_the_folder_stands_for_it) {
   EXPECT_EQ(nowhere.error().value("problem"), "it is a link to ../disk/real, which cannot be found");
 }
 
-TEST_F(Publish, a_link_to_a_folder_within_it_is_not_left_out) {
+TEST_F(Publish, ALinkToAFolderWithinItIsNotLeftOut) {
   ASSERT_TRUE(to_out());
   fs::rename(out() / "files", folder() / "large-disk");
   fs::create_directory_symlink(folder() / "large-disk", out() / "files");

@@ -4,7 +4,7 @@
 namespace enginehost::publish {
 namespace {
 
-TEST_F(Publish, a_folder_that_somebody_reads_stays_as_it_was) {
+TEST_F(Publish, AFolderInUseStaysAsItWas) {
   ASSERT_TRUE(to_out());
   const std::string before = bytes_of(out() / "index.json");
   add_toy("1.0.1");

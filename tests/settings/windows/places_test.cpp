@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::ElementsAre;
 
-TEST(WindowsPlaces, ThisUsersDataOfThisMachineLieInLocalAppData) {
+TEST(WindowsPlaces, TheUsersDataAreInLocalAppData) {
   Environment environment;
   environment.home = path_of("C:\\Users\\M\u00fcller");
   EXPECT_EQ(path_text(default_cache(environment).folder),
@@ -45,12 +45,12 @@ TEST(WindowsPlaces, TheEnvironmentOfThisProcessNamesHomeMachineAndProgram) {
   EXPECT_GT(person.process, 0);
 }
 
-TEST(WindowsPlaces, ADriveIsNoEndOfALocation) {
+TEST(WindowsPlaces, AColonOfADriveDoesNotEndALocation) {
   EXPECT_THAT(split_locations("C:/one;https://engines.example:8080/two;D:\\three"),
               ElementsAre("C:/one", "https://engines.example:8080/two", "D:\\three"));
 }
 
-TEST(WindowsPlaces, WhatIsWrittenLineByLineIsReadBack) {
+TEST(WindowsPlaces, WrittenLinesAreReadBack) {
   const fs::path folder = *make_private_folder(fs::temp_directory_path(), "enginehost-settings-");
   const fs::path file = folder / "log" / "audit.jsonl";
   ASSERT_TRUE(append_line(file, "one"));
@@ -77,7 +77,7 @@ void set_list(const fs::path& file, const wchar_t* text) {
 }
 
 // Users may make files below %ProgramData%: a policy that any of them wrote would be one for all.
-TEST(WindowsPlaces, P02_AConfigurationOfAllUsersThatAnyOfThemMayWriteIsRefused) {
+TEST(WindowsPlaces, P02AConfigurationOfAllUsersThatAnyOfThemMayWriteIsRefused) {
   const fs::path folder = *make_private_folder(fs::temp_directory_path(), "enginehost-settings-");
   Environment environment;
   environment.home = folder;

@@ -31,9 +31,9 @@ const std::vector<Odd> odd_objects{
     {"AFolder", [](const fs::path& place, const fs::path&) { test::write_text(place / "x", "x"); }},
 };
 
-class OddObjects : public testing::TestWithParam<Odd> {
+class UnexpectedEntries : public testing::TestWithParam<Odd> {
  protected:
-  OddObjects() {
+  UnexpectedEntries() {
     installed = *test::install_small_build(store, "one");
     test::write_text(elsewhere / "stranger", "mine");
   }
@@ -70,11 +70,11 @@ class OddObjects : public testing::TestWithParam<Odd> {
 
   test::TemporaryFolder folder;
   const fs::path elsewhere = folder / "elsewhere";
-  Store store = Store::open(folder / "cache", {}, "odd_object_test");
+  Store store = Store::open(folder / "cache", {}, "unexpected_entries_test");
   Installed installed;
 };
 
-TEST_P(OddObjects, AtTheViewAreMended) {
+TEST_P(UnexpectedEntries, AtTheViewAreRepaired) {
   if (is_folder()) GTEST_SKIP() << "a folder belongs there";
   put_at(installed.folder);
   expect_reported(installed.folder);
@@ -84,14 +84,14 @@ TEST_P(OddObjects, AtTheViewAreMended) {
   expect_whole();
 }
 
-TEST_P(OddObjects, AtTheViewStopNoInstall) {
+TEST_P(UnexpectedEntries, AtTheViewStopNoInstall) {
   if (is_folder()) GTEST_SKIP() << "a folder belongs there";
   put_at(installed.folder);
   install_again();
   expect_whole();
 }
 
-TEST_P(OddObjects, AtATreeAreMended) {
+TEST_P(UnexpectedEntries, AtATreeAreRepaired) {
   if (is_folder()) GTEST_SKIP() << "a folder belongs there";
   const fs::path tree = folder / ("cache/trees/" + installed.trees.at(1));
   put_at(tree);
@@ -102,11 +102,11 @@ TEST_P(OddObjects, AtATreeAreMended) {
   expect_whole();
 }
 
-TEST_P(OddObjects, AtAListStopNoInstall) {
+TEST_P(UnexpectedEntries, AtAListStopNoInstall) {
   const fs::path list = folder / ("cache/lists/" + installed.trees.at(1));
   put_at(list);
   fs::remove_all(installed.folder);
-  // Whole trees say themselves what they hold; see AtAListAreMadeAnewFromTheTree.
+  // Whole trees say themselves what they hold; see AtAListAreRebuiltFromTheTree.
   {
     auto stage = store.stage(Store::key_of("one"));
     ASSERT_TRUE(stage);
@@ -117,7 +117,7 @@ TEST_P(OddObjects, AtAListStopNoInstall) {
 }
 
 // Nothing has to come again: there may be no network.
-TEST_P(OddObjects, AtAListAreMadeAnewFromTheTree) {
+TEST_P(UnexpectedEntries, AtAListAreRebuiltFromTheTree) {
   const std::string tree = installed.trees.at(1);
   const fs::path list = folder / ("cache/lists/" + tree);
   const auto before = test::read_text(list);
@@ -155,7 +155,7 @@ TEST_P(OddObjects, AtAListAreMadeAnewFromTheTree) {
 }
 
 // At the top of the layer: what a person put there is moved beside, and the next install makes the folder.
-TEST_P(OddObjects, AtAFolderOfTheCacheAreMovedAside) {
+TEST_P(UnexpectedEntries, AtAFolderOfTheCacheAreMovedAside) {
   if (is_folder() || std::string_view(GetParam().name) == "ALink") GTEST_SKIP() << "that is one";
   for (const std::string name :
        {"trees", "lists", "views", "refs", "leases", "locks", "stage", "partial", "rejected", "pins"}) {
@@ -183,7 +183,7 @@ TEST_P(OddObjects, AtAFolderOfTheCacheAreMovedAside) {
   }
 }
 
-TEST_P(OddObjects, AtTheNoteOfTreesWithoutRecordsAreMovedAside) {
+TEST_P(UnexpectedEntries, AtTheListOfOrphanedTreesAreMovedAside) {
   if (std::string_view(GetParam().name) == "AFile") GTEST_SKIP() << "a file belongs there";
   const fs::path note = folder / "cache/unrecorded";
   put_at(note);
@@ -203,9 +203,9 @@ TEST_P(OddObjects, AtTheNoteOfTreesWithoutRecordsAreMovedAside) {
   expect_whole();
 }
 
-TEST(OddPlaces, AFolderThatIsKeptElsewhereIsLeftThere) {
+TEST(CacheFolders, ALinkToAFolderElsewhereStays) {
   const test::TemporaryFolder folder;
-  const Store store = Store::open(folder / "cache", {}, "odd_object_test");
+  const Store store = Store::open(folder / "cache", {}, "unexpected_entries_test");
   ASSERT_TRUE(test::install_small_build(store, "one"));
   fs::rename(folder / "cache/trees", folder / "large-disk");
   fs::create_directory_symlink(folder / "large-disk", folder / "cache/trees");
@@ -214,7 +214,7 @@ TEST(OddPlaces, AFolderThatIsKeptElsewhereIsLeftThere) {
   EXPECT_TRUE(fs::is_symlink(folder / "cache/trees"));
 }
 
-TEST_P(OddObjects, AtTheRecordStopNeitherInstallNorRemovalNorCollection) {
+TEST_P(UnexpectedEntries, AtTheRecordStopNeitherInstallNorRemovalNorCollection) {
   const fs::path ref = folder / "cache/refs/one.ref";
   const std::string_view name = GetParam().name;
   if (name == "ALoop" || name == "ALink") GTEST_SKIP() << "a link may lead to a record";
@@ -236,9 +236,9 @@ TEST_P(OddObjects, AtTheRecordStopNeitherInstallNorRemovalNorCollection) {
   }
 }
 
-TEST(ClosedFolder, AViewThatItsOwnerClosedIsOpenedAgain) {
+TEST(ClosedFolder, AViewWithoutPermissionsGetsThemBack) {
   const test::TemporaryFolder folder;
-  const Store store = Store::open(folder / "cache", {}, "odd_object_test");
+  const Store store = Store::open(folder / "cache", {}, "unexpected_entries_test");
   const Installed installed = *test::install_small_build(store, "one");
   ASSERT_EQ(::chmod(installed.folder.c_str(), 0), 0);
   {
@@ -253,7 +253,7 @@ TEST(ClosedFolder, AViewThatItsOwnerClosedIsOpenedAgain) {
 
 TEST(NoStateFolder, AFileInItsPlaceStopsNoCollection) {
   const test::TemporaryFolder folder;
-  const Store store = Store::open(folder / "cache", {}, "odd_object_test");
+  const Store store = Store::open(folder / "cache", {}, "unexpected_entries_test");
   ASSERT_TRUE(test::install_small_build(store, "one"));
   fs::remove_all(folder / "cache/state");
   test::write_text(folder / "cache/state", "x");
@@ -261,7 +261,7 @@ TEST(NoStateFolder, AFileInItsPlaceStopsNoCollection) {
   EXPECT_TRUE(collected) << collected.error().value("folder");
 }
 
-INSTANTIATE_TEST_SUITE_P(Every, OddObjects, testing::ValuesIn(odd_objects),
+INSTANTIATE_TEST_SUITE_P(Every, UnexpectedEntries, testing::ValuesIn(odd_objects),
                          [](const auto& instance) { return std::string(instance.param.name); });
 
 }  // namespace

@@ -40,7 +40,7 @@ std::string said_by_child(Action action) {
   return text;
 }
 
-TEST(LoaderSaid, L18_NamespacesThatAreUsedUp) {
+TEST(LoaderMessage, L18NamespacesThatAreUsedUp) {
   const faults::Workshop workshop;
   const auto file = workshop.library("libalone.so", "int x;", "-nostdlib");
   const std::string text = said_by_child([&]() -> std::string {
@@ -75,7 +75,7 @@ std::string said_by_musl(const faults::Workshop& workshop, const std::filesystem
   return text.substr(0, text.find('\n'));
 }
 
-TEST(LoaderSaid, L29_ALibraryOfGlibcOnMusl) {
+TEST(LoaderMessage, L29ALibraryOfGlibcOnMusl) {
   const faults::Workshop workshop;
   // A function that musl does not have and a thread-local variable of the kind that it refuses.
   const auto symbol = workshop.library(
