@@ -1,4 +1,4 @@
-// engine-plugin-check passes good plugins, and finds in each hostile plugin the rule that it breaks.
+// engine-plugin-check passes good plugins and names the rule that each hostile plugin breaks.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>

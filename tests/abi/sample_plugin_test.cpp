@@ -1,4 +1,4 @@
-// The sample that authors begin with: what it does with shapes that no memory holds.
+// The sample that authors start from: how it treats shapes that no memory holds.
 #include <gmock/gmock.h>
 
 #include "tests/engines/plugin_host.hpp"

@@ -295,7 +295,7 @@ TEST_F(AcquireTest, RepairsADamagedBuild) {
   EXPECT_EQ(server.requests("GET"), 2) << "a file that is only gone from the view comes from its tree";
 }
 
-// A file is damaged as a disk or a careless hand does it: in place, under all its names.
+// Damages a file as a disk or a careless user does: in place, under all its names.
 class SharedDamage : public AcquireTest {
  protected:
   SharedDamage() {

@@ -123,7 +123,7 @@ TEST_F(ChunkTest, SeveralCappedConnectionsFetchEveryChunkOnce) {
   EXPECT_GE(capped.requests("GET /runtime"), 2);
 }
 
-// Without a list.
+// A download without a list of chunks.
 TEST_F(AcquireTest, ResumesAPartialFileUpToItsFirstHole) {
   offer(test::make_archive("tar", {{"lib/libruntime.so.1", test::noise(3'000'000)}}), "tar");
   const fs::path partial = folder / "cache/partial" / sha256_hex(bytes);
@@ -158,7 +158,7 @@ TEST_F(AcquireTest, ResumesAPartialFileFromTheBytesItRecorded) {
   EXPECT_LT(result->downloaded, bytes.size() - 2'900'000);
   EXPECT_EQ(installed_text("lib/libruntime.so.1"), test::noise(6'000'000));
 
-  // A note that is torn, of another size, or of bytes that a power cut took is found out.
+  // A note that is torn, of another size, or of bytes that a power cut lost is detected.
   for (const int damage : {0, 1, 2}) {
     ASSERT_TRUE(store.remove(sample.build->id));
     {

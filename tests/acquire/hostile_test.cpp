@@ -1,4 +1,4 @@
-// Archives made to harm: refused, and nothing of them stands anywhere.
+// Archives made to do harm: refused, and nothing of them is written anywhere.
 #include <chrono>
 
 #include "host/acquire/portable_names.hpp"
@@ -99,7 +99,8 @@ TEST_F(HostileTest, RefusesDeepAndLongNames) {
   EXPECT_EQ(refused(make_archive("tar", {{std::string(300, 'n'), "x"}}), "tar"), "EH-F19: too long");
 }
 
-// 1 KB of archive whose one name has thousands of folders cost gigabytes while every prefix of it was kept.
+// An archive of 1 KB whose one name has thousands of folders cost gigabytes while every prefix of the name
+// was kept.
 TEST_F(HostileTest, RefusesANameOfThousandsOfFoldersAtOnce) {
   std::string deep;
   for (int i = 0; i < 20'000; ++i) deep += "a/";
@@ -123,8 +124,8 @@ TEST_F(HostileTest, BoundsNamesThatAreNotSelected) {
   }
 }
 
-// libarchive leaves out what it warns of: here the long name, so that a file of another name would be
-// written.
+// libarchive omits an entry part that it warns about: here the long name, so that a file of another name
+// would be written.
 TEST_F(HostileTest, RefusesEntriesThatTheReaderWarnsAbout) {
   EXPECT_EQ(refused(pax({{"path", std::string(1'000'000, 'n')}}) +
                         tar_member(std::string(100, 'n'), "x", '0', 1) + tar_end,
@@ -133,7 +134,7 @@ TEST_F(HostileTest, RefusesEntriesThatTheReaderWarnsAbout) {
             "EH-F21:");
 }
 
-// Neither owners nor what a system keeps beside a file is asked for.
+// Owners and extended attributes of a file are ignored.
 TEST_F(HostileTest, SkipsIrrelevantEntryTypes) {
   offer(pax({{"uname", "\xe7\x94\xb0\xe4\xb8\xad"},
              {"gname", "\xff\xfe"},
@@ -149,9 +150,8 @@ TEST_F(HostileTest, SkipsIrrelevantEntryTypes) {
 }
 
 TEST_F(HostileTest, RefusesAZeroByteInAName) {
-  // "lib/ok\0/../../evil": one reader stops at the zero, another does not. A zip archive names it twice and
-  // is refused; of a tar archive libarchive tells what stands before the zero, and that is beneath the
-  // folder.
+  // "lib/ok\0/../../evil": one reader stops at the zero, another does not. A zip archive has the name twice
+  // and is refused. For a tar archive libarchive returns the part before the zero, which is below the folder.
   EXPECT_NE(refused(make_zip({{std::string("lib/ok\0/../../../evil", 21), "x"}}), "zip"), "ok");
   offer(pax({{"path", std::string("lib/ok\0/../../evil", 18)}}) + tar_member("a", "x", '0', 1) + tar_end,
         "tar");
@@ -184,7 +184,7 @@ TEST_F(HostileTest, RefusesAMemberShorterThanItsHeaderSays) {
 }
 
 TEST_F(HostileTest, CountsHolesAsBytes) {
-  // GNU's sparse form 0.1: a file of 100 GB without a byte of data but its last.
+  // GNU's sparse format 0.1: a file of 100 GB with a single byte of data at its end.
   options.unpacked_limit = 1'000'000;
   const std::string head = pax({{"GNU.sparse.size", "107374182400"},
                                 {"GNU.sparse.numblocks", "1"},
@@ -220,7 +220,7 @@ TEST_F(HostileTest, IgnoresUnselectedEntriesOfAnyKind) {
 }
 
 TEST_F(HostileTest, RefusesEntriesThatShareTheirData) {
-  // "A better zip bomb": many entries over one kernel. Here: two directory entries for one header.
+  // "A better zip bomb": many entries share one compressed block. Here: two directory entries for one header.
   std::string archive = make_zip({{"lib/a", "good"}, {"lib/b", "good"}});
   const std::size_t second = archive.rfind(std::string("PK\x01\x02", 4));
   const std::size_t first = archive.find(std::string("PK\x01\x02", 4));

@@ -1,4 +1,4 @@
-// A damaged build is repaired by asking its sources for the damaged files alone.
+// A damaged build is repaired by fetching only the damaged files from its sources.
 #include "host/acquire/repair.hpp"
 
 #include "base/file_calls.hpp"
@@ -43,7 +43,7 @@ class RepairTest : public AcquireTest {
 };
 
 TEST_F(RepairTest, FetchesASmallFileOfAZipWithItsOwnRange) {
-  // Long enough that what a server sends before it notices is little of it.
+  // So long that the bytes a server sends before it notices the end are a small part.
   auto large = content;
   large.push_back({"lib/libmore.so.1",
                    "\x7f"
@@ -60,7 +60,7 @@ TEST_F(RepairTest, FetchesASmallFileOfAZipWithItsOwnRange) {
   const auto repaired = repair_it();
   ASSERT_TRUE(repaired) << repaired.error().code;
   EXPECT_TRUE(repaired->left.empty());
-  // The tool's tree still had it.
+  // The tool's tree still had the file.
   ASSERT_EQ(repaired->files.size(), 2u);
   for (const cache::RepairedFile& file : repaired->files)
     if (file.problem.path == "lib/last.txt") {

@@ -70,8 +70,8 @@ TEST(ChildProcess, NamesSignals) {
   EXPECT_EQ(signal_name(0), "signal 0");
 }
 
-// By the signal that ended it where the machine did not let it come so far as to catch the signal: it is
-// given more time then.
+// The signal ended the child where the machine was too slow for it to install its handler; the next try gets
+// more time.
 ChildOutcome aborted_once_it_listens(const char* how, std::chrono::milliseconds& deadline) {
   ChildOutcome outcome = run_child(fixture({how}, deadline)).value();
   for (; outcome.signal == SIGABRT && deadline < 5s; outcome = run_child(fixture({how}, deadline)).value())

@@ -25,7 +25,7 @@ std::set<std::string> names_in(const fs::path& folder) {
   return names;
 }
 
-// The fixture, where any user can run it.
+// A copy of the fixture in a place where any user can run it.
 fs::path fixture_in(const TemporaryFolder& folder) {
   const fs::path program = folder / "base_fixture";
   fs::copy_file(BASE_FIXTURE, program);
@@ -39,7 +39,7 @@ ChildOutcome run(std::vector<std::string> argv) {
   return run_child(request).value();
 }
 
-// Whoever can put a file into the current folder must not tell where the helper and the repository lie.
+// A file in the current folder must not change where the probe and the repository are searched.
 TEST(Folders, OfAProgramFoundByPathAreItsOwn) {
   const TemporaryFolder folder, elsewhere;
   const std::string program = fixture_in(folder).parent_path().native();
@@ -126,7 +126,7 @@ TEST(Files, MakesFoldersAndAcceptsExistingOnes) {
   EXPECT_EQ(below_file.error().code, "EH-F16");
   EXPECT_EQ(below_file.error().value("folder"), (folder / "file/x").native());
   EXPECT_EQ(make_folders(folder / "file").error().value("errno"), "ENOTDIR");
-  // The system's word for a link that leads nowhere would be that the file exists.
+  // For a dangling link the system's message would be that the file exists.
   fs::create_symlink(folder / "nowhere", folder / "dangling");
   for (const char* name : {"dangling", "dangling/below"}) {
     const auto dangling = make_folders(folder / name);
@@ -198,7 +198,7 @@ TEST(Files, AFullDiskIsF15) {
   fs::create_directory(small);
   const std::string mount = "mount -t tmpfs -o size=64k none '" + small + "'";
   if (!run({"unshare", "-m", "sh", "-c", mount}).succeeded()) GTEST_SKIP() << "this machine forbids mounts";
-  // The mount lives in a mount namespace of its own and goes with it.
+  // The mount is in its own mount namespace and disappears with it.
   const ChildOutcome outcome =
       run({"unshare", "-m", "sh", "-c",
            mount + " && echo old > '" + small + "/f'; '" + program + "' write '" + small +
@@ -371,7 +371,7 @@ TEST(Files, FindsTheFolderOfTheProgramWithoutProc) {
   const auto child = run_child(request);
   ASSERT_TRUE(child);
   if (child->exit_code == 77) GTEST_SKIP() << "no system call can be forbidden here";
-  // As it was started: of a link on the way nobody could know.
+  // The path as the program was started: links on the way cannot be resolved.
   const std::string folder = fs::path(BASE_FIXTURE).parent_path().lexically_normal().native();
   EXPECT_EQ(child->output, folder + "\n" + folder + "\n");
 }

@@ -7,7 +7,7 @@
 namespace enginehost {
 namespace {
 
-// A number that the compiler makes is the one that a program makes of the same word.
+// The compiler and a running program compute the same number for the same word.
 TEST(FirstBytes, AreTheSameForTheSameWord) {
   constexpr std::uint64_t made[] = {first_bytes(""), first_bytes("a"), first_bytes("stamp"),
                                     first_bytes("identity"), first_bytes("passed-over")};

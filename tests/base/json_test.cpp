@@ -23,7 +23,7 @@ std::string nested_objects(std::size_t depth) {
 struct Refused {
   const char* rule;
   std::string text;
-  const char* problem;  // a part of what the diagnosis says
+  const char* problem;  // a part of the diagnosis' problem
 };
 
 void PrintTo(const Refused& refused, std::ostream* out) { *out << refused.text.substr(0, 100); }

@@ -11,12 +11,12 @@
 namespace enginehost {
 namespace {
 
-// A path that begins with "/" is absolute on this system, too.
+// Makes a path that begins with "/" absolute on Windows too.
 std::string folder(const std::string& path) {
   return std::filesystem::path("/").is_absolute() ? path : "c:" + path;
 }
 
-// What is read stays as it is written where servers might disagree; what is compared does not.
+// The URL that is read keeps a spelling where servers might disagree; the one that is compared does not.
 TEST(Location, APlainUrlIsTheNormalizedForm) {
   for (const auto& [written, plain] : {
            std::pair("https://h.example/r", "https://h.example/r"),
@@ -59,7 +59,7 @@ TEST(Location, EverySpellingOfAFolderIsTheSame) {
   EXPECT_NE(identity_of_location(folder("/srv/r2")), folder("/srv/r"));
 }
 
-#ifndef _WIN32  // which takes ".." away before it looks
+#ifndef _WIN32  // Windows removes ".." before it resolves links
 TEST(Location, DotsAreResolvedBehindLinks) {
   const TemporaryFolder place;
   const std::filesystem::path root = std::filesystem::canonical(place.path());

@@ -115,7 +115,7 @@ TEST(Text, PatternsMatchAsTheManifestFormatSays) {
     EXPECT_EQ(matches_pattern(path, pattern), matches) << path << " against " << pattern;
 }
 
-// The definition, written for reading: exponential, and right by looking at it.
+// The definition as simple code: exponential and obviously right.
 bool matches_by_definition(std::string_view path, std::string_view pattern, bool at_element = true) {
   if (pattern.empty()) return path.empty();
   const auto after_one = [&](std::string_view rest) {
@@ -126,8 +126,8 @@ bool matches_by_definition(std::string_view path, std::string_view pattern, bool
     if (rest.starts_with("/") && at_element && matches_by_definition(path, rest.substr(1), true)) return true;
     if (matches_by_definition(path, rest, at_element)) return true;
     if (path.empty()) return false;
-    // "**" swallows one more; "**/" then still needs its slash, so that it is not taken for "no folder"
-    // again.
+    // "**" swallows one more character; "**/" still needs its slash then, so that it does not match "no
+    // folder" again.
     for (std::size_t used = 1; used <= path.size(); ++used) {
       const bool element = path[used - 1] == '/';
       if (matches_by_definition(path.substr(used), rest, element)) return true;
@@ -154,7 +154,7 @@ TEST(Text, PatternsAgreeWithTheDefinitionOnRandomTexts) {
   int matched = 0;
   for (int crash_guard = 0; crash_guard < 200'000; ++crash_guard) {
     const std::string path = text("aab/", 8), pattern = text("ab/?***", 7);
-    // Three stars in a row have no meaning of their own; readers of manifests see them as "**" and "*".
+    // Three stars in a row have no meaning of their own; readers of manifests treat them as "**" and "*".
     const bool expected = matches_by_definition(path, pattern);
     matched += expected;
     ASSERT_EQ(matches_pattern(path, pattern), expected) << '"' << path << "\" against \"" << pattern << '"';

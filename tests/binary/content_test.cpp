@@ -1,5 +1,5 @@
-// What read_binary says of files that are no healthy library (classes F01 to F13, L07, L25 of the failure
-// catalog).
+// The problems that read_binary reports for files that are no healthy library (classes F01 to F13, L07, L25
+// of the failure catalog).
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -97,7 +97,7 @@ TEST_F(Content, AWebPageIsF05WithItsTitle) {
   EXPECT_EQ(first_code(write("z.so", "404 page not found\n")), "EH-F05");
 }
 
-// As servers of Windows send them.
+// UTF-16, as servers on Windows send it.
 TEST_F(Content, AWebPageInUtf16IsF05WithItsTitle) {
   const std::u16string page = u"<!DOCTYPE html><html><head><title>Anmeldung für Gäste</title></head></html>";
   for (const bool little : {true, false})
@@ -172,8 +172,8 @@ TEST_F(Content, ANameOutsideTheStringTableIsF08) {
   EXPECT_THAT(found, HasSubstr("EH-F08"));
 }
 
-// Each name is in the string table once, and is asked for often.
-// A library whose SONAME is so long that naming it often is more text than is kept.
+// Each name is in the string table once and is referenced often.
+// A library whose SONAME is so long that a few references are more text than is kept.
 class ManyNames : public Content {
  protected:
   void SetUp() override {
@@ -207,7 +207,7 @@ class ManyNames : public Content {
   }
   static std::string entry(std::uint64_t tag, std::uint64_t value) { return put({{tag, 8}, {value, 8}}); }
 
-  // With `in_room`, and with a dynamic section behind the file: what its own says, and these entries.
+  // The library with `in_room` in its data and a dynamic section behind the file: its own entries, and these.
   std::filesystem::path with(const std::string& more, const std::string& in_room = {}) const {
     std::string bytes = bytes_, entries;
     bytes.replace(room_, in_room.size(), in_room);
@@ -239,7 +239,7 @@ TEST_F(ManyNames, WithoutEndAreF08AndAreNotKept) {
 }
 
 TEST_F(ManyNames, OfNeededVersionsWithoutEndAreF08AndAreNotKept) {
-  // One library, and each of its versions by a number of its own from 2 on.
+  // One library with many versions, numbered from 2 on.
   std::string chain = put({{1, 2}, {versions_, 2}, {soname_, 4}, {16, 4}, {0, 4}});
   for (std::uint64_t i = 0; i < versions_; ++i)
     chain += put({{0, 4}, {0, 2}, {i + 2, 2}, {soname_, 4}, {i + 1 < versions_ ? 16u : 0u, 4}});
@@ -304,7 +304,7 @@ TEST_F(Content, FoldersLoopsAndDanglingLinksAreF11AndNameTheLink) {
   EXPECT_EQ(loop.error().value("problem"), "link loop");
   ASSERT_EQ(::mkfifo((folder() / "pipe").c_str(), 0600), 0);
   EXPECT_EQ(first_code(folder() / "pipe"), "EH-F11");
-  // It cannot even be opened: ENXIO.
+  // Opening it fails already: ENXIO.
   ASSERT_EQ(::mknod((folder() / "socket").c_str(), S_IFSOCK | 0600, 0), 0);
   EXPECT_EQ(first_code(folder() / "socket"), "EH-F11");
 }
@@ -335,7 +335,7 @@ TEST_F(Content, UnmappableSegmentsAreF12) {
 }
 
 TEST_F(Content, NeedsBeyondTheLimitAreReported) {
-  // Room for more entries in the dynamic section, each then made a need of the same library.
+  // Space for more entries in the dynamic section, each of which becomes a need of the same library.
   constexpr std::size_t spare = 5000;
   library("libdep.so", "int d;\n", {"-nostdlib", "-Wl,-soname,libdep.so"});
   const auto file = library("libneeds.so", "int x;\n",
@@ -380,7 +380,7 @@ TEST_F(Content, ForeignELFVarietiesAreL07) {
 
 TEST_F(Content, AClosedFolderIsL25AndNamed) {
   if (::geteuid() == 0 && ::seteuid(65534) != 0) GTEST_SKIP() << "cannot give up the superuser's rights";
-  // The file belongs to another user here, or to this one with the folder closed to itself.
+  // The file belongs to another user here; otherwise to this one, with the folder closed.
   ::seteuid(0);
   write("closed/x.so", "x");
   std::filesystem::permissions(folder(), std::filesystem::perms::all);
@@ -404,7 +404,7 @@ TEST_F(Content, ReportsWhatALoaderMayRefuse) {
                           "f(void) { return block; }\n",
                           {"-Wl,-z,execstack"}));
   EXPECT_EQ(info->tls_size, 65536u);
-  // binutils 2.40 sets DF_STATIC_TLS for x86 and leaves it out for arm64, where the relocation tells it.
+  // binutils 2.40 sets DF_STATIC_TLS for x86 and omits it for arm64, where the relocation shows it.
   EXPECT_TRUE(info->static_tls);
   EXPECT_TRUE(info->executable_stack);
   info = read_binary(library("z.so", "int x;\n", {"-Wl,-z,nodefaultlib"}));
@@ -417,7 +417,7 @@ TEST_F(Content, TextRelocationsAreReportedByEitherMark) {
 #endif
   const std::string bytes = bytes_of(
       library("x.so", "int value;\n__asm__(\".text\\nchanged: .quad value\\n\");\n", {"-Wl,-z,notext"}));
-  // Of DT_TEXTREL and of DF_TEXTREL in DT_FLAGS the linker writes both; each alone has to do.
+  // The linker writes both DT_TEXTREL and DF_TEXTREL in DT_FLAGS; each alone is enough.
   const std::string tag("\x16\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 16),
       flag("\x1e\0\0\0\0\0\0\0\x04\0\0\0\0\0\0\0", 16);
   const std::string nothing("\x15\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 16);  // DT_DEBUG

@@ -1,4 +1,4 @@
-// GPU architectures are read from .nv_fatbin, and damage there is told, never fatal.
+// GPU architectures are read from .nv_fatbin; damage there is reported and never fatal.
 #include <algorithm>
 
 #include "host/binary/binary.hpp"

@@ -1,4 +1,4 @@
-// Libraries of macOS, made by lld or byte by byte: what they say of themselves, alone and as slices.
+// macOS libraries, made by lld or byte by byte: the facts that are read, alone and as slices.
 #include <gmock/gmock.h>
 
 #include "host/binary/binary.hpp"
@@ -21,7 +21,7 @@ std::string little(std::uint64_t value, std::size_t count = 4) {
 }
 std::string big(std::uint64_t value, std::size_t count = 4) { return bytes_of_number(value, count, true); }
 
-// A 64-bit dylib of these load commands, each already padded.
+// A 64-bit dylib with these load commands, each already padded.
 std::string macho(const std::vector<std::string>& commands, std::uint32_t flags = 0x85) {
   std::string all;
   for (const std::string& command : commands) all += command;
@@ -88,7 +88,7 @@ TEST_F(Macho, ReadsMachineDylibsSearchPathsAndOldestSystem) {
   EXPECT_TRUE(info->macho->thread_locals);
   EXPECT_EQ(info->tls_size, 4u);
   EXPECT_EQ(info->build_id.size(), 32u);
-  EXPECT_TRUE(info->code_signed);  // lld signs what is for Apple's own processors
+  EXPECT_TRUE(info->code_signed);  // lld signs files for Apple's own processors
   EXPECT_TRUE(info->slices.empty());
 }
 
@@ -134,7 +134,7 @@ TEST_F(Macho, AUniversalFileListsAllItsMachinesAndOneCanBeChosen) {
   EXPECT_FALSE(other->code_signed);
   EXPECT_LT(other->needed_size, chosen->needed_size);
   EXPECT_EQ(read_binary(folder() / "fat.dylib", "ppc")->machine, "x86_64+aarch64");
-  // A slice that is whole stays whole when the other one is cut.
+  // An intact slice stays intact when the other one is cut.
   const std::string bytes = bytes_of(folder() / "fat.dylib");
   write("cut.dylib", bytes.substr(0, bytes.size() - 100));
   EXPECT_TRUE(read_binary(folder() / "cut.dylib", "x86_64")->problems.empty());
@@ -241,7 +241,7 @@ TEST_F(Macho, ReadsReexportsOfAnExportTrieAndEndsItsLoops) {
     return read_symbols(
         write("trie.dylib", macho({one, command(0x80000033, little(at_size) + little(trie.size()))}) + trie));
   };
-  // Root: an edge "_a" to 6. There: 3 bytes (re-export, library 1, the same name), no edges.
+  // Root: an edge "_a" to offset 6. There: 3 bytes (re-export, library 1, the same name), no edges.
   Result<SymbolTable> table = with_trie(std::string("\0\1_a\0\6\3\x08\1\0\0", 11));
   ASSERT_TRUE(table.has_value());
   ASSERT_EQ(table->exports.size(), 1u);

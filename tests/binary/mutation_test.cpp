@@ -1,5 +1,4 @@
-// A library with damaged bytes must be read to an end: no crash, no endless loop, no allocation of a claimed
-// length.
+// Reading a library with damaged bytes ends: no crash, no endless loop, no allocation of a claimed length.
 #include <chrono>
 #include <random>
 
@@ -27,8 +26,8 @@ class Mutation : public ForeignWorkshop {
     const auto start = std::chrono::steady_clock::now();
     for (unsigned i = 0; i < count; ++i) {
       std::string bytes = original;
-      // Half of the changes hit the headers, where a change does the most; a tenth of the files is cut as
-      // well.
+      // Half of the changes hit the headers, where a change does the most. A tenth of the files is also
+      // truncated.
       const unsigned changes = 1 + random() % 8;
       for (unsigned k = 0; k < changes; ++k) {
         const std::size_t range =

@@ -1,4 +1,4 @@
-// llvm-readobj reads the same Windows libraries: headers, imports, exports and flags must agree.
+// Headers, imports, exports and flags of Windows libraries agree with llvm-readobj.
 #include "tests/binary/oracle_pe.hpp"
 #include "host/binary/binary.hpp"
 

@@ -1,4 +1,4 @@
-// Libraries of Windows, made by lld: what they say of themselves, in every form that the format knows.
+// Windows libraries, made by lld: the facts that are read, in every variant of the format.
 #include <gmock/gmock.h>
 
 #include "host/binary/binary.hpp"
@@ -114,7 +114,7 @@ TEST_F(Pe, DelayedImportsOfOldCompilersHoldAddressesAndAreReadAlike) {
                        "/base:0x10000000"});
   PeBytes bytes(bytes_of(file));
   const std::size_t descriptor = bytes.offset_of(bytes.directory(13));
-  // dlattrRva goes, and every address of the descriptor and of its name table becomes absolute.
+  // Clears dlattrRva, and makes every address of the descriptor and of its name table absolute.
   bytes.set32(descriptor, 0);
   const std::size_t names = bytes.offset_of(bytes.u32(descriptor + 16));
   for (std::size_t field = 4; field <= 24; field += 4)
@@ -218,7 +218,8 @@ TEST_F(Pe, ReadsVersionAndSideBySideAssembliesOfResources) {
 }
 
 TEST_F(Pe, GPUCodeIsFoundInItsSection) {
-  // A block of 16 bytes of head, an entry of 64 bytes of head (SASS for 8.9) and 8 bytes of code.
+  // A block with a header of 16 bytes, an entry with a header of 64 bytes (SASS for 8.9), and 8 bytes of
+  // code.
   const std::string object = windows_object(
       "engine", x64,
       "__attribute__((section(\".nv_fatb\"), used)) const unsigned code[] = {0xBA55ED50, 0x00100001, 72, 0,\n"

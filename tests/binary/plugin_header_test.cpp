@@ -1,4 +1,4 @@
-// The plugin's head is read from the file, and what hinders that is told apart.
+// The plugin's descriptor is read from the file; the reasons why it cannot be read are distinguished.
 #include "host/binary/binary.hpp"
 #include "tests/support/paths.hpp"
 #include "tests/support/workshop.hpp"

@@ -1,4 +1,4 @@
-// Children on Windows: CreateProcess, a job object, and what their end says.
+// Child processes on Windows: CreateProcess, a job object, and the exit codes.
 #include "base/child_process.hpp"
 
 #include <gmock/gmock.h>
@@ -25,7 +25,7 @@ ChildRequest fixture(std::vector<std::string> arguments, std::chrono::millisecon
   return request;
 }
 
-// What a child came to; one that could not be started fails the test and says why.
+// The outcome of a child; one that could not be started fails the test with the reason.
 ChildOutcome ended(Result<ChildOutcome> outcome) {
   if (outcome) return std::move(*outcome);
   std::string why = outcome.error().code;
@@ -164,7 +164,7 @@ TEST(WindowsChild, AMissingOrInvalidProgramIsP20WithTheNumber) {
 }
 
 TEST(WindowsChild, AProgramWhoseDllIsMissingNeverStarted) {
-  // The import table's name is changed to that of a DLL that is nowhere.
+  // The name in the import table is changed to that of a missing DLL.
   std::string bytes = read_file(BASE_FIXTURE).value();
   const std::size_t at = bytes.find("msvcrt.dll");
   ASSERT_NE(at, std::string::npos);

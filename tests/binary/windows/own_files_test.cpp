@@ -1,4 +1,4 @@
-// The readers on files of this Windows: this program, the system's DLLs, and what is none.
+// The readers on files of this Windows: this program, the system's DLLs, and files that are no library.
 #include <gmock/gmock.h>
 
 #include <fstream>
