@@ -1,4 +1,4 @@
-// The checker itself: it is silent about a right cache, and names what is planted.
+// check() reports nothing for an intact cache, and names every planted violation.
 #include "cache/check.hpp"
 
 #include <gmock/gmock.h>
@@ -71,7 +71,7 @@ TEST_F(Checking, HashesAFileWhoseStampChangedWithoutDeepMode) {
   EXPECT_THAT(found(false), testing::Contains("I2 wrong bytes lib/shared.so.1 of one"));
 }
 
-#ifndef _WIN32  // where nobody removes what another is reading
+#ifndef _WIN32  // on Windows a file that is being read cannot be removed
 TEST_F(Checking, ConcurrentChangesAreNoDamage) {
   std::atomic<bool> ending = false;
   std::thread coming([&] {

@@ -1,4 +1,4 @@
-// What goes and what stays when the cache is collected.
+// Which builds and trees a collection removes and which it keeps.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ class Collecting : public testing::Test {
   fs::path lease_of(const Installed& installed) const {
     return folder / ("cache/leases/" + installed.digest + ".lk");
   }
-  // As if the build had been leased then the last time. Its record's time is written over, too.
+  // Makes the build look as if its last lease had been then. The time in its record is overwritten too.
   void used(const Installed& installed, std::int64_t days_ago) const {
     const timespec then{std::time(nullptr) - days_ago * day, 0};
     const timespec times[2] = {then, then};
@@ -124,7 +124,7 @@ TEST_F(Collecting, ACollectionIsNoUse) {
 }
 
 TEST_F(Collecting, RemovesTheLongestUnusedFirstDownToNineTenths) {
-  // They share most of their bytes, so that each gives back only what is its own.
+  // They share most of their bytes, so that removing one frees only its own.
   for (int i = 0; i < 12; ++i) install("b" + std::to_string(10 + i), 100 - i);
   const std::uint64_t before = store.usage().physical;
   const std::uint64_t own = before - collect(older_than_days(100)).physical_after;
@@ -209,7 +209,7 @@ TEST_F(Collecting, AnUnreadableRecordIsReportedBesideWhatElseStays) {
   test::write_text(folder / "cache/partial/half", "half");
   const fs::path lock = inside::lock_file(store.root(), "archive-half");
   fs::create_symlink(lock, lock);  // ELOOP, also for root
-  // Somebody is making something: the sweep, which would tell of the record, is left to them.
+  // Another process is installing, so the sweep, which would report the record, is left to it.
   const auto making = FileLock::try_exclusive(inside::publishing_lock(store.root()), "another");
   ASSERT_TRUE(making && *making);
   CollectOptions everything;
@@ -246,7 +246,7 @@ TEST_F(Collecting, OrphanedTreesStayUnlessTheirRemovalIsRequested) {
     EXPECT_GT(kept.orphaned.front().size, 0u);
     EXPECT_EQ(trees_here(), all);
   }
-  // What was installed again is as every build; the others stay even where all that may go does.
+  // A reinstalled build is a normal one; the other trees stay even when everything removable is removed.
   install("one");
   CollectOptions nothing_left;
   nothing_left.max_bytes = 0;
@@ -268,7 +268,8 @@ TEST_F(Collecting, OrphanedTreesStayUnlessTheirRemovalIsRequested) {
   EXPECT_EQ(trees_here(), 0u);
 }
 
-// A folder that may be there is never taken for an empty one: all would be freed that it might name.
+// A folder that may exist is never treated as empty, because everything that it might refer to would be
+// freed.
 TEST_F(Collecting, UnreadableRecordsAndTreesAreNotTakenForNone) {
   install("one");
   const auto hide = [&](const char* name) {
@@ -358,13 +359,13 @@ TEST_F(Collecting, ReportsTheSumOfBuildsAndTheDiskUse) {
   const Installed one = install("one"), two = install("two");
   const Usage usage = store.usage();
   EXPECT_EQ(usage.logical, one.size + two.size);
-  // Both share the large library; views are second names of the trees' files.
+  // Both share the large library; files of views are hard links to those of the trees.
   EXPECT_LT(usage.physical, usage.logical);
   EXPECT_GT(usage.physical, test::large_library_bytes().size());
 }
 
 TEST_F(Collecting, AClockThatIsYearsAheadRemovesNothingForItsAge) {
-  // A clock that went ten years ahead looks as if everything here had been used ten years ago.
+  // After a clock that ran ten years ahead, everything here seems to have been used ten years ago.
   install("one", 3650);
   const timespec then{std::time(nullptr) - 3650 * day, 0};
   const timespec times[2] = {then, then};
@@ -400,8 +401,7 @@ TEST_F(Collecting, AReaderIsNotBlockedByAnEndlessLease) {
   EXPECT_THAT(collect(everything).removed, IsEmpty()) << "only writers are held up";
 }
 
-// Row 8 of the fault plan: builds are used while a collection removes everything that is not, again and
-// again.
+// Row 8 of the fault plan: builds are used while a collection repeatedly removes everything else.
 TEST_F(Collecting, AnOpenDuringARemovalMissesAndReinstalls) {
   const int rounds = std::getenv("ENGINEHOST_EXHAUSTIVE") != nullptr ? 400 : 25;
   install("one");
@@ -445,9 +445,8 @@ TEST_F(Collecting, AnOpenDuringARemovalMissesAndReinstalls) {
     }
     ASSERT_TRUE(fs::exists((*found)->folder / "NOTICE")) << "what is opened late is there, too";
     ++used;
-    // Who opens the build again the moment they let it go is never without it, and the collector rightly
-    // never takes it: on a slow machine that would be all of the test. Now at once, now after the collector's
-    // turn.
+    // A build that is opened again as soon as it is released is never removed, and on a slow machine that
+    // would be the whole test. The gap varies, so that the collector gets its turn at times.
     gap = std::chrono::milliseconds(used % 4 * 3);
   }
   ending = true;

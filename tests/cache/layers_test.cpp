@@ -1,4 +1,4 @@
-// Row 19 of the fault plan: a read-only layer under a user's own.
+// Row 19 of the fault plan: a read-only layer below a user's own.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mount.h>
@@ -91,7 +91,7 @@ TEST_F(Layers, ALayerOfANewerFormatIsReadAndNeverWritten) {
   EXPECT_EQ(writer.remove("one").error().code, "EH-F16");
   EXPECT_EQ(writer.collect(everything).error().code, "EH-F16");
   EXPECT_EQ(writer.sweep().error().code, "EH-F16");
-  // Copied, its stamps differ: the bytes are believed, the new stamps are not written down.
+  // The stamps of a copy differ: its bytes are accepted, and the new stamps are not written.
   fs::copy(folder / "system", folder / "copy", fs::copy_options::recursive | fs::copy_options::copy_symlinks);
   const std::string before = fingerprint_of(folder / "copy");
   EXPECT_TRUE(*Store::open(folder / "copy").find("one"));

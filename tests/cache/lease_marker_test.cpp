@@ -1,4 +1,4 @@
-// A word in a lease outlives the process that left it, and is found once.
+// A crash marker in a lease outlives the process that wrote it, and is found once.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
@@ -21,7 +21,7 @@ class LeaseMarker : public testing::Test {
     EXPECT_TRUE(leased);
     return leased ? std::move(leased->lease) : Lease();
   }
-  // Of the living and of the dead.
+  // Counts the markers of living and dead processes.
   std::size_t words() const {
     std::string text = test::read_text(folder / ("cache/leases/" + installed.digest + ".lk"));
     std::size_t count = 0;

@@ -1,4 +1,4 @@
-// Row 10 of the fault plan: every kind of damage to every place of a build, found, told and repaired.
+// Row 10 of the fault plan: every kind of damage at every place of a build is found, reported and repaired.
 #include "cache/repair.hpp"
 
 #include <fcntl.h>
@@ -93,8 +93,7 @@ const std::vector<Damage> damages{
     {"MadeUnreadable", [](const fs::path& file) { ASSERT_EQ(::chmod(file.c_str(), 0), 0); }, "wrong mode"},
 };
 
-// Where the damaged file lies: the second name in the other place is damaged with it unless the file was
-// replaced.
+// The damaged files. The hard link in the other place is damaged too unless the file was replaced.
 const std::vector<const char*> files{"lib/shared.so.1", "NOTICE"};
 
 class Repairs : public testing::TestWithParam<Damage> {
@@ -119,7 +118,7 @@ class Repairs : public testing::TestWithParam<Damage> {
                     << violation.problem.path;
     EXPECT_TRUE(store.find("one") && *store.find("one"));
   }
-  // Damages one place after another and expects `told` of that file, and of that file only.
+  // Damages one place after another and expects `reported` for that file, and for that file only.
   void in_every_place(const std::function<void(const std::string& file)>& then) {
     for (const char* file : files)
       for (const bool in_view : {true, false}) {
@@ -214,7 +213,7 @@ TEST_P(Repair, TheTreeIsRepairedFromTheViewWithoutAnySource) {
 }
 
 TEST_P(Repair, TheSameBytesInAnotherTreeServe) {
-  // A tree of its own that holds the shared library, too.
+  // Another tree that also holds the shared library.
   {
     auto stage = store.stage("twin");
     ASSERT_TRUE(stage);

@@ -1,5 +1,5 @@
-// Rows 6, 7, 9 and 26 of the fault plan: locks that are not kept, held by others, or whose owner stands
-// still, and file systems that several machines share.
+// Rows 6, 7, 9 and 26 of the fault plan: locks that do not exclude, that others hold, or whose owner is
+// stopped, and file systems that several machines share.
 #include "cache/sharing.hpp"
 
 #include <fcntl.h>
@@ -62,7 +62,7 @@ class Sharing : public testing::Test {
     for (const Violation& violation : *violations)
       ADD_FAILURE() << violation.invariant << " " << violation.problem.path;
   }
-  // Several children install the same build at once, on an odd file system.
+  // Several children install the same build at once, on such a file system.
   void install_at_once(int children, const std::vector<std::string>& environment) const {
     std::vector<std::thread> threads;
     std::vector<ChildOutcome> outcomes(static_cast<std::size_t>(children));

@@ -34,7 +34,8 @@ class StoreTest : public testing::Test {
     EXPECT_TRUE(installed) << (installed ? "" : installed.error().code);
     return installed ? *installed : Installed{};
   }
-  // Installed files are read-only; damage is done by someone who may, and who leaves the mode as it was.
+  // Installed files are read-only. Damages a file as a user with the right to do so would, and keeps its
+  // mode.
   static void damage(const fs::path& file, std::string_view bytes) {
     calls::chmod(file.c_str(), 0644);
     test::write_text(file, bytes);
@@ -233,7 +234,7 @@ TEST_F(StoreTest, DoesNotRemoveABuildInUse) {
 
 TEST_F(StoreTest, FindsAndLeasesAtOnce) {
   const Installed installed = install();
-  for (int i = 0; i < 2; ++i) {  // before and after there is a lock file
+  for (int i = 0; i < 2; ++i) {  // without a lock file, then with one
     const auto leased = store.find_leased("one", installed.digest);
     ASSERT_TRUE(leased);
     EXPECT_TRUE(leased->lease.holds());
@@ -302,7 +303,7 @@ TEST_F(StoreTest, ReportsNeededAndFreeSpace) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, "EH-F15");
   EXPECT_EQ(refused.error().value("folder"), path_text(folder / "cache"));
-  // Plain numbers, for programs; the sentence for people has "4.0 TiB".
+  // Plain numbers for programs; the sentence for people has "4.0 TiB".
   EXPECT_EQ(refused.error().value("needed"), std::to_string(std::uint64_t{1} << 62));
   EXPECT_TRUE(parse_integer(refused.error().value("free")));
 }
@@ -328,7 +329,7 @@ TEST_F(StoreTest, F18TheHolderOfThePublishLockIsShownWhileWaiting) {
   ASSERT_TRUE(store.prepare());
   const fs::path lock = store.root() / "locks" / ".publishing.lk";
   test::write_text(lock, "");
-  // As anyone may who can only read the cache.
+  // A lock that any user with read access can take.
   const FileDescriptor foreign(calls::open(lock, O_RDONLY | O_CLOEXEC));
   ASSERT_EQ(calls::flock(foreign.get(), LOCK_EX | LOCK_NB), 0);
   LockHolder seen;
@@ -340,7 +341,7 @@ TEST_F(StoreTest, F18TheHolderOfThePublishLockIsShownWhileWaiting) {
   EXPECT_EQ(stage.error().code, "EH-F18");
   EXPECT_EQ(stage.error().value("file"), path_text(lock));
   EXPECT_EQ(seen.file, lock);
-  // Linux tells, but for file systems whose files have other device numbers in /proc/locks.
+  // Linux reports it, except on file systems whose device numbers in /proc/locks differ.
   EXPECT_THAT(seen.pid, testing::AnyOf(0, calls::getpid()));
 }
 
@@ -436,7 +437,7 @@ TEST_F(StoreTest, I5AClosedStateFolderDoesNotKeepOtherLeftovers) {
   for (const fs::path& one : old) EXPECT_FALSE(fs::exists(one)) << one;
 }
 
-// Root worked in it once, without --reference to whose it is.
+// Root worked in the cache once, without --reference to its owner.
 TEST_F(StoreTest, FilesOfAnotherUserInACacheAreNamedWithTheirOwner) {
   if (::geteuid() != 0) GTEST_SKIP() << "giving a cache to another user needs root";
   const Installed record = install();

@@ -1,6 +1,6 @@
-// Row 10 of the fault plan, for the places of the store themselves: a folder where a record or a list
-// belongs, a file, a pipe or a link where a view or a tree does. All is found, nothing behind a link is
-// touched, and the next install, repair, removal or collection succeeds without anybody cleaning up.
+// Row 10 of the fault plan for the store's own entries: a folder in the place of a record or a list; a file,
+// a pipe or a link in the place of a view or a tree. All are reported, nothing behind a link is changed, and
+// the next install, repair, removal or collection succeeds without manual cleanup.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -58,7 +58,7 @@ class UnexpectedEntries : public testing::TestWithParam<Odd> {
     EXPECT_TRUE(store.find("one") && *store.find("one"));
     EXPECT_EQ(test::read_text(elsewhere / "stranger"), "mine");
   }
-  // What an open or `verify --repair` does with a build that is damaged.
+  // The reinstallation that an open or `verify --repair` makes of a damaged build.
   void install_again() {
     const auto again = test::install_small_build(store, "one");
     ASSERT_TRUE(again) << again.error().code << " " << again.error().value("file");
@@ -106,7 +106,7 @@ TEST_P(UnexpectedEntries, AtAListStopNoInstall) {
   const fs::path list = folder / ("cache/lists/" + installed.trees.at(1));
   put_at(list);
   fs::remove_all(installed.folder);
-  // Whole trees say themselves what they hold; see AtAListAreRebuiltFromTheTree.
+  // The lists of intact trees are rebuilt from the trees; see AtAListAreRebuiltFromTheTree.
   {
     auto stage = store.stage(Store::key_of("one"));
     ASSERT_TRUE(stage);
@@ -116,7 +116,7 @@ TEST_P(UnexpectedEntries, AtAListStopNoInstall) {
   expect_whole();
 }
 
-// Nothing has to come again: there may be no network.
+// Nothing is fetched again, because there may be no network.
 TEST_P(UnexpectedEntries, AtAListAreRebuiltFromTheTree) {
   const std::string tree = installed.trees.at(1);
   const fs::path list = folder / ("cache/lists/" + tree);
@@ -145,7 +145,7 @@ TEST_P(UnexpectedEntries, AtAListAreRebuiltFromTheTree) {
   EXPECT_FALSE(*damage) << "the tree stays where it is";
   expect_whole();
 
-  // Not of a tree that is damaged as well.
+  // But not for a tree that is damaged as well.
   put_at(list);
   const fs::path file = folder / ("cache/trees/" + tree + "/NOTICE");
   fs::remove(file);
@@ -154,7 +154,7 @@ TEST_P(UnexpectedEntries, AtAListAreRebuiltFromTheTree) {
   EXPECT_FALSE(fs::exists(folder / ("cache/trees/" + tree)));
 }
 
-// At the top of the layer: what a person put there is moved beside, and the next install makes the folder.
+// A user's file at the top of the layer is moved aside, and the next install makes the folder.
 TEST_P(UnexpectedEntries, AtAFolderOfTheCacheAreMovedAside) {
   if (is_folder() || std::string_view(GetParam().name) == "ALink") GTEST_SKIP() << "that is one";
   for (const std::string name :

@@ -1,5 +1,5 @@
-// The CUDA engine over the toolkit it was compiled with. What needs a GPU is skipped on machines without one;
-// that requests are judged, and refused with the reason, is not.
+// The CUDA engine over the toolkit it was compiled with. Tests that need a GPU are skipped without one; the
+// tests that requests are checked, and refused with the reason, are not.
 #include <cmath>
 
 #include "base/version.hpp"
@@ -43,7 +43,7 @@ TEST(CudaFile, NeedsTheRuntimeLibrariesAndNoDriverOrLocalPath) {
   for (const char* library : {"libcudart.so.", "libcublasLt.so.", "libcudnn.so.9"})
     EXPECT_THAT(names.needed, Contains(StartsWith(library)));
   EXPECT_THAT(names.needed, testing::Not(Contains(StartsWith("libcuda.so"))));
-  // The loader finds them where NVIDIA's wheels put them into the view; LD_LIBRARY_PATH still comes first.
+  // The loader finds them where NVIDIA's wheels put them in the view; LD_LIBRARY_PATH still comes first.
   const std::string dynamic = output_of("readelf -dW '" + file + "'");
   EXPECT_THAT(dynamic, HasSubstr("runpath: [$ORIGIN/nvidia/"));
   EXPECT_THAT(dynamic, HasSubstr(":$ORIGIN/nvidia/cudnn/lib]"));
@@ -187,7 +187,7 @@ TEST_F(Cuda, RefusesConvolutionsThatDoNotFit) {
 }
 
 TEST_F(Cuda, RefusesResultsLargerThanAnyMemoryAndPatternsItHasNoKernelFor) {
-  // Both repeat everywhere they can: 2^60 elements from two times 2^30, none of which is ever read.
+  // Both repeat as often as possible: 2^60 elements from two times 2^30, none of which is ever read.
   float one = 0;
   const int64_t tall[] = {int64_t{1} << 30, 1}, wide[] = {1, int64_t{1} << 30};
   const engine_tensor a = {&one, cpu, 2, {ENGINE_FLOAT, 32, 1}, tall, nullptr, 0};
@@ -214,7 +214,7 @@ TEST_F(Cuda, AcceptsItsOptionsOnly) {
   EXPECT_THAT(answer({{"cuda.nonsense", "1"}}), HasSubstr("cuda.nonsense"));
 }
 
-// What follows has to be right on a GPU; see engines/cuda/README.md for where it was run.
+// The following tests need a GPU; engines/cuda/README.md lists where they ran.
 class CudaDevice : public Cuda {
  protected:
   void SetUp() override {

@@ -1,4 +1,4 @@
-// The MXNet adapter without MXNet: what it is as a file, how it refuses, and which files make a model.
+// The MXNet adapter without MXNet: its file, its refusals, and which files make a model.
 #include <filesystem>
 
 #include "engines/mxnet/files.hpp"

@@ -1,4 +1,4 @@
-// The MXNet adapter with the library that was really published, fetched through pip.
+// The MXNet adapter with the published library, fetched through pip.
 #include <signal.h>
 
 #include <filesystem>
@@ -38,7 +38,7 @@ TEST_F(Mxnet, ReportsTheLoadedVersionAndFile) {
   EXPECT_EQ(engine->fact("library"), root + "/mxnet/libmxnet.so");
 }
 
-// The library puts handlers of its own under these when it is loaded.
+// The library installs its own handlers for these signals when it is loaded.
 TEST_F(Mxnet, LeavesTheHostsSignalHandlers) {
   for (int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) {
     struct sigaction now {};
@@ -67,7 +67,7 @@ TEST_F(Mxnet, ComputesItsOperationsAsOnnxDefinesThem) {
         << name << ": " << call.message();
     return results.values.empty() ? std::vector<float>{} : results.of(0).as<float>();
   };
-  for (int round = 0; round < 2; round++) {  // the second time from what was kept
+  for (int round = 0; round < 2; round++) {  // the second time from the cache
     EXPECT_THAT(compute("Add", {&a.tensor, &row.tensor}), ElementsAre(11, 18, 33, 6, 25, 24));
     EXPECT_THAT(compute("Sub", {&a.tensor, &a.tensor}), ElementsAre(0, 0, 0, 0, 0, 0));
     EXPECT_THAT(compute("Mul", {&a.tensor, &a.tensor}), ElementsAre(1, 4, 9, 16, 25, 36));
@@ -80,7 +80,7 @@ TEST_F(Mxnet, ComputesItsOperationsAsOnnxDefinesThem) {
   }
 }
 
-// MXNet has no axes of size 0; what ONNX says of them needs no computation.
+// MXNet has no axes of size 0; their results by ONNX need no computation.
 TEST_F(Mxnet, ComputesOperationsWithoutElements) {
   Floats none({0, 3}, {}), row({3}, {1, 2, 3}), four({4}, {1, 2, 3, 4}), tall({2, 0}, {});
   Results sum, product, zeros, nothing;
@@ -94,7 +94,7 @@ TEST_F(Mxnet, ComputesOperationsWithoutElements) {
   EXPECT_EQ(engine->run("Add", {&none.tensor, &four.tensor}, nothing, misfit), ENGINE_INVALID);
 }
 
-// MXNet calls these failures of its own checks, or computes something.
+// MXNet reports these as failures of its own checks, or computes something.
 TEST_F(Mxnet, RefusesWhatOnnxForbidsAndUnsupportedTypes) {
   Floats number({}, {1}), a({2, 3}, {1, 2, 3, 4, 5, 6});
   Owned<int32_t> whole({ENGINE_INT, 32, 1}, {2, 2}, {1, 2, 3, 4});
@@ -169,7 +169,7 @@ TEST_F(Mxnet, NamesTheInputThatDoesNotFit) {
   EXPECT_THAT(refusal({{3, &good.tensor}}, ENGINE_INVALID), HasSubstr("number 3"));
   EXPECT_THAT(refusal({{0, &none.tensor}}, ENGINE_UNSUPPORTED), HasSubstr("[0,3]"));
   const std::string misfit = refusal({{0, &narrow.tensor}}, ENGINE_INVALID);
-  EXPECT_THAT(misfit, HasSubstr("[2,3]"));  // MXNet's own words
+  EXPECT_THAT(misfit, HasSubstr("[2,3]"));  // MXNet's own text
   EXPECT_THAT(misfit, testing::Not(HasSubstr("Stack trace")));
   Results results;
   Call call;

@@ -1,5 +1,5 @@
-// The ONNX Runtime adapter where CUDA is asked for and cannot be had, with a runtime that plays the part of
-// the real one up to the point where a session would be made. onnxruntime_gpu_test.cpp takes published ones.
+// The ONNX Runtime adapter when CUDA is requested and unavailable, with a fake runtime up to the point where
+// a session would be created. onnxruntime_gpu_test.cpp uses published ones.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 
@@ -15,8 +15,7 @@ using testing::HasSubstr;
 
 constexpr engine_device cuda = {ENGINE_CUDA, 0}, second = {ENGINE_CUDA, 1};
 
-// The slots that are called until the provider of CUDA has been asked for; what it says is the real one's
-// text.
+// The slots that are called until the CUDA provider was requested; its message is the real one's text.
 constexpr const char* played_runtime = R"(
 static int code(const void* s) { (void)s; return 1; }
 static const char* message(const void* s) { return s; }
@@ -75,7 +74,7 @@ TEST_F(OnnxRuntimeCuda, WithoutADriverTheDeviceIsRefusedAndTheDriverNamed) {
   EXPECT_EQ(engine.selftest->run(engine.get(), 0, cuda, &again), ENGINE_UNAVAILABLE);
 }
 
-// The played driver stays in the process: from here on there is one.
+// The fake driver stays in the process: from here on there is one.
 class OnnxRuntimeCudaDriver : public OnnxRuntimeCuda {
  protected:
   void SetUp() override {

@@ -1,4 +1,4 @@
-// The ONNX Runtime adapter without ONNX Runtime: what it is as a file, and how it refuses.
+// The ONNX Runtime adapter without ONNX Runtime: its file and its refusals.
 #include <filesystem>
 #include <fstream>
 

@@ -1,4 +1,4 @@
-// The ONNX Runtime adapter with libraries that were really published, fetched through pip.
+// The ONNX Runtime adapter with published libraries, fetched through pip.
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -55,7 +55,7 @@ TEST_P(OnnxRuntime, PassesItsSelfTest) {
   EXPECT_EQ(engine->selftest->run(engine->get(), 2, {ENGINE_CUDA, 0}, &call), ENGINE_INVALID);
 }
 
-// Which provider ran each node is read from the runtime's own profile of the first run.
+// The provider that ran each node is read from the runtime's own profile of the first run.
 TEST_P(OnnxRuntime, ReportsWhereTheNodesOfAModelRan) {
   onnx::Graph graph;
   graph.nodes = {onnx::node("MatMul", {"a", "a"}, {"m"}), onnx::node("Softmax", {"m"}, {"y"})};
@@ -112,7 +112,7 @@ TEST_P(OnnxRuntime, ChecksTheOptionsOfARun) {
   expect_options_of_runs_looked_at(model, Floats({2}, {1, 2}).tensor);
 }
 
-// Operations are kept by what was asked for: an attribute whose text looks like two is another request.
+// Operations are cached by their request: an attribute whose text looks like two is another request.
 TEST_P(OnnxRuntime, ATextThatLooksLikeTwoAttributesStaysOne) {
   Floats image({1, 1, 4, 4}, random_floats(16, 1)), weights({1, 1, 2, 2}, random_floats(4, 2));
   Results two, one;
@@ -121,13 +121,13 @@ TEST_P(OnnxRuntime, ATextThatLooksLikeTwoAttributesStaysOne) {
                         {{"auto_pad", "VALID"}, {"strides", "2,2"}}),
             ENGINE_OK)
       << first.message();
-  // Which refusal it is differs between the releases.
+  // The kind of refusal differs between the releases.
   EXPECT_NE(
       engine->run("Conv", {&image.tensor, &weights.tensor}, one, second, {{"auto_pad", "VALID;strides=2,2"}}),
       ENGINE_OK);
 }
 
-// The runtime computes something in each of these; a window of nothing has kept it at work for good.
+// The runtime computes something in each of these; with an empty window it once ran without end.
 TEST_P(OnnxRuntime, RefusesWhatOnnxForbids) {
   Floats three({3}, {1, 2, 3}), four({4}, {1, 2, 3, 4}), row({1, 3}, {1, 2, 3});
   Floats image({1, 1, 4, 4}, random_floats(16, 1)), weights({1, 1, 2, 2}, random_floats(4, 2)),
@@ -171,7 +171,7 @@ TEST_P(OnnxRuntime, HasNoCodeForSomeTypes) {
       << call.message();
 }
 
-// A fine request that this runtime does not compute.
+// A valid request that this runtime does not compute.
 TEST_P(OnnxRuntime, HasNoAutomaticPadsWithDilations) {
   Floats image({1, 1, 6, 6}, random_floats(36, 1)), weights({1, 1, 2, 2}, random_floats(4, 2));
   Results results;
@@ -454,7 +454,7 @@ TEST(OnnxRuntimeTogether, TwoVersionsLiveInOneProcess) {
   }
 }
 
-// A published model, and the probability of speech it gives for half a second of a 440 Hz tone: next to none.
+// A published model, and its probability of speech for half a second of a 440 Hz tone: almost zero.
 TEST(OnnxRuntimeModels, RunsAPublishedVoiceDetector) {
   Fetched runtime = fetch("onnxruntime", "1.22.0", "onnxruntime/capi/lib*.so*");
   Fetched model_files = fetch("silero-vad", "6.2.3", "silero_vad/data/silero_vad.onnx");

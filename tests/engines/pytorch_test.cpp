@@ -1,4 +1,4 @@
-// The PyTorch adapter with the libtorch it was compiled for.
+// The PyTorch adapter with the libtorch that it was compiled for.
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -113,7 +113,7 @@ TEST_F(PyTorch, RefusesOperationsWithTheReason) {
   EXPECT_TRUE(results.values.empty());
 }
 
-// ATen takes each of these, and some of them for something else.
+// ATen accepts each of these, and some of them as something else.
 TEST_F(PyTorch, RefusesWhatOnnxForbids) {
   Floats number({}, {1}), row({1, 3}, {1, 2, 3}), image({1, 1, 4, 4}, std::vector<float>(16, 1)),
       kernel({1, 1, 2, 2}, {1, 1, 1, 1});
@@ -314,7 +314,7 @@ TEST_F(PyTorch, AResultThatIsAnInputOutlivesIt) {
   EXPECT_THAT(results.of(0).as<float>(), ElementsAre(1, 2));
 }
 
-// libtorch conjugates and negates by a mark on the tensor; what reads its memory would not see it.
+// libtorch conjugates and negates by a flag on the tensor, which readers of its memory would not see.
 TEST_F(PyTorch, GivesConjugatedAndNegatedValuesAsTheyAre) {
   Model model(engine, "torchscript", model_file("marked"), false);
   ASSERT_EQ(model.status, ENGINE_OK) << model.call.message();

@@ -1,4 +1,4 @@
-// What the reference engine is as a plugin: its file, its refusals, its models, its going.
+// The reference engine as a plugin: its file, its refusals, its models, its unloading.
 #include <gmock/gmock.h>
 
 #include <cstdlib>
@@ -12,7 +12,7 @@
 #include "tests/support/paths.hpp"
 
 #ifdef ENGINEHOST_SANITIZED
-// A plugin asked for more memory than there is gets none, as from malloc itself; AddressSanitizer would stop
+// A plugin that is asked for more memory than there is gets none, as from malloc; AddressSanitizer would stop
 // the test.
 extern "C" __attribute__((visibility("default"))) const char* __asan_default_options();
 extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1"; }
@@ -181,7 +181,7 @@ TEST_F(ReferencePlugin, RefusesTensorsLargerThanMemoryWithoutTouchingIt) {
   EXPECT_EQ(engine.tensors->create(engine.get(), &a, &out, &third), ENGINE_INVALID);
 }
 
-// Without elements a tensor may have any extents, and sums of them must not go round.
+// Without elements a tensor may have any extents, and their sums must not overflow.
 TEST_F(ReferencePlugin, RefusesExtentsThatCannotBeAddedUp) {
   Floats weights({1, 0, 3, 3}, {}), image({1, 0, INT64_MAX, 5}, {}), other({1, 0, 5, INT64_MAX - 2}, {});
   for (const Floats* one : {&image, &other}) {
@@ -217,7 +217,7 @@ TEST_F(ReferencePlugin, ALoadThatIsCanceledStopsWithinTheModel) {
     desc.device = cpu;
     engine_model* model = nullptr;
     Call call;
-    call.cancel_after = 1;  // the first is told before anything is read
+    call.cancel_after = 1;  // the first is reported before anything is read
     EXPECT_EQ(engine.models->load(engine.get(), &desc, &model, &call), ENGINE_CANCELLED) << call.message();
     EXPECT_EQ(model, nullptr);
     EXPECT_GT(call.last_done, 0u);
@@ -227,7 +227,7 @@ TEST_F(ReferencePlugin, ALoadThatIsCanceledStopsWithinTheModel) {
 }
 
 TEST_F(ReferencePlugin, ALoadThatIsCanceledReadsNoFile) {
-  const std::string file = plugin_path("reference");  // read to its end it would be no model
+  const std::string file = plugin_path("reference");  // read to its end it would be no valid model
   engine_model_desc desc{};
   desc.size = sizeof desc;
   desc.format = "reference";
@@ -402,7 +402,7 @@ TEST_F(ReferencePlugin, NoCutOrChangedModelHurtsIt) {
   unsigned loaded = 0;
   for (size_t cut = 0; cut < good.size(); cut++)
     loaded += Model(engine, "reference", good.substr(0, cut), true).status == ENGINE_OK;
-  EXPECT_LT(loaded, 120u);  // cut behind a complete output, it is a model
+  EXPECT_LT(loaded, 120u);  // cut after a complete output, it is a model
   std::mt19937 random(1);
   for (int i = 0; i < 3000; i++) {
     std::string text = good;

@@ -1,5 +1,4 @@
-// The TensorFlow adapter without TensorFlow: what it is as a file, how it refuses, and what it reads of a
-// model.
+// The TensorFlow adapter without TensorFlow: its file, its refusals, and its reader of models.
 #include <filesystem>
 #include <fstream>
 
@@ -86,7 +85,7 @@ TEST_F(TensorFlowPlugin, NamesTheFunctionALibraryLacks) {
   EXPECT_EQ(engine.call.details["missing_symbol"], "TF_NewStatus");
 }
 
-// The wheels up to 2.10 hold the C API in Python's own module, which is linked to no library of Python.
+// The wheels up to 2.10 have the C API in Python's own module, which is not linked to a library of Python.
 TEST_F(TensorFlowPlugin, NamesTheLibraryOfPythonThatAnOldReleaseNeeds) {
   compile("tensorflow/python/_pywrap_tensorflow_internal.so",
           "extern int PyTuple_Type; int use(void) { return PyTuple_Type; }", "-Wl,-z,now");
@@ -144,7 +143,7 @@ TEST(TensorFlowProtobuf, EveryCutOrBadKeyIsDamageAndReadsStayInBounds) {
   const std::string whole = tf::number_field(1, 1u << 30) + tf::bytes_field(2, std::string(200, 'x'));
   const size_t first = tf::number_field(1, 1u << 30).size();
   for (size_t length = 1; length < whole.size(); length++) {
-    // On the heap and exactly as long, so that AddressSanitizer sees a read beyond it.
+    // On the heap and of the exact length, so that AddressSanitizer sees a read beyond it.
     const std::vector<char> cut(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(length));
     tf::Message message(std::string_view(cut.data(), cut.size()));
     while (message.next()) continue;
@@ -246,7 +245,7 @@ TEST(TensorFlowSavedModel, DamagedDescriptionsAreCorruptAndReadsStayInBounds) {
       refused++;
     }
   }
-  // Only the cuts between two fields of the outermost message leave a whole one.
+  // Only a cut between two fields of the outermost message leaves a valid one.
   EXPECT_EQ(refused, whole.size() - 3);
 }
 

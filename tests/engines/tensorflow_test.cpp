@@ -1,6 +1,5 @@
-// The TensorFlow adapter with a library that was really published, fetched through pip: the release that the
-// variable ENGINEHOST_TENSORFLOW names, one for each process, since all releases call their libraries by the
-// same names.
+// The TensorFlow adapter with a published library, fetched through pip. The variable ENGINEHOST_TENSORFLOW
+// names the release, one for each process, because all releases give their libraries the same names.
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
@@ -20,7 +19,7 @@ std::string release() {
   const char* text = std::getenv("ENGINEHOST_TENSORFLOW");
   return text == nullptr ? "2.21.0" : text;
 }
-// Its C API lies in a module for Python, so it needs a library of Python on the machine.
+// Its C API is in a module for Python, so it needs a library of Python on the machine.
 bool is_old() { return release() == "2.10.1"; }
 const char* const python = "libpython3.11.so.1.0";
 
@@ -143,8 +142,7 @@ TEST_F(TensorFlow, RunsASavedModelAndDescribesItsPorts) {
   EXPECT_THAT(results.of(0).as<float>(), ElementsAre(12, 28.5f, 0, 0));
 }
 
-// A result that lies in an input's or a constant's memory would change under the host's hands, or be changed
-// by them.
+// A result in the memory of an input or a constant would change with it, or change it.
 TEST_F(TensorFlow, NoResultSharesMemoryWithAnInputOrAConstant) {
   tensorflow::SavedModel source;
   using tensorflow::endpoint;

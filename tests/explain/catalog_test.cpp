@@ -84,7 +84,7 @@ TEST(Catalog, ALoadFailureWithoutEvidenceHasACauseAndARemedy) {
   }
 }
 
-// Remedies are read by people in trouble, who type them: each command exists, none does harm.
+// People type the commands of remedies: each command exists, and none does harm.
 TEST(Catalog, RemediesNameCommandsThatExistAndAreSafe) {
   const std::regex command("engine-[a-z]+( [a-z]+)?");
   const std::set<std::string> known = {
@@ -110,7 +110,7 @@ TEST(Catalog, RemediesNameCommandsThatExistAndAreSafe) {
     }
 }
 
-// Without --plan, engine-info opens what it weighs, which may fetch it first.
+// Without --plan, engine-info opens the build that it chooses, which may fetch it first.
 TEST(Catalog, ACommandThatListsBuildsOpensNone) {
   for (const Entry& entry : all())
     for (const Lines* lines : {&entry.causes, &entry.remedies})
@@ -171,7 +171,7 @@ TEST(Catalog, ExitStatusesAreThoseOfTheContract) {
   EXPECT_EQ(status("EH-Q99"), 1);
 }
 
-// Nobody is told to leave out what was never said.
+// No remedy says to drop a constraint that was not given.
 TEST(Catalog, WhereNothingFitsTheRemedyDropsOnlyBlockingConstraints) {
   const auto reported = [](Diagnosis diagnosis) {
     complete(diagnosis);
@@ -363,7 +363,7 @@ TEST(Catalog, ABadServerAnswerDoesNotAskTheUserToCorrectIt) {
   EXPECT_EQ(exit_status(diagnose("EH-M04").with("sent_by", "https://x/y")), ExitStatus::usage);
 }
 
-// The owner of a cache cannot help a disk that does not read.
+// The owner of a cache cannot fix a disk that does not read.
 TEST(Catalog, AFileThatCannotBeReadHasOneRemedy) {
   Diagnosis unread = diagnose("EH-F23").with("file", "/c/partial/1").with("errno", "EIO");
   complete(unread);

@@ -1,4 +1,4 @@
-// dyld's texts as its releases print them; nothing here runs on macOS.
+// dyld's texts as its releases print them; no test runs on macOS.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

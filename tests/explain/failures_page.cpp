@@ -46,7 +46,7 @@ std::vector<const Entry*> of(char letter) {
   return found;
 }
 
-// Markdown takes "|" for the end of a cell and "<" for a tag.
+// Markdown reads "|" as the end of a cell and "<" as a tag.
 std::string cell(std::string_view text) {
   std::string escaped;
   for (const char c : text) {

@@ -7,11 +7,11 @@
 
 namespace enginehost::explain {
 
-// "L23" -> "ConfinedFaults.L23_AnAddressSpaceLimit… (tests/end-to-end/confined_faults_test.cpp)", sorted.
+// "L23" -> "ConfinedFaults.L23AnAddressSpaceLimit… (tests/end-to-end/confined_faults_test.cpp)", sorted.
 using TestsOfClasses = std::map<std::string, std::vector<std::string>>;
 
-// Every GoogleTest case below `tests` whose name holds the id of a class as a word of its own ("L23_…",
-// "…IsL23And…"), but for this room's tests, which read texts and produce nothing.
+// The GoogleTest cases below `tests` whose names hold the id of a class as a word of its own ("L23The…",
+// "…IsL23And…"). The tests of this module are left out because they read texts and cause no failure.
 TestsOfClasses tests_of_classes(const std::filesystem::path& tests);
 
 std::string failures_page(const TestsOfClasses& tests);

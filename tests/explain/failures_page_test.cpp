@@ -1,4 +1,4 @@
-// docs/failures.md says what the catalog and the tests say, and the catalog's marks are true.
+// docs/failures.md matches the catalog and the tests, and the catalog's marks are true.
 #include "tests/explain/failures_page.hpp"
 
 #include <gtest/gtest.h>

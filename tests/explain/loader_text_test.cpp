@@ -61,7 +61,7 @@ constexpr Case cases[] = {
     {"ERROR: ld.so: object '/nope.so' from LD_PRELOAD cannot be preloaded (cannot open shared object file): "
      "ignored.",
      "EH-L34", "/nope.so", "", "", ""},
-    // Behind what programs put before the loader's words.
+    // Programs put text before the loader's message.
     {"ImportError: libcudart.so.12: cannot open shared object file: No such file or directory", "EH-L01",
      "libcudart.so.12", "", "", ""},
     {"java.lang.UnsatisfiedLinkError: /c/libtorch.so: libcudart.so.11.0: cannot open shared object file: No "

@@ -1,5 +1,5 @@
-// The whole message of one failure of each kind, as a person reads it: one screen, the code first, then what
-// is missing and who needs it, where it was looked for, what to do, and what the system said.
+// The whole message of one failure of each kind, as a person reads it: one screen, the code first, then the
+// missing item and its needer, the searched places, the remedies, and the system's message.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -45,7 +45,7 @@ TEST(Message, LinkThatLeadsToItself) {
   EXPECT_EQ(text.find("does not exist"), std::string::npos) << text;
 }
 
-// Bytes that are wrong as they were published are not repaired by fetching them again.
+// Bytes that were wrong when they were published are not repaired by fetching them again.
 TEST(Message, FileThatIsAsItWasPublished) {
   for (const char* code : {"EH-F02", "EH-F03", "EH-F04", "EH-F05", "EH-F06", "EH-F07", "EH-F08"}) {
     Diagnosis diagnosis = diagnose(code).with("file", "/cache/views/1/libx.so").with("as_published", "yes");
@@ -87,7 +87,7 @@ TEST(Message, StaticThreadLocalStorageByTheNeededSize) {
   EXPECT_NE(reported("131072").find("optional_static_tls=262144"), std::string::npos) << reported("131072");
 }
 
-// What is named is more than what was there and did not do.
+// The size in the remedy is larger than the reserve that was too small.
 TEST(Message, StaticThreadLocalStorageThatOthersUsedUp) {
   const auto reported = [](const char* reserve, const char* wanted) {
     Diagnosis diagnosis = diagnose("EH-L19").with("file", "/v/libx.so").with("reserve", reserve);
@@ -122,7 +122,7 @@ TEST(Message, CxxSymbolWithItsReadableName) {
       << text;
 }
 
-// The environment's empty value is a value.
+// An empty value of the variable is a value.
 TEST(Message, VariableThatHidesAllDevices) {
   const std::string text = describe(diagnose("EH-G07").with("visible_devices", ""));
   EXPECT_NE(text.find("CUDA_VISIBLE_DEVICES=\"\" leaves no GPU visible"), std::string::npos) << text;

@@ -60,9 +60,9 @@ TEST(Providers, ALibraryOfCudaIsNamedWithItsCudaVersion) {
   for (const Case& one : cases) EXPECT_THAT(provider_text(one.library), HasSubstr(one.part)) << one.library;
 }
 
-// The names of CUDA's libraries by major version, on Linux and Windows. Sources: the redistributable
-// manifests of NVIDIA for 11 to 13, with PyTorch's own build scripts (manywheel, windows) for what they
-// copy; 10.2 by the toolkit's documents. A CUPTI for Windows bears the year of its release.
+// The names of CUDA's libraries by major version, on Linux and Windows. Sources: NVIDIA's redistributable
+// manifests for 11 to 13, with PyTorch's own build scripts (manywheel, windows) for the files they copy; for
+// 10.2 the toolkit's documents. A CUPTI for Windows has the year of its release in its name.
 TEST(Providers, EveryLibraryOfEachCudaIsKnown) {
   struct Names {
     const char *part, *libraries[32];

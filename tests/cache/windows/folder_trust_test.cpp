@@ -1,4 +1,4 @@
-// Whose a folder is, and who may write into it, by Windows' access lists.
+// Who owns a folder and who may write into it, by Windows' access lists.
 #include "cache/folder_trust.hpp"
 
 #include <gmock/gmock.h>
