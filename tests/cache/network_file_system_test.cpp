@@ -188,7 +188,7 @@ TEST_F(TwoMachines, ReadWhatTheOtherRepaired) {
   fs::remove(library);
   const ChildOutcome repaired =
       run({test::build_path("/tests/cache_install_child"), (two / "cache").native(), "hurt", "repair"});
-  EXPECT_EQ(repaired.output, "mended\n") << repaired.error;
+  EXPECT_EQ(repaired.output, "repaired\n") << repaired.error;
   expect_sound();
   EXPECT_EQ(test::read_text(library), test::library_bytes("plugin hurt"));
 }

@@ -143,14 +143,14 @@ class Repairs : public testing::TestWithParam<Damage> {
   }
 
   test::TemporaryFolder folder;
-  Store store = Store::open(folder / "cache", {}, "mend_test");
+  Store store = Store::open(folder / "cache", {}, "repair_test");
   Installed installed;
 };
 
 TEST_P(Repairs, UseALayer) {
   fs::copy(folder / "cache", folder / "layer", fs::copy_options::recursive | fs::copy_options::copy_symlinks);
   const std::string layer = fingerprint_of(folder / "layer");
-  const Store layered = Store::open(folder / "cache", {folder / "layer"}, "mend_test");
+  const Store layered = Store::open(folder / "cache", {folder / "layer"}, "repair_test");
   in_every_place([&](const std::string& file) {
     const auto repaired = repair(layered);
     ASSERT_TRUE(repaired) << repaired.error().code;
@@ -260,7 +260,7 @@ TEST_P(Repair, AWholeTreeAndItsListComeBackFromALayer) {
   fs::remove_all(folder / ("cache/trees/" + installed.trees.at(1)));
   fs::remove_all(installed.folder);
   test::write_text(folder / ("cache/lists/" + installed.trees.at(1)), "cut");
-  const auto repaired = repair(Store::open(folder / "cache", {folder / "layer"}, "mend_test"));
+  const auto repaired = repair(Store::open(folder / "cache", {folder / "layer"}, "repair_test"));
   ASSERT_TRUE(repaired) << repaired.error().code;
   EXPECT_TRUE(repaired->left.empty());
   expect_whole();

@@ -1,4 +1,4 @@
-// Records that rest on something missing, and records of a folder that cannot be written.
+// Records that depend on a missing file, and records of an unwritable folder.
 #include <gtest/gtest.h>
 
 #include "base/paths.hpp"

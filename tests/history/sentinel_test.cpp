@@ -1,4 +1,4 @@
-// Left-over sentinels are made by processes that really die.
+// Left-over sentinels come from processes that really die.
 #include "host/history/sentinel.hpp"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ std::size_t failed_load_libraries(const Folder& folder) {
   return count;
 }
 
-// Those that have their name; one that is just being raised still has another.
+// Counts sentinels under their final name; one that is being raised has another.
 std::size_t raised(const Folder& folder) {
   std::size_t count = 0;
   std::error_code error;
@@ -35,7 +35,7 @@ std::size_t raised(const Folder& folder) {
   return count;
 }
 
-// Raises a sentinel in a child, lets it enter a phase and dies there.
+// Raises a sentinel in a child, which enters a phase and dies there.
 void die_in(const Folder& folder, const char* phase) {
   test::in_dying_child([&] {
     auto sentinel = Sentinel::raise(folder.path, "b", "d1", "dlopen");
@@ -129,7 +129,7 @@ TEST(SentinelTest, TwoInOneProcessAreIndependent) {
   EXPECT_EQ(failed_load_libraries(folder), 2u);
 }
 
-// What a child does with a sentinel before it ends in its own way.
+// Runs `body` with a sentinel in a child that ends in its own way.
 template <class Body>
 int end_of_child(Body body) {
   const pid_t child = ::fork();
@@ -236,7 +236,7 @@ TEST(SentinelTest, TwoProcessesNeverBlameEachOtherDuringConcurrentReads) {
   while (raised(folder) < 2) std::this_thread::yield();
   for (int i = 0; i < 100; ++i) EXPECT_TRUE(collect_crashes(folder.path).empty());
   EXPECT_EQ(failed_load_libraries(folder), 2u);
-  // One is killed; the reader blames it alone.
+  // Only the killed process is reported.
   ::kill(one, SIGKILL);
   ::waitpid(one, nullptr, 0);
   const auto crashes = collect_crashes(folder.path);

@@ -1,4 +1,4 @@
-// What cannot be read for a moment is not taken for what is not there.
+// A record that cannot be read for a moment is not treated as absent.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -36,7 +36,7 @@ TEST_F(TransientFailures, WithoutAFreeDescriptorNothingIsKnown) {
   EXPECT_FALSE(read(folder.path, 0).failure);
 }
 
-// Of this file of the kernel the first byte cannot be read.
+// The first byte of this kernel file cannot be read.
 TEST_F(TransientFailures, ARecordThatCannotBeReadIsNeitherAbsentNorDamaged) {
   const std::filesystem::path record = folder.path / "history/b.json", failing = "/proc/self/mem";
   if (!std::filesystem::exists(failing)) GTEST_SKIP() << "no file whose reading fails";

@@ -26,7 +26,7 @@ TEST_F(Identify, AVirtualEnvironmentsTorchByItsFiles) {
   const std::string site = "venv/lib/python3.11/site-packages";
   write("venv/pyvenv.cfg", "home = /usr/bin\n");
   make_torch(site + "/torch/lib", true);
-  // The name of the folder and of the package say cu118; its files need no CUDA.
+  // The names of the folder and of the package contain cu118; the files need no CUDA.
   make_package(site, "torch", "2.0.1+cu118");
   write(site + "/torch/version.py", "__version__ = '2.0.1+cu118'\ncuda: Optional[str] = '11.8'\n");
   const Runtime torch = runtime("venv", "pytorch");
@@ -39,7 +39,7 @@ TEST_F(Identify, AVirtualEnvironmentsTorchByItsFiles) {
   EXPECT_THAT(torch.names, Contains("libtorch_cpu.so"));
   EXPECT_THAT(torch.libraries, Contains(at(site + "/torch/lib/libgomp-a34b3233.so.1")));
   EXPECT_FALSE(torch.problem);
-  // site-packages itself names the same.
+  // site-packages is recognized as the same installation.
   EXPECT_EQ(runtime(site, "pytorch").libraries, torch.libraries);
 }
 

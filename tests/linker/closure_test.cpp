@@ -1,5 +1,6 @@
-// What keeps a library from loading is found before loading, with the needer, the places and the reason (L01
-// to L32 of the failure catalog). Each case is a real library; the machine is this one, or a described one.
+// The obstacles to loading a library are found before loading, with the needer, the places and the reason
+// (L01 to L32 of the failure catalog). Each case is a real library; the machine is this one, or a described
+// one.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 
@@ -28,7 +29,7 @@ class ClosureOf : public test::Workshop {
       GTEST_SKIP() << "the fixtures are for glibc on x86-64 and arm64";
   }
 
-  // A library without the C library: only what is asked for is in its closure.
+  // A library without the C library: its closure has only the listed needs.
   std::filesystem::path part(const std::string& name, const std::vector<std::string>& needs = {},
                              const std::vector<std::string>& more = {}) const {
     std::vector<std::string> flags{"-nostdlib", "-Wl,--no-as-needed", "-Wl,--allow-shlib-undefined",
@@ -109,7 +110,7 @@ TEST_F(ClosureOf, L03ALibraryBesideOneWithoutRUNPATHIsPresentButNotFound) {
   const Diagnosis diagnosis = only(close_over(engine));
   EXPECT_EQ(diagnosis.code, "EH-L03");
   EXPECT_EQ(diagnosis.value("present_at"), in("bottom.so"));
-  // Opened first by its path, it serves the later need by its SONAME: this is what our loader does.
+  // Opened first by its path, as our loader does, it serves the later need by its SONAME.
   const Closure preloaded = close_over(engine, {folder() / "bottom.so"});
   EXPECT_TRUE(preloaded.loads());
   EXPECT_EQ(preloaded.find("bottom.so")->found_by, "preloaded");
@@ -142,8 +143,7 @@ TEST_F(ClosureOf, L04L05ALibraryOfAnotherMachineIsNamedAsSuch) {
   EXPECT_EQ(diagnosis.value("file"), in("first/dep.so"));
   EXPECT_EQ(diagnosis.value("library"), "dep.so");
   EXPECT_EQ(diagnosis.value("needed_by"), engine.native());
-  // The loader passes over it, so a good one in the next folder is taken, and there is nothing to complain
-  // of.
+  // The loader skips it, so a good one in the next folder is taken without any problem.
   part("second/dep.so");
   const Closure closure = close_over(engine);
   EXPECT_TRUE(closure.loads());
@@ -279,7 +279,7 @@ TEST_F(ClosureOf, L32APathThatBeginsAtTheCurrentFolderIsWarnedOf) {
   Closure closure = close_over(engine);
   ASSERT_EQ(closure.warnings.size(), 1u);
   EXPECT_EQ(closure.warnings[0].value("element"), "here");
-  // The same of a need, which is searched for nowhere.
+  // The same for a need, which is not searched for.
   run({"patchelf", "--remove-rpath", engine.native()});
   run({"patchelf", "--replace-needed", "dep.so", "here/dep.so", engine.native()});
   closure = close_over(engine);
@@ -311,7 +311,7 @@ TEST_F(ClosureOf, L03ANeedWithASlashIsReportedAsWrittenWithTheOnlyPath) {
   EXPECT_EQ(gone.value("current_folder"), "");
 }
 
-// It is what patchelf --replace-needed has to be given.
+// The name that patchelf --replace-needed has to get.
 TEST_F(ClosureOf, L01ANeedWithATokenIsReportedAsWritten) {
   part("dep.so");
   const auto engine = part("engine.so", {"dep.so"}, {"-Wl,-rpath,$ORIGIN"});
@@ -321,7 +321,7 @@ TEST_F(ClosureOf, L01ANeedWithATokenIsReportedAsWritten) {
   EXPECT_EQ(gone.value("library"), "$ORIGIN/libs/dep.so");
   EXPECT_EQ(gone.value("tried"), in("libs/dep.so"));
   EXPECT_EQ(gone.value("current_folder"), "");
-  // A file there that is passed over is told, and told instead.
+  // A file there that is skipped is reported instead.
   std::string other = bytes_of(folder() / "dep.so");
   other[18] = static_cast<char>(machine_.architecture == "x86_64" ? 183 : 62);
   write("libs/dep.so", other);
@@ -333,10 +333,11 @@ TEST_F(ClosureOf, L01ANeedWithATokenIsReportedAsWritten) {
 }
 
 #ifdef __linux__
-// glibc ends there ("cannot read file data"), and so does musl; neither takes the next folder's.
+// glibc ends the search there ("cannot read file data"), and so does musl; neither takes the file of the next
+// folder.
 TEST_F(ClosureOf, ALibraryThatCannotBeReadIsNotMissingAndEndsTheSearch) {
   const std::vector<std::string> flags{"-nostdlib", "-Wl,--no-as-needed", "-Wl,--allow-shlib-undefined"};
-  // What a loader reads of it lies behind these bytes.
+  // The part that a loader reads is after these bytes.
   const std::string large = "const char bytes[300000] = {1};\nint f;\n";
   part("b/dep.so");
   const auto dependency = library("a/dep.so", large, flags);
@@ -379,7 +380,7 @@ TEST_F(ClosureOf, ThisProcessListsItsOwnLibrariesWithTheirSONAMEs) {
 }
 
 TEST_F(ClosureOf, ALibraryOpenedByARelativePathIsNamedByItsMappedFile) {
-  // The kernel writes a line end as \012, and says of a file that was removed that it was.
+  // The kernel writes a line end as \012, and marks a removed file.
   const auto home = folder() / "a\nhome";
   part("a\nhome/librelative.so");
   const auto before = std::filesystem::current_path();
@@ -445,7 +446,7 @@ TEST_F(ClosureOf, BelowARootDotsAreResolvedBehindLinks) {
                           "/../opt/a/../../real/lib/dep.so"})
     EXPECT_EQ(reader.on_disk(way), folder() / "root/real/lib/dep.so") << way;
   EXPECT_EQ(reader.on_disk("/opt/lib/../lib/dep.so"), folder() / "root/opt/lib/dep.so");
-  // As for the kernel, nothing is above what is not there.
+  // As in the kernel, a missing folder has no parent.
   EXPECT_FALSE(reader.file_exists("/opt/none/../lib/dep.so"));
   EXPECT_FALSE(reader.file_exists("/opt/lib/dep.so/../dep.so"));
   part("root/opt/engine.so", {"link/dep.so"}, {"-Wl,-rpath,/opt/a/../lib"});

@@ -1,4 +1,4 @@
-// Libraries without a disk: paths lead where a file system's would.
+// Libraries without a disk: paths lead where they would in a file system.
 #include "host/linker/described_files.hpp"
 
 #include <gmock/gmock.h>
@@ -68,7 +68,7 @@ TEST_F(DescribedFilesTest, ReadersDoNotAccessTheDisk) {
   EXPECT_NE(reader.read("/view/lib/libb.so")->inode, reader.read("/view/lib/liba.so")->inode);
   EXPECT_TRUE(foreign.read("/view/lib/liba.so"));
   EXPECT_EQ(foreign.find_ignoring_case("/view/lib", "LibA.so"), "/view/lib/liba.so");
-  // What every machine has.
+  // The folders of every machine.
   for (const char* there : {"/etc/passwd", "/bin/sh"}) {
     EXPECT_FALSE(reader.read(there)) << there;
     EXPECT_FALSE(reader.file_exists(there)) << there;

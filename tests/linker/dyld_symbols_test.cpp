@@ -1,4 +1,4 @@
-// What one library asks of another that does not offer it, over real Mach-O files made by lld.
+// Symbols that one library needs from another that does not offer them, in real Mach-O files made by lld.
 #include <gmock/gmock.h>
 
 #include "host/linker/dyld.hpp"
@@ -17,7 +17,7 @@ class DyldSymbols : public test::Workshop {
     if (!has_tool("clang-14") || !has_tool("ld64.lld-14")) GTEST_SKIP() << "clang-14 or lld is not installed";
     machine_.root = folder();
   }
-  // /engine/NAME of this source, linked with more flags; of the libraries made before by their names.
+  // /engine/NAME of this source, linked with more flags; libraries made before are linked by name.
   void dylib(const std::string& name, const std::string& source, const std::vector<std::string>& flags = {}) {
     const std::filesystem::path to = machine_.root / "engine" / name;
     std::filesystem::create_directories(to.parent_path());

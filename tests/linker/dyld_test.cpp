@@ -1,4 +1,4 @@
-// Where macOS looks for the libraries a library names, over real Mach-O files (X01, X02, X03, X04, X07, X08).
+// Where macOS searches the needed libraries, with real Mach-O files (X01, X02, X03, X04, X07, X08).
 #include "host/linker/dyld.hpp"
 
 #include <gmock/gmock.h>
@@ -70,12 +70,12 @@ class Dyld : public test::Workshop {
     made.flags = flags;
     make(path, needs, made);
   }
-  // Its first need becomes one that is named upwards, which lld cannot write.
+  // Makes its first need an upward one, which lld cannot write.
   void make_upward(const std::string& path) const {
     const std::filesystem::path file = machine_.root / path.substr(1);
     std::string bytes = bytes_of(file);
     constexpr std::string_view required("\x0c\0\0\0", 4), upward("\x23\0\0\x80", 4);
-    std::size_t at = 32;  // behind the header: the load commands, each with its size in the second word
+    std::size_t at = 32;  // after the header: the load commands, each with its size in the second word
     while (at + 8 < bytes.size() && bytes.substr(at, 4) != required)
       at += static_cast<unsigned char>(bytes[at + 4]) + 256u * static_cast<unsigned char>(bytes[at + 5]);
     ASSERT_LT(at + 8, bytes.size()) << path;
@@ -127,7 +127,7 @@ TEST_F(Dyld, X01WithoutAnyLCRPATHTheReasonNamesTheLibrarysFolder) {
   const Diagnosis diagnosis = only(close_over("/engine/libengine.dylib"));
   EXPECT_EQ(diagnosis.value("no_rpath"), "@rpath/libdep.dylib");
   EXPECT_EQ(diagnosis.value("present_at"), "/engine/libdep.dylib");
-  // Opened first by its path it is found by its install name: this is what our loader does.
+  // Opened first by its path, as our loader does, it is found by its install name.
   EXPECT_TRUE(close_over("/engine/libengine.dylib", {"/engine/libdep.dylib"}).loads());
 }
 
@@ -146,7 +146,7 @@ TEST_F(Dyld, TheLCRPATHOfTheWholeChainAndOfTheProgramCountInOrder) {
   move("/a/deps/libbottom.dylib", "/App/MacOS/libs/libbottom.dylib");
   EXPECT_EQ(close_over("/a/libengine.dylib").find("@rpath/libbottom.dylib")->found_by,
             "LC_RPATH of /App/MacOS/app");
-  // The one that needs it comes first.
+  // The needer's own LC_RPATH comes first.
   move("/App/MacOS/libs/libbottom.dylib", "/first/libbottom.dylib");
   EXPECT_EQ(close_over("/a/libengine.dylib").find("@rpath/libbottom.dylib")->path, "/first/libbottom.dylib");
 }
@@ -164,7 +164,7 @@ TEST_F(Dyld, WeakLibrariesMayBeMissingReExportedAndUpwardOnesMayNot) {
   EXPECT_EQ(only(close_over("/a/libupward.dylib")).code, "EH-X01");
 }
 
-// Loader.cpp: whatever was wrong with a weak library, the one that names it goes on without.
+// Loader.cpp: whatever the problem of a weak library, its needer continues without it.
 TEST_F(Dyld, AWeakLibraryThatIsUnfitIsNoFaultAndANeededOneIs) {
   Made intel;
   intel.architecture = "x86_64";
@@ -179,7 +179,7 @@ TEST_F(Dyld, AWeakLibraryThatIsUnfitIsNoFaultAndANeededOneIs) {
   EXPECT_EQ(only(close_over("/a/libneeds.dylib")).code, "EH-X02");
 }
 
-// What a re-exported library needs in turn, and two that name each other upwards, as Apple's own do.
+// The needs of a re-exported library, and two libraries that need each other upwards, as Apple's own do.
 TEST_F(Dyld, TheNeedsOfReExportedAndUpwardLibrariesBelongToTheClosure) {
   dylib("/a/libbottom.dylib");
   dylib("/a/libinner.dylib", {"/a/libbottom.dylib"}, {"-rpath", "@loader_path"});
@@ -345,12 +345,12 @@ TEST_F(Dyld, X03X04AnotherFormatAndAMissingSignatureAreReported) {
 }
 
 #ifdef __linux__
-// dyld goes on, as it does whatever was wrong; that the file is there is told nevertheless.
+// dyld continues, whatever the problem; the report still says that the file exists.
 TEST_F(Dyld, ALibraryThatCannotBeReadIsNotCalledMissing) {
   dylib("/engine/libdep.dylib");
   dylib("/engine/libengine.dylib", {"/engine/libdep.dylib"}, {"-rpath", "@loader_path"});
   const auto file = machine_.root / "engine/libdep.dylib";
-  // As the only slice of a universal file, which begins behind what can be read.
+  // As the only slice of a universal file, which begins after the readable part.
   std::string universal("\xca\xfe\xba\xbe\0\0\0\x01\x01\0\0\x0c\0\0\0\0\0\x01\0\0\0\0\0\0\0\0\0\x0e", 28);
   const std::string slice = bytes_of(file);
   universal[22] = static_cast<char>(slice.size() >> 8);

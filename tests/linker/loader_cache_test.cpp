@@ -1,4 +1,4 @@
-// /etc/ld.so.cache is read as ld.so reads it; ldconfig -p is the judge.
+// /etc/ld.so.cache is read as ld.so reads it, compared with ldconfig -p.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -81,7 +81,7 @@ TEST(Cache, DamagedBytesGiveAnEmptyOrSmallerCache) {
       ++asked;
     }
   }
-  EXPECT_EQ(asked, 1500u);  // each was answered
+  EXPECT_EQ(asked, 1500u);  // each returned a result
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
-// What this process' loader was told when it was started, and which folders are its own: read from what the
-// kernel keeps of the environment, from the loader where that is overwritten, and never from what setenv()
-// says.
+// The variables that this process' loader got at the start, and its own folders: read from the kernel's copy
+// of the environment, from the loader where that copy was overwritten, and never from the current values of
+// setenv().
 #include "host/linker/posix/loader_folders.hpp"
 
 #include <gmock/gmock.h>
@@ -32,7 +32,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-// What programs that set a title for themselves do: the variables move, and their old place is written over.
+// Programs that set their own title move the variables and overwrite the old place.
 void overwrite_environment() {
   static auto& moved = *new std::deque<std::string>;
   char* const first = environ[0];
@@ -45,7 +45,7 @@ void overwrite_environment() {
   std::strcpy(first, "a title");
 }
 
-// What the program below runs.
+// The result of the program below.
 TEST(ProgramThatChanges, DISABLED_ItsVariables) {
   if (std::getenv("OVERWRITE") != nullptr) overwrite_environment();
   const char* later = std::getenv("LATER");
@@ -104,7 +104,7 @@ TEST(CompiledInFolders, AreTheLastThatTheLoaderLists) {
   EXPECT_EQ(compiled_in(old_style, {"/a"}), own);
   const ListedFolders new_style{{".", "/r", own[0], own[1]}, {}, {"/r"}};
   EXPECT_EQ(compiled_in(new_style, {"."}), own);
-  // A list of which no folder exists was dropped; what is not understood is not believed.
+  // A list without an existing folder was dropped; an unexpected result is not used.
   EXPECT_EQ(compiled_in({own, {"/r"}, {}}, {"/none"}), own);
   EXPECT_THAT(compiled_in(plain, {"/none", "/a"}), IsEmpty());
   EXPECT_THAT(compiled_in(new_style, {}), IsEmpty());
@@ -113,7 +113,7 @@ TEST(CompiledInFolders, AreTheLastThatTheLoaderLists) {
   EXPECT_FALSE(reported_by_environment(plain, {"/lib64"}));
 }
 
-// `ld.so --list-diagnostics`, which glibc has since 2.33.
+// `ld.so --list-diagnostics` exists since glibc 2.33.
 TEST(CompiledInFolders, AreThoseThatTheLoaderReports) {
   const Machine machine = describe_this_machine();
   const auto program = binary::read_binary(executable_path());
@@ -130,7 +130,7 @@ TEST(CompiledInFolders, AreThoseThatTheLoaderReports) {
   EXPECT_EQ(machine.default_directories, folders);
 }
 
-// As bundles do that bring a loader: the variable does not count then, and the loader's own folders stay.
+// As in bundles that bring a loader: the variable does not count then, and the loader's own folders stay.
 TEST(LibraryPathOfALoaderThatIsNamed, ReplacesTheVariable) {
   const Machine machine = describe_this_machine();
   if (machine.libc != Libc::glibc) GTEST_SKIP() << "musl's loader cannot be asked";
@@ -147,8 +147,7 @@ TEST(LibraryPathOfALoaderThatIsNamed, ReplacesTheVariable) {
 
 using AnotherLoader = test::Workshop;
 
-// Another name in the place of the folder that is compiled in second makes it a loader with folders of its
-// own.
+// Another name in the place of the second compiled-in folder makes it a loader with its own folders.
 TEST_F(AnotherLoader, HasFoldersOfItsOwn) {
   const std::vector<std::string> usual = describe_this_machine().default_directories;
   if (usual.size() < 2) GTEST_SKIP() << "this loader has one folder";

@@ -1,5 +1,5 @@
-// Odd libraries, one rule of the loader each: what we say before loading against what dlopen says. Each is
-// also held against the rules of other releases of glibc, on a described machine.
+// Unusual libraries, one rule of the loader each: our verdict before loading is compared with dlopen. Each is
+// also checked by the rules of other releases of glibc, on a described machine.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 
@@ -41,13 +41,13 @@ class LoaderVerdict : public test::Workshop {
         compare_versions(machine_.libc_version, "2.36") < 0)
       GTEST_SKIP() << "the judge is glibc 2.36 or newer on x86-64 or arm64";
   }
-  // Only what is asked for is in its closure.
+  // The closure has only the listed needs.
   std::filesystem::path part(const std::string& name, const std::string& source = "int f;\n",
                              std::vector<std::string> flags = {}) const {
     flags.insert(flags.begin(), {"-nostdlib", "-Wl,-soname," + name, "-Wl,-rpath," + folder().native()});
     return library(name, source, flags);
   }
-  // A copy of `library` in which each program header of that type was changed.
+  // A copy of `library` in which each program header of that type is changed.
   template <class Change>
   std::filesystem::path changed(const std::filesystem::path& library, const Change& change,
                                 std::uint32_t type = PT_LOAD) const {
@@ -77,11 +77,11 @@ class LoaderVerdict : public test::Workshop {
   }
   static faults::DlopenAnswer opened(const std::filesystem::path& file,
                                      const std::string& tunables = "GLIBC_TUNABLES") {
-    // A child that is built with AddressSanitizer minds what is loaded before its runtime.
+    // A child built with AddressSanitizer objects to libraries that are loaded before its runtime.
     return faults::ask_dlopen(ENGINEHOST_OPEN_CHILD, {file}, std::chrono::seconds(20),
                               {"LD_LIBRARY_PATH", tunables, "ASAN_OPTIONS=verify_asan_link_order=0"});
   }
-  // Both say that it loads, or both that it does not; what we say of it comes back.
+  // Expects the same verdict of both, and returns ours.
   std::string both(const std::filesystem::path& file) {
     const faults::DlopenAnswer answer = opened(file);
     const std::string said = codes(file);
@@ -100,7 +100,7 @@ TEST_F(LoaderVerdict, NewerGlibcIgnoresTheAlignmentOfASegment) {
 
 TEST_F(LoaderVerdict, L20AnExecutableStackIsRefusedByNewerReleases) {
   const auto file = part("stack.so", "int f;\n", {"-Wl,-z,execstack"});
-  both(file);  // what this machine's own release does
+  both(file);  // the result of this machine's own release
   const auto found = [&](const std::string& version, const std::string& tunables = {}) {
     machine_.libc_version = version;
     const Closure closure = closed(file, tunables);
@@ -121,7 +121,7 @@ TEST_F(LoaderVerdict, L20AnExecutableStackIsRefusedByNewerReleases) {
   EXPECT_EQ(found("2.43", "glibc.rtld.execstack=1"), "refused");
   EXPECT_EQ(found("2.41", "glibc.rtld.execstack=2"), "doubt");
   EXPECT_EQ(found("2.42", "glibc.rtld.execstack=2"), "warning");
-  // What the program's own file wants is there from the start.
+  // The program's own stack flag counts from the start.
   machine_.program = part("program", "int f;\n", {"-Wl,-z,execstack"});
   EXPECT_EQ(found("2.42"), "doubt");
   machine_.program.clear();
@@ -141,7 +141,7 @@ TEST_F(LoaderVerdict, F12OlderGlibcRequiresTheNamedAlignment) {
   EXPECT_EQ(codes(with_alignment(4096)), "");
   EXPECT_EQ(codes(with_alignment(16)), "EH-F12");
   EXPECT_EQ(codes(with_alignment(1)), "EH-F12");
-  // Whole pages, but not of the size that it names.
+  // Whole pages, but not of the named size.
   EXPECT_EQ(codes(with_alignment(1u << 21)), "EH-F12");
   machine_.libc_version = "2.35";
   EXPECT_EQ(codes(with_alignment(16)), "");
@@ -203,7 +203,7 @@ TEST_F(LoaderVerdict, L15AVersionOfALibraryWithoutVersionsEndsTheProcess) {
   EXPECT_TRUE(closure.versions[0].unversioned);
   EXPECT_EQ(diagnose_closure(machine_, closure).front().value("unversioned"),
             (folder() / "libver.so").native());
-  // One that asks for versions itself has a table of them, and then its own may have none.
+  // A library that requires versions has a table of them, and then its own symbols may have none.
   library("libver.so",
           std::string("#include <stdlib.h>\nint h(void) { return atoi(\"1\"); }") + both_functions,
           {"-Wl,-soname,libver.so"});
@@ -320,7 +320,7 @@ TEST_F(LoaderVerdict, L19AnAlignmentAboveTheInitialOneIsRefused) {
   const Closure refused = closed(file, room);
   EXPECT_EQ(refused.refused[0].value("alignment"), "8192");
   EXPECT_EQ(refused.refused[0].value("library"), file.native());
-  // There from the start, which is a remedy.
+  // Loaded from the start, which is a remedy.
   EXPECT_TRUE(opened(file, "LD_PRELOAD=" + file.native()).opened());
   machine_.loaded = {{"wants.so", file}};
   EXPECT_EQ(codes(file), "");
@@ -333,7 +333,7 @@ TEST_F(LoaderVerdict, L19AllLibrariesOfTheClosureShareOneReserve) {
            "char* of_block(void);" + block_of(1500, "more") + "char* all(void) { return of_block(); }\n",
            {(folder() / "first.so").native()});
   EXPECT_EQ(both(second), "EH-L19");
-  // Wherever the first was found: here through the loader's cache.
+  // However the first one was found: here through the loader's cache.
   std::filesystem::create_directories(folder() / "system");
   std::filesystem::rename(folder() / "first.so", folder() / "system/first.so");
   LoaderCache::Entry entry;
@@ -343,7 +343,7 @@ TEST_F(LoaderVerdict, L19AllLibrariesOfTheClosureShareOneReserve) {
   machine_.cache = LoaderCache::of({entry});
   EXPECT_EQ(closed(second).find("first.so")->found_by, "ld.so.cache");
   EXPECT_EQ(codes(second), "EH-L19");
-  // In the process already, it may have been there from the start: nobody knows.
+  // A loaded library may have been there from the start: unknown.
   machine_.loaded = {{"first.so", entry.path}};
   EXPECT_EQ(codes(second), "");
   EXPECT_THAT(closed(second).doubts, ::testing::SizeIs(1));
@@ -390,7 +390,7 @@ TEST_F(LoaderVerdict, L12ASymbolOfferedByALibraryOfThisProcessIsADoubt) {
   ASSERT_EQ(findings.doubtful.size(), 1u);
   EXPECT_EQ(findings.doubtful[0].lent_by, provider.native());
   EXPECT_EQ(diagnose_symbols(findings.doubtful)[0].code, "EH-L12");
-  // One that the library itself needs serves it, however it was opened.
+  // A library that the file itself needs serves it, however it was opened.
   const auto needs =
       part("needs.so", "int lent_by_the_process(void); int f(void) { return lent_by_the_process(); }\n",
            {provider.native()});

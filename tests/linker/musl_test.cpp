@@ -1,4 +1,4 @@
-// musl's rules of looking for libraries, each against musl's own loader.
+// musl's rules for searching libraries, each compared with musl's own loader.
 #include <gmock/gmock.h>
 
 #include <sstream>
@@ -48,7 +48,7 @@ class Musl : public test::Generated {
     flags.insert(flags.end(), more.begin(), more.end());
     return library(name, "int f;\n", flags);
   }
-  // What musl's loader and ours say of the same file; both have to say the same.
+  // The results of musl's loader and of ours for the same file, which must agree.
   LoaderAnswer both(const std::filesystem::path& file, const std::string& library_path = {}) {
     Machine machine = musl_machine();
     machine.library_path = split_musl_path(library_path);
@@ -148,7 +148,7 @@ TEST_F(Musl, LoadsALibraryOfAnotherMachineUnchecked) {
   EXPECT_EQ(diagnoses[0].value("built_for"), "aarch64");
 }
 
-// What musl's loader and ours say of the symbols as well: "" = it loads.
+// The results of musl's loader and of ours including symbols: "" = it loads.
 class MuslSymbols : public Musl {
  protected:
   std::string verdict(const std::filesystem::path& file) {
@@ -166,7 +166,7 @@ class MuslSymbols : public Musl {
         << said << "; musl: " << answer.error;
     return said;
   }
-  // A library that asks for f of version V2 of libv.so.
+  // A library that needs f of version V2 of libv.so.
   std::filesystem::path user_of_V2() const {
     versioned("int f(void) { return 1; }\n", "V2 { global: f; };\n");
     return library("user.so", "int f(void); int u(void) { return f(); }\n",

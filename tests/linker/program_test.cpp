@@ -1,6 +1,6 @@
-// What the program that opens a library has to do with what is found for it: its DT_RPATH, its folder as
-// $ORIGIN of LD_LIBRARY_PATH, its raised rights. Each case is opened by a real program too, and what the
-// loader takes for "dep.so" has to be what we say.
+// How the program that opens a library affects the search: its DT_RPATH, its folder as $ORIGIN of
+// LD_LIBRARY_PATH, its raised rights. A real program opens each case too, and the loader must take the same
+// "dep.so" as we do.
 #include <gmock/gmock.h>
 #include <unistd.h>
 
@@ -107,7 +107,7 @@ class OpenedByAProgram : public test::Workshop {
     const Object* dep = closure.find("dep.so");
     return dep != nullptr && closure.loads() ? dep->path : std::string();
   }
-  // Both have to say the same.
+  // Both must agree.
   std::string both(const std::filesystem::path& program, const std::filesystem::path& file,
                    const std::string& library_path = {}) const {
     const std::string ours = taken(machine_of(program, library_path), file);
@@ -135,10 +135,10 @@ TEST_F(OpenedByAProgram, ItsRPATHServesEveryNeederThatHasNoRUNPATH) {
   EXPECT_EQ(both(old_program, engine_, in("other")), in("home/bin/../lib/dep.so"));
   EXPECT_EQ(both(old_program, part("own.so", {"link/dep.so"}, with_path(in("other"), old_style))),
             in("other/dep.so"));
-  // A needer with RUNPATH, or a program that has one beside, and it is not looked at.
+  // It is ignored for a needer with RUNPATH, and when the program has a RUNPATH too.
   EXPECT_EQ(both(old_program, part("new.so", {"link/dep.so"}, with_path(in("none"), new_style))), "");
   EXPECT_EQ(both(program("home/bin/new", with_path("$ORIGIN/../lib", new_style)), engine_), "");
-  // What is needed further down is looked for in the same way.
+  // Needs further down are searched in the same way.
   part("home/lib/middle.so", {"link/dep.so"});
   EXPECT_EQ(both(old_program, part("top.so", {"home/lib/middle.so"})), in("home/bin/../lib/dep.so"));
   const Machine machine = machine_of(old_program);
@@ -161,7 +161,7 @@ TEST_F(OpenedByAProgram, TheRPATHsOfTheWholeChainAreSearchedNearestFirst) {
     EXPECT_EQ(both(home, top, variable), in(std::string(where) + "/dep.so"));
     std::filesystem::remove(folder() / where / "dep.so");
   }
-  // Each folder is told with the file that names it.
+  // Each folder is reported with the file that names it.
   Request request;
   request.file = top;
   Reader reader;
@@ -176,7 +176,7 @@ TEST_F(OpenedByAProgram, TheRPATHsOfTheWholeChainAreSearchedNearestFirst) {
                                     in("r0") + " RPATH of home", variable + " LD_LIBRARY_PATH"));
 }
 
-// It was brought in by nobody: the plugin's RPATH is none of its own.
+// It has no needer, so the plugin's RPATH does not apply.
 TEST_F(OpenedByAProgram, TheRPATHOfAPluginDoesNotServeEarlierLibraries) {
   part("r1/dep.so");
   part("variable/dep.so");
@@ -225,11 +225,11 @@ TEST_F(OpenedByAProgram, ATokenNameMustEnd) {
     part("odd/" + element + "/dep.so");
     EXPECT_EQ(both(plain, engine_, in("odd/" + element)), in("odd/" + element + "/dep.so"));
     std::filesystem::remove_all(folder() / "odd");
-    // What would be there if it were a token is not looked at.
+    // The folder that a token would name is not searched.
     part("binAL/dep.so");
     EXPECT_EQ(both(plain, engine_, element + "/x"), "") << element;
   }
-  // Others may follow; after a brace even letters.
+  // Other characters may follow; after a brace even letters.
   part("bin-x/dep.so");
   part("binx/dep.so");
   EXPECT_EQ(both(plain, engine_, "$ORIGIN-x"), in("bin-x/dep.so"));
@@ -268,7 +268,7 @@ TEST_F(OpenedByAProgram, WithRaisedRightsORIGINIsRestrictedForPrograms) {
 
 TEST_F(OpenedByAProgram, WithRaisedRightsTheLoaderAgrees) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can make a program with raised rights here";
-  // A group of its own raises the rights of whoever starts it.
+  // A group of its own raises the rights of every user who starts it.
   constexpr gid_t group = 54321;
   if (::chown(write("owned", "").c_str(), 0, group) != 0 && errno == EINVAL)
     GTEST_SKIP() << "this namespace has no other group";
@@ -327,16 +327,16 @@ TEST_F(OpenedByAProgram, AFileThatCannotBeOpenedEndsItsListNotTheSearch) {
   EXPECT_EQ(both(plain, runpath, in("loop")), in("good/dep.so"));
   EXPECT_EQ(both(plain, runpath, loop_then_good), in("good/dep.so"));
   EXPECT_EQ(both(plain, engine_, loop_then_good), "");
-  // Nor can a socket be opened.
+  // A socket cannot be opened either.
   std::filesystem::create_directories(folder() / "socket");
   ASSERT_EQ(::mknod((folder() / "socket/dep.so").c_str(), S_IFSOCK | 0600, 0), 0);
   EXPECT_EQ(both(plain, runpath, in("socket")), in("good/dep.so"));
   EXPECT_EQ(both(plain, engine_, in("socket") + ":" + in("good")), "");
-  // The folder itself counts, not its sub-folders for processors.
+  // The folder itself counts, not its subfolders for processors.
   std::filesystem::create_directories(folder() / "first/glibc-hwcaps/x86-64-v2");
   std::filesystem::create_symlink("dep.so", folder() / "first/glibc-hwcaps/x86-64-v2/dep.so");
   EXPECT_EQ(both(plain, engine_, in("first")), in("first/dep.so"));
-  // Told, since it is why nothing was found.
+  // Reported, because it is the reason why nothing was found.
   Request request;
   request.file = rpath;
   Reader reader;
@@ -349,7 +349,7 @@ TEST_F(OpenedByAProgram, AFileThatCannotBeOpenedEndsItsListNotTheSearch) {
   EXPECT_FALSE(closure.missing.empty());
 }
 
-// What the program below runs.
+// The result of the program below.
 TEST(ProgramWithPreloads, DISABLED_PrintsThem) {
   std::ofstream text(std::getenv("ENGINEHOST_TEST_TEXT"));
   for (const LoadedLibrary& library : preloaded_libraries()) text << library.path.native() << "\n";
@@ -364,7 +364,7 @@ TEST_F(OpenedByAProgram, PreloadsOfTheEnvironmentAreListedWithTheirNeeds) {
                   "--gtest_also_run_disabled_tests"};
     child.environment = {"ENGINEHOST_TEST_TEXT=" + in("told"), "LD_PRELOAD=" + preload,
                          "LD_LIBRARY_PATH=" + library_path,
-                         // A sanitizer's runtime insists on coming before what is preloaded.
+                         // A sanitizer's runtime must come before preloaded libraries.
                          "ASAN_OPTIONS=verify_asan_link_order=0"};
     const auto ended = run_child(child);
     EXPECT_TRUE(ended && ended->succeeded());
@@ -377,7 +377,7 @@ TEST_F(OpenedByAProgram, PreloadsOfTheEnvironmentAreListedWithTheirNeeds) {
   EXPECT_EQ(reported(in("preload/dep.so")), both_files);
   EXPECT_EQ(reported("dep.so:/none/x.so", in("preload")), both_files);
   EXPECT_THAT(reported(in("preload/deep.so")), ElementsAre(deep.native()));
-  // So a need of that name is served, as the loader serves it.
+  // A need of that name is then served, as by the loader.
   Machine machine = machine_of(program("plain"));
   EXPECT_EQ(taken(machine, engine_), "");
   machine.loaded = {{"dep.so", in("preload/dep.so")}, {"deep.so", deep}};

@@ -1,4 +1,4 @@
-// The mark of a download as macOS writes it.
+// The quarantine mark of a download as macOS writes it.
 #include "host/linker/quarantine.hpp"
 #include "tests/support/paths.hpp"
 

@@ -1,4 +1,4 @@
-// Libraries that look for each other in every way there is, against the loader's own answer.
+// Libraries that search for each other in every possible way, compared with the loader's own result.
 #include "tests/linker/real_loader.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Where Windows looks for the DLLs a DLL needs, over real DLLs in a described C:\ (W01 to W08).
+// Where Windows searches the needed DLLs, with real DLLs in a described C:\ (W01 to W08).
 #include "host/linker/windows.hpp"
 
 #include <gmock/gmock.h>
@@ -30,7 +30,8 @@ class Windows : public test::Workshop {
     machine_.known_dlls = {"kernel32.dll"};
   }
 
-  // A DLL in the described tree, named as there ("engine/a.dll"), that calls one function of each of `needs`.
+  // A DLL in the described tree, under its path there ("engine/a.dll"), that calls one function of each of
+  // `needs`.
   std::filesystem::path dll(const std::string& name, const std::vector<std::string>& needs = {},
                             const std::vector<std::string>& more = {}) const {
     const auto symbol = [](const std::string& file) {
@@ -49,7 +50,7 @@ class Windows : public test::Workshop {
     flags.insert(flags.end(), more.begin(), more.end());
     return library(name, source, flags, {"x86_64-w64-mingw32-gcc"});
   }
-  // An object with a file version, and with a manifest where an assembly is named.
+  // An object with a file version, and with a manifest if an assembly is named.
   std::string resources(const std::string& version, const std::string& assembly = {}) const {
     std::string script = "1 VERSIONINFO\nFILEVERSION " + version + "\nBEGIN\nEND\n";
     if (!assembly.empty())
@@ -104,7 +105,7 @@ TEST_F(Windows, W01AMissingDLLIsNamedWithItsImporterTheChainAndTheFolders) {
   EXPECT_EQ(diagnosis.value("needed_by"), "C:\\engine\\torch_cuda.dll");
   EXPECT_THAT(diagnosis.values("chain"), ElementsAre("C:\\engine\\torch.dll", "C:\\engine\\torch_cuda.dll"));
   EXPECT_THAT(diagnosis.values("searched"), ElementsAre("C:\\engine", "C:\\app", "C:\\Windows\\System32"));
-  // The order of a plain LoadLibrary has PATH at its end and tells which of its folders do not exist.
+  // The order of a plain LoadLibrary has PATH at its end and marks the missing folders.
   const WindowsClosure plain = close_over("C:\\engine\\torch_cuda.dll", 0);
   ASSERT_EQ(plain.closure.missing.size(), 1u);
   EXPECT_EQ(plain.closure.missing[0].searched.back().directory, "C:\\nowhere");
@@ -132,7 +133,7 @@ TEST_F(Windows, OnlyTheFolderOfTheLoadedDLLCountsNotOfItsDependencies) {
   std::filesystem::rename(folder() / "engine/sub/bottom.dll", folder() / "tools/bottom.dll");
   machine_.added_directories.clear();
   EXPECT_EQ(only(close_over("C:\\engine\\engine.dll")).value("library"), "bottom.dll");
-  // What our loader opens first, by path, serves every later need of its base name.
+  // A DLL that our loader opens first, by path, serves every later need of its base name.
   EXPECT_TRUE(close_over("C:\\engine\\engine.dll", load_flags, {"C:\\tools\\bottom.dll"}).closure.loads());
 }
 
@@ -173,8 +174,8 @@ TEST_F(Windows, W04ADLLOfAnotherMachineOrNoDLLIsNamedAsSuch) {
   EXPECT_EQ(diagnosis.value("file"), "C:\\engine\\dep.dll");
   EXPECT_EQ(diagnosis.value("built_for"), "aarch64");
   EXPECT_EQ(diagnosis.value("needed_by"), "C:\\engine\\engine.dll");
-  // It ends the search; one for 32-bit x86, which a 64-bit Windows runs too, is passed over (tests/windows
-  // asks a loader).
+  // It ends the search. One for 32-bit x86, which a 64-bit Windows also runs, is skipped (tests/windows
+  // compares this with a loader).
   write("app/dep.dll", whole);
   EXPECT_FALSE(close_over("C:\\engine\\engine.dll").closure.loads());
   std::string narrow = whole;
@@ -202,7 +203,7 @@ TEST_F(Windows, W07AnotherCopyThatAPlainSearchWouldTakeIsNamed) {
   const Diagnosis& warning = closure.closure.warnings[0];
   EXPECT_EQ(warning.value("path"), "C:\\Windows\\System32\\ggml-base.dll");
   EXPECT_EQ(warning.value("wanted"), "C:\\engine\\ggml-base.dll");
-  // Our flags take the engine's own, which PATH and System32 cannot shadow (users.md, cases 7 and 28).
+  // Our flags take the engine's own file, which PATH and System32 cannot shadow (users.md, cases 7 and 28).
   EXPECT_EQ(closure.closure.find("ggml-base.dll")->path, "C:\\engine\\ggml-base.dll");
 }
 
@@ -277,7 +278,7 @@ TEST_F(Windows, AModuleOfThatNameFromElsewhereDoesNotServeForAWholePath) {
 }
 
 TEST_F(Windows, APISetsAndKnownDLLsAreNeverLookedFor) {
-  // As the engines of MSVC import them.
+  // As in the imports of engines compiled by MSVC.
   const auto def = write("set.def", "LIBRARY api-ms-win-core-file-l1-1-0.dll\nEXPORTS\nf_set\n");
   const auto def2 = write("known.def", "LIBRARY KERNEL32.dll\nEXPORTS\nf_known\n");
   run({"x86_64-w64-mingw32-dlltool", "-d", def.native(), "-l", (folder() / "set.a").native()});
@@ -322,7 +323,7 @@ TEST_F(Windows, SystemNamesAreKnownWithoutAWindowsTree) {
        {"dxgi.dll", "D3D12.dll", "bcrypt.dll", "pdh.dll", "MFPlat.DLL", "msi.dll", "icu.dll", "virtdisk.dll",
         "kernel.appcore.dll", "xinput9_1_0.dll", "WINSPOOL.DRV", "bthprops.cpl"})
     EXPECT_EQ(system_name(name), SystemName::windows) << name;
-  // What other installers bring: older runtimes, DirectX' of 2010, CUDA, an optional feature, an import
+  // The DLLs of other installers: older runtimes, DirectX of 2010, CUDA, an optional feature, an import
   // library.
   for (const char* name :
        {"msvcp120.dll", "msvcr100.dll", "d3dx9_43.dll", "d3dcompiler_43.dll", "x3daudio1_7.dll",

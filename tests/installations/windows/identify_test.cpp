@@ -1,4 +1,4 @@
-// Installations of other programs are recognized on Linux only, and a folder on Windows says so.
+// Installations of other programs are recognized on Linux only; on Windows the diagnosis says so.
 #include <gmock/gmock.h>
 
 #include "base/paths.hpp"

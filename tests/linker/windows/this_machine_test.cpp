@@ -1,5 +1,4 @@
-// This machine as a value, and what its loader does beside what we say of it. Under Wine the loader is
-// Wine's.
+// This machine as a value, and our verdicts compared with its loader's. Under Wine the loader is Wine's.
 #include "host/linker/this_windows.hpp"
 
 #include <gmock/gmock.h>
@@ -35,7 +34,7 @@ class ThisWindows : public testing::Test {
     ForeignReader reader;
     return close_windows(describe_this_windows(std::move(added)), request, reader);
   }
-  // Whether Windows loads it by the flags of our loader; the number of its error, or 0.
+  // Whether Windows loads it with our loader's flags: the number of the error, or 0.
   DWORD loader_says(const fs::path& file, const fs::path& added = {}) {
     const DLL_DIRECTORY_COOKIE cookie = added.empty() ? nullptr : ::AddDllDirectory(added.c_str());
     const HMODULE module = ::LoadLibraryExW(file.c_str(), nullptr, load_flags);
