@@ -203,7 +203,8 @@ TEST_F(Windows, W07AnotherCopyThatAPlainSearchWouldTakeIsNamed) {
   const Diagnosis& warning = closure.closure.warnings[0];
   EXPECT_EQ(warning.value("path"), "C:\\Windows\\System32\\ggml-base.dll");
   EXPECT_EQ(warning.value("wanted"), "C:\\engine\\ggml-base.dll");
-  // Our flags take the engine's own file, which PATH and System32 cannot shadow (users.md, cases 7 and 28).
+  // Our flags take the engine's own file, which PATH and System32 cannot shadow (cases 7 and 28 of the list
+  // of cases).
   EXPECT_EQ(closure.closure.find("ggml-base.dll")->path, "C:\\engine\\ggml-base.dll");
 }
 

@@ -1,5 +1,5 @@
-// One text of a loader, several causes: each is made for real, the loader's text is taken from it, and the
-// files must tell which cause it was.
+// One text of a loader has several causes: each cause is real, the text comes from the loader, and the files
+// must show which cause it was.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ class AmbiguousText : public ::testing::Test {
     if (loaded) return diagnose("it loads");
     return std::move(loaded).error();
   }
-  // The text must be the row's, and the class must be the cause's.
+  // The text must be the row's, and the class must match the cause.
   Diagnosis expect_reported(const std::filesystem::path& plugin, const char* text, const char* code) {
     const Diagnosis said = said_by_the_loader(plugin);
     EXPECT_THAT(std::string(said.value("os_said")), HasSubstr(text));
@@ -47,7 +47,7 @@ class AmbiguousText : public ::testing::Test {
     EXPECT_EQ(reported.value("os_said"), said.value("os_said"));
     return reported;
   }
-  // A plugin that needs a library of that SONAME, which is made and taken away again.
+  // A plugin that needs a library of that SONAME, which is made and removed again.
   std::filesystem::path plugin_needing(const std::string& soname, bool keep = false,
                                        const std::string& folder = "gone") {
     const auto library =
@@ -122,7 +122,7 @@ TEST_F(AmbiguousText, NoSuchFileTheVariableIsIgnoredForItsPrivileges) {
   const auto plugin = plugin_needing("libambiguous30.so.1", true, "outside");
   const Diagnosis said = said_by_the_loader(plugin);
   preflight::Spec spec = this->spec(plugin);
-  // Only the description of the process is made: the loader sees AT_SECURE in privileged programs alone.
+  // Only the description of the process is changed: the loader sees AT_SECURE in privileged programs alone.
   spec.view = workshop_.path("elsewhere");
   spec.machine.secure = true;
   spec.machine.library_path_text = workshop_.path("outside").native();
@@ -191,7 +191,7 @@ TEST_F(AmbiguousText, NotMappedL23TheAddressSpaceIsLimited) {
   EXPECT_THAT(explain::describe(reported), HasSubstr("64 GiB of address space"));
 }
 
-// The loader asks for memory beside what it maps of the file; no policy says so.
+// The loader allocates memory besides its mapping of the file; no policy restricts that.
 TEST_F(AmbiguousText, NotMappedL23AFailedAllocationIsNoPolicy) {
   const auto plugin = workshop_.plugin("libengine_x.so");
   for (const std::string& said :
@@ -206,7 +206,7 @@ TEST_F(AmbiguousText, NotMappedL23AFailedAllocationIsNoPolicy) {
   }
 }
 
-// Which is what the loader allocates from; the segments that it maps do not count.
+// The loader allocates from it; the segments that it maps do not count.
 TEST_F(AmbiguousText, NotMappedL23TheDataIsLimited) {
   const auto plugin = workshop_.plugin("libengine_x.so");
   const auto hint = explain::read_loader_text("out of memory");
@@ -356,8 +356,7 @@ TEST_F(AmbiguousText, NoRoomForStaticTlsTheNumbersOfTheWarningAreAdded) {
 }
 
 TEST_F(AmbiguousText, L18TheLoadersNamespacesAreUsedUp) {
-  // dlmopen gives each library a namespace of its own; a process has sixteen, and the texts are the real
-  // loader's.
+  // dlmopen gives each library its own namespace, and a process has sixteen; the texts are the real loader's.
   const auto library = workshop_.library("libalone.so", "int f(void){return 1;}", "-nostdlib");
   std::vector<void*> opened;
   std::string text;

@@ -1,4 +1,4 @@
-// Whether the libraries of a build came from the build, with files that are really there.
+// Whether the libraries of a build came from the build, with real files.
 #include "host/load/in_process/audit.hpp"
 
 #include <dlfcn.h>
@@ -51,7 +51,7 @@ TEST_F(Audit, AForeignFileIsReportedWithBothPathsAndItsOrigin) {
   EXPECT_EQ(found[0].value("by"), "the loader's search");
 }
 
-// What the program below runs.
+// The result of the program below.
 TEST(ProgramThatAudits, DISABLED_PrintsTheOrigin) {
   const std::string foreign = std::getenv("ENGINEHOST_TEST_FOREIGN"),
                     build = std::getenv("ENGINEHOST_TEST_BUILD");
@@ -159,7 +159,7 @@ TEST_F(Audit, DistinguishesEarlierMappingsFromNewOnes) {
   ::dlclose(theirs);
 }
 
-// What was unloaded since moves all others up in the loader's list.
+// An unloaded library moves all later ones up in the loader's list.
 TEST_F(Audit, NewMappingsAreFoundThoughOthersWereRemoved) {
   void* theirs = ::dlopen(foreign_.c_str(), RTLD_NOW | RTLD_LOCAL);
   ASSERT_NE(theirs, nullptr);
@@ -174,7 +174,7 @@ TEST_F(Audit, NewMappingsAreFoundThoughOthersWereRemoved) {
   ::dlclose(ours);
 }
 
-// So the loader names what it finds by a relative folder of LD_LIBRARY_PATH.
+// The loader uses such names for files of a relative folder of LD_LIBRARY_PATH.
 TEST_F(Audit, ARelativeNameIsResolvedDespiteAChangedFolder) {
   const std::filesystem::path here = std::filesystem::current_path();
   const MappedPaths before = MappedPaths::now();
@@ -191,7 +191,7 @@ TEST_F(Audit, ARelativeNameIsResolvedDespiteAChangedFolder) {
   EXPECT_EQ(hijacked(own_, {}, came, {}).size(), 1u);
 }
 
-// What came from elsewhere is held against the build's folders, whatever the build is known to bring.
+// Files from elsewhere are compared with the build's folders, whatever the build lists.
 class AuditOfFolders : public ::testing::Test {
  protected:
   Library own(const std::string& name) { return {name, file("build/lib/" + name), "cache"}; }

@@ -39,7 +39,7 @@ TEST(CallTest, NullStringsAreTakenAsEmpty) {
 }
 
 TEST(CallTest, UnterminatedTextsAreCutAndMarked) {
-  // Nothing may be read behind this much: there is no zero byte in it.
+  // Nothing may be read beyond this size: there is no zero byte.
   const std::vector<char> field(longest_field, 'x'), message(longest_message, 'y');
   Call call;
   call.get()->fail(call.get(), ENGINE_INTERNAL, field.data(), 1, message.data());

@@ -1,4 +1,4 @@
-// What a small computation says of a device, and how its loss is noticed; the plugin is
+// The results of a small computation on a device, and how its loss is noticed; the plugin is
 // tests/faults/device_plugin.c.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -70,7 +70,8 @@ TEST_F(FakeDevice, WithItsResultElsewhereIsDetected) {
   EXPECT_THAT(explain::describe(found.error()), ::testing::HasSubstr("computes elsewhere"));
 }
 
-// What cannot be known: this plugin calls host memory a GPU's. Both times are told, and they are alike.
+// This plugin calls host memory a GPU's, which cannot be detected. Both times are reported, and they are
+// alike.
 TEST_F(FakeDevice, ThatLiesAboutItsMemoryShowsTheProcessorsTime) {
   const auto found = check();
   ASSERT_TRUE(found);
@@ -128,7 +129,7 @@ TEST_F(FakeDevice, ReportsTheFirstRunUntilOneSucceeded) {
   };
   const auto reported = std::make_shared<Reported>();
   engine_->health()->observe_work(reported);
-  behave("wrong");  // an answer, but not the right one: the work ended badly
+  behave("wrong");  // a wrong result: the run failed
   EXPECT_FALSE(check());
   EXPECT_EQ(reported->words, "begin badly ");
   behave("");

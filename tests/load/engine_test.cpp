@@ -43,7 +43,7 @@ TEST_F(EngineOf, ReportsFactsDevicesAndCapabilities) {
   EXPECT_THAT(lines, ::testing::ElementsAre("fixture created"));
 }
 
-// A message of a megabyte, which a program would write to its log as it is.
+// A message of a megabyte, which a program would write to its log unchanged.
 TEST_F(EngineOf, AMessageForTheLogIsCut) {
   std::size_t length = 0;
   EngineOptions options;
@@ -88,7 +88,7 @@ TEST_F(EngineOf, SuccessWithoutAnEngineIsThePluginsBug) {
   EXPECT_EQ(engine.error().value("status"), "ENGINE_INTERNAL");
 }
 
-// It would be a jump to address 0 in the application.
+// Calling it would be a jump to address 0 in the application.
 TEST_F(EngineOf, R12AMissingFunctionIsReportedWithItsTable) {
   const auto offering = [&](const std::string& table) {
     return Engine::create(loaded("-DAT_QUERY='static const engine_" + table +

@@ -1,4 +1,4 @@
-// Plugins that behave badly, one class and one fixture each: the host survives, and names what they did.
+// Plugins that misbehave, one class and one fixture each: the host survives and names the misbehavior.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,11 +23,11 @@ class Hostile : public ::testing::Test {
   ProbeResult tried(const std::string& flags) {
     return probe(request(workshop_.plugin("libengine_x.so", flags)));
   }
-  // A plugin in C++, whose runtime is the system's and not the helper's.
+  // A plugin in C++ that uses the system's runtime, not the probe's.
   ProbeResult tried_in_cxx(const std::string& body_of_create, const std::string& flags = {}) {
     std::ifstream text(test::source_path("/tests/faults/plugin.c"));
     std::string source{std::istreambuf_iterator<char>(text), {}};
-    // C++ wants its conversions written, and initializes the descriptor all the same.
+    // C++ needs explicit conversions, and still initializes the descriptor.
     const std::string calloc = "*out = calloc(1, sizeof **out);";
     source.replace(source.find(calloc), calloc.size(),
                    "*out = static_cast<engine_instance *>(calloc(1, sizeof **out));");
@@ -80,7 +80,7 @@ void PrintTo(const Change& change, std::ostream* out) { *out << change.name; }
 
 class HostileChange : public Hostile, public ::testing::WithParamInterface<Change> {};
 
-// Each alone, so that none hides behind another.
+// Each change alone, so that none hides another.
 TEST_P(HostileChange, R09IsReportedWithWhatItWas) {
   const ProbeResult result = tried("-pthread -include fcntl.h -include pthread.h -DAT_LOAD='" +
                                    std::string(GetParam().statement) + "'");
@@ -112,8 +112,8 @@ TEST_F(Hostile, R09ClosingForeignDescriptorsIsReported) {
   EXPECT_THAT(explain::describe(result.warnings[0]), HasSubstr("loses the files and connections"));
 }
 
-// The helper's channel goes, too. Its answers go on beside what the build prints, and neither is taken for
-// the other.
+// The probe's own channel is closed too. Its results follow on the stream of the build's output, and the two
+// are kept apart.
 TEST_F(Hostile, R09WithTheChannelClosedItsTextIsReportedAlone) {
   const ProbeResult result = tried("-DAT_LOAD='for(int n=3;n<1024;n++)close(n);puts(\"hello\")'");
   EXPECT_TRUE(result.passed) << explain::describe(*result.diagnosis);
@@ -130,7 +130,7 @@ TEST_F(Hostile, R09WithoutAnyChannelItIsNotASilentEnd) {
   EXPECT_EQ(explain::category(*result.diagnosis), history::Category::request);
 }
 
-// As code does that turns a program into a service.
+// As code that turns a program into a service does.
 TEST_F(Hostile, R09WithAllDescriptorsReplacedItIsNotASilentEnd) {
   const std::string closed = "for(int n=0;n<1024;n++)close(n);";
   const ProbeResult result =
@@ -140,7 +140,7 @@ TEST_F(Hostile, R09WithAllDescriptorsReplacedItIsNotASilentEnd) {
   EXPECT_EQ(explain::category(*result.diagnosis), history::Category::request);
 }
 
-// Neither the number of the channel nor that of stdout is written to once a file of the library has it.
+// The channel's number and stdout's are not written to once a file of the library has them.
 TEST_F(Hostile, R09NoFileOfTheLibraryIsWrittenTo) {
   const std::string file = workshop_.path("of_its_own").native();
   const ProbeResult result =
@@ -223,7 +223,7 @@ TEST_F(Hostile, R14AProbeThatWasKilledIsNoStrike) {
   EXPECT_EQ(result.diagnosis->value("oom_kills"), "") << "the kernel did not do it";
 }
 
-// The real thing, where this test may make a control group.
+// The real killer, where this test may make a control group.
 TEST_F(Hostile, R14TheKernelsOutOfMemoryKillerIsRecognized) {
   const std::string group = "/sys/fs/cgroup/memory/enginehost-test-" + std::to_string(::getpid());
   std::error_code error;
@@ -241,7 +241,7 @@ TEST_F(Hostile, R14TheKernelsOutOfMemoryKillerIsRecognized) {
   EXPECT_EQ(result.stage, "create");
 }
 
-// As cuDNN 9: the parts are opened at the first call, and one that is missing ends the process.
+// As in cuDNN 9: the parts are opened at the first call, and a missing one ends the process.
 TEST_F(Hostile, R15APartThatIsOpenedLaterAndIsMissingIsNamed) {
   const char* source =
       "#include <dlfcn.h>\n#include <stdio.h>\n#include <stdlib.h>\n"

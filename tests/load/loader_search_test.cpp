@@ -1,5 +1,5 @@
-// A library that is not found: what glibc's loader says of its own search, held against the preflight's
-// account of it.
+// A library that is not found: the searches that glibc's loader reports, compared with those of the
+// preflight.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ using ::testing::IsEmpty;
 class LoaderSearchOf : public ::testing::Test {
  protected:
   ProbeRequest request(const std::filesystem::path& plugin) { return probe_request(workshop_, plugin); }
-  // A plugin that needs libmiddle.so, which needs libgone.so.2, which is not there any more.
+  // A plugin that needs libmiddle.so, which needs libgone.so.2, which was removed.
   std::filesystem::path plugin_without_its_end(const std::string& middle_flags) {
     const std::string here = " -Wl,--no-as-needed -L" + faults::quoted(workshop_.folder());
     const auto gone = workshop_.library("libgone.so.2", "int g(void){return 1;}", "-Wl,-soname,libgone.so.2");
@@ -38,7 +38,7 @@ class LoaderSearchOf : public ::testing::Test {
       if (fact.what == what) values.push_back(fact.value);
     return values;
   }
-  // The folders that the preflight says the loader looks at for the missing library, those that exist.
+  // The existing folders that the loader searches for the missing library, according to the preflight.
   std::vector<std::string> reconstructed(const std::filesystem::path& plugin, const std::string& name,
                                          linker::Machine machine = linker::describe_this_machine()) {
     linker::Reader reader;
@@ -53,7 +53,7 @@ class LoaderSearchOf : public ::testing::Test {
           folders.push_back(place.directory);
     return folders;
   }
-  // The loader tries a folder once even if there is none.
+  // The loader tries a folder once even if it does not exist.
   static std::vector<std::string> existing(std::vector<std::string> folders) {
     std::erase_if(folders, [](const std::string& folder) { return !std::filesystem::is_directory(folder); });
     return folders;
@@ -80,7 +80,7 @@ TEST_F(LoaderSearchOf, L02TheNeederIsNamedAndItsOwnPathCounts) {
       plugin_without_its_end("-Wl,-rpath,'$ORIGIN/beside:$ORIGIN/nowhere' -Wl,--enable-new-dtags");
   const ProbeResult result = probe(request(plugin));
   ASSERT_TRUE(result.diagnosis);
-  // Breadth first: the plugin's own need comes before that of what it needs.
+  // Breadth first: the plugin's own need comes before those of its dependencies.
   EXPECT_EQ(result.diagnosis->value("loader_asked_by"), plugin.native());
   const auto deep = workshop_.plugin("libengine_y.so",
                                      "-Wl,--no-as-needed -L" + faults::quoted(workshop_.folder()) +

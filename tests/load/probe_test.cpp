@@ -1,4 +1,4 @@
-// What happens to a build in the probe, for real: it crashes, hangs, lies or works there.
+// Real builds in the probe: they crash, hang, misreport or work.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -76,7 +76,7 @@ TEST_F(ProbeOf, ALibraryFoundByProgramRpathIsPassedToTheProbe) {
   const preflight::Report report = preflight::check(spec);
   EXPECT_EQ(report.verdict, preflight::Verdict::loads);
   EXPECT_THAT(report.via_program_rpath, ElementsAre(leaf, middle));
-  // What the process holds itself the helper does not.
+  // The probe does not have the libraries of this process.
   spec.machine.loaded = {{"libmiddle.so", middle}, {"libleaf.so", leaf}};
   EXPECT_EQ(preflight::check(spec).via_program_rpath, report.via_program_rpath);
 
@@ -160,7 +160,7 @@ TEST_F(ProbeOf, ALazySymbolThatIsMissingIsFoundAtLoading) {
 }
 
 TEST_F(ProbeOf, ASymbolThatIsMissingAtItsFirstCallIsL13) {
-  // The plugin opens a library of its own lazily, as engines do, and calls into it.
+  // The plugin opens its own library lazily, as engines do, and calls into it.
   const auto part = workshop_.library(
       "libpart.so", "int missing_kernel(void); int g(void){return missing_kernel();}", "-Wl,-z,lazy");
   const ProbeResult result = tried("-include dlfcn.h -DAT_SELFTEST='((int(*)(void))dlsym(dlopen(\"" +
@@ -336,7 +336,7 @@ TEST_F(ProbeOf, AMissingProbeIsP20) {
   EXPECT_EQ(result.diagnosis->code, "EH-P20");
 }
 
-// Nothing of the build was touched by then.
+// The build was not touched yet.
 TEST_F(ProbeOf, AProbeThatEndsBeforeItsFirstLineIsP20) {
   ProbeRequest request = this->request(workshop_.plugin("libengine_x.so"));
   struct Case {
@@ -359,7 +359,7 @@ TEST_F(ProbeOf, AProbeThatEndsBeforeItsFirstLineIsP20) {
   }
 }
 
-// As a child's end is told there: the signal stands for all exceptions that are like it.
+// As the outcome of a child on Windows: one signal stands for all similar exceptions.
 TEST_F(ProbeOf, TheExceptionThatEndsAProbeOnWindowsIsReported) {
   ChildOutcome ended;
   ended.signal = SIGABRT;
@@ -390,7 +390,7 @@ TEST_F(ProbeOf, AProbeKilledFromOutsideIsNoFaultOfTheBuild) {
     EXPECT_EQ(result.diagnosis->value("signal"), signal);
     EXPECT_EQ(explain::category(*result.diagnosis), history::Category::transient);
     EXPECT_THAT(explain::describe(*result.diagnosis), HasSubstr("somebody ended the probe with " + signal));
-    // A shell between the two tells it by its exit status.
+    // A shell between the two passes the signal on as its exit status.
     ProbeRequest launched = request(workshop_.plugin("libengine_x.so", "-DAT_LOAD='raise(" + signal + ")'"));
     launched.launcher = {"/bin/sh", "-c", "\"$0\" \"$@\"; exit $?"};
     const ProbeResult reported = probe(launched);
@@ -405,7 +405,7 @@ TEST_F(ProbeOf, ALauncherPrecedesTheProbe) {
   EXPECT_TRUE(probe(request).passed);
 }
 
-// What the program below runs.
+// The result of the program below.
 TEST(ProgramThatProbes, DISABLED_AfterItSetAVariable) {
   ::setenv("LD_LIBRARY_PATH", environment_variable("LATER").value_or("").c_str(), 1);
   ProbeRequest request;
@@ -418,7 +418,7 @@ TEST(ProgramThatProbes, DISABLED_AfterItSetAVariable) {
   std::fprintf(stderr, "<%s>", result.passed ? "passed" : result.diagnosis->code.c_str());
 }
 
-// What this process' loader heeds is what the variable was when the process was started.
+// This process' loader uses the value that the variable had when the process was started.
 TEST_F(ProbeOf, AVariableThatTheProgramSetLaterIsNotPassedOn) {
   const auto leaf =
       workshop_.library("home/libleaf_x.so", "int leaf(void) { return 1; }", "-Wl,-soname,libleaf_x.so");

@@ -1,4 +1,4 @@
-// What a build changes of the thread and the process that load it is set back and told.
+// Changes of a build to the thread and the process that load it are restored and reported.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -85,7 +85,7 @@ TEST_F(ProcessStateGuardTest, KeepsAMaskThatTheProgramSet) {
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-// Where a descriptor of this process leads.
+// The target of a descriptor of this process.
 std::string leads_to(int descriptor) {
   std::error_code error;
   return std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(descriptor), error).native();
@@ -106,7 +106,8 @@ TEST_F(ProcessStateGuardTest, RestoresRedirectedOrClosedStandardOutput) {
             "EH-R09 standard error became closed; it was restored;");
 }
 
-// It takes what the streams would be set back from; nothing else may be set back from that number then.
+// It closes the copies that the streams would be restored from, so nothing else may be restored from those
+// numbers.
 TEST_F(ProcessStateGuardTest, ReportsForeignDescriptorsThatAPluginCloses) {
   const std::string input = leads_to(0);
   int lowest = -1;
@@ -132,7 +133,7 @@ TEST_F(ProcessStateGuardTest, LeavesUnchangedStreamsAlone) {
   if (copy.valid()) ::dup2(copy.get(), 0);
 }
 
-// The child that the plugin made comes back from create() as a second program: it must not go on here.
+// The child that the plugin forked returns from create() as a second program: it must not continue here.
 TEST_F(ProcessStateGuardTest, EndsAForkedChildThatReturns) {
   ::unsetenv("FIXTURE_CHILD");
   const pid_t self = ::getpid();

@@ -1,4 +1,4 @@
-// What a loader says, held against the files.
+// Messages of loaders, compared with the files.
 #include "host/load/recheck.hpp"
 
 #include <gmock/gmock.h>
@@ -61,7 +61,7 @@ TEST_F(Recheck, AMissingLibraryGetsItsNeederAndFolders) {
   EXPECT_FALSE(diagnosis.values("searched").empty());
 }
 
-// Nobody needs it by name, so that its absence is met only by code that runs; as when the engine aborts.
+// No file needs it by name, so only running code finds it missing, as when the engine aborts.
 TEST_F(Recheck, ALibraryThatThePluginOpensItselfIsR15) {
   Diagnosis said = diagnose("EH-E01");
   said.with("status", "ENGINE_UNAVAILABLE")
@@ -106,8 +106,8 @@ TEST_F(Recheck, ComparesPassedOnLoaderMessagesWithTheFile) {
   EXPECT_TRUE(diagnosis.value("rechecked").empty()) << "the file confirms it";
 }
 
-// libz.so.1 of the system would be found first, were the build's not opened before: no reason for a symbol
-// that the loader does not find in the build's own, though its table still lists it.
+// The system's libz.so.1 would be found first if the build's were not opened before. That does not explain a
+// symbol that the loader misses in the build's own library, although its table still lists it.
 TEST_F(Recheck, ARefusedFileExplainsNoMissingSymbol) {
   const auto own =
       workshop_.library("lib/libz.so.1", "int of_the_build(void){return 1;}", "-Wl,-soname,libz.so.1");

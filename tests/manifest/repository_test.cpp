@@ -126,7 +126,7 @@ TEST_F(RepositoryTest, AnExpiredIndexServesWithAWarning) {
               ElementsAre(HasSubstr("the index of repository"), HasSubstr("the manifest")));
 }
 
-// Serves a made-up web server's documents and remembers what was asked for.
+// Serves a made-up web server's documents and records the requests.
 class MapReader : public DocumentReader {
  public:
   Result<std::string> read(const std::string& location, std::uint64_t) override {
@@ -166,12 +166,12 @@ TEST(RemoteRepositoryTest, FetchesUnchangedManifestsOnlyOnce) {
     EXPECT_EQ(content->manifests.size(), 1u);
   }
   EXPECT_EQ(reader.asked.size(), 3u) << "index, manifest, index";
-  // A memory that was tampered with is not believed.
+  // A changed copy in the memory is not used.
   memory.kept.begin()->second[0] = '[';
   EXPECT_EQ(load_repository("https://r.example/x", reader, in_2026, &memory)->manifests.size(), 1u);
 }
 
-// A page in place of the documents is no mistake of who named the repository.
+// A web page in the place of the documents is no mistake of the user who named the repository.
 TEST_F(RepositoryTest, AnUnreadableServerAnswerNamesTheServer) {
   MapReader reader;
   const std::string root = "https://r.example/x", page = R"({"error": "sign in"})";

@@ -8,7 +8,8 @@ namespace enginehost::manifest {
 namespace {
 
 TEST(ShapesTest, AnIdIsAlwaysASafeFileName) {
-  // Every text of up to three bytes: what passes has no byte that a shell, a path or Windows reads otherwise.
+  // Every text of up to three bytes: an accepted one has no byte that a shell, a path or Windows would
+  // interpret.
   const std::string safe = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_+-.";
   int passed = 0;
   for (int a = 0; a < 256; ++a)

@@ -1,5 +1,5 @@
-// What another spelling of a repository's location must not switch off: the trust in its keys, the demand for
-// signatures, and the floor under its versions.
+// Another spelling of a repository's location must not switch off the trust in its keys, the required
+// signatures, or the floor under its versions.
 #include <gmock/gmock.h>
 
 #include "tests/manifest/trust_fixture.hpp"
@@ -24,7 +24,7 @@ class Spellings : public TrustTest {
             "https://engines.example/%72epository",
             "https://somebody:secret@engines.example/repository"};
   }
-  // As one reads it who wrote its location so.
+  // As read by a user who spelled the location so.
   std::string code_as(const std::string& written, bool required = false) {
     Trust trust{store_, required, false, {}};
     trust.known_as = written;
@@ -36,7 +36,7 @@ class Spellings : public TrustTest {
       return one.first.ends_with(".minisig") || one.first.find("root") != std::string::npos;
     });
   }
-  // What was kept when each spelling was a repository of its own.
+  // State from before all spellings were one repository.
   void seen_as(const std::string& written, std::int64_t index) {
     Json document = Json::object().set("format", 1).set("repository", written);
     document.set("root", to_json(root_of(1, {1})).dump(1)).set("root_version", 1).set("index_version", index);
@@ -98,7 +98,7 @@ TEST_F(Spellings, AKeyKeptWithASlashStillRequiresSignatures) {
 
 TEST_F(Spellings, AVersionKeptUnderOneIsAFloorUnderAll) {
   for (const std::string& kept : spellings()) {
-    if (kept.find('@') != std::string::npos) continue;  // nothing was kept with a password
+    if (kept.find('@') != std::string::npos) continue;  // nothing was stored with a password
     std::filesystem::remove_all(folder_ / "trust");
     seen_as(kept, 9);
     put_all(8);

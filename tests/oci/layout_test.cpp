@@ -132,7 +132,7 @@ TEST_F(LayoutTest, ContinuesAfterAnInterruptedRun) {
   }
 }
 
-// A link to itself is there, and nobody can look at it.
+// A link to itself exists, and cannot be read.
 TEST_F(LayoutTest, AnUnreadableIndexIsNotReplaced) {
   if (!test::makes_links(folder.path())) GTEST_SKIP() << "links cannot be made here";
   ASSERT_TRUE(write(folder / "layout", {sample.build->id}));

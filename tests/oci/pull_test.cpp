@@ -1,4 +1,4 @@
-// Pulling from registries that behave oddly: what the real one cannot be made to do.
+// Pulling from registries that misbehave in ways that the real one does not.
 #include "host/oci/pull.hpp"
 
 #include <gmock/gmock.h>
@@ -35,7 +35,7 @@ class Memory : public transfer::Sink {
   std::string bytes;
 };
 
-// Paths below /v2/engines/torch/ and what they answer; the rest is 404.
+// Paths below /v2/engines/torch/ and their answers; others are 404.
 class PullTest : public testing::Test {
  protected:
   PullTest() {
@@ -53,7 +53,7 @@ class PullTest : public testing::Test {
   ~PullTest() override { test::remove_variable("REGISTRY_AUTH_FILE"); }
 
   void serve(const std::string& path, const std::string& body) { pages["/v2/engines/torch/" + path] = body; }
-  // A document under its own digest, which is returned.
+  // Adds a document under its own digest, which is returned.
   std::string serve_document(const std::string& text) {
     const std::string digest = sha256_hex(text);
     serve("manifests/sha256:" + digest, text);
@@ -91,7 +91,8 @@ class PullTest : public testing::Test {
   test::TemporaryFolder folder;
   const std::string blob = "archive " + test::noise(300'000);
   std::map<std::string, std::string> pages;
-  std::function<bool(const FaultServer::Request&, FaultServer::Connection&)> before;  // true: it has answered
+  std::function<bool(const FaultServer::Request&, FaultServer::Connection&)>
+      before;  // true: it sent an answer
   FaultServer server{[this](const FaultServer::Request& request, FaultServer::Connection& connection) {
     if (before && before(request, connection)) return;
     const auto page = pages.find(request.path);
@@ -277,7 +278,7 @@ TEST_F(PullTest, CredentialsGoToTheTokenServiceOnly) {
     if (request.header("Authorization") != "Bearer for-user")
       return connection.answer("401 Unauthorized", "",
                                "WWW-Authenticate: " + tokens.challenge("engines/torch", "pull"));
-    // Blobs often lie elsewhere, under an address that needs no sign-in.
+    // Blobs are often on another host, under an address that needs no sign-in.
     return connection.answer("307 Temporary Redirect", "", "Location: " + storage.url("signed?key=1"));
   };
   EXPECT_EQ(code(), "ok");

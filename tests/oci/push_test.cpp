@@ -1,4 +1,4 @@
-// Pushing to registries that refuse or fall over.
+// Pushing to registries that refuse or fail.
 #include "host/oci/push.hpp"
 
 #include <gmock/gmock.h>
@@ -62,7 +62,7 @@ TEST_F(PushTest, AFailedUploadIsRestarted) {
   EXPECT_EQ(pushed.error().value("status"), "500");
 }
 
-// Each step is refused once, in the ways of busy registries, one of which says for how long.
+// Each step is refused once, as by busy registries, one of which names a time.
 TEST_F(PushTest, ABusyRegistryIsRetriedWhenItSays) {
   constexpr const char* refusals[] = {"429 Too Many Requests", "500 Internal Server Error", "503 Busy"};
   std::map<std::string, int> asked;

@@ -1,4 +1,4 @@
-// Against Debian's docker-registry, with skopeo as the other tool that reads and writes it.
+// Pushes to and pulls from Debian's docker-registry, with skopeo as the other client.
 #include <unistd.h>
 
 #include "base/child_process.hpp"
@@ -53,7 +53,7 @@ class RealRegistry : public test::InstalledBuildTest {
     TRY_ASSIGN(const Reference reference, read_reference(target));
     return push(reference, {*artifact_}, pushing);
   }
-  // What a fresh cache installs from there: its trees, or the code of why not.
+  // The trees that a fresh cache installs from there, or the code of the failure.
   std::string fetch_from(const std::string& reference, const transfer::TransferOptions& transfer = {}) {
     test::SampleBuild fresh;
     offer_from(fresh, *artifact_, reference);
@@ -129,7 +129,7 @@ TEST_F(RealRegistry, ALayoutCopiedBySkopeoIsInstalled) {
   EXPECT_EQ(fetch_from(target), "same");
   EXPECT_EQ(fetch_from(registry.host() + "/copied/sample@sha256:" + artifact->manifest.descriptor.digest),
             "same");
-  // And back: what a registry gives is the same layout again.
+  // In the other direction: skopeo copies the same layout out of the registry.
   const Said back = run({"skopeo", "copy", "--preserve-digests", "--src-tls-verify=false",
                          "docker://" + target, "oci:" + (folder / "back").native() + ":1"});
   ASSERT_TRUE(back.succeeded) << back.output;
@@ -205,7 +205,7 @@ TEST_F(RealRegistry, AMirrorIsAskedFirstAndTheRegistryWhenItFails) {
 TEST_F(RealRegistry, WithoutTlsOnlyANamedHostIsUsed) {
   RegistryServer registry;
   ASSERT_TRUE(push_to(registry.host() + "/engines/sample"));
-  // Another way to write the address, which is not taken for this machine's.
+  // Another spelling of the address, which does not count as this machine's.
   const std::string host = "127.1:" + std::to_string(registry.port());
   transfer::TransferOptions transfer;
   transfer.retries = 0;

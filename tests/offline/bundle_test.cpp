@@ -192,7 +192,7 @@ TEST_F(Bundle, AnExportReplacesTheEarlierOneOfItsName) {
   ASSERT_TRUE(site.export_to(request));
   EXPECT_EQ(names(), (std::set<std::string>{"lab.bundle", "lab.bundle.900"}));
 
-  // An import by this name would find that file and not the parts.
+  // An import by this name would find that file instead of the parts.
   test::write_text(folder / "lab.bundle", "no bundle");
   request.largest_part = 100'000;
   const auto refused = site.export_to(request);

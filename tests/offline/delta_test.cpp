@@ -91,7 +91,7 @@ TEST_F(Delta, ADamagedBaseIsDetected) {
   std::filesystem::permissions(file, std::filesystem::perms::owner_all);
   test::write_text(file, bytes);
   const auto imported = import(folder / "new.bundle");
-  // The same bytes lie there twice; which of the two is taken is not said.
+  // The same bytes are there twice; either of the two may be used.
   if (!imported) {
     EXPECT_EQ(imported.error().code, "EH-F08");
     EXPECT_THAT(std::string(imported.error().value("file")), HasSubstr("libruntime"));

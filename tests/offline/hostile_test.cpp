@@ -1,4 +1,4 @@
-// Bundles that lie: refused by name, and nothing is left.
+// Bundles with wrong contents: refused by name, and nothing is left.
 #include "host/offline/bundle_list.hpp"
 
 #include "tests/offline/site.hpp"
@@ -22,7 +22,7 @@ class Hostile : public test::SiteTest {
   }
   std::string said(const Entries& entries) { return said(test::tar_of(entries)); }
 
-  // With the list changed, and everything that depends on it.
+  // With a changed list, and everything that depends on it.
   std::string with_list(const std::function<void(BundleList&)>& change) {
     Entries entries = good;
     auto list = read_bundle_list(entries[0].second, "good");
@@ -38,7 +38,7 @@ class Hostile : public test::SiteTest {
     entries[0].second.replace(at, from.size(), to);
     return said(entries);
   }
-  // With one tree's list replaced under its new digest, and files to go with it.
+  // With one tree's list replaced under its new digest, and matching files.
   std::string with_tree(const std::string& tree, const std::vector<std::string>& files) {
     const std::string id = sha256_hex(tree);
     auto list = read_bundle_list(good[0].second, "good");
@@ -112,13 +112,13 @@ TEST_F(Hostile, BytesAfterItsEndAreRefused) {
   EXPECT_THAT(said(packed + "trailing"), HasSubstr("EH-F40"));
   EXPECT_THAT(said(packed + std::string(1 << 20, '\0')), HasSubstr("EH-F40"));
   EXPECT_THAT(said(packed + packed), HasSubstr("after its end"));
-  // What a decoder skips by design, and a frame with nothing in it.
+  // A skippable frame, and a frame without content.
   EXPECT_THAT(said(packed + std::string("\x50\x2a\x4d\x18\x05\0\0\0hello", 13)), HasSubstr("after its end"));
   EXPECT_THAT(said(packed + std::string("\x28\xb5\x2f\xfd\x20\0\x01\0\0", 9)), HasSubstr("after its end"));
 }
 
 TEST_F(Hostile, EveryFlippedBitIsFound) {
-  // In the tar archive nothing but contents may vary; of the packed one every region is tried.
+  // In the tar archive only contents may vary; in the packed one every region is tried.
   std::string tar = test::tar_of(good), packed = test::read_text(folder / "site.bundle");
   for (std::string* bytes : {&tar, &packed})
     for (std::size_t step = 1; step < 48; ++step) {
@@ -231,7 +231,7 @@ TEST_F(Hostile, TreesThatClimbOutCollideOrLinkAreRefused) {
 }
 
 TEST_F(Hostile, BytesUnlikeTheManifestAreRefused) {
-  // The manifest pins the runtime's tree; the bundle brings another one.
+  // The manifest pins the runtime's tree; the bundle holds another one.
   test::SiteComponent pinned = test::runtime();
   pinned.id = "runtime";
   pinned.tree = std::string(64, '0');
@@ -250,8 +250,7 @@ TEST_F(Hostile, BytesUnlikeTheManifestAreRefused) {
 TEST_F(Hostile, AManifestUnlikeTheIndexIsRefused) {
   Entries entries = good;
   auto list = read_bundle_list(entries[0].second, "good");
-  // The index's digest of the manifest no longer fits: the build's manifest is then nobody's but the
-  // bundle's.
+  // The index's digest of the manifest no longer matches, so the build's manifest is the bundle's alone.
   EXPECT_TRUE(list);
   ImportRequest request;
   request.file = folder / "site.bundle";

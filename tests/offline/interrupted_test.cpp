@@ -1,4 +1,4 @@
-// The process that imports or exports is killed, or a call of it fails, at one system call after another.
+// The importing or exporting process is killed, or one of its calls fails, at one system call after another.
 #include <cstdlib>
 #include <map>
 #include <sstream>
@@ -35,7 +35,7 @@ class SystemCalls : public test::SiteTest {
     file = bundle({"sample-1", "sample-arm"});
   }
 
-  // How often each system call is made by the command.
+  // The number of each system call that the command makes.
   std::map<std::string, int> calls_of(const std::vector<std::string>& command) {
     std::vector<std::string> traced{"strace", "-f", "-qq", "-o", (folder / "trace").native()};
     traced.insert(traced.end(), command.begin(), command.end());
@@ -56,7 +56,7 @@ class SystemCalls : public test::SiteTest {
     return run(traced);
   }
 
-  // After whatever happened: what is visible is whole, and the next run succeeds and leaves nothing behind.
+  // After any failure the visible builds are whole, and the next run succeeds and leaves nothing behind.
   void expect_import_sound(const fs::path& cache, const std::string& what) {
     const cache::Store store = cache::Store::open(cache);
     for (const cache::Installed& build : store.list()) {
@@ -76,8 +76,7 @@ class SystemCalls : public test::SiteTest {
     fs::remove_all(cache);
   }
 
-  // The bundle is not there, or the one before, or the new one; the next run makes it and nothing else is
-  // left.
+  // The bundle is missing, the old one, or the new one; the next run writes it and leaves nothing else.
   void expect_export_sound(const fs::path& target, const std::string& what) {
     std::error_code error;
     if (fs::exists(parts_list_of(target), error)) {

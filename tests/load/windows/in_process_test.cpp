@@ -1,4 +1,4 @@
-// Loading in this process on Windows: LoadLibraryEx's numbers become diagnoses that name what is at fault.
+// Loading in this process on Windows: LoadLibraryEx's numbers become diagnoses that name the file at fault.
 #include <gmock/gmock.h>
 
 #include <thread>
@@ -99,7 +99,7 @@ TEST_F(WindowsLoading, W02ADllBesideThePluginIsFoundAndOneInPathIsNot) {
       << "PATH is not searched: anybody may put a DLL there";
   put("load_gone.dll", "engine/load_gone.dll");
   EXPECT_EQ(why_not(needs).code, "EH-R11") << "it loads, and is no plugin";
-  // Else it is the load_gone.dll of every later test, whichever lies beside theirs.
+  // Otherwise it would be the load_gone.dll of every later test.
   for (int references = 0; references < 10 && ::GetModuleHandleW(L"load_gone.dll") != nullptr; ++references)
     ::FreeLibrary(::GetModuleHandleW(L"load_needs_gone.dll"));
   EXPECT_EQ(::GetModuleHandleW(L"load_gone.dll"), nullptr);

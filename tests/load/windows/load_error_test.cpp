@@ -1,5 +1,5 @@
-// Numbers of LoadLibraryEx with what the files show. What Wine's loader cannot be brought to say is handed in
-// as the number that Windows gives, over real DLLs: the names of these tests say so.
+// Numbers of LoadLibraryEx together with the files. Where Wine's loader cannot return a number of Windows,
+// the test passes it in, over real DLLs, and has "Number" in its name.
 #include "host/load/in_process/windows/load_error.hpp"
 
 #include <gmock/gmock.h>
@@ -40,7 +40,7 @@ class WindowsLoadError : public testing::Test {
   test::TemporaryFolder folder_;
 };
 
-// As another program's open file that shares nothing.
+// As an open file of another program that shares nothing.
 HANDLE hold(const fs::path& file) {
   return ::CreateFileW(file.c_str(), GENERIC_READ, 0, nullptr, OPEN_EXISTING, 0, nullptr);
 }

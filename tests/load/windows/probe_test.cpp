@@ -1,4 +1,4 @@
-// What happens to a build in the probe, for real: it crashes, hangs, lies or works there.
+// Real builds in the probe: they crash, hang, misreport or work.
 #include <gmock/gmock.h>
 
 #include <thread>
@@ -33,8 +33,8 @@ class WindowsProbe : public ::testing::Test {
     return request;
   }
   ProbeResult tried(const char* name) { return probe(request("played_" + std::string(name))); }
-  // A deadline by which a build that hangs has come to where it does: starting alone takes a second where the
-  // machine is busy, as a build that does not hang shows.
+  // A timeout by which a build that hangs has reached that point: starting alone takes a second on a busy
+  // machine, as a build that does not hang shows.
   std::chrono::milliseconds long_enough_to_get_there() {
     return std::chrono::milliseconds(700) + 4 * tried("well").duration;
   }
