@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What pack_repository.py promises, with templates and plugins made for it."""
+"""Tests pack_repository.py with templates and plugins made for it."""
 import hashlib
 import importlib.util
 import json
@@ -61,7 +61,7 @@ class PackRepository(unittest.TestCase):
         return done.stderr
 
     def libtorch_plugin(self, name, abi):
-        """A plugin that asks a name with a std::string of a library called libc10.so."""
+        """A plugin that needs a symbol with a std::string from a library called libc10.so."""
         folder = self.root / name
         folder.mkdir()
         subprocess.run(["gcc", "-shared", "-fPIC", "-x", "c", "-", "-o", folder / "libc10.so", "-Wl,-soname,libc10.so"],

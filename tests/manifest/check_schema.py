@@ -1,4 +1,4 @@
-"""Holds the JSON Schemas to the table of documents and to every manifest in the tree.
+"""Checks the JSON Schemas with the table of documents and with every manifest in the tree.
 
 usage: check_schema.py SOURCE_FOLDER [FOLDER WITH MANIFESTS...]
 """

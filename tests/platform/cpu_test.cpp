@@ -1,4 +1,4 @@
-// This machine's processor beside what its kernel and /proc/cpuinfo say of it.
+// This machine's processor compared with its kernel and /proc/cpuinfo.
 #include "host/platform/cpu.hpp"
 
 #include <gmock/gmock.h>
@@ -50,7 +50,7 @@ TEST(Cpu, OfThisMachineAgreesWithTheKernel) {
 }
 
 #if defined(__x86_64__)
-// The loader's copy of the processor's answers spares asking; it must be no summary of them.
+// The loader's copy of the CPUID results saves the instructions; it must be complete.
 TEST(Cpu, AnswersAreThoseOfTheProcessor) {
   const Cpuid& answers = cpuid_of_this_processor();
   Cpuid::Registers said;

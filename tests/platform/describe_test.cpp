@@ -62,9 +62,8 @@ TEST(Describe, LongValuesAreCutUnlessRequestedInFull) {
   platform.loader_environment = Fact<Variables>::known(
       {{"LD_LIBRARY_PATH", umlauts}, {"NVIDIA_REQUIRE_CUDA", long_value}}, "environment");
   const std::string text = describe(platform), whole = describe(platform, true);
-  EXPECT_THAT(text, HasSubstr("LD_LIBRARY_PATH=" + umlauts +
-                              " "));  // hardly longer than what would be told in its place
-  // Of 120 characters with the name, none of them in half.
+  EXPECT_THAT(text, HasSubstr("LD_LIBRARY_PATH=" + umlauts + " "));  // hardly longer than its replacement
+  // At most 120 characters with the name, and no character is cut.
   EXPECT_THAT(text, HasSubstr("NVIDIA_REQUIRE_CUDA=" + long_value.substr(0, 200) +
                               "… (1900 characters more: --verbose)\n"));
   EXPECT_THAT(whole, HasSubstr("NVIDIA_REQUIRE_CUDA=" + long_value));

@@ -1,4 +1,4 @@
-// What shows that accelerators come and go.
+// The signs of accelerators that appear or disappear.
 #include "host/platform/device_signs.hpp"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// What the helper's lines and its end mean, whatever system it ran on.
+// The meaning of the driver query's lines and of its end, on every system.
 #include "host/platform/driver_answer.hpp"
 
 #include <gtest/gtest.h>

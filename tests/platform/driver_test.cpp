@@ -1,4 +1,4 @@
-// Asking the driver in the helper, with libraries that play NVIDIA's.
+// The driver query, with libraries that stand in for NVIDIA's.
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
@@ -33,7 +33,7 @@ class Driver : public ::testing::Test {
   }
   void with_nvml() { machine.copy(library_folder + "libnvidia-ml.so.1", FAKE_NVML); }
   Cuda ask() { return detect(request).cuda; }
-  // A program in the helper's place.
+  // A program that replaces the driver query.
   void helper_is(const std::string& script) {
     machine.file("/helper", "#!/bin/sh\n" + script);
     ::chmod(machine.on_disk("/helper").c_str(), 0755);
@@ -62,7 +62,7 @@ TEST_F(Driver, ReportsVersionAndDevices) {
   EXPECT_EQ(cuda.devices.value()[1].compute_capability, "7.5");
 }
 
-// The loader of this process heeds what the variable was at its start.
+// The loader of this process uses the value that the variable had at the start.
 TEST_F(Driver, IsQueriedWithTheLoaderVariablesOfTheStart) {
   helper_is("echo \"<$LD_LIBRARY_PATH>\" >" + machine.on_disk("/told").string() + "\n");
   ask();

@@ -1,4 +1,5 @@
-// Which file the loader of this process would take for a name, as dlopen takes it in a program started again.
+// The file that the loader of this process would take for a name, compared with dlopen in a restarted
+// program.
 #include "host/platform/library_search.hpp"
 
 #include <dlfcn.h>
@@ -18,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What the programs below run: what is found, and what dlopen says.
+// Run by the program below: the file that is found, and dlopen's result.
 TEST(ProgramThatSearches, DISABLED_PrintsWhatItFinds) {
   const Root root;
   const auto found = LibrarySearch(root).find("searched.so");

@@ -49,7 +49,7 @@ TEST_F(MachineKey, ChangesWithTheDriverItsDevicesAndItsLibraries) {
   expect_changed_by("WSL's library", [&] { root_.file("/usr/lib/wsl/lib/libcuda.so.1", ""); });
 }
 
-// One look tells that nothing of NVIDIA's module is there, where the kernel lists modules.
+// Where the kernel lists modules, one lookup shows that NVIDIA's is absent.
 TEST_F(MachineKey, ChangesWithTheModuleOfTheDriver) {
   root_.folder("/sys/module");
   expect_changed_by("module", [&] { root_.folder("/sys/module/nvidia"); });
@@ -127,12 +127,12 @@ TEST(MachineInputs, AreTheFilesBesideTheKeyText) {
   EXPECT_NE(words, machine_key_text(Reach::decisive));
 }
 
-// What the program below runs.
+// The result of the program below.
 TEST(ProgramThatPrintsItsKey, DISABLED_PrintsItsKeyText) {
   std::ofstream(std::getenv("ENGINEHOST_TEST_TEXT")) << machine_key_text(Reach::decisive);
 }
 
-// The loader goes by what the variable was at the start of the program, whatever becomes of it then.
+// The loader uses the value that the variable had at the start of the program, whatever happens to it later.
 TEST_F(MachineKey, HoldsTheLoadersFoldersAsTheyWereAtTheStart) {
   root_.folder("/one").folder("/two");
   const auto loaders_folders = [&](const std::string& library_path) {

@@ -1,4 +1,4 @@
-// What files tell of NVIDIA's hardware and driver.
+// Facts about NVIDIA's hardware and driver that are read from files.
 #include "host/platform/nvidia_files.hpp"
 
 #include <gmock/gmock.h>

@@ -116,7 +116,7 @@ TEST(Disk, OfAMissingFolderIsItsParents) {
 }
 
 TEST(Disk, NoexecIsDetected) {
-  // /proc is mounted noexec wherever it is mounted as usual.
+  // /proc is usually mounted noexec.
   const auto fact = detect_disk("/proc");
   ASSERT_TRUE(fact.is_known());
   std::ifstream mounts("/proc/mounts");

@@ -1,4 +1,4 @@
-// CUDA toolkits and cuDNN: listed, never decisive.
+// CUDA toolkits and cuDNN: listed, and never part of a decision.
 #include <gmock/gmock.h>
 
 #include "host/platform/parts.hpp"
@@ -14,7 +14,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-// The variables of the machine the tests run on must not speak.
+// Removes the variables of the machine that runs the tests.
 class Toolkits : public ::testing::Test {
  protected:
   FakeRoot machine;

@@ -1,4 +1,4 @@
-// Features and levels out of what CPUID answers.
+// Features and levels from the results of CPUID.
 #include <gmock/gmock.h>
 
 #include "host/platform/cpu.hpp"
@@ -9,7 +9,7 @@ namespace {
 using ::testing::Contains;
 using ::testing::Not;
 
-// A processor that has everything the tables ask for.
+// A processor that has everything that the tables list.
 Cpuid everything() {
   Cpuid answers;
   for (auto* leaf : {&answers.leaf1, &answers.leaf7, &answers.leaf7_1, &answers.extended1})

@@ -1,4 +1,4 @@
-// Who needs what, and where it was sought.
+// Which library needs which, and the searched places.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -71,7 +71,7 @@ TEST_F(ClosureCheck, ALibraryThatAppearsChangesADependencyStamp) {
   EXPECT_THAT(report.depends_on, ::testing::Contains(std::filesystem::path("/etc/ld.so.cache")));
 }
 
-// Where the loader looks first for libraries that are made for this processor.
+// The folder that the loader searches first for libraries made for this processor.
 TEST_F(ClosureCheck, AnAddedProcessorFolderChangesADependencyStamp) {
   const auto deep = part("libdeep.so.1", "deep", "-Wl,-soname,libdeep.so.1");
   const auto engine = workshop_.library("e/libengine.so", "int deep(void);int e(void){return deep();}",
@@ -128,7 +128,7 @@ TEST_F(ClosureCheck, A32BitDependencyIsL06) {
     GTEST_SKIP() << "gcc-multilib is not installed";
   const Report report = check(alone(engine));
   ASSERT_EQ(first_code(report), "EH-L06");
-  // It lies where the build itself looks: the environment has no part in it.
+  // It is where the build itself searches, so the environment has no part in it.
   const std::string text = explain::describe(report.diagnoses.front());
   EXPECT_THAT(text, HasSubstr("libdep.so.1 for libengine.so was found at"));
   EXPECT_THAT(text, HasSubstr("libengine.so looks for libdep.so.1 where a 32-bit one lies"));

@@ -1,4 +1,4 @@
-// What is in the file itself.
+// The contents of the file itself.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -178,7 +178,7 @@ TEST_F(Content, L22ANeedInAFolderMountedNoexecIsFound) {
   EXPECT_THAT(explain::describe(reported), Not(HasSubstr("ENGINEHOST_CACHE")));
 }
 
-// What the program below looks at.
+// The library that the program below checks.
 TEST(ProgramWithLoaderSettings, DISABLED_ChecksALibrary) {
   const std::filesystem::path file = std::getenv("ENGINEHOST_TEST_LIBRARY");
   EXPECT_EQ(name_of(check(alone(file)).verdict), std::string(std::getenv("ENGINEHOST_TEST_VERDICT")));
@@ -205,7 +205,7 @@ TEST_F(Content, TheSearchIsUncertainUnderUnsupportedLoaderSettings) {
   EXPECT_TRUE(reported("LD_AUDIT=/nowhere/audit.so", empty, "fails")) << "whatever is found";
   workshop_.make_foreign(need);
   EXPECT_TRUE(reported("GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2", need, "fails")) << "whatever is found";
-  // In place of what is needed another file may be found.
+  // Another file may be found in the place of the needed one.
   EXPECT_TRUE(reported("LD_AUDIT=", user, "fails"));
   EXPECT_TRUE(reported("LD_AUDIT=/nowhere/audit.so", user, "unsure"));
 }

@@ -1,4 +1,5 @@
-// What LD_LIBRARY_PATH, LD_PRELOAD and the libraries of the process do to a build, over described machines.
+// Effects of LD_LIBRARY_PATH, LD_PRELOAD and the libraries of the process on a build, over described
+// machines.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,7 +13,7 @@ using ::testing::HasSubstr;
 
 class Environment : public ::testing::Test {
  protected:
-  // A library that needs libelse.so.1, which lies in "elsewhere" only.
+  // A library that needs libelse.so.1, which is in "elsewhere" only.
   std::filesystem::path needs_elsewhere() {
     const auto other =
         workshop_.library("elsewhere/libelse.so.1", "int other(void){return 1;}", "-Wl,-soname,libelse.so.1");
@@ -114,7 +115,7 @@ TEST_F(Environment, L11AVariableThatHidesASystemLibraryIsAWarning) {
   EXPECT_TRUE(warning->value("mended").empty());
 }
 
-// As where /lib is a link to usr/lib, and an installation lies in /usr.
+// As on systems where /lib is a link to usr/lib, with an installation in /usr.
 TEST_F(Environment, L11IsNotReportedForOneFileWithTwoNames) {
   const auto own =
       workshop_.library("usr/lib/libown.so.1", "int own(void){return 1;}", "-Wl,-soname,libown.so.1");
@@ -125,7 +126,7 @@ TEST_F(Environment, L11IsNotReportedForOneFileWithTwoNames) {
   spec.view = workshop_.path("usr");
   spec.plugin_header = false;
   EXPECT_EQ(find(check(spec).warnings, "EH-L11"), nullptr);
-  // Another file of that name does hide it.
+  // A different file of that name does hide it.
   workshop_.library("other/libown.so.1", "int own(void){return 2;}", "-Wl,-soname,libown.so.1");
   const Report hidden = check(with_path(spec, workshop_.path("other").native()));
   const Diagnosis* warning = find(hidden.warnings, "EH-L11");
@@ -159,8 +160,8 @@ TEST_F(Environment, L17ASymbolThatTheLoadedLibraryLacksIsAFailure) {
   EXPECT_EQ(report.diagnoses.front().value("wanted"), ours.native());
 }
 
-// As two releases of TensorFlow: the plugin opens libtensorflow.so by its path, which asks for another by
-// name.
+// As with two releases of TensorFlow: the plugin opens libtensorflow.so by its path, which needs another
+// library by name.
 TEST_F(Environment, L17TheUserOfTheLoadedLibraryIsNamedAlsoIfOpenedLater) {
   const std::string soname = "-Wl,-soname,libframework.so.2";
   const auto ours = workshop_.library("lib/libframework.so.2", "int part(void){return 1;}", soname);

@@ -1,5 +1,5 @@
-// Builds for Windows, judged on this system: the cases of people whose loader said "Can't find
-// dependent libraries" and no more.
+// Builds for Windows, checked on this system: cases of users whose loader reported only "Can't find dependent
+// libraries".
 #include "host/preflight/foreign.hpp"
 
 #include <gmock/gmock.h>

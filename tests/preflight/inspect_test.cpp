@@ -72,7 +72,7 @@ TEST(Inspect, TheDocumentHoldsTheFactsOfTheFile) {
 }
 
 TEST(Inspect, AForeignLibraryIsCheckedForItsOwnSystem) {
-  // Bytes of a universal file: a 28-byte head and nothing else is a dylib that needs nothing.
+  // A universal file whose slice has only a header of 28 bytes: a dylib that needs nothing.
   const auto slice = [](char subtype) {
     std::string head(4096, '\0');
     head.replace(
@@ -99,7 +99,7 @@ TEST(Inspect, AForeignLibraryIsCheckedForItsOwnSystem) {
   EXPECT_THAT(to_lines(report->facts), testing::Contains("slice for arm64e"));
 }
 
-// A record of this processor and glibc, changed by who asks.
+// A record of a machine with this processor and glibc, changed by the parameters.
 platform::Platform recorded(const std::string& os, const std::string& arch, platform::Libc libc) {
   platform::Platform platform;
   platform.os = platform::Fact<std::string>::known(os, "record");
@@ -125,7 +125,7 @@ TEST(Inspect, ALibraryIsCheckedForTheRecordedMachine) {
   EXPECT_EQ(reported_for(recorded("linux", test::other_architecture, newest)), "EH-L04");
   EXPECT_EQ(reported_for(recorded("linux", here.architecture, {"musl", "1.2.4"})), "EH-L29");
   EXPECT_EQ(reported_for(recorded("linux", here.architecture, {"glibc", "2.1"})), "EH-L08");
-  // An older C library that has what the file needs, whatever the libraries of this machine ask of theirs.
+  // An older C library that has what the file needs, whatever the libraries of this machine need.
   EXPECT_EQ(reported_for(recorded("linux", here.architecture, {"glibc", "2.17"})), "");
   EXPECT_EQ(reported_for(recorded("windows", here.architecture, {})), "EH-F09");
   EXPECT_EQ(reported_for(recorded("macos", here.architecture, {})), "EH-F09");

@@ -1,4 +1,4 @@
-// Builds for macOS, judged on this system by the rules of its loader, over dylibs that lld makes.
+// Builds for macOS, checked on this system by the rules of its loader, with dylibs made by lld.
 #include "host/preflight/foreign.hpp"
 
 #include <gmock/gmock.h>
@@ -36,7 +36,7 @@ class MacBuild : public ::testing::Test {
     return workshop_.library_with(compiler_for("arm64") + " -Wl,-install_name,@rpath/" + name, "lib/" + name,
                                   source, flags);
   }
-  // A library that is no part of a build, on mac_.
+  // A library outside of the build, on mac_.
   ForeignSpec alone_on_a_mac(const std::filesystem::path& file) const {
     ForeignSpec spec;
     spec.file = file;
@@ -79,7 +79,7 @@ TEST_F(MacBuild, ALibraryBesideOneWithoutLCRPATHIsOpenedFirst) {
   EXPECT_EQ(first_code(check_foreign(spec)), "EH-X02");
 }
 
-// As it is on Linux after tar or rsync brought a tree over with its attributes.
+// On Linux the mark is an attribute of a tree that tar or rsync copied with its attributes.
 TEST_F(MacBuild, X05AQuarantineMarkIsADoubtUntilItIsAllowed) {
   const auto engine = dylib("libengine.dylib", "int e(void){return 1;}");
   if (engine.empty()) GTEST_SKIP() << "clang-14 or lld is not installed";
@@ -103,7 +103,7 @@ TEST_F(MacBuild, X05AQuarantineMarkIsADoubtUntilItIsAllowed) {
   EXPECT_EQ(check_foreign(spec).verdict, Verdict::loads);
 }
 
-// macOS 11 and later have these libraries in one file; no folder holds them.
+// macOS 11 and later have these libraries in one file; no folder contains them.
 TEST_F(MacBuild, SharedCacheLibrariesAreNeverMissingAndAVendorsAre) {
   const auto metal = dylib("Metal", "int m(void){return 1;}",
                            "-Wl,-install_name,/System/Library/Frameworks/Metal.framework/Versions/A/Metal");
@@ -157,7 +157,7 @@ TEST_F(MacBuild, X07AFileForANewerMacOSIsWarnedOfWithBothVersions) {
   EXPECT_THAT(check_foreign(spec).warnings, IsEmpty());
 }
 
-// Apple silicon maps no code without a signature, an Intel Mac does.
+// Apple silicon maps no code without a signature; an Intel Mac does.
 TEST_F(MacBuild, X04CodeWithoutASignatureFailsOnAppleSiliconOnly) {
   const auto engine = dylib("libengine.dylib", "int e(void){return 1;}", "-Wl,-no_adhoc_codesign");
   if (engine.empty()) GTEST_SKIP() << "clang-14 or lld is not installed";
@@ -173,8 +173,8 @@ TEST_F(MacBuild, X04CodeWithoutASignatureFailsOnAppleSiliconOnly) {
   EXPECT_EQ(check_foreign(alone_on_a_mac(intel)).verdict, Verdict::loads);
 }
 
-// What the build brings is opened first and found by its install name; all else is looked up beside the
-// program, whoever names it.
+// The build's own libraries are opened first and found by their install names; all others are searched beside
+// the program, whichever library names them.
 TEST_F(MacBuild, ANeedBelowExecutablePathIsTheProgramsOrTheBuilds) {
   const auto tool = dylib("libtool.dylib", "int t(void){return 1;}",
                           "-Wl,-install_name,@executable_path/../tools/libtool.dylib");

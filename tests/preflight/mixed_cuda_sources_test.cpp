@@ -1,5 +1,5 @@
-// What must come from one place, what is opened by name, and what needs a device file or GPU code: likely
-// failures, told as warnings or doubts and left to the probe.
+// Libraries that must come from one place, libraries that are opened by name, and needs of a device file or
+// GPU code: likely failures, reported as warnings or doubts and left to the probe.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ class MixedCudaSources : public ::testing::Test {
   std::string needs(const std::filesystem::path& library) {
     return "-Wl,--no-as-needed " + faults::quoted(library) + " -Wl,--allow-shlib-undefined ";
   }
-  // Everything in "build" is the build, everything in "outside" is on LD_LIBRARY_PATH.
+  // Files in "build" are the build; "outside" is on LD_LIBRARY_PATH.
   Report judged(const std::string& flags) {
     const auto plugin = workshop_.plugin("build/libengine_x.so", flags);
     Spec spec = build(workshop_, plugin, {"build/lib"});
@@ -31,7 +31,7 @@ class MixedCudaSources : public ::testing::Test {
     spec.machine.library_path = {workshop_.path("outside").native()};
     spec.machine.library_path_text = workshop_.path("outside").native();
     spec.machine.loaded = loaded_;
-    spec.machine.cache = linker::LoaderCache();  // the machine that runs this may have cuDNN
+    spec.machine.cache = linker::LoaderCache();  // the machine that runs this test may have cuDNN
     return check(spec);
   }
   std::vector<linker::LoadedLibrary> loaded_;

@@ -57,7 +57,7 @@ TEST_F(PluginHeader, AWrongMarkIsR11) {
   EXPECT_EQ(first_code(report), "EH-R11");
 }
 
-// Nothing of it may run before that is known.
+// No code of it may run before this check.
 TEST_F(PluginHeader, AFunctionOfThatNameIsR11) {
   const Report report = judged(workshop_.library("libengine_x.so", "int engine_plugin_v1(void){return 1;}"));
   EXPECT_EQ(report.verdict, Verdict::fails);
@@ -84,7 +84,7 @@ TEST_F(PluginHeader, ADescriptorFilledByCodeLeavesADoubt) {
 }
 
 #ifdef __linux__
-// Nobody else reads where it lies.
+// No other check reads this part of the file.
 TEST_F(PluginHeader, AnUnreadableFileIsNotTakenForADescriptorFilledByCode) {
   const auto plugin = workshop_.library(
       "libengine_x.so",

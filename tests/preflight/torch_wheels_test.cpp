@@ -1,5 +1,6 @@
-// PyTorch's published wheels for Windows and macOS (0.4 GB, by pip), judged file by file on this system: what
-// of them a bare machine lacks, with the functions and symbols that their own libraries give each other.
+// PyTorch's published wheels for Windows and macOS (0.4 GB, by pip), checked file by file on this system:
+// what a bare machine lacks for them, with the functions and symbols that their own libraries offer each
+// other.
 #include <gmock/gmock.h>
 
 #include <set>
@@ -18,7 +19,7 @@ using ::testing::UnorderedElementsAre;
 
 class TorchWheels : public ::testing::TestWithParam<const char*> {  // the release
  protected:
-  // The members are those that tests/binary compares of the same wheel; it is unpacked once for both.
+  // The members are those that tests/binary compares of the same wheel, so that it is unpacked once for both.
   void fetch(const char* platform) {
     ChildRequest request;
     request.argv = {"python3",
@@ -37,7 +38,7 @@ class TorchWheels : public ::testing::TestWithParam<const char*> {  // the relea
     if (!ended || !ended->succeeded()) GTEST_SKIP() << "skipped: pip cannot get torch " << GetParam();
     folder_ = ended->output.substr(0, ended->output.find('\n'));
   }
-  // With all that `library` needs, symbols too.
+  // Checks everything that `library` needs, including symbols.
   Report judge(const std::string& library) const {
     ForeignSpec spec;
     spec.view = folder_;

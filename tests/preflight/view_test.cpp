@@ -38,7 +38,7 @@ TEST_F(View, LibrariesAreOpenedLeavesFirstByAbsolutePath) {
 
 TEST_F(View, AMissingRunpathIsBridgedWithAWarning) {
   part("libc1.so");
-  part("libb1.so", needs("libc1.so"));  // no RUNPATH to find libc1.so by
+  part("libb1.so", needs("libc1.so"));  // no RUNPATH that leads to libc1.so
   const auto plugin = workshop_.plugin("libengine_x.so", needs("libb1.so") + " -Wl,-rpath,'$ORIGIN/lib'");
   const Report report = check(build(workshop_, plugin));
   EXPECT_EQ(report.verdict, Verdict::loads);

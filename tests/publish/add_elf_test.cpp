@@ -1,4 +1,4 @@
-// What is read from libraries of Linux, made here and now, and from wheels.
+// Facts that are read from Linux libraries, compiled while the test runs, and from wheels.
 #include "host/acquire/acquire.hpp"
 #include "tests/publish/fixture.hpp"
 
@@ -18,7 +18,7 @@ TEST_F(PublisherTest, RequirementsAreReadFromTheFiles) {
   const Json& needs = added->requirements;
   EXPECT_THAT(needs["glibc"].as_string(), testing::StartsWith(">=2."));
   EXPECT_THAT(needs["glibcxx"].as_string(), testing::StartsWith(">=3.4"));
-  // The plugin of a sanitizer's build truly needs the sanitizer's library.
+  // The plugin of a build with a sanitizer really needs the sanitizer's library.
   if (const Json* libraries = needs.find("libraries")) {
     for (const Json& library : libraries->as_array())
       EXPECT_THAT(library.as_string(), testing::MatchesRegex("lib(a|t|ub)san\\.so\\.[0-9]+"));
@@ -75,7 +75,7 @@ TEST_F(PublisherTest, TheManifestListsTheInstalledFiles) {
         EXPECT_EQ(acquired->installed.digest, one->digest);
       }
   };
-  // A wheel's modes and links stand in its directory only.
+  // Only a wheel's directory has its modes and links.
   run({"python3", "-c",
        "import sys,zipfile\n"
        "with zipfile.ZipFile(sys.argv[2],'w') as z:\n"
@@ -90,7 +90,7 @@ TEST_F(PublisherTest, TheManifestListsTheInstalledFiles) {
   wheel.file = folder() / "toy-2.0-py3-none-any.whl";
   add_toy();
   ASSERT_TRUE(publish::add(workspace(), wheel));
-  // The wheel from its folder in the place of a package index.
+  // The wheel from its folder instead of a package index.
   fs::copy_file(wheel.file, repository() / "files" / "toy.whl");
   edit("\"package_index\": {", "\"file\": \"files/toy.whl\"}, {\"package_index\": {");
   ASSERT_TRUE(workspace().prepare(in_2026));

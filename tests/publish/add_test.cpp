@@ -16,7 +16,7 @@ TEST_F(PublisherTest, APluginThatOpensItsRuntimeByNameIsBoundToNone) {
   const auto document = parse_json(bytes_of(workspace().engine_file("toy")), "toy");
   const Json& plugin = (*document)["components"]["toy-plugin-1.0.0-cpu-" + platform()];
   ASSERT_NE(plugin.find("artifacts"), nullptr);
-#ifndef ENGINEHOST_SANITIZED  // such a plugin truly needs the sanitizer's library
+#ifndef ENGINEHOST_SANITIZED  // such a plugin really needs the sanitizer's library
   EXPECT_EQ(plugin.find("adapter"), nullptr);
 #endif
 }
@@ -45,7 +45,7 @@ TEST_F(PublisherTest, FactsOfEarlierBuildsOfAnArchiveStay) {
     ASSERT_TRUE(publish::add(workspace(), unpacked)) << version;
     EXPECT_THAT(problems(), IsEmpty()) << version;
   }
-  // Nor does one that is refused at the end leave anything behind.
+  // A build that is refused at the end leaves nothing behind either.
   const auto known = [&] {
     std::vector<std::string> names;
     for (const auto& one : fs::directory_iterator(repository() / "facts"))
@@ -76,11 +76,11 @@ TEST_F(PublisherTest, ARefusedBuildLeavesNoFileInTheRepository) {
   };
   std::vector<std::string> before = files();
   AddRequest refused = request();
-  refused.strip = -1;  // no reader takes it
+  refused.strip = -1;  // an invalid value
   refused.chunks_from = 1000;
   EXPECT_FALSE(publish::add(workspace(), refused));
   EXPECT_EQ(files(), before);
-  // Nor does one whose manifest cannot be written; what another build has stays.
+  // The same for a build whose manifest cannot be written; files of another build stay.
   add_toy();
   before = files();
   AddRequest other = request("2.0.0");
@@ -118,7 +118,7 @@ TEST_F(PublisherTest, OnlyALargeArchiveGetsAListOfItsPieces) {
   const auto list = transfer::read_chunk_list(bytes_of(repository() / place), place);
   ASSERT_TRUE(list) << list.error().value("problem");
   EXPECT_EQ(list->size, static_cast<std::uint64_t>(artifact["size"].as_integer()));
-  EXPECT_THAT(list->sha256, ElementsAre(artifact["sha256"].as_string()));  // one piece: the whole
+  EXPECT_THAT(list->sha256, ElementsAre(artifact["sha256"].as_string()));  // one piece: the whole file
   EXPECT_THAT(problems(), IsEmpty());
   ASSERT_TRUE(publish::publish(workspace(), out(), in_2026));
   EXPECT_EQ(bytes_of(out() / place), bytes_of(repository() / place));
@@ -159,7 +159,7 @@ TEST_F(PublisherTest, ABuildIsReplacedByOneWithItsOwnId) {
   write("toy/more.txt", "more");
   add_toy();
   EXPECT_THAT(problems(), IsEmpty());
-  // With a corrected plugin as well: beside the engine's files, and among them.
+  // Also with a corrected plugin: beside the engine's files, and among them.
   const std::string before = bytes_of(workspace().engine_file("toy"));
   std::ofstream(folder() / plugin_name, std::ios::app | std::ios::binary) << "corrected";
   add_toy();
@@ -216,7 +216,7 @@ TEST_F(PublisherTest, AFolderThatIsNoWorkspaceIsNamedAsWhatItIs) {
   EXPECT_THAT(std::string(published.error().value("problem")),
               HasSubstr("its index.json is that of a repository"));
   EXPECT_THAT(std::string(published.error().value("remedy")), testing::Not(HasSubstr("init")));
-  // Nor is one started there, or in the place of a file.
+  // No workspace is created there or in the place of a file.
   const auto started = Workspace::create(out(), "Toy");
   ASSERT_FALSE(started);
   EXPECT_EQ(started.error().value("remedy"), "choose another folder, to publish from");
@@ -234,7 +234,7 @@ TEST_F(PublisherTest, TheFolderThatHoldsTheRepositoryIsNotPacked) {
     EXPECT_EQ(refused.error().code, "EH-M17");
     EXPECT_THAT(std::string(refused.error().value("problem")), HasSubstr("the repository lies in it"));
   }
-  // What lies in the repository's folder may be added.
+  // A folder inside the repository's folder may be added.
   fs::copy(folder() / "toy", repository() / "toy", fs::copy_options::recursive);
   all.file = repository() / "toy";
   EXPECT_TRUE(publish::add(workspace(), all));
@@ -270,7 +270,7 @@ TEST_F(PublisherTest, LibrariesOfSeveralSystemsAreDistinguished) {
   AddRequest two = request();
   write("toy/lib/other.dll", bytes_of(toy()));
   std::string other = bytes_of(toy());
-  // Another processor by its ELF header; on other systems than Linux there is none to turn.
+  // Another processor in the ELF header; other systems than Linux have no such header to change.
   if (other.starts_with("\x7f"
                         "ELF")) {
     other[18] = static_cast<char>(0xf3);  // EM_RISCV

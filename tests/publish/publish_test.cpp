@@ -63,7 +63,7 @@ TEST_F(Publish, AnOlderFolderDoesNotReplaceANewerOne) {
   EXPECT_EQ(refused.error().code, "EH-M11");
 }
 
-// Machines that saw the newer root would refuse everything; those that did not, believe the removed key.
+// Machines that saw the newer root would refuse everything, and the others would trust the removed key.
 TEST_F(Publish, AnOlderForeignOrMissingRootReplacesNothing) {
   RootChange two;
   two.add = {test_key(2).public_key()};
@@ -133,7 +133,7 @@ TEST_F(Publish, DamageOfThePublishedFolderIsRepaired) {
     }
   }
   EXPECT_FALSE(to_out()->changed);
-  // Sound JSON, and another root with this version.
+  // Valid JSON, and another root with this version.
   for (const char* document : {"root.json", "roots/1.json"}) {
     SCOPED_TRACE(document);
     const std::string whole = bytes_of(out() / document);
@@ -148,7 +148,7 @@ TEST_F(Publish, DamageOfThePublishedFolderIsRepaired) {
   }
 }
 
-// What was published there once is carried over, or it is said why not.
+// A published file is carried over, or the publication fails with the reason.
 TEST_F(Publish, UnreadableFilesAreNotDropped) {
   ASSERT_TRUE(sign_with({1}));
   ASSERT_TRUE(to_out());
@@ -194,13 +194,13 @@ TEST_F(Publish, TheSourceFolderIsNotReplaced) {
   EXPECT_EQ(into(repository()), "it is the folder that is published from");
   fs::create_directory_symlink(repository(), folder() / "link");
   EXPECT_EQ(into(folder() / "link"), "it is the folder that is published from");
-  // One that publish wrote once, and in which somebody keeps the repository now.
+  // A folder that publish wrote, and that now contains a workspace.
   ASSERT_TRUE(to_out());
   fs::copy(repository(), out() / "work", fs::copy_options::recursive);
   const auto published = publish::publish(*Workspace::open(out() / "work"), out(), in_2026);
   ASSERT_FALSE(published);
   EXPECT_THAT(std::string(published.error().value("problem")), HasSubstr("lies in it"));
-  // The other way round there is nothing to lose.
+  // In the other direction nothing can be lost.
   EXPECT_TRUE(publish::publish(workspace(), repository() / "www", in_2026));
 }
 
@@ -224,7 +224,7 @@ TEST_F(Publish, ADueSignatureIsReportedWithItsKeys) {
               HasSubstr("--key of " + test_key(1).public_key().id));
 }
 
-// Who signs every day with a key for the index alone never renews the root.
+// A publisher who signs every day with a key for the index alone never renews the root.
 TEST_F(Publish, AnExpiringRootIsReportedInAdvance) {
   RootChange daily;
   daily.add_for_index = {test_key(2).public_key()};
@@ -277,7 +277,7 @@ TEST_F(ConcurrentPublishers, PublishersAtTheSameTimeTakeTurnsAndTheNewestWins) {
       EXPECT_EQ(result.error().code, "EH-M11");
       continue;
     }
-    // What once was published stays for those who hold that index.
+    // Published files stay for users who hold that index.
     const auto index = Workspace::open(keeper(number))->index();
     ASSERT_TRUE(index && *index);
     for (const manifest::IndexEntry& entry : (*index)->manifests)

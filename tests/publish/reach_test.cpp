@@ -1,4 +1,4 @@
-// What lies in a build and is not found there: lint says what users' machines would.
+// Libraries of a build that are not found there: lint reports what users' machines would.
 #include "host/publish/reach.hpp"
 #include "host/linker/machine.hpp"
 #include "host/preflight/preflight.hpp"
@@ -30,7 +30,7 @@ class Reach : public PublisherTest {
     library(plugin_name,
             "extern const char engine_plugin_v1[64]; const char engine_plugin_v1[64] = \"ENGPLUG\";", flags);
   }
-  // The toy as it is added, but with these folders to search.
+  // Adds the toy engine with these folders to search.
   void added(const std::vector<std::string>& search, const std::vector<std::string>& lazy = {}) {
     AddRequest toy = request();
     toy.lazy = lazy;
@@ -50,7 +50,7 @@ class Reach : public PublisherTest {
     const LintFindings found = lint(workspace());
     return found.errors.empty() ? "" : std::string(found.errors.front().value("remedy"));
   }
-  // What a user's machine says of the same files in one view.
+  // The verdict of a user's machine about the same files in one view.
   preflight::Verdict verdict(const std::vector<std::string>& search,
                              const std::vector<std::string>& lazy = {}) {
     const fs::path view = folder() / "view";
@@ -86,7 +86,7 @@ TEST_F(Reach, ALibraryOutsideTheSearchedFoldersIsAnError) {
   EXPECT_EQ(verdict({"lib", "far"}), preflight::Verdict::loads);
 }
 
-// Each layout is looked at twice: by lint from the facts, and by preflight from the files.
+// Each layout is checked twice: by lint from the facts, and by preflight from the files.
 TEST_F(Reach, LintAgreesWithAUsersMachine) {
   const std::string beside = "-Wl,--enable-new-dtags,-rpath,$ORIGIN/../far";
   const struct {
@@ -207,7 +207,7 @@ TEST_F(Reach, AFileThatIsNotALibraryIsReported) {
 }
 
 TEST_F(Reach, ANeedThatPreloadingCannotServeHasAnotherRemedy) {
-  // Needed by its file's name, and called otherwise by itself.
+  // Needed by its file name, and with another SONAME of its own.
   part("lib/libfar.so.3");
   part("lib/libmore.so", "lib/libfar.so.3");
   part("lib/libfar.so.3", "", {"-Wl,-soname,libother.so"});
@@ -216,7 +216,7 @@ TEST_F(Reach, ANeedThatPreloadingCannotServeHasAnotherRemedy) {
   EXPECT_EQ(verdict({"lib"}), preflight::Verdict::fails);
   EXPECT_THAT(problems(), HasSubstr("neither a RUNPATH leads there nor is it the library's own"));
   EXPECT_EQ(remedy(), "change what lib/libmore.so says: patchelf --set-rpath '$ORIGIN'");
-  // Needed by a path of the machine that it was linked on.
+  // Needed by a path of the machine that linked it.
   library("toy/lib/libfar.so.3", "int far_away(void) { return 1; }");
   part("lib/libmore.so", "lib/libfar.so.3");
   added({"lib"});
@@ -225,7 +225,7 @@ TEST_F(Reach, ANeedThatPreloadingCannotServeHasAnotherRemedy) {
   EXPECT_EQ(remedy(), "change what lib/libmore.so says: patchelf --replace-needed " + path + " libfar.so.3");
 }
 
-// Facts of before it was noted where libraries look: what is in reach anyway needs no more of them.
+// Facts of a version without search paths: a library that is found anyway needs none.
 TEST_F(Reach, FactsOfAnEarlierVersionAreUsedAsFarAsTheyGo) {
   part("far/libfar.so.3");
   part("lib/libmore.so", "far/libfar.so.3", {"-Wl,-rpath,$ORIGIN/../far"});
@@ -249,7 +249,7 @@ TEST_F(Reach, FactsOfAnEarlierVersionAreUsedAsFarAsTheyGo) {
   EXPECT_THAT(warnings(), IsEmpty());
 }
 
-// Builds for other systems, as their facts say them.
+// Builds for other systems, from their facts.
 class ReachElsewhere : public testing::Test {
  protected:
   void library(const std::string& path, const std::vector<std::string>& needed,
@@ -308,7 +308,7 @@ TEST_F(ReachElsewhere, OnMacosOwnPathsOrSearchedFoldersCount) {
   EXPECT_THAT(reported({"lib", "far"}), IsEmpty());
   part.libraries[1].rpath = {"@loader_path/../far"};
   EXPECT_THAT(reported({"lib"}), IsEmpty());
-  // An install name that nobody asks for does not serve, wherever it lies.
+  // An install name that no library needs does not serve, wherever the file is.
   part.libraries[1].rpath.reset();
   part.libraries[2].soname = "/build/libc10.dylib";
   EXPECT_THAT(reported({"lib", "far"}),
@@ -316,7 +316,7 @@ TEST_F(ReachElsewhere, OnMacosOwnPathsOrSearchedFoldersCount) {
                                     "@loader_path/../far")));
 }
 
-// musl knows what it opened by the path that it was opened by, and serves no name with it.
+// musl knows an opened library by its path only, so it serves no name.
 TEST_F(ReachElsewhere, WithMuslOnlyARunpathCounts) {
   kind = "elf";
   machine = build.arch = "x86_64";

@@ -12,7 +12,7 @@ class Signing : public PublisherTest {
     PublisherTest::SetUp();
     if (!HasFatalFailure()) add_toy();
   }
-  // As a user who trusts that key reads the folder.
+  // The code that a user who trusts that key gets from the folder.
   std::string code_for(int key, std::int64_t now = in_2026) const {
     const fs::path state = folder() / ("state" + std::to_string(key));
     const manifest::TrustStore store(state, {});
@@ -24,13 +24,13 @@ class Signing : public PublisherTest {
     const auto content = manifest::load_repository(path_text(repository()), reader, now, nullptr, &trust);
     return content ? "" : content.error().code;
   }
-  // As a keeper edits root.json.
+  // An edit of root.json by hand.
   void only_index_for_key_2() const {
     manifest::Root root = workspace().root()->value();
     root.keys.at(1).root = false;
     ASSERT_TRUE(write_file(repository() / "root.json", to_json(root).dump(2)));
   }
-  // What users would be given.
+  // The files that users would get.
   std::map<std::string, std::string> files() const {
     std::map<std::string, std::string> all;
     for (const auto& entry : fs::recursive_directory_iterator(repository()))
@@ -113,7 +113,7 @@ TEST_F(Signing, ARevokedKeysSignaturesAreRefusedByName) {
   EXPECT_EQ(code_for(1), "EH-M13");
 }
 
-// The takeover: by hand the second key is kept from signing roots, and its thief signs one.
+// The attack: by hand the second key loses the role for roots, and its thief signs one.
 TEST_F(Signing, ARoleRemovedByHandBindsEveryHolderOfTheKey) {
   RootChange two;
   two.add = {test_key(2).public_key()};
@@ -184,7 +184,7 @@ TEST_F(Signing, ChangesOfARefusedCommandAreNeverSigned) {
   EXPECT_EQ(sign_with({3}, evil).error().code, "EH-M17");
   EXPECT_EQ(sign_with({1, 3}, evil).error().code, "EH-M17") << "one of two is a stranger";
   EXPECT_EQ(files(), before);
-  // Nor what ends for another reason: a manifest that cannot be read.
+  // The same when the command ends for another reason: a manifest that cannot be read.
   fs::create_directory(repository() / "engines/broken.json");
   EXPECT_FALSE(sign_with({1}, evil));
   fs::remove(repository() / "engines/broken.json");
@@ -194,7 +194,7 @@ TEST_F(Signing, ChangesOfARefusedCommandAreNeverSigned) {
   EXPECT_FALSE(workspace().root()->value().is_revoked(test_key(2).public_key().id));
 }
 
-// Killed between root.json and its copy, as sign wrote them once.
+// As after a kill between root.json and its copy, in the order in which sign once wrote them.
 TEST_F(Signing, ARootWithoutItsCopyGetsItBackWithAllSignatures) {
   RootChange two;
   two.add = {test_key(2).public_key()};
@@ -248,7 +248,7 @@ TEST_F(Signing, AKeyGetsTheRolesThatItIsAddedFor) {
   ASSERT_TRUE(sign_with({2}));
   EXPECT_EQ(code_for(1), "") << "signed by the key for every day";
   EXPECT_EQ(code_for(2), "EH-M10") << "which leads nobody to a root";
-  // Its thief makes a root, and nobody follows.
+  // The key's thief makes a root, and no user follows it.
   const auto before = files();
   RootChange thief;
   thief.add = {test_key(3).public_key()};
@@ -258,7 +258,7 @@ TEST_F(Signing, AKeyGetsTheRolesThatItIsAddedFor) {
   for (const char* left : {"root.json", "roots"}) fs::remove_all(repository() / left);
   for (const auto& [name, bytes] : before) write("repository/" + name, bytes);
   ASSERT_EQ(code_for(1), "");
-  // The roles of a key that is there change as the flags say.
+  // The flags change the roles of an existing key.
   RootChange apart;
   apart.add_for_root = {test_key(1).public_key()};
   ASSERT_TRUE(sign_with({1}, apart));
@@ -383,9 +383,8 @@ TEST_F(Signing, ARevokedKeyDoesNotComeBack) {
   EXPECT_EQ(files(), before);
 }
 
-// Where there is less memory minisign makes a key that takes less to open: 128 MiB here instead of 1 GiB,
-// which several tests at once would have to have. tests/end-to-end/publishers_way_test.cpp opens one of 1
-// GiB.
+// With less memory minisign makes a key that needs less to open: 128 MiB here instead of 1 GiB, which several
+// concurrent tests would need. tests/end-to-end/publishers_way_test.cpp opens one of 1 GiB.
 TEST_F(Signing, MinisignChecksWhatWeSignAndWeCheckWhatItSigns) {
   ChildRequest probe;
   probe.argv = {"minisign", "-v"};

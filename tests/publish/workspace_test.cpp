@@ -1,4 +1,4 @@
-// Several processes at work on one publisher's folder.
+// Several processes that work on one publisher's folder.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -18,7 +18,7 @@ using testing::UnorderedElementsAreArray;
 
 class SharedWorkspace : public PublisherTest {
  protected:
-  // Each in a process of its own, let go at the same moment; their exit statuses.
+  // Runs each in its own process, started at the same moment, and returns their exit statuses.
   static std::vector<int> at_once(const std::vector<std::function<bool()>>& jobs) {
     int gate[2];
     if (::pipe2(gate, O_CLOEXEC) != 0) return {};
@@ -77,7 +77,7 @@ TEST_F(SharedWorkspace, TwoProcessesThatAddAtOnceLoseNothing) {
   EXPECT_TRUE(scratch_folders().empty());
 }
 
-// A link to itself is there, and nobody can look at it.
+// A link to itself exists, and cannot be read.
 TEST_F(SharedWorkspace, AnUnreadableManifestIsNotReplaced) {
   add_toy();
   const fs::path manifest = workspace().engine_file("toy");

@@ -1,4 +1,4 @@
-// Builds for accelerators: asked for as such, behind libraries of the system, and left out.
+// Builds for accelerators: requested as such, dependent on libraries of the system, and left out.
 #include <gmock/gmock.h>
 
 #include "host/resolve/accelerator.hpp"
@@ -19,7 +19,7 @@ Request request_for(const std::string& engine = "pytorch") {
   return request;
 }
 
-// The catalog with one build that asks for a library of the system.
+// The catalog with one build that needs a library of the system.
 manifest::Catalog asking_for(const std::string& library, const std::string& name) {
   manifest::Catalog offered = catalog();
   for (auto& build : offered.builds) {

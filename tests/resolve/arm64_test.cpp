@@ -9,7 +9,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// An engine as its publishers offer it for arm64: for servers from the package index, for Jetson from NVIDIA.
+// An engine as published for arm64: for servers on the package index, for Jetson by NVIDIA.
 constexpr const char* vision = R"({
   "format": 1, "engine": "vision", "serial": 1, "created": "2026-11-20T00:00:00Z",
   "components": {
@@ -70,7 +70,7 @@ class Arm64 : public testing::Test {
     ADD_FAILURE() << id;
     return plan.candidates.front();
   }
-  // Of the check about `what` that answered `result`: what was observed, or why that is unknown.
+  // The observed value, or the reason why it is unknown, of the check about `what` with the result `result`.
   static std::string observed(const Candidate& candidate, Answer result, const std::string& what) {
     for (const Check& check : candidate.checks())
       if (check.result == result && check.requirement.find(what) != std::string::npos)
@@ -111,7 +111,7 @@ TEST_F(Arm64, MinorVersionCompatibilityIsNotAssumedOnAJetson) {
   const Plan decided = plan(recorded(orin));
   const Candidate& newer = of(decided, "jetson-cu129");
   EXPECT_THAT(observed(newer, Answer::unknown, "CUDA 12.9"), HasSubstr("cuda-compat"));
-  // Unknown comes after known, whatever its CUDA.
+  // Unknown ranks after known, whatever its CUDA.
   EXPECT_EQ(ranked_ids(decided),
             (std::vector<std::string>{"jetson-cu126", "cpu", "jetson-cu129", "untold-cu126"}));
 }

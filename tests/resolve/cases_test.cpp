@@ -1,4 +1,4 @@
-// Cases that users of today's systems met, named after them.
+// Cases of users of other systems; the test names have their numbers.
 #include <gmock/gmock.h>
 
 #include "host/resolve/describe.hpp"
@@ -12,8 +12,8 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// A toolkit's cudart64_65.dll on PATH made CUDA "6.5", and with it a cpu build, on an RTX 5090 with driver
-// 595.
+// A toolkit's cudart64_65.dll on PATH was read as CUDA "6.5" and led to a cpu build on an RTX 5090 with
+// driver 595.
 TEST(CasesTest, Case01AnAncientCudartOnPathDoesNotDecide) {
   Platform machine = with_gpus(windows_machine(), "595.79", "13.2", {{"RTX 5090", "12.0"}});
   machine.cuda.toolkits = Fact<std::vector<platform::Installed>>::known(
@@ -21,8 +21,7 @@ TEST(CasesTest, Case01AnAncientCudartOnPathDoesNotDecide) {
   EXPECT_EQ(chosen(plan_for(machine)), "2.8.0-cu128");
 }
 
-// The same as a person's report would have it: the recorded machine names the file that is left out of
-// account.
+// The same from a user's report: the recorded machine names the file that is ignored.
 TEST(CasesTest, Case01TheRecordedMachineNamesTheFileThatIsIgnored) {
   const std::string file = test::source_path("/tests/profiles/windows11-cudart65-driver595-rtx5090.json");
   const auto text = read_file(file);
@@ -36,7 +35,7 @@ TEST(CasesTest, Case01TheRecordedMachineNamesTheFileThatIsIgnored) {
   EXPECT_EQ(machine->cuda.driver.value(), "595.79");
 }
 
-// When a cuNNN build fails to load, the next and at last cpu are already in the plan.
+// When a cuNNN build fails to load, the next one and finally cpu are already in the plan.
 TEST(CasesTest, Case06ThePlanContinuesWithTheNextBuildAndCpu) {
   const Plan plan = plan_for(with_gpus(ubuntu22, "580.82.07", "13.0", {{"RTX 4090", "8.9"}}));
   EXPECT_EQ(ranked(plan).front(), "2.8.0-cu129");
@@ -92,13 +91,14 @@ TEST(CasesTest, Case20CodeForTheCardIsPartOfTheChoiceAndIsReported) {
   EXPECT_EQ(refused->diagnosis()->value("sass"), "5.0 6.0 7.0 7.5 8.0 8.6 9.0");
 }
 
-// Chosen on a login node without GPU and frozen for the compute node: here the platform is an argument.
+// A choice made on a login node without GPU was frozen for the compute node; here the platform is an
+// argument.
 TEST(CasesTest, Case21TheSameRequestIsDecidedPerMachine) {
   EXPECT_EQ(chosen(plan_for(ubuntu22)), "2.8.0-cpu");
   EXPECT_EQ(chosen(plan_for(with_gpus(ubuntu22, "535.104.05", "12.2", {{"A100", "8.0"}}))), "2.8.0-cu129");
 }
 
-// Hidden devices used to read as "no CUDA"; the driver's version is a fact of its own.
+// Hidden devices were read as "no CUDA"; the driver's version is a separate fact.
 TEST(CasesTest, Case24HiddenDevicesAreReportedAsHidden) {
   const Platform machine = with_gpus(ubuntu22, "535.104.05", "12.2", {{"A100", "8.0"}, {"A100", "8.0"}});
   for (const char* value : {"", "-1", "0,0", "7", "GPU-ffff"}) {

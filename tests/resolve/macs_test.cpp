@@ -1,4 +1,4 @@
-// Recorded Macs: who gets a build for mps.
+// Recorded Macs: which of them get a build for mps.
 #include <gmock/gmock.h>
 
 #include "tests/resolve/machines.hpp"
@@ -37,7 +37,7 @@ TEST(Macs, AnIntelMacWithAMetalDeviceDoesNotGetIt) {
   EXPECT_THAT(refusal->requirement + refusal->observed, HasSubstr("x86_64"));
 }
 
-// The device is there and the libraries lie on disk; the process cannot load them.
+// The device exists and the libraries are on disk, but the process cannot load them.
 TEST(Macs, AProgramUnderRosettaDoesNotGetIt) {
   const Platform rosetta = recorded("macos-x86_64-rosetta-m2"), native = recorded("macos-arm64-m2");
   EXPECT_EQ(rosetta.metal, native.metal);

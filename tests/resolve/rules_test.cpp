@@ -97,7 +97,7 @@ TEST(RequestTest, ASingleDeviceIsRequiredAndAListIsAPreference) {
   EXPECT_EQ(chosen(plan_for(mac_machine(), request)), "2.0.1-mps");
 }
 
-// What the remedies speak of: a wish that turned no build down is not to be dropped.
+// The constraints of the remedies: one that excluded no build is not to be dropped.
 TEST(RequestTest, WhenNothingFitsTheBlockingConstraintsAreNamed) {
   const auto constraints = [](const Plan& plan) {
     std::vector<std::string> keys;
@@ -295,7 +295,7 @@ TEST(UnknownTest, ARequirementNobodyKnowsIsUnknown) {
 }
 
 TEST(CudaTest, DecidesCuda118OnEveryDriverBranch) {
-  // driver, its CUDA, what is said of cu118 with code for 8.6
+  // driver, its CUDA, verdict for cu118 with code for 8.6
   const std::tuple<const char*, const char*, const char*> rows[] = {
       {"440.33", "10.2", "EH-G03"}, {"450.51.06", "11.0", "EH-G03"}, {"450.80.02", "11.0", ""},
       {"470.223.02", "11.4", ""},   {"520.61.05", "11.8", ""},       {"525.60.13", "12.0", ""},
@@ -333,7 +333,7 @@ TEST(CudaTest, ReadsTheNewestCudaOfADriver) {
   EXPECT_EQ(cuda_of_driver("390.157", false), "");
 }
 
-// CUDA 13.1 release notes, table 3: the driver packaged with each toolkit's general release. Empty: none is.
+// CUDA 13.1 release notes, table 3: the driver packaged with each toolkit's general release. Empty: none.
 TEST(CudaTest, AToolkitsDriverIsTheOneOfItsFirstGeneralRelease) {
   const std::tuple<const char*, const char*, const char*> packaged[] = {
       {"13.1", "590.44.01", ""},       {"13.0", "580.65.06", ""},       {"12.9", "575.51.03", "576.02"},
@@ -358,7 +358,7 @@ TEST(CudaTest, AToolkitsDriverIsTheOneOfItsFirstGeneralRelease) {
   EXPECT_EQ(cuda_of_driver("410.47", false), "");
 }
 
-// Table 2 of the same notes; the number for Windows and CUDA 13 is not in it, only the branch is.
+// Table 2 of the same notes; it has the branch for Windows and CUDA 13, but not the number.
 TEST(CudaTest, KnowsTheOldestDriverOfEachMajorVersion) {
   EXPECT_EQ(minor_version_driver(11, false), "450.80.02");
   EXPECT_EQ(minor_version_driver(11, true), "452.39");

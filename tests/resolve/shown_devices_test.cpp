@@ -1,4 +1,4 @@
-// From what the driver answered under CUDA_VISIBLE_DEVICES to what a plan judges.
+// From the driver's results under CUDA_VISIBLE_DEVICES to the devices of a plan.
 #include <gmock/gmock.h>
 
 #include "host/platform/driver_answer.hpp"
@@ -32,7 +32,7 @@ std::vector<std::string> names(const Platform& machine) {
   return names;
 }
 
-// A container without NVML: the driver has counted what it shows from 0.
+// A container without NVML: the driver counts the visible devices from 0.
 TEST(ShownDevicesTest, ADriverAloneReportsVisibleDevices) {
   const std::string only = R"({"index":0,"name":"RTX 4090","compute_capability":"8.9","uuid":"GPU-fast"})";
   const Platform machine = answered("1", only, "");
@@ -40,7 +40,7 @@ TEST(ShownDevicesTest, ADriverAloneReportsVisibleDevices) {
   EXPECT_EQ(chosen(plan_for(machine)), "2.8.0-cu129");
 }
 
-// CUDA counts the fastest card first, NVML by its place on the bus (CUDA_DEVICE_ORDER).
+// CUDA lists the fastest card first, NVML the first on the bus (CUDA_DEVICE_ORDER).
 TEST(ShownDevicesTest, TheDriversNumbersAreNotThoseOfNvml) {
   const std::string shown = R"({"index":0,"name":"RTX 4090","compute_capability":"8.9","uuid":"GPU-fast"})";
   const Platform machine = answered("0", shown, std::string(slow) + "," + fast);

@@ -1,4 +1,4 @@
-// Which versions a request accepts, and what is no request for one.
+// Which versions a request accepts, and which texts are no version specifier.
 #include "host/resolve/version_specifier.hpp"
 
 #include <gmock/gmock.h>
@@ -115,7 +115,7 @@ TEST(PrereleaseTest, WithTheOnlyMatchingFlavorLeavesAFallback) {
   EXPECT_TRUE(plan.fallback);
   EXPECT_THAT(describe_plan(plan, false), HasSubstr("fits         a prerelease; name it"));
   EXPECT_TRUE(to_json(plan.candidates.at(1))["behind_releases"].as_bool());
-  // Where there is no release to be behind of, that is no reason.
+  // Without any release, being a prerelease is no reason.
   const Plan alone = plan_of({"1.0rc1", "2.0rc1"}, "");
   EXPECT_THAT(describe_plan(alone, false), Not(HasSubstr("before its release")));
 }

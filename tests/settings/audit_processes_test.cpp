@@ -46,7 +46,7 @@ TEST_F(AuditOfMany, ManyProcessesAndThreadsWriteOneChain) {
   EXPECT_TRUE(check_audit(state())->problems.empty());
 }
 
-// The log is kept by applications, too, which the signal SIGXFSZ would end.
+// Applications write the log too, and SIGXFSZ would end them.
 TEST_F(SettingsTest, ALineBeyondTheFileSizeLimitIsAFailureAndNoSignal) {
   const AuditLog log(root_, 0);
   ASSERT_TRUE(log.add("one", Json::object()));

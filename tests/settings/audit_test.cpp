@@ -120,7 +120,7 @@ TEST_F(Audit, ALongLogIsRotatedAndTheChainContinues) {
   EXPECT_EQ(report().files, files);
   EXPECT_EQ(report().events, 40);
   EXPECT_TRUE(report().problems.empty()) << report().problems[0].problem;
-  // The oldest may be taken away, one from the middle not.
+  // The oldest log may be removed, but not one in the middle.
   std::vector<std::filesystem::path> rotated;
   for (const auto& entry : std::filesystem::directory_iterator(state() / "audit"))
     if (matches_pattern(path_text(entry.path().filename()), "audit-*.jsonl")) rotated.push_back(entry.path());

@@ -12,7 +12,7 @@ namespace {
 
 using testing::StartsWith;
 
-// With every digit as 0.
+// The text with every digit replaced by 0.
 std::string form_of(std::string text) {
   for (char& c : text)
     if (c >= '0' && c <= '9') c = '0';
@@ -103,7 +103,7 @@ TEST_F(ConsentFile, AConsentInAReadOnlyFolderCounts) {
   EXPECT_NE(Consents::read({}, state())->find({"First", "", one_}, me_), nullptr) << "nowhere to write";
 }
 
-// A pipe would swallow what is agreed to, a folder stop it.
+// A pipe would swallow a consent, and a folder would block it.
 TEST_F(ConsentFile, AFolderInItsPlaceFailsWithARemedy) {
   const auto file = state() / "consents/consents.jsonl";
   std::filesystem::create_directories(file.parent_path());

@@ -1,4 +1,4 @@
-// What cannot be read now: the machine's identity is not another one's, the repository of the SDK not
+// With unreadable files the machine keeps its identity, and the repository of the SDK is not reported as
 // missing.
 #include <gmock/gmock.h>
 #include <sys/resource.h>

@@ -69,7 +69,7 @@ TEST_F(PlacesTest, DotsAreResolvedBehindLinks) {
   EXPECT_EQ(settings.repositories.at(1).location, (root / "disk/second").string());
 }
 
-// Also where the folder itself is still to be made.
+// Also when the folder itself does not exist yet.
 TEST_F(PlacesTest, CacheAndInstallationsBehindALinkAreResolved) {
   fs::create_directories(root_ / "disk/today");
   fs::create_directory_symlink(root_ / "disk/today", root_ / "link");
@@ -131,7 +131,7 @@ TEST_F(PlacesTest, TheStateFolderIsBelowTheCacheAndDoesNotShowTheMachineId) {
 }
 
 TEST_F(PlacesTest, StateMovesElsewhereIfTheCacheIsUnwritableElseToMemory) {
-  // A file where a folder should be cannot be written below by anyone, root included.
+  // A file in the place of a folder cannot be written below by anyone, root included.
   write("blocked", "");
   environment_.variables["ENGINEHOST_CACHE"] = (root_ / "blocked/cache").string();
   EXPECT_EQ(load().state_folder.parent_path(), root_ / "home/.local/state/enginehost");
@@ -163,7 +163,7 @@ TEST_F(PlacesTest, LikelyInstallationsListActiveEnvironmentsFirst) {
   fs::create_directories(root_ / "conda");
   fs::create_directories(root_ / "home/.local/lib/python3.11/site-packages");
   environment_.variables["CONDA_PREFIX"] = (root_ / "conda").string();
-  environment_.variables["VIRTUAL_ENV"] = (root_ / "conda").string();  // told once
+  environment_.variables["VIRTUAL_ENV"] = (root_ / "conda").string();  // listed once
   const auto likely = likely_installations(environment_);
   ASSERT_GE(likely.size(), 2u);
   EXPECT_EQ(likely[0].folder, root_ / "conda");

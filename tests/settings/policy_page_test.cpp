@@ -1,4 +1,4 @@
-// docs/policy.md shows a policy file, records and a script: they are what the product reads and writes.
+// docs/policy.md shows a policy file, records and a script; the product reads and writes the same.
 #include <gmock/gmock.h>
 
 #include "base/child_process.hpp"

@@ -117,7 +117,7 @@ TEST_F(SettingsTest, TheProbesDeadlineIs30SecondsUnlessAFileSaysOtherwise) {
   EXPECT_EQ(refusal().code, "EH-P02");
 }
 
-// Completed to an absolute path it would be the current folder.
+// As an absolute path it would be the current folder.
 TEST_F(SettingsTest, AProbeWithoutANameIsRefused) {
   flags_.helper = "";
   EXPECT_EQ(refusal().code, "EH-P02");
@@ -243,7 +243,7 @@ TEST_F(SettingsTest, AFlagThatContradictsPolicyIsRefusedNamingFileAndKey) {
   EXPECT_EQ(diagnosis.value("what"), "--offline false");
 }
 
-// A program that embeds this has no flags that its user could have given.
+// Users of a program that embeds this have no flags to give.
 TEST_F(SettingsTest, ErrorsOfApiValuesNameTheApplication) {
   flags_.by_application = true;
   flags_.cache = absolute("/srv/c");

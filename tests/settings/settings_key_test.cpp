@@ -1,4 +1,4 @@
-// What settings follow from: while the text and everything that was looked at stay, so do they.
+// The inputs of settings: while the key text and all inputs stay the same, so do the settings.
 #include "host/settings/settings_key.hpp"
 
 #include <gmock/gmock.h>
@@ -24,7 +24,7 @@ class SettingsKeyTest : public SettingsTest {
     const auto decides = settings_key(flags_);
     return decides ? decides->text : std::string("nothing");
   }
-  // The text with the variable as it is not.
+  // The text with the variable set to `value`, or unset.
   std::string with(const char* name, const char* value) {
     const char* before = std::getenv(name);
     const std::string kept = before != nullptr ? before : "";
@@ -113,7 +113,7 @@ TEST_F(SettingsKeyTest, TheCacheIsWhereSettingsPutIt) {
   EXPECT_EQ(cache(), settled());
 }
 
-// What the program below runs.
+// The result of the program below.
 TEST(ProgramThatPrintsItsInputs, DISABLED_PrintsItsInputs) {
   FlagValues flags;
   flags.cache = "/cache";
@@ -121,7 +121,7 @@ TEST(ProgramThatPrintsItsInputs, DISABLED_PrintsItsInputs) {
   std::ofstream(std::getenv("ENGINEHOST_TEST_TEXT")) << (decides ? decides->text : "nothing");
 }
 
-// As packages are linked into several environments, of which a link names the current one.
+// As with packages that are linked into several environments, of which a link names the current one.
 TEST_F(SettingsKeyTest, AProgramOfTheSameNameInAnotherFolderChangesTheText) {
   for (const char* folder : {"one", "two"}) fs::create_directory(root_ / folder);
   fs::copy_file(executable_path(), root_ / "one/program");
@@ -142,7 +142,7 @@ TEST_F(SettingsKeyTest, AProgramOfTheSameNameInAnotherFolderChangesTheText) {
   EXPECT_EQ(text_in("one", name), one);
   EXPECT_NE(text_in("two", name), one);
   EXPECT_EQ(text_in("one", name), one);
-  // Through a link of its own it is the file that the link leads to.
+  // A link to the program itself is resolved to its file.
   fs::create_symlink(root_ / "one/program", root_ / "linked");
   EXPECT_EQ(text_in("one", (root_ / "linked").string()).find("/linked"), std::string::npos);
   // Another release in its place.

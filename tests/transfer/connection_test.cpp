@@ -1,4 +1,4 @@
-// Whom a connection trusts, whom it tells its credentials, and through whom it goes.
+// Which servers a connection trusts, which get its credentials, and which proxy it uses.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -33,7 +33,7 @@ class ConnectionTest : public testing::Test {
     if (!result) diagnosis = result.error();
     return result ? "ok" : result.error().code;
   }
-  // Where the proxy's protocol is asked for by a name that resolves to nothing here.
+  // A URL for proxies, whose host name does not resolve here.
   const std::string elsewhere = "http://mirror.invalid/file";
 
   TransferOptions options;
@@ -86,7 +86,7 @@ TEST_F(TlsTest, ACertificateForAnotherNameIsRefused) {
   test::write_text(server.root() / "file", "bytes");
   options.ca_bundle = certificates.authority();
   EXPECT_EQ(code(url("file")), "ok");
-  // libcurl knows where ".localhost" is without asking anybody.
+  // libcurl resolves ".localhost" itself.
   EXPECT_EQ(code("https://other.localhost:" + std::to_string(port) + "/file"), "EH-N05");
   EXPECT_EQ(sink.bytes, "");
   EXPECT_NE(diagnosis.value("curl_said").find("other.localhost"), std::string_view::npos)

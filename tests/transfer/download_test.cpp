@@ -41,7 +41,7 @@ class DownloadTest : public testing::Test {
     failures.clear();
     return download(request, parts, options, failures, progress, cancel);
   }
-  // Answers ranges as a server should.
+  // Answers range requests correctly.
   void serve(const Request& request, Connection& connection) const {
     const std::uint64_t from = request.range_start.value_or(0);
     std::string_view rest = std::string_view(payload).substr(from);
@@ -90,8 +90,8 @@ TEST_F(DownloadTest, MoreConnectionsServeWhereOneIsCapped) {
 }
 
 #if defined(__linux__)
-// In a child of another user: nothing limits the threads of root. Of its own for each run: what another run's
-// user has running would count.
+// In a child of another user, because the threads of root are not limited. The user differs for each run,
+// because another run's threads would count.
 TEST_F(DownloadTest, ContinuesWithTheAvailableThreads) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root, to become a user of whom nothing else runs";
   test::NginxServer server("limit_rate 3m;");
@@ -112,13 +112,13 @@ TEST_F(DownloadTest, ContinuesWithTheAvailableThreads) {
 }
 #endif
 
-// Where it is the second connection that the system gives nothing, the first goes on; an application's
-// process is not ended by either.
+// If a second connection gets no memory from the system, the first one continues; an application's process
+// survives both.
 TEST_F(DownloadTest, AConnectionThatFindsNoMemoryLeavesTheRestToTheOthers) {
   test::NginxServer server("limit_rate 2m;");
   test::write_text(server.root() / "file", payload);
   options.rate_window = 150ms;
-  sink.throws_from = payload.size() / 2;  // half of it is what a second connection is given
+  sink.throws_from = payload.size() / 2;  // a second connection gets half of the file
   const auto report = get({server.url("file")});
   ASSERT_TRUE(report) << report.error().code;
   EXPECT_TRUE(sink.bytes == payload);
@@ -153,8 +153,8 @@ TEST_F(DownloadTest, UselessConnectionsAreClosed) {
     --open;
   });
   int connections = 0;
-  // Where the machine holds up one of two measurements that are compared, more connections seem to bring
-  // something: one download of three that is not disturbed shows what is done.
+  // If the machine delays one of two compared measurements, more connections seem to help, so one undisturbed
+  // download of three is enough.
   for (int i = 0; i < 3 && (connections != 2 || most > 3); ++i) {
     ASSERT_TRUE(sink.restart());
     most = 0;
@@ -180,7 +180,7 @@ TEST_F(DownloadTest, SmallFilesAreNotSplit) {
 TEST_F(DownloadTest, ADeadMirrorIsSkippedAndReported) {
   test::NginxServer server;
   test::write_text(server.root() / "file", payload);
-  // What the machine, which may be busy, takes without the dead one.
+  // The time that this machine, which may be busy, needs without the dead one.
   test::MemoryParts other{12u << 20};
   const auto alone = get({server.url("file")}, other);
   ASSERT_TRUE(alone) << alone.error().code;
@@ -227,7 +227,7 @@ TEST_F(DownloadTest, AMirrorTooFastToMeasureCountsAsTheFastOne) {
   test::NginxServer slow("limit_rate 20k;"), fast;
   test::write_text(slow.root() / "file", payload);
   test::write_text(fast.root() / "file", payload);
-  options.rate_window = 250ms;  // the fast one's connections end within
+  options.rate_window = 250ms;  // the time within which the fast mirror's connections end
   const auto report = get({slow.url("file"), fast.url("file")});
   ASSERT_TRUE(report) << report.error().code;
   EXPECT_TRUE(sink.bytes == payload);
@@ -367,7 +367,7 @@ TEST_F(DownloadTest, IsCanceledWithinATenthOfASecond) {
     cancel = CancelToken();
     std::chrono::steady_clock::time_point asked;
     std::thread later([&] {
-      std::this_thread::sleep_for(700ms);  // several connections by then
+      std::this_thread::sleep_for(700ms);  // several connections are open by then
       asked = std::chrono::steady_clock::now();
       cancel->cancel();
     });
@@ -387,7 +387,7 @@ TEST_F(DownloadTest, OpensNoConnectionOffline) {
   EXPECT_EQ(server.requests(), 0);
 }
 
-// Cuts, silences and refusals at random places, from two mirrors: the bytes are right or it is told.
+// Cuts, silences and refusals at random places, from two mirrors: the bytes are right or the download fails.
 TEST_F(DownloadTest, RandomFaultsNeverMixUpBytes) {
   for (const unsigned seed : {1u, 2u, 3u, 4u}) {
     std::atomic<unsigned> random = seed * 2654435761u;

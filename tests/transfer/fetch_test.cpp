@@ -92,7 +92,7 @@ TEST_F(FetchTest, RestartsWhenMoreIsHeldThanTheServerHas) {
   EXPECT_EQ(sink.bytes, payload);
 }
 
-// Gives the rest of the payload from where it is asked for, with 90,000 bytes on each connection.
+// Sends the payload from the requested offset, 90,000 bytes on each connection.
 FaultServer::Handler parts_of(const std::string& payload, bool reset) {
   return [&payload, reset](const Request& request, Connection& connection) {
     const std::uint64_t from = request.range_start.value_or(0);
@@ -117,7 +117,7 @@ TEST_F(FetchTest, ContinuesAfterCutConnectionsWithTheStrongETag) {
 
 TEST_F(FetchTest, ContinuesAfterResetConnections) {
   FaultServer server(parts_of(payload, true));
-  options.retries = 10;  // what was not read before a reset is lost with it: some bring nothing
+  options.retries = 10;  // bytes that were not read before a reset are lost, so some connections bring none
   const auto report = fetch(server.url("file"), payload.size());
   ASSERT_TRUE(report) << report.error().code;
   EXPECT_EQ(sink.bytes, payload);

@@ -1,4 +1,4 @@
-// Servers that would keep one waiting for ever: answers without an end, in every part of an answer.
+// Servers that would make a client wait forever: endless answers, in every part of an answer.
 #include <gtest/gtest.h>
 
 #include "host/transfer/transfer.hpp"
@@ -20,11 +20,11 @@ class MisbehavingTest : public testing::Test {
  protected:
   MisbehavingTest() {
     options.first_backoff = 5ms;
-    options.stall_limit = 500ms;  // a server of the test may get no processor for a while
+    options.stall_limit = 500ms;  // a server of the test may get no processor time for a while
     options.connect_limit = 500ms;
     options.retries = 1;
   }
-  // How the transfer of a file whose length is known ends: "ok", or with which code.
+  // The result of the transfer of a file of known length: "ok", or the code.
   std::string code(const FaultServer& server, std::string path = "file") {
     UrlRequest request;
     request.url = server.url(path);
@@ -43,7 +43,7 @@ class MisbehavingTest : public testing::Test {
     if (!result) diagnosis = result.error();
     return result ? *result : result.error().code;
   }
-  // Sends a piece again and again, until the other side hangs up.
+  // Sends a piece repeatedly until the client closes the connection.
   static void endlessly(Connection& connection, std::string_view piece, std::chrono::milliseconds between) {
     for (int i = 0; i < 1000 && connection.send(piece); ++i) std::this_thread::sleep_for(between);
   }
@@ -153,8 +153,8 @@ TEST_F(MisbehavingTest, MoreBytesThanExpectedAreReported) {
   EXPECT_EQ(diagnosis.value("actual"), "30001");
 }
 
-// However the surplus arrives, in whichever kind of answer: the file is not taken, nor left whole for the
-// next. It is waited for a short time, in which a server of the test may get no processor.
+// However the surplus arrives, in any kind of answer, the file is refused and not left complete for the next
+// try. The client waits for it a short time, in which a server of the test may get no processor time.
 TEST_F(MisbehavingTest, MoreBytesThanExpectedAreRefusedInAnyPackets) {
   options.stall_limit = 10s;
   const std::string rest = payload.substr(20'000);
@@ -209,7 +209,7 @@ TEST_F(MisbehavingTest, BytesAfterTheEndOfAnAnswerAreIgnored) {
 }
 
 TEST_F(MisbehavingTest, AFileLongerThanAnnouncedIsRefused) {
-  const std::filesystem::path file = "/proc/version";  // says that it is empty
+  const std::filesystem::path file = "/proc/version";  // its size is given as 0
   if (!std::filesystem::exists(file)) GTEST_SKIP() << "no /proc here";
   const auto result = fetch_file(file, 0, sink);
   ASSERT_FALSE(result);
@@ -265,7 +265,7 @@ TEST_F(MisbehavingTest, ADocumentHasATotalTimeLimit) {
     connection.send("HTTP/1.1 200 OK\r\nContent-Length: 30000\r\n\r\n");
     connection.drip(payload, 20ms);
   });
-  // Held up by the machine for as long, it would be a server that sends nothing.
+  // If the machine delays it for as long, it counts as a server that sends nothing.
   const auto limit_was_reported = [&] {
     EXPECT_EQ(code_of_document(drip), "EH-N03");
     return !diagnosis.value("document_seconds").empty() && took < 2s;

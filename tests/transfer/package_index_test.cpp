@@ -1,4 +1,4 @@
-// The package index through a pip that is a script: what it answers is what pip's own commands print.
+// The package index through a pip that is a script: it prints what pip's own commands print.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -157,7 +157,7 @@ TEST_F(PackageIndexTest, AnIndexThatPolicyForbidsIsNotUsedAndReported) {
       "http://unused.invalid/simple");
   EXPECT_THAT(ask({"", "http://"}), StartsWith("EH-P01\n"));
   EXPECT_EQ(server.log(), "");
-  // What the network may repair comes first.
+  // A problem that the network may solve comes first.
   EXPECT_THAT(ask({"", server.url("simple")}), StartsWith("EH-N12\n"));
   serve_json(digest);
   EXPECT_THAT(ask({"", "http://127.0.0.1:9/"}), StartsWith(server.url("files/engine.whl")));

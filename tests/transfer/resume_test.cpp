@@ -1,4 +1,4 @@
-// What a server may answer to "go on from there", a row each.
+// The possible answers of a server to a range request, one in each row.
 #include <gtest/gtest.h>
 
 #include "host/transfer/transfer.hpp"
@@ -69,7 +69,7 @@ TEST_F(ResumeTest, RestartsForPartialContentOfAnotherTotal) {
   EXPECT_EQ(sink.bytes, payload);
 }
 
-// Where nobody wrote down its size, and the server has no ETag.
+// Without a known size, from a server without ETag.
 TEST_F(ResumeTest, RestartsWhenTheFileIsReplacedBetweenTwoParts) {
   const std::string newer = test::noise(400'000) + "newer";
   FaultServer server([&](const Request& request, Connection& connection) {

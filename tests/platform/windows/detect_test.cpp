@@ -1,5 +1,4 @@
-// What is found out about a machine of Windows. Under Wine it is Wine's, whose registry and kernel say what
-// they say.
+// Detection of a Windows machine. Under Wine it is Wine's, with Wine's registry and kernel.
 #include "host/platform/detect.hpp"
 
 #include <gmock/gmock.h>

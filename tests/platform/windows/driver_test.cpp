@@ -1,4 +1,4 @@
-// Asking the driver in the helper, with a DLL that plays NVIDIA's.
+// The driver query, with a DLL that stands in for NVIDIA's.
 #include <gmock/gmock.h>
 
 #include <chrono>

@@ -1,5 +1,5 @@
-// The key of a machine of Windows changes with everything that decides, and what was seen is remembered under
-// it.
+// The key of a Windows machine changes with everything that decides, and the detected facts are remembered
+// under it.
 #include "host/platform/machine_key.hpp"
 
 #include <gmock/gmock.h>

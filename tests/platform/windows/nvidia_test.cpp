@@ -1,4 +1,4 @@
-// NVIDIA's devices and driver on Windows, as the registry and files tell without a call into the driver.
+// NVIDIA's devices and driver on Windows, read from the registry and files without a call into the driver.
 #include "host/platform/nvidia_files.hpp"
 
 #include <gmock/gmock.h>
@@ -28,7 +28,7 @@ TEST(DriverVersion, IsTheLastFiveDigitsOfTheWindowsVersion) {
     EXPECT_EQ(nvidia_version(none), "") << none;
 }
 
-// Two cards, one of them without a driver, and what is not to be counted.
+// Two cards, one of them without a driver, and devices that must not be counted.
 class Devices : public testing::Test {
  protected:
   OwnRegistry registry;
@@ -50,7 +50,7 @@ TEST_F(Devices, OfNvidiaAreCountedWithAndWithoutADriver) {
   EXPECT_TRUE(nvidia_hardware(Root(), no_wsl).is_absent());
   device("VEN_10DE&DEV_2503", "CC_030000", "0000");
   device("VEN_10DE&DEV_20B2", "CC_030200", "", "{4d36e97e-e325-11ce-bfc1-08002be10318}");  // "other devices"
-  device("VEN_10DE&DEV_228E", "CC_040300", "", "{4d36e96c-e325-11ce-bfc1-08002be10318}");  // its sound
+  device("VEN_10DE&DEV_228E", "CC_040300", "", "{4d36e96c-e325-11ce-bfc1-08002be10318}");  // its audio device
   device("VEN_8086&DEV_46D1", "CC_030000", "0001");
   driver("0000", "NVIDIA", "31.0.15.3623");
   const auto hardware = nvidia_hardware(Root(), no_wsl);

@@ -1,4 +1,4 @@
-// CUDA toolkits and cuDNN on Windows: listed, never decisive.
+// CUDA toolkits and cuDNN on Windows: listed, and never part of a decision.
 #include <gmock/gmock.h>
 
 #include "host/platform/parts.hpp"

@@ -7,7 +7,7 @@
 namespace enginehost::publish {
 namespace {
 
-// As a user without rights, also where the tests run as one who has them all.
+// Runs as a user without rights, also where the tests run as root.
 class Packing : public test::Workshop {
  protected:
   void SetUp() override {

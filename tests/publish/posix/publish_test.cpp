@@ -1,4 +1,4 @@
-// Readers at the same time, and a publisher that is killed in the middle.
+// Concurrent readers, and a publisher that is killed.
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -14,7 +14,7 @@
 namespace enginehost::publish {
 namespace {
 
-// The folder changes hands in one rename: whoever opened it sees all of one repository.
+// The folder is replaced by one rename, so a reader that opened it sees one repository completely.
 TEST_F(Publish, AReaderSeesTheOldOrTheNewRepositoryOnly) {
   ASSERT_TRUE(sign_with({1}));
   ASSERT_TRUE(to_out());
@@ -47,7 +47,7 @@ TEST_F(Publish, AReaderSeesTheOldOrTheNewRepositoryOnly) {
   EXPECT_THAT(beside(), testing::UnorderedElementsAre("engines", ".engines.lock"));
 }
 
-// A small change of a large repository writes what is new: archives need not fit on the disk twice.
+// A small change of a large repository writes only new files: archives need not fit on the disk twice.
 TEST_F(Publish, UnchangedFilesAreNotWrittenAgain) {
   ASSERT_TRUE(sign_with({1}));
   ASSERT_TRUE(to_out());
@@ -71,7 +71,7 @@ TEST_F(Publish, UnchangedFilesAreNotWrittenAgain) {
   const auto after = archives();
   EXPECT_EQ(after.size(), 3u) << "the plugin is the same";
   for (const auto& [name, inode] : before) EXPECT_EQ(after.at(name), inode) << name;
-  // Nor is one with other bytes kept, however old it looks, or one that the web server may not read.
+  // A file with other bytes is not kept, however old it looks, nor one that the web server may not read.
   const fs::path damaged = out() / "files" / before.begin()->first,
                  closed = out() / "files" / before.rbegin()->first;
   const std::string whole = bytes_of(damaged);
@@ -104,7 +104,7 @@ TEST_F(Publish, AKilledPublisherLeavesTheOldOrTheNewRepository) {
     const pid_t child = ::fork();
     if (child == 0) ::_exit(to_out() ? 0 : 1);
     ASSERT_GT(child, 0);
-    // The last one comes to its end, however slow the machine.
+    // The last publisher is not killed, however slow the machine is.
     if (kill + 1 < kills) {
       std::this_thread::sleep_for(whole * kill / (kills / 3));
       ::kill(child, SIGKILL);
@@ -125,7 +125,7 @@ TEST_F(Publish, AKilledPublisherLeavesTheOldOrTheNewRepository) {
   EXPECT_THAT(beside(), testing::UnorderedElementsAre("engines", ".engines.lock"));
 }
 
-// No file of this process may become larger, as on a disk that is full.
+// No file of this process may grow, as on a full disk.
 class SmallFiles {
  public:
   explicit SmallFiles(rlim_t most) : before_(::signal(SIGXFSZ, SIG_IGN)) {

@@ -1,4 +1,5 @@
-// There two folders cannot exchange their names, and what is open is neither renamed nor, under Wine, linked.
+// Windows cannot exchange the names of two folders, and an open file is neither renamed nor, under Wine,
+// linked.
 #include "tests/publish/fixture.hpp"
 
 namespace enginehost::publish {

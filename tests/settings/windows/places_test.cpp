@@ -1,4 +1,4 @@
-// Where things are on Windows when nobody said so.
+// The default places on Windows.
 #include "host/settings/places.hpp"
 
 #include <gmock/gmock.h>
@@ -67,7 +67,7 @@ TEST(WindowsPlaces, TimesAreWrittenInOneForm) {
   EXPECT_EQ(now.back(), 'Z');
 }
 
-// Replaces the file's list by one in the security descriptor language.
+// Replaces the file's access list by one in the security descriptor language.
 void set_list(const fs::path& file, const wchar_t* text) {
   PSECURITY_DESCRIPTOR descriptor = nullptr;
   ASSERT_TRUE(
@@ -76,7 +76,7 @@ void set_list(const fs::path& file, const wchar_t* text) {
   ::LocalFree(descriptor);
 }
 
-// Users may make files below %ProgramData%: a policy that any of them wrote would be one for all.
+// Users may create files below %ProgramData%: a policy written by any of them would apply to all.
 TEST(WindowsPlaces, P02AConfigurationOfAllUsersThatAnyOfThemMayWriteIsRefused) {
   const fs::path folder = *make_private_folder(fs::temp_directory_path(), "enginehost-settings-");
   Environment environment;
