@@ -63,7 +63,7 @@ TEST(CheckCommand, NamesTheWrongArgumentAndItsVersion) {
   EXPECT_THAT(refused("x.so --nonsense"), HasSubstr("there is no flag --nonsense"));
   EXPECT_THAT(refused("x.so --timeout"), HasSubstr("--timeout needs a value"));
   EXPECT_THAT(refused("x.so --timeout soon"), HasSubstr("--timeout soon"));
-  EXPECT_THAT(refused("x.so --options color"), HasSubstr("colour is not KEY=VALUE"));
+  EXPECT_THAT(refused("x.so --options color"), HasSubstr("color is not KEY=VALUE"));
   EXPECT_THAT(refused("x.so y.so"), HasSubstr("y.so"));
   EXPECT_THAT(refused("x.so --model m"), HasSubstr("--model and --format"));
   EXPECT_THAT(refused(""), HasSubstr("FILE is missing"));
@@ -84,10 +84,10 @@ TEST(Frozen, TodaysPluginWorksInAHostOfHeader10) {
 
 TEST(CheckCommand, PassesItsOptionsToCreate) {
   EXPECT_EQ(check(SAMPLE_PLUGIN, "--options threads=2").status, 0);
-  const Outcome outcome = check(SAMPLE_PLUGIN, "--options sample.colour=red");
+  const Outcome outcome = check(SAMPLE_PLUGIN, "--options sample.color=red");
   EXPECT_EQ(outcome.status, 1);
   EXPECT_THAT(outcome.text, HasSubstr("FAIL create: create() returned 1 (INVALID): "));
-  EXPECT_THAT(outcome.text, HasSubstr("{option=sample.colour}"));
+  EXPECT_THAT(outcome.text, HasSubstr("{option=sample.color}"));
 }
 
 TEST(CheckCommand, WrongUsageIsStatus2) {

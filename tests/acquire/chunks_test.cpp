@@ -41,7 +41,7 @@ TEST_F(ChunkTest, FetchesChunksAndInstallsTheSameFiles) {
   EXPECT_EQ(server.requests("GET /runtime.chunks"), 1);
 }
 
-TEST_F(ChunkTest, AWrongChunkComesFromAnotherMirrorAndItsMirrorIsDropped) {
+TEST_F(ChunkTest, AWrongChunkComesFromAnotherMirrorAndTheFirstIsDropped) {
   test::NginxServer wrong;
   test::write_text(wrong.root() / "runtime", wrong_from(3'000'000));
   artifact().sources.insert(artifact().sources.begin(), SampleBuild::url(wrong.url("runtime")));

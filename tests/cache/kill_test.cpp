@@ -131,7 +131,7 @@ class Faults : public testing::TestWithParam<Operation> {
     const auto kept = store.verify("old", true);
     ASSERT_TRUE(kept) << what;
     EXPECT_TRUE(kept->empty()) << what;
-    const bool repairing = std::string_view(GetParam().name) == "Mend";
+    const bool repairing = std::string_view(GetParam().name) == "Repair";
     if (!repairing) expect_no_violation(root, false, what);
     const ChildOutcome again = run(command(root));
     EXPECT_EQ(again.output, GetParam().says) << what;
@@ -204,7 +204,7 @@ TEST_P(Faults, AFailingDiskIsATypedErrorAndLosesNothing) {
     }
   }
   EXPECT_GT(failed, 0);
-  std::printf("[          ] %s: %d of %d faults told as typed errors, the rest did not matter\n",
+  std::printf("[          ] %s: %d of %d faults reported as typed errors, the rest had no effect\n",
               GetParam().name, failed, number);
 }
 

@@ -74,7 +74,7 @@ TEST_F(Layers, AMissingOrEmptyLayerIsNoFailure) {
 TEST_F(Layers, AHalfSeededLayerFallsBackToTheUsersOwn) {
   const fs::path view = store.find("one").value()->folder;
   fs::remove(view / "lib/shared.so.1");
-  EXPECT_EQ(found_in(), "EH-F01") << "told, not passed over in silence, while nothing else serves";
+  EXPECT_EQ(found_in(), "EH-F01") << "reported, because no other layer serves";
   install(Store::open(folder / "user"), "one");
   EXPECT_EQ(found_in(), "user");
 }

@@ -164,7 +164,7 @@ TEST_P(PowerCuts, AnInstalledBuildIsWholeOrAbsentAndTheNextRunSucceeds) {
     // Another process that syncs its own file makes the file system write its journal.
     if (round % 2 == 1) {
       const FileDescriptor open_engine(
-          ::open((mounted / "neighbour").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+          ::open((mounted / "neighbor").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
       EXPECT_EQ(::write(open_engine.get(), "x", 1), 1);
       ::fsync(open_engine.get());
     }

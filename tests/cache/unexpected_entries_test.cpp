@@ -190,7 +190,7 @@ TEST_P(UnexpectedEntries, AtTheListOfOrphanedTreesAreMovedAside) {
   ASSERT_EQ(store.unexpected_entries().size(), 1u);
   EXPECT_EQ(store.unexpected_entries()[0].value("in_the_way"), note.native());
   const auto collected = store.collect({});
-  ASSERT_FALSE(collected) << "what it named cannot be told";
+  ASSERT_FALSE(collected) << "the list of orphaned trees cannot be read";
   EXPECT_EQ(collected.error().code, "EH-F23");
   fs::remove_all(folder / "cache/refs");
   install_again();

@@ -55,9 +55,9 @@ TEST_F(MxnetPlugin, NamesTheReasonWhyTheLibraryCannotBeUsed) {
 }
 
 TEST_F(MxnetPlugin, RefusesOptionsItDoesNotKnowAndPathsOutsideTheBuild) {
-  Engine unknown(library, root, {{"mxnet.colour", "red"}});
+  Engine unknown(library, root, {{"mxnet.color", "red"}});
   EXPECT_EQ(unknown.status, ENGINE_INVALID);
-  EXPECT_EQ(unknown.call.details["option"], "mxnet.colour");
+  EXPECT_EQ(unknown.call.details["option"], "mxnet.color");
   for (const char* outside : {"/usr/lib/libmxnet.so", "../libmxnet.so", "a/../../b", ""}) {
     Engine refused(library, root, {{"mxnet.library", outside}});
     EXPECT_EQ(refused.status, ENGINE_INVALID) << outside;

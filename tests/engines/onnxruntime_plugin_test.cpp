@@ -104,9 +104,9 @@ TEST_F(OnnxRuntimePlugin, RefusesARuntimeThatIsTooOld) {
 }
 
 TEST_F(OnnxRuntimePlugin, RefusesAnUnknownOptionOfItsOwn) {
-  Engine engine(library, root, {{"onnxruntime.colour", "red"}});
+  Engine engine(library, root, {{"onnxruntime.color", "red"}});
   EXPECT_EQ(engine.status, ENGINE_INVALID);
-  EXPECT_EQ(engine.call.details["option"], "onnxruntime.colour");
+  EXPECT_EQ(engine.call.details["option"], "onnxruntime.color");
 }
 
 }  // namespace

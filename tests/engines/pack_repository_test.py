@@ -145,7 +145,7 @@ class PackRepository(unittest.TestCase):
         pack_repository.raise_requirement(requires, "glibc", "2.30")
         self.assertEqual(requires["glibc"], ">=2.17,<3,>=2.30")
 
-    def test_plugins_of_one_release_are_told_apart_by_their_abi_and_each_has_its_rows(self):
+    def test_plugins_of_one_release_are_distinguished_by_their_abi(self):
         old, new, other = (self.libtorch_plugin(*one) for one in (("old", 0), ("new", 1), ("other", 1)))
         self.pack_for_libtorch(("toy-2.0-wheel", new), ("toy-2.0-wheel", old), ("toy-2.3-system", other))
         manifest = self.read("manifests/toy.json")

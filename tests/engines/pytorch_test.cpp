@@ -380,8 +380,8 @@ TEST_F(PyTorch, RefusesModelsWithTheReason) {
   EXPECT_THAT(refused("torchscript", "/nowhere.pt", ENGINE_INVALID), HasSubstr("/nowhere.pt"));
   EXPECT_THAT(refused("torchscript", cut, ENGINE_CORRUPT), HasSubstr("cannot read the model"));
   EXPECT_THAT(refused("torchscript", model_file("text"), ENGINE_UNSUPPORTED), HasSubstr("\"x\""));
-  EXPECT_THAT(refused("torchscript", linear, ENGINE_INVALID, {{"pytorch.colour", "red"}}),
-              HasSubstr("pytorch.colour"));
+  EXPECT_THAT(refused("torchscript", linear, ENGINE_INVALID, {{"pytorch.color", "red"}}),
+              HasSubstr("pytorch.color"));
   EXPECT_THAT(refused("torchscript", linear, ENGINE_UNAVAILABLE, {}, {ENGINE_CUDA, 63}),
               HasSubstr("cuda:63"));
 }
@@ -404,9 +404,9 @@ TEST_F(PyTorch, ChecksTheOptionsOfARun) {
 }
 
 TEST_F(PyTorch, RefusesOptionsItDoesNotKnow) {
-  Engine refused(library, testing::TempDir(), {{"pytorch.colour", "red"}});
+  Engine refused(library, testing::TempDir(), {{"pytorch.color", "red"}});
   EXPECT_EQ(refused.status, ENGINE_INVALID);
-  EXPECT_EQ(refused.call.details["option"], "pytorch.colour");
+  EXPECT_EQ(refused.call.details["option"], "pytorch.color");
   Engine threads(library, testing::TempDir(), {{"threads", "many"}});
   EXPECT_EQ(threads.status, ENGINE_INVALID);
   EXPECT_THAT(threads.call.message(), HasSubstr("\"many\""));

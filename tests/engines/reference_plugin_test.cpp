@@ -75,10 +75,10 @@ TEST_F(ReferencePlugin, PassesItsSelfTestOnEveryLevelAndSetOfKernels) {
 TEST_F(ReferencePlugin, IgnoresCommonOptionsAndRefusesUnknownOnesOfItsOwn) {
   Engine common(library, "/", {{"threads", "2"}, {"memory_limit", "1"}});
   EXPECT_EQ(common.status, ENGINE_OK);
-  Engine unknown(library, "/", {{"reference.colour", "red"}});
+  Engine unknown(library, "/", {{"reference.color", "red"}});
   EXPECT_EQ(unknown.status, ENGINE_INVALID);
   EXPECT_EQ(unknown.get(), nullptr);
-  EXPECT_EQ(unknown.call.details["option"], "reference.colour");
+  EXPECT_EQ(unknown.call.details["option"], "reference.color");
   Engine kernels(library, "/", {{"reference.kernels", "mmx"}});
   EXPECT_EQ(kernels.status, ENGINE_UNAVAILABLE);
   Engine twice(library, "/", {{"reference.kernels", "mmx"}, {"reference.kernels", "baseline"}});

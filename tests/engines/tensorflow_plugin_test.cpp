@@ -108,9 +108,9 @@ TEST_F(TensorFlowPlugin, RefusesASecondReleaseInOneProcess) {
 }
 
 TEST_F(TensorFlowPlugin, RefusesOptionsItDoesNotKnowAndPathsOutsideTheBuild) {
-  Engine unknown(library, root, {{"tensorflow.colour", "red"}});
+  Engine unknown(library, root, {{"tensorflow.color", "red"}});
   EXPECT_EQ(unknown.status, ENGINE_INVALID);
-  EXPECT_EQ(unknown.call.details["option"], "tensorflow.colour");
+  EXPECT_EQ(unknown.call.details["option"], "tensorflow.color");
   for (const char* outside :
        {"/usr/lib/libtensorflow_cc.so.2", "../libtensorflow_cc.so.2", "a/../../b", ""}) {
     Engine refused(library, root, {{"tensorflow.library", outside}});

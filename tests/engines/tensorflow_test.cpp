@@ -110,8 +110,7 @@ TEST_F(TensorFlow, NamesAnOperationItCannotCompute) {
   EXPECT_EQ(engine->run("Transmogrify", {&a.tensor}, results, unknown), ENGINE_UNSUPPORTED);
   EXPECT_EQ(unknown.details["operation"], "Transmogrify");
   EXPECT_EQ(engine->run("MatMul", {&a.tensor, &a.tensor}, results, misfit), ENGINE_INVALID);
-  EXPECT_EQ(engine->run("Add", {&a.tensor, &a.tensor}, results, attribute, {{"colour", "1"}}),
-            ENGINE_INVALID);
+  EXPECT_EQ(engine->run("Add", {&a.tensor, &a.tensor}, results, attribute, {{"color", "1"}}), ENGINE_INVALID);
   EXPECT_EQ(engine->run("Softmax", {&a.tensor}, results, axis, {{"axis", "0"}}), ENGINE_UNSUPPORTED);
   EXPECT_EQ(engine->run("Sqrt", {&whole.tensor}, results, type), ENGINE_UNSUPPORTED);
   EXPECT_EQ(engine->run("Add", {&a.tensor, &far}, results, device), ENGINE_INVALID);

@@ -23,11 +23,11 @@ using test::glibc_loader;
 // The loader opens more files than the closure has: other names of a file that is loaded already.
 bool same_searches(const LoaderAnswer& found, const LoaderAnswer& expected, std::string& difference) {
   for (const auto& [search, places] : found.searches) {
-    const auto reported = expected.searches.find(search);
-    if (reported != expected.searches.end() && reported->second == places) continue;
+    const auto searched = expected.searches.find(search);
+    if (searched != expected.searches.end() && searched->second == places) continue;
     difference =
         search.second + " for " + search.first + ": we say [" + join(places, ", ") + "], the loader " +
-        (reported == expected.searches.end() ? "does not search" : "[" + join(reported->second, ", ") + "]");
+        (searched == expected.searches.end() ? "does not search" : "[" + join(searched->second, ", ") + "]");
     return false;
   }
   return true;

@@ -195,7 +195,7 @@ TEST_F(Dyld, TheNeedsOfReExportedAndUpwardLibrariesBelongToTheClosure) {
   EXPECT_EQ(circle.objects.size(), 2u);
 }
 
-TEST_F(Dyld, LoaderPathIsTheNeedersFolderExecutablePathTheProgramsOne) {
+TEST_F(Dyld, LoaderPathIsTheNeedersFolderAndExecutablePathThePrograms) {
   Made made;
   made.install_name = "@loader_path/../deps/libbeside.dylib";
   make("/a/deps/libbeside.dylib", {}, made);

@@ -120,13 +120,13 @@ TEST(CompiledInFolders, AreThoseThatTheLoaderReports) {
   ASSERT_TRUE(program);
   ChildRequest child;
   child.argv = {program->interpreter, "--list-diagnostics"};
-  const auto reported = run_child(child);
+  const auto ended = run_child(child);
   std::vector<std::string> folders;
-  if (reported && reported->succeeded())
-    for (const std::string& line : split(reported->output, '\n'))
+  if (ended && ended->succeeded())
+    for (const std::string& line : split(ended->output, '\n'))
       if (line.starts_with("path.system_dirs["))
         folders.push_back(line.substr(line.find('"') + 1, line.rfind('/') - line.find('"') - 1));
-  if (folders.empty()) GTEST_SKIP() << "this loader does not tell its folders";
+  if (folders.empty()) GTEST_SKIP() << "this loader does not report its folders";
   EXPECT_EQ(machine.default_directories, folders);
 }
 

@@ -109,7 +109,7 @@ TEST_F(LoaderVerdict, L20AnExecutableStackIsRefusedByNewerReleases) {
     };
     EXPECT_EQ(closure.loads(), !names(closure.refused)) << version;
     for (const Diagnosis& doubt : closure.doubts)
-      EXPECT_EQ(doubt.value("have"), "") << "would be told as what refuses it";
+      EXPECT_EQ(doubt.value("have"), "") << "would be reported as the reason of the refusal";
     return std::string(names(closure.refused) ? "refused" : "") + (names(closure.doubts) ? "doubt" : "") +
            (names(closure.warnings) ? "warning" : "");
   };

@@ -362,13 +362,13 @@ TEST_F(OpenedByAProgram, PreloadsOfTheEnvironmentAreListedWithTheirNeeds) {
     ChildRequest child;
     child.argv = {executable_path(), "--gtest_filter=ProgramWithPreloads.*",
                   "--gtest_also_run_disabled_tests"};
-    child.environment = {"ENGINEHOST_TEST_TEXT=" + in("told"), "LD_PRELOAD=" + preload,
+    child.environment = {"ENGINEHOST_TEST_TEXT=" + in("printed"), "LD_PRELOAD=" + preload,
                          "LD_LIBRARY_PATH=" + library_path,
                          // A sanitizer's runtime must come before preloaded libraries.
                          "ASAN_OPTIONS=verify_asan_link_order=0"};
     const auto ended = run_child(child);
     EXPECT_TRUE(ended && ended->succeeded());
-    std::vector<std::string> lines = split(bytes_of(folder() / "told"), '\n');
+    std::vector<std::string> lines = split(bytes_of(folder() / "printed"), '\n');
     std::erase(lines, "");
     return lines;
   };

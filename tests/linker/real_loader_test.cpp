@@ -39,9 +39,9 @@ TEST_F(Generated, GlibcAgreesOnAHundredTreesOfSearchPaths) {
     EXPECT_EQ(found.order, expected.order) << "seed " << seed;
     EXPECT_EQ(found.missing, expected.missing) << "seed " << seed;
     for (const auto& [search, places] : found.searches) {
-      const auto reported = expected.searches.find(search);
-      ASSERT_NE(reported, expected.searches.end()) << search.second << " for " << search.first;
-      EXPECT_EQ(places, reported->second) << search.second << " for " << search.first;
+      const auto searched = expected.searches.find(search);
+      ASSERT_NE(searched, expected.searches.end()) << search.second << " for " << search.first;
+      EXPECT_EQ(places, searched->second) << search.second << " for " << search.first;
       ++searches;
     }
     found_libraries += found.order.size();

@@ -69,10 +69,10 @@ TEST_F(Audit, TheVariableCountsAsOfTheStartOfTheProcess) {
     child.argv = {executable_path(), "--gtest_filter=ProgramThatAudits.*", "--gtest_also_run_disabled_tests"};
     child.environment = {
         "ENGINEHOST_TEST_FOREIGN=" + foreign_.native(), "ENGINEHOST_TEST_BUILD=" + build_.native(),
-        "ENGINEHOST_TEST_TEXT=" + workshop_.path("told").native(), "LD_LIBRARY_PATH=" + library_path};
+        "ENGINEHOST_TEST_TEXT=" + workshop_.path("printed").native(), "LD_LIBRARY_PATH=" + library_path};
     const auto ended = run_child(child);
     EXPECT_TRUE(ended && ended->succeeded());
-    return read_file(workshop_.path("told")).value_or("");
+    return read_file(workshop_.path("printed")).value_or("");
   };
   const std::string folder = foreign_.parent_path().native();
   const std::string from_program =

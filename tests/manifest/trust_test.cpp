@@ -146,7 +146,7 @@ TEST_F(TrustTest, ATrustedKeyThatTheNewestRootHasRevokedLeadsNowhere) {
   EXPECT_EQ(code(), "EH-M13");
 }
 
-TEST_F(TrustTest, WithANetworkAnExpiredIndexIsRefused) {
+TEST_F(TrustTest, WithANetworkAnExpiredIndexAllowsNoInstall) {
   put_all();
   trust(1);
   const auto content = load(1'830'000'000);  // 2027-12-28

@@ -17,7 +17,7 @@ class Licenses : public test::SiteTest {
   }
 };
 
-TEST_F(Licenses, ALicenseAgainstRedistributionNeedsARequest) {
+TEST_F(Licenses, ANonRedistributableBuildIsExportedOnRequestOnly) {
   for (const char* license : {"closed", "asking"}) {
     const std::string id = license == std::string("closed") ? "LicenseRef-Closed" : "LicenseRef-Asking";
     ExportRequest request = site.request({std::string("sample-") + license}, license);

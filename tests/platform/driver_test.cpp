@@ -64,13 +64,13 @@ TEST_F(Driver, ReportsVersionAndDevices) {
 
 // The loader of this process uses the value that the variable had at the start.
 TEST_F(Driver, IsQueriedWithTheLoaderVariablesOfTheStart) {
-  helper_is("echo \"<$LD_LIBRARY_PATH>\" >" + machine.on_disk("/told").string() + "\n");
+  helper_is("echo \"<$LD_LIBRARY_PATH>\" >" + machine.on_disk("/printed").string() + "\n");
   ask();
-  const std::string at_start = read_file(machine.on_disk("/told")).value_or("");
+  const std::string at_start = read_file(machine.on_disk("/printed")).value_or("");
   EXPECT_TRUE(at_start.starts_with("<"));
   const Variable since("LD_LIBRARY_PATH", "/set/since");
   ask();
-  EXPECT_EQ(read_file(machine.on_disk("/told")).value_or(""), at_start);
+  EXPECT_EQ(read_file(machine.on_disk("/printed")).value_or(""), at_start);
 }
 
 TEST_F(Driver, WithoutNvmlTheDriversListCounts) {
@@ -176,7 +176,7 @@ TEST_F(Driver, ThatHangsIsUnknownWithinItsDeadline) {
   EXPECT_TRUE(cuda.devices.is_unknown());
   EXPECT_EQ(cuda.devices.why(), "the driver did not answer in 300 ms");
   EXPECT_TRUE(cuda.init.is_unknown());
-  EXPECT_EQ(cuda.driver_cuda.value(), "12.2") << "told before the call that hung";
+  EXPECT_EQ(cuda.driver_cuda.value(), "12.2") << "read before the call that hung";
   EXPECT_EQ(cuda.hardware.value(), "10de:20b2");
 }
 

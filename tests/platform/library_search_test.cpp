@@ -35,11 +35,11 @@ class LibrarySearchOfAProgram : public test::Workshop {
     ChildRequest child;
     child.argv = {program.native(), "--gtest_filter=ProgramThatSearches.*",
                   "--gtest_also_run_disabled_tests"};
-    child.environment = {"ENGINEHOST_TEST_TEXT=" + (folder() / "told").native(),
+    child.environment = {"ENGINEHOST_TEST_TEXT=" + (folder() / "printed").native(),
                          "LD_LIBRARY_PATH=" + library_path};
     const auto ended = run_child(child);
     EXPECT_TRUE(ended && ended->succeeded());
-    return bytes_of(folder() / "told");
+    return bytes_of(folder() / "printed");
   }
 };
 

@@ -135,7 +135,8 @@ TEST_F(Arm64, FromL4T38OnAJetsonTakesTheServersBuildOfCUDA13) {
 TEST_F(Arm64, InAContainerTheKindIsKnownAndTheReleaseIsNot) {
   const Plan decided = plan(with_hardware(recorded(orin), "tegra234"));
   EXPECT_EQ(of(decided, "server-cu128").rank, 0);
-  EXPECT_THAT(observed(of(decided, "jetson-cu126"), Answer::unknown, "a Jetson"), HasSubstr("not told"));
+  EXPECT_THAT(observed(of(decided, "jetson-cu126"), Answer::unknown, "a Jetson"),
+              HasSubstr("the release of Linux for Tegra is unknown"));
 }
 
 TEST_F(Arm64, UnknownHardwareDecidesNothing) {

@@ -85,10 +85,10 @@ TEST(RequestTest, ASingleDeviceIsRequiredAndAListIsAPreference) {
   const Plan plan = plan_for(ubuntu22, request);
   EXPECT_EQ(chosen(plan), "2.8.0-cpu");
   EXPECT_TRUE(plan.fallback);
-  std::string reported;
+  std::string observed;
   for (const Check& check : plan.candidates[0].checks())
-    if (check.requirement.starts_with("device ")) reported = check.observed;
-  EXPECT_EQ(reported, "cpu; not cuda:0: flavor cpu has no cuda");
+    if (check.requirement.starts_with("device ")) observed = check.observed;
+  EXPECT_EQ(observed, "cpu; not cuda:0: flavor cpu has no cuda");
   request.device = "cuda:1";
   EXPECT_EQ(code_of(plan_for(a100, request), "2.8.0-cu129"), "EH-S09");
   request.device = "cpu";

@@ -104,7 +104,7 @@ TEST_F(ConsentFile, AConsentInAReadOnlyFolderCounts) {
 }
 
 // A pipe would swallow a consent, and a folder would block it.
-TEST_F(ConsentFile, AFolderInItsPlaceFailsWithARemedy) {
+TEST_F(ConsentFile, ANonFileInItsPlaceFailsWithARemedy) {
   const auto file = state() / "consents/consents.jsonl";
   std::filesystem::create_directories(file.parent_path());
   for (const bool pipe : {true, false}) {

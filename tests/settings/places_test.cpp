@@ -136,7 +136,7 @@ TEST_F(PlacesTest, StateMovesElsewhereIfTheCacheIsUnwritableElseToMemory) {
   environment_.variables["ENGINEHOST_CACHE"] = (root_ / "blocked/cache").string();
   EXPECT_EQ(load().state_folder.parent_path(), root_ / "home/.local/state/enginehost");
   EXPECT_EQ(load().read_state_folder, root_ / "blocked/cache/state" / load().state_folder.filename())
-      << "what was set aside there counts all the same";
+      << "its quarantines still count";
   environment_.variables["XDG_STATE_HOME"] = (root_ / "states").string();
   EXPECT_EQ(load().state_folder.parent_path(), root_ / "states/enginehost");
   environment_.variables["XDG_STATE_HOME"] = (root_ / "blocked/state").string();

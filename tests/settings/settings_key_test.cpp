@@ -89,7 +89,7 @@ TEST_F(SettingsKeyTest, AFlagChangesTheText) {
   EXPECT_TRUE(changed(&FlagValues::offline, false));
 }
 
-TEST_F(SettingsKeyTest, IsEmptyWhereMoreIsNeeded) {
+TEST_F(SettingsKeyTest, IsAbsentWhereSettingsNeedMore) {
   flags_ = FlagValues();
   flags_.cache = "relative";
   EXPECT_FALSE(settings_key(flags_));

@@ -227,7 +227,7 @@ TEST_F(MisbehavingTest, AFewBytesAreNoProgress) {
   });
   EXPECT_EQ(code(drip), "EH-N03");
   EXPECT_FALSE(diagnosis.value("slow_bytes").empty());
-  EXPECT_EQ(drip.requests(), 2) << "a few bytes more are no reason to begin counting anew";
+  EXPECT_EQ(drip.requests(), 2) << "a few bytes more do not restart the count";
   EXPECT_LT(took, 10s);
 
   FaultServer slow([&](const Request&, Connection& connection) {

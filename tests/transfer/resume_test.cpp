@@ -154,7 +154,7 @@ TEST_F(ResumeTest, AContinuationWithAnotherStrongETagIsAnotherFile) {
   });
   EXPECT_EQ(code(server.url("file")), "ok");
   EXPECT_EQ(sink.bytes, payload);
-  EXPECT_FALSE(server.seen().back().range_start) << "begun anew";
+  EXPECT_FALSE(server.seen().back().range_start) << "from the beginning";
 }
 
 TEST_F(ResumeTest, NoCompressedFormIsRequested) {

@@ -1,4 +1,4 @@
-// Who owns a folder and who may write into it, by Windows' access lists.
+// The owner of a folder and the users who may write into it, by Windows' access lists.
 #include "cache/folder_trust.hpp"
 
 #include <gmock/gmock.h>

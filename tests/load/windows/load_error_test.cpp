@@ -125,7 +125,7 @@ TEST_F(WindowsLoadError, PolicyNumbersAreNamedAndTheSignatureIsRead) {
   EXPECT_EQ(reported(with_certificate, 577).value("signature"), "a certificate is attached");
 }
 
-TEST_F(WindowsLoadError, W12TheNumberNamesTheAssemblyOfTheManifest) {
+TEST_F(WindowsLoadError, W12TheAssemblyOfTheManifestIsNamedForTheNumber) {
   const fs::path file = put("load_names_assembly.dll");
   EXPECT_TRUE(OpenLibrary::open(file)) << "Wine does without; Windows gives 14001";
   const Diagnosis diagnosis = reported(file, ERROR_SXS_CANT_GEN_ACTCTX);
@@ -137,7 +137,7 @@ TEST_F(WindowsLoadError, W12TheNumberNamesTheAssemblyOfTheManifest) {
   EXPECT_THAT(diagnosis.remedy, Not(testing::Contains(HasSubstr("short path"))));
 }
 
-TEST_F(WindowsLoadError, W12TheNumberNamesTheLengthOfATooLongPath) {
+TEST_F(WindowsLoadError, W12TheLengthOfATooLongPathIsNamedForTheNumber) {
   const fs::path file =
       put("load_ok.dll", fs::path(std::wstring(120, L'a')) / std::wstring(120, L'b') / "load_ok.dll");
   EXPECT_TRUE(OpenLibrary::open(file)) << "ours are opened by \\\\?\\, which knows no such limit";

@@ -49,7 +49,7 @@ TEST_F(WindowsDriver, ThatHangsIsUnknownWithinItsDeadline) {
   const Cuda cuda = ask();
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(8));
   EXPECT_EQ(cuda.devices.why(), "the driver did not answer in 2 s");
-  EXPECT_EQ(cuda.driver_cuda.value(), "13.2") << "told before the call that hung";
+  EXPECT_EQ(cuda.driver_cuda.value(), "13.2") << "read before the call that hung";
 }
 
 TEST_F(WindowsDriver, ThatCrashesDoesNotEndTheHost) {

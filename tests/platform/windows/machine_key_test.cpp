@@ -62,7 +62,7 @@ TEST_F(WindowsKey, ChangesWithTheVariablesOfLoadersAndRuntimesOnly) {
   {
     const Variable path("PATH", "C:\\somewhere else");
     EXPECT_EQ(before, key());
-    EXPECT_NE(everything, key(Reach::everything)) << "toolkits are told of";
+    EXPECT_NE(everything, key(Reach::everything)) << "toolkits are listed";
   }
   const Variable other("SOMETHING_ELSE", "1");
   EXPECT_EQ(before, key());
