@@ -1,5 +1,5 @@
-/* A plugin that does everything right, in the shortest way. Each file of this folder breaks one rule: it defines
- * one of these macros before it includes this file.
+/* A plugin that does everything right, in the shortest way. Each file of this folder breaks one rule: it
+ * defines one of these macros before it includes this file.
  *
  * Statements at the beginning of a function: HOSTILE_CREATE, HOSTILE_DESTROY, HOSTILE_SELFTEST, HOSTILE_INFO,
  * HOSTILE_FACTS, and HOSTILE_QUERY (only for an id; HOSTILE_NULL_ID is what query() does without one).
