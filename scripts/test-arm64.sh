@@ -42,9 +42,9 @@ fi
 # Each suite's exclusions, by name and reason; docs/what-was-run.md repeats the list. Every exclusion is printed.
 left_out=(
   "base_tests ChildProcess.AProgramThatCannotBeStartedIsP20: the emulator does not report to a parent that exec failed"
-  "platform_tests Driver.AMissingHelperIsSaid: the emulator does not report to a parent that exec failed"
+  "platform_tests Driver.AMissingQueryProgramIsReported: the emulator does not report to a parent that exec failed"
   "base_tests Files.AFolderOfSomeoneElseIsF16: the namespace has one user only"
-  "preflight_tests Content.AClosedFileIsL25AndNamesWhatIsClosed: the namespace has one user only"
+  "preflight_tests Content.AClosedFileIsL25AndNamesTheClosedPath: the namespace has one user only"
 )
 if $quick; then
   left_out+=(

@@ -1,4 +1,4 @@
-// docs/engine-authors.md shows commands and what they print; here they are run, and must print that.
+// Runs the commands of docs/engine-authors.md and compares their output with the page.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -19,7 +19,7 @@ struct Step {
   std::string command, printed;
 };
 
-// The "$ command" lines of ```console blocks, each with the lines below it. A command ending in \ goes on.
+// The "$ command" lines of ```console blocks, each with the lines below it. A command ending in \ continues.
 std::vector<Step> console_steps(const fs::path& page) {
   std::vector<Step> steps;
   std::ifstream stream(page);

@@ -1,4 +1,4 @@
-// engine-plugin-check passes good plugins, and finds in each hostile plugin the rule that it breaks.
+// engine-plugin-check passes good plugins and names the rule that each hostile plugin breaks.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -44,7 +44,7 @@ TEST(CheckCommand, PassesTheSample) {
   EXPECT_THAT(outcome.text, HasSubstr("ok   unload: 100 times"));
 }
 
-TEST(CheckCommand, OutputThatIsLostIsNoSuccess) {
+TEST(CheckCommand, FailsWhenOutputIsLost) {
   const std::string command = CHECK_COMMAND;
   EXPECT_EQ(run("{ " + command + " --help >/dev/full; }").status, 7);
   EXPECT_EQ(run("{ " + command + " --version >/dev/full; }").status, 7);
@@ -63,7 +63,7 @@ TEST(CheckCommand, NamesTheWrongArgumentAndItsVersion) {
   EXPECT_THAT(refused("x.so --nonsense"), HasSubstr("there is no flag --nonsense"));
   EXPECT_THAT(refused("x.so --timeout"), HasSubstr("--timeout needs a value"));
   EXPECT_THAT(refused("x.so --timeout soon"), HasSubstr("--timeout soon"));
-  EXPECT_THAT(refused("x.so --options color"), HasSubstr("colour is not KEY=VALUE"));
+  EXPECT_THAT(refused("x.so --options color"), HasSubstr("color is not KEY=VALUE"));
   EXPECT_THAT(refused("x.so y.so"), HasSubstr("y.so"));
   EXPECT_THAT(refused("x.so --model m"), HasSubstr("--model and --format"));
   EXPECT_THAT(refused(""), HasSubstr("FILE is missing"));
@@ -82,12 +82,12 @@ TEST(Frozen, TodaysPluginWorksInAHostOfHeader10) {
   EXPECT_EQ(outcome.status, 0) << outcome.text;
 }
 
-TEST(CheckCommand, GivesCreateTheOptionsItIsGiven) {
+TEST(CheckCommand, PassesItsOptionsToCreate) {
   EXPECT_EQ(check(SAMPLE_PLUGIN, "--options threads=2").status, 0);
-  const Outcome outcome = check(SAMPLE_PLUGIN, "--options sample.colour=red");
+  const Outcome outcome = check(SAMPLE_PLUGIN, "--options sample.color=red");
   EXPECT_EQ(outcome.status, 1);
   EXPECT_THAT(outcome.text, HasSubstr("FAIL create: create() returned 1 (INVALID): "));
-  EXPECT_THAT(outcome.text, HasSubstr("{option=sample.colour}"));
+  EXPECT_THAT(outcome.text, HasSubstr("{option=sample.color}"));
 }
 
 TEST(CheckCommand, WrongUsageIsStatus2) {
@@ -99,13 +99,13 @@ TEST(CheckCommand, WrongUsageIsStatus2) {
   EXPECT_EQ(check(SAMPLE_PLUGIN, "--timeout 0").status, 2);
 }
 
-TEST(CheckCommand, AFileThatIsNoLibraryFails) {
+TEST(CheckCommand, FailsForAFileThatIsNotALibrary) {
   const Outcome outcome = check("/etc/passwd");
   EXPECT_EQ(outcome.status, 1);
   EXPECT_THAT(outcome.text, HasSubstr("FAIL file.elf: "));
 }
 
-TEST(CheckCommand, ARunWithoutInputsIsACheckOfItsOwn) {
+TEST(CheckCommand, ChecksARunWithoutInputsSeparately) {
   const Outcome outcome =
       check(std::string(HOSTILE_DIRECTORY) + "/libhostile_crash_without_inputs.so", "--model x --format any");
   EXPECT_EQ(outcome.status, 1);
@@ -113,7 +113,7 @@ TEST(CheckCommand, ARunWithoutInputsIsACheckOfItsOwn) {
   EXPECT_THAT(outcome.text, HasSubstr("FAIL model.run_without_inputs: "));
 }
 
-TEST(CheckCommand, ACopyOfTheProcessIsEndedAndToldWithTheCallThatMadeIt) {
+TEST(CheckCommand, EndsAForkedChildAndNamesTheCallThatForked) {
   const Outcome outcome = check(std::string(HOSTILE_DIRECTORY) + "/libhostile_forks.so");
   EXPECT_EQ(outcome.status, 1) << outcome.text;
   EXPECT_THAT(outcome.text, HasSubstr("FAIL create: a child that the plugin forked came back from its call"));
@@ -123,14 +123,14 @@ TEST(CheckCommand, ACopyOfTheProcessIsEndedAndToldWithTheCallThatMadeIt) {
   EXPECT_EQ(outcome.text.find(last), outcome.text.rfind(last)) << "two made the checks:\n" << outcome.text;
 }
 
-TEST(CheckCommand, WhatAPluginSaysStaysOnItsLineAndReachesNoTerminalRaw) {
+TEST(CheckCommand, EscapesPluginTextAndKeepsItOnItsLine) {
   const Outcome outcome = check(std::string(HOSTILE_DIRECTORY) + "/libhostile_speaks_to_terminals.so");
   EXPECT_EQ(outcome.status, 1) << outcome.text;
   EXPECT_THAT(outcome.text, HasSubstr("FAIL create: create() returned 3 (UNAVAILABLE): red \\x1b[31m ok   "
                                       "process.exit: \\xff \\x9b end \u00e9\n"));
 }
 
-TEST(CheckCommand, WhatIsNullIsNamedAndTheOtherChecksAreMade) {
+TEST(CheckCommand, NamesNullMembersAndMakesTheOtherChecks) {
   const std::string folder = HOSTILE_DIRECTORY;
   for (const auto& [name, finding] :
        {std::pair("null_facts", "FAIL facts: facts() is NULL, and says that it has 3"),
@@ -143,7 +143,7 @@ TEST(CheckCommand, WhatIsNullIsNamedAndTheOtherChecksAreMade) {
   }
 }
 
-TEST(CheckCommand, NoLineIsLostToWhatAPluginDoesToDescriptors) {
+TEST(CheckCommand, LosesNoLineWhenAPluginChangesDescriptors) {
   const auto lines = [](const std::string& text) { return std::count(text.begin(), text.end(), '\n'); };
   const Outcome outcome = check(std::string(HOSTILE_DIRECTORY) + "/libhostile_closes_files.so");
   const Outcome other = check(std::string(HOSTILE_DIRECTORY) + "/libhostile_meddles.so");
@@ -160,7 +160,7 @@ struct Hostile {
 
 class HostilePlugin : public testing::TestWithParam<Hostile> {};
 
-TEST_P(HostilePlugin, IsFoundOutByTheRuleItBreaks) {
+TEST_P(HostilePlugin, IsReportedWithTheRuleItBreaks) {
   const std::string file = std::string(HOSTILE_DIRECTORY) + "/libhostile_" + GetParam().name + ".so";
   const auto begin = std::chrono::steady_clock::now();
   const Outcome outcome = check(file, "--timeout 2");

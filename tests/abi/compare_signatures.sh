@@ -1,6 +1,7 @@
 #!/bin/sh
-# compare_signatures.sh OLD NEW: two builds of the anchor by the same compiler. Additions are fine; a type or a function
-# signature that changed is not. Exit status: 0 compatible, 1 not, 77 abidiff is not installed (CTest: skipped).
+# compare_signatures.sh OLD NEW: compares two builds of the anchor by the same compiler. Additions are allowed; a
+# changed type or function signature is not. Exit status: 0 compatible, 1 not, 77 abidiff is not installed (CTest:
+# skipped).
 if ! command -v abidiff >/dev/null 2>&1; then
   echo "skipped: abidiff (package abigail-tools) is not installed"
   exit 77

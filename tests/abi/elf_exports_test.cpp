@@ -1,5 +1,5 @@
-// The reader of exports is given files by strangers: whatever the bytes are, it answers and does not read
-// outside.
+// The reader of exports reads other people's files: whatever the bytes are, it returns and does not read
+// outside of them.
 #include "elf_exports.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ class ElfExports : public testing::Test {
   }
   void TearDown() override { fs::remove(file_); }
 
-  // Reads `bytes` as a file, and looks at every export's bytes as the checks do.
+  // Reads `bytes` as a file, and the bytes of every export as the checks do.
   std::optional<ElfFile> read(const std::string& bytes) {
     std::ofstream(file_, std::ios::binary | std::ios::trunc) << bytes;
     error_.clear();
@@ -74,7 +74,7 @@ TEST_F(ElfExports, OtherFilesAreRefused) {
   EXPECT_EQ(error_, "the file cannot be opened");
 }
 
-TEST_F(ElfExports, BytesAnAddressDoesNotHaveAreNotGiven) {
+TEST_F(ElfExports, RefusesAddressesOutsideTheFile) {
   const auto elf = read(content_);
   ASSERT_TRUE(elf);
   EXPECT_TRUE(elf->bytes_at(~0ULL, 24).empty());

@@ -1,4 +1,4 @@
-// Every plugin of the tree exports engine_plugin_v1 and nothing else, and its head can be read from the file.
+// Every plugin of the tree exports engine_plugin_v1 only, and its descriptor can be read from the file.
 #include <enginehost/engine_plugin.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 using engineplugin::ElfFile;
 using testing::ElementsAre;
 
-// Binutils' opinion, so that our own reader is not its own judge.
+// The exports by binutils, independent of our own reader.
 std::vector<std::string> nm_exports(const std::string& file) {
   std::vector<std::string> names;
   std::FILE* pipe =

@@ -1,4 +1,4 @@
-// The sample that authors begin with: what it does with shapes that no memory holds.
+// The sample that authors start from: how it treats shapes that no memory holds.
 #include <gmock/gmock.h>
 
 #include "tests/engines/plugin_host.hpp"
@@ -27,7 +27,7 @@ TEST_F(SamplePlugin, AnAnswerLargerThanAnyMemoryIsRefused) {
   EXPECT_TRUE(results_.values.empty());
 }
 
-TEST_F(SamplePlugin, AnInputThatCannotBeIsRefused) {
+TEST_F(SamplePlugin, RefusesAnImpossibleInput) {
   const Floats left({many, many}, {1}), negative({2, -1}, {1, 2});
   EXPECT_EQ(run("Add", left, left), ENGINE_INVALID);
   EXPECT_EQ(run("Add", negative, negative), ENGINE_INVALID);

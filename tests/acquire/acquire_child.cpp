@@ -1,6 +1,6 @@
-// Installs the one build of a manifest document: what the tests with many, killed and watched processes run.
+// Installs the one build of a manifest document; run by the tests with many, killed and traced processes.
 // acquire_child MANIFEST REPOSITORY CACHE [offline|in-parts]; prints "installed BYTES-DOWNLOADED" or the
-// diagnosis' code, and on stderr the file and the folder that it speaks of.
+// diagnosis' code, and on stderr the file and the folder of the diagnosis.
 #include <cinttypes>
 #include <cstdio>
 #include <string>
@@ -19,7 +19,7 @@ Result<acquire::Acquired> run(char** arguments, const std::string& how) {
   acquire::AcquireOptions options;
   options.transfer.offline = how == "offline";
   options.transfer.first_backoff = std::chrono::milliseconds(20);
-  if (how == "in-parts") {  // several connections soon, of a small file
+  if (how == "in-parts") {  // several connections early, for a small file
     options.transfer.rate_window = std::chrono::milliseconds(100);
     options.transfer.smallest_part = 1u << 20;
   }
@@ -36,7 +36,7 @@ int main(int count, char** arguments) {
     std::printf("installed %" PRIu64 "\n", acquired->downloaded);
   else
     std::printf("%s\n", acquired.error().code.c_str());
-  // What remedies go by.
+  // Evidence that the remedies use.
   for (const char* key : {"file", "folder"})
     if (!acquired && !acquired.error().value(key).empty())
       std::fprintf(stderr, "%s %s\n", key, std::string(acquired.error().value(key)).c_str());

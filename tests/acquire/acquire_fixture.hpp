@@ -1,4 +1,4 @@
-// What the tests of acquire share: a sample build, a server for its archives, a store of its own.
+// Fixture of the acquire tests: a sample build, a server for its archives, a store of its own.
 #pragma once
 #include "host/acquire/acquire.hpp"
 
@@ -29,7 +29,7 @@ class AcquireTest : public testing::Test {
     options.transfer.stall_limit = 400ms;
     options.transfer.retries = 2;
   }
-  // Serves the runtime's archive and asks for it there.
+  // Serves the runtime's archive and names that server as its source.
   void offer(const std::string& archive, const std::string& kind = "zip") {
     bytes = archive;
     test::write_text(server.root() / "runtime", archive);

@@ -32,7 +32,7 @@ TEST_F(AcquireTest, InstallsAFileThatIsNoArchive) {
   EXPECT_EQ(installed_text("models/tiny.bin"), "model bytes");
 }
 
-TEST_F(AcquireTest, DropsLeadingPartsAndTakesWhatIsSelected) {
+TEST_F(AcquireTest, StripsLeadingPartsAndExtractsTheSelection) {
   offer(test::make_archive("tar.gz",
                            {{"./top/lib/a.so", "a"}, {"top/lib/deep/b.so", "b"}, {"top/include/c.h", "c"}}),
         "tar.gz");
@@ -128,7 +128,7 @@ TEST_F(AcquireTest, OtherBytesUnderTheSameIdAreAnotherBuild) {
   EXPECT_EQ(installed_text("lib/new.so"), "new");
 }
 
-TEST_F(AcquireTest, GoesOnToTheNextSourceAndReportsTheFirst) {
+TEST_F(AcquireTest, TriesTheNextSourceAndReportsTheFirst) {
   offer(test::make_archive("zip", content));
   test::write_text(server.root() / "wrong", std::string(bytes.size(), 'x'));
   artifact().sources = {SampleBuild::url(server.url("missing")), SampleBuild::url(server.url("wrong")),
@@ -154,7 +154,7 @@ TEST_F(AcquireTest, NamesEverySourceWhenAllFail) {
   expect_nothing_visible();
 }
 
-TEST_F(AcquireTest, WrongBytesFromEverySourceAreToldAsSuch) {
+TEST_F(AcquireTest, ReportsWrongBytesFromEverySource) {
   offer(test::make_archive("zip", content));
   std::string wrong = bytes;
   wrong[1000] ^= 1;
@@ -184,7 +184,7 @@ TEST_F(AcquireTest, NamesTheLoginPageThatCameInstead) {
   EXPECT_EQ(without_size.error().value("title"), "Please sign in");
 }
 
-TEST_F(AcquireTest, BringsAnArtifactOfUnknownSize) {
+TEST_F(AcquireTest, FetchesAnArtifactOfUnknownSize) {
   offer(test::make_archive("zip", content));
   artifact().size.reset();
   EXPECT_EQ(code(), "ok");
@@ -223,7 +223,7 @@ TEST_F(AcquireTest, RefusesDuplicatesAndNamesThatDifferInCase) {
   EXPECT_EQ(problem(), "EH-F19: differs in case only");
 }
 
-TEST_F(AcquireTest, RefusesZipArchivesThatSayTwoThings) {
+TEST_F(AcquireTest, RefusesZipArchivesWhoseHeadersDisagree) {
   offer(test::make_zip({{"lib/a", "good"}, {"lib/b", "b"}}));
   EXPECT_EQ(problem(), "ok");
   ASSERT_TRUE(store.remove(sample.build->id));
@@ -258,7 +258,7 @@ TEST_F(AcquireTest, BoundsBombs) {
   EXPECT_EQ(problem(), "EH-F19: unpacks to more than is allowed");
 }
 
-TEST_F(AcquireTest, TellsABrokenArchiveFromWrongBytes) {
+TEST_F(AcquireTest, DistinguishesABrokenArchiveFromWrongBytes) {
   const std::string whole = test::make_archive("tar.gz", content);
   offer(whole.substr(0, whole.size() / 2), "tar.gz");
   EXPECT_EQ(code(), "EH-F21") << "the digest is right: the publisher's fault";
@@ -278,7 +278,7 @@ TEST_F(AcquireTest, AnotherArtifactServesWhenOneIsBad) {
   EXPECT_EQ(code(), "ok");
 }
 
-TEST_F(AcquireTest, MendsWhatIsDamaged) {
+TEST_F(AcquireTest, RepairsADamagedBuild) {
   offer(test::make_archive("zip", content));
   ASSERT_EQ(code(), "ok");
   const fs::path file = store.find(sample.build->id).value()->folder / "lib/libruntime.so.1";
@@ -295,7 +295,7 @@ TEST_F(AcquireTest, MendsWhatIsDamaged) {
   EXPECT_EQ(server.requests("GET"), 2) << "a file that is only gone from the view comes from its tree";
 }
 
-// A file is damaged as a disk or a careless hand does it: in place, under all its names.
+// Damages a file as a disk or a careless user does: in place, under all its names.
 class SharedDamage : public AcquireTest {
  protected:
   SharedDamage() {
@@ -322,7 +322,7 @@ class SharedDamage : public AcquireTest {
   std::string first;
 };
 
-TEST_F(SharedDamage, AnotherBuildFetchesTheTreeAnewAndBothAreWhole) {
+TEST_F(SharedDamage, AnotherBuildRefetchesTheTreeForBoth) {
   cut();
   const auto other = get();
   ASSERT_TRUE(other) << other.error().code;
@@ -334,7 +334,7 @@ TEST_F(SharedDamage, AnotherBuildFetchesTheTreeAnewAndBothAreWhole) {
   expect_whole(first);
 }
 
-TEST_F(SharedDamage, WrongBytesOfTheRightSizeAndTimeToo) {
+TEST_F(SharedDamage, WrongBytesOfTheRightSizeAndTimeAreFound) {
   const auto time = fs::last_write_time(tree_file());
   calls::chmod(tree_file(), 0644);
   std::string wrong = content[0].bytes;
@@ -354,7 +354,7 @@ TEST_F(SharedDamage, AFileThatIsGoneComesBack) {
   expect_whole(first);
 }
 
-TEST_F(SharedDamage, ATreeWithoutARecordIsLookedAtToo) {
+TEST_F(SharedDamage, ATreeWithoutARecordIsChecked) {
   cut();
   fs::remove(folder / ("cache/refs/" + first + ".ref"));
   sample.build->id = first;
@@ -362,7 +362,7 @@ TEST_F(SharedDamage, ATreeWithoutARecordIsLookedAtToo) {
   expect_whole(first);
 }
 
-TEST_F(SharedDamage, ATreeWhoseArchiveIsForgottenIsReplacedWhenItComesAgain) {
+TEST_F(SharedDamage, ATreeOfAForgottenArchiveIsReplacedByTheNextInstall) {
   cut();
   for (const auto& list : fs::directory_iterator(folder / "cache/lists"))
     if (list.path().filename().string().starts_with("of-")) fs::remove(list.path());
@@ -371,7 +371,7 @@ TEST_F(SharedDamage, ATreeWhoseArchiveIsForgottenIsReplacedWhenItComesAgain) {
   expect_whole(first);
 }
 
-TEST_F(SharedDamage, WithoutASourceTheDamageIsTheCauseAndOneOfItIsKept) {
+TEST_F(SharedDamage, WithoutASourceTheDamageIsTheCauseAndOneCopyIsKept) {
   for (int i = 0; i < 3; ++i) {
     cut();
     ASSERT_EQ(code(), "ok");
@@ -409,7 +409,7 @@ TEST_F(AcquireTest, FileSourcesOfARepositoryAtAUrlAreFetchedThere) {
   EXPECT_EQ(code(), "ok");
 }
 
-TEST_F(AcquireTest, AsksBeforeTheFirstByteWithSizeAndLicence) {
+TEST_F(AcquireTest, AsksForConsentBeforeTheFirstByte) {
   offer(test::make_archive("zip", content));
   sample.runtime().license = "vendor";
   sample.manifest->licenses["vendor"] = {
@@ -445,7 +445,7 @@ TEST_F(AcquireTest, RefusesBeforeTheFirstByteWhenTheDiskIsTooSmall) {
   EXPECT_EQ(server.requests("GET"), 0);
 }
 
-TEST_F(AcquireTest, PinnedTreesAreHeldTo) {
+TEST_F(AcquireTest, EnforcesPinnedTreeDigests) {
   offer(test::make_archive("zip", content));
   ASSERT_EQ(code(), "ok");
   const std::string tree = store.find(sample.build->id).value()->trees.at(1);

@@ -33,7 +33,7 @@ class ChunkTest : public AcquireTest {
   transfer::ChunkList list;
 };
 
-TEST_F(ChunkTest, AreFetchedAndBringTheSameFiles) {
+TEST_F(ChunkTest, FetchesChunksAndInstallsTheSameFiles) {
   const auto result = get();
   ASSERT_TRUE(result) << result.error().code;
   EXPECT_EQ(installed_text("lib/libruntime.so.1"), test::noise(6'000'000));
@@ -41,7 +41,7 @@ TEST_F(ChunkTest, AreFetchedAndBringTheSameFiles) {
   EXPECT_EQ(server.requests("GET /runtime.chunks"), 1);
 }
 
-TEST_F(ChunkTest, AWrongChunkComesFromAnotherMirrorAndTheFirstIsSetAside) {
+TEST_F(ChunkTest, AWrongChunkComesFromAnotherMirrorAndTheFirstIsDropped) {
   test::NginxServer wrong;
   test::write_text(wrong.root() / "runtime", wrong_from(3'000'000));
   artifact().sources.insert(artifact().sources.begin(), SampleBuild::url(wrong.url("runtime")));
@@ -61,7 +61,7 @@ TEST_F(ChunkTest, WrongBytesFromEveryMirrorAreNeverUnpacked) {
   expect_nothing_visible();
 }
 
-TEST_F(ChunkTest, NothingOnTheDiskIsTrusted) {
+TEST_F(ChunkTest, VerifiesChunksAlreadyOnDisk) {
   // An earlier run left a whole file with one wrong byte, and another with a hole.
   fs::create_directories(folder / "cache/partial");
   test::write_text(partial(), wrong_from(3'000'000));
@@ -79,7 +79,7 @@ TEST_F(ChunkTest, NothingOnTheDiskIsTrusted) {
   EXPECT_EQ(installed_text("lib/libruntime.so.1"), test::noise(6'000'000));
 }
 
-TEST_F(ChunkTest, AServerOfWholeFilesStillServesAndVerifiedChunksStay) {
+TEST_F(ChunkTest, AServerOfWholeFilesServesAndVerifiedChunksStay) {
   test::NginxServer whole("max_ranges 0;");
   test::write_text(whole.root() / "runtime", bytes);
   artifact().sources = {SampleBuild::url(whole.url("runtime"))};
@@ -90,7 +90,7 @@ TEST_F(ChunkTest, AServerOfWholeFilesStillServesAndVerifiedChunksStay) {
   EXPECT_EQ(installed_text("lib/libruntime.so.1"), test::noise(6'000'000));
 }
 
-TEST_F(ChunkTest, AListThatIsWrongOrMissingIsToldAndTheFilesDigestServes) {
+TEST_F(ChunkTest, AWrongOrMissingListIsReportedAndTheFileDigestServes) {
   test::write_text(server.root() / "runtime.chunks", list.text() + "x");
   auto result = get();
   ASSERT_TRUE(result) << result.error().code;
@@ -103,7 +103,7 @@ TEST_F(ChunkTest, AListThatIsWrongOrMissingIsToldAndTheFilesDigestServes) {
   EXPECT_EQ(result->warnings.at(0).code, "EH-N04");
 }
 
-TEST_F(ChunkTest, AListOfAnotherFileDoesNotCount) {
+TEST_F(ChunkTest, IgnoresAListOfAnotherFile) {
   transfer::ChunkList other = list;
   other.size -= 1;
   test::write_text(server.root() / "runtime.chunks", other.text());
@@ -113,7 +113,7 @@ TEST_F(ChunkTest, AListOfAnotherFileDoesNotCount) {
   EXPECT_EQ(result->warnings.at(0).code, "EH-M02");
 }
 
-TEST_F(ChunkTest, SeveralCappedConnectionsBringEveryChunkOnce) {
+TEST_F(ChunkTest, SeveralCappedConnectionsFetchEveryChunkOnce) {
   test::NginxServer capped("limit_rate 3m;");
   test::write_text(capped.root() / "runtime", bytes);
   artifact().sources = {SampleBuild::url(capped.url("runtime"))};
@@ -123,8 +123,8 @@ TEST_F(ChunkTest, SeveralCappedConnectionsBringEveryChunkOnce) {
   EXPECT_GE(capped.requests("GET /runtime"), 2);
 }
 
-// Without a list.
-TEST_F(AcquireTest, APartialFileWithAHoleIsHeldUpToIt) {
+// A download without a list of chunks.
+TEST_F(AcquireTest, ResumesAPartialFileUpToItsFirstHole) {
   offer(test::make_archive("tar", {{"lib/libruntime.so.1", test::noise(3'000'000)}}), "tar");
   const fs::path partial = folder / "cache/partial" / sha256_hex(bytes);
   fs::create_directories(partial.parent_path());
@@ -136,7 +136,7 @@ TEST_F(AcquireTest, APartialFileWithAHoleIsHeldUpToIt) {
   EXPECT_LT(result->downloaded, bytes.size() - 900'000) << "the first MiB was not sent again";
 }
 
-TEST_F(AcquireTest, APartialFileThatNotedWhatItHasIsHeldToThat) {
+TEST_F(AcquireTest, ResumesAPartialFileFromTheBytesItRecorded) {
   offer(test::make_archive("tar", {{"lib/libruntime.so.1", test::noise(6'000'000)}}), "tar");
   const fs::path partial = folder / "cache/partial" / sha256_hex(bytes);
   fs::create_directories(partial.parent_path());
@@ -158,7 +158,7 @@ TEST_F(AcquireTest, APartialFileThatNotedWhatItHasIsHeldToThat) {
   EXPECT_LT(result->downloaded, bytes.size() - 2'900'000);
   EXPECT_EQ(installed_text("lib/libruntime.so.1"), test::noise(6'000'000));
 
-  // A note that is torn, of another size, or of bytes that a power cut took is found out.
+  // A note that is torn, of another size, or of bytes that a power cut lost is detected.
   for (const int damage : {0, 1, 2}) {
     ASSERT_TRUE(store.remove(sample.build->id));
     {
@@ -179,7 +179,7 @@ TEST_F(AcquireTest, APartialFileThatNotedWhatItHasIsHeldToThat) {
   }
 }
 
-TEST_F(AcquireTest, MirrorsThatAreWrongTogetherAreAskedAlone) {
+TEST_F(AcquireTest, RetriesMirrorsAloneWhenTheirMixIsWrong) {
   options.transfer.smallest_part = 1u << 20;
   options.transfer.rate_window = 60ms;
   offer(test::make_archive("tar", {{"lib/libruntime.so.1", test::noise(8'000'000)}}), "tar");

@@ -1,4 +1,4 @@
-// Archives made to harm: refused, and nothing of them stands anywhere.
+// Archives made to do harm: refused, and nothing of them is written anywhere.
 #include <chrono>
 
 #include "host/acquire/portable_names.hpp"
@@ -62,7 +62,7 @@ class HostileTest : public AcquireTest {
   }
 };
 
-TEST_F(HostileTest, NamesThatAnotherSystemReadsOtherwiseAreRefused) {
+TEST_F(HostileTest, RefusesNamesThatAnotherSystemReadsDifferently) {
   const std::pair<std::string, std::string> names[] = {
       {"lib/CON", "a device of Windows"},
       {"lib/nul.txt", "a device of Windows"},
@@ -79,11 +79,11 @@ TEST_F(HostileTest, NamesThatAnotherSystemReadsOtherwiseAreRefused) {
     EXPECT_EQ(refused(tar_member(name, "x", '0', 1) + tar_end, "tar"), "EH-F19: " + why) << name;
 }
 
-TEST_F(HostileTest, ACombiningMarkIsRefused) {
+TEST_F(HostileTest, RefusesACombiningMark) {
   EXPECT_EQ(refused(tar_member("lib/e\xcc\x81", "x", '0', 1) + tar_end, "tar"), "EH-F19: a combining mark");
 }
 
-TEST_F(HostileTest, NamesThatAreOneFileElsewhereAreRefused) {
+TEST_F(HostileTest, RefusesNamesThatAreOneFileOnOtherSystems) {
   EXPECT_EQ(
       refused(tar_member("lib/\xc3\x89t", "1", '0', 1) + tar_member("lib/\xc3\xa9t", "2", '0', 1) + tar_end,
               "tar"),
@@ -92,15 +92,16 @@ TEST_F(HostileTest, NamesThatAreOneFileElsewhereAreRefused) {
             "EH-F19: differs in case only");
 }
 
-TEST_F(HostileTest, DeepAndLongNamesAreRefused) {
+TEST_F(HostileTest, RefusesDeepAndLongNames) {
   std::string deep;
   for (int i = 0; i < 200; ++i) deep += "d/";
   EXPECT_EQ(refused(make_archive("tar", {{deep + "x", "x"}}), "tar"), "EH-F19: too deep");
   EXPECT_EQ(refused(make_archive("tar", {{std::string(300, 'n'), "x"}}), "tar"), "EH-F19: too long");
 }
 
-// 1 KB of archive whose one name has thousands of folders cost gigabytes while every prefix of it was kept.
-TEST_F(HostileTest, ANameOfThousandsOfFoldersIsRefusedAtOnce) {
+// An archive of 1 KB whose one name has thousands of folders cost gigabytes while every prefix of the name
+// was kept.
+TEST_F(HostileTest, RefusesANameOfThousandsOfFoldersAtOnce) {
   std::string deep;
   for (int i = 0; i < 20'000; ++i) deep += "a/";
   deep += "x";
@@ -115,7 +116,7 @@ TEST_F(HostileTest, ANameOfThousandsOfFoldersIsRefusedAtOnce) {
   EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(20));
 }
 
-TEST_F(HostileTest, ANameThatNobodySelectedMayNotBeEndlessEither) {
+TEST_F(HostileTest, BoundsNamesThatAreNotSelected) {
   for (const char* kind : {"tar", "zip"}) {
     offer(make_archive(kind, {{std::string(5000, 'n'), "x"}, {"lib/a", "wanted"}}), kind);
     artifact().select = {"lib/*"};
@@ -123,9 +124,9 @@ TEST_F(HostileTest, ANameThatNobodySelectedMayNotBeEndlessEither) {
   }
 }
 
-// libarchive leaves out what it warns of: here the long name, so that a file of another name would be
-// written.
-TEST_F(HostileTest, WhatTheReaderWarnsOfIsRefused) {
+// libarchive omits an entry part that it warns about: here the long name, so that a file of another name
+// would be written.
+TEST_F(HostileTest, RefusesEntriesThatTheReaderWarnsAbout) {
   EXPECT_EQ(refused(pax({{"path", std::string(1'000'000, 'n')}}) +
                         tar_member(std::string(100, 'n'), "x", '0', 1) + tar_end,
                     "tar")
@@ -133,8 +134,8 @@ TEST_F(HostileTest, WhatTheReaderWarnsOfIsRefused) {
             "EH-F21:");
 }
 
-// Neither owners nor what a system keeps beside a file is asked for.
-TEST_F(HostileTest, WhatIsNoConcernOfOursIsPassedOver) {
+// Owners and extended attributes of a file are ignored.
+TEST_F(HostileTest, IgnoresOwnersAndExtendedAttributes) {
   offer(pax({{"uname", "\xe7\x94\xb0\xe4\xb8\xad"},
              {"gname", "\xff\xfe"},
              {"uid", "8589934592"},
@@ -148,10 +149,9 @@ TEST_F(HostileTest, WhatIsNoConcernOfOursIsPassedOver) {
   EXPECT_EQ(installed_text("lib/a"), "x");
 }
 
-TEST_F(HostileTest, AZeroByteInANameLeadsNowhere) {
-  // "lib/ok\0/../../evil": one reader stops at the zero, another does not. A zip archive names it twice and
-  // is refused; of a tar archive libarchive tells what stands before the zero, and that is beneath the
-  // folder.
+TEST_F(HostileTest, AZeroByteInANameCannotLeadOutside) {
+  // "lib/ok\0/../../evil": one reader stops at the zero, another does not. A zip archive has the name twice
+  // and is refused. For a tar archive libarchive returns the part before the zero, which is below the folder.
   EXPECT_NE(refused(make_zip({{std::string("lib/ok\0/../../../evil", 21), "x"}}), "zip"), "ok");
   offer(pax({{"path", std::string("lib/ok\0/../../evil", 18)}}) + tar_member("a", "x", '0', 1) + tar_end,
         "tar");
@@ -161,7 +161,7 @@ TEST_F(HostileTest, AZeroByteInANameLeadsNowhere) {
   EXPECT_FALSE(fs::exists(folder / "cache/evil"));
 }
 
-TEST_F(HostileTest, HardLinksAndDevicesAreRefused) {
+TEST_F(HostileTest, RefusesHardLinksAndDevices) {
   EXPECT_EQ(refused(make_archive("tar", {{"lib/x", "", 0644, "", "../../../evil"}}), "tar"),
             "EH-F19: hard link");
   EXPECT_EQ(refused(make_archive("tar", {{"lib/x", "", 0644, "", "/etc/passwd"}}), "tar"),
@@ -171,20 +171,20 @@ TEST_F(HostileTest, HardLinksAndDevicesAreRefused) {
               "EH-F19: neither a file nor a link");
 }
 
-TEST_F(HostileTest, FilesBelowALinkAreRefused) {
+TEST_F(HostileTest, RefusesFilesBelowALink) {
   EXPECT_EQ(refused(make_archive("tar", {{"lib/l", "", 0777, "."}, {"lib/l/x", "x"}}), "tar"),
             "EH-F19: lies below a file or link");
 }
 
-TEST_F(HostileTest, AMemberThatIsShorterThanItSaysIsRefused) {
+TEST_F(HostileTest, RefusesAMemberShorterThanItsHeaderSays) {
   EXPECT_NE(refused(tar_member("lib/x", "short", '0', 1u << 30), "tar"), "ok");
   EXPECT_NE(refused(pax({{"size", "1073741824"}}) + tar_member("lib/x", "short", '0', 5) + tar_end, "tar"),
             "ok");
   EXPECT_NE(refused(pax({{"size", "-5"}}) + tar_member("lib/x", "short", '0', 5) + tar_end, "tar"), "ok");
 }
 
-TEST_F(HostileTest, AHoleIsBoundedAsBytesAre) {
-  // GNU's sparse form 0.1: a file of 100 GB without a byte of data but its last.
+TEST_F(HostileTest, CountsHolesAsBytes) {
+  // GNU's sparse format 0.1: a file of 100 GB with a single byte of data at its end.
   options.unpacked_limit = 1'000'000;
   const std::string head = pax({{"GNU.sparse.size", "107374182400"},
                                 {"GNU.sparse.numblocks", "1"},
@@ -202,7 +202,7 @@ TEST_F(HostileTest, BombsStopAtTheLimit) {
         << kind;
 }
 
-TEST_F(HostileTest, ManyEntriesAreNoTrouble) {
+TEST_F(HostileTest, ReadsManyEntries) {
   std::vector<ArchiveEntry> entries;
   for (int i = 0; i < 66'000; ++i) entries.push_back({"unwanted/" + std::to_string(i), ""});
   entries.push_back({"lib/a", "wanted"});
@@ -212,15 +212,15 @@ TEST_F(HostileTest, ManyEntriesAreNoTrouble) {
   EXPECT_EQ(installed_text("lib/a"), "wanted");
 }
 
-TEST_F(HostileTest, WhatIsNotSelectedMayBeAnythingAndIsNotWritten) {
+TEST_F(HostileTest, IgnoresUnselectedEntriesOfAnyKind) {
   offer(make_archive("tar", {{"docs/CON", "x"}, {"docs/a:b", "x"}, {"lib/a", "wanted"}}), "tar");
   artifact().select = {"lib/*"};
   EXPECT_EQ(problem(), "ok");
   EXPECT_EQ(installed_text("lib/a"), "wanted");
 }
 
-TEST_F(HostileTest, EntriesThatShareTheirDataAreRefused) {
-  // "A better zip bomb": many entries over one kernel. Here: two directory entries for one header.
+TEST_F(HostileTest, RefusesEntriesThatShareTheirData) {
+  // "A better zip bomb": many entries share one compressed block. Here: two directory entries for one header.
   std::string archive = make_zip({{"lib/a", "good"}, {"lib/b", "good"}});
   const std::size_t second = archive.rfind(std::string("PK\x01\x02", 4));
   const std::size_t first = archive.find(std::string("PK\x01\x02", 4));

@@ -21,7 +21,7 @@ TEST_F(AcquireTest, GoesOnAfterACutConnectionInOnePass) {
   EXPECT_LT(result->downloaded, archive.size() + 1000);
 }
 
-TEST_F(AcquireTest, BeginsUnpackingAnewWhenTheServerBeginsAnew) {
+TEST_F(AcquireTest, RestartsUnpackingWhenTheServerRestarts) {
   const std::string archive = test::make_archive("tar.gz", {{"lib/a.so", test::noise(2'000'000)}});
   offer(archive, "tar.gz");
   test::FaultServer cutting(
@@ -34,7 +34,7 @@ TEST_F(AcquireTest, BeginsUnpackingAnewWhenTheServerBeginsAnew) {
   EXPECT_EQ(installed_text("lib/a.so"), test::noise(2'000'000));
 }
 
-TEST_F(AcquireTest, ResumesWhatAnEarlierRunLeftAndDistrustsIt) {
+TEST_F(AcquireTest, ResumesAndVerifiesBytesOfAnEarlierRun) {
   offer(test::make_archive("zip", content));
   ASSERT_TRUE(store.prepare());
   test::write_text(store.partial(artifact().sha256), bytes.substr(0, 100'000));
@@ -48,7 +48,7 @@ TEST_F(AcquireTest, ResumesWhatAnEarlierRunLeftAndDistrustsIt) {
   EXPECT_TRUE(store.verify(sample.build->id, true)->empty());
 }
 
-TEST_F(AcquireTest, ASizeThatIsWrongEndsWithWordsWhateverIsHeld) {
+TEST_F(AcquireTest, ReportsAWrongSizeWhateverIsHeld) {
   offer(test::make_archive("zip", content));
   ASSERT_TRUE(store.prepare());
   artifact().size = 0;
@@ -61,7 +61,7 @@ TEST_F(AcquireTest, ASizeThatIsWrongEndsWithWordsWhateverIsHeld) {
   expect_nothing_visible();
 }
 
-TEST_F(AcquireTest, IsCancelledWithoutLeavingAnything) {
+TEST_F(AcquireTest, IsCanceledWithoutLeavingAnything) {
   test::NginxServer slow("limit_rate 100k;");
   offer(test::make_archive("zip", content));
   test::write_text(slow.root() / "runtime", bytes);
@@ -90,7 +90,7 @@ TEST_F(AcquireTest, ProgressCountsAllComponentsAndNeverGoesBack) {
   EXPECT_EQ(seen.back().done, seen.back().total);
 }
 
-TEST_F(AcquireTest, SaysThatTheArchiveLacksThePlugin) {
+TEST_F(AcquireTest, ReportsAnArchiveWithoutThePlugin) {
   offer(test::make_archive("zip", content));
   sample.build->plugin_path = "libengine_other.so";
   const auto result = get();
@@ -99,7 +99,7 @@ TEST_F(AcquireTest, SaysThatTheArchiveLacksThePlugin) {
   EXPECT_THAT(std::string(result.error().value("file")), HasSubstr("libengine_other.so"));
 }
 
-TEST_F(AcquireTest, TheKeptManifestIsReadBackAsTheSameBuild) {
+TEST_F(AcquireTest, ReadsTheKeptManifestBackAsTheSameBuild) {
   offer(test::make_archive("zip", content));
   sample.build->requires_.glibc = ">=2.17";
   sample.build->requires_.cuda = manifest::CudaRequirement{"11.8", {"8.6"}, {}, {}};

@@ -1,4 +1,4 @@
-// Many processes at once, processes killed while they install, and one that must not open a socket.
+// Many processes at once, processes that are killed while they install, and one that must not open a socket.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -33,7 +33,7 @@ const std::string child = test::build_path("/tests/acquire_child");
 
 class Processes : public testing::Test {
  protected:
-  // A runtime of `size` bytes that do not compress, from a server with these directives.
+  // A runtime of `size` incompressible bytes, from a server with these directives.
   void offer(std::size_t size, const std::string& directives = {}, const std::string& format = "tar.gz") {
     server.emplace(directives);
     archive = test::make_archive(format, {{"lib/libruntime.so.1",
@@ -104,9 +104,9 @@ TEST_F(Processes, SixteenAtOnceDownloadOnce) {
   expect_installed(folder / "cache", "16");
 }
 
-// Row 5 of the fault plan: cold caches, sixteen processes each, and in every second round the owner of the
-// download dies.
-TEST_F(Processes, SixteenInManyRoundsDownloadOnceWhoeverDies) {
+// Row 5 of the fault plan: cold caches with sixteen processes each; in every second round the process that
+// downloads is killed.
+TEST_F(Processes, SixteenInManyRoundsDownloadOnceWhicheverDies) {
   const int rounds = std::getenv("ENGINEHOST_EXHAUSTIVE") != nullptr ? 50 : 2;
   offer(1'000'000, "limit_rate 4m; limit_rate_after 200k;");
   std::mt19937 random(20261121);
@@ -132,7 +132,7 @@ TEST_F(Processes, SixteenInManyRoundsDownloadOnceWhoeverDies) {
       failures += status != 0 ? 1 : 0;
     }
     EXPECT_LE(failures, killed > 0 ? 1 : 0) << round;
-    // What a server had sent when its reader died is sent again at most in part.
+    // At most a part of what a server had sent when its reader died is sent again.
     EXPECT_LE(bytes_sent() - before, archive.size() * 105 / 100 + (killed > 0 ? archive.size() : 0)) << round;
     expect_installed(cache, std::to_string(round));
     const auto violations = cache::check(cache);
@@ -183,8 +183,8 @@ TEST_F(Processes, KilledAtAnyMomentLosesNothingAndTheNextRunSucceeds) {
   }
 }
 
-// Without a list of chunks: what each of the connections had brought stays.
-TEST_F(Processes, KilledWithSeveralConnectionsTheNextRunFetchesLittleMoreThanWhatIsMissing) {
+// Without a list of chunks: the bytes of each connection stay.
+TEST_F(Processes, KilledWithSeveralConnectionsTheNextRunFetchesLittleMore) {
   offer(24'000'000, "limit_rate 3m;");
   const fs::path cache = folder / "cache";
   std::vector<std::string> in_parts = command(cache);
@@ -249,14 +249,14 @@ TEST_F(SystemCalls, KilledAtAnyCallThatChangesTheDiskTheNextRunSucceeds) {
   EXPECT_GT(killed, 10);
 }
 
-TEST_F(SystemCalls, AFullOrFailingDiskIsToldAndLosesNothing) {
+TEST_F(SystemCalls, AFullOrFailingDiskIsReportedAndLosesNothing) {
   offer(300'000);
   const auto counts = calls(folder / "counted");
   int number = 0, failed = 0;
   for (const char* call : {"write", "pwrite64", "fsync", "rename", "link", "mkdir", "ftruncate", "symlink"}) {
     const auto found = counts.find(call);
     for (int when = 1; found != counts.end() && when <= found->second; ++when) {
-      // Each folder is made by a way of its own; of the many writes every seventh will do.
+      // Each folder is made by different code; every seventh of the many writes is enough.
       if (++number % 7 != 0 && !all && std::string_view(call) != "mkdir") continue;
       const fs::path cache = folder / "cache";
       const std::string inject = std::string("inject=") + call + ":error=ENOSPC:when=" + std::to_string(when);
@@ -265,7 +265,7 @@ TEST_F(SystemCalls, AFullOrFailingDiskIsToldAndLosesNothing) {
       EXPECT_TRUE(outcome.exit_code == 0 || outcome.exit_code == 3) << inject;
       if (outcome.exit_code == 3) {
         ++failed;
-        // Calls are counted per thread: the same number may hit the child's own last word.
+        // Calls are counted per thread, so the same number may hit the child's own output.
         EXPECT_TRUE(outcome.output == "EH-F15\n" ||
                     (outcome.output.empty() && std::string_view(call) == "write"))
             << inject << " " << outcome.output;
@@ -278,8 +278,8 @@ TEST_F(SystemCalls, AFullOrFailingDiskIsToldAndLosesNothing) {
   EXPECT_GT(failed, 2);
 }
 
-// It says nothing against the bytes: they are not fetched again for it.
-TEST_F(SystemCalls, ADiskThatCannotBeReadIsToldAndWhatCameIsKept) {
+// A read error is no evidence against the bytes, so they are not fetched again.
+TEST_F(SystemCalls, AnUnreadableDiskIsReportedAndReceivedBytesAreKept) {
   for (const char* format : {"tar.gz", "zip"}) {
     offer(300'000, {}, format);
     int failed = 0;

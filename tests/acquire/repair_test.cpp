@@ -1,4 +1,4 @@
-// A damaged build is repaired by asking its sources for the damaged files alone.
+// A damaged build is repaired by fetching only the damaged files from its sources.
 #include "host/acquire/repair.hpp"
 
 #include "base/file_calls.hpp"
@@ -42,8 +42,8 @@ class RepairTest : public AcquireTest {
   }
 };
 
-TEST_F(RepairTest, ASmallFileOfAZipComesByARangeOfItsOwn) {
-  // Long enough that what a server sends before it notices is little of it.
+TEST_F(RepairTest, FetchesASmallFileOfAZipWithItsOwnRange) {
+  // So long that the bytes a server sends before it notices the end are a small part.
   auto large = content;
   large.push_back({"lib/libmore.so.1",
                    "\x7f"
@@ -60,7 +60,7 @@ TEST_F(RepairTest, ASmallFileOfAZipComesByARangeOfItsOwn) {
   const auto repaired = repair_it();
   ASSERT_TRUE(repaired) << repaired.error().code;
   EXPECT_TRUE(repaired->left.empty());
-  // The tool's tree still had it.
+  // The tool's tree still had the file.
   ASSERT_EQ(repaired->files.size(), 2u);
   for (const cache::RepairedFile& file : repaired->files)
     if (file.problem.path == "lib/last.txt") {
@@ -71,7 +71,7 @@ TEST_F(RepairTest, ASmallFileOfAZipComesByARangeOfItsOwn) {
   EXPECT_LT(bytes_sent() - before, bytes.size() / 2) << "of " << bytes.size();
 }
 
-TEST_F(RepairTest, AFileInTheMiddleOfAZipComes) {
+TEST_F(RepairTest, FetchesAFileInTheMiddleOfAZip) {
   const fs::path view = install();
   damage(view / "lib/libruntime.so.1", "cut");
   fs::remove(view / "lib/data.txt");
@@ -82,7 +82,7 @@ TEST_F(RepairTest, AFileInTheMiddleOfAZipComes) {
   EXPECT_EQ(test::read_text(view / "lib/libruntime.so.1"), content[0].bytes);
 }
 
-TEST_F(RepairTest, ALocalArchiveIsReadInParts) {
+TEST_F(RepairTest, ReadsALocalArchiveInParts) {
   const std::string archive = test::make_archive("zip", content);
   test::write_text(folder / "repository/runtime.zip", archive);
   sample.runtime().artifacts = {SampleBuild::artifact(archive, "zip", {SampleBuild::file("runtime.zip")})};
@@ -96,7 +96,7 @@ TEST_F(RepairTest, ALocalArchiveIsReadInParts) {
   expect_whole();
 }
 
-TEST_F(RepairTest, WhatComesOnlyAsAWholeIsLeftAndInstalledAnew) {
+TEST_F(RepairTest, ReinstallsWhatComesOnlyAsAWhole) {
   const fs::path view = install("tar.gz");
   damage(view / "lib/data.txt", "x");
   const auto repaired = repair_it();
@@ -117,7 +117,7 @@ TEST_F(RepairTest, WhatComesOnlyAsAWholeIsLeftAndInstalledAnew) {
   expect_whole();
 }
 
-TEST_F(RepairTest, AServerWithoutRangesLeavesItToBeFetchedAnew) {
+TEST_F(RepairTest, RefetchesFromAServerWithoutRanges) {
   const test::NginxServer whole_only("max_ranges 0;");
   const std::string archive = test::make_archive("zip", {{"lib/a.so.1",
                                                           "\x7f"
@@ -137,7 +137,7 @@ TEST_F(RepairTest, AServerWithoutRangesLeavesItToBeFetchedAnew) {
   EXPECT_EQ(repaired->not_fetched[0].code, "EH-N02");
 }
 
-TEST_F(RepairTest, AnArchiveThatIsAnotherByNowIsNotBelieved) {
+TEST_F(RepairTest, RefusesAnArchiveThatChanged) {
   const fs::path view = install();
   auto other = content;
   other[1].bytes = std::string(50'000, 'y');

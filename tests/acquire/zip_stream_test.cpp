@@ -16,7 +16,7 @@ struct Read {
   std::string code;  // empty: read to the end
 };
 
-// Gives `step` bytes at a time; entries whose name holds "unwanted" are passed over.
+// Gives `step` bytes at a time; entries whose name holds "unwanted" are skipped.
 Read read(const std::string& archive, std::size_t step = 7) {
   Read result;
   std::size_t at = 0;
@@ -47,7 +47,7 @@ class ZipStream : public testing::Test {
   void SetUp() override {
     if (!has_zip_stream()) GTEST_SKIP() << "built without ISA-L";
   }
-  // As wheels are made.
+  // Compressed as wheels are.
   std::string python_zip(const std::map<std::string, std::string>& files) {
     for (const auto& [name, bytes] : files) test::write_text(folder / name, bytes);
     ChildRequest request;
@@ -66,7 +66,7 @@ class ZipStream : public testing::Test {
   test::TemporaryFolder folder;
 };
 
-TEST_F(ZipStream, ReadsWhatWheelsHoldInAnyPieces) {
+TEST_F(ZipStream, ReadsWheelsInPiecesOfAnySize) {
   std::string text;
   for (int line = 0; line < 50'000; ++line) text += "line " + std::to_string(line * 7919 % 1000) + "\n";
   const std::map<std::string, std::string> files = {{"lib/text", text},
@@ -84,7 +84,7 @@ TEST_F(ZipStream, ReadsWhatWheelsHoldInAnyPieces) {
   }
 }
 
-TEST_F(ZipStream, WhatIsUnusualIsLeftToTheOtherReader) {
+TEST_F(ZipStream, LeavesUnusualArchivesToTheOtherReader) {
   EXPECT_EQ(read(test::make_zip({{.name = "a", .bytes = "x", .sizes_follow = true}})).code, "EH-F21");
   EXPECT_EQ(read("no zip at all").code, "EH-F21");
   EXPECT_EQ(read("").code, "EH-F21");
@@ -95,7 +95,7 @@ TEST_F(ZipStream, WhatIsUnusualIsLeftToTheOtherReader) {
   EXPECT_EQ(read(test::make_zip({{"a", "x"}})).code, "");
 }
 
-TEST_F(ZipStream, ACutOrChangedEntryIsNeverTakenForWhole) {
+TEST_F(ZipStream, NeverAcceptsACutOrChangedEntry) {
   const std::map<std::string, std::string> files = {{"deflated", std::string(300, 'a') + "tail"},
                                                     {"stored", "these bytes stand as they are"}};
   const std::string archive = python_zip(files);
@@ -109,7 +109,7 @@ TEST_F(ZipStream, ACutOrChangedEntryIsNeverTakenForWhole) {
       changed[at] = static_cast<char>(changed[at] ^ (1 << bit));
       const Read got = read(changed, 5);
       if (!got.code.empty()) continue;
-      // A name (so that the folder is an empty file), a time or a version may be another; the bytes may not.
+      // A name (so that the folder is an empty file), a time or a version may differ; the bytes may not.
       for (const auto& [name, bytes] : got.files)
         EXPECT_TRUE(bytes.empty() || bytes == files.at("deflated") || bytes == files.at("stored"))
             << at << " bit " << bit;

@@ -1,4 +1,4 @@
-// What the tests of base start as a child: one small misbehaviour a mode.
+// The child process of the base tests: one small misbehavior for each mode.
 #include <fcntl.h>
 #ifdef __linux__
 #include <linux/filter.h>
@@ -33,7 +33,7 @@ void speak_and_leave(int) {
   for (;;) ::pause();
 }
 
-// What came of it, one fact a line.
+// Prints the result, one fact a line.
 int report(const enginehost::Result<void>& written) {
   if (written) {
     std::puts("written");
@@ -57,7 +57,7 @@ int folders_and_report(const char* folder) {
 }
 
 #ifdef __linux__
-// As where /proc is not there or closed, and a little more: no name can be resolved either.
+// As if /proc were missing or closed; in addition no name can be resolved.
 bool forbid_reading_links() {
   sock_filter rules[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),

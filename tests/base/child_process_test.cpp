@@ -43,7 +43,7 @@ std::size_t open_descriptors() {
   return count;
 }
 
-TEST(ChildProcess, TellsTheExitCodeAndBothStreamsApart) {
+TEST(ChildProcess, ReportsTheExitCodeAndBothStreams) {
   const ChildOutcome outcome = run_child(shell("echo out; echo err >&2; exit 3")).value();
   EXPECT_EQ(outcome.exit_code, 3);
   EXPECT_EQ(outcome.signal, 0);
@@ -54,7 +54,7 @@ TEST(ChildProcess, TellsTheExitCodeAndBothStreamsApart) {
   EXPECT_EQ(run_child(shell("exit 255")).value().exit_code, 255);
 }
 
-TEST(ChildProcess, TellsWhichSignalEndedIt) {
+TEST(ChildProcess, ReportsTheSignalThatEndedIt) {
   for (const int signal : {SIGSEGV, SIGILL, SIGFPE, SIGABRT, SIGBUS, SIGKILL, SIGTERM}) {
     const ChildOutcome outcome = run_child(fixture({"signal", std::to_string(signal)})).value();
     EXPECT_EQ(outcome.signal, signal);
@@ -70,8 +70,8 @@ TEST(ChildProcess, NamesSignals) {
   EXPECT_EQ(signal_name(0), "signal 0");
 }
 
-// By the signal that ended it where the machine did not let it come so far as to catch the signal: it is
-// given more time then.
+// The signal ended the child where the machine was too slow for it to install its handler; the next try gets
+// more time.
 ChildOutcome aborted_once_it_listens(const char* how, std::chrono::milliseconds& deadline) {
   ChildOutcome outcome = run_child(fixture({how}, deadline)).value();
   for (; outcome.signal == SIGABRT && deadline < 5s; outcome = run_child(fixture({how}, deadline)).value())
@@ -79,7 +79,7 @@ ChildOutcome aborted_once_it_listens(const char* how, std::chrono::milliseconds&
   return outcome;
 }
 
-TEST(ChildProcess, AtTheDeadlineTheChildIsAskedToSpeak) {
+TEST(ChildProcess, SendsAbortAtTheDeadline) {
   const auto beyond_the_deadline = [] {
     std::chrono::milliseconds deadline = 300ms;
     const ChildOutcome outcome = aborted_once_it_listens("speak-on-abort", deadline);
@@ -110,7 +110,7 @@ TEST(ChildProcess, AStoppedChildIsKilledToo) {
   EXPECT_EQ(outcome.signal, SIGKILL);
 }
 
-TEST(ChildProcess, AGrandchildThatHoldsThePipesDoesNotHoldUs) {
+TEST(ChildProcess, AGrandchildThatHoldsThePipesCausesNoWait) {
   for (const char* how : {"silent", "noisy"}) {
     const ChildOutcome outcome = run_child(fixture({"grandchild", how}, 10s)).value();
     EXPECT_TRUE(outcome.succeeded()) << how;
@@ -119,7 +119,7 @@ TEST(ChildProcess, AGrandchildThatHoldsThePipesDoesNotHoldUs) {
   }
 }
 
-TEST(ChildProcess, WhatItLeavesInItsGroupEndsWithIt) {
+TEST(ChildProcess, EndsItsProcessGroupWithIt) {
   const ChildOutcome outcome = run_child(shell("sleep 30 & echo $!")).value();
   ASSERT_TRUE(outcome.succeeded());
   EXPECT_LT(outcome.duration, 3s);
@@ -132,7 +132,7 @@ TEST(ChildProcess, WhatItLeavesInItsGroupEndsWithIt) {
   EXPECT_TRUE(gone);
 }
 
-TEST(ChildProcess, OfALongErrorStreamTheEndIsKept) {
+TEST(ChildProcess, KeepsTheEndOfALongErrorStream) {
   ChildRequest request = shell("head -c 10000000 /dev/zero | tr '\\0' x >&2; echo the end >&2");
   request.keep_bytes = 5000;
   const ChildOutcome outcome = run_child(request).value();
@@ -141,7 +141,7 @@ TEST(ChildProcess, OfALongErrorStreamTheEndIsKept) {
   EXPECT_THAT(outcome.error, EndsWith("xxxthe end\n"));
 }
 
-TEST(ChildProcess, OfALongOutputTheBeginningIsKept) {
+TEST(ChildProcess, KeepsTheBeginningOfALongOutput) {
   ChildRequest request = shell("echo the beginning; head -c 10000000 /dev/zero | tr '\\0' x");
   request.keep_bytes = 5000;
   const ChildOutcome outcome = run_child(request).value();
@@ -163,7 +163,7 @@ TEST(ChildProcess, WithoutInputTheChildReadsTheEndOfFile) {
   EXPECT_EQ(run_child(shell("wc -c", 5s)).value().output, "0\n");
 }
 
-TEST(ChildProcess, AChildThatDoesNotReadItsInputDoesNotEndUs) {
+TEST(ChildProcess, AChildThatDoesNotReadItsInputIsNoFailure) {
   ChildRequest request = shell("exec 0<&-; sleep 0.2; echo alive");
   request.input = std::string(3'000'000, 'i');
   const ChildOutcome outcome = run_child(request).value();  // SIGPIPE has its default action in this test
@@ -174,7 +174,7 @@ TEST(ChildProcess, AChildThatDoesNotReadItsInputDoesNotEndUs) {
   EXPECT_EQ(sigismember(&pending, SIGPIPE), 0);
 }
 
-TEST(ChildProcess, AHostThatBlocksTheBrokenPipeSignalFindsNoneLeftBehind) {
+TEST(ChildProcess, LeavesNoPendingBrokenPipeSignal) {
   sigset_t pipe_signal, before, pending;
   sigemptyset(&pipe_signal);
   sigaddset(&pipe_signal, SIGPIPE);
@@ -189,7 +189,7 @@ TEST(ChildProcess, AHostThatBlocksTheBrokenPipeSignalFindsNoneLeftBehind) {
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-TEST(ChildProcess, ThePrivateChannelIsApartFromTheStreams) {
+TEST(ChildProcess, ThePrivateChannelIsSeparateFromTheStreams) {
   ChildRequest request = fixture({"channel"});
   request.private_channel = true;
   const ChildOutcome outcome = run_child(request).value();
@@ -277,7 +277,7 @@ TEST(ChildProcess, ANameWithoutFolderIsLookedUpInPath) {
   EXPECT_TRUE(run_child(request).value().succeeded());
 }
 
-TEST(ChildProcess, CancellingEndsItWithinATenthOfASecond) {
+TEST(ChildProcess, CancelingEndsItWithinATenthOfASecond) {
   const auto ends_after = [] {
     ChildRequest request = fixture({"hang"});
     const CancelToken token;
@@ -301,7 +301,7 @@ TEST(ChildProcess, CancellingEndsItWithinATenthOfASecond) {
   EXPECT_LT(test::shortest_of_three(200ms, ends_after), 200ms);
 }
 
-TEST(ChildProcess, AHostThatIgnoresItsChildrenIsNotKeptWaiting) {
+TEST(ChildProcess, DoesNotWaitForeverInAHostThatIgnoresItsChildren) {
   const auto before = ::signal(SIGCHLD, SIG_IGN);
   const ChildOutcome outcome = run_child(shell("echo done", 10s)).value();
   ::signal(SIGCHLD, before);

@@ -31,7 +31,7 @@ TEST(Diagnosis, ContextIsAddedOnTheWayUpInnermostFirst) {
   EXPECT_EQ(diagnosis.context, (std::vector<std::string>{"reading the index", "opening reference 1.0"}));
 }
 
-TEST(Diagnosis, NamesTheErrnoAndWhatTheSystemSaid) {
+TEST(Diagnosis, NamesTheErrnoAndItsText) {
   const Diagnosis full = diagnose_errno("EH-F15", ENOSPC);
   EXPECT_EQ(full.value("errno"), "ENOSPC");
   EXPECT_EQ(full.value("os_said"), "No space left on device");
@@ -64,7 +64,7 @@ TEST(Result, TryLeavesTheFunctionWithTheFirstDiagnosis) {
   EXPECT_EQ(is_even(3).error().code, "EH-S01");
 }
 
-TEST(CancelToken, CopiesAskForTheSameThing) {
+TEST(CancelToken, CopiesShareTheirState) {
   const CancelToken token, other;
   const CancelToken copy = token;
   EXPECT_FALSE(copy.canceled());

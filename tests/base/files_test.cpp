@@ -25,7 +25,7 @@ std::set<std::string> names_in(const fs::path& folder) {
   return names;
 }
 
-// The fixture, where any user can run it.
+// A copy of the fixture in a place where any user can run it.
 fs::path fixture_in(const TemporaryFolder& folder) {
   const fs::path program = folder / "base_fixture";
   fs::copy_file(BASE_FIXTURE, program);
@@ -39,7 +39,7 @@ ChildOutcome run(std::vector<std::string> argv) {
   return run_child(request).value();
 }
 
-// Whoever can put a file into the current folder must not tell where the helper and the repository lie.
+// A file in the current folder must not change where the probe and the repository are searched.
 TEST(Folders, OfAProgramFoundByPathAreItsOwn) {
   const TemporaryFolder folder, elsewhere;
   const std::string program = fixture_in(folder).parent_path().native();
@@ -91,7 +91,7 @@ TEST(Files, AStampChangesWithContentAndNotWithLinks) {
   EXPECT_EQ(missing.error().value("file"), (folder / "c").native());
 }
 
-TEST(Files, ReadsTheWholeFileOrSaysWhyNot) {
+TEST(Files, ReadsTheWholeFileOrReportsTheReason) {
   const TemporaryFolder folder;
   const std::string bytes = std::string("\0\xff", 2) + std::string(200'000, 'x');
   ASSERT_TRUE(write_file(folder / "a", bytes, false));
@@ -113,7 +113,7 @@ TEST(Files, KernelFilesLoseTheirLastNewline) {
   EXPECT_EQ(read_kernel_file("/proc/no/such/file"), "");
 }
 
-TEST(Files, MakesFoldersAndIsContentWithExistingOnes) {
+TEST(Files, MakesFoldersAndAcceptsExistingOnes) {
   const TemporaryFolder folder;
   EXPECT_TRUE(make_folders(folder / "a/b/c"));
   EXPECT_TRUE(make_folders(folder / "a/b/c"));
@@ -126,7 +126,7 @@ TEST(Files, MakesFoldersAndIsContentWithExistingOnes) {
   EXPECT_EQ(below_file.error().code, "EH-F16");
   EXPECT_EQ(below_file.error().value("folder"), (folder / "file/x").native());
   EXPECT_EQ(make_folders(folder / "file").error().value("errno"), "ENOTDIR");
-  // The system's word for a link that leads nowhere would be that the file exists.
+  // For a dangling link the system's message would be that the file exists.
   fs::create_symlink(folder / "nowhere", folder / "dangling");
   for (const char* name : {"dangling", "dangling/below"}) {
     const auto dangling = make_folders(folder / name);
@@ -167,7 +167,7 @@ TEST(Files, AFileWithTheLongestNameCanBeWritten) {
   EXPECT_TRUE(written) << written.error().value("errno");
 }
 
-TEST(Files, ANameWithoutAFolderIsOfTheCurrentOne) {
+TEST(Files, ResolvesANameWithoutAFolderInTheCurrentOne) {
   const TemporaryFolder folder;
   const fs::path before = fs::current_path();
   fs::current_path(folder.path());
@@ -198,7 +198,7 @@ TEST(Files, AFullDiskIsF15) {
   fs::create_directory(small);
   const std::string mount = "mount -t tmpfs -o size=64k none '" + small + "'";
   if (!run({"unshare", "-m", "sh", "-c", mount}).succeeded()) GTEST_SKIP() << "this machine forbids mounts";
-  // The mount lives in a mount namespace of its own and goes with it.
+  // The mount is in its own mount namespace and disappears with it.
   const ChildOutcome outcome =
       run({"unshare", "-m", "sh", "-c",
            mount + " && echo old > '" + small + "/f'; '" + program + "' write '" + small +
@@ -292,7 +292,7 @@ TEST(Files, TheFileSizeLimitIsF17) {
   EXPECT_TRUE(names_in(folder.path()).empty());
 }
 
-TEST(Files, TheFileSizeLimitEndsNoCopierEither) {
+TEST(Files, TheFileSizeLimitEndsNoCopyingProcess) {
   const TemporaryFolder folder;
   ASSERT_TRUE(write_file(folder.path() / "f", std::string(100000, 'x')));
   const ChildOutcome outcome = run({BASE_FIXTURE, "copy-limited", folder / "f", folder / "copy"});
@@ -365,13 +365,13 @@ TEST(Files, FindsTheFolderOfTheProgram) {
 }
 
 #ifdef __linux__
-TEST(Files, FindsTheFolderOfTheProgramWithoutTheSystemsWord) {
+TEST(Files, FindsTheFolderOfTheProgramWithoutProc) {
   ChildRequest request;
   request.argv = {BASE_FIXTURE, "where-without-links"};
   const auto child = run_child(request);
   ASSERT_TRUE(child);
   if (child->exit_code == 77) GTEST_SKIP() << "no system call can be forbidden here";
-  // As it was started: of a link on the way nobody could know.
+  // The path as the program was started: links on the way cannot be resolved.
   const std::string folder = fs::path(BASE_FIXTURE).parent_path().lexically_normal().native();
   EXPECT_EQ(child->output, folder + "\n" + folder + "\n");
 }

@@ -7,8 +7,8 @@
 namespace enginehost {
 namespace {
 
-// A number that the compiler makes is the one that a program makes of the same word.
-TEST(FirstBytes, AreTheSameWheneverTheyAreMade) {
+// The compiler and a running program compute the same number for the same word.
+TEST(FirstBytes, AreTheSameForTheSameWord) {
   constexpr std::uint64_t made[] = {first_bytes(""), first_bytes("a"), first_bytes("stamp"),
                                     first_bytes("identity"), first_bytes("passed-over")};
   const std::string words[] = {"", "a", "stamp", "identity", "passed-over"};
@@ -17,7 +17,7 @@ TEST(FirstBytes, AreTheSameWheneverTheyAreMade) {
   EXPECT_EQ(made[1], std::uint64_t{'a'});
 }
 
-TEST(FirstBytes, TellWordsApartThatDifferThere) {
+TEST(FirstBytes, DifferForWordsThatDifferThere) {
   EXPECT_NE(first_bytes("there"), first_bytes("the"));
   EXPECT_NE(first_bytes("if-there"), first_bytes("if-absent"));
   EXPECT_EQ(first_bytes("passed-over"), first_bytes("passed-on"));

@@ -23,14 +23,14 @@ std::string nested_objects(std::size_t depth) {
 struct Refused {
   const char* rule;
   std::string text;
-  const char* problem;  // a part of what the diagnosis says
+  const char* problem;  // a part of the diagnosis' problem
 };
 
 void PrintTo(const Refused& refused, std::ostream* out) { *out << refused.text.substr(0, 100); }
 
 class StrictReader : public testing::TestWithParam<Refused> {};
 
-TEST_P(StrictReader, RefusesAndSaysWhatAndWhere) {
+TEST_P(StrictReader, RefusesWithReasonAndPosition) {
   const auto parsed = parse_json(GetParam().text, "/etc/some.json");
   ASSERT_FALSE(parsed) << GetParam().text.substr(0, 100);
   EXPECT_EQ(parsed.error().code, "EH-M01");
@@ -133,7 +133,7 @@ TEST(Json, WritesInvalidUtf8AsReplacementCharacters) {
   EXPECT_TRUE(parse_json(Json("\x80\xfe\xed\xa0\x80").dump(), "x"));
 }
 
-TEST(Json, WritesNumbersThatAreNoneAsNull) {
+TEST(Json, WritesNanAndInfinityAsNull) {
   EXPECT_EQ(Json(std::numeric_limits<double>::quiet_NaN()).dump(), "null");
   EXPECT_EQ(Json(std::numeric_limits<double>::infinity()).dump(), "null");
 }

@@ -11,13 +11,13 @@
 namespace enginehost {
 namespace {
 
-// A path that begins with "/" is absolute on this system, too.
+// Makes a path that begins with "/" absolute on Windows too.
 std::string folder(const std::string& path) {
   return std::filesystem::path("/").is_absolute() ? path : "c:" + path;
 }
 
-// What is read stays as it is written where servers might disagree; what is compared does not.
-TEST(Location, APlainUrlIsOneThatAClientMakesOfIt) {
+// The URL that is read keeps a spelling where servers might disagree; the one that is compared does not.
+TEST(Location, APlainUrlIsTheNormalizedForm) {
   for (const auto& [written, plain] : {
            std::pair("https://h.example/r", "https://h.example/r"),
            std::pair("https://h.example/r/", "https://h.example/r"),
@@ -48,7 +48,7 @@ TEST(Location, APlainUrlIsOneThatAClientMakesOfIt) {
   }
 }
 
-TEST(Location, AFolderIsOneUnderEverySpelling) {
+TEST(Location, EverySpellingOfAFolderIsTheSame) {
   for (const char* written :
        {"/srv/r", "/srv/r/", "/srv/r/.", "/srv/./r", "/srv//r", "/srv/x/../r", "/srv/r//", "/../srv/r"}) {
     EXPECT_EQ(plain_location(folder(written)), plain_location(folder("/srv/r"))) << written;
@@ -59,8 +59,8 @@ TEST(Location, AFolderIsOneUnderEverySpelling) {
   EXPECT_NE(identity_of_location(folder("/srv/r2")), folder("/srv/r"));
 }
 
-#ifndef _WIN32  // which takes ".." away before it looks
-TEST(Location, DotsLeadOutOfWhatALinkLeadsTo) {
+#ifndef _WIN32  // Windows removes ".." before it resolves links
+TEST(Location, DotsAreResolvedBehindLinks) {
   const TemporaryFolder place;
   const std::filesystem::path root = std::filesystem::canonical(place.path());
   const auto at = [&](const char* path) { return path_text(root / path); };
@@ -74,7 +74,7 @@ TEST(Location, DotsLeadOutOfWhatALinkLeadsTo) {
 }
 #endif
 
-TEST(Location, AUrlIsOneUnderEverySpelling) {
+TEST(Location, EverySpellingOfAUrlIsTheSame) {
   for (const char* written :
        {"https://h.example/a/r", "https://h.example/a/r/", "https://h.example//a//r//",
         "hTTps://H.EXAMPLE/a/r", "https://h.example./a/r", "https://h.example.:443/a/r",
@@ -90,7 +90,7 @@ TEST(Location, AUrlIsOneUnderEverySpelling) {
   EXPECT_EQ(identity_of_location("https://h.example/100%"), "https://h.example/100%");
 }
 
-TEST(Location, AUrlIsKnownWhateverTheSizeOfItsLetters) {
+TEST(Location, AUrlIsRecognizedInAnyCase) {
   EXPECT_TRUE(is_url("http://h"));
   EXPECT_TRUE(is_url("HTTPS://h"));
   EXPECT_FALSE(is_url("https:/h"));

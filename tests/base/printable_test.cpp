@@ -5,7 +5,7 @@
 namespace enginehost {
 namespace {
 
-TEST(Printable, WhatATerminalWouldActUponIsEscaped) {
+TEST(Printable, EscapesTerminalControlCharacters) {
   EXPECT_EQ(printable("\x1b[2Jx\x07\x7f"), "\\x1b[2Jx\\x07\\x7f");
   EXPECT_EQ(printable("\xc2\x9b"
                       "2J"),
@@ -19,14 +19,14 @@ TEST(Printable, WhatATerminalWouldActUponIsEscaped) {
   EXPECT_EQ(printable("over\rwritten"), "over\\x0dwritten");
 }
 
-TEST(Printable, TextStaysAsItIs) {
+TEST(Printable, LeavesPlainTextUnchanged) {
   EXPECT_EQ(printable("a\tb\nc \xc3\xa4\xe2\x82\xac\xf0\x9f\x90\x8d"),
             "a\tb\nc \xc3\xa4\xe2\x82\xac\xf0\x9f\x90\x8d");
   EXPECT_EQ(printable("one\r\ntwo\fthree"), "one\ntwo\nthree");
   EXPECT_EQ(printable("C:\\x1b"), "C:\\x1b");
 }
 
-TEST(Printable, ALineStaysOne) {
+TEST(Printable, KeepsALineInOneLine) {
   EXPECT_EQ(printable_line("a\nEH-S99 fake\r\n\tb"), "a EH-S99 fake  b");
   EXPECT_EQ(printable_line("a\xe2\x80\xa8"
                            "b"),
@@ -34,7 +34,7 @@ TEST(Printable, ALineStaysOne) {
       << "U+2028 separates lines, too";
 }
 
-TEST(Printable, BytesThatAreNoTextAreToldFromText) {
+TEST(Printable, DistinguishesBinaryFromText) {
   EXPECT_TRUE(is_utf8("/tmp/\xc3\xa4"));
   EXPECT_TRUE(is_utf8(""));
   for (const char* wrong :

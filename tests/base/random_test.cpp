@@ -1,4 +1,4 @@
-// Linux: what becomes of names where a container's filter of system calls knows no getrandom.
+// Linux: names where a container's system call filter does not know getrandom.
 #include <gtest/gtest.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -18,7 +18,7 @@
 namespace enginehost {
 namespace {
 
-// From here on the process gets `error` from the system call.
+// From here on the system call fails with `error` in this process.
 bool refuse(long number, unsigned error) {
   sock_filter rules[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),

@@ -8,7 +8,7 @@
 namespace enginehost {
 namespace {
 
-TEST(ShellWord, TheShellMakesOfItWhatWasMeant) {
+TEST(ShellWord, IsReadBackByTheShell) {
   for (const std::string word : {"plain",
                                  "/opt/a b/c",
                                  "it's",
@@ -57,7 +57,7 @@ TEST(ShellWord, TheShellMakesOfItWhatWasMeant) {
   }
 }
 
-TEST(ShellWord, WhatNeedsNoQuotesHasNone) {
+TEST(ShellWord, HasQuotesOnlyWhereNeeded) {
   for (const std::string word :
        {"plain", "/opt/enginehost/lib-1.2_x", "https://mirror.example:8443/a", "a=b"})
     EXPECT_EQ(shell_word(word), word);

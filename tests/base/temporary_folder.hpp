@@ -8,7 +8,7 @@ namespace enginehost {
 
 class TemporaryFolder {
  public:
-  // Below the system's folder for temporary files; others may enter it, so that a test can act as another
+  // Below the system's folder for temporary files. Others may enter it, so that a test can act as another
   // user.
   TemporaryFolder()
       : path_(make_private_folder(std::filesystem::temp_directory_path(), "base-tests-").value()) {

@@ -20,7 +20,7 @@ TEST(Text, SplitKeepsEmptyParts) {
   EXPECT_EQ(split("abc", ':'), (Parts{"abc"}));
 }
 
-TEST(Text, ANumberStandsWithTheNounThatGoesWithIt) {
+TEST(Text, PluralizesTheNounOfANumber) {
   EXPECT_EQ(pluralize(0, "build", "builds"), "0 builds");
   EXPECT_EQ(pluralize(1, "build", "builds"), "1 build");
   EXPECT_EQ(pluralize(21, "build", "builds"), "21 builds");
@@ -58,7 +58,7 @@ TEST(Text, BytesAreWrittenAsDiskToolsWriteThem) {
   EXPECT_EQ(format_bytes(std::numeric_limits<std::uint64_t>::max()), "16777216 TiB");
 }
 
-TEST(Text, PasswordsGoFromEveryUrlAndNothingElse) {
+TEST(Text, RemovesPasswordsOfUrlsAndNothingElse) {
   EXPECT_EQ(without_passwords("reading http://joe:secret@host:8080/x?a=b@c, then https://host/@scope/y"),
             "reading http://host:8080/x?a=b@c, then https://host/@scope/y");
   EXPECT_EQ(without_passwords("oci://joe@host/n@sha256:1"), "oci://host/n@sha256:1");
@@ -115,7 +115,7 @@ TEST(Text, PatternsMatchAsTheManifestFormatSays) {
     EXPECT_EQ(matches_pattern(path, pattern), matches) << path << " against " << pattern;
 }
 
-// The definition, written for reading: exponential, and right by looking at it.
+// The definition as simple code: exponential and obviously right.
 bool matches_by_definition(std::string_view path, std::string_view pattern, bool at_element = true) {
   if (pattern.empty()) return path.empty();
   const auto after_one = [&](std::string_view rest) {
@@ -126,8 +126,8 @@ bool matches_by_definition(std::string_view path, std::string_view pattern, bool
     if (rest.starts_with("/") && at_element && matches_by_definition(path, rest.substr(1), true)) return true;
     if (matches_by_definition(path, rest, at_element)) return true;
     if (path.empty()) return false;
-    // "**" swallows one more; "**/" then still needs its slash, so that it is not taken for "no folder"
-    // again.
+    // "**" swallows one more character; "**/" still needs its slash then, so that it does not match "no
+    // folder" again.
     for (std::size_t used = 1; used <= path.size(); ++used) {
       const bool element = path[used - 1] == '/';
       if (matches_by_definition(path.substr(used), rest, element)) return true;
@@ -154,7 +154,7 @@ TEST(Text, PatternsAgreeWithTheDefinitionOnRandomTexts) {
   int matched = 0;
   for (int crash_guard = 0; crash_guard < 200'000; ++crash_guard) {
     const std::string path = text("aab/", 8), pattern = text("ab/?***", 7);
-    // Three stars in a row have no meaning of their own; readers of manifests see them as "**" and "*".
+    // Three stars in a row have no meaning of their own; readers of manifests treat them as "**" and "*".
     const bool expected = matches_by_definition(path, pattern);
     matched += expected;
     ASSERT_EQ(matches_pattern(path, pattern), expected) << '"' << path << "\" against \"" << pattern << '"';
@@ -169,7 +169,7 @@ TEST(Text, ManyStarsDoNotTakeExponentialTime) {
   EXPECT_FALSE(matches_pattern(std::string(5000, 'a'), "**a**a**a**a**a**a**b"));
 }
 
-TEST(Text, NearestOffersWhatWasProbablyMeant) {
+TEST(Text, NearestOffersTheLikelyWord) {
   const Parts engines{"onnxruntime", "pytorch", "reference", "tensorflow", "mxnet"};
   EXPECT_EQ(nearest("pytroch", engines), "pytorch");
   EXPECT_EQ(nearest("onxruntime", engines), "onnxruntime");

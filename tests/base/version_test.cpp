@@ -80,7 +80,7 @@ TEST(Version, IsWholeOrNone) {
     EXPECT_FALSE(is_version(bad)) << bad;
 }
 
-TEST(Version, BeforeItsReleaseIsWhatIsMarkedSo) {
+TEST(Version, RecognizesPrereleases) {
   for (const char* before : {"1.0a1", "1.0b2", "1.0rc1", "1.0.dev3", "1.0.post1.dev1", "2.0rc1+cu118"})
     EXPECT_TRUE(is_prerelease(before)) << before;
   for (const char* released : {"1.0", "1.0.post1", "1.0+cpu", "1.0+dev", "nightly", "6.1.0-18-amd64"})

@@ -1,5 +1,5 @@
-// What read_binary says of files that are no healthy library (classes F01 to F13, L07, L25 of the failure
-// catalog).
+// The problems that read_binary reports for files that are no healthy library (classes F01 to F13, L07, L25
+// of the failure catalog).
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -30,7 +30,7 @@ class Content : public test::Workshop {
   }
 };
 
-TEST_F(Content, a_healthy_library_has_no_problem) {
+TEST_F(Content, AHealthyLibraryHasNoProblem) {
   Result<BinaryInfo> info =
       read_binary(library("libhealthy.so.1", "int answer(void) { return 42; }\n",
                           {"-Wl,-soname,libhealthy.so.1", "-Wl,-rpath,$ORIGIN:/opt/x:"}));
@@ -48,21 +48,21 @@ TEST_F(Content, a_healthy_library_has_no_problem) {
   EXPECT_LE(info->needed_size, info->file_size);
 }
 
-TEST_F(Content, a_missing_file_names_the_first_missing_component) {
+TEST_F(Content, AMissingFileNamesTheFirstMissingComponent) {
   Result<BinaryInfo> info = read_binary(folder() / "no" / "such.so");
   ASSERT_FALSE(info.has_value());
   EXPECT_EQ(info.error().code, "EH-F01");
   EXPECT_EQ(info.error().value("first_missing"), (folder() / "no").native());
 }
 
-TEST_F(Content, an_empty_file_is_F02) { EXPECT_EQ(first_code(write("x.so", "")), "EH-F02"); }
+TEST_F(Content, AnEmptyFileIsF02) { EXPECT_EQ(first_code(write("x.so", "")), "EH-F02"); }
 
-TEST_F(Content, fewer_bytes_than_a_header_is_F03) {
+TEST_F(Content, FewerBytesThanAHeaderIsF03) {
   EXPECT_EQ(first_code(write("x.so", bytes_of(healthy()).substr(0, 40))), "EH-F03");
   EXPECT_EQ(first_code(write("y.so", std::string(10, '\x01'))), "EH-F03");
 }
 
-TEST_F(Content, every_truncation_is_F04_and_tells_both_sizes) {
+TEST_F(Content, EveryTruncationIsF04WithBothSizes) {
   const std::string bytes = bytes_of(healthy());
   Result<BinaryInfo> whole = read_binary(folder() / "libhealthy.so");
   ASSERT_TRUE(whole.has_value());
@@ -77,14 +77,14 @@ TEST_F(Content, every_truncation_is_F04_and_tells_both_sizes) {
   }
 }
 
-TEST_F(Content, a_file_cut_behind_its_last_segment_still_loads_and_has_no_problem) {
+TEST_F(Content, AFileCutBehindItsLastSegmentStillLoadsAndHasNoProblem) {
   const std::string bytes = bytes_of(healthy());
   Result<BinaryInfo> whole = read_binary(folder() / "libhealthy.so");
   ASSERT_LT(whole->needed_size, bytes.size());
   EXPECT_EQ(first_code(write("cut.so", bytes.substr(0, static_cast<std::size_t>(whole->needed_size)))), "");
 }
 
-TEST_F(Content, a_web_page_is_F05_with_its_title) {
+TEST_F(Content, AWebPageIsF05WithItsTitle) {
   Result<BinaryInfo> info = read_binary(write(
       "x.so",
       "\r\n<!DOCTYPE html>\n<html><head><TITLE>\n Sign in to\n Hotel &amp; Spa </TITLE></head></html>"));
@@ -97,8 +97,8 @@ TEST_F(Content, a_web_page_is_F05_with_its_title) {
   EXPECT_EQ(first_code(write("z.so", "404 page not found\n")), "EH-F05");
 }
 
-// As servers of Windows send them.
-TEST_F(Content, a_web_page_in_utf_16_is_F05_with_its_title) {
+// UTF-16, as servers on Windows send it.
+TEST_F(Content, AWebPageInUtf16IsF05WithItsTitle) {
   const std::u16string page = u"<!DOCTYPE html><html><head><title>Anmeldung für Gäste</title></head></html>";
   for (const bool little : {true, false})
     for (const bool marked : {true, false}) {
@@ -117,7 +117,7 @@ TEST_F(Content, a_web_page_in_utf_16_is_F05_with_its_title) {
   EXPECT_EQ(first_code(write("z.so", "\xff\xfe" + std::string(100, '\x01'))), "EH-F08");
 }
 
-TEST_F(Content, the_first_bytes_of_a_library_are_F03_and_no_text) {
+TEST_F(Content, TheFirstBytesOfALibraryAreF03WithoutText) {
   for (const char* start : {"\x7f",
                             "\x7f"
                             "E",
@@ -126,7 +126,7 @@ TEST_F(Content, the_first_bytes_of_a_library_are_F03_and_no_text) {
     EXPECT_EQ(first_code(write("x.so", start)), "EH-F03");
 }
 
-TEST_F(Content, archives_that_were_not_unpacked_are_F06) {
+TEST_F(Content, ArchivesThatWereNotUnpackedAreF06) {
   const std::pair<std::string, std::string> formats[] = {
       {"\x1f\x8b\x08", "gzip archive"},
       {"PK\x03\x04", "zip archive"},
@@ -144,7 +144,7 @@ TEST_F(Content, archives_that_were_not_unpacked_are_F06) {
   }
 }
 
-TEST_F(Content, a_git_lfs_pointer_is_F07_with_what_it_points_to) {
+TEST_F(Content, AGitLfsPointerIsF07WithItsTarget) {
   Result<BinaryInfo> info = read_binary(
       write("x.so", "version https://git-lfs.github.com/spec/v1\noid sha256:abc123\nsize 98765\n"));
   EXPECT_EQ(info->problems.front().code, "EH-F07");
@@ -152,11 +152,11 @@ TEST_F(Content, a_git_lfs_pointer_is_F07_with_what_it_points_to) {
   EXPECT_EQ(info->problems.front().value("expected_size"), "98765");
 }
 
-TEST_F(Content, data_of_no_known_format_is_F08) {
+TEST_F(Content, DataOfNoKnownFormatIsF08) {
   EXPECT_EQ(first_code(write("x.so", std::string(1000, '\x02'))), "EH-F08");
 }
 
-TEST_F(Content, a_name_outside_the_string_table_is_F08) {
+TEST_F(Content, ANameOutsideTheStringTableIsF08) {
   // The string table's size (DT_STRSZ) becomes 1: every name lies outside.
   std::string bytes = bytes_of(library("libnamed.so", "int x;\n", {"-Wl,-soname,libnamed.so"}));
   const std::string tag{"\x0a\0\0\0\0\0\0\0", 8};
@@ -172,8 +172,8 @@ TEST_F(Content, a_name_outside_the_string_table_is_F08) {
   EXPECT_THAT(found, HasSubstr("EH-F08"));
 }
 
-// Each name is in the string table once, and is asked for often.
-// A library whose SONAME is so long that naming it often is more text than is kept.
+// Each name is in the string table once and is referenced often.
+// A library whose SONAME is so long that a few references are more text than is kept.
 class ManyNames : public Content {
  protected:
   void SetUp() override {
@@ -207,7 +207,7 @@ class ManyNames : public Content {
   }
   static std::string entry(std::uint64_t tag, std::uint64_t value) { return put({{tag, 8}, {value, 8}}); }
 
-  // With `in_room`, and with a dynamic section behind the file: what its own says, and these entries.
+  // The library with `in_room` in its data and a dynamic section behind the file: its own entries, and these.
   std::filesystem::path with(const std::string& more, const std::string& in_room = {}) const {
     std::string bytes = bytes_, entries;
     bytes.replace(room_, in_room.size(), in_room);
@@ -229,7 +229,7 @@ class ManyNames : public Content {
   static constexpr std::uint64_t versions_ = 300;
 };
 
-TEST_F(ManyNames, without_end_are_F08_and_are_not_kept) {
+TEST_F(ManyNames, WithoutEndAreF08AndAreNotKept) {
   EXPECT_TRUE(read_binary(with(""))->problems.empty());
   std::string needs;
   for (int i = 0; i < 1000; ++i) needs += entry(1, soname_);
@@ -238,8 +238,8 @@ TEST_F(ManyNames, without_end_are_F08_and_are_not_kept) {
   EXPECT_LT(info->needed.size(), 100u);
 }
 
-TEST_F(ManyNames, of_needed_versions_without_end_are_F08_and_are_not_kept) {
-  // One library, and each of its versions by a number of its own from 2 on.
+TEST_F(ManyNames, OfNeededVersionsWithoutEndAreF08AndAreNotKept) {
+  // One library with many versions, numbered from 2 on.
   std::string chain = put({{1, 2}, {versions_, 2}, {soname_, 4}, {16, 4}, {0, 4}});
   for (std::uint64_t i = 0; i < versions_; ++i)
     chain += put({{0, 4}, {0, 2}, {i + 2, 2}, {soname_, 4}, {i + 1 < versions_ ? 16u : 0u, 4}});
@@ -258,7 +258,7 @@ TEST_F(ManyNames, of_needed_versions_without_end_are_F08_and_are_not_kept) {
   EXPECT_EQ(last->exports.at(0).version, "");
 }
 
-TEST_F(ManyNames, of_defined_versions_without_end_are_F08_and_are_not_kept) {
+TEST_F(ManyNames, OfDefinedVersionsWithoutEndAreF08AndAreNotKept) {
   std::string chain;
   for (std::uint64_t i = 0; i < versions_; ++i)
     chain += put({{1, 2},
@@ -275,7 +275,7 @@ TEST_F(ManyNames, of_defined_versions_without_end_are_F08_and_are_not_kept) {
   EXPECT_LT(info->version_definitions.size(), 100u);
 }
 
-TEST_F(Content, archives_objects_and_programs_are_F10) {
+TEST_F(Content, ArchivesObjectsAndProgramsAreF10) {
   write("a.c", "int x; int main(void) { return x; }\n");
   const std::string source = (folder() / "a.c").native();
   run({"gcc", "-c", "-o", (folder() / "a.o").native(), source});
@@ -290,7 +290,7 @@ TEST_F(Content, archives_objects_and_programs_are_F10) {
   EXPECT_EQ(first_code(write("libc.so", "/* GNU ld script */\nGROUP ( /lib/libc.so.6 )\n")), "EH-F10");
 }
 
-TEST_F(Content, folders_loops_and_dangling_links_are_F11_and_name_the_link) {
+TEST_F(Content, FoldersLoopsAndDanglingLinksAreF11AndNameTheLink) {
   EXPECT_EQ(first_code(folder()), "EH-F11");
   std::filesystem::create_symlink("gone.so", folder() / "dangling.so");
   Result<BinaryInfo> info = read_binary(folder() / "dangling.so");
@@ -304,12 +304,12 @@ TEST_F(Content, folders_loops_and_dangling_links_are_F11_and_name_the_link) {
   EXPECT_EQ(loop.error().value("problem"), "link loop");
   ASSERT_EQ(::mkfifo((folder() / "pipe").c_str(), 0600), 0);
   EXPECT_EQ(first_code(folder() / "pipe"), "EH-F11");
-  // It cannot even be opened: ENXIO.
+  // Opening it fails already: ENXIO.
   ASSERT_EQ(::mknod((folder() / "socket").c_str(), S_IFSOCK | 0600, 0), 0);
   EXPECT_EQ(first_code(folder() / "socket"), "EH-F11");
 }
 
-TEST_F(Content, what_cannot_be_mapped_is_F12) {
+TEST_F(Content, UnmappableSegmentsAreF12) {
   // Program headers of x86-64 begin at byte 64, 56 bytes each: type, flags, offset, address, ...
   const std::string bytes = bytes_of(healthy());
   std::string without_dynamic = bytes, without_load = bytes, misaligned = bytes;
@@ -334,8 +334,8 @@ TEST_F(Content, what_cannot_be_mapped_is_F12) {
   EXPECT_THAT(problems(misaligned), HasSubstr("EH-F12 misaligned"));
 }
 
-TEST_F(Content, needs_that_are_not_followed_any_more_are_told) {
-  // Room for more entries in the dynamic section, each then made a need of the same library.
+TEST_F(Content, NeedsBeyondTheLimitAreReported) {
+  // Space for more entries in the dynamic section, each of which becomes a need of the same library.
   constexpr std::size_t spare = 5000;
   library("libdep.so", "int d;\n", {"-nostdlib", "-Wl,-soname,libdep.so"});
   const auto file = library("libneeds.so", "int x;\n",
@@ -366,11 +366,11 @@ TEST_F(Content, needs_that_are_not_followed_any_more_are_told) {
   EXPECT_THAT(std::string(info->problems.front().value("problem")), HasSubstr("more than 4096 libraries"));
 }
 
-TEST_F(Content, a_library_that_refuses_dlopen_is_F13) {
+TEST_F(Content, ALibraryThatRefusesDlopenIsF13) {
   EXPECT_EQ(first_code(library("x.so", "int x;\n", {"-Wl,-z,nodlopen"})), "EH-F13");
 }
 
-TEST_F(Content, foreign_ELF_varieties_are_L07) {
+TEST_F(Content, ForeignELFVarietiesAreL07) {
   EXPECT_EQ(first_code(patched(7, "\x09")), "EH-L07");  // FreeBSD
   Result<BinaryInfo> info = read_binary(folder() / "libpatched.so");
   EXPECT_EQ(info->problems.front().value("os_abi"), "FreeBSD");
@@ -378,9 +378,9 @@ TEST_F(Content, foreign_ELF_varieties_are_L07) {
   EXPECT_EQ(first_code(patched(5, "\x03")), "EH-L07");  // byte order
 }
 
-TEST_F(Content, a_closed_folder_is_L25_and_named) {
+TEST_F(Content, AClosedFolderIsL25AndNamed) {
   if (::geteuid() == 0 && ::seteuid(65534) != 0) GTEST_SKIP() << "cannot give up the superuser's rights";
-  // The file belongs to another user here, or to this one with the folder closed to itself.
+  // The file belongs to another user here; otherwise to this one, with the folder closed.
   ::seteuid(0);
   write("closed/x.so", "x");
   std::filesystem::permissions(folder(), std::filesystem::perms::all);
@@ -397,27 +397,27 @@ TEST_F(Content, a_closed_folder_is_L25_and_named) {
   EXPECT_EQ(info.error().value("mode"), "0000");
 }
 
-TEST_F(Content, what_a_loader_may_stumble_over_is_told) {
+TEST_F(Content, ReportsWhatALoaderMayRefuse) {
   Result<BinaryInfo> info =
       read_binary(library("x.so",
                           "__thread char block[65536] __attribute__((tls_model(\"initial-exec\"))); char* "
                           "f(void) { return block; }\n",
                           {"-Wl,-z,execstack"}));
   EXPECT_EQ(info->tls_size, 65536u);
-  // binutils 2.40 sets DF_STATIC_TLS for x86 and leaves it out for arm64, where the relocation tells it.
+  // binutils 2.40 sets DF_STATIC_TLS for x86 and omits it for arm64, where the relocation shows it.
   EXPECT_TRUE(info->static_tls);
   EXPECT_TRUE(info->executable_stack);
   info = read_binary(library("z.so", "int x;\n", {"-Wl,-z,nodefaultlib"}));
   EXPECT_TRUE(info->no_default_directories);
 }
 
-TEST_F(Content, text_relocations_are_told_by_either_of_their_marks) {
+TEST_F(Content, TextRelocationsAreReportedByEitherMark) {
 #if !defined(__x86_64__)
   GTEST_SKIP() << "the library is written in x86-64 assembler";
 #endif
   const std::string bytes = bytes_of(
       library("x.so", "int value;\n__asm__(\".text\\nchanged: .quad value\\n\");\n", {"-Wl,-z,notext"}));
-  // Of DT_TEXTREL and of DF_TEXTREL in DT_FLAGS the linker writes both; each alone has to do.
+  // The linker writes both DT_TEXTREL and DF_TEXTREL in DT_FLAGS; each alone is enough.
   const std::string tag("\x16\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 16),
       flag("\x1e\0\0\0\0\0\0\0\x04\0\0\0\0\0\0\0", 16);
   const std::string nothing("\x15\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 16);  // DT_DEBUG
@@ -435,7 +435,7 @@ TEST_F(Content, text_relocations_are_told_by_either_of_their_marks) {
   EXPECT_FALSE(read_binary(without({tag, flag}))->text_relocations);
 }
 
-TEST_F(Content, the_level_of_x86_processor_that_is_needed_is_told) {
+TEST_F(Content, ReportsTheNeededX86Level) {
 #if defined(__x86_64__)
   const Result<BinaryInfo> info = read_binary(library("y.so", "int x;\n", {"-Wl,-z,x86-64-v3"}));
   EXPECT_EQ(info->isa_needed & 4u, 4u);

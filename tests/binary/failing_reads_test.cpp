@@ -1,4 +1,4 @@
-// A disk that fails to read a part of a file: no reader takes that for damage, or for nothing being there.
+// A disk that fails to read a part of a file: no reader reports that as damage or as absence.
 #ifdef __linux__
 #include "tests/support/posix/failing_reads.hpp"
 #include "host/binary/binary.hpp"
@@ -16,8 +16,8 @@ std::string said_of(const char* reader, const Result<Made>& made, const Sound& i
   return reported ? "" : std::string(reader) + ": " + made.error().code + "; ";
 }
 
-// Wherever the failing part begins, each reader finds all, or says that it could not read.
-TEST_F(FailingReads, are_neither_damage_nor_absence) {
+// Wherever the failing part begins, each reader finds everything or reports that it could not read.
+TEST_F(FailingReads, AreNeitherDamageNorAbsence) {
   const std::filesystem::path file = library(
       "libx.so",
       "__asm__(\".section .nv_fatbin,\\\"a\\\"\\n.balign 8\\n.long 0xba55ed50\\n.short 1, 16\\n.quad "
@@ -34,7 +34,7 @@ TEST_F(FailingReads, are_neither_damage_nor_absence) {
     return said_of("read_binary", read_binary(file), [](const auto& info) { return info.problems.empty(); }) +
            said_of("read_symbols", read_symbols(file),
                    [](const auto& table) { return table.complete && table.exports.size() >= 4; }) +
-           // Of a file in order it says nothing, so that it looked shows by what others could read.
+           // It returns nothing for an intact file, so another reader shows whether the file could be read.
            said_of("check_bindings", check_bindings(file).map([] { return true; }),
                    [&](bool) { return read_binary(file).has_value(); }) +
            said_of("gpu_code", gpu_code(file),

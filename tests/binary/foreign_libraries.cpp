@@ -3,7 +3,7 @@
 namespace enginehost::binary {
 namespace {
 
-// The name of a machine for llvm-dlltool.
+// The machine's name for llvm-dlltool.
 std::string dlltool_machine(const std::string& machine) {
   if (machine == "x64") return "i386:x86-64";
   return machine == "x86" ? "i386" : "arm64";

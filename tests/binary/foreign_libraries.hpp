@@ -1,4 +1,4 @@
-// Makes libraries of Windows and macOS with clang and lld: no other system's headers or libraries are needed.
+// Makes libraries for Windows and macOS with clang and lld, without headers or libraries of those systems.
 #pragma once
 #include "tests/support/workshop.hpp"
 
@@ -8,7 +8,7 @@ class ForeignWorkshop : public test::Workshop {
  protected:
   // LLVM's tool of this name; "" = not installed.
   static std::string tool(const std::string& name);
-  // Why nothing can be made for Windows or macOS here; "" = it can.
+  // The reason why nothing can be made for Windows or macOS here; "" = it can.
   static std::string windows_tools_missing();
   static std::string macos_tools_missing();
 
@@ -23,7 +23,7 @@ class ForeignWorkshop : public test::Workshop {
   // A DLL; `arguments` go to lld-link after /dll, /machine and /out.
   std::filesystem::path windows_library(const std::string& name, const std::string& machine,
                                         const std::vector<std::string>& arguments) const;
-  // engine.dll: needs first.dll, delays second.dll, exports "engine".
+  // engine.dll: needs first.dll, delay-loads second.dll, exports "engine".
   std::filesystem::path usual_windows_library(const std::string& target, const std::string& machine) const;
 
   // name.o from C text; `arch` is "arm64" or "x86_64".

@@ -1,4 +1,4 @@
-// GPU architectures are read from .nv_fatbin, and damage there is told, never fatal.
+// GPU architectures are read from .nv_fatbin; damage there is reported and never fatal.
 #include <algorithm>
 
 #include "host/binary/binary.hpp"
@@ -47,14 +47,14 @@ class GpuSection : public test::Workshop {
   }
 };
 
-TEST_F(GpuSection, kinds_architectures_and_counts_are_listed) {
+TEST_F(GpuSection, KindsArchitecturesAndCountsAreListed) {
   const GpuCode code =
       read(block(entry(2, 86, 40) + entry(2, 90, 8) + entry(1, 120, 24)) + block(entry(2, 86, 16)));
   EXPECT_EQ(text(code), "sass 8.6 x2; sass 9.0 x1; ptx 12.0 x1; ");
   EXPECT_EQ(code.note, "");
 }
 
-TEST_F(GpuSection, a_damaged_block_is_noted_and_what_came_before_is_kept) {
+TEST_F(GpuSection, ADamagedBlockIsNotedAndWhatCameBeforeIsKept) {
   std::string broken = entry(2, 90, 8);
   broken[8] = '\x7f';  // claims a payload longer than its block
   const GpuCode code = read(block(entry(2, 80, 8)) + block(broken));
@@ -62,14 +62,14 @@ TEST_F(GpuSection, a_damaged_block_is_noted_and_what_came_before_is_kept) {
   EXPECT_NE(code.note, "");
 }
 
-TEST_F(GpuSection, a_library_without_GPU_code_has_an_empty_list) {
+TEST_F(GpuSection, ALibraryWithoutGPUCodeHasAnEmptyList) {
   Result<GpuCode> code = gpu_code(library("plain.so", "int x;\n"));
   ASSERT_TRUE(code.has_value());
   EXPECT_TRUE(code->entries.empty());
   EXPECT_EQ(code->note, "");
 }
 
-TEST_F(GpuSection, the_shipped_cuBLAS_is_understood_to_its_end) {
+TEST_F(GpuSection, TheShippedCuBLASIsUnderstoodToItsEnd) {
   const std::filesystem::path file = "/usr/local/cuda/lib64/libcublas.so.13";
   if (!std::filesystem::exists(file)) GTEST_SKIP() << "no CUDA toolkit here";
   Result<GpuCode> code = gpu_code(file);

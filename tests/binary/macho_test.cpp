@@ -1,4 +1,4 @@
-// Libraries of macOS, made by lld or byte by byte: what they say of themselves, alone and as slices.
+// macOS libraries, made by lld or byte by byte: the facts that are read, alone and as slices.
 #include <gmock/gmock.h>
 
 #include "host/binary/binary.hpp"
@@ -21,7 +21,7 @@ std::string little(std::uint64_t value, std::size_t count = 4) {
 }
 std::string big(std::uint64_t value, std::size_t count = 4) { return bytes_of_number(value, count, true); }
 
-// A 64-bit dylib of these load commands, each already padded.
+// A 64-bit dylib with these load commands, each already padded.
 std::string macho(const std::vector<std::string>& commands, std::uint32_t flags = 0x85) {
   std::string all;
   for (const std::string& command : commands) all += command;
@@ -67,7 +67,7 @@ class Macho : public ForeignWorkshop {
   }
 };
 
-TEST_F(Macho, a_library_tells_machine_dylibs_search_paths_and_oldest_system) {
+TEST_F(Macho, ReadsMachineDylibsSearchPathsAndOldestSystem) {
   if (!macos_tools_missing().empty()) GTEST_SKIP() << macos_tools_missing();
   const std::filesystem::path file = engine("arm64");
   Result<BinaryInfo> info = read_binary(file);
@@ -88,11 +88,11 @@ TEST_F(Macho, a_library_tells_machine_dylibs_search_paths_and_oldest_system) {
   EXPECT_TRUE(info->macho->thread_locals);
   EXPECT_EQ(info->tls_size, 4u);
   EXPECT_EQ(info->build_id.size(), 32u);
-  EXPECT_TRUE(info->code_signed);  // lld signs what is for Apple's own processors
+  EXPECT_TRUE(info->code_signed);  // lld signs files for Apple's own processors
   EXPECT_TRUE(info->slices.empty());
 }
 
-TEST_F(Macho, every_way_to_name_a_library_keeps_its_meaning) {
+TEST_F(Macho, KeepsTheMeaningOfEveryLoadCommand) {
   const std::string use =
       command(0x80000018, little(28) + little(0x1a741800) + little(0x20000) + little(0x10000) + little(4) +
                               "@rpath/libupward2.dylib" + '\0');
@@ -117,7 +117,7 @@ TEST_F(Macho, every_way_to_name_a_library_keeps_its_meaning) {
   EXPECT_EQ(info->macho->dylibs.front().compatibility_version, "1.0.0");
 }
 
-TEST_F(Macho, a_universal_file_lists_all_its_machines_and_one_can_be_chosen) {
+TEST_F(Macho, AUniversalFileListsAllItsMachinesAndOneCanBeChosen) {
   if (!macos_tools_missing().empty()) GTEST_SKIP() << macos_tools_missing();
   run({tool("llvm-lipo"), "-create", "-output", at("fat.dylib"), engine("x86_64"), engine("arm64")});
   Result<BinaryInfo> info = read_binary(folder() / "fat.dylib");
@@ -134,7 +134,7 @@ TEST_F(Macho, a_universal_file_lists_all_its_machines_and_one_can_be_chosen) {
   EXPECT_FALSE(other->code_signed);
   EXPECT_LT(other->needed_size, chosen->needed_size);
   EXPECT_EQ(read_binary(folder() / "fat.dylib", "ppc")->machine, "x86_64+aarch64");
-  // A slice that is whole stays whole when the other one is cut.
+  // An intact slice stays intact when the other one is cut.
   const std::string bytes = bytes_of(folder() / "fat.dylib");
   write("cut.dylib", bytes.substr(0, bytes.size() - 100));
   EXPECT_TRUE(read_binary(folder() / "cut.dylib", "x86_64")->problems.empty());
@@ -142,7 +142,7 @@ TEST_F(Macho, a_universal_file_lists_all_its_machines_and_one_can_be_chosen) {
   EXPECT_EQ(read_binary(folder() / "cut.dylib")->problems.front().code, "EH-F04");
 }
 
-TEST_F(Macho, both_universal_headers_and_all_subtypes_are_known) {
+TEST_F(Macho, BothUniversalHeadersAndAllSubtypesAreKnown) {
   const std::string one = macho({dylib(0xc, "/a")}), two = macho({dylib(0xc, "/b")});
   std::string pointer_signing = one;
   pointer_signing.replace(8, 4, little(0x80000002));
@@ -161,7 +161,7 @@ TEST_F(Macho, both_universal_headers_and_all_subtypes_are_known) {
             Kind::unknown);
 }
 
-TEST_F(Macho, old_big_endian_libraries_are_told_as_what_they_are) {
+TEST_F(Macho, NamesOldBigEndianLibraries) {
   Result<BinaryInfo> info =
       read_binary(write("old.dylib", big(0xfeedface) + big(18) + big(0) + big(6) + big(0) + big(0) +
                                          big(0x85) + std::string(64, '\0')));
@@ -171,7 +171,7 @@ TEST_F(Macho, old_big_endian_libraries_are_told_as_what_they_are) {
   EXPECT_TRUE(info->problems.empty());
 }
 
-TEST_F(Macho, every_truncation_is_F04) {
+TEST_F(Macho, EveryTruncationIsF04) {
   if (!macos_tools_missing().empty()) GTEST_SKIP() << macos_tools_missing();
   const std::string bytes = bytes_of(engine("arm64"));
   for (std::size_t length = 28; length < bytes.size(); length += 211) {
@@ -181,7 +181,7 @@ TEST_F(Macho, every_truncation_is_F04) {
   }
 }
 
-TEST_F(Macho, programs_and_objects_are_F10_and_bundles_are_libraries) {
+TEST_F(Macho, ProgramsAndObjectsAreF10AndBundlesAreLibraries) {
   if (!macos_tools_missing().empty()) GTEST_SKIP() << macos_tools_missing();
   Result<BinaryInfo> object = read_binary(macos_object("one", "arm64", "int one(void) { return 1; }\n"));
   ASSERT_FALSE(object->problems.empty());
@@ -196,7 +196,7 @@ TEST_F(Macho, programs_and_objects_are_F10_and_bundles_are_libraries) {
   EXPECT_EQ(read_binary(write("program", program))->problems.front().value("type"), "executable");
 }
 
-TEST_F(Macho, symbols_name_the_library_they_come_from) {
+TEST_F(Macho, SymbolsNameTheLibraryTheyComeFrom) {
   if (!macos_tools_missing().empty()) GTEST_SKIP() << macos_tools_missing();
   Result<SymbolTable> table = read_symbols(engine("x86_64"));
   ASSERT_TRUE(table.has_value());
@@ -209,7 +209,7 @@ TEST_F(Macho, symbols_name_the_library_they_come_from) {
   EXPECT_THAT(imports, ::testing::IsSupersetOf({"_one of @rpath/libone.dylib"}));
 }
 
-TEST_F(Macho, chained_imports_serve_when_the_symbol_table_is_gone) {
+TEST_F(Macho, ChainedImportsServeWhenTheSymbolTableIsGone) {
   const std::uint32_t head = 28, imports = 3 * 4;
   const std::string names = std::string("\0_one\0_maybe\0_any\0", 18);
   auto import = [](std::uint32_t ordinal, bool weak, std::uint32_t name) {
@@ -234,14 +234,14 @@ TEST_F(Macho, chained_imports_serve_when_the_symbol_table_is_gone) {
   EXPECT_TRUE(read_binary(folder() / "stripped.dylib")->macho->chained_fixups);
 }
 
-TEST_F(Macho, an_export_trie_tells_reexported_symbols_and_its_loops_end) {
+TEST_F(Macho, ReadsReexportsOfAnExportTrieAndEndsItsLoops) {
   auto with_trie = [&](const std::string& trie) {
     const std::string one = dylib(0x8000001f, "/one.dylib");
     const std::size_t at_size = macho({one, command(0x80000033, std::string(8, '\0'))}).size();
     return read_symbols(
         write("trie.dylib", macho({one, command(0x80000033, little(at_size) + little(trie.size()))}) + trie));
   };
-  // Root: an edge "_a" to 6. There: 3 bytes (re-export, library 1, the same name), no edges.
+  // Root: an edge "_a" to offset 6. There: 3 bytes (re-export, library 1, the same name), no edges.
   Result<SymbolTable> table = with_trie(std::string("\0\1_a\0\6\3\x08\1\0\0", 11));
   ASSERT_TRUE(table.has_value());
   ASSERT_EQ(table->exports.size(), 1u);
@@ -254,7 +254,7 @@ TEST_F(Macho, an_export_trie_tells_reexported_symbols_and_its_loops_end) {
   EXPECT_EQ(loop.error().code, "EH-F08");
 }
 
-TEST_F(Macho, a_plugin_head_is_read_from_the_chosen_slice) {
+TEST_F(Macho, APluginHeadIsReadFromTheChosenSlice) {
   if (!macos_tools_missing().empty()) GTEST_SKIP() << macos_tools_missing();
   std::vector<std::string> join{tool("llvm-lipo"), "-create", "-output", at("fat.dylib")};
   for (const auto& [arch, minor] : {std::pair{"x86_64", "3"}, {"arm64", "4"}}) {
@@ -278,7 +278,7 @@ TEST_F(Macho, a_plugin_head_is_read_from_the_chosen_slice) {
   EXPECT_THAT(absent->exports, UnorderedElementsAre("_other", "_engine_plugin_v1"));
 }
 
-TEST_F(Macho, damage_is_F08) {
+TEST_F(Macho, DamageIsF08) {
   const std::string whole = macho({dylib(0xc, "/a")});
   auto problem = [&](std::string bytes) {
     Result<BinaryInfo> info = read_binary(write("x.dylib", bytes));

@@ -1,5 +1,4 @@
-// A library with damaged bytes must be read to an end: no crash, no endless loop, no allocation of a claimed
-// length.
+// Reading a library with damaged bytes ends: no crash, no endless loop, no allocation of a claimed length.
 #include <chrono>
 #include <random>
 
@@ -27,8 +26,8 @@ class Mutation : public ForeignWorkshop {
     const auto start = std::chrono::steady_clock::now();
     for (unsigned i = 0; i < count; ++i) {
       std::string bytes = original;
-      // Half of the changes hit the headers, where a change does the most; a tenth of the files is cut as
-      // well.
+      // Half of the changes hit the headers, where a change does the most. A tenth of the files is also
+      // truncated.
       const unsigned changes = 1 + random() % 8;
       for (unsigned k = 0; k < changes; ++k) {
         const std::size_t range =
@@ -47,7 +46,7 @@ class Mutation : public ForeignWorkshop {
   unsigned troubled_ = 0;
 };
 
-TEST_F(Mutation, two_thousand_damaged_ELF_libraries_are_read_to_an_end) {
+TEST_F(Mutation, TwoThousandDamagedELFLibrariesAreReadToAnEnd) {
   const std::filesystem::path file =
       library("libvictim.so",
               "#include <math.h>\n#include <stdio.h>\n__thread int t; double f(double x) { printf(\"%f\", "
@@ -57,7 +56,7 @@ TEST_F(Mutation, two_thousand_damaged_ELF_libraries_are_read_to_an_end) {
   EXPECT_GT(troubled_, 100u);
 }
 
-TEST_F(Mutation, damaged_system_libraries_are_read_to_an_end) {
+TEST_F(Mutation, DamagedSystemLibrariesAreReadToAnEnd) {
   for (const char* name :
        {"/usr/lib/x86_64-linux-gnu/libz.so.1", "/usr/lib/x86_64-linux-gnu/libgcc_s.so.1"}) {
     if (!std::filesystem::exists(name)) continue;
@@ -65,13 +64,13 @@ TEST_F(Mutation, damaged_system_libraries_are_read_to_an_end) {
   }
 }
 
-TEST_F(Mutation, damaged_Windows_libraries_are_read_to_an_end) {
+TEST_F(Mutation, DamagedWindowsLibrariesAreReadToAnEnd) {
   if (!windows_tools_missing().empty()) GTEST_SKIP() << windows_tools_missing();
   mutate(bytes_of(usual_windows_library("x86_64-pc-windows-msvc", "x64")), 2000, 3);
   EXPECT_GT(troubled_, 100u);
 }
 
-TEST_F(Mutation, damaged_macOS_libraries_are_read_to_an_end) {
+TEST_F(Mutation, DamagedMacOSLibrariesAreReadToAnEnd) {
   if (!macos_tools_missing().empty()) GTEST_SKIP() << macos_tools_missing();
   std::vector<std::string> join{tool("llvm-lipo"), "-create", "-output", at("fat.dylib")};
   for (const std::string arch : {"arm64", "x86_64"}) {
@@ -87,7 +86,7 @@ TEST_F(Mutation, damaged_macOS_libraries_are_read_to_an_end) {
   EXPECT_GT(troubled_, 100u);
 }
 
-TEST_F(Mutation, noise_behind_a_plausible_header_is_read_to_an_end) {
+TEST_F(Mutation, NoiseBehindAPlausibleHeaderIsReadToAnEnd) {
   std::mt19937 random(3);
   std::string noise(8192, '\0');
   for (char& c : noise) c = static_cast<char>(random() % 4 == 0 ? 0 : random() % 64);

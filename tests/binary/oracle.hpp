@@ -1,4 +1,5 @@
-// Compares what two readers say of one file, as sets of short sentences: "imports KERNEL32.dll!Sleep".
+// Compares the facts that two readers report about one file, as sets of short sentences: "imports
+// KERNEL32.dll!Sleep".
 #pragma once
 #include <gtest/gtest.h>
 
@@ -48,7 +49,7 @@ struct Said {
 inline Said ask(const std::vector<std::string>& command) {
   ChildRequest request;
   request.argv = command;
-  request.keep_bytes = std::size_t{1} << 30;  // a TensorFlow's symbols are 470 MB of text
+  request.keep_bytes = std::size_t{1} << 30;  // the symbols of TensorFlow are 470 MB of text
   request.deadline = std::chrono::minutes(4);
   Result<ChildOutcome> outcome = run_child(request);
   if (!outcome) return {};
@@ -56,7 +57,7 @@ inline Said ask(const std::vector<std::string>& command) {
   return {outcome->exit_code == 0, std::move(outcome->output)};
 }
 
-// The answer to `command` about each file, asked about many at once; `file_of` gives the file that a heading
+// The output of `command` for each file, run for many at once. `file_of` returns the file that a heading
 // names, "" for every other line.
 inline std::map<std::string, std::string> ask_in_batches(
     std::vector<std::string> command, const std::vector<std::string>& files,
@@ -96,7 +97,7 @@ inline KeyValue key_value(const std::string& line) {
   return {line.substr(begin, colon - begin), line.substr(colon + 2)};
 }
 
-// What was compared over many files.
+// Counts over many files.
 struct Tally {
   std::size_t files = 0, facts = 0, different = 0;
 

@@ -1,5 +1,4 @@
-// binutils reads the same files: names, search paths and versions must agree on every library of this
-// machine.
+// Names, search paths and versions agree with binutils on every library of this machine.
 #include <glob.h>
 
 #include <algorithm>
@@ -32,7 +31,7 @@ std::ostream& operator<<(std::ostream& out, const Said& said) {
   return out;
 }
 
-// objdump -p over many files.
+// Runs objdump -p over many files.
 std::map<std::string, Said> parse(const std::string& text) {
   std::map<std::string, Said> all;
   Said* now = nullptr;
@@ -96,7 +95,7 @@ std::vector<std::string> files_of_this_machine() {
 
 class Oracle : public test::Workshop {};
 
-TEST_F(Oracle, objdump_says_the_same_of_every_library) {
+TEST_F(Oracle, AgreesWithObjdumpOnEveryLibrary) {
   if (!has_tool("objdump")) GTEST_SKIP() << "objdump is not installed";
   std::vector<std::string> files;
   for (const std::string& file : files_of_this_machine())
@@ -149,7 +148,7 @@ oracle::Facts readelf_facts(const std::string& text, bool x86) {
       if (type == "TLS") tls = std::stoull(words[5], nullptr, 0);
       if (type == "GNU_STACK") {
         stack_reported = true;
-        // "RW" or "RWE" or "R E", and the alignment behind it.
+        // "RW" or "RWE" or "R E", followed by the alignment.
         for (std::size_t i = 6; i + 1 < words.size(); ++i)
           stack_executable = stack_executable || words[i].find('E') != std::string::npos;
       }
@@ -199,7 +198,7 @@ oracle::Facts our_facts(const BinaryInfo& info) {
   return facts;
 }
 
-// Those of this machine's files that are ELF.
+// The ELF files among this machine's files.
 std::map<std::string, BinaryInfo> elf_files() {
   std::map<std::string, BinaryInfo> files;
   for (const std::string& file : files_of_this_machine())
@@ -214,7 +213,7 @@ std::vector<std::string> names_of(const std::map<std::string, BinaryInfo>& files
   return names;
 }
 
-TEST_F(Oracle, readelf_says_the_same_of_segments_notes_and_flags) {
+TEST_F(Oracle, AgreesWithReadelfOnSegmentsNotesAndFlags) {
   if (!has_tool("readelf")) GTEST_SKIP() << "readelf is not installed";
   const std::map<std::string, BinaryInfo> files = elf_files();
   const auto said = oracle::ask_in_batches(
@@ -225,7 +224,7 @@ TEST_F(Oracle, readelf_says_the_same_of_segments_notes_and_flags) {
     ASSERT_TRUE(said.contains(file)) << file;
     const bool x86 = info.machine == "x86_64" || info.machine == "i386" || info.machine == "x32";
     oracle::Facts ours = our_facts(info), theirs = readelf_facts(said.at(file), x86);
-    // There the relocations tell it; the flag may be missing (host/binary/elf_static_tls.cpp).
+    // On arm64 the relocations show it and the flag may be missing (host/binary/elf_static_tls.cpp).
     if (info.machine == "aarch64") ours.erase("flag STATIC_TLS"), theirs.erase("flag STATIC_TLS");
     tally.compare(file, ours, theirs);
   }
@@ -254,7 +253,7 @@ oracle::Facts nm_facts(const std::string& text) {
   return facts;
 }
 
-TEST_F(Oracle, nm_lists_the_same_exports_and_imports) {
+TEST_F(Oracle, AgreesWithNmOnExportsAndImports) {
   if (!has_tool("nm")) GTEST_SKIP() << "nm is not installed";
   const std::map<std::string, BinaryInfo> files = elf_files();
   const auto said = oracle::ask_in_batches({"nm", "-D"}, names_of(files), [](const std::string& line) {
@@ -268,7 +267,7 @@ TEST_F(Oracle, nm_lists_the_same_exports_and_imports) {
     oracle::Facts ours;
     for (const auto* list : {&table->exports, &table->imports})
       for (const Symbol& symbol : *list)
-        // nm leaves the version away where it is the name: the mark that a version exists.
+        // nm omits the version where it equals the name, which marks that a version exists.
         ours.insert(symbol.version.empty() || symbol.version == symbol.name
                         ? symbol.name
                         : symbol.name + (symbol.defined && !symbol.hidden_version ? "@@" : "@") +

@@ -1,4 +1,4 @@
-// Whole engines, as they were published: 1.4 GB of downloads, 3.8 GB unpacked.
+// Published engines as a whole: 1.4 GB of downloads, 3.8 GB unpacked.
 #include "tests/binary/oracle_wheels.hpp"
 
 namespace enginehost::binary::oracle {

@@ -55,7 +55,7 @@ class LoadCommands {
   void take_field(const std::string& line) {
     const std::size_t begin = line.find_first_not_of(' ');
     if (begin == std::string::npos) return;
-    // Two words that are one key.
+    // Two words that form one key.
     for (const std::string key : {"current version", "compatibility version", "time stamp"})
       if (line.compare(begin, key.size(), key) == 0) {
         fields_[key] = line.substr(begin + key.size() + 1);
@@ -123,8 +123,8 @@ class LoadCommands {
   std::uint64_t needed_ = 0, memory_ = 0, tls_ = 0;
 };
 
-// The undefined symbols that may stay so. (llvm-nm calls a symbol weak too when it only refers to a weak
-// definition.)
+// The undefined symbols that may stay undefined. (llvm-nm also calls a symbol weak when it only refers to a
+// weak definition.)
 std::set<std::string> weak_imports(const std::string& text, const std::string& machine) {
   constexpr std::uint64_t N_WEAK_REF = 0x40;
   std::set<std::string> weak;
@@ -143,8 +143,8 @@ std::set<std::string> weak_imports(const std::string& text, const std::string& m
   return weak;
 }
 
-// "(undefined) weak external _name (from libSystem)", "(indirect) external _name (for _other)". Of a symbol
-// that is passed on only the list of exports says that it is weak, not the symbol table.
+// "(undefined) weak external _name (from libSystem)", "(indirect) external _name (for _other)". Only the
+// export list shows that a re-exported symbol is weak; the symbol table does not.
 void add_nm(const std::string& text, const std::set<std::string>& weak_imports, Facts& facts) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
@@ -176,8 +176,8 @@ std::size_t offset_of_slice(const BinaryInfo& info, const std::string& machine) 
 
 }  // namespace
 
-// As llvm-nm shortens: the framework's name, or the file's without the last one or two of its version's
-// digits ("libz.1" for "libz.1.3.1.dylib"); the path as it is where neither will do.
+// Shortened as in llvm-nm: the framework's name, or the file's without the last one or two digits of its
+// version ("libz.1" for "libz.1.3.1.dylib"); otherwise the path.
 std::string short_library_name(const std::string& path) {
   const std::string name = std::filesystem::path(path).filename().native();
   if (path.find(name + ".framework/") != std::string::npos) return name;
@@ -207,7 +207,7 @@ Facts our_macho_facts(const std::string& file, const std::string& machine) {
   }
   EXPECT_TRUE(table->complete) << file;
   EXPECT_EQ(info->machine, machine) << file;
-  // A program is no library (EH-F10), and is read all the same.
+  // A program is no library (EH-F10) but is still read.
   const bool program = info->type == Type::executable;
   EXPECT_TRUE(program || info->problems.empty()) << file << ": " << info->problems.front().code;
   const MachoFacts& macho = *info->macho;

@@ -1,4 +1,4 @@
-// LLVM's tools read the same macOS libraries, made here by lld.
+// Our reader agrees with LLVM's tools on macOS libraries that lld makes here.
 #include "tests/binary/oracle_macho.hpp"
 #include "host/binary/binary.hpp"
 #include "tests/binary/foreign_libraries.hpp"
@@ -23,10 +23,10 @@ class OracleMacho : public ForeignWorkshop {
   oracle::Tally tally_;
 };
 
-TEST_F(OracleMacho, every_kind_of_library_that_lld_can_make_is_read_alike) {
+TEST_F(OracleMacho, AgreesOnEveryKindOfLibraryThatLldMakes) {
   std::vector<std::string> universal{tool("llvm-lipo"), "-create", "-output", at("universal.dylib")};
   for (const auto& [name_of_arch, machine] : {std::pair{"arm64", "aarch64"}, {"x86_64", "x86_64"}}) {
-    const char* const arch = name_of_arch;  // a lambda captures it, which clang 14 refuses for a binding
+    const char* const arch = name_of_arch;  // captured by a lambda, which clang 14 refuses for a binding
     const std::string suffix = std::string("-") + arch + ".dylib";
     auto library = [&](const std::string& name, const std::string& source, std::vector<std::string> more) {
       more.insert(more.begin(),

@@ -24,7 +24,7 @@ std::string machine_key_part(const std::string& value) {
   return value;
 }
 
-// The line-by-line text of llvm-readobj, read once from top to bottom.
+// The text of llvm-readobj, read line by line.
 class Answer {
  public:
   Facts read(const std::string& text) {
@@ -56,7 +56,7 @@ class Answer {
     } else if (part_ == "LoadConfig") {
       if (key == "DependentLoadFlags" && number(value) != 0)
         facts_.insert("dependent load flags " + std::to_string(number(value)));
-      // Code for two machines: the header names only the one that an older system would run.
+      // Code for two machines: the header names only the one that an older system runs.
       if (key == "CHPEMetadataPointer" && number(value) != 0)
         machine_ = machine_ == "aarch64" ? "arm64x" : machine_ == "x86_64" ? "arm64ec" : machine_;
     }
@@ -111,8 +111,8 @@ class Answer {
   std::uint64_t raw_size_ = 0, needed_ = 0;
 };
 
-// The export table of llvm-objdump -p: "  12   0x1018  name" or "  12   name (forwarded to DLL.other)". What
-// has no name does not even end its line.
+// The export table of llvm-objdump -p: "  12   0x1018  name" or "  12   name (forwarded to DLL.other)". An
+// export without a name does not even end its line.
 void add_objdump_exports(const std::string& text, Facts& facts) {
   std::istringstream lines(text);
   bool inside = false;
@@ -143,7 +143,7 @@ void add_symbols(const SymbolTable& table, Facts& facts) {
   for (const Symbol& symbol : table.imports)
     facts.insert(std::string(symbol.delayed ? "delays " : "imports ") + symbol.library + "!" +
                  (symbol.name.empty() ? "#" + std::to_string(symbol.ordinal) : symbol.name));
-  // The oracle tells the first of several names of one ordinal only.
+  // The oracle prints only the first of several names of one ordinal.
   std::set<std::uint32_t> reported;
   for (const Symbol& symbol : table.exports)
     if (reported.insert(symbol.ordinal).second)

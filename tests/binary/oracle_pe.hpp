@@ -1,5 +1,5 @@
-// What llvm-readobj (headers, imports) and llvm-objdump (exports with their forwarders) say of a PE file, and
-// what our reader says, in the same words.
+// The facts of a PE file by llvm-readobj (headers, imports) and llvm-objdump (exports with their forwarders),
+// and by our reader, in the same words.
 #pragma once
 #include <map>
 #include <string>

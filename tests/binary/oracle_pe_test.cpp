@@ -1,11 +1,11 @@
-// llvm-readobj reads the same Windows libraries: headers, imports, exports and flags must agree.
+// Headers, imports, exports and flags of Windows libraries agree with llvm-readobj.
 #include "tests/binary/oracle_pe.hpp"
 #include "host/binary/binary.hpp"
 
 namespace enginehost::binary {
 namespace {
 
-TEST(OraclePe, readobj_says_the_same_of_every_Windows_file_of_Wine) {
+TEST(OraclePe, AgreesWithReadobjOnEveryFileOfWine) {
   const std::string readobj = oracle::llvm_tool("llvm-readobj");
   const std::string objdump = oracle::llvm_tool("llvm-objdump");
   if (readobj.empty() || objdump.empty()) GTEST_SKIP() << "llvm-readobj or llvm-objdump is not installed";

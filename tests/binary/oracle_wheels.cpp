@@ -47,7 +47,7 @@ void OracleWheels::compare_windows(const std::vector<std::string>& files) {
   }
 }
 
-TEST_P(OracleWheels, every_library_is_read_as_the_oracle_reads_it) {
+TEST_P(OracleWheels, AgreeWithTheOracleOnEveryLibrary) {
   std::vector<std::string> windows;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_)) {
     if (!entry.is_regular_file()) continue;

@@ -1,5 +1,5 @@
-// Libraries that were really published for Windows and macOS, fetched through pip, before the same oracles.
-// Which wheels those are is said where the suite is instantiated.
+// Compares libraries that were published for Windows and macOS, fetched through pip, with the same oracles.
+// The suite's instantiation lists the wheels.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -17,10 +17,10 @@ struct Wheel {
   const char* project;
   const char* version;
   const char* platform;
-  std::size_t libraries;  // at least; of a universal file each slice counts
+  std::size_t libraries;  // at least; each slice of a universal file counts
 };
 std::ostream& operator<<(std::ostream& out, const Wheel& wheel);
-// PROJECT_VERSION_PLATFORM, of letters, digits and underscores.
+// PROJECT_VERSION_PLATFORM, with letters, digits and underscores.
 std::string name_of_test(const testing::TestParamInfo<Wheel>& wheel);
 
 class OracleWheels : public testing::TestWithParam<Wheel> {

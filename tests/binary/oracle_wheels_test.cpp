@@ -1,6 +1,6 @@
-// Wheels of moderate size, one for each habit of those who build them: delay-loaded DLLs (pywin32),
-// Microsoft's runtime on its own (msvc-runtime) and renamed within a package (scikit-learn, shapely:
-// delvewheel), 32 bit (psutil), arm64; bundles, @rpath and @loader_path (delocate), universal files.
+// Wheels of moderate size, one for each way of building them: delay-loaded DLLs (pywin32), Microsoft's
+// runtime alone (msvc-runtime) and renamed within a package (scikit-learn, shapely: delvewheel), 32 bit
+// (psutil), arm64; bundles, @rpath and @loader_path (delocate), universal files.
 #include "tests/binary/oracle_wheels.hpp"
 
 namespace enginehost::binary::oracle {

@@ -1,4 +1,4 @@
-// The bytes of a 64-bit PE file, with the places a test wants to change.
+// The bytes of a 64-bit PE file, with the offsets that tests change.
 #pragma once
 #include <cstdint>
 #include <stdexcept>
@@ -21,7 +21,7 @@ class PeBytes {
     set32(directories() + index * 8, address);
     set32(directories() + index * 8 + 4, size);
   }
-  // Where the byte of this address lies in the file.
+  // The file offset of the byte at this address.
   std::size_t offset_of(std::uint32_t address) const {
     const std::size_t header = u32(60), table = header + 24 + number(header + 20, 2);
     for (std::size_t i = 0; i < number(header + 6, 2); ++i) {

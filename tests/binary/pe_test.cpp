@@ -1,4 +1,4 @@
-// Libraries of Windows, made by lld: what they say of themselves, in every form that the format knows.
+// Windows libraries, made by lld: the facts that are read, in every variant of the format.
 #include <gmock/gmock.h>
 
 #include "host/binary/binary.hpp"
@@ -33,7 +33,7 @@ class Pe : public ForeignWorkshop {
   }
 };
 
-TEST_F(Pe, a_library_tells_machine_imports_and_delayed_imports) {
+TEST_F(Pe, ReadsMachineImportsAndDelayedImports) {
   for (const auto& [target, machine, name] :
        {std::tuple{x64, "x64", "x86_64"}, {"aarch64-pc-windows-msvc", "arm64", "aarch64"}}) {
     Result<BinaryInfo> info = read_binary(usual_windows_library(target, machine));
@@ -56,7 +56,7 @@ TEST_F(Pe, a_library_tells_machine_imports_and_delayed_imports) {
   }
 }
 
-TEST_F(Pe, every_truncation_is_F04) {
+TEST_F(Pe, EveryTruncationIsF04) {
   const std::string bytes = bytes_of(usual_windows_library(x64, "x64"));
   for (std::size_t length = 64; length < bytes.size(); length += 61) {
     Result<BinaryInfo> cut = read_binary(write("cut.dll", bytes.substr(0, length)));
@@ -66,7 +66,7 @@ TEST_F(Pe, every_truncation_is_F04) {
   }
 }
 
-TEST_F(Pe, a_program_is_F10) {
+TEST_F(Pe, AProgramIsF10) {
   const std::string object = windows_object("program", x64, "int start(void) { return 0; }\n");
   run({tool("lld-link"), "/machine:x64", "/entry:start", "/subsystem:console", "/nodefaultlib",
        "/out:" + at("program.exe"), object});
@@ -76,7 +76,7 @@ TEST_F(Pe, a_program_is_F10) {
   EXPECT_EQ(info->problems.front().value("type"), "executable");
 }
 
-TEST_F(Pe, exports_carry_ordinals_and_forwarders) {
+TEST_F(Pe, ExportsCarryOrdinalsAndForwarders) {
   const std::string object = windows_object("engine", x64,
                                             "int engine(void) { return 1; } int second(void) { return 2; }\n"
                                             "int third(void) { return 3; } const int data = 4;\n");
@@ -96,7 +96,7 @@ TEST_F(Pe, exports_carry_ordinals_and_forwarders) {
                                                      "12 heap NTDLL.RtlAllocateHeap"));
 }
 
-TEST_F(Pe, imports_by_ordinal_are_told_apart_from_those_by_name) {
+TEST_F(Pe, DistinguishesImportsByOrdinalFromThoseByName) {
   const std::string object =
       windows_object("engine", x64,
                      "__declspec(dllimport) int one(void); __declspec(dllimport) int two(void);\n"
@@ -106,7 +106,7 @@ TEST_F(Pe, imports_by_ordinal_are_told_apart_from_those_by_name) {
   EXPECT_THAT(imports_of(file), ::testing::UnorderedElementsAre("first.dll!#5", "first.dll!two"));
 }
 
-TEST_F(Pe, delayed_imports_of_old_compilers_hold_addresses_and_are_read_alike) {
+TEST_F(Pe, DelayedImportsOfOldCompilersHoldAddressesAndAreReadAlike) {
   usual_windows_library(x64, "x64");
   const std::filesystem::path file =
       windows_library("old.dll", "x64",
@@ -114,7 +114,7 @@ TEST_F(Pe, delayed_imports_of_old_compilers_hold_addresses_and_are_read_alike) {
                        "/base:0x10000000"});
   PeBytes bytes(bytes_of(file));
   const std::size_t descriptor = bytes.offset_of(bytes.directory(13));
-  // dlattrRva goes, and every address of the descriptor and of its name table becomes absolute.
+  // Clears dlattrRva, and makes every address of the descriptor and of its name table absolute.
   bytes.set32(descriptor, 0);
   const std::size_t names = bytes.offset_of(bytes.u32(descriptor + 16));
   for (std::size_t field = 4; field <= 24; field += 4)
@@ -128,7 +128,7 @@ TEST_F(Pe, delayed_imports_of_old_compilers_hold_addresses_and_are_read_alike) {
   EXPECT_THAT(imports_of(old), ElementsAre("first.dll!one", "delayed second.dll!two"));
 }
 
-TEST_F(Pe, bound_imports_are_noted_and_do_no_harm) {
+TEST_F(Pe, BoundImportsAreNotedAndDoNoHarm) {
   PeBytes bytes(bytes_of(usual_windows_library(x64, "x64")));
   bytes.set_directory(11, 0x200, 24);
   Result<BinaryInfo> info = read_binary(write("bound.dll", bytes.all()));
@@ -137,7 +137,7 @@ TEST_F(Pe, bound_imports_are_noted_and_do_no_harm) {
   EXPECT_THAT(info->needed, ElementsAre("first.dll"));
 }
 
-TEST_F(Pe, a_signature_is_noted_and_its_bytes_are_needed) {
+TEST_F(Pe, ASignatureIsNotedAndItsBytesAreNeeded) {
   const std::string plain = bytes_of(usual_windows_library(x64, "x64"));
   PeBytes bytes(plain + std::string(300, 's'));
   bytes.set_directory(4, static_cast<std::uint32_t>(plain.size()), 300);
@@ -149,7 +149,7 @@ TEST_F(Pe, a_signature_is_noted_and_its_bytes_are_needed) {
   EXPECT_EQ(cut->problems.front().code, "EH-F04");
 }
 
-TEST_F(Pe, flags_of_the_header_are_told) {
+TEST_F(Pe, ReportsFlagsOfTheHeader) {
   usual_windows_library(x64, "x64");
   const std::vector<std::string> inputs{at("engine.obj"), at("first.dll.lib"), at("second.dll.lib")};
   auto linked = [&](std::vector<std::string> more) {
@@ -167,7 +167,7 @@ TEST_F(Pe, flags_of_the_header_are_told) {
   EXPECT_TRUE(loose.no_isolation);
 }
 
-TEST_F(Pe, thread_local_variables_and_load_configuration_are_read) {
+TEST_F(Pe, ThreadLocalVariablesAndLoadConfigurationAreRead) {
   const std::string declarations =
       "char first[40] = {1}, last;\n"
       "struct { void *begin, *end, *index, *callbacks; unsigned zeroes, flags; } _tls_used = "
@@ -187,7 +187,7 @@ TEST_F(Pe, thread_local_variables_and_load_configuration_are_read) {
   }
 }
 
-TEST_F(Pe, resources_tell_version_and_side_by_side_assemblies) {
+TEST_F(Pe, ReadsVersionAndSideBySideAssembliesOfResources) {
   if (tool("llvm-rc").empty()) GTEST_SKIP() << "llvm-rc is not installed";
   usual_windows_library(x64, "x64");
   write("engine.manifest",
@@ -217,8 +217,9 @@ TEST_F(Pe, resources_tell_version_and_side_by_side_assemblies) {
   EXPECT_FALSE(pe_resources(folder() / "absent.dll").has_value());
 }
 
-TEST_F(Pe, GPU_code_is_found_in_its_section) {
-  // A block of 16 bytes of head, an entry of 64 bytes of head (SASS for 8.9) and 8 bytes of code.
+TEST_F(Pe, GPUCodeIsFoundInItsSection) {
+  // A block with a header of 16 bytes, an entry with a header of 64 bytes (SASS for 8.9), and 8 bytes of
+  // code.
   const std::string object = windows_object(
       "engine", x64,
       "__attribute__((section(\".nv_fatb\"), used)) const unsigned code[] = {0xBA55ED50, 0x00100001, 72, 0,\n"
@@ -231,7 +232,7 @@ TEST_F(Pe, GPU_code_is_found_in_its_section) {
   EXPECT_EQ(code->note, "");
 }
 
-TEST_F(Pe, a_plugin_head_is_read_from_the_file) {
+TEST_F(Pe, APluginHeadIsReadFromTheFile) {
   auto plugin = [&](const std::string& definition) {
     const std::string object =
         windows_object("plugin", x64,
@@ -253,7 +254,7 @@ TEST_F(Pe, a_plugin_head_is_read_from_the_file) {
   EXPECT_THAT(absent.exports, ElementsAre("engine_create"));
 }
 
-TEST_F(Pe, a_damaged_import_table_is_F08_and_what_was_read_before_is_kept) {
+TEST_F(Pe, ADamagedImportTableIsF08AndWhatWasReadBeforeIsKept) {
   PeBytes bytes(bytes_of(usual_windows_library(x64, "x64")));
   const std::size_t table = bytes.offset_of(bytes.directory(1));
   bytes.set32(table + 12, 0x7fff0000);  // the name's address
@@ -265,7 +266,7 @@ TEST_F(Pe, a_damaged_import_table_is_F08_and_what_was_read_before_is_kept) {
 }
 
 // All imports have one long name, which is in the file once.
-TEST_F(Pe, names_without_end_are_F08_and_are_not_kept) {
+TEST_F(Pe, NamesWithoutEndAreF08AndAreNotKept) {
   PeBytes bytes(bytes_of(usual_windows_library(x64, "x64")));
   const std::uint32_t import = bytes.directory(1);
   const std::size_t table = bytes.offset_of(import);

@@ -1,4 +1,4 @@
-// The plugin's head is read from the file, and what hinders that is told apart.
+// The plugin's descriptor is read from the file; the reasons why it cannot be read are distinguished.
 #include "host/binary/binary.hpp"
 #include "tests/support/paths.hpp"
 #include "tests/support/workshop.hpp"
@@ -22,7 +22,7 @@ class Header : public test::Workshop {
   }
 };
 
-TEST_F(Header, an_initialised_object_is_read_with_all_its_numbers) {
+TEST_F(Header, AnInitializedObjectIsReadWithAllItsNumbers) {
   for (const char* style : {"-Wl,--hash-style=gnu", "-Wl,--hash-style=sysv", "-Wl,--hash-style=both"}) {
     const PluginHeader header = read(
         "void other(void) {}\n"
@@ -39,7 +39,7 @@ TEST_F(Header, an_initialised_object_is_read_with_all_its_numbers) {
   }
 }
 
-TEST_F(Header, the_published_header_lies_where_it_is_read) {
+TEST_F(Header, ThePublishedHeaderHasTheOffsetsThatAreRead) {
   Result<PluginHeader> header =
       read_plugin_header(library("real.so",
                                  "#include <enginehost/engine_plugin.h>\n"
@@ -57,7 +57,7 @@ TEST_F(Header, the_published_header_lies_where_it_is_read) {
   EXPECT_GE(header->size, 24u);
 }
 
-TEST_F(Header, a_library_without_section_headers_is_read_as_well) {
+TEST_F(Header, ALibraryWithoutSectionHeadersIsReadAsWell) {
   const std::filesystem::path file =
       library("x.so", std::string(declaration) +
                           "const struct plugin engine_plugin_v1 = {\"ENGPLUG\", 32, 7, 0, 0, 0, 0, 0};\n");
@@ -70,27 +70,27 @@ TEST_F(Header, a_library_without_section_headers_is_read_as_well) {
   EXPECT_EQ(header->abi_major, 7);
 }
 
-TEST_F(Header, an_object_filled_by_code_has_no_bytes) {
+TEST_F(Header, AnObjectFilledByCodeHasNoBytes) {
   const PluginHeader header = read(
       "struct plugin engine_plugin_v1;\n"
       "__attribute__((constructor)) static void fill(void) { engine_plugin_v1.major = 1; }\n");
   EXPECT_EQ(header.state, State::no_bytes);
 }
 
-TEST_F(Header, another_magic_is_told_with_what_is_there) {
+TEST_F(Header, AnotherMagicIsReportedWithItsBytes) {
   const PluginHeader header =
       read("const struct plugin engine_plugin_v1 = {\"NOTPLUG\", 32, 1, 0, 0, 0, 0, 0};\n");
   EXPECT_EQ(header.state, State::wrong_magic);
   EXPECT_EQ(header.magic, std::string("NOTPLUG\0", 8));
 }
 
-TEST_F(Header, without_the_symbol_the_exports_are_named_instead) {
+TEST_F(Header, WithoutTheSymbolTheExportsAreNamedInstead) {
   const PluginHeader header = read("int engine_create(void) { return 0; }\n");
   EXPECT_EQ(header.state, State::symbol_absent);
   EXPECT_EQ(header.exports, std::vector<std::string>{"engine_create"});
 }
 
-TEST_F(Header, the_names_of_a_librarys_versions_are_no_exports) {
+TEST_F(Header, TheNamesOfALibrarysVersionsAreNoExports) {
   const std::string map = write("v.map", "V1 { global: engine_create; local: *; };\n").native();
   const PluginHeader header =
       read("int engine_create(void) { return 0; }\n", {"-Wl,--version-script=" + map});
@@ -98,7 +98,7 @@ TEST_F(Header, the_names_of_a_librarys_versions_are_no_exports) {
   EXPECT_EQ(header.exports, std::vector<std::string>{"engine_create"});
 }
 
-TEST_F(Header, a_hidden_object_is_absent) {
+TEST_F(Header, AHiddenObjectIsAbsent) {
   const PluginHeader header = read(
       "__attribute__((visibility(\"hidden\"))) struct plugin engine_plugin_v1 = {\"ENGPLUG\", 32, 1, 0, 0, "
       "0, 0, 0};\n"
@@ -106,7 +106,7 @@ TEST_F(Header, a_hidden_object_is_absent) {
   EXPECT_EQ(header.state, State::symbol_absent);
 }
 
-TEST_F(Header, what_is_no_library_fails_with_its_own_problem) {
+TEST_F(Header, AFileThatIsNotALibraryHasItsOwnProblem) {
   EXPECT_EQ(read_plugin_header(write("x.so", "<html></html>")).error().code, "EH-F05");
   EXPECT_EQ(read_plugin_header(write("y.so", "")).error().code, "EH-F02");
   EXPECT_EQ(read_plugin_header(folder() / "absent.so").error().code, "EH-F01");
@@ -115,7 +115,7 @@ TEST_F(Header, what_is_no_library_fails_with_its_own_problem) {
   EXPECT_EQ(read_plugin_header(write("cut.so", whole.substr(0, 5000))).error().code, "EH-F04");
 }
 
-TEST_F(Header, exports_and_imports_carry_their_versions) {
+TEST_F(Header, ExportsAndImportsCarryTheirVersions) {
   const std::string map =
       write("v.map", "V1 { global: old; new; local: *; };\nV2 { global: new; } V1;\n").native();
   Result<SymbolTable> table =

@@ -1,4 +1,4 @@
-// The checker itself: it is silent about a right cache, and names what is planted.
+// check() reports nothing for an intact cache, and names every planted violation.
 #include "cache/check.hpp"
 
 #include <gmock/gmock.h>
@@ -52,27 +52,27 @@ class Checking : public testing::Test {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-TEST_F(Checking, ARightCacheIsSilent) {
+TEST_F(Checking, AnIntactCacheHasNoViolation) {
   EXPECT_THAT(found(), IsEmpty());
   EXPECT_THAT(found(false, true), IsEmpty());
   EXPECT_TRUE(check(folder / "nowhere")->empty());
 }
 
-TEST_F(Checking, I1_OtherBytesUnderTreesAreToldForTreeAndView) {
+TEST_F(Checking, I1OtherBytesAreReportedForTreeAndView) {
   damage(installed.folder / "NOTICE", "TEXT\n");
   EXPECT_THAT(found(), ElementsAre("I1 wrong bytes NOTICE of one", "I2 wrong bytes NOTICE of one"));
   EXPECT_THAT(found(false), IsEmpty()) << "the size is right";
 }
 
-TEST_F(Checking, AFileThatIsNotAsItWasStampedIsHashedThoughNobodyAskedForDepth) {
+TEST_F(Checking, HashesAFileWhoseStampChangedWithoutDeepMode) {
   std::string bytes = test::large_library_bytes();
   bytes.back() = 'z';
   damage(installed.folder / "lib/shared.so.1", bytes);
   EXPECT_THAT(found(false), testing::Contains("I2 wrong bytes lib/shared.so.1 of one"));
 }
 
-#ifndef _WIN32  // where nobody removes what another is reading
-TEST_F(Checking, WhatComesAndGoesMeanwhileIsNoDamage) {
+#ifndef _WIN32  // on Windows a file that is being read cannot be removed
+TEST_F(Checking, ConcurrentChangesAreNoDamage) {
   std::atomic<bool> ending = false;
   std::thread coming([&] {
     const Store other = Store::open(folder / "cache", {}, "another");
@@ -87,7 +87,7 @@ TEST_F(Checking, WhatComesAndGoesMeanwhileIsNoDamage) {
 }
 #endif
 
-TEST_F(Checking, I1_ATreeWhoseListIsMissingOrAnother) {
+TEST_F(Checking, I1ATreeWhoseListIsMissingOrDifferentIsReported) {
   const fs::path list = folder / ("cache/lists/" + installed.trees.at(1));
   const std::string text = test::read_text(list);
   test::write_text(list, text + "F 1 x y\n");
@@ -96,7 +96,7 @@ TEST_F(Checking, I1_ATreeWhoseListIsMissingOrAnother) {
   EXPECT_THAT(found(), ElementsAre("I1 missing lists/" + installed.trees.at(1) + " of one"));
 }
 
-TEST_F(Checking, I2_ARecordWithoutItsTreeOrView) {
+TEST_F(Checking, I2ARecordWithoutItsTreeOrViewIsReported) {
   fs::remove_all(folder / ("cache/trees/" + installed.trees.at(0)));
   EXPECT_THAT(found(), ElementsAre("I2 missing trees/" + installed.trees.at(0) + " of one"));
   fs::remove_all(installed.folder);
@@ -104,26 +104,26 @@ TEST_F(Checking, I2_ARecordWithoutItsTreeOrView) {
                                    "I2 missing views/" + installed.digest + " of one"));
 }
 
-TEST_F(Checking, I2_ARecordThatIsCutOff) {
+TEST_F(Checking, I2ATruncatedRecordIsReported) {
   fs::resize_file(folder / "cache/refs/one.ref", 100);
   EXPECT_THAT(found(), ElementsAre("I2 wrong bytes refs/one.ref of one"));
 }
 
-TEST_F(Checking, I2_StrangersAndModesInAView) {
+TEST_F(Checking, I2ForeignFilesAndModesInAViewAreReported) {
   test::write_text(installed.folder / "lib/stranger.so", "x");
   calls::chmod((installed.folder / "NOTICE").c_str(), 0666);
   EXPECT_THAT(found(), ElementsAre("I1 wrong mode NOTICE of one", "I2 unexpected lib/stranger.so of one",
                                    "I2 wrong mode NOTICE of one"));
 }
 
-TEST_F(Checking, I5_LeftoversAtRest) {
+TEST_F(Checking, I5LeftoversAreReported) {
   fs::create_directories(folder / "cache/stage/key/s1");
   fs::create_directories(folder / "cache/views/nobody");
   EXPECT_THAT(found(), IsEmpty()) << "someone may be at work";
   EXPECT_THAT(found(true, true), ElementsAre("I5 unexpected stage/key", "I5 unexpected views/nobody"));
 }
 
-TEST_F(Checking, I5_LeftoversAreToldThoughAFolderOfTheCacheIsGone) {
+TEST_F(Checking, I5LeftoversAreReportedWithoutAFolderOfTheCache) {
   fs::remove_all(folder / "cache/stage");
   for (const char* left : {"trees/nobody", "views/nobody"}) fs::create_directories(folder / "cache" / left);
   EXPECT_THAT(found(true, true), ElementsAre("I1 missing lists/nobody", "I5 unexpected trees/nobody",

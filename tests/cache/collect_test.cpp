@@ -1,4 +1,4 @@
-// What goes and what stays when the cache is collected.
+// Which builds and trees a collection removes and which it keeps.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ class Collecting : public testing::Test {
   fs::path lease_of(const Installed& installed) const {
     return folder / ("cache/leases/" + installed.digest + ".lk");
   }
-  // As if the build had been leased then the last time. Its record's time is written over, too.
+  // Makes the build look as if its last lease had been then. The time in its record is overwritten too.
   void used(const Installed& installed, std::int64_t days_ago) const {
     const timespec then{std::time(nullptr) - days_ago * day, 0};
     const timespec times[2] = {then, then};
@@ -87,7 +87,7 @@ class Collecting : public testing::Test {
   }
 };
 
-TEST_F(Collecting, WithoutABoundOnlyWhatNothingRefersToGoes) {
+TEST_F(Collecting, WithoutABoundRemovesOnlyUnreferencedTrees) {
   install("one", 400);
   fs::create_directories(folder / "cache/trees/0000");
   fs::create_directories(folder / "cache/stage/dead/s1");
@@ -98,7 +98,7 @@ TEST_F(Collecting, WithoutABoundOnlyWhatNothingRefersToGoes) {
   expect_sound();
 }
 
-TEST_F(Collecting, BuildsGoThatWereNotUsedForSoLong) {
+TEST_F(Collecting, RemovesBuildsUnusedForTheGivenTime) {
   install("old", 40);
   install("young", 20);
   const Collected done = collect(older_than_days(30));
@@ -115,7 +115,7 @@ TEST_F(Collecting, ALeaseIsAUse) {
   EXPECT_THAT(collect(older_than_days(30)).removed, IsEmpty());
 }
 
-TEST_F(Collecting, AnotherCollectionIsNoUse) {
+TEST_F(Collecting, ACollectionIsNoUse) {
   const Installed old = install("old", 40);
   CollectOptions look = older_than_days(30);
   look.dry_run = true;
@@ -123,8 +123,8 @@ TEST_F(Collecting, AnotherCollectionIsNoUse) {
   EXPECT_THAT(names(collect(look).removed), ElementsAre("old"));
 }
 
-TEST_F(Collecting, TheLongestUnusedGoesFirstUntilNineTenthsAreLeft) {
-  // They share most of their bytes, so that each gives back only what is its own.
+TEST_F(Collecting, RemovesTheLongestUnusedFirstDownToNineTenths) {
+  // They share most of their bytes, so that removing one frees only its own.
   for (int i = 0; i < 12; ++i) install("b" + std::to_string(10 + i), 100 - i);
   const std::uint64_t before = store.usage().physical;
   const std::uint64_t own = before - collect(older_than_days(100)).physical_after;
@@ -142,14 +142,14 @@ TEST_F(Collecting, TheLongestUnusedGoesFirstUntilNineTenthsAreLeft) {
   expect_sound();
 }
 
-TEST_F(Collecting, BelowTheBoundNothingGoes) {
+TEST_F(Collecting, RemovesNothingBelowTheBound) {
   install("one", 400);
   CollectOptions options;
   options.max_bytes = std::uint64_t{1} << 40;
   EXPECT_THAT(collect(options).removed, IsEmpty());
 }
 
-TEST_F(Collecting, WhatNothingNeedsGoesBeforeAnyBuild) {
+TEST_F(Collecting, RemovesUnreferencedTreesBeforeAnyBuild) {
   install("one", 90);
   const std::uint64_t builds = store.usage().physical;
   const std::string digest(64, 'a'), busy(64, 'b');
@@ -173,7 +173,7 @@ TEST_F(Collecting, WhatNothingNeedsGoesBeforeAnyBuild) {
   EXPECT_TRUE(fs::exists(folder / ("cache/partial/" + busy))) << "somebody is at work on it";
 }
 
-TEST_F(Collecting, NoBuildGoesWhereThatCannotReachTheBound) {
+TEST_F(Collecting, RemovesNoBuildWhereThatCannotReachTheBound) {
   install("pinned", 90);
   install("free", 90);
   ASSERT_TRUE(store.pin("pinned"));
@@ -188,7 +188,7 @@ TEST_F(Collecting, NoBuildGoesWhereThatCannotReachTheBound) {
   EXPECT_EQ(collect(options).removed.size(), 2u);
 }
 
-TEST_F(Collecting, ARecordThatCannotBeReadIsToldAndNoBuildIsLostForIt) {
+TEST_F(Collecting, AnUnreadableRecordIsReportedAndLosesNoBuild) {
   install("one", 90);
   test::write_text(folder / "cache/refs/bad.ref", "no record\n");
   CollectOptions everything;
@@ -203,13 +203,13 @@ TEST_F(Collecting, ARecordThatCannotBeReadIsToldAndNoBuildIsLostForIt) {
   EXPECT_THAT(installed(), IsEmpty());
 }
 
-TEST_F(Collecting, ARecordThatCannotBeReadIsToldBesideWhatElseStays) {
+TEST_F(Collecting, AnUnreadableRecordIsReportedBesideWhatElseStays) {
   install("one");
   test::write_text(folder / "cache/refs/bad.ref", "no record\n");
   test::write_text(folder / "cache/partial/half", "half");
   const fs::path lock = inside::lock_file(store.root(), "archive-half");
   fs::create_symlink(lock, lock);  // ELOOP, also for root
-  // Somebody is making something: the sweep, which would tell of the record, is left to them.
+  // Another process is installing, so the sweep, which would report the record, is left to it.
   const auto making = FileLock::try_exclusive(inside::publishing_lock(store.root()), "another");
   ASSERT_TRUE(making && *making);
   CollectOptions everything;
@@ -221,7 +221,7 @@ TEST_F(Collecting, ARecordThatCannotBeReadIsToldBesideWhatElseStays) {
   EXPECT_THAT(std::string(done.stayed[1].value("file")), testing::HasSubstr("bad.ref"));
 }
 
-TEST_F(Collecting, TreesThatLostTheirRecordsStayUnlessAskedFor) {
+TEST_F(Collecting, OrphanedTreesStayUnlessTheirRemovalIsRequested) {
   const auto trees_here = [&] {
     std::size_t count = 0;
     for (const auto& tree : fs::directory_iterator(folder / "cache/trees"))
@@ -246,7 +246,7 @@ TEST_F(Collecting, TreesThatLostTheirRecordsStayUnlessAskedFor) {
     EXPECT_GT(kept.orphaned.front().size, 0u);
     EXPECT_EQ(trees_here(), all);
   }
-  // What was installed again is as every build; the others stay even where all that may go does.
+  // A reinstalled build is a normal one; the other trees stay even when everything removable is removed.
   install("one");
   CollectOptions nothing_left;
   nothing_left.max_bytes = 0;
@@ -268,8 +268,9 @@ TEST_F(Collecting, TreesThatLostTheirRecordsStayUnlessAskedFor) {
   EXPECT_EQ(trees_here(), 0u);
 }
 
-// A folder that may be there is never taken for an empty one: all would be freed that it might name.
-TEST_F(Collecting, RecordsAndTreesThatCannotBeToldAreNotTakenForNone) {
+// A folder that may exist is never treated as empty, because everything that it might refer to would be
+// freed.
+TEST_F(Collecting, UnreadableRecordsAndTreesAreNotTakenForNone) {
   install("one");
   const auto hide = [&](const char* name) {
     fs::rename(folder / "cache" / name, folder / name);
@@ -287,7 +288,7 @@ TEST_F(Collecting, RecordsAndTreesThatCannotBeToldAreNotTakenForNone) {
   EXPECT_FALSE(fs::exists(folder / "cache/unrecorded"));
 }
 
-TEST_F(Collecting, WhatCannotBeRemovedStaysAndTheRestGoes) {
+TEST_F(Collecting, KeepsWhatCannotBeRemovedAndRemovesTheRest) {
   install("one");
   for (const char* id : {"0000", "ffff"}) fs::create_directories(folder / "cache/trees" / id / "lib");
   const fs::path busy = folder / "cache/trees/0000";
@@ -299,7 +300,7 @@ TEST_F(Collecting, WhatCannotBeRemovedStaysAndTheRestGoes) {
   EXPECT_FALSE(fs::exists(folder / "cache/trees/ffff"));
 }
 
-TEST_F(Collecting, I4_WhatIsLeasedPinnedOrBeingMadeStaysAsItIs) {
+TEST_F(Collecting, I4LeasedPinnedAndUnfinishedBuildsStay) {
   const Installed leased = install("leased", 90), pinned = install("pinned", 90), made = install("made", 90);
   install("free", 90);
   const auto lease = store.lease(leased);
@@ -332,7 +333,7 @@ TEST_F(Collecting, I4_WhatIsLeasedPinnedOrBeingMadeStaysAsItIs) {
   expect_sound();
 }
 
-TEST_F(Collecting, ADryRunChangesNothingAndTellsWhatARealOneDoes) {
+TEST_F(Collecting, ADryRunChangesNothingAndReportsWhatARealOneDoes) {
   install("old", 40);
   install("young", 1);
   CollectOptions options = older_than_days(30);
@@ -354,17 +355,17 @@ TEST_F(Collecting, ACacheThatDoesNotExistStaysSo) {
   EXPECT_FALSE(fs::exists(folder / "cache"));
 }
 
-TEST_F(Collecting, TellsWhatBuildsSumUpToAndWhatTheDiskHolds) {
+TEST_F(Collecting, ReportsTheSumOfBuildsAndTheDiskUse) {
   const Installed one = install("one"), two = install("two");
   const Usage usage = store.usage();
   EXPECT_EQ(usage.logical, one.size + two.size);
-  // Both share the large library; views are second names of the trees' files.
+  // Both share the large library; files of views are hard links to those of the trees.
   EXPECT_LT(usage.physical, usage.logical);
   EXPECT_GT(usage.physical, test::large_library_bytes().size());
 }
 
 TEST_F(Collecting, AClockThatIsYearsAheadRemovesNothingForItsAge) {
-  // A clock that went ten years ahead looks as if everything here had been used ten years ago.
+  // After a clock that ran ten years ahead, everything here seems to have been used ten years ago.
   install("one", 3650);
   const timespec then{std::time(nullptr) - 3650 * day, 0};
   const timespec times[2] = {then, then};
@@ -385,7 +386,7 @@ TEST_F(Collecting, TimesInTheFutureCountAsNow) {
   EXPECT_THAT(names(collect(older_than_days(0)).removed), ElementsAre("future"));
 }
 
-TEST_F(Collecting, AReaderIsNotKeptOutByWhoHoldsTheLeaseForEver) {
+TEST_F(Collecting, AReaderIsNotBlockedByAnEndlessLease) {
   const Installed installed = install("one");
   const FileDescriptor foreign(::open(lease_of(installed).c_str(), O_RDONLY | O_CLOEXEC));
   ASSERT_EQ(::flock(foreign.get(), LOCK_EX | LOCK_NB), 0) << "anyone who may read may do this";
@@ -400,9 +401,8 @@ TEST_F(Collecting, AReaderIsNotKeptOutByWhoHoldsTheLeaseForEver) {
   EXPECT_THAT(collect(everything).removed, IsEmpty()) << "only writers are held up";
 }
 
-// Row 8 of the fault plan: builds are used while a collection removes everything that is not, again and
-// again.
-TEST_F(Collecting, WhoComesWhileABuildGoesMissesItAndInstallsItAnew) {
+// Row 8 of the fault plan: builds are used while a collection repeatedly removes everything else.
+TEST_F(Collecting, AnOpenDuringARemovalMissesAndReinstalls) {
   const int rounds = std::getenv("ENGINEHOST_EXHAUSTIVE") != nullptr ? 400 : 25;
   install("one");
   std::atomic<bool> ending = false;
@@ -445,9 +445,8 @@ TEST_F(Collecting, WhoComesWhileABuildGoesMissesItAndInstallsItAnew) {
     }
     ASSERT_TRUE(fs::exists((*found)->folder / "NOTICE")) << "what is opened late is there, too";
     ++used;
-    // Who opens the build again the moment they let it go is never without it, and the collector rightly
-    // never takes it: on a slow machine that would be all of the test. Now at once, now after the collector's
-    // turn.
+    // A build that is opened again as soon as it is released is never removed, and on a slow machine that
+    // would be the whole test. The gap varies, so that the collector gets its turn at times.
     gap = std::chrono::milliseconds(used % 4 * 3);
   }
   ending = true;

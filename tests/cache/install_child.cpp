@@ -1,9 +1,9 @@
-// Does one thing to the cache named on the command line: what the kill and fault tests run.
+// Runs one operation on the cache named on the command line, for the kill and fault tests.
 //   cache_install_child ROOT BUILD          installs a small build
-//   cache_install_child ROOT BUILD repair     repairs it, bringing what is not at hand from nowhere but this
-//   program cache_install_child ROOT BUILD gc       collects everything that was not used for a day
+//   cache_install_child ROOT BUILD repair   repairs it; the only source of files is this program
+//   cache_install_child ROOT BUILD gc       collects everything that was not used for a day
 //   cache_install_child ROOT BUILD hold     takes the build's lock and keeps it
-// Prints what it did or the code of the diagnosis; exit status 0 or 3.
+// Prints the operation or the code of the diagnosis; exit status 0 or 3.
 #include <unistd.h>
 
 #include <cstdio>
@@ -21,14 +21,14 @@ Result<const char*> run(const cache::Store& store, std::string_view build, std::
     cache::CollectOptions options;
     options.max_age = std::chrono::hours(24);
     TRY_ASSIGN(cache::Collected collected, store.collect(options));
-    // One build that cannot be removed is told and keeps none of the others.
+    // A build that cannot be removed is reported and keeps none of the others.
     if (!collected.stayed.empty()) return fail(std::move(collected.stayed.front()));
     return "collected";
   }
-  if (what == "mend") {
+  if (what == "repair") {
     TRY_ASSIGN(cache::Stage stage, store.stage(cache::Store::key_of(build)));
     TRY_ASSIGN(const cache::Repaired repaired, store.repair(build, stage, test::bring_small_files));
-    return repaired.left.empty() ? "mended" : "left";
+    return repaired.left.empty() ? "repaired" : "left";
   }
   if (what == "hold") {
     TRY_ASSIGN(const cache::Stage stage, store.stage(cache::Store::key_of(build)));

@@ -1,4 +1,4 @@
-// The process that installs is killed, or the disk fails, at one system call after another.
+// The installing process is killed, or the disk fails, at one system call after another.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -32,12 +32,12 @@ ChildOutcome run(std::vector<std::string> argv) {
   return outcome ? *outcome : ChildOutcome{};
 }
 
-// What the child is asked to do, and what must be true before and after.
+// The operation of the child, and the conditions before and after it.
 struct Operation {
   const char* name;
   const char* argument;  // of the child
-  const char* says;      // when nothing goes wrong
-  // Makes the cache that it works on; "old" is installed there already.
+  const char* says;      // without a failure
+  // Prepares the cache for the operation; "old" is installed there already.
   std::function<void(const fs::path& root)> prepare;
 };
 
@@ -48,7 +48,7 @@ void damage(const fs::path& file, std::string_view bytes) {
 
 const std::vector<Operation> operations{
     {"Install", "install", "installed\n", [](const fs::path&) {}},
-    {"Mend", "mend", "mended\n",
+    {"Repair", "repair", "repaired\n",
      [](const fs::path& root) {
        const auto installed = test::install_small_build(Store::open(root), "new");
        ASSERT_TRUE(installed);
@@ -92,7 +92,7 @@ class Faults : public testing::TestWithParam<Operation> {
     return run(argv);
   }
 
-  // How often the child makes each system call.
+  // The number of each system call that the child makes.
   std::map<std::string, int> calls() {
     const fs::path root = fresh(0);
     std::vector<std::string> argv{"strace", "-f", "-qq", "-o", (folder / "trace").native()};
@@ -124,14 +124,14 @@ class Faults : public testing::TestWithParam<Operation> {
                     << name_of(violation.problem.kind) << " " << violation.problem.path;
   }
 
-  // After whatever happened: what was installed still is and is right, the same again succeeds, so does an
-  // install, and nothing is left over.
+  // After any failure the installed builds are still there and intact, the same operation and an install
+  // succeed, and nothing is left over.
   void expect_sound(const fs::path& root, const std::string& what) {
     const Store store = Store::open(root);
     const auto kept = store.verify("old", true);
     ASSERT_TRUE(kept) << what;
     EXPECT_TRUE(kept->empty()) << what;
-    const bool repairing = std::string_view(GetParam().name) == "Mend";
+    const bool repairing = std::string_view(GetParam().name) == "Repair";
     if (!repairing) expect_no_violation(root, false, what);
     const ChildOutcome again = run(command(root));
     EXPECT_EQ(again.output, GetParam().says) << what;
@@ -204,7 +204,7 @@ TEST_P(Faults, AFailingDiskIsATypedErrorAndLosesNothing) {
     }
   }
   EXPECT_GT(failed, 0);
-  std::printf("[          ] %s: %d of %d faults told as typed errors, the rest did not matter\n",
+  std::printf("[          ] %s: %d of %d faults reported as typed errors, the rest had no effect\n",
               GetParam().name, failed, number);
 }
 

@@ -1,4 +1,4 @@
-// Row 19 of the fault plan: a read-only layer under a user's own.
+// Row 19 of the fault plan: a read-only layer below a user's own.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mount.h>
@@ -36,7 +36,7 @@ class Layers : public testing::Test {
   Store store = Store::open(folder / "user", {folder / "system"}, "layers_test");
 };
 
-TEST_F(Layers, TheSystemsIsLookedIntoBeforeTheUsers) {
+TEST_F(Layers, TheSystemLayerIsSearchedBeforeTheUsers) {
   EXPECT_EQ(found_in(), "system");
   install(Store::open(folder / "user"), "one");
   EXPECT_EQ(found_in(), "system");
@@ -45,7 +45,7 @@ TEST_F(Layers, TheSystemsIsLookedIntoBeforeTheUsers) {
   EXPECT_TRUE(two.find("one").value()->read_only);
 }
 
-TEST_F(Layers, WhatTheSystemLacksComesFromTheUsers) {
+TEST_F(Layers, BuildsThatTheSystemLacksComeFromTheUsersLayer) {
   install(Store::open(folder / "user"), "two");
   EXPECT_EQ(found_in("two"), "user");
   EXPECT_EQ(found_in("three"), "nowhere");
@@ -62,7 +62,7 @@ TEST_F(Layers, TheCacheItselfIsNoLayer) {
   EXPECT_EQ(store.layers().size(), 1u);
 }
 
-TEST_F(Layers, ALayerThatIsMissingOrEmptyIsNoFailure) {
+TEST_F(Layers, AMissingOrEmptyLayerIsNoFailure) {
   fs::remove_all(folder / "system");
   EXPECT_EQ(found_in(), "nowhere");
   EXPECT_FALSE(fs::exists(folder / "system"));
@@ -74,7 +74,7 @@ TEST_F(Layers, ALayerThatIsMissingOrEmptyIsNoFailure) {
 TEST_F(Layers, AHalfSeededLayerFallsBackToTheUsersOwn) {
   const fs::path view = store.find("one").value()->folder;
   fs::remove(view / "lib/shared.so.1");
-  EXPECT_EQ(found_in(), "EH-F01") << "told, not passed over in silence, while nothing else serves";
+  EXPECT_EQ(found_in(), "EH-F01") << "reported, because no other layer serves";
   install(Store::open(folder / "user"), "one");
   EXPECT_EQ(found_in(), "user");
 }
@@ -91,14 +91,14 @@ TEST_F(Layers, ALayerOfANewerFormatIsReadAndNeverWritten) {
   EXPECT_EQ(writer.remove("one").error().code, "EH-F16");
   EXPECT_EQ(writer.collect(everything).error().code, "EH-F16");
   EXPECT_EQ(writer.sweep().error().code, "EH-F16");
-  // Copied, its stamps differ: the bytes are believed, the new stamps are not written down.
+  // The stamps of a copy differ: its bytes are accepted, and the new stamps are not written.
   fs::copy(folder / "system", folder / "copy", fs::copy_options::recursive | fs::copy_options::copy_symlinks);
   const std::string before = fingerprint_of(folder / "copy");
   EXPECT_TRUE(*Store::open(folder / "copy").find("one"));
   EXPECT_EQ(fingerprint_of(folder / "copy"), before);
 }
 
-TEST_F(Layers, F22_ALayerOfAnUntrustedOwnerIsPassedOver) {
+TEST_F(Layers, F22ALayerOfAnUntrustedOwnerIsSkipped) {
   if (::geteuid() != 0) GTEST_SKIP() << "giving a folder to another user needs root";
   EXPECT_FALSE(layer_problem(folder / "system"));
   for (const char* part : {"system", "system/refs", "system/views"}) {
@@ -112,14 +112,14 @@ TEST_F(Layers, F22_ALayerOfAnUntrustedOwnerIsPassedOver) {
   EXPECT_EQ(found_in(), "system");
 }
 
-TEST_F(Layers, F22_ALayerThatEveryoneMayWriteIsPassedOver) {
+TEST_F(Layers, F22AWorldWritableLayerIsSkipped) {
   ASSERT_EQ(::chmod((folder / "system/refs").c_str(), 0777), 0);
   EXPECT_EQ(found_in(), "EH-F22");
   install(Store::open(folder / "user"), "one");
   EXPECT_EQ(found_in(), "user");
 }
 
-TEST_F(Layers, ThoseThatNothingIsTakenFromAreTold) {
+TEST_F(Layers, SkippedLayersAreReported) {
   EXPECT_TRUE(layers_passed_over({folder / "system", folder / "absent"}).empty());
   fs::create_directory_symlink(folder / "nowhere", folder / "link");
   test::write_text(folder / "file", "x");
@@ -132,7 +132,7 @@ TEST_F(Layers, ThoseThatNothingIsTakenFromAreTold) {
   EXPECT_EQ(reported[2].code, "EH-F23");
 }
 
-TEST_F(Layers, TheUsersOwnFolderIsToldAboutNotRefused) {
+TEST_F(Layers, TheUsersOwnFolderIsWarnedAboutNotRefused) {
   install(Store::open(folder / "user"), "two");
   ASSERT_EQ(::chmod((folder / "user").c_str(), 0777), 0);
   EXPECT_EQ(found_in("two"), "user");
@@ -142,7 +142,7 @@ TEST_F(Layers, TheUsersOwnFolderIsToldAboutNotRefused) {
   EXPECT_EQ(problems[0].value("folder"), (folder / "user").native());
 }
 
-TEST_F(Layers, L22_AFolderOnANoexecMountIsTold) {
+TEST_F(Layers, L22AFolderOnANoexecMountIsReported) {
   fs::create_directory(folder / "mounted");
   if (::mount("tmpfs", (folder / "mounted").c_str(), "tmpfs", MS_NOEXEC | MS_NODEV | MS_NOSUID,
               "size=4m,mode=0755") != 0)
@@ -154,7 +154,7 @@ TEST_F(Layers, L22_AFolderOnANoexecMountIsTold) {
   EXPECT_EQ(problems[0].code, "EH-L22");
 }
 
-TEST_F(Layers, I9_ALeaseWritesNothingThereAndHoldsAllTheSame) {
+TEST_F(Layers, I9ALeaseOnAReadOnlyLayerHoldsWithoutAWrite) {
   const std::string before = fingerprint_of(folder / "system");
   const auto found = store.find("one");
   ASSERT_TRUE(found && *found);
@@ -166,7 +166,7 @@ TEST_F(Layers, I9_ALeaseWritesNothingThereAndHoldsAllTheSame) {
       << "the administrator sees that a user has it open";
 }
 
-TEST_F(Layers, I9_EverythingAUserDoesLeavesAReadOnlyMountAsItIs) {
+TEST_F(Layers, I9AReadOnlyMountIsNeverChanged) {
   if (::mount((folder / "system").c_str(), (folder / "system").c_str(), nullptr, MS_BIND, nullptr) != 0 ||
       ::mount(nullptr, (folder / "system").c_str(), nullptr, MS_BIND | MS_REMOUNT | MS_RDONLY, nullptr) != 0)
     GTEST_SKIP() << "mounting needs root";

@@ -1,6 +1,6 @@
 // Row 26 of the fault plan on a real network file system: a folder that an SFTP server exports, mounted twice
-// by sshfs, as two machines have it. Each mount has its own cache of names and attributes; there is no lock
-// between them, and a rename onto what is there fails with a number of its own. Needs sshfs, sftp-server and
+// by sshfs, as on two machines. Each mount caches names and attributes of its own. There is no lock between
+// them, and a rename onto an existing name fails with an unusual error. Needs sshfs, sftp-server and
 // /dev/fuse.
 #include <gmock/gmock.h>
 #include <signal.h>
@@ -52,7 +52,7 @@ class TwoMachines : public testing::Test {
     if (::access(server, X_OK) != 0) GTEST_SKIP() << "openssh-sftp-server is not installed";
     if (!run({"sshfs", "--version"}).succeeded()) GTEST_SKIP() << "sshfs is not installed";
     if (::access("/dev/fuse", R_OK | W_OK) != 0) GTEST_SKIP() << "/dev/fuse cannot be opened";
-    // In the place of ssh: the server itself, over the same pipes.
+    // Replaces ssh by the server itself, over the same pipes.
     const fs::path connection = folder / "connection";
     test::write_text(connection, std::string("#!/bin/sh\nexec ") + server + "\n");
     fs::permissions(connection, fs::perms::owner_all);
@@ -64,7 +64,7 @@ class TwoMachines : public testing::Test {
     for (const fs::path& machine : {one, two}) run({"fusermount3", "-u", machine.native()});
     for (const pid_t server : servers) ::waitpid(server, nullptr, 0);
   }
-  // sshfs stays in the foreground, as a child of the test that can be waited for.
+  // sshfs stays in the foreground, as a child that the test can wait for.
   bool mount(const fs::path& machine, const fs::path& connection) {
     fs::create_directory(machine);
     std::vector<std::string> words = {
@@ -93,14 +93,14 @@ class TwoMachines : public testing::Test {
   static Store store_on(const fs::path& machine) {
     return Store::open(machine / "cache", {}, "network_file_system_test");
   }
-  // Looked at where the files are.
+  // Checks the exported folder itself.
   void expect_sound() const {
     const auto violations = check(exported / "cache");
     ASSERT_TRUE(violations);
     for (const Violation& violation : *violations)
       ADD_FAILURE() << violation.invariant << " " << violation.build << " " << violation.problem.path;
   }
-  // Several processes on each of them install the same build at once.
+  // Several processes on each machine install the same build at once.
   void install_at_once(const std::string& build) const {
     const std::string child = test::build_path("/tests/cache_install_child");
     std::vector<std::thread> threads;
@@ -124,13 +124,13 @@ TEST_F(TwoMachines, InstallTheSameBuildAtOnceAndBothHaveIt) {
   EXPECT_FALSE(inside::locks_are_kept(one / "cache"));
 }
 
-TEST_F(TwoMachines, WhatOneUsesTheOtherDoesNotRemove) {
+TEST_F(TwoMachines, DoNotRemoveABuildThatTheOtherUses) {
   const auto installed = test::install_small_build(store_on(one), "used");
   ASSERT_TRUE(installed) << installed.error().code;
   {
     const auto lease = store_on(one).lease(*installed);
     ASSERT_TRUE(lease);
-    // Names are known to the other one after a while.
+    // The other machine sees new names after a while.
     for (int i = 0; i < 300 && !inside::in_use(two / "cache", installed->digest); ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
     const auto refused = store_on(two).remove("used");
@@ -145,8 +145,8 @@ TEST_F(TwoMachines, WhatOneUsesTheOtherDoesNotRemove) {
   expect_sound();
 }
 
-// The name is there at every moment; what it stood for a moment ago is not.
-TEST_F(TwoMachines, ANameWhoseFileIsReplacedAllTheTimeIsNeverStale) {
+// The name always exists, but the file behind it is replaced all the time.
+TEST_F(TwoMachines, NeverSeeAStaleFileUnderAReplacedName) {
   const fs::path name = one / "name";
   test::write_text(name, "first");
   std::atomic<bool> done = false;
@@ -180,15 +180,15 @@ TEST_F(TwoMachines, ANameWhoseFileIsReplacedAllTheTimeIsNeverStale) {
   EXPECT_GT(found, 0);
 }
 
-TEST_F(TwoMachines, OneMendsWhatIsDamagedAndTheOtherReadsIt) {
+TEST_F(TwoMachines, ReadWhatTheOtherRepaired) {
   const auto installed = test::install_small_build(store_on(one), "hurt");
   ASSERT_TRUE(installed) << installed.error().code;
   const fs::path library = exported / installed->folder.lexically_relative(one) / "lib/plugin-hurt.so.1";
   ASSERT_TRUE(fs::exists(library));
   fs::remove(library);
   const ChildOutcome repaired =
-      run({test::build_path("/tests/cache_install_child"), (two / "cache").native(), "hurt", "mend"});
-  EXPECT_EQ(repaired.output, "mended\n") << repaired.error;
+      run({test::build_path("/tests/cache_install_child"), (two / "cache").native(), "hurt", "repair"});
+  EXPECT_EQ(repaired.output, "repaired\n") << repaired.error;
   expect_sound();
   EXPECT_EQ(test::read_text(library), test::library_bytes("plugin hurt"));
 }

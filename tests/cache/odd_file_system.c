@@ -1,9 +1,9 @@
 /* Preloaded into a child: file systems on which locks, renames and names do not behave as on a local disk.
  *   ODD_LOCKS=granted   every flock succeeds          ODD_LOCKS=refused   every flock fails with ENOLCK
  *   ODD_LOCKS=stumbling the first flock of the process fails with EIO
- *   ODD_KIND=nfs        statfs says NFS
+ *   ODD_KIND=nfs        statfs reports NFS
  *   ODD_STALE=N         every Nth open to read fails with ESTALE
- *   ODD_LATE=N          the first N looks for a record find nothing, as if its name were not visible yet
+ *   ODD_LATE=N          the first N searches for a record find nothing, as if its name were not visible yet
  * renameat2 fails with EINVAL whenever this is loaded. */
 #define _GNU_SOURCE
 #include <dlfcn.h>

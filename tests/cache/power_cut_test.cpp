@@ -1,12 +1,12 @@
 // Row 4 of the fault plan: the power is cut while builds are installed. A file system in an image is mounted,
-// and the image copied at random moments: the copy holds what had reached the disk by then, as after a power
-// cut (what a disk keeps in its own cache is not modelled). Needs root, loop devices and mkfs; says so and is
-// skipped elsewhere.
+// and the image is copied at random moments: the copy holds what had reached the disk by then, as after a
+// power cut (the disk's own cache is not modeled). Needs root, loop devices and mkfs; skipped with the reason
+// elsewhere.
 //
-// The copy has to be that of one moment: read from front to back while it changes, an image of xfs once had
-// the name of a file in its log, and of its bytes, which were on the disk before, what had stood there
-// earlier. So the images lie on an xfs of their own, which shares blocks: a clone is made while no write is
-// under way.
+// The copy has to be of one moment. When an image of xfs was read from front to back while it changed, its
+// log once had the name of a file, and the copy had old content in the place of its bytes, although these
+// reach the disk first. So the images are on an xfs of their own, which shares blocks: a clone is made while
+// no write is in progress.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/fs.h>
@@ -61,7 +61,7 @@ class PowerCuts : public testing::TestWithParam<const char*> {
     if (kind == "xfs") return {"mkfs.xfs", "-q", "-f", file.native()};
     return {"mkfs.btrfs", "-q", "-f", file.native()};
   }
-  // Where blocks can be shared.
+  // The file system on which blocks can be shared.
   void mount_volume() {
     fs::create_directory(volume);
     ASSERT_TRUE(make_image(folder / "volume.image", off_t{4} << 30));
@@ -69,12 +69,13 @@ class PowerCuts : public testing::TestWithParam<const char*> {
                  run({"mount", "-o", "loop", folder / "volume.image", volume.native()});
     if (has_volume) image = volume / "image";
   }
-  // The image as it was at one moment.
+  // The image as of one moment.
   bool snapshot(const fs::path& copy) const {
     const FileDescriptor from(::open(image.c_str(), O_RDONLY | O_CLOEXEC)),
         to(::open(copy.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
     if (::ioctl(to.get(), FICLONE, from.get()) == 0) return true;
-    // Two copies that agree: nothing was written between the end of the first and the begin of the second.
+    // Two copies that agree: nothing was written between the end of the first and the beginning of the
+    // second.
     const fs::path second = copy.native() + ".again";
     bool same = false;
     for (int attempt = 0; attempt < 100 && !same; ++attempt) {
@@ -85,8 +86,8 @@ class PowerCuts : public testing::TestWithParam<const char*> {
     fs::remove(second);
     return same;
   }
-  // It has the UUID of the file system that is still mounted, which xfs refuses unless told; btrfs gives it
-  // one of its own since Linux 6.7 and refuses it before.
+  // The copy has the UUID of the file system that is still mounted. xfs refuses it without an option; btrfs
+  // assigns its own since Linux 6.7 and refuses it before.
   bool mount_copy(const fs::path& copy) const {
     const bool is_xfs = std::string_view(GetParam()) == "xfs";
     return run({"mount", "-o", is_xfs ? "loop,nouuid" : "loop", copy.native(), after.native()});
@@ -110,7 +111,7 @@ class PowerCuts : public testing::TestWithParam<const char*> {
     EXPECT_TRUE(!is_mounted || is_unmounted(mounted));
     EXPECT_TRUE(!has_volume || is_unmounted(volume));
   }
-  // The kernel lets go of a loop device's file a moment after what was mounted from it is gone.
+  // The kernel releases a loop device's file a moment after its file system was unmounted.
   static bool is_unmounted(const fs::path& point) {
     for (int attempt = 0; attempt < 100; ++attempt) {
       if (run({"umount", point.native()})) return true;
@@ -119,7 +120,7 @@ class PowerCuts : public testing::TestWithParam<const char*> {
     return false;
   }
 
-  // Mounts a copy of the image, as the machine would find its disk when it starts again.
+  // Mounts a copy of the image, as the machine would find its disk at the next start.
   void expect_sound_after_a_cut(int round) {
     const fs::path copy = image.native() + std::to_string(round);
     ASSERT_TRUE(snapshot(copy));
@@ -132,7 +133,7 @@ class PowerCuts : public testing::TestWithParam<const char*> {
         ADD_FAILURE() << "cut " << round << ": " << violation.invariant << " " << violation.build << " "
                       << name_of(violation.problem.kind) << " " << violation.problem.path;
     const Store store = Store::open(root, {}, "power_cut_test");
-    // Each earlier round was waited for, so its build was reported as installed.
+    // Every earlier round ended before, so its build was reported as installed.
     EXPECT_GE(store.list().size(), static_cast<std::size_t>(round)) << "what was installed stays";
     installed_before += store.list().size();
     EXPECT_TRUE(test::install_small_build(store, "next")) << "the next run succeeds";
@@ -148,7 +149,7 @@ class PowerCuts : public testing::TestWithParam<const char*> {
   std::size_t installed_before = 0;
 };
 
-TEST_P(PowerCuts, WhatWasInstalledIsWholeOrNotThereAndTheNextRunSucceeds) {
+TEST_P(PowerCuts, AnInstalledBuildIsWholeOrAbsentAndTheNextRunSucceeds) {
   const int cuts = std::getenv("ENGINEHOST_EXHAUSTIVE") != nullptr ? 40 : 4;
   std::mt19937 random(20261121);
   const std::string root = (mounted / "cache").native();
@@ -160,10 +161,10 @@ TEST_P(PowerCuts, WhatWasInstalledIsWholeOrNotThereAndTheNextRunSucceeds) {
     pid_t process = -1;
     ASSERT_EQ(::posix_spawn(&process, argv[0], nullptr, nullptr, argv, environ), 0);
     std::this_thread::sleep_for(std::chrono::milliseconds(std::uniform_int_distribution<int>(0, 60)(random)));
-    // A neighbor that syncs its own file makes the file system write its journal.
+    // Another process that syncs its own file makes the file system write its journal.
     if (round % 2 == 1) {
       const FileDescriptor open_engine(
-          ::open((mounted / "neighbour").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+          ::open((mounted / "neighbor").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
       EXPECT_EQ(::write(open_engine.get(), "x", 1), 1);
       ::fsync(open_engine.get());
     }

@@ -1,4 +1,4 @@
-// Row 10 of the fault plan: every kind of damage to every place of a build, found, told and repaired.
+// Row 10 of the fault plan: every kind of damage at every place of a build is found, reported and repaired.
 #include "cache/repair.hpp"
 
 #include <fcntl.h>
@@ -93,8 +93,7 @@ const std::vector<Damage> damages{
     {"MadeUnreadable", [](const fs::path& file) { ASSERT_EQ(::chmod(file.c_str(), 0), 0); }, "wrong mode"},
 };
 
-// Where the damaged file lies: the second name in the other place is damaged with it unless the file was
-// replaced.
+// The damaged files. The hard link in the other place is damaged too unless the file was replaced.
 const std::vector<const char*> files{"lib/shared.so.1", "NOTICE"};
 
 class Repairs : public testing::TestWithParam<Damage> {
@@ -119,7 +118,7 @@ class Repairs : public testing::TestWithParam<Damage> {
                     << violation.problem.path;
     EXPECT_TRUE(store.find("one") && *store.find("one"));
   }
-  // Damages one place after another and expects `told` of that file, and of that file only.
+  // Damages one place after another and expects `reported` for that file, and for that file only.
   void in_every_place(const std::function<void(const std::string& file)>& then) {
     for (const char* file : files)
       for (const bool in_view : {true, false}) {
@@ -144,14 +143,14 @@ class Repairs : public testing::TestWithParam<Damage> {
   }
 
   test::TemporaryFolder folder;
-  Store store = Store::open(folder / "cache", {}, "mend_test");
+  Store store = Store::open(folder / "cache", {}, "repair_test");
   Installed installed;
 };
 
-TEST_P(Repairs, FromALayer) {
+TEST_P(Repairs, UseALayer) {
   fs::copy(folder / "cache", folder / "layer", fs::copy_options::recursive | fs::copy_options::copy_symlinks);
   const std::string layer = fingerprint_of(folder / "layer");
-  const Store layered = Store::open(folder / "cache", {folder / "layer"}, "mend_test");
+  const Store layered = Store::open(folder / "cache", {folder / "layer"}, "repair_test");
   in_every_place([&](const std::string& file) {
     const auto repaired = repair(layered);
     ASSERT_TRUE(repaired) << repaired.error().code;
@@ -162,7 +161,7 @@ TEST_P(Repairs, FromALayer) {
   EXPECT_EQ(fingerprint_of(folder / "layer"), layer) << "I9";
 }
 
-TEST_P(Repairs, FromASourceOfSingleFiles) {
+TEST_P(Repairs, UseASourceOfSingleFiles) {
   in_every_place([&](const std::string& file) {
     const auto repaired = repair(store, test::bring_small_files);
     ASSERT_TRUE(repaired) << repaired.error().code;
@@ -172,7 +171,7 @@ TEST_P(Repairs, FromASourceOfSingleFiles) {
   });
 }
 
-TEST_P(Repairs, AProcessThatHasTheFileOpenKeepsIt) {
+TEST_P(Repairs, LeaveOpenFilesUnchanged) {
   const fs::path file = installed.folder / "lib/shared.so.1";
   GetParam().apply(file);
   const FileDescriptor open(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
@@ -193,7 +192,7 @@ class Repair : public Repairs {};
 INSTANTIATE_TEST_SUITE_P(Of, Repair, testing::Values(damages.front()),
                          [](const auto& instance) { return std::string(instance.param.name); });
 
-TEST_P(Repair, TheViewIsMendedFromItsTreeWithoutAnySource) {
+TEST_P(Repair, TheViewIsRepairedFromItsTreeWithoutAnySource) {
   const fs::path file = installed.folder / "NOTICE";
   fs::remove(file);
   test::write_text(file, "other");
@@ -204,7 +203,7 @@ TEST_P(Repair, TheViewIsMendedFromItsTreeWithoutAnySource) {
   expect_whole();
 }
 
-TEST_P(Repair, TheTreeIsMendedFromTheViewWithoutAnySource) {
+TEST_P(Repair, TheTreeIsRepairedFromTheViewWithoutAnySource) {
   fs::remove(tree_file("NOTICE"));
   const auto repaired = repair(store);
   ASSERT_TRUE(repaired);
@@ -214,7 +213,7 @@ TEST_P(Repair, TheTreeIsMendedFromTheViewWithoutAnySource) {
 }
 
 TEST_P(Repair, TheSameBytesInAnotherTreeServe) {
-  // A tree of its own that holds the shared library, too.
+  // Another tree that also holds the shared library.
   {
     auto stage = store.stage("twin");
     ASSERT_TRUE(stage);
@@ -229,7 +228,7 @@ TEST_P(Repair, TheSameBytesInAnotherTreeServe) {
   expect_whole();
 }
 
-TEST_P(Repair, WhatNobodyHasIsLeftAndToldAndNothingElseIsLost) {
+TEST_P(Repair, UnrepairableFilesAreReportedAndNothingElseIsLost) {
   GetParam().apply(tree_file("lib/shared.so.1"));
   fs::remove(tree_file("lib/shared.so"));
   const auto repaired = repair(store, [](const auto&, const auto&, const auto&) -> Result<std::string> {
@@ -261,7 +260,7 @@ TEST_P(Repair, AWholeTreeAndItsListComeBackFromALayer) {
   fs::remove_all(folder / ("cache/trees/" + installed.trees.at(1)));
   fs::remove_all(installed.folder);
   test::write_text(folder / ("cache/lists/" + installed.trees.at(1)), "cut");
-  const auto repaired = repair(Store::open(folder / "cache", {folder / "layer"}, "mend_test"));
+  const auto repaired = repair(Store::open(folder / "cache", {folder / "layer"}, "repair_test"));
   ASSERT_TRUE(repaired) << repaired.error().code;
   EXPECT_TRUE(repaired->left.empty());
   expect_whole();

@@ -1,5 +1,5 @@
-// Rows 6, 7, 9 and 26 of the fault plan: locks that are not kept, held by others, or whose owner stands
-// still, and file systems that several machines share.
+// Rows 6, 7, 9 and 26 of the fault plan: locks that do not exclude, that others hold, or whose owner is
+// stopped, and file systems that several machines share.
 #include "cache/sharing.hpp"
 
 #include <fcntl.h>
@@ -62,7 +62,7 @@ class Sharing : public testing::Test {
     for (const Violation& violation : *violations)
       ADD_FAILURE() << violation.invariant << " " << violation.problem.path;
   }
-  // Several children install the same build at once, on an odd file system.
+  // Several children install the same build at once, on such a file system.
   void install_at_once(int children, const std::vector<std::string>& environment) const {
     std::vector<std::thread> threads;
     std::vector<ChildOutcome> outcomes(static_cast<std::size_t>(children));
@@ -89,20 +89,20 @@ TEST_F(Sharing, LocksOfALocalDiskAreKept) {
   EXPECT_FALSE(fs::exists(folder / "cache/locks/.not-kept"));
 }
 
-TEST_F(Sharing, TheTrialFindsLocksThatEveryoneGets) {
+TEST_F(Sharing, ProbeFindsLocksThatAreGrantedToAll) {
   install_at_once(6, {"ODD_LOCKS=granted"});
   EXPECT_FALSE(inside::locks_are_kept(store.root())) << "and everyone knows from then on";
   expect_sound();
   EXPECT_TRUE(*store.find("one"));
 }
 
-TEST_F(Sharing, TheTrialFindsThatThereAreNoLocks) {
+TEST_F(Sharing, ProbeFindsThatThereAreNoLocks) {
   install_at_once(4, {"ODD_LOCKS=refused"});
   EXPECT_FALSE(inside::locks_are_kept(store.root()));
   expect_sound();
 }
 
-TEST_F(Sharing, TheNoteOfAnotherFileSystemIsNotBelieved) {
+TEST_F(Sharing, IgnoresTheNoteOfAnotherFileSystem) {
   ASSERT_TRUE(store.prepare());
   test::write_text(folder / "cache/locks/.not-kept", "no lock is relied on\non 1 since another-start\n");
   ASSERT_TRUE(store.prepare());
@@ -112,7 +112,7 @@ TEST_F(Sharing, TheNoteOfAnotherFileSystemIsNotBelieved) {
   EXPECT_FALSE(inside::locks_are_kept(store.root()));
 }
 
-TEST_F(Sharing, AnErrorOfTheMomentIsNotTakenForAFileSystemWithoutLocks) {
+TEST_F(Sharing, ATransientErrorIsNotTakenForAFileSystemWithoutLocks) {
   install_at_once(1, {"ODD_LOCKS=stumbling"});
   EXPECT_TRUE(inside::locks_are_kept(store.root())) << "the note would stay for good";
   expect_sound();
@@ -172,7 +172,7 @@ TEST_F(Sharing, WithoutLocksAnotherMachinesLeaseCountsForADay) {
   EXPECT_TRUE(store.remove("one"));
 }
 
-TEST_F(Sharing, WithoutLocksFilesGoOnlyAfterTheirRest) {
+TEST_F(Sharing, WithoutLocksFilesGoOnlyAfterAWaitingTime) {
   without_locks();
   const Installed installed = *test::install_small_build(store, "one");
   ASSERT_TRUE(store.remove("one"));
@@ -184,7 +184,7 @@ TEST_F(Sharing, WithoutLocksFilesGoOnlyAfterTheirRest) {
   EXPECT_TRUE(store.collect(none)->waits_for_rest);
 }
 
-TEST_F(Sharing, AnOwnerThatStandsStillKeepsItsLockAndIsNamed) {
+TEST_F(Sharing, AStoppedOwnerKeepsItsLockAndIsNamed) {
   const std::string root = (folder / "cache").native();
   std::string program = child(), build = "one", what = "hold";
   char* argv[] = {program.data(), const_cast<char*>(root.c_str()), build.data(), what.data(), nullptr};

@@ -1,4 +1,4 @@
-// A build of two trees, installed as acquire does it.
+// A build of two trees, installed in the way that acquire does it.
 #pragma once
 #include <string>
 
@@ -20,7 +20,7 @@ inline Result<std::string> publish(const cache::Store& store, cache::Stage& stag
     TRY(writer.write(bytes));
     TRY(writer.end_file());
   }
-  // Windows lets not everybody make links, and Wine 8 makes none.
+  // Not every Windows user may create links, and Wine 8 creates none.
   const auto probe = stage.folder() / "link";
   if (calls::symlink("nothing", probe) == 0 && calls::unlink(probe) == 0) {
     TRY(writer.add_link("lib/" + name + ".so", name + ".so.1"));
@@ -35,7 +35,7 @@ inline std::string library_bytes(const std::string& name) {
          name + std::string(3000, 'x');
 }
 
-// So large that a thread of its own writes it.
+// So large that a second thread writes it.
 inline std::string large_library_bytes() { return library_bytes("shared") + std::string(600 << 10, 'y'); }
 
 inline Result<cache::Installed> install_small_build(const cache::Store& store, const std::string& build) {
@@ -62,7 +62,7 @@ inline Result<cache::Installed> install_small_build(const cache::Store& store, c
   return store.write_ref(std::move(record));
 }
 
-// The files of any small build, as a source would bring them.
+// The files of any small build, as a source would deliver them.
 inline Result<std::string> bring_small_files(const std::string&, const std::vector<cache::TreeEntry>& wanted,
                                              const std::filesystem::path& into) {
   for (const cache::TreeEntry& entry : wanted) {

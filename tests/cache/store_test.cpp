@@ -34,7 +34,8 @@ class StoreTest : public testing::Test {
     EXPECT_TRUE(installed) << (installed ? "" : installed.error().code);
     return installed ? *installed : Installed{};
   }
-  // Installed files are read-only; damage is done by someone who may, and who leaves the mode as it was.
+  // Installed files are read-only. Damages a file as a user with the right to do so would, and keeps its
+  // mode.
   static void damage(const fs::path& file, std::string_view bytes) {
     calls::chmod(file.c_str(), 0644);
     test::write_text(file, bytes);
@@ -92,7 +93,7 @@ TEST_F(StoreTest, NamesTheFileThatIsMissing) {
   EXPECT_FALSE(found.error().value("needed_size").empty());
 }
 
-TEST_F(StoreTest, TellsEmptyCutAndChangedFilesApart) {
+TEST_F(StoreTest, DistinguishesEmptyCutAndChangedFiles) {
   const Installed installed = install();
   const fs::path file = installed.folder / "lib/shared.so.1";
   const std::string bytes = test::read_text(file);
@@ -124,7 +125,7 @@ TEST_F(StoreTest, AcceptsACopiedCacheAndRemembersItsStamps) {
   EXPECT_EQ((*record)->files.at(0).inode, stamp_of((*record)->folder / (*record)->files.at(0).path)->inode);
 }
 
-TEST_F(StoreTest, VerifyNamesEveryBadFileAndWhatNobodyInstalled) {
+TEST_F(StoreTest, VerifyNamesEveryBadFileAndForeignFiles) {
 #ifdef _WIN32
   GTEST_SKIP() << "Wine 8 makes no links";
 #endif
@@ -145,7 +146,7 @@ TEST_F(StoreTest, VerifyNamesEveryBadFileAndWhatNobodyInstalled) {
   EXPECT_FALSE(store.verify("two", false));
 }
 
-TEST_F(StoreTest, InstallingAgainMendsADamagedBuild) {
+TEST_F(StoreTest, ReinstallingRepairsADamagedBuild) {
   const Installed installed = install();
   damage(installed.folder / "lib/shared.so.1", "cut");
   fs::remove(installed.folder / "lib/plugin-one.so.1");
@@ -157,7 +158,7 @@ TEST_F(StoreTest, InstallingAgainMendsADamagedBuild) {
   EXPECT_FALSE(fs::is_empty(folder / "cache/rejected"));
 }
 
-TEST_F(StoreTest, MendingDoesNotDisturbAProcessThatHasTheFileOpen) {
+TEST_F(StoreTest, RepairDoesNotDisturbAProcessThatHasTheFileOpen) {
   const Installed installed = install();
   const FileDescriptor open(
       calls::open((installed.folder / "lib/shared.so.1").c_str(), O_RDONLY | O_CLOEXEC));
@@ -199,7 +200,7 @@ TEST_F(StoreTest, RemovesOneBuildAndKeepsWhatOthersShare) {
   EXPECT_EQ(store.remove("two").error().code, "EH-S23");
 }
 
-TEST_F(StoreTest, WhatIsRemovedWhileSomethingIsMadeIsFreedByItsMaker) {
+TEST_F(StoreTest, ABuildRemovedDuringAnInstallIsFreedByTheInstaller) {
   install("one");
   {
     const auto stage = store.stage("something");
@@ -233,7 +234,7 @@ TEST_F(StoreTest, DoesNotRemoveABuildInUse) {
 
 TEST_F(StoreTest, FindsAndLeasesAtOnce) {
   const Installed installed = install();
-  for (int i = 0; i < 2; ++i) {  // before and after there is a lock file
+  for (int i = 0; i < 2; ++i) {  // without a lock file, then with one
     const auto leased = store.find_leased("one", installed.digest);
     ASSERT_TRUE(leased);
     EXPECT_TRUE(leased->lease.holds());
@@ -295,19 +296,19 @@ TEST_F(StoreTest, AnEmptyCacheIsMadeByManyAtOnce) {
   }
 }
 
-TEST_F(StoreTest, SaysHowMuchSpaceIsNeededAndFree) {
+TEST_F(StoreTest, ReportsNeededAndFreeSpace) {
   ASSERT_TRUE(store.prepare());
   EXPECT_TRUE(store.require_space(1));
   const auto refused = store.require_space(std::uint64_t{1} << 62);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, "EH-F15");
   EXPECT_EQ(refused.error().value("folder"), path_text(folder / "cache"));
-  // Plain numbers, for programs; the sentence for people has "4.0 TiB".
+  // Plain numbers for programs; the sentence for people has "4.0 TiB".
   EXPECT_EQ(refused.error().value("needed"), std::to_string(std::uint64_t{1} << 62));
   EXPECT_TRUE(parse_integer(refused.error().value("free")));
 }
 
-TEST_F(StoreTest, F18_WaitersSeeWhoHoldsTheLockAndGiveUpWhenNothingMoves) {
+TEST_F(StoreTest, F18WaitersSeeTheLockHolderAndGiveUpWithoutProgress) {
   auto held = store.stage("key");
   ASSERT_TRUE(held);
   held->report_progress(5, 10);
@@ -324,11 +325,11 @@ TEST_F(StoreTest, F18_WaitersSeeWhoHoldsTheLockAndGiveUpWhenNothingMoves) {
   EXPECT_EQ(seen.total, 10u);
 }
 
-TEST_F(StoreTest, F18_WhoeverHoldsTheLockOfPublishingIsShownWhileWaiting) {
+TEST_F(StoreTest, F18TheHolderOfThePublishLockIsShownWhileWaiting) {
   ASSERT_TRUE(store.prepare());
   const fs::path lock = store.root() / "locks" / ".publishing.lk";
   test::write_text(lock, "");
-  // As anyone may who can only read the cache.
+  // A lock that any user with read access can take.
   const FileDescriptor foreign(calls::open(lock, O_RDONLY | O_CLOEXEC));
   ASSERT_EQ(calls::flock(foreign.get(), LOCK_EX | LOCK_NB), 0);
   LockHolder seen;
@@ -340,11 +341,11 @@ TEST_F(StoreTest, F18_WhoeverHoldsTheLockOfPublishingIsShownWhileWaiting) {
   EXPECT_EQ(stage.error().code, "EH-F18");
   EXPECT_EQ(stage.error().value("file"), path_text(lock));
   EXPECT_EQ(seen.file, lock);
-  // Linux tells, but for file systems whose files have other device numbers in /proc/locks.
+  // Linux reports it, except on file systems whose device numbers in /proc/locks differ.
   EXPECT_THAT(seen.pid, testing::AnyOf(0, calls::getpid()));
 }
 
-TEST_F(StoreTest, WaitingCanBeCancelled) {
+TEST_F(StoreTest, WaitingCanBeCanceled) {
   const auto held = store.stage("key");
   const auto ends_after = [&] {
     WaitOptions wait;
@@ -379,7 +380,7 @@ TEST_F(StoreTest, ALockFileThatWasRemovedMeanwhileIsNotHeld) {
   EXPECT_FALSE(*third);
 }
 
-TEST_F(StoreTest, SweepingLeavesWhatIsBeingMade) {
+TEST_F(StoreTest, SweepingKeepsUnfinishedBuilds) {
   auto stage = store.stage("key");
   ASSERT_TRUE(stage);
   ASSERT_TRUE(test::publish(store, *stage, "orphan", {{"lib/orphan.so.1", "1"}}));
@@ -390,7 +391,7 @@ TEST_F(StoreTest, SweepingLeavesWhatIsBeingMade) {
   EXPECT_TRUE(fs::is_empty(folder / "cache/trees"));
 }
 
-TEST_F(StoreTest, I5_WhatAKilledWriterLeftGoesAfterADay) {
+TEST_F(StoreTest, I5LeftoversOfAKilledWriterGoAfterADay) {
   install();
   const fs::path fresh = folder / "cache/refs/.one.ref.0123456789ab",
                  old = folder / "cache/refs/.one.ref.ba9876543210",
@@ -409,7 +410,7 @@ TEST_F(StoreTest, I5_WhatAKilledWriterLeftGoesAfterADay) {
 
 #ifndef _WIN32
 // Several users may keep their state below one cache.
-TEST_F(StoreTest, I5_AStateFolderThatMayNotBeEnteredKeepsNoOther) {
+TEST_F(StoreTest, I5AClosedStateFolderDoesNotKeepOtherLeftovers) {
   install();
   constexpr ::uid_t nobody = 65534;
   std::vector<fs::path> old, closed;
@@ -436,8 +437,8 @@ TEST_F(StoreTest, I5_AStateFolderThatMayNotBeEnteredKeepsNoOther) {
   for (const fs::path& one : old) EXPECT_FALSE(fs::exists(one)) << one;
 }
 
-// Root worked in it once, without --reference to whose it is.
-TEST_F(StoreTest, WhatAnotherUserMadeInAUsersCacheIsNamedWithItsOwner) {
+// Root worked in the cache once, without --reference to its owner.
+TEST_F(StoreTest, FilesOfAnotherUserInACacheAreNamedWithTheirOwner) {
   if (::geteuid() != 0) GTEST_SKIP() << "giving a cache to another user needs root";
   const Installed record = install();
   constexpr ::uid_t nobody = 65534;
@@ -467,7 +468,7 @@ TEST_F(StoreTest, BuildIdsCannotNameFilesOutsideTheStore) {
   for (const auto& entry : fs::directory_iterator(folder.path())) EXPECT_EQ(entry.path().filename(), "cache");
 }
 
-TEST(Record, IsReadBackWhateverTextItHolds) {
+TEST(Record, IsReadBackWithAnyText) {
   Installed installed;
   installed.build = "a\nb\\c";
   installed.digest = std::string(64, 'd');

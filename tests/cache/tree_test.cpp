@@ -132,7 +132,7 @@ TEST_F(Writer, RefusesMoreBytesOrEntriesThanAllowed) {
   EXPECT_EQ(problem_of(other.begin_file("b", false)), "EH-F19: too many entries");
 }
 
-TEST_F(Writer, RefusesALinkToSomethingThatIsNotThere) {
+TEST_F(Writer, RefusesADanglingLink) {
   ASSERT_TRUE(writer.add_link("a", "nowhere"));
   const auto list = writer.finish();
   ASSERT_FALSE(list);

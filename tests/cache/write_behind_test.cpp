@@ -1,4 +1,4 @@
-// Files written in a thread of their own: the same bytes, digests and failures as without one.
+// Files written by a second thread have the same bytes, digests and failures as without it.
 #include "cache/write_behind.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 
 using test::TemporaryFolder;
 
-constexpr std::size_t piece = 256u << 10;  // what is handed to the thread at once
+constexpr std::size_t piece = 256u << 10;  // the size that is handed to the thread at once
 
 std::string content(std::size_t size, unsigned seed) {
   std::string bytes(size, '\0');
@@ -72,7 +72,7 @@ TEST(WriteBehind, AFailureNamesItsFileAndNothingIsWrittenAfterIt) {
     EXPECT_FALSE(behind.write(bytes));
     EXPECT_FALSE(behind.end());
     static_cast<void>(fresh(broken));
-    // Writing to a file that was opened for reading fails as a disk does, only with EBADF.
+    // Writing to a file that was opened for reading fails like a disk, but with EBADF.
     behind.begin(FileDescriptor(calls::open(broken.c_str(), O_RDONLY | O_CLOEXEC)), "broken", 0444);
     behind.write(bytes);
     behind.end();
@@ -100,7 +100,7 @@ TEST(WriteBehind, TheCallerWaitsWhenTheDiskDoesNotKeepUp) {
   ASSERT_FALSE(behind.begin(FileDescriptor(ends[1]), "pipe", 0600));
   auto giving =
       std::async(std::launch::async, [&] { return behind.write(bytes) || behind.end() || behind.settle(); });
-  // Nobody reads: the queue fills, and with it the caller stops.
+  // Nobody reads: the queue fills, and the caller waits.
   EXPECT_EQ(giving.wait_for(std::chrono::milliseconds(200)), std::future_status::timeout);
   std::string received;
   std::vector<char> buffer(piece);
@@ -114,7 +114,7 @@ TEST(WriteBehind, TheCallerWaitsWhenTheDiskDoesNotKeepUp) {
   EXPECT_EQ(behind.take_written().at(0).sha256, sha256_hex(bytes));
 }
 
-TEST(WriteBehind, WhatIsAbandonedInTheMiddleOfAFileEndsItsThread) {
+TEST(WriteBehind, AbandoningAFileEndsItsThread) {
   const TemporaryFolder folder;
   for (int round = 0; round < 20; ++round) {
     const auto file = folder / std::to_string(round);

@@ -1,5 +1,5 @@
-// What is refused before anything is computed, which takes no device: the CUDA engine and the reference
-// engine refuse the same of the cases that tests/gpu compares where there is one.
+// Requests that are refused before any computation, which needs no device: the CUDA engine and the reference
+// engine refuse the same cases that tests/gpu compares on a GPU.
 #include <gtest/gtest.h>
 
 #include "tests/engines/plugin_host.hpp"
@@ -34,7 +34,7 @@ TEST(CudaRefusals, AreThoseOfTheReferenceEngine) {
     std::string by_reference, by_cuda;
     const engine_status expected = status_of(reference, one, inputs, by_reference);
     const engine_status found = status_of(cuda, one, inputs, by_cuda);
-    // Without a device, what would be computed is unavailable.
+    // Without a device, a valid computation is unavailable.
     EXPECT_EQ(is_refusal(found), is_refusal(expected)) << one.text() << "\n"
                                                        << by_reference << "\n"
                                                        << by_cuda;

@@ -1,4 +1,4 @@
-// What the CUDA engine works out about shapes before a device is asked, against the plainest way to do the
+// Shapes that the CUDA engine computes before it uses a device, compared with the simplest way to do the
 // same.
 #include <gmock/gmock.h>
 
@@ -9,7 +9,7 @@
 namespace enginehost::engines::cuda {
 namespace {
 
-// Where element `index` of a result lies in an operand that was broadcast to it: axis by axis.
+// The index of element `index` of a result in an operand that was broadcast to it: axis by axis.
 int64_t plainly(int64_t index, const Shape& result, const Shape& own) {
   std::vector<int64_t> at(result.size());
   for (size_t i = result.size(); i-- > 0; index /= result[i]) at[i] = index % result[i];
@@ -50,7 +50,7 @@ TEST(CudaShapes, EveryElementOfABroadcastResultFindsItsOperands) {
   EXPECT_GT(walked, 10000);
 }
 
-TEST(CudaShapes, AxesThatMoveAlikeAreWalkedAsOne) {
+TEST(CudaShapes, AxesWithTheSameStridesAreMerged) {
   EXPECT_EQ(axes_of({2, 3, 4}, {2, 3, 4}, {2, 3, 4}, "Add").count, 1);
   EXPECT_EQ(axes_of({}, {2, 3, 4}, {2, 3, 4}, "Add").count, 1);
   EXPECT_EQ(axes_of({2, 3, 4}, {4}, {2, 3, 4}, "Add").count, 2);

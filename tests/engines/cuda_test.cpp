@@ -1,5 +1,5 @@
-// The CUDA engine over the toolkit it was compiled with. What needs a GPU is skipped on machines without one;
-// that requests are judged, and refused with the reason, is not.
+// The CUDA engine over the toolkit it was compiled with. Tests that need a GPU are skipped without one; the
+// tests that requests are checked, and refused with the reason, are not.
 #include <cmath>
 
 #include "base/version.hpp"
@@ -37,13 +37,13 @@ class Cuda : public testing::Test {
   Engine engine{library, testing::TempDir()};
 };
 
-TEST(CudaFile, NeedsTheRuntimeLibrariesAndNeitherTheDriverNorAPathOfThisMachine) {
+TEST(CudaFile, NeedsTheRuntimeLibrariesAndNoDriverOrLocalPath) {
   const ElfNames names = read_elf_names(file);
   EXPECT_THAT(names.exported, ElementsAre(ENGINE_PLUGIN_SYMBOL));
   for (const char* library : {"libcudart.so.", "libcublasLt.so.", "libcudnn.so.9"})
     EXPECT_THAT(names.needed, Contains(StartsWith(library)));
   EXPECT_THAT(names.needed, testing::Not(Contains(StartsWith("libcuda.so"))));
-  // The loader finds them where NVIDIA's wheels put them into the view; LD_LIBRARY_PATH still comes first.
+  // The loader finds them where NVIDIA's wheels put them in the view; LD_LIBRARY_PATH still comes first.
   const std::string dynamic = output_of("readelf -dW '" + file + "'");
   EXPECT_THAT(dynamic, HasSubstr("runpath: [$ORIGIN/nvidia/"));
   EXPECT_THAT(dynamic, HasSubstr(":$ORIGIN/nvidia/cudnn/lib]"));
@@ -52,7 +52,7 @@ TEST(CudaFile, NeedsTheRuntimeLibrariesAndNeitherTheDriverNorAPathOfThisMachine)
 
 #ifndef ENGINEHOST_SANITIZED
 // Ubuntu 20.04 has glibc 2.31 and GCC 9's libstdc++, and the oldest drivers that CUDA 11.8 runs on.
-TEST(CudaFile, AsksForNothingNewerThanUbuntu2004Has) {
+TEST(CudaFile, NeedsNothingNewerThanUbuntu2004Has) {
   const auto info = binary::read_binary(file);
   ASSERT_TRUE(info.has_value());
   int seen = 0;
@@ -68,7 +68,7 @@ TEST(CudaFile, AsksForNothingNewerThanUbuntu2004Has) {
 }
 #endif
 
-TEST(CudaFile, HoldsCodeForEveryArchitectureAskedForAndPtxOfTheNewest) {
+TEST(CudaFile, HoldsCodeForEveryRequestedArchitectureAndPtxOfTheNewest) {
   std::vector<std::string> expected, found;
   std::istringstream words(ENGINEHOST_CUDA_CODE);  // "sass 7.5 8.0 ptx 8.0"
   std::string kind;
@@ -86,7 +86,7 @@ TEST(CudaFile, HoldsCodeForEveryArchitectureAskedForAndPtxOfTheNewest) {
   EXPECT_THAT(found, testing::UnorderedElementsAreArray(expected));
 }
 
-TEST_F(Cuda, TellsWhichLibrariesWereLoaded) {
+TEST_F(Cuda, ReportsTheLoadedLibraries) {
   EXPECT_STREQ(library->engine, "cuda");
   EXPECT_EQ(library->flags & ENGINE_PLUGIN_UNLOADABLE, 0u);
   EXPECT_THAT(engine.fact("cuda"), testing::MatchesRegex("1[13]\\.[0-9]+"));
@@ -96,7 +96,7 @@ TEST_F(Cuda, TellsWhichLibrariesWereLoaded) {
   EXPECT_EQ(engine.models, nullptr);
 }
 
-TEST_F(Cuda, WithoutADriverThereIsNoDeviceAndItSaysWhy) {
+TEST_F(Cuda, WithoutADriverThereIsNoDeviceAndAReason) {
   if (devices() != 0) GTEST_SKIP() << "this machine has a GPU";
   EXPECT_THAT(engine.fact("no_device"), HasSubstr("cudaGetDeviceCount failed: cudaError"));
   engine_device_info info{};
@@ -106,7 +106,7 @@ TEST_F(Cuda, WithoutADriverThereIsNoDeviceAndItSaysWhy) {
   EXPECT_THAT(call.message(), HasSubstr(engine.fact("no_device")));
 }
 
-TEST_F(Cuda, WithoutADriverEverythingThatNeedsADeviceIsUnavailableWithCudasOwnCode) {
+TEST_F(Cuda, WithoutADriverDeviceWorkIsUnavailableWithTheCudaCode) {
   if (devices() != 0) GTEST_SKIP() << "this machine has a GPU";
   Floats a({2}, {1, 2});
   auto expect_reported = [](const Call& call) {
@@ -187,7 +187,7 @@ TEST_F(Cuda, RefusesConvolutionsThatDoNotFit) {
 }
 
 TEST_F(Cuda, RefusesResultsLargerThanAnyMemoryAndPatternsItHasNoKernelFor) {
-  // Both repeat everywhere they can: 2^60 elements from two times 2^30, none of which is ever read.
+  // Both repeat as often as possible: 2^60 elements from two times 2^30, none of which is ever read.
   float one = 0;
   const int64_t tall[] = {int64_t{1} << 30, 1}, wide[] = {1, int64_t{1} << 30};
   const engine_tensor a = {&one, cpu, 2, {ENGINE_FLOAT, 32, 1}, tall, nullptr, 0};
@@ -199,7 +199,7 @@ TEST_F(Cuda, RefusesResultsLargerThanAnyMemoryAndPatternsItHasNoKernelFor) {
               HasSubstr("alternates 10 times"));
 }
 
-TEST_F(Cuda, KnowsItsOptions) {
+TEST_F(Cuda, AcceptsItsOptionsOnly) {
   auto answer = [&](std::vector<engine_entry> options) {
     const Engine made(library, testing::TempDir(), std::move(options));
     if (made.status != ENGINE_OK) {
@@ -214,7 +214,7 @@ TEST_F(Cuda, KnowsItsOptions) {
   EXPECT_THAT(answer({{"cuda.nonsense", "1"}}), HasSubstr("cuda.nonsense"));
 }
 
-// What follows has to be right on a GPU; see engines/cuda/README.md for where it was run.
+// The following tests need a GPU; engines/cuda/README.md lists where they ran.
 class CudaDevice : public Cuda {
  protected:
   void SetUp() override {
@@ -275,7 +275,7 @@ TEST_F(CudaDevice, ConvolvesWithUnevenPadsGroupsAndABias) {
               ElementsAre(11, 21, 302, 402));
 }
 
-TEST_F(CudaDevice, LeavesResultsWhereTheInputsAreAndTellsOfTransfers) {
+TEST_F(CudaDevice, LeavesResultsWhereTheInputsAreAndReportsTransfers) {
   Floats a({2}, {1, 2}), back({2}, {0, 0});
   Call call;
   engine_tensor like = a.tensor;

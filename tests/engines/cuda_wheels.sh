@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The CUDA engine for CUDA 11.8 and for 13.0 in one build tree and in one cache: both plugins are compiled, the second from
-# NVIDIA's wheels, and both builds are installed whole, from the wheels that the manifest names, 1.7 GB.
+# The CUDA engine for CUDA 11.8 and for 13.0 in one build tree and in one cache: both plugins are compiled, the second
+# from NVIDIA's wheels, and both builds are installed completely, from the wheels that the manifest names, 1.7 GB.
 #
 #   cuda_wheels.sh SOURCE BUILD      (BUILD: the build tree whose commands are run)
 #
@@ -10,7 +10,8 @@ source_folder=$1
 build=$2
 wheels=$build/downloads/wheels
 mkdir -p "$wheels"
-# Each artifact of the manifest from the package index, once; and the compiler of CUDA 11.8, which only the build needs.
+# Fetches each artifact of the manifest from the package index once, and the compiler of CUDA 11.8, which only the build
+# needs.
 python3 - "$source_folder/manifests/templates/cuda.json" >"$wheels/wanted" <<'PYTHON'
 import json, sys
 for component in json.load(open(sys.argv[1], encoding="utf-8"))["components"].values():

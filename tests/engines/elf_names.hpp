@@ -1,5 +1,4 @@
-// The names a shared library needs and exports, as readelf prints them: a second opinion on what the linker
-// made.
+// The names that a shared library needs and exports, as readelf prints them: independent of our own reader.
 #pragma once
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -4,9 +4,9 @@
 usage: fetch_wheel.py [--platform PLATFORM] [--python RELEASE] FOLDER PROJECT VERSION GLOB...
 
 PLATFORM is a platform of wheel file names (win_amd64); without it: Linux on x86-64.
-RELEASE is the Python a wheel is made for; without it: 3.11.
-Prints the folder the members stand in. Exit status 3: pip could not get the file, and the last line of standard error
-says why. Processes may call it at the same time for the same file.
+RELEASE is the Python that a wheel is made for; without it: 3.11.
+Prints the folder of the members. Exit status 3: pip could not get the file; the last line of standard error is the
+reason. Processes may call it at the same time for the same file.
 """
 import fcntl
 import fnmatch

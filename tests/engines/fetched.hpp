@@ -8,12 +8,12 @@
 
 namespace enginehost::engines::tests {
 
-// The folder that holds the members, or why there is none.
+// The folder that holds the members, or the reason why there is none.
 struct Fetched {
   std::string folder, why_not;
 };
 
-// `python`: the release of Python the wheel is for, "3.11" if empty.
+// `python`: the release of Python that the wheel is for, "3.11" if empty.
 inline Fetched fetch(const std::string& project, const std::string& version, const std::string& glob,
                      const std::string& python = "") {
   const std::string downloads = test::build_path("/downloads");

@@ -1,6 +1,5 @@
-// make_torchscript FOLDER: writes the TorchScript modules that the tests of the PyTorch adapter run. A
-// program of its own, since the adapter is the only one in the project that may touch libtorch, and it only
-// reads.
+// make_torchscript FOLDER: writes the TorchScript modules that the tests of the PyTorch adapter run. It is a
+// separate program because the adapter is the only other code that may use libtorch, and it only reads.
 #include <ATen/ATen.h>
 #include <torch/csrc/jit/api/module.h>
 

@@ -23,8 +23,8 @@ struct Parameter {
   std::vector<float> values;
 };
 
-// Of the file: magic, reserved, arrays, names. Of an array: magic (second version), storage, rank, sizes,
-// device type and index, element type, data.
+// The file: magic, reserved, arrays, names. An array: magic (second version), storage, rank, sizes, device
+// type and index, element type, data.
 inline std::string parameters(const std::vector<Parameter>& all) {
   std::string out = raw<uint64_t>(0x112) + raw<uint64_t>(0) + raw<uint64_t>(all.size());
   for (const Parameter& one : all) {
@@ -39,7 +39,7 @@ inline std::string parameters(const std::vector<Parameter>& all) {
 }
 
 // y = relu(W x + b), W = [[1,3,5],[2,4,6]], b = [-10, 0.5]: [1,2,3] gives [12, 28.5] and [-1,0,0] gives [0,
-// 0], worked out by hand.
+// 0], computed by hand.
 inline const char* const layer_symbol = R"({
   "nodes": [
     {"op": "null", "name": "data", "inputs": []},

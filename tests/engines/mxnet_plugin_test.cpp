@@ -1,4 +1,4 @@
-// The MXNet adapter without MXNet: what it is as a file, how it refuses, and which files make a model.
+// The MXNet adapter without MXNet: its file, its refusals, and which files make a model.
 #include <filesystem>
 
 #include "engines/mxnet/files.hpp"
@@ -29,7 +29,7 @@ TEST(MxnetFile, ExportsOneSymbolAndIsLinkedToNoRuntime) {
   for (const std::string& needed : names.needed) EXPECT_THAT(needed, testing::Not(HasSubstr("mxnet")));
 }
 
-TEST_F(MxnetPlugin, TellsWhoItIs) {
+TEST_F(MxnetPlugin, ReportsItsIdentity) {
   EXPECT_STREQ(library->engine, "mxnet");
   EXPECT_EQ(library->flags & ENGINE_PLUGIN_UNLOADABLE, 0u);
   EXPECT_STREQ(library->capabilities[0], "device.cpu");
@@ -37,7 +37,7 @@ TEST_F(MxnetPlugin, TellsWhoItIs) {
   EXPECT_EQ(library->capabilities[2], nullptr);
 }
 
-TEST_F(MxnetPlugin, NamesWhatKeepsTheLibraryFromBeingUsed) {
+TEST_F(MxnetPlugin, NamesTheReasonWhyTheLibraryCannotBeUsed) {
   Engine none(library, root);
   EXPECT_EQ(none.status, ENGINE_CORRUPT);
   EXPECT_EQ(none.call.details["missing_library"], "libmxnet.so");
@@ -55,9 +55,9 @@ TEST_F(MxnetPlugin, NamesWhatKeepsTheLibraryFromBeingUsed) {
 }
 
 TEST_F(MxnetPlugin, RefusesOptionsItDoesNotKnowAndPathsOutsideTheBuild) {
-  Engine unknown(library, root, {{"mxnet.colour", "red"}});
+  Engine unknown(library, root, {{"mxnet.color", "red"}});
   EXPECT_EQ(unknown.status, ENGINE_INVALID);
-  EXPECT_EQ(unknown.call.details["option"], "mxnet.colour");
+  EXPECT_EQ(unknown.call.details["option"], "mxnet.color");
   for (const char* outside : {"/usr/lib/libmxnet.so", "../libmxnet.so", "a/../../b", ""}) {
     Engine refused(library, root, {{"mxnet.library", outside}});
     EXPECT_EQ(refused.status, ENGINE_INVALID) << outside;
@@ -81,7 +81,7 @@ TEST_F(MxnetFiles, TheLatestEpochOfTheSameNetworkIsTaken) {
   EXPECT_EQ(engines::mxnet::parameter_file(root + "/net.json", nullptr), "");
 }
 
-TEST_F(MxnetFiles, AFileThatCannotBeReadIsNamedAndNoParametersAreAListOfNone) {
+TEST_F(MxnetFiles, AnUnreadableFileIsNamedAndNoParametersAreAnEmptyList) {
   mxnet::write(root + "/net-symbol.json", "{}");
   Call call, absent;
   const engines::mxnet::Network network =

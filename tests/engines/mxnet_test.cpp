@@ -1,4 +1,4 @@
-// The MXNet adapter with the library that was really published, fetched through pip.
+// The MXNet adapter with the published library, fetched through pip.
 #include <signal.h>
 
 #include <filesystem>
@@ -33,12 +33,12 @@ class Mxnet : public testing::Test {
   std::unique_ptr<Engine> engine;
 };
 
-TEST_F(Mxnet, TellsTheVersionAndFileThatWereLoaded) {
+TEST_F(Mxnet, ReportsTheLoadedVersionAndFile) {
   EXPECT_EQ(engine->fact("version"), "1.9.1");
   EXPECT_EQ(engine->fact("library"), root + "/mxnet/libmxnet.so");
 }
 
-// The library puts handlers of its own under these when it is loaded.
+// The library installs its own handlers for these signals when it is loaded.
 TEST_F(Mxnet, LeavesTheHostsSignalHandlers) {
   for (int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) {
     struct sigaction now {};
@@ -67,7 +67,7 @@ TEST_F(Mxnet, ComputesItsOperationsAsOnnxDefinesThem) {
         << name << ": " << call.message();
     return results.values.empty() ? std::vector<float>{} : results.of(0).as<float>();
   };
-  for (int round = 0; round < 2; round++) {  // the second time from what was kept
+  for (int round = 0; round < 2; round++) {  // the second time from the cache
     EXPECT_THAT(compute("Add", {&a.tensor, &row.tensor}), ElementsAre(11, 18, 33, 6, 25, 24));
     EXPECT_THAT(compute("Sub", {&a.tensor, &a.tensor}), ElementsAre(0, 0, 0, 0, 0, 0));
     EXPECT_THAT(compute("Mul", {&a.tensor, &a.tensor}), ElementsAre(1, 4, 9, 16, 25, 36));
@@ -80,8 +80,8 @@ TEST_F(Mxnet, ComputesItsOperationsAsOnnxDefinesThem) {
   }
 }
 
-// MXNet has no axes of size 0; what ONNX says of them needs no computation.
-TEST_F(Mxnet, GivesWhatOperationsWithoutElementsGive) {
+// MXNet has no axes of size 0; their results by ONNX need no computation.
+TEST_F(Mxnet, ComputesOperationsWithoutElements) {
   Floats none({0, 3}, {}), row({3}, {1, 2, 3}), four({4}, {1, 2, 3, 4}), tall({2, 0}, {});
   Results sum, product, zeros, nothing;
   Call call, misfit;
@@ -94,8 +94,8 @@ TEST_F(Mxnet, GivesWhatOperationsWithoutElementsGive) {
   EXPECT_EQ(engine->run("Add", {&none.tensor, &four.tensor}, nothing, misfit), ENGINE_INVALID);
 }
 
-// MXNet calls these failures of its own checks, or computes something.
-TEST_F(Mxnet, RefusesWhatOnnxDoesNotAllowAndTypesItHasNot) {
+// MXNet reports these as failures of its own checks, or computes something.
+TEST_F(Mxnet, RefusesWhatOnnxForbidsAndUnsupportedTypes) {
   Floats number({}, {1}), a({2, 3}, {1, 2, 3, 4, 5, 6});
   Owned<int32_t> whole({ENGINE_INT, 32, 1}, {2, 2}, {1, 2, 3, 4});
   Results results;
@@ -123,15 +123,14 @@ TEST_F(Mxnet, NamesAnOperationItCannotCompute) {
   EXPECT_EQ(engine->run("Transmogrify", {&a.tensor}, results, unknown), ENGINE_UNSUPPORTED);
   EXPECT_EQ(unknown.details["operation"], "Transmogrify");
   EXPECT_EQ(engine->run("MatMul", {&a.tensor, &a.tensor}, results, misfit), ENGINE_INVALID);
-  EXPECT_EQ(engine->run("Add", {&a.tensor, &a.tensor}, results, attribute, {{"colour", "1"}}),
-            ENGINE_INVALID);
+  EXPECT_EQ(engine->run("Add", {&a.tensor, &a.tensor}, results, attribute, {{"color", "1"}}), ENGINE_INVALID);
   EXPECT_EQ(engine->run("Add", {&a.tensor, &far}, results, device), ENGINE_INVALID);
   EXPECT_THAT(device.message(), HasSubstr("cuda:0"));
   EXPECT_EQ(engine->run("MatMul", {&cube.tensor, &cube.tensor}, results, ranks), ENGINE_UNSUPPORTED);
   EXPECT_TRUE(results.values.empty());
 }
 
-TEST_F(Mxnet, RunsANetworkOfTwoFilesForWhateverShapesComes) {
+TEST_F(Mxnet, RunsANetworkOfTwoFilesWithAnyShapes) {
   Model model(*engine, "mxnet", mxnet::write_layer(folder), false);
   ASSERT_EQ(model.status, ENGINE_OK) << model.call.message();
   const engine_function& function = model.function();
@@ -169,14 +168,14 @@ TEST_F(Mxnet, NamesTheInputThatDoesNotFit) {
   EXPECT_THAT(refusal({{3, &good.tensor}}, ENGINE_INVALID), HasSubstr("number 3"));
   EXPECT_THAT(refusal({{0, &none.tensor}}, ENGINE_UNSUPPORTED), HasSubstr("[0,3]"));
   const std::string misfit = refusal({{0, &narrow.tensor}}, ENGINE_INVALID);
-  EXPECT_THAT(misfit, HasSubstr("[2,3]"));  // MXNet's own words
+  EXPECT_THAT(misfit, HasSubstr("[2,3]"));  // MXNet's own text
   EXPECT_THAT(misfit, testing::Not(HasSubstr("Stack trace")));
   Results results;
   Call call;
   EXPECT_EQ(model.run({{0, &good.tensor}}, results, call), ENGINE_OK) << call.message();
 }
 
-TEST_F(Mxnet, TellsDamagedModelsFromMissingOnes) {
+TEST_F(Mxnet, DistinguishesDamagedModelsFromMissingOnes) {
   const std::string good = mxnet::write_layer(folder);
   Model missing(*engine, "mxnet", "/nonexistent-symbol.json", false);
   EXPECT_EQ(missing.status, ENGINE_INVALID);
@@ -194,13 +193,13 @@ TEST_F(Mxnet, TellsDamagedModelsFromMissingOnes) {
   EXPECT_EQ(Model(*engine, "mxnet", folder + "/cut-symbol.json", false).status, ENGINE_CORRUPT);
 }
 
-TEST_F(Mxnet, LooksAtTheOptionsOfARun) {
+TEST_F(Mxnet, ChecksTheOptionsOfARun) {
   Model model(*engine, "mxnet", mxnet::write_layer(folder), false);
   ASSERT_EQ(model.status, ENGINE_OK) << model.call.message();
   expect_options_of_runs_looked_at(model, Floats({1, 3}, {1, 2, 3}).tensor);
 }
 
-TEST_F(Mxnet, TellsThatItLoadsAndStopsBeforeThatWhenItIsNotWanted) {
+TEST_F(Mxnet, ReportsLoadingAndStopsBeforeItWhenCanceled) {
   const std::string file = mxnet::write_layer(folder);
   engine_model_desc desc{};
   desc.size = sizeof desc;
@@ -214,7 +213,7 @@ TEST_F(Mxnet, TellsThatItLoadsAndStopsBeforeThatWhenItIsNotWanted) {
   EXPECT_EQ(call.progress_calls, 1);
 }
 
-TEST_F(Mxnet, KeepsResultsAfterTheModelAndTheEngineCameBack) {
+TEST_F(Mxnet, KeepsResultsAfterModelAndEngineWereReleased) {
   Results kept;
   {
     Model model(*engine, "mxnet", mxnet::write_layer(folder), false);

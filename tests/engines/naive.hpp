@@ -1,4 +1,4 @@
-// Operations as their definitions read, in double precision: what fast code is compared with.
+// Operations by their definitions, in double precision, to compare fast code with.
 #pragma once
 #include <cmath>
 #include <cstdint>

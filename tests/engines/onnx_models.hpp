@@ -1,5 +1,5 @@
-// Small ONNX models, written as Protocol Buffers by hand; apart from the plugin's own writer, which they help
-// to test.
+// Small ONNX models, written as Protocol Buffers by hand; independent of the plugin's own writer, which they
+// help to test.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -18,7 +18,7 @@ inline std::string field(uint64_t number, const std::string& bytes) {
   return varint(number << 3 | 2) + varint(bytes.size()) + bytes;
 }
 
-// "" is a size nobody named, "4" a number, anything else a name.
+// "" is an unnamed size, "4" a number, anything else a name.
 inline std::string tensor_type(uint64_t element, const std::vector<std::string>& sizes) {
   std::string shape;
   for (const std::string& size : sizes) {

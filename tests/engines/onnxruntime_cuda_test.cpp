@@ -1,5 +1,5 @@
-// The ONNX Runtime adapter where CUDA is asked for and cannot be had, with a runtime that plays the part of
-// the real one up to the point where a session would be made. onnxruntime_gpu_test.cpp takes published ones.
+// The ONNX Runtime adapter when CUDA is requested and unavailable, with a fake runtime up to the point where
+// a session would be created. onnxruntime_gpu_test.cpp uses published ones.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 
@@ -15,8 +15,7 @@ using testing::HasSubstr;
 
 constexpr engine_device cuda = {ENGINE_CUDA, 0}, second = {ENGINE_CUDA, 1};
 
-// The slots that are called until the provider of CUDA has been asked for; what it says is the real one's
-// text.
+// The slots that are called until the CUDA provider was requested; its message is the real one's text.
 constexpr const char* played_runtime = R"(
 static int code(const void* s) { (void)s; return 1; }
 static const char* message(const void* s) { return s; }
@@ -75,7 +74,7 @@ TEST_F(OnnxRuntimeCuda, WithoutADriverTheDeviceIsRefusedAndTheDriverNamed) {
   EXPECT_EQ(engine.selftest->run(engine.get(), 0, cuda, &again), ENGINE_UNAVAILABLE);
 }
 
-// The played driver stays in the process: from here on there is one.
+// The fake driver stays in the process: from here on there is one.
 class OnnxRuntimeCudaDriver : public OnnxRuntimeCuda {
  protected:
   void SetUp() override {
@@ -100,7 +99,7 @@ TEST_F(OnnxRuntimeCudaDriver, ListsTheDriversDevicesAfterTheCpu) {
   EXPECT_EQ(engine.devices->info(engine.get(), 2, &info, &call), ENGINE_INVALID);
 }
 
-TEST_F(OnnxRuntimeCudaDriver, ALibraryThatTheProviderLacksIsNamedAndNothingRunsOnTheCpuInstead) {
+TEST_F(OnnxRuntimeCudaDriver, AMissingProviderLibraryIsNamedAndNothingRunsOnTheCpu) {
   Engine engine(library, root);
   ASSERT_EQ(engine.status, ENGINE_OK) << engine.call.message();
   Model model(engine, "onnx", "", true, {}, cuda);
@@ -116,7 +115,7 @@ TEST_F(OnnxRuntimeCudaDriver, ALibraryThatTheProviderLacksIsNamedAndNothingRunsO
   EXPECT_EQ(test.details["missing_library"], "libcublasLt.so.13");
 }
 
-TEST_F(OnnxRuntimeCudaDriver, ADeviceThatIsNotThereIsRefusedWithThoseThatAre) {
+TEST_F(OnnxRuntimeCudaDriver, AMissingDeviceIsRefusedWithTheExistingOnes) {
   Engine engine(library, root);
   Model model(engine, "onnx", "", true, {}, second);
   EXPECT_EQ(model.status, ENGINE_UNAVAILABLE);

@@ -1,5 +1,5 @@
-// Published ONNX Runtimes with the provider of CUDA, on a machine without a GPU: what they compute on the
-// CPU, and that a wish for cuda:0 never ends there. Fetched through pip, 220 to 300 MB each.
+// Published ONNX Runtimes with the CUDA provider on a machine without a GPU: their results on the CPU, and
+// that a request for cuda:0 never runs there. Fetched through pip, 220 to 300 MB each.
 #include <dlfcn.h>
 
 #include "tests/engines/fetched.hpp"
@@ -20,7 +20,7 @@ struct Release {
 class OnnxRuntimeGpu : public testing::TestWithParam<Release> {
  protected:
   void SetUp() override {
-    // Asked once: the last tests bring a driver of their own.
+    // Queried once, because the last tests load a driver of their own.
     static const bool has_driver = dlopen("libcuda.so.1", RTLD_LAZY) != nullptr;
     if (has_driver) GTEST_SKIP() << "this machine has a driver";
     Fetched fetched = fetch("onnxruntime-gpu", GetParam().version, "onnxruntime/capi/lib*.so*");
@@ -56,9 +56,10 @@ TEST_P(OnnxRuntimeGpu, RefusesCudaWithoutADriver) {
   }
 }
 
-// With a driver that plays a device the provider is loaded, and says what it lacks; where a CUDA toolkit lies
-// in the loader's folders it gets as far as asking the driver. The driver stays in this process: last.
-TEST_P(OnnxRuntimeGpu, zTheProviderSaysWhatItLacks) {
+// With a fake driver that has a device the provider is loaded and names what is missing. Where a CUDA toolkit
+// is in the loader's folders it gets as far as querying the driver. The driver stays in this process, so this
+// test is the last.
+TEST_P(OnnxRuntimeGpu, ZTheProviderNamesTheMissingLibrary) {
   ASSERT_NE(dlopen(ENGINEHOST_FAKE_CUDA, RTLD_NOW), nullptr) << dlerror();
   Engine second(library, root);
   ASSERT_EQ(second.devices->count(second.get()), 2u);

@@ -1,4 +1,4 @@
-// The ONNX Runtime adapter without ONNX Runtime: what it is as a file, and how it refuses.
+// The ONNX Runtime adapter without ONNX Runtime: its file and its refusals.
 #include <filesystem>
 #include <fstream>
 
@@ -37,7 +37,7 @@ TEST(OnnxRuntimeFile, ExportsOneSymbolAndIsLinkedToNoRuntime) {
   for (const std::string& needed : names.needed) EXPECT_THAT(needed, testing::Not(HasSubstr("onnxruntime")));
 }
 
-TEST_F(OnnxRuntimePlugin, TellsWhoItIs) {
+TEST_F(OnnxRuntimePlugin, ReportsItsIdentity) {
   EXPECT_STREQ(library->engine, "onnxruntime");
   EXPECT_EQ(library->flags & ENGINE_PLUGIN_UNLOADABLE, 0u);
   EXPECT_STREQ(library->capabilities[0], "device.cpu");
@@ -45,7 +45,7 @@ TEST_F(OnnxRuntimePlugin, TellsWhoItIs) {
   EXPECT_EQ(library->capabilities[2], nullptr);
 }
 
-TEST_F(OnnxRuntimePlugin, SaysWhereItLookedWhenThereIsNoLibrary) {
+TEST_F(OnnxRuntimePlugin, NamesTheSearchedFoldersWhenThereIsNoLibrary) {
   write("onnxruntime/capi/libonnxruntime_providers_shared.so", "not the one");
   Engine engine(library, root);
   EXPECT_EQ(engine.status, ENGINE_CORRUPT);
@@ -54,7 +54,7 @@ TEST_F(OnnxRuntimePlugin, SaysWhereItLookedWhenThereIsNoLibrary) {
   EXPECT_THAT(engine.call.message(), HasSubstr(root));
 }
 
-TEST_F(OnnxRuntimePlugin, HandsOnWhatTheLoaderSays) {
+TEST_F(OnnxRuntimePlugin, PassesOnTheLoadersMessage) {
   write("lib/libonnxruntime.so.1.22.0",
         "this is no library, but long enough to hold an ELF header: ............");
   Engine engine(library, root);
@@ -104,9 +104,9 @@ TEST_F(OnnxRuntimePlugin, RefusesARuntimeThatIsTooOld) {
 }
 
 TEST_F(OnnxRuntimePlugin, RefusesAnUnknownOptionOfItsOwn) {
-  Engine engine(library, root, {{"onnxruntime.colour", "red"}});
+  Engine engine(library, root, {{"onnxruntime.color", "red"}});
   EXPECT_EQ(engine.status, ENGINE_INVALID);
-  EXPECT_EQ(engine.call.details["option"], "onnxruntime.colour");
+  EXPECT_EQ(engine.call.details["option"], "onnxruntime.color");
 }
 
 }  // namespace

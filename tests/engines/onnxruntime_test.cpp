@@ -1,4 +1,4 @@
-// The ONNX Runtime adapter with libraries that were really published, fetched through pip.
+// The ONNX Runtime adapter with published libraries, fetched through pip.
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -41,7 +41,7 @@ class OnnxRuntime : public testing::TestWithParam<const char*> {
   std::unique_ptr<Engine> engine;
 };
 
-TEST_P(OnnxRuntime, TellsTheVersionAndFileThatWereLoaded) {
+TEST_P(OnnxRuntime, ReportsTheLoadedVersionAndFile) {
   EXPECT_EQ(engine->fact("version"), GetParam());
   EXPECT_EQ(engine->fact("library"), root + "/onnxruntime/capi/libonnxruntime.so." + GetParam());
 }
@@ -55,8 +55,8 @@ TEST_P(OnnxRuntime, PassesItsSelfTest) {
   EXPECT_EQ(engine->selftest->run(engine->get(), 2, {ENGINE_CUDA, 0}, &call), ENGINE_INVALID);
 }
 
-// Which provider ran each node is read from the runtime's own profile of the first run.
-TEST_P(OnnxRuntime, TellsWhereTheNodesOfAModelRan) {
+// The provider that ran each node is read from the runtime's own profile of the first run.
+TEST_P(OnnxRuntime, ReportsWhereTheNodesOfAModelRan) {
   onnx::Graph graph;
   graph.nodes = {onnx::node("MatMul", {"a", "a"}, {"m"}), onnx::node("Softmax", {"m"}, {"y"})};
   graph.inputs = {onnx::value("a", onnx::float32, {"2", "2"})};
@@ -102,7 +102,7 @@ TEST_P(OnnxRuntime, ComputesTheOperationsEveryEngineHas) {
   EXPECT_LT(worst_difference(answer, conv.run(image.data, weights.data, bias.data)), 1e-5);
 }
 
-TEST_P(OnnxRuntime, LooksAtTheOptionsOfARun) {
+TEST_P(OnnxRuntime, ChecksTheOptionsOfARun) {
   onnx::Graph graph;
   graph.nodes = {onnx::node("Relu", {"a"}, {"y"})};
   graph.inputs = {onnx::value("a", onnx::float32, {"2"})};
@@ -112,8 +112,8 @@ TEST_P(OnnxRuntime, LooksAtTheOptionsOfARun) {
   expect_options_of_runs_looked_at(model, Floats({2}, {1, 2}).tensor);
 }
 
-// Operations are kept by what was asked for: an attribute whose text looks like two is another request.
-TEST_P(OnnxRuntime, ATextThatLooksLikeTwoAttributesIsNoOtherRequest) {
+// Operations are cached by their request: an attribute whose text looks like two is another request.
+TEST_P(OnnxRuntime, ATextThatLooksLikeTwoAttributesStaysOne) {
   Floats image({1, 1, 4, 4}, random_floats(16, 1)), weights({1, 1, 2, 2}, random_floats(4, 2));
   Results two, one;
   Call first, second;
@@ -121,14 +121,14 @@ TEST_P(OnnxRuntime, ATextThatLooksLikeTwoAttributesIsNoOtherRequest) {
                         {{"auto_pad", "VALID"}, {"strides", "2,2"}}),
             ENGINE_OK)
       << first.message();
-  // Which refusal it is differs between the releases.
+  // The kind of refusal differs between the releases.
   EXPECT_NE(
       engine->run("Conv", {&image.tensor, &weights.tensor}, one, second, {{"auto_pad", "VALID;strides=2,2"}}),
       ENGINE_OK);
 }
 
-// The runtime computes something in each of these; a window of nothing has kept it at work for good.
-TEST_P(OnnxRuntime, RefusesWhatOnnxDoesNotAllow) {
+// The runtime computes something in each of these; with an empty window it once ran without end.
+TEST_P(OnnxRuntime, RefusesWhatOnnxForbids) {
   Floats three({3}, {1, 2, 3}), four({4}, {1, 2, 3, 4}), row({1, 3}, {1, 2, 3});
   Floats image({1, 1, 4, 4}, random_floats(16, 1)), weights({1, 1, 2, 2}, random_floats(4, 2)),
       nothing({1, 1, 0, 2}, {});
@@ -171,7 +171,7 @@ TEST_P(OnnxRuntime, HasNoCodeForSomeTypes) {
       << call.message();
 }
 
-// A fine request that this runtime does not compute.
+// A valid request that this runtime does not compute.
 TEST_P(OnnxRuntime, HasNoAutomaticPadsWithDilations) {
   Floats image({1, 1, 6, 6}, random_floats(36, 1)), weights({1, 1, 2, 2}, random_floats(4, 2));
   Results results;
@@ -190,14 +190,13 @@ TEST_P(OnnxRuntime, NamesAnOperationItCannotCompute) {
   EXPECT_EQ(engine->run("Transmogrify", {&a.tensor}, results, unknown), ENGINE_UNSUPPORTED);
   EXPECT_EQ(unknown.details["operation"], "Transmogrify");
   EXPECT_EQ(engine->run("MatMul", {&a.tensor, &a.tensor}, results, misfit), ENGINE_INVALID);
-  EXPECT_EQ(engine->run("Add", {&a.tensor, &a.tensor}, results, attribute, {{"colour", "1"}}),
-            ENGINE_INVALID);
+  EXPECT_EQ(engine->run("Add", {&a.tensor, &a.tensor}, results, attribute, {{"color", "1"}}), ENGINE_INVALID);
   EXPECT_EQ(engine->run("Add", {&a.tensor, &far}, results, device), ENGINE_INVALID);
   EXPECT_THAT(device.message(), HasSubstr("cuda:0"));
   EXPECT_TRUE(results.values.empty());
 }
 
-TEST_P(OnnxRuntime, DescribesPortsWithTheirNamesAndTypesAndWhatTheFileSaysOfItself) {
+TEST_P(OnnxRuntime, DescribesPortsAndTheMetadataOfTheFile) {
   onnx::Graph graph;
   graph.nodes = {onnx::node("Add", {"a", "b"}, {"c"})};
   graph.inputs = {onnx::value("a", onnx::float32, {"batch", "3", ""})};
@@ -321,7 +320,7 @@ TEST_P(OnnxRuntime, NamesTheInputThatDoesNotFit) {
   EXPECT_EQ(model.run({{0, &good.tensor}, {1, &good.tensor}}, results, call), ENGINE_OK);
 }
 
-TEST_P(OnnxRuntime, TellsDamagedModelsFromMissingOnes) {
+TEST_P(OnnxRuntime, DistinguishesDamagedModelsFromMissingOnes) {
   Model garbage(*engine, "onnx", "garbage!", true);
   EXPECT_EQ(garbage.status, ENGINE_CORRUPT) << garbage.call.message();
   Model missing(*engine, "onnx", "/nonexistent/model.onnx", false);
@@ -346,7 +345,7 @@ std::string long_model() {
   return graph.bytes();
 }
 
-TEST_P(OnnxRuntime, ACancelledRunStopsSoon) {
+TEST_P(OnnxRuntime, ACanceledRunStopsSoon) {
   Model model(*engine, "onnx", long_model(), true,
               {{"threads", "1"}, {"onnxruntime.session.intra_op.allow_spinning", "0"}});
   ASSERT_EQ(model.status, ENGINE_OK) << model.call.message();
@@ -367,7 +366,7 @@ TEST_P(OnnxRuntime, ACancelledRunStopsSoon) {
   EXPECT_EQ(model.run({{0, &small.tensor}}, results, again), ENGINE_OK) << again.message();
 }
 
-TEST_P(OnnxRuntime, RunsOneModelFromManyThreadsAndKeepsResultsAfterTheModelIsGone) {
+TEST_P(OnnxRuntime, RunsAModelFromManyThreadsAndKeepsResultsAfterIt) {
   std::vector<std::unique_ptr<Results>> kept;
   {
     onnx::Graph graph;
@@ -401,7 +400,7 @@ TEST_P(OnnxRuntime, RunsOneModelFromManyThreadsAndKeepsResultsAfterTheModelIsGon
   kept.clear();
 }
 
-TEST_P(OnnxRuntime, TwoEnginesShareTheLibraryAndTheLastOneMayComeBack) {
+TEST_P(OnnxRuntime, TwoEnginesShareTheLibraryAndItCanBeOpenedAgain) {
   {
     Engine second(library, root);
     ASSERT_EQ(second.status, ENGINE_OK);
@@ -417,7 +416,7 @@ TEST_P(OnnxRuntime, TwoEnginesShareTheLibraryAndTheLastOneMayComeBack) {
   }
 }
 
-TEST_P(OnnxRuntime, TakesTheLibraryTheManifestNamesAndOnlyFromInsideTheBuild) {
+TEST_P(OnnxRuntime, LoadsTheLibraryOfTheManifestFromInsideTheBuildOnly) {
   std::string inside = std::string("onnxruntime/capi/libonnxruntime.so.") + GetParam();
   Engine named(library, root, {{"onnxruntime.library", inside.c_str()}});
   EXPECT_EQ(named.status, ENGINE_OK) << named.call.message();
@@ -454,7 +453,7 @@ TEST(OnnxRuntimeTogether, TwoVersionsLiveInOneProcess) {
   }
 }
 
-// A published model, and the probability of speech it gives for half a second of a 440 Hz tone: next to none.
+// A published model, and its probability of speech for half a second of a 440 Hz tone: almost zero.
 TEST(OnnxRuntimeModels, RunsAPublishedVoiceDetector) {
   Fetched runtime = fetch("onnxruntime", "1.22.0", "onnxruntime/capi/lib*.so*");
   Fetched model_files = fetch("silero-vad", "6.2.3", "silero_vad/data/silero_vad.onnx");

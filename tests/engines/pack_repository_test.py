@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What pack_repository.py promises, with templates and plugins made for it."""
+"""Tests pack_repository.py with templates and plugins made for it."""
 import hashlib
 import importlib.util
 import json
@@ -61,7 +61,7 @@ class PackRepository(unittest.TestCase):
         return done.stderr
 
     def libtorch_plugin(self, name, abi):
-        """A plugin that asks a name with a std::string of a library called libc10.so."""
+        """A plugin that needs a symbol with a std::string from a library called libc10.so."""
         folder = self.root / name
         folder.mkdir()
         subprocess.run(["gcc", "-shared", "-fPIC", "-x", "c", "-", "-o", folder / "libc10.so", "-Wl,-soname,libc10.so"],
@@ -145,7 +145,7 @@ class PackRepository(unittest.TestCase):
         pack_repository.raise_requirement(requires, "glibc", "2.30")
         self.assertEqual(requires["glibc"], ">=2.17,<3,>=2.30")
 
-    def test_plugins_of_one_release_are_told_apart_by_their_abi_and_each_has_its_rows(self):
+    def test_plugins_of_one_release_are_distinguished_by_their_abi(self):
         old, new, other = (self.libtorch_plugin(*one) for one in (("old", 0), ("new", 1), ("other", 1)))
         self.pack_for_libtorch(("toy-2.0-wheel", new), ("toy-2.0-wheel", old), ("toy-2.3-system", other))
         manifest = self.read("manifests/toy.json")

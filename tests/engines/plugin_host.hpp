@@ -1,5 +1,5 @@
-// The least a host needs to use a plugin: what these tests load plugins with. It checks the host's side of
-// the rules (one way per result, alignment of what is given) while it goes.
+// The smallest host that can use a plugin, for these tests. It also checks the plugin's duties to its host
+// (one way per result, alignment of given data).
 #pragma once
 #include <enginehost/engine_plugin.h>
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ struct Call : engine_call {
     std::string message;
   };
   std::atomic<bool> canceled{false};
-  std::atomic<int> cancel_after{-1};  // cancels by itself at this progress() call
+  std::atomic<int> cancel_after{-1};  // cancels at this progress() call
   std::atomic<int> progress_calls{0}, cancel_looks{0};
   std::mutex mutex;
   std::vector<Report> reports;
@@ -66,7 +66,7 @@ struct Call : engine_call {
   std::string message() const { return reports.empty() ? "" : reports.front().message; }
 };
 
-// Takes results. With `offer` it places what has a known shape in memory of its own.
+// Receives results. With `offer` it places those of known shape in its own memory.
 struct Results : engine_results {
   struct Value {
     uint32_t output;
@@ -85,7 +85,7 @@ struct Results : engine_results {
     }
   };
   bool offer = false;
-  size_t misalign = 0;  // what place() offers begins this many bytes after a multiple of 64
+  size_t misalign = 0;  // memory of place() begins this many bytes after a multiple of 64
   std::vector<std::unique_ptr<Value>> values;
 
   Results() : engine_results{} {
@@ -181,7 +181,7 @@ class Library {
   const engine_plugin* plugin_ = nullptr;
 };
 
-// An engine made by a plugin, with its tables.
+// An engine created by a plugin, with its tables.
 class Engine {
  public:
   Engine(const Library& library, std::string root, std::vector<engine_entry> options = {})
@@ -251,7 +251,7 @@ class Engine {
   std::vector<std::string> logged_;
 };
 
-// A loaded model; goes before its engine.
+// A loaded model; released before its engine.
 class Model {
  public:
   // `source` is a path, or the model itself when `in_memory`.
@@ -299,8 +299,8 @@ class Model {
   engine_model* model_ = nullptr;
 };
 
-// An option of a run that belongs to one engine is that engine's or nobody's; others are ignored where they
-// are not known.
+// An option of a run with an engine's prefix must be known to that engine; other options are ignored where
+// they are unknown.
 inline void expect_options_of_runs_looked_at(const Model& model, const engine_tensor& input) {
   Results results, none;
   Call common, unknown;

@@ -1,4 +1,4 @@
-// The PyTorch adapter with the libtorch it was compiled for.
+// The PyTorch adapter with the libtorch that it was compiled for.
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -36,7 +36,7 @@ TEST(PyTorchFile, ExportsOneSymbolAndIsLinkedToTheReleaseItWasCompiledFor) {
   EXPECT_THAT(names.needed, testing::Contains(testing::StartsWith("libtorch_cpu.so")));
 }
 
-TEST_F(PyTorch, TellsWhoItIsAndWhatItRunsOn) {
+TEST_F(PyTorch, ReportsItsIdentityAndDevices) {
   EXPECT_STREQ(library->engine, "pytorch");
   EXPECT_EQ(library->flags & ENGINE_PLUGIN_UNLOADABLE, 0u);
   EXPECT_THAT(engine.fact("version"), testing::MatchesRegex("[0-9]+\\.[0-9]+\\.[0-9]+.*"));
@@ -57,7 +57,7 @@ TEST_F(PyTorch, PassesItsSelfTest) {
   }
 }
 
-TEST_F(PyTorch, NamesADeviceItHasNotAndThoseItHas) {
+TEST_F(PyTorch, NamesAMissingDeviceAndTheExistingOnes) {
   Call call;
   EXPECT_EQ(engine.selftest->run(engine.get(), 1, {ENGINE_CUDA, 63}, &call), ENGINE_UNAVAILABLE);
   EXPECT_EQ(call.details["device"], "cuda:63");
@@ -113,8 +113,8 @@ TEST_F(PyTorch, RefusesOperationsWithTheReason) {
   EXPECT_TRUE(results.values.empty());
 }
 
-// ATen takes each of these, and some of them for something else.
-TEST_F(PyTorch, RefusesWhatOnnxDoesNotAllow) {
+// ATen accepts each of these, and some of them as something else.
+TEST_F(PyTorch, RefusesWhatOnnxForbids) {
   Floats number({}, {1}), row({1, 3}, {1, 2, 3}), image({1, 1, 4, 4}, std::vector<float>(16, 1)),
       kernel({1, 1, 2, 2}, {1, 1, 1, 1});
   const auto refused = [&](const char* name, std::vector<const engine_tensor*> inputs,
@@ -179,7 +179,7 @@ TEST_F(PyTorch, RunsAModelWithAndWithoutItsOptionalInput) {
   EXPECT_THAT(scaled.of(0).as<float>(), ElementsAre(11, 21, 31));
 }
 
-TEST_F(PyTorch, ReadsAModelOutOfMemory) {
+TEST_F(PyTorch, ReadsAModelFromMemory) {
   std::ifstream file(model_file("linear"), std::ios::binary);
   const std::string bytes((std::istreambuf_iterator<char>(file)), {});
   Model model(engine, "torchscript", bytes, true);
@@ -277,7 +277,7 @@ TEST_F(PyTorch, TakesNumbersAndRowsOfThemAsTensors) {
   EXPECT_THAT(refused.message(), HasSubstr("\"sizes\""));
 }
 
-TEST_F(PyTorch, WhatWasGivenDoesNotChangeWithTheModelsState) {
+TEST_F(PyTorch, ResultsDoNotChangeWithTheModelsState) {
   Model model(engine, "torchscript", model_file("counter"), false);
   ASSERT_EQ(model.status, ENGINE_OK) << model.call.message();
   EXPECT_EQ(model.info().flags & ENGINE_MODEL_CONCURRENT, 0u);
@@ -301,7 +301,7 @@ TEST_F(PyTorch, NeverWritesToAnInput) {
   EXPECT_THAT(x.data, ElementsAre(1, 2));
 }
 
-TEST_F(PyTorch, AResultOutlivesTheInputItIs) {
+TEST_F(PyTorch, AResultThatIsAnInputOutlivesIt) {
   Model model(engine, "torchscript", model_file("same"), false);
   ASSERT_EQ(model.status, ENGINE_OK) << model.call.message();
   Results results;
@@ -314,7 +314,7 @@ TEST_F(PyTorch, AResultOutlivesTheInputItIs) {
   EXPECT_THAT(results.of(0).as<float>(), ElementsAre(1, 2));
 }
 
-// libtorch conjugates and negates by a mark on the tensor; what reads its memory would not see it.
+// libtorch conjugates and negates by a flag on the tensor, which readers of its memory would not see.
 TEST_F(PyTorch, GivesConjugatedAndNegatedValuesAsTheyAre) {
   Model model(engine, "torchscript", model_file("marked"), false);
   ASSERT_EQ(model.status, ENGINE_OK) << model.call.message();
@@ -331,7 +331,7 @@ TEST_F(PyTorch, GivesConjugatedAndNegatedValuesAsTheyAre) {
   EXPECT_THAT(results.of(1).as<float>(), ElementsAre(-2, -6));
 }
 
-TEST_F(PyTorch, RunsModelsForUseNotForTraining) {
+TEST_F(PyTorch, RunsModelsInEvaluationMode) {
   Model model(engine, "torchscript", model_file("training"), false);
   ASSERT_EQ(model.status, ENGINE_OK) << model.call.message();
   Floats x({1}, {3});
@@ -341,7 +341,7 @@ TEST_F(PyTorch, RunsModelsForUseNotForTraining) {
   EXPECT_THAT(results.of(0).as<float>(), ElementsAre(3));
 }
 
-TEST_F(PyTorch, HandsOnWhatAModelRaises) {
+TEST_F(PyTorch, PassesOnTheExceptionOfAModel) {
   Model model(engine, "torchscript", model_file("raises"), false);
   ASSERT_EQ(model.status, ENGINE_OK) << model.call.message();
   Floats bad({1}, {-3}), good({1}, {3});
@@ -380,13 +380,13 @@ TEST_F(PyTorch, RefusesModelsWithTheReason) {
   EXPECT_THAT(refused("torchscript", "/nowhere.pt", ENGINE_INVALID), HasSubstr("/nowhere.pt"));
   EXPECT_THAT(refused("torchscript", cut, ENGINE_CORRUPT), HasSubstr("cannot read the model"));
   EXPECT_THAT(refused("torchscript", model_file("text"), ENGINE_UNSUPPORTED), HasSubstr("\"x\""));
-  EXPECT_THAT(refused("torchscript", linear, ENGINE_INVALID, {{"pytorch.colour", "red"}}),
-              HasSubstr("pytorch.colour"));
+  EXPECT_THAT(refused("torchscript", linear, ENGINE_INVALID, {{"pytorch.color", "red"}}),
+              HasSubstr("pytorch.color"));
   EXPECT_THAT(refused("torchscript", linear, ENGINE_UNAVAILABLE, {}, {ENGINE_CUDA, 63}),
               HasSubstr("cuda:63"));
 }
 
-TEST_F(PyTorch, StopsBeforeARunThatNobodyWants) {
+TEST_F(PyTorch, StopsBeforeACanceledRun) {
   Model model(engine, "torchscript", model_file("linear"), false);
   ASSERT_EQ(model.status, ENGINE_OK) << model.call.message();
   Floats x({1}, {3});
@@ -397,16 +397,16 @@ TEST_F(PyTorch, StopsBeforeARunThatNobodyWants) {
   EXPECT_TRUE(results.values.empty());
 }
 
-TEST_F(PyTorch, LooksAtTheOptionsOfARun) {
+TEST_F(PyTorch, ChecksTheOptionsOfARun) {
   Model model(engine, "torchscript", model_file("linear"), false);
   ASSERT_EQ(model.status, ENGINE_OK) << model.call.message();
   expect_options_of_runs_looked_at(model, Floats({1}, {3}).tensor);
 }
 
 TEST_F(PyTorch, RefusesOptionsItDoesNotKnow) {
-  Engine refused(library, testing::TempDir(), {{"pytorch.colour", "red"}});
+  Engine refused(library, testing::TempDir(), {{"pytorch.color", "red"}});
   EXPECT_EQ(refused.status, ENGINE_INVALID);
-  EXPECT_EQ(refused.call.details["option"], "pytorch.colour");
+  EXPECT_EQ(refused.call.details["option"], "pytorch.color");
   Engine threads(library, testing::TempDir(), {{"threads", "many"}});
   EXPECT_EQ(threads.status, ENGINE_INVALID);
   EXPECT_THAT(threads.call.message(), HasSubstr("\"many\""));

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# PyTorch from a published wheel: the plugin is compiled against the headers of the payload itself, packed into a repository,
-# and the build for the CPU is fetched from the package index, opened and asked for a model's answer. 620 MB (2.0.1) and
+# PyTorch from a published wheel: the plugin is compiled against the headers of the payload itself and packed into a
+# repository. The build for the CPU is fetched from the package index, opened and run with a model. 620 MB (2.0.1) and
 # 530 MB (2.11.0). Where Debian's libtorch is installed, one build tree makes plugins for both, and each opens its own.
 #
 #   pytorch_wheel.sh SOURCE BUILD RELEASE      (BUILD: the build tree whose commands are run)
@@ -12,7 +12,7 @@ build=$2
 release=$3
 minor=${release%.*}
 downloads=$build/downloads
-# The wheels have had the newer C++ ABI since 2.7; those before 2.1 are for the oldest platform that pip knows.
+# The wheels have the newer C++ ABI since 2.7; those before 2.1 are for the oldest platform that pip knows.
 case $release in
   2.0.*) abi=0 platform=(--platform manylinux1_x86_64) ;;
   *) abi=1 platform=() ;;
@@ -33,7 +33,7 @@ repository=$own/share/enginehost/repository
 home=$(mktemp -d)
 trap 'rm -rf "$home"' EXIT
 export HOME=$home XDG_CACHE_HOME=$home/cache XDG_CONFIG_HOME=$home/config ENGINEHOST_CACHE=$home/store
-# Only the wheel of the package index: the vendor's own CPU wheel would be tried first.
+# Only the wheel of the package index, because the vendor's own CPU wheel would be tried first.
 document=$home/opened.json
 "$build/bin/engine-info" pytorch --flavor cpu --self-test --json --repository "$repository" \
   --accept-license LicenseRef-NVIDIA-CUDA-EULA >"$document"

@@ -1,5 +1,5 @@
-// Every operation of the reference engine, with every set of kernels this processor has, against its
-// definition.
+// Every operation of the reference engine, with every set of kernels that this processor supports, against
+// its definition.
 #include <cmath>
 #include <cstring>
 
@@ -33,7 +33,7 @@ class ReferenceOperations : public testing::TestWithParam<const char*> {
       answers[offer] = results.of(0).as<float>();
       if (shape != nullptr) *shape = results.of(0).shape;
     }
-    // Bit by bit: a NaN differs from itself.
+    // Compares bits, because a NaN differs from itself.
     EXPECT_EQ(answers[0].size(), answers[1].size());
     if (answers[0].size() == answers[1].size() && !answers[0].empty()) {
       EXPECT_EQ(std::memcmp(answers[0].data(), answers[1].data(), answers[0].size() * sizeof(float)), 0);
@@ -46,7 +46,7 @@ class ReferenceOperations : public testing::TestWithParam<const char*> {
 };
 using Shape = std::vector<int64_t>;
 
-// What float32 may lose in a sum of `depth` products of values up to 1: half a unit in the last place for
+// The error of float32 in a sum of `depth` products of values up to 1: half a unit in the last place for
 // each.
 double tolerance(int64_t depth) { return 1e-6 + static_cast<double>(depth) * 6e-8; }
 
@@ -255,7 +255,7 @@ TEST_P(ReferenceOperations, SoftmaxSumsToOneAlongAnyAxisAndSurvivesLargeValues) 
   }
 }
 
-TEST_P(ReferenceOperations, ACancelledProductStopsSoonAndGivesNothing) {
+TEST_P(ReferenceOperations, ACanceledProductStopsSoonAndGivesNothing) {
   Floats a({1024, 1024}, random_floats(1024 * 1024, 17));
   Results results;
   Call call;

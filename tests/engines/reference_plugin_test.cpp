@@ -1,4 +1,4 @@
-// What the reference engine is as a plugin: its file, its refusals, its models, its going.
+// The reference engine as a plugin: its file, its refusals, its models, its unloading.
 #include <gmock/gmock.h>
 
 #include <cstdlib>
@@ -12,7 +12,7 @@
 #include "tests/support/paths.hpp"
 
 #ifdef ENGINEHOST_SANITIZED
-// A plugin asked for more memory than there is gets none, as from malloc itself; AddressSanitizer would stop
+// A plugin that is asked for more memory than there is gets none, as from malloc; AddressSanitizer would stop
 // the test.
 extern "C" __attribute__((visibility("default"))) const char* __asan_default_options();
 extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1"; }
@@ -29,7 +29,7 @@ class ReferencePlugin : public testing::Test {
   Engine engine{library, "/"};
 };
 
-TEST_F(ReferencePlugin, TellsWhoItIs) {
+TEST_F(ReferencePlugin, ReportsItsIdentity) {
   EXPECT_STREQ(library->engine, "reference");
   EXPECT_EQ(library->size, sizeof(engine_plugin));
   EXPECT_EQ(library->host_minor, 0);
@@ -75,17 +75,17 @@ TEST_F(ReferencePlugin, PassesItsSelfTestOnEveryLevelAndSetOfKernels) {
 TEST_F(ReferencePlugin, IgnoresCommonOptionsAndRefusesUnknownOnesOfItsOwn) {
   Engine common(library, "/", {{"threads", "2"}, {"memory_limit", "1"}});
   EXPECT_EQ(common.status, ENGINE_OK);
-  Engine unknown(library, "/", {{"reference.colour", "red"}});
+  Engine unknown(library, "/", {{"reference.color", "red"}});
   EXPECT_EQ(unknown.status, ENGINE_INVALID);
   EXPECT_EQ(unknown.get(), nullptr);
-  EXPECT_EQ(unknown.call.details["option"], "reference.colour");
+  EXPECT_EQ(unknown.call.details["option"], "reference.color");
   Engine kernels(library, "/", {{"reference.kernels", "mmx"}});
   EXPECT_EQ(kernels.status, ENGINE_UNAVAILABLE);
   Engine twice(library, "/", {{"reference.kernels", "mmx"}, {"reference.kernels", "baseline"}});
   EXPECT_EQ(twice.status, ENGINE_OK) << "the last counts";
 }
 
-TEST_F(ReferencePlugin, NamesWhatIsWrongWithARequest) {
+TEST_F(ReferencePlugin, NamesTheErrorOfARequest) {
   Floats a({2, 3}, std::vector<float>(6)), b({4}, std::vector<float>(4));
   Floats image({1, 2, 4, 4}, std::vector<float>(32)), weights({2, 1, 3, 3}, std::vector<float>(18));
   Owned<double> doubles({ENGINE_FLOAT, 64, 1}, {2}, {1, 2});
@@ -181,7 +181,7 @@ TEST_F(ReferencePlugin, RefusesTensorsLargerThanMemoryWithoutTouchingIt) {
   EXPECT_EQ(engine.tensors->create(engine.get(), &a, &out, &third), ENGINE_INVALID);
 }
 
-// Without elements a tensor may have any extents, and sums of them must not go round.
+// Without elements a tensor may have any extents, and their sums must not overflow.
 TEST_F(ReferencePlugin, RefusesExtentsThatCannotBeAddedUp) {
   Floats weights({1, 0, 3, 3}, {}), image({1, 0, INT64_MAX, 5}, {}), other({1, 0, 5, INT64_MAX - 2}, {});
   for (const Floats* one : {&image, &other}) {
@@ -204,7 +204,7 @@ TEST_F(ReferencePlugin, AStackOfManyMatricesWithoutElementsTakesNoTime) {
   EXPECT_EQ(results.of(0).shape, (std::vector<int64_t>{int64_t{1} << 50, 0, 4}));
 }
 
-TEST_F(ReferencePlugin, ALoadThatIsCancelledStopsWithinTheModel) {
+TEST_F(ReferencePlugin, ALoadThatIsCanceledStopsWithinTheModel) {
   std::string many_lines = "enginehost-reference 1\n", long_constant = many_lines + "constant w [4000000] (";
   for (int i = 0; i < 300000; i++) many_lines += "meta key value\n";
   for (int i = 0; i < 4000000; i++) long_constant += "1 ";
@@ -217,7 +217,7 @@ TEST_F(ReferencePlugin, ALoadThatIsCancelledStopsWithinTheModel) {
     desc.device = cpu;
     engine_model* model = nullptr;
     Call call;
-    call.cancel_after = 1;  // the first is told before anything is read
+    call.cancel_after = 1;  // the first is reported before anything is read
     EXPECT_EQ(engine.models->load(engine.get(), &desc, &model, &call), ENGINE_CANCELLED) << call.message();
     EXPECT_EQ(model, nullptr);
     EXPECT_GT(call.last_done, 0u);
@@ -226,8 +226,8 @@ TEST_F(ReferencePlugin, ALoadThatIsCancelledStopsWithinTheModel) {
   }
 }
 
-TEST_F(ReferencePlugin, ALoadThatIsCancelledReadsNoFile) {
-  const std::string file = plugin_path("reference");  // read to its end it would be no model
+TEST_F(ReferencePlugin, ALoadThatIsCanceledReadsNoFile) {
+  const std::string file = plugin_path("reference");  // read to its end it would be no valid model
   engine_model_desc desc{};
   desc.size = sizeof desc;
   desc.format = "reference";
@@ -275,13 +275,13 @@ output x [batch,2]
 output w [2,3]
 )";
 
-TEST_F(ReferencePlugin, LooksAtTheOptionsOfARun) {
+TEST_F(ReferencePlugin, ChecksTheOptionsOfARun) {
   Model model(engine, "reference", "enginehost-reference 1\ninput x [2]\ny = Relu(x)\noutput y [2]\n", true);
   ASSERT_EQ(model.status, ENGINE_OK) << model.call.message();
   expect_options_of_runs_looked_at(model, Floats({2}, {1, 2}).tensor);
 }
 
-TEST_F(ReferencePlugin, RunsAModelAndPlacesWhatTheHostOffersRoomFor) {
+TEST_F(ReferencePlugin, RunsAModelAndWritesIntoTheHostsMemory) {
   Model model(engine, "reference", two_outputs, true);
   ASSERT_EQ(model.status, ENGINE_OK) << model.call.message();
   ASSERT_EQ(model.function().input_count, 2u);
@@ -402,7 +402,7 @@ TEST_F(ReferencePlugin, NoCutOrChangedModelHurtsIt) {
   unsigned loaded = 0;
   for (size_t cut = 0; cut < good.size(); cut++)
     loaded += Model(engine, "reference", good.substr(0, cut), true).status == ENGINE_OK;
-  EXPECT_LT(loaded, 120u);  // cut behind a complete output, it is a model
+  EXPECT_LT(loaded, 120u);  // cut after a complete output, it is a model
   std::mt19937 random(1);
   for (int i = 0; i < 3000; i++) {
     std::string text = good;
@@ -412,7 +412,7 @@ TEST_F(ReferencePlugin, NoCutOrChangedModelHurtsIt) {
   }
 }
 
-TEST_F(ReferencePlugin, RefusesModelsItCannotHave) {
+TEST_F(ReferencePlugin, RefusesImpossibleModels) {
   Model missing(engine, "reference", "/nonexistent/model", false);
   EXPECT_EQ(missing.status, ENGINE_INVALID);
   EXPECT_EQ(missing.call.details["path"], "/nonexistent/model");
@@ -426,7 +426,7 @@ TEST_F(ReferencePlugin, RefusesModelsItCannotHave) {
   EXPECT_EQ(Model(engine, "reference", two_outputs, true, {{"threads", "1"}}).status, ENGINE_OK);
 }
 
-TEST_F(ReferencePlugin, AnswersAsDeclaredOrSaysTheModelIsDamaged) {
+TEST_F(ReferencePlugin, ResultsMatchTheDeclaredPortsOrTheModelIsDamaged) {
   Model model(engine, "reference", "enginehost-reference 1\ninput x [n]\ny = Relu(x)\noutput y [3]\n", true);
   Floats x({2}, {1, 2});
   Results results;
@@ -464,7 +464,7 @@ TEST_F(ReferencePlugin, RunsOneModelFromManyThreadsAtOnce) {
   EXPECT_EQ(right, 400);
 }
 
-TEST(ReferenceGoing, UnloadsAHundredTimesAndLeavesItsErrorsBehind) {
+TEST(ReferenceUnload, UnloadsAHundredTimesAndItsErrorsStayValid) {
   std::string message;
   for (int i = 0; i < 100; i++) {
     Call call;

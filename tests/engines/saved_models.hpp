@@ -1,4 +1,4 @@
-// Writes SavedModels: a graph of a few nodes with signatures, in Protocol Buffers put together by hand (the
+// Writes SavedModels: a graph of a few nodes with signatures, in Protocol Buffers written by hand (the
 // messages of tensorflow/core/framework and tensorflow/core/protobuf, whose field numbers stand beside each
 // function).
 #pragma once
@@ -110,8 +110,7 @@ struct SavedModel {
 };
 
 // y = relu(x * W + b) for rows of three, W = [[1,2],[3,4],[5,6]], b = [-10, 0.5]: [1,2,3] gives [12, 28.5]
-// and
-// [-1,0,0] gives [0, 0], worked out by hand.
+// and [-1,0,0] gives [0, 0], computed by hand.
 inline SavedModel layer() {
   SavedModel out;
   const std::string type = type_attribute("T", float32);

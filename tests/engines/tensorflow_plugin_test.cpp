@@ -1,5 +1,4 @@
-// The TensorFlow adapter without TensorFlow: what it is as a file, how it refuses, and what it reads of a
-// model.
+// The TensorFlow adapter without TensorFlow: its file, its refusals, and its reader of models.
 #include <filesystem>
 #include <fstream>
 
@@ -44,7 +43,7 @@ TEST(TensorFlowFile, ExportsOneSymbolAndIsLinkedToNoRuntime) {
   for (const std::string& needed : names.needed) EXPECT_THAT(needed, testing::Not(HasSubstr("tensorflow")));
 }
 
-TEST_F(TensorFlowPlugin, TellsWhoItIs) {
+TEST_F(TensorFlowPlugin, ReportsItsIdentity) {
   EXPECT_STREQ(library->engine, "tensorflow");
   EXPECT_EQ(library->flags & ENGINE_PLUGIN_UNLOADABLE, 0u);
   EXPECT_STREQ(library->capabilities[0], "device.cpu");
@@ -52,7 +51,7 @@ TEST_F(TensorFlowPlugin, TellsWhoItIs) {
   EXPECT_EQ(library->capabilities[2], nullptr);
 }
 
-TEST_F(TensorFlowPlugin, SaysWhereItLookedWhenThereIsNoLibrary) {
+TEST_F(TensorFlowPlugin, NamesTheSearchedFoldersWhenThereIsNoLibrary) {
   write("tensorflow/libtensorflow_framework.so.2", "not the one");
   Engine engine(library, root);
   EXPECT_EQ(engine.status, ENGINE_CORRUPT);
@@ -60,7 +59,7 @@ TEST_F(TensorFlowPlugin, SaysWhereItLookedWhenThereIsNoLibrary) {
   EXPECT_THAT(engine.call.message(), HasSubstr(root));
 }
 
-TEST_F(TensorFlowPlugin, HandsOnWhatTheLoaderSays) {
+TEST_F(TensorFlowPlugin, PassesOnTheLoadersMessage) {
   write("tensorflow/libtensorflow_cc.so.2",
         "this is no library, but long enough to hold an ELF header: ........");
   Engine engine(library, root);
@@ -86,7 +85,7 @@ TEST_F(TensorFlowPlugin, NamesTheFunctionALibraryLacks) {
   EXPECT_EQ(engine.call.details["missing_symbol"], "TF_NewStatus");
 }
 
-// The wheels up to 2.10 hold the C API in Python's own module, which is linked to no library of Python.
+// The wheels up to 2.10 have the C API in Python's own module, which is not linked to a library of Python.
 TEST_F(TensorFlowPlugin, NamesTheLibraryOfPythonThatAnOldReleaseNeeds) {
   compile("tensorflow/python/_pywrap_tensorflow_internal.so",
           "extern int PyTuple_Type; int use(void) { return PyTuple_Type; }", "-Wl,-z,now");
@@ -109,9 +108,9 @@ TEST_F(TensorFlowPlugin, RefusesASecondReleaseInOneProcess) {
 }
 
 TEST_F(TensorFlowPlugin, RefusesOptionsItDoesNotKnowAndPathsOutsideTheBuild) {
-  Engine unknown(library, root, {{"tensorflow.colour", "red"}});
+  Engine unknown(library, root, {{"tensorflow.color", "red"}});
   EXPECT_EQ(unknown.status, ENGINE_INVALID);
-  EXPECT_EQ(unknown.call.details["option"], "tensorflow.colour");
+  EXPECT_EQ(unknown.call.details["option"], "tensorflow.color");
   for (const char* outside :
        {"/usr/lib/libtensorflow_cc.so.2", "../libtensorflow_cc.so.2", "a/../../b", ""}) {
     Engine refused(library, root, {{"tensorflow.library", outside}});
@@ -140,11 +139,11 @@ TEST(TensorFlowProtobuf, ReadsEveryKindOfFieldInItsOrder) {
   EXPECT_EQ(tf::last_field(tf::number_field(5, 1) + tf::number_field(5, 2), 5).value, 2u);
 }
 
-TEST(TensorFlowProtobuf, EveryCutAndEveryBadKeyIsDamageAndNothingIsReadBeyondTheEnd) {
+TEST(TensorFlowProtobuf, EveryCutOrBadKeyIsDamageAndReadsStayInBounds) {
   const std::string whole = tf::number_field(1, 1u << 30) + tf::bytes_field(2, std::string(200, 'x'));
   const size_t first = tf::number_field(1, 1u << 30).size();
   for (size_t length = 1; length < whole.size(); length++) {
-    // On the heap and exactly as long, so that AddressSanitizer sees a read beyond it.
+    // On the heap and of the exact length, so that AddressSanitizer sees a read beyond it.
     const std::vector<char> cut(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(length));
     tf::Message message(std::string_view(cut.data(), cut.size()));
     while (message.next()) continue;
@@ -171,7 +170,7 @@ TEST(TensorFlowNames, AreAnOperationAndWhichOfItsResults) {
     EXPECT_FALSE(tf::split_tensor_name(bad, operation, index)) << bad;
 }
 
-TEST(TensorFlowSavedModel, ItsSignaturesAreReadWithTheDefaultFirstAndPortsByName) {
+TEST(TensorFlowSavedModel, ItsSignaturesAreReadDefaultFirstAndPortsByName) {
   tensorflow::SavedModel model = tensorflow::layer();
   const std::string any = tensorflow::endpoint("result:0", tensorflow::float32, tensorflow::number(3, 1));
   model.signatures.insert(model.signatures.begin(),
@@ -198,7 +197,7 @@ TEST(TensorFlowSavedModel, ItsSignaturesAreReadWithTheDefaultFirstAndPortsByName
   EXPECT_EQ(read.version, "2.10.1");
 }
 
-TEST(TensorFlowPorts, AnInputThatDoesNotFitIsToldWithWhatIsTaken) {
+TEST(TensorFlowPorts, AnInputThatDoesNotFitIsRefusedWithWhatIsAccepted) {
   const int64_t open[] = {-1, 3};
   engine_port port{"x", open, nullptr, 2, {ENGINE_FLOAT, 32, 1}, 0, 0};
   Floats good({5, 3}, std::vector<float>(15)), narrow({5, 2}, std::vector<float>(10)), row({3}, {1, 2, 3});
@@ -234,7 +233,7 @@ TEST(TensorFlowSavedModel, OperationsInsideItsFunctionsCountAndCallsOfThemDoNot)
   EXPECT_THAT(tf::stateless_operations(list), ElementsAre("MatMul"));
 }
 
-TEST(TensorFlowSavedModel, DamagedDescriptionsAreCorruptAndNeverReadBeyondTheirEnd) {
+TEST(TensorFlowSavedModel, DamagedDescriptionsAreCorruptAndReadsStayInBounds) {
   const std::string whole = tensorflow::layer().meta_graph();
   size_t refused = 0;
   for (size_t length = 0; length < whole.size(); length++) {
@@ -246,7 +245,7 @@ TEST(TensorFlowSavedModel, DamagedDescriptionsAreCorruptAndNeverReadBeyondTheirE
       refused++;
     }
   }
-  // Only the cuts between two fields of the outermost message leave a whole one.
+  // Only a cut between two fields of the outermost message leaves a valid one.
   EXPECT_EQ(refused, whole.size() - 3);
 }
 

@@ -1,6 +1,5 @@
-// The TensorFlow adapter with a library that was really published, fetched through pip: the release that the
-// variable ENGINEHOST_TENSORFLOW names, one for each process, since all releases call their libraries by the
-// same names.
+// The TensorFlow adapter with a published library, fetched through pip. The variable ENGINEHOST_TENSORFLOW
+// names the release, one for each process, because all releases give their libraries the same names.
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
@@ -20,7 +19,7 @@ std::string release() {
   const char* text = std::getenv("ENGINEHOST_TENSORFLOW");
   return text == nullptr ? "2.21.0" : text;
 }
-// Its C API lies in a module for Python, so it needs a library of Python on the machine.
+// Its C API is in a module for Python, so it needs a library of Python on the machine.
 bool is_old() { return release() == "2.10.1"; }
 const char* const python = "libpython3.11.so.1.0";
 
@@ -57,7 +56,7 @@ class TensorFlow : public testing::Test {
   std::unique_ptr<Engine> engine;
 };
 
-TEST_F(TensorFlow, TellsTheVersionAndFileThatWereLoaded) {
+TEST_F(TensorFlow, ReportsTheLoadedVersionAndFile) {
   EXPECT_EQ(engine->fact("version"), release());
   EXPECT_THAT(engine->fact("library"), HasSubstr(root + "/tensorflow/"));
   engine_device_info info{};
@@ -111,8 +110,7 @@ TEST_F(TensorFlow, NamesAnOperationItCannotCompute) {
   EXPECT_EQ(engine->run("Transmogrify", {&a.tensor}, results, unknown), ENGINE_UNSUPPORTED);
   EXPECT_EQ(unknown.details["operation"], "Transmogrify");
   EXPECT_EQ(engine->run("MatMul", {&a.tensor, &a.tensor}, results, misfit), ENGINE_INVALID);
-  EXPECT_EQ(engine->run("Add", {&a.tensor, &a.tensor}, results, attribute, {{"colour", "1"}}),
-            ENGINE_INVALID);
+  EXPECT_EQ(engine->run("Add", {&a.tensor, &a.tensor}, results, attribute, {{"color", "1"}}), ENGINE_INVALID);
   EXPECT_EQ(engine->run("Softmax", {&a.tensor}, results, axis, {{"axis", "0"}}), ENGINE_UNSUPPORTED);
   EXPECT_EQ(engine->run("Sqrt", {&whole.tensor}, results, type), ENGINE_UNSUPPORTED);
   EXPECT_EQ(engine->run("Add", {&a.tensor, &far}, results, device), ENGINE_INVALID);
@@ -143,8 +141,7 @@ TEST_F(TensorFlow, RunsASavedModelAndDescribesItsPorts) {
   EXPECT_THAT(results.of(0).as<float>(), ElementsAre(12, 28.5f, 0, 0));
 }
 
-// A result that lies in an input's or a constant's memory would change under the host's hands, or be changed
-// by them.
+// A result in the memory of an input or a constant would change with it, or change it.
 TEST_F(TensorFlow, NoResultSharesMemoryWithAnInputOrAConstant) {
   tensorflow::SavedModel source;
   using tensorflow::endpoint;
@@ -228,12 +225,12 @@ TEST_F(TensorFlow, NamesTheInputThatDoesNotFit) {
   EXPECT_EQ(model->run({{0, &good.tensor}}, results, call), ENGINE_OK) << call.message();
 }
 
-TEST_F(TensorFlow, LooksAtTheOptionsOfARun) {
+TEST_F(TensorFlow, ChecksTheOptionsOfARun) {
   const auto model = load(tensorflow::layer());
   expect_options_of_runs_looked_at(*model, Floats({1, 3}, {1, 2, 3}).tensor);
 }
 
-TEST_F(TensorFlow, TellsDamagedModelsFromMissingOnes) {
+TEST_F(TensorFlow, DistinguishesDamagedModelsFromMissingOnes) {
   auto status = [&](const char* format, const std::string& path, std::vector<engine_entry> more = {},
                     engine_device device = cpu) {
     return Model(*engine, format, path, false, std::move(more), device).status;
@@ -261,7 +258,7 @@ TEST_F(TensorFlow, TellsDamagedModelsFromMissingOnes) {
   EXPECT_EQ(status("savedmodel", folder + "/astray"), ENGINE_CORRUPT);
 }
 
-TEST_F(TensorFlow, RunsOneModelFromManyThreadsAndKeepsResultsAfterTheModelIsGone) {
+TEST_F(TensorFlow, RunsAModelFromManyThreadsAndKeepsResultsAfterIt) {
   Results kept;
   {
     const auto model = load(tensorflow::layer());
@@ -289,7 +286,7 @@ TEST_F(TensorFlow, RunsOneModelFromManyThreadsAndKeepsResultsAfterTheModelIsGone
   EXPECT_THAT(kept.of(0).as<float>(), ElementsAre(12, 28.5f));
 }
 
-TEST_F(TensorFlow, ACancelledRunGivesNothing) {
+TEST_F(TensorFlow, ACanceledRunGivesNothing) {
   const auto model = load(tensorflow::layer());
   Floats row({1, 3}, {1, 2, 3});
   Results results;
@@ -299,7 +296,7 @@ TEST_F(TensorFlow, ACancelledRunGivesNothing) {
   EXPECT_TRUE(results.values.empty());
 }
 
-TEST_F(TensorFlow, TwoEnginesShareTheLibraryAndTheLastOneMayComeBack) {
+TEST_F(TensorFlow, TwoEnginesShareTheLibraryAndItCanBeOpenedAgain) {
   {
     Engine second(library, root, options());
     ASSERT_EQ(second.status, ENGINE_OK);

@@ -73,7 +73,7 @@ TEST(Catalog, TemplatesAreWellFormed) {
       }
 }
 
-TEST(Catalog, ALoadFailureWithoutAnyEvidenceStillHasACauseAndARemedy) {
+TEST(Catalog, ALoadFailureWithoutEvidenceHasACauseAndARemedy) {
   for (const Entry& entry : all()) {
     if (std::string_view("FLRGWX").find(entry.code[3]) == std::string_view::npos) continue;
     Diagnosis bare = diagnose(entry.code);
@@ -84,7 +84,7 @@ TEST(Catalog, ALoadFailureWithoutAnyEvidenceStillHasACauseAndARemedy) {
   }
 }
 
-// Remedies are read by people in trouble, who type them: each command exists, none does harm.
+// People type the commands of remedies: each command exists, and none does harm.
 TEST(Catalog, RemediesNameCommandsThatExistAndAreSafe) {
   const std::regex command("engine-[a-z]+( [a-z]+)?");
   const std::set<std::string> known = {
@@ -110,8 +110,8 @@ TEST(Catalog, RemediesNameCommandsThatExistAndAreSafe) {
     }
 }
 
-// Without --plan, engine-info opens what it weighs, which may fetch it first.
-TEST(Catalog, ALineThatListsBuildsOpensNone) {
+// Without --plan, engine-info opens the build that it chooses, which may fetch it first.
+TEST(Catalog, ACommandThatListsBuildsOpensNone) {
   for (const Entry& entry : all())
     for (const Lines* lines : {&entry.causes, &entry.remedies})
       for (const std::string_view line : *lines)
@@ -171,8 +171,8 @@ TEST(Catalog, ExitStatusesAreThoseOfTheContract) {
   EXPECT_EQ(status("EH-Q99"), 1);
 }
 
-// Nobody is told to leave out what was never said.
-TEST(Catalog, WhereNothingFitsOnlyWhatTurnedBuildsDownIsToBeLeftOut) {
+// No remedy says to drop a constraint that was not given.
+TEST(Catalog, WhereNothingFitsTheRemedyDropsOnlyBlockingConstraints) {
   const auto reported = [](Diagnosis diagnosis) {
     complete(diagnosis);
     return diagnosis;
@@ -203,7 +203,7 @@ TEST(Catalog, WhereNothingFitsOnlyWhatTurnedBuildsDownIsToBeLeftOut) {
   EXPECT_THAT(version.remedy, ElementsAre("ask for version 2.8.0, or for none", all));
 }
 
-TEST(Catalog, AHelperThatASettingNamesIsToldWithThatSetting) {
+TEST(Catalog, AProbeNamedByASettingIsReportedWithTheSetting) {
   Diagnosis launcher = diagnose("EH-P20")
                            .with("program", "/bin/run")
                            .with("setting", "probe_launcher")
@@ -247,7 +247,7 @@ TEST(Catalog, AMissingConsentHasOneRemedy) {
               ElementsAre(HasSubstr("agree when asked")));
 }
 
-TEST(Catalog, AnIndexThatDoesNotAnswerIsNoMatterOfInstallingPip) {
+TEST(Catalog, AnUnreachableIndexDoesNotSuggestInstallingPip) {
   const auto first_remedy = [](Diagnosis diagnosis) {
     complete(diagnosis);
     return diagnosis.remedy.front();
@@ -268,7 +268,7 @@ TEST(Catalog, AModelThatCannotBeReadIsNotFetchedAgain) {
               HasSubstr("check that /m.onnx is whole"));
 }
 
-TEST(Catalog, WhateverThePluginSaysSomethingCanBeDone) {
+TEST(Catalog, EveryPluginErrorHasARemedy) {
   for (const char* status : {"ENGINE_INVALID", "ENGINE_UNSUPPORTED", "ENGINE_UNAVAILABLE", "ENGINE_NO_MEMORY",
                              "ENGINE_CORRUPT", "ENGINE_INTERNAL", "ENGINE_LOST"}) {
     Diagnosis said = diagnose("EH-E01").with("status", status).with("message", "no");
@@ -277,7 +277,7 @@ TEST(Catalog, WhateverThePluginSaysSomethingCanBeDone) {
   }
 }
 
-TEST(Catalog, ALibraryOfAnotherSystemThatSomebodyNamedCanBeJudgedForItsOwn) {
+TEST(Catalog, ALibraryOfAnotherSystemCanBeInspectedForIt) {
   Diagnosis of_build = diagnose("EH-F09").with("file", "/x.dll").with("format", "PE/COFF (Windows)");
   Diagnosis named = mark_as_argument(of_build);
   complete(of_build);
@@ -287,7 +287,7 @@ TEST(Catalog, ALibraryOfAnotherSystemThatSomebodyNamedCanBeJudgedForItsOwn) {
               ElementsAre(HasSubstr("engine-info ENGINE --plan"), HasSubstr("--platform FILE")));
 }
 
-TEST(Catalog, WhatIsAskedOfAModelIsTheRequests) {
+TEST(Catalog, ErrorsOfAModelRunBelongToTheRequest) {
   Diagnosis said =
       diagnose("EH-E01").with("status", "ENGINE_INVALID").with("message", "no").with("model", "/m");
   complete(said);
@@ -309,7 +309,7 @@ TEST(Catalog, TheEngineIsNamedInCommandsWhereItIsKnown) {
   EXPECT_THAT(describe(known), Not(HasSubstr("engine: onnxruntime")));
 }
 
-TEST(Catalog, WhatAPluginRefusesWhileItIsOpenedIsNotTheRequests) {
+TEST(Catalog, RefusalsDuringAnOpenDoNotBelongToTheRequest) {
   Diagnosis said =
       diagnose("EH-E01").with("status", "ENGINE_INVALID").with("message", "no").with("stage", "create");
   Diagnosis by_option = said;
@@ -323,7 +323,7 @@ TEST(Catalog, WhatAPluginRefusesWhileItIsOpenedIsNotTheRequests) {
                           HasSubstr("use another version or build")));
 }
 
-TEST(Catalog, AnOlderLibraryIsMendedByWhatNamesItsFile) {
+TEST(Catalog, TheRemedyForAnOlderLibraryNamesItsFile) {
   Diagnosis older = diagnose("EH-L15")
                         .with("version", "V9")
                         .with("library", "libver.so.1")
@@ -346,7 +346,7 @@ TEST(Catalog, AnOlderLibraryIsMendedByWhatNamesItsFile) {
   EXPECT_THAT(nameless.remedy, ElementsAre(HasSubstr("LD_LIBRARY_PATH")));
 }
 
-TEST(Catalog, WhatAServerSentIsNotForItsUserToCorrect) {
+TEST(Catalog, ABadServerAnswerDoesNotAskTheUserToCorrectIt) {
   for (const char* code : {"EH-M01", "EH-M02"}) {
     Diagnosis named = diagnose(code).with("document", "d/index.json").with("member", "manifests");
     EXPECT_EQ(exit_status(named), ExitStatus::usage) << code;
@@ -363,7 +363,7 @@ TEST(Catalog, WhatAServerSentIsNotForItsUserToCorrect) {
   EXPECT_EQ(exit_status(diagnose("EH-M04").with("sent_by", "https://x/y")), ExitStatus::usage);
 }
 
-// The owner of a cache cannot help a disk that does not read.
+// The owner of a cache cannot fix a disk that does not read.
 TEST(Catalog, AFileThatCannotBeReadHasOneRemedy) {
   Diagnosis unread = diagnose("EH-F23").with("file", "/c/partial/1").with("errno", "EIO");
   complete(unread);
@@ -373,13 +373,13 @@ TEST(Catalog, AFileThatCannotBeReadHasOneRemedy) {
   EXPECT_THAT(closed.remedy, ElementsAre(HasSubstr("let its owner do this")));
 }
 
-TEST(Catalog, AFullDiskIsToldInSizesThatPeopleRead) {
+TEST(Catalog, AFullDiskIsReportedInReadableSizes) {
   Diagnosis full = diagnose("EH-F15").with("folder", "/c").with("needed", "2040109466").with("free", "65536");
   complete(full);
   EXPECT_EQ(full.cause, "1.9 GiB are needed in /c, 64 KiB are free");
 }
 
-TEST(Catalog, WhatThePluginSaysIsJudgedByItsStatus) {
+TEST(Catalog, PluginErrorsAreClassifiedByTheirStatus) {
   const auto said = [](const char* name) {
     return diagnose("EH-E01").with("status", name).with("message", "no");
   };

@@ -18,20 +18,20 @@ TEST(DescribeCode, TemplatesReadWithoutEvidence) {
   EXPECT_EQ(readable("cut {off"), "cut ");
 }
 
-TEST(DescribeCode, AnyWayOfWritingACodeIsTheSame) {
+TEST(DescribeCode, AcceptsEverySpellingOfACode) {
   EXPECT_EQ(normalised_code("l01"), "EH-L01");
   EXPECT_EQ(normalised_code("eh-l01"), "EH-L01");
   EXPECT_EQ(normalised_code("L1"), "EH-L1");
 }
 
-TEST(DescribeCode, NoBraceIsLeftInWhatPeopleRead) {
+TEST(DescribeCode, LeavesNoBraceInReadableText) {
   for (const Entry& entry : all()) {
     EXPECT_THAT(describe_code(entry), Not(HasSubstr("{"))) << entry.code;
     EXPECT_THAT(describe_code(entry), HasSubstr(std::string(entry.meaning)));
   }
 }
 
-TEST(DescribeCode, TheTextIsWhatPeopleLookUp) {
+TEST(DescribeCode, TheTextHasMeaningRemediesAndStatus) {
   EXPECT_EQ(describe_code(*find("L22")),
             "EH-L22  folder does not allow code\n"
             "  means          The cache, or a library that the build finds outside it, lies on a file system "
@@ -47,7 +47,7 @@ TEST(DescribeCode, TheTextIsWhatPeopleLookUp) {
             "  exit status    6");
 }
 
-TEST(DescribeCode, WhatTheEngineItselfReportsEndsByItsStatus) {
+TEST(DescribeCode, EngineErrorsExitByTheirStatus) {
   EXPECT_THAT(describe_code(*find("E01")),
               HasSubstr("exit status    6 while a build is opened; afterwards 2 for ENGINE_INVALID, 3 for "
                         "ENGINE_UNSUPPORTED, "));

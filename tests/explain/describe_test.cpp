@@ -30,7 +30,7 @@ Diagnosis missing() {
   return diagnosis;
 }
 
-TEST(Describe, SaysWhoNeedsWhatAndWhereItWasSought) {
+TEST(Describe, NamesTheNeederTheLibraryAndTheSearchedFolders) {
   const std::string text = describe(missing());
   EXPECT_THAT(text, HasSubstr("EH-L02 library of a library missing: 2 libraries, while opening x 1.0"));
   EXPECT_THAT(text, HasSubstr("libmid.so -> libcudart.so.13   CUDA runtime 13"));
@@ -48,7 +48,7 @@ TEST(Describe, FitsOnOneScreen) {
   EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 24);
 }
 
-TEST(Describe, DoesNotSayTheSameTwice) {
+TEST(Describe, RepeatsNothing) {
   const std::string text =
       describe(diagnose("EH-F04").with("file", "/a/b.so").with("size", "10").with("needed_size", "99"));
   EXPECT_THAT(text, HasSubstr("/a/b.so ends after 10 of 99 needed bytes"));
@@ -64,7 +64,7 @@ TEST(Describe, ALibraryThatIsThereAndCannotBeReadIsNotCalledMissing) {
   EXPECT_THAT(text, Not(HasSubstr("does not exist")));
 }
 
-TEST(Describe, NothingOfStrangersActsUponATerminalOrBeginsALine) {
+TEST(Describe, EscapesForeignTextForTerminals) {
   const std::string painting = "\x1b[2J\x07\x7f\xc2\x9b\nEH-S99 fake";
   Diagnosis diagnosis = diagnose("EH-M02")
                             .with("document", painting)
@@ -85,7 +85,7 @@ TEST(Describe, NothingOfStrangersActsUponATerminalOrBeginsALine) {
   EXPECT_THAT(to_json(diagnosis)["cause"].as_string(), HasSubstr("\x1b[2J")) << "documents hold it as it is";
 }
 
-TEST(Describe, WhatAPersonNamedHasRemediesOfItsOwn) {
+TEST(Describe, FilesNamedByAPersonHaveTheirOwnRemedies) {
   const Diagnosis full = diagnose("EH-F15").with("file", "/media/x.bundle").with("os_said", "No space left");
   EXPECT_THAT(describe(full), HasSubstr("ENGINEHOST_CACHE"));
   EXPECT_THAT(describe(mark_as_argument(full)), Not(HasSubstr("ENGINEHOST_CACHE")));
@@ -97,7 +97,7 @@ TEST(Describe, WhatAPersonNamedHasRemediesOfItsOwn) {
   EXPECT_EQ(exit_status(mark_as_argument(none, "/other")), ExitStatus::not_loaded);
 }
 
-TEST(Describe, TellsAnUnknownCodeAsOurBug) {
+TEST(Describe, ReportsAnUnknownCodeAsABug) {
   EXPECT_THAT(describe(diagnose("EH-Q99")), HasSubstr("a bug of EngineHost"));
 }
 
@@ -112,13 +112,13 @@ TEST(Describe, JsonHoldsTheSameFactsAndComesBack) {
   EXPECT_EQ(to_json(back), json);
 }
 
-TEST(Describe, OneLineIsOneLine) {
+TEST(Describe, KeepsOneLineInOneLine) {
   const std::string line = one_line(diagnose("EH-E01").with("message", "first\nsecond"));
   EXPECT_EQ(line.find('\n'), std::string::npos);
   EXPECT_THAT(line, HasSubstr("first second"));
 }
 
-TEST(OfException, TellsAShortageFromABug) {
+TEST(OfException, DistinguishesAShortageFromABug) {
   EXPECT_EQ(of_exception(std::bad_alloc()).code, "EH-P51");
   const std::system_error no_thread(EAGAIN, std::generic_category());
   EXPECT_EQ(of_exception(no_thread).code, "EH-P51");

@@ -1,4 +1,4 @@
-// dyld's texts as its releases print them; nothing here runs on macOS.
+// dyld's texts as its releases print them; no test runs on macOS.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ Diagnosis read(std::string_view text) {
   return diagnosis;
 }
 
-TEST(DyldText, X01_AMissingLibraryComesWithItsNeederAndEveryFileTried) {
+TEST(DyldText, X01AMissingLibraryComesWithItsNeederAndEveryFileTried) {
   const Diagnosis diagnosis = read(
       "dlopen(/v/libengine_x.dylib, 0x0006): Library not loaded: @rpath/libc10.dylib\n"
       "  Referenced from: <4C4C44D2-5555-3144-A1C5-2F2A8B1D1E1F> /v/libengine_x.dylib\n"
@@ -34,7 +34,7 @@ TEST(DyldText, X01_AMissingLibraryComesWithItsNeederAndEveryFileTried) {
   EXPECT_THAT(diagnosis.cause, HasSubstr("@rpath/libc10.dylib is needed by libengine_x.dylib"));
 }
 
-TEST(DyldText, X01_WithoutAnyRunPathTheReasonSaysSo) {
+TEST(DyldText, X01WithoutAnyRunPathTheReasonSaysSo) {
   const Diagnosis diagnosis = read(
       "Library not loaded: @rpath/libfoo.dylib\n  Referenced from: /v/libx.dylib\n  Reason: no LC_RPATH's "
       "found");
@@ -42,7 +42,7 @@ TEST(DyldText, X01_WithoutAnyRunPathTheReasonSaysSo) {
   EXPECT_TRUE(diagnosis.values("searched").empty());
 }
 
-TEST(DyldText, X02_AFileThatIsThereAndForAnotherProcessorIsTheCause) {
+TEST(DyldText, X02AFileThatIsThereAndForAnotherProcessorIsTheCause) {
   const Diagnosis diagnosis = read(
       "Library not loaded: @rpath/libc10.dylib\n  Referenced from: <AA> /v/libx.dylib\n"
       "  Reason: tried: '/a/libc10.dylib' (no such file), '/b/libc10.dylib' (mach-o file, but is an "
@@ -92,7 +92,7 @@ constexpr Case cases[] = {
      "/v/x.dylib"},
 };
 
-TEST(DyldText, X03_X04_X05_X06_X08_EachReasonGivesItsClass) {
+TEST(DyldText, X03X04X05X06X08EachReasonGivesItsClass) {
   for (const Case& one : cases) {
     const Diagnosis diagnosis = read(one.text);
     EXPECT_EQ(diagnosis.code, one.code) << one.text;
@@ -100,7 +100,7 @@ TEST(DyldText, X03_X04_X05_X06_X08_EachReasonGivesItsClass) {
   }
 }
 
-TEST(DyldText, X07_ANewerMacosIsToldFromAMissingSymbol) {
+TEST(DyldText, X07ANewerMacosIsDistinguishedFromAMissingSymbol) {
   const Diagnosis newer = read(
       "dlopen(/v/x.dylib, 0x0006): Symbol not found: _sgemm$NEWLAPACK\n"
       "  Referenced from: <AB> /v/x.dylib (built for macOS 26.0 which is newer than running OS)\n"

@@ -58,11 +58,11 @@ constexpr Case windows[] = {
      ""},
 };
 
-TEST(EngineText, W01_W03_W04_W05_W08_W10_W11_WindowsErrorsAreReadByTheirNumbers) {
+TEST(EngineText, W01W03W04W05W08W10W11AreReadByTheirNumbers) {
   for (const Case& one : windows) expect_read(one);
 }
 
-TEST(EngineText, W_EveryNumberOfTheCatalogueHasItsClass) {
+TEST(EngineText, EveryWindowsNumberOfTheCatalogHasItsClass) {
   const std::pair<std::uint32_t, const char*> numbers[] = {
       {126, "EH-W01"},   {127, "EH-W03"}, {193, "EH-W04"},         {998, "EH-W05"},        {1114, "EH-W05"},
       {5, "EH-W09"},     {14, "EH-W11"},  {32, "EH-W09"},          {33, "EH-W09"},         {206, "EH-W12"},
@@ -91,11 +91,11 @@ constexpr Case cuda[] = {
     {"the provided PTX was compiled with an unsupported toolchain.", "EH-G06", "", "222"},
 };
 
-TEST(EngineText, G03_G05_G06_G07_G09_G10_G11_G12_G13_G14_CudaErrorsAreReadByNameNumberAndSentence) {
+TEST(EngineText, G03G05G06G07G09G10G11G12G13G14AreReadFromCudaErrors) {
   for (const Case& one : cuda) expect_read(one);
 }
 
-TEST(EngineText, G_EveryNumberOfTheCatalogueHasItsClass) {
+TEST(EngineText, EveryCudaNumberOfTheCatalogHasItsClass) {
   const std::pair<int, const char*> numbers[] = {
       {34, "EH-G02"},  {35, "EH-G03"},  {3, "EH-G14"},   {46, "EH-G12"},  {100, "EH-G07"}, {101, "EH-G07"},
       {2, "EH-G12"},   {209, "EH-G05"}, {214, "EH-G12"}, {221, "EH-G06"}, {222, "EH-G06"}, {223, "EH-G06"},
@@ -111,7 +111,7 @@ TEST(EngineText, ANameIsNotReadFromALongerOne) {
   ASSERT_TRUE(find_cuda_error("cudaErrorInvalidDevice (101)"));
 }
 
-TEST(EngineText, SentencesThatOthersUseTooCountOnlyBesideCuda) {
+TEST(EngineText, AmbiguousSentencesCountOnlyBesideCuda) {
   EXPECT_FALSE(read_engine_text("the allocator is out of memory"));
   EXPECT_FALSE(read_engine_text("unknown error while reading the model"));
   EXPECT_FALSE(read_engine_text("the model has 35 inputs"));
@@ -158,7 +158,7 @@ TEST(EngineText, SentencesOfEnginesGiveClassAndSubject) {
   for (const Case& one : engines) expect_read(one);
 }
 
-TEST(EngineText, WhoNeedsTheLibraryIsReadWhereTheMessageSaysIt) {
+TEST(EngineText, TheNeederIsReadWhereTheMessageNamesIt) {
   EXPECT_EQ(read_engine_text(engines[0].text)->required_by, "libonnxruntime_providers_cuda.so");
   const Diagnosis diagnosis = to_diagnosis(*read_engine_text(engines[0].text), engines[0].text);
   EXPECT_EQ(diagnosis.value("library"), "libcublasLt.so.12");

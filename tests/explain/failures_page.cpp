@@ -18,23 +18,23 @@ struct Family {
   const char* about;
 };
 constexpr Family families[] = {
-    {'F', "F: files, disk and locks", "What is on disk is not what was published, or cannot be written."},
+    {'F', "F: files, disk and locks",
+     "The files on disk differ from the published ones, or cannot be written."},
     {'L', "L: linking on Linux", "The files are whole, but the loader cannot bring them together."},
-    {'R', "R: running", "The files load, and what they run goes wrong."},
+    {'R', "R: running", "The files load, and their code fails."},
     {'G', "G: GPUs and their drivers",
-     "The build is sound; the driver, or its place on this machine, is not."},
+     "The build is intact; the driver, or its installation on this machine, is not."},
     {'W', "W: Windows",
-     "What Windows' loader reports, by number: its texts are translated. What is produced here is produced "
-     "by "
-     "Wine's loader, not by Windows' own."},
-    {'X', "X: macOS", "What macOS's loader reports, by its texts."},
+     "Errors of Windows' loader, by number, because its texts are translated. Here Wine's loader produces "
+     "them, not Windows' own."},
+    {'X', "X: macOS", "Errors of macOS's loader, by its texts."},
 };
 constexpr Family others[] = {
     {'N', "N: fetching", ""},
     {'M', "M: manifests and trust", ""},
     {'P', "P: policy, consent and calling", ""},
     {'S', "S: choosing a build", ""},
-    {'E', "E: told by the engine", ""},
+    {'E', "E: reported by the engine", ""},
 };
 
 std::string id_of(const Entry& entry) { return std::string(entry.code.substr(3)); }
@@ -46,7 +46,7 @@ std::vector<const Entry*> of(char letter) {
   return found;
 }
 
-// Markdown takes "|" for the end of a cell and "<" for a tag.
+// Markdown reads "|" as the end of a cell and "<" as a tag.
 std::string cell(std::string_view text) {
   std::string escaped;
   for (const char c : text) {
@@ -93,9 +93,9 @@ std::string section(const Entry& entry, const TestsOfClasses& tests) {
   for (const std::string_view remedy : entry.remedies) add_item(text, "to do", readable(remedy));
   add_item(text, "the build", std::string(consequence(entry.category)));
   const Proven how = proven(entry.code);
-  std::string reported(name_of(how.how));
-  if (!how.reason.empty()) reported += ": " + std::string(how.reason);
-  add_item(text, "proven", reported);
+  std::string mark(name_of(how.how));
+  if (!how.reason.empty()) mark += ": " + std::string(how.reason);
+  add_item(text, "proven", mark);
   if (const auto found = tests.find(id_of(entry)); how.how != Proof::none && found != tests.end())
     for (const std::string& test : found->second) text += "  - " + test + "\n";
   add_item(text, "exit status", exit_status_text(entry));
@@ -106,7 +106,8 @@ std::string section(const Entry& entry, const TestsOfClasses& tests) {
 
 TestsOfClasses tests_of_classes(const std::filesystem::path& tests) {
   const std::regex test_case("TEST(?:_F|_P)?\\(\\s*(\\w+)\\s*,\\s*(\\w+)\\s*\\)");
-  const std::regex id("(^|[^A-Z0-9])([FLRGWX][0-9][0-9])(?![0-9])");
+  // "X03X04AnotherFormat" names two classes.
+  const std::regex ids("(^|[^A-Z0-9])((?:[FLRGWX][0-9][0-9])+)(?![0-9])");
   TestsOfClasses found;
   for (const auto& file : std::filesystem::recursive_directory_iterator(tests)) {
     const std::filesystem::path inside = std::filesystem::relative(file.path(), tests);
@@ -115,8 +116,10 @@ TestsOfClasses tests_of_classes(const std::filesystem::path& tests) {
     const std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
     for (std::sregex_iterator at(text.begin(), text.end(), test_case), end; at != end; ++at) {
       const std::string name = (*at)[2];
-      for (std::sregex_iterator one(name.begin(), name.end(), id); one != end; ++one)
-        found[(*one)[2]].push_back((*at)[1].str() + "." + name + " (tests/" + inside.generic_string() + ")");
+      for (std::sregex_iterator run(name.begin(), name.end(), ids); run != end; ++run)
+        for (std::string rest = (*run)[2]; !rest.empty(); rest.erase(0, 3))
+          found[rest.substr(0, 3)].push_back((*at)[1].str() + "." + name + " (tests/" +
+                                             inside.generic_string() + ")");
     }
   }
   for (auto& [code, names] : found) {
@@ -129,35 +132,33 @@ TestsOfClasses tests_of_classes(const std::filesystem::path& tests) {
 std::string failures_page(const TestsOfClasses& tests) {
   std::string text =
       "# Failures\n\n"
-      "Every failure has a code, which never changes its meaning. `engine-info --code EH-L01` tells what is "
-      "written\n"
-      "here; `--json` gives the same to programs. Words in CAPITALS stand for what was found on the "
-      "machine.\n\n"
-      "This page is written by the target `docs_failures` from the catalog (host/explain/catalog) and "
-      "the names of\n"
-      "the tests; nothing here is edited by hand, and a test compares it with both.\n\n"
-      "How far a class is proven where EngineHost is developed, on Linux without a GPU:\n\n"
-      "- *produced*: tests make the failure for real, and class, file and cause are told; they are listed. "
-      "For GPUs,\n"
-      "  NVIDIA's own runtime answers over a driver library made for the test.\n"
-      "- *from the file*: told from files made for it; the failure itself needs another system.\n"
-      "- *parsed*: the text or number that it gives is read to the class, and held against the files where "
-      "there are "
-      "any.\n"
-      "- *described*: only explained; nothing here detects it yet.\n\n"
-      "Names of packages that a remedy gives were compared with Debian's packages and with the package "
-      "index. "
-      "Those of\n"
-      "conda and Fedora come from their documents and are unverified: a remedy says \"probably\" before "
-      "them.\n\n" +
+      "Every failure has a code, which never changes its meaning. `engine-info --code EH-L01` prints the "
+      "text "
+      "of this\n"
+      "page; `--json` gives the same to programs. Words in CAPITALS stand for values of the machine.\n\n"
+      "The target `docs_failures` writes this page from the catalog (host/explain/catalog) and the names of "
+      "the\n"
+      "tests. Do not edit it by hand: a test compares it with both.\n\n"
+      "Each class has a mark that says how far it is proven. EngineHost is developed on Linux without a "
+      "GPU.\n\n"
+      "- *produced*: the listed tests cause the failure, and class, file and cause are reported. For GPUs, "
+      "NVIDIA's\n"
+      "  own runtime runs over a fake driver library.\n"
+      "- *from the file*: the class is recognized in files made for it; the failure itself needs another "
+      "system.\n"
+      "- *parsed*: the class is recognized by the text or number of the failure, compared with the files if "
+      "there are\n"
+      "  any.\n"
+      "- *described*: the class is only explained; nothing detects it yet.\n\n"
+      "The package names in remedies were compared with Debian's packages and with the package index. Those "
+      "of conda\n"
+      "and Fedora come from their documents and are unverified: a remedy says \"probably\" before them.\n\n" +
       summary() + "\n";
   for (const Family& family : families) {
     text += "## " + std::string(family.title) + "\n\n" + family.about + "\n\n";
     for (const Entry* entry : of(family.letter)) text += section(*entry, tests);
   }
-  text +=
-      "## What EngineHost says of itself\n\nNo load fails here: fetching, choosing, configuration, "
-      "calling.\n\n";
+  text += "## Failures without a load\n\nFetching, choosing, configuration, calling.\n\n";
   for (const Family& family : others) {
     text += "### " + std::string(family.title) +
             "\n\n| code | title | means | to do | exit status |\n|---|---|---|---|---|\n";

@@ -10,8 +10,8 @@ namespace enginehost::explain {
 // "L23" -> "ConfinedFaults.ReportsL23WithTheAddress… (tests/end-to-end/confined_faults_test.cpp)", sorted.
 using TestsOfClasses = std::map<std::string, std::vector<std::string>>;
 
-// Every GoogleTest case below `tests` whose name holds the id of a class as a word of its own ("L23…",
-// "…ReportsL23For…"), but for this room's tests, which read texts and produce nothing.
+// The GoogleTest cases below `tests` whose names hold the id of a class as a word of its own ("L23The…",
+// "…IsL23And…"). The tests of this module are left out because they read texts and cause no failure.
 TestsOfClasses tests_of_classes(const std::filesystem::path& tests);
 
 std::string failures_page(const TestsOfClasses& tests);

@@ -1,4 +1,4 @@
-// docs/failures.md says what the catalog and the tests say, and the catalog's marks are true.
+// docs/failures.md matches the catalog and the tests, and the catalog's marks are true.
 #include "tests/explain/failures_page.hpp"
 
 #include <gtest/gtest.h>
@@ -18,11 +18,11 @@ const TestsOfClasses& tests() {
   return found;
 }
 
-TEST(FailuresPage, IsTheOneThatTheCatalogueGives) {
+TEST(FailuresPage, MatchesTheCatalog) {
   std::ifstream file(test::source_path("/docs/failures.md"));
   const std::string page((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   // Not EXPECT_EQ: two whole pages would be printed.
-  EXPECT_TRUE(page == failures_page(tests())) << "write it anew: ninja docs_failures";
+  EXPECT_TRUE(page == failures_page(tests())) << "write it again: ninja docs_failures";
 }
 
 TEST(FailuresPage, EveryClassOfAFailedLoadSaysHowFarItIsProven) {
@@ -44,7 +44,7 @@ TEST(FailuresPage, EveryClassOfAFailedLoadSaysHowFarItIsProven) {
   }
 }
 
-TEST(FailuresPage, WhatIsMarkedAsProducedHasATestThatBearsItsName) {
+TEST(FailuresPage, EveryProducedClassHasATestOfItsName) {
   for (const Entry& entry : all()) {
     if (proven(entry.code).how != Proof::produced) continue;
     EXPECT_NE(tests().count(std::string(entry.code.substr(3))), 0u)
@@ -53,7 +53,7 @@ TEST(FailuresPage, WhatIsMarkedAsProducedHasATestThatBearsItsName) {
   }
 }
 
-TEST(FailuresPage, WhatATestProducesIsMarkedSo) {
+TEST(FailuresPage, EveryClassWithATestIsMarkedAsProduced) {
   for (const auto& [id, names] : tests()) {
     if (find(id) == nullptr) continue;
     const Proof how = proven(id).how;

@@ -61,7 +61,7 @@ constexpr Case cases[] = {
     {"ERROR: ld.so: object '/nope.so' from LD_PRELOAD cannot be preloaded (cannot open shared object file): "
      "ignored.",
      "EH-L34", "/nope.so", "", "", ""},
-    // Behind what programs put before the loader's words.
+    // Programs put text before the loader's message.
     {"ImportError: libcudart.so.12: cannot open shared object file: No such file or directory", "EH-L01",
      "libcudart.so.12", "", "", ""},
     {"java.lang.UnsatisfiedLinkError: /c/libtorch.so: libcudart.so.11.0: cannot open shared object file: No "
@@ -153,7 +153,7 @@ TEST(LoaderText, ALazySymbolIsReadFromErrorOutput) {
   EXPECT_EQ(hint->required_by, "/v/e.so");
 }
 
-TEST(LoaderText, ARelocationErrorIsASymbolMissingAtTheFirstCallToo) {
+TEST(LoaderText, ARelocationErrorIsAMissingLazySymbolToo) {
   const auto hint = read_error_output(
       "/usr/bin/probe: relocation error: /v/e.so: symbol f2, version V1 not defined in file libver.so.1 with "
       "link "
@@ -164,7 +164,7 @@ TEST(LoaderText, ARelocationErrorIsASymbolMissingAtTheFirstCallToo) {
   EXPECT_EQ(hint->version, "V1");
 }
 
-TEST(LoaderText, ABadPreloadNeverHidesWhatCameAfterIt) {
+TEST(LoaderText, ABadPreloadNeverHidesTheLaterError) {
   const std::string preload =
       "ERROR: ld.so: object '/nope.so' from LD_PRELOAD cannot be preloaded (cannot open shared object file): "
       "ignored.\n";

@@ -1,5 +1,5 @@
-// The whole message of one failure of each kind, as a person reads it: one screen, the code first, then what
-// is missing and who needs it, where it was looked for, what to do, and what the system said.
+// The whole message of one failure of each kind, as a person reads it: one screen, the code first, then the
+// missing item and its needer, the searched places, the remedies, and the system's message.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace enginehost::explain {
 namespace {
 
-TEST(Message, F_ATruncatedFile) {
+TEST(Message, TruncatedFile) {
   Diagnosis diagnosis = diagnose("EH-F04")
                             .with("file", "/cache/views/1/libtorch_cpu.so")
                             .with("size", "4096")
@@ -23,7 +23,7 @@ TEST(Message, F_ATruncatedFile) {
             "  fix: engine-cache verify --repair fetches the damaged files again");
 }
 
-TEST(Message, S_NothingFitsAndTheDriverHidesItsGpus) {
+TEST(Message, NothingFitsAndTheDriverHidesItsGpus) {
   Diagnosis diagnosis = diagnose("EH-S01")
                             .with("engine", "cuda")
                             .with("first_code", "EH-G07")
@@ -35,7 +35,7 @@ TEST(Message, S_NothingFitsAndTheDriverHidesItsGpus) {
   EXPECT_EQ(other.remedy.front().substr(0, 12), "engine-info ") << other.remedy.front();
 }
 
-TEST(Message, F_ALinkThatLeadsToItself) {
+TEST(Message, LinkThatLeadsToItself) {
   const std::string text = describe(diagnose("EH-F11")
                                         .with("file", "/v/libx.so")
                                         .with("problem", "link loop")
@@ -45,8 +45,8 @@ TEST(Message, F_ALinkThatLeadsToItself) {
   EXPECT_EQ(text.find("does not exist"), std::string::npos) << text;
 }
 
-// Bytes that are wrong as they were published are not repaired by fetching them again.
-TEST(Message, F_AFileThatIsAsItWasPublished) {
+// Bytes that were wrong when they were published are not repaired by fetching them again.
+TEST(Message, FileThatIsAsItWasPublished) {
   for (const char* code : {"EH-F02", "EH-F03", "EH-F04", "EH-F05", "EH-F06", "EH-F07", "EH-F08"}) {
     Diagnosis diagnosis = diagnose(code).with("file", "/cache/views/1/libx.so").with("as_published", "yes");
     const std::string text = describe(diagnosis);
@@ -61,7 +61,7 @@ TEST(Message, F_AFileThatIsAsItWasPublished) {
 }
 
 // Neither a folder nor a RUNPATH helps where the loader does not search.
-TEST(Message, L_ANeedWithASlash) {
+TEST(Message, NeedWithASlash) {
   for (const char* code : {"EH-L01", "EH-L02", "EH-L03"}) {
     const std::string text = describe(diagnose(code)
                                           .with("file", "/v/libx.so")
@@ -78,7 +78,7 @@ TEST(Message, L_ANeedWithASlash) {
   }
 }
 
-TEST(Message, L_StaticThreadLocalStorageByWhatIsWanted) {
+TEST(Message, StaticThreadLocalStorageByTheNeededSize) {
   const auto reported = [](const char* wanted) {
     return describe(diagnose("EH-L19").with("file", "/v/libx.so").with("static_tls", wanted));
   };
@@ -87,8 +87,8 @@ TEST(Message, L_StaticThreadLocalStorageByWhatIsWanted) {
   EXPECT_NE(reported("131072").find("optional_static_tls=262144"), std::string::npos) << reported("131072");
 }
 
-// What is named is more than what was there and did not do.
-TEST(Message, L_StaticThreadLocalStorageThatOthersUsedUp) {
+// The size in the remedy is larger than the reserve that was too small.
+TEST(Message, StaticThreadLocalStorageThatOthersUsedUp) {
   const auto reported = [](const char* reserve, const char* wanted) {
     Diagnosis diagnosis = diagnose("EH-L19").with("file", "/v/libx.so").with("reserve", reserve);
     if (wanted != nullptr) diagnosis.with("static_tls", wanted);
@@ -100,7 +100,7 @@ TEST(Message, L_StaticThreadLocalStorageThatOthersUsedUp) {
       << reported("1664", nullptr);
 }
 
-TEST(Message, L_StaticThreadLocalStorageByItsAlignment) {
+TEST(Message, StaticThreadLocalStorageByItsAlignment) {
   const std::string text = describe(diagnose("EH-L19")
                                         .with("file", "/v/libx.so")
                                         .with("library", "/v/liby.so")
@@ -112,7 +112,7 @@ TEST(Message, L_StaticThreadLocalStorageByItsAlignment) {
   EXPECT_EQ(text.find("GLIBC_TUNABLES"), std::string::npos) << text;
 }
 
-TEST(Message, L_ASymbolOfCxxWithItsName) {
+TEST(Message, CxxSymbolWithItsReadableName) {
   const std::string text = describe(diagnose("EH-L12")
                                         .with("required_by", "/v/libx.so")
                                         .with("symbol", "_ZN3c106detail5checkEiRKSs")
@@ -122,27 +122,27 @@ TEST(Message, L_ASymbolOfCxxWithItsName) {
       << text;
 }
 
-// The environment's empty value is a value.
-TEST(Message, G_AVariableThatHidesEverything) {
+// An empty value of the variable is a value.
+TEST(Message, VariableThatHidesAllDevices) {
   const std::string text = describe(diagnose("EH-G07").with("visible_devices", ""));
   EXPECT_NE(text.find("CUDA_VISIBLE_DEVICES=\"\" leaves no GPU visible"), std::string::npos) << text;
   EXPECT_NE(text.find("unset CUDA_VISIBLE_DEVICES"), std::string::npos) << text;
 }
 
-TEST(Message, R_ALibraryThatNoComponentHolds) {
+TEST(Message, LibraryThatNoComponentHolds) {
   const std::string text = describe(diagnose("EH-R15").with("library", "libstorm_kernels.so.4"));
   EXPECT_NE(text.find("put libstorm_kernels.so.4 into a folder the loader searches"), std::string::npos)
       << text;
   EXPECT_EQ(text.find("--repair"), std::string::npos) << text;
 }
 
-TEST(Message, R_ACrashAtTheEndOfTheProcess) {
+TEST(Message, CrashAtTheEndOfTheProcess) {
   const std::string text = describe(diagnose("EH-R13").with("stage", "exit").with("signal", "SIGSEGV"));
   EXPECT_NE(text.find("_exit()"), std::string::npos) << text;
   EXPECT_EQ(text.find("never unloaded"), std::string::npos) << text;
 }
 
-TEST(Message, L_ThreeMissingLibrariesInColumns) {
+TEST(Message, ThreeMissingLibrariesInColumns) {
   Diagnosis diagnosis =
       diagnose("EH-L01")
           .with("file", "/cache/views/1/libggml-cuda.so")
@@ -176,7 +176,7 @@ TEST(Message, L_ThreeMissingLibrariesInColumns) {
             "  OS said: libcudart.so.13: cannot open shared object file: No such file or directory");
 }
 
-TEST(Message, L_ANewerCLibrary) {
+TEST(Message, NewerCLibrary) {
   const Diagnosis diagnosis = diagnose("EH-L08")
                                   .with("file", "/cache/views/1/libengine_x.so")
                                   .with("needs", "GLIBC_2.38", "DT_VERNEED")
@@ -194,7 +194,7 @@ TEST(Message, L_ANewerCLibrary) {
       "operating system; never copy another system's C library here");
 }
 
-TEST(Message, R_ACrash) {
+TEST(Message, Crash) {
   Diagnosis diagnosis =
       diagnose("EH-R01")
           .with("signal", "SIGILL", "how the probe ended")
@@ -220,7 +220,7 @@ TEST(Message, R_ACrash) {
       "  printed last: ggml: using haswell kernels");
 }
 
-TEST(Message, G_NoDriverAndNoGpu) {
+TEST(Message, NoDriverAndNoGpu) {
   const Diagnosis diagnosis =
       diagnose("EH-G01")
           .with("file", "/cache/views/1/libengine_x.so")
@@ -239,7 +239,7 @@ TEST(Message, G_NoDriverAndNoGpu) {
             "  fix: no NVIDIA GPU here, nothing to install: use a cpu build (--flavor cpu)");
 }
 
-TEST(Message, ALongListOfFoldersIsCut) {
+TEST(Message, LongListOfFoldersIsCut) {
   Diagnosis diagnosis = diagnose("EH-L01").with("library", "liba.so.1").with("needed_by", "/v/b.so");
   for (int i = 0; i < 30; ++i) diagnosis.with("searched", "/folder/" + std::to_string(i));
   const std::string text = describe(diagnosis);

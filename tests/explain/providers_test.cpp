@@ -13,7 +13,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-TEST(Providers, EachLibraryIsThereOnceAndSaysWhereItComesFrom) {
+TEST(Providers, EachLibraryIsListedOnceWithItsSource) {
   std::set<std::string_view> seen;
   for (const Provider& row : all_providers()) {
     EXPECT_TRUE(seen.insert(row.file).second) << row.file << " is there twice";
@@ -25,7 +25,7 @@ TEST(Providers, EachLibraryIsThereOnceAndSaysWhereItComesFrom) {
   }
 }
 
-TEST(Providers, WhatComesWithTheDriverIsNeverSoughtInPackagesOfLibraries) {
+TEST(Providers, DriverLibrariesAreNotOfferedAsPackages) {
   for (const char* library : {"libcuda.so.1", "libnvidia-ml.so.1", "nvcuda.dll"}) {
     const Provider* provider = provider_of(library);
     ASSERT_NE(provider, nullptr) << library;
@@ -40,7 +40,7 @@ struct Case {
   const char *library, *part;
 };
 
-TEST(Providers, ALibraryOfCudaIsNamedByTheCudaItBelongsTo) {
+TEST(Providers, ALibraryOfCudaIsNamedWithItsCudaVersion) {
   constexpr Case cases[] = {
       {"libcudart.so.11.0", "nvidia-cuda-runtime-cu11"},
       {"libcudart.so.12", "nvidia-cuda-runtime-cu12"},
@@ -60,9 +60,9 @@ TEST(Providers, ALibraryOfCudaIsNamedByTheCudaItBelongsTo) {
   for (const Case& one : cases) EXPECT_THAT(provider_text(one.library), HasSubstr(one.part)) << one.library;
 }
 
-// The names of CUDA's libraries by major version, on Linux and Windows. Sources: the redistributable
-// manifests of NVIDIA for 11 to 13, with PyTorch's own build scripts (manywheel, windows) for what they
-// copy; 10.2 by the toolkit's documents. A CUPTI for Windows bears the year of its release.
+// The names of CUDA's libraries by major version, on Linux and Windows. Sources: NVIDIA's redistributable
+// manifests for 11 to 13, with PyTorch's own build scripts (manywheel, windows) for the files they copy; for
+// 10.2 the toolkit's documents. A CUPTI for Windows has the year of its release in its name.
 TEST(Providers, EveryLibraryOfEachCudaIsKnown) {
   struct Names {
     const char *part, *libraries[32];
@@ -128,14 +128,14 @@ TEST(Providers, UnknownNamesGiveNothing) {
 }
 
 // Packages of the package index that only say "this is a fake package" or "deprecated" must never be named.
-TEST(Providers, PackagesThatBringNothingAreNotNamed) {
+TEST(Providers, PackagesThatProvideNothingAreNotNamed) {
   for (const Provider& row : all_providers())
     for (const char* empty : {"nvidia-cublas-cu13", "nvidia-cuda-runtime-cu13", "nvidia-cufft-cu13",
                               "nvidia-cudnn,", "nvidia-cuda-nvrtc-cu13", "nvidia-cudnn-cu110"})
       EXPECT_THAT(std::string(row.package_index) + ",", Not(HasSubstr(empty))) << row.file;
 }
 
-TEST(Providers, AMissingLibraryBringsItsProviderIntoTheRemedy) {
+TEST(Providers, TheRemedyForAMissingLibraryNamesItsProvider) {
   Diagnosis diagnosis = diagnose("EH-R15").with("library", "zlibwapi.dll");
   complete(diagnosis);
   ASSERT_FALSE(diagnosis.remedy.empty());

@@ -1,4 +1,4 @@
-// Prints docs/failures.md; the target docs_failures puts it there.
+// Prints docs/failures.md; the target docs_failures writes the file.
 #include <cstdio>
 
 #include "tests/explain/failures_page.hpp"

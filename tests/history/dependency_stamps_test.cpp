@@ -1,4 +1,4 @@
-// Records that rest on something missing, and records of a folder that cannot be written.
+// Records that depend on a missing file, and records of an unwritable folder.
 #include <gtest/gtest.h>
 
 #include "base/paths.hpp"
@@ -25,7 +25,7 @@ std::string why_stale(const Folder& folder) {
   return read_back.stale.empty() ? "" : read_back.stale.front().why;
 }
 
-TEST(Absence, EndsWhenTheLibraryAppearsInAnySearchedFolder) {
+TEST(ExpectedPaths, EndsWhenTheLibraryAppearsInAnySearchedFolder) {
   const Folder folder;
   folder.file("one/other.so", "x");
   folder.file("two/other.so", "x");
@@ -37,7 +37,7 @@ TEST(Absence, EndsWhenTheLibraryAppearsInAnySearchedFolder) {
   EXPECT_EQ(why_stale(folder), path_text(file) + " has appeared");
 }
 
-TEST(Absence, EndsWhenASearchedFolderAppears) {
+TEST(ExpectedPaths, EndsWhenASearchedFolderAppears) {
   const Folder folder;
   unfit(folder, "libx.so.1", {folder.path / "later"});
   EXPECT_EQ(why_stale(folder), "");
@@ -45,7 +45,7 @@ TEST(Absence, EndsWhenASearchedFolderAppears) {
   EXPECT_EQ(why_stale(folder), path_text(folder.path / "later") + " has appeared");
 }
 
-TEST(Absence, EndsWhenTheLoadersCacheIsWrittenAgain) {
+TEST(ExpectedPaths, EndsWhenTheLoadersCacheIsWrittenAgain) {
   const Folder folder;
   unfit(folder, "libx.so.1", {});
   EXPECT_EQ(why_stale(folder), "");
@@ -53,7 +53,7 @@ TEST(Absence, EndsWhenTheLoadersCacheIsWrittenAgain) {
   EXPECT_EQ(why_stale(folder), path_text(folder.path / "ld.so.cache") + " has changed");
 }
 
-TEST(Absence, OfAnUnknownNameEndsWithAnyChangeOfTheFolders) {
+TEST(ExpectedPaths, OfAnUnknownNameEndsWithAnyChangeOfTheFolders) {
   const Folder folder;
   folder.file("one/other.so", "x");
   unfit(folder, "", {folder.path / "one"});
@@ -80,7 +80,7 @@ TEST(Unwritable, ARecordHoldsForThisProcessAndCanBeCleared) {
   EXPECT_EQ(read(state, now).history.find("b"), nullptr);
 }
 
-TEST(Unwritable, ARecordThatIsWrittenAtLastReplacesTheOneInMemory) {
+TEST(Unwritable, ALaterWrittenRecordReplacesTheOneInMemory) {
   const Folder folder;
   const auto state = folder.path / "state";
   std::ofstream(state) << "in the way";

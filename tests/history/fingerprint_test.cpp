@@ -16,7 +16,7 @@ TEST(Fingerprint, AnUnknownFactIsLeftOutAndAnAbsentOneIsNone) {
                                              std::pair<std::string, std::string>("NVIDIA driver", "none")));
 }
 
-TEST(Fingerprint, ANewDriverIsAnotherMachine) {
+TEST(Fingerprint, DiffersWithAnotherDriver) {
   platform::Platform before, after;
   before.cuda.driver = platform::Fact<std::string>::known("535.1", "x");
   after.cuda.driver = platform::Fact<std::string>::known("580.2", "x");

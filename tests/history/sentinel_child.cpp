@@ -1,4 +1,4 @@
-// Raises a sentinel below the state folder that it is given, as a process does before it loads a build.
+// Raises a sentinel below the given state folder, as a process does before it loads a build.
 #include "host/history/sentinel.hpp"
 
 int main(int argc, char** argv) {

@@ -1,4 +1,4 @@
-// A sentinel is written under another name first; what becomes of the draft when its process dies or is late.
+// A sentinel is written under another name first: the draft of a process that dies or is late.
 #include <gmock/gmock.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -35,10 +35,10 @@ ChildOutcome run(std::vector<std::string> argv) {
   return outcome ? *outcome : ChildOutcome{};
 }
 
-TEST(SentinelDraft, WhatAProcessKilledWhileWritingItLeftIsCleanedAndNotCounted) {
+TEST(SentinelDraft, OfAProcessKilledWhileWritingIsRemovedAndNotCounted) {
   if (!run({"strace", "-V"}).succeeded()) GTEST_SKIP() << "strace is not installed";
   const Folder folder;
-  // kill -9 when it is about to write the text, and when it is about to give it its name.
+  // kill -9 just before it writes the text, and just before it renames it.
   for (const char* call : {"/^pwrite64", "/^rename"}) {
     SCOPED_TRACE(call);
     run({"strace", "-f", "-qq", "-o", "/dev/null", "-e", std::string("inject=") + call + ":signal=KILL",
@@ -49,7 +49,7 @@ TEST(SentinelDraft, WhatAProcessKilledWhileWritingItLeftIsCleanedAndNotCounted) 
   }
 }
 
-TEST(SentinelDraft, OneThatIsBeingWrittenIsNotTakenAway) {
+TEST(SentinelDraft, OfALivingProcessStays) {
   const Folder folder;
   std::atomic<bool> ending = false;
   std::atomic<std::size_t> crashes = 0, collections = 0;
@@ -75,8 +75,8 @@ TEST(SentinelDraft, OneThatIsBeingWrittenIsNotTakenAway) {
   EXPECT_THAT(names_in(folder), IsEmpty());
 }
 
-// An application may have a small RLIMIT_FSIZE, and the signal SIGXFSZ would end it.
-TEST(SentinelDraft, OneLongerThanAFileMayBeIsAFailureAndNoSignal) {
+// An application may have a small RLIMIT_FSIZE, and SIGXFSZ would end it.
+TEST(SentinelDraft, BeyondTheFileSizeLimitIsAFailureAndNoSignal) {
   const Folder folder;
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);

@@ -1,4 +1,4 @@
-// Left-over sentinels are made by processes that really die.
+// Left-over sentinels come from processes that really die.
 #include "host/history/sentinel.hpp"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ std::size_t failed_load_libraries(const Folder& folder) {
   return count;
 }
 
-// Those that have their name; one that is just being raised still has another.
+// Counts sentinels under their final name; one that is being raised has another.
 std::size_t raised(const Folder& folder) {
   std::size_t count = 0;
   std::error_code error;
@@ -35,7 +35,7 @@ std::size_t raised(const Folder& folder) {
   return count;
 }
 
-// Raises a sentinel in a child, lets it enter a phase and dies there.
+// Raises a sentinel in a child, which enters a phase and dies there.
 void die_in(const Folder& folder, const char* phase) {
   test::in_dying_child([&] {
     auto sentinel = Sentinel::raise(folder.path, "b", "d1", "dlopen");
@@ -56,7 +56,7 @@ TEST(SentinelTest, ACrashIsReportedOnceWithItsPhase) {
   EXPECT_EQ(failed_load_libraries(folder), 0u);
 }
 
-TEST(SentinelTest, WhatStandsForTheCallersCodeIsToldWithItsPhase) {
+TEST(SentinelTest, ACrashInTheCallersCodeIsReportedWithItsPhase) {
   Folder folder;
   EXPECT_FALSE(standing_here());
   const auto other = Sentinel::raise(folder.path, "a", "d0", "dlopen");
@@ -85,7 +85,7 @@ TEST(SentinelTest, ALivingProcessIsNoCrash) {
   EXPECT_TRUE(collect_crashes(folder.path).empty());
 }
 
-TEST(SentinelTest, ItIsLoweredWhenItsOwnerGoes) {
+TEST(SentinelTest, IsLoweredWithItsOwner) {
   Folder folder;
   {
     auto sentinel = Sentinel::raise(folder.path, "b", "d1", "dlopen");
@@ -121,7 +121,7 @@ TEST(SentinelTest, TwoCollectorsNeverReportTheSameCrash) {
   EXPECT_EQ(first.size() + second.size(), 20u);
 }
 
-TEST(SentinelTest, TwoAtOnceInOneProcessAreApart) {
+TEST(SentinelTest, TwoInOneProcessAreIndependent) {
   Folder folder;
   auto one = Sentinel::raise(folder.path, "b", "d1", "dlopen");
   auto two = Sentinel::raise(folder.path, "b", "d1", "dlopen");
@@ -129,7 +129,7 @@ TEST(SentinelTest, TwoAtOnceInOneProcessAreApart) {
   EXPECT_EQ(failed_load_libraries(folder), 2u);
 }
 
-// What a child does with a sentinel before it ends in its own way.
+// Runs `body` with a sentinel in a child that ends in its own way.
 template <class Body>
 int end_of_child(Body body) {
   const pid_t child = ::fork();
@@ -139,7 +139,7 @@ int end_of_child(Body body) {
   return status;
 }
 
-TEST(SentinelTest, AProcessThatEndsByExitWithoutClosingItsEngineIsNoCrash) {
+TEST(SentinelTest, ExitWithoutClosingTheEngineIsNoCrash) {
   Folder folder;
   end_of_child([&] {
     static auto sentinel = new Result<Sentinel>(Sentinel::raise(folder.path, "b", "d1", "warmup"));
@@ -149,7 +149,7 @@ TEST(SentinelTest, AProcessThatEndsByExitWithoutClosingItsEngineIsNoCrash) {
   EXPECT_EQ(failed_load_libraries(folder), 0u);
 }
 
-TEST(SentinelTest, AProcessThatTheBuildsOwnCodeEndsByExitIsACrash) {
+TEST(SentinelTest, ExitFromTheBuildsOwnCodeIsACrash) {
   Folder folder;
   end_of_child([&] {
     const int code = 0, other = 0;
@@ -165,7 +165,7 @@ TEST(SentinelTest, AProcessThatTheBuildsOwnCodeEndsByExitIsACrash) {
   EXPECT_EQ(crashes[0].phase, "create");
 }
 
-TEST(SentinelTest, AProcessThatEndsByExitWhileAnotherThreadRunsTheBuildIsNoCrash) {
+TEST(SentinelTest, ExitWhileAnotherThreadRunsTheBuildIsNoCrash) {
   Folder folder;
   end_of_child([&] {
     const int code = 0;
@@ -196,14 +196,14 @@ TEST(SentinelTest, ACrashNamesTheProgramAndItsBuild) {
   EXPECT_EQ(crashes[0].boot, boot_id());
 }
 
-TEST(SentinelTest, AProgramsBuildIsToldFromMemoryAndNamesItBesideItsPath) {
+TEST(SentinelTest, TheProgramsBuildIdIsReadFromMemory) {
   EXPECT_EQ(program_id(), executable_path() + " " + program_build_id());
   const auto read = binary::read_binary(executable_path());
   ASSERT_TRUE(read);
   EXPECT_EQ(program_build_id(), read->build_id);
 }
 
-TEST(SentinelTest, AForkedChildThatEndsLeavesItsParentsSentinelStanding) {
+TEST(SentinelTest, AForkedChildLeavesItsParentsSentinelRaised) {
   Folder folder;
   auto sentinel = Sentinel::raise(folder.path, "b", "d1", "create");
   ASSERT_TRUE(sentinel);
@@ -216,7 +216,7 @@ TEST(SentinelTest, AForkedChildThatEndsLeavesItsParentsSentinelStanding) {
   EXPECT_TRUE(collect_crashes(folder.path).empty());
 }
 
-TEST(SentinelTest, TwoProcessesAtOnceNeverBlameEachOtherWhateverAReaderDoesMeanwhile) {
+TEST(SentinelTest, TwoProcessesNeverBlameEachOtherDuringConcurrentReads) {
   Folder folder;
   int go[2];
   ASSERT_EQ(::pipe(go), 0);
@@ -236,7 +236,7 @@ TEST(SentinelTest, TwoProcessesAtOnceNeverBlameEachOtherWhateverAReaderDoesMeanw
   while (raised(folder) < 2) std::this_thread::yield();
   for (int i = 0; i < 100; ++i) EXPECT_TRUE(collect_crashes(folder.path).empty());
   EXPECT_EQ(failed_load_libraries(folder), 2u);
-  // One is killed; the reader blames it alone.
+  // Only the killed process is reported.
   ::kill(one, SIGKILL);
   ::waitpid(one, nullptr, 0);
   const auto crashes = collect_crashes(folder.path);
@@ -249,7 +249,7 @@ TEST(SentinelTest, TwoProcessesAtOnceNeverBlameEachOtherWhateverAReaderDoesMeanw
   EXPECT_EQ(collect_crashes(folder.path).size(), 1u);
 }
 
-TEST(SentinelTest, AWordTellsOfTheCrashItWasWrittenFor) {
+TEST(SentinelTest, AMarkerNamesTheCrashItWasWrittenFor) {
   const auto crash = crash_of(crash_marker_of(crash_while_loading("b", "d1", "a1")));
   ASSERT_TRUE(crash);
   EXPECT_EQ(crash->build, "b");
@@ -261,7 +261,7 @@ TEST(SentinelTest, AWordTellsOfTheCrashItWasWrittenFor) {
   EXPECT_EQ(crash->boot, boot_id());
 }
 
-TEST(SentinelTest, WhatIsNoSuchWordTellsOfNoCrash) {
+TEST(SentinelTest, AnInvalidMarkerIsNoCrash) {
   const std::string whole = crash_marker_of(crash_while_loading("b", "d1", "a1"));
   const std::string cut = whole.substr(0, whole.rfind("end\n"));
   std::string of_another_start = whole;

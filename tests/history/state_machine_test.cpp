@@ -1,4 +1,4 @@
-// Every transition of the state machine, as a table: what was known, what happened, what is known then.
+// Every transition of the state machine as a table: the record before, the event, the record after.
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -58,7 +58,7 @@ const Row rows[] = {
     {"CrashTwiceInProbeOfUnknown", {}, probe_crash, After{State::quarantined, 7 * day}},
     {"CrashOnceInProbeOfUnknown", {}, flaky, After{State::suspect, 0}},
     {"CrashInHostOfUnknown", {}, host_crash, After{State::suspect, 0, 1}},
-    // Proven ones.
+    // Proven builds.
     {"ContentOfProven", Before{State::proven}, {Category::content}, {}},
     {"TransientOfProven", Before{State::proven}, {Category::transient}, {}},
     {"HostOfProven", Before{State::proven}, {Category::host}, After{State::unfit, 0}},
@@ -67,7 +67,7 @@ const Row rows[] = {
     {"CrashInHostOfProven", Before{State::proven}, host_crash, After{State::suspect, 0, 1}},
     {"SecondCrashInHostOfWhatWasProvenBetween", Before{State::proven, 1}, host_crash,
      After{State::quarantined, 7 * day, 2}},
-    // Suspects.
+    // Suspect builds.
     {"TransientOfSuspect", Before{State::suspect, 1}, {Category::transient}, {}},
     {"HostOfSuspect", Before{State::suspect, 1}, {Category::host}, After{State::unfit, 0, 1}},
     {"CrashOnceMoreInProbeOfSuspect", Before{State::suspect}, flaky, After{State::suspect, 0, 0, 2}},
@@ -91,7 +91,7 @@ const Row rows[] = {
     {"SecondCrashOfOtherBytes", Before{State::suspect, 1, 1, "d0"}, host_crash, After{State::suspect, 0, 1}},
     {"SecondCrashOnAnotherMachine", Before{State::suspect, 1}, host_crash, After{State::suspect, 0, 1, 2},
      true},
-    // Quarantined, its time over or forced for one run.
+    // Quarantined builds whose time is over, or that are forced for one run.
     {"CrashInProbeAgain", Before{State::quarantined}, probe_crash, After{State::quarantined, 14 * day, 0, 2}},
     {"CrashInHostOfQuarantined", Before{State::quarantined}, host_crash,
      After{State::quarantined, 14 * day, 1, 2}},
@@ -100,14 +100,14 @@ const Row rows[] = {
     {"TransientOfQuarantined", Before{State::quarantined}, {Category::transient}, {}},
     {"HostOfQuarantined", Before{State::quarantined}, {Category::host}, After{State::unfit, 0}},
     {"CrashOnceInProbeOfQuarantined", Before{State::quarantined}, flaky, After{State::suspect, 0}},
-    // Unfit and blocked.
+    // Unfit and blocked builds.
     {"HostAgain", Before{State::unfit}, {Category::host}, After{State::unfit, 0, 0, 2}},
     {"PolicyAgain", Before{State::blocked}, {Category::policy}, After{State::blocked, 10 * minute, 0, 2}},
     {"PolicyOfUnfit", Before{State::unfit}, {Category::policy}, After{State::blocked, 10 * minute}},
     {"HostOfBlocked", Before{State::blocked}, {Category::host}, After{State::unfit, 0}},
     {"CrashOfUnfit", Before{State::unfit}, probe_crash, After{State::quarantined, 7 * day}},
     {"CrashInHostOfUnfit", Before{State::unfit}, host_crash, After{State::suspect, 0, 1}},
-    // What the user disabled stays so, whatever a forced run ends with.
+    // A build that the user disabled stays so, whatever the result of a forced run.
     {"HostOfDisabled", Before{State::disabled}, {Category::host}, After{State::disabled, 0}},
     {"PolicyOfDisabled", Before{State::disabled}, {Category::policy}, After{State::disabled, 0}},
     {"CrashOfDisabled", Before{State::disabled}, probe_crash, After{State::disabled, 0}},
@@ -184,7 +184,7 @@ bool holds_for(const Record& record, const std::string& helper) {
   return what_changed(record.host, {{std::string(helper_part), helper}}).empty();
 }
 
-TEST(Helpers, ThatProvedTheSameBothCount) {
+TEST(Probes, ThatProvedTheSameBuildBothCount) {
   const Record first = proof_by("one");
   EXPECT_TRUE(holds_for(first, "one"));
   EXPECT_FALSE(holds_for(first, "two"));
@@ -200,7 +200,7 @@ TEST(Helpers, ThatProvedTheSameBothCount) {
   EXPECT_EQ(again->host.back().second, "one,two");
 }
 
-TEST(Helpers, AreForgottenWhenTheProofIsOfSomethingElse) {
+TEST(Probes, AreForgottenWhenTheProofIsOfAnotherBuild) {
   const Record of_other_files = proof_by("one", 2);
   EXPECT_FALSE(holds_for(*after_success(proof_by("two"), &of_other_files), "one"));
   Record of_other_bytes = proof_by("one");
@@ -214,13 +214,13 @@ TEST(Helpers, AreForgottenWhenTheProofIsOfSomethingElse) {
   EXPECT_FALSE(holds_for(*after_success(proof_by("two"), &failed), "one"));
 }
 
-TEST(Helpers, OfManyTheLastFewCount) {
+TEST(Probes, OlderThanTheLastFourAreForgotten) {
   Record record = proof_by("0");
   for (int i = 1; i < 10; ++i) record = *after_success(proof_by(std::to_string(i)), &record);
   EXPECT_EQ(record.host.back().second, "9,8,7,6");
 }
 
-TEST(Survived, IsKeptByBuildAndProgramUntilItIsProvenAnew) {
+TEST(Survived, IsKeptByBuildAndProgramUntilItIsForgotten) {
   const Folder folder;
   note_survived(folder.path, "d1", First::opening, "app1");
   EXPECT_TRUE(was_survived(folder.path, "d1", First::opening, "app1"));
@@ -236,7 +236,7 @@ TEST(Disabled, AForcedRunThatSucceedsDoesNotEnableTheBuild) {
   EXPECT_FALSE(after_success(proof(), &disabled));
 }
 
-TEST(Restart, EndsOnlyTheRecordsThatARestartMends) {
+TEST(Restart, EndsOnlyTheRecordsThatARestartRepairs) {
   Failure failure;
   failure.build = "b";
   const auto holds_boot = [&](const char* code) {
@@ -244,15 +244,14 @@ TEST(Restart, EndsOnlyTheRecordsThatARestartMends) {
     const auto record = after_failure(failure, nullptr, machine, now);
     return !what_changed(record->host, {{std::string(boot_part), "boot2"}}).empty();
   };
-  EXPECT_TRUE(
-      holds_boot("EH-G09"));  // 803: the halves of the driver are of two versions until the next start
+  EXPECT_TRUE(holds_boot("EH-G09"));  // 803: the parts of the driver differ in version until the next restart
   EXPECT_TRUE(holds_boot("EH-G08"));
   EXPECT_TRUE(holds_boot("EH-G13"));
   EXPECT_FALSE(holds_boot("EH-L01"));
   EXPECT_TRUE(what_changed(proof().host, {{std::string(boot_part), "boot2"}}).empty());
 }
 
-// The limits as ulimit and the settings tell them, under which a build failed, and those it meets now.
+// The limits by ulimit and the settings under which a build failed, and the current ones.
 TEST(Limits, EndOnlyTheRecordsWhoseRemedyIsToRaiseThem) {
   const Fingerprint tight = {{std::string(deadline_part), "1 s"},
                              {std::string(stack_part), "8192 KiB"},
@@ -280,7 +279,7 @@ TEST(Limits, EndOnlyTheRecordsWhoseRemedyIsToRaiseThem) {
                   .empty());
 }
 
-TEST(Limits, OfADeadlineThatCountsWhichTheBuildWasGiven) {
+TEST(Limits, CompareTheDeadlineThatTheBuildWasGiven) {
   Failure failure;
   failure.build = "b";
   failure.diagnosis =

@@ -46,7 +46,7 @@ TEST(Store, AMissingFolderIsAnEmptyHistory) {
   EXPECT_THAT(result.warnings, IsEmpty());
 }
 
-TEST(Store, WhatCannotBeReadIsIgnoredWithAWarning) {
+TEST(Store, AnUnreadableRecordIsIgnoredWithAWarning) {
   Folder folder;
   ASSERT_TRUE(write(folder.path, record_of("good", State::proven)));
   folder.file("history/torn.json", "{\"format\":1,\"bui");
@@ -68,7 +68,7 @@ TEST(Store, ABuildWithAnOddNameIsNamedWhenItsRecordCannotBeRead) {
   EXPECT_THAT(read(folder.path, 0).unreadable, ::testing::ElementsAre("a b/c"));
 }
 
-TEST(Store, AFolderOfRecordsThatIsNoneIsToldAndNotTakenForEmpty) {
+TEST(Store, AnInvalidRecordsFolderIsReportedAndNotTakenForEmpty) {
   Folder folder;
   folder.file("history", "x");
   EXPECT_THAT(read(folder.path, 0).warnings,
@@ -87,7 +87,7 @@ TEST(Store, AFolderInARecordsPlaceIsReplacedAndCleared) {
   EXPECT_FALSE(std::filesystem::exists(folder.path / "history/one.json"));
 }
 
-TEST(Store, WhatIsSetAsideInAFolderThatIsOnlyReadCounts) {
+TEST(Store, AQuarantineInAReadOnlyFolderCounts) {
   Folder folder, other;
   ASSERT_TRUE(write(folder.path, record_of("disabled", State::proven)));
   ASSERT_TRUE(write(folder.path, record_of("later", State::proven)));
@@ -122,7 +122,7 @@ TEST(Store, ALibraryThatAppearsMakesTheRecordStale) {
   EXPECT_FALSE(read_one(folder.path, "b", 0));
 }
 
-TEST(Store, AChangedOrVanishedWitnessMakesTheRecordStale) {
+TEST(Store, AChangedOrMissingDependencyMakesTheRecordStale) {
   Folder folder;
   const auto file = folder.file("libx.so", "one");
   Record record = record_of("b", State::proven);
@@ -135,7 +135,7 @@ TEST(Store, AChangedOrVanishedWitnessMakesTheRecordStale) {
   EXPECT_THAT(read(folder.path, 0).stale.at(0).why, HasSubstr("is gone"));
 }
 
-TEST(Store, AnotherMachineMakesTheRecordStaleAndSaysWhatChanged) {
+TEST(Store, AnotherMachineMakesTheRecordStaleWithAReason) {
   Folder folder;
   ASSERT_TRUE(write(folder.path, record_of("b", State::unfit)));
   const Fingerprint same = {{"NVIDIA driver", "535.1"}}, newer = {{"NVIDIA driver", "580.2"}}, unknown = {};
@@ -147,7 +147,7 @@ TEST(Store, AnotherMachineMakesTheRecordStaleAndSaysWhatChanged) {
   EXPECT_THAT(result.stale[0].why, HasSubstr("NVIDIA driver changed from \"535.1\" to \"580.2\""));
 }
 
-TEST(Store, WhatHoldsForAnotherProgramIsToldFromWhatHasEnded) {
+TEST(Store, DistinguishesRecordsOfAnotherProgramFromEndedOnes) {
   Folder folder;
   Record record = record_of("b", State::unfit);
   record.host = {{"NVIDIA driver", "535.1"}, {std::string(program_part), "/usr/bin/player 1a2b"}};
@@ -169,7 +169,7 @@ TEST(Store, AQuarantineEndsWithItsTime) {
   EXPECT_EQ(read(folder.path, 500).history.find("b"), nullptr);
 }
 
-TEST(Store, WhatTheUserDisabledStaysDisabled) {
+TEST(Store, ABuildThatTheUserDisabledStaysDisabled) {
   Folder folder;
   Record record = record_of("b", State::disabled);
   record.retry_after = 1;
@@ -180,7 +180,7 @@ TEST(Store, WhatTheUserDisabledStaysDisabled) {
   EXPECT_NE(read(folder.path, 1'000'000'000, &other).history.find("b"), nullptr);
 }
 
-TEST(Store, ClearingTellsWhetherThereWasOne) {
+TEST(Store, ClearReturnsWhetherThereWasARecord) {
   Folder folder;
   ASSERT_TRUE(write(folder.path, record_of("b", State::quarantined)));
   EXPECT_TRUE(*clear(folder.path, "b"));
@@ -200,7 +200,7 @@ TEST(Store, ABuildIdNeverLeavesTheFolder) {
                 entry.path().parent_path() == folder.path / "history");
 }
 
-TEST(Store, AFolderThatCannotBeWrittenIsToldByName) {
+TEST(Store, AnUnwritableFolderIsReportedByName) {
   Folder folder;
   folder.file("state", "a file where the folder should be");
   const auto result = write(folder.path / "state", record_of("b", State::unfit));

@@ -1,4 +1,4 @@
-// What cannot be read for a moment is not taken for what is not there.
+// A record that cannot be read for a moment is not treated as absent.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -12,7 +12,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-class PassingFailures : public testing::Test {
+class TransientFailures : public testing::Test {
  protected:
   void SetUp() override {
     Record record;
@@ -23,7 +23,7 @@ class PassingFailures : public testing::Test {
   Folder folder;
 };
 
-TEST_F(PassingFailures, WithoutAFreeDescriptorNothingIsKnown) {
+TEST_F(TransientFailures, WithoutAFreeDescriptorNothingIsKnown) {
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
   const rlimit none = {0, before.rlim_max};
@@ -36,8 +36,8 @@ TEST_F(PassingFailures, WithoutAFreeDescriptorNothingIsKnown) {
   EXPECT_FALSE(read(folder.path, 0).failure);
 }
 
-// Of this file of the kernel the first byte cannot be read.
-TEST_F(PassingFailures, ARecordThatADiskDoesNotGiveIsNeitherNoneNorDamaged) {
+// The first byte of this kernel file cannot be read.
+TEST_F(TransientFailures, ARecordThatCannotBeReadIsNeitherAbsentNorDamaged) {
   const std::filesystem::path record = folder.path / "history/b.json", failing = "/proc/self/mem";
   if (!std::filesystem::exists(failing)) GTEST_SKIP() << "no file whose reading fails";
   std::filesystem::remove(record);

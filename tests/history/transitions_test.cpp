@@ -16,19 +16,19 @@ Failure failure_of(Category category, bool in_host = false) {
   return failure;
 }
 
-TEST(Transitions, WrongBytesAndPassingTroublesAreNotRemembered) {
+TEST(Transitions, WrongBytesAndTransientFailuresAreNotRemembered) {
   for (const Category category : {Category::content, Category::transient, Category::request})
     EXPECT_FALSE(after_failure(failure_of(category), nullptr, {}, now)) << name_of(category);
 }
 
-TEST(Transitions, WhatTheHostLacksHasNoTimeLimit) {
+TEST(Transitions, AMissingHostLibraryHasNoTimeLimit) {
   const auto record = after_failure(failure_of(Category::host), nullptr, {}, now);
   ASSERT_TRUE(record);
   EXPECT_EQ(record->state, State::unfit);
   EXPECT_EQ(record->retry_after, 0);
 }
 
-TEST(Transitions, WhatIsForbiddenIsLookedAtAgainAfterTenMinutes) {
+TEST(Transitions, AForbiddenBuildIsTriedAgainAfterTenMinutes) {
   const auto record = after_failure(failure_of(Category::policy), nullptr, {}, now);
   ASSERT_TRUE(record);
   EXPECT_EQ(record->state, State::blocked);
@@ -46,7 +46,7 @@ TEST(Transitions, AQuarantineDoublesUpToHalfAYear) {
   EXPECT_EQ(record->count, 7);
 }
 
-TEST(Transitions, ANewDigestStartsAnew) {
+TEST(Transitions, AnotherDigestStartsOver) {
   const auto first = after_failure(failure_of(Category::crash), nullptr, {}, now);
   Failure other = failure_of(Category::crash);
   other.digest = "d2";
@@ -62,7 +62,7 @@ TEST(Transitions, OneCrashInTheHostIsASuspicionTheSecondAQuarantine) {
   EXPECT_EQ(second->state, State::quarantined);
 }
 
-TEST(Transitions, WhatTheUserDisabledStaysSo) {
+TEST(Transitions, ABuildThatTheUserDisabledStaysDisabled) {
   Record before;
   before.build = "b";
   before.state = State::disabled;
@@ -70,7 +70,7 @@ TEST(Transitions, WhatTheUserDisabledStaysSo) {
     EXPECT_EQ(after_failure(failure_of(category), &before, {}, now)->state, State::disabled);
 }
 
-TEST(Transitions, AProofHoldsTheMachineAndItsWitnesses) {
+TEST(Transitions, AProofHoldsTheMachineAndItsDependencyStamps) {
   const Record proof =
       proof_of("b", "d", "a", {{"kernel", "6"}}, {DependencyStamp{"/x", false, {}}}, Json::object(), now);
   EXPECT_EQ(proof.state, State::proven);

@@ -1,4 +1,4 @@
-// The seeds' recipe: CUDA and cuDNN of a conda environment or of NVIDIA's wheels, without LD_LIBRARY_PATH.
+// CUDA and cuDNN of a conda environment or of NVIDIA's wheels, without LD_LIBRARY_PATH.
 #include <gmock/gmock.h>
 
 #include "host/installations/cuda_parts.hpp"
@@ -72,7 +72,7 @@ TEST_F(CudaOfAnEnvironment, OfNvidiasWheelsIsListedToo) {
   EXPECT_THAT(installation->cuda, ElementsAre(Field(&CudaLibrary::soname, "libcudart.so.12")));
 }
 
-TEST_F(CudaOfAnEnvironment, CompletesBuildsThatWantItOfTheSystem) {
+TEST_F(CudaOfAnEnvironment, CompletesBuildsThatNeedItFromTheSystem) {
   const auto installation = identify(folder() / "env");
   ASSERT_TRUE(installation);
   const manifest::Catalog known = catalog();
@@ -80,7 +80,7 @@ TEST_F(CudaOfAnEnvironment, CompletesBuildsThatWantItOfTheSystem) {
   ASSERT_EQ(builds.size(), 1u);
   const manifest::Build& build = *builds.front();
   EXPECT_EQ(build.id.substr(0, 15), "ort-cu128-with-");
-  // What it does not hold stays wanted of the system.
+  // Libraries that it does not hold are still needed from the system.
   EXPECT_THAT(build.requires_.libraries, ElementsAre("libcufft.so.11"));
   EXPECT_EQ(build.search.front(), "onnxruntime/capi");
   for (const char* name : {"libcublas.so.12", "libcublasLt.so.12", "libcudnn.so.9"})
@@ -89,7 +89,8 @@ TEST_F(CudaOfAnEnvironment, CompletesBuildsThatWantItOfTheSystem) {
   EXPECT_EQ(build.all_components().size(), 1u);
 }
 
-// Two components of NVIDIA's; the environment holds all of the one, and one library of two of the other.
+// Two of NVIDIA's components; the environment holds all of the first, and one of the two libraries of the
+// second.
 manifest::Catalog with_components() {
   const std::string digest(64, 'a');
   const auto component = [&](const std::vector<std::string>& select) {

@@ -1,4 +1,4 @@
-// Environments laid out as pip and conda do, around small libraries from the machine's compiler.
+// Environments laid out as by pip and conda, around small libraries made by the machine's compiler.
 #pragma once
 #include <map>
 #include <string>
@@ -14,7 +14,7 @@ namespace enginehost::test {
 
 class Environments : public Workshop {
  protected:
-  // The name that libc10 exports tells the C++ ABI, as the real one's does.
+  // The name that libc10 exports shows the C++ ABI, as in the real library.
   static std::string c10_source(bool cxx11) {
     return std::string("void ") +
            (cxx11 ? "_ZN3c106detail14torchCheckFailEPKcS2_jRKNSt7__cxx1112basic_stringIcSt11char_"
@@ -23,7 +23,7 @@ class Environments : public Workshop {
            "(void) {}\n";
   }
 
-  // libtorch_cpu and libc10 in that folder, as a wheel has them.
+  // libtorch_cpu and libc10 in that folder, as in a wheel.
   void make_torch(const std::string& folder, bool cxx11 = true,
                   const std::vector<std::string>& compiler = {"gcc"}) const {
     library(folder + "/libc10.so", c10_source(cxx11), {"-Wl,-soname,libc10.so"}, compiler);
@@ -65,8 +65,7 @@ class Environments : public Workshop {
     return {};
   }
 
-  // Every path below the folder with what stat tells of it and its bytes' size: another text after any
-  // change.
+  // Every path below the folder with its stat data and its size: any change gives another text.
   std::string state_of(const std::filesystem::path& folder) const {
     std::map<std::string, std::string> all;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {

@@ -26,7 +26,7 @@ TEST_F(Identify, AVirtualEnvironmentsTorchByItsFiles) {
   const std::string site = "venv/lib/python3.11/site-packages";
   write("venv/pyvenv.cfg", "home = /usr/bin\n");
   make_torch(site + "/torch/lib", true);
-  // The name of the folder and of the package say cu118; its files need no CUDA.
+  // The names of the folder and of the package contain cu118; the files need no CUDA.
   make_package(site, "torch", "2.0.1+cu118");
   write(site + "/torch/version.py", "__version__ = '2.0.1+cu118'\ncuda: Optional[str] = '11.8'\n");
   const Runtime torch = runtime("venv", "pytorch");
@@ -39,7 +39,7 @@ TEST_F(Identify, AVirtualEnvironmentsTorchByItsFiles) {
   EXPECT_THAT(torch.names, Contains("libtorch_cpu.so"));
   EXPECT_THAT(torch.libraries, Contains(at(site + "/torch/lib/libgomp-a34b3233.so.1")));
   EXPECT_FALSE(torch.problem);
-  // site-packages itself names the same.
+  // site-packages is recognized as the same installation.
   EXPECT_EQ(runtime(site, "pytorch").libraries, torch.libraries);
 }
 
@@ -67,12 +67,12 @@ TEST_F(Identify, AnUnpackedArchiveByItsVersionFile) {
   EXPECT_EQ(runtime("libtorch", "pytorch").version, "2.3.0");
 }
 
-TEST_F(Identify, OnnxRuntimeByTheNameOfItsLibraryWhereNothingElseSays) {
+TEST_F(Identify, OnnxRuntimeByTheNameOfItsLibraryAlone) {
   library("lib/libonnxruntime.so.1.22.0", "int ort(void) { return 1; }", {"-Wl,-soname,libonnxruntime.so.1"});
   EXPECT_EQ(runtime("lib", "onnxruntime").version, "1.22.0");
 }
 
-TEST_F(Identify, CudaByWhatTheLibrariesNeedAndTheMinorVersionByAFileBesideThem) {
+TEST_F(Identify, CudaByNeededLibrariesAndItsMinorVersionByAFile) {
   make_torch("site/torch/lib");
   make_package("site", "torch", "2.0.1");
   library("site/torch/lib/libcudart-d0da41ae.so.11.0", "int cudart(void) { return 1; }",
@@ -94,7 +94,7 @@ TEST_F(Identify, CudaByWhatTheLibrariesNeedAndTheMinorVersionByAFileBesideThem) 
   EXPECT_EQ(torch.requirements.cuda->toolkit, "11.8");
 }
 
-TEST_F(Identify, WhatIsNoFolderIsToldAsSuch) {
+TEST_F(Identify, AFileInPlaceOfAFolderIsReported) {
   const auto file = write("file.txt", "text");
   for (const auto& [path, problem] : {std::pair{file, "it is a file, not a folder"},
                                       std::pair{folder() / "nowhere", "it does not exist"}}) {
@@ -106,7 +106,7 @@ TEST_F(Identify, WhatIsNoFolderIsToldAsSuch) {
   }
 }
 
-TEST_F(Identify, AFolderWithoutEngineSaysWhatWasLookedFor) {
+TEST_F(Identify, AFolderWithoutEngineNamesTheFilesLookedFor) {
   std::filesystem::create_directories(folder() / "empty");
   const auto installation = identify(folder() / "empty");
   ASSERT_FALSE(installation);
@@ -114,7 +114,7 @@ TEST_F(Identify, AFolderWithoutEngineSaysWhatWasLookedFor) {
   EXPECT_THAT(installation.error().values("looked_for"), Contains("libtorch_cpu.so"));
 }
 
-TEST_F(Identify, ADamagedLibraryIsNamedWithWhatIsWrong) {
+TEST_F(Identify, ADamagedLibraryIsNamedWithItsDamage) {
   make_torch("site/torch/lib");
   make_package("site", "torch", "2.0.1");
   const std::string whole = bytes_of(folder() / "site/torch/lib/libtorch_cpu.so");
@@ -125,7 +125,7 @@ TEST_F(Identify, ADamagedLibraryIsNamedWithWhatIsWrong) {
   EXPECT_EQ(torch.problem->value("file"), at("site/torch/lib/libtorch_cpu.so"));
 }
 
-TEST_F(Identify, APackageWithoutItsLibraryIsTold) {
+TEST_F(Identify, APackageWithoutItsLibraryIsReported) {
   make_package("site", "torch", "2.0.1");
   std::filesystem::create_directories(folder() / "site/torch/lib");
   const Runtime torch = runtime("site", "pytorch");
@@ -183,7 +183,7 @@ TEST_F(Identify, ReadingLeavesNothingBehind) {
   EXPECT_EQ(state_of(folder() / "env"), before);
 }
 
-TEST_F(Identify, AnotherPackagesUpgradeIsNotThisEngines) {
+TEST_F(Identify, AnotherPackagesUpgradeDoesNotCount) {
   make_torch("site/torch/lib");
   make_package("site", "torch", "2.0.1");
   const std::string before = identity_of(runtime("site", "pytorch").dependency_stamps);

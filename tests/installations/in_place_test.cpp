@@ -94,7 +94,7 @@ struct Unfit {
 };
 class UnfitPlugins : public InPlaceBuilds, public testing::WithParamInterface<Unfit> {};
 
-TEST_P(UnfitPlugins, AreToldWithWhatWasFound) {
+TEST_P(UnfitPlugins, AreReportedWithWhatWasFound) {
   const Unfit& plugin = GetParam();
   const auto build =
       build_of("site", catalog("pytorch", plugin.version, "cpu", plugin.needs, plugin.abi, plugin.compiled));
@@ -113,7 +113,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Unfit{"NotCompiled", "2.0.1", {}, "1", false}),
     [](const auto& instance) { return std::string(instance.param.name); });
 
-TEST_F(InPlaceBuilds, OfAnEngineWithACInterfaceTakeAnyMinorVersionsPlugin) {
+TEST_F(InPlaceBuilds, WithACInterfaceTakeAPluginOfAnyMinorVersion) {
   library("ort/onnxruntime/capi/libonnxruntime.so.1.19.2", "int ort(void) { return 1; }");
   make_package("ort", "onnxruntime", "1.19.2");
   const auto build = build_of("ort", catalog("onnxruntime", "1.22.0", "cpu"));

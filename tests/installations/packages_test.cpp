@@ -13,7 +13,7 @@ using testing::IsEmpty;
 
 class Packages : public test::Environments {};
 
-TEST_F(Packages, OfPythonTellTheVersionOfTheirHeadAndNotOfTheirText) {
+TEST_F(Packages, OfPythonHaveTheVersionOfTheirHeaderNotOfTheirText) {
   make_package("site", "torch", "2.0.1+cu118");
   const auto found = python_packages(folder() / "site", {"torch"});
   ASSERT_EQ(found.size(), 1u);
@@ -39,7 +39,7 @@ TEST_F(Packages, OfCondaAreReadFromTheirRecords) {
               ElementsAre(Field(&Package::version, "2.1.0")));
 }
 
-TEST_F(Packages, OfDebianTellTheUpstreamVersionOfWhatIsInstalled) {
+TEST_F(Packages, OfDebianHaveTheInstalledUpstreamVersion) {
   write(
       "var/lib/dpkg/status",
       "Package: libc6\nStatus: install ok installed\nVersion: 2.36-9\n\n"
@@ -64,7 +64,7 @@ TEST_F(Packages, TextsThatPythonFilesAssignAreRead) {
   EXPECT_EQ(assigned_text(file, "git_version"), std::nullopt);
 }
 
-TEST_F(Packages, ThatAreNotThereAreNoError) {
+TEST_F(Packages, ThatAreMissingAreNoError) {
   EXPECT_THAT(python_packages(folder() / "none", {"torch"}), IsEmpty());
   EXPECT_THAT(conda_packages(folder() / "none", {"torch"}), IsEmpty());
   EXPECT_FALSE(debian_package("libtorch", folder() / "none"));

@@ -21,7 +21,7 @@ class Wheels : public test::Environments {
   }
 };
 
-TEST_F(Wheels, OfOnnxRuntimeAreRecognised) {
+TEST_F(Wheels, OfOnnxRuntimeAreRecognized) {
   if (!install("onnxruntime==1.23.2")) GTEST_SKIP() << "the package index cannot be reached";
   const auto installation = identify(folder() / "site");
   ASSERT_TRUE(installation);

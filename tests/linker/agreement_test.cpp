@@ -1,6 +1,6 @@
-// Every shared object of this machine, against the loader's own answer: what is found and in which order,
-// what is missing, which versions, whether it can be loaded at all, and every place that was looked at. What
-// differs is listed with its reason in known_differences.txt, and nothing is listed that does not differ.
+// Compares every shared object of this machine with the loader's own result: which files are found in which
+// order, which are missing, which versions, whether it can be loaded at all, and every place that was
+// searched. Differences are listed with their reasons in known_differences.txt, and nothing else is listed.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -20,14 +20,14 @@ using test::LoaderAnswer;
 
 using test::glibc_loader;
 
-// The loader looks at more than what came into the closure: another name of a file that is there already.
+// The loader opens more files than the closure has: other names of a file that is loaded already.
 bool same_searches(const LoaderAnswer& found, const LoaderAnswer& expected, std::string& difference) {
   for (const auto& [search, places] : found.searches) {
-    const auto reported = expected.searches.find(search);
-    if (reported != expected.searches.end() && reported->second == places) continue;
+    const auto searched = expected.searches.find(search);
+    if (searched != expected.searches.end() && searched->second == places) continue;
     difference =
         search.second + " for " + search.first + ": we say [" + join(places, ", ") + "], the loader " +
-        (reported == expected.searches.end() ? "does not search" : "[" + join(reported->second, ", ") + "]");
+        (searched == expected.searches.end() ? "does not search" : "[" + join(searched->second, ", ") + "]");
     return false;
   }
   return true;
@@ -37,7 +37,7 @@ std::string as_text(const std::set<std::string>& set) {
   return join(std::vector<std::string>(set.begin(), set.end()), ", ");
 }
 
-TEST(KnownDifferences, an_unlisted_difference_and_a_listed_one_that_vanished_both_count) {
+TEST(KnownDifferences, AnUnlistedDifferenceAndAListedOneThatVanishedBothCount) {
   const std::filesystem::path list =
       std::filesystem::temp_directory_path() / ("enginehost-differences-" + random_hex(8));
   std::ofstream(list) << "/a/*.so\torder\twhy\n/b/*.so\torder\twhy\n/c/x\torder\twhy\n";
@@ -52,7 +52,7 @@ TEST(KnownDifferences, an_unlisted_difference_and_a_listed_one_that_vanished_bot
   EXPECT_EQ(known.vanished(), std::vector<std::string>{"/b/*.so\torder\twhy"});
 }
 
-TEST(RealLoader, agrees_on_every_shared_object_of_this_machine) {
+TEST(RealLoader, AgreesOnEverySharedObjectOfThisMachine) {
   if (!std::filesystem::exists(glibc_loader)) GTEST_SKIP() << "no " << glibc_loader << " here";
   Machine machine = describe_this_machine();
   machine.program.clear();
@@ -64,8 +64,7 @@ TEST(RealLoader, agrees_on_every_shared_object_of_this_machine) {
   std::size_t compared = 0, edges = 0, searches = 0, refused = 0;
   for (const std::string& file : test::machine_libraries()) {
     const auto& info = reader.read(file);
-    // The loader itself has nothing to resolve; an object without PT_DYNAMIC is none that a loader could be
-    // asked for.
+    // The loader itself has nothing to resolve, and an object without PT_DYNAMIC cannot be loaded.
     if (!info || test::is_loader_itself(file)) continue;
     const LoaderAnswer expected = test::ask_loader(glibc_loader, file, "", ENGINEHOST_AUDIT_LIBRARY);
     const LoaderAnswer found = test::ask_linker(machine, file, reader);

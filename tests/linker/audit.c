@@ -1,4 +1,4 @@
-/* Tells, while glibc's loader searches, which name it looks for, for whom, and every file name it tries
+/* Reports each search of glibc's loader: the name, the needer, and every file name that it tries
    (rtld-audit(7)). One line each on descriptor 3: "n NAME<tab>NEEDER", "t FLAG<tab>PATH". */
 #define _GNU_SOURCE
 #include <link.h>

@@ -1,5 +1,6 @@
-// What keeps a library from loading is found before loading, with the needer, the places and the reason (L01
-// to L32 of the failure catalog). Each case is a real library; the machine is this one, or a described one.
+// The obstacles to loading a library are found before loading, with the needer, the places and the reason
+// (L01 to L32 of the failure catalog). Each case is a real library; the machine is this one, or a described
+// one.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 
@@ -28,7 +29,7 @@ class ClosureOf : public test::Workshop {
       GTEST_SKIP() << "the fixtures are for glibc on x86-64 and arm64";
   }
 
-  // A library without the C library: only what is asked for is in its closure.
+  // A library without the C library: its closure has only the listed needs.
   std::filesystem::path part(const std::string& name, const std::vector<std::string>& needs = {},
                              const std::vector<std::string>& more = {}) const {
     std::vector<std::string> flags{"-nostdlib", "-Wl,--no-as-needed", "-Wl,--allow-shlib-undefined",
@@ -61,7 +62,7 @@ class ClosureOf : public test::Workshop {
   Reader reader_;
 };
 
-TEST_F(ClosureOf, L01_all_missing_direct_needs_are_listed_with_every_place_searched) {
+TEST_F(ClosureOf, L01AllMissingDirectNeedsAreListedWithEveryPlaceSearched) {
   part("one.so");
   part("two.so");
   const auto engine =
@@ -90,7 +91,7 @@ TEST_F(ClosureOf, L01_all_missing_direct_needs_are_listed_with_every_place_searc
   EXPECT_EQ(searched[4].why, "default");
 }
 
-TEST_F(ClosureOf, L02_a_missing_need_further_down_comes_with_its_chain) {
+TEST_F(ClosureOf, L02AMissingNeedFurtherDownComesWithItsChain) {
   part("bottom.so");
   part("middle.so", {"bottom.so"}, {"-Wl,-rpath,$ORIGIN"});
   const auto engine = part("engine.so", {"middle.so"}, {"-Wl,-rpath,$ORIGIN"});
@@ -102,14 +103,14 @@ TEST_F(ClosureOf, L02_a_missing_need_further_down_comes_with_its_chain) {
   EXPECT_EQ(diagnosis.value("needed_by"), in("middle.so"));
 }
 
-TEST_F(ClosureOf, L03_a_library_beside_one_without_RUNPATH_is_present_but_not_found) {
+TEST_F(ClosureOf, L03ALibraryBesideOneWithoutRUNPATHIsPresentButNotFound) {
   part("bottom.so");
   part("middle.so", {"bottom.so"});
   const auto engine = part("engine.so", {"middle.so"}, {"-Wl,-rpath,$ORIGIN", "-Wl,--enable-new-dtags"});
   const Diagnosis diagnosis = only(close_over(engine));
   EXPECT_EQ(diagnosis.code, "EH-L03");
   EXPECT_EQ(diagnosis.value("present_at"), in("bottom.so"));
-  // Opened first by its path, it serves the later need by its SONAME: this is what our loader does.
+  // Opened first by its path, as our loader does, it serves the later need by its SONAME.
   const Closure preloaded = close_over(engine, {folder() / "bottom.so"});
   EXPECT_TRUE(preloaded.loads());
   EXPECT_EQ(preloaded.find("bottom.so")->found_by, "preloaded");
@@ -120,7 +121,7 @@ TEST_F(ClosureOf, L03_a_library_beside_one_without_RUNPATH_is_present_but_not_fo
   EXPECT_EQ(inherited.find("bottom.so")->found_by, "RPATH of " + old_style.native());
 }
 
-TEST_F(ClosureOf, L04_L05_a_library_of_another_machine_is_named_as_such) {
+TEST_F(ClosureOf, L04L05ALibraryOfAnotherMachineIsNamedAsSuch) {
   if (!std::filesystem::exists("/usr/bin/clang-14") || !std::filesystem::exists("/usr/bin/ld.lld"))
     GTEST_SKIP() << "clang-14 or lld is not installed";
   const std::vector<std::string> cross{"clang-14",
@@ -142,8 +143,7 @@ TEST_F(ClosureOf, L04_L05_a_library_of_another_machine_is_named_as_such) {
   EXPECT_EQ(diagnosis.value("file"), in("first/dep.so"));
   EXPECT_EQ(diagnosis.value("library"), "dep.so");
   EXPECT_EQ(diagnosis.value("needed_by"), engine.native());
-  // The loader passes over it, so a good one in the next folder is taken, and there is nothing to complain
-  // of.
+  // The loader skips it, so a good one in the next folder is taken without any problem.
   part("second/dep.so");
   const Closure closure = close_over(engine);
   EXPECT_TRUE(closure.loads());
@@ -152,7 +152,7 @@ TEST_F(ClosureOf, L04_L05_a_library_of_another_machine_is_named_as_such) {
   EXPECT_EQ(closure.find("dep.so")->path, in("second/dep.so"));
 }
 
-TEST_F(ClosureOf, L06_a_library_of_another_word_size_is_named_as_such) {
+TEST_F(ClosureOf, L06ALibraryOfAnotherWordSizeIsNamedAsSuch) {
   if (machine_.architecture != "x86_64") GTEST_SKIP() << "gcc -m32 is x86's";
   const auto narrow = library("narrow.so", "int f;\n", {"-nostdlib", "-m32"});
   const Diagnosis diagnosis = only(close_over(narrow));
@@ -161,7 +161,7 @@ TEST_F(ClosureOf, L06_a_library_of_another_word_size_is_named_as_such) {
   EXPECT_EQ(diagnosis.value("built_for_bits"), "32");
 }
 
-TEST_F(ClosureOf, a_damaged_dependency_ends_the_search_where_the_loader_dies_of_it) {
+TEST_F(ClosureOf, ADamagedDependencyEndsTheSearchAsInTheLoader) {
   part("good/dep.so");
   const auto engine = part("engine.so", {"good/dep.so"}, {"-Wl,-rpath,$ORIGIN/first:$ORIGIN/good"});
   const std::string whole = bytes_of(folder() / "good/dep.so");
@@ -183,7 +183,7 @@ TEST_F(ClosureOf, a_damaged_dependency_ends_the_search_where_the_loader_dies_of_
   }
 }
 
-TEST_F(ClosureOf, L08_L09_L15_a_version_is_looked_up_in_the_very_file_that_is_found) {
+TEST_F(ClosureOf, L08L09L15AVersionIsLookedUpInTheFileThatIsFound) {
   auto versioned = [&](const std::string& name, const std::string& soname, const std::string& version) {
     const std::string map = write("v.map", version + " { global: f; };\n").native();
     return library(name, "int f(void) { return 0; }\n",
@@ -214,7 +214,7 @@ TEST_F(ClosureOf, L08_L09_L15_a_version_is_looked_up_in_the_very_file_that_is_fo
   }
 }
 
-TEST_F(ClosureOf, the_highest_versions_of_the_engines_own_files_are_told) {
+TEST_F(ClosureOf, TheHighestVersionsOfTheEnginesOwnFilesAreReported) {
   const auto engine = library("engine.so", "#include <stdlib.h>\nint f(void) { return atoi(\"1\"); }\n");
   const Closure closure = close_over(engine);
   EXPECT_TRUE(closure.loads());
@@ -223,7 +223,7 @@ TEST_F(ClosureOf, the_highest_versions_of_the_engines_own_files_are_told) {
   EXPECT_EQ(closure.highest[0].library, "libc.so.6");
 }
 
-TEST_F(ClosureOf, L27_a_library_for_a_newer_processor_is_refused) {
+TEST_F(ClosureOf, L27ALibraryForANewerProcessorIsRefused) {
   if (machine_.architecture != "x86_64") GTEST_SKIP() << "only x86-64 has levels of processors";
   const auto engine = part("engine.so", {}, {"-Wl,-z,x86-64-v4"});
   machine_.isa = 1 | 2 | 4;
@@ -235,7 +235,7 @@ TEST_F(ClosureOf, L27_a_library_for_a_newer_processor_is_refused) {
   EXPECT_TRUE(close_over(engine).loads());
 }
 
-TEST_F(ClosureOf, L28_a_library_built_for_musl_is_told_apart_from_a_broken_machine) {
+TEST_F(ClosureOf, L28AMuslLibraryIsDistinguishedFromABrokenMachine) {
   if (machine_.architecture != "x86_64" || !has_tool("musl-gcc"))
     GTEST_SKIP() << "no musl-gcc for this architecture";
   const auto engine =
@@ -250,7 +250,7 @@ TEST_F(ClosureOf, L28_a_library_built_for_musl_is_told_apart_from_a_broken_machi
   EXPECT_EQ(codes(close_over(alpine)), "EH-L28");
 }
 
-TEST_F(ClosureOf, L30_a_program_with_raised_rights_ignores_the_environment) {
+TEST_F(ClosureOf, L30AProgramWithRaisedRightsIgnoresTheEnvironment) {
   part("env/dep.so");
   const auto engine = part("engine.so", {"env/dep.so"});
   machine_.library_path = {in("env")};
@@ -259,7 +259,7 @@ TEST_F(ClosureOf, L30_a_program_with_raised_rights_ignores_the_environment) {
   EXPECT_EQ(codes(close_over(engine)), "EH-L01");
 }
 
-TEST_F(ClosureOf, L32_an_empty_element_means_the_current_folder_and_is_warned_of) {
+TEST_F(ClosureOf, L32AnEmptyElementMeansTheCurrentFolderAndIsWarnedOf) {
   part("here/dep.so");
   const auto engine = part("engine.so", {"here/dep.so"}, {"-Wl,-rpath,$ORIGIN:"});
   machine_.current_directory = folder() / "here";
@@ -272,14 +272,14 @@ TEST_F(ClosureOf, L32_an_empty_element_means_the_current_folder_and_is_warned_of
   EXPECT_EQ(codes(close_over(engine)), "EH-L01");
 }
 
-TEST_F(ClosureOf, L32_a_path_that_begins_at_the_current_folder_is_warned_of) {
+TEST_F(ClosureOf, L32APathThatBeginsAtTheCurrentFolderIsWarnedOf) {
   part("here/dep.so");
   const auto engine = part("engine.so", {"here/dep.so"}, {"-Wl,-rpath,here"});
   machine_.current_directory = folder();
   Closure closure = close_over(engine);
   ASSERT_EQ(closure.warnings.size(), 1u);
   EXPECT_EQ(closure.warnings[0].value("element"), "here");
-  // The same of a need, which is searched for nowhere.
+  // The same for a need, which is not searched for.
   run({"patchelf", "--remove-rpath", engine.native()});
   run({"patchelf", "--replace-needed", "dep.so", "here/dep.so", engine.native()});
   closure = close_over(engine);
@@ -290,7 +290,7 @@ TEST_F(ClosureOf, L32_a_path_that_begins_at_the_current_folder_is_warned_of) {
   EXPECT_EQ(closure.warnings[0].value("library"), "here/dep.so");
 }
 
-TEST_F(ClosureOf, L03_a_need_with_a_slash_is_told_as_it_is_written_and_as_the_one_path_that_is_tried) {
+TEST_F(ClosureOf, L03ANeedWithASlashIsReportedAsWrittenWithTheOnlyPath) {
   part("here/dep.so");
   const auto engine = part("engine.so", {"here/dep.so"}, {"-Wl,-rpath,$ORIGIN"});
   run({"patchelf", "--replace-needed", "dep.so", "here/dep.so", engine.native()});
@@ -311,8 +311,8 @@ TEST_F(ClosureOf, L03_a_need_with_a_slash_is_told_as_it_is_written_and_as_the_on
   EXPECT_EQ(gone.value("current_folder"), "");
 }
 
-// It is what patchelf --replace-needed has to be given.
-TEST_F(ClosureOf, L01_a_need_with_a_token_is_told_as_it_is_written) {
+// The name that patchelf --replace-needed has to get.
+TEST_F(ClosureOf, L01ANeedWithATokenIsReportedAsWritten) {
   part("dep.so");
   const auto engine = part("engine.so", {"dep.so"}, {"-Wl,-rpath,$ORIGIN"});
   run({"patchelf", "--replace-needed", "dep.so", "$ORIGIN/libs/dep.so", engine.native()});
@@ -321,7 +321,7 @@ TEST_F(ClosureOf, L01_a_need_with_a_token_is_told_as_it_is_written) {
   EXPECT_EQ(gone.value("library"), "$ORIGIN/libs/dep.so");
   EXPECT_EQ(gone.value("tried"), in("libs/dep.so"));
   EXPECT_EQ(gone.value("current_folder"), "");
-  // A file there that is passed over is told, and told instead.
+  // A file there that is skipped is reported instead.
   std::string other = bytes_of(folder() / "dep.so");
   other[18] = static_cast<char>(machine_.architecture == "x86_64" ? 183 : 62);
   write("libs/dep.so", other);
@@ -333,10 +333,11 @@ TEST_F(ClosureOf, L01_a_need_with_a_token_is_told_as_it_is_written) {
 }
 
 #ifdef __linux__
-// glibc ends there ("cannot read file data"), and so does musl; neither takes the next folder's.
-TEST_F(ClosureOf, a_library_that_cannot_be_read_is_not_missing_and_ends_the_search) {
+// glibc ends the search there ("cannot read file data"), and so does musl; neither takes the file of the next
+// folder.
+TEST_F(ClosureOf, ALibraryThatCannotBeReadIsNotMissingAndEndsTheSearch) {
   const std::vector<std::string> flags{"-nostdlib", "-Wl,--no-as-needed", "-Wl,--allow-shlib-undefined"};
-  // What a loader reads of it lies behind these bytes.
+  // The part that a loader reads is after these bytes.
   const std::string large = "const char bytes[300000] = {1};\nint f;\n";
   part("b/dep.so");
   const auto dependency = library("a/dep.so", large, flags);
@@ -361,7 +362,7 @@ TEST_F(ClosureOf, a_library_that_cannot_be_read_is_not_missing_and_ends_the_sear
 }
 #endif
 
-TEST_F(ClosureOf, what_is_loaded_already_serves_its_name_whatever_lies_on_disk) {
+TEST_F(ClosureOf, ALoadedLibraryServesItsNameWhateverIsOnDisk) {
   part("disk/dep.so");
   part("process/dep.so");
   const auto engine = part("engine.so", {"disk/dep.so"}, {"-Wl,-rpath,$ORIGIN/disk"});
@@ -372,14 +373,14 @@ TEST_F(ClosureOf, what_is_loaded_already_serves_its_name_whatever_lies_on_disk) 
   EXPECT_EQ(closure.find("dep.so")->found_by, "already loaded");
 }
 
-TEST_F(ClosureOf, this_process_lists_its_own_libraries_with_their_SONAMEs) {
+TEST_F(ClosureOf, ThisProcessListsItsOwnLibrariesWithTheirSONAMEs) {
   bool libc = false;
   for (const LoadedLibrary& library : loaded_libraries()) libc = libc || library.soname == "libc.so.6";
   EXPECT_TRUE(libc);
 }
 
-TEST_F(ClosureOf, what_was_opened_by_a_relative_path_is_told_by_the_file_that_is_mapped) {
-  // The kernel writes a line end as \012, and says of a file that was removed that it was.
+TEST_F(ClosureOf, ALibraryOpenedByARelativePathIsNamedByItsMappedFile) {
+  // The kernel writes a line end as \012, and marks a removed file.
   const auto home = folder() / "a\nhome";
   part("a\nhome/librelative.so");
   const auto before = std::filesystem::current_path();
@@ -398,7 +399,7 @@ TEST_F(ClosureOf, what_was_opened_by_a_relative_path_is_told_by_the_file_that_is
   ::dlclose(opened);
 }
 
-TEST_F(ClosureOf, one_file_under_two_names_is_one_library) {
+TEST_F(ClosureOf, OneFileUnderTwoNamesIsOneLibrary) {
   part("dep.so");
   std::filesystem::create_symlink("dep.so", folder() / "alias.so");
   part("middle.so", {"dep.so"}, {"-Wl,-rpath,$ORIGIN"});
@@ -409,7 +410,7 @@ TEST_F(ClosureOf, one_file_under_two_names_is_one_library) {
   EXPECT_TRUE(closure.loads());
 }
 
-TEST_F(ClosureOf, a_dangling_link_in_the_searched_folders_is_named) {
+TEST_F(ClosureOf, ADanglingLinkInTheSearchedFoldersIsNamed) {
   part("dep.so");
   const auto engine = part("engine.so", {"dep.so"}, {"-Wl,-rpath,$ORIGIN/links"});
   std::filesystem::remove(folder() / "dep.so");
@@ -421,7 +422,7 @@ TEST_F(ClosureOf, a_dangling_link_in_the_searched_folders_is_named) {
   EXPECT_EQ(diagnosis.value("target"), "dep.so.1.2.3");
 }
 
-TEST_F(ClosureOf, a_described_machine_is_judged_by_its_own_tree) {
+TEST_F(ClosureOf, ADescribedMachineIsJudgedByItsOwnTree) {
   part("root/opt/libs/dep.so");
   const auto made = part("root/opt/engine/engine.so", {"root/opt/libs/dep.so"}, {"-Wl,-rpath,/links/libs"});
   std::filesystem::create_directories(folder() / "root/links");
@@ -433,7 +434,7 @@ TEST_F(ClosureOf, a_described_machine_is_judged_by_its_own_tree) {
   EXPECT_EQ(closure.find("dep.so")->path, "/links/libs/dep.so");
 }
 
-TEST_F(ClosureOf, below_a_root_the_way_up_leads_out_of_the_folder_that_a_link_led_to) {
+TEST_F(ClosureOf, BelowARootDotsAreResolvedBehindLinks) {
   part("root/real/lib/dep.so");
   part("root/opt/lib/dep.so");
   part("link/dep.so");
@@ -445,7 +446,7 @@ TEST_F(ClosureOf, below_a_root_the_way_up_leads_out_of_the_folder_that_a_link_le
                           "/../opt/a/../../real/lib/dep.so"})
     EXPECT_EQ(reader.on_disk(way), folder() / "root/real/lib/dep.so") << way;
   EXPECT_EQ(reader.on_disk("/opt/lib/../lib/dep.so"), folder() / "root/opt/lib/dep.so");
-  // As for the kernel, nothing is above what is not there.
+  // As in the kernel, a missing folder has no parent.
   EXPECT_FALSE(reader.file_exists("/opt/none/../lib/dep.so"));
   EXPECT_FALSE(reader.file_exists("/opt/lib/dep.so/../dep.so"));
   part("root/opt/engine.so", {"link/dep.so"}, {"-Wl,-rpath,/opt/a/../lib"});
@@ -454,7 +455,7 @@ TEST_F(ClosureOf, below_a_root_the_way_up_leads_out_of_the_folder_that_a_link_le
   EXPECT_TRUE(close_over("/opt/engine.so").loads());
 }
 
-TEST_F(ClosureOf, a_page_size_larger_than_the_librarys_alignment_is_F12) {
+TEST_F(ClosureOf, APageSizeLargerThanTheLibrarysAlignmentIsF12) {
   const auto engine = part("engine.so", {}, {"-Wl,-z,max-page-size=4096"});
   EXPECT_TRUE(close_over(engine).loads());
   machine_.page_size = 65536;
@@ -464,7 +465,7 @@ TEST_F(ClosureOf, a_page_size_larger_than_the_librarys_alignment_is_F12) {
   EXPECT_EQ(diagnosis.value("page_size"), "65536");
 }
 
-TEST_F(ClosureOf, a_missing_file_and_another_systems_file_are_told_before_any_search) {
+TEST_F(ClosureOf, AMissingOrForeignFileIsReportedBeforeAnySearch) {
   EXPECT_EQ(codes(close_over(folder() / "absent.so")), "EH-F01");
   EXPECT_FALSE(close_over(folder() / "absent.so").loads());
   std::string pe(512, '\0');

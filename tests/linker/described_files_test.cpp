@@ -1,4 +1,4 @@
-// Libraries without a disk: paths lead where a file system's would.
+// Libraries without a disk: paths lead where they would in a file system.
 #include "host/linker/described_files.hpp"
 
 #include <gmock/gmock.h>
@@ -35,7 +35,7 @@ class DescribedFilesTest : public ::testing::Test {
   DescribedFiles files;
 };
 
-TEST_F(DescribedFilesTest, links_and_parents_are_followed_as_a_file_system_does) {
+TEST_F(DescribedFilesTest, FollowsLinksAndParentsAsAFileSystemDoes) {
   EXPECT_EQ(at("/view/lib/liba.so"), "/view/lib/liba.so");
   EXPECT_EQ(at("/view/./lib//liba.so"), "/view/lib/liba.so");
   EXPECT_EQ(at("/view/lib/../far/away/libb.so"), "/view/far/away/libb.so");
@@ -49,7 +49,7 @@ TEST_F(DescribedFilesTest, links_and_parents_are_followed_as_a_file_system_does)
     EXPECT_EQ(at(nowhere), "") << nowhere;
 }
 
-TEST_F(DescribedFilesTest, folders_are_those_that_something_lies_in) {
+TEST_F(DescribedFilesTest, FoldersAreThoseWithEntries) {
   for (const char* folder : {"/", "/view", "/view/far", "/view/far/away/", "/view/same", "/view/lib/.."})
     EXPECT_TRUE(files.is_folder(folder)) << folder;
   for (const char* none : {"/lib", "/view/lib/liba.so", "/view/fa"})
@@ -59,7 +59,7 @@ TEST_F(DescribedFilesTest, folders_are_those_that_something_lies_in) {
   EXPECT_THAT(files.names_in("/view/far"), IsEmpty());
 }
 
-TEST_F(DescribedFilesTest, readers_look_at_no_disk) {
+TEST_F(DescribedFilesTest, ReadersDoNotAccessTheDisk) {
   Reader reader(files);
   ForeignReader foreign({}, &files);
   EXPECT_TRUE(reader.read("/view/lib/libb.so"));
@@ -68,7 +68,7 @@ TEST_F(DescribedFilesTest, readers_look_at_no_disk) {
   EXPECT_NE(reader.read("/view/lib/libb.so")->inode, reader.read("/view/lib/liba.so")->inode);
   EXPECT_TRUE(foreign.read("/view/lib/liba.so"));
   EXPECT_EQ(foreign.find_ignoring_case("/view/lib", "LibA.so"), "/view/lib/liba.so");
-  // What every machine has.
+  // The folders of every machine.
   for (const char* there : {"/etc/passwd", "/bin/sh"}) {
     EXPECT_FALSE(reader.read(there)) << there;
     EXPECT_FALSE(reader.file_exists(there)) << there;

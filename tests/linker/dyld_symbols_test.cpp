@@ -1,4 +1,4 @@
-// What one library asks of another that does not offer it, over real Mach-O files made by lld.
+// Symbols that one library needs from another that does not offer them, in real Mach-O files made by lld.
 #include <gmock/gmock.h>
 
 #include "host/linker/dyld.hpp"
@@ -17,7 +17,7 @@ class DyldSymbols : public test::Workshop {
     if (!has_tool("clang-14") || !has_tool("ld64.lld-14")) GTEST_SKIP() << "clang-14 or lld is not installed";
     machine_.root = folder();
   }
-  // /engine/NAME of this source, linked with more flags; of the libraries made before by their names.
+  // /engine/NAME of this source, linked with more flags; libraries made before are linked by name.
   void dylib(const std::string& name, const std::string& source, const std::vector<std::string>& flags = {}) {
     const std::filesystem::path to = machine_.root / "engine" / name;
     std::filesystem::create_directories(to.parent_path());
@@ -45,7 +45,7 @@ class DyldSymbols : public test::Workshop {
   AppleMachine machine_;
 };
 
-TEST_F(DyldSymbols, L12_what_an_older_library_lacks_is_named_with_who_needs_it_and_where_it_was_expected) {
+TEST_F(DyldSymbols, L12AMissingSymbolIsNamedWithNeederAndExpectedLibrary) {
   for (const char* architecture : {"arm64", "x86_64"}) {
     architecture_ = architecture;
     dylib("libbase.dylib", "int one(void) { return 1; } int two(void) { return 2; } int three = 3;");
@@ -65,7 +65,7 @@ TEST_F(DyldSymbols, L12_what_an_older_library_lacks_is_named_with_who_needs_it_a
   }
 }
 
-TEST_F(DyldSymbols, of_another_library_than_the_named_one_do_not_serve) {
+TEST_F(DyldSymbols, OfAnotherLibraryThanTheNamedOneDoNotServe) {
   dylib("libbase.dylib", "int one(void) { return 1; }");
   dylib("libother.dylib", "int other(void) { return 1; }");
   dylib("libengine.dylib", "int one(void); int other(void); int engine(void) { return one() + other(); }",
@@ -77,7 +77,7 @@ TEST_F(DyldSymbols, of_another_library_than_the_named_one_do_not_serve) {
   EXPECT_THAT(found[0].values("symbol"), ElementsAre("_one"));
 }
 
-TEST_F(DyldSymbols, that_are_weak_or_may_come_from_anywhere_are_no_fault) {
+TEST_F(DyldSymbols, ThatAreWeakOrMayComeFromAnywhereAreNoFault) {
   dylib("libbase.dylib", "int one(void) { return 1; } int two(void) { return 1; }");
   dylib("libengine.dylib",
         "int one(void) __attribute__((weak_import)); int two(void); int from_the_program(void);"
@@ -87,7 +87,7 @@ TEST_F(DyldSymbols, that_are_weak_or_may_come_from_anywhere_are_no_fault) {
   EXPECT_THAT(missing("libengine.dylib"), IsEmpty());
 }
 
-TEST_F(DyldSymbols, of_a_library_that_is_passed_on_are_those_of_the_one_that_passes_it_on) {
+TEST_F(DyldSymbols, OfAReexportedLibraryBelongToTheReexporter) {
   dylib("libinner.dylib", "int inner(void) { return 1; } int deeper(void) { return 1; }");
   dylib("libbase.dylib", "int one(void) { return 1; }", {"-reexport_library", "libinner.dylib"});
   dylib("libengine.dylib", "int one(void); int inner(void); int engine(void) { return one() + inner(); }",

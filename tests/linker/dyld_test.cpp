@@ -1,4 +1,4 @@
-// Where macOS looks for the libraries a library names, over real Mach-O files (X01, X02, X03, X04, X07, X08).
+// Where macOS searches the needed libraries, with real Mach-O files (X01, X02, X03, X04, X07, X08).
 #include "host/linker/dyld.hpp"
 
 #include <gmock/gmock.h>
@@ -70,12 +70,12 @@ class Dyld : public test::Workshop {
     made.flags = flags;
     make(path, needs, made);
   }
-  // Its first need becomes one that is named upwards, which lld cannot write.
+  // Makes its first need an upward one, which lld cannot write.
   void make_upward(const std::string& path) const {
     const std::filesystem::path file = machine_.root / path.substr(1);
     std::string bytes = bytes_of(file);
     constexpr std::string_view required("\x0c\0\0\0", 4), upward("\x23\0\0\x80", 4);
-    std::size_t at = 32;  // behind the header: the load commands, each with its size in the second word
+    std::size_t at = 32;  // after the header: the load commands, each with its size in the second word
     while (at + 8 < bytes.size() && bytes.substr(at, 4) != required)
       at += static_cast<unsigned char>(bytes[at + 4]) + 256u * static_cast<unsigned char>(bytes[at + 5]);
     ASSERT_LT(at + 8, bytes.size()) << path;
@@ -102,7 +102,7 @@ class Dyld : public test::Workshop {
   ForeignReader reader_;
 };
 
-TEST_F(Dyld, X01_a_missing_library_is_named_with_its_needer_and_every_path_tried) {
+TEST_F(Dyld, X01AMissingLibraryIsNamedWithItsNeederAndEveryPathTried) {
   dylib("/engine/libgone.dylib");
   dylib("/engine/libmid.dylib", {"/engine/libgone.dylib"}, {"-rpath", "@loader_path/deps"});
   dylib("/engine/libengine.dylib", {"/engine/libmid.dylib"},
@@ -121,17 +121,17 @@ TEST_F(Dyld, X01_a_missing_library_is_named_with_its_needer_and_every_path_tried
   EXPECT_TRUE(diagnosis.value("no_rpath").empty());
 }
 
-TEST_F(Dyld, X01_without_any_LC_RPATH_that_is_said_and_where_the_library_lies) {
+TEST_F(Dyld, X01WithoutAnyLCRPATHTheReasonNamesTheLibrarysFolder) {
   dylib("/engine/libdep.dylib");
   dylib("/engine/libengine.dylib", {"/engine/libdep.dylib"});
   const Diagnosis diagnosis = only(close_over("/engine/libengine.dylib"));
   EXPECT_EQ(diagnosis.value("no_rpath"), "@rpath/libdep.dylib");
   EXPECT_EQ(diagnosis.value("present_at"), "/engine/libdep.dylib");
-  // Opened first by its path it is found by its install name: this is what our loader does.
+  // Opened first by its path, as our loader does, it is found by its install name.
   EXPECT_TRUE(close_over("/engine/libengine.dylib", {"/engine/libdep.dylib"}).loads());
 }
 
-TEST_F(Dyld, the_LC_RPATH_of_the_whole_chain_and_of_the_program_count_in_order) {
+TEST_F(Dyld, TheLCRPATHOfTheWholeChainAndOfTheProgramCountInOrder) {
   dylib("/a/libbottom.dylib");
   dylib("/a/libmiddle.dylib", {"/a/libbottom.dylib"}, {"-rpath", "/first"});
   dylib("/a/libengine.dylib", {"/a/libmiddle.dylib"},
@@ -146,12 +146,12 @@ TEST_F(Dyld, the_LC_RPATH_of_the_whole_chain_and_of_the_program_count_in_order) 
   move("/a/deps/libbottom.dylib", "/App/MacOS/libs/libbottom.dylib");
   EXPECT_EQ(close_over("/a/libengine.dylib").find("@rpath/libbottom.dylib")->found_by,
             "LC_RPATH of /App/MacOS/app");
-  // The one that needs it comes first.
+  // The needer's own LC_RPATH comes first.
   move("/App/MacOS/libs/libbottom.dylib", "/first/libbottom.dylib");
   EXPECT_EQ(close_over("/a/libengine.dylib").find("@rpath/libbottom.dylib")->path, "/first/libbottom.dylib");
 }
 
-TEST_F(Dyld, weak_libraries_may_be_missing_re_exported_and_upward_ones_may_not) {
+TEST_F(Dyld, WeakLibrariesMayBeMissingReExportedAndUpwardOnesMayNot) {
   dylib("/a/libdep.dylib");
   const std::string dep = (machine_.root / "a/libdep.dylib").native();
   dylib("/a/libweak.dylib", {}, {"-weak_library", dep});
@@ -164,8 +164,8 @@ TEST_F(Dyld, weak_libraries_may_be_missing_re_exported_and_upward_ones_may_not) 
   EXPECT_EQ(only(close_over("/a/libupward.dylib")).code, "EH-X01");
 }
 
-// Loader.cpp: whatever was wrong with a weak library, the one that names it goes on without.
-TEST_F(Dyld, a_weak_library_that_is_unfit_is_no_fault_and_a_needed_one_is) {
+// Loader.cpp: whatever the problem of a weak library, its needer continues without it.
+TEST_F(Dyld, AWeakLibraryThatIsUnfitIsNoFaultAndANeededOneIs) {
   Made intel;
   intel.architecture = "x86_64";
   dylib("/a/libdep.dylib");
@@ -179,8 +179,8 @@ TEST_F(Dyld, a_weak_library_that_is_unfit_is_no_fault_and_a_needed_one_is) {
   EXPECT_EQ(only(close_over("/a/libneeds.dylib")).code, "EH-X02");
 }
 
-// What a re-exported library needs in turn, and two that name each other upwards, as Apple's own do.
-TEST_F(Dyld, the_needs_of_re_exported_and_upward_libraries_belong_to_the_closure) {
+// The needs of a re-exported library, and two libraries that need each other upwards, as Apple's own do.
+TEST_F(Dyld, TheNeedsOfReExportedAndUpwardLibrariesBelongToTheClosure) {
   dylib("/a/libbottom.dylib");
   dylib("/a/libinner.dylib", {"/a/libbottom.dylib"}, {"-rpath", "@loader_path"});
   dylib("/a/libouter.dylib", {},
@@ -195,7 +195,7 @@ TEST_F(Dyld, the_needs_of_re_exported_and_upward_libraries_belong_to_the_closure
   EXPECT_EQ(circle.objects.size(), 2u);
 }
 
-TEST_F(Dyld, loader_path_is_the_needers_folder_and_executable_path_the_programs_wherever_they_stand) {
+TEST_F(Dyld, LoaderPathIsTheNeedersFolderAndExecutablePathThePrograms) {
   Made made;
   made.install_name = "@loader_path/../deps/libbeside.dylib";
   make("/a/deps/libbeside.dylib", {}, made);
@@ -217,7 +217,7 @@ TEST_F(Dyld, loader_path_is_the_needers_folder_and_executable_path_the_programs_
   EXPECT_THAT(diagnosis.values("searched"), Contains("/opt/Frameworks/libtool.dylib"));
 }
 
-TEST_F(Dyld, libraries_of_the_shared_cache_are_never_looked_for_on_disk) {
+TEST_F(Dyld, LibrariesOfTheSharedCacheAreNeverLookedForOnDisk) {
   Made system;
   system.install_name = "/usr/lib/libSystem.B.dylib";
   make("/made/libSystem.dylib", {}, system);
@@ -232,7 +232,7 @@ TEST_F(Dyld, libraries_of_the_shared_cache_are_never_looked_for_on_disk) {
             "/System/Library/Frameworks/Metal.framework/Versions/A/Metal");
 }
 
-TEST_F(Dyld, DYLD_LIBRARY_PATH_comes_first_and_is_ignored_by_a_hardened_program) {
+TEST_F(Dyld, DYLDLIBRARYPATHComesFirstAndIsIgnoredByAHardenedProgram) {
   dylib("/a/libdep.dylib");
   dylib("/a/libengine.dylib", {"/a/libdep.dylib"}, {"-rpath", "@loader_path"});
   std::filesystem::create_directories(machine_.root / "env");
@@ -249,7 +249,7 @@ TEST_F(Dyld, DYLD_LIBRARY_PATH_comes_first_and_is_ignored_by_a_hardened_program)
             "DYLD_FALLBACK_LIBRARY_PATH");
 }
 
-TEST_F(Dyld, a_framework_is_looked_up_by_its_part_in_DYLD_FRAMEWORK_PATH) {
+TEST_F(Dyld, AFrameworkIsLookedUpByItsPartInDYLDFRAMEWORKPATH) {
   Made framework;
   framework.install_name = "@rpath/Tensor.framework/Versions/A/Tensor";
   make("/made/Tensor", {}, framework);
@@ -260,7 +260,7 @@ TEST_F(Dyld, a_framework_is_looked_up_by_its_part_in_DYLD_FRAMEWORK_PATH) {
   EXPECT_TRUE(close_over("/a/libengine.dylib").loads());
 }
 
-TEST_F(Dyld, X02_a_library_for_another_processor_is_named_and_passed_over) {
+TEST_F(Dyld, X02ALibraryForAnotherProcessorIsNamedAndSkipped) {
   Made intel;
   intel.architecture = "x86_64";
   dylib("/a/libdep.dylib");
@@ -283,7 +283,7 @@ TEST_F(Dyld, X02_a_library_for_another_processor_is_named_and_passed_over) {
   EXPECT_TRUE(close_over("/a/first/libdep.dylib").loads());
 }
 
-TEST_F(Dyld, the_slice_of_the_process_is_what_counts_in_a_universal_file) {
+TEST_F(Dyld, TheSliceOfTheProcessIsWhatCountsInAUniversalFile) {
   if (!has_tool("llvm-lipo-14")) GTEST_SKIP() << "llvm-lipo-14 is not installed";
   Made intel;
   intel.architecture = "x86_64";
@@ -301,7 +301,7 @@ TEST_F(Dyld, the_slice_of_the_process_is_what_counts_in_a_universal_file) {
   EXPECT_EQ(only(close_over("/a/libfat.dylib")).code, "EH-X02");
 }
 
-TEST_F(Dyld, X07_a_library_for_a_newer_macOS_is_warned_of) {
+TEST_F(Dyld, X07ALibraryForANewerMacOSIsWarnedOf) {
   Made newer;
   newer.minimum = "15.0";
   make("/a/libengine.dylib", {}, newer);
@@ -314,7 +314,7 @@ TEST_F(Dyld, X07_a_library_for_a_newer_macOS_is_warned_of) {
   EXPECT_THAT(close_over("/a/libengine.dylib").warnings, IsEmpty());
 }
 
-TEST_F(Dyld, X08_a_bundle_can_be_opened_but_nothing_can_be_linked_with_it) {
+TEST_F(Dyld, X08ABundleCanBeOpenedButNothingCanBeLinkedWithIt) {
   Made bundle;
   bundle.kind = "-bundle";
   dylib("/a/libdep.dylib");
@@ -328,7 +328,7 @@ TEST_F(Dyld, X08_a_bundle_can_be_opened_but_nothing_can_be_linked_with_it) {
   EXPECT_EQ(diagnosis.value("file"), "/a/libdep.dylib");
 }
 
-TEST_F(Dyld, X03_X04_another_format_and_a_missing_signature_are_told) {
+TEST_F(Dyld, X03X04AnotherFormatAndAMissingSignatureAreReported) {
   std::filesystem::create_directories(machine_.root / "a");
   std::filesystem::copy_file("/proc/self/exe", machine_.root / "a/libelf.dylib");
   EXPECT_EQ(only(close_over("/a/libelf.dylib")).code, "EH-X03");
@@ -345,12 +345,12 @@ TEST_F(Dyld, X03_X04_another_format_and_a_missing_signature_are_told) {
 }
 
 #ifdef __linux__
-// dyld goes on, as it does whatever was wrong; that the file is there is told nevertheless.
-TEST_F(Dyld, a_library_that_cannot_be_read_is_not_told_as_missing) {
+// dyld continues, whatever the problem; the report still says that the file exists.
+TEST_F(Dyld, ALibraryThatCannotBeReadIsNotCalledMissing) {
   dylib("/engine/libdep.dylib");
   dylib("/engine/libengine.dylib", {"/engine/libdep.dylib"}, {"-rpath", "@loader_path"});
   const auto file = machine_.root / "engine/libdep.dylib";
-  // As the only slice of a universal file, which begins behind what can be read.
+  // As the only slice of a universal file, which begins after the readable part.
   std::string universal("\xca\xfe\xba\xbe\0\0\0\x01\x01\0\0\x0c\0\0\0\0\0\x01\0\0\0\0\0\0\0\0\0\x0e", 28);
   const std::string slice = bytes_of(file);
   universal[22] = static_cast<char>(slice.size() >> 8);

@@ -1,4 +1,4 @@
-// Trees of small libraries that look for each other in every way there is.
+// Trees of small libraries that search for each other in every possible way.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 
 namespace enginehost::test {
 
-// Small libraries in a few folders, with every way to say where the others are.
+// Small libraries in a few folders, with every way to name the folders of the others.
 class Generated : public Workshop {
  protected:
   void SetUp() override {
@@ -27,7 +27,7 @@ class Generated : public Workshop {
   };
 
   // Ten libraries lib0.so ... lib9.so, each of which needs some with a higher number. They hold no code: only
-  // what a loader reads of them matters.
+  // the data that a loader reads matters.
   Tree grow(unsigned long seed, const std::vector<std::string>& more_elements = {}) const {
     std::mt19937 random(seed);
     auto one_of = [&](const std::vector<std::string>& choices) { return choices[random() % choices.size()]; };
@@ -66,7 +66,7 @@ class Generated : public Workshop {
       }
       if (random() % 8 == 0) command.insert(command.end(), {"-z", "nodefaultlib"});
       run(command);
-      // It lies in none or in up to three of the folders; those that only linking needs lie apart.
+      // It is in none or in up to three of the folders; copies that only linking needs are separate.
       for (unsigned long k = random() % 6 == 0 ? 0 : 1 + random() % 3; k > 0; --k)
         std::filesystem::copy_file(made, base / one_of(folders) / name,
                                    std::filesystem::copy_options::overwrite_existing);

@@ -1,4 +1,4 @@
-// The list of what differs from the real loader, and why.
+// The list of differences from the real loader, with reasons.
 #pragma once
 #include <filesystem>
 #include <fstream>
@@ -10,7 +10,7 @@
 namespace enginehost::test {
 
 // A file of lines "pattern <tab> what <tab> reason". A line counts as vanished when files of its pattern were
-// compared and none differed; one whose files this machine does not have says nothing.
+// compared and none differed; a line whose files this machine lacks does not count.
 class KnownDifferences {
  public:
   explicit KnownDifferences(const std::filesystem::path& file) {

@@ -1,4 +1,4 @@
-// /etc/ld.so.cache is read as ld.so reads it; ldconfig -p is the judge.
+// /etc/ld.so.cache is read as ld.so reads it, compared with ldconfig -p.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -28,7 +28,7 @@ std::set<std::string> ldconfig_list() {
   return list;
 }
 
-TEST(Cache, lists_what_ldconfig_lists) {
+TEST(Cache, ListsWhatLdconfigLists) {
   const std::set<std::string> expected = ldconfig_list();
   if (expected.empty()) GTEST_SKIP() << "ldconfig is not here";
   Result<std::string> bytes = read_file("/etc/ld.so.cache");
@@ -43,7 +43,7 @@ TEST(Cache, lists_what_ldconfig_lists) {
   EXPECT_FALSE(cache.find("libno-such-library.so.1", 0, {}, 0).has_value());
 }
 
-TEST(Cache, the_best_active_processor_level_wins_and_other_machines_are_passed_over) {
+TEST(Cache, TheBestActiveLevelWinsAndOtherMachinesAreSkipped) {
   const LoaderCache cache = LoaderCache::of({
       {"libx.so.10", "/plain/libx.so.10", 0x0303, "", 0},
       {"libx.so.10", "/v3/libx.so.10", 0x0303, "x86-64-v3", 0},
@@ -59,7 +59,7 @@ TEST(Cache, the_best_active_processor_level_wins_and_other_machines_are_passed_o
   EXPECT_EQ(cache.find("liba.so.1", 0x0303, {}, 0), "/plain/liba.so.1");
 }
 
-TEST(Cache, damaged_bytes_give_an_empty_or_smaller_cache) {
+TEST(Cache, DamagedBytesGiveAnEmptyOrSmallerCache) {
   EXPECT_TRUE(LoaderCache::parse("").empty());
   EXPECT_TRUE(LoaderCache::parse("ld.so-1.7.0").empty());
   EXPECT_TRUE(LoaderCache::parse(std::string("glibc-ld.so.cache1.1\xff\xff\xff\x7f", 24)).empty());
@@ -81,7 +81,7 @@ TEST(Cache, damaged_bytes_give_an_empty_or_smaller_cache) {
       ++asked;
     }
   }
-  EXPECT_EQ(asked, 1500u);  // each was answered
+  EXPECT_EQ(asked, 1500u);  // each returned a result
 }
 
 }  // namespace

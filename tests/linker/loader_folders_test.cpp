@@ -1,6 +1,6 @@
-// What this process' loader was told when it was started, and which folders are its own: read from what the
-// kernel keeps of the environment, from the loader where that is overwritten, and never from what setenv()
-// says.
+// The variables that this process' loader got at the start, and its own folders: read from the kernel's copy
+// of the environment, from the loader where that copy was overwritten, and never from the current values of
+// setenv().
 #include "host/linker/posix/loader_folders.hpp"
 
 #include <gmock/gmock.h>
@@ -32,7 +32,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-// What programs that set a title for themselves do: the variables move, and their old place is written over.
+// Programs that set their own title move the variables and overwrite the old place.
 void overwrite_environment() {
   static auto& moved = *new std::deque<std::string>;
   char* const first = environ[0];
@@ -45,7 +45,7 @@ void overwrite_environment() {
   std::strcpy(first, "a title");
 }
 
-// What the program below runs.
+// The result of the program below.
 TEST(ProgramThatChanges, DISABLED_ItsVariables) {
   if (std::getenv("OVERWRITE") != nullptr) overwrite_environment();
   const char* later = std::getenv("LATER");
@@ -77,7 +77,7 @@ TEST(LibraryPathAtStart, IsWhatTheProcessWasStartedWith) {
               AllOf(HasSubstr("<>"), HasSubstr("{LD_LIBRARY_PATH}")));
 }
 
-TEST(LibraryPathAtStart, IsAskedOfTheLoaderWhereAnotherTextStandsInItsPlace) {
+TEST(LibraryPathAtStart, IsReadFromTheLoaderWhereTheTextWasOverwritten) {
   if (describe_this_machine().libc != Libc::glibc) GTEST_SKIP() << "musl's loader cannot be asked";
   EXPECT_THAT(reported_by_program({"LD_LIBRARY_PATH=/tmp:/usr", "OVERWRITE=1"}), HasSubstr("</tmp:/usr>"));
   EXPECT_THAT(reported_by_program({"LD_LIBRARY_PATH=/tmp", "OVERWRITE=1", "LATER=/usr"}),
@@ -96,7 +96,7 @@ TEST(EnvironmentAtStart, IsNamesAndTheirValuesOnly) {
   EXPECT_FALSE(is_environment("A=1\0B=2"s));
 }
 
-TEST(CompiledInFolders, AreWhatTheLoaderListsBehindAllElse) {
+TEST(CompiledInFolders, AreTheLastThatTheLoaderLists) {
   const std::vector<std::string> own{"/nix/store/g/lib", "/nix/store/g/lib64"};
   const ListedFolders plain{{"/a", own[0], own[1]}, {}, {}};
   EXPECT_EQ(compiled_in(plain, {"/a"}), own);
@@ -104,7 +104,7 @@ TEST(CompiledInFolders, AreWhatTheLoaderListsBehindAllElse) {
   EXPECT_EQ(compiled_in(old_style, {"/a"}), own);
   const ListedFolders new_style{{".", "/r", own[0], own[1]}, {}, {"/r"}};
   EXPECT_EQ(compiled_in(new_style, {"."}), own);
-  // A list of which no folder exists was dropped; what is not understood is not believed.
+  // A list without an existing folder was dropped; an unexpected result is not used.
   EXPECT_EQ(compiled_in({own, {"/r"}, {}}, {"/none"}), own);
   EXPECT_THAT(compiled_in(plain, {"/none", "/a"}), IsEmpty());
   EXPECT_THAT(compiled_in(new_style, {}), IsEmpty());
@@ -113,25 +113,25 @@ TEST(CompiledInFolders, AreWhatTheLoaderListsBehindAllElse) {
   EXPECT_FALSE(reported_by_environment(plain, {"/lib64"}));
 }
 
-// `ld.so --list-diagnostics`, which glibc has since 2.33.
-TEST(CompiledInFolders, AreThoseThatTheLoaderTells) {
+// `ld.so --list-diagnostics` exists since glibc 2.33.
+TEST(CompiledInFolders, AreThoseThatTheLoaderReports) {
   const Machine machine = describe_this_machine();
   const auto program = binary::read_binary(executable_path());
   ASSERT_TRUE(program);
   ChildRequest child;
   child.argv = {program->interpreter, "--list-diagnostics"};
-  const auto reported = run_child(child);
+  const auto ended = run_child(child);
   std::vector<std::string> folders;
-  if (reported && reported->succeeded())
-    for (const std::string& line : split(reported->output, '\n'))
+  if (ended && ended->succeeded())
+    for (const std::string& line : split(ended->output, '\n'))
       if (line.starts_with("path.system_dirs["))
         folders.push_back(line.substr(line.find('"') + 1, line.rfind('/') - line.find('"') - 1));
-  if (folders.empty()) GTEST_SKIP() << "this loader does not tell its folders";
+  if (folders.empty()) GTEST_SKIP() << "this loader does not report its folders";
   EXPECT_EQ(machine.default_directories, folders);
 }
 
-// As bundles do that bring a loader: the variable does not count then, and the loader's own folders stay.
-TEST(LibraryPathOfALoaderThatIsNamed, CountsInTheVariablesPlace) {
+// As in bundles that bring a loader: the variable does not count then, and the loader's own folders stay.
+TEST(LibraryPathOfALoaderThatIsNamed, ReplacesTheVariable) {
   const Machine machine = describe_this_machine();
   if (machine.libc != Libc::glibc) GTEST_SKIP() << "musl's loader cannot be asked";
   const auto program = binary::read_binary(executable_path());
@@ -147,8 +147,7 @@ TEST(LibraryPathOfALoaderThatIsNamed, CountsInTheVariablesPlace) {
 
 using AnotherLoader = test::Workshop;
 
-// Another name in the place of the folder that is compiled in second makes it a loader with folders of its
-// own.
+// Another name in the place of the second compiled-in folder makes it a loader with its own folders.
 TEST_F(AnotherLoader, HasFoldersOfItsOwn) {
   const std::vector<std::string> usual = describe_this_machine().default_directories;
   if (usual.size() < 2) GTEST_SKIP() << "this loader has one folder";

@@ -1,5 +1,5 @@
-// Odd libraries, one rule of the loader each: what we say before loading against what dlopen says. Each is
-// also held against the rules of other releases of glibc, on a described machine.
+// Unusual libraries, one rule of the loader each: our verdict before loading is compared with dlopen. Each is
+// also checked by the rules of other releases of glibc, on a described machine.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 
@@ -41,13 +41,13 @@ class LoaderVerdict : public test::Workshop {
         compare_versions(machine_.libc_version, "2.36") < 0)
       GTEST_SKIP() << "the judge is glibc 2.36 or newer on x86-64 or arm64";
   }
-  // Only what is asked for is in its closure.
+  // The closure has only the listed needs.
   std::filesystem::path part(const std::string& name, const std::string& source = "int f;\n",
                              std::vector<std::string> flags = {}) const {
     flags.insert(flags.begin(), {"-nostdlib", "-Wl,-soname," + name, "-Wl,-rpath," + folder().native()});
     return library(name, source, flags);
   }
-  // A copy of `library` in which each program header of that type was changed.
+  // A copy of `library` in which each program header of that type is changed.
   template <class Change>
   std::filesystem::path changed(const std::filesystem::path& library, const Change& change,
                                 std::uint32_t type = PT_LOAD) const {
@@ -77,11 +77,11 @@ class LoaderVerdict : public test::Workshop {
   }
   static faults::DlopenAnswer opened(const std::filesystem::path& file,
                                      const std::string& tunables = "GLIBC_TUNABLES") {
-    // A child that is built with AddressSanitizer minds what is loaded before its runtime.
+    // A child built with AddressSanitizer objects to libraries that are loaded before its runtime.
     return faults::ask_dlopen(ENGINEHOST_OPEN_CHILD, {file}, std::chrono::seconds(20),
                               {"LD_LIBRARY_PATH", tunables, "ASAN_OPTIONS=verify_asan_link_order=0"});
   }
-  // Both say that it loads, or both that it does not; what we say of it comes back.
+  // Expects the same verdict of both, and returns ours.
   std::string both(const std::filesystem::path& file) {
     const faults::DlopenAnswer answer = opened(file);
     const std::string said = codes(file);
@@ -93,14 +93,14 @@ class LoaderVerdict : public test::Workshop {
   Reader reader_;
 };
 
-TEST_F(LoaderVerdict, the_alignment_that_a_segment_names_is_nothing_to_newer_glibc) {
+TEST_F(LoaderVerdict, NewerGlibcIgnoresTheAlignmentOfASegment) {
   for (const std::uint64_t alignment : {0u, 1u, 16u, 4096u, 1u << 21})
     EXPECT_EQ(both(with_alignment(alignment)), "") << alignment;
 }
 
-TEST_F(LoaderVerdict, L20_an_executable_stack_is_refused_by_the_releases_that_leave_the_stack_alone) {
+TEST_F(LoaderVerdict, L20AnExecutableStackIsRefusedByNewerReleases) {
   const auto file = part("stack.so", "int f;\n", {"-Wl,-z,execstack"});
-  both(file);  // what this machine's own release does
+  both(file);  // the result of this machine's own release
   const auto found = [&](const std::string& version, const std::string& tunables = {}) {
     machine_.libc_version = version;
     const Closure closure = closed(file, tunables);
@@ -109,7 +109,7 @@ TEST_F(LoaderVerdict, L20_an_executable_stack_is_refused_by_the_releases_that_le
     };
     EXPECT_EQ(closure.loads(), !names(closure.refused)) << version;
     for (const Diagnosis& doubt : closure.doubts)
-      EXPECT_EQ(doubt.value("have"), "") << "would be told as what refuses it";
+      EXPECT_EQ(doubt.value("have"), "") << "would be reported as the reason of the refusal";
     return std::string(names(closure.refused) ? "refused" : "") + (names(closure.doubts) ? "doubt" : "") +
            (names(closure.warnings) ? "warning" : "");
   };
@@ -121,7 +121,7 @@ TEST_F(LoaderVerdict, L20_an_executable_stack_is_refused_by_the_releases_that_le
   EXPECT_EQ(found("2.43", "glibc.rtld.execstack=1"), "refused");
   EXPECT_EQ(found("2.41", "glibc.rtld.execstack=2"), "doubt");
   EXPECT_EQ(found("2.42", "glibc.rtld.execstack=2"), "warning");
-  // What the program's own file wants is there from the start.
+  // The program's own stack flag counts from the start.
   machine_.program = part("program", "int f;\n", {"-Wl,-z,execstack"});
   EXPECT_EQ(found("2.42"), "doubt");
   machine_.program.clear();
@@ -129,26 +129,26 @@ TEST_F(LoaderVerdict, L20_an_executable_stack_is_refused_by_the_releases_that_le
   EXPECT_EQ(found("2.42"), "warning");
 }
 
-TEST_F(LoaderVerdict, F12_a_segment_whose_place_differs_by_less_than_a_page_is_refused) {
+TEST_F(LoaderVerdict, F12ASegmentWhosePlaceDiffersByLessThanAPageIsRefused) {
   const auto file = changed(part("moved.so"), [](std::string& bytes, std::size_t at) {
     if (number_at(bytes, at + 8, 8) != 0) set_number(bytes, at + 8, number_at(bytes, at + 8, 8) + 16);
   });
   EXPECT_EQ(both(file), "EH-F12");
 }
 
-TEST_F(LoaderVerdict, F12_older_glibc_asks_the_named_alignment_itself) {
+TEST_F(LoaderVerdict, F12OlderGlibcRequiresTheNamedAlignment) {
   machine_.libc_version = "2.34";
   EXPECT_EQ(codes(with_alignment(4096)), "");
   EXPECT_EQ(codes(with_alignment(16)), "EH-F12");
   EXPECT_EQ(codes(with_alignment(1)), "EH-F12");
-  // Whole pages, but not of the size that it names.
+  // Whole pages, but not of the named size.
   EXPECT_EQ(codes(with_alignment(1u << 21)), "EH-F12");
   machine_.libc_version = "2.35";
   EXPECT_EQ(codes(with_alignment(16)), "");
   EXPECT_EQ(codes(with_alignment(1u << 21)), "");
 }
 
-TEST_F(LoaderVerdict, F12_with_larger_pages_the_places_decide_and_not_the_named_alignment) {
+TEST_F(LoaderVerdict, F12WithLargerPagesTheOffsetsDecideNotTheAlignment) {
   const auto built = part("wide.so", "int f = 1;\n", {"-Wl,-z,max-page-size=65536"});
   const auto file =
       changed(built, [](std::string& bytes, std::size_t at) { set_number(bytes, at + 48, 4096); });
@@ -162,7 +162,7 @@ TEST_F(LoaderVerdict, F12_with_larger_pages_the_places_decide_and_not_the_named_
   EXPECT_EQ(codes(file), "EH-F12");
 }
 
-TEST_F(LoaderVerdict, a_segment_larger_in_the_file_than_in_memory_loads) {
+TEST_F(LoaderVerdict, ASegmentLargerInTheFileThanInMemoryLoads) {
   bool first = true;
   const auto file = changed(part("larger.so"), [&](std::string& bytes, std::size_t at) {
     if (first) set_number(bytes, at + 40, number_at(bytes, at + 32, 8) - 1);
@@ -171,7 +171,7 @@ TEST_F(LoaderVerdict, a_segment_larger_in_the_file_than_in_memory_loads) {
   EXPECT_EQ(both(file), "");
 }
 
-TEST_F(LoaderVerdict, L07_the_number_of_the_ABI_is_asked_by_kind_and_release) {
+TEST_F(LoaderVerdict, L07TheAbiNumberIsCheckedByKindAndRelease) {
   std::string bytes = bytes_of(part("abi.so"));
   std::string said;
   for (const char abi : {'\0', '\3'})
@@ -189,7 +189,7 @@ TEST_F(LoaderVerdict, L07_the_number_of_the_ABI_is_asked_by_kind_and_release) {
   }
 }
 
-TEST_F(LoaderVerdict, L15_a_version_of_a_library_that_has_none_at_all_ends_the_process) {
+TEST_F(LoaderVerdict, L15AVersionOfALibraryWithoutVersionsEndsTheProcess) {
   const std::string map = write("v.map", "V1 { global: f; }; V2 { global: g; } V1;\n").native();
   const char* both_functions = "int f(void) { return 1; } int g(void) { return 2; }\n";
   part("libver.so", both_functions, {"-Wl,--version-script=" + map});
@@ -203,14 +203,14 @@ TEST_F(LoaderVerdict, L15_a_version_of_a_library_that_has_none_at_all_ends_the_p
   EXPECT_TRUE(closure.versions[0].unversioned);
   EXPECT_EQ(diagnose_closure(machine_, closure).front().value("unversioned"),
             (folder() / "libver.so").native());
-  // One that asks for versions itself has a table of them, and then its own may have none.
+  // A library that requires versions has a table of them, and then its own symbols may have none.
   library("libver.so",
           std::string("#include <stdlib.h>\nint h(void) { return atoi(\"1\"); }") + both_functions,
           {"-Wl,-soname,libver.so"});
   EXPECT_EQ(both(user), "");
 }
 
-TEST_F(LoaderVerdict, a_version_of_a_library_that_lacks_the_symbol_is_served_by_another_without_versions) {
+TEST_F(LoaderVerdict, AMissingVersionedSymbolIsServedByAnUnversionedLibrary) {
   const std::string map = write("v.map", "V1 { global: f; g; };\n").native();
   part("libver.so", "int f(void) { return 1; } int g(void) { return 2; }\n", {"-Wl,--version-script=" + map});
   part("libother.so", "int g(void) { return 3; }\n");
@@ -223,7 +223,7 @@ TEST_F(LoaderVerdict, a_version_of_a_library_that_lacks_the_symbol_is_served_by_
 
 constexpr const char* to_relocate = "static int a, b, c, d; int* p[] = {&a, &b, &c, &d};\n";
 
-TEST_F(LoaderVerdict, L10_packed_relocations_that_are_not_announced_are_refused) {
+TEST_F(LoaderVerdict, L10PackedRelocationsThatAreNotAnnouncedAreRefused) {
   ChildRequest linker;
   linker.argv = {"gcc", "-fuse-ld=lld", "-Wl,--version"};
   if (const auto outcome = run_child(linker); !outcome || !outcome->succeeded())
@@ -241,7 +241,7 @@ TEST_F(LoaderVerdict, L10_packed_relocations_that_are_not_announced_are_refused)
   EXPECT_EQ(diagnose_closure(machine_, closed(silent)).front().value("unmarked"), "GLIBC_ABI_DT_RELR");
 }
 
-TEST_F(LoaderVerdict, L10_a_C_library_that_does_not_know_packed_relocations_leaves_them_undone) {
+TEST_F(LoaderVerdict, L10AnOlderCLibraryLeavesPackedRelocationsUndone) {
   const auto alone = part("alone.so", to_relocate, {"-Wl,-z,pack-relative-relocs"});
   if (!binary::read_binary(alone)->packed_relocations) GTEST_SKIP() << "this linker packs no relocations";
   EXPECT_EQ(both(alone), "");
@@ -258,7 +258,7 @@ TEST_F(LoaderVerdict, L10_a_C_library_that_does_not_know_packed_relocations_leav
   EXPECT_EQ(closed(alone).doubts[0].code, "EH-L10");
 }
 
-TEST_F(LoaderVerdict, what_leads_the_loader_elsewhere_is_named) {
+TEST_F(LoaderVerdict, UnsupportedLoaderSettingsAreNamed) {
   const auto by = [&](const UnsupportedLoaderSettings& loader_settings) {
     return unsupported_setting(machine_, loader_settings);
   };
@@ -275,7 +275,7 @@ TEST_F(LoaderVerdict, what_leads_the_loader_elsewhere_is_named) {
   EXPECT_EQ(by({"/a/audit.so", "", ""}), "");
 }
 
-TEST_F(LoaderVerdict, a_need_without_a_name_is_served_by_the_program) {
+TEST_F(LoaderVerdict, ANeedWithoutANameIsServedByTheProgram) {
   const auto file = part("nameless.so");
   run({"patchelf", "--add-needed", "", file.native()});
   ASSERT_THAT(binary::read_binary(file)->needed, ElementsAre(""));
@@ -291,7 +291,7 @@ std::string block_of(std::uint64_t bytes, const std::string& name = "block") {
          "; }\n";
 }
 
-TEST_F(LoaderVerdict, L19_static_TLS_that_cannot_fit_is_refused_and_what_may_not_fit_is_a_doubt) {
+TEST_F(LoaderVerdict, L19StaticTLSBeyondTheLimitIsRefusedAndNearItADoubt) {
   for (const std::uint64_t bytes : {16u, 1500u, 1664u, 4096u, 65536u})
     EXPECT_EQ(both(part("wants.so", block_of(bytes))), bytes > 1664 ? "EH-L19" : "") << bytes;
   const auto close_to_it = part("wants.so", block_of(1680));
@@ -300,7 +300,7 @@ TEST_F(LoaderVerdict, L19_static_TLS_that_cannot_fit_is_refused_and_what_may_not
       << "what rounding leaves, only the process knows";
 }
 
-TEST_F(LoaderVerdict, L19_a_larger_alignment_than_the_process_began_with_is_refused_whatever_room_there_is) {
+TEST_F(LoaderVerdict, L19AnAlignmentAboveTheInitialOneIsRefused) {
   const auto aligned = [&](const std::string& alignment) {
     return part("wants.so",
                 "static __thread char block[16] __attribute__((tls_model(\"initial-exec\"), aligned(" +
@@ -320,20 +320,20 @@ TEST_F(LoaderVerdict, L19_a_larger_alignment_than_the_process_began_with_is_refu
   const Closure refused = closed(file, room);
   EXPECT_EQ(refused.refused[0].value("alignment"), "8192");
   EXPECT_EQ(refused.refused[0].value("library"), file.native());
-  // There from the start, which is a remedy.
+  // Loaded from the start, which is a remedy.
   EXPECT_TRUE(opened(file, "LD_PRELOAD=" + file.native()).opened());
   machine_.loaded = {{"wants.so", file}};
   EXPECT_EQ(codes(file), "");
 }
 
-TEST_F(LoaderVerdict, L19_all_libraries_of_the_closure_draw_on_the_same_reserve) {
+TEST_F(LoaderVerdict, L19AllLibrariesOfTheClosureShareOneReserve) {
   part("first.so", block_of(1500));
   const auto second =
       part("second.so",
            "char* of_block(void);" + block_of(1500, "more") + "char* all(void) { return of_block(); }\n",
            {(folder() / "first.so").native()});
   EXPECT_EQ(both(second), "EH-L19");
-  // Wherever the first was found: here through the loader's cache.
+  // However the first one was found: here through the loader's cache.
   std::filesystem::create_directories(folder() / "system");
   std::filesystem::rename(folder() / "first.so", folder() / "system/first.so");
   LoaderCache::Entry entry;
@@ -343,13 +343,13 @@ TEST_F(LoaderVerdict, L19_all_libraries_of_the_closure_draw_on_the_same_reserve)
   machine_.cache = LoaderCache::of({entry});
   EXPECT_EQ(closed(second).find("first.so")->found_by, "ld.so.cache");
   EXPECT_EQ(codes(second), "EH-L19");
-  // In the process already, it may have been there from the start: nobody knows.
+  // A loaded library may have been there from the start: unknown.
   machine_.loaded = {{"first.so", entry.path}};
   EXPECT_EQ(codes(second), "");
   EXPECT_THAT(closed(second).doubts, ::testing::SizeIs(1));
 }
 
-TEST_F(LoaderVerdict, L19_the_tunable_that_the_remedy_names_is_honoured) {
+TEST_F(LoaderVerdict, L19TheTunableOfTheRemedyIsHonored) {
   const auto file = part("wants.so", block_of(4096));
   const std::string enough = "glibc.rtld.optional_static_tls=131072", little = "glibc.rtld.nns=1";
   EXPECT_TRUE(opened(file, "GLIBC_TUNABLES=" + enough).opened());
@@ -367,8 +367,7 @@ TEST_F(LoaderVerdict, L19_the_tunable_that_the_remedy_names_is_honoured) {
   EXPECT_EQ(static_tls_reserve(machine_, enough), 1664u);
 }
 
-TEST_F(LoaderVerdict,
-       L19_the_flag_of_a_library_that_reaches_only_anothers_variables_says_nothing_of_its_own) {
+TEST_F(LoaderVerdict, L19TheFlagOfALibraryWithoutOwnVariablesCountsForNothing) {
   part("small.so", "__thread char block[16]; int d;\n");
   const auto user = part("user.so",
                          "extern __thread char block[16] __attribute__((tls_model(\"initial-exec\")));\n"
@@ -378,7 +377,7 @@ TEST_F(LoaderVerdict,
   EXPECT_EQ(both(user), "");
 }
 
-TEST_F(LoaderVerdict, L12_a_symbol_that_only_a_library_of_this_process_offers_is_a_doubt) {
+TEST_F(LoaderVerdict, L12ASymbolOfferedByALibraryOfThisProcessIsADoubt) {
   const auto provider = part("provider.so", "int lent_by_the_process(void) { return 0; }\n");
   const auto engine =
       part("engine.so", "int lent_by_the_process(void); int f(void) { return lent_by_the_process(); }\n");
@@ -391,7 +390,7 @@ TEST_F(LoaderVerdict, L12_a_symbol_that_only_a_library_of_this_process_offers_is
   ASSERT_EQ(findings.doubtful.size(), 1u);
   EXPECT_EQ(findings.doubtful[0].lent_by, provider.native());
   EXPECT_EQ(diagnose_symbols(findings.doubtful)[0].code, "EH-L12");
-  // One that the library itself needs serves it, however it was opened.
+  // A library that the file itself needs serves it, however it was opened.
   const auto needs =
       part("needs.so", "int lent_by_the_process(void); int f(void) { return lent_by_the_process(); }\n",
            {provider.native()});

@@ -1,4 +1,4 @@
-// The files of this machine that a loader may be asked for.
+// The files of this machine that a loader can load.
 #pragma once
 #include <algorithm>
 #include <filesystem>
@@ -10,8 +10,8 @@
 
 namespace enginehost::test {
 
-// Every file with ".so" in its name below /usr/lib, the CUDA toolkits and the engines that this build made,
-// and every program of /usr/bin; each once, by its real path, sorted.
+// Every file with ".so" in its name below /usr/lib, the CUDA toolkits and the engines of this build, and
+// every program of /usr/bin; each once, by its real path, sorted.
 inline std::vector<std::string> machine_libraries() {
   namespace fs = std::filesystem;
   std::vector<std::string> files;

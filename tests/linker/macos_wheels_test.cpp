@@ -1,4 +1,4 @@
-// The symbol pass over libraries that were published for macOS, beside what LLVM's nm says of the same files.
+// Runs the symbol pass over libraries that were published for macOS, and compares it with LLVM's nm.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -39,7 +39,7 @@ class MacosWheels : public testing::TestWithParam<Wheel> {
     if (said({"llvm-nm-14", "--version"}).empty()) GTEST_SKIP() << "llvm-nm-14 is not installed";
   }
 
-  // By nm: "(undefined) external _dgemm_ (from libscipy_openblas64_)" and the like.
+  // The output of nm: "(undefined) external _dgemm_ (from libscipy_openblas64_)" and the like.
   void ask_nm(const std::string& file) {
     const std::string leaf = file.substr(file.rfind('/') + 1);
     for (const std::string& line : split(said({"llvm-nm-14", "-m", "--arch=arm64", file}), '\n')) {
@@ -59,7 +59,7 @@ class MacosWheels : public testing::TestWithParam<Wheel> {
   std::map<std::string, std::set<std::string>> offered_;                         // library -> names
 };
 
-TEST_P(MacosWheels, nothing_is_missing_where_nm_finds_every_name) {
+TEST_P(MacosWheels, NothingIsMissingWhereNmFindsEveryName) {
   std::vector<std::string> files;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_))
     if (entry.is_regular_file() &&

@@ -1,4 +1,4 @@
-// musl's rules of looking for libraries, each against musl's own loader.
+// musl's rules for searching libraries, each compared with musl's own loader.
 #include <gmock/gmock.h>
 
 #include <sstream>
@@ -48,7 +48,7 @@ class Musl : public test::Generated {
     flags.insert(flags.end(), more.begin(), more.end());
     return library(name, "int f;\n", flags);
   }
-  // What musl's loader and ours say of the same file; both have to say the same.
+  // The results of musl's loader and of ours for the same file, which must agree.
   LoaderAnswer both(const std::filesystem::path& file, const std::string& library_path = {}) {
     Machine machine = musl_machine();
     machine.library_path = split_musl_path(library_path);
@@ -66,7 +66,7 @@ class Musl : public test::Generated {
   }
 };
 
-TEST_F(Musl, agrees_on_a_hundred_trees_of_search_paths) {
+TEST_F(Musl, AgreesOnAHundredTreesOfSearchPaths) {
   std::size_t found_libraries = 0, missing = 0;
   for (unsigned long seed = 101; seed <= 200; ++seed) {
     const Tree tree = grow(seed, {"$LIB/../c", "$ORIGINAL/x", "${ORIGIN}/../b"});
@@ -79,7 +79,7 @@ TEST_F(Musl, agrees_on_a_hundred_trees_of_search_paths) {
   std::cout << found_libraries << " found, " << missing << " missing\n";
 }
 
-TEST_F(Musl, RUNPATH_is_inherited_as_RPATH_is) {
+TEST_F(Musl, RUNPATHIsInheritedAsRPATHIs) {
   part("deps/bottom.so");
   part("middle.so", {"deps/bottom.so"});
   for (const char* tags : {"-Wl,--enable-new-dtags", "-Wl,--disable-new-dtags"}) {
@@ -88,14 +88,14 @@ TEST_F(Musl, RUNPATH_is_inherited_as_RPATH_is) {
   }
 }
 
-TEST_F(Musl, one_unknown_token_makes_the_whole_path_useless) {
+TEST_F(Musl, OneUnknownTokenMakesTheWholePathUseless) {
   part("deps/dep.so");
   EXPECT_THAT(both(part("engine.so", {"deps/dep.so"}, {"-Wl,-rpath,$ORIGIN/deps:$LIB/x"})).missing,
               ElementsAre("dep.so"));
   EXPECT_THAT(both(part("engine.so", {"deps/dep.so"}, {"-Wl,-rpath,$ORIGIN/deps:/none"})).missing, IsEmpty());
 }
 
-TEST_F(Musl, a_semicolon_does_not_separate_and_a_line_end_does) {
+TEST_F(Musl, ASemicolonDoesNotSeparateAndALineEndDoes) {
   part("deps/dep.so");
   const auto engine = part("engine.so", {"deps/dep.so"});
   const std::string deps = (folder() / "deps").native();
@@ -104,7 +104,7 @@ TEST_F(Musl, a_semicolon_does_not_separate_and_a_line_end_does) {
   EXPECT_THAT(both(engine, "::/none::" + deps).missing, IsEmpty());
 }
 
-TEST_F(Musl, the_SONAME_of_a_library_serves_nothing) {
+TEST_F(Musl, TheSONAMEOfALibraryServesNothing) {
   part("real/dep.so");
   const auto odd = part("odd.so", {"real/dep.so"}, {"-Wl,-rpath,$ORIGIN"});
   std::filesystem::rename(folder() / "real/dep.so", folder() / "under-another-name.so");
@@ -118,7 +118,7 @@ TEST_F(Musl, the_SONAME_of_a_library_serves_nothing) {
   EXPECT_TRUE(close(machine, request, reader).loads());
 }
 
-TEST_F(Musl, the_parts_of_the_C_library_are_served_by_the_loader_itself) {
+TEST_F(Musl, ThePartsOfTheCLibraryAreServedByTheLoader) {
   const auto engine = library("engine.so", "#include <math.h>\ndouble f(double x) { return pow(x, x); }\n",
                               {"-Wl,--no-as-needed", "-lm", "-lpthread", "-ldl"});
   EXPECT_THAT(both(engine).missing, IsEmpty());
@@ -128,7 +128,7 @@ TEST_F(Musl, the_parts_of_the_C_library_are_served_by_the_loader_itself) {
   EXPECT_FALSE(served_by_musl("libcrypt.so.1"));
 }
 
-TEST_F(Musl, loads_a_library_of_another_machine_so_that_our_check_is_the_only_guard) {
+TEST_F(Musl, LoadsALibraryOfAnotherMachineUnchecked) {
   part("dep.so");
   const auto engine = part("engine.so", {"dep.so"}, {"-Wl,-rpath,$ORIGIN"});
   std::string bytes = bytes_of(folder() / "dep.so");
@@ -148,7 +148,7 @@ TEST_F(Musl, loads_a_library_of_another_machine_so_that_our_check_is_the_only_gu
   EXPECT_EQ(diagnoses[0].value("built_for"), "aarch64");
 }
 
-// What musl's loader and ours say of the symbols as well: "" = it loads.
+// The results of musl's loader and of ours including symbols: "" = it loads.
 class MuslSymbols : public Musl {
  protected:
   std::string verdict(const std::filesystem::path& file) {
@@ -166,7 +166,7 @@ class MuslSymbols : public Musl {
         << said << "; musl: " << answer.error;
     return said;
   }
-  // A library that asks for f of version V2 of libv.so.
+  // A library that needs f of version V2 of libv.so.
   std::filesystem::path user_of_V2() const {
     versioned("int f(void) { return 1; }\n", "V2 { global: f; };\n");
     return library("user.so", "int f(void); int u(void) { return f(); }\n",
@@ -178,7 +178,7 @@ class MuslSymbols : public Musl {
   }
 };
 
-TEST_F(MuslSymbols, the_versions_that_a_library_lacks_are_nothing_to_musl) {
+TEST_F(MuslSymbols, MuslIgnoresMissingVersions) {
   const auto user = user_of_V2();
   EXPECT_EQ(verdict(user), "");
   versioned("int f(void) { return 1; }\n", "V1 { global: f; };\n");
@@ -187,13 +187,13 @@ TEST_F(MuslSymbols, the_versions_that_a_library_lacks_are_nothing_to_musl) {
   EXPECT_EQ(verdict(user), "");
 }
 
-TEST_F(MuslSymbols, a_definition_of_a_hidden_version_serves_nobody) {
+TEST_F(MuslSymbols, ADefinitionOfAHiddenVersionServesNobody) {
   const auto user = user_of_V2();
   versioned("int old(void) { return 1; } __asm__(\".symver old, f@V2\");\n", "V2 { global: f; };\n");
   EXPECT_EQ(verdict(user), "EH-L15 f");
 }
 
-TEST_F(MuslSymbols, L29_static_TLS_of_a_library_that_is_opened_later_is_refused) {
+TEST_F(MuslSymbols, L29StaticTLSOfALibraryThatIsOpenedLaterIsRefused) {
   if (!has_tool("musl-gcc")) GTEST_SKIP() << "musl-gcc is not installed";
   const auto file = library("tls.so",
                             "__thread char block[16] __attribute__((tls_model(\"initial-exec\")));\n"
@@ -219,7 +219,7 @@ TEST_F(MuslSymbols, L29_static_TLS_of_a_library_that_is_opened_later_is_refused)
   EXPECT_EQ(diagnose_closure(machine, closure).front().code, "EH-L29");
 }
 
-TEST_F(Musl, an_empty_path_file_leaves_no_default_folder) {
+TEST_F(Musl, AnEmptyPathFileLeavesNoDefaultFolder) {
   EXPECT_THAT(musl_default_directories(std::nullopt), ElementsAre("/lib", "/usr/local/lib", "/usr/lib"));
   EXPECT_THAT(musl_default_directories("/a\n/b:/c\n"), ElementsAre("/a", "/b", "/c"));
   EXPECT_THAT(musl_default_directories(""), IsEmpty());

@@ -1,6 +1,6 @@
-// What the program that opens a library has to do with what is found for it: its DT_RPATH, its folder as
-// $ORIGIN of LD_LIBRARY_PATH, its raised rights. Each case is opened by a real program too, and what the
-// loader takes for "dep.so" has to be what we say.
+// How the program that opens a library affects the search: its DT_RPATH, its folder as $ORIGIN of
+// LD_LIBRARY_PATH, its raised rights. A real program opens each case too, and the loader must take the same
+// "dep.so" as we do.
 #include <gmock/gmock.h>
 #include <unistd.h>
 
@@ -107,7 +107,7 @@ class OpenedByAProgram : public test::Workshop {
     const Object* dep = closure.find("dep.so");
     return dep != nullptr && closure.loads() ? dep->path : std::string();
   }
-  // Both have to say the same.
+  // Both must agree.
   std::string both(const std::filesystem::path& program, const std::filesystem::path& file,
                    const std::string& library_path = {}) const {
     const std::string ours = taken(machine_of(program, library_path), file);
@@ -125,7 +125,7 @@ std::vector<std::string> with_path(const std::string& path, std::vector<std::str
   return style;
 }
 
-TEST_F(OpenedByAProgram, its_RPATH_serves_every_needer_that_has_no_RUNPATH) {
+TEST_F(OpenedByAProgram, ItsRPATHServesEveryNeederThatHasNoRUNPATH) {
   part("home/lib/dep.so");
   part("other/dep.so");
   const auto old_program = program("home/bin/old", with_path("$ORIGIN/../lib", old_style));
@@ -135,10 +135,10 @@ TEST_F(OpenedByAProgram, its_RPATH_serves_every_needer_that_has_no_RUNPATH) {
   EXPECT_EQ(both(old_program, engine_, in("other")), in("home/bin/../lib/dep.so"));
   EXPECT_EQ(both(old_program, part("own.so", {"link/dep.so"}, with_path(in("other"), old_style))),
             in("other/dep.so"));
-  // A needer with RUNPATH, or a program that has one beside, and it is not looked at.
+  // It is ignored for a needer with RUNPATH, and when the program has a RUNPATH too.
   EXPECT_EQ(both(old_program, part("new.so", {"link/dep.so"}, with_path(in("none"), new_style))), "");
   EXPECT_EQ(both(program("home/bin/new", with_path("$ORIGIN/../lib", new_style)), engine_), "");
-  // What is needed further down is looked for in the same way.
+  // Needs further down are searched in the same way.
   part("home/lib/middle.so", {"link/dep.so"});
   EXPECT_EQ(both(old_program, part("top.so", {"home/lib/middle.so"})), in("home/bin/../lib/dep.so"));
   const Machine machine = machine_of(old_program);
@@ -148,7 +148,7 @@ TEST_F(OpenedByAProgram, its_RPATH_serves_every_needer_that_has_no_RUNPATH) {
   EXPECT_EQ(close(machine, request, reader).find("dep.so")->found_by, "RPATH of " + old_program.native());
 }
 
-TEST_F(OpenedByAProgram, the_RPATHs_of_all_that_brought_a_needer_in_are_looked_through_the_nearest_first) {
+TEST_F(OpenedByAProgram, TheRPATHsOfTheWholeChainAreSearchedNearestFirst) {
   for (const char* where : {"r0", "r1", "r2", "r3"}) part(std::string(where) + "/dep.so");
   part("lib/leaf.so", {"link/dep.so"}, with_path(in("r3"), old_style));
   part("lib/middle.so", {"lib/leaf.so"}, with_path(in("r2") + ":" + in("lib"), old_style));
@@ -161,7 +161,7 @@ TEST_F(OpenedByAProgram, the_RPATHs_of_all_that_brought_a_needer_in_are_looked_t
     EXPECT_EQ(both(home, top, variable), in(std::string(where) + "/dep.so"));
     std::filesystem::remove(folder() / where / "dep.so");
   }
-  // Each folder is told with the file that names it.
+  // Each folder is reported with the file that names it.
   Request request;
   request.file = top;
   Reader reader;
@@ -176,8 +176,8 @@ TEST_F(OpenedByAProgram, the_RPATHs_of_all_that_brought_a_needer_in_are_looked_t
                                     in("r0") + " RPATH of home", variable + " LD_LIBRARY_PATH"));
 }
 
-// It was brought in by nobody: the plugin's RPATH is none of its own.
-TEST_F(OpenedByAProgram, the_RPATH_of_a_plugin_does_not_serve_what_was_opened_before_it) {
+// It has no needer, so the plugin's RPATH does not apply.
+TEST_F(OpenedByAProgram, TheRPATHOfAPluginDoesNotServeEarlierLibraries) {
   part("r1/dep.so");
   part("variable/dep.so");
   const auto middle = part("lib/middle.so", {"link/dep.so"});
@@ -198,7 +198,7 @@ TEST_F(OpenedByAProgram, the_RPATH_of_a_plugin_does_not_serve_what_was_opened_be
   EXPECT_EQ(taken_by_loader(plain, top, variable, twice), in("variable/dep.so"));
 }
 
-TEST_F(OpenedByAProgram, the_RPATH_of_the_library_that_calls_dlopen_counts_for_nothing) {
+TEST_F(OpenedByAProgram, TheRPATHOfTheCallerOfDlopenIsIgnored) {
   part("beside/dep.so");
   const auto caller = library(
       "caller.so", "#include <dlfcn.h>\nvoid* go(const char* file) { return dlopen(file, RTLD_NOW); }\n",
@@ -209,14 +209,14 @@ TEST_F(OpenedByAProgram, the_RPATH_of_the_library_that_calls_dlopen_counts_for_n
   EXPECT_EQ(taken(machine_of(plain), engine_), "");
 }
 
-TEST_F(OpenedByAProgram, tokens_of_the_variable_stand_for_the_programs_folder) {
+TEST_F(OpenedByAProgram, TokensOfTheVariableStandForTheProgramsFolder) {
   const auto plain = program("bin/plain");
   part("bin/libs/dep.so");
   for (const char* element : {"$ORIGIN/libs", "${ORIGIN}/libs", "$ORIGIN/libs/", "/none:$ORIGIN/./libs"})
     EXPECT_NE(both(plain, engine_, element), "") << element;
 }
 
-TEST_F(OpenedByAProgram, a_name_that_goes_on_is_another_name) {
+TEST_F(OpenedByAProgram, ATokenNameMustEnd) {
   const auto plain = program("bin/plain");
   const std::vector<std::string> no_tokens{"$ORIGINAL", "$ORIGIN_", "$ORIGIN2", "$LIB64", "$PLATFORMS",
                                            "$OTHER",    "${LIB",    "$",        "$$",     "$lib"};
@@ -225,11 +225,11 @@ TEST_F(OpenedByAProgram, a_name_that_goes_on_is_another_name) {
     part("odd/" + element + "/dep.so");
     EXPECT_EQ(both(plain, engine_, in("odd/" + element)), in("odd/" + element + "/dep.so"));
     std::filesystem::remove_all(folder() / "odd");
-    // What would be there if it were a token is not looked at.
+    // The folder that a token would name is not searched.
     part("binAL/dep.so");
     EXPECT_EQ(both(plain, engine_, element + "/x"), "") << element;
   }
-  // Others may follow; after a brace even letters.
+  // Other characters may follow; after a brace even letters.
   part("bin-x/dep.so");
   part("binx/dep.so");
   EXPECT_EQ(both(plain, engine_, "$ORIGIN-x"), in("bin-x/dep.so"));
@@ -239,13 +239,13 @@ TEST_F(OpenedByAProgram, a_name_that_goes_on_is_another_name) {
   EXPECT_EQ(both(plain, engine_, in("odd") + "/$LIB"), in("odd/" + lib + "/dep.so"));
 }
 
-TEST_F(OpenedByAProgram, a_known_token_without_a_value_makes_its_element_useless) {
+TEST_F(OpenedByAProgram, AKnownTokenWithoutAValueMakesItsElementUseless) {
   const Machine nobody = machine_of({}, "$ORIGIN/libs:/b:x$ORIGIN:$OTHER/c");
   const std::string here = nobody.current_directory.native();
   EXPECT_THAT(library_path_folders(nobody), ElementsAre("/b", here + "/$OTHER/c"));
 }
 
-TEST_F(OpenedByAProgram, with_raised_rights_a_library_may_say_ORIGIN_and_a_program_only_below_the_systems) {
+TEST_F(OpenedByAProgram, WithRaisedRightsORIGINIsRestrictedForPrograms) {
   Machine machine = machine_of("/opt/app/bin/run", "/env");
   machine.secure = true;
   machine.default_directories = {"/lib64", "/usr/lib64"};
@@ -266,9 +266,9 @@ TEST_F(OpenedByAProgram, with_raised_rights_a_library_may_say_ORIGIN_and_a_progr
   EXPECT_EQ(expand_tokens(machine, "$ORIGIN/../lib", outside), "/opt/app/bin/../lib");
 }
 
-TEST_F(OpenedByAProgram, with_raised_rights_the_loader_says_the_same) {
+TEST_F(OpenedByAProgram, WithRaisedRightsTheLoaderAgrees) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can make a program with raised rights here";
-  // A group of its own raises the rights of whoever starts it.
+  // A group of its own raises the rights of every user who starts it.
   constexpr gid_t group = 54321;
   if (::chown(write("owned", "").c_str(), 0, group) != 0 && errno == EINVAL)
     GTEST_SKIP() << "this namespace has no other group";
@@ -313,7 +313,7 @@ TEST_F(OpenedByAProgram, with_raised_rights_the_loader_says_the_same) {
             in("bin/libs/dep.so"));
 }
 
-TEST_F(OpenedByAProgram, a_file_that_cannot_be_opened_ends_its_list_of_folders_and_not_the_search) {
+TEST_F(OpenedByAProgram, AFileThatCannotBeOpenedEndsItsListNotTheSearch) {
   const auto plain = program("plain");
   part("good/dep.so");
   part("first/dep.so");
@@ -327,16 +327,16 @@ TEST_F(OpenedByAProgram, a_file_that_cannot_be_opened_ends_its_list_of_folders_a
   EXPECT_EQ(both(plain, runpath, in("loop")), in("good/dep.so"));
   EXPECT_EQ(both(plain, runpath, loop_then_good), in("good/dep.so"));
   EXPECT_EQ(both(plain, engine_, loop_then_good), "");
-  // Nor can a socket be opened.
+  // A socket cannot be opened either.
   std::filesystem::create_directories(folder() / "socket");
   ASSERT_EQ(::mknod((folder() / "socket/dep.so").c_str(), S_IFSOCK | 0600, 0), 0);
   EXPECT_EQ(both(plain, runpath, in("socket")), in("good/dep.so"));
   EXPECT_EQ(both(plain, engine_, in("socket") + ":" + in("good")), "");
-  // The folder itself counts, not its sub-folders for processors.
+  // The folder itself counts, not its subfolders for processors.
   std::filesystem::create_directories(folder() / "first/glibc-hwcaps/x86-64-v2");
   std::filesystem::create_symlink("dep.so", folder() / "first/glibc-hwcaps/x86-64-v2/dep.so");
   EXPECT_EQ(both(plain, engine_, in("first")), in("first/dep.so"));
-  // Told, since it is why nothing was found.
+  // Reported, because it is the reason why nothing was found.
   Request request;
   request.file = rpath;
   Reader reader;
@@ -349,26 +349,26 @@ TEST_F(OpenedByAProgram, a_file_that_cannot_be_opened_ends_its_list_of_folders_a
   EXPECT_FALSE(closure.missing.empty());
 }
 
-// What the program below runs.
-TEST(ProgramWithPreloads, DISABLED_TellsThem) {
+// The result of the program below.
+TEST(ProgramWithPreloads, DISABLED_PrintsThem) {
   std::ofstream text(std::getenv("ENGINEHOST_TEST_TEXT"));
   for (const LoadedLibrary& library : preloaded_libraries()) text << library.path.native() << "\n";
 }
 
-TEST_F(OpenedByAProgram, what_the_environment_preloads_is_told_with_what_it_needs) {
+TEST_F(OpenedByAProgram, PreloadsOfTheEnvironmentAreListedWithTheirNeeds) {
   const auto deep = part("preload/deep.so");
   part("preload/dep.so", {"preload/deep.so"}, {"-Wl,-rpath,$ORIGIN"});
   const auto reported = [&](const std::string& preload, const std::string& library_path = {}) {
     ChildRequest child;
     child.argv = {executable_path(), "--gtest_filter=ProgramWithPreloads.*",
                   "--gtest_also_run_disabled_tests"};
-    child.environment = {"ENGINEHOST_TEST_TEXT=" + in("told"), "LD_PRELOAD=" + preload,
+    child.environment = {"ENGINEHOST_TEST_TEXT=" + in("printed"), "LD_PRELOAD=" + preload,
                          "LD_LIBRARY_PATH=" + library_path,
-                         // A sanitizer's runtime insists on coming before what is preloaded.
+                         // A sanitizer's runtime must come before preloaded libraries.
                          "ASAN_OPTIONS=verify_asan_link_order=0"};
     const auto ended = run_child(child);
     EXPECT_TRUE(ended && ended->succeeded());
-    std::vector<std::string> lines = split(bytes_of(folder() / "told"), '\n');
+    std::vector<std::string> lines = split(bytes_of(folder() / "printed"), '\n');
     std::erase(lines, "");
     return lines;
   };
@@ -377,14 +377,14 @@ TEST_F(OpenedByAProgram, what_the_environment_preloads_is_told_with_what_it_need
   EXPECT_EQ(reported(in("preload/dep.so")), both_files);
   EXPECT_EQ(reported("dep.so:/none/x.so", in("preload")), both_files);
   EXPECT_THAT(reported(in("preload/deep.so")), ElementsAre(deep.native()));
-  // So a need of that name is served, as the loader serves it.
+  // A need of that name is then served, as by the loader.
   Machine machine = machine_of(program("plain"));
   EXPECT_EQ(taken(machine, engine_), "");
   machine.loaded = {{"dep.so", in("preload/dep.so")}, {"deep.so", deep}};
   EXPECT_EQ(taken(machine, engine_), in("preload/dep.so"));
 }
 
-TEST(GlibcHwcaps, exist_since_2_33) {
+TEST(GlibcHwcaps, ExistSinceGlibc233) {
   EXPECT_THAT(glibc_hwcaps_of_x86_64("2.31", 15), IsEmpty());
   EXPECT_THAT(glibc_hwcaps_of_x86_64("2.32", 15), IsEmpty());
   EXPECT_THAT(glibc_hwcaps_of_x86_64("2.33", 7), ElementsAre("x86-64-v3", "x86-64-v2"));
@@ -392,7 +392,7 @@ TEST(GlibcHwcaps, exist_since_2_33) {
   EXPECT_THAT(glibc_hwcaps_of_x86_64("", 3), ElementsAre("x86-64-v2"));
 }
 
-TEST(LibraryPath, is_split_and_taken_as_the_machines_libc_does) {
+TEST(LibraryPath, IsSplitAsTheMachinesLibcDoes) {
   Machine machine;
   machine.program = "/opt/app/bin/run";
   machine.current_directory = "/here";

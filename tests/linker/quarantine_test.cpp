@@ -1,4 +1,4 @@
-// The mark of a download as macOS writes it.
+// The quarantine mark of a download as macOS writes it.
 #include "host/linker/quarantine.hpp"
 #include "tests/support/paths.hpp"
 
@@ -7,7 +7,7 @@
 namespace enginehost::linker {
 namespace {
 
-TEST(Quarantine, X05_ItsFlagsTellWhetherSomebodyAllowedTheFile) {
+TEST(Quarantine, X05ItsFlagsShowWhetherTheFileWasAllowed) {
   const auto fresh = parse_quarantine("0083;66f1a2b3;Safari;C1E2D3");
   ASSERT_TRUE(fresh);
   EXPECT_FALSE(fresh->approved);

@@ -1,4 +1,4 @@
-// The machine's own loader as the judge: what ldd and `ld-musl --list` print.
+// The results of the machine's own loader: the output of ldd and `ld-musl --list`.
 #pragma once
 #include <algorithm>
 #include <map>
@@ -19,8 +19,8 @@ struct LoaderAnswer {
   std::set<std::string> missing;
   std::set<std::string> versions;  // "GLIBC_2.99 of /lib/.../libc.so.6 by /a/libx.so"
   std::string error;               // the loader gave up
-  // Of each search the existing places that were looked at, in order: (needer, name) -> folders, and
-  // "cache:PATH". Sub-folders for processors count as the folder they lie in. With an audit library only.
+  // For each search the existing places in order: (needer, name) -> folders, and "cache:PATH". Subfolders for
+  // processors count as the folder they are in. With an audit library only.
   std::map<std::pair<std::string, std::string>, std::vector<std::string>> searches;
 };
 
@@ -35,17 +35,17 @@ inline bool is_loader_itself(const std::string& path) {
          path.find("/ld-2.") != std::string::npos;
 }
 
-// Folders by the name they really have; asked for some thousand times for the same few.
+// The real names of folders, cached, because the same few are resolved thousands of times.
 inline const std::string& real_folder(const std::string& folder) {
   static std::map<std::string, std::string> known;
   auto [at, added] = known.try_emplace(folder);
   std::error_code ignored;
   if (added && std::filesystem::is_directory(folder, ignored)) at->second = real_path(folder);
-  return at->second;  // empty: there is no such folder
+  return at->second;  // empty: the folder does not exist
 }
 
-// The folder that `folder` is a processor's sub-folder of: glibc looks through glibc-hwcaps/x86-64-v3, and
-// before 2.37 through tls, the platform and x86_64 in any combination. Empty: it is none.
+// The folder that `folder` is a processor's subfolder of: glibc searches glibc-hwcaps/x86-64-v3, and before
+// 2.37 tls, the platform and x86_64 in any combination. Empty: it is none.
 inline std::string parent_of_sub_folder(const std::string& folder) {
   static const std::set<std::string> sub_folders{"tls",       "x86_64",    "haswell",
                                                  "xeon_phi",  "avx512_1",  "x86-64-v2",
@@ -60,7 +60,7 @@ inline std::string searched_folder(std::string folder) {
   return folder;
 }
 
-// Whether `file` lies in the folder or one of its sub-folders for processors.
+// Whether `file` is in the folder or in one of its subfolders for processors.
 inline bool lies_in(const std::string& file, const std::string& folder) {
   std::string at = file.substr(0, file.rfind('/'));
   for (; !at.empty() && at != folder;) at = parent_of_sub_folder(at);
@@ -72,7 +72,7 @@ inline void add_place(std::vector<std::string>& places, const std::string& place
     places.push_back(place);
 }
 
-// The lines of tests/linker/audit.c.
+// Parses the lines of tests/linker/audit.c.
 inline std::map<std::pair<std::string, std::string>, std::vector<std::string>> parse_searches(
     const std::string& text, const std::string& file) {
   std::map<std::pair<std::string, std::string>, std::vector<std::string>> searches;
@@ -98,7 +98,7 @@ inline std::map<std::pair<std::string, std::string>, std::vector<std::string>> p
 inline LoaderAnswer ask_loader(const std::string& loader, const std::string& file,
                                const std::string& library_path, const std::string& audit = {}) {
   ChildRequest request;
-  // glibc's --list stops at the first missing library; the variable that ldd sets makes it go on.
+  // glibc's --list stops at the first missing library; the variable that ldd sets makes it continue.
   const bool musl = loader.find("musl") != std::string::npos;
   request.argv =
       musl ? std::vector<std::string>{loader, "--list", file} : std::vector<std::string>{loader, file};
@@ -121,8 +121,8 @@ inline LoaderAnswer ask_loader(const std::string& loader, const std::string& fil
                              " by " + real_path(line.substr(by + 13, line.size() - by - 14)));
       continue;
     }
-    // "Error loading shared library a.so: No such file or directory (needed by /b.so)": musl goes on and
-    // tells all.
+    // "Error loading shared library a.so: No such file or directory (needed by /b.so)": musl continues and
+    // reports all.
     constexpr std::string_view musl_misses = "Error loading shared library ";
     if (line.starts_with(musl_misses)) {
       answer.missing.insert(line.substr(musl_misses.size(), line.find(": ") - musl_misses.size()));
@@ -148,7 +148,7 @@ inline LoaderAnswer ask_loader(const std::string& loader, const std::string& fil
   return answer;
 }
 
-// The places that we say glibc's loader looks at for `name`, up to the file that it takes ("" = none).
+// The places that glibc's loader searches for `name` by our rules, up to the file that it takes ("" = none).
 inline std::vector<std::string> places_looked_at(const linker::Machine& machine,
                                                  const std::vector<linker::Needer>& chain,
                                                  const std::string& name, const std::string& taken) {
@@ -212,7 +212,7 @@ inline LoaderAnswer ask_linker(const linker::Machine& machine, const std::string
       answer.versions.insert(problem.version + " of " + real_path(problem.path) + " by " +
                              real_path(problem.required_by));
   for (const linker::Rejected& rejected : closure.rejected)
-    // Asked as ldd asks, the loader takes programs too; only dlopen does not.
+    // Run as by ldd, the loader accepts programs too; only dlopen does not.
     if (rejected.fatal && answer.error.empty() && !rejected.why.ends_with("executable") &&
         rejected.why != "refuses dlopen")
       answer.error = rejected.path + ": " + rejected.why;

@@ -1,4 +1,4 @@
-// Libraries that look for each other in every way there is, against the loader's own answer.
+// Libraries that search for each other in every possible way, compared with the loader's own result.
 #include "tests/linker/real_loader.hpp"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ Machine this_machine() {
 
 using Generated = test::Generated;
 
-TEST_F(Generated, glibc_agrees_on_a_hundred_trees_of_search_paths) {
+TEST_F(Generated, GlibcAgreesOnAHundredTreesOfSearchPaths) {
   if (!std::filesystem::exists(glibc_loader)) GTEST_SKIP() << "no " << glibc_loader << " here";
   std::size_t found_libraries = 0, missing = 0, searches = 0;
   for (unsigned long seed = 1; seed <= 100; ++seed) {
@@ -39,9 +39,9 @@ TEST_F(Generated, glibc_agrees_on_a_hundred_trees_of_search_paths) {
     EXPECT_EQ(found.order, expected.order) << "seed " << seed;
     EXPECT_EQ(found.missing, expected.missing) << "seed " << seed;
     for (const auto& [search, places] : found.searches) {
-      const auto reported = expected.searches.find(search);
-      ASSERT_NE(reported, expected.searches.end()) << search.second << " for " << search.first;
-      EXPECT_EQ(places, reported->second) << search.second << " for " << search.first;
+      const auto searched = expected.searches.find(search);
+      ASSERT_NE(searched, expected.searches.end()) << search.second << " for " << search.first;
+      EXPECT_EQ(places, searched->second) << search.second << " for " << search.first;
       ++searches;
     }
     found_libraries += found.order.size();

@@ -1,6 +1,6 @@
-// The symbol pass over the shared objects of this machine, against what the loader says when it binds
-// everything (ldd -r): which symbols are undefined, and in which file. A sample of them; all with
-// ENGINEHOST_EXHAUSTIVE set.
+// Compares the symbol pass over the shared objects of this machine with the loader when it binds everything
+// (ldd -r): which symbols are undefined, and in which file. A sample; all files with ENGINEHOST_EXHAUSTIVE
+// set.
 #include <gtest/gtest.h>
 
 #include <iostream>
@@ -52,7 +52,7 @@ std::string as_text(const std::set<std::string>& set, const std::set<std::string
   return join(some, ", ");
 }
 
-TEST(RealLoader, agrees_on_the_undefined_symbols_of_shared_objects) {
+TEST(RealLoader, AgreesOnTheUndefinedSymbolsOfSharedObjects) {
   if (!std::filesystem::exists(glibc_loader)) GTEST_SKIP() << "no " << glibc_loader << " here";
   Machine machine = describe_this_machine();
   machine.program.clear();
@@ -68,12 +68,12 @@ TEST(RealLoader, agrees_on_the_undefined_symbols_of_shared_objects) {
   for (std::size_t i = 0; i < files.size(); i += step) {
     const auto& info = reader.read(files[i]);
     if (!info || info->kind != binary::Kind::elf || test::is_loader_itself(files[i])) continue;
-    // A program without a loader of its own has nothing to bind, and ld.so dies of some.
+    // A program without a loader of its own has nothing to bind, and ld.so crashes for some.
     if (info->type == binary::Type::executable && info->interpreter.empty()) continue;
     Request request;
     request.file = files[i];
     const Closure closure = close(machine, request, reader);
-    // What cannot be brought up has no symbols to bind.
+    // An object that cannot be loaded has no symbols to bind.
     if (!closure.missing.empty() || !closure.versions.empty() || closure.objects.empty()) continue;
     const bool refused =
         std::any_of(closure.rejected.begin(), closure.rejected.end(), [](const Rejected& file) {

@@ -28,18 +28,18 @@ class SymbolsOf : public test::Workshop {
   Reader reader_;
 };
 
-TEST_F(SymbolsOf, a_whole_library_has_none) {
+TEST_F(SymbolsOf, ACompleteLibraryHasNoUndefinedSymbol) {
   EXPECT_EQ(findings(library("x.so", "#include <stdio.h>\nint f(void) { return puts(\"\"); }\n")), "");
 }
 
-TEST_F(SymbolsOf, an_undefined_function_is_L12_and_a_weak_one_is_not) {
+TEST_F(SymbolsOf, AnUndefinedFunctionIsL12AndAWeakOneIsNot) {
   EXPECT_EQ(findings(library("x.so",
                              "int missing_kernel(void); __attribute__((weak)) int maybe(void);\n"
                              "int f(void) { return missing_kernel() + (maybe ? maybe() : 0); }\n")),
             "EH-L12 missing_kernel;");
 }
 
-TEST_F(SymbolsOf, what_a_library_that_is_not_there_may_offer_is_not_told_beside_it) {
+TEST_F(SymbolsOf, SymbolsThatAMissingLibraryMayOfferAreNotReported) {
   const auto dep = library("libdep.so", "int offered(void) { return 0; }\n", {"-Wl,-soname,libdep.so"});
   const auto engine = library(
       "engine.so", "int offered(void); int missing(void); int f(void) { return offered() + missing(); }\n",
@@ -57,13 +57,13 @@ TEST_F(SymbolsOf, what_a_library_that_is_not_there_may_offer_is_not_told_beside_
   EXPECT_EQ(findings(engine), "");
 }
 
-TEST_F(SymbolsOf, L16_what_only_a_program_offers_is_named_as_such_and_what_the_host_exports_is_defined) {
+TEST_F(SymbolsOf, L16ASymbolThatOnlyAProgramOffersIsNamedAsSuch) {
   const auto file = library("x.so", "int napi_create(void); int f(void) { return napi_create(); }\n");
   EXPECT_EQ(findings(file), "EH-L16 napi_create;") << "Node offers such names to its extensions";
   EXPECT_EQ(findings(file, {"napi_create"}), "");
 }
 
-TEST_F(SymbolsOf, L14_a_variable_that_was_there_when_it_was_linked_is_told_apart_from_a_function) {
+TEST_F(SymbolsOf, L14AMissingVariableIsDistinguishedFromAFunction) {
   library("libdep.so", "int counter; int count(void) { return counter; }\n", {"-Wl,-soname,libdep.so"});
   const auto engine =
       library("engine.so", "extern int counter; int count(void); int f(void) { return counter + count(); }\n",
@@ -74,7 +74,7 @@ TEST_F(SymbolsOf, L14_a_variable_that_was_there_when_it_was_linked_is_told_apart
   EXPECT_EQ(findings(engine), "EH-L14 counter;EH-L12 count;");
 }
 
-TEST_F(SymbolsOf, a_hidden_version_serves_only_those_who_ask_for_it) {
+TEST_F(SymbolsOf, AHiddenVersionServesExplicitRequestsOnly) {
   const std::string map = write("v.map", "V1 { global: keep; }; V2 { global: f; };\n").native();
   const auto make = [&](const char* source) {
     library("libdep.so", source, {"-Wl,-soname,libdep.so", "-Wl,--version-script=" + map});
@@ -90,7 +90,7 @@ TEST_F(SymbolsOf, a_hidden_version_serves_only_those_who_ask_for_it) {
   EXPECT_EQ(findings(engine), "EH-L15 f;");
 }
 
-TEST_F(SymbolsOf, a_library_opened_on_its_own_does_not_see_those_that_were_opened_before_it) {
+TEST_F(SymbolsOf, ALibraryOpenedOnItsOwnDoesNotSeeEarlierOnes) {
   const auto provider = library("provider.so", "int lent(void) { return 0; }\n");
   const auto engine = library("engine.so", "int lent(void); int f(void) { return lent(); }\n");
   Request request;
@@ -102,7 +102,7 @@ TEST_F(SymbolsOf, a_library_opened_on_its_own_does_not_see_those_that_were_opene
   EXPECT_EQ(found.undefined[0].name, "lent");
 }
 
-TEST_F(SymbolsOf, a_version_node_without_the_symbol_is_L15) {
+TEST_F(SymbolsOf, AVersionNodeWithoutTheSymbolIsL15) {
   const std::string map = write("v.map", "V1 { global: a; b; };\n").native();
   const auto make = [&](const std::string& source) {
     return library("libver.so.1", source, {"-Wl,-soname,libver.so.1", "-Wl,--version-script=" + map});

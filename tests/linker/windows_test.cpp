@@ -1,4 +1,4 @@
-// Where Windows looks for the DLLs a DLL needs, over real DLLs in a described C:\ (W01 to W08).
+// Where Windows searches the needed DLLs, with real DLLs in a described C:\ (W01 to W08).
 #include "host/linker/windows.hpp"
 
 #include <gmock/gmock.h>
@@ -30,7 +30,8 @@ class Windows : public test::Workshop {
     machine_.known_dlls = {"kernel32.dll"};
   }
 
-  // A DLL in the described tree, named as there ("engine/a.dll"), that calls one function of each of `needs`.
+  // A DLL in the described tree, under its path there ("engine/a.dll"), that calls one function of each of
+  // `needs`.
   std::filesystem::path dll(const std::string& name, const std::vector<std::string>& needs = {},
                             const std::vector<std::string>& more = {}) const {
     const auto symbol = [](const std::string& file) {
@@ -49,7 +50,7 @@ class Windows : public test::Workshop {
     flags.insert(flags.end(), more.begin(), more.end());
     return library(name, source, flags, {"x86_64-w64-mingw32-gcc"});
   }
-  // An object with a file version, and with a manifest where an assembly is named.
+  // An object with a file version, and with a manifest if an assembly is named.
   std::string resources(const std::string& version, const std::string& assembly = {}) const {
     std::string script = "1 VERSIONINFO\nFILEVERSION " + version + "\nBEGIN\nEND\n";
     if (!assembly.empty())
@@ -90,7 +91,7 @@ class Windows : public test::Workshop {
   ForeignReader reader_;
 };
 
-TEST_F(Windows, W01_a_missing_DLL_is_named_with_its_importer_the_chain_and_the_folders) {
+TEST_F(Windows, W01AMissingDLLIsNamedWithItsImporterTheChainAndTheFolders) {
   dll("engine/gone.dll");
   dll("engine/torch_cuda.dll", {"engine/gone.dll"});
   dll("engine/torch.dll", {"engine/torch_cuda.dll"});
@@ -104,14 +105,14 @@ TEST_F(Windows, W01_a_missing_DLL_is_named_with_its_importer_the_chain_and_the_f
   EXPECT_EQ(diagnosis.value("needed_by"), "C:\\engine\\torch_cuda.dll");
   EXPECT_THAT(diagnosis.values("chain"), ElementsAre("C:\\engine\\torch.dll", "C:\\engine\\torch_cuda.dll"));
   EXPECT_THAT(diagnosis.values("searched"), ElementsAre("C:\\engine", "C:\\app", "C:\\Windows\\System32"));
-  // The order of a plain LoadLibrary has PATH at its end and tells which of its folders do not exist.
+  // The order of a plain LoadLibrary has PATH at its end and marks the missing folders.
   const WindowsClosure plain = close_over("C:\\engine\\torch_cuda.dll", 0);
   ASSERT_EQ(plain.closure.missing.size(), 1u);
   EXPECT_EQ(plain.closure.missing[0].searched.back().directory, "C:\\nowhere");
   EXPECT_FALSE(plain.closure.missing[0].searched.back().exists);
 }
 
-TEST_F(Windows, W02_a_DLL_beside_the_engine_is_found_with_our_flags_only) {
+TEST_F(Windows, W02ADLLBesideTheEngineIsFoundWithOurFlagsOnly) {
   dll("engine/dep.dll");
   dll("engine/engine.dll", {"engine/dep.dll"});
   EXPECT_TRUE(close_over("C:\\engine\\engine.dll").closure.loads());
@@ -121,7 +122,7 @@ TEST_F(Windows, W02_a_DLL_beside_the_engine_is_found_with_our_flags_only) {
   EXPECT_EQ(diagnosis.value("present_at"), "C:\\engine\\dep.dll");
 }
 
-TEST_F(Windows, only_the_folder_of_the_DLL_that_is_loaded_counts_not_that_of_its_dependencies) {
+TEST_F(Windows, OnlyTheFolderOfTheLoadedDLLCountsNotOfItsDependencies) {
   dll("engine/sub/bottom.dll");
   dll("engine/sub/middle.dll", {"engine/sub/bottom.dll"});
   dll("engine/engine.dll", {"engine/sub/middle.dll"});
@@ -132,11 +133,11 @@ TEST_F(Windows, only_the_folder_of_the_DLL_that_is_loaded_counts_not_that_of_its
   std::filesystem::rename(folder() / "engine/sub/bottom.dll", folder() / "tools/bottom.dll");
   machine_.added_directories.clear();
   EXPECT_EQ(only(close_over("C:\\engine\\engine.dll")).value("library"), "bottom.dll");
-  // What our loader opens first, by path, serves every later need of its base name.
+  // A DLL that our loader opens first, by path, serves every later need of its base name.
   EXPECT_TRUE(close_over("C:\\engine\\engine.dll", load_flags, {"C:\\tools\\bottom.dll"}).closure.loads());
 }
 
-TEST_F(Windows, the_order_is_that_of_the_flags) {
+TEST_F(Windows, TheOrderIsThatOfTheFlags) {
   machine_.path = {"C:\\p"};
   machine_.added_directories = {"C:\\added"};
   const std::string engine = "C:\\engine\\x.dll";
@@ -159,7 +160,7 @@ TEST_F(Windows, the_order_is_that_of_the_flags) {
               ElementsAre("C:\\engine", "C:\\Windows\\System32"));
 }
 
-TEST_F(Windows, W04_a_DLL_of_another_machine_or_no_DLL_is_named_as_such) {
+TEST_F(Windows, W04ADLLOfAnotherMachineOrNoDLLIsNamedAsSuch) {
   const auto dep = dll("engine/dep.dll");
   dll("engine/engine.dll", {"engine/dep.dll"});
   const std::string whole = bytes_of(dep);
@@ -173,8 +174,8 @@ TEST_F(Windows, W04_a_DLL_of_another_machine_or_no_DLL_is_named_as_such) {
   EXPECT_EQ(diagnosis.value("file"), "C:\\engine\\dep.dll");
   EXPECT_EQ(diagnosis.value("built_for"), "aarch64");
   EXPECT_EQ(diagnosis.value("needed_by"), "C:\\engine\\engine.dll");
-  // It ends the search; one for 32-bit x86, which a 64-bit Windows runs too, is passed over (tests/windows
-  // asks a loader).
+  // It ends the search. One for 32-bit x86, which a 64-bit Windows also runs, is skipped (tests/windows
+  // compares this with a loader).
   write("app/dep.dll", whole);
   EXPECT_FALSE(close_over("C:\\engine\\engine.dll").closure.loads());
   std::string narrow = whole;
@@ -192,7 +193,7 @@ TEST_F(Windows, W04_a_DLL_of_another_machine_or_no_DLL_is_named_as_such) {
   EXPECT_FALSE(close_over("C:\\engine\\engine.dll").closure.loads());
 }
 
-TEST_F(Windows, W07_another_copy_that_a_plain_search_would_take_is_named) {
+TEST_F(Windows, W07AnotherCopyThatAPlainSearchWouldTakeIsNamed) {
   dll("engine/ggml-base.dll");
   dll("engine/engine.dll", {"engine/ggml-base.dll"});
   std::filesystem::copy_file(folder() / "engine/ggml-base.dll", folder() / "Windows/System32/GGML-base.DLL");
@@ -202,11 +203,12 @@ TEST_F(Windows, W07_another_copy_that_a_plain_search_would_take_is_named) {
   const Diagnosis& warning = closure.closure.warnings[0];
   EXPECT_EQ(warning.value("path"), "C:\\Windows\\System32\\ggml-base.dll");
   EXPECT_EQ(warning.value("wanted"), "C:\\engine\\ggml-base.dll");
-  // Our flags take the engine's own, which PATH and System32 cannot shadow (users.md, cases 7 and 28).
+  // Our flags take the engine's own file, which PATH and System32 cannot shadow (cases 7 and 28 of the list
+  // of cases).
   EXPECT_EQ(closure.closure.find("ggml-base.dll")->path, "C:\\engine\\ggml-base.dll");
 }
 
-TEST_F(Windows, W06_an_MSVC_runtime_older_than_the_toolset_of_its_user_is_a_warning) {
+TEST_F(Windows, W06AnMSVCRuntimeOlderThanTheToolsetOfItsUserIsAWarning) {
   dll("app/msvcp140.dll", {}, {resources("14,16,27033,0")});
   const auto engine = dll("engine/engine.dll", {"app/msvcp140.dll"});
   std::string bytes = bytes_of(engine);
@@ -226,7 +228,7 @@ TEST_F(Windows, W06_an_MSVC_runtime_older_than_the_toolset_of_its_user_is_a_warn
   EXPECT_THAT(warnings(close_over("C:\\engine\\engine.dll")), IsEmpty());
 }
 
-TEST_F(Windows, W12_a_manifest_that_names_an_assembly_is_a_warning) {
+TEST_F(Windows, W12AManifestThatNamesAnAssemblyIsAWarning) {
   dll("engine/engine.dll", {}, {resources("1,0,0,0", "Microsoft.VC90.CRT")});
   const WindowsClosure closure = close_over("C:\\engine\\engine.dll");
   EXPECT_TRUE(closure.closure.loads()) << "Windows looks in a store that is not described";
@@ -234,7 +236,7 @@ TEST_F(Windows, W12_a_manifest_that_names_an_assembly_is_a_warning) {
   EXPECT_EQ(closure.closure.warnings[0].value("assembly"), "Microsoft.VC90.CRT 9.0.21022.8");
 }
 
-TEST_F(Windows, W03_a_DLL_found_first_that_lacks_a_function_is_named) {
+TEST_F(Windows, W03ADLLFoundFirstThatLacksAFunctionIsNamed) {
   dll("engine/dep.dll");
   dll("engine/engine.dll", {"engine/dep.dll"});
   std::filesystem::remove(folder() / "engine/dep.dll");
@@ -252,7 +254,7 @@ TEST_F(Windows, W03_a_DLL_found_first_that_lacks_a_function_is_named) {
   EXPECT_THAT(missing_functions(machine_, close_over("C:\\engine\\engine.dll"), reader_), IsEmpty());
 }
 
-TEST_F(Windows, names_are_the_same_in_upper_and_lower_case_and_loaded_modules_serve_by_base_name) {
+TEST_F(Windows, NamesIgnoreCaseAndLoadedModulesServeByBaseName) {
   dll("engine/Dep.dll");
   dll("engine/engine.dll", {"engine/Dep.dll"});
   std::filesystem::rename(folder() / "engine/Dep.dll", folder() / "engine/DEP.DLL");
@@ -264,7 +266,7 @@ TEST_F(Windows, names_are_the_same_in_upper_and_lower_case_and_loaded_modules_se
   EXPECT_EQ(closure.closure.objects.size(), 2u);
 }
 
-TEST_F(Windows, a_module_of_that_name_from_elsewhere_does_not_serve_for_a_whole_path) {
+TEST_F(Windows, AModuleOfThatNameFromElsewhereDoesNotServeForAWholePath) {
   dll("engine/dep.dll");
   dll("engine/engine.dll", {"engine/dep.dll"});
   std::filesystem::remove(folder() / "engine/dep.dll");
@@ -276,8 +278,8 @@ TEST_F(Windows, a_module_of_that_name_from_elsewhere_does_not_serve_for_a_whole_
   EXPECT_TRUE(close_over("C:\\engine\\engine.dll").closure.loads()) << "it is loaded already";
 }
 
-TEST_F(Windows, API_sets_and_known_DLLs_are_never_looked_for) {
-  // As the engines of MSVC import them.
+TEST_F(Windows, APISetsAndKnownDLLsAreNeverLookedFor) {
+  // As in the imports of engines compiled by MSVC.
   const auto def = write("set.def", "LIBRARY api-ms-win-core-file-l1-1-0.dll\nEXPORTS\nf_set\n");
   const auto def2 = write("known.def", "LIBRARY KERNEL32.dll\nEXPORTS\nf_known\n");
   run({"x86_64-w64-mingw32-dlltool", "-d", def.native(), "-l", (folder() / "set.a").native()});
@@ -294,7 +296,7 @@ TEST_F(Windows, API_sets_and_known_DLLs_are_never_looked_for) {
   EXPECT_EQ(closure.closure.find("KERNEL32.dll")->found_by, "known DLL");
 }
 
-TEST_F(Windows, W08_a_delay_loaded_DLL_that_is_not_there_is_a_warning) {
+TEST_F(Windows, W08ADelayLoadedDLLThatIsNotThereIsAWarning) {
   if (!has_tool("clang-14") || !has_tool("lld-link-14")) GTEST_SKIP() << "clang-14 or lld is not installed";
   const auto def = write("gone.def", "LIBRARY gone.dll\nEXPORTS\ngone\n");
   run({"llvm-dlltool-14", "-m", "i386:x86-64", "-d", def.native(), "-l", (folder() / "gone.lib").native()});
@@ -314,7 +316,7 @@ TEST_F(Windows, W08_a_delay_loaded_DLL_that_is_not_there_is_a_warning) {
   EXPECT_THAT(closure.closure.warnings[0].values("searched"), Not(Contains("C:\\engine")));
 }
 
-TEST_F(Windows, system_names_are_known_without_a_Windows_tree) {
+TEST_F(Windows, SystemNamesAreKnownWithoutAWindowsTree) {
   EXPECT_EQ(system_name("API-MS-Win-Core-File-L1-1-0.dll"), SystemName::api_set);
   EXPECT_EQ(system_name("ext-ms-win-x.dll"), SystemName::api_set);
   EXPECT_EQ(system_name("KERNEL32.dll"), SystemName::windows);
@@ -322,7 +324,7 @@ TEST_F(Windows, system_names_are_known_without_a_Windows_tree) {
        {"dxgi.dll", "D3D12.dll", "bcrypt.dll", "pdh.dll", "MFPlat.DLL", "msi.dll", "icu.dll", "virtdisk.dll",
         "kernel.appcore.dll", "xinput9_1_0.dll", "WINSPOOL.DRV", "bthprops.cpl"})
     EXPECT_EQ(system_name(name), SystemName::windows) << name;
-  // What other installers bring: older runtimes, DirectX' of 2010, CUDA, an optional feature, an import
+  // The DLLs of other installers: older runtimes, DirectX of 2010, CUDA, an optional feature, an import
   // library.
   for (const char* name :
        {"msvcp120.dll", "msvcr100.dll", "d3dx9_43.dll", "d3dcompiler_43.dll", "x3daudio1_7.dll",

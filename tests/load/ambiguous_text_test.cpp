@@ -1,5 +1,5 @@
-// One text of a loader, several causes: each is made for real, the loader's text is taken from it, and the
-// files must tell which cause it was.
+// One text of a loader has several causes: each cause is real, the text comes from the loader, and the files
+// must show which cause it was.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ class AmbiguousText : public ::testing::Test {
     if (loaded) return diagnose("it loads");
     return std::move(loaded).error();
   }
-  // The text must be the row's, and the class must be the cause's.
+  // The text must be the row's, and the class must match the cause.
   Diagnosis expect_reported(const std::filesystem::path& plugin, const char* text, const char* code) {
     const Diagnosis said = said_by_the_loader(plugin);
     EXPECT_THAT(std::string(said.value("os_said")), HasSubstr(text));
@@ -47,7 +47,7 @@ class AmbiguousText : public ::testing::Test {
     EXPECT_EQ(reported.value("os_said"), said.value("os_said"));
     return reported;
   }
-  // A plugin that needs a library of that SONAME, which is made and taken away again.
+  // A plugin that needs a library of that SONAME, which is made and removed again.
   std::filesystem::path plugin_needing(const std::string& soname, bool keep = false,
                                        const std::string& folder = "gone") {
     const auto library =
@@ -62,22 +62,22 @@ class AmbiguousText : public ::testing::Test {
 
 constexpr const char* no_such_file = "cannot open shared object file: No such file or directory";
 
-TEST_F(AmbiguousText, NoSuchFile_F01_TheFileItselfIsMissing) {
+TEST_F(AmbiguousText, NoSuchFileF01TheFileItselfIsMissing) {
   expect_reported(workshop_.path("libengine_x.so"), no_such_file, "EH-F01");
 }
 
-TEST_F(AmbiguousText, NoSuchFile_F11_ALinkLeadsNowhere) {
+TEST_F(AmbiguousText, NoSuchFileF11ALinkLeadsNowhere) {
   std::filesystem::create_symlink(workshop_.path("nowhere.so"), workshop_.path("libengine_x.so"));
   const Diagnosis reported = expect_reported(workshop_.path("libengine_x.so"), no_such_file, "EH-F11");
   EXPECT_THAT(std::string(reported.value("target")), HasSubstr("nowhere.so"));
 }
 
-TEST_F(AmbiguousText, NoSuchFile_L01_ANeededLibraryIsMissing) {
+TEST_F(AmbiguousText, NoSuchFileL01ANeededLibraryIsMissing) {
   const Diagnosis reported = expect_reported(plugin_needing("libambiguous1.so.1"), no_such_file, "EH-L01");
   EXPECT_EQ(reported.value("library"), "libambiguous1.so.1");
 }
 
-TEST_F(AmbiguousText, NoSuchFile_L02_ALibraryOfALibraryIsMissing) {
+TEST_F(AmbiguousText, NoSuchFileL02ALibraryOfALibraryIsMissing) {
   const auto gone =
       workshop_.library("lib/libgone2.so.2", "int g(void){return 1;}", "-Wl,-soname,libgone2.so.2");
   const std::string where = faults::quoted(workshop_.path("lib"));
@@ -92,19 +92,19 @@ TEST_F(AmbiguousText, NoSuchFile_L02_ALibraryOfALibraryIsMissing) {
   EXPECT_THAT(std::string(reported.value("needed_by")), HasSubstr("libmiddle.so.2"));
 }
 
-TEST_F(AmbiguousText, NoSuchFile_L03_TheLibraryIsThereButNotWhereTheLoaderLooks) {
+TEST_F(AmbiguousText, NoSuchFileL03TheLibraryIsThereButNotWhereTheLoaderLooks) {
   const Diagnosis reported =
       expect_reported(plugin_needing("libambiguous3.so.1", true, "lib"), no_such_file, "EH-L03");
   EXPECT_EQ(reported.value("present_at"), workshop_.path("lib/libambiguous3.so.1").native());
 }
 
-TEST_F(AmbiguousText, NoSuchFile_L04_TheFileIsThereForAnotherProcessor) {
+TEST_F(AmbiguousText, NoSuchFileL04TheFileIsThereForAnotherProcessor) {
   const auto plugin = workshop_.plugin("libengine_x.so");
   workshop_.make_foreign(plugin);
   EXPECT_EQ(expect_reported(plugin, no_such_file, "EH-L04").value("built_for"), test::other_architecture);
 }
 
-TEST_F(AmbiguousText, NoSuchFile_L05_TheLibraryThatIsFoundIsForAnotherProcessor) {
+TEST_F(AmbiguousText, NoSuchFileL05TheLibraryThatIsFoundIsForAnotherProcessor) {
   const auto library = workshop_.library("other/libambiguous5.so.1", "int g(void){return 1;}",
                                          "-Wl,-soname,libambiguous5.so.1");
   const std::string where = faults::quoted(workshop_.path("other"));
@@ -114,15 +114,15 @@ TEST_F(AmbiguousText, NoSuchFile_L05_TheLibraryThatIsFoundIsForAnotherProcessor)
   EXPECT_EQ(expect_reported(plugin, no_such_file, "EH-L05").value("library"), "libambiguous5.so.1");
 }
 
-TEST_F(AmbiguousText, NoSuchFile_L28_TheLibraryIsMuslsCLibrary) {
+TEST_F(AmbiguousText, NoSuchFileL28TheLibraryIsMuslsCLibrary) {
   expect_reported(plugin_needing("libc.musl-x86_64.so.1"), no_such_file, "EH-L28");
 }
 
-TEST_F(AmbiguousText, NoSuchFile_ThePrivilegesOfTheProgramMakeTheLoaderIgnoreTheVariable) {
+TEST_F(AmbiguousText, NoSuchFileTheVariableIsIgnoredForItsPrivileges) {
   const auto plugin = plugin_needing("libambiguous30.so.1", true, "outside");
   const Diagnosis said = said_by_the_loader(plugin);
   preflight::Spec spec = this->spec(plugin);
-  // Only the description of the process is made: the loader sees AT_SECURE in privileged programs alone.
+  // Only the description of the process is changed: the loader sees AT_SECURE in privileged programs alone.
   spec.view = workshop_.path("elsewhere");
   spec.machine.secure = true;
   spec.machine.library_path_text = workshop_.path("outside").native();
@@ -131,7 +131,7 @@ TEST_F(AmbiguousText, NoSuchFile_ThePrivilegesOfTheProgramMakeTheLoaderIgnoreThe
   EXPECT_EQ(reported.value("present_at"), workshop_.path("outside/libambiguous30.so.1").native());
 }
 
-TEST_F(AmbiguousText, NoSuchFile_L33_AColonInTheFoldersNameMakesTwoFoldersOfIt) {
+TEST_F(AmbiguousText, NoSuchFileL33AColonInTheFoldersNameMakesTwoFoldersOfIt) {
   const auto plugin = plugin_needing("libambiguous33.so.1", true, "a:b");
   const Diagnosis said = said_by_the_loader(plugin);
   preflight::Spec spec = this->spec(plugin);
@@ -145,7 +145,7 @@ TEST_F(AmbiguousText, NoSuchFile_L33_AColonInTheFoldersNameMakesTwoFoldersOfIt) 
 
 constexpr const char* not_mapped = "failed to map segment from shared object";
 
-TEST_F(AmbiguousText, NotMapped_L22_TheFolderIsMountedNoexec) {
+TEST_F(AmbiguousText, NotMappedL22TheFolderIsMountedNoexec) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root may mount a folder noexec";
   const auto folder = workshop_.path("mounted");
   std::filesystem::create_directory(folder);
@@ -158,7 +158,7 @@ TEST_F(AmbiguousText, NotMapped_L22_TheFolderIsMountedNoexec) {
 }
 
 // The text names such a library without its folder.
-TEST_F(AmbiguousText, NotMapped_L22_ANeedIsFoundInAFolderMountedNoexec) {
+TEST_F(AmbiguousText, NotMappedL22ANeedIsFoundInAFolderMountedNoexec) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root may mount a folder noexec";
   const auto folder = workshop_.path("mounted");
   std::filesystem::create_directory(folder);
@@ -174,7 +174,7 @@ TEST_F(AmbiguousText, NotMapped_L22_ANeedIsFoundInAFolderMountedNoexec) {
   EXPECT_EQ(reported.value("file"), (folder / "libneed.so").native());
 }
 
-TEST_F(AmbiguousText, NotMapped_L23_TheAddressSpaceIsLimited) {
+TEST_F(AmbiguousText, NotMappedL23TheAddressSpaceIsLimited) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "a sanitizer needs the address space for itself";
 #endif
@@ -191,8 +191,8 @@ TEST_F(AmbiguousText, NotMapped_L23_TheAddressSpaceIsLimited) {
   EXPECT_THAT(explain::describe(reported), HasSubstr("64 GiB of address space"));
 }
 
-// The loader asks for memory beside what it maps of the file; no policy says so.
-TEST_F(AmbiguousText, NotMapped_L23_WhatTheLoaderCouldNotAllocateIsNoPolicy) {
+// The loader allocates memory besides its mapping of the file; no policy restricts that.
+TEST_F(AmbiguousText, NotMappedL23AFailedAllocationIsNoPolicy) {
   const auto plugin = workshop_.plugin("libengine_x.so");
   for (const std::string& said :
        {plugin.native() + ": cannot change memory protections: Cannot allocate memory",
@@ -206,8 +206,8 @@ TEST_F(AmbiguousText, NotMapped_L23_WhatTheLoaderCouldNotAllocateIsNoPolicy) {
   }
 }
 
-// Which is what the loader allocates from; the segments that it maps do not count.
-TEST_F(AmbiguousText, NotMapped_L23_TheDataIsLimited) {
+// The loader allocates from it; the segments that it maps do not count.
+TEST_F(AmbiguousText, NotMappedL23TheDataIsLimited) {
   const auto plugin = workshop_.plugin("libengine_x.so");
   const auto hint = explain::read_loader_text("out of memory");
   ASSERT_TRUE(hint);
@@ -224,7 +224,7 @@ TEST_F(AmbiguousText, NotMapped_L23_TheDataIsLimited) {
   EXPECT_THAT(explain::describe(reported), HasSubstr("ulimit -d unlimited"));
 }
 
-TEST_F(AmbiguousText, NotMapped_NeitherMountNorLimitRefusesIt) {
+TEST_F(AmbiguousText, NotMappedNeitherMountNorLimitRefusesIt) {
   const auto plugin = workshop_.plugin("libengine_x.so");
   const std::string text = plugin.native() + ": " + not_mapped;
   const Diagnosis reported =
@@ -232,7 +232,7 @@ TEST_F(AmbiguousText, NotMapped_NeitherMountNorLimitRefusesIt) {
   EXPECT_EQ(reported.code, "EH-L24") << explain::describe(reported);
 }
 
-TEST_F(AmbiguousText, InvalidHeader_F05_F06_F07_F09_F10_TheBytesTellWhatItIs) {
+TEST_F(AmbiguousText, InvalidHeaderF05F06F07F09F10TheBytesNameTheKind) {
   const std::string padding(200, ' ');
   const std::pair<std::string, const char*> contents[] = {
       {"<!DOCTYPE html><html><head><title>Sign in</title></head></html>" + padding, "EH-F05"},
@@ -254,20 +254,20 @@ TEST_F(AmbiguousText, InvalidHeader_F05_F06_F07_F09_F10_TheBytesTellWhatItIs) {
   }
 }
 
-TEST_F(AmbiguousText, InvalidHeader_F09_AWindowsLibrary) {
+TEST_F(AmbiguousText, InvalidHeaderF09AWindowsLibrary) {
   const auto library = workshop_.library_with("x86_64-w64-mingw32-gcc", "libengine_x.so",
                                               "int f(void){return 1;}", "-nostdlib -e 0");
   if (library.empty()) GTEST_SKIP() << "mingw-w64 is not installed";
   expect_reported(library, "invalid ELF header", "EH-F09");
 }
 
-TEST_F(AmbiguousText, InvalidHeader_L28_AMuslLibraryWantsLibcSoWhichHereIsALinkersScript) {
+TEST_F(AmbiguousText, InvalidHeaderL28AMuslLibraryFindsALinkerScript) {
   const Diagnosis reported =
       recheck(said_by_the_loader(plugin_needing("libc.so")), spec(workshop_.path("libengine_x.so")));
   EXPECT_EQ(reported.code, "EH-L28") << explain::describe(reported);
 }
 
-TEST_F(AmbiguousText, TooShort_F02_F03_F05_AnEmptyFileAPieceAndAShortPage) {
+TEST_F(AmbiguousText, TooShortF02F03F05AnEmptyFileAPieceAndAShortPage) {
   const std::string head(
       "\x7f"
       "ELF\x02\x01\x01",
@@ -277,7 +277,7 @@ TEST_F(AmbiguousText, TooShort_F02_F03_F05_AnEmptyFileAPieceAndAShortPage) {
   expect_reported(workshop_.file("libengine_3.so", "<html></html>"), "file too short", "EH-F05");
 }
 
-TEST_F(AmbiguousText, BusError_F04_F14_ACutFileWhileLoadingAChangedOneLater) {
+TEST_F(AmbiguousText, BusErrorF04F14ACutFileWhileLoadingAChangedOneLater) {
   const auto plugin = workshop_.cut(workshop_.plugin("whole.so"), "libengine_x.so", 4096);
   Diagnosis said = diagnose("EH-R02").with("signal", "SIGBUS").with("file", plugin.native());
   Diagnosis later = said;
@@ -292,7 +292,7 @@ TEST_F(AmbiguousText, BusError_F04_F14_ACutFileWhileLoadingAChangedOneLater) {
   EXPECT_EQ(recheck(crash, spec(whole)).code, "EH-R02") << "a bus error of a whole file is the engine's own";
 }
 
-TEST_F(AmbiguousText, Error35_WithoutADriverItIsNotTooOld) {
+TEST_F(AmbiguousText, Error35WithoutADriverItIsNotTooOld) {
   const auto reported = [](const char* found) {
     Diagnosis diagnosis = diagnose("EH-E01").with("origin", "cuda").with("native", "35").with("found", found);
     refine_report(diagnosis);
@@ -302,7 +302,7 @@ TEST_F(AmbiguousText, Error35_WithoutADriverItIsNotTooOld) {
   EXPECT_EQ(reported("11.4"), "EH-G03");
 }
 
-TEST_F(AmbiguousText, Error193_IsHeldAgainstTheFile) {
+TEST_F(AmbiguousText, Error193IsComparedWithTheFile) {
   const auto reported = [&](const std::filesystem::path& file) {
     return recheck(diagnose("EH-W04").with("file", file.native()).with("error_number", "193"), spec(file));
   };
@@ -321,7 +321,7 @@ TEST_F(AmbiguousText, Error193_IsHeldAgainstTheFile) {
   EXPECT_EQ(reported(workshop_.cut(dll, "e.dll", 600)).code, "EH-F04");
 }
 
-TEST_F(AmbiguousText, Error126_ListsWhatTheFileImports) {
+TEST_F(AmbiguousText, Error126ListsWhatTheFileImports) {
   const auto dll = workshop_.library_with(
       "x86_64-w64-mingw32-gcc", "engine.dll",
       "__declspec(dllimport) int GetTickCount(void); int f(void){return GetTickCount();}",
@@ -332,7 +332,7 @@ TEST_F(AmbiguousText, Error126_ListsWhatTheFileImports) {
   EXPECT_THAT(reported.values("needs"), Contains("KERNEL32.dll"));
 }
 
-TEST_F(AmbiguousText, UndefinedSymbol_L17_TheProcessServesAnotherFileOfThatName) {
+TEST_F(AmbiguousText, UndefinedSymbolL17TheProcessServesAnotherFileOfThatName) {
   const auto first =
       workshop_.library("first/libdup_e.so.1", "int only_in_1(void){return 1;}", "-Wl,-soname,libdup_e.so.1");
   workshop_.library("lib/libdup_e.so.1", "int only_in_2(void){return 2;}", "-Wl,-soname,libdup_e.so.1");
@@ -347,7 +347,7 @@ TEST_F(AmbiguousText, UndefinedSymbol_L17_TheProcessServesAnotherFileOfThatName)
   EXPECT_EQ(reported.value("path"), first.native());
 }
 
-TEST_F(AmbiguousText, NoRoomForStaticTls_TheNumbersOfTheWarningAreAdded) {
+TEST_F(AmbiguousText, NoRoomForStaticTlsTheNumbersOfTheWarningAreAdded) {
   const auto plugin = workshop_.plugin("libengine_x.so",
                                        "-DAT_LOAD='static __thread volatile char large[65536] "
                                        "__attribute__((tls_model(\"initial-exec\"))); large[0]=1'");
@@ -355,9 +355,8 @@ TEST_F(AmbiguousText, NoRoomForStaticTls_TheNumbersOfTheWarningAreAdded) {
   EXPECT_THAT(explain::to_json(reported).dump(), HasSubstr("65536"));
 }
 
-TEST_F(AmbiguousText, L18_TheLoadersNamespacesAreUsedUp) {
-  // dlmopen gives each library a namespace of its own; a process has sixteen, and the texts are the real
-  // loader's.
+TEST_F(AmbiguousText, L18TheLoadersNamespacesAreUsedUp) {
+  // dlmopen gives each library its own namespace, and a process has sixteen; the texts are the real loader's.
   const auto library = workshop_.library("libalone.so", "int f(void){return 1;}", "-nostdlib");
   std::vector<void*> opened;
   std::string text;
@@ -377,7 +376,7 @@ TEST_F(AmbiguousText, L18_TheLoadersNamespacesAreUsedUp) {
   EXPECT_EQ(recheck(explain::to_diagnosis(*hint, text), spec(library)).code, "EH-L18");
 }
 
-TEST_F(AmbiguousText, ATextThatNothingConfirmsSaysSo) {
+TEST_F(AmbiguousText, AnUnconfirmedTextIsMarkedSo) {
   const auto plugin = workshop_.plugin("libengine_x.so");
   const std::string text = plugin.native() + ": undefined symbol: never_heard_of";
   const Diagnosis reported =
@@ -386,7 +385,7 @@ TEST_F(AmbiguousText, ATextThatNothingConfirmsSaysSo) {
   EXPECT_FALSE(reported.value("rechecked").empty());
 }
 
-TEST(RefineReport, AMessageOfARuntimeIsReadOnlyForWhatItAloneCanKnow) {
+TEST(RefineReport, ARuntimesMessageCountsOnlyForItsOwnFacts) {
   const auto refined = [](const char* message) {
     Diagnosis diagnosis = diagnose("EH-E01").with("origin", "onnxruntime").with("message", message);
     refine_report(diagnosis);

@@ -1,4 +1,4 @@
-// Whether the libraries of a build came from the build, with files that are really there.
+// Whether the libraries of a build came from the build, with real files.
 #include "host/load/in_process/audit.hpp"
 
 #include <dlfcn.h>
@@ -41,7 +41,7 @@ class Audit : public ::testing::Test {
 
 TEST_F(Audit, TheBuildsOwnFilesAreNoHijack) { EXPECT_TRUE(hijacked(own_, {}, own_, {}).empty()); }
 
-TEST_F(Audit, AForeignFileOfTheNameIsToldWithBothPathsAndTheWay) {
+TEST_F(Audit, AForeignFileIsReportedWithBothPathsAndItsOrigin) {
   const auto found = hijacked(own_, {}, {foreign()}, {});
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].code, "EH-L11");
@@ -51,8 +51,8 @@ TEST_F(Audit, AForeignFileOfTheNameIsToldWithBothPathsAndTheWay) {
   EXPECT_EQ(found[0].value("by"), "the loader's search");
 }
 
-// What the program below runs.
-TEST(ProgramThatAudits, DISABLED_TellsTheWay) {
+// The result of the program below.
+TEST(ProgramThatAudits, DISABLED_PrintsTheOrigin) {
   const std::string foreign = std::getenv("ENGINEHOST_TEST_FOREIGN"),
                     build = std::getenv("ENGINEHOST_TEST_BUILD");
   ::setenv("LD_LIBRARY_PATH", "/elsewhere", 1);
@@ -63,16 +63,16 @@ TEST(ProgramThatAudits, DISABLED_TellsTheWay) {
       << (found.empty() ? "" : found[0].value("by")) << ", " << came[0].origin;
 }
 
-TEST_F(Audit, TheVariableCountsAsTheLoaderTookItAtTheStart) {
+TEST_F(Audit, TheVariableCountsAsOfTheStartOfTheProcess) {
   const auto reported = [&](const std::string& library_path) {
     ChildRequest child;
     child.argv = {executable_path(), "--gtest_filter=ProgramThatAudits.*", "--gtest_also_run_disabled_tests"};
     child.environment = {
         "ENGINEHOST_TEST_FOREIGN=" + foreign_.native(), "ENGINEHOST_TEST_BUILD=" + build_.native(),
-        "ENGINEHOST_TEST_TEXT=" + workshop_.path("told").native(), "LD_LIBRARY_PATH=" + library_path};
+        "ENGINEHOST_TEST_TEXT=" + workshop_.path("printed").native(), "LD_LIBRARY_PATH=" + library_path};
     const auto ended = run_child(child);
     EXPECT_TRUE(ended && ended->succeeded());
-    return read_file(workshop_.path("told")).value_or("");
+    return read_file(workshop_.path("printed")).value_or("");
   };
   const std::string folder = foreign_.parent_path().native();
   const std::string from_program =
@@ -85,19 +85,19 @@ TEST_F(Audit, TheVariableCountsAsTheLoaderTookItAtTheStart) {
     EXPECT_EQ(reported(library_path), "the loader's search, system") << library_path;
 }
 
-TEST_F(Audit, WhatWasLoadedFirstServesEvenWhenTheBuildsOwnIsThereToo) {
+TEST_F(Audit, TheFirstLoadedFileServesEvenBesideTheBuildsOwn) {
   EXPECT_EQ(hijacked(own_, {}, {foreign(), own_[0]}, {}).size(), 1u);
   EXPECT_TRUE(hijacked(own_, {}, {own_[0], foreign()}, {}).empty());
 }
 
-TEST_F(Audit, ACopyThatTheProcessHadBeforeIsAnotherCode) {
+TEST_F(Audit, AnEarlierCopyOfTheProcessHasAnotherCode) {
   const auto found = hijacked(own_, {}, {foreign()}, {foreign()});
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].code, "EH-L17");
   EXPECT_EQ(found[0].value("by"), "the process had it before");
 }
 
-TEST_F(Audit, WhatLdPreloadBroughtIsToldAsSuch) {
+TEST_F(Audit, AFileOfLdPreloadIsReportedAsSuch) {
   ::setenv("LD_PRELOAD", ("libother.so " + foreign_.native()).c_str(), 1);
   const auto found = hijacked(own_, {}, {foreign()}, {foreign()});
   ASSERT_EQ(found.size(), 1u);
@@ -130,7 +130,7 @@ TEST_F(Audit, TheDriversLibrariesMayComeFromTheSystem) {
   EXPECT_FALSE(belongs_to_the_driver("/usr/lib/libcudart.so.12"));
 }
 
-TEST_F(Audit, TheRealLoaderIsToldOnWhenAForeignCopyWasThereFirst) {
+TEST_F(Audit, TheRealLoaderUsesAForeignCopyThatWasThereFirst) {
   const MappedPaths before = MappedPaths::now();
   void* theirs = ::dlopen(foreign_.c_str(), RTLD_NOW | RTLD_LOCAL);
   void* ours = ::dlopen(build_.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -140,7 +140,7 @@ TEST_F(Audit, TheRealLoaderIsToldOnWhenAForeignCopyWasThereFirst) {
   ::dlclose(theirs);
 }
 
-TEST_F(Audit, WhatWasMappedIsToldFromWhatCame) {
+TEST_F(Audit, DistinguishesEarlierMappingsFromNewOnes) {
   const MappedPaths before = MappedPaths::now();
   const auto all = mapped_libraries();
   ASSERT_FALSE(all.empty());
@@ -159,8 +159,8 @@ TEST_F(Audit, WhatWasMappedIsToldFromWhatCame) {
   ::dlclose(theirs);
 }
 
-// What was unloaded since moves all others up in the loader's list.
-TEST_F(Audit, WhatCameIsToldThoughSomethingElseWent) {
+// An unloaded library moves all later ones up in the loader's list.
+TEST_F(Audit, NewMappingsAreFoundThoughOthersWereRemoved) {
   void* theirs = ::dlopen(foreign_.c_str(), RTLD_NOW | RTLD_LOCAL);
   ASSERT_NE(theirs, nullptr);
   const MappedPaths before = MappedPaths::now();
@@ -174,8 +174,8 @@ TEST_F(Audit, WhatCameIsToldThoughSomethingElseWent) {
   ::dlclose(ours);
 }
 
-// So the loader names what it finds by a relative folder of LD_LIBRARY_PATH.
-TEST_F(Audit, ALibraryOfARelativeNameIsToldByItsPathThoughTheFolderIsAnotherNow) {
+// The loader uses such names for files of a relative folder of LD_LIBRARY_PATH.
+TEST_F(Audit, ARelativeNameIsResolvedDespiteAChangedFolder) {
   const std::filesystem::path here = std::filesystem::current_path();
   const MappedPaths before = MappedPaths::now();
   std::filesystem::current_path(foreign_.parent_path());
@@ -191,7 +191,7 @@ TEST_F(Audit, ALibraryOfARelativeNameIsToldByItsPathThoughTheFolderIsAnotherNow)
   EXPECT_EQ(hijacked(own_, {}, came, {}).size(), 1u);
 }
 
-// What came from elsewhere is held against the build's folders, whatever the build is known to bring.
+// Files from elsewhere are compared with the build's folders, whatever the build lists.
 class AuditOfFolders : public ::testing::Test {
  protected:
   Library own(const std::string& name) { return {name, file("build/lib/" + name), "cache"}; }
@@ -205,7 +205,7 @@ class AuditOfFolders : public ::testing::Test {
   faults::Workshop workshop_;
 };
 
-TEST_F(AuditOfFolders, L11_AFileFromElsewhereInPlaceOfTheBuildsIsAHijack) {
+TEST_F(AuditOfFolders, L11AFileFromElsewhereInPlaceOfTheBuildsIsAHijack) {
   const std::string wanted = own("libblas.so.3").path;
   const auto found = audit({foreign("libblas.so.3", "system")});
   ASSERT_THAT(found, SizeIs(1));
@@ -215,7 +215,7 @@ TEST_F(AuditOfFolders, L11_AFileFromElsewhereInPlaceOfTheBuildsIsAHijack) {
               HasSubstr("came from " + workshop_.path("elsewhere/libblas.so.3").native()));
 }
 
-TEST_F(AuditOfFolders, L11_AFileOfTheEnvironmentIsToldWithItsVariable) {
+TEST_F(AuditOfFolders, L11AFileOfTheEnvironmentIsReportedWithItsVariable) {
   const auto found = audit({foreign("libother.so.1", "environment")});
   ASSERT_THAT(found, SizeIs(1));
   EXPECT_EQ(found[0].value("from_environment"), "LD_LIBRARY_PATH");
@@ -231,7 +231,7 @@ TEST_F(AuditOfFolders, BothFilesInTheProcessAreNone) {
   EXPECT_THAT(audit({ours, foreign("libblas.so.3", "system")}), IsEmpty());
 }
 
-TEST_F(AuditOfFolders, Case07_TheDriversLibrariesAreNone) {
+TEST_F(AuditOfFolders, Case07TheDriversLibrariesAreNone) {
   own("libcuda.so.1");
   EXPECT_THAT(audit({foreign("libcuda.so.1", "environment"),
                      foreign("libnvidia-ptxjitcompiler.so.1", "environment")}),

@@ -38,8 +38,8 @@ TEST(CallTest, NullStringsAreTakenAsEmpty) {
   EXPECT_EQ(result.error().value("status"), "ENGINE_INTERNAL");
 }
 
-TEST(CallTest, TextsWithoutAnEndAreCutAndSaySo) {
-  // Nothing may be read behind this much: there is no zero byte in it.
+TEST(CallTest, UnterminatedTextsAreCutAndMarked) {
+  // Nothing may be read beyond this size: there is no zero byte.
   const std::vector<char> field(longest_field, 'x'), message(longest_message, 'y');
   Call call;
   call.get()->fail(call.get(), ENGINE_INTERNAL, field.data(), 1, message.data());
@@ -71,7 +71,7 @@ TEST(CallTest, ACutTextEndsWithAWholeCharacter) {
   EXPECT_EQ(reported_text(nullptr, 4), "");
 }
 
-TEST(CallTest, CancellingAndTheDeadlineAreSeenByThePlugin) {
+TEST(CallTest, ThePluginSeesCancelationAndDeadline) {
   CallOptions options;
   options.cancel = CancelToken();
   const CancelToken token = *options.cancel;

@@ -1,4 +1,4 @@
-// What a small computation says of a device, and how its loss is noticed; the plugin is
+// The results of a small computation on a device, and how its loss is noticed; the plugin is
 // tests/faults/device_plugin.c.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,9 +18,9 @@
 namespace enginehost::load {
 namespace {
 
-class PlayedDevice : public ::testing::Test {
+class FakeDevice : public ::testing::Test {
  protected:
-  PlayedDevice() {
+  FakeDevice() {
     const auto source = read_file(test::source_path("/tests/faults/device_plugin.c"));
     const auto file = workshop_.library("libengine_played.so", source.value_or(""),
                                         "-I" + test::source_path("/plugin-api/include"));
@@ -30,7 +30,7 @@ class PlayedDevice : public ::testing::Test {
     engine_ = make();
     engine_->health()->add_listener([this](const DeviceEvent& event) { events_.push_back(event); });
   }
-  ~PlayedDevice() override { behave(""); }
+  ~FakeDevice() override { behave(""); }
 
   static void behave(const char* how) { ::setenv("DEVICE_BEHAVIOR", how, 1); }
   std::unique_ptr<Engine> make() {
@@ -48,7 +48,7 @@ class PlayedDevice : public ::testing::Test {
   std::vector<DeviceEvent> events_;
 };
 
-TEST_F(PlayedDevice, ThatWorksIsToldWithWhereItsResultLiesBothTimesAndFreeMemory) {
+TEST_F(FakeDevice, ThatWorksIsReportedWithMemoryKindTimesAndFreeMemory) {
   const auto found = check();
   ASSERT_TRUE(found) << found.error().code;
   EXPECT_EQ(found->device, "cuda:0");
@@ -60,7 +60,7 @@ TEST_F(PlayedDevice, ThatWorksIsToldWithWhereItsResultLiesBothTimesAndFreeMemory
   EXPECT_TRUE(events_.empty());
 }
 
-TEST_F(PlayedDevice, WhoseResultLiesElsewhereIsFoundOut) {
+TEST_F(FakeDevice, WithItsResultElsewhereIsDetected) {
   behave("elsewhere");
   const auto found = check();
   ASSERT_FALSE(found);
@@ -70,15 +70,16 @@ TEST_F(PlayedDevice, WhoseResultLiesElsewhereIsFoundOut) {
   EXPECT_THAT(explain::describe(found.error()), ::testing::HasSubstr("computes elsewhere"));
 }
 
-// What cannot be known: this plugin calls host memory a GPU's. Both times are told, and they are alike.
-TEST_F(PlayedDevice, ThatLiesAboutItsMemoryIsNotFoundOutButItsTimeIsTheProcessors) {
+// This plugin calls host memory a GPU's, which cannot be detected. Both times are reported, and they are
+// alike.
+TEST_F(FakeDevice, ThatLiesAboutItsMemoryShowsTheProcessorsTime) {
   const auto found = check();
   ASSERT_TRUE(found);
   EXPECT_LT(found->cpu_milliseconds / found->milliseconds, 20)
       << "a processor under another name is no faster";
 }
 
-TEST_F(PlayedDevice, ThatCalculatesWronglyIsFoundOutByEveryElement) {
+TEST_F(FakeDevice, ThatCalculatesWronglyIsDetectedByEveryElement) {
   behave("wrong");
   const auto found = check();
   ASSERT_FALSE(found);
@@ -86,7 +87,7 @@ TEST_F(PlayedDevice, ThatCalculatesWronglyIsFoundOutByEveryElement) {
   EXPECT_FALSE(found.error().value("wanted").empty());
 }
 
-TEST_F(PlayedDevice, WithoutOperationsIsAskedForItsSelfTest) {
+TEST_F(FakeDevice, WithoutOperationsRunsItsSelfTest) {
   behave("none");
   const auto found = check();
   ASSERT_TRUE(found);
@@ -94,7 +95,7 @@ TEST_F(PlayedDevice, WithoutOperationsIsAskedForItsSelfTest) {
   EXPECT_EQ(found->computed_on, "") << "a self-test does not say where it ran";
 }
 
-TEST_F(PlayedDevice, ThatReportsItsLossIsLostAndTheListenersAreToldOnce) {
+TEST_F(FakeDevice, ThatReportsItsLossIsLostAndListenersAreNotifiedOnce) {
   behave("lose");
   EXPECT_FALSE(check());
   EXPECT_FALSE(check());
@@ -107,20 +108,20 @@ TEST_F(PlayedDevice, ThatReportsItsLossIsLostAndTheListenersAreToldOnce) {
   EXPECT_TRUE(check(1)) << "the processor is as before";
 }
 
-TEST_F(PlayedDevice, WithAnErrorOfCudaThatStaysIsLostToo) {
+TEST_F(FakeDevice, WithAPersistentCudaErrorIsLostToo) {
   behave("sticky");
   EXPECT_FALSE(engine_->self_test(ENGINE_SELFTEST_DEVICE, {ENGINE_CUDA, 0}));
   ASSERT_EQ(events_.size(), 1u);
   EXPECT_EQ(events_[0].why.value("native"), "700");
 }
 
-TEST_F(PlayedDevice, WithAPassingErrorIsNotLost) {
+TEST_F(FakeDevice, WithATransientErrorIsNotLost) {
   Diagnosis busy = diagnose("EH-E01");
   busy.with("status", "ENGINE_NO_MEMORY").with("origin", "cuda").with("native", "2");
   EXPECT_FALSE(reports_a_lost_device(busy));
 }
 
-TEST_F(PlayedDevice, TheFirstWorkIsToldUntilSomeWentWell) {
+TEST_F(FakeDevice, ReportsTheFirstRunUntilOneSucceeded) {
   struct Reported : WorkObserver {
     void work_begins() override { words += "begin "; }
     void work_ended(bool well) override { words += well ? "well " : "badly "; }
@@ -128,7 +129,7 @@ TEST_F(PlayedDevice, TheFirstWorkIsToldUntilSomeWentWell) {
   };
   const auto reported = std::make_shared<Reported>();
   engine_->health()->observe_work(reported);
-  behave("wrong");  // an answer, but not the right one: the work ended badly
+  behave("wrong");  // a wrong result: the run failed
   EXPECT_FALSE(check());
   EXPECT_EQ(reported->words, "begin badly ");
   behave("");
@@ -139,7 +140,7 @@ TEST_F(PlayedDevice, TheFirstWorkIsToldUntilSomeWentWell) {
   EXPECT_EQ(reported->words, so_far);
 }
 
-TEST_F(PlayedDevice, AModelThatIsLoadedIsNoWorkThatWentWell) {
+TEST_F(FakeDevice, DoesNotCountALoadedModelAsASuccessfulRun) {
   struct Reported : WorkObserver {
     void work_begins() override { words += "begin "; }
     void work_ended(bool well) override { words += well ? "well " : "not yet "; }
@@ -152,7 +153,7 @@ TEST_F(PlayedDevice, AModelThatIsLoadedIsNoWorkThatWentWell) {
   EXPECT_EQ(reported->words, "begin not yet ");
 }
 
-TEST(HealthOfAnEngine, AListenerThatWasRemovedRunsOnNoThreadAnyMore) {
+TEST(HealthOfAnEngine, ARemovedListenerRunsOnNoThread) {
   Health health;
   std::atomic<bool> called = false, may_end = false, removed = false;
   const std::size_t number = health.add_listener([&](const DeviceEvent&) {

@@ -23,7 +23,7 @@ class EngineOf : public ::testing::Test {
   faults::Workshop workshop_;
 };
 
-TEST_F(EngineOf, TellsFactsDevicesAndCapabilities) {
+TEST_F(EngineOf, ReportsFactsDevicesAndCapabilities) {
   std::vector<std::string> lines;
   EngineOptions options;
   options.log_level = ENGINE_LOG_DEBUG;
@@ -43,7 +43,7 @@ TEST_F(EngineOf, TellsFactsDevicesAndCapabilities) {
   EXPECT_THAT(lines, ::testing::ElementsAre("fixture created"));
 }
 
-// A message of a megabyte, which a program would write to its log as it is.
+// A message of a megabyte, which a program would write to its log unchanged.
 TEST_F(EngineOf, AMessageForTheLogIsCut) {
   std::size_t length = 0;
   EngineOptions options;
@@ -56,7 +56,7 @@ TEST_F(EngineOf, AMessageForTheLogIsCut) {
   EXPECT_EQ(length, longest_message + std::string_view(" [cut]").size());
 }
 
-TEST_F(EngineOf, AFailedCreateCarriesThePluginsWords) {
+TEST_F(EngineOf, AFailedCreateCarriesThePluginsMessage) {
   auto engine =
       Engine::create(loaded("-DAT_CREATE='call->fail(call,ENGINE_NO_MEMORY,\"\",0,\"first\");return "
                             "call->fail(call,ENGINE_NO_MEMORY,"
@@ -67,7 +67,7 @@ TEST_F(EngineOf, AFailedCreateCarriesThePluginsWords) {
   EXPECT_EQ(engine.error().value("then"), "second");
 }
 
-TEST_F(EngineOf, WhatCreateOvercameIsAWarning) {
+TEST_F(EngineOf, AnErrorReportedBeforeOkIsAWarning) {
   const auto engine =
       Engine::create(loaded("-DAT_CREATE='call->detail(call,\"missing_library\",\"libfast.so.1\");"
                             "call->fail(call,ENGINE_UNAVAILABLE,\"fast\",7,\"no fast code\")'"));
@@ -88,8 +88,8 @@ TEST_F(EngineOf, SuccessWithoutAnEngineIsThePluginsBug) {
   EXPECT_EQ(engine.error().value("status"), "ENGINE_INTERNAL");
 }
 
-// It would be a jump to address 0 in the application.
-TEST_F(EngineOf, R12_AFunctionThatIsNullIsToldWithItsTable) {
+// Calling it would be a jump to address 0 in the application.
+TEST_F(EngineOf, R12AMissingFunctionIsReportedWithItsTable) {
   const auto offering = [&](const std::string& table) {
     return Engine::create(loaded("-DAT_QUERY='static const engine_" + table +
                                  ";if(id&&!strcmp(id,offered_id))return &offered'"));

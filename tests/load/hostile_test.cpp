@@ -1,4 +1,4 @@
-// Plugins that behave badly, one class and one fixture each: the host survives, and names what they did.
+// Plugins that misbehave, one class and one fixture each: the host survives and names the misbehavior.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,11 +23,11 @@ class Hostile : public ::testing::Test {
   ProbeResult tried(const std::string& flags) {
     return probe(request(workshop_.plugin("libengine_x.so", flags)));
   }
-  // A plugin in C++, whose runtime is the system's and not the helper's.
+  // A plugin in C++ that uses the system's runtime, not the probe's.
   ProbeResult tried_in_cxx(const std::string& body_of_create, const std::string& flags = {}) {
     std::ifstream text(test::source_path("/tests/faults/plugin.c"));
     std::string source{std::istreambuf_iterator<char>(text), {}};
-    // C++ wants its conversions written, and initializes the descriptor all the same.
+    // C++ needs explicit conversions, and still initializes the descriptor.
     const std::string calloc = "*out = calloc(1, sizeof **out);";
     source.replace(source.find(calloc), calloc.size(),
                    "*out = static_cast<engine_instance *>(calloc(1, sizeof **out));");
@@ -53,7 +53,7 @@ class Hostile : public ::testing::Test {
   faults::Workshop workshop_;
 };
 
-TEST_F(Hostile, R07_WhatItPrintsIsAWarningAndNoAnswer) {
+TEST_F(Hostile, R07PrintedTextIsAWarningAndNoAnswer) {
   const ProbeResult result = tried("-DAT_LOAD='puts(\"Welcome to {\\\"ok\\\":true}\")'");
   EXPECT_TRUE(result.passed);
   ASSERT_THAT(result.warnings, SizeIs(1));
@@ -62,7 +62,7 @@ TEST_F(Hostile, R07_WhatItPrintsIsAWarningAndNoAnswer) {
   EXPECT_EQ(result.warnings[0].value("file"), plugin_path());
 }
 
-TEST_F(Hostile, R08_AnotherFloatingPointModeAtLoadingOrLater) {
+TEST_F(Hostile, R08AnotherFloatingPointModeAtLoadingOrLater) {
   const ProbeResult loading = tried("-DAT_LOAD='__builtin_ia32_ldmxcsr(0x9fc0)'");
   ASSERT_NE(warning(loading, "EH-R08"), nullptr);
   EXPECT_EQ(warning(loading, "EH-R08")->value("before"), "1f80");
@@ -80,8 +80,8 @@ void PrintTo(const Change& change, std::ostream* out) { *out << change.name; }
 
 class HostileChange : public Hostile, public ::testing::WithParamInterface<Change> {};
 
-// Each alone, so that none hides behind another.
-TEST_P(HostileChange, R09_IsToldWithWhatItWas) {
+// Each change alone, so that none hides another.
+TEST_P(HostileChange, R09IsReportedWithWhatItWas) {
   const ProbeResult result = tried("-pthread -include fcntl.h -include pthread.h -DAT_LOAD='" +
                                    std::string(GetParam().statement) + "'");
   EXPECT_TRUE(result.passed) << explain::describe(*result.diagnosis);
@@ -105,16 +105,16 @@ INSTANTIATE_TEST_SUITE_P(
                              "the number of threads"}),
     [](const auto& instance) { return instance.param.name; });
 
-TEST_F(Hostile, R09_ClosingWhatItDidNotOpenIsTold) {
+TEST_F(Hostile, R09ClosingForeignDescriptorsIsReported) {
   const ProbeResult result = tried("-DAT_LOAD='for(int n=3;n<64;n++)close(n)'");
   EXPECT_TRUE(result.passed);
   EXPECT_EQ(changed(result), "descriptors that it did not open;");
   EXPECT_THAT(explain::describe(result.warnings[0]), HasSubstr("loses the files and connections"));
 }
 
-// The helper's channel goes, too. Its answers go on beside what the build prints, and neither is taken for
-// the other.
-TEST_F(Hostile, R09_WithTheChannelClosedWhatItPrintsIsToldByItself) {
+// The probe's own channel is closed too. Its results follow on the stream of the build's output, and the two
+// are kept apart.
+TEST_F(Hostile, R09WithTheChannelClosedItsTextIsReportedAlone) {
   const ProbeResult result = tried("-DAT_LOAD='for(int n=3;n<1024;n++)close(n);puts(\"hello\")'");
   EXPECT_TRUE(result.passed) << explain::describe(*result.diagnosis);
   EXPECT_THAT(changed(result), HasSubstr("descriptors that it did not open;"));
@@ -123,15 +123,15 @@ TEST_F(Hostile, R09_WithTheChannelClosedWhatItPrintsIsToldByItself) {
   EXPECT_EQ(warning(result, "EH-R07")->value("output"), "hello");
 }
 
-TEST_F(Hostile, R09_WithNothingLeftToAnswerOnItIsNoQuietEnd) {
+TEST_F(Hostile, R09WithoutAnyChannelItIsNotASilentEnd) {
   const ProbeResult result = tried("-DAT_LOAD='for(int n=0;n<1024;n++)close(n)'");
   ASSERT_TRUE(result.diagnosis);
   EXPECT_EQ(result.diagnosis->code, "EH-R09") << explain::describe(*result.diagnosis);
   EXPECT_EQ(explain::category(*result.diagnosis), history::Category::request);
 }
 
-// As code does that turns a program into a service.
-TEST_F(Hostile, R09_WithOtherFilesUnderAllNumbersItIsNoQuietEnd) {
+// As code that turns a program into a service does.
+TEST_F(Hostile, R09WithAllDescriptorsReplacedItIsNotASilentEnd) {
   const std::string closed = "for(int n=0;n<1024;n++)close(n);";
   const ProbeResult result =
       tried("-include fcntl.h -DAT_LOAD='" + closed + "open(\"/dev/null\",O_RDWR),dup(0),dup(0)'");
@@ -140,8 +140,8 @@ TEST_F(Hostile, R09_WithOtherFilesUnderAllNumbersItIsNoQuietEnd) {
   EXPECT_EQ(explain::category(*result.diagnosis), history::Category::request);
 }
 
-// Neither the number of the channel nor that of stdout is written to once a file of the library has it.
-TEST_F(Hostile, R09_NoFileOfTheLibraryIsWrittenTo) {
+// The channel's number and stdout's are not written to once a file of the library has them.
+TEST_F(Hostile, R09NoFileOfTheLibraryIsWrittenTo) {
   const std::string file = workshop_.path("of_its_own").native();
   const ProbeResult result =
       tried("-include fcntl.h -DAT_LOAD='for(int n=0;n<1024;n++)close(n);for(int n=0;n<1000;n++)open(\"" +
@@ -151,14 +151,14 @@ TEST_F(Hostile, R09_NoFileOfTheLibraryIsWrittenTo) {
   EXPECT_EQ(std::filesystem::file_size(file), 0u);
 }
 
-TEST_F(Hostile, R09_WithTheChannelClosedTheAnswerIsHeardHoweverMuchItPrintsBefore) {
+TEST_F(Hostile, R09WithTheChannelClosedTheAnswerSurvivesLongOutput) {
   const ProbeResult result =
       tried("-DAT_LOAD='for(int n=3;n<1024;n++)close(n);for(int n=0;n<20000;n++)puts(\"line after line\")'");
   EXPECT_TRUE(result.passed) << explain::describe(*result.diagnosis);
   ASSERT_NE(warning(result, "EH-R07"), nullptr);
 }
 
-TEST_F(Hostile, R09_WhatMakingAndTestingChangeIsToldToo) {
+TEST_F(Hostile, R09ChangesByCreateAndSelfTestAreReportedToo) {
   const ProbeResult result = tried("-DAT_CREATE='umask(0)' -DAT_SELFTEST='signal(SIGPIPE,SIG_IGN)'");
   EXPECT_TRUE(result.passed);
   EXPECT_THAT(changed(result), HasSubstr("the umask"));
@@ -166,7 +166,7 @@ TEST_F(Hostile, R09_WhatMakingAndTestingChangeIsToldToo) {
   EXPECT_THAT(explain::describe(result.warnings[0]), HasSubstr("making or testing the engine changed"));
 }
 
-TEST_F(Hostile, R10_AnExceptionOutOfAPluginsFunctionIsNamed) {
+TEST_F(Hostile, R10AnExceptionOutOfAPluginsFunctionIsNamed) {
   const ProbeResult result = tried_in_cxx("throw std::runtime_error(\"no license for this\");");
   ASSERT_TRUE(result.diagnosis);
   EXPECT_EQ(result.diagnosis->code, "EH-R10") << explain::describe(*result.diagnosis);
@@ -176,7 +176,7 @@ TEST_F(Hostile, R10_AnExceptionOutOfAPluginsFunctionIsNamed) {
   EXPECT_EQ(result.diagnosis->value("tries"), "2");
 }
 
-TEST_F(Hostile, R03_AnExceptionInAThreadOfItsOwnCrossesNothing) {
+TEST_F(Hostile, R03AnExceptionInAThreadOfItsOwnCrossesNothing) {
   const ProbeResult result =
       tried_in_cxx("std::thread([] { throw std::runtime_error(\"worker died\"); }).join();");
   ASSERT_TRUE(result.diagnosis);
@@ -185,7 +185,7 @@ TEST_F(Hostile, R03_AnExceptionInAThreadOfItsOwnCrossesNothing) {
   EXPECT_EQ(result.diagnosis->value("threads"), "2");
 }
 
-TEST_F(Hostile, R13_ACrashAtUnloadingHasItsStage) {
+TEST_F(Hostile, R13ACrashAtUnloadingHasItsStage) {
   const ProbeResult result = tried("-DFLAGS=ENGINE_PLUGIN_UNLOADABLE -DAT_UNLOAD='*(volatile int*)8=1'");
   EXPECT_TRUE(result.passed);
   ASSERT_THAT(result.warnings, SizeIs(1));
@@ -194,7 +194,7 @@ TEST_F(Hostile, R13_ACrashAtUnloadingHasItsStage) {
   EXPECT_EQ(result.warnings[0].value("in_library"), plugin_path());
 }
 
-TEST_F(Hostile, R13_ACrashAtTheEndOfTheProcessHasItsStage) {
+TEST_F(Hostile, R13ACrashAtTheEndOfTheProcessHasItsStage) {
   const ProbeResult result = tried("-DAT_UNLOAD='*(volatile int*)8=1'");
   EXPECT_TRUE(result.passed);
   ASSERT_THAT(result.warnings, SizeIs(1));
@@ -204,7 +204,7 @@ TEST_F(Hostile, R13_ACrashAtTheEndOfTheProcessHasItsStage) {
   EXPECT_EQ(result.warnings[0].value("in_library"), plugin_path());
 }
 
-TEST_F(Hostile, R13_AnEndThatNeverComesIsEnded) {
+TEST_F(Hostile, R13AnUnloadThatHangsIsEnded) {
   const ProbeResult result = tried("-DAT_UNLOAD='for(;;)pause()'");
   EXPECT_TRUE(result.passed);
   ASSERT_THAT(result.warnings, SizeIs(1));
@@ -213,7 +213,7 @@ TEST_F(Hostile, R13_AnEndThatNeverComesIsEnded) {
   EXPECT_LT(result.duration, std::chrono::seconds(10));
 }
 
-TEST_F(Hostile, R14_AProbeThatWasKilledIsNoStrike) {
+TEST_F(Hostile, R14AProbeThatWasKilledIsNoStrike) {
   const ProbeResult result = tried("-DAT_CREATE='kill(getpid(),SIGKILL)'");
   ASSERT_TRUE(result.diagnosis);
   EXPECT_EQ(result.diagnosis->code, "EH-R14");
@@ -223,8 +223,8 @@ TEST_F(Hostile, R14_AProbeThatWasKilledIsNoStrike) {
   EXPECT_EQ(result.diagnosis->value("oom_kills"), "") << "the kernel did not do it";
 }
 
-// The real thing, where this test may make a control group.
-TEST_F(Hostile, R14_TheKernelsOwnKillerIsRecognised) {
+// The real killer, where this test may make a control group.
+TEST_F(Hostile, R14TheKernelsOutOfMemoryKillerIsRecognized) {
   const std::string group = "/sys/fs/cgroup/memory/enginehost-test-" + std::to_string(::getpid());
   std::error_code error;
   if (!std::filesystem::create_directory(group, error))
@@ -241,8 +241,8 @@ TEST_F(Hostile, R14_TheKernelsOwnKillerIsRecognised) {
   EXPECT_EQ(result.stage, "create");
 }
 
-// As cuDNN 9: the parts are opened at the first call, and one that is missing ends the process.
-TEST_F(Hostile, R15_APartThatIsOpenedLaterAndIsMissingIsNamed) {
+// As in cuDNN 9: the parts are opened at the first call, and a missing one ends the process.
+TEST_F(Hostile, R15APartThatIsOpenedLaterAndIsMissingIsNamed) {
   const char* source =
       "#include <dlfcn.h>\n#include <stdio.h>\n#include <stdlib.h>\n"
       "size_t cudnnGetVersion(void) {\n"
@@ -268,7 +268,7 @@ TEST_F(Hostile, R15_APartThatIsOpenedLaterAndIsMissingIsNamed) {
   EXPECT_THAT(std::string(result.diagnosis->value("os_said")), HasSubstr("cudnnGetVersion"));
 }
 
-TEST_F(Hostile, TheLast64KibibytesOfWhatItSaidAreKept) {
+TEST_F(Hostile, KeepsTheLast64KibibytesOfItsOutput) {
   const ProbeResult result = tried(
       "-DAT_LOAD='for(int i=0;i<20000;++i)fprintf(stderr,\"line %d of chatter\\n\",i)' "
       "-DAT_CREATE='abort()'");
@@ -277,7 +277,7 @@ TEST_F(Hostile, TheLast64KibibytesOfWhatItSaidAreKept) {
   EXPECT_THAT(result.error_output, EndsWith("line 19999 of chatter\n"));
 }
 
-TEST_F(Hostile, ACrashTellsHowManyThreadsThereWere) {
+TEST_F(Hostile, ACrashIsReportedWithTheNumberOfThreads) {
   const ProbeResult result = tried(
       "-pthread -include pthread.h -DAT_CREATE='pthread_t t;for(int i=0;i<3;++i)pthread_create(&t,0,"
       "(void*(*)(void*))pause,0);*(volatile int*)8=1'");

@@ -57,7 +57,7 @@ TEST(LoadPlugin, AnotherFileOfThatNameInTheProcessIsReported) {
   const auto first = elsewhere.plugin("libengine_y.so", "-Wl,-soname,libengine_y.so");
   auto other = load_plugin({first, elsewhere.folder(), {}, {}});
   ASSERT_TRUE(other);
-  // A library of the same name from this view: glibc takes both, by their paths, and says nothing.
+  // A library of the same name from this view: glibc loads both, by their paths, without a message.
   const auto part = workshop.library("lib/libengine_y.so", "int y(void){return 1;}");
   const auto plugin = workshop.plugin("libengine_z.so");
   auto loaded = load_plugin({plugin, workshop.folder(), {part}, {}});
@@ -89,7 +89,7 @@ TEST(LoadPlugin, OnlyAnUnloadablePluginIsUnloaded) {
   EXPECT_STREQ(std::getenv("FIXTURE_UNLOADED"), "yes");
 }
 
-TEST(LoadPlugin, StagesAreToldInOrder) {
+TEST(LoadPlugin, StagesAreReportedInOrder) {
   faults::Workshop workshop;
   const auto plugin = workshop.plugin("libengine_x.so");
   const auto part = workshop.library("libpart.so", "int p(void){return 1;}");

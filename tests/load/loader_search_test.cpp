@@ -1,5 +1,5 @@
-// A library that is not found: what glibc's loader says of its own search, held against the preflight's
-// account of it.
+// A library that is not found: the searches that glibc's loader reports, compared with those of the
+// preflight.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ using ::testing::IsEmpty;
 class LoaderSearchOf : public ::testing::Test {
  protected:
   ProbeRequest request(const std::filesystem::path& plugin) { return probe_request(workshop_, plugin); }
-  // A plugin that needs libmiddle.so, which needs libgone.so.2, which is not there any more.
+  // A plugin that needs libmiddle.so, which needs libgone.so.2, which was removed.
   std::filesystem::path plugin_without_its_end(const std::string& middle_flags) {
     const std::string here = " -Wl,--no-as-needed -L" + faults::quoted(workshop_.folder());
     const auto gone = workshop_.library("libgone.so.2", "int g(void){return 1;}", "-Wl,-soname,libgone.so.2");
@@ -38,7 +38,7 @@ class LoaderSearchOf : public ::testing::Test {
       if (fact.what == what) values.push_back(fact.value);
     return values;
   }
-  // The folders that the preflight says the loader looks at for the missing library, those that exist.
+  // The existing folders that the loader searches for the missing library, according to the preflight.
   std::vector<std::string> reconstructed(const std::filesystem::path& plugin, const std::string& name,
                                          linker::Machine machine = linker::describe_this_machine()) {
     linker::Reader reader;
@@ -53,7 +53,7 @@ class LoaderSearchOf : public ::testing::Test {
           folders.push_back(place.directory);
     return folders;
   }
-  // The loader tries a folder once even if there is none.
+  // The loader tries a folder once even if it does not exist.
   static std::vector<std::string> existing(std::vector<std::string> folders) {
     std::erase_if(folders, [](const std::string& folder) { return !std::filesystem::is_directory(folder); });
     return folders;
@@ -61,7 +61,7 @@ class LoaderSearchOf : public ::testing::Test {
   faults::Workshop workshop_;
 };
 
-TEST_F(LoaderSearchOf, L01_ADirectNeedIsSearchedAsPreflightSays) {
+TEST_F(LoaderSearchOf, L01ADirectNeedIsSearchedAsPreflightSays) {
   const auto plugin = plugin_without_its_end("");
   workshop_.library("libmiddle.so", "int m(void){return 1;}", "-Wl,-soname,libmiddle.so");
   const ProbeResult result = probe(request(plugin));
@@ -74,13 +74,13 @@ TEST_F(LoaderSearchOf, L01_ADirectNeedIsSearchedAsPreflightSays) {
   EXPECT_EQ(existing(searched), reconstructed(plugin, "libgone.so.2"));
 }
 
-TEST_F(LoaderSearchOf, L02_TheOneThatNeedsItIsNamedAndItsOwnPathCounts) {
+TEST_F(LoaderSearchOf, L02TheNeederIsNamedAndItsOwnPathCounts) {
   std::filesystem::create_directory(workshop_.folder() / "beside");
   const auto plugin =
       plugin_without_its_end("-Wl,-rpath,'$ORIGIN/beside:$ORIGIN/nowhere' -Wl,--enable-new-dtags");
   const ProbeResult result = probe(request(plugin));
   ASSERT_TRUE(result.diagnosis);
-  // Breadth first: the plugin's own need comes before that of what it needs.
+  // Breadth first: the plugin's own need comes before those of its dependencies.
   EXPECT_EQ(result.diagnosis->value("loader_asked_by"), plugin.native());
   const auto deep = workshop_.plugin("libengine_y.so",
                                      "-Wl,--no-as-needed -L" + faults::quoted(workshop_.folder()) +
@@ -94,7 +94,7 @@ TEST_F(LoaderSearchOf, L02_TheOneThatNeedsItIsNamedAndItsOwnPathCounts) {
   EXPECT_EQ(existing(searched), reconstructed(deep, "libgone.so.2"));
 }
 
-TEST_F(LoaderSearchOf, L02_AnInheritedRpathIsSearchedAsPreflightSays) {
+TEST_F(LoaderSearchOf, L02AnInheritedRpathIsSearchedAsPreflightSays) {
   plugin_without_its_end("");
   const auto plugin = workshop_.plugin(
       "libengine_y.so",
@@ -109,7 +109,7 @@ TEST_F(LoaderSearchOf, L02_AnInheritedRpathIsSearchedAsPreflightSays) {
   EXPECT_EQ(existing(searched), reconstructed(plugin, "libgone.so.2"));
 }
 
-TEST_F(LoaderSearchOf, TheRecheckKeepsWhatTheLoaderSaid) {
+TEST_F(LoaderSearchOf, TheRecheckKeepsTheLoadersMessage) {
   const auto plugin = plugin_without_its_end("");
   preflight::Spec spec;
   spec.view = workshop_.folder();
@@ -132,7 +132,7 @@ TEST_F(LoaderSearchOf, ABuildThatFailsOtherwiseIsNotRunAgain) {
   EXPECT_EQ(result.diagnosis->value("loader_search_left_out"), "");
 }
 
-TEST_F(LoaderSearchOf, WithoutTheAuditLibraryItIsSaidToBeLeftOut) {
+TEST_F(LoaderSearchOf, WithoutTheAuditLibraryTheOmissionIsReported) {
   ProbeRequest alone = request(plugin_without_its_end(""));
   std::filesystem::create_directory(workshop_.folder() / "elsewhere");
   alone.helper = workshop_.folder() / "elsewhere" / "enginehost-probe";
@@ -145,7 +145,7 @@ TEST_F(LoaderSearchOf, WithoutTheAuditLibraryItIsSaidToBeLeftOut) {
               HasSubstr("enginehost-audit.so is not there"));
 }
 
-TEST_F(LoaderSearchOf, BehindALauncherItIsSaidToBeLeftOut) {
+TEST_F(LoaderSearchOf, BehindALauncherTheOmissionIsReported) {
   ProbeRequest launched = request(plugin_without_its_end(""));
   launched.launcher = {"/usr/bin/env", "--"};
   const ProbeResult result = probe(launched);

@@ -1,4 +1,4 @@
-// What the tests of the probe ask of it.
+// Requests of the probe tests.
 #pragma once
 #include "host/load/probe.hpp"
 #include "tests/faults/workshop.hpp"
@@ -6,7 +6,7 @@
 
 namespace enginehost::load {
 
-// For a plugin of the workshop, whose folder is the view.
+// A request for a plugin of the workshop, whose folder is the view.
 inline ProbeRequest probe_request(const faults::Workshop& workshop, const std::filesystem::path& plugin) {
   ProbeRequest request;
   request.helper = test::build_path("/libexec/enginehost/enginehost-probe");

@@ -1,4 +1,4 @@
-// What happens to a build in the probe, for real: it crashes, hangs, lies or works there.
+// Real builds in the probe: they crash, hang, misreport or work.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -55,7 +55,7 @@ TEST_F(ProbeOf, AGoodBuildPassesAllStages) {
   EXPECT_TRUE(result.to_json()["passed"].as_bool());
 }
 
-TEST_F(ProbeOf, WhatOnlyTheProgramsOwnPathLeadsToIsOpenedByItsPathInTheHelper) {
+TEST_F(ProbeOf, ALibraryFoundByProgramRpathIsPassedToTheProbe) {
   const auto leaf =
       workshop_.library("home/libleaf.so", "int leaf(void) { return 1; }", "-Wl,-soname,libleaf.so");
   const auto middle =
@@ -76,7 +76,7 @@ TEST_F(ProbeOf, WhatOnlyTheProgramsOwnPathLeadsToIsOpenedByItsPathInTheHelper) {
   const preflight::Report report = preflight::check(spec);
   EXPECT_EQ(report.verdict, preflight::Verdict::loads);
   EXPECT_THAT(report.via_program_rpath, ElementsAre(leaf, middle));
-  // What the process holds itself the helper does not.
+  // The probe does not have the libraries of this process.
   spec.machine.loaded = {{"libmiddle.so", middle}, {"libleaf.so", leaf}};
   EXPECT_EQ(preflight::check(spec).via_program_rpath, report.via_program_rpath);
 
@@ -104,7 +104,7 @@ TEST_F(ProbeOf, ASegmentationFaultIsR02AndItsLibraryIsNamed) {
   EXPECT_EQ(result.diagnosis->value("address"), "0x8");
 }
 
-TEST_F(ProbeOf, ACrashInTheSelfTestIsToldWithItsStage) {
+TEST_F(ProbeOf, ACrashInTheSelfTestIsReportedWithItsStage) {
   expect(tried("-DAT_SELFTEST='*(volatile int*)8=1'"), "EH-R02", "selftest");
 }
 
@@ -160,7 +160,7 @@ TEST_F(ProbeOf, ALazySymbolThatIsMissingIsFoundAtLoading) {
 }
 
 TEST_F(ProbeOf, ASymbolThatIsMissingAtItsFirstCallIsL13) {
-  // The plugin opens a library of its own lazily, as engines do, and calls into it.
+  // The plugin opens its own library lazily, as engines do, and calls into it.
   const auto part = workshop_.library(
       "libpart.so", "int missing_kernel(void); int g(void){return missing_kernel();}", "-Wl,-z,lazy");
   const ProbeResult result = tried("-include dlfcn.h -DAT_SELFTEST='((int(*)(void))dlsym(dlopen(\"" +
@@ -169,7 +169,7 @@ TEST_F(ProbeOf, ASymbolThatIsMissingAtItsFirstCallIsL13) {
   EXPECT_EQ(result.diagnosis->value("symbol"), "missing_kernel");
 }
 
-TEST_F(ProbeOf, AMissingLibraryIsToldByTheLoadersText) {
+TEST_F(ProbeOf, AMissingLibraryIsReadFromTheLoadersText) {
   const auto gone = workshop_.library("libgone.so.2", "int g(void){return 1;}", "-Wl,-soname,libgone.so.2");
   const auto plugin = workshop_.plugin(
       "libengine_x.so", "-Wl,--no-as-needed -L" + faults::quoted(workshop_.folder()) + " -l:libgone.so.2");
@@ -179,7 +179,7 @@ TEST_F(ProbeOf, AMissingLibraryIsToldByTheLoadersText) {
   EXPECT_EQ(result.diagnosis->value("library"), "libgone.so.2");
 }
 
-TEST_F(ProbeOf, ATruncatedLibraryIsDamagedContentAndNotACrashOfTheEngine) {
+TEST_F(ProbeOf, ATruncatedLibraryIsDamagedContentNotAnEngineCrash) {
   const auto whole = workshop_.plugin("whole.so", "");
   const auto plugin = workshop_.cut(whole, "libengine_x.so", 4096);
   expect(probe(request(plugin)), "EH-F08", "load");
@@ -189,7 +189,7 @@ TEST_F(ProbeOf, WithoutADescriptorItIsR11) {
   expect(probe(request(workshop_.library("libengine_x.so", "int f(void){return 1;}"))), "EH-R11", "entry");
 }
 
-TEST_F(ProbeOf, R11_WhatIsNullInTheDescriptorIsNamed) {
+TEST_F(ProbeOf, R11ANullMemberOfTheDescriptorIsNamed) {
   const ProbeResult result = tried("-DENGINE=NULL");
   expect(result, "EH-R11", "entry");
   EXPECT_EQ(result.diagnosis->value("problem"), "`engine` of its descriptor is NULL");
@@ -208,7 +208,7 @@ TEST_F(ProbeOf, ADescriptorOfADependencyIsNotThePlugins) {
 
 TEST_F(ProbeOf, AnotherAbiIsR12) { expect(tried("-DMAJOR=9"), "EH-R12", "entry"); }
 
-TEST_F(ProbeOf, WhatThePluginReportsIsKept) {
+TEST_F(ProbeOf, KeepsThePluginsReports) {
   const ProbeResult result = tried(
       "-DAT_CREATE='call->detail(call,\"missing_library\",\"libcudnn.so.8\");return "
       "call->fail(call,ENGINE_UNAVAILABLE,"
@@ -219,7 +219,7 @@ TEST_F(ProbeOf, WhatThePluginReportsIsKept) {
   EXPECT_THAT(explain::describe(*result.diagnosis), HasSubstr("cuDNN 8"));
 }
 
-TEST_F(ProbeOf, WhatCreateOvercameIsAWarningAndNoFailureOfItsKind) {
+TEST_F(ProbeOf, AnErrorReportedBeforeOkIsAWarningAndNoFailure) {
   const ProbeResult result = tried(
       "-DAT_CREATE='call->fail(call,ENGINE_UNAVAILABLE,\"cuda\",100,\"no device, used the processor\")'");
   ASSERT_TRUE(result.passed);
@@ -249,7 +249,7 @@ TEST_F(ProbeOf, ADeviceThatIsNotOfferedIsG16) {
   EXPECT_EQ(result.diagnosis->value("devices"), "cpu:0");
 }
 
-TEST_F(ProbeOf, G16_WhatIsOfferedInsteadOfAGpuIsNamed) {
+TEST_F(ProbeOf, G16TheDevicesOfferedInsteadOfAGpuAreNamed) {
   ProbeRequest request = this->request(workshop_.plugin("libengine_x.so"));
   request.devices = {"gpu"};
   const ProbeResult result = probe(request);
@@ -274,7 +274,7 @@ TEST_F(ProbeOf, AnEngineThatPromisesTheProcessorOnlyMayHaveNoDevice) {
   EXPECT_TRUE(result.devices.empty());
 }
 
-TEST_F(ProbeOf, AnEngineWithoutDevicesIsAskedWhy) {
+TEST_F(ProbeOf, AnEngineWithoutDevicesReportsItsReason) {
   const ProbeResult none = tried("-DDEVICES=0 -DCAPABILITIES='\"device.cuda\"'");
   expect(none, "EH-G16", "selftest");
   expect(tried("-DDEVICES=0 -DAT_SELFTEST='return call->fail(call,ENGINE_UNAVAILABLE,\"cuda\",802,\"not "
@@ -282,7 +282,7 @@ TEST_F(ProbeOf, AnEngineWithoutDevicesIsAskedWhy) {
          "EH-G11", "selftest");
 }
 
-TEST_F(ProbeOf, R13_ACrashWhileUnloadingIsAWarningOnly) {
+TEST_F(ProbeOf, R13ACrashWhileUnloadingIsAWarningOnly) {
   const ProbeResult result = tried("-DAT_DESTROY='*(volatile int*)8=1'");
   EXPECT_TRUE(result.passed);
   ASSERT_EQ(result.warnings.size(), 1u);
@@ -290,7 +290,7 @@ TEST_F(ProbeOf, R13_ACrashWhileUnloadingIsAWarningOnly) {
   EXPECT_EQ(result.warnings[0].value("in_library"), plugin_path());
 }
 
-TEST_F(ProbeOf, R09_WhatALibraryChangesInTheProcessIsWarnedOf) {
+TEST_F(ProbeOf, R09WhatALibraryChangesInTheProcessIsWarnedOf) {
   const ProbeResult result = tried("-DAT_LOAD='umask(0);signal(SIGINT,SIG_IGN);chdir(\"/\")'");
   EXPECT_TRUE(result.passed);
   std::string changed;
@@ -301,7 +301,7 @@ TEST_F(ProbeOf, R09_WhatALibraryChangesInTheProcessIsWarnedOf) {
   EXPECT_THAT(changed, HasSubstr("the current folder"));
 }
 
-TEST_F(ProbeOf, R08_AChangedFloatingPointModeIsWarnedOf) {
+TEST_F(ProbeOf, R08AChangedFloatingPointModeIsWarnedOf) {
   const ProbeResult result = tried("-ffast-math");
   EXPECT_TRUE(result.passed);
   ASSERT_EQ(result.warnings.size(), 1u);
@@ -328,7 +328,7 @@ TEST_F(ProbeOf, AFewOpenFilesAreEnough) {
   EXPECT_TRUE(result.passed) << (result.diagnosis ? explain::describe(*result.diagnosis) : "");
 }
 
-TEST_F(ProbeOf, AHelperThatIsNotThereIsP20) {
+TEST_F(ProbeOf, AMissingProbeIsP20) {
   ProbeRequest request = this->request(workshop_.plugin("libengine_x.so"));
   request.helper = "/nonexistent/enginehost-probe";
   const ProbeResult result = probe(request);
@@ -336,8 +336,8 @@ TEST_F(ProbeOf, AHelperThatIsNotThereIsP20) {
   EXPECT_EQ(result.diagnosis->code, "EH-P20");
 }
 
-// Nothing of the build was touched by then.
-TEST_F(ProbeOf, AHelperThatEndsBeforeItsFirstWordIsP20) {
+// The build was not touched yet.
+TEST_F(ProbeOf, AProbeThatEndsBeforeItsFirstLineIsP20) {
   ProbeRequest request = this->request(workshop_.plugin("libengine_x.so"));
   struct Case {
     const char *script, *key, *value;
@@ -359,8 +359,8 @@ TEST_F(ProbeOf, AHelperThatEndsBeforeItsFirstWordIsP20) {
   }
 }
 
-// As a child's end is told there: the signal stands for all exceptions that are like it.
-TEST_F(ProbeOf, TheExceptionThatEndsAHelperOnWindowsIsToldAsItIs) {
+// As the outcome of a child on Windows: one signal stands for all similar exceptions.
+TEST_F(ProbeOf, TheExceptionThatEndsAProbeOnWindowsIsReported) {
   ChildOutcome ended;
   ended.signal = SIGABRT;
   ended.exception = 0xC0000409;
@@ -371,7 +371,7 @@ TEST_F(ProbeOf, TheExceptionThatEndsAHelperOnWindowsIsToldAsItIs) {
   EXPECT_THAT(explain::describe(*result.diagnosis), Not(HasSubstr("SIGABRT")));
 }
 
-TEST_F(ProbeOf, AHelperThatDoesNotBeginInTimeIsP20) {
+TEST_F(ProbeOf, AProbeThatDoesNotStartInTimeIsP20) {
   ProbeRequest request = this->request(workshop_.plugin("libengine_x.so"));
   request.launcher = {"/bin/sh", "-c", "sleep 30"};
   request.deadline = std::chrono::milliseconds(200);
@@ -382,7 +382,7 @@ TEST_F(ProbeOf, AHelperThatDoesNotBeginInTimeIsP20) {
 }
 
 // As the end of a service does to all of its processes.
-TEST_F(ProbeOf, WhatSomebodyEndsFromOutsideIsNoFaultOfTheBuild) {
+TEST_F(ProbeOf, AProbeKilledFromOutsideIsNoFaultOfTheBuild) {
   for (const std::string signal : {"SIGTERM", "SIGINT", "SIGHUP"}) {
     const ProbeResult result = tried("-DAT_LOAD='raise(" + signal + ")'");
     ASSERT_TRUE(result.diagnosis);
@@ -390,7 +390,7 @@ TEST_F(ProbeOf, WhatSomebodyEndsFromOutsideIsNoFaultOfTheBuild) {
     EXPECT_EQ(result.diagnosis->value("signal"), signal);
     EXPECT_EQ(explain::category(*result.diagnosis), history::Category::transient);
     EXPECT_THAT(explain::describe(*result.diagnosis), HasSubstr("somebody ended the probe with " + signal));
-    // A shell between the two tells it by its exit status.
+    // A shell between the two passes the signal on as its exit status.
     ProbeRequest launched = request(workshop_.plugin("libengine_x.so", "-DAT_LOAD='raise(" + signal + ")'"));
     launched.launcher = {"/bin/sh", "-c", "\"$0\" \"$@\"; exit $?"};
     const ProbeResult reported = probe(launched);
@@ -399,13 +399,13 @@ TEST_F(ProbeOf, WhatSomebodyEndsFromOutsideIsNoFaultOfTheBuild) {
   }
 }
 
-TEST_F(ProbeOf, ALauncherGoesBeforeTheHelper) {
+TEST_F(ProbeOf, ALauncherPrecedesTheProbe) {
   ProbeRequest request = this->request(workshop_.plugin("libengine_x.so"));
   request.launcher = {"/usr/bin/env", "--"};
   EXPECT_TRUE(probe(request).passed);
 }
 
-// What the program below runs.
+// The result of the program below.
 TEST(ProgramThatProbes, DISABLED_AfterItSetAVariable) {
   ::setenv("LD_LIBRARY_PATH", environment_variable("LATER").value_or("").c_str(), 1);
   ProbeRequest request;
@@ -418,8 +418,8 @@ TEST(ProgramThatProbes, DISABLED_AfterItSetAVariable) {
   std::fprintf(stderr, "<%s>", result.passed ? "passed" : result.diagnosis->code.c_str());
 }
 
-// What this process' loader heeds is what the variable was when the process was started.
-TEST_F(ProbeOf, AVariableThatTheProgramSetSinceIsNotTheHelpers) {
+// This process' loader uses the value that the variable had when the process was started.
+TEST_F(ProbeOf, AVariableThatTheProgramSetLaterIsNotPassedOn) {
   const auto leaf =
       workshop_.library("home/libleaf_x.so", "int leaf(void) { return 1; }", "-Wl,-soname,libleaf_x.so");
   const auto plugin = workshop_.plugin("view/libengine_x.so", "-Wl,--no-as-needed " + faults::quoted(leaf));
@@ -436,7 +436,7 @@ TEST_F(ProbeOf, AVariableThatTheProgramSetSinceIsNotTheHelpers) {
   EXPECT_THAT(reported("/elsewhere", home), HasSubstr("<EH-L01>"));
 }
 
-TEST_F(ProbeOf, ItCanBeCancelled) {
+TEST_F(ProbeOf, ItCanBeCanceled) {
   ProbeRequest request = this->request(workshop_.plugin("libengine_x.so", "-DAT_LOAD='for(;;)pause()'"));
   request.cancel = CancelToken();
   std::thread other([cancel = *request.cancel] {

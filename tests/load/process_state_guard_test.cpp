@@ -1,4 +1,4 @@
-// What a build changes of the thread and the process that load it is set back and told.
+// Changes of a build to the thread and the process that load it are restored and reported.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-class KeptOver : public ::testing::Test {
+class ProcessStateGuardTest : public ::testing::Test {
  protected:
   std::shared_ptr<LoadedPlugin> loaded(const std::string& flags, Streams streams = Streams::kept) {
     LoadRequest request{workshop_.plugin("libengine_" + std::to_string(++number_) + ".so", flags),
@@ -49,13 +49,13 @@ class KeptOver : public ::testing::Test {
 
 constexpr const char* block = "sigset_t s;sigemptyset(&s);sigaddset(&s,SIGUSR2);sigprocmask(SIG_BLOCK,&s,0)";
 
-TEST_F(KeptOver, TheSignalMaskAtLoading) {
+TEST_F(ProcessStateGuardTest, RestoresTheSignalMaskAfterLoading) {
   const auto plugin = loaded("-DAT_LOAD='" + std::string(block) + "'");
   EXPECT_FALSE(blocks(SIGUSR2));
   EXPECT_THAT(reported(plugin->warnings()), HasSubstr("EH-R09 the blocked signals of this thread (SIGUSR2)"));
 }
 
-TEST_F(KeptOver, TheSignalMaskAndTheFloatingPointModeAtMaking) {
+TEST_F(ProcessStateGuardTest, RestoresSignalMaskAndFloatingPointModeAfterCreate) {
   const std::uint32_t mode = floating_point_mode();
   const std::uint16_t x87 = x87_mode();
   const auto plugin = loaded(
@@ -74,7 +74,7 @@ TEST_F(KeptOver, TheSignalMaskAndTheFloatingPointModeAtMaking) {
   EXPECT_EQ((*engine)->warnings()[0].value("when"), "making the engine");
 }
 
-TEST_F(KeptOver, AMaskThatTheProgramSetIsNoChange) {
+TEST_F(ProcessStateGuardTest, KeepsAMaskThatTheProgramSet) {
   sigset_t mine{}, before{};
   sigemptyset(&mine);
   sigaddset(&mine, SIGUSR2);
@@ -85,13 +85,13 @@ TEST_F(KeptOver, AMaskThatTheProgramSetIsNoChange) {
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-// Where a descriptor of this process leads.
+// The target of a descriptor of this process.
 std::string leads_to(int descriptor) {
   std::error_code error;
   return std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(descriptor), error).native();
 }
 
-TEST_F(KeptOver, StandardOutputThatIsLedElsewhereOrClosed) {
+TEST_F(ProcessStateGuardTest, RestoresRedirectedOrClosedStandardOutput) {
   const std::string before = leads_to(1), errors = leads_to(2);
   const auto plugin = loaded(
       "-include fcntl.h -DAT_LOAD='dup2(open(\"/dev/zero\",O_WRONLY),1)' -DAT_CREATE='close(1);close(2)'");
@@ -106,8 +106,9 @@ TEST_F(KeptOver, StandardOutputThatIsLedElsewhereOrClosed) {
             "EH-R09 standard error became closed; it was restored;");
 }
 
-// It takes what the streams would be set back from; nothing else may be set back from that number then.
-TEST_F(KeptOver, DescriptorsThatAPluginClosesWithoutHavingOpenedThemAreTold) {
+// It closes the copies that the streams would be restored from, so nothing else may be restored from those
+// numbers.
+TEST_F(ProcessStateGuardTest, ReportsForeignDescriptorsThatAPluginCloses) {
   const std::string input = leads_to(0);
   int lowest = -1;
   {
@@ -123,7 +124,7 @@ TEST_F(KeptOver, DescriptorsThatAPluginClosesWithoutHavingOpenedThemAreTold) {
   ::close(lowest);
 }
 
-TEST_F(KeptOver, StreamsThatNeedNoLookAreLeft) {
+TEST_F(ProcessStateGuardTest, LeavesUnchangedStreamsAlone) {
   const FileDescriptor copy(::fcntl(0, F_DUPFD_CLOEXEC, 3));
   const auto plugin =
       loaded("-include fcntl.h -DAT_LOAD='dup2(open(\"/dev/zero\",O_RDONLY),0)'", Streams::not_looked_at);
@@ -132,8 +133,8 @@ TEST_F(KeptOver, StreamsThatNeedNoLookAreLeft) {
   if (copy.valid()) ::dup2(copy.get(), 0);
 }
 
-// The child that the plugin made comes back from create() as a second program: it must not go on here.
-TEST_F(KeptOver, ACopyOfTheProcessThatComesBackEnds) {
+// The child that the plugin forked returns from create() as a second program: it must not continue here.
+TEST_F(ProcessStateGuardTest, EndsAForkedChildThatReturns) {
   ::unsetenv("FIXTURE_CHILD");
   const pid_t self = ::getpid();
   const auto plugin = loaded(

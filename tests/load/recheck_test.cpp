@@ -1,4 +1,4 @@
-// What a loader says, held against the files.
+// Messages of loaders, compared with the files.
 #include "host/load/recheck.hpp"
 
 #include <gmock/gmock.h>
@@ -61,7 +61,7 @@ TEST_F(Recheck, AMissingLibraryGetsItsNeederAndFolders) {
   EXPECT_FALSE(diagnosis.values("searched").empty());
 }
 
-// Nobody needs it by name, so that its absence is met only by code that runs; as when the engine aborts.
+// No file needs it by name, so only running code finds it missing, as when the engine aborts.
 TEST_F(Recheck, ALibraryThatThePluginOpensItselfIsR15) {
   Diagnosis said = diagnose("EH-E01");
   said.with("status", "ENGINE_UNAVAILABLE")
@@ -73,7 +73,7 @@ TEST_F(Recheck, ALibraryThatThePluginOpensItselfIsR15) {
   EXPECT_EQ(diagnosis.value("library"), "libstorm_kernels.so.4");
 }
 
-TEST_F(Recheck, WhatThePluginMissesIsTheLibraryWhoseClosureIsNotWhole) {
+TEST_F(Recheck, NamesTheLibraryWhoseClosureIsIncomplete) {
   const auto gone =
       workshop_.library("lib/libgone_s.so.2", "int g(void){return 1;}", "-Wl,-soname,libgone_s.so.2");
   workshop_.library("lib/libruntime.so", "int g(void);int r(void){return g();}",
@@ -90,7 +90,7 @@ TEST_F(Recheck, WhatThePluginMissesIsTheLibraryWhoseClosureIsNotWhole) {
   EXPECT_EQ(diagnosis.value("message"), "libruntime.so could not be opened");
 }
 
-TEST_F(Recheck, WhatThePluginPassesOnFromTheLoaderIsHeldAgainstThatFile) {
+TEST_F(Recheck, ComparesPassedOnLoaderMessagesWithTheFile) {
   const auto runtime =
       workshop_.library("lib/libruntime.so", "int far_away(void);int r(void){return far_away();}");
   const auto plugin = workshop_.plugin("libengine_x.so");
@@ -106,9 +106,9 @@ TEST_F(Recheck, WhatThePluginPassesOnFromTheLoaderIsHeldAgainstThatFile) {
   EXPECT_TRUE(diagnosis.value("rechecked").empty()) << "the file confirms it";
 }
 
-// libz.so.1 of the system would be found first, were the build's not opened before: no reason for a symbol
-// that the loader does not find in the build's own, though its table still lists it.
-TEST_F(Recheck, AnotherFileThatWillNotBeTakenExplainsNoMissingSymbol) {
+// The system's libz.so.1 would be found first if the build's were not opened before. That does not explain a
+// symbol that the loader misses in the build's own library, although its table still lists it.
+TEST_F(Recheck, ARefusedFileExplainsNoMissingSymbol) {
   const auto own =
       workshop_.library("lib/libz.so.1", "int of_the_build(void){return 1;}", "-Wl,-soname,libz.so.1");
   const auto plugin = workshop_.plugin("libengine_x.so", "-Wl,--no-as-needed " + faults::quoted(own));

@@ -34,7 +34,7 @@ TEST(ResultsTest, PlacedMemoryIsAlignedAndOfTheRightSize) {
   EXPECT_EQ(outputs[0]->tensor().shape[0], 3);
 }
 
-TEST(ResultsTest, WhatCannotBePlacedIsDeclined) {
+TEST(ResultsTest, DeclinesUnplaceableResults) {
   Results results;
   const std::int64_t negative[] = {-1}, huge[] = {INT64_MAX, INT64_MAX}, one[] = {1};
   engine_tensor like = floats(negative, 1);
@@ -69,7 +69,7 @@ TEST(ResultsTest, AGivenTensorIsReleasedOnce) {
   EXPECT_EQ(released, 1) << "a tensor that was taken is the taker's to release";
 }
 
-// What is wrong with a float32[2, 3] of these strides; empty when it is an output.
+// The problem of a float32[2, 3] with these strides; empty if it is an output.
 std::string refused(const std::int64_t* strides) {
   static int released;
   released = 0;

@@ -1,11 +1,11 @@
-// Opens the library that is named, lets it stay, and ends: a leak checker has nothing to say of it.
+// Opens the named library, leaves it loaded, and ends: a leak checker must report nothing.
 #include <cstdio>
 
 #include "host/load/in_process/open_library.hpp"
 
 namespace {
 
-// Apart from main(), so that nothing of it is left on the stack that is searched for pointers.
+// Separate from main(), so that no pointer to it is left on the stack, which is searched.
 [[gnu::noinline]] bool stays(const char* file) {
   auto opened = enginehost::load::OpenLibrary::open(file);
   if (!opened) return false;

@@ -1,4 +1,4 @@
-// Every way we know of to pass something off as the signed repository; each is refused by name.
+// Every known way to pass off something else as the signed repository; each is refused by name.
 #include <gmock/gmock.h>
 
 #include <functional>
@@ -152,7 +152,7 @@ const std::vector<std::pair<const char*, std::pair<std::function<void(Open&)>, c
               t.sign("root.json", 1, Role::index, 2);
             },
             "EH-M09"}},
-          // What even a signer cannot make us read.
+          // Documents that we do not read even from a signer.
           {"duplicate keys",
            {[](Open& t) {
               t.raw_index(R"({"format":1,"name":"test","serial":8,"serial":9,"manifests":[]})");
@@ -193,7 +193,7 @@ const std::vector<std::pair<const char*, std::pair<std::function<void(Open&)>, c
   return table;
 }
 
-TEST(Attacks, each_is_refused_by_name_and_lowers_no_version) {
+TEST(Attacks, AreRefusedByNameAndLowerNoVersion) {
   for (const auto& [name, what] : attacks()) {
     SCOPED_TRACE(name);
     struct Run : Open {

@@ -18,7 +18,7 @@ std::shared_ptr<const Manifest> read(const Json& document, const std::string& re
   return manifest ? *manifest : nullptr;
 }
 
-TEST(CatalogTest, every_field_of_a_manifest_is_read) {
+TEST(CatalogTest, EveryFieldOfAManifestIsRead) {
   const auto manifest = read(documents()["manifest"]);
   ASSERT_NE(manifest, nullptr);
   EXPECT_EQ(manifest->engine, "pytorch");
@@ -51,7 +51,7 @@ TEST(CatalogTest, every_field_of_a_manifest_is_read) {
   EXPECT_EQ(build.probe_seconds, 0);
 }
 
-TEST(CatalogTest, a_hint_of_the_probes_time_is_read_and_bounded) {
+TEST(CatalogTest, TheHintOfTheProbesTimeIsReadAndBounded) {
   const auto hinted = [](int seconds) {
     return changed(documents()["manifest"], "/builds/0/probe_seconds", Json(seconds));
   };
@@ -61,13 +61,13 @@ TEST(CatalogTest, a_hint_of_the_probes_time_is_read_and_bounded) {
   EXPECT_EQ(too_long.error().code, "EH-M02");
 }
 
-TEST(CatalogTest, an_unknown_requirement_is_kept_with_its_text) {
+TEST(CatalogTest, AnUnknownRequirementIsKeptWithItsText) {
   const auto manifest =
       read(changed(documents()["manifest"], "/builds/0/requires/npu", Json(Json::Object{{"tops", 40}})));
   EXPECT_THAT(manifest->builds[0]->requires_.unknown, ElementsAre(Pair("npu", R"({"tops":40})")));
 }
 
-TEST(CatalogTest, the_artifacts_digest_changes_with_any_byte_and_is_empty_when_one_is_unknown) {
+TEST(CatalogTest, TheArtifactsDigestCoversEveryByteOrIsEmpty) {
   const Json& base = documents()["manifest"];
   const std::string place = "/components/torch-2.0.1-cu118-linux-x86_64/artifacts/0/sha256";
   const auto first = read(base);
@@ -81,7 +81,7 @@ TEST(CatalogTest, the_artifacts_digest_changes_with_any_byte_and_is_empty_when_o
   EXPECT_EQ(unknown->builds[0]->artifacts_digest(), "");
 }
 
-TEST(CatalogTest, the_earlier_repository_wins_and_the_later_build_is_listed_as_shadowed) {
+TEST(CatalogTest, TheEarlierRepositoryWinsAndTheLaterBuildIsListedAsShadowed) {
   const Json& base = documents()["manifest"];
   const auto first = read(base, "/one");
   const auto second = read(changed(base, "/builds/0/priority", Json(99)), "/two");
@@ -98,7 +98,7 @@ TEST(CatalogTest, the_earlier_repository_wins_and_the_later_build_is_listed_as_s
   EXPECT_THAT(catalog.engines(), ElementsAre("pytorch"));
 }
 
-TEST(CatalogTest, a_build_that_is_kept_keeps_its_components) {
+TEST(CatalogTest, AKeptBuildKeepsItsComponents) {
   std::shared_ptr<const Build> kept;
   {
     Catalog catalog;

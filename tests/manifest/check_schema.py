@@ -1,4 +1,4 @@
-"""Holds the JSON Schemas to the table of documents and to every manifest in the tree.
+"""Checks the JSON Schemas with the table of documents and with every manifest in the tree.
 
 usage: check_schema.py SOURCE_FOLDER [FOLDER WITH MANIFESTS...]
 """
@@ -48,7 +48,8 @@ def main():
             if verdict != case["schema"]:
                 problems.append(f"{kind}: {case['name']}: schema would {verdict}")
 
-    # The templates of manifests/ are no manifests until the build has filled them in: what it packed is held to them.
+    # The templates of manifests/ are incomplete until the build has filled them in, so the packed manifests
+    # are checked.
     for folder in map(pathlib.Path, sys.argv[2:]):
         documents = sorted(folder.rglob("*.json"))
         if not documents:

@@ -1,4 +1,4 @@
-// The table of right and wrong documents, and changes to JSON values.
+// The table of valid and invalid documents, and changes to JSON values.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ inline const Json& documents() {
   return table;
 }
 
-// The value with the place of a JSON pointer set, or removed when there is no value.
+// The value with the member at a JSON pointer set, or removed when there is no value.
 inline Json changed(const Json& value, std::string_view pointer, const Json* with) {
   if (pointer.empty()) return *with;
   const std::size_t end = pointer.find('/', 1);

@@ -9,7 +9,7 @@ namespace {
 
 class Documents : public testing::TestWithParam<DocumentCase> {};
 
-TEST_P(Documents, are_judged_by_the_reader_as_the_table_says) {
+TEST_P(Documents, AreReadAsTheTableSays) {
   const Json& description = GetParam().description;
   const Json document =
       changed(documents()[GetParam().base], description["path"].as_string(), description.find("value"));
@@ -34,12 +34,12 @@ TEST_P(Documents, are_judged_by_the_reader_as_the_table_says) {
 INSTANTIATE_TEST_SUITE_P(Manifest, Documents, testing::ValuesIn(cases_of("manifest")));
 INSTANTIATE_TEST_SUITE_P(Index, Documents, testing::ValuesIn(cases_of("index")));
 
-TEST(DocumentsTest, the_table_is_there) {
+TEST(DocumentsTest, TheTableExists) {
   EXPECT_GT(cases_of("manifest").size(), 140u);
   EXPECT_GT(cases_of("index").size(), 15u);
 }
 
-TEST(DocumentsTest, unknown_fields_are_warned_of_with_their_place_and_the_nearest_name) {
+TEST(DocumentsTest, UnknownFieldsAreWarnedOfWithTheirPlaceAndTheNearestName) {
   const Json document = changed(documents()["manifest"], "/builds/0/componets", Json("x"));
   const auto manifest = read_manifest(document, "/repository", "here.json");
   ASSERT_TRUE(manifest);
@@ -48,7 +48,7 @@ TEST(DocumentsTest, unknown_fields_are_warned_of_with_their_place_and_the_neares
                   "here.json: builds[0].componets is not a known field; did you mean \"components\"?"));
 }
 
-TEST(DocumentsTest, the_same_build_twice_is_refused) {
+TEST(DocumentsTest, TheSameBuildTwiceIsRefused) {
   const Json& base = documents()["manifest"];
   const auto manifest =
       read_manifest(changed(base, "/builds/1", base["builds"].as_array()[0]), "/r", "here.json");
@@ -56,7 +56,7 @@ TEST(DocumentsTest, the_same_build_twice_is_refused) {
   EXPECT_EQ(manifest.error().value("member"), "builds[1].id");
 }
 
-TEST(DocumentsTest, a_long_wrong_text_is_not_repeated_whole) {
+TEST(DocumentsTest, ALongWrongTextIsNotRepeatedWhole) {
   const Json document = changed(documents()["manifest"], "/builds/0/flavor", Json(std::string(100000, 'X')));
   const auto manifest = read_manifest(document, "/r", "here.json");
   ASSERT_FALSE(manifest);

@@ -1,5 +1,5 @@
-// The cryptography that signatures stand on, against the vectors of its own documents: it is another library
-// on Windows.
+// The cryptography of signatures, with the test vectors of its own documents, because Windows uses another
+// library.
 #include "host/manifest/trust/primitives.hpp"
 
 #include <gtest/gtest.h>
@@ -62,7 +62,7 @@ TEST(Ed25519, TheVectorsOfItsDocumentHoldAndNothingElse) {
   }
 }
 
-// A long message, as a manifest is; its length decides about blocks.
+// A long message, as a manifest is; its length decides the number of blocks.
 TEST(Blake2b, TheVectorOfItsDocumentHolds) {
   EXPECT_EQ(blake2b_512("abc"),
             bytes_of("ba80a53f981c4d0d6a2797b69f12f6e94c212f14685ac4b74b12bb6fdbffa2d17d87c5392aab792dc252d5d"

@@ -50,7 +50,7 @@ class RepositoryTest : public testing::Test {
   FolderReader reader_;
 };
 
-TEST_F(RepositoryTest, a_folder_with_an_index_and_its_manifests_is_read) {
+TEST_F(RepositoryTest, AFolderWithAnIndexAndItsManifestsIsRead) {
   add("engines/pytorch.json", documents()["manifest"].dump());
   write_index();
   const auto content = load();
@@ -62,7 +62,7 @@ TEST_F(RepositoryTest, a_folder_with_an_index_and_its_manifests_is_read) {
   EXPECT_THAT(content->failures, IsEmpty());
 }
 
-TEST_F(RepositoryTest, a_manifest_with_other_bytes_than_the_index_says_is_not_used_but_the_others_are) {
+TEST_F(RepositoryTest, AManifestWithOtherBytesIsSkippedAndTheOthersAreUsed) {
   add("pytorch.json", documents()["manifest"].dump());
   add("other.json", changed(documents()["manifest"], "/engine", Json("other")).dump());
   write_index();
@@ -79,7 +79,7 @@ TEST_F(RepositoryTest, a_manifest_with_other_bytes_than_the_index_says_is_not_us
   EXPECT_EQ(content->failures[0].value("found"), sha256_hex(bytes));
 }
 
-TEST_F(RepositoryTest, a_manifest_of_another_size_is_not_used) {
+TEST_F(RepositoryTest, AManifestOfAnotherSizeIsNotUsed) {
   add("pytorch.json", documents()["manifest"].dump());
   write_index();
   ASSERT_TRUE(write_file(folder_ / "pytorch.json", "{}", false));
@@ -89,7 +89,7 @@ TEST_F(RepositoryTest, a_manifest_of_another_size_is_not_used) {
   EXPECT_EQ(content->failures[0].value("size"), "2");
 }
 
-TEST_F(RepositoryTest, a_missing_manifest_is_a_failure_that_names_it) {
+TEST_F(RepositoryTest, AMissingManifestIsAFailureThatNamesIt) {
   add("pytorch.json", documents()["manifest"].dump());
   write_index();
   fs::remove(folder_ / "pytorch.json");
@@ -99,7 +99,7 @@ TEST_F(RepositoryTest, a_missing_manifest_is_a_failure_that_names_it) {
   EXPECT_EQ(content->failures[0].value("file"), path_text(folder_ / "pytorch.json"));
 }
 
-TEST_F(RepositoryTest, a_folder_without_an_index_is_no_repository) {
+TEST_F(RepositoryTest, AFolderWithoutAnIndexIsNoRepository) {
   const auto content = load();
   ASSERT_FALSE(content);
   EXPECT_EQ(content.error().code, "EH-M07");
@@ -107,7 +107,7 @@ TEST_F(RepositoryTest, a_folder_without_an_index_is_no_repository) {
   EXPECT_EQ(content.error().value("file"), (folder_ / "index.json").string());
 }
 
-TEST_F(RepositoryTest, an_index_that_points_outside_is_refused) {
+TEST_F(RepositoryTest, AnIndexThatPointsOutsideIsRefused) {
   entries_.push(Json::object().set("path", "../secret.json").set("sha256", std::string(64, 'a')));
   write_index();
   const auto content = load();
@@ -116,7 +116,7 @@ TEST_F(RepositoryTest, an_index_that_points_outside_is_refused) {
   EXPECT_EQ(content.error().value("path"), "../secret.json");
 }
 
-TEST_F(RepositoryTest, what_expired_still_serves_with_a_warning) {
+TEST_F(RepositoryTest, AnExpiredIndexServesWithAWarning) {
   add("pytorch.json", documents()["manifest"].dump());
   write_index();
   const auto content = load(in_2030);
@@ -126,7 +126,7 @@ TEST_F(RepositoryTest, what_expired_still_serves_with_a_warning) {
               ElementsAre(HasSubstr("the index of repository"), HasSubstr("the manifest")));
 }
 
-// Serves a made-up web server's documents and remembers what was asked for.
+// Serves a made-up web server's documents and records the requests.
 class MapReader : public DocumentReader {
  public:
   Result<std::string> read(const std::string& location, std::uint64_t) override {
@@ -149,8 +149,7 @@ class MapMemory : public DocumentMemory {
   std::map<std::string, std::string> kept;
 };
 
-TEST(RemoteRepositoryTest,
-     a_url_is_read_through_the_callers_reader_and_unchanged_manifests_are_not_fetched_again) {
+TEST(RemoteRepositoryTest, FetchesUnchangedManifestsOnlyOnce) {
   const std::string bytes = documents()["manifest"].dump();
   MapReader reader;
   Json index = Json::object();
@@ -167,13 +166,13 @@ TEST(RemoteRepositoryTest,
     EXPECT_EQ(content->manifests.size(), 1u);
   }
   EXPECT_EQ(reader.asked.size(), 3u) << "index, manifest, index";
-  // A memory that was tampered with is not believed.
+  // A changed copy in the memory is not used.
   memory.kept.begin()->second[0] = '[';
   EXPECT_EQ(load_repository("https://r.example/x", reader, in_2026, &memory)->manifests.size(), 1u);
 }
 
-// A page in place of the documents is no mistake of who named the repository.
-TEST_F(RepositoryTest, what_a_server_sends_and_cannot_be_read_names_it) {
+// A web page in the place of the documents is no mistake of the user who named the repository.
+TEST_F(RepositoryTest, AnUnreadableServerAnswerNamesTheServer) {
   MapReader reader;
   const std::string root = "https://r.example/x", page = R"({"error": "sign in"})";
   for (const std::string& bytes : {page, std::string("<html>")}) {
@@ -191,7 +190,7 @@ TEST_F(RepositoryTest, what_a_server_sends_and_cannot_be_read_names_it) {
   EXPECT_EQ(load_repository(root, reader, in_2026)->failures.at(0).value("sent_by"), root);
 }
 
-TEST(RemoteRepositoryTest, a_url_that_cannot_be_read_keeps_the_transports_diagnosis) {
+TEST(RemoteRepositoryTest, AUrlThatCannotBeReadKeepsTheTransportsDiagnosis) {
   MapReader reader;
   const auto content = load_repository("https://r.example/x/", reader, in_2026);
   ASSERT_FALSE(content);
@@ -200,7 +199,7 @@ TEST(RemoteRepositoryTest, a_url_that_cannot_be_read_keeps_the_transports_diagno
   EXPECT_THAT(reader.asked, ElementsAre("https://r.example/x/index.json"));
 }
 
-TEST(TimeTest, times_are_read_as_seconds) {
+TEST(TimeTest, TimesAreReadAsSeconds) {
   EXPECT_EQ(seconds_of_time("1970-01-02T00:00:01Z"), 86401);
   EXPECT_EQ(seconds_of_time("2026-11-20T00:00:00Z"), 1795132800);
   EXPECT_EQ(seconds_of_time("yesterday"), std::nullopt);

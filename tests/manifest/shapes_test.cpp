@@ -7,8 +7,9 @@
 namespace enginehost::manifest {
 namespace {
 
-TEST(ShapesTest, an_id_is_always_a_safe_file_name) {
-  // Every text of up to three bytes: what passes has no byte that a shell, a path or Windows reads otherwise.
+TEST(ShapesTest, AnIdIsAlwaysASafeFileName) {
+  // Every text of up to three bytes: an accepted one has no byte that a shell, a path or Windows would
+  // interpret.
   const std::string safe = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_+-.";
   int passed = 0;
   for (int a = 0; a < 256; ++a)
@@ -25,7 +26,7 @@ TEST(ShapesTest, an_id_is_always_a_safe_file_name) {
   EXPECT_EQ(passed, 62 + 62 * 65);
 }
 
-TEST(ShapesTest, a_view_path_never_leaves_the_view) {
+TEST(ShapesTest, AViewPathNeverLeavesTheView) {
   for (const char* text : {"a", "a/b", "..a", "a..", "...", "a/.b", "lib/x.so.1", "*", "**/x"})
     EXPECT_TRUE(is_view_path(text)) << text;
   for (const char* text : {"", "/", "/a", "a/", "a//b", ".", "..", "a/..", "../a", "a/../b", "a/./b", "./a",
@@ -33,7 +34,7 @@ TEST(ShapesTest, a_view_path_never_leaves_the_view) {
     EXPECT_FALSE(is_view_path(text)) << text;
 }
 
-TEST(ShapesTest, versions_and_times) {
+TEST(ShapesTest, VersionsAndTimes) {
   for (const char* text : {"2.17", ">=2.17", "> 1", ">=1.0, <2", "==3.4.19", "525.60.13"})
     EXPECT_TRUE(is_version_bound(text)) << text;
   for (const char* text : {"", ">=", "new", "~1", ">=1,", ",1", "1 2", ">=>=1", "=1", "1;2"})

@@ -1,5 +1,5 @@
-// What another spelling of a repository's location must not switch off: the trust in its keys, the demand for
-// signatures, and the floor under its versions.
+// Another spelling of a repository's location must not switch off the trust in its keys, the required
+// signatures, or the floor under its versions.
 #include <gmock/gmock.h>
 
 #include "tests/manifest/trust_fixture.hpp"
@@ -24,7 +24,7 @@ class Spellings : public TrustTest {
             "https://engines.example/%72epository",
             "https://somebody:secret@engines.example/repository"};
   }
-  // As one reads it who wrote its location so.
+  // As read by a user who spelled the location so.
   std::string code_as(const std::string& written, bool required = false) {
     Trust trust{store_, required, false, {}};
     trust.known_as = written;
@@ -36,7 +36,7 @@ class Spellings : public TrustTest {
       return one.first.ends_with(".minisig") || one.first.find("root") != std::string::npos;
     });
   }
-  // What was kept when each spelling was a repository of its own.
+  // State from before all spellings were one repository.
   void seen_as(const std::string& written, std::int64_t index) {
     Json document = Json::object().set("format", 1).set("repository", written);
     document.set("root", to_json(root_of(1, {1})).dump(1)).set("root_version", 1).set("index_version", index);
@@ -47,7 +47,7 @@ class Spellings : public TrustTest {
   }
 };
 
-TEST_F(Spellings, none_takes_stripped_what_a_key_was_trusted_for) {
+TEST_F(Spellings, NoneAcceptsARepositoryWithoutItsSignature) {
   put_all();
   strip();
   for (const std::string& trusted : spellings()) {
@@ -58,7 +58,7 @@ TEST_F(Spellings, none_takes_stripped_what_a_key_was_trusted_for) {
   }
 }
 
-TEST_F(Spellings, none_takes_unsigned_what_was_seen_signed) {
+TEST_F(Spellings, NoneAcceptsUnsignedWhatWasSeenSigned) {
   put_all();
   trust(1, "");
   ASSERT_EQ(code_as(std::string(location) + "/"), "");
@@ -66,7 +66,7 @@ TEST_F(Spellings, none_takes_unsigned_what_was_seen_signed) {
   for (const std::string& written : spellings()) EXPECT_EQ(code_as(written), "EH-M08") << written;
 }
 
-TEST_F(Spellings, none_replays_an_older_index) {
+TEST_F(Spellings, NoneReplaysAnOlderIndex) {
   put_all(9);
   trust(1, "");
   ASSERT_EQ(code_as(location), "");
@@ -74,7 +74,7 @@ TEST_F(Spellings, none_replays_an_older_index) {
   for (const std::string& written : spellings()) EXPECT_EQ(code_as(written), "EH-M11") << written;
 }
 
-TEST_F(Spellings, a_key_of_one_speaks_for_all_and_for_no_other_place) {
+TEST_F(Spellings, ShareTheirKeysWithEachOtherOnly) {
   put_all();
   trust(1, "HTTPS://Engines.Example:443/repository/");
   for (const std::string& written : spellings()) EXPECT_EQ(code_as(written, true), "") << written;
@@ -84,7 +84,7 @@ TEST_F(Spellings, a_key_of_one_speaks_for_all_and_for_no_other_place) {
     EXPECT_EQ(code_as(other, true), "EH-M10") << other;
 }
 
-TEST_F(Spellings, a_key_that_was_kept_with_a_slash_still_demands_signatures) {
+TEST_F(Spellings, AKeyKeptWithASlashStillRequiresSignatures) {
   put_all();
   strip();
   std::filesystem::create_directories(folder_ / "trust");
@@ -96,9 +96,9 @@ TEST_F(Spellings, a_key_that_was_kept_with_a_slash_still_demands_signatures) {
   for (const std::string& written : spellings()) EXPECT_EQ(code_as(written), "EH-M08") << written;
 }
 
-TEST_F(Spellings, what_was_kept_under_one_is_a_floor_under_all) {
+TEST_F(Spellings, AVersionKeptUnderOneIsAFloorUnderAll) {
   for (const std::string& kept : spellings()) {
-    if (kept.find('@') != std::string::npos) continue;  // nothing was kept with a password
+    if (kept.find('@') != std::string::npos) continue;  // nothing was stored with a password
     std::filesystem::remove_all(folder_ / "trust");
     seen_as(kept, 9);
     put_all(8);
@@ -113,7 +113,7 @@ TEST_F(Spellings, what_was_kept_under_one_is_a_floor_under_all) {
   }
 }
 
-TEST_F(Spellings, the_newest_of_what_was_kept_counts) {
+TEST_F(Spellings, TheNewestKeptVersionCounts) {
   seen_as(std::string(location) + "/", 9);
   seen_as(location, 5);
   EXPECT_EQ(store_.seen(location)->index_version, 9);
@@ -121,7 +121,7 @@ TEST_F(Spellings, the_newest_of_what_was_kept_counts) {
   EXPECT_EQ(store_.seen(std::string(location) + "/")->index_version, 12);
 }
 
-TEST_F(Spellings, a_key_that_is_taken_back_is_forgotten_under_all) {
+TEST_F(Spellings, ARemovedKeyIsForgottenUnderAll) {
   trust(1, "");
   seen_as(std::string(location) + "/", 9);
   seen_as(location, 5);
@@ -131,7 +131,7 @@ TEST_F(Spellings, a_key_that_is_taken_back_is_forgotten_under_all) {
   EXPECT_EQ(seen->index_version, 9);
 }
 
-TEST_F(Spellings, what_cannot_be_read_of_another_repository_stands_in_nobodys_way) {
+TEST_F(Spellings, UnreadableStateOfAnotherRepositoryDoesNotMatter) {
   put_all();
   trust(1);
   const auto damage = [&](const std::string& written) {

@@ -1,4 +1,4 @@
-// Signed repositories made for tests: keys from fixed seeds, documents signed by whom a test wants.
+// Signed repositories made for tests: keys from fixed seeds, documents signed by any key.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ namespace enginehost::manifest {
 
 constexpr std::int64_t in_2026 = 1'795'000'000, in_2030 = 1'900'000'000;
 
-// The key of that number; the same every time.
+// The key of that number, the same every time.
 inline publish::SecretKey test_key(int number) {
   const std::string seed(32, static_cast<char>('A' + number));
   PublicKey public_key;
@@ -106,7 +106,7 @@ class TrustTest : public testing::Test {
     file("index.json") = index.dump(1);
     for (const int key : signers) sign("index.json", key, Role::index, index["serial"].as_integer());
   }
-  // A repository that is as it should be: key 1 signs everything and is trusted.
+  // A correct repository: key 1 signs everything and is trusted.
   void put_all(std::int64_t serial = 7) {
     put_root(root_of(1, {1}), {1});
     put_index(index_of(serial), {1});
@@ -122,7 +122,7 @@ class TrustTest : public testing::Test {
     Trust trust{store_, required, offline, max_staleness_};
     return load_repository(location, reader_, now, nullptr, &trust);
   }
-  // The code, or "" when it was accepted.
+  // The code of the diagnosis, or "" when it was accepted.
   std::string code(std::int64_t now = in_2026) {
     const auto content = load(now);
     return content ? "" : content.error().code;

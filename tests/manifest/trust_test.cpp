@@ -9,7 +9,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-TEST(KeyIds, are_taken_as_minisign_prints_them_without_leading_zeros) {
+TEST(KeyIds, AreTakenAsMinisignPrintsThemWithoutLeadingZeros) {
   EXPECT_EQ(full_key_id("E5048FDCD1D82B6"), "0E5048FDCD1D82B6");
   EXPECT_EQ(full_key_id("0E5048FDCD1D82B6"), "0E5048FDCD1D82B6");
   EXPECT_EQ(full_key_id("1"), "0000000000000001");
@@ -17,7 +17,7 @@ TEST(KeyIds, are_taken_as_minisign_prints_them_without_leading_zeros) {
     EXPECT_EQ(full_key_id(wrong), "") << wrong;
 }
 
-TEST_F(TrustTest, an_index_signed_by_a_key_of_the_trusted_root_is_read) {
+TEST_F(TrustTest, AnIndexSignedByAKeyOfTheTrustedRootIsRead) {
   put_all();
   trust(1);
   const auto content = load();
@@ -28,7 +28,7 @@ TEST_F(TrustTest, an_index_signed_by_a_key_of_the_trusted_root_is_read) {
   EXPECT_EQ(store_.seen(location)->index_version, 7);
 }
 
-TEST_F(TrustTest, without_a_trusted_key_nothing_of_a_repository_that_must_be_signed_is_used) {
+TEST_F(TrustTest, WithoutATrustedKeyNothingThatMustBeSignedIsUsed) {
   put_all();
   EXPECT_EQ(code(), "EH-M10");
   trust(2);
@@ -38,13 +38,13 @@ TEST_F(TrustTest, without_a_trusted_key_nothing_of_a_repository_that_must_be_sig
   EXPECT_EQ(content.error().value("key_id"), test_key(2).public_key().id);
 }
 
-TEST_F(TrustTest, a_key_trusted_for_another_repository_does_not_count) {
+TEST_F(TrustTest, AKeyTrustedForAnotherRepositoryDoesNotCount) {
   put_all();
   trust(1, "https://other.example");
   EXPECT_EQ(code(), "EH-M10");
 }
 
-TEST_F(TrustTest, a_repository_that_may_be_unsigned_is_read_without_a_look_for_signatures) {
+TEST_F(TrustTest, ARepositoryThatMayBeUnsignedIsReadWithoutSignatures) {
   file("index.json") = index_of(7).dump();
   const auto content = load(in_2026, false);
   ASSERT_TRUE(content);
@@ -52,7 +52,7 @@ TEST_F(TrustTest, a_repository_that_may_be_unsigned_is_read_without_a_look_for_s
   EXPECT_EQ(reader_.asked, 2) << "the index and its manifest";
 }
 
-TEST_F(TrustTest, a_repository_that_was_signed_once_is_not_taken_unsigned_again) {
+TEST_F(TrustTest, ARepositoryThatWasSignedOnceIsNotTakenUnsignedAgain) {
   put_all();
   trust(1, "");
   ASSERT_TRUE(load(in_2026, false));
@@ -64,7 +64,7 @@ TEST_F(TrustTest, a_repository_that_was_signed_once_is_not_taken_unsigned_again)
   EXPECT_EQ(content.error().code, "EH-M08");
 }
 
-TEST_F(TrustTest, as_many_keys_as_the_threshold_says_must_sign) {
+TEST_F(TrustTest, AsManyKeysAsTheThresholdSaysMustSign) {
   trust(1);
   put_root(root_of(1, {1, 2, 3}, 2), {1, 2});
   put_index(index_of(7), {1});
@@ -77,7 +77,7 @@ TEST_F(TrustTest, as_many_keys_as_the_threshold_says_must_sign) {
   EXPECT_EQ(code(), "");
 }
 
-TEST_F(TrustTest, one_key_under_two_names_does_not_count_twice) {
+TEST_F(TrustTest, OneKeyUnderTwoNamesDoesNotCountTwice) {
   trust(1);
   Root root = root_of(1, {1}, 1);
   RootKey twin = root.keys[0];
@@ -90,7 +90,7 @@ TEST_F(TrustTest, one_key_under_two_names_does_not_count_twice) {
   EXPECT_EQ(content.error().code, "EH-M02");
 }
 
-TEST_F(TrustTest, a_key_signs_only_what_its_roles_allow) {
+TEST_F(TrustTest, AKeySignsOnlyWhatItsRolesAllow) {
   trust(1);
   Root root = root_of(1, {1, 2});
   root.keys[1].root = false;   // 2 signs indexes
@@ -102,7 +102,7 @@ TEST_F(TrustTest, a_key_signs_only_what_its_roles_allow) {
   EXPECT_EQ(code(), "");
 }
 
-TEST_F(TrustTest, a_new_root_is_followed_when_old_and_new_keys_signed_it) {
+TEST_F(TrustTest, FollowsTheNextRootSignedByOldAndNewKeys) {
   put_all();
   trust(1);
   ASSERT_TRUE(load());
@@ -116,7 +116,7 @@ TEST_F(TrustTest, a_new_root_is_followed_when_old_and_new_keys_signed_it) {
   EXPECT_EQ(store_.seen(location)->root_version, 2);
 }
 
-TEST_F(TrustTest, roots_in_between_lead_over_several_rotations) {
+TEST_F(TrustTest, RootsInBetweenLeadAcrossSeveralRotations) {
   put_all();
   trust(1);
   ASSERT_TRUE(load());
@@ -127,7 +127,7 @@ TEST_F(TrustTest, roots_in_between_lead_over_several_rotations) {
   EXPECT_EQ(store_.seen(location)->root_version, 3);
 }
 
-TEST_F(TrustTest, an_old_public_key_still_leads_to_the_newest_root) {
+TEST_F(TrustTest, AnOldPublicKeyStillLeadsToTheNewestRoot) {
   trust(1);
   put_root(root_of(1, {1}), {1});
   put_root(root_of(2, {2}), {1, 2});
@@ -136,7 +136,7 @@ TEST_F(TrustTest, an_old_public_key_still_leads_to_the_newest_root) {
   EXPECT_EQ(code(), "");
 }
 
-TEST_F(TrustTest, a_trusted_key_that_the_newest_root_has_revoked_leads_nowhere) {
+TEST_F(TrustTest, ATrustedKeyThatTheNewestRootHasRevokedLeadsNowhere) {
   trust(1);
   put_root(root_of(1, {1}), {1});
   Root second = root_of(2, {2});
@@ -146,7 +146,7 @@ TEST_F(TrustTest, a_trusted_key_that_the_newest_root_has_revoked_leads_nowhere) 
   EXPECT_EQ(code(), "EH-M13");
 }
 
-TEST_F(TrustTest, what_expired_brings_nothing_new_while_there_is_a_network) {
+TEST_F(TrustTest, WithANetworkAnExpiredIndexAllowsNoInstall) {
   put_all();
   trust(1);
   const auto content = load(1'830'000'000);  // 2027-12-28
@@ -155,7 +155,7 @@ TEST_F(TrustTest, what_expired_brings_nothing_new_while_there_is_a_network) {
   EXPECT_THAT(content->warnings, testing::Contains(HasSubstr("nothing new is installed")));
 }
 
-TEST_F(TrustTest, without_a_network_what_expired_serves_within_the_tolerated_time) {
+TEST_F(TrustTest, OfflineAnExpiredIndexServesWithinTheToleratedTime) {
   put_all();
   trust(1);
   const std::int64_t days_after = 1'826'668'800 + 3 * 86'400;
@@ -166,7 +166,7 @@ TEST_F(TrustTest, without_a_network_what_expired_serves_within_the_tolerated_tim
   EXPECT_EQ(load(days_after, true, true)->expired, "2027-11-20T00:00:00Z");
 }
 
-TEST_F(TrustTest, a_clock_that_was_set_back_does_not_make_an_index_fresh_again) {
+TEST_F(TrustTest, AClockThatWasSetBackDoesNotMakeAnIndexFreshAgain) {
   put_all();
   trust(1);
   Json newer = index_of(8);
@@ -179,7 +179,7 @@ TEST_F(TrustTest, a_clock_that_was_set_back_does_not_make_an_index_fresh_again) 
   EXPECT_EQ(load(in_2026)->expired, "2027-11-20T00:00:00Z");
 }
 
-TEST_F(TrustTest, the_root_expires_as_the_index_does) {
+TEST_F(TrustTest, TheRootExpiresAsTheIndexDoes) {
   put_all();
   trust(1);
   Json index = index_of(8);
@@ -188,7 +188,7 @@ TEST_F(TrustTest, the_root_expires_as_the_index_does) {
   EXPECT_EQ(load(in_2030)->expired, "2029-01-01T00:00:00Z");
 }
 
-TEST_F(TrustTest, blocked_digests_are_read_and_remembered) {
+TEST_F(TrustTest, BlockedDigestsAreReadAndRemembered) {
   put_all();
   trust(1);
   Json index = index_of(8);
@@ -202,7 +202,7 @@ TEST_F(TrustTest, blocked_digests_are_read_and_remembered) {
   EXPECT_EQ(store_.seen(location)->blocked[0].reason, "CVE-2026-1");
 }
 
-TEST_F(TrustTest, a_removed_key_takes_its_roots_with_it_but_not_the_floor) {
+TEST_F(TrustTest, ARemovedKeyTakesItsRootsWithItButNotTheFloor) {
   put_all();
   trust(1);
   ASSERT_TRUE(load());
@@ -216,7 +216,7 @@ TEST_F(TrustTest, a_removed_key_takes_its_roots_with_it_but_not_the_floor) {
   EXPECT_EQ(code(), "EH-M11");
 }
 
-TEST_F(TrustTest, the_system_layer_is_a_floor_and_its_keys_are_trusted) {
+TEST_F(TrustTest, TheSystemLayerIsAFloorAndItsKeysAreTrusted) {
   const std::filesystem::path layer = folder_ / "layer";
   const TrustStore prepared(layer / "state" / "another-machine", {});
   TrustedKey key;
@@ -236,7 +236,7 @@ TEST_F(TrustTest, the_system_layer_is_a_floor_and_its_keys_are_trusted) {
   EXPECT_FALSE((*user.keys())[0].own);
 }
 
-TEST_F(TrustTest, a_state_folder_that_is_only_read_is_trusted_and_a_floor_as_well) {
+TEST_F(TrustTest, AReadOnlyStateFolderIsTrustedAndAFloorToo) {
   const std::filesystem::path state = folder_ / "read-only";
   const TrustStore before(state, {});
   TrustedKey key;
@@ -266,7 +266,7 @@ TEST_F(TrustTest, a_state_folder_that_is_only_read_is_trusted_and_a_floor_as_wel
   EXPECT_FALSE(files.empty()) << "a decision rests on them";
 }
 
-TEST_F(TrustTest, nothing_is_written_when_nothing_changed) {
+TEST_F(TrustTest, NothingIsWrittenWhenNothingChanged) {
   put_all();
   trust(1);
   ASSERT_TRUE(load());
@@ -276,7 +276,7 @@ TEST_F(TrustTest, nothing_is_written_when_nothing_changed) {
   EXPECT_EQ(*before, *stamp_of(file));
 }
 
-TEST_F(TrustTest, an_index_and_its_signature_that_were_replaced_meanwhile_are_asked_for_again) {
+TEST_F(TrustTest, AnIndexReplacedDuringTheReadIsFetchedAgain) {
   put_all();
   trust(1);
   // Serves the old signature once, as a server does between two writes.
@@ -302,7 +302,7 @@ TEST_F(TrustTest, an_index_and_its_signature_that_were_replaced_meanwhile_are_as
   EXPECT_FALSE(between.first_);
 }
 
-TEST_F(TrustTest, marked_builds_say_why_and_others_stay_as_they_are) {
+TEST_F(TrustTest, MarkedBuildsHaveAReasonAndOthersStay) {
   file("index.json") = index_of(7).dump();
   auto content = load(in_2026, false);
   ASSERT_TRUE(content);

@@ -18,7 +18,7 @@ TEST(Challenge, ABearerChallengeIsReadWithItsQuotedValues) {
   EXPECT_EQ(all[0]["error"], "");
 }
 
-TEST(Challenge, SeveralInOneHeaderAreToldApart) {
+TEST(Challenge, SeveralInOneHeaderAreSeparated) {
   const auto all =
       read_challenges(R"(Negotiate, BASIC Realm = "a \"b\" c" , Bearer realm=x;y, error=insufficient)");
   ASSERT_EQ(all.size(), 3u);
@@ -53,7 +53,7 @@ TEST(Token, OnlyOneThatMayStandInAHeaderIsTaken) {
     EXPECT_EQ(token_in(answer).error().code, "EH-N30") << answer;
 }
 
-TEST(Said, ARegistrysWordsBecomeOneLine) {
+TEST(RegistryMessage, BecomesOneLine) {
   EXPECT_EQ(said_by_registry(R"({"errors": [{"code": "DENIED", "message": "not\nfor you"}]})"),
             "not for you");
   EXPECT_EQ(said_by_registry(R"({"errors": [{"code": "DENIED"}]})"), "DENIED");

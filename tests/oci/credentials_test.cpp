@@ -33,7 +33,7 @@ TEST(Credentials, AFileThatIsNoJsonHoldsNone) {
   EXPECT_FALSE(credentials_in("{\"auths\": []}", "registry.example"));
 }
 
-TEST(Credentials, TheNamedFileIsTheOnlyOneAsked) {
+TEST(Credentials, OnlyTheNamedFileIsRead) {
   const test::TemporaryFolder folder;
   test::write_text(folder / "auth.json", file);
   test::set_variable("REGISTRY_AUTH_FILE", path_text(folder / "auth.json"));

@@ -19,7 +19,7 @@ std::string problem_of(const std::string& text) {
   return std::string(document.error().value("problem"));
 }
 
-TEST(Document, AManifestAndAnIndexAreToldApartWithAndWithoutMediaType) {
+TEST(Document, DistinguishesManifestsFromIndexes) {
   const std::string body = R"("config": )" + descriptor + R"(, "layers": [)" + descriptor + "]}";
   const auto manifest = read_document(R"({"schemaVersion": 2, )" + body, "m");
   ASSERT_TRUE(manifest);

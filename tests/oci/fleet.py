@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Feeds many hosts, each in a network namespace of its own, with one build: from one registry, through one pull-through
-mirror cold and warm, and from a shared read-only layer. Counts what crossed the registry's and the mirror's wires.
+"""Installs one build on many hosts, each in its own network namespace: from one registry, through one pull-through mirror
+cold and warm, and from a shared read-only layer. Counts the bytes on the registry's and the mirror's links.
 
 fleet.py BUILD_FOLDER [--hosts N] [--payload MiB] [--write PAGE]
 
---write puts the figures between the marks of PAGE (docs/fleet.md). Needs root, ip and docker-registry; without them it
-says so and ends with 77. Exit status 1: a host got no build, or more crossed a wire than the page promises.
+--write puts the figures between the marks of PAGE (docs/fleet.md). Needs root, ip and docker-registry; without them
+the exit status is 77. Exit status 1: a host got no build, or a link carried more than the page promises.
 """
 import argparse
 import hashlib
@@ -45,7 +45,7 @@ def ip(*arguments):
 
 
 class Network:
-    """A bridge in a namespace; every machine is a namespace with one wire to it."""
+    """A bridge in a namespace; every machine is a namespace with one link to it."""
 
     def __init__(self):
         self.prefix = "enginehost-fleet-%d-" % os.getpid()

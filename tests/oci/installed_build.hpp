@@ -1,4 +1,4 @@
-// An installed build of two components, one of which must be packed: its archive is gone.
+// An installed build of two components; the archive of one is gone, so that it must be packed.
 #pragma once
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,9 +19,9 @@ class InstalledBuildTest : public testing::Test {
     install(sample);
   }
 
-  // The runtime's archive is a file for as long as the install takes.
+  // The runtime's archive exists only during the install.
   void install(SampleBuild& what) {
-    std::setlocale(LC_ALL, "C.UTF-8");  // make_archive's libarchive wants it; ours must not
+    std::setlocale(LC_ALL, "C.UTF-8");  // make_archive's libarchive needs it; ours must not
     std::vector<ArchiveEntry> entries{
         {"lib/libruntime.so.1",
          "\x7f"
@@ -51,7 +51,7 @@ class InstalledBuildTest : public testing::Test {
   }
   Result<oci::Artifact> make() { return make(sample.build->id); }
 
-  // The build as a fresh machine sees it, with its components' artifacts from `reference`.
+  // The build for a fresh machine, with its components' artifacts from `reference`.
   static void offer_from(SampleBuild& what, const oci::Artifact& artifact, const std::string& reference) {
     for (std::size_t i = 0; i < artifact.components.size(); ++i) {
       const oci::Descriptor& layer = artifact.layers[i].descriptor;

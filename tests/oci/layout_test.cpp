@@ -57,7 +57,7 @@ TEST_F(LayoutTest, NothingOfThisMachineIsInIt) {
     EXPECT_EQ(bytes.find(path_text(folder.path())), std::string::npos) << path;
 }
 
-TEST_F(LayoutTest, AnArchiveThatIsStillThereIsPassedOnAsPublished) {
+TEST_F(LayoutTest, AnArchiveStillPresentIsPassedOnAsPublished) {
   const auto artifact = make();
   ASSERT_TRUE(artifact);
   EXPECT_EQ(artifact->components, (std::vector<std::string>{"plugin", "runtime"}));
@@ -66,7 +66,7 @@ TEST_F(LayoutTest, AnArchiveThatIsStillThereIsPassedOnAsPublished) {
   EXPECT_EQ(artifact->layers[1].descriptor.media_type, "application/vnd.enginehost.component.v1.tar+zstd");
 }
 
-TEST_F(LayoutTest, WhatWasPackedUnpacksToTheSameTree) {
+TEST_F(LayoutTest, APackedTreeUnpacksToTheSameTree) {
   const auto artifact = make();
   ASSERT_TRUE(artifact);
   test::SampleBuild fresh;
@@ -107,7 +107,7 @@ TEST_F(LayoutTest, EntriesUnderOtherNamesStayAndSeveralBuildsGetAnIndex) {
   EXPECT_EQ(both->manifests[1].annotation(flavor_annotation), "cu118");
 }
 
-TEST_F(LayoutTest, AFolderWithOtherThingsIsLeftAlone) {
+TEST_F(LayoutTest, AFolderWithOtherFilesIsNotChanged) {
   test::write_text(folder / "mine/letter.txt", "dear");
   const auto written = write(folder / "mine", {sample.build->id});
   ASSERT_FALSE(written);
@@ -115,7 +115,7 @@ TEST_F(LayoutTest, AFolderWithOtherThingsIsLeftAlone) {
   EXPECT_EQ(files_of(folder / "mine").size(), 1u);
 }
 
-TEST_F(LayoutTest, WhatARunThatWasCutOffLeftIsGoneOnWith) {
+TEST_F(LayoutTest, ContinuesAfterAnInterruptedRun) {
   for (const char* left : {"blobs/sha256/x", "blobs/.packing-0123/x", ".oci-layout.0123456789ab"}) {
     const fs::path layout = folder / "cut_off";
     test::write_text(layout / left, "x");
@@ -132,8 +132,8 @@ TEST_F(LayoutTest, WhatARunThatWasCutOffLeftIsGoneOnWith) {
   }
 }
 
-// A link to itself is there, and nobody can look at it.
-TEST_F(LayoutTest, AnIndexThatCannotBeLookedAtIsNotBegunAnew) {
+// A link to itself exists, and cannot be read.
+TEST_F(LayoutTest, AnUnreadableIndexIsNotReplaced) {
   if (!test::makes_links(folder.path())) GTEST_SKIP() << "links cannot be made here";
   ASSERT_TRUE(write(folder / "layout", {sample.build->id}));
   const fs::path index = folder / "layout/index.json";
@@ -154,7 +154,7 @@ TEST_F(LayoutTest, ADamagedFileIsNeverPassedOn) {
   EXPECT_EQ(artifact.error().value("file"), path_text(file));
 }
 
-TEST_F(LayoutTest, ALicenceThatForbidsPassingOnMustBeNamed) {
+TEST_F(LayoutTest, ALicenseThatForbidsPassingOnMustBeNamed) {
   test::SampleBuild second;
   second.build->id = "sample-2";
   second.runtime().license = "vendor";

@@ -1,4 +1,4 @@
-// Pulling from registries that behave oddly: what the real one cannot be made to do.
+// Pulling from registries that misbehave in ways that the real one does not.
 #include "host/oci/pull.hpp"
 
 #include <gmock/gmock.h>
@@ -35,7 +35,7 @@ class Memory : public transfer::Sink {
   std::string bytes;
 };
 
-// Paths below /v2/engines/torch/ and what they answer; the rest is 404.
+// Paths below /v2/engines/torch/ and their answers; others are 404.
 class PullTest : public testing::Test {
  protected:
   PullTest() {
@@ -53,7 +53,7 @@ class PullTest : public testing::Test {
   ~PullTest() override { test::remove_variable("REGISTRY_AUTH_FILE"); }
 
   void serve(const std::string& path, const std::string& body) { pages["/v2/engines/torch/" + path] = body; }
-  // A document under its own digest, which is returned.
+  // Adds a document under its own digest, which is returned.
   std::string serve_document(const std::string& text) {
     const std::string digest = sha256_hex(text);
     serve("manifests/sha256:" + digest, text);
@@ -91,7 +91,8 @@ class PullTest : public testing::Test {
   test::TemporaryFolder folder;
   const std::string blob = "archive " + test::noise(300'000);
   std::map<std::string, std::string> pages;
-  std::function<bool(const FaultServer::Request&, FaultServer::Connection&)> before;  // true: it has answered
+  std::function<bool(const FaultServer::Request&, FaultServer::Connection&)>
+      before;  // true: it sent an answer
   FaultServer server{[this](const FaultServer::Request& request, FaultServer::Connection& connection) {
     if (before && before(request, connection)) return;
     const auto page = pages.find(request.path);
@@ -106,7 +107,7 @@ class PullTest : public testing::Test {
   Memory sink;
 };
 
-TEST_F(PullTest, ABlobIsFetchedByItsOwnDigestOrByTheNameAlone) {
+TEST_F(PullTest, ABlobIsFetchedByItsDigestOrByTheNameAlone) {
   for (const std::string& rest : {"@sha256:" + wanted.sha256, std::string()}) {
     const auto report = get(rest);
     ASSERT_TRUE(report) << report.error().code;
@@ -126,7 +127,7 @@ TEST_F(PullTest, AManifestIsReadBeforeTheBlobItLists) {
   EXPECT_EQ(code(":v2@sha256:" + serve_document(manifest_with(wanted.sha256))), "ok");
 }
 
-TEST_F(PullTest, OfAnIndexTheEntryOfThisPlatformAndFlavorIsReadFirst) {
+TEST_F(PullTest, ReadsTheIndexEntryOfThisPlatformAndFlavorFirst) {
   const std::string ours = serve_document(manifest_with(wanted.sha256)),
                     other = serve_document(manifest_with(std::string(64, '1')));
   const std::string index = serve_document(R"({"schemaVersion": 2, "manifests": [)" +
@@ -137,7 +138,7 @@ TEST_F(PullTest, OfAnIndexTheEntryOfThisPlatformAndFlavorIsReadFirst) {
   EXPECT_EQ(asked("/manifests/"), 2) << "the index and the one manifest that fits best";
 }
 
-TEST_F(PullTest, AnIndexWithoutThisPlatformSaysWhatItHas) {
+TEST_F(PullTest, AnIndexWithoutThisPlatformNamesItsEntries) {
   const std::string index = serve_document(R"({"schemaVersion": 2, "manifests": [)" +
                                            entry(std::string(64, '5'), "arm64", "cu118") + "]}");
   const auto report = get("@sha256:" + index);
@@ -147,7 +148,7 @@ TEST_F(PullTest, AnIndexWithoutThisPlatformSaysWhatItHas) {
   EXPECT_EQ(report.error().value("platform"), "linux/amd64 cu118");
 }
 
-TEST_F(PullTest, AManifestThatDoesNotListTheBlobIsNotAskedForIt) {
+TEST_F(PullTest, ABlobThatItsManifestDoesNotListIsNotRequested) {
   EXPECT_EQ(code("@sha256:" + serve_document(manifest_with(std::string(64, '7')))), "EH-N34");
   EXPECT_EQ(asked("/blobs/"), 0);
 }
@@ -158,7 +159,7 @@ TEST_F(PullTest, AManifestWithOtherContentIsWrongBytes) {
   EXPECT_EQ(code("@sha256:" + digest), "EH-N33");
 }
 
-TEST_F(PullTest, WhatIsNoManifestIsToldWithItsType) {
+TEST_F(PullTest, AnotherDocumentIsReportedWithItsType) {
   serve("manifests/old", R"({"schemaVersion": 1, "fsLayers": []})");
   EXPECT_EQ(code(":old"), "EH-N32");
   serve("manifests/page", "<html><title>Sign in</title></html>");
@@ -167,7 +168,7 @@ TEST_F(PullTest, WhatIsNoManifestIsToldWithItsType) {
   EXPECT_EQ(code(":large"), "EH-N32");
 }
 
-TEST_F(PullTest, WhatTheRegistryDoesNotHaveIsToldInItsWords) {
+TEST_F(PullTest, AMissingBlobIsReportedWithTheRegistrysMessage) {
   const auto report = get(":missing");
   ASSERT_FALSE(report);
   EXPECT_EQ(report.error().code, "EH-N31");
@@ -176,21 +177,21 @@ TEST_F(PullTest, WhatTheRegistryDoesNotHaveIsToldInItsWords) {
   EXPECT_EQ(code(), "EH-N31");
 }
 
-TEST_F(PullTest, OfflineNothingIsAsked) {
+TEST_F(PullTest, OfflineSendsNoRequest) {
   options.offline = true;
   EXPECT_EQ(code(), "EH-N10");
   EXPECT_FALSE(locate(reference(), wanted, options));
   EXPECT_EQ(server.requests(), 0);
 }
 
-TEST_F(PullTest, AnOverloadedRegistryIsAskedAgain) {
+TEST_F(PullTest, AnOverloadedRegistryIsRetried) {
   before = [](const FaultServer::Request& request, FaultServer::Connection& connection) {
     return request.number <= 2 && connection.answer("503 Service Unavailable", "");
   };
   EXPECT_EQ(code(), "ok");
 }
 
-TEST_F(PullTest, ARegistryThatSaysWhenIsNotAskedBeforeNotEvenAtFirst) {
+TEST_F(PullTest, TheRetryTimeOfARegistryIsRespected) {
   before = [](const FaultServer::Request& request, FaultServer::Connection& connection) {
     return request.number == 1 && connection.answer("429 Too Many Requests", "", "Retry-After: 1");
   };
@@ -200,7 +201,7 @@ TEST_F(PullTest, ARegistryThatSaysWhenIsNotAskedBeforeNotEvenAtFirst) {
   EXPECT_GE(std::chrono::steady_clock::now() - begin, 1s);
 }
 
-TEST_F(PullTest, ADocumentThatDripsHasATimeInAll) {
+TEST_F(PullTest, ASlowDocumentHasATotalTimeLimit) {
   options.document_limit = 400ms;
   before = [](const FaultServer::Request&, FaultServer::Connection& connection) {
     connection.send("HTTP/1.1 200 OK\r\nContent-Length: 30000\r\n\r\n");
@@ -216,7 +217,7 @@ TEST_F(PullTest, ADocumentThatDripsHasATimeInAll) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 4s);
 }
 
-TEST_F(PullTest, ANobodyGetsATokenWhereTheServiceGivesOne) {
+TEST_F(PullTest, AnAnonymousUserGetsATokenFromTheService) {
   const test::TokenServer tokens("for-all");
   before = [&](const FaultServer::Request& request, FaultServer::Connection& connection) {
     if (request.header("Authorization") == "Bearer for-all") return false;
@@ -230,7 +231,7 @@ TEST_F(PullTest, ANobodyGetsATokenWhereTheServiceGivesOne) {
   EXPECT_EQ(tokens.seen()[0].header("Authorization"), "");
 }
 
-TEST_F(PullTest, ATokenServiceThatIsBusyIsAskedAgainWhenItSays) {
+TEST_F(PullTest, ABusyTokenServiceIsRetriedWhenItSays) {
   const FaultServer tokens([](const FaultServer::Request& request, FaultServer::Connection& connection) {
     if (request.number == 1)
       connection.answer("429 Too Many Requests", "", "Retry-After: 1");
@@ -250,7 +251,7 @@ TEST_F(PullTest, ATokenServiceThatIsBusyIsAskedAgainWhenItSays) {
   EXPECT_EQ(tokens.requests(), 3);
 }
 
-TEST_F(PullTest, ATokenServiceThatStaysBusyIsToldAsSuch) {
+TEST_F(PullTest, ATokenServiceThatStaysBusyIsReported) {
   const FaultServer tokens([](const FaultServer::Request&, FaultServer::Connection& connection) {
     connection.answer("429 Too Many Requests", "");
   });
@@ -265,7 +266,7 @@ TEST_F(PullTest, ATokenServiceThatStaysBusyIsToldAsSuch) {
   EXPECT_EQ(tokens.requests(), 1 + options.retries);
 }
 
-TEST_F(PullTest, CredentialsOfTheRegistryGoToTheTokenServiceAndNowhereElse) {
+TEST_F(PullTest, CredentialsGoToTheTokenServiceOnly) {
   test::write_text(
       folder / "auth.json",
       R"({"auths": {")" + host() + R"(": {"auth": "dXNlcjpwYXNz"}, "other.example": {"auth": "eDp5"}}})");
@@ -277,7 +278,7 @@ TEST_F(PullTest, CredentialsOfTheRegistryGoToTheTokenServiceAndNowhereElse) {
     if (request.header("Authorization") != "Bearer for-user")
       return connection.answer("401 Unauthorized", "",
                                "WWW-Authenticate: " + tokens.challenge("engines/torch", "pull"));
-    // Blobs often lie elsewhere, under an address that needs no sign-in.
+    // Blobs are often on another host, under an address that needs no sign-in.
     return connection.answer("307 Temporary Redirect", "", "Location: " + storage.url("signed?key=1"));
   };
   EXPECT_EQ(code(), "ok");
@@ -288,7 +289,7 @@ TEST_F(PullTest, CredentialsOfTheRegistryGoToTheTokenServiceAndNowhereElse) {
     EXPECT_THAT(request.header("Authorization"), testing::Not(testing::HasSubstr("Basic")));
 }
 
-TEST_F(PullTest, ATokenServiceWithoutTlsElsewhereIsNotAsked) {
+TEST_F(PullTest, ATokenServiceOnAnotherHostWithoutTlsIsRefused) {
   before = [](const FaultServer::Request&, FaultServer::Connection& connection) {
     return connection.answer("401 Unauthorized", "",
                              "WWW-Authenticate: Bearer realm=\"http://tokens.example/\",service=\"x\"");
@@ -299,7 +300,7 @@ TEST_F(PullTest, ATokenServiceWithoutTlsElsewhereIsNotAsked) {
   EXPECT_THAT(std::string(report.error().value("problem")), testing::HasSubstr("without TLS"));
 }
 
-TEST_F(PullTest, ARefusalNamesTheRegistryAndWhetherWeHadSignedIn) {
+TEST_F(PullTest, ARefusalNamesTheRegistryAndTheSignInState) {
   before = [](const FaultServer::Request& request, FaultServer::Connection& connection) {
     return connection.answer(request.method == "HEAD" ? "401 Unauthorized" : "403 Forbidden", "",
                              "WWW-Authenticate: Basic realm=\"x\"");
@@ -312,7 +313,7 @@ TEST_F(PullTest, ARefusalNamesTheRegistryAndWhetherWeHadSignedIn) {
   EXPECT_EQ(code(":tag"), "EH-N30");
 }
 
-TEST_F(PullTest, ATokenThatRunsOutInTheMiddleIsReplacedAndTheBlobGoesOn) {
+TEST_F(PullTest, AnExpiredTokenIsReplacedAndTheBlobContinues) {
   int given = 0;
   FaultServer tokens([&](const FaultServer::Request&, FaultServer::Connection& connection) {
     connection.answer("200 OK", R"({"token": "t)" + std::to_string(++given) + "\"}");
@@ -341,7 +342,7 @@ TEST_F(PullTest, ATokenThatRunsOutInTheMiddleIsReplacedAndTheBlobGoesOn) {
   EXPECT_EQ(report->received, blob.size()) << "no byte came twice";
 }
 
-TEST_F(PullTest, CancellingEndsIt) {
+TEST_F(PullTest, CancelingEndsIt) {
   const CancelToken cancel;
   cancel.cancel();
   const auto report = fetch(reference(), wanted, sink, options, {}, cancel);
@@ -349,7 +350,7 @@ TEST_F(PullTest, CancellingEndsIt) {
   EXPECT_EQ(report.error().code, "EH-P10");
 }
 
-TEST_F(PullTest, ARegistryThatCannotBeReachedIsToldAsSuch) {
+TEST_F(PullTest, AnUnreachableRegistryIsReported) {
   const auto report = fetch("127.0.0.1:1/engines/torch", wanted, sink, options);
   ASSERT_FALSE(report);
   EXPECT_EQ(report.error().code, "EH-N02");

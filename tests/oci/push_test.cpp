@@ -1,4 +1,4 @@
-// Pushing to registries that refuse or fall over.
+// Pushing to registries that refuse or fail.
 #include "host/oci/push.hpp"
 
 #include <gmock/gmock.h>
@@ -30,7 +30,7 @@ class PushTest : public test::InstalledBuildTest {
   PushOptions options_;
 };
 
-TEST_F(PushTest, ARefusalEndsItBeforeAnythingIsNamed) {
+TEST_F(PushTest, ARefusalEndsItBeforeAnyTagIsWritten) {
   FaultServer server([](const FaultServer::Request& request, FaultServer::Connection& connection) {
     if (request.method == "HEAD")
       connection.answer("404 Not Found", "");
@@ -46,7 +46,7 @@ TEST_F(PushTest, ARefusalEndsItBeforeAnythingIsNamed) {
   for (const auto& request : server.seen()) EXPECT_NE(request.method, "PUT");
 }
 
-TEST_F(PushTest, AnUploadThatFallsOverBeginsAnew) {
+TEST_F(PushTest, AFailedUploadIsRestarted) {
   int begun = 0;
   FaultServer server([&](const FaultServer::Request& request, FaultServer::Connection& connection) {
     if (request.method == "HEAD")
@@ -62,8 +62,8 @@ TEST_F(PushTest, AnUploadThatFallsOverBeginsAnew) {
   EXPECT_EQ(pushed.error().value("status"), "500");
 }
 
-// Each step is refused once, in the ways of busy registries, one of which says for how long.
-TEST_F(PushTest, ABusyRegistryIsAskedAgainWhenItSays) {
+// Each step is refused once, as by busy registries, one of which names a time.
+TEST_F(PushTest, ABusyRegistryIsRetriedWhenItSays) {
   constexpr const char* refusals[] = {"429 Too Many Requests", "500 Internal Server Error", "503 Busy"};
   std::map<std::string, int> asked;
   std::vector<std::string> taken;
@@ -89,7 +89,7 @@ TEST_F(PushTest, ABusyRegistryIsAskedAgainWhenItSays) {
   EXPECT_EQ(taken.back(), "/v2/engines/sample/manifests/1") << "the name comes last";
 }
 
-TEST_F(PushTest, AManifestIsNotOfferedForEver) {
+TEST_F(PushTest, AManifestIsNotRetriedForever) {
   FaultServer server([&](const FaultServer::Request& request, FaultServer::Connection& connection) {
     if (request.method == "HEAD")
       connection.answer("200 OK", "");
@@ -105,7 +105,7 @@ TEST_F(PushTest, AManifestIsNotOfferedForEver) {
   EXPECT_EQ(offered, 3);
 }
 
-TEST_F(PushTest, WhatHasADigestIsNoTarget) {
+TEST_F(PushTest, AReferenceWithADigestIsNoTarget) {
   FaultServer server([](const FaultServer::Request&, FaultServer::Connection& connection) {
     connection.answer("200 OK", "");
   });

@@ -1,4 +1,4 @@
-// Against Debian's docker-registry, with skopeo as the other tool that reads and writes it.
+// Pushes to and pulls from Debian's docker-registry, with skopeo as the other client.
 #include <unistd.h>
 
 #include "base/child_process.hpp"
@@ -53,7 +53,7 @@ class RealRegistry : public test::InstalledBuildTest {
     TRY_ASSIGN(const Reference reference, read_reference(target));
     return push(reference, {*artifact_}, pushing);
   }
-  // What a fresh cache installs from there: its trees, or the code of why not.
+  // The trees that a fresh cache installs from there, or the code of the failure.
   std::string fetch_from(const std::string& reference, const transfer::TransferOptions& transfer = {}) {
     test::SampleBuild fresh;
     offer_from(fresh, *artifact_, reference);
@@ -71,7 +71,7 @@ class RealRegistry : public test::InstalledBuildTest {
   int caches_ = 0;
 };
 
-TEST_F(RealRegistry, WhatIsPushedIsPulledByTagDigestAndBlob) {
+TEST_F(RealRegistry, APushedBuildIsPulledByTagDigestAndBlob) {
   RegistryServer registry;
   const auto pushed = push_to(registry.host() + "/engines/sample:v1");
   ASSERT_TRUE(pushed) << pushed.error().code << " " << pushed.error().value("registry_said");
@@ -94,7 +94,7 @@ TEST_F(RealRegistry, ASecondPushSendsNothing) {
   EXPECT_EQ(again->blobs_present, 3);
 }
 
-TEST_F(RealRegistry, LongBlobsGoInPieces) {
+TEST_F(RealRegistry, LongBlobsArePushedInPieces) {
   RegistryServer registry;
   const auto pushed = push_to(registry.host() + "/engines/sample", 100'000);
   ASSERT_TRUE(pushed) << pushed.error().code << " " << pushed.error().value("registry_said");
@@ -111,7 +111,7 @@ TEST_F(RealRegistry, SkopeoReadsWhatWasPushed) {
   EXPECT_EQ(raw.output.substr(0, artifact_->manifest.bytes.size()), artifact_->manifest.bytes);
 }
 
-TEST_F(RealRegistry, ALayoutThatSkopeoCopiedThereIsInstalledFrom) {
+TEST_F(RealRegistry, ALayoutCopiedBySkopeoIsInstalled) {
   RegistryServer registry;
   const auto packing = begin_layout(folder / "layout");
   ASSERT_TRUE(packing);
@@ -129,7 +129,7 @@ TEST_F(RealRegistry, ALayoutThatSkopeoCopiedThereIsInstalledFrom) {
   EXPECT_EQ(fetch_from(target), "same");
   EXPECT_EQ(fetch_from(registry.host() + "/copied/sample@sha256:" + artifact->manifest.descriptor.digest),
             "same");
-  // And back: what a registry gives is the same layout again.
+  // In the other direction: skopeo copies the same layout out of the registry.
   const Said back = run({"skopeo", "copy", "--preserve-digests", "--src-tls-verify=false",
                          "docker://" + target, "oci:" + (folder / "back").native() + ":1"});
   ASSERT_TRUE(back.succeeded) << back.output;
@@ -170,7 +170,7 @@ TEST_F(RealRegistry, AUserOfHtpasswdMustSignIn) {
       << "credentials of another port are not this one's";
 }
 
-TEST_F(RealRegistry, BehindATokenServiceItIsPushedToAndPulledFrom) {
+TEST_F(RealRegistry, PushAndPullWorkBehindATokenService) {
   RegistryServer registry;
   const test::TokenServer tokens("good", "dXNlcjpwYXNz");
   const test::NginxServer front(tokens.guard(registry.port(), "good", "engines/sample", "pull,push"));
@@ -202,10 +202,10 @@ TEST_F(RealRegistry, AMirrorIsAskedFirstAndTheRegistryWhenItFails) {
   for (const std::string& source : sources_) EXPECT_THAT(source, testing::HasSubstr(registry.host()));
 }
 
-TEST_F(RealRegistry, WithoutTlsOnlyAHostThatIsNamedIsAsked) {
+TEST_F(RealRegistry, WithoutTlsOnlyANamedHostIsUsed) {
   RegistryServer registry;
   ASSERT_TRUE(push_to(registry.host() + "/engines/sample"));
-  // Another way to write the address, which is not taken for this machine's.
+  // Another spelling of the address, which does not count as this machine's.
   const std::string host = "127.1:" + std::to_string(registry.port());
   transfer::TransferOptions transfer;
   transfer.retries = 0;

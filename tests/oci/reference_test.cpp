@@ -38,7 +38,7 @@ TEST(Reference, WithoutAHostItIsRefusedInsteadOfMeaningADefaultRegistry) {
   EXPECT_THAT(problem_of("torch"), testing::HasSubstr("HOST/NAME"));
 }
 
-TEST(Reference, WhatIsNotOneIsRefusedByName) {
+TEST(Reference, AnInvalidOneIsRefusedByName) {
   EXPECT_THAT(problem_of("https://registry.example/torch"), testing::HasSubstr("URL"));
   EXPECT_THAT(problem_of("registry.example/torch@md5:abc"), testing::HasSubstr("sha256"));
   EXPECT_THAT(problem_of("registry.example/torch@sha256:ABC"), testing::HasSubstr("64 hexadecimal"));
@@ -55,7 +55,7 @@ TEST(Reference, WhatIsNotOneIsRefusedByName) {
   EXPECT_NE(problem_of("exa\nmple.org/a"), "");
 }
 
-TEST(Reference, LoopbackIsThisMachineAndNoNameThatLooksLikeIt) {
+TEST(Reference, LoopbackIsThisMachineAndNoSimilarName) {
   for (const char* host : {"localhost", "localhost:5000", "127.0.0.1", "127.9.9.9:1", "[::1]", "[::1]:80"})
     EXPECT_TRUE(is_loopback(host)) << host;
   for (const char* host :

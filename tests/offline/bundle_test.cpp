@@ -17,7 +17,7 @@ using testing::Not;
 
 class Bundle : public test::SiteTest {};
 
-TEST_F(Bundle, BringsABuildAsItWasInstalled) {
+TEST_F(Bundle, ImportsABuildAsItWasInstalled) {
   const auto imported = import(bundle());
   ASSERT_TRUE(imported) << imported.error().code << " " << imported.error().value("problem");
   ASSERT_EQ(imported->builds.size(), 1u);
@@ -44,7 +44,7 @@ TEST_F(Bundle, BringsABuildAsItWasInstalled) {
   EXPECT_TRUE(test::snapshot(folder / "lab/stage").empty());
 }
 
-TEST_F(Bundle, SaysWhatIsThereAlreadyAndChangesNothing) {
+TEST_F(Bundle, ReportsInstalledBuildsAndChangesNothing) {
   const fs::path file = bundle();
   ASSERT_TRUE(import(file));
   const auto before = test::snapshot(folder / "lab/refs");
@@ -54,7 +54,7 @@ TEST_F(Bundle, SaysWhatIsThereAlreadyAndChangesNothing) {
   EXPECT_EQ(test::snapshot(folder / "lab/refs"), before);
 }
 
-TEST_F(Bundle, MendsWhatIsDamaged) {
+TEST_F(Bundle, RepairsADamagedBuild) {
   const fs::path file = bundle();
   ASSERT_TRUE(import(file));
   const auto installed = store().find("sample-1");
@@ -140,7 +140,7 @@ TEST_F(Bundle, OrdinaryToolsReadIt) {
   }
 }
 
-TEST_F(Bundle, PartsHoldAtMostWhatFitsAndAreImportedByTheirCommonName) {
+TEST_F(Bundle, PartsHaveABoundAndAreImportedByTheirCommonName) {
   bundle();
   ExportRequest request = site.request({"sample-1"}, "parts.bundle");
   request.largest_part = 100'000;
@@ -157,7 +157,7 @@ TEST_F(Bundle, PartsHoldAtMostWhatFitsAndAreImportedByTheirCommonName) {
   EXPECT_EQ(outcome(folder / "parts.bundle.parts", "other"), "ok");
 }
 
-TEST_F(Bundle, AnExportReplacesTheEarlierOneOfItsNameInWhateverForm) {
+TEST_F(Bundle, AnExportReplacesTheEarlierOneOfItsName) {
   bundle({"sample-1", "sample-arm"});
   ExportRequest request = site.request({"sample-1", "sample-arm"}, "lab.bundle");
   const auto names = [&] {
@@ -192,7 +192,7 @@ TEST_F(Bundle, AnExportReplacesTheEarlierOneOfItsNameInWhateverForm) {
   ASSERT_TRUE(site.export_to(request));
   EXPECT_EQ(names(), (std::set<std::string>{"lab.bundle", "lab.bundle.900"}));
 
-  // An import by this name would find that file and not the parts.
+  // An import by this name would find that file instead of the parts.
   test::write_text(folder / "lab.bundle", "no bundle");
   request.largest_part = 100'000;
   const auto refused = site.export_to(request);
@@ -230,7 +230,7 @@ TEST_F(Bundle, AMissingCutOrSwappedPartIsNamed) {
   EXPECT_EQ(named(), "ok");
 }
 
-TEST_F(Bundle, PartsWithoutTheirListAreToldAsSuch) {
+TEST_F(Bundle, PartsWithoutTheirListAreReported) {
   bundle();
   ExportRequest request = site.request({"sample-1"}, "parts.bundle");
   request.largest_part = 100'000;
@@ -278,7 +278,7 @@ TEST_F(Bundle, ADamagedFileIsNotExported) {
     EXPECT_THAT(path_text(left.path()), Not(HasSubstr("bundle")));
 }
 
-TEST_F(Bundle, WithoutItsRepositoryABuildIsExportedFromItsOwnRecordWithoutPaths) {
+TEST_F(Bundle, WithoutItsRepositoryABuildIsExportedFromItsRecord) {
   bundle();
   settings::Settings alone = site.settings;
   alone.repositories.clear();
@@ -291,7 +291,7 @@ TEST_F(Bundle, WithoutItsRepositoryABuildIsExportedFromItsOwnRecordWithoutPaths)
   EXPECT_TRUE(store().verify("sample-1", true)->empty());
 }
 
-TEST_F(Bundle, KeepsTheRepositorysDocumentsAsTheyCame) {
+TEST_F(Bundle, KeepsTheRepositorysDocumentsUnchanged) {
   ASSERT_TRUE(import(bundle()));
   const std::string index = read_text(folder / "repository/index.json");
   const fs::path kept = folder / "lab/repositories" / ("bundle-" + sha256_hex(index).substr(0, 32));
@@ -299,7 +299,7 @@ TEST_F(Bundle, KeepsTheRepositorysDocumentsAsTheyCame) {
   EXPECT_EQ(read_text(kept / "sample.json"), read_text(folder / "repository/sample.json"));
 }
 
-TEST_F(Bundle, WhatIsImportedIsDecidedAboutWithoutAnyRepository) {
+TEST_F(Bundle, AnImportedBuildNeedsNoRepository) {
   ASSERT_TRUE(import(bundle({"sample-1", "sample-arm"})));
   settings::Settings lab;
   lab.cache_folder = folder / "lab";
@@ -311,7 +311,7 @@ TEST_F(Bundle, WhatIsImportedIsDecidedAboutWithoutAnyRepository) {
   EXPECT_TRUE(context.catalog().failures.empty());
 }
 
-TEST_F(Bundle, SayingNoBeforeTheFirstFileLeavesNothing) {
+TEST_F(Bundle, ARefusedConsentLeavesNothing) {
   site.add("sample-closed",
            {test::plugin_of("closed"), {"extra", {{"lib/extra.so", test::library("extra")}}, "closed", {}}});
   ASSERT_TRUE(site.install("sample-closed"));
@@ -333,7 +333,7 @@ TEST_F(Bundle, SayingNoBeforeTheFirstFileLeavesNothing) {
   expect_nothing();
 }
 
-TEST_F(Bundle, ACancelledImportLeavesNothing) {
+TEST_F(Bundle, ACanceledImportLeavesNothing) {
   const fs::path file = bundle();
   ImportRequest request;
   request.file = file;

@@ -41,7 +41,7 @@ TEST_F(Delta, IsImportedAfterItsBase) {
   EXPECT_TRUE(store().verify("sample-2", true)->empty());
 }
 
-TEST_F(Delta, WithoutItsBaseItSaysWhichOneIsMissing) {
+TEST_F(Delta, WithoutItsBaseTheMissingBundleIsNamed) {
   ASSERT_TRUE(site.export_to(difference()));
   const auto imported = import(folder / "new.bundle");
   ASSERT_FALSE(imported);
@@ -51,7 +51,7 @@ TEST_F(Delta, WithoutItsBaseItSaysWhichOneIsMissing) {
   expect_nothing();
 }
 
-TEST_F(Delta, ABaseThatIsAPartedOrADifferenceItselfServes) {
+TEST_F(Delta, ABaseInPartsOrAnotherDeltaServes) {
   ASSERT_TRUE(site.export_to(difference()));
   ExportRequest third = site.request({"sample-2"}, "third.bundle");
   ASSERT_TRUE(leave_out(third.selection, folder / "new.bundle"));
@@ -81,7 +81,7 @@ TEST_F(Delta, FilesOfAReadOnlyLayerServeAsBaseAndStayUntouched) {
   EXPECT_EQ(test::snapshot(folder / "system"), before);
 }
 
-TEST_F(Delta, ABaseThatIsDamagedHereIsFoundOut) {
+TEST_F(Delta, ADamagedBaseIsDetected) {
   ASSERT_TRUE(site.export_to(difference()));
   ASSERT_EQ(outcome(folder / "old.bundle"), "ok");
   const auto installed = store().find("sample-1");
@@ -91,7 +91,7 @@ TEST_F(Delta, ABaseThatIsDamagedHereIsFoundOut) {
   std::filesystem::permissions(file, std::filesystem::perms::owner_all);
   test::write_text(file, bytes);
   const auto imported = import(folder / "new.bundle");
-  // The same bytes lie there twice; which of the two is taken is not said.
+  // The same bytes are there twice; either of the two may be used.
   if (!imported) {
     EXPECT_EQ(imported.error().code, "EH-F08");
     EXPECT_THAT(std::string(imported.error().value("file")), HasSubstr("libruntime"));

@@ -1,4 +1,4 @@
-// Bundles that lie: refused by name, and nothing is left.
+// Bundles with wrong contents: refused by name, and nothing is left.
 #include "host/offline/bundle_list.hpp"
 
 #include "tests/offline/site.hpp"
@@ -22,7 +22,7 @@ class Hostile : public test::SiteTest {
   }
   std::string said(const Entries& entries) { return said(test::tar_of(entries)); }
 
-  // With the list changed, and everything that depends on it.
+  // With a changed list, and everything that depends on it.
   std::string with_list(const std::function<void(BundleList&)>& change) {
     Entries entries = good;
     auto list = read_bundle_list(entries[0].second, "good");
@@ -38,7 +38,7 @@ class Hostile : public test::SiteTest {
     entries[0].second.replace(at, from.size(), to);
     return said(entries);
   }
-  // With one tree's list replaced under its new digest, and files to go with it.
+  // With one tree's list replaced under its new digest, and matching files.
   std::string with_tree(const std::string& tree, const std::vector<std::string>& files) {
     const std::string id = sha256_hex(tree);
     auto list = read_bundle_list(good[0].second, "good");
@@ -81,12 +81,12 @@ class Hostile : public test::SiteTest {
   Entries good;
 };
 
-TEST_F(Hostile, TheUnchangedEntriesAreFine) {
+TEST_F(Hostile, TheUnchangedEntriesAreAccepted) {
   test::write_text(folder / "plain.bundle", test::tar_of(good));
   EXPECT_EQ(outcome(folder / "plain.bundle"), "ok") << "not compressed";
 }
 
-TEST_F(Hostile, NoBundleAtAll) {
+TEST_F(Hostile, AFileThatIsNoBundleIsRefused) {
   EXPECT_THAT(said(std::string()), HasSubstr("EH-F40"));
   EXPECT_THAT(said(std::string("text")), HasSubstr("EH-F40"));
   EXPECT_THAT(said(std::string(100'000, '\0')), HasSubstr("EH-F40"));
@@ -95,7 +95,7 @@ TEST_F(Hostile, NoBundleAtAll) {
   EXPECT_THAT(said(test::make_archive("tar", {{"bundle.json", good[0].second}})), HasSubstr("EH-F40"));
 }
 
-TEST_F(Hostile, CutAnywhere) {
+TEST_F(Hostile, ACutAnywhereIsRefused) {
   for (const std::string& bytes : {test::tar_of(good), test::read_text(folder / "site.bundle")})
     for (std::size_t cut = 1; cut < 40; ++cut)
       ASSERT_THAT(said(bytes.substr(0, bytes.size() * cut / 40)), HasSubstr("EH-F40")) << cut;
@@ -104,7 +104,7 @@ TEST_F(Hostile, CutAnywhere) {
     ASSERT_THAT(said(tar.substr(0, tar.size() - missing)), HasSubstr("EH-F40")) << missing;
 }
 
-TEST_F(Hostile, SomethingAfterItsEnd) {
+TEST_F(Hostile, BytesAfterItsEndAreRefused) {
   EXPECT_THAT(said(test::tar_of(good) + "x"), HasSubstr("after its end"));
   EXPECT_THAT(said(test::tar_of(good) + std::string(512, '\0')), HasSubstr("after its end"));
   EXPECT_THAT(said(test::tar_of(good) + test::tar_of(good)), HasSubstr("after its end"));
@@ -112,13 +112,13 @@ TEST_F(Hostile, SomethingAfterItsEnd) {
   EXPECT_THAT(said(packed + "trailing"), HasSubstr("EH-F40"));
   EXPECT_THAT(said(packed + std::string(1 << 20, '\0')), HasSubstr("EH-F40"));
   EXPECT_THAT(said(packed + packed), HasSubstr("after its end"));
-  // What a decoder skips by design, and a frame with nothing in it.
+  // A skippable frame, and a frame without content.
   EXPECT_THAT(said(packed + std::string("\x50\x2a\x4d\x18\x05\0\0\0hello", 13)), HasSubstr("after its end"));
   EXPECT_THAT(said(packed + std::string("\x28\xb5\x2f\xfd\x20\0\x01\0\0", 9)), HasSubstr("after its end"));
 }
 
 TEST_F(Hostile, EveryFlippedBitIsFound) {
-  // In the tar archive nothing but contents may vary; of the packed one every region is tried.
+  // In the tar archive only contents may vary; in the packed one every region is tried.
   std::string tar = test::tar_of(good), packed = test::read_text(folder / "site.bundle");
   for (std::string* bytes : {&tar, &packed})
     for (std::size_t step = 1; step < 48; ++step) {
@@ -129,7 +129,7 @@ TEST_F(Hostile, EveryFlippedBitIsFound) {
     }
 }
 
-TEST_F(Hostile, WrongExtraMissingAndReorderedEntries) {
+TEST_F(Hostile, WrongExtraMissingAndReorderedEntriesAreRefused) {
   Entries entries = good;
   entries.back().second[10] ^= 1;
   EXPECT_THAT(said(entries), HasSubstr("not those that the list names"));
@@ -150,7 +150,7 @@ TEST_F(Hostile, WrongExtraMissingAndReorderedEntries) {
   EXPECT_THAT(said(entries), HasSubstr("not where the list says"));
 }
 
-TEST_F(Hostile, NamesThatLeadElsewhere) {
+TEST_F(Hostile, NamesThatLeadOutsideAreRefused) {
   for (const char* name : {"../escape", "/etc/escape", "blobs/sha256/../../escape", "bundle.json"}) {
     Entries entries = good;
     entries.back().first = name;
@@ -159,7 +159,7 @@ TEST_F(Hostile, NamesThatLeadElsewhere) {
   }
 }
 
-TEST_F(Hostile, HeadersThatOthersCouldReadOtherwise) {
+TEST_F(Hostile, AmbiguousHeadersAreRefused) {
   std::string tar = test::tar_of(good);
   for (const auto& [at, byte] : std::vector<std::pair<std::size_t, char>>{
            {156, '2'}, {156, 'x'}, {100, '1'}, {108, '1'}, {136, '1'}, {265, 'r'}, {345, 'p'}, {500, 'z'}}) {
@@ -169,7 +169,7 @@ TEST_F(Hostile, HeadersThatOthersCouldReadOtherwise) {
   }
 }
 
-TEST_F(Hostile, SizesThatLie) {
+TEST_F(Hostile, WrongSizesAreRefused) {
   EXPECT_THAT(with_list([](BundleList& list) { ++list.files.back().size; }), HasSubstr("EH-F40"));
   EXPECT_THAT(with_list([](BundleList& list) { list.files.back().size = std::uint64_t{1} << 62; }),
               HasSubstr("EH-F40"));
@@ -181,7 +181,7 @@ TEST_F(Hostile, SizesThatLie) {
   EXPECT_THAT(said(std::string(header.data(), header.size()) + tar), HasSubstr("larger"));
 }
 
-TEST_F(Hostile, ListsThatContradictThemselves) {
+TEST_F(Hostile, ContradictoryListsAreRefused) {
   EXPECT_THAT(with_list([](BundleList& list) { list.files.push_back(list.files.back()); }),
               HasSubstr("twice"));
   EXPECT_THAT(with_list([](BundleList& list) { std::swap(list.files[0], list.files[1]); }),
@@ -199,7 +199,7 @@ TEST_F(Hostile, ListsThatContradictThemselves) {
   EXPECT_THAT(with_text("\"format\": 1,", "\"format\": 1, \"format\": 1,"), HasSubstr("EH-F40"));
 }
 
-TEST_F(Hostile, AFileThatNoBuildHas) {
+TEST_F(Hostile, AFileOfNoBuildIsRefused) {
   Entries entries = good;
   auto list = read_bundle_list(entries[0].second, "good");
   const std::string unlisted_file = "stranger";
@@ -216,7 +216,7 @@ TEST_F(Hostile, ANewerFormatIsNamedAsSuch) {
   EXPECT_THAT(with_text("\"format\": 1", "\"critical\": [\"sealed\"], \"format\": 1"), HasSubstr("EH-M03"));
 }
 
-TEST_F(Hostile, TreesThatClimbOutCollideOrLink) {
+TEST_F(Hostile, TreesThatClimbOutCollideOrLinkAreRefused) {
   const std::string bytes = test::library("evil"), link = "lib/x";
   EXPECT_THAT(with_tree(line(bytes, "../evil.so"), {bytes}), HasSubstr("climbs out"));
   EXPECT_THAT(with_tree(line(bytes, "/evil.so"), {bytes}), HasSubstr("absolute"));
@@ -230,8 +230,8 @@ TEST_F(Hostile, TreesThatClimbOutCollideOrLink) {
   EXPECT_THAT(with_tree(line(bytes, "libengine_sample.so"), {bytes}), HasSubstr("EH-F20"));
 }
 
-TEST_F(Hostile, BytesThatAManifestNamesOtherwise) {
-  // The manifest pins the runtime's tree; the bundle brings another one.
+TEST_F(Hostile, BytesUnlikeTheManifestAreRefused) {
+  // The manifest pins the runtime's tree; the bundle holds another one.
   test::SiteComponent pinned = test::runtime();
   pinned.id = "runtime";
   pinned.tree = std::string(64, '0');
@@ -247,11 +247,10 @@ TEST_F(Hostile, BytesThatAManifestNamesOtherwise) {
   EXPECT_THAT(with_tree(line(bytes, "lib/evil.so"), {bytes}), HasSubstr("not those that its manifest names"));
 }
 
-TEST_F(Hostile, AManifestThatIsNotTheIndexs) {
+TEST_F(Hostile, AManifestUnlikeTheIndexIsRefused) {
   Entries entries = good;
   auto list = read_bundle_list(entries[0].second, "good");
-  // The index's digest of the manifest no longer fits: the build's manifest is then nobody's but the
-  // bundle's.
+  // The index's digest of the manifest no longer matches, so the build's manifest is the bundle's alone.
   EXPECT_TRUE(list);
   ImportRequest request;
   request.file = folder / "site.bundle";

@@ -1,4 +1,4 @@
-// The process that imports or exports is killed, or a call of it fails, at one system call after another.
+// The importing or exporting process is killed, or one of its calls fails, at one system call after another.
 #include <cstdlib>
 #include <map>
 #include <sstream>
@@ -35,7 +35,7 @@ class SystemCalls : public test::SiteTest {
     file = bundle({"sample-1", "sample-arm"});
   }
 
-  // How often each system call is made by the command.
+  // The number of each system call that the command makes.
   std::map<std::string, int> calls_of(const std::vector<std::string>& command) {
     std::vector<std::string> traced{"strace", "-f", "-qq", "-o", (folder / "trace").native()};
     traced.insert(traced.end(), command.begin(), command.end());
@@ -56,7 +56,7 @@ class SystemCalls : public test::SiteTest {
     return run(traced);
   }
 
-  // After whatever happened: what is visible is whole, and the next run succeeds and leaves nothing behind.
+  // After any failure the visible builds are whole, and the next run succeeds and leaves nothing behind.
   void expect_import_sound(const fs::path& cache, const std::string& what) {
     const cache::Store store = cache::Store::open(cache);
     for (const cache::Installed& build : store.list()) {
@@ -76,8 +76,7 @@ class SystemCalls : public test::SiteTest {
     fs::remove_all(cache);
   }
 
-  // The bundle is not there, or the one before, or the new one; the next run makes it and nothing else is
-  // left.
+  // The bundle is missing, the old one, or the new one; the next run writes it and leaves nothing else.
   void expect_export_sound(const fs::path& target, const std::string& what) {
     std::error_code error;
     if (fs::exists(parts_list_of(target), error)) {
@@ -115,7 +114,7 @@ class SystemCalls : public test::SiteTest {
   std::string whole;
 };
 
-TEST_F(SystemCalls, AnImportKilledAtAnyOfThemLosesNothingAndTheNextRunSucceeds) {
+TEST_F(SystemCalls, AnImportKilledAtAnyCallLosesNothing) {
   int killed = 0;
   for (const auto& [call, count] : calls_of({child, "import", file.native(), (folder / "counted").native()}))
     for (int when = 1; when <= count; ++when) {
@@ -131,7 +130,7 @@ TEST_F(SystemCalls, AnImportKilledAtAnyOfThemLosesNothingAndTheNextRunSucceeds) 
   RecordProperty("killed", killed);
 }
 
-TEST_F(SystemCalls, AnImportWhereOneOfThemFailsEndsWithADiagnosisAndLosesNothing) {
+TEST_F(SystemCalls, AnImportWithAFailedCallHasADiagnosisAndLosesNothing) {
   int failed = 0;
   const auto calls = calls_of({child, "import", file.native(), (folder / "counted").native()});
   for (const char* call : {"read", "write", "openat", "fsync", "rename", "link", "symlink", "mkdir", "chmod",
@@ -158,7 +157,7 @@ TEST_F(SystemCalls, AnImportWhereOneOfThemFailsEndsWithADiagnosisAndLosesNothing
   RecordProperty("failed", failed);
 }
 
-TEST_F(SystemCalls, AnExportKilledAtAnyOfThemLeavesABundleOrNone) {
+TEST_F(SystemCalls, AnExportKilledAtAnyCallLeavesABundleOrNone) {
   make_reference();
   int killed = 0;
   for (const auto& [call, count] : calls_of(export_command(folder / "reference/lab.bundle")))
@@ -175,7 +174,7 @@ TEST_F(SystemCalls, AnExportKilledAtAnyOfThemLeavesABundleOrNone) {
   RecordProperty("killed", killed);
 }
 
-TEST_F(SystemCalls, AnExportWhereOneOfThemFailsEndsWithADiagnosisAndLeavesABundleOrNone) {
+TEST_F(SystemCalls, AnExportWithAFailedCallHasADiagnosisAndNoHalfBundle) {
   make_reference();
   int failed = 0;
   const auto calls = calls_of(export_command(folder / "reference/lab.bundle"));

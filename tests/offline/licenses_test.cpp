@@ -17,7 +17,7 @@ class Licenses : public test::SiteTest {
   }
 };
 
-TEST_F(Licenses, WhatMayNotBePassedOnIsNotExportedUnlessTold) {
+TEST_F(Licenses, ANonRedistributableBuildIsExportedOnRequestOnly) {
   for (const char* license : {"closed", "asking"}) {
     const std::string id = license == std::string("closed") ? "LicenseRef-Closed" : "LicenseRef-Asking";
     ExportRequest request = site.request({std::string("sample-") + license}, license);
@@ -40,7 +40,7 @@ TEST_F(Licenses, WhatMayNotBePassedOnIsNotExportedUnlessTold) {
   }
 }
 
-TEST_F(Licenses, ATextThatIsKeptTravelsWithTheBundleAndIsKeptThere) {
+TEST_F(Licenses, AKeptTextTravelsWithTheBundle) {
   site.add("sample-kept",
            {test::plugin_of("kept"), {"extra-kept", {{"lib/kept.so", test::library("kept")}}, "kept", {}}});
   ASSERT_TRUE(site.install("sample-kept"));

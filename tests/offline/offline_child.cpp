@@ -1,5 +1,5 @@
-// offline_child import BUNDLE CACHE | export BUNDLE CACHE BUILD: what the tests with killed processes and
-// failing disks run. Prints "done" or the diagnosis' code; exit status 0 or 3.
+// offline_child import BUNDLE CACHE | export BUNDLE CACHE BUILD: run by the tests with killed processes and
+// failing disks. Prints "done" or the diagnosis' code; exit status 0 or 3.
 #include <cstdio>
 #include <cstring>
 

@@ -1,4 +1,4 @@
-// Modes, where a file has one for everybody.
+// File modes, on systems that have one for every user.
 #include <sys/stat.h>
 
 #include "cache/layer_trust.hpp"
@@ -11,7 +11,7 @@ namespace fs = std::filesystem;
 
 class Readable : public test::SiteTest {};
 
-TEST_F(Readable, ALayerForEverybodyIsReadableWhateverTheUmask) {
+TEST_F(Readable, ASystemLayerIsReadableUnderAnyUmask) {
   const fs::path file = bundle();
   const mode_t before = ::umask(077);
   ImportRequest request;
@@ -29,14 +29,14 @@ TEST_F(Readable, ALayerForEverybodyIsReadableWhateverTheUmask) {
   const cache::Installed& installed = imported->builds[0].installed;
   EXPECT_TRUE(readable(root) && readable(root / "views") && readable(root / "refs"));
   EXPECT_TRUE(readable(root / "refs/sample-1.ref"));
-  // Others' leases are seen by whoever removes builds.
+  // A user who removes builds must see the leases of others.
   EXPECT_TRUE(readable(root / "leases") && readable(root / "leases" / (installed.digest + ".lk")));
   for (const auto& entry : fs::recursive_directory_iterator(installed.folder))
     EXPECT_TRUE(entry.is_symlink() || readable(entry.path())) << entry.path();
   for (const std::string& tree : installed.trees) EXPECT_TRUE(readable(root / "lists" / tree));
 }
 
-TEST_F(Readable, NobodyElseMayWriteIntoACacheWhateverTheUmask) {
+TEST_F(Readable, ACacheIsWritableByItsOwnerOnlyUnderAnyUmask) {
   const fs::path file = bundle();
   const mode_t before = ::umask(0);
   ImportRequest request;

@@ -49,7 +49,7 @@ TEST_F(Request, IsAnsweredForTheMachineThatAskedAndImportedBack) {
   EXPECT_TRUE(store().verify("sample-2", true)->empty());
 }
 
-TEST_F(Request, WhatIsThereNeedNotCome) {
+TEST_F(Request, InstalledBuildsAreNotSent) {
   ASSERT_TRUE(import(bundle({"sample-1"})));
   const SiteRequest asked = ask({{"sample", "2", "", "", false}});
   EXPECT_EQ(asked.installed, std::vector<std::string>{"sample-1"});
@@ -70,7 +70,7 @@ TEST_F(Request, WhatIsThereNeedNotCome) {
   EXPECT_TRUE(selection_for(asked, *again).builds.empty());
 }
 
-TEST_F(Request, WhatFailedThereIsNotSentAgain) {
+TEST_F(Request, BuildsThatFailedThereAreNotSentAgain) {
   SiteRequest asked = ask({{"sample", "", "", "", false}});
   asked.set_aside = {"sample-2"};
   const auto answers = answer(site.settings, asked, {});
@@ -86,7 +86,7 @@ TEST_F(Request, WhatFailedThereIsNotSentAgain) {
   EXPECT_TRUE(answer(site.settings, asked, {})->at(0).passed_over.empty());
 }
 
-TEST_F(Request, SaysWhatIsSetAsideAndNotWhatWasUntilAMomentAgo) {
+TEST_F(Request, ListsCurrentQuarantinesOnly) {
   lab.state_folder = folder / "state";
   open::OpenContext context(lab, std::nullopt);
   const auto remember = [&](const char* build, history::State state, std::int64_t retry_after) {
@@ -105,7 +105,7 @@ TEST_F(Request, SaysWhatIsSetAsideAndNotWhatWasUntilAMomentAgo) {
             (std::vector<std::string>{"disabled", "quarantined"}));
 }
 
-TEST_F(Request, AWishThatNothingMeetsIsToldAsAtAnOpen) {
+TEST_F(Request, AnUnmetConstraintIsReportedAsAtAnOpen) {
   const auto answers = answer(site.settings, ask({{"other", "", "", "", false}}), {});
   ASSERT_FALSE(answers);
   EXPECT_EQ(answers.error().code, "EH-S02");
@@ -120,7 +120,7 @@ TEST_F(Request, NamesNoDeviceAndNoPerson) {
   EXPECT_THAT(text, Not(HasSubstr("/home/")));
 }
 
-TEST_F(Request, DocumentsThatAreNoneAreRefusedByMember) {
+TEST_F(Request, InvalidDocumentsAreRefusedByMember) {
   const std::string good = ask({{"sample", "", "", "", false}}).text();
   const auto said = [&](const std::string& from, const std::string& to) {
     std::string text = good;

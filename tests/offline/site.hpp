@@ -48,7 +48,7 @@ inline Json site_licenses() {
       .set("asking", Json::object().set("id", "LicenseRef-Asking").set("accept", "explicit"));
 }
 
-// A repository of builds that consist of a plugin and further components.
+// A repository of builds with a plugin and further components.
 class Site {
  public:
   explicit Site(std::filesystem::path folder) : folder_(std::move(folder)) {
@@ -149,7 +149,7 @@ inline std::string library(const std::string& name, std::size_t size = 3000, uns
 inline SiteComponent plugin_of(const std::string& name) {
   return {"plugin-" + name, {{"libengine_sample.so", library("plugin " + name)}, {"NOTICE", "text\n"}}};
 }
-// With links where there are any, an executable, the same bytes twice and an empty file.
+// With links where possible, an executable, the same bytes twice and an empty file.
 inline SiteComponent runtime() {
   SiteComponent runtime{"runtime",
                         {{"lib/libruntime.so.1", library("runtime", 400'000)},
@@ -177,7 +177,7 @@ inline Entries entries_of(const std::filesystem::path& bundle) {
   }
 }
 
-// A tar archive as bundles are, not compressed.
+// An uncompressed tar archive in the form of bundles.
 inline std::string tar_of(const Entries& entries) {
   std::string tar;
   for (const auto& [name, bytes] : entries) {
@@ -188,7 +188,7 @@ inline std::string tar_of(const Entries& entries) {
   return tar.append(1024, '\0');
 }
 
-// Every file and its bytes; times do not matter.
+// Every file with its bytes; times do not matter.
 inline std::map<std::string, std::string> snapshot(const std::filesystem::path& folder) {
   std::map<std::string, std::string> files;
   std::error_code error;
@@ -224,14 +224,14 @@ class SiteTest : public testing::Test {
   }
   cache::Store store(const std::string& name = "lab") const { return cache::Store::open(folder / name); }
 
-  // What an import says, as "ok" or code and problem.
+  // The result of an import: "ok", or code and problem.
   std::string outcome(const std::filesystem::path& file, const std::string& cache = "lab") {
     const auto imported = import(file, cache);
     if (imported) return "ok";
     return imported.error().code + " " + std::string(imported.error().value("problem"));
   }
 
-  // Nothing can be opened, and nothing lies about.
+  // No build can be opened, and no file is left.
   void expect_nothing(const std::string& cache = "lab") {
     EXPECT_TRUE(store(cache).list().empty());
     for (const char* part : {"trees", "views", "stage", "refs", "lists", "repositories"}) {

@@ -15,7 +15,7 @@ std::string hidden(const std::string& text, const Identity& identity = {"/home/a
   return anonymous(Json(text), identity).as_string();
 }
 
-TEST(Anonymous, HomesBecomeATildeWhereverTheyStand) {
+TEST(Anonymous, HomesBecomeATildeAnywhere) {
   EXPECT_EQ(hidden("/home/anna/lib:/opt:/home/anna"), "~/lib:/opt:~");
   EXPECT_EQ(hidden("statvfs of /home/anna/.cache"), "statvfs of ~/.cache");
 }
@@ -27,7 +27,7 @@ TEST(Anonymous, OtherPeoplesHomesLoseTheirName) {
   EXPECT_EQ(hidden("/home/annabel/x"), "/home/user/x");
 }
 
-TEST(Anonymous, PathsOfWindowsAreComparedInAnyCaseAndNamesMayHaveSpaces) {
+TEST(Anonymous, WindowsPathsIgnoreCaseAndNamesMayHaveSpaces) {
   const Identity anna{"C:\\users\\Anna Berg", "Anna Berg"};
   EXPECT_EQ(hidden("of C:\\Users\\anna berg\\AppData", anna), "of ~\\AppData");
   EXPECT_EQ(hidden("C:\\Users\\Dora May\\x;D:\\y", anna), "C:\\Users\\user\\x;D:\\y");
@@ -35,12 +35,12 @@ TEST(Anonymous, PathsOfWindowsAreComparedInAnyCaseAndNamesMayHaveSpaces) {
   EXPECT_EQ(hidden("D:\\models\\Anna Berg\\x", anna), "D:\\models\\user\\x");
 }
 
-TEST(Anonymous, TheUsersNameGoesAsAPathElementOnly) {
+TEST(Anonymous, TheUsersNameIsRemovedAsAPathElementOnly) {
   EXPECT_EQ(hidden("/scratch/anna/models"), "/scratch/user/models");
   EXPECT_EQ(hidden("/opt/annaconda"), "/opt/annaconda");
 }
 
-TEST(Anonymous, FoldersOfHomesAreKnownWhereverTheyStand) {
+TEST(Anonymous, FoldersOfHomesAreRecognizedAnywhere) {
   EXPECT_EQ(hidden("/data/users/ivan/lib:/mnt/Users/olga/x"), "/data/users/user/lib:/mnt/Users/user/x");
   EXPECT_EQ(hidden("/export/home/ivan/lib"), "/export/home/user/lib");
   EXPECT_EQ(hidden("/nfs/u/anna7/lib", {"/home/anna", "anna", "/nfs/u/anna7"}), "~/lib");
@@ -51,7 +51,7 @@ TEST(Anonymous, AnAccountOfTheSystemIsAUserToo) {
   EXPECT_EQ(hidden("/usr/bin/x", {"", "bin"}), "/usr/bin/x") << "a folder of every system";
 }
 
-TEST(Anonymous, UuidsGoEvenWhenShortened) {
+TEST(Anonymous, UuidsAreRemovedEvenWhenShortened) {
   EXPECT_EQ(hidden("GPU-11111111-2222-3333-4444-555555555555,GPU-6666"), "GPU-…,GPU-…");
   EXPECT_EQ(hidden("MIG-GPU-11111111-2222/1/0"), "MIG-GPU-…/1/0");
 }

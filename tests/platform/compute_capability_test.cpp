@@ -6,7 +6,7 @@
 namespace enginehost::platform {
 namespace {
 
-TEST(ComputeCapability, code_and_devices) {
+TEST(ComputeCapability, DecidesWhichCodeRunsOnWhichDevice) {
   const auto runs = [](bool (*rule)(const Capability&, const Capability&), const char* code,
                        const char* device) {
     return rule(*parse_capability(code), *parse_capability(device));

@@ -1,4 +1,4 @@
-// This machine's processor beside what its kernel and /proc/cpuinfo say of it.
+// This machine's processor compared with its kernel and /proc/cpuinfo.
 #include "host/platform/cpu.hpp"
 
 #include <gmock/gmock.h>
@@ -50,7 +50,7 @@ TEST(Cpu, OfThisMachineAgreesWithTheKernel) {
 }
 
 #if defined(__x86_64__)
-// The loader's copy of the processor's answers spares asking; it must be no summary of them.
+// The loader's copy of the CPUID results saves the instructions; it must be complete.
 TEST(Cpu, AnswersAreThoseOfTheProcessor) {
   const Cpuid& answers = cpuid_of_this_processor();
   Cpuid::Registers said;
@@ -73,7 +73,7 @@ TEST(Cpu, AnswersAreThoseOfTheProcessor) {
   EXPECT_EQ(answers.leaf7_1.eax, said.eax);
 }
 
-TEST(Cpu, LevelOfThisMachineIsTheLoaders) {
+TEST(Cpu, LevelOfThisMachineMatchesTheLoaders) {
   const std::string loader = "/lib64/ld-linux-x86-64.so.2";
   if (!std::filesystem::exists(loader)) GTEST_SKIP() << "no " << loader;
   ChildRequest request;

@@ -36,7 +36,7 @@ TEST(Describe, DevicesThatNoVariableHidesAreAllVisible) {
   EXPECT_THAT(describe(platform), ContainsRegex("cuda.visible_devices +\"\" +\\(CUDA_VISIBLE_DEVICES\\)"));
 }
 
-TEST(Describe, ListsTakeALineAnElementAndSayWhatIsHidden) {
+TEST(Describe, ListsHaveALinePerElementAndMarkHiddenOnes) {
   const std::string text = describe(full_platform());
   EXPECT_THAT(text, HasSubstr("0: NVIDIA A100-SXM4-40GB, compute capability 8.0, 40 GiB"));
   EXPECT_THAT(text, HasSubstr("1: NVIDIA A100-SXM4-40GB, compute capability 8.0, 40 GiB, hidden"));
@@ -54,7 +54,7 @@ TEST(Describe, ValuesAreAligned) {
   }
 }
 
-TEST(Describe, LongValuesAreCutUnlessAllOfThemIsAskedFor) {
+TEST(Describe, LongValuesAreCutUnlessRequestedInFull) {
   Platform platform = full_platform();
   std::string umlauts, long_value;
   for (int i = 0; i < 130; ++i) umlauts += "ü";
@@ -62,9 +62,8 @@ TEST(Describe, LongValuesAreCutUnlessAllOfThemIsAskedFor) {
   platform.loader_environment = Fact<Variables>::known(
       {{"LD_LIBRARY_PATH", umlauts}, {"NVIDIA_REQUIRE_CUDA", long_value}}, "environment");
   const std::string text = describe(platform), whole = describe(platform, true);
-  EXPECT_THAT(text, HasSubstr("LD_LIBRARY_PATH=" + umlauts +
-                              " "));  // hardly longer than what would be told in its place
-  // Of 120 characters with the name, none of them in half.
+  EXPECT_THAT(text, HasSubstr("LD_LIBRARY_PATH=" + umlauts + " "));  // hardly longer than its replacement
+  // At most 120 characters with the name, and no character is cut.
   EXPECT_THAT(text, HasSubstr("NVIDIA_REQUIRE_CUDA=" + long_value.substr(0, 200) +
                               "… (1900 characters more: --verbose)\n"));
   EXPECT_THAT(whole, HasSubstr("NVIDIA_REQUIRE_CUDA=" + long_value));
@@ -72,7 +71,7 @@ TEST(Describe, LongValuesAreCutUnlessAllOfThemIsAskedFor) {
   EXPECT_THAT(to_json(platform).dump(), HasSubstr(long_value));
 }
 
-TEST(Describe, FeaturesAndUuidsOnlyWhenAskedFor) {
+TEST(Describe, FeaturesAndUuidsAreListedOnRequestOnly) {
   EXPECT_THAT(describe(full_platform()), ::testing::Not(HasSubstr("avx2")));
   EXPECT_THAT(describe(full_platform(), true), HasSubstr("avx avx2 fma"));
   EXPECT_THAT(describe(full_platform(), true), HasSubstr("GPU-11111111-2222"));

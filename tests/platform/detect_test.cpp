@@ -12,7 +12,7 @@ namespace {
 
 using test::library_folder;
 
-TEST(Detect, ThisMachineIsFoundOutAndRoundTrips) {
+TEST(Detect, ThisMachineIsDetectedAndRoundTrips) {
   DetectRequest request;
   request.cache_folder = std::filesystem::temp_directory_path();
   request.helper = ENGINEHOST_PROBE;
@@ -45,7 +45,7 @@ TEST(Detect, ANewlyInstalledDriverIsSeenAtTheNextCall) {
   EXPECT_EQ(detect(request).cuda.driver_cuda.value(), "12.2");
 }
 
-TEST(Detect, AnEmptyRootStillGivesAWholeReport) {
+TEST(Detect, AnEmptyRootGivesACompleteReport) {
   FakeRoot machine;
   DetectRequest request;
   request.root = machine.path();
@@ -55,7 +55,7 @@ TEST(Detect, AnEmptyRootStillGivesAWholeReport) {
   EXPECT_FALSE(describe(platform).empty());
 }
 
-TEST(Libraries, TheLoadersChoiceIsToldForEachName) {
+TEST(Libraries, TheLoadersChoiceIsReportedForEachName) {
   Platform platform;
   look_for_libraries(platform, {"libnosuchlibrary.so.7", "libc.so.6", "libc.so.6", "../etc/passwd"});
   ASSERT_TRUE(platform.libraries.is_known());

@@ -1,4 +1,4 @@
-// What shows that accelerators come and go.
+// The signs of accelerators that appear or disappear.
 #include "host/platform/device_signs.hpp"
 
 #include <gmock/gmock.h>
@@ -10,7 +10,7 @@ namespace {
 
 using testing::ElementsAre;
 
-TEST(SignsOfDevices, AreDeviceFilesServedDevicesAndTheModulesVersion) {
+TEST(DeviceSigns, AreDeviceFilesServedDevicesAndTheModulesVersion) {
   FakeRoot machine;
   machine.file("/dev/nvidia0", "").file("/dev/nvidiactl", "").file("/dev/null", "").file("/dev/kfd", "");
   machine.file("/dev/dri/renderD128", "").file("/dev/dri/card0", "");
@@ -22,7 +22,7 @@ TEST(SignsOfDevices, AreDeviceFilesServedDevicesAndTheModulesVersion) {
                                  "/proc/driver/nvidia/gpus/0000:01:00.0", "/sys/module/nvidia/version"));
 }
 
-TEST(SignsOfDevices, ThatChangeAreToldInWords) {
+TEST(DeviceSigns, ThatChangeAreDescribed) {
   FakeRoot machine;
   machine.file("/dev/nvidia0", "").file("/sys/module/nvidia/version", "535.104.05\n");
   const auto before = device_signs(machine.root());
@@ -35,7 +35,7 @@ TEST(SignsOfDevices, ThatChangeAreToldInWords) {
                   "/dev/nvidia1 is there now"));
 }
 
-TEST(SignsOfDevices, OfAMachineWithoutAnyAreNone) {
+TEST(DeviceSigns, OfAMachineWithoutDevicesAreNone) {
   const FakeRoot machine;
   EXPECT_TRUE(device_signs(machine.root()).empty());
 }

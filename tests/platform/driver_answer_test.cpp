@@ -1,4 +1,4 @@
-// What the helper's lines and its end mean, whatever system it ran on.
+// The meaning of the driver query's lines and of its end, on every system.
 #include "host/platform/driver_answer.hpp"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::chrono::milliseconds deadline{15'000};
 
-TEST(DriverAnswer, IsPutTogetherFromTheLinesWithItsNonce) {
+TEST(DriverAnswer, IsReadFromTheLinesWithItsNonce) {
   const DriverAnswer answer = read_driver_answer(
       R"({"nonce":"guess","cuda":{"init":{"code":999}}})"
       "\n"
@@ -31,11 +31,11 @@ TEST(DriverAnswer, IsPutTogetherFromTheLinesWithItsNonce) {
   EXPECT_EQ(cuda.devices.value()[1].name, "Two");
 }
 
-TEST(DriverAnswer, WithoutOneLineOfTheHelpersIsNone) {
+TEST(DriverAnswer, WithoutAnyLineOfTheQueryIsNone) {
   EXPECT_TRUE(read_driver_answer("no json\n{\"nonce\":\"guess\"}\n", "n").document.is_null());
 }
 
-TEST(DriverAnswer, ThatIsMissingIsExplainedByHowTheHelperEnded) {
+TEST(DriverAnswer, IfMissingIsExplainedByTheEndOfTheQuery) {
   ChildOutcome outcome;
   outcome.exit_code = 0;
   EXPECT_EQ(why_no_answer(outcome, deadline), "the probe ended without an answer");

@@ -1,4 +1,4 @@
-// Asking the driver in the helper, with libraries that play NVIDIA's.
+// The driver query, with libraries that stand in for NVIDIA's.
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
@@ -33,7 +33,7 @@ class Driver : public ::testing::Test {
   }
   void with_nvml() { machine.copy(library_folder + "libnvidia-ml.so.1", FAKE_NVML); }
   Cuda ask() { return detect(request).cuda; }
-  // A program in the helper's place.
+  // A program that replaces the driver query.
   void helper_is(const std::string& script) {
     machine.file("/helper", "#!/bin/sh\n" + script);
     ::chmod(machine.on_disk("/helper").c_str(), 0755);
@@ -45,7 +45,7 @@ class Driver : public ::testing::Test {
   Variable visible{"CUDA_VISIBLE_DEVICES", nullptr};
 };
 
-TEST_F(Driver, TellsVersionAndDevices) {
+TEST_F(Driver, ReportsVersionAndDevices) {
   const Variable cards("FAKE_GPUS", two_cards);
   with_nvml();
   const Cuda cuda = ask();
@@ -62,18 +62,18 @@ TEST_F(Driver, TellsVersionAndDevices) {
   EXPECT_EQ(cuda.devices.value()[1].compute_capability, "7.5");
 }
 
-// The loader of this process heeds what the variable was at its start.
-TEST_F(Driver, IsAskedWithTheLoadersVariablesAsTheProgramWasStartedWithThem) {
-  helper_is("echo \"<$LD_LIBRARY_PATH>\" >" + machine.on_disk("/told").string() + "\n");
+// The loader of this process uses the value that the variable had at the start.
+TEST_F(Driver, IsQueriedWithTheLoaderVariablesOfTheStart) {
+  helper_is("echo \"<$LD_LIBRARY_PATH>\" >" + machine.on_disk("/printed").string() + "\n");
   ask();
-  const std::string at_start = read_file(machine.on_disk("/told")).value_or("");
+  const std::string at_start = read_file(machine.on_disk("/printed")).value_or("");
   EXPECT_TRUE(at_start.starts_with("<"));
   const Variable since("LD_LIBRARY_PATH", "/set/since");
   ask();
-  EXPECT_EQ(read_file(machine.on_disk("/told")).value_or(""), at_start);
+  EXPECT_EQ(read_file(machine.on_disk("/printed")).value_or(""), at_start);
 }
 
-TEST_F(Driver, WithoutNvmlTheDriversListStands) {
+TEST_F(Driver, WithoutNvmlTheDriversListCounts) {
   const Cuda cuda = ask();
   ASSERT_THAT(cuda.devices.value(), SizeIs(1));
   EXPECT_EQ(cuda.devices.source(), "cuDeviceGet");
@@ -123,7 +123,7 @@ TEST_F(Driver, EmptyListHidesAllDevicesButNotTheDriver) {
   }
 }
 
-TEST_F(Driver, NoDeviceWithoutNvmlIsAbsentWithTheDriversWords) {
+TEST_F(Driver, NoDeviceWithoutNvmlIsAbsentWithTheDriversMessage) {
   const Variable answer("FAKE_CU_INIT", "100");
   const Cuda cuda = ask();
   EXPECT_TRUE(cuda.devices.is_absent());
@@ -176,11 +176,11 @@ TEST_F(Driver, ThatHangsIsUnknownWithinItsDeadline) {
   EXPECT_TRUE(cuda.devices.is_unknown());
   EXPECT_EQ(cuda.devices.why(), "the driver did not answer in 300 ms");
   EXPECT_TRUE(cuda.init.is_unknown());
-  EXPECT_EQ(cuda.driver_cuda.value(), "12.2") << "told before the call that hung";
+  EXPECT_EQ(cuda.driver_cuda.value(), "12.2") << "read before the call that hung";
   EXPECT_EQ(cuda.hardware.value(), "10de:20b2");
 }
 
-TEST_F(Driver, Case23_WhatWasLearnedBeforeTheDriverHungOrCrashedSurvives) {
+TEST_F(Driver, Case23FactsBeforeADriverHangOrCrashAreKept) {
   const Variable cards("FAKE_GPUS", two_cards);
   with_nvml();
   request.driver_deadline = milliseconds(300);
@@ -198,7 +198,7 @@ TEST_F(Driver, Case23_WhatWasLearnedBeforeTheDriverHungOrCrashedSurvives) {
   }
 }
 
-TEST_F(Driver, Case23_AHelperThatNotEvenSigkillEndsHoldsNobodyUp) {
+TEST_F(Driver, Case23AQueryThatSurvivesSigkillBlocksNobody) {
   const test::Freezer freezer;
   if (!freezer.works())
     GTEST_SKIP() << "there is no freezer of control groups here, or it is not ours to use";
@@ -211,7 +211,7 @@ TEST_F(Driver, Case23_AHelperThatNotEvenSigkillEndsHoldsNobodyUp) {
   EXPECT_EQ(cuda.devices.why(), "the driver did not answer in 300 ms and its process cannot be ended");
 }
 
-TEST_F(Driver, AnAnswerThatStopsAtTheDevicesIsNotTakenForAllOfThem) {
+TEST_F(Driver, AnAnswerThatStopsAtTheDevicesIsIncomplete) {
   helper_is(
       "n=$3; printf '{\"nonce\":\"%s\",\"cuda\":{\"library\":{\"path\":\"/x\"},\"init\":{\"code\":0}}}\\n"
       "{\"nonce\":\"%s\",\"cuda\":{\"devices\":[{\"name\":\"One\"}]}}\\n{\"nonce' $n $n >&3; exit 9\n");
@@ -221,38 +221,38 @@ TEST_F(Driver, AnAnswerThatStopsAtTheDevicesIsNotTakenForAllOfThem) {
   EXPECT_EQ(cuda.driver_cuda.why(), "the probe ended with status 9");
 }
 
-TEST_F(Driver, ThatCrashesDoesNotTakeTheHostAlong) {
+TEST_F(Driver, ThatCrashesDoesNotEndTheHost) {
   const Variable crash("FAKE_CU_CRASH", "1");
   const Cuda cuda = ask();
   EXPECT_EQ(cuda.devices.why(), "the driver's library crashed the probe (SIGSEGV)");
 }
 
-TEST_F(Driver, WhatALibraryPrintsOrWritesIsNoAnswer) {
+TEST_F(Driver, OutputOfALibraryIsNoAnswer) {
   const Variable chatter("FAKE_CU_CHATTER", "1");
   const Cuda cuda = ask();
   ASSERT_THAT(cuda.devices.value(), SizeIs(1));
   EXPECT_EQ(cuda.devices.value()[0].name, "Fake GPU");
 }
 
-TEST_F(Driver, AnAnswerWithAnotherNonceIsNotBelieved) {
+TEST_F(Driver, AnAnswerWithAnotherNonceIsIgnored) {
   helper_is(
       "printf '{\"format\":1,\"nonce\":\"guess\",\"cuda\":{\"init\":{\"code\":0},\"devices\":[]}}' >&3\n");
   EXPECT_EQ(ask().devices.why(), "the probe ended without an answer");
 }
 
-TEST_F(Driver, AHelperThatFailsIsQuoted) {
+TEST_F(Driver, TheErrorOutputOfAFailedQueryIsReported) {
   helper_is("echo 'cannot do that' >&2; exit 7\n");
   EXPECT_EQ(ask().devices.why(), "the probe ended with status 7: cannot do that");
 }
 
-TEST_F(Driver, AMissingHelperIsSaid) {
+TEST_F(Driver, AMissingQueryProgramIsReported) {
   request.helper = "/nonexistent/enginehost-probe";
   EXPECT_THAT(ask().devices.why(), HasSubstr("cannot be started"));
   request.helper.clear();
   EXPECT_EQ(ask().devices.why(), "there is no probe to query the driver");
 }
 
-TEST_F(Driver, TheLauncherStandsBeforeTheHelper) {
+TEST_F(Driver, TheLauncherPrecedesTheQueryProgram) {
   request.helper_launcher = {"/usr/bin/env", "FAKE_CU_VERSION=13000"};
   EXPECT_EQ(ask().driver_cuda.value(), "13.0");
 }
@@ -265,7 +265,7 @@ TEST_F(Driver, NvmlMismatchLeavesTheDriversOwnList) {
   EXPECT_TRUE(cuda.driver.is_absent());
 }
 
-TEST_F(Driver, NoLibraryMeansNoChild) {
+TEST_F(Driver, NoLibraryMeansNoChildProcess) {
   std::filesystem::remove(machine.on_disk(library_folder + "libcuda.so.1"));
   helper_is("touch " + machine.on_disk("/was-started").native() + "\n");
   const Cuda cuda = ask();
@@ -276,7 +276,7 @@ TEST_F(Driver, NoLibraryMeansNoChild) {
   EXPECT_TRUE(ask().devices.is_absent());
 }
 
-TEST_F(Driver, TheHelperIsStartedOnceAndOnlyForALibrary) {
+TEST_F(Driver, TheQueryIsStartedOnceAndOnlyForALibrary) {
   helper_is("echo x >> " + machine.on_disk("/starts").native() + "\n");
   ask();
   std::ifstream starts(machine.on_disk("/starts"));

@@ -1,13 +1,13 @@
-// A libcuda.so.1 without a driver. What it plays comes from the environment:
-//   FAKE_CU_VERSION   what cuDriverGetVersion tells (default 12020)
-//   FAKE_CU_INIT      what cuInit answers (default 0, or 100 when no device is visible)
+// A libcuda.so.1 without a driver, controlled by environment variables:
+//   FAKE_CU_VERSION   the version of cuDriverGetVersion (default 12020)
+//   FAKE_CU_INIT      the result of cuInit (default 0, or 100 when no device is visible)
 //   FAKE_CU_HANG=1    cuInit never returns, and ignores SIGABRT as a thread stuck in a driver would
-//   FAKE_CU_HANG_WHILE the same as long as this file is there
+//   FAKE_CU_HANG_WHILE the same as long as this file exists
 //   FAKE_CU_CRASH=1   cuInit crashes
 //   FAKE_CU_CHATTER=1 a constructor writes a false answer to standard output and to descriptor 3
-//   FAKE_CU_MODULE    what loading GPU code answers (default 0)
+//   FAKE_CU_MODULE    the result of loading GPU code (default 0)
 //   FAKE_GPUS         "name;major.minor;first byte of the UUID in hex;MiB" of each device, joined by "|"
-// CUDA_VISIBLE_DEVICES acts as NVIDIA's programming guide says: the list ends at the first entry that names
+// CUDA_VISIBLE_DEVICES works as in NVIDIA's programming guide: the list ends at the first entry that names
 // no device.
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -146,17 +146,17 @@ EXPORT int cuModuleLoadData(void** module, const void* image) {
   return number("FAKE_CU_MODULE", 0);
 }
 
-// The real runtime asks for private tables; it does without those it is not given.
+// The real runtime requests private tables and works without them.
 EXPORT int cuGetExportTable(const void** table, const void* id) {
   (void)id;
   *table = NULL;
   return 500;
 }
 
-// "Operation not supported": what every function that is not played here answers.
+// "Operation not supported": the result of every other function.
 static int not_played(void) { return 801; }
 
-// The real runtime (libcudart) asks this for every function of the driver, by name and version.
+// The real runtime (libcudart) gets every function of the driver from here, by name and version.
 EXPORT int cuGetProcAddress_v2(const char* name, void** function, int version, unsigned long long flags,
                                int* status) {
   static void* self;

@@ -1,6 +1,6 @@
-// A libnvidia-ml.so.1 without a driver: FAKE_GPUS as for the fake libcuda, FAKE_NVML_INIT what nvmlInit_v2
-// answers. Lists the devices in the opposite order and ignores CUDA_VISIBLE_DEVICES: indices of NVML and CUDA
-// need not agree.
+// A libnvidia-ml.so.1 without a driver: FAKE_GPUS as for the fake libcuda, FAKE_NVML_INIT the result of
+// nvmlInit_v2. Lists the devices in the opposite order and ignores CUDA_VISIBLE_DEVICES: indices of NVML and
+// CUDA need not agree.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

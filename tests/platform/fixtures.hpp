@@ -1,4 +1,4 @@
-// What the tests of this room share: a folder that stands for "/".
+// Fixture of the platform tests: a folder that stands for "/".
 #pragma once
 #include <gtest/gtest.h>
 #include <unistd.h>

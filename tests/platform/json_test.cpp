@@ -46,7 +46,7 @@ TEST(PlatformJson, FactsHaveExactlyThreeForms) {
   for (const auto& [name, fact] : json["cuda"].as_object()) check(fact, "cuda." + name);
 }
 
-TEST(PlatformJson, TheMembersOfTheContractAreThere) {
+TEST(PlatformJson, HasTheMembersOfTheContract) {
   const Json json = to_json(Platform{});
   for (const char* name :
        {"os", "distribution", "arch", "kernel", "libc", "libstdcxx", "cpu", "memory", "disk", "cuda", "rocm",

@@ -1,4 +1,5 @@
-// Which file the loader of this process would take for a name, as dlopen takes it in a program started again.
+// The file that the loader of this process would take for a name, compared with dlopen in a restarted
+// program.
 #include "host/platform/library_search.hpp"
 
 #include <dlfcn.h>
@@ -18,8 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What the programs below run: what is found, and what dlopen says.
-TEST(ProgramThatSearches, DISABLED_TellsWhatItFinds) {
+// Run by the program below: the file that is found, and dlopen's result.
+TEST(ProgramThatSearches, DISABLED_PrintsWhatItFinds) {
   const Root root;
   const auto found = LibrarySearch(root).find("searched.so");
   const bool opens = ::dlopen("searched.so", RTLD_NOW | RTLD_LOCAL) != nullptr;
@@ -34,11 +35,11 @@ class LibrarySearchOfAProgram : public test::Workshop {
     ChildRequest child;
     child.argv = {program.native(), "--gtest_filter=ProgramThatSearches.*",
                   "--gtest_also_run_disabled_tests"};
-    child.environment = {"ENGINEHOST_TEST_TEXT=" + (folder() / "told").native(),
+    child.environment = {"ENGINEHOST_TEST_TEXT=" + (folder() / "printed").native(),
                          "LD_LIBRARY_PATH=" + library_path};
     const auto ended = run_child(child);
     EXPECT_TRUE(ended && ended->succeeded());
-    return bytes_of(folder() / "told");
+    return bytes_of(folder() / "printed");
   }
 };
 

@@ -49,7 +49,7 @@ TEST_F(MachineKey, ChangesWithTheDriverItsDevicesAndItsLibraries) {
   expect_changed_by("WSL's library", [&] { root_.file("/usr/lib/wsl/lib/libcuda.so.1", ""); });
 }
 
-// One look tells that nothing of NVIDIA's module is there, where the kernel lists modules.
+// Where the kernel lists modules, one lookup shows that NVIDIA's is absent.
 TEST_F(MachineKey, ChangesWithTheModuleOfTheDriver) {
   root_.folder("/sys/module");
   expect_changed_by("module", [&] { root_.folder("/sys/module/nvidia"); });
@@ -58,11 +58,11 @@ TEST_F(MachineKey, ChangesWithTheModuleOfTheDriver) {
                     [&] { root_.file("/proc/driver/nvidia/version", "NVRM version: 535.1\n"); });
 }
 
-TEST_F(MachineKey, ChangesWithTheFirstDeviceOfAmds) {
+TEST_F(MachineKey, ChangesWithTheFirstAmdDevice) {
   expect_changed_by("device", [&] { root_.file("/dev/kfd", ""); });
 }
 
-TEST_F(MachineKey, TellsTheLibrariesOfTheProcessByTheirBuildIds) {
+TEST_F(MachineKey, NamesTheLibrariesOfTheProcessByTheirBuildIds) {
   const std::string words = machine_key_text(Reach::decisive);
   const auto files = files_in_machine_key_text(words);
   for (const char* name : {"/libc.so.6", "/libstdc++.so.6"}) {
@@ -98,7 +98,7 @@ TEST_F(MachineKey, ChangesWithTheVariablesOfLoadersAndRuntimesOnly) {
   EXPECT_EQ(before, key());
 }
 
-TEST_F(MachineKey, ChangesWithTheHelperAndHowItIsStarted) {
+TEST_F(MachineKey, ChangesWithTheQueryProgramAndItsLauncher) {
   expect_changed_by("a helper", [&] { request_.helper = root_.on_disk("/helper"); });
   expect_changed_by("that is there", [&] { root_.file("/helper", "1"); });
   expect_changed_by("and is updated", [&] { root_.file("/helper", "22"); });
@@ -106,7 +106,7 @@ TEST_F(MachineKey, ChangesWithTheHelperAndHowItIsStarted) {
   expect_changed_by("another cache", [&] { request_.cache_folder = "/dev/shm"; });
 }
 
-TEST(MachineLooks, AreTheFilesBesideTheWords) {
+TEST(MachineInputs, AreTheFilesBesideTheKeyText) {
   DetectRequest request;
   request.helper = "/bin/sh";
   request.cache_folder = "/tmp";
@@ -127,17 +127,18 @@ TEST(MachineLooks, AreTheFilesBesideTheWords) {
   EXPECT_NE(words, machine_key_text(Reach::decisive));
 }
 
-// What the program below runs.
-TEST(ProgramThatLooks, DISABLED_TellsItsWords) {
+// The result of the program below.
+TEST(ProgramThatPrintsItsKey, DISABLED_PrintsItsKeyText) {
   std::ofstream(std::getenv("ENGINEHOST_TEST_TEXT")) << machine_key_text(Reach::decisive);
 }
 
-// The loader goes by what the variable was at the start of the program, whatever becomes of it then.
+// The loader uses the value that the variable had at the start of the program, whatever happens to it later.
 TEST_F(MachineKey, HoldsTheLoadersFoldersAsTheyWereAtTheStart) {
   root_.folder("/one").folder("/two");
   const auto loaders_folders = [&](const std::string& library_path) {
     ChildRequest child;
-    child.argv = {executable_path(), "--gtest_filter=ProgramThatLooks.*", "--gtest_also_run_disabled_tests"};
+    child.argv = {executable_path(), "--gtest_filter=ProgramThatPrintsItsKey.*",
+                  "--gtest_also_run_disabled_tests"};
     child.environment = {"ENGINEHOST_TEST_TEXT=" + root_.on_disk("/words").string()};
     if (!library_path.empty()) child.environment.push_back("LD_LIBRARY_PATH=" + library_path);
     const auto ended = run_child(child);
@@ -157,7 +158,7 @@ TEST_F(MachineKey, HoldsTheLoadersFoldersAsTheyWereAtTheStart) {
   EXPECT_EQ(machine_key_text(Reach::decisive).find("the loader's folders=" + one), std::string::npos);
 }
 
-TEST_F(MachineKey, OfEverythingAlsoHoldsWhatIsOnlyTold) {
+TEST_F(MachineKey, OfEverythingAlsoHoldsReportedFacts) {
   const std::string decisive = key(), everything = key(Reach::everything);
   EXPECT_NE(decisive, everything);
   root_.folder("/usr/local/cuda-12.9").file("/.dockerenv", "");
@@ -196,7 +197,7 @@ class Remembered : public testing::Test {
   static constexpr std::int64_t now_ = 1'790'000'000;
 };
 
-TEST_F(Remembered, FactsComeBackAsTheyWereButForWhatChangesByItself) {
+TEST_F(Remembered, FactsComeBackExceptVolatileOnes) {
   auto recalled = recall(request_, "key", file_, now_ + 60);
   ASSERT_TRUE(recalled);
   EXPECT_TRUE(recalled->memory.is_known());
@@ -206,14 +207,14 @@ TEST_F(Remembered, FactsComeBackAsTheyWereButForWhatChangesByItself) {
   EXPECT_EQ(*recalled, platform_);
 }
 
-TEST_F(Remembered, NothingServesUnderAnotherKeyOrAfterItsTimeOrBeforeIt) {
+TEST_F(Remembered, FactsServeForTheirKeyAndTimeOnly) {
   EXPECT_FALSE(recall(request_, "another key", file_, now_ + 60));
   EXPECT_FALSE(recall(request_, "key", file_, now_ + 25 * 60 * 60));
   EXPECT_FALSE(recall(request_, "key", file_, now_ - 60));
   EXPECT_FALSE(recall(request_, "key", root_.on_disk("/state/none.json"), now_ + 60));
 }
 
-TEST_F(Remembered, NothingServesWhenAFileThatWasReadHasChanged) {
+TEST_F(Remembered, FactsEndWhenAReadFileChanged) {
   root_.file("/libcuda.so.1", "a");
   platform_.cuda.library = Fact<Installed>::known({"1", root_.on_disk("/libcuda.so.1").native(), ""}, "here");
   remember(platform_, "key", file_, now_);
@@ -222,7 +223,7 @@ TEST_F(Remembered, NothingServesWhenAFileThatWasReadHasChanged) {
   EXPECT_FALSE(recall(request_, "key", file_, now_ + 60));
 }
 
-TEST_F(Remembered, ADamagedFileIsNone) {
+TEST_F(Remembered, ADamagedFileIsIgnored) {
   root_.file("/state/platform.json", "{\"format\":1,\"key\":\"key\",");
   EXPECT_FALSE(recall(request_, "key", file_, now_ + 60));
 }

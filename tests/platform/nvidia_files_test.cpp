@@ -1,4 +1,4 @@
-// What files tell of NVIDIA's hardware and driver.
+// Facts about NVIDIA's hardware and driver that are read from files.
 #include "host/platform/nvidia_files.hpp"
 
 #include <gmock/gmock.h>
@@ -54,7 +54,7 @@ TEST(Hardware, WslHidesTheBusSoItIsUnknown) {
   EXPECT_THAT(fact.why(), HasSubstr("/dev/dxg"));
 }
 
-TEST(Hardware, TegraHasNoBusAndTellsChipAndRelease) {
+TEST(Hardware, TegraHasNoBusAndReportsChipAndRelease) {
   const std::string bus = "/sys/bus/pci/devices", release = "/etc/nv_tegra_release",
                     board = "/sys/firmware/devicetree/base/compatible";
   const std::string line =
@@ -72,7 +72,7 @@ TEST(Hardware, TegraHasNoBusAndTellsChipAndRelease) {
   EXPECT_EQ(nvidia_hardware(early.root(), no_wsl).value(), "tegra, L4T 36");
 }
 
-TEST(Hardware, AnotherBoardsTreeIsNoTegraAndACardBesideOneIsNamedToo) {
+TEST(Hardware, AnotherBoardIsNoTegraAndACardBesideTegraIsNamed) {
   const std::string board = "/sys/firmware/devicetree/base/compatible";
   FakeRoot other, both;
   other.folder("/sys/bus/pci/devices").file(board, std::string("raspberrypi,5-model-b\0brcm,bcm2712\0", 35));
@@ -126,7 +126,7 @@ TEST(DriverLibrary, ALinkIntoAStubsFolderIsAStub) {
             "stub");
 }
 
-TEST(DriverLibrary, AFileOfAnotherArchitectureIsPassedOver) {
+TEST(DriverLibrary, AFileOfAnotherArchitectureIsSkipped) {
   FakeRoot machine;
   std::string foreign(64, '\0');
   foreign.replace(0, 6, "\177ELF\001\001");  // 32-bit
@@ -135,7 +135,7 @@ TEST(DriverLibrary, AFileOfAnotherArchitectureIsPassedOver) {
   EXPECT_TRUE(driver_library(machine.root(), libraries, Fact<std::string>::absent("/proc")).is_absent());
 }
 
-TEST(DriverLibrary, WslsOwnIsNamedThoughTheLoaderDoesNotLookThere) {
+TEST(DriverLibrary, TheLibraryOfWslIsNamedThoughTheLoaderDoesNotFindIt) {
   FakeRoot machine;
   machine.copy("/usr/lib/wsl/lib/libcuda.so.1.1", FAKE_CUDA)
       .link("/usr/lib/wsl/lib/libcuda.so.1", "libcuda.so.1.1");
@@ -145,7 +145,7 @@ TEST(DriverLibrary, WslsOwnIsNamedThoughTheLoaderDoesNotLookThere) {
   EXPECT_EQ(fact.value(), (Installed{"", "/usr/lib/wsl/lib/libcuda.so.1", "the loader does not look there"}));
 }
 
-TEST(DriverLibrary, AbsentOneSaysWhenTheKernelsDriverIsThereAllTheSame) {
+TEST(DriverLibrary, AnAbsentOneMentionsALoadedKernelDriver) {
   FakeRoot machine;
   machine.file("/dev/nvidiactl", "");
   const LibrarySearch libraries(machine.root());

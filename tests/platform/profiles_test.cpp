@@ -1,4 +1,4 @@
-// The recorded machines: each reads, comes back the same, and agrees with NVIDIA's tables.
+// The recorded machines: each is read, round-trips, and agrees with NVIDIA's tables.
 #include <gmock/gmock.h>
 
 #include <map>
@@ -40,18 +40,18 @@ class Profile : public ::testing::TestWithParam<fs::path> {
   Platform platform;
 };
 
-TEST_P(Profile, SaysWhereItComesFrom) {
+TEST_P(Profile, NamesItsSource) {
   EXPECT_EQ(document["format"].as_integer(), 1);
   EXPECT_FALSE(document["about"].as_string().empty());
 }
 
-TEST_P(Profile, ComesBackTheSame) {
-  // Byte for byte: no member of the file is unknown to the reader or lost by it.
+TEST_P(Profile, RoundTrips) {
+  // Byte for byte: the reader knows every member of the file and loses none.
   EXPECT_EQ(to_json(platform).dump(1), document["platform"].dump(1));
   EXPECT_FALSE(describe(platform).empty());
 }
 
-TEST_P(Profile, HoldsNoPersonAndNoCard) {
+TEST_P(Profile, HoldsNoPersonalDataAndNoSerialNumber) {
   for (const CudaDevice& device : platform.cuda.devices.value()) EXPECT_EQ(device.uuid, "");
   EXPECT_EQ(to_json(platform, true).dump(), to_json(platform).dump());
 }
@@ -63,8 +63,8 @@ TEST_P(Profile, DriverAndItsNewestCudaBelongTogether) {
       {"450", "11.0"}, {"460", "11.2"}, {"470", "11.4"}, {"510", "11.6"}, {"515", "11.7"}, {"520", "11.8"},
       {"525", "12.0"}, {"530", "12.1"}, {"535", "12.2"}, {"545", "12.3"}, {"550", "12.4"}, {"555", "12.5"},
       {"560", "12.6"}, {"565", "12.7"}, {"570", "12.8"}, {"575", "12.9"}, {"580", "13.0"}, {"590", "13.1"}};
-  // Windows numbers differ within a release: 522.06 is of the branch that came with 11.8, 595 is newer than
-  // the table.
+  // Windows numbers differ within a release: 522.06 belongs to the branch that came with 11.8, and 595 is
+  // newer than the table.
   static const std::map<std::string, std::string> windows_branches = {
       {"522", "11.8"}, {"595", "13.2"}, {"581", "13.0"}};
   // docs.nvidia.com/jetson: JetPack's release notes, by release of Linux for Tegra.
@@ -82,8 +82,9 @@ TEST_P(Profile, DriverAndItsNewestCudaBelongTogether) {
   EXPECT_EQ(platform.cuda.driver_cuda.value(), branches.at(branch));
 }
 
-// A card is only known to drivers of the first CUDA that compiles for it, and to none after its last branch.
-TEST_P(Profile, DriverKnowsItsCards) {
+// The first drivers that support a card are those of the first CUDA that compiles for it; later ones end with
+// its last branch.
+TEST_P(Profile, DriverSupportsItsCards) {
   static const std::map<std::string, std::string> first = {{"6.1", "8.0"},  {"7.0", "9.0"},  {"8.0", "11.0"},
                                                            {"8.6", "11.1"}, {"8.7", "11.4"}, {"8.9", "11.8"},
                                                            {"9.0", "11.8"}, {"12.0", "12.8"}};
@@ -105,7 +106,7 @@ TEST_P(Profile, LibrariesAreThoseOfTheDistribution) {
   const std::string key = platform.distribution.value().id + " " + platform.distribution.value().version;
   ASSERT_TRUE(expected.contains(key)) << key;
   EXPECT_EQ(platform.libc.value().version, expected.at(key).first);
-  // A program that brings its own, as tests/gpu/pack.sh's do, tells the one that it loaded.
+  // A program that carries its own, as those of tests/gpu/pack.sh do, reports the one that it loaded.
   if (platform.libstdcxx.value().path.find("/carried/") != std::string::npos) return;
   EXPECT_EQ(platform.libstdcxx.value().glibcxx, expected.at(key).second);
 }
@@ -119,7 +120,7 @@ std::string case_name(const ::testing::TestParamInfo<fs::path>& info) {
 
 INSTANTIATE_TEST_SUITE_P(Recorded, Profile, ::testing::ValuesIn(profile_files()), case_name);
 
-TEST(Profiles, ThereAreMany) { EXPECT_GE(profile_files().size(), 18u); }
+TEST(Profiles, CoverManyMachines) { EXPECT_GE(profile_files().size(), 18u); }
 
 }  // namespace
 }  // namespace enginehost::platform

@@ -12,7 +12,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using namespace std::string_literals;
 
-TEST(System, DistributionComesFromOsReleaseWithQuotesTakenOff) {
+TEST(System, DistributionComesFromOsReleaseWithoutQuotes) {
   FakeRoot machine;
   machine.file("/etc/os-release",
                "PRETTY_NAME=\"Ubuntu 22.04.4 LTS\"\nNAME='Ubuntu'\nVERSION_ID=\"22.04\"\nID=ubuntu\n");
@@ -29,20 +29,20 @@ TEST(System, OsReleaseIsFollowedThroughAnAbsoluteLinkInsideTheRoot) {
   EXPECT_EQ(detect_distribution(machine.root()).value().id, "alpine");
 }
 
-TEST(System, NoOsReleaseIsUnknownAndSaysWhereWasLooked) {
+TEST(System, NoOsReleaseIsUnknownWithTheSearchedPlaces) {
   FakeRoot machine;
   const auto fact = detect_distribution(machine.root());
   EXPECT_TRUE(fact.is_unknown());
   EXPECT_THAT(fact.why(), HasSubstr("/etc/os-release"));
 }
 
-TEST(System, ThisProcessRunsOnTheGlibcItWasAnsweredBy) {
+TEST(System, TheGlibcVersionIsThatOfThisProcess) {
   const auto fact = detect_libc(Root("/"));
   ASSERT_TRUE(fact.is_known());
   EXPECT_EQ(fact.value(), (Libc{"glibc", ::gnu_get_libc_version()}));
 }
 
-TEST(System, MuslIsRecognisedByItsLoaderAndItsVersionReadFromIt) {
+TEST(System, MuslIsRecognizedByItsLoaderWithItsVersion) {
   FakeRoot machine;
   machine.file("/lib/ld-musl-x86_64.so.1", "\177ELF..\0001.2\0text\0001.2.5\0more"s);
   const auto fact = detect_libc(machine.root());
@@ -50,7 +50,7 @@ TEST(System, MuslIsRecognisedByItsLoaderAndItsVersionReadFromIt) {
   EXPECT_EQ(fact.source(), "/lib/ld-musl-x86_64.so.1");
 }
 
-TEST(System, TheRealMuslLoaderTellsItsVersion) {
+TEST(System, TheRealMuslLoaderReportsItsVersion) {
   const std::string loader = "/lib/ld-musl-x86_64.so.1";
   if (!std::filesystem::exists(loader)) GTEST_SKIP() << "musl is not installed: " << loader;
   FakeRoot machine;
@@ -58,7 +58,7 @@ TEST(System, TheRealMuslLoaderTellsItsVersion) {
   EXPECT_THAT(detect_libc(machine.root()).value().version, ::testing::MatchesRegex("1\\.[0-9]+\\.[0-9]+"));
 }
 
-TEST(System, LibstdcxxTellsTheNewestVersionsItDefines) {
+TEST(System, LibstdcxxHasTheNewestVersionsItDefines) {
   const Root root("/");
   const auto fact = detect_libstdcxx(root, LibrarySearch(root));
   ASSERT_TRUE(fact.is_known()) << fact.why();
@@ -96,7 +96,7 @@ TEST(Memory, ALimitOfAParentGroupCounts) {
   EXPECT_THAT(fact.source(), HasSubstr("/sys/fs/cgroup/pod/memory.max"));
 }
 
-TEST(Memory, AVersionOneLimitCountsThoughItsPathIsTheHosts) {
+TEST(Memory, AVersionOneLimitCountsUnderAPathOfTheHost) {
   FakeRoot machine;
   machine.file("/proc/meminfo", meminfo)
       .file("/proc/self/cgroup", "5:cpu:/docker/abc\n4:memory:/docker/abc\n0::/\n");
@@ -105,7 +105,7 @@ TEST(Memory, AVersionOneLimitCountsThoughItsPathIsTheHosts) {
   EXPECT_EQ(detect_memory(machine.root()).value(), (platform::Memory{2097152, 1048576}));
 }
 
-TEST(Disk, OfAFolderThatDoesNotExistYetIsItsParents) {
+TEST(Disk, OfAMissingFolderIsItsParents) {
   FakeRoot machine;
   const auto fact = detect_disk(machine.on_disk("/cache/not/yet"));
   ASSERT_TRUE(fact.is_known()) << fact.why();
@@ -115,8 +115,8 @@ TEST(Disk, OfAFolderThatDoesNotExistYetIsItsParents) {
   EXPECT_THAT(fact.source(), HasSubstr(machine.path().native()));
 }
 
-TEST(Disk, NoexecIsSeen) {
-  // /proc is mounted noexec wherever it is mounted as usual.
+TEST(Disk, NoexecIsDetected) {
+  // /proc is usually mounted noexec.
   const auto fact = detect_disk("/proc");
   ASSERT_TRUE(fact.is_known());
   std::ifstream mounts("/proc/mounts");
@@ -127,7 +127,7 @@ TEST(Disk, NoexecIsSeen) {
             text.substr(at, text.find('\n', at) - at).find("noexec") != std::string::npos);
 }
 
-TEST(Container, MarksOfEachManagerAreRecognised) {
+TEST(Container, MarksOfEachManagerAreRecognized) {
   const Variable kubernetes("KUBERNETES_SERVICE_HOST", nullptr), apptainer("APPTAINER_CONTAINER", nullptr),
       singularity("SINGULARITY_CONTAINER", nullptr);
   FakeRoot docker, podman, nspawn, pod, none;
@@ -143,14 +143,14 @@ TEST(Container, MarksOfEachManagerAreRecognised) {
   EXPECT_TRUE(detect_container(none.root()).is_absent());
 }
 
-TEST(Container, APodsServiceVariableWinsOverTheRuntimesMark) {
+TEST(Container, TheVariableOfAPodWinsOverTheRuntimesMark) {
   const Variable kubernetes("KUBERNETES_SERVICE_HOST", "10.0.0.1");
   FakeRoot machine;
   machine.file("/.dockerenv", "");
   EXPECT_EQ(detect_container(machine.root()).value(), "kubernetes");
 }
 
-TEST(Wsl, IsRecognisedByTheKernelsName) {
+TEST(Wsl, IsRecognizedByTheKernelsName) {
   const auto of = [](const char* release) { return detect_wsl(Fact<std::string>::known(release, "uname")); };
   EXPECT_EQ(of("5.15.153.1-microsoft-standard-WSL2").value(), "2");
   EXPECT_EQ(of("4.4.0-19041-Microsoft").value(), "1");
@@ -168,7 +168,7 @@ TEST(Conda, IsAbsentWhenNoneIsActivated) {
   EXPECT_TRUE(detect_conda().is_absent());
 }
 
-TEST(Rocm, VersionAndDevicesAreTwoFindings) {
+TEST(Rocm, VersionAndDevicesAreSeparateFacts) {
   FakeRoot machine;
   machine.file("/opt/rocm/.info/version", "6.2.0-66\n");
   machine.file("/sys/class/kfd/kfd/topology/nodes/0/properties",
@@ -186,7 +186,7 @@ TEST(Rocm, IsAbsentWithoutItsFolderAndDevices) {
   EXPECT_TRUE(detect_rocm(machine.root()).is_absent());
 }
 
-TEST(LoaderEnvironment, HoldsWhatChangesLoadingAndNothingElse) {
+TEST(LoaderEnvironment, HoldsOnlyVariablesThatChangeLoading) {
   const Variable preload("LD_DEBUG_OUTPUT", "/tmp/x"), secret("MY_TOKEN", "secret"),
       cuda("CUDA_VISIBLE_DEVICES", "0");
   const auto fact = detect_loader_environment();

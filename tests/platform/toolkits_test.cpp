@@ -1,4 +1,4 @@
-// CUDA toolkits and cuDNN: listed, never decisive.
+// CUDA toolkits and cuDNN: listed, and never part of a decision.
 #include <gmock/gmock.h>
 
 #include "host/platform/parts.hpp"
@@ -14,7 +14,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-// The variables of the machine the tests run on must not speak.
+// Removes the variables of the machine that runs the tests.
 class Toolkits : public ::testing::Test {
  protected:
   FakeRoot machine;
@@ -40,7 +40,7 @@ TEST_F(Toolkits, VersionComesFromVersionTxtBeforeEleven) {
   EXPECT_EQ(toolkits().value().at(0).version, "10.2.89");
 }
 
-TEST_F(Toolkits, VersionComesFromTheHeaderWhenNothingElseTells) {
+TEST_F(Toolkits, VersionComesFromTheHeaderWhenNothingElseHasIt) {
   machine.file("/usr/local/cuda-13.0/include/cuda.h", "/* … */\n#define CUDA_VERSION 13000\n");
   EXPECT_EQ(toolkits().value().at(0).version, "13.0");
 }

@@ -1,4 +1,4 @@
-// A variable of the environment, set (or, with nullptr, not set) for the length of a test.
+// An environment variable, set (or, with nullptr, unset) during a test.
 #pragma once
 #include <optional>
 #include <string>

@@ -1,4 +1,4 @@
-// Features and levels out of what CPUID answers.
+// Features and levels from the results of CPUID.
 #include <gmock/gmock.h>
 
 #include "host/platform/cpu.hpp"
@@ -9,7 +9,7 @@ namespace {
 using ::testing::Contains;
 using ::testing::Not;
 
-// A processor that has everything the tables ask for.
+// A processor that has everything that the tables list.
 Cpuid everything() {
   Cpuid answers;
   for (auto* leaf : {&answers.leaf1, &answers.leaf7, &answers.leaf7_1, &answers.extended1})
@@ -20,7 +20,7 @@ Cpuid everything() {
 
 TEST(Cpu, LevelIsFourWhenEverythingIsThere) { EXPECT_EQ(x86_cpu(everything()).level, "x86-64-v4"); }
 
-TEST(Cpu, RegistersThatTheSystemDoesNotSaveTakeTheirFeaturesAway) {
+TEST(Cpu, RegistersThatTheSystemDoesNotSaveDisableTheirFeatures) {
   Cpuid answers = everything();
   answers.xcr0 = 0x7;  // AVX is saved, AVX-512 and AMX are not
   const Cpu cpu = x86_cpu(answers);

@@ -1,4 +1,4 @@
-// Who needs what, and where it was sought.
+// Which library needs which, and the searched places.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ class ClosureCheck : public ::testing::Test {
   faults::Workshop workshop_;
 };
 
-TEST_F(ClosureCheck, AllMissingLibrariesAreNamedAtOnceWithTheirNeeder) {
+TEST_F(ClosureCheck, AllMissingLibrariesAreNamedTogetherWithTheirNeeder) {
   const auto cudart = part("libcudart.so.11.0", "cudart", "-Wl,-soname,libcudart.so.11.0");
   const auto cublas = part("libcublas.so.11", "cublas", "-Wl,-soname,libcublas.so.11");
   const auto engine = workshop_.library(
@@ -61,7 +61,7 @@ TEST_F(ClosureCheck, AMissingLibraryFurtherDownComesWithItsChain) {
   EXPECT_THAT(report.diagnoses.front().values("chain"), ElementsAre(engine.native(), middle.native()));
 }
 
-TEST_F(ClosureCheck, ALibraryThatAppearsIsAWitness) {
+TEST_F(ClosureCheck, ALibraryThatAppearsChangesADependencyStamp) {
   const auto deep = part("libdeep.so.1", "deep", "-Wl,-soname,libdeep.so.1");
   const auto engine = workshop_.library("e/libengine.so", "int deep(void);int e(void){return deep();}",
                                         link(deep) + " -Wl,-rpath,'$ORIGIN'");
@@ -71,8 +71,8 @@ TEST_F(ClosureCheck, ALibraryThatAppearsIsAWitness) {
   EXPECT_THAT(report.depends_on, ::testing::Contains(std::filesystem::path("/etc/ld.so.cache")));
 }
 
-// Where the loader looks first for libraries that are made for this processor.
-TEST_F(ClosureCheck, AFolderForNewerProcessorsThatAppearsIsAWitness) {
+// The folder that the loader searches first for libraries made for this processor.
+TEST_F(ClosureCheck, AnAddedProcessorFolderChangesADependencyStamp) {
   const auto deep = part("libdeep.so.1", "deep", "-Wl,-soname,libdeep.so.1");
   const auto engine = workshop_.library("e/libengine.so", "int deep(void);int e(void){return deep();}",
                                         link(deep) + " -Wl,-rpath,'$ORIGIN'");
@@ -93,7 +93,7 @@ TEST_F(ClosureCheck, AFolderForNewerProcessorsThatAppearsIsAWitness) {
   EXPECT_THAT(later, ::testing::Not(stamp("glibc-hwcaps")));
 }
 
-TEST_F(ClosureCheck, WhatTheProcessHoldsIsAWitnessOnlyIfTheBuildUsesIt) {
+TEST_F(ClosureCheck, LoadedLibrariesAreDependenciesOnlyIfUsed) {
   const auto used = part("libused.so.1", "used", "-Wl,-soname,libused.so.1");
   const auto unused = part("libunused.so.1", "unused", "-Wl,-soname,libunused.so.1");
   const auto engine =
@@ -106,7 +106,7 @@ TEST_F(ClosureCheck, WhatTheProcessHoldsIsAWitnessOnlyIfTheBuildUsesIt) {
   EXPECT_THAT(report.depends_on, ::testing::Not(::testing::Contains(unused)));
 }
 
-TEST_F(ClosureCheck, AWrongArchitectureInPlaceOfADependencyIsL05) {
+TEST_F(ClosureCheck, ADependencyOfAWrongArchitectureIsL05) {
   const auto dependency = part("libdep.so.1", "dep", "-Wl,-soname,libdep.so.1");
   const auto engine = workshop_.library("e/libengine.so", "int dep(void);int e(void){return dep();}",
                                         link(dependency) + " -Wl,-rpath,'$ORIGIN'");
@@ -128,14 +128,14 @@ TEST_F(ClosureCheck, A32BitDependencyIsL06) {
     GTEST_SKIP() << "gcc-multilib is not installed";
   const Report report = check(alone(engine));
   ASSERT_EQ(first_code(report), "EH-L06");
-  // It lies where the build itself looks: the environment has no part in it.
+  // It is where the build itself searches, so the environment has no part in it.
   const std::string text = explain::describe(report.diagnoses.front());
   EXPECT_THAT(text, HasSubstr("libdep.so.1 for libengine.so was found at"));
   EXPECT_THAT(text, HasSubstr("libengine.so looks for libdep.so.1 where a 32-bit one lies"));
   EXPECT_THAT(text, ::testing::Not(HasSubstr("LD_LIBRARY_PATH")));
 }
 
-TEST_F(ClosureCheck, A32BitDependencyOfTheEnvironmentIsToldAsSuch) {
+TEST_F(ClosureCheck, A32BitDependencyOfTheEnvironmentIsReportedAsSuch) {
   const auto dependency = part("libdep.so.1", "dep", "-Wl,-soname,libdep.so.1");
   const auto engine =
       workshop_.library("e/libengine.so", "int dep(void);int e(void){return dep();}", link(dependency));
@@ -178,7 +178,7 @@ TEST_F(ClosureCheck, ANewerCxxRuntimeIsL09WithThePathOfTheOneFound) {
   EXPECT_THAT(std::string(report.diagnoses.front().value("path")), HasSubstr("libstdc++.so.6"));
 }
 
-TEST_F(ClosureCheck, AnUndefinedSymbolIsL12WhenSymbolsAreAsked) {
+TEST_F(ClosureCheck, AnUndefinedSymbolIsL12WhenSymbolsAreRequested) {
   const auto engine =
       workshop_.library("libengine.so", "int missing_kernel(void);int e(void){return missing_kernel();}");
   Spec spec = alone(engine);

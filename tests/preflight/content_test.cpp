@@ -1,4 +1,4 @@
-// What is in the file itself.
+// The contents of the file itself.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ class Content : public ::testing::Test {
   faults::Workshop workshop_;
 };
 
-TEST_F(Content, AWholeLibraryLoads) {
+TEST_F(Content, ACompleteLibraryLoads) {
   const Report report = check(alone(workshop_.library("libwhole.so", "int f(void){return 1;}")));
   EXPECT_EQ(report.verdict, Verdict::loads)
       << (report.diagnoses.empty() ? "" : explain::describe(report.diagnoses[0]));
@@ -126,7 +126,7 @@ TEST_F(Content, AForeignOsAbiIsL07) {
   expect_fails(file, "EH-L07");
 }
 
-TEST_F(Content, AClosedFileIsL25AndNamesWhatIsClosed) {
+TEST_F(Content, AClosedFileIsL25AndNamesTheClosedPath) {
   const auto file = workshop_.library("libclosed.so", "int f(void){return 1;}");
   std::filesystem::permissions(workshop_.folder(), std::filesystem::perms::owner_all);
   std::filesystem::permissions(file, std::filesystem::perms::none);
@@ -157,7 +157,7 @@ TEST_F(Content, AFolderMountedNoexecIsL22) {
   EXPECT_THAT(explain::describe(report.diagnoses.front()), HasSubstr("ENGINEHOST_CACHE"));
 }
 
-TEST_F(Content, L22_AFolderMountedNoexecInWhichTheLoaderFindsANeed) {
+TEST_F(Content, L22ANeedInAFolderMountedNoexecIsFound) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root may mount a folder noexec";
   const auto folder = workshop_.path("mounted");
   std::filesystem::create_directory(folder);
@@ -178,24 +178,25 @@ TEST_F(Content, L22_AFolderMountedNoexecInWhichTheLoaderFindsANeed) {
   EXPECT_THAT(explain::describe(reported), Not(HasSubstr("ENGINEHOST_CACHE")));
 }
 
-// What the program below looks at.
-TEST(ProgramThatIsSteered, DISABLED_LooksAtALibrary) {
+// The library that the program below checks.
+TEST(ProgramWithLoaderSettings, DISABLED_ChecksALibrary) {
   const std::filesystem::path file = std::getenv("ENGINEHOST_TEST_LIBRARY");
   EXPECT_EQ(name_of(check(alone(file)).verdict), std::string(std::getenv("ENGINEHOST_TEST_VERDICT")));
 }
 
-TEST_F(Content, WhatTheLoaderFindsIsUnsureWhereItsSearchIsChanged) {
+TEST_F(Content, TheSearchIsUncertainUnderUnsupportedLoaderSettings) {
   const auto need = workshop_.library("libneed.so", "int f(void){return 1;}", "-Wl,-soname,libneed.so");
   const auto user =
       workshop_.library("libx.so", "int f(void); int g(void){return f();}", faults::quoted(need));
   const auto empty = workshop_.file("libzero.so", "");
   const auto reported = [&](const std::string& variable, const std::filesystem::path& file,
                             const char* verdict) {
-    return faults::shell("env " + variable + " ENGINEHOST_TEST_LIBRARY=" + faults::quoted(file) +
-                         " ENGINEHOST_TEST_VERDICT=" + verdict + " " +
-                         faults::quoted(std::filesystem::read_symlink("/proc/self/exe")) +
-                         " --gtest_also_run_disabled_tests --gtest_filter=ProgramThatIsSteered.* >/dev/null "
-                         "2>&1") == 0;
+    return faults::shell(
+               "env " + variable + " ENGINEHOST_TEST_LIBRARY=" + faults::quoted(file) +
+               " ENGINEHOST_TEST_VERDICT=" + verdict + " " +
+               faults::quoted(std::filesystem::read_symlink("/proc/self/exe")) +
+               " --gtest_also_run_disabled_tests --gtest_filter=ProgramWithLoaderSettings.* >/dev/null "
+               "2>&1") == 0;
   };
   EXPECT_TRUE(reported("LD_AUDIT=", user, "fails"));
   EXPECT_TRUE(reported("LD_AUDIT=/nowhere/audit.so", user, "unsure"));
@@ -204,7 +205,7 @@ TEST_F(Content, WhatTheLoaderFindsIsUnsureWhereItsSearchIsChanged) {
   EXPECT_TRUE(reported("LD_AUDIT=/nowhere/audit.so", empty, "fails")) << "whatever is found";
   workshop_.make_foreign(need);
   EXPECT_TRUE(reported("GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2", need, "fails")) << "whatever is found";
-  // In place of what is needed another file may be found.
+  // Another file may be found in the place of the needed one.
   EXPECT_TRUE(reported("LD_AUDIT=", user, "fails"));
   EXPECT_TRUE(reported("LD_AUDIT=/nowhere/audit.so", user, "unsure"));
 }

@@ -1,7 +1,7 @@
-// The verdict of preflight, its symbol pass included, against dlopen itself: every shared object and program
-// of this machine is opened by a small C child, now and local, with a deadline. What differs is listed with
-// its reason in tests/linker/known_differences.txt ("dlopen": whether it opens; "dlopen subject": what the
-// loader complains of), and nothing is listed that does not differ. Every eighth file; all with
+// Compares the verdict of preflight, including its symbol pass, with dlopen: a small C child opens every
+// shared object and program of this machine, with RTLD_NOW and RTLD_LOCAL and a timeout. Differences are
+// listed with their reasons in tests/linker/known_differences.txt ("dlopen": whether it opens; "dlopen
+// subject": the loader's complaint), and nothing else is listed. Every eighth file; all with
 // ENGINEHOST_EXHAUSTIVE set.
 #include <gtest/gtest.h>
 
@@ -28,8 +28,8 @@ bool same_file(std::string_view a, std::string_view b) {
   return a == b || test::real_path(std::string(a)) == test::real_path(std::string(b));
 }
 
-// Whether some diagnosis speaks of it. The loader stops at the first; in which order it binds libraries is
-// not told.
+// Whether a diagnosis has this evidence. The loader stops at the first problem, and does not report the order
+// in which it binds libraries.
 bool reported(const Report& report, std::string_view what, std::string_view value) {
   for (const Diagnosis& diagnosis : report.diagnoses)
     for (const std::string_view one : diagnosis.values(what))
@@ -37,8 +37,8 @@ bool reported(const Report& report, std::string_view what, std::string_view valu
   return false;
 }
 
-// Whether preflight names what the loader complains of: the first missing library, a symbol and who wants it,
-// a version, or the file itself.
+// Whether preflight names the subject of the loader's message: the first missing library, a symbol and its
+// needer, a version, or the file itself.
 bool names_subject(const Report& report, const explain::LoaderHint& hint) {
   if (report.diagnoses.empty()) return false;
   if (hint.code == "EH-L01") return !report.missing.empty() && report.missing.front().name == hint.subject;
@@ -64,14 +64,13 @@ std::string said_by(const Report& report) {
 
 class DlopenAgreement : public ::testing::Test {
  protected:
-  // Files of the machine do not decide what the child finds for their needs; a variable of this session
-  // would.
+  // Files of the machine do not change the child's search, but a variable of this session would.
   static DlopenAnswer opened_by_loader(const std::string& file) {
     return faults::ask_dlopen(ENGINEHOST_OPEN_CHILD, {file}, std::chrono::seconds(20), {"LD_LIBRARY_PATH"});
   }
 };
 
-TEST_F(DlopenAgreement, preflight_and_dlopen_say_the_same_of_every_shared_object) {
+TEST_F(DlopenAgreement, PreflightAndDlopenAgreeOnEverySharedObject) {
   const std::size_t step = environment_variable("ENGINEHOST_EXHAUSTIVE") ? 1 : 8;
   test::KnownDifferences known(std::filesystem::path(test::source_path()) /
                                "tests/linker/known_differences.txt");

@@ -1,4 +1,4 @@
-// The NVIDIA driver's library: missing for different reasons, or a stub in its place.
+// The NVIDIA driver's library: missing for different reasons, or replaced by a stub.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@ using ::testing::HasSubstr;
 
 class Driver : public ::testing::Test {
  protected:
-  // Something that needs libcuda.so.1, which is nowhere.
+  // A library that needs libcuda.so.1, which does not exist.
   std::filesystem::path needs_driver() {
     const auto driver =
         workshop_.library("libcuda.so.1", "int cuInit(unsigned f){return 0;}", "-Wl,-soname,libcuda.so.1");
@@ -25,7 +25,7 @@ class Driver : public ::testing::Test {
   Report judged(const platform::Platform& platform) {
     Spec spec = alone(needs_driver());
     spec.platform = &platform;
-    // The machine that runs this test may have a driver; the one described has none.
+    // The machine that runs this test may have a driver; the described one has none.
     spec.machine.cache = linker::LoaderCache();
     spec.machine.default_directories = {std::string("/lib/") + test::multiarch};
     spec.machine.library_path.clear();

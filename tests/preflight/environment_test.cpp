@@ -1,4 +1,5 @@
-// What LD_LIBRARY_PATH, LD_PRELOAD and the libraries of the process do to a build, over described machines.
+// Effects of LD_LIBRARY_PATH, LD_PRELOAD and the libraries of the process on a build, over described
+// machines.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,7 +13,7 @@ using ::testing::HasSubstr;
 
 class Environment : public ::testing::Test {
  protected:
-  // A library that needs libelse.so.1, which lies in "elsewhere" only.
+  // A library that needs libelse.so.1, which is in "elsewhere" only.
   std::filesystem::path needs_elsewhere() {
     const auto other =
         workshop_.library("elsewhere/libelse.so.1", "int other(void){return 1;}", "-Wl,-soname,libelse.so.1");
@@ -33,7 +34,7 @@ class Environment : public ::testing::Test {
   faults::Workshop workshop_;
 };
 
-TEST_F(Environment, L30_ALibraryPathThatIsIgnoredForItsPrivilegesIsNamed) {
+TEST_F(Environment, L30ALibraryPathThatIsIgnoredForItsPrivilegesIsNamed) {
   Spec spec = alone(needs_elsewhere());
   spec.machine.secure = true;
   spec.machine.library_path.clear();
@@ -45,7 +46,7 @@ TEST_F(Environment, L30_ALibraryPathThatIsIgnoredForItsPrivilegesIsNamed) {
   EXPECT_THAT(explain::describe(report.diagnoses.front()), HasSubstr("raised privileges"));
 }
 
-TEST_F(Environment, L31_ALibraryPathThatIsSetAfterTheStartIsNamedAndTheLoaderAgrees) {
+TEST_F(Environment, L31ALibraryPathSetAfterTheStartIsNamed) {
   const auto engine = needs_elsewhere();
   const platform::Platform platform = with_variable("LD_LIBRARY_PATH", elsewhere());
   Spec spec = alone(engine);
@@ -62,7 +63,7 @@ TEST_F(Environment, L31_ALibraryPathThatIsSetAfterTheStartIsNamedAndTheLoaderAgr
   EXPECT_EQ(loaded, nullptr) << "the loader read the variable when this program started";
 }
 
-TEST_F(Environment, L31_IsNotSaidOfALibraryThatIsNowhere) {
+TEST_F(Environment, L31IsNotReportedForALibraryThatIsNowhere) {
   const auto engine = needs_elsewhere();
   workshop_.remove(workshop_.path("elsewhere/libelse.so.1"));
   const platform::Platform platform = with_variable("LD_LIBRARY_PATH", elsewhere());
@@ -73,7 +74,7 @@ TEST_F(Environment, L31_IsNotSaidOfALibraryThatIsNowhere) {
   EXPECT_EQ(first_code(check(spec)), "EH-L01");
 }
 
-TEST_F(Environment, L34_APreloadThatIsNotThereIsAWarning) {
+TEST_F(Environment, L34AMissingPreloadIsAWarning) {
   const auto plugin = workshop_.plugin("libengine_x.so");
   const platform::Platform platform =
       with_variable("LD_PRELOAD", "/nowhere/libgone.so:" + plugin.native() + " libsearched.so");
@@ -86,7 +87,7 @@ TEST_F(Environment, L34_APreloadThatIsNotThereIsAWarning) {
   EXPECT_EQ(report.warnings[0].value("library"), "/nowhere/libgone.so");
 }
 
-TEST_F(Environment, L10_PackedRelocationsOnAnOlderCLibrary) {
+TEST_F(Environment, L10PackedRelocationsOnAnOlderCLibraryAreRefused) {
   const auto map = workshop_.file("new.map", "GLIBC_ABI_DT_RELR { global: packed; };");
   workshop_.library("new/libc.so.6", "int packed(void){return 1;}",
                     "-nostdlib -Wl,-soname,libc.so.6 -Wl,--version-script=" + faults::quoted(map));
@@ -101,7 +102,7 @@ TEST_F(Environment, L10_PackedRelocationsOnAnOlderCLibrary) {
   EXPECT_THAT(explain::describe(report.diagnoses.front()), HasSubstr("nopack-relative-relocs"));
 }
 
-TEST_F(Environment, L11_AVariableThatHidesTheSystemsLibraryIsAWarningWithBothFiles) {
+TEST_F(Environment, L11AVariableThatHidesASystemLibraryIsAWarning) {
   const auto hiding =
       workshop_.library("outside/libgcc_s.so.1", "int hidden(void){return 1;}", "-Wl,-soname,libgcc_s.so.1");
   const auto engine = workshop_.library("e/libengine.so", "int hidden(void);int e(void){return hidden();}",
@@ -114,8 +115,8 @@ TEST_F(Environment, L11_AVariableThatHidesTheSystemsLibraryIsAWarningWithBothFil
   EXPECT_TRUE(warning->value("mended").empty());
 }
 
-// As where /lib is a link to usr/lib, and an installation lies in /usr.
-TEST_F(Environment, L11_IsNotSaidOfOneFileWithTwoNames) {
+// As on systems where /lib is a link to usr/lib, with an installation in /usr.
+TEST_F(Environment, L11IsNotReportedForOneFileWithTwoNames) {
   const auto own =
       workshop_.library("usr/lib/libown.so.1", "int own(void){return 1;}", "-Wl,-soname,libown.so.1");
   const auto engine = workshop_.library("usr/e/libengine.so", "int own(void);int e(void){return own();}",
@@ -125,7 +126,7 @@ TEST_F(Environment, L11_IsNotSaidOfOneFileWithTwoNames) {
   spec.view = workshop_.path("usr");
   spec.plugin_header = false;
   EXPECT_EQ(find(check(spec).warnings, "EH-L11"), nullptr);
-  // Another file of that name does hide it.
+  // A different file of that name does hide it.
   workshop_.library("other/libown.so.1", "int own(void){return 2;}", "-Wl,-soname,libown.so.1");
   const Report hidden = check(with_path(spec, workshop_.path("other").native()));
   const Diagnosis* warning = find(hidden.warnings, "EH-L11");
@@ -133,14 +134,14 @@ TEST_F(Environment, L11_IsNotSaidOfOneFileWithTwoNames) {
   EXPECT_EQ(warning->value("wanted"), own.native());
 }
 
-TEST_F(Environment, L11_IsNotSaidWhereNothingElseWouldBeFound) {
+TEST_F(Environment, L11IsNotReportedWhereNothingElseWouldBeFound) {
   const auto engine = needs_elsewhere();
   const Report report = check(with_path(alone(engine), elsewhere()));
   EXPECT_EQ(report.verdict, Verdict::loads);
   EXPECT_EQ(find(report.warnings, "EH-L11"), nullptr);
 }
 
-TEST_F(Environment, L17_WhatTheHeldLibraryLacksIsAFailureBeforeLoading) {
+TEST_F(Environment, L17ASymbolThatTheLoadedLibraryLacksIsAFailure) {
   const std::string soname = "-Wl,-soname,libdual.so.1";
   const auto ours = workshop_.library("lib/libdual.so.1", "int only_in_ours(void){return 1;}", soname);
   const auto user =
@@ -159,9 +160,9 @@ TEST_F(Environment, L17_WhatTheHeldLibraryLacksIsAFailureBeforeLoading) {
   EXPECT_EQ(report.diagnoses.front().value("wanted"), ours.native());
 }
 
-// As two releases of TensorFlow: the plugin opens libtensorflow.so by its path, which asks for another by
-// name.
-TEST_F(Environment, L17_WhoWouldGetTheHeldLibraryIsNamedAlsoWhereItIsOpenedLater) {
+// As with two releases of TensorFlow: the plugin opens libtensorflow.so by its path, which needs another
+// library by name.
+TEST_F(Environment, L17TheUserOfTheLoadedLibraryIsNamedAlsoIfOpenedLater) {
   const std::string soname = "-Wl,-soname,libframework.so.2";
   const auto ours = workshop_.library("lib/libframework.so.2", "int part(void){return 1;}", soname);
   const auto runtime = workshop_.library("lib/libruntime.so", "int part(void);int r(void){return part();}",
@@ -177,7 +178,7 @@ TEST_F(Environment, L17_WhoWouldGetTheHeldLibraryIsNamedAlsoWhereItIsOpenedLater
   EXPECT_EQ(warning->value("needed_by"), runtime.native());
 }
 
-TEST_F(Environment, L17_WhatNothingAsksForByNameHasNobodyWhoWouldGetIt) {
+TEST_F(Environment, L17ALibraryThatNothingNeedsHasNoUser) {
   const std::string soname = "-Wl,-soname,libruntime.so.1";
   workshop_.library("lib/libruntime.so.1", "int part(void){return 1;}", soname);
   Spec spec = build(workshop_, workshop_.plugin("libengine_x.so", ""));

@@ -1,4 +1,5 @@
-// A false alarm is worse than a missing warning: what this machine's loader opens, preflight does not refuse.
+// A false alarm is worse than a missing warning: preflight refuses no library that this machine's loader
+// opens.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -15,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// In a child: constructors of strangers' libraries run.
+// In a child, because constructors of other people's libraries run.
 bool opens(const fs::path& file) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -59,7 +60,7 @@ TEST(FalseAlarms, NoLibraryOfTheSystemThatOpensIsRefused) {
   EXPECT_GT(opened, (all.size() / step) / 2);
 }
 
-TEST(FalseAlarms, NoEngineThatThisBuildMadeIsRefusedOrWarnedOf) {
+TEST(FalseAlarms, NoEngineOfThisBuildIsRefusedOrWarnedOf) {
   std::size_t engines = 0;
   for (const fs::path& plugin : libraries_below(fs::path(test::build_path()) / "engines")) {
     Spec spec = alone(plugin);

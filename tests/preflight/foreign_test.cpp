@@ -1,5 +1,5 @@
-// Builds for Windows, judged on this system: the cases of people whose loader said "Can't find
-// dependent libraries" and no more.
+// Builds for Windows, checked on this system: cases of users whose loader reported only "Can't find dependent
+// libraries".
 #include "host/preflight/foreign.hpp"
 
 #include <gmock/gmock.h>
@@ -54,7 +54,7 @@ class ForeignBuild : public ::testing::Test {
   faults::Workshop workshop_;
 };
 
-TEST_F(ForeignBuild, Case02_an_optional_nvfuser_that_cannot_load_is_left_out_with_one_warning) {
+TEST_F(ForeignBuild, Case02AnOptionalNvfuserThatCannotLoadIsLeftOutWithOneWarning) {
   const auto missing = dll("cudart64_110.dll");
   dll("nvfuser_codegen.dll", {"cudart64_110.dll"});
   const auto torch = dll("torch.dll");
@@ -71,7 +71,7 @@ TEST_F(ForeignBuild, Case02_an_optional_nvfuser_that_cannot_load_is_left_out_wit
   EXPECT_THAT(explain::describe(report.warnings[0]), HasSubstr("CUDA runtime 11"));
 }
 
-TEST_F(ForeignBuild, Case03_the_first_unresolved_DLL_its_importer_and_the_folders_are_told) {
+TEST_F(ForeignBuild, Case03TheFirstUnresolvedDLLIsNamedWithImporterAndFolders) {
   const auto missing = dll("cudnn64_9.dll");
   dll("torch_cuda.dll", {"cudnn64_9.dll"});
   const auto torch = dll("torch.dll", {"torch_cuda.dll"});
@@ -86,7 +86,7 @@ TEST_F(ForeignBuild, Case03_the_first_unresolved_DLL_its_importer_and_the_folder
   EXPECT_THAT(explain::describe(diagnosis), HasSubstr("cuDNN 9"));
 }
 
-TEST_F(ForeignBuild, Case04_cublas_whose_needs_sort_after_it_is_opened_leaves_first) {
+TEST_F(ForeignBuild, Case04CublasIsOpenedAfterItsNeeds) {
   dll("cublasLt64_12.dll");
   dll("cublas64_12.dll", {"cublasLt64_12.dll"});
   const auto torch = dll("torch_cuda.dll", {"cublas64_12.dll"});
@@ -96,7 +96,7 @@ TEST_F(ForeignBuild, Case04_cublas_whose_needs_sort_after_it_is_opened_leaves_fi
               ElementsAre(workshop_.path("lib/cublasLt64_12.dll"), workshop_.path("lib/cublas64_12.dll")));
 }
 
-TEST_F(ForeignBuild, Case08_a_library_opened_at_run_time_belongs_to_the_closure) {
+TEST_F(ForeignBuild, Case08ALibraryOpenedAtRunTimeBelongsToTheClosure) {
   const auto torch = dll("torch.dll");
   ForeignSpec spec = build(torch);
   spec.lazy = {"nvrtc-builtins64_113.dll"};
@@ -106,7 +106,7 @@ TEST_F(ForeignBuild, Case08_a_library_opened_at_run_time_belongs_to_the_closure)
   EXPECT_EQ(report.diagnoses.front().value("library"), "nvrtc-builtins64_113.dll");
 }
 
-TEST_F(ForeignBuild, what_neither_the_build_nor_Windows_brings_is_a_doubt_until_the_platform_is_known) {
+TEST_F(ForeignBuild, ADLLFromElsewhereIsADoubtUntilThePlatformIsKnown) {
   const auto runtime = dll("MSVCP140.dll");
   const auto engine = dll("engine.dll", {"MSVCP140.dll"}, "-lkernel32");
   workshop_.remove(runtime);
@@ -124,7 +124,7 @@ TEST_F(ForeignBuild, what_neither_the_build_nor_Windows_brings_is_a_doubt_until_
   EXPECT_EQ(check_foreign(spec).verdict, Verdict::loads);
 }
 
-TEST_F(ForeignBuild, a_DLL_for_another_processor_than_the_platforms_fails) {
+TEST_F(ForeignBuild, ADLLForAnotherProcessorThanThePlatformsFails) {
   const auto engine = dll("engine.dll");
   ForeignSpec spec = build(engine);
   platform::Platform platform;
@@ -135,7 +135,7 @@ TEST_F(ForeignBuild, a_DLL_for_another_processor_than_the_platforms_fails) {
   EXPECT_EQ(first_code(report), "EH-W04");
 }
 
-TEST_F(ForeignBuild, a_function_that_the_builds_own_DLL_lacks_is_found_when_symbols_are_asked) {
+TEST_F(ForeignBuild, AFunctionThatTheBuildsDLLLacksIsFoundWithSymbols) {
   dll("dep.dll");
   const auto engine = dll("engine.dll", {"dep.dll"});
   workshop_.library_with(compiler, "lib/dep.dll", "__declspec(dllexport) int other(void){return 1;}",
@@ -149,7 +149,7 @@ TEST_F(ForeignBuild, a_function_that_the_builds_own_DLL_lacks_is_found_when_symb
   EXPECT_EQ(report.diagnoses.front().value("symbol"), "f_dep");
 }
 
-TEST_F(ForeignBuild, inspecting_on_Linux_tells_the_wrong_system_first_and_what_is_missing_beside_it) {
+TEST_F(ForeignBuild, InspectingOnLinuxReportsTheWrongSystemFirst) {
   const auto missing = dll("cublas64_13.dll");
   const auto ggml = dll("ggml-cuda.dll", {"cublas64_13.dll"}, "-lkernel32");
   workshop_.remove(missing);

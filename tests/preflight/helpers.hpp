@@ -8,7 +8,7 @@
 
 namespace enginehost::preflight {
 
-// A library on its own, no view.
+// A library alone, without a view.
 inline Spec alone(const std::filesystem::path& file) {
   Spec spec;
   spec.plugin = file;

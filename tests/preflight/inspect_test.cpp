@@ -7,7 +7,7 @@
 namespace enginehost::preflight {
 namespace {
 
-TEST(Inspect, AnyLibraryIsJudgedWithoutBeingAPlugin) {
+TEST(Inspect, AnyLibraryIsCheckedWithoutBeingAPlugin) {
   faults::Workshop workshop;
   const auto file = workshop.library("libx.so", "#include <stdio.h>\nint f(void){return puts(\"x\");}");
   const auto report = inspect(file, true, linker::describe_this_machine());
@@ -49,7 +49,7 @@ TEST(Inspect, AWindowsLibraryIsF09) {
   EXPECT_NE(find(report->diagnoses, "EH-F09"), nullptr);
 }
 
-TEST(Inspect, TheDocumentTellsWhatTheFileSaysOfItself) {
+TEST(Inspect, TheDocumentHoldsTheFactsOfTheFile) {
   faults::Workshop workshop;
   const auto file =
       workshop.library("libx.so", "__thread int t;int f(void){return t;}",
@@ -71,8 +71,8 @@ TEST(Inspect, TheDocumentTellsWhatTheFileSaysOfItself) {
   EXPECT_THAT(lines, testing::Contains("thread-local data 4 bytes"));
 }
 
-TEST(Inspect, AForeignLibraryTellsWhatItsOwnSystemAsksOfIt) {
-  // Bytes of a universal file: a 28-byte head and nothing else is a dylib that needs nothing.
+TEST(Inspect, AForeignLibraryIsCheckedForItsOwnSystem) {
+  // A universal file whose slice has only a header of 28 bytes: a dylib that needs nothing.
   const auto slice = [](char subtype) {
     std::string head(4096, '\0');
     head.replace(
@@ -99,7 +99,7 @@ TEST(Inspect, AForeignLibraryTellsWhatItsOwnSystemAsksOfIt) {
   EXPECT_THAT(to_lines(report->facts), testing::Contains("slice for arm64e"));
 }
 
-// A record of this processor and glibc, changed by who asks.
+// A record of a machine with this processor and glibc, changed by the parameters.
 platform::Platform recorded(const std::string& os, const std::string& arch, platform::Libc libc) {
   platform::Platform platform;
   platform.os = platform::Fact<std::string>::known(os, "record");
@@ -109,7 +109,7 @@ platform::Platform recorded(const std::string& os, const std::string& arch, plat
   return platform;
 }
 
-TEST(Inspect, ALibraryIsHeldAgainstTheRecordedMachine) {
+TEST(Inspect, ALibraryIsCheckedForTheRecordedMachine) {
   faults::Workshop workshop;
   const auto file = workshop.library("libx.so", "#include <stdio.h>\nint f(void){return puts(\"x\");}");
   const linker::Machine here = linker::describe_this_machine();
@@ -125,13 +125,13 @@ TEST(Inspect, ALibraryIsHeldAgainstTheRecordedMachine) {
   EXPECT_EQ(reported_for(recorded("linux", test::other_architecture, newest)), "EH-L04");
   EXPECT_EQ(reported_for(recorded("linux", here.architecture, {"musl", "1.2.4"})), "EH-L29");
   EXPECT_EQ(reported_for(recorded("linux", here.architecture, {"glibc", "2.1"})), "EH-L08");
-  // An older C library that has what the file needs, whatever the libraries of this machine ask of theirs.
+  // An older C library that has what the file needs, whatever the libraries of this machine need.
   EXPECT_EQ(reported_for(recorded("linux", here.architecture, {"glibc", "2.17"})), "");
   EXPECT_EQ(reported_for(recorded("windows", here.architecture, {})), "EH-F09");
   EXPECT_EQ(reported_for(recorded("macos", here.architecture, {})), "EH-F09");
 }
 
-TEST(Inspect, WhatThisMachineHasNoLibrariesForIsNeitherPromisedNorRefused) {
+TEST(Inspect, WithoutLibrariesOfTheTargetTheResultIsUnknown) {
   faults::Workshop workshop;
   const auto file = workshop.library("libx.so", "int f(void){return 1;}");
   workshop.make_foreign(file);
@@ -146,7 +146,7 @@ TEST(Inspect, WhatThisMachineHasNoLibrariesForIsNeitherPromisedNorRefused) {
               testing::HasSubstr("this machine is "));
 }
 
-TEST(Inspect, AFileThatIsNotThereIsAnError) {
+TEST(Inspect, AMissingFileIsAnError) {
   const auto report = inspect("/nonexistent/libx.so", false, linker::describe_this_machine());
   ASSERT_FALSE(report);
   EXPECT_EQ(report.error().code, "EH-F01");

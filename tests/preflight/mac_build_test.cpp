@@ -1,4 +1,4 @@
-// Builds for macOS, judged on this system by the rules of its loader, over dylibs that lld makes.
+// Builds for macOS, checked on this system by the rules of its loader, with dylibs made by lld.
 #include "host/preflight/foreign.hpp"
 
 #include <gmock/gmock.h>
@@ -36,7 +36,7 @@ class MacBuild : public ::testing::Test {
     return workshop_.library_with(compiler_for("arm64") + " -Wl,-install_name,@rpath/" + name, "lib/" + name,
                                   source, flags);
   }
-  // A library that is no part of a build, on mac_.
+  // A library outside of the build, on mac_.
   ForeignSpec alone_on_a_mac(const std::filesystem::path& file) const {
     ForeignSpec spec;
     spec.file = file;
@@ -47,7 +47,7 @@ class MacBuild : public ::testing::Test {
   platform::Platform mac_;
 };
 
-TEST_F(MacBuild, a_library_beside_one_without_LC_RPATH_is_opened_first) {
+TEST_F(MacBuild, ALibraryBesideOneWithoutLCRPATHIsOpenedFirst) {
   const auto base = dylib("libggml-base.dylib", "int base(void){return 1;}");
   if (base.empty()) GTEST_SKIP() << "clang-14 or lld is not installed";
   const auto engine =
@@ -79,8 +79,8 @@ TEST_F(MacBuild, a_library_beside_one_without_LC_RPATH_is_opened_first) {
   EXPECT_EQ(first_code(check_foreign(spec)), "EH-X02");
 }
 
-// As it is on Linux after tar or rsync brought a tree over with its attributes.
-TEST_F(MacBuild, X05_a_mark_of_a_download_is_a_doubt_until_somebody_allowed_it) {
+// On Linux the mark is an attribute of a tree that tar or rsync copied with its attributes.
+TEST_F(MacBuild, X05AQuarantineMarkIsADoubtUntilItIsAllowed) {
   const auto engine = dylib("libengine.dylib", "int e(void){return 1;}");
   if (engine.empty()) GTEST_SKIP() << "clang-14 or lld is not installed";
   const auto mark = [&](std::string_view text) {
@@ -103,8 +103,8 @@ TEST_F(MacBuild, X05_a_mark_of_a_download_is_a_doubt_until_somebody_allowed_it) 
   EXPECT_EQ(check_foreign(spec).verdict, Verdict::loads);
 }
 
-// macOS 11 and later have these libraries in one file; no folder holds them.
-TEST_F(MacBuild, libraries_of_the_shared_cache_are_never_missing_and_those_of_a_vendor_are) {
+// macOS 11 and later have these libraries in one file; no folder contains them.
+TEST_F(MacBuild, SharedCacheLibrariesAreNeverMissingAndAVendorsAre) {
   const auto metal = dylib("Metal", "int m(void){return 1;}",
                            "-Wl,-install_name,/System/Library/Frameworks/Metal.framework/Versions/A/Metal");
   if (metal.empty()) GTEST_SKIP() << "clang-14 or lld is not installed";
@@ -125,7 +125,7 @@ TEST_F(MacBuild, libraries_of_the_shared_cache_are_never_missing_and_those_of_a_
   EXPECT_THAT(report.diagnoses.front().values("searched"), Contains("/opt/vendor/libvendor.1.dylib"));
 }
 
-TEST_F(MacBuild, a_weak_library_may_be_missing_and_a_re_exported_one_may_not) {
+TEST_F(MacBuild, AWeakLibraryMayBeMissingAndAReExportedOneMayNot) {
   const auto extra = dylib("libextra.dylib", "int x(void){return 1;}");
   if (extra.empty()) GTEST_SKIP() << "clang-14 or lld is not installed";
   const auto weak =
@@ -142,7 +142,7 @@ TEST_F(MacBuild, a_weak_library_may_be_missing_and_a_re_exported_one_may_not) {
   EXPECT_EQ(report.diagnoses.front().value("library"), "@rpath/libextra.dylib");
 }
 
-TEST_F(MacBuild, X07_a_file_for_a_newer_macOS_than_the_platforms_is_warned_of_with_both_versions) {
+TEST_F(MacBuild, X07AFileForANewerMacOSIsWarnedOfWithBothVersions) {
   const auto engine = workshop_.library_with(compiler_for("arm64", "14.0"), "lib/libengine.dylib",
                                              "int e(void){return 1;}", "");
   if (engine.empty()) GTEST_SKIP() << "clang-14 or lld is not installed";
@@ -157,8 +157,8 @@ TEST_F(MacBuild, X07_a_file_for_a_newer_macOS_than_the_platforms_is_warned_of_wi
   EXPECT_THAT(check_foreign(spec).warnings, IsEmpty());
 }
 
-// Apple silicon maps no code without a signature, an Intel Mac does.
-TEST_F(MacBuild, X04_code_without_a_signature_fails_on_Apple_silicon_only) {
+// Apple silicon maps no code without a signature; an Intel Mac does.
+TEST_F(MacBuild, X04CodeWithoutASignatureFailsOnAppleSiliconOnly) {
   const auto engine = dylib("libengine.dylib", "int e(void){return 1;}", "-Wl,-no_adhoc_codesign");
   if (engine.empty()) GTEST_SKIP() << "clang-14 or lld is not installed";
   const Report report = check_foreign(alone_on_a_mac(engine));
@@ -173,9 +173,9 @@ TEST_F(MacBuild, X04_code_without_a_signature_fails_on_Apple_silicon_only) {
   EXPECT_EQ(check_foreign(alone_on_a_mac(intel)).verdict, Verdict::loads);
 }
 
-// What the build brings is opened first and found by its install name; all else is looked up beside the
-// program, whoever names it.
-TEST_F(MacBuild, a_need_below_executable_path_is_the_programs_or_the_builds_own) {
+// The build's own libraries are opened first and found by their install names; all others are searched beside
+// the program, whichever library names them.
+TEST_F(MacBuild, ANeedBelowExecutablePathIsTheProgramsOrTheBuilds) {
   const auto tool = dylib("libtool.dylib", "int t(void){return 1;}",
                           "-Wl,-install_name,@executable_path/../tools/libtool.dylib");
   if (tool.empty()) GTEST_SKIP() << "clang-14 or lld is not installed";
@@ -193,7 +193,7 @@ TEST_F(MacBuild, a_need_below_executable_path_is_the_programs_or_the_builds_own)
   EXPECT_EQ(check_foreign(spec).verdict, Verdict::loads);
 }
 
-TEST_F(MacBuild, X08_a_library_for_a_phone_is_told_as_what_it_is) {
+TEST_F(MacBuild, X08ALibraryForAPhoneIsNamedAsOne) {
   const auto phone = workshop_.library_with(
       "clang-14 -target arm64-apple-ios14 -mlinker-version=609 -nostdlib -fuse-ld=lld -dynamiclib",
       "lib/libphone.dylib", "int e(void){return 1;}", "");

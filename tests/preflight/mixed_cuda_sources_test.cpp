@@ -1,5 +1,5 @@
-// What must come from one place, what is opened by name, and what needs a device file or GPU code: likely
-// failures, told as warnings or doubts and left to the probe.
+// Libraries that must come from one place, libraries that are opened by name, and needs of a device file or
+// GPU code: likely failures, reported as warnings or doubts and left to the probe.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-class Origins : public ::testing::Test {
+class MixedCudaSources : public ::testing::Test {
  protected:
   std::filesystem::path part(const std::string& file, const std::string& more = {}) {
     const std::string soname = std::filesystem::path(file).filename();
@@ -23,7 +23,7 @@ class Origins : public ::testing::Test {
   std::string needs(const std::filesystem::path& library) {
     return "-Wl,--no-as-needed " + faults::quoted(library) + " -Wl,--allow-shlib-undefined ";
   }
-  // Everything in "build" is the build, everything in "outside" is on LD_LIBRARY_PATH.
+  // Files in "build" are the build; "outside" is on LD_LIBRARY_PATH.
   Report judged(const std::string& flags) {
     const auto plugin = workshop_.plugin("build/libengine_x.so", flags);
     Spec spec = build(workshop_, plugin, {"build/lib"});
@@ -31,14 +31,14 @@ class Origins : public ::testing::Test {
     spec.machine.library_path = {workshop_.path("outside").native()};
     spec.machine.library_path_text = workshop_.path("outside").native();
     spec.machine.loaded = loaded_;
-    spec.machine.cache = linker::LoaderCache();  // the machine that runs this may have cuDNN
+    spec.machine.cache = linker::LoaderCache();  // the machine that runs this test may have cuDNN
     return check(spec);
   }
   std::vector<linker::LoadedLibrary> loaded_;
   faults::Workshop workshop_;
 };
 
-TEST_F(Origins, R16_PartsOfCudnnFromTwoFoldersAreNamed) {
+TEST_F(MixedCudaSources, R16PartsOfCudnnFromTwoFoldersAreNamed) {
   const auto ours = part("build/lib/libcudnn.so.8");
   const auto theirs = part("outside/libcudnn_ops_infer.so.8");
   const Report report = judged(needs(ours) + needs(theirs));
@@ -51,7 +51,7 @@ TEST_F(Origins, R16_PartsOfCudnnFromTwoFoldersAreNamed) {
   EXPECT_NE(report.verdict, Verdict::fails) << "only likely: the probe decides";
 }
 
-TEST_F(Origins, G17_LibrariesOfTwoCudaToolkitsAreNamed) {
+TEST_F(MixedCudaSources, G17LibrariesOfTwoCudaToolkitsAreNamed) {
   const auto ours = part("build/lib/libcudart.so.12");
   const auto theirs = part("outside/libcublas.so.12");
   const Report report = judged(needs(ours) + needs(theirs));
@@ -61,7 +61,7 @@ TEST_F(Origins, G17_LibrariesOfTwoCudaToolkitsAreNamed) {
   EXPECT_THAT(explain::describe(*warning), HasSubstr(theirs.native()));
 }
 
-TEST_F(Origins, G17_FoldersOfOneBuildAreOnePlaceAndTheDriverIsNoPart) {
+TEST_F(MixedCudaSources, G17FoldersOfOneBuildAreOnePlaceAndTheDriverIsNoPart) {
   const auto runtime = part("build/lib/libcudart.so.12");
   const auto blas = part("build/nvidia/cublas/lib/libcublas.so.12");
   const auto driver = part("outside/libcuda.so.1");
@@ -70,7 +70,7 @@ TEST_F(Origins, G17_FoldersOfOneBuildAreOnePlaceAndTheDriverIsNoPart) {
   EXPECT_EQ(find(report.warnings, "EH-G17"), nullptr);
 }
 
-TEST_F(Origins, L35_TwoOpenMpRuntimesInOneClosureAreNamed) {
+TEST_F(MixedCudaSources, L35TwoOpenMpRuntimesInOneClosureAreNamed) {
   const auto intel = part("build/lib/libiomp5.so");
   const auto wheel = part("build/lib/libgomp-a34b3233.so.1");
   const Report report = judged(needs(intel) + needs(wheel));
@@ -81,7 +81,7 @@ TEST_F(Origins, L35_TwoOpenMpRuntimesInOneClosureAreNamed) {
   EXPECT_EQ(report.verdict, Verdict::loads);
 }
 
-TEST_F(Origins, L35_ARuntimeThatTheHostHoldsAlreadyCounts) {
+TEST_F(MixedCudaSources, L35ARuntimeThatTheHostLoadedCounts) {
   const auto ours = part("build/lib/libomp.so.5");
   loaded_ = {{"libgomp.so.1", part("outside/libgomp.so.1")}};
   const Report report = judged(needs(ours));
@@ -90,12 +90,12 @@ TEST_F(Origins, L35_ARuntimeThatTheHostHoldsAlreadyCounts) {
   EXPECT_THAT(warning->values("library"), ElementsAre("libgomp.so.1", "libomp.so.5"));
 }
 
-TEST_F(Origins, L35_IsNotSaidOfABuildWithoutOpenMp) {
+TEST_F(MixedCudaSources, L35IsNotReportedForABuildWithoutOpenMp) {
   loaded_ = {{"libgomp.so.1", part("outside/libgomp.so.1")}, {"libomp.so.5", part("outside/libomp.so.5")}};
   EXPECT_EQ(find(judged("").warnings, "EH-L35"), nullptr);
 }
 
-TEST_F(Origins, R15_Case09_PartsThatALibraryOpensByNameAreMissedBeforeTheFirstUse) {
+TEST_F(MixedCudaSources, R15Case09MissingPartsOpenedByNameAreReportedBeforeUse) {
   const auto cudnn =
       workshop_.library("build/lib/libcudnn.so.9",
                         "const char* const parts[] = {\"libcudnn_ops.so\", \"libcudnn_graph.so\"};"
@@ -111,7 +111,7 @@ TEST_F(Origins, R15_Case09_PartsThatALibraryOpensByNameAreMissedBeforeTheFirstUs
   EXPECT_EQ(judged(needs(cudnn)).verdict, Verdict::loads);
 }
 
-TEST_F(Origins, R15_Case08_TheExactPartsOfTheRunTimeCompilerAreMissed) {
+TEST_F(MixedCudaSources, R15Case08TheMissingPartsOfTheRunTimeCompilerAreNamed) {
   const auto compiler = workshop_.library("build/lib/libnvrtc.so.11.2",
                                           "const char* said(void){return \"nvrtc: error: failed to open "
                                           "libnvrtc-builtins.so.11.8.\\n  Make sure\";}",
@@ -122,14 +122,14 @@ TEST_F(Origins, R15_Case08_TheExactPartsOfTheRunTimeCompilerAreMissed) {
   EXPECT_THAT(report.diagnoses.front().values("library"), ElementsAre("libnvrtc-builtins.so.11.8"));
 }
 
-TEST_F(Origins, R15_NamesThatOtherLibrariesOnlyTryAreNotMissed) {
+TEST_F(MixedCudaSources, R15OptionalNamesAreNotReportedAsMissing) {
   const auto runtime = workshop_.library("build/lib/libruntime.so",
                                          "const char* s(void){return \"libcudnn_ops.so.9\";}"
                                          "const char* t(void){return \"libibverbs.so.1\";}");
   EXPECT_EQ(judged(needs(runtime)).verdict, Verdict::loads);
 }
 
-TEST_F(Origins, R15_TheRealCudnnMissesItsParts) {
+TEST_F(MixedCudaSources, R15TheRealCudnnNamesItsMissingParts) {
   const std::filesystem::path real = "/usr/local/cuda/lib/libcudnn.so.9";
   const auto info = binary::read_binary(real);
   if (!info || info->machine != test::architecture)
@@ -148,7 +148,7 @@ TEST_F(Origins, R15_TheRealCudnnMissesItsParts) {
   EXPECT_THAT(doubt->values("library"), ::testing::Contains("libcudnn_graph.so.9"));
 }
 
-class Devices : public Origins {
+class Devices : public MixedCudaSources {
  protected:
   static platform::Platform with_device(const std::string& capability) {
     platform::Platform platform;
@@ -201,7 +201,7 @@ class Devices : public Origins {
   }
 };
 
-TEST_F(Devices, G05_Case20_FilesWithoutCodeForTheDeviceAreAWarning) {
+TEST_F(Devices, G05Case20FilesWithoutCodeForTheDeviceAreAWarning) {
   const Report report = judged_with_code({70, 80, 86}, with_device("12.0"));
   EXPECT_EQ(report.verdict, Verdict::loads) << "only likely: the probe decides";
   const Diagnosis* warning = find(report.warnings, "EH-G05");
@@ -211,12 +211,12 @@ TEST_F(Devices, G05_Case20_FilesWithoutCodeForTheDeviceAreAWarning) {
   EXPECT_THAT(explain::describe(*warning), HasSubstr("the build has code for 7.0 8.0 8.6"));
 }
 
-TEST_F(Devices, G05_IsNotSaidWhereOneFileHasCodeOrNoDeviceIsKnown) {
+TEST_F(Devices, G05IsNotReportedWhereOneFileHasCodeOrNoDeviceIsKnown) {
   EXPECT_EQ(find(judged_with_code({70, 80, 86}, with_device("8.9")).warnings, "EH-G05"), nullptr);
   EXPECT_EQ(find(judged_with_code({70}, platform::Platform()).warnings, "EH-G05"), nullptr);
 }
 
-TEST_F(Devices, G08_ADriverWhoseDeviceFileIsMissingIsAWarning) {
+TEST_F(Devices, G08ADriverWhoseDeviceFileIsMissingIsAWarning) {
   if (std::filesystem::exists("/dev/nvidiactl")) GTEST_SKIP() << "this machine has the device file";
   const auto driver = part("outside/libcuda.so.1");
   const auto plugin = workshop_.plugin("build/libengine_x.so", needs(driver));
@@ -231,7 +231,7 @@ TEST_F(Devices, G08_ADriverWhoseDeviceFileIsMissingIsAWarning) {
   EXPECT_EQ(warning->value("errno"), "ENOENT");
 }
 
-TEST_F(Devices, G15_TheDriverLibraryOfWslThatTheLoaderDoesNotFindIsNamed) {
+TEST_F(Devices, G15TheDriverLibraryOfWslThatTheLoaderDoesNotFindIsNamed) {
   const auto driver = part("gone/libcuda.so.1");
   const auto plugin = workshop_.plugin("build/libengine_x.so", needs(driver));
   workshop_.remove(driver);

@@ -1,6 +1,6 @@
-// What opened_by_name_test.cpp does with small libraries, with NVIDIA's published wheels (0.9 GB, by pip):
-// which of them are opened first, and that NVRTC then compiles a kernel with the builtins of the build, which
-// needs no GPU. The machine's own toolkit does not count, though its loader knows it.
+// The same as opened_by_name_test.cpp, with NVIDIA's published wheels (0.9 GB, by pip) instead of small
+// libraries: which of them are opened first, and that NVRTC then compiles a kernel with the builtins of the
+// build, which needs no GPU. The machine's own toolkit does not count, although its loader knows it.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 
@@ -23,7 +23,7 @@ struct Wheels {
 
 class NvrtcOfWheels : public ::testing::TestWithParam<Wheels> {
  protected:
-  // One view of all of them, as an installation makes it.
+  // One view of all wheels, as an installation makes it.
   void SetUp() override {
     for (const auto& [package, release] : GetParam().packages) {
       const auto fetched = engines::tests::fetch(package, release, "nvidia/*/lib/*.so*");
@@ -42,7 +42,7 @@ class NvrtcOfWheels : public ::testing::TestWithParam<Wheels> {
   faults::Workshop workshop_;
 };
 
-// The size of the PTX of a small kernel, or 0; nvrtc.h's functions by their documented signatures.
+// The size of the PTX of a small kernel, or 0; with nvrtc.h's functions by their documented signatures.
 std::size_t compiled(void* nvrtc) {
   using Program = void*;
   const auto create = reinterpret_cast<int (*)(Program*, const char*, const char*, int, void*, void*)>(
@@ -58,7 +58,7 @@ std::size_t compiled(void* nvrtc) {
   return size(program, &bytes) == 0 ? bytes : 0;
 }
 
-TEST_P(NvrtcOfWheels, FindsWhatItOpensByName) {
+TEST_P(NvrtcOfWheels, FindsTheLibrariesThatItOpensByName) {
   const std::string cudnn = workshop_.path("nvidia/cudnn/lib").native();
   const auto plugin = workshop_.plugin("libengine_x.so", "-Wl,--no-as-needed -L" + faults::quoted(cudnn) +
                                                              " -l:libcudnn.so.9 -Wl,--allow-shlib-undefined");

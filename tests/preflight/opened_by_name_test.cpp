@@ -1,5 +1,5 @@
 // Libraries that cuDNN and NVRTC open by name while they run, in the folders of NVIDIA's published wheels and
-// with the paths that their files hold: small libraries stand in for the large ones.
+// with the paths in their files. Small libraries replace the large ones.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 
@@ -23,7 +23,7 @@ class OpenedByName : public ::testing::Test {
     return workshop_.library("nvidia/" + folder + "/lib/" + name, source,
                              "-Wl,-soname," + name + " " + flags);
   }
-  // What readelf says of nvidia-cudnn-cu11 9.10.2.21 and nvidia-cuda-nvrtc-cu11 11.8.89.
+  // The readelf output of nvidia-cudnn-cu11 9.10.2.21 and nvidia-cuda-nvrtc-cu11 11.8.89.
   void lay_out_cuda_11(
       const std::string& cudnn_path = "$ORIGIN:$ORIGIN/../../cublas/lib:$ORIGIN/../../nvrtc/lib") {
     library("cudnn", "libcudnn.so.9", "-Wl,-rpath,'$ORIGIN'");
@@ -34,7 +34,7 @@ class OpenedByName : public ::testing::Test {
     builtins_ = library("cuda_nvrtc", "libnvrtc-builtins.so.11.8", "");
     folders_ = {"nvidia/cudnn/lib", "nvidia/cuda_nvrtc/lib"};
   }
-  // And of nvidia-cudnn-cu13 9.19.0.56 and nvidia-cuda-nvrtc 13.0.88, which has no path at all.
+  // The same for nvidia-cudnn-cu13 9.19.0.56 and nvidia-cuda-nvrtc 13.0.88, which has no path at all.
   void lay_out_cuda_13() {
     library("cudnn", "libcudnn.so.9", "-Wl,-rpath,'$ORIGIN'");
     graph_ = library("cudnn", "libcudnn_graph.so.9",
@@ -49,7 +49,7 @@ class OpenedByName : public ::testing::Test {
     const auto plugin = workshop_.plugin("libengine_x.so");
     return check(build(workshop_, plugin, folders_));
   }
-  // Opens what the report says first, then the library, and calls its function: does it get the build's file?
+  // Opens the report's preloads, then the library, calls its function, and returns the file that it opened.
   static std::string opened_by(const Report& report, const std::filesystem::path& library,
                                const char* function) {
     for (const auto& first : report.load_order)
@@ -71,19 +71,18 @@ class OpenedByName : public ::testing::Test {
   std::filesystem::path graph_, nvrtc_, builtins_;
 };
 
-TEST_F(OpenedByName, NvrtcOfCuda11IsOpenedFirstForCudnnLooksInAnotherFolder) {
+TEST_F(OpenedByName, NvrtcOfCuda11IsOpenedFirstForCudnn) {
   lay_out_cuda_11();
   const Report report = checked();
   EXPECT_EQ(report.verdict, Verdict::loads) << first_code(report);
   EXPECT_THAT(report.load_order, ElementsAre(nvrtc_));
   EXPECT_EQ(opened_by(report, graph_, "open_nvrtc"), nvrtc_.native());
-#ifndef __SANITIZE_ADDRESS__  // its own dlopen stands between, and the path that counts is then not the
-                              // caller's
+#ifndef __SANITIZE_ADDRESS__  // its own dlopen is the caller then, so another path counts
   EXPECT_EQ(opened_by(report, nvrtc_, "open_builtins"), builtins_.native());
 #endif
 }
 
-TEST_F(OpenedByName, BuiltinsOfCuda13AreOpenedFirstForNvrtcHasNoPath) {
+TEST_F(OpenedByName, BuiltinsOfCuda13AreOpenedFirstForNvrtc) {
   lay_out_cuda_13();
   const Report report = checked();
   EXPECT_EQ(report.verdict, Verdict::loads) << first_code(report);
@@ -92,12 +91,12 @@ TEST_F(OpenedByName, BuiltinsOfCuda13AreOpenedFirstForNvrtcHasNoPath) {
   EXPECT_EQ(opened_by(report, graph_, "open_nvrtc"), nvrtc_.native());
 }
 
-TEST_F(OpenedByName, APartThatIsFoundByItselfIsLeftToItsUser) {
+TEST_F(OpenedByName, APartThatIsFoundAnywayIsNotPreloaded) {
   lay_out_cuda_11("$ORIGIN:$ORIGIN/../../cuda_nvrtc/lib");
   EXPECT_THAT(checked().load_order, IsEmpty());
 }
 
-TEST_F(OpenedByName, AFolderOfLdLibraryPathIsNoWayToTheBuildsOwnFile) {
+TEST_F(OpenedByName, LdLibraryPathIsNotUsedForTheBuildsOwnFile) {
   lay_out_cuda_11();
   const auto plugin = workshop_.plugin("libengine_x.so");
   Spec spec = build(workshop_, plugin, folders_);
@@ -130,7 +129,7 @@ TEST_F(OpenedByName, APartIsMissingUnlessTheLoaderWouldFindItForThisProgram) {
   EXPECT_EQ(judged({}), "");
 }
 
-TEST_F(OpenedByName, ABrokenPartThatNobodyMayAskForIsNotOpened) {
+TEST_F(OpenedByName, ABrokenPartThatNothingNeedsIsNotOpened) {
   lay_out_cuda_11();
   workshop_.cut(nvrtc_, "nvidia/cuda_nvrtc/lib/cut", 4096);
   std::filesystem::rename(workshop_.path("nvidia/cuda_nvrtc/lib/cut"), nvrtc_);

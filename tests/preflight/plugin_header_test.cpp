@@ -21,7 +21,7 @@ TEST_F(PluginHeader, AGoodPluginLoads) {
       << (report.diagnoses.empty() ? "" : explain::describe(report.diagnoses[0]));
 }
 
-TEST_F(PluginHeader, WithoutTheSymbolItIsR11AndSaysWhatItExports) {
+TEST_F(PluginHeader, WithoutTheSymbolItIsR11WithItsExports) {
   const Report report = judged(workshop_.library("libother.so", "int some_function(void){return 1;}"));
   EXPECT_EQ(report.verdict, Verdict::fails);
   ASSERT_EQ(first_code(report), "EH-R11");
@@ -36,7 +36,7 @@ TEST_F(PluginHeader, AnotherMajorIsR12) {
   EXPECT_THAT(explain::describe(report.diagnoses.front()), ::testing::HasSubstr("fix: update EngineHost"));
 }
 
-TEST_F(PluginHeader, R12_AnOlderMajorWantsANewerPlugin) {
+TEST_F(PluginHeader, R12AnOlderMajorNeedsANewerPlugin) {
   const Report report = judged(workshop_.plugin("libengine_x.so", "-DMAJOR=0"));
   ASSERT_EQ(first_code(report), "EH-R12");
   const std::string reported = explain::describe(report.diagnoses.front());
@@ -57,7 +57,7 @@ TEST_F(PluginHeader, AWrongMarkIsR11) {
   EXPECT_EQ(first_code(report), "EH-R11");
 }
 
-// Nothing of it may run before that is known.
+// No code of it may run before this check.
 TEST_F(PluginHeader, AFunctionOfThatNameIsR11) {
   const Report report = judged(workshop_.library("libengine_x.so", "int engine_plugin_v1(void){return 1;}"));
   EXPECT_EQ(report.verdict, Verdict::fails);
@@ -84,8 +84,8 @@ TEST_F(PluginHeader, ADescriptorFilledByCodeLeavesADoubt) {
 }
 
 #ifdef __linux__
-// Nobody else reads where it lies.
-TEST_F(PluginHeader, ThatCannotBeReadIsToldAndNotTakenForOneThatCodeFillsIn) {
+// No other check reads this part of the file.
+TEST_F(PluginHeader, AnUnreadableFileIsNotTakenForADescriptorFilledByCode) {
   const auto plugin = workshop_.library(
       "libengine_x.so",
       "__asm__(\".data\\n.zero 300000\\n.byte 1\\n.globl engine_plugin_v1\\n.type "

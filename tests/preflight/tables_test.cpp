@@ -1,4 +1,4 @@
-// Damage in the tables that a loader follows without looking: it dies of it on one day, and not on another.
+// Damage in tables that a loader follows without checks: it crashes on one day and not on another.
 #include <elf.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ class Tables : public ::testing::Test {
                               "-lm -Wl,--no-as-needed -Wl,-z,now");
     bytes_ = *read_file(file_);
   }
-  // Where the section of that type begins in the file.
+  // The file offset of the section of that type.
   std::uint64_t begin_of(std::uint32_t type) const {
     Elf64_Ehdr header;
     std::memcpy(&header, bytes_.data(), sizeof header);
@@ -52,7 +52,7 @@ class Tables : public ::testing::Test {
   std::string bytes_;
 };
 
-TEST_F(Tables, WholeOnesAreNotSpokenOf) { EXPECT_EQ(check(alone(file_)).verdict, Verdict::loads); }
+TEST_F(Tables, ValidOnesHaveNoProblem) { EXPECT_EQ(check(alone(file_)).verdict, Verdict::loads); }
 
 TEST_F(Tables, AVersionThatTheFileDoesNotNameIsF08) {
   put(begin_of(SHT_GNU_versym) + 2, std::string("\x31\x00", 2));
@@ -60,7 +60,7 @@ TEST_F(Tables, AVersionThatTheFileDoesNotNameIsF08) {
 }
 
 TEST_F(Tables, ARelocationOfASymbolThatIsNotListedIsF08) {
-  // The last of the first table: relative ones, which ask for no symbol, come first.
+  // The last entry of the first table: relative ones, which need no symbol, come first.
   const std::uint64_t relocations = begin_of(SHT_RELA);
   put(relocations + offsetof(Elf64_Rela, r_info) + 4, std::string("\x00\x00\x02\x00", 4));
   expect_damaged("a symbol that the file does not list");
@@ -72,7 +72,7 @@ TEST_F(Tables, ARelocationThatWritesElsewhereIsF08) {
 }
 
 TEST_F(Tables, VersionsOfALibraryThatNobodyNeedsAreF08) {
-  // The first entry of .dynamic is the need of libm; another tag leaves its versions without a library.
+  // The first entry of .dynamic is the need of libm; with another tag its versions have no library.
   const std::uint64_t dynamic = begin_of(SHT_DYNAMIC);
   Elf64_Dyn first;
   std::memcpy(&first, bytes_.data() + dynamic, sizeof first);
@@ -81,8 +81,8 @@ TEST_F(Tables, VersionsOfALibraryThatNobodyNeedsAreF08) {
   expect_damaged("it asks for versions of libm.so.6, which it does not need");
 }
 
-TEST_F(Tables, WhatTheLoaderFollowsIsTheChainOfVersionsAndNotItsCount) {
-  // vn_cnt of the first library: none. The loader reads them all the same.
+TEST_F(Tables, TheChainOfVersionsCountsNotTheirNumber) {
+  // vn_cnt of the first library becomes 0. The loader still reads them all.
   put(begin_of(SHT_GNU_verneed) + offsetof(Elf64_Verneed, vn_cnt), std::string("\x00\x00", 2));
   const auto info = binary::read_binary(file_);
   ASSERT_TRUE(info);

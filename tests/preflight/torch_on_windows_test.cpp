@@ -1,8 +1,8 @@
-// PyTorch 2.0.1 for CUDA 11.8 on Windows, judged from its list of files, since its 2.6 GB lie outside the
-// package index. The processor's part and what each of its DLLs imports are what the wheel of the same
-// release without CUDA says (manifests/facts); the list of CUDA's part is that of the libtorch packages
-// of 2.0.1 for CUDA 11.7 with the two names that carry CUDA's minor version changed; what its DLLs import is
-// what the Linux build of 2.0.1 says, by the Windows names of the same libraries.
+// PyTorch 2.0.1 for CUDA 11.8 on Windows, checked from its list of files, because its 2.6 GB are not on the
+// package index. The CPU files and the imports of each of their DLLs are those of the wheel of the same
+// release without CUDA (manifests/facts). The list of the CUDA files is that of the libtorch packages of
+// 2.0.1 for CUDA 11.7, with the two names that contain CUDA's minor version changed. The imports of their
+// DLLs are those of the Linux build of 2.0.1, under the Windows names of the same libraries.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ std::vector<Library> part_for_cuda() {
   std::vector<Library> all = {
       {"c10_cuda.dll", {"c10.dll", "cudart64_110.dll"}},
       {"caffe2_nvrtc.dll", {"nvcuda.dll", "nvrtc64_112_0.dll"}},
-      // On Linux what asks for cuSOLVER is a library of its own; there is none in the list for Windows.
+      // On Linux a library of its own needs cuSOLVER; the list for Windows has none.
       {"torch_cuda.dll",
        {"c10.dll", "c10_cuda.dll", "torch_cpu.dll", "cudart64_110.dll", "cublas64_11.dll",
         "cublasLt64_11.dll", "cudnn64_8.dll", "cufft64_10.dll", "curand64_10.dll", "cusolver64_11.dll",
@@ -85,7 +85,7 @@ class TorchOnWindows : public ::testing::Test {
       workshop_.file(library["path"].as_string(), windows_library(texts(library["needed"])));
     for (const Library& library : part_for_cuda())
       workshop_.file(at(library.name), windows_library(library.needs));
-    // What the shipped manifest says of it.
+    // The requirements of the shipped manifest.
     const Json manifest = document("manifests/templates/pytorch.json");
     const Json component = manifest["components"][component_id];
     for (const Json& build : manifest["builds"].as_array())
@@ -111,7 +111,7 @@ class TorchOnWindows : public ::testing::Test {
   Json build_;
 };
 
-TEST_F(TorchOnWindows, everything_but_Microsofts_runtime_and_the_driver_comes_with_the_build) {
+TEST_F(TorchOnWindows, OnlyMicrosoftsRuntimeAndTheDriverAreNotInTheBuild) {
   machine_.vcruntime = platform::Fact<std::string>::absent("System32");
   machine_.cuda.driver = platform::Fact<std::string>::absent("nvcuda.dll");
   const Report report = check_foreign(spec_);
@@ -122,18 +122,18 @@ TEST_F(TorchOnWindows, everything_but_Microsofts_runtime_and_the_driver_comes_wi
   EXPECT_THAT(first.values("library"),
               UnorderedElementsAre("MSVCP140.dll", "VCRUNTIME140.dll", "VCRUNTIME140_1.dll"));
   EXPECT_THAT(explain::describe(first), HasSubstr("Visual C++ Redistributable"));
-  // The driver's library is asked for by what is opened while a program runs.
+  // The driver's library is needed by files that are opened while a program runs.
   std::vector<std::string> others;
   for (const Diagnosis& diagnosis : report.diagnoses)
     for (const std::string& library : diagnosis.values("library")) others.push_back(library);
   EXPECT_THAT(others, Contains("nvcuda.dll"));
 }
 
-TEST_F(TorchOnWindows, the_manifest_asks_for_Microsofts_runtime_before_anything_is_fetched) {
+TEST_F(TorchOnWindows, TheManifestRequiresMicrosoftsRuntimeBeforeTheDownload) {
   EXPECT_EQ(build_["requires"]["vcruntime"].as_string(), ">=14.0");
 }
 
-TEST_F(TorchOnWindows, with_both_it_loads_and_only_the_binding_for_Python_is_left_out) {
+TEST_F(TorchOnWindows, WithBothItLoadsAndOnlyThePythonBindingIsLeftOut) {
   const Report report = check_foreign(spec_);
   EXPECT_EQ(report.verdict, Verdict::loads);
   EXPECT_THAT(report.diagnoses, IsEmpty());
@@ -142,10 +142,11 @@ TEST_F(TorchOnWindows, with_both_it_loads_and_only_the_binding_for_Python_is_lef
   EXPECT_EQ(report.warnings[0].value("library"), "python310.dll");
 }
 
-TEST_F(TorchOnWindows, nvfuser_whose_library_is_gone_is_left_out_with_one_warning) {
+TEST_F(TorchOnWindows, NvfuserWhoseLibraryIsGoneIsLeftOutWithOneWarning) {
   workshop_.remove(path("nvrtc64_112_0.dll"));
   const Report report = check_foreign(spec_);
-  EXPECT_EQ(report.verdict, Verdict::unsure);  // another asks for it too, when a program compiles kernels
+  EXPECT_EQ(report.verdict,
+            Verdict::unsure);  // another library needs it too, when a program compiles kernels
   EXPECT_THAT(report.left_out, UnorderedElementsAre(path("nvfuser_codegen.dll"), path("torch_python.dll")));
   ASSERT_THAT(report.warnings, SizeIs(2));
   EXPECT_EQ(report.warnings[0].code, "EH-W01");
@@ -153,7 +154,7 @@ TEST_F(TorchOnWindows, nvfuser_whose_library_is_gone_is_left_out_with_one_warnin
   EXPECT_EQ(report.warnings[0].value("needed_by"), path("nvfuser_codegen.dll").native());
 }
 
-TEST_F(TorchOnWindows, without_the_CUDA_runtime_nothing_loads_and_who_asks_for_it_is_named) {
+TEST_F(TorchOnWindows, WithoutTheCUDARuntimeNothingLoadsAndTheNeederIsNamed) {
   workshop_.remove(path("cudart64_110.dll"));
   const Report report = check_foreign(spec_);
   EXPECT_EQ(report.verdict, Verdict::fails);
@@ -163,8 +164,8 @@ TEST_F(TorchOnWindows, without_the_CUDA_runtime_nothing_loads_and_who_asks_for_i
   EXPECT_THAT(explain::describe(report.diagnoses.front()), HasSubstr("CUDA runtime 11"));
 }
 
-// "Could not locate zlibwapi.dll", said at the first convolution.
-TEST_F(TorchOnWindows, what_is_opened_by_name_while_it_runs_is_missed_before) {
+// "Could not locate zlibwapi.dll", printed at the first convolution.
+TEST_F(TorchOnWindows, MissingLibrariesOpenedByNameAreReportedBefore) {
   for (const char* name : {"zlibwapi.dll", "cudnn_cnn_infer64_8.dll"}) {
     std::filesystem::rename(path(name), workshop_.path(name));
     const Report report = check_foreign(spec_);

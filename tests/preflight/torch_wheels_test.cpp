@@ -1,5 +1,6 @@
-// PyTorch's published wheels for Windows and macOS (0.4 GB, by pip), judged file by file on this system: what
-// of them a bare machine lacks, with the functions and symbols that their own libraries give each other.
+// PyTorch's published wheels for Windows and macOS (0.4 GB, by pip), checked file by file on this system:
+// what a bare machine lacks for them, with the functions and symbols that their own libraries offer each
+// other.
 #include <gmock/gmock.h>
 
 #include <set>
@@ -18,7 +19,7 @@ using ::testing::UnorderedElementsAre;
 
 class TorchWheels : public ::testing::TestWithParam<const char*> {  // the release
  protected:
-  // The members are those that tests/binary compares of the same wheel; it is unpacked once for both.
+  // The members are those that tests/binary compares of the same wheel, so that it is unpacked once for both.
   void fetch(const char* platform) {
     ChildRequest request;
     request.argv = {"python3",
@@ -37,7 +38,7 @@ class TorchWheels : public ::testing::TestWithParam<const char*> {  // the relea
     if (!ended || !ended->succeeded()) GTEST_SKIP() << "skipped: pip cannot get torch " << GetParam();
     folder_ = ended->output.substr(0, ended->output.find('\n'));
   }
-  // With all that `library` needs, symbols too.
+  // Checks everything that `library` needs, including symbols.
   Report judge(const std::string& library) const {
     ForeignSpec spec;
     spec.view = folder_;
@@ -59,7 +60,7 @@ class TorchWheels : public ::testing::TestWithParam<const char*> {  // the relea
   std::filesystem::path folder_;
 };
 
-TEST_P(TorchWheels, of_a_bare_Windows_Microsofts_runtime_is_missing_and_nothing_else) {
+TEST_P(TorchWheels, OnABareWindowsOnlyMicrosoftsRuntimeIsMissing) {
   fetch("win_amd64");
   if (IsSkipped()) return;
   machine_.os = platform::Fact<std::string>::known("windows", "test");
@@ -80,7 +81,7 @@ TEST_P(TorchWheels, of_a_bare_Windows_Microsofts_runtime_is_missing_and_nothing_
   EXPECT_EQ(with_runtime.warnings.front().value("library"), "python311.dll");
 }
 
-TEST_P(TorchWheels, a_bare_Mac_has_all_that_the_build_does_not_bring) {
+TEST_P(TorchWheels, ABareMacHasAllThatTheBuildNeeds) {
   fetch("macosx_11_0_arm64");
   if (IsSkipped()) return;
   machine_.os = platform::Fact<std::string>::known("macos", "test");

@@ -36,9 +36,9 @@ TEST_F(View, LibrariesAreOpenedLeavesFirstByAbsolutePath) {
                                              workshop_.path("lib/liba1.so")));
 }
 
-TEST_F(View, AMissingRunpathIsMendedAndOnlyWarnedOf) {
+TEST_F(View, AMissingRunpathIsBridgedWithAWarning) {
   part("libc1.so");
-  part("libb1.so", needs("libc1.so"));  // no RUNPATH to find libc1.so by
+  part("libb1.so", needs("libc1.so"));  // no RUNPATH that leads to libc1.so
   const auto plugin = workshop_.plugin("libengine_x.so", needs("libb1.so") + " -Wl,-rpath,'$ORIGIN/lib'");
   const Report report = check(build(workshop_, plugin));
   EXPECT_EQ(report.verdict, Verdict::loads);
@@ -113,7 +113,7 @@ TEST_F(View, AMissingLazyLibraryIsR15) {
   EXPECT_EQ(report.diagnoses.front().value("library"), "libcudnn_cnn_infer.so.8");
 }
 
-TEST_F(View, ATruncatedLibraryOfTheBuildFailsWhoeverOpensIt) {
+TEST_F(View, ATruncatedLibraryOfTheBuildFailsWhateverOpensIt) {
   const auto plugin = workshop_.plugin("libengine_x.so");
   const auto whole = part("libruntime.so");
   workshop_.cut(whole, "lib/libcut.so", 4096);
@@ -123,7 +123,7 @@ TEST_F(View, ATruncatedLibraryOfTheBuildFailsWhoeverOpensIt) {
   EXPECT_EQ(report.diagnoses.front().value("file"), workshop_.path("lib/libcut.so").native());
 }
 
-TEST_F(View, NeighboursOfALibraryOpenedLaterAreOpenedFirst) {
+TEST_F(View, NeighborsOfALibraryOpenedLaterAreOpenedFirst) {
   const auto plugin = workshop_.plugin("libengine_x.so");
   part("libc1.so");
   part("libruntime.so", needs("libc1.so"));  // would not find libc1.so by itself

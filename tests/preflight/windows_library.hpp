@@ -1,5 +1,5 @@
-// A Windows DLL for x86-64 that imports from the DLLs named and does nothing else. No compiler is asked: what
-// is to be imported need not exist.
+// A Windows DLL for x86-64 that imports from the named DLLs and does nothing else. It needs no compiler, and
+// the imported DLLs need not exist.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace enginehost::preflight {
 
-// Every import is by ordinal 1. Made as link.exe 14.34 (Visual Studio 2022) says of itself.
+// Every import is by ordinal 1. The file names link.exe 14.34 (Visual Studio 2022) as its linker.
 inline std::string windows_library(const std::vector<std::string>& imports) {
   constexpr std::size_t in_memory = 0x1000, in_file = 0x200, header = 64, optional = header + 24;
   std::string content, bytes(in_file, '\0');
@@ -15,8 +15,8 @@ inline std::string windows_library(const std::vector<std::string>& imports) {
     if (into.size() < at + size) into.resize(at + size, '\0');
     for (std::size_t i = 0; i < size; ++i) into[at + i] = static_cast<char>(value >> (8 * i));
   };
-  // One descriptor of 20 bytes for each DLL and one of zeros; then, of each, what is imported (twice) and its
-  // name.
+  // One descriptor of 20 bytes for each DLL and one of zeros; then for each DLL its import tables (two
+  // copies) and its name.
   const std::size_t table = (imports.size() + 1) * 20;
   content.resize(table, '\0');
   for (std::size_t i = 0; i < imports.size(); ++i) {

@@ -1,4 +1,4 @@
-// What is read from libraries of Linux, made here and now, and from wheels.
+// Facts that are read from Linux libraries, compiled while the test runs, and from wheels.
 #include "host/acquire/acquire.hpp"
 #include "tests/publish/fixture.hpp"
 
@@ -8,7 +8,7 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-TEST_F(PublisherTest, requirements_are_read_from_the_files) {
+TEST_F(PublisherTest, RequirementsAreReadFromTheFiles) {
   library("toy/lib/libwords.so",
           "#include <string>\nstd::string words(const char* text) { return std::string(text) + text; }\n", {},
           {"g++", "-xc++"});
@@ -18,7 +18,7 @@ TEST_F(PublisherTest, requirements_are_read_from_the_files) {
   const Json& needs = added->requirements;
   EXPECT_THAT(needs["glibc"].as_string(), testing::StartsWith(">=2."));
   EXPECT_THAT(needs["glibcxx"].as_string(), testing::StartsWith(">=3.4"));
-  // The plugin of a sanitizer's build truly needs the sanitizer's library.
+  // The plugin of a build with a sanitizer really needs the sanitizer's library.
   if (const Json* libraries = needs.find("libraries")) {
     for (const Json& library : libraries->as_array())
       EXPECT_THAT(library.as_string(), testing::MatchesRegex("lib(a|t|ub)san\\.so\\.[0-9]+"));
@@ -26,7 +26,7 @@ TEST_F(PublisherTest, requirements_are_read_from_the_files) {
   EXPECT_THAT(problems(), IsEmpty());
 }
 
-TEST_F(PublisherTest, what_ties_a_plugin_to_its_runtime_is_read_from_its_file) {
+TEST_F(PublisherTest, ReadsThePluginsRuntimeLinkFromItsFile) {
   const auto adapter_with = [&](const std::string& abi) -> Json {
     fs::remove(folder() / "libengine_toy.so");
     library("libengine_toy.so",
@@ -48,7 +48,7 @@ TEST_F(PublisherTest, what_ties_a_plugin_to_its_runtime_is_read_from_its_file) {
   EXPECT_EQ(adapter_with("0").dump(), R"({"needs":["libtoy.so"],"cxx11_abi":"0"})");
 }
 
-TEST_F(PublisherTest, a_library_that_no_component_brings_is_required_of_the_system) {
+TEST_F(PublisherTest, ALibraryOfNoComponentIsRequiredOfTheSystem) {
   library("elsewhere/libfar.so.3", "int far_away(void) { return 1; }", {"-Wl,-soname,libfar.so.3"});
   library("toy/lib/libmore.so", "int far_away(void); int more(void) { return far_away(); }",
           {(folder() / "elsewhere/libfar.so.3").native()});
@@ -60,7 +60,7 @@ TEST_F(PublisherTest, a_library_that_no_component_brings_is_required_of_the_syst
   EXPECT_THAT(problems(), HasSubstr("lib/libmore.so needs libfar.so.3, which is in none of its components"));
 }
 
-TEST_F(PublisherTest, the_manifest_names_the_files_that_an_installation_gets) {
+TEST_F(PublisherTest, TheManifestListsTheInstalledFiles) {
   const auto install = [&](const std::string& build) {
     const cache::Store store = cache::Store::open(folder() / ("cache-" + build));
     manifest::FolderReader files;
@@ -75,7 +75,7 @@ TEST_F(PublisherTest, the_manifest_names_the_files_that_an_installation_gets) {
         EXPECT_EQ(acquired->installed.digest, one->digest);
       }
   };
-  // A wheel's modes and links stand in its directory only.
+  // Only a wheel's directory has its modes and links.
   run({"python3", "-c",
        "import sys,zipfile\n"
        "with zipfile.ZipFile(sys.argv[2],'w') as z:\n"
@@ -90,7 +90,7 @@ TEST_F(PublisherTest, the_manifest_names_the_files_that_an_installation_gets) {
   wheel.file = folder() / "toy-2.0-py3-none-any.whl";
   add_toy();
   ASSERT_TRUE(publish::add(workspace(), wheel));
-  // The wheel from its folder in the place of a package index.
+  // The wheel from its folder instead of a package index.
   fs::copy_file(wheel.file, repository() / "files" / "toy.whl");
   edit("\"package_index\": {", "\"file\": \"files/toy.whl\"}, {\"package_index\": {");
   ASSERT_TRUE(workspace().prepare(in_2026));
@@ -98,7 +98,7 @@ TEST_F(PublisherTest, the_manifest_names_the_files_that_an_installation_gets) {
   install("toy-2.0.0-cpu-linux-x86_64");
 }
 
-TEST_F(PublisherTest, a_wheel_is_left_to_the_package_index_and_a_url_is_taken_as_it_is) {
+TEST_F(PublisherTest, AWheelIsLeftToThePackageIndexAndAUrlIsUsedAsGiven) {
   run({"python3", "-c",
        "import sys,zipfile; z=zipfile.ZipFile(sys.argv[2],'w'); z.write(sys.argv[1],'toy/lib/libtoy.so')",
        (folder() / "toy/lib/libtoy.so").native(), (folder() / "Toy_Engine-1.0-py3-none-any.whl").native()});
@@ -112,7 +112,7 @@ TEST_F(PublisherTest, a_wheel_is_left_to_the_package_index_and_a_url_is_taken_as
   EXPECT_THAT(bytes_of(workspace().engine_file("toy")), HasSubstr("\"https://files.example/toy.whl\""));
 }
 
-TEST_F(PublisherTest, lint_sees_a_wheel_under_the_name_of_another_one) {
+TEST_F(PublisherTest, LintFindsAWheelUnderTheNameOfAnotherOne) {
   const auto problems_of = [&](const std::string& name, const std::string& within) {
     run({"python3", "-c",
          "import sys,zipfile\n"
@@ -136,13 +136,13 @@ TEST_F(PublisherTest, lint_sees_a_wheel_under_the_name_of_another_one) {
               HasSubstr("is toy-motor 1.0 by what"));
 }
 
-TEST_F(PublisherTest, lint_sees_a_glibc_that_is_too_old_for_the_files) {
+TEST_F(PublisherTest, LintFindsAGlibcThatIsTooOldForTheFiles) {
   add_toy();
   edit("\"glibc\": \">=2.", "\"glibc\": \">=1.");
   EXPECT_THAT(problems(), HasSubstr("its files need >=2."));
 }
 
-TEST_F(PublisherTest, lint_reads_bounds_as_users_machines_do) {
+TEST_F(PublisherTest, LintReadsBoundsAsUsersMachinesDo) {
   add_toy();
   const std::string good = bytes_of(workspace().engine_file("toy"));
   const Json manifest = *parse_json(good, "toy");
@@ -161,7 +161,7 @@ TEST_F(PublisherTest, lint_reads_bounds_as_users_machines_do) {
     EXPECT_THAT(with(bound), HasSubstr("its files need >=" + least + ", it says " + bound)) << bound;
 }
 
-TEST_F(PublisherTest, lint_holds_a_build_to_the_processor_and_the_toolkit_of_its_files) {
+TEST_F(PublisherTest, LintComparesProcessorAndToolkitWithTheFiles) {
   if (std::string(test::architecture) != "x86_64") GTEST_SKIP() << "levels are of x86-64";
   library("toy/lib/libtoy.so", "int toy_answer(void) { return 42; }",
           {"-march=x86-64-v3", "-Wl,-z,x86-64-v3", "-Wl,-soname,libtoy.so"});
@@ -177,7 +177,7 @@ TEST_F(PublisherTest, lint_holds_a_build_to_the_processor_and_the_toolkit_of_its
                                 HasSubstr("requires.cuda: its files need the toolkit 11.8, it says 11.7")));
 }
 
-TEST_F(PublisherTest, lint_holds_the_files_of_a_build_without_plugin_to_the_same) {
+TEST_F(PublisherTest, LintChecksTheFilesOfABuildWithoutPluginToo) {
   library("toy/lib/libtoy.so", "#include <stdio.h>\nint toy_answer(void) { return puts(\"42\"); }",
           {"-Wl,-soname,libtoy.so"});
   add_toy();

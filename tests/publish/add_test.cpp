@@ -11,17 +11,17 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-TEST_F(PublisherTest, a_plugin_that_opens_its_runtime_by_name_is_tied_to_none) {
+TEST_F(PublisherTest, APluginThatOpensItsRuntimeByNameIsBoundToNone) {
   add_toy();
   const auto document = parse_json(bytes_of(workspace().engine_file("toy")), "toy");
   const Json& plugin = (*document)["components"]["toy-plugin-1.0.0-cpu-" + platform()];
   ASSERT_NE(plugin.find("artifacts"), nullptr);
-#ifndef ENGINEHOST_SANITIZED  // such a plugin truly needs the sanitizer's library
+#ifndef ENGINEHOST_SANITIZED  // such a plugin really needs the sanitizer's library
   EXPECT_EQ(plugin.find("adapter"), nullptr);
 #endif
 }
 
-TEST_F(PublisherTest, the_same_folder_gives_the_same_archive) {
+TEST_F(PublisherTest, TheSameFolderGivesTheSameArchive) {
   add_toy();
   const auto digest_of = [&] {
     const auto document = parse_json(bytes_of(workspace().engine_file("toy")), "toy");
@@ -35,7 +35,7 @@ TEST_F(PublisherTest, the_same_folder_gives_the_same_archive) {
   EXPECT_EQ(digest_of(), first);
 }
 
-TEST_F(PublisherTest, what_is_known_of_earlier_builds_of_an_archive_stays) {
+TEST_F(PublisherTest, FactsOfEarlierBuildsOfAnArchiveStay) {
   AddRequest unpacked = request();
   unpacked.file = folder() / "toy.tar.zst";
   ASSERT_TRUE(pack_folder(folder() / "toy", unpacked.file));
@@ -45,7 +45,7 @@ TEST_F(PublisherTest, what_is_known_of_earlier_builds_of_an_archive_stays) {
     ASSERT_TRUE(publish::add(workspace(), unpacked)) << version;
     EXPECT_THAT(problems(), IsEmpty()) << version;
   }
-  // Nor does one that is refused at the end leave anything behind.
+  // A build that is refused at the end leaves nothing behind either.
   const auto known = [&] {
     std::vector<std::string> names;
     for (const auto& one : fs::directory_iterator(repository() / "facts"))
@@ -65,7 +65,7 @@ TEST_F(PublisherTest, what_is_known_of_earlier_builds_of_an_archive_stays) {
   EXPECT_TRUE(publish::publish(workspace(), out(), in_2026));
 }
 
-TEST_F(PublisherTest, what_is_refused_leaves_no_file_of_it_in_the_repository) {
+TEST_F(PublisherTest, ARefusedBuildLeavesNoFileInTheRepository) {
   const auto files = [&] {
     std::vector<std::string> names;
     for (const auto& one : fs::recursive_directory_iterator(repository()))
@@ -76,11 +76,11 @@ TEST_F(PublisherTest, what_is_refused_leaves_no_file_of_it_in_the_repository) {
   };
   std::vector<std::string> before = files();
   AddRequest refused = request();
-  refused.strip = -1;  // no reader takes it
+  refused.strip = -1;  // an invalid value
   refused.chunks_from = 1000;
   EXPECT_FALSE(publish::add(workspace(), refused));
   EXPECT_EQ(files(), before);
-  // Nor does one whose manifest cannot be written; what another build has stays.
+  // The same for a build whose manifest cannot be written; files of another build stay.
   add_toy();
   before = files();
   AddRequest other = request("2.0.0");
@@ -104,7 +104,7 @@ TEST_F(PublisherTest, what_is_refused_leaves_no_file_of_it_in_the_repository) {
   EXPECT_THAT(problems(), IsEmpty());
 }
 
-TEST_F(PublisherTest, a_large_archive_gets_a_list_of_its_pieces_and_a_small_one_does_not) {
+TEST_F(PublisherTest, OnlyALargeArchiveGetsAListOfItsPieces) {
   AddRequest large = request();
   add_toy();
   EXPECT_THAT(bytes_of(workspace().engine_file("toy")), testing::Not(HasSubstr("\"chunks\"")));
@@ -118,7 +118,7 @@ TEST_F(PublisherTest, a_large_archive_gets_a_list_of_its_pieces_and_a_small_one_
   const auto list = transfer::read_chunk_list(bytes_of(repository() / place), place);
   ASSERT_TRUE(list) << list.error().value("problem");
   EXPECT_EQ(list->size, static_cast<std::uint64_t>(artifact["size"].as_integer()));
-  EXPECT_THAT(list->sha256, ElementsAre(artifact["sha256"].as_string()));  // one piece: the whole
+  EXPECT_THAT(list->sha256, ElementsAre(artifact["sha256"].as_string()));  // one piece: the whole file
   EXPECT_THAT(problems(), IsEmpty());
   ASSERT_TRUE(publish::publish(workspace(), out(), in_2026));
   EXPECT_EQ(bytes_of(out() / place), bytes_of(repository() / place));
@@ -126,7 +126,7 @@ TEST_F(PublisherTest, a_large_archive_gets_a_list_of_its_pieces_and_a_small_one_
   EXPECT_THAT(problems(), HasSubstr("has other bytes than its sha256 says"));
 }
 
-TEST_F(PublisherTest, a_list_of_pieces_outside_the_repository_is_refused_and_nothing_is_written_there) {
+TEST_F(PublisherTest, AListOfPiecesOutsideTheRepositoryIsRefused) {
   add_toy();
   write("outside.txt", "theirs");
   write("www/outside.txt", "ours");
@@ -137,7 +137,7 @@ TEST_F(PublisherTest, a_list_of_pieces_outside_the_repository_is_refused_and_not
   EXPECT_EQ(bytes_of(folder() / "www/outside.txt"), "ours");
 }
 
-TEST_F(PublisherTest, the_files_of_another_build_stay_its_own) {
+TEST_F(PublisherTest, TheFilesOfAnotherBuildStayItsOwn) {
   AddRequest one = request(), two = request();
   one.id = "one";
   two.id = "two";
@@ -154,12 +154,12 @@ TEST_F(PublisherTest, the_files_of_another_build_stay_its_own) {
   EXPECT_THAT(problems(), IsEmpty());
 }
 
-TEST_F(PublisherTest, a_build_is_replaced_by_one_with_its_own_id) {
+TEST_F(PublisherTest, ABuildIsReplacedByOneWithItsOwnId) {
   add_toy();
   write("toy/more.txt", "more");
   add_toy();
   EXPECT_THAT(problems(), IsEmpty());
-  // With a corrected plugin as well: beside the engine's files, and among them.
+  // Also with a corrected plugin: beside the engine's files, and among them.
   const std::string before = bytes_of(workspace().engine_file("toy"));
   std::ofstream(folder() / plugin_name, std::ios::app | std::ios::binary) << "corrected";
   add_toy();
@@ -175,7 +175,7 @@ TEST_F(PublisherTest, a_build_is_replaced_by_one_with_its_own_id) {
   EXPECT_THAT(problems(), IsEmpty());
 }
 
-TEST_F(PublisherTest, a_licence_keeps_its_id) {
+TEST_F(PublisherTest, ALicenseKeepsItsId) {
   AddRequest licensed = request();
   licensed.license = "apache";
   licensed.license_id = "Apache-2.0";
@@ -189,7 +189,7 @@ TEST_F(PublisherTest, a_licence_keeps_its_id) {
   EXPECT_TRUE(publish::add(workspace(), licensed));
 }
 
-TEST_F(PublisherTest, without_a_plugin_nothing_is_added) {
+TEST_F(PublisherTest, WithoutAPluginNothingIsAdded) {
   AddRequest without = request();
   without.plugin.clear();
   const auto added = publish::add(workspace(), without);
@@ -199,7 +199,7 @@ TEST_F(PublisherTest, without_a_plugin_nothing_is_added) {
   EXPECT_THAT(*workspace().engine_files(), IsEmpty());
 }
 
-TEST_F(PublisherTest, a_folder_that_is_no_workspace_is_told_as_what_it_is) {
+TEST_F(PublisherTest, AFolderThatIsNoWorkspaceIsNamedAsWhatItIs) {
   const auto problem_of = [&](const fs::path& place) {
     const auto opened = Workspace::open_to_look(place);
     EXPECT_FALSE(opened) << place;
@@ -216,7 +216,7 @@ TEST_F(PublisherTest, a_folder_that_is_no_workspace_is_told_as_what_it_is) {
   EXPECT_THAT(std::string(published.error().value("problem")),
               HasSubstr("its index.json is that of a repository"));
   EXPECT_THAT(std::string(published.error().value("remedy")), testing::Not(HasSubstr("init")));
-  // Nor is one started there, or in the place of a file.
+  // No workspace is created there or in the place of a file.
   const auto started = Workspace::create(out(), "Toy");
   ASSERT_FALSE(started);
   EXPECT_EQ(started.error().value("remedy"), "choose another folder, to publish from");
@@ -224,7 +224,7 @@ TEST_F(PublisherTest, a_folder_that_is_no_workspace_is_told_as_what_it_is) {
   EXPECT_EQ(Workspace::create(folder() / plugin_name, "Toy").error().value("problem"), "it is no folder");
 }
 
-TEST_F(PublisherTest, the_folder_that_the_repository_lies_in_is_not_packed) {
+TEST_F(PublisherTest, TheFolderThatHoldsTheRepositoryIsNotPacked) {
   AddRequest all = request();
   all.file = folder();
   for (const fs::path& given : {folder(), repository()}) {
@@ -234,13 +234,13 @@ TEST_F(PublisherTest, the_folder_that_the_repository_lies_in_is_not_packed) {
     EXPECT_EQ(refused.error().code, "EH-M17");
     EXPECT_THAT(std::string(refused.error().value("problem")), HasSubstr("the repository lies in it"));
   }
-  // What lies in the repository's folder may be added.
+  // A folder inside the repository's folder may be added.
   fs::copy(folder() / "toy", repository() / "toy", fs::copy_options::recursive);
   all.file = repository() / "toy";
   EXPECT_TRUE(publish::add(workspace(), all));
 }
 
-TEST_F(PublisherTest, a_wheel_that_was_renamed_is_refused_unless_it_says_where_it_lies) {
+TEST_F(PublisherTest, ARenamedWheelIsRefusedUnlessItHasASource) {
   AddRequest wheel = request();
   wheel.file = folder() / "toy.whl";
   write("toy.whl", "whatever it holds");
@@ -255,7 +255,7 @@ TEST_F(PublisherTest, a_wheel_that_was_renamed_is_refused_unless_it_says_where_i
   EXPECT_EQ(with_url.error().code, "EH-F21");
 }
 
-TEST_F(PublisherTest, a_damaged_archive_is_told_by_the_name_that_was_given) {
+TEST_F(PublisherTest, ADamagedArchiveIsReportedByTheGivenName) {
   AddRequest cut = request();
   cut.file = folder() / "toy.tar.zst";
   ASSERT_TRUE(pack_folder(folder() / "toy", cut.file));
@@ -266,11 +266,11 @@ TEST_F(PublisherTest, a_damaged_archive_is_told_by_the_name_that_was_given) {
   EXPECT_EQ(refused.error().value("file"), path_text(cut.file));
 }
 
-TEST_F(PublisherTest, libraries_of_several_systems_are_told_apart) {
+TEST_F(PublisherTest, LibrariesOfSeveralSystemsAreDistinguished) {
   AddRequest two = request();
   write("toy/lib/other.dll", bytes_of(toy()));
   std::string other = bytes_of(toy());
-  // Another processor by its ELF header; on other systems than Linux there is none to turn.
+  // Another processor in the ELF header; other systems than Linux have no such header to change.
   if (other.starts_with("\x7f"
                         "ELF")) {
     other[18] = static_cast<char>(0xf3);  // EM_RISCV
@@ -290,7 +290,7 @@ TEST_F(PublisherTest, libraries_of_several_systems_are_told_apart) {
             "it holds no library, as far as it is unpacked");
 }
 
-TEST_F(PublisherTest, lint_tells_what_would_fail_on_users_machines) {
+TEST_F(PublisherTest, LintReportsWhatWouldFailOnUsersMachines) {
   add_toy();
   ASSERT_THAT(problems(), IsEmpty());
   const std::string good = bytes_of(workspace().engine_file("toy"));
@@ -319,7 +319,7 @@ TEST_F(PublisherTest, lint_tells_what_would_fail_on_users_machines) {
   }
 }
 
-TEST_F(PublisherTest, lint_goes_on_where_a_component_has_no_artifact) {
+TEST_F(PublisherTest, LintContinuesWhereAComponentHasNoArtifact) {
   add_toy();
   Json manifest = *parse_json(bytes_of(workspace().engine_file("toy")), "toy");
   const std::string plugin = manifest["builds"].as_array()[0]["plugin"]["component"].as_string();
@@ -335,7 +335,7 @@ TEST_F(PublisherTest, lint_goes_on_where_a_component_has_no_artifact) {
   EXPECT_EQ(problems(), said);
 }
 
-TEST_F(PublisherTest, lint_sees_the_id_of_a_build_in_two_manifests_even_where_one_is_withdrawn) {
+TEST_F(PublisherTest, LintFindsABuildIdInTwoManifestsEvenIfOneIsWithdrawn) {
   add_toy();
   write("repository/engines/copy.json", bytes_of(workspace().engine_file("toy")));
   edit("\"priority\"", "\"yanked\": \"wrong results\", \"priority\"");
@@ -344,7 +344,7 @@ TEST_F(PublisherTest, lint_sees_the_id_of_a_build_in_two_manifests_even_where_on
                         path_text(workspace().engine_file("copy")) + " has a build of this id, too"));
 }
 
-TEST_F(PublisherTest, lint_sees_a_size_that_nothing_has) {
+TEST_F(PublisherTest, LintFindsAnImpossibleSize) {
   add_toy();
   Json manifest = *parse_json(bytes_of(workspace().engine_file("toy")), "toy");
   std::string text = manifest.dump(1);
@@ -356,7 +356,7 @@ TEST_F(PublisherTest, lint_sees_a_size_that_nothing_has) {
   EXPECT_THAT(problems(), HasSubstr("has the size 0"));
 }
 
-TEST_F(PublisherTest, lint_sees_fields_that_nobody_knows_in_the_other_documents) {
+TEST_F(PublisherTest, LintFindsUnknownFieldsInTheOtherDocuments) {
   add_toy();
   const std::string text = bytes_of(repository() / "repository.json");
   write("repository/repository.json", std::string(text).replace(text.find('{'), 1, "{\"expire_days\": 3,"));
@@ -368,13 +368,13 @@ TEST_F(PublisherTest, lint_sees_fields_that_nobody_knows_in_the_other_documents)
   EXPECT_THAT(problems(), HasSubstr("expirs is not a known field"));
 }
 
-TEST_F(PublisherTest, lint_wants_a_text_for_what_is_to_be_accepted) {
+TEST_F(PublisherTest, LintRequiresATextForALicenseToAccept) {
   add_toy();
   edit("\"id\": \"LicenseRef-unknown\"", "\"id\": \"LicenseRef-unknown\", \"accept\": \"explicit\"");
   EXPECT_THAT(problems(), AllOf(HasSubstr("no sha256 says of which text"), HasSubstr("nobody can read it")));
 }
 
-TEST_F(PublisherTest, lint_looks_for_the_text_of_a_licence_where_the_manifest_says_it_is) {
+TEST_F(PublisherTest, LintFindsTheTextOfALicenseAtTheManifestsPath) {
   add_toy();
   const auto manifest = parse_json(bytes_of(workspace().engine_file("toy")), "toy");
   ASSERT_TRUE(manifest);
@@ -384,7 +384,7 @@ TEST_F(PublisherTest, lint_looks_for_the_text_of_a_licence_where_the_manifest_sa
   EXPECT_THAT(problems(), HasSubstr("LICENSE is not in " + component));
 }
 
-TEST(WheelName, says_project_version_and_platform) {
+TEST(WheelName, HoldsProjectVersionAndPlatform) {
   const auto name = read_wheel_name("Toy_Engine.gpu-1.0+cu118-2-cp311-cp311-manylinux_2_28_x86_64.whl");
   ASSERT_TRUE(name);
   EXPECT_EQ(name->project, "toy-engine-gpu");
@@ -405,14 +405,14 @@ TEST(WheelName, says_project_version_and_platform) {
     EXPECT_FALSE(read_wheel_name(wrong)) << wrong;
 }
 
-TEST_F(PublisherTest, lint_sees_a_published_file_with_other_bytes) {
+TEST_F(PublisherTest, LintFindsAPublishedFileWithOtherBytes) {
   add_toy();
   for (const auto& file : fs::directory_iterator(repository() / "files"))
     std::ofstream(file.path(), std::ios::app) << "more";
   EXPECT_THAT(problems(), HasSubstr("has the sha256"));
 }
 
-TEST(Requirements, of_a_gpu_flavor_hold_toolkit_and_architectures_and_not_the_drivers_libraries) {
+TEST(Requirements, OfAGpuFlavorHoldToolkitAndArchitecturesOnly) {
   ArtifactFacts part;
   part.files = {"lib/libgpu.so"};
   LibraryFacts library;
@@ -430,7 +430,7 @@ TEST(Requirements, of_a_gpu_flavor_hold_toolkit_and_architectures_and_not_the_dr
   EXPECT_EQ(needs["libraries"].dump(), R"(["libcudart.so.11.0"])");
 }
 
-TEST(Requirements, a_need_without_a_name_is_none) {
+TEST(Requirements, ANeedWithoutANameIsNone) {
   LibraryFacts library;
   library.path = "lib/libengine_x.so";
   library.kind = "elf";
@@ -442,7 +442,7 @@ TEST(Requirements, a_need_without_a_name_is_none) {
   EXPECT_EQ((*adapter_of(library))["needs"].dump(), R"(["libwhole.so.1"])");
 }
 
-TEST(Requirements, what_a_librarys_own_path_leads_to_is_not_asked_of_the_system_by_name) {
+TEST(Requirements, LibrariesFoundByRunpathAreNotRequired) {
   LibraryFacts library;
   library.path = "lib/libengine_x.so";
   library.kind = "elf";
@@ -463,7 +463,7 @@ TEST(Requirements, what_a_librarys_own_path_leads_to_is_not_asked_of_the_system_
   EXPECT_EQ(to_json(part)["libraries"].as_array()[0].find("found_by_own_path"), nullptr);
 }
 
-TEST(Requirements, of_macos_and_windows_libraries) {
+TEST(Requirements, OfMacosAndWindowsLibraries) {
   ArtifactFacts mac;
   mac.files = {"lib/libmac.dylib"};
   LibraryFacts library;

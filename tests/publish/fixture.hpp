@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 using manifest::in_2026;
 using manifest::test_key;
 
-// Files that the build made: a library that needs nothing, and the reference engine's plugin.
+// Files of this build: a library that needs nothing, and the reference engine's plugin.
 fs::path toy_library();
 fs::path reference_plugin();
 
@@ -32,7 +32,7 @@ class PublisherTest : public test::Workshop {
     ASSERT_TRUE(Workspace::create(repository(), "Toy"));
   }
   static constexpr const char* plugin_name = ENGINEHOST_PLUGIN_NAME;
-  // What ids of builds end with here.
+  // The end of build ids here.
   static std::string platform() { return std::string(ENGINEHOST_OS) + "-" + test::architecture; }
   fs::path toy() const { return folder() / "toy/lib" / toy_library().filename(); }
   fs::path repository() const { return folder() / "repository"; }

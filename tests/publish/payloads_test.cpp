@@ -1,6 +1,6 @@
-// The payloads that the package index has, against what manifests/facts says of them. Downloads all of them,
-// some 12 GB, one after the other. With ENGINEHOST_KEEP_FACTS set, writes what it finds into manifests/facts
-// instead; with ENGINEHOST_ONLY, looks at the components alone whose name contains that text.
+// Compares the payloads on the package index with manifests/facts. Downloads all of them, about 12 GB, one
+// after the other. With ENGINEHOST_KEEP_FACTS set, writes the facts into manifests/facts instead; with
+// ENGINEHOST_ONLY, examines only the components whose name contains that text.
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
@@ -52,7 +52,7 @@ Result<void> fetch(const manifest::Artifact& artifact, const shipped::fs::path& 
   return {};
 }
 
-// What facts of the first format say.
+// Text that facts of the first format contain.
 void forget_paths(ArtifactFacts& facts) {
   facts.reports_paths = false;
   facts.links.clear();
@@ -63,7 +63,7 @@ void forget_paths(ArtifactFacts& facts) {
   }
 }
 
-TEST(Payloads, are_what_the_manifests_and_the_facts_say) {
+TEST(Payloads, MatchTheManifestsAndTheFacts) {
   const bool keep = std::getenv("ENGINEHOST_KEEP_FACTS") != nullptr;
   const char* only = std::getenv("ENGINEHOST_ONLY");
   test::TemporaryFolder folder;
@@ -77,7 +77,7 @@ TEST(Payloads, are_what_the_manifests_and_the_facts_say) {
         if (shipped::in_the_index(artifact) == nullptr) continue;
         SCOPED_TRACE(id);
         const auto known = workspace->facts_of(artifact);
-        // Those of an earlier version are made again: they tell less.
+        // Facts of an earlier version are made again, because they hold less.
         if (known && ((keep && known->reports_paths) || !done.emplace(known->unpacked_as, id).second))
           continue;
         const shipped::fs::path archive = folder / "archive";

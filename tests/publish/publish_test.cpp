@@ -7,12 +7,12 @@ namespace {
 
 using testing::HasSubstr;
 
-class Keepers : public Publish {
+class ConcurrentPublishers : public Publish {
  protected:
   fs::path keeper(int number) const { return folder() / ("keeper" + std::to_string(number)); }
 };
 
-TEST_F(Publish, an_unsigned_repository_is_published_with_its_archives) {
+TEST_F(Publish, AnUnsignedRepositoryIsPublishedWithItsArchives) {
   const auto first = to_out();
   ASSERT_TRUE(first) << first.error().value("problem");
   EXPECT_TRUE(first->changed);
@@ -28,7 +28,7 @@ TEST_F(Publish, an_unsigned_repository_is_published_with_its_archives) {
   EXPECT_FALSE(to_out()->changed);
 }
 
-TEST_F(Publish, what_an_older_index_lists_stays) {
+TEST_F(Publish, FilesOfAnOlderIndexStay) {
   ASSERT_TRUE(sign_with({1}));
   ASSERT_TRUE(to_out());
   manifest::FolderReader reader;
@@ -41,7 +41,7 @@ TEST_F(Publish, what_an_older_index_lists_stays) {
   EXPECT_EQ(manifest::load_repository(path_text(out()), reader, in_2026)->index.serial, 2);
 }
 
-TEST_F(Publish, an_unsigned_change_of_a_signed_repository_is_refused) {
+TEST_F(Publish, AnUnsignedChangeOfASignedRepositoryIsRefused) {
   ASSERT_TRUE(sign_with({1}));
   ASSERT_TRUE(to_out());
   add_toy("1.0.1");
@@ -52,7 +52,7 @@ TEST_F(Publish, an_unsigned_change_of_a_signed_repository_is_refused) {
   EXPECT_EQ(manifest::load_repository(path_text(out()), reader, in_2026)->index.serial, 1);
 }
 
-TEST_F(Publish, an_older_folder_does_not_replace_a_newer_one) {
+TEST_F(Publish, AnOlderFolderDoesNotReplaceANewerOne) {
   ASSERT_TRUE(sign_with({1}));
   fs::copy(repository(), folder() / "older", fs::copy_options::recursive);
   add_toy("1.0.1");
@@ -63,8 +63,8 @@ TEST_F(Publish, an_older_folder_does_not_replace_a_newer_one) {
   EXPECT_EQ(refused.error().code, "EH-M11");
 }
 
-// Machines that saw the newer root would refuse everything; those that did not, believe the removed key.
-TEST_F(Publish, an_older_root_another_one_and_none_do_not_replace_what_is_there) {
+// Machines that saw the newer root would refuse everything, and the others would trust the removed key.
+TEST_F(Publish, AnOlderForeignOrMissingRootReplacesNothing) {
   RootChange two;
   two.add = {test_key(2).public_key()};
   ASSERT_TRUE(sign_with({1}, two));
@@ -110,7 +110,7 @@ TEST_F(Publish, an_older_root_another_one_and_none_do_not_replace_what_is_there)
   EXPECT_EQ(bytes_of(out() / "root.json"), root);
 }
 
-TEST_F(Publish, what_was_damaged_there_is_mended) {
+TEST_F(Publish, DamageOfThePublishedFolderIsRepaired) {
   ASSERT_TRUE(sign_with({1}));
   ASSERT_TRUE(to_out());
   EXPECT_FALSE(to_out()->changed);
@@ -133,7 +133,7 @@ TEST_F(Publish, what_was_damaged_there_is_mended) {
     }
   }
   EXPECT_FALSE(to_out()->changed);
-  // Sound JSON, and another root with this version.
+  // Valid JSON, and another root with this version.
   for (const char* document : {"root.json", "roots/1.json"}) {
     SCOPED_TRACE(document);
     const std::string whole = bytes_of(out() / document);
@@ -148,8 +148,8 @@ TEST_F(Publish, what_was_damaged_there_is_mended) {
   }
 }
 
-// What was published there once is carried over, or it is said why not.
-TEST_F(Publish, what_cannot_be_looked_at_is_not_dropped) {
+// A published file is carried over, or the publication fails with the reason.
+TEST_F(Publish, UnreadableFilesAreNotDropped) {
   ASSERT_TRUE(sign_with({1}));
   ASSERT_TRUE(to_out());
   fs::create_symlink("itself", out() / "files/itself");
@@ -164,7 +164,7 @@ TEST_F(Publish, what_cannot_be_looked_at_is_not_dropped) {
   EXPECT_TRUE(to_out()->changed);
 }
 
-TEST_F(Publish, what_lint_refuses_and_a_folder_of_somebody_else_are_left_alone) {
+TEST_F(Publish, LintErrorsAndForeignFoldersStopIt) {
   write("www/engines/index.html", "hello");
   const auto foreign = to_out();
   ASSERT_FALSE(foreign);
@@ -174,7 +174,7 @@ TEST_F(Publish, what_lint_refuses_and_a_folder_of_somebody_else_are_left_alone) 
   EXPECT_EQ(to_out().error().code, "EH-M16");
 }
 
-TEST_F(Publish, what_is_no_folder_stays_what_it_is) {
+TEST_F(Publish, ATargetThatIsNoFolderIsNotChanged) {
   write("www/engines", "notes of somebody");
   const auto refused = to_out();
   ASSERT_FALSE(refused);
@@ -184,7 +184,7 @@ TEST_F(Publish, what_is_no_folder_stays_what_it_is) {
   EXPECT_EQ(beside().size(), 1u);
 }
 
-TEST_F(Publish, the_folder_that_is_published_from_is_not_replaced) {
+TEST_F(Publish, TheSourceFolderIsNotReplaced) {
   ASSERT_TRUE(sign_with({1}));
   const auto into = [&](const fs::path& target) {
     const auto published = publish::publish(workspace(), target, in_2026);
@@ -194,17 +194,17 @@ TEST_F(Publish, the_folder_that_is_published_from_is_not_replaced) {
   EXPECT_EQ(into(repository()), "it is the folder that is published from");
   fs::create_directory_symlink(repository(), folder() / "link");
   EXPECT_EQ(into(folder() / "link"), "it is the folder that is published from");
-  // One that publish wrote once, and in which somebody keeps the repository now.
+  // A folder that publish wrote, and that now contains a workspace.
   ASSERT_TRUE(to_out());
   fs::copy(repository(), out() / "work", fs::copy_options::recursive);
   const auto published = publish::publish(*Workspace::open(out() / "work"), out(), in_2026);
   ASSERT_FALSE(published);
   EXPECT_THAT(std::string(published.error().value("problem")), HasSubstr("lies in it"));
-  // The other way round there is nothing to lose.
+  // In the other direction nothing can be lost.
   EXPECT_TRUE(publish::publish(workspace(), repository() / "www", in_2026));
 }
 
-TEST_F(Publish, a_keeper_is_told_to_sign_and_with_which_keys) {
+TEST_F(Publish, ADueSignatureIsReportedWithItsKeys) {
   RootChange daily;
   daily.add_for_index = {test_key(2).public_key()};
   ASSERT_TRUE(sign_with({1}, daily));
@@ -224,8 +224,8 @@ TEST_F(Publish, a_keeper_is_told_to_sign_and_with_which_keys) {
               HasSubstr("--key of " + test_key(1).public_key().id));
 }
 
-// Who signs every day with a key for the index alone never renews the root.
-TEST_F(Publish, a_root_whose_time_ends_is_told_before_it_stops_everybody) {
+// A publisher who signs every day with a key for the index alone never renews the root.
+TEST_F(Publish, AnExpiringRootIsReportedInAdvance) {
   RootChange daily;
   daily.add_for_index = {test_key(2).public_key()};
   ASSERT_TRUE(sign_with({1}, daily));
@@ -253,7 +253,7 @@ TEST_F(Publish, a_root_whose_time_ends_is_told_before_it_stops_everybody) {
   EXPECT_FALSE(at(in_2026 + 3 * year)->root_date);
 }
 
-TEST_F(Keepers, publishers_at_the_same_time_take_turns_and_the_newest_wins) {
+TEST_F(ConcurrentPublishers, PublishersAtTheSameTimeTakeTurnsAndTheNewestWins) {
   constexpr int count = 6;
   for (int number = 0; number < count; ++number) {
     if (number > 0) add_toy("1.0." + std::to_string(number));
@@ -277,7 +277,7 @@ TEST_F(Keepers, publishers_at_the_same_time_take_turns_and_the_newest_wins) {
       EXPECT_EQ(result.error().code, "EH-M11");
       continue;
     }
-    // What once was published stays for those who hold that index.
+    // Published files stay for users who hold that index.
     const auto index = Workspace::open(keeper(number))->index();
     ASSERT_TRUE(index && *index);
     for (const manifest::IndexEntry& entry : (*index)->manifests)

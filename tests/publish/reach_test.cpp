@@ -1,4 +1,4 @@
-// What lies in a build and is not found there: lint says what users' machines would.
+// Libraries of a build that are not found there: lint reports what users' machines would.
 #include "host/publish/reach.hpp"
 #include "host/linker/machine.hpp"
 #include "host/preflight/preflight.hpp"
@@ -30,7 +30,7 @@ class Reach : public PublisherTest {
     library(plugin_name,
             "extern const char engine_plugin_v1[64]; const char engine_plugin_v1[64] = \"ENGPLUG\";", flags);
   }
-  // The toy as it is added, but with these folders to search.
+  // Adds the toy engine with these folders to search.
   void added(const std::vector<std::string>& search, const std::vector<std::string>& lazy = {}) {
     AddRequest toy = request();
     toy.lazy = lazy;
@@ -50,7 +50,7 @@ class Reach : public PublisherTest {
     const LintFindings found = lint(workspace());
     return found.errors.empty() ? "" : std::string(found.errors.front().value("remedy"));
   }
-  // What a user's machine says of the same files in one view.
+  // The verdict of a user's machine about the same files in one view.
   preflight::Verdict verdict(const std::vector<std::string>& search,
                              const std::vector<std::string>& lazy = {}) {
     const fs::path view = folder() / "view";
@@ -68,7 +68,7 @@ class Reach : public PublisherTest {
   }
 };
 
-TEST_F(Reach, what_lies_in_a_folder_that_nothing_leads_to_is_an_error_as_it_is_for_a_user) {
+TEST_F(Reach, ALibraryOutsideTheSearchedFoldersIsAnError) {
   part("far/libfar.so.3");
   part("lib/libmore.so", "far/libfar.so.3");
   plugin("lib/libmore.so");
@@ -86,8 +86,8 @@ TEST_F(Reach, what_lies_in_a_folder_that_nothing_leads_to_is_an_error_as_it_is_f
   EXPECT_EQ(verdict({"lib", "far"}), preflight::Verdict::loads);
 }
 
-// Each layout is looked at twice: by lint from the facts, and by preflight from the files.
-TEST_F(Reach, lint_and_a_users_machine_say_the_same) {
+// Each layout is checked twice: by lint from the facts, and by preflight from the files.
+TEST_F(Reach, LintAgreesWithAUsersMachine) {
   const std::string beside = "-Wl,--enable-new-dtags,-rpath,$ORIGIN/../far";
   const struct {
     const char* what;
@@ -141,7 +141,7 @@ TEST_F(Reach, lint_and_a_users_machine_say_the_same) {
   }
 }
 
-TEST_F(Reach, the_rpath_of_who_brought_a_library_counts_and_its_runpath_does_not) {
+TEST_F(Reach, TheRpathOfANeederCountsAndItsRunpathDoesNot) {
   part("far/libfar.so.3");
   part("lib/libmore.so", "far/libfar.so.3");
   fs::remove(toy());
@@ -154,7 +154,7 @@ TEST_F(Reach, the_rpath_of_who_brought_a_library_counts_and_its_runpath_does_not
   }
 }
 
-TEST_F(Reach, links_are_followed_as_an_installation_has_them) {
+TEST_F(Reach, LinksAreFollowedAsInAnInstallation) {
   part("far/libfar.so.3.1", "", {"-Wl,-soname,libfar.so.3"});
   fs::create_symlink("libfar.so.3.1", folder() / "toy/far/libfar.so.3");
   part("lib/libmore.so", "far/libfar.so.3", {"-Wl,-rpath,$ORIGIN/../same"});
@@ -171,7 +171,7 @@ TEST_F(Reach, links_are_followed_as_an_installation_has_them) {
   }
 }
 
-TEST_F(Reach, what_the_system_brings_as_well_may_lie_where_nobody_looks) {
+TEST_F(Reach, ALibraryThatTheSystemHasTooMayBeUnreachable) {
   part("spare/libfar.so.3");
   part("spare/libstdc++.so.6");
   part("lib/libmore.so", "spare/libfar.so.3");
@@ -183,7 +183,7 @@ TEST_F(Reach, what_the_system_brings_as_well_may_lie_where_nobody_looks) {
   EXPECT_THAT(problems(), IsEmpty());
 }
 
-TEST_F(Reach, what_only_an_optional_library_lacks_is_not_told) {
+TEST_F(Reach, NeedsOfOptionalLibrariesAreNotReported) {
   part("far/libfar.so.3");
   part("lib/libmore.so", "far/libfar.so.3");
   plugin("");
@@ -194,7 +194,7 @@ TEST_F(Reach, what_only_an_optional_library_lacks_is_not_told) {
   EXPECT_THAT(warnings(), IsEmpty());
 }
 
-TEST_F(Reach, what_is_no_library_is_told_so) {
+TEST_F(Reach, AFileThatIsNotALibraryIsReported) {
   part("lib/libfar.so.3");
   part("lib/libmore.so", "lib/libfar.so.3");
   plugin("lib/libmore.so");
@@ -206,8 +206,8 @@ TEST_F(Reach, what_is_no_library_is_told_so) {
       HasSubstr("lib/libmore.so needs libfar.so.3, which lies in lib/libfar.so.3, and that is no library"));
 }
 
-TEST_F(Reach, a_name_that_preloading_does_not_serve_wants_another_mend_than_search) {
-  // Needed by its file's name, and called otherwise by itself.
+TEST_F(Reach, ANeedThatPreloadingCannotServeHasAnotherRemedy) {
+  // Needed by its file name, and with another SONAME of its own.
   part("lib/libfar.so.3");
   part("lib/libmore.so", "lib/libfar.so.3");
   part("lib/libfar.so.3", "", {"-Wl,-soname,libother.so"});
@@ -216,7 +216,7 @@ TEST_F(Reach, a_name_that_preloading_does_not_serve_wants_another_mend_than_sear
   EXPECT_EQ(verdict({"lib"}), preflight::Verdict::fails);
   EXPECT_THAT(problems(), HasSubstr("neither a RUNPATH leads there nor is it the library's own"));
   EXPECT_EQ(remedy(), "change what lib/libmore.so says: patchelf --set-rpath '$ORIGIN'");
-  // Needed by a path of the machine that it was linked on.
+  // Needed by a path of the machine that linked it.
   library("toy/lib/libfar.so.3", "int far_away(void) { return 1; }");
   part("lib/libmore.so", "lib/libfar.so.3");
   added({"lib"});
@@ -225,8 +225,8 @@ TEST_F(Reach, a_name_that_preloading_does_not_serve_wants_another_mend_than_sear
   EXPECT_EQ(remedy(), "change what lib/libmore.so says: patchelf --replace-needed " + path + " libfar.so.3");
 }
 
-// Facts of before it was noted where libraries look: what is in reach anyway needs no more of them.
-TEST_F(Reach, facts_of_an_earlier_version_are_taken_as_far_as_they_tell) {
+// Facts of a version without search paths: a library that is found anyway needs none.
+TEST_F(Reach, FactsOfAnEarlierVersionAreUsedAsFarAsTheyGo) {
   part("far/libfar.so.3");
   part("lib/libmore.so", "far/libfar.so.3", {"-Wl,-rpath,$ORIGIN/../far"});
   plugin("lib/libmore.so");
@@ -249,7 +249,7 @@ TEST_F(Reach, facts_of_an_earlier_version_are_taken_as_far_as_they_tell) {
   EXPECT_THAT(warnings(), IsEmpty());
 }
 
-// Builds for other systems, as their facts say them.
+// Builds for other systems, from their facts.
 class ReachElsewhere : public testing::Test {
  protected:
   void library(const std::string& path, const std::vector<std::string>& needed,
@@ -276,7 +276,7 @@ class ReachElsewhere : public testing::Test {
   manifest::Build build;
 };
 
-TEST_F(ReachElsewhere, on_windows_a_folder_is_searched_or_its_libraries_are_not_found) {
+TEST_F(ReachElsewhere, OnWindowsOnlySearchedFoldersCount) {
   kind = "pe";
   machine = build.arch = "x86_64";
   build.os = "windows";
@@ -293,7 +293,7 @@ TEST_F(ReachElsewhere, on_windows_a_folder_is_searched_or_its_libraries_are_not_
   EXPECT_THAT(reported({"lib"}), IsEmpty());
 }
 
-TEST_F(ReachElsewhere, on_macos_a_path_of_its_own_leads_to_a_library_or_a_folder_is_searched) {
+TEST_F(ReachElsewhere, OnMacosOwnPathsOrSearchedFoldersCount) {
   kind = "macho";
   machine = "x86_64+aarch64";
   build.arch = "arm64";
@@ -308,7 +308,7 @@ TEST_F(ReachElsewhere, on_macos_a_path_of_its_own_leads_to_a_library_or_a_folder
   EXPECT_THAT(reported({"lib", "far"}), IsEmpty());
   part.libraries[1].rpath = {"@loader_path/../far"};
   EXPECT_THAT(reported({"lib"}), IsEmpty());
-  // An install name that nobody asks for does not serve, wherever it lies.
+  // An install name that no library needs does not serve, wherever the file is.
   part.libraries[1].rpath.reset();
   part.libraries[2].soname = "/build/libc10.dylib";
   EXPECT_THAT(reported({"lib", "far"}),
@@ -316,8 +316,8 @@ TEST_F(ReachElsewhere, on_macos_a_path_of_its_own_leads_to_a_library_or_a_folder
                                     "@loader_path/../far")));
 }
 
-// musl knows what it opened by the path that it was opened by, and serves no name with it.
-TEST_F(ReachElsewhere, with_musl_a_runpath_alone_leads_to_a_library) {
+// musl knows an opened library by its path only, so it serves no name.
+TEST_F(ReachElsewhere, WithMuslOnlyARunpathCounts) {
   kind = "elf";
   machine = build.arch = "x86_64";
   build.os = "linux";

@@ -1,4 +1,4 @@
-// The manifests of this tree in a publisher's folder, as the build filled them in.
+// The manifests of this tree in a publisher's folder, as the build completed them.
 #pragma once
 #include <gmock/gmock.h>
 
@@ -14,7 +14,7 @@ namespace enginehost::publish::shipped {
 namespace fs = std::filesystem;
 
 inline fs::path repository() { return fs::path(test::build_path()) / "share/enginehost/repository"; }
-// What the published payloads said when they were looked into: payloads_test.cpp makes and checks it.
+// The facts of the published payloads; payloads_test.cpp makes and checks them.
 inline fs::path facts() { return fs::path(test::source_path()) / "manifests/facts"; }
 
 // engines/, files/ and facts/ below `folder`; nothing when one of them cannot be copied.
@@ -46,7 +46,7 @@ inline std::vector<std::shared_ptr<const manifest::Manifest>> manifests(const Wo
   return all;
 }
 
-// Whether the package index has it: then it was looked into.
+// Whether the package index has it, so that it was examined.
 inline const manifest::Source* in_the_index(const manifest::Artifact& artifact) {
   for (const manifest::Source& source : artifact.sources)
     if (source.kind == manifest::Source::Kind::package_index) return &source;

@@ -1,4 +1,4 @@
-// Every manifest that is shipped passes `engine-manifest lint`, with what its payloads said of themselves.
+// Every shipped manifest passes `engine-manifest lint`, with the facts of its payloads.
 #include "tests/publish/shipped.hpp"
 
 #include <set>
@@ -15,7 +15,7 @@ class Shipped : public testing::Test {
     ASSERT_TRUE(made);
     workspace.emplace(std::move(*made));
     all = shipped::manifests(*workspace);
-    // The plugins that this build compiled lie in files/.
+    // The plugins that this build compiled are in files/.
     for (const auto& manifest : all)
       for (const auto& [id, component] : manifest->components)
         for (const manifest::Artifact& artifact : component.artifacts)
@@ -27,7 +27,7 @@ class Shipped : public testing::Test {
               ASSERT_TRUE(workspace->keep_facts(artifact, *facts));
             }
   }
-  // Components of which nobody has a copy: their vendors' own servers alone have them.
+  // Components that only their vendors' own servers have.
   std::set<std::string> beyond_the_index() const {
     std::set<std::string> found;
     for (const auto& manifest : all)
@@ -46,7 +46,7 @@ class Shipped : public testing::Test {
   std::vector<std::shared_ptr<const manifest::Manifest>> all;
 };
 
-TEST_F(Shipped, manifests_pass_lint) {
+TEST_F(Shipped, ManifestsPassLint) {
 #ifdef ENGINEHOST_SANITIZED
   GTEST_SKIP() << "plugins with a sanitizer need its runtime, which no machine of a user has";
 #endif
@@ -63,7 +63,7 @@ TEST_F(Shipped, manifests_pass_lint) {
   }
 }
 
-TEST_F(Shipped, payloads_of_the_package_index_were_all_looked_into) {
+TEST_F(Shipped, PayloadsOfThePackageIndexWereAllExamined) {
   for (const auto& manifest : all)
     for (const auto& [id, component] : manifest->components)
       for (const manifest::Artifact& artifact : component.artifacts)
@@ -73,8 +73,8 @@ TEST_F(Shipped, payloads_of_the_package_index_were_all_looked_into) {
         }
 }
 
-// A fact that belongs to no artifact is left over from one that changed.
-TEST_F(Shipped, facts_are_of_artifacts_that_are_shipped) {
+// A fact without an artifact is left over from a changed one.
+TEST_F(Shipped, FactsAreOfShippedArtifacts) {
   std::set<std::string> known;
   for (const auto& manifest : all)
     for (const auto& [id, component] : manifest->components)

@@ -1,5 +1,4 @@
-// The vectors of RFC 8032 (Ed25519, section 7.1) and RFC 7914 (scrypt, section 12), against whichever library
-// there is.
+// The vectors of RFC 8032 (Ed25519, section 7.1) and RFC 7914 (scrypt, section 12), for either library.
 #include "host/publish/signing_primitives.hpp"
 
 #include <gtest/gtest.h>
@@ -38,7 +37,7 @@ constexpr Vector vectors[] = {{"9d61b19deffd5a60ba844af492ec2cc44449c5697b326919
                                "96e458f3613d0f11d8c387b2eaeb430"
                                "2aeeb00d291612bb0c00"}};
 
-TEST(SigningPrimitives, ed25519_signs_as_the_rfc_does) {
+TEST(SigningPrimitives, Ed25519SignsAsTheRfcDoes) {
   for (const Vector& vector : vectors) {
     const auto key = ed25519_public_key(bytes_of(vector.seed));
     ASSERT_TRUE(key);
@@ -49,7 +48,7 @@ TEST(SigningPrimitives, ed25519_signs_as_the_rfc_does) {
   }
 }
 
-TEST(SigningPrimitives, scrypt_gives_the_rfcs_bytes) {
+TEST(SigningPrimitives, ScryptGivesTheRfcsBytes) {
   EXPECT_EQ(
       scrypt_stream("password", "NaCl", 1024, 16, 64),
       bytes_of(
@@ -62,7 +61,7 @@ TEST(SigningPrimitives, scrypt_gives_the_rfcs_bytes) {
           "e61e85dc0d651e40dfcf017b45575887"));
 }
 
-TEST(SigningPrimitives, a_wiped_text_holds_nothing) {
+TEST(SigningPrimitives, AWipedTextHoldsNothing) {
   std::string text = "secret";
   wipe(text);
   EXPECT_EQ(text, std::string(6, '\0'));

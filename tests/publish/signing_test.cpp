@@ -12,7 +12,7 @@ class Signing : public PublisherTest {
     PublisherTest::SetUp();
     if (!HasFatalFailure()) add_toy();
   }
-  // As a user who trusts that key reads the folder.
+  // The code that a user who trusts that key gets from the folder.
   std::string code_for(int key, std::int64_t now = in_2026) const {
     const fs::path state = folder() / ("state" + std::to_string(key));
     const manifest::TrustStore store(state, {});
@@ -24,13 +24,13 @@ class Signing : public PublisherTest {
     const auto content = manifest::load_repository(path_text(repository()), reader, now, nullptr, &trust);
     return content ? "" : content.error().code;
   }
-  // As a keeper edits root.json.
+  // An edit of root.json by hand.
   void only_index_for_key_2() const {
     manifest::Root root = workspace().root()->value();
     root.keys.at(1).root = false;
     ASSERT_TRUE(write_file(repository() / "root.json", to_json(root).dump(2)));
   }
-  // What users would be given.
+  // The files that users would get.
   std::map<std::string, std::string> files() const {
     std::map<std::string, std::string> all;
     for (const auto& entry : fs::recursive_directory_iterator(repository()))
@@ -40,7 +40,7 @@ class Signing : public PublisherTest {
   }
 };
 
-TEST_F(Signing, the_first_signature_makes_the_root_and_users_of_its_key_read_the_repository) {
+TEST_F(Signing, TheFirstSignatureMakesTheRootThatUsersTrust) {
   const auto result = sign_with({1});
   ASSERT_TRUE(result) << result.error().value("problem");
   EXPECT_THAT(result->missing, IsEmpty());
@@ -49,7 +49,7 @@ TEST_F(Signing, the_first_signature_makes_the_root_and_users_of_its_key_read_the
   EXPECT_EQ(code_for(2), "EH-M10");
 }
 
-TEST_F(Signing, what_did_not_change_keeps_its_serial_and_its_signatures) {
+TEST_F(Signing, UnchangedDocumentsKeepSerialAndSignatures) {
   ASSERT_TRUE(sign_with({1}));
   const auto again = sign_with({1}, {}, in_2026 + 1000);
   ASSERT_TRUE(again);
@@ -60,12 +60,12 @@ TEST_F(Signing, what_did_not_change_keeps_its_serial_and_its_signatures) {
   EXPECT_EQ(code_for(1), "");
 }
 
-TEST_F(Signing, an_index_is_renewed_after_half_its_time) {
+TEST_F(Signing, AnIndexIsRenewedAfterHalfItsTime) {
   ASSERT_TRUE(sign_with({1}));
   EXPECT_EQ(sign_with({1}, {}, in_2026 + 200 * 86'400)->serial, 2);
 }
 
-TEST_F(Signing, several_keepers_sign_one_after_the_other) {
+TEST_F(Signing, SeveralKeyHoldersSignOneAfterTheOther) {
   RootChange change;
   change.add = {test_key(2).public_key()};
   change.root_threshold = change.index_threshold = 2;
@@ -79,7 +79,7 @@ TEST_F(Signing, several_keepers_sign_one_after_the_other) {
   EXPECT_EQ(code_for(1), "");
 }
 
-TEST_F(Signing, keys_rotate_and_old_users_follow) {
+TEST_F(Signing, KeysRotateAndOldUsersFollow) {
   ASSERT_TRUE(sign_with({1}));
   ASSERT_EQ(code_for(1), "");
   RootChange change;
@@ -96,7 +96,7 @@ TEST_F(Signing, keys_rotate_and_old_users_follow) {
   EXPECT_FALSE(sign_with({1, 3})) << "3 is a stranger";
 }
 
-TEST_F(Signing, a_revoked_keys_signatures_are_refused_by_name) {
+TEST_F(Signing, ARevokedKeysSignaturesAreRefusedByName) {
   RootChange change;
   change.add = {test_key(2).public_key()};
   ASSERT_TRUE(sign_with({1}, change));
@@ -113,8 +113,8 @@ TEST_F(Signing, a_revoked_keys_signatures_are_refused_by_name) {
   EXPECT_EQ(code_for(1), "EH-M13");
 }
 
-// The takeover: by hand the second key is kept from signing roots, and its thief signs one.
-TEST_F(Signing, a_role_that_is_taken_by_hand_binds_whoever_has_the_key) {
+// The attack: by hand the second key loses the role for roots, and its thief signs one.
+TEST_F(Signing, ARoleRemovedByHandBindsEveryHolderOfTheKey) {
   RootChange two;
   two.add = {test_key(2).public_key()};
   ASSERT_TRUE(sign_with({1}, two));
@@ -143,7 +143,7 @@ TEST_F(Signing, a_role_that_is_taken_by_hand_binds_whoever_has_the_key) {
   EXPECT_EQ(code_for(1), "EH-M10") << "who never saw it before";
 }
 
-TEST_F(Signing, an_edit_of_a_published_root_is_the_next_root) {
+TEST_F(Signing, AnEditOfAPublishedRootIsTheNextRoot) {
   RootChange two;
   two.add = {test_key(2).public_key()};
   ASSERT_TRUE(sign_with({1}, two));
@@ -161,7 +161,7 @@ TEST_F(Signing, an_edit_of_a_published_root_is_the_next_root) {
   EXPECT_EQ(code_for(1), "") << "who saw the root before follows";
 }
 
-TEST_F(Signing, a_new_name_is_a_new_root) {
+TEST_F(Signing, AnotherNameIsAnotherRoot) {
   ASSERT_TRUE(sign_with({1}));
   ASSERT_EQ(code_for(1), "");
   write("repository/repository.json", R"({"format": 1, "name": "Other", "expires_days": 365})");
@@ -174,7 +174,7 @@ TEST_F(Signing, a_new_name_is_a_new_root) {
   EXPECT_EQ(code_for(1), "");
 }
 
-TEST_F(Signing, what_a_refused_command_would_have_changed_is_signed_by_nobody) {
+TEST_F(Signing, ChangesOfARefusedCommandAreNeverSigned) {
   RootChange two;
   two.add = {test_key(2).public_key()};
   ASSERT_TRUE(sign_with({1}, two));
@@ -184,7 +184,7 @@ TEST_F(Signing, what_a_refused_command_would_have_changed_is_signed_by_nobody) {
   EXPECT_EQ(sign_with({3}, evil).error().code, "EH-M17");
   EXPECT_EQ(sign_with({1, 3}, evil).error().code, "EH-M17") << "one of two is a stranger";
   EXPECT_EQ(files(), before);
-  // Nor what ends for another reason: a manifest that cannot be read.
+  // The same when the command ends for another reason: a manifest that cannot be read.
   fs::create_directory(repository() / "engines/broken.json");
   EXPECT_FALSE(sign_with({1}, evil));
   fs::remove(repository() / "engines/broken.json");
@@ -194,8 +194,8 @@ TEST_F(Signing, what_a_refused_command_would_have_changed_is_signed_by_nobody) {
   EXPECT_FALSE(workspace().root()->value().is_revoked(test_key(2).public_key().id));
 }
 
-// Killed between root.json and its copy, as sign wrote them once.
-TEST_F(Signing, a_root_without_its_copy_gets_it_back_with_every_keepers_signature) {
+// As after a kill between root.json and its copy, in the order in which sign once wrote them.
+TEST_F(Signing, ARootWithoutItsCopyGetsItBackWithAllSignatures) {
   RootChange two;
   two.add = {test_key(2).public_key()};
   two.root_threshold = 2;
@@ -215,7 +215,7 @@ TEST_F(Signing, a_root_without_its_copy_gets_it_back_with_every_keepers_signatur
   EXPECT_EQ(problems(), "");
 }
 
-TEST_F(Signing, an_index_that_nobody_could_read_is_neither_made_nor_signed) {
+TEST_F(Signing, AnIndexThatNobodyCouldReadIsNeitherWrittenNorSigned) {
   ASSERT_TRUE(sign_with({1}));
   const auto before = files();
   const std::string repository_json = bytes_of(repository() / "repository.json");
@@ -236,7 +236,7 @@ TEST_F(Signing, an_index_that_nobody_could_read_is_neither_made_nor_signed) {
   }
 }
 
-TEST_F(Signing, a_key_gets_the_roles_that_it_is_added_for_and_no_hand_edits_the_root) {
+TEST_F(Signing, AKeyGetsTheRolesThatItIsAddedFor) {
   RootChange daily;
   daily.add_for_index = {test_key(2).public_key()};
   ASSERT_TRUE(sign_with({1}, daily));
@@ -248,7 +248,7 @@ TEST_F(Signing, a_key_gets_the_roles_that_it_is_added_for_and_no_hand_edits_the_
   ASSERT_TRUE(sign_with({2}));
   EXPECT_EQ(code_for(1), "") << "signed by the key for every day";
   EXPECT_EQ(code_for(2), "EH-M10") << "which leads nobody to a root";
-  // Its thief makes a root, and nobody follows.
+  // The key's thief makes a root, and no user follows it.
   const auto before = files();
   RootChange thief;
   thief.add = {test_key(3).public_key()};
@@ -258,7 +258,7 @@ TEST_F(Signing, a_key_gets_the_roles_that_it_is_added_for_and_no_hand_edits_the_
   for (const char* left : {"root.json", "roots"}) fs::remove_all(repository() / left);
   for (const auto& [name, bytes] : before) write("repository/" + name, bytes);
   ASSERT_EQ(code_for(1), "");
-  // The roles of a key that is there change as the flags say.
+  // The flags change the roles of an existing key.
   RootChange apart;
   apart.add_for_root = {test_key(1).public_key()};
   ASSERT_TRUE(sign_with({1}, apart));
@@ -274,7 +274,7 @@ TEST_F(Signing, a_key_gets_the_roles_that_it_is_added_for_and_no_hand_edits_the_
   EXPECT_EQ(problems(), "");
 }
 
-TEST_F(Signing, a_root_that_nobody_could_sign_or_read_is_not_made) {
+TEST_F(Signing, ARootThatNobodyCouldSignOrReadIsNotWritten) {
   ASSERT_TRUE(sign_with({1}));
   const auto before = files();
   const manifest::PublicKey own = test_key(1).public_key(), other = test_key(2).public_key();
@@ -319,7 +319,7 @@ TEST_F(Signing, a_root_that_nobody_could_sign_or_read_is_not_made) {
   EXPECT_EQ(files(), before);
 }
 
-TEST_F(Signing, a_key_that_is_given_twice_makes_a_root_that_can_be_read) {
+TEST_F(Signing, AKeyGivenTwiceMakesAReadableRoot) {
   const auto result = sign_with({1, 1});
   ASSERT_TRUE(result) << result.error().value("problem");
   EXPECT_EQ(result->documents.size(), 2u);
@@ -327,7 +327,7 @@ TEST_F(Signing, a_key_that_is_given_twice_makes_a_root_that_can_be_read) {
   EXPECT_EQ(code_for(1), "");
 }
 
-TEST_F(Signing, a_key_that_was_left_out_before_it_was_lost_can_be_revoked) {
+TEST_F(Signing, AnUnlistedLostKeyCanBeRevoked) {
   const std::string id = test_key(2).public_key().id;
   RootChange two, out, lost;
   two.add_for_index = {test_key(2).public_key()};
@@ -342,7 +342,7 @@ TEST_F(Signing, a_key_that_was_left_out_before_it_was_lost_can_be_revoked) {
   EXPECT_FALSE(sign_with({1}, two));
 }
 
-TEST_F(Signing, a_copy_of_a_root_that_never_came_is_neither_published_nor_believed) {
+TEST_F(Signing, ACopyOfAnUnpublishedRootIsNotUsed) {
   ASSERT_TRUE(sign_with({1}));
   fs::copy_file(repository() / "roots/1.json", repository() / "roots/2.json");
   write("repository/roots/2.json." + test_key(3).public_key().id + ".minisig", "of a killed one");
@@ -357,7 +357,7 @@ TEST_F(Signing, a_copy_of_a_root_that_never_came_is_neither_published_nor_believ
   EXPECT_EQ(code_for(1), "");
 }
 
-TEST_F(Signing, a_revoked_key_does_not_come_back) {
+TEST_F(Signing, ARevokedKeyDoesNotComeBack) {
   const std::string id = test_key(2).public_key().id;
   RootChange two, revoke;
   two.add = {test_key(2).public_key()};
@@ -383,10 +383,9 @@ TEST_F(Signing, a_revoked_key_does_not_come_back) {
   EXPECT_EQ(files(), before);
 }
 
-// Where there is less memory minisign makes a key that takes less to open: 128 MiB here instead of 1 GiB,
-// which several tests at once would have to have. tests/end-to-end/publisher_commands_test.cpp opens one of 1
-// GiB.
-TEST_F(Signing, minisign_checks_what_we_sign_and_we_check_what_it_signs) {
+// With less memory minisign makes a key that needs less to open: 128 MiB here instead of 1 GiB, which several
+// concurrent tests would need. tests/end-to-end/publisher_commands_test.cpp opens one of 1 GiB.
+TEST_F(Signing, MinisignChecksWhatWeSignAndWeCheckWhatItSigns) {
   ChildRequest probe;
   probe.argv = {"minisign", "-v"};
   if (const auto there = run_child(probe); !there || there->exit_code != 0) GTEST_SKIP() << "no minisign";

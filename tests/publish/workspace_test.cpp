@@ -1,4 +1,4 @@
-// Several processes at work on one publisher's folder.
+// Several processes that work on one publisher's folder.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -18,7 +18,7 @@ using testing::UnorderedElementsAreArray;
 
 class SharedWorkspace : public PublisherTest {
  protected:
-  // Each in a process of its own, let go at the same moment; their exit statuses.
+  // Runs each in its own process, started at the same moment, and returns their exit statuses.
   static std::vector<int> at_once(const std::vector<std::function<bool()>>& jobs) {
     int gate[2];
     if (::pipe2(gate, O_CLOEXEC) != 0) return {};
@@ -58,7 +58,7 @@ class SharedWorkspace : public PublisherTest {
   }
 };
 
-TEST_F(SharedWorkspace, two_processes_that_add_at_once_lose_nothing_of_each_other) {
+TEST_F(SharedWorkspace, TwoProcessesThatAddAtOnceLoseNothing) {
   constexpr int each = 6;
   std::vector<std::string> wanted;
   std::vector<std::function<bool()>> jobs;
@@ -77,8 +77,8 @@ TEST_F(SharedWorkspace, two_processes_that_add_at_once_lose_nothing_of_each_othe
   EXPECT_TRUE(scratch_folders().empty());
 }
 
-// A link to itself is there, and nobody can look at it.
-TEST_F(SharedWorkspace, a_manifest_that_cannot_be_looked_at_is_not_begun_anew) {
+// A link to itself exists, and cannot be read.
+TEST_F(SharedWorkspace, AnUnreadableManifestIsNotReplaced) {
   add_toy();
   const fs::path manifest = workspace().engine_file("toy");
   fs::remove(manifest);
@@ -91,7 +91,7 @@ TEST_F(SharedWorkspace, a_manifest_that_cannot_be_looked_at_is_not_begun_anew) {
   EXPECT_TRUE(fs::is_symlink(manifest));
 }
 
-TEST_F(SharedWorkspace, one_that_signs_while_another_adds_signs_what_the_index_lists) {
+TEST_F(SharedWorkspace, SigningDuringAnAddSignsTheListedManifests) {
   add_toy();
   const std::vector<int> ended =
       at_once({[this] {
@@ -116,7 +116,7 @@ TEST_F(SharedWorkspace, one_that_signs_while_another_adds_signs_what_the_index_l
   EXPECT_EQ(content->manifests.at(0)->builds.size(), 9u);
 }
 
-TEST_F(SharedWorkspace, what_a_killed_one_left_is_cleared_by_the_next_and_not_while_it_lives) {
+TEST_F(SharedWorkspace, LeftoversGoWithTheNextRunButNotOfALivingProcess) {
   add_toy();
   int ready[2];
   ASSERT_EQ(::pipe2(ready, O_CLOEXEC), 0);
@@ -143,7 +143,7 @@ TEST_F(SharedWorkspace, what_a_killed_one_left_is_cleared_by_the_next_and_not_wh
   EXPECT_THAT(builds(), testing::ElementsAre("1.0.0", "1.0.1", "1.0.2"));
 }
 
-TEST_F(SharedWorkspace, who_is_killed_while_adding_leaves_the_manifest_as_it_was_or_as_it_will_be) {
+TEST_F(SharedWorkspace, AKilledAddLeavesTheOldOrTheNewManifest) {
   add_toy();
   for (int kill = 0; kill < 12; ++kill) {
     SCOPED_TRACE(kill);

@@ -1,4 +1,4 @@
-// Builds for accelerators: asked for as such, behind libraries of the system, and left out.
+// Builds for accelerators: requested as such, dependent on libraries of the system, and left out.
 #include <gmock/gmock.h>
 
 #include "host/resolve/accelerator.hpp"
@@ -19,7 +19,7 @@ Request request_for(const std::string& engine = "pytorch") {
   return request;
 }
 
-// The catalog with one build that asks for a library of the system.
+// The catalog with one build that needs a library of the system.
 manifest::Catalog asking_for(const std::string& library, const std::string& name) {
   manifest::Catalog offered = catalog();
   for (auto& build : offered.builds) {
@@ -32,7 +32,7 @@ manifest::Catalog asking_for(const std::string& library, const std::string& name
   return offered;
 }
 
-TEST(SystemLibraryTest, one_that_nobody_looked_for_keeps_no_build_behind_the_processors) {
+TEST(SystemLibraryTest, AnUnknownOneDoesNotRankABuildBelowTheCpu) {
   const manifest::Catalog offered = asking_for("libz.so.1", "2.8.0-cu129");
   const Plan plan = decide(a100, offered, {}, request_for(), now);
   std::vector<std::string> first = ranked(plan);
@@ -45,7 +45,7 @@ TEST(SystemLibraryTest, one_that_nobody_looked_for_keeps_no_build_behind_the_pro
   EXPECT_EQ(decisive_check(*candidate)->requirement, "system library libz.so.1");
 }
 
-TEST(SystemLibraryTest, the_loaders_answer_decides_where_it_is_known) {
+TEST(SystemLibraryTest, TheLoadersAnswerDecidesWhereItIsKnown) {
   const manifest::Catalog offered = asking_for("libz.so.1", "2.8.0-cu129");
   Platform machine = a100;
   machine.libraries =
@@ -61,7 +61,7 @@ TEST(SystemLibraryTest, the_loaders_answer_decides_where_it_is_known) {
   EXPECT_EQ(rejected->diagnosis()->value("library"), "libz.so.1");
 }
 
-TEST(IdleAcceleratorTest, is_told_with_the_nearest_build_and_what_it_lacks) {
+TEST(IdleAcceleratorTest, IsReportedWithTheNearestBuildAndWhatItLacks) {
   const auto reported = [](const Platform& machine, const Request& request) {
     const Plan plan = plan_for(machine, request);
     return idle_accelerator(plan, machine, *plan.candidates.at(0).build);
@@ -91,7 +91,7 @@ TEST(IdleAcceleratorTest, is_told_with_the_nearest_build_and_what_it_lacks) {
   EXPECT_THAT(std::string(unknown->value("reason")), HasSubstr("not known"));
 }
 
-TEST(IdleAcceleratorTest, is_told_of_a_device_that_was_wished_for_first) {
+TEST(IdleAcceleratorTest, IsReportedForTheRequestedDeviceFirst) {
   const auto reported = [](const std::string& device) {
     Request request = request_for();
     request.device = device;
@@ -111,7 +111,7 @@ TEST(IdleAcceleratorTest, is_told_of_a_device_that_was_wished_for_first) {
   EXPECT_FALSE(reported(""));
 }
 
-TEST(RequestTest, any_accelerator_can_be_asked_for) {
+TEST(RequestTest, AnyAcceleratorCanBeRequested) {
   Request request = request_for();
   request.device = "gpu";
   EXPECT_EQ(chosen(plan_for(a100, request)), "2.8.0-cu129");

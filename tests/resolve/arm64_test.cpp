@@ -9,7 +9,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// An engine as its publishers offer it for arm64: for servers from the package index, for Jetson from NVIDIA.
+// An engine as published for arm64: for servers on the package index, for Jetson by NVIDIA.
 constexpr const char* vision = R"({
   "format": 1, "engine": "vision", "serial": 1, "created": "2026-11-20T00:00:00Z",
   "components": {
@@ -70,7 +70,7 @@ class Arm64 : public testing::Test {
     ADD_FAILURE() << id;
     return plan.candidates.front();
   }
-  // Of the check about `what` that answered `result`: what was observed, or why that is unknown.
+  // The observed value, or the reason why it is unknown, of the check about `what` with the result `result`.
   static std::string observed(const Candidate& candidate, Answer result, const std::string& what) {
     for (const Check& check : candidate.checks())
       if (check.result == result && check.requirement.find(what) != std::string::npos)
@@ -80,7 +80,7 @@ class Arm64 : public testing::Test {
   manifest::Catalog catalog_;
 };
 
-TEST_F(Arm64, a_Jetson_gets_the_Jetsons_build_and_no_servers) {
+TEST_F(Arm64, AJetsonGetsTheJetsonsBuildAndNoServers) {
   const Plan decided = plan(recorded(orin));
   EXPECT_EQ(ranked_ids(decided).front(), "jetson-cu126");
   for (const char* server : {"server-cu128", "server-cu130"}) {
@@ -90,14 +90,14 @@ TEST_F(Arm64, a_Jetson_gets_the_Jetsons_build_and_no_servers) {
   }
 }
 
-TEST_F(Arm64, a_server_gets_the_servers_build_and_no_Jetsons) {
+TEST_F(Arm64, AServerGetsTheServersBuildAndNoJetsons) {
   const Plan decided = plan(recorded(grace_hopper));
   EXPECT_EQ(ranked_ids(decided), (std::vector<std::string>{"server-cu128", "untold-cu126", "cpu"}));
   for (const char* jetson : {"jetson-cu126", "jetson-cu129"})
     EXPECT_EQ(observed(of(decided, jetson), Answer::no, "a Jetson"), "no Jetson (10de:2342)") << jetson;
 }
 
-TEST_F(Arm64, a_server_without_a_GPU_gets_the_cpu_build) {
+TEST_F(Arm64, AServerWithoutAGPUGetsTheCpuBuild) {
   Platform machine = recorded(grace_hopper);
   machine.cuda.hardware = Fact<std::string>::absent("/sys/bus/pci/devices");
   machine.cuda.driver = Fact<std::string>::absent("/proc/driver/nvidia/version");
@@ -107,23 +107,23 @@ TEST_F(Arm64, a_server_without_a_GPU_gets_the_cpu_build) {
   EXPECT_THAT(ranked_ids(plan(machine)), ElementsAre("cpu"));
 }
 
-TEST_F(Arm64, a_Jetson_does_not_take_NVIDIAs_promise_about_minor_versions_for_given) {
+TEST_F(Arm64, MinorVersionCompatibilityIsNotAssumedOnAJetson) {
   const Plan decided = plan(recorded(orin));
   const Candidate& newer = of(decided, "jetson-cu129");
   EXPECT_THAT(observed(newer, Answer::unknown, "CUDA 12.9"), HasSubstr("cuda-compat"));
-  // Unknown comes after known, whatever its CUDA.
+  // Unknown ranks after known, whatever its CUDA.
   EXPECT_EQ(ranked_ids(decided),
             (std::vector<std::string>{"jetson-cu126", "cpu", "jetson-cu129", "untold-cu126"}));
 }
 
-TEST_F(Arm64, what_the_manifest_does_not_tell_is_unknown_on_a_Jetson_only) {
+TEST_F(Arm64, FactsMissingInTheManifestAreUnknownOnAJetsonOnly) {
   EXPECT_THAT(observed(of(plan(recorded(orin)), "untold-cu126"), Answer::unknown, "this Jetson"),
               HasSubstr("does not tell"));
   EXPECT_EQ(observed(of(plan(recorded(grace_hopper)), "untold-cu126"), Answer::unknown, "Jetson"),
             "no such check");
 }
 
-TEST_F(Arm64, from_L4T_38_on_a_Jetson_takes_the_servers_build_of_CUDA_13) {
+TEST_F(Arm64, FromL4T38OnAJetsonTakesTheServersBuildOfCUDA13) {
   Platform thor =
       with_gpus(with_hardware(recorded(orin), "tegra264, L4T 38.2"), "580.00", "13.0", {{"Thor", "11.0"}});
   thor = with_hardware(thor, "tegra264, L4T 38.2");
@@ -132,13 +132,14 @@ TEST_F(Arm64, from_L4T_38_on_a_Jetson_takes_the_servers_build_of_CUDA_13) {
   EXPECT_NE(observed(of(decided, "server-cu128"), Answer::no, "an arm64 server"), "no such check");
 }
 
-TEST_F(Arm64, in_a_container_that_hides_the_release_the_kind_is_known_and_the_rest_is_not) {
+TEST_F(Arm64, InAContainerTheKindIsKnownAndTheReleaseIsNot) {
   const Plan decided = plan(with_hardware(recorded(orin), "tegra234"));
   EXPECT_EQ(of(decided, "server-cu128").rank, 0);
-  EXPECT_THAT(observed(of(decided, "jetson-cu126"), Answer::unknown, "a Jetson"), HasSubstr("not told"));
+  EXPECT_THAT(observed(of(decided, "jetson-cu126"), Answer::unknown, "a Jetson"),
+              HasSubstr("the release of Linux for Tegra is unknown"));
 }
 
-TEST_F(Arm64, hardware_that_could_not_be_read_decides_nothing) {
+TEST_F(Arm64, UnknownHardwareDecidesNothing) {
   Platform machine = recorded(grace_hopper);
   machine.cuda.hardware = Fact<std::string>::unknown("/sys/bus/pci/devices is not there");
   const Plan decided = plan(machine);
@@ -148,7 +149,7 @@ TEST_F(Arm64, hardware_that_could_not_be_read_decides_nothing) {
             "/sys/bus/pci/devices is not there");
 }
 
-TEST_F(Arm64, a_refusal_says_both_kinds) {
+TEST_F(Arm64, ARefusalNamesBothKinds) {
   const Plan decided = plan(recorded(orin));
   const Candidate& refused = of(decided, "server-cu128");
   EXPECT_EQ(code_of(decided, "2.8.0-cu128"), "EH-S21");

@@ -1,4 +1,4 @@
-// Cases that users of today's systems met, named after them.
+// Cases of users of other systems; the test names have their numbers.
 #include <gmock/gmock.h>
 
 #include "host/resolve/describe.hpp"
@@ -12,18 +12,17 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// A toolkit's cudart64_65.dll on PATH made CUDA "6.5", and with it a cpu build, on an RTX 5090 with driver
-// 595.
-TEST(CasesTest, Case01_an_ancient_cudart_on_path_does_not_decide) {
+// A toolkit's cudart64_65.dll on PATH was read as CUDA "6.5" and led to a cpu build on an RTX 5090 with
+// driver 595.
+TEST(CasesTest, Case01AnAncientCudartOnPathDoesNotDecide) {
   Platform machine = with_gpus(windows_machine(), "595.79", "13.2", {{"RTX 5090", "12.0"}});
   machine.cuda.toolkits = Fact<std::vector<platform::Installed>>::known(
       {{"6.5", "C:/tools/cudart64_65.dll", "ignored: a toolkit never decides"}}, "PATH");
   EXPECT_EQ(chosen(plan_for(machine)), "2.8.0-cu128");
 }
 
-// The same as a person's report would have it: the recorded machine names the file that is left out of
-// account.
-TEST(CasesTest, Case01_the_recorded_machine_names_the_file_that_is_ignored) {
+// The same from a user's report: the recorded machine names the file that is ignored.
+TEST(CasesTest, Case01TheRecordedMachineNamesTheFileThatIsIgnored) {
   const std::string file = test::source_path("/tests/profiles/windows11-cudart65-driver595-rtx5090.json");
   const auto text = read_file(file);
   ASSERT_TRUE(text);
@@ -36,8 +35,8 @@ TEST(CasesTest, Case01_the_recorded_machine_names_the_file_that_is_ignored) {
   EXPECT_EQ(machine->cuda.driver.value(), "595.79");
 }
 
-// When a cuNNN build fails to load, the next and at last cpu are already in the plan.
-TEST(CasesTest, Case06_the_plan_goes_on_to_the_next_build_and_to_cpu) {
+// When a cuNNN build fails to load, the next one and finally cpu are already in the plan.
+TEST(CasesTest, Case06ThePlanContinuesWithTheNextBuildAndCpu) {
   const Plan plan = plan_for(with_gpus(ubuntu22, "580.82.07", "13.0", {{"RTX 4090", "8.9"}}));
   EXPECT_EQ(ranked(plan).front(), "2.8.0-cu129");
   EXPECT_THAT(ranked(plan), Contains("2.8.0-cu128"));
@@ -50,14 +49,14 @@ TEST(CasesTest, Case06_the_plan_goes_on_to_the_next_build_and_to_cpu) {
     }
 }
 
-TEST(CasesTest, Case10_detection_and_choice_need_the_driver_only_never_a_toolkit) {
+TEST(CasesTest, Case10DetectionAndChoiceNeedTheDriverAndNoToolkit) {
   Platform machine = with_gpus(ubuntu20, "535.104.05", "12.2", {{"A100", "8.0"}});
   machine.cuda.toolkits = Fact<std::vector<platform::Installed>>::absent("/usr/local");
   machine.cuda.cudnn = Fact<std::vector<platform::Installed>>::absent("/usr/lib");
   EXPECT_EQ(chosen(plan_for(machine)), "2.8.0-cu129");
 }
 
-TEST(CasesTest, Case12_offline_the_best_installed_build_is_chosen) {
+TEST(CasesTest, Case12OfflineTheBestInstalledBuildIsChosen) {
   Request request;
   request.engine = "pytorch";
   request.offline = true;
@@ -68,7 +67,7 @@ TEST(CasesTest, Case12_offline_the_best_installed_build_is_chosen) {
   EXPECT_EQ(find(plan, "2.8.0-cu129")->verdict, Verdict::unavailable);
 }
 
-TEST(CasesTest, Case16_an_old_glibc_gets_a_build_made_for_it_or_a_clear_refusal) {
+TEST(CasesTest, Case16AnOldGlibcGetsABuildMadeForItOrAClearRefusal) {
   EXPECT_EQ(chosen(plan_for(centos7)), "2.0.1-cpu");
   Request request;
   request.engine = "pytorch";
@@ -81,7 +80,7 @@ TEST(CasesTest, Case16_an_old_glibc_gets_a_build_made_for_it_or_a_clear_refusal)
   EXPECT_EQ(plan.diagnosis->values("candidate").size(), 5u);
 }
 
-TEST(CasesTest, Case20_code_for_the_card_is_part_of_the_choice_and_is_reported) {
+TEST(CasesTest, Case20CodeForTheCardIsPartOfTheChoiceAndIsReported) {
   const Plan plan = plan_for(with_gpus(ubuntu22, "570.124.06", "12.8", {{"RTX 5080", "12.0"}}));
   EXPECT_EQ(chosen(plan), "2.8.0-cu128");
   const Candidate* refused = find(plan, "2.8.0-cu126");
@@ -92,14 +91,15 @@ TEST(CasesTest, Case20_code_for_the_card_is_part_of_the_choice_and_is_reported) 
   EXPECT_EQ(refused->diagnosis()->value("sass"), "5.0 6.0 7.0 7.5 8.0 8.6 9.0");
 }
 
-// Chosen on a login node without GPU and frozen for the compute node: here the platform is an argument.
-TEST(CasesTest, Case21_the_same_request_is_decided_anew_for_every_machine) {
+// A choice made on a login node without GPU was frozen for the compute node; here the platform is an
+// argument.
+TEST(CasesTest, Case21TheSameRequestIsDecidedPerMachine) {
   EXPECT_EQ(chosen(plan_for(ubuntu22)), "2.8.0-cpu");
   EXPECT_EQ(chosen(plan_for(with_gpus(ubuntu22, "535.104.05", "12.2", {{"A100", "8.0"}}))), "2.8.0-cu129");
 }
 
-// Hidden devices used to read as "no CUDA"; the driver's version is a fact of its own.
-TEST(CasesTest, Case24_hidden_devices_are_said_to_be_hidden) {
+// Hidden devices were read as "no CUDA"; the driver's version is a separate fact.
+TEST(CasesTest, Case24HiddenDevicesAreReportedAsHidden) {
   const Platform machine = with_gpus(ubuntu22, "535.104.05", "12.2", {{"A100", "8.0"}, {"A100", "8.0"}});
   for (const char* value : {"", "-1", "0,0", "7", "GPU-ffff"}) {
     const Plan plan = plan_for(with_visible(machine, value));

@@ -1,4 +1,4 @@
-// Machines made up in code, and the catalog they are decided against.
+// Machines made in code, and the catalog that they are decided with.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -157,7 +157,7 @@ inline const Candidate* find(const Plan& plan, const std::string& name, const st
     if (short_name(candidate) == name && candidate.build->os == os) return &candidate;
   return nullptr;
 }
-// The code of the first check that says no; "" for a build that fits.
+// The code of the first check that refuses; "" for a build that fits.
 inline std::string code_of(const Plan& plan, const std::string& name, const std::string& os = "linux") {
   const Candidate* candidate = find(plan, name, os);
   if (candidate == nullptr) return "not there";

@@ -1,4 +1,4 @@
-// Every machine decided against the catalog: what is tried in which order, and why the rest is not.
+// Every machine with the catalog: which builds are tried in which order, and why the others are not.
 #include "tests/resolve/machines.hpp"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ struct Expectation {
   friend void PrintTo(const Expectation& one, std::ostream* out) { *out << one.name; }
 };
 
-// For each code the builds it rejects: reads shorter than the other way round.
+// For each code the builds that it rejects, which is shorter than the reverse.
 Reasons because(const std::vector<std::pair<std::string, std::vector<std::string>>>& groups) {
   Reasons reasons;
   for (const auto& [code, builds] : groups)
@@ -91,7 +91,7 @@ std::vector<Expectation> expectations() {
   expect("tesla_m60_driver_580", with_gpus(ubuntu22, "580.65.06", "13.0", {{"Tesla M60", "5.2"}}),
          {"2.8.0-cu126", "2.0.1-cu118", "2.0.1-cu117", "1.13.1-cu117", "2.8.0-cpu", "2.0.1-cpu"},
          because({{"EH-G05", {"2.8.0-cu128", "2.8.0-cu129"}}}));
-  // A card later than every list: only portable code can serve it, and only where the driver compiles it.
+  // A card newer than every list: only portable code can serve it, and only where the driver compiles it.
   expect("later_card_driver_580", with_gpus(ubuntu22, "580.65.06", "13.0", {{"RTX 6090", "13.0"}}),
          {"2.8.0-cu129", "2.8.0-cpu", "2.0.1-cpu"},
          because({{"EH-G05", {"2.8.0-cu128", "2.8.0-cu126", "2.0.1-cu118", "2.0.1-cu117", "1.13.1-cu117"}}}));
@@ -137,7 +137,7 @@ std::vector<Expectation> expectations() {
 
 class Machines : public testing::TestWithParam<Expectation> {};
 
-TEST_P(Machines, are_decided_as_the_table_says) {
+TEST_P(Machines, AreDecidedAsTheTableSays) {
   const Expectation& expected = GetParam();
   const Plan plan = plan_for(expected.machine);
   EXPECT_EQ(ranked(plan), expected.ranked);

@@ -1,4 +1,4 @@
-// Recorded Macs: who gets a build for mps.
+// Recorded Macs: which of them get a build for mps.
 #include <gmock/gmock.h>
 
 #include "tests/resolve/machines.hpp"
@@ -20,13 +20,13 @@ const Check* refusal_of(const Plan& plan, const std::string& build) {
   return nullptr;
 }
 
-TEST(Macs, Apple_silicon_gets_the_mps_build) {
+TEST(Macs, AppleSiliconGetsTheMpsBuild) {
   const Plan plan = plan_for(recorded("macos-arm64-m2"));
   EXPECT_EQ(chosen(plan), mps);
   EXPECT_EQ(code_of(plan, mps, "macos"), "");
 }
 
-TEST(Macs, an_Intel_Mac_does_not_though_it_has_a_Metal_device) {
+TEST(Macs, AnIntelMacWithAMetalDeviceDoesNotGetIt) {
   const Platform intel = recorded("macos-x86_64-intel");
   EXPECT_TRUE(intel.metal.is_known());
   const Plan plan = plan_for(intel);
@@ -37,8 +37,8 @@ TEST(Macs, an_Intel_Mac_does_not_though_it_has_a_Metal_device) {
   EXPECT_THAT(refusal->requirement + refusal->observed, HasSubstr("x86_64"));
 }
 
-// The device is there and the libraries lie on disk; the process cannot load them.
-TEST(Macs, a_program_under_Rosetta_does_not_either) {
+// The device exists and the libraries are on disk, but the process cannot load them.
+TEST(Macs, AProgramUnderRosettaDoesNotGetIt) {
   const Platform rosetta = recorded("macos-x86_64-rosetta-m2"), native = recorded("macos-arm64-m2");
   EXPECT_EQ(rosetta.metal, native.metal);
   const Plan plan = plan_for(rosetta);
@@ -46,13 +46,13 @@ TEST(Macs, a_program_under_Rosetta_does_not_either) {
   EXPECT_EQ(code_of(plan, mps, "macos"), "EH-S03");
 }
 
-TEST(Macs, a_Mac_without_a_Metal_device_is_told_that_it_lacks_one) {
+TEST(Macs, AMacWithoutAMetalDeviceIsReported) {
   Platform bare = recorded("macos-arm64-m2");
   bare.metal = Fact<platform::Metal>::absent("MTLCreateSystemDefaultDevice");
   EXPECT_EQ(code_of(plan_for(bare), mps, "macos"), "EH-S17");
 }
 
-TEST(Macs, a_system_that_is_too_old_is_refused_with_both_versions) {
+TEST(Macs, ASystemThatIsTooOldIsRefusedWithBothVersions) {
   Platform old = recorded("macos-arm64-m2");
   old.distribution =
       Fact<platform::Distribution>::known({"macos", "macOS 12.2", "12.2"}, "SystemVersion.plist");

@@ -63,7 +63,7 @@ fs::path folder() { return fs::path(test::source_path()) / "tests" / "profiles";
 
 class Profiles : public testing::TestWithParam<Profile> {};
 
-TEST_P(Profiles, are_decided_as_the_table_says) {
+TEST_P(Profiles, AreDecidedAsTheTableSays) {
   const fs::path file = folder() / (GetParam().file + ".json");
   const auto text = read_file(file);
   ASSERT_TRUE(text) << file;
@@ -79,7 +79,7 @@ TEST_P(Profiles, are_decided_as_the_table_says) {
 
 INSTANTIATE_TEST_SUITE_P(Resolve, Profiles, testing::ValuesIn(profiles));
 
-TEST(ProfilesTest, every_recorded_machine_is_in_the_table) {
+TEST(ProfilesTest, EveryRecordedMachineIsInTheTable) {
   std::set<std::string> recorded, listed;
   for (const auto& entry : fs::directory_iterator(folder()))
     if (entry.path().extension() == ".json") recorded.insert(entry.path().stem().string());

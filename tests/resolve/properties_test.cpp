@@ -1,5 +1,4 @@
-// What must hold for every machine, catalog and request: tried on thousands of random ones, always the
-// same.
+// Rules for every machine, catalog and request, checked with thousands of random ones, always the same.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -91,7 +90,7 @@ std::string written(const Plan& plan) {
 
 class Properties : public testing::TestWithParam<unsigned> {};
 
-TEST_P(Properties, hold_for_every_machine_and_request) {
+TEST_P(Properties, HoldForEveryMachineAndRequest) {
   Dice dice(GetParam());
   const Platform machine = random_machine(dice);
   const Request request = random_request(dice);
@@ -122,7 +121,7 @@ TEST_P(Properties, hold_for_every_machine_and_request) {
     if (request.require && !request.flavor.empty()) {
       EXPECT_EQ(candidate.build->flavor, request.flavor);
     }
-    // Unknown never counts as yes: among equals of the request it comes last.
+    // Unknown never counts as yes: among equals of the request it ranks last.
     if (request.flavor.empty() && request.device.empty() && candidate.build->id != request.force) {
       EXPECT_FALSE(unknown_seen && !any_unknown) << candidate.build->id;
       unknown_seen = unknown_seen || any_unknown;
@@ -133,7 +132,7 @@ TEST_P(Properties, hold_for_every_machine_and_request) {
   for (const Candidate& candidate : plan.candidates)
     for (const Check& check : candidate.checks())
       EXPECT_EQ(check.result == Answer::no, !check.code.empty()) << check.requirement;
-  // Verdicts come from answers alone, texts are made afterwards: both must speak of the same refusal.
+  // Verdicts come from answers alone and texts are made afterwards: both must have the same refusal.
   for (const Candidate& candidate : plan.candidates) {
     const auto decisive = decisive_check(candidate);
     const std::string refusal = decisive && decisive->result == Answer::no ? decisive->code : "";
@@ -147,13 +146,13 @@ TEST_P(Properties, hold_for_every_machine_and_request) {
       << "the same question, the same answer";
 }
 
-TEST_P(Properties, the_order_of_the_catalogue_matters_only_between_equals) {
+TEST_P(Properties, TheOrderOfTheCatalogMattersOnlyBetweenEquals) {
   Dice dice(GetParam());
   const Platform machine = random_machine(dice);
   const Request request = random_request(dice);
   manifest::Catalog reversed = catalog();
   std::reverse(reversed.builds.begin(), reversed.builds.end());
-  // In this catalog no two builds of an engine and system are equal in rank.
+  // No two builds of an engine and system have the same rank in this catalog.
   EXPECT_EQ(ranked(plan_for(machine, request)), ranked(decide(machine, reversed, {}, request, now)));
 }
 

@@ -40,7 +40,7 @@ history::History history_with(const std::string& id, history::State state, std::
   return history;
 }
 
-TEST(RequestTest, a_version_prefix_means_the_newest_that_begins_so) {
+TEST(RequestTest, AVersionPrefixMeansTheNewestThatBeginsSo) {
   Request request = request_for();
   request.version = "2.0";
   EXPECT_EQ(chosen(plan_for(a100, request)), "2.0.1-cu118");
@@ -54,7 +54,7 @@ TEST(RequestTest, a_version_prefix_means_the_newest_that_begins_so) {
   EXPECT_EQ(code_of(plan, "2.8.0-cu129"), "EH-S05");
 }
 
-TEST(RequestTest, a_flavor_is_a_wish_and_with_require_a_demand) {
+TEST(RequestTest, AFlavorIsAPreferenceUnlessRequired) {
   Request request = request_for();
   request.flavor = "cu126";
   Plan plan = plan_for(a100, request);
@@ -74,7 +74,7 @@ TEST(RequestTest, a_flavor_is_a_wish_and_with_require_a_demand) {
   EXPECT_TRUE(plan.fallback) << "the wish was not met";
 }
 
-TEST(RequestTest, a_device_alone_must_be_there_and_a_list_allows_the_rest) {
+TEST(RequestTest, ASingleDeviceIsRequiredAndAListIsAPreference) {
   Request request = request_for();
   request.device = "cuda:0";
   EXPECT_EQ(chosen(plan_for(a100, request)), "2.8.0-cu129");
@@ -85,10 +85,10 @@ TEST(RequestTest, a_device_alone_must_be_there_and_a_list_allows_the_rest) {
   const Plan plan = plan_for(ubuntu22, request);
   EXPECT_EQ(chosen(plan), "2.8.0-cpu");
   EXPECT_TRUE(plan.fallback);
-  std::string reported;
+  std::string observed;
   for (const Check& check : plan.candidates[0].checks())
-    if (check.requirement.starts_with("device ")) reported = check.observed;
-  EXPECT_EQ(reported, "cpu; not cuda:0: flavor cpu has no cuda");
+    if (check.requirement.starts_with("device ")) observed = check.observed;
+  EXPECT_EQ(observed, "cpu; not cuda:0: flavor cpu has no cuda");
   request.device = "cuda:1";
   EXPECT_EQ(code_of(plan_for(a100, request), "2.8.0-cu129"), "EH-S09");
   request.device = "cpu";
@@ -97,8 +97,8 @@ TEST(RequestTest, a_device_alone_must_be_there_and_a_list_allows_the_rest) {
   EXPECT_EQ(chosen(plan_for(mac_machine(), request)), "2.0.1-mps");
 }
 
-// What the remedies speak of: a wish that turned no build down is not to be dropped.
-TEST(RequestTest, when_nothing_fits_the_wishes_that_turned_builds_down_are_named) {
+// The constraints of the remedies: one that excluded no build is not to be dropped.
+TEST(RequestTest, WhenNothingFitsTheBlockingConstraintsAreNamed) {
   const auto constraints = [](const Plan& plan) {
     std::vector<std::string> keys;
     for (const char* key : {"unknown_version", "of_other_versions", "of_other_flavors", "for_other_devices"})
@@ -121,7 +121,7 @@ TEST(RequestTest, when_nothing_fits_the_wishes_that_turned_builds_down_are_named
   EXPECT_THAT(constraints(plan_for(ubuntu22, request)), ElementsAre("for_other_devices"));
 }
 
-TEST(RequestTest, a_version_that_nobody_has_is_named_with_the_nearest) {
+TEST(RequestTest, AVersionThatNobodyHasIsNamedWithTheNearest) {
   Request request = request_for();
   const auto nearest_to = [&](const char* version) {
     request.version = version;
@@ -138,7 +138,7 @@ TEST(RequestTest, a_version_that_nobody_has_is_named_with_the_nearest) {
   EXPECT_EQ(nearest_to(">=2.1,<2.2"), "2.0.1");
 }
 
-TEST(RequestTest, an_unknown_engine_is_named_with_the_nearest_one) {
+TEST(RequestTest, AnUnknownEngineIsNamedWithTheNearestOne) {
   const Plan plan = plan_for(a100, "pytorsh");
   ASSERT_TRUE(plan.diagnosis);
   EXPECT_EQ(plan.diagnosis->code, "EH-S02");
@@ -146,7 +146,7 @@ TEST(RequestTest, an_unknown_engine_is_named_with_the_nearest_one) {
   EXPECT_THAT(plan.diagnosis->values("known"), ElementsAre("onnxruntime", "pytorch", "reference"));
 }
 
-TEST(AvailabilityTest, withdrawn_undigested_and_uncompiled_builds_are_listed_and_not_tried) {
+TEST(AvailabilityTest, WithdrawnUndigestedAndUncompiledBuildsAreListedAndNotTried) {
   const Plan plan = plan_for(with_gpus(ubuntu22, "580.82.07", "13.0", {{"RTX 4090", "8.9"}}), "onnxruntime");
   EXPECT_EQ(code_of(plan, "1.27.0-cu13"), "EH-S10");
   EXPECT_EQ(find(plan, "1.27.0-cu13")->verdict, Verdict::unavailable);
@@ -166,7 +166,7 @@ TEST(AvailabilityTest, withdrawn_undigested_and_uncompiled_builds_are_listed_and
   EXPECT_EQ(other.diagnosis->value("how"), "cmake --build build --target engine_reference");
 }
 
-TEST(AvailabilityTest, offline_serves_what_is_installed_or_lies_in_files) {
+TEST(AvailabilityTest, OfflineServesInstalledBuildsAndLocalFiles) {
   Request request = request_for("reference");
   request.offline = true;
   EXPECT_EQ(chosen(plan_for(ubuntu22, request)), "1.0.0-cpu")
@@ -177,7 +177,7 @@ TEST(AvailabilityTest, offline_serves_what_is_installed_or_lies_in_files) {
   EXPECT_EQ(plan.diagnosis->code, "EH-S13") << "the best build's own reason, not that nothing fits";
 }
 
-TEST(HistoryTest, what_is_set_aside_is_listed_and_not_tried) {
+TEST(HistoryTest, AQuarantinedBuildIsListedAndNotTried) {
   const std::string best = "pytorch-2.8.0-cu129-linux-x86_64";
   for (const history::State state : {history::State::unfit, history::State::blocked,
                                      history::State::quarantined, history::State::disabled}) {
@@ -195,7 +195,7 @@ TEST(HistoryTest, what_is_set_aside_is_listed_and_not_tried) {
   }
 }
 
-TEST(HistoryTest, a_quarantine_ends_with_its_time) {
+TEST(HistoryTest, AQuarantineEndsWithItsTime) {
   const std::string best = "pytorch-2.8.0-cu129-linux-x86_64";
   EXPECT_EQ(chosen(plan_for(a100, request_for(), history_with(best, history::State::quarantined, now + 1))),
             "2.8.0-cu128");
@@ -203,24 +203,24 @@ TEST(HistoryTest, a_quarantine_ends_with_its_time) {
             "2.8.0-cu129");
 }
 
-TEST(HistoryTest, a_suspect_build_is_tried_again) {
+TEST(HistoryTest, ASuspectBuildIsTriedAgain) {
   const auto history = history_with("pytorch-2.8.0-cu129-linux-x86_64", history::State::suspect);
   EXPECT_EQ(chosen(plan_for(a100, request_for(), history)), "2.8.0-cu129");
 }
 
-TEST(HistoryTest, a_record_counts_only_for_the_same_artifacts) {
+TEST(HistoryTest, ARecordCountsOnlyForTheSameArtifacts) {
   history::History history = history_with("pytorch-2.8.0-cu129-linux-x86_64", history::State::quarantined);
   history.records.begin()->second.artifacts_digest = std::string(64, 'f');
   EXPECT_EQ(chosen(plan_for(a100, request_for(), history)), "2.8.0-cu129") << "the publisher repaired it";
 }
 
-TEST(HistoryTest, until_when_a_build_is_set_aside_is_told_as_a_time) {
+TEST(HistoryTest, TheEndOfAQuarantineIsReportedAsATime) {
   const std::string id = "pytorch-2.8.0-cu129-linux-x86_64";
   const Plan plan = plan_for(a100, request_for(), history_with(id, history::State::quarantined, 4102444800));
   EXPECT_EQ(find(plan, "2.8.0-cu129")->diagnosis()->value("retry_after"), "2100-01-01T00:00:00Z");
 }
 
-TEST(HistoryTest, force_tries_a_quarantined_build_first_but_not_one_that_cannot_fit) {
+TEST(HistoryTest, ForceTriesAQuarantinedBuildFirstButNotOneThatCannotFit) {
   Request request = request_for();
   request.force = "pytorch-2.0.1-cpu-linux-x86_64";
   EXPECT_EQ(chosen(plan_for(a100, request, history_with(request.force, history::State::quarantined))),
@@ -229,7 +229,7 @@ TEST(HistoryTest, force_tries_a_quarantined_build_first_but_not_one_that_cannot_
   EXPECT_EQ(chosen(plan_for(ubuntu22, request)), "2.8.0-cpu");
 }
 
-TEST(HistoryTest, a_forced_build_that_is_not_used_is_told_and_makes_a_fallback) {
+TEST(HistoryTest, AnUnusedForcedBuildIsReportedAsAFallback) {
   Request request = request_for();
   request.force = "pytorch-2.8.0-cu129-linux-x86_64";
   EXPECT_FALSE(plan_for(a100, request).forced_in_vain) << "it is the one that is used";
@@ -249,7 +249,7 @@ TEST(HistoryTest, a_forced_build_that_is_not_used_is_told_and_makes_a_fallback) 
   EXPECT_FALSE(plan.forced_in_vain);
 }
 
-TEST(HistoryTest, proven_goes_before_unproven_only_where_all_else_is_equal) {
+TEST(HistoryTest, ProvenRanksBeforeUnprovenOnlyWhereAllElseIsEqual) {
   const auto history = history_with("pytorch-2.0.1-cpu-linux-x86_64", history::State::proven);
   const Plan plan = plan_for(a100, request_for(), history);
   EXPECT_EQ(chosen(plan), "2.8.0-cu129") << "a newly installed driver wins over a proven cpu build";
@@ -257,7 +257,7 @@ TEST(HistoryTest, proven_goes_before_unproven_only_where_all_else_is_equal) {
   EXPECT_FALSE(find(plan, "2.8.0-cpu")->proven);
 }
 
-TEST(HistoryTest, when_all_that_fits_is_set_aside_its_reason_is_the_diagnosis) {
+TEST(HistoryTest, WhenAllFittingBuildsAreQuarantinedThatIsTheDiagnosis) {
   const Plan plan = plan_for(ubuntu22, request_for("reference"),
                              history_with("reference-1.0.0-cpu-linux-x86_64", history::State::quarantined));
   ASSERT_TRUE(plan.diagnosis);
@@ -265,7 +265,7 @@ TEST(HistoryTest, when_all_that_fits_is_set_aside_its_reason_is_the_diagnosis) {
   EXPECT_EQ(plan.diagnosis->value("build"), "reference-1.0.0-cpu-linux-x86_64");
 }
 
-TEST(UnknownTest, a_time_out_is_not_no_gpu_and_known_goes_before_unknown) {
+TEST(UnknownTest, ATimeOutIsNotNoGpuAndKnownRanksBeforeUnknown) {
   Platform machine = a100;
   machine.cuda.driver_cuda = Fact<std::string>::unknown("the driver did not answer within 15 s");
   machine.cuda.driver = Fact<std::string>::unknown("not readable");
@@ -278,13 +278,13 @@ TEST(UnknownTest, a_time_out_is_not_no_gpu_and_known_goes_before_unknown) {
   EXPECT_THAT(decisive_check(*gpu)->source, HasSubstr("did not answer"));
 }
 
-TEST(UnknownTest, the_driver_s_version_stands_in_for_its_answer) {
+TEST(UnknownTest, TheDriversVersionReplacesAMissingAnswer) {
   Platform machine = a100;
   machine.cuda.driver_cuda = Fact<std::string>::unknown("time-out");
   EXPECT_EQ(chosen(plan_for(machine)), "2.8.0-cu129") << "535 is CUDA 12.2, and the devices are known";
 }
 
-TEST(UnknownTest, a_requirement_nobody_knows_is_unknown) {
+TEST(UnknownTest, ARequirementNobodyKnowsIsUnknown) {
   auto build = std::make_shared<manifest::Build>(build_named("reference-1.0.0-cpu-linux-x86_64"));
   build->requires_.unknown.emplace_back("npu", R"({"tops":40})");
   manifest::Catalog one;
@@ -294,8 +294,8 @@ TEST(UnknownTest, a_requirement_nobody_knows_is_unknown) {
   EXPECT_EQ(decisive_check(plan.candidates[0])->requirement, R"(npu {"tops":40})");
 }
 
-TEST(CudaTest, eleven_eight_on_every_driver_branch) {
-  // driver, its CUDA, what is said of cu118 with code for 8.6
+TEST(CudaTest, DecidesCuda118OnEveryDriverBranch) {
+  // driver, its CUDA, verdict for cu118 with code for 8.6
   const std::tuple<const char*, const char*, const char*> rows[] = {
       {"440.33", "10.2", "EH-G03"}, {"450.51.06", "11.0", "EH-G03"}, {"450.80.02", "11.0", ""},
       {"470.223.02", "11.4", ""},   {"520.61.05", "11.8", ""},       {"525.60.13", "12.0", ""},
@@ -308,7 +308,7 @@ TEST(CudaTest, eleven_eight_on_every_driver_branch) {
   EXPECT_EQ(find(plan, "2.0.1-cu118")->diagnosis()->value("minimum_driver"), "450.80.02");
 }
 
-TEST(CudaTest, windows_has_its_own_driver_numbers) {
+TEST(CudaTest, WindowsHasItsOwnDriverNumbers) {
   EXPECT_EQ(code_of(plan_for(with_gpus(windows_machine(), "452.06", "11.0", {{"RTX 3080", "8.6"}})),
                     "2.0.1-cu118", "windows"),
             "EH-G03");
@@ -317,7 +317,7 @@ TEST(CudaTest, windows_has_its_own_driver_numbers) {
             "");
 }
 
-TEST(CudaTest, ptx_is_not_compiled_where_that_is_switched_off) {
+TEST(CudaTest, PtxIsNotCompiledWhereThatIsSwitchedOff) {
   Platform machine = with_gpus(ubuntu22, "580.65.06", "13.0", {{"RTX 6090", "13.0"}});
   EXPECT_EQ(code_of(plan_for(machine), "2.8.0-cu129"), "");
   machine.loader_environment =
@@ -325,7 +325,7 @@ TEST(CudaTest, ptx_is_not_compiled_where_that_is_switched_off) {
   EXPECT_EQ(code_of(plan_for(machine), "2.8.0-cu129"), "EH-G06");
 }
 
-TEST(CudaTest, the_newest_cuda_of_a_driver) {
+TEST(CudaTest, ReadsTheNewestCudaOfADriver) {
   EXPECT_EQ(cuda_of_driver("535.104.05", false), "12.2");
   EXPECT_EQ(cuda_of_driver("525.147.05", false), "12.0");
   EXPECT_EQ(cuda_of_driver("522.06", true), "11.8");
@@ -333,8 +333,8 @@ TEST(CudaTest, the_newest_cuda_of_a_driver) {
   EXPECT_EQ(cuda_of_driver("390.157", false), "");
 }
 
-// CUDA 13.1 release notes, table 3: the driver packaged with each toolkit's general release. Empty: none is.
-TEST(CudaTest, a_toolkits_driver_is_the_one_of_its_first_general_release) {
+// CUDA 13.1 release notes, table 3: the driver packaged with each toolkit's general release. Empty: none.
+TEST(CudaTest, AToolkitsDriverIsTheOneOfItsFirstGeneralRelease) {
   const std::tuple<const char*, const char*, const char*> packaged[] = {
       {"13.1", "590.44.01", ""},       {"13.0", "580.65.06", ""},       {"12.9", "575.51.03", "576.02"},
       {"12.8", "570.26", "570.65"},    {"12.6", "560.28.03", "560.76"}, {"12.5", "555.42.02", "555.85"},
@@ -358,8 +358,8 @@ TEST(CudaTest, a_toolkits_driver_is_the_one_of_its_first_general_release) {
   EXPECT_EQ(cuda_of_driver("410.47", false), "");
 }
 
-// Table 2 of the same notes; the number for Windows and CUDA 13 is not in it, only the branch is.
-TEST(CudaTest, the_oldest_driver_of_each_minor_version_promise) {
+// Table 2 of the same notes; it has the branch for Windows and CUDA 13, but not the number.
+TEST(CudaTest, KnowsTheOldestDriverOfEachMajorVersion) {
   EXPECT_EQ(minor_version_driver(11, false), "450.80.02");
   EXPECT_EQ(minor_version_driver(11, true), "452.39");
   EXPECT_EQ(minor_version_driver(12, false), "525.60.13");
@@ -377,7 +377,7 @@ std::vector<int> visible(const std::string& value) {
   return indices;
 }
 
-TEST(VisibleDevicesTest, follow_the_rules_of_the_cuda_programming_guide) {
+TEST(VisibleDevicesTest, FollowTheRulesOfTheCudaProgrammingGuide) {
   EXPECT_THAT(visible("2,0"), ElementsAre(2, 0));
   EXPECT_THAT(visible("0,2,-1,1"), ElementsAre(0, 2)) << "cut at the first invalid entry";
   EXPECT_THAT(visible("-1"), IsEmpty());
@@ -390,14 +390,14 @@ TEST(VisibleDevicesTest, follow_the_rules_of_the_cuda_programming_guide) {
   EXPECT_THAT(visible("two"), IsEmpty());
 }
 
-TEST(VisibleDevicesTest, what_cannot_be_judged_is_not_certain) {
+TEST(VisibleDevicesTest, UndecidableListsAreUncertain) {
   Platform machine = a100;
   machine.cuda.visible_devices = Fact<std::string>::known("MIG-1/2/3", "environment");
   EXPECT_EQ(find(plan_for(machine), "2.8.0-cu129")->verdict, Verdict::fits);
   EXPECT_EQ(decisive_check(*find(plan_for(machine), "2.8.0-cu129"))->result, Answer::unknown);
 }
 
-TEST(DescribeTest, a_candidate_tells_its_reasons_after_the_machine_and_the_catalogue_are_gone) {
+TEST(DescribeTest, ACandidateKeepsItsReasonsAfterMachineAndCatalog) {
   std::optional<Candidate> kept;
   {
     const auto machine = std::make_unique<Platform>(a100);
@@ -411,7 +411,7 @@ TEST(DescribeTest, a_candidate_tells_its_reasons_after_the_machine_and_the_catal
   EXPECT_EQ(checks[4].observed, "driver 535.104.05 (CUDA 12.2), by minor-version compatibility");
 }
 
-TEST(DescribeTest, a_candidate_that_was_turned_down_tells_that_reason) {
+TEST(DescribeTest, ARejectedCandidateHasItsReason) {
   Plan plan = plan_for(a100);
   Candidate& first = plan.candidates.front();
   EXPECT_FALSE(first.diagnosis());
@@ -422,7 +422,7 @@ TEST(DescribeTest, a_candidate_that_was_turned_down_tells_that_reason) {
   EXPECT_EQ(Candidate().checks().size(), 0u);
 }
 
-TEST(DescribeTest, builds_that_are_only_counted_make_no_table) {
+TEST(DescribeTest, BuildsThatAreOnlyCountedMakeNoTable) {
   Request request;
   request.engine = "pytorch";
   request.version = "99";
@@ -432,7 +432,7 @@ TEST(DescribeTest, builds_that_are_only_counted_make_no_table) {
       testing::AllOf(testing::StartsWith("and "), testing::EndsWith(" for other systems or versions\n")));
 }
 
-TEST(DescribeTest, the_table_names_what_decided_and_json_holds_the_same_facts) {
+TEST(DescribeTest, TheTableNamesTheDecidingFactsAndJsonHoldsThemToo) {
   const Plan plan = plan_for(with_gpus(ubuntu22, "470.223.02", "11.4", {{"GTX 1080", "6.1"}}));
   const std::string table = describe_plan(plan, false);
   EXPECT_THAT(table, HasSubstr("1     pytorch-2.0.1-cu118-linux-x86_64"));

@@ -1,4 +1,4 @@
-// From what the driver answered under CUDA_VISIBLE_DEVICES to what a plan judges.
+// From the driver's results under CUDA_VISIBLE_DEVICES to the devices of a plan.
 #include <gmock/gmock.h>
 
 #include "host/platform/driver_answer.hpp"
@@ -32,16 +32,16 @@ std::vector<std::string> names(const Platform& machine) {
   return names;
 }
 
-// A container without NVML: the driver has counted what it shows from 0.
-TEST(ShownDevicesTest, a_driver_alone_tells_what_the_variable_leaves) {
+// A container without NVML: the driver counts the visible devices from 0.
+TEST(ShownDevicesTest, ADriverAloneReportsVisibleDevices) {
   const std::string only = R"({"index":0,"name":"RTX 4090","compute_capability":"8.9","uuid":"GPU-fast"})";
   const Platform machine = answered("1", only, "");
   EXPECT_THAT(names(machine), ElementsAre("RTX 4090"));
   EXPECT_EQ(chosen(plan_for(machine)), "2.8.0-cu129");
 }
 
-// CUDA counts the fastest card first, NVML by its place on the bus (CUDA_DEVICE_ORDER).
-TEST(ShownDevicesTest, the_drivers_numbers_are_not_those_of_nvml) {
+// CUDA lists the fastest card first, NVML the first on the bus (CUDA_DEVICE_ORDER).
+TEST(ShownDevicesTest, TheDriversNumbersAreNotThoseOfNvml) {
   const std::string shown = R"({"index":0,"name":"RTX 4090","compute_capability":"8.9","uuid":"GPU-fast"})";
   const Platform machine = answered("0", shown, std::string(slow) + "," + fast);
   EXPECT_THAT(names(machine), ElementsAre("RTX 4090"));
@@ -49,7 +49,7 @@ TEST(ShownDevicesTest, the_drivers_numbers_are_not_those_of_nvml) {
   EXPECT_EQ(chosen(plan_for(machine)), "2.8.0-cu129");
 }
 
-TEST(ShownDevicesTest, several_are_in_the_drivers_order) {
+TEST(ShownDevicesTest, SeveralAreInTheDriversOrder) {
   const std::string shown = R"({"index":0,"name":"RTX 4090","compute_capability":"8.9","uuid":"GPU-fast"},)"
                             R"({"index":1,"name":"GT 710","compute_capability":"3.5","uuid":"GPU-slow"})";
   EXPECT_THAT(names(answered("0,1", shown, std::string(slow) + "," + fast)),

@@ -1,4 +1,4 @@
-// Which versions a request accepts, and what is no request for one.
+// Which versions a request accepts, and which texts are no version specifier.
 #include "host/resolve/version_specifier.hpp"
 
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-TEST(VersionWishTest, accepts_what_it_says) {
+TEST(VersionSpecifierTest, AcceptsMatchingVersions) {
   struct Row {
     const char *constraint, *accepted, *refused;  // versions, joined by blanks
   };
@@ -57,7 +57,7 @@ TEST(VersionWishTest, accepts_what_it_says) {
   }
 }
 
-TEST(VersionWishTest, that_cannot_be_read_is_told_and_accepts_nothing) {
+TEST(VersionSpecifierTest, IfUnreadableIsReportedAndAcceptsNothing) {
   for (const char* constraint :
        {"x",          "latest", "1.x",         "=>2",     "=2",        "=",         ">=",    "<",   ">=x",
         ">=2,",       ",>=2",   ">=2,,<3",     ">>2",     "1.20,<2",   "1.20,1.21", ">=1.*", "~=2", "~=2.*",
@@ -70,7 +70,7 @@ TEST(VersionWishTest, that_cannot_be_read_is_told_and_accepts_nothing) {
   EXPECT_THAT(VersionSpecifier(">=2,<banana").problem(), HasSubstr("\"banana\" is no version"));
 }
 
-TEST(VersionWishTest, names_a_version_before_its_release_or_does_not) {
+TEST(VersionSpecifierTest, NamesAPrereleaseOrDoesNot) {
   for (const char* constraint : {"2.0rc1", "==2.0a1", ">=2.0.dev1", ">=1,<2.0rc1", "===2.0rc1"})
     EXPECT_TRUE(VersionSpecifier(constraint).names_prerelease()) << constraint;
   for (const char* constraint : {"", "2.0", ">=2", "!=2.0rc1", "==2.0.post1"})
@@ -98,7 +98,7 @@ Plan plan_of(const std::vector<std::string>& builds, const std::string& version,
   return decide(machine, offered, {}, request, now);
 }
 
-TEST(PrereleaseTest, is_taken_when_it_is_named_or_nothing_else_fits) {
+TEST(PrereleaseTest, IsTakenWhenItIsNamedOrNothingElseFits) {
   const std::vector<std::string> offered = {"1.9", "1.10", "2.0rc1", "2.0.dev5", "1.10.post1"};
   EXPECT_THAT(ranked(plan_of(offered, "")),
               ElementsAre("1.10.post1-cpu", "1.10-cpu", "1.9-cpu", "2.0rc1-cpu", "2.0.dev5-cpu"));
@@ -109,18 +109,18 @@ TEST(PrereleaseTest, is_taken_when_it_is_named_or_nothing_else_fits) {
   EXPECT_THAT(ranked(plan_of(offered, ">=2")), ElementsAre());
 }
 
-TEST(PrereleaseTest, that_alone_has_the_flavor_wished_for_leaves_a_fallback) {
+TEST(PrereleaseTest, WithTheOnlyMatchingFlavorLeavesAFallback) {
   const Plan plan = plan_of({"1.0", "2.0rc1:other"}, "", "other");
   EXPECT_EQ(chosen(plan), "1.0-cpu");
   EXPECT_TRUE(plan.fallback);
   EXPECT_THAT(describe_plan(plan, false), HasSubstr("fits         a prerelease; name it"));
   EXPECT_TRUE(to_json(plan.candidates.at(1))["behind_releases"].as_bool());
-  // Where there is no release to be behind of, that is no reason.
+  // Without any release, being a prerelease is no reason.
   const Plan alone = plan_of({"1.0rc1", "2.0rc1"}, "");
   EXPECT_THAT(describe_plan(alone, false), Not(HasSubstr("before its release")));
 }
 
-TEST(PrereleaseTest, that_alone_computes_on_the_accelerator_is_told) {
+TEST(PrereleaseTest, ThatAloneUsesTheAcceleratorIsReported) {
   const Platform machine = with_gpus(ubuntu22, "580.65.06", "13.0", {{"RTX 4090", "8.9"}});
   const auto reported = [&](const std::string& version, const std::string& flavor = {}) {
     const Plan plan = plan_of({"1.0", "1.0:other", "2.0rc1:cu118"}, version, flavor, machine);

@@ -22,7 +22,7 @@ class AuditOfMany : public SettingsTest {
   }
 };
 
-TEST_F(AuditOfMany, many_processes_and_threads_write_one_chain) {
+TEST_F(AuditOfMany, ManyProcessesAndThreadsWriteOneChain) {
   std::vector<pid_t> children;
   for (int i = 0; i < 4; ++i) {
     const pid_t child = ::fork();
@@ -46,8 +46,8 @@ TEST_F(AuditOfMany, many_processes_and_threads_write_one_chain) {
   EXPECT_TRUE(check_audit(state())->problems.empty());
 }
 
-// The log is kept by applications, too, which the signal SIGXFSZ would end.
-TEST_F(SettingsTest, a_line_that_would_make_the_log_too_long_is_a_failure_and_no_signal) {
+// Applications write the log too, and SIGXFSZ would end them.
+TEST_F(SettingsTest, ALineBeyondTheFileSizeLimitIsAFailureAndNoSignal) {
   const AuditLog log(root_, 0);
   ASSERT_TRUE(log.add("one", Json::object()));
   rlimit before{};

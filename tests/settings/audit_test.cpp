@@ -32,7 +32,7 @@ class Audit : public SettingsTest {
   AuditReport report() const { return *check_audit(state()); }
 };
 
-TEST_F(Audit, an_event_says_what_when_who_and_where) {
+TEST_F(Audit, AnEventHoldsActionTimeUserAndPlace) {
   add("install", Json::object().set("build", "reference-1").set("bytes", 17));
   const Json event = *parse_json(lines().at(0), "line");
   EXPECT_EQ(event["event"].as_string(), "install");
@@ -45,7 +45,7 @@ TEST_F(Audit, an_event_says_what_when_who_and_where) {
   EXPECT_EQ(event["previous"].as_string(), std::string(64, '0'));
 }
 
-TEST_F(Audit, each_line_holds_the_digest_of_the_one_before_it) {
+TEST_F(Audit, EachLineHoldsTheDigestOfTheOneBeforeIt) {
   for (const char* event : {"fetch", "install", "remove"}) add(event);
   const auto all = lines();
   EXPECT_EQ((*parse_json(all[1], "line"))["previous"].as_string(), sha256_hex(all[0]));
@@ -55,7 +55,7 @@ TEST_F(Audit, each_line_holds_the_digest_of_the_one_before_it) {
   EXPECT_EQ(report().last, sha256_hex(all[2]));
 }
 
-TEST_F(Audit, secrets_of_urls_never_reach_it) {
+TEST_F(Audit, SecretsOfUrlsAreNeverWritten) {
   add("fetch", Json::object()
                    .set("url", "https://me:word@files.example/a.whl?token=secret#part")
                    .set("sources", Json::strings({"first https://me:word@b.example/x?sig=secret then text",
@@ -68,7 +68,7 @@ TEST_F(Audit, secrets_of_urls_never_reach_it) {
   EXPECT_EQ(event["sources"].as_array()[1].as_string(), "https://c.example/a@b");
 }
 
-TEST_F(Audit, a_changed_removed_added_or_swapped_line_is_found) {
+TEST_F(Audit, AChangedRemovedAddedOrSwappedLineIsFound) {
   for (int i = 0; i < 5; ++i) add("install", Json::object().set("build", "build-" + std::to_string(i)));
   const auto all = lines();
   ASSERT_TRUE(report().problems.empty());
@@ -94,7 +94,7 @@ TEST_F(Audit, a_changed_removed_added_or_swapped_line_is_found) {
   EXPECT_NE(report().last, sha256_hex(all[4])) << "but by who kept the last digest";
 }
 
-TEST_F(Audit, after_a_power_cut_it_goes_on_and_the_cut_line_is_told) {
+TEST_F(Audit, AfterAPowerCutItContinuesAndReportsTheCutLine) {
   add("install");
   add("remove");
   std::string text = *read_file(file());
@@ -108,7 +108,7 @@ TEST_F(Audit, after_a_power_cut_it_goes_on_and_the_cut_line_is_told) {
   EXPECT_THAT(report().problems[0].problem, HasSubstr("cut"));
 }
 
-TEST_F(Audit, a_long_log_is_put_aside_and_the_chain_goes_on) {
+TEST_F(Audit, ALongLogIsRotatedAndTheChainContinues) {
   for (int i = 0; i < 40; ++i) add("install", Json::object().set("build", std::string(200, 'b')), 4096);
   int files = 0;
   for (const auto& entry : std::filesystem::directory_iterator(state() / "audit"))
@@ -120,7 +120,7 @@ TEST_F(Audit, a_long_log_is_put_aside_and_the_chain_goes_on) {
   EXPECT_EQ(report().files, files);
   EXPECT_EQ(report().events, 40);
   EXPECT_TRUE(report().problems.empty()) << report().problems[0].problem;
-  // The oldest may be taken away, one from the middle not.
+  // The oldest log may be removed, but not one in the middle.
   std::vector<std::filesystem::path> rotated;
   for (const auto& entry : std::filesystem::directory_iterator(state() / "audit"))
     if (matches_pattern(path_text(entry.path().filename()), "audit-*.jsonl")) rotated.push_back(entry.path());
@@ -131,7 +131,7 @@ TEST_F(Audit, a_long_log_is_put_aside_and_the_chain_goes_on) {
   EXPECT_EQ(report().problems.size(), 1u);
 }
 
-TEST_F(Audit, without_a_place_nothing_is_kept_and_nothing_fails) {
+TEST_F(Audit, WithoutAFolderNothingIsWrittenAndNothingFails) {
   EXPECT_TRUE(AuditLog({}, 4096).add("install", Json::object()));
   EXPECT_EQ(check_audit({})->events, 0);
   EXPECT_EQ(report().events, 0);

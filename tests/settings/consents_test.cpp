@@ -12,7 +12,7 @@ namespace {
 
 using testing::StartsWith;
 
-// With every digit as 0.
+// The text with every digit replaced by 0.
 std::string form_of(std::string text) {
   for (char& c : text)
     if (c >= '0' && c <= '9') c = '0';
@@ -30,13 +30,13 @@ class ConsentFile : public SettingsTest {
   const std::uint64_t me_ = User::of_this_process().uid;
 };
 
-TEST_F(ConsentFile, nothing_is_accepted_before_anybody_did) {
+TEST_F(ConsentFile, NothingIsAcceptedInitially) {
   EXPECT_TRUE(all().all().empty());
   EXPECT_TRUE(Consents::read({})->all().empty()) << "no state folder";
   EXPECT_EQ(all().find({"Vendor", "https://v.example/", one_}, me_), nullptr);
 }
 
-TEST_F(ConsentFile, a_record_says_which_text_who_where_when_how_and_by_what) {
+TEST_F(ConsentFile, ARecordHoldsTextUserMachineTimeAndManner) {
   accept({"Vendor", "https://v.example/", one_}, ConsentWay::flag);
   const Consents consents = all();
   const Consent* consent = consents.find({"Vendor", "https://v.example/", one_}, me_);
@@ -50,32 +50,32 @@ TEST_F(ConsentFile, a_record_says_which_text_who_where_when_how_and_by_what) {
   EXPECT_EQ(form_of(consent->time), "0000-00-00T00:00:00Z");
 }
 
-TEST_F(ConsentFile, another_text_is_another_question) {
+TEST_F(ConsentFile, AnotherTextNeedsAnotherConsent) {
   accept({"Vendor", "https://v.example/", one_});
   EXPECT_EQ(all().find({"Vendor", "https://v.example/", two_}, me_), nullptr);
   EXPECT_EQ(all().find({"Other", "https://v.example/", one_}, me_), nullptr);
   EXPECT_NE(all().find({"Vendor", "https://elsewhere.example/", one_}, me_), nullptr) << "the same text";
 }
 
-TEST_F(ConsentFile, without_a_digest_the_address_is_the_text) {
+TEST_F(ConsentFile, WithoutADigestTheAddressIdentifiesTheText) {
   accept({"Vendor", "https://v.example/1", ""});
   EXPECT_NE(all().find({"Vendor", "https://v.example/1", ""}, me_), nullptr);
   EXPECT_EQ(all().find({"Vendor", "https://v.example/2", ""}, me_), nullptr);
   EXPECT_EQ(all().find({"Vendor", "https://v.example/1", one_}, me_), nullptr) << "the text is known now";
 }
 
-TEST_F(ConsentFile, one_user_does_not_accept_for_another) {
+TEST_F(ConsentFile, OneUserDoesNotAcceptForAnother) {
   accept({"Vendor", "", one_});
   EXPECT_EQ(all().find({"Vendor", "", one_}, me_ + 1), nullptr);
   EXPECT_NE(all().find({"Vendor", "", one_}), nullptr) << "but it is known that someone did";
 }
 
-TEST_F(ConsentFile, what_a_policy_accepted_does_not_outlast_it) {
+TEST_F(ConsentFile, AConsentByPolicyEndsWithIt) {
   accept({"Vendor", "", one_}, ConsentWay::policy);
   EXPECT_EQ(all().find({"Vendor", "", one_}, me_), nullptr);
 }
 
-TEST_F(ConsentFile, a_line_that_was_cut_hides_no_other) {
+TEST_F(ConsentFile, ACutLineHidesNoOther) {
   accept({"First", "", one_});
   const auto file = state() / "consents/consents.jsonl";
   std::string text = *read_file(file);
@@ -86,7 +86,7 @@ TEST_F(ConsentFile, a_line_that_was_cut_hides_no_other) {
   EXPECT_NE(all().find({"Third", "", two_}, me_), nullptr);
 }
 
-TEST_F(ConsentFile, lines_are_only_added) {
+TEST_F(ConsentFile, LinesAreOnlyAdded) {
   accept({"First", "", one_});
   const auto file = state() / "consents/consents.jsonl";
   const std::string before = *read_file(file);
@@ -95,7 +95,7 @@ TEST_F(ConsentFile, lines_are_only_added) {
   EXPECT_EQ(read_lines(file)->size(), 2u);
 }
 
-TEST_F(ConsentFile, what_was_accepted_in_a_folder_that_is_only_read_counts) {
+TEST_F(ConsentFile, AConsentInAReadOnlyFolderCounts) {
   accept({"First", "", one_});
   const Consents both = *Consents::read(root_ / "elsewhere", state());
   EXPECT_NE(both.find({"First", "", one_}, me_), nullptr);
@@ -103,8 +103,8 @@ TEST_F(ConsentFile, what_was_accepted_in_a_folder_that_is_only_read_counts) {
   EXPECT_NE(Consents::read({}, state())->find({"First", "", one_}, me_), nullptr) << "nowhere to write";
 }
 
-// A pipe would swallow what is agreed to, a folder stop it.
-TEST_F(ConsentFile, what_is_no_file_takes_no_consent_and_says_what_mends_it) {
+// A pipe would swallow a consent, and a folder would block it.
+TEST_F(ConsentFile, ANonFileInItsPlaceFailsWithARemedy) {
   const auto file = state() / "consents/consents.jsonl";
   std::filesystem::create_directories(file.parent_path());
   for (const bool pipe : {true, false}) {

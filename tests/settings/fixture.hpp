@@ -29,14 +29,14 @@ class SettingsTest : public testing::Test {
   }
   ~SettingsTest() override { std::filesystem::remove_all(root_); }
 
-  // A path that begins with "/" is absolute on this system, too.
+  // Makes a path that begins with "/" absolute on Windows too.
   static std::string absolute(const std::string& path) {
     return std::filesystem::path("/").is_absolute() ? path : "C:" + path;
   }
   std::filesystem::path user_config() const { return user_config_file(environment_); }
   std::filesystem::path system_config() const { return environment_.system_config; }
 
-  // Texts that begin with "/" in them are absolute paths.
+  // The same for texts that contain such paths.
   void user_file(const std::string& text) { write(path_text(user_config().lexically_relative(root_)), text); }
   void system_file(const std::string& text) { write("etc/config.json", text); }
   void write(const std::string& path, const std::string& text) {

@@ -1,4 +1,4 @@
-// What cannot be read now: the machine's identity is not another one's, the repository of the SDK not
+// With unreadable files the machine keeps its identity, and the repository of the SDK is not reported as
 // missing.
 #include <gmock/gmock.h>
 #include <sys/resource.h>
@@ -23,7 +23,7 @@ class NoDescriptor {
   rlimit before_{};
 };
 
-TEST_F(SettingsTest, WithoutAFreeDescriptorTheRepositoryOfTheSdkIsNotMissing) {
+TEST_F(SettingsTest, WithoutAFreeDescriptorTheSdkRepositoryIsNotMissing) {
   write("prefix/share/enginehost/repository/index.json", "{}");
   const auto settings = [&] {
     const NoDescriptor here;
@@ -35,7 +35,7 @@ TEST_F(SettingsTest, WithoutAFreeDescriptorTheRepositoryOfTheSdkIsNotMissing) {
   EXPECT_EQ(load().repositories.size(), 1u);
 }
 
-TEST_F(SettingsTest, WithoutAFreeDescriptorThisMachineIsNoOther) {
+TEST_F(SettingsTest, WithoutAFreeDescriptorTheMachineIdStays) {
   const Environment strained = [] {
     const NoDescriptor here;
     return Environment::of_this_process();

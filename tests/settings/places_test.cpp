@@ -31,7 +31,7 @@ class PlacesTest : public SettingsTest {
   const std::string repository_ = "prefix/share/enginehost/repository";
 };
 
-TEST_F(PlacesTest, the_default_repository_is_found_from_the_library_in_an_installed_prefix) {
+TEST_F(PlacesTest, TheDefaultRepositoryIsFoundFromTheLibraryInAnInstalledPrefix) {
   EXPECT_EQ(default_location(), (root_ / repository_).string());
   environment_.library_folder = root_ / "prefix/lib/x86_64-linux-gnu";
   fs::create_directories(environment_.library_folder);
@@ -40,12 +40,12 @@ TEST_F(PlacesTest, the_default_repository_is_found_from_the_library_in_an_instal
   EXPECT_EQ(default_location(), (root_ / repository_).string()) << "from the executable";
 }
 
-TEST_F(PlacesTest, repositories_default_false_turns_it_off) {
+TEST_F(PlacesTest, RepositoriesDefaultFalseTurnsItOff) {
   user_file(R"({"repositories_default": false})");
   EXPECT_EQ(default_location(), "");
 }
 
-TEST_F(PlacesTest, a_configured_repository_goes_before_the_default_one) {
+TEST_F(PlacesTest, AConfiguredRepositoryGoesBeforeTheDefaultOne) {
   flags_.repositories = {"/srv/first"};
   const Settings settings = load();
   ASSERT_EQ(settings.repositories.size(), 2u);
@@ -53,7 +53,7 @@ TEST_F(PlacesTest, a_configured_repository_goes_before_the_default_one) {
   EXPECT_EQ(settings.repositories[1].source, "default");
 }
 
-TEST_F(PlacesTest, behind_a_link_dots_lead_where_they_lead_the_system) {
+TEST_F(PlacesTest, DotsAreResolvedBehindLinks) {
   fs::create_directories(root_ / "disk/today");
   fs::create_directory_symlink(root_ / "disk/today", root_ / "link");
   const fs::path root = fs::canonical(root_);
@@ -69,8 +69,8 @@ TEST_F(PlacesTest, behind_a_link_dots_lead_where_they_lead_the_system) {
   EXPECT_EQ(settings.repositories.at(1).location, (root / "disk/second").string());
 }
 
-// Also where the folder itself is still to be made.
-TEST_F(PlacesTest, behind_a_link_cache_and_installations_lie_where_the_system_has_them) {
+// Also when the folder itself does not exist yet.
+TEST_F(PlacesTest, CacheAndInstallationsBehindALinkAreResolved) {
   fs::create_directories(root_ / "disk/today");
   fs::create_directory_symlink(root_ / "disk/today", root_ / "link");
   const fs::path root = fs::canonical(root_);
@@ -92,34 +92,34 @@ TEST_F(PlacesTest, behind_a_link_cache_and_installations_lie_where_the_system_ha
   EXPECT_EQ(load().cache_folder, root / "disk/third");
 }
 
-TEST_F(PlacesTest, a_repository_that_anyone_may_write_is_not_used) {
+TEST_F(PlacesTest, ARepositoryThatAnyoneMayWriteIsNotUsed) {
   set_mode(repository_, 0777);
   EXPECT_EQ(default_location(), "");
   EXPECT_THAT(load().warnings, ElementsAre(HasSubstr("anyone may write it")));
 }
 
-TEST_F(PlacesTest, a_manifest_that_anyone_may_write_spoils_the_repository) {
+TEST_F(PlacesTest, AManifestThatAnyoneMayWriteSpoilsTheRepository) {
   write(repository_ + "/engine.json", "{}");
   set_mode(repository_ + "/engine.json", 0666);
   EXPECT_EQ(default_location(), "");
   EXPECT_THAT(load().warnings, ElementsAre(HasSubstr("engine.json: anyone may write it")));
 }
 
-TEST_F(PlacesTest, a_group_may_write_the_repository_only_where_it_may_write_the_sdk_too) {
+TEST_F(PlacesTest, AGroupMayWriteTheRepositoryOnlyWhereItMayWriteTheSdkToo) {
   set_mode(repository_, 0775);
   EXPECT_EQ(default_location(), "");
   set_mode("prefix/lib", 0775);
   EXPECT_NE(default_location(), "");
 }
 
-TEST_F(PlacesTest, a_repository_of_another_user_is_not_used) {
+TEST_F(PlacesTest, ARepositoryOfAnotherUserIsNotUsed) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can give a file to another user";
   ASSERT_EQ(chown((root_ / repository_ / "index.json").c_str(), 65534, static_cast<gid_t>(-1)), 0);
   EXPECT_EQ(default_location(), "");
   EXPECT_THAT(load().warnings, ElementsAre(HasSubstr("it belongs to user 65534")));
 }
 
-TEST_F(PlacesTest, the_state_folder_is_below_the_cache_and_does_not_show_the_machine_id) {
+TEST_F(PlacesTest, TheStateFolderIsBelowTheCacheAndDoesNotShowTheMachineId) {
   const Settings settings = load();
   EXPECT_EQ(settings.state_folder.parent_path(), settings.cache_folder / "state");
   EXPECT_EQ(settings.state_folder.filename().string().size(), 16u);
@@ -130,13 +130,13 @@ TEST_F(PlacesTest, the_state_folder_is_below_the_cache_and_does_not_show_the_mac
   EXPECT_NE(load().state_folder, first);
 }
 
-TEST_F(PlacesTest, state_goes_elsewhere_when_the_cache_cannot_be_written_and_into_memory_when_nothing_can) {
-  // A file where a folder should be cannot be written below by anyone, root included.
+TEST_F(PlacesTest, StateMovesElsewhereIfTheCacheIsUnwritableElseToMemory) {
+  // A file in the place of a folder cannot be written below by anyone, root included.
   write("blocked", "");
   environment_.variables["ENGINEHOST_CACHE"] = (root_ / "blocked/cache").string();
   EXPECT_EQ(load().state_folder.parent_path(), root_ / "home/.local/state/enginehost");
   EXPECT_EQ(load().read_state_folder, root_ / "blocked/cache/state" / load().state_folder.filename())
-      << "what was set aside there counts all the same";
+      << "its quarantines still count";
   environment_.variables["XDG_STATE_HOME"] = (root_ / "states").string();
   EXPECT_EQ(load().state_folder.parent_path(), root_ / "states/enginehost");
   environment_.variables["XDG_STATE_HOME"] = (root_ / "blocked/state").string();
@@ -145,25 +145,25 @@ TEST_F(PlacesTest, state_goes_elsewhere_when_the_cache_cannot_be_written_and_int
   EXPECT_THAT(settings.warnings, ElementsAre(HasSubstr("last for this run only")));
 }
 
-TEST_F(PlacesTest, cache_follows_xdg_and_ignores_a_relative_value) {
+TEST_F(PlacesTest, CacheFollowsXdgAndIgnoresARelativeValue) {
   environment_.variables["XDG_CACHE_HOME"] = "/srv/xdg";
   EXPECT_EQ(load().cache_folder, "/srv/xdg/enginehost");
   environment_.variables["XDG_CACHE_HOME"] = "xdg";
   EXPECT_EQ(load().cache_folder, root_ / "home/.cache/enginehost");
 }
 
-TEST_F(PlacesTest, without_a_home_there_is_a_warning_and_no_cache) {
+TEST_F(PlacesTest, WithoutAHomeThereIsAWarningAndNoCache) {
   environment_.home.clear();
   const Settings settings = load();
   EXPECT_TRUE(settings.cache_folder.empty());
   EXPECT_FALSE(settings.warnings.empty());
 }
 
-TEST_F(PlacesTest, likely_installations_are_the_active_environments_first_and_those_that_exist) {
+TEST_F(PlacesTest, LikelyInstallationsListActiveEnvironmentsFirst) {
   fs::create_directories(root_ / "conda");
   fs::create_directories(root_ / "home/.local/lib/python3.11/site-packages");
   environment_.variables["CONDA_PREFIX"] = (root_ / "conda").string();
-  environment_.variables["VIRTUAL_ENV"] = (root_ / "conda").string();  // told once
+  environment_.variables["VIRTUAL_ENV"] = (root_ / "conda").string();  // listed once
   const auto likely = likely_installations(environment_);
   ASSERT_GE(likely.size(), 2u);
   EXPECT_EQ(likely[0].folder, root_ / "conda");
@@ -173,20 +173,20 @@ TEST_F(PlacesTest, likely_installations_are_the_active_environments_first_and_th
   EXPECT_NE(likely_installations(environment_).at(0).source, "CONDA_PREFIX");
 }
 
-TEST_F(PlacesTest, a_system_layer_serves_when_it_exists) {
+TEST_F(PlacesTest, ASystemLayerServesWhenItExists) {
   EXPECT_THAT(load().system_layers, IsEmpty());
   fs::create_directories(environment_.system_layer);
   EXPECT_THAT(load().system_layers, ElementsAre(environment_.system_layer));
 }
 
-TEST_F(PlacesTest, the_helper_is_found_relative_to_the_library) {
+TEST_F(PlacesTest, TheProbeIsFoundRelativeToTheLibrary) {
   EXPECT_TRUE(load().helper.empty());
   write("prefix/libexec/enginehost/enginehost-probe", "#!/bin/sh\n");
   set_mode("prefix/libexec/enginehost/enginehost-probe", 0755);
   EXPECT_EQ(load().helper, root_ / "prefix/libexec/enginehost/enginehost-probe");
 }
 
-TEST(EnvironmentTest, this_process_has_an_identity_and_folders) {
+TEST(EnvironmentTest, ThisProcessHasAnIdentityAndFolders) {
   const Environment environment = Environment::of_this_process();
   EXPECT_FALSE(environment.machine.empty());
   EXPECT_FALSE(environment.executable_folder.empty());

@@ -1,4 +1,4 @@
-// docs/policy.md shows a policy file, records and a script: they are what the product reads and writes.
+// docs/policy.md shows a policy file, records and a script; the product reads and writes the same.
 #include <gmock/gmock.h>
 
 #include "base/child_process.hpp"
@@ -29,7 +29,7 @@ class PolicyPage : public SettingsTest {
   }
 };
 
-TEST_F(PolicyPage, its_file_is_read_and_every_key_of_it_counts) {
+TEST_F(PolicyPage, ItsFileIsReadAndEveryKeyCounts) {
   system_file(block("json"));
   const Settings settings = load();
   EXPECT_TRUE(settings.warnings.empty()) << settings.warnings.front();
@@ -47,14 +47,14 @@ TEST_F(PolicyPage, its_file_is_read_and_every_key_of_it_counts) {
     EXPECT_TRUE(settings.policy.locks(key)) << key;
 }
 
-TEST_F(PolicyPage, its_consent_has_the_members_that_are_written) {
+TEST_F(PolicyPage, ItsConsentHasTheMembersThatAreWritten) {
   const Json shown = *parse_json(trim(block("consent")), "page");
   EXPECT_EQ(
       names(shown),
       names(to_json(Consent::now({"x", "https://x.example/", std::string(64, 'a')}, ConsentWay::flag))));
 }
 
-TEST_F(PolicyPage, its_event_has_the_members_that_are_written_and_its_script_follows_the_chain) {
+TEST_F(PolicyPage, ItsEventHasAllMembersAndItsScriptFollowsTheChain) {
   const AuditLog log(root_ / "state", 1u << 20);
   ASSERT_TRUE(log.add("install", Json::object().set("build", "b").set("digest", "d").set("repaired", false)));
   ASSERT_TRUE(log.add("remove", Json::object().set("build", "b \"quoted\" \\ ü").set("freed", 1)));

@@ -17,18 +17,18 @@ Policy hosts(std::vector<std::string> allowed) {
   return policy;
 }
 
-TEST(AllowedHosts, any_host_may_be_asked_without_a_list) {
+TEST(AllowedHosts, AnyHostIsAllowedWithoutAList) {
   EXPECT_TRUE(check_host({}, "https://anywhere.example/x"));
 }
 
-TEST(AllowedHosts, in_an_empty_list_is_no_host) {
+TEST(AllowedHosts, AnEmptyListAllowsNoHost) {
   const auto refused = check_host(hosts({}), "https://anywhere.example/x");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, "EH-P01");
   EXPECT_EQ(refused.error().value("policy"), "policy.allowed_hosts = []");
 }
 
-TEST(AllowedHosts, a_name_stands_for_itself_and_a_star_for_what_is_below) {
+TEST(AllowedHosts, ANameMatchesItselfAndAStarItsSubdomains) {
   const Policy policy = hosts({"mirror.example", "*.lab.example"});
   for (const char* url : {"https://mirror.example/x", "http://MIRROR.example:8080/", "https://a.lab.example",
                           "https://a.b.lab.example/x", "https://mirror.example./x"})
@@ -38,7 +38,7 @@ TEST(AllowedHosts, a_name_stands_for_itself_and_a_star_for_what_is_below) {
     EXPECT_FALSE(check_host(policy, url)) << url;
 }
 
-TEST(AllowedHosts, who_is_asked_is_not_who_is_named_before_the_at_or_behind_the_slash) {
+TEST(AllowedHosts, UserInfoAndPathAreNotTheHost) {
   const Policy policy = hosts({"good.example"});
   for (const char* url : {"https://good.example@evil.example/", "https://evil.example/good.example",
                           "https://evil.example?good.example", "https://evil.example#@good.example",
@@ -47,7 +47,7 @@ TEST(AllowedHosts, who_is_asked_is_not_who_is_named_before_the_at_or_behind_the_
   EXPECT_TRUE(check_host(policy, "https://user:secret@good.example/"));
 }
 
-TEST(AllowedHosts, a_port_in_the_list_is_the_only_one) {
+TEST(AllowedHosts, APortInTheListIsTheOnlyOne) {
   const Policy policy = hosts({"good.example:443", "[::1]:8080", "10.0.0.5"});
   EXPECT_TRUE(check_host(policy, "https://good.example/"));
   EXPECT_FALSE(check_host(policy, "http://good.example/"));
@@ -57,7 +57,7 @@ TEST(AllowedHosts, a_port_in_the_list_is_the_only_one) {
   EXPECT_TRUE(check_host(policy, "http://10.0.0.5:9/x"));
 }
 
-TEST(AllowedHosts, the_refusal_names_file_key_value_and_host) {
+TEST(AllowedHosts, TheRefusalNamesFileKeyValueAndHost) {
   const auto refused =
       check_host(hosts({"good.example", "*.lab"}), "https://user:secret@evil.example/x?token=1");
   ASSERT_FALSE(refused);
@@ -70,7 +70,7 @@ TEST(AllowedHosts, the_refusal_names_file_key_value_and_host) {
 
 class PolicyFile : public SettingsTest {};
 
-TEST_F(PolicyFile, a_locked_key_has_the_systems_value_or_its_default) {
+TEST_F(PolicyFile, ALockedKeyHasTheSystemsValueOrItsDefault) {
   system_file(R"({"flavor": "cpu", "policy": {"locked": ["flavor", "offline"]}})");
   user_file(R"({"flavor": "cu118", "offline": true})");
   const Settings settings = load();
@@ -87,12 +87,12 @@ TEST_F(PolicyFile, a_locked_key_has_the_systems_value_or_its_default) {
   EXPECT_EQ(refusal().value("policy"), "policy.locked = flavor offline");
 }
 
-TEST_F(PolicyFile, a_lock_that_names_no_setting_is_told) {
+TEST_F(PolicyFile, ALockThatNamesNoSettingIsReported) {
   system_file(R"({"policy": {"locked": ["ofline", "repositories", "accept_licenses", "mirrors"]}})");
   EXPECT_THAT(load().warnings, ElementsAre(HasSubstr("did you mean \"offline\"")));
 }
 
-TEST_F(PolicyFile, locked_repositories_are_the_systems_alone) {
+TEST_F(PolicyFile, LockedRepositoriesAreTheSystemsAlone) {
   system_file(R"({"repositories": ["https://a.example/r"], "policy": {"locked": ["repositories"]}})");
   user_file(R"({"repositories": ["https://b.example/r"]})");
   ASSERT_EQ(load().repositories.size(), 1u);
@@ -102,7 +102,7 @@ TEST_F(PolicyFile, locked_repositories_are_the_systems_alone) {
   EXPECT_EQ(refusal().code, "EH-P01");
 }
 
-TEST_F(PolicyFile, an_empty_list_allows_none_and_no_list_any) {
+TEST_F(PolicyFile, AnEmptyListAllowsNoneAndNoListAny) {
   user_file(R"({"repositories": ["https://a.example/r", "/srv/r"]})");
   system_file(R"({"policy": {"repositories": [], "allowed_hosts": []}})");
   const Settings settings = load();
@@ -117,7 +117,7 @@ TEST_F(PolicyFile, an_empty_list_allows_none_and_no_list_any) {
   EXPECT_EQ(load().repositories.size(), 2u);
 }
 
-TEST_F(PolicyFile, a_list_and_a_lock_leave_the_shipped_repository_out) {
+TEST_F(PolicyFile, AListAndALockLeaveTheShippedRepositoryOut) {
   write("prefix/share/enginehost/repository/index.json", "{}");
   const std::string shipped = path_text(root_ / "prefix/share/enginehost/repository");
   const auto serves = [&](const std::string& text) {
@@ -148,7 +148,7 @@ TEST_F(PolicyFile, a_list_and_a_lock_leave_the_shipped_repository_out) {
 }
 
 #ifndef _WIN32
-TEST_F(PolicyFile, a_file_that_is_a_link_to_nowhere_or_to_itself_does_not_count_as_no_policy) {
+TEST_F(PolicyFile, ABrokenLinkDoesNotCountAsNoPolicy) {
   for (const char* target : {"config.json", "gone.json"}) {
     std::filesystem::remove(system_config());
     std::filesystem::create_symlink(target, system_config());
@@ -158,7 +158,7 @@ TEST_F(PolicyFile, a_file_that_is_a_link_to_nowhere_or_to_itself_does_not_count_
 }
 #endif
 
-TEST_F(PolicyFile, a_host_that_is_not_allowed_cannot_be_named) {
+TEST_F(PolicyFile, AHostThatIsNotAllowedCannotBeNamed) {
   system_file(R"({"policy": {"allowed_hosts": ["x.example"]}})");
   flags_.repositories = {"https://user:secret@y.example/r"};
   EXPECT_EQ(refusal().code, "EH-P01");
@@ -168,7 +168,7 @@ TEST_F(PolicyFile, a_host_that_is_not_allowed_cannot_be_named) {
   EXPECT_EQ(load().repositories.size(), 1u);
 }
 
-TEST_F(PolicyFile, a_repository_is_a_folder_or_behind_http) {
+TEST_F(PolicyFile, ARepositoryIsAFolderOrBehindHttp) {
   for (const char* other :
        {"ftp://x/", "file:///srv/r", "oci://registry.example/r", "S3://bucket", "http:/x"}) {
     flags_.repositories = {other};
@@ -181,7 +181,7 @@ TEST_F(PolicyFile, a_repository_is_a_folder_or_behind_http) {
   EXPECT_EQ(load().repositories.size(), 2u);
 }
 
-TEST_F(PolicyFile, required_signatures_leave_no_unsigned_repository) {
+TEST_F(PolicyFile, RequiredSignaturesExcludeUnsignedRepositories) {
   system_file(R"({"policy": {"require_signatures": true}})");
   flags_.repositories = {absolute("/srv/mine")};
   write("prefix/share/enginehost/repository/index.json", "{}");
@@ -192,7 +192,7 @@ TEST_F(PolicyFile, required_signatures_leave_no_unsigned_repository) {
   EXPECT_TRUE(settings.policy.require_signatures);
 }
 
-TEST_F(PolicyFile, what_a_request_brings_must_be_what_a_locked_key_says) {
+TEST_F(PolicyFile, ARequestMustMatchALockedKey) {
   system_file(R"({"policy": {"flavor": "cpu", "locked": ["device"]}})");
   const Settings settings = load();
   EXPECT_TRUE(check_locked(settings, "flavor", ""));
@@ -204,7 +204,7 @@ TEST_F(PolicyFile, what_a_request_brings_must_be_what_a_locked_key_says) {
   EXPECT_FALSE(check_locked(settings, "device", "cuda:0"));
 }
 
-TEST_F(PolicyFile, licences_are_accepted_by_id_or_by_one_text_only) {
+TEST_F(PolicyFile, LicensesAreAcceptedByIdOrByOneTextOnly) {
   const std::string digest(64, 'a');
   system_file(R"({"policy": {"accept_licenses": ["Any", {"id": "One", "sha256": ")" + digest + R"("}]}})");
   const Policy policy = load().policy;
@@ -218,7 +218,7 @@ TEST_F(PolicyFile, licences_are_accepted_by_id_or_by_one_text_only) {
   EXPECT_EQ(refusal().value("key"), "policy.accept_licenses");
 }
 
-TEST_F(PolicyFile, a_rule_that_nothing_could_meet_is_refused) {
+TEST_F(PolicyFile, AnUnsatisfiableRuleIsRefused) {
   const std::string digest(64, 'a');
   for (const std::string& rule :
        std::vector<std::string>{R"("blocked": ["1"])", R"("blocked": ["sha512:)" + digest + R"("])",
@@ -234,7 +234,7 @@ TEST_F(PolicyFile, a_rule_that_nothing_could_meet_is_refused) {
   }
 }
 
-TEST_F(PolicyFile, a_blocked_digest_is_one_however_it_is_written) {
+TEST_F(PolicyFile, ABlockedDigestMatchesInEverySpelling) {
   const std::string digest = std::string(60, 'a') + "09ef";
   for (const std::string& written : {digest, "sha256:" + digest, std::string(60, 'A') + "09EF"}) {
     system_file(R"({"policy": {"blocked": [")" + written + R"("]}})");
@@ -242,14 +242,14 @@ TEST_F(PolicyFile, a_blocked_digest_is_one_however_it_is_written) {
   }
 }
 
-TEST_F(PolicyFile, whoever_may_not_accept_cannot_by_flag) {
+TEST_F(PolicyFile, AForbiddenConsentCannotBeGivenByFlag) {
   system_file(R"({"policy": {"accept_licenses": ["LicenseRef-Y"], "locked": ["accept_licenses"]}})");
   EXPECT_TRUE(consent_locked(load().policy, "LicenseRef-X"));
   flags_.accept_licenses = {"LicenseRef-X"};
   EXPECT_EQ(refusal().code, "EH-P01");
 }
 
-TEST_F(PolicyFile, every_rule_is_shown_with_its_source_and_as_locked) {
+TEST_F(PolicyFile, EveryRuleIsShownWithItsSourceAndAsLocked) {
   system_file(
       R"({"policy": {"allowed_hosts": ["a.example", "*.b.example"], "repositories": ["https://a.example/"],
                   "unsigned_repositories": false, "accept_licenses": ["Y"], "forbid_licenses": ["X"],
@@ -274,7 +274,7 @@ TEST_F(PolicyFile, every_rule_is_shown_with_its_source_and_as_locked) {
   EXPECT_EQ(settings.downloads.max_artifact_bytes, 5000u);
 }
 
-TEST_F(PolicyFile, mirrors_and_certificates_are_shown_with_their_source_and_can_be_locked) {
+TEST_F(PolicyFile, MirrorsAndCertificatesHaveASourceAndCanBeLocked) {
   system_file(R"({"policy": {"extra_ca": "/etc/ssl/lab.pem"}})");
   user_file(R"({"mirrors": [{"of": "https://files.example/whl", "use": "https://mirror.lab/whl/"}],
                 "extra_ca": "/home/mine.pem"})");
@@ -295,7 +295,7 @@ TEST_F(PolicyFile, mirrors_and_certificates_are_shown_with_their_source_and_can_
   EXPECT_EQ(refusal().value("key"), "mirrors");
 }
 
-TEST(Places, lie_in_an_allowed_one_by_what_they_are_and_not_by_how_they_are_written) {
+TEST(Places, AreAllowedByTheirTargetNotTheirSpelling) {
   const std::optional<std::vector<std::string>> allowed = {{"https://good.example/engines/"}};
   for (const char* same :
        {"https://good.example/engines", "https://good.example/engines/", "HTTPS://Good.Example:443/engines/a",
@@ -308,7 +308,7 @@ TEST(Places, lie_in_an_allowed_one_by_what_they_are_and_not_by_how_they_are_writ
     EXPECT_FALSE(lies_in(other, allowed)) << other;
 }
 
-TEST_F(SettingsTest, a_repository_is_one_place_wherever_and_however_it_is_named) {
+TEST_F(SettingsTest, ARepositoryIsOneUnderEverySpelling) {
   user_file(R"({"repositories": ["/srv/r/", "HTTPS://H.example:443/r/"]})");
   environment_.variables["ENGINEHOST_REPOSITORIES"] = absolute("/srv/./r") + ";https://h.example/x/../r/.";
   flags_.repositories = {absolute("/srv/r/."), "hTTps://h.example/r/"};
@@ -318,7 +318,7 @@ TEST_F(SettingsTest, a_repository_is_one_place_wherever_and_however_it_is_named)
               ElementsAre(path_text(path_of(absolute("/srv/r")).make_preferred()), "https://h.example/r"));
 }
 
-TEST_F(SettingsTest, a_folder_has_one_name_with_a_slash_at_its_end_and_without) {
+TEST_F(SettingsTest, AFolderIsTheSameWithAndWithoutATrailingSlash) {
   const std::string folder = path_text(environment_.current_folder / "f");
   for (const char* written : {"f", "f/", "./f/", "f/.", "f//", "x/../f"}) {
     flags_.repositories = {written};

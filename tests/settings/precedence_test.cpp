@@ -10,7 +10,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-TEST_F(SettingsTest, without_any_source_everything_has_its_default) {
+TEST_F(SettingsTest, WithoutAnySourceEverythingHasItsDefault) {
   const Settings settings = load();
   EXPECT_EQ(settings.cache_folder, default_cache(environment_).folder);
   EXPECT_FALSE(settings.offline);
@@ -20,7 +20,7 @@ TEST_F(SettingsTest, without_any_source_everything_has_its_default) {
   EXPECT_THAT(settings.warnings, IsEmpty());
 }
 
-TEST_F(SettingsTest, flag_beats_environment_beats_user_file_beats_system_file) {
+TEST_F(SettingsTest, FlagBeatsEnvironmentBeatsUserFileBeatsSystemFile) {
   system_file(R"({"flavor": "system", "device": "system", "log": "debug", "offline": true})");
   EXPECT_EQ(load().flavor, "system");
   user_file(R"({"flavor": "user", "device": "user", "log": "info"})");
@@ -40,7 +40,7 @@ TEST_F(SettingsTest, flag_beats_environment_beats_user_file_beats_system_file) {
   EXPECT_EQ(source_of(settings, "offline"), path_text(system_config()));
 }
 
-TEST_F(SettingsTest, installations_of_the_strongest_source_count_and_say_where_they_were_named) {
+TEST_F(SettingsTest, InstallationsOfTheStrongestSourceCountAndNameIt) {
   user_file(R"({"installations": ["/opt/conda"]})");
   EXPECT_THAT(load().installations, testing::ElementsAre(absolute("/opt/conda")));
   environment_.variables["ENGINEHOST_INSTALLATIONS"] =
@@ -53,7 +53,7 @@ TEST_F(SettingsTest, installations_of_the_strongest_source_count_and_say_where_t
   EXPECT_EQ(source_of(settings, "installations"), "--installation");
 }
 
-TEST_F(SettingsTest, an_installation_of_a_file_or_variable_is_an_absolute_folder) {
+TEST_F(SettingsTest, AnInstallationOfAFileOrVariableIsAnAbsoluteFolder) {
   environment_.variables["ENGINEHOST_INSTALLATIONS"] = "env";
   EXPECT_EQ(refusal().value("variable"), "ENGINEHOST_INSTALLATIONS");
   environment_.variables.clear();
@@ -61,13 +61,13 @@ TEST_F(SettingsTest, an_installation_of_a_file_or_variable_is_an_absolute_folder
   EXPECT_EQ(refusal().value("key"), "installations");
 }
 
-TEST_F(SettingsTest, policy_can_keep_installations_away) {
+TEST_F(SettingsTest, PolicyCanForbidInstallations) {
   system_file(R"({"policy": {"installations": []}})");
   user_file(R"({"installations": ["/opt/conda"]})");
   EXPECT_THAT(load().installations, testing::IsEmpty());
 }
 
-TEST_F(SettingsTest, every_environment_variable_of_the_contract_is_read) {
+TEST_F(SettingsTest, EveryEnvironmentVariableOfTheContractIsRead) {
   write("other.json", R"({"package_index": "https://packages.example/simple"})");
   environment_.variables = {
       {"ENGINEHOST_REPOSITORIES",
@@ -93,7 +93,7 @@ TEST_F(SettingsTest, every_environment_variable_of_the_contract_is_read) {
   EXPECT_EQ(settings.package_index, "https://packages.example/simple");
 }
 
-TEST_F(SettingsTest, proxies_and_extra_certificates_are_shown_without_passwords) {
+TEST_F(SettingsTest, ProxiesAndExtraCertificatesAreShownWithoutPasswords) {
   user_file(R"({"proxy": "http://me:p@ss@proxy.example:3128", "no_proxy": "localhost,mirror.example",
                 "extra_ca": "/etc/ssl/laboratory.pem"})");
   environment_.variables = {{"https_proxy", "me:secret@other.example:3128"}};
@@ -107,7 +107,7 @@ TEST_F(SettingsTest, proxies_and_extra_certificates_are_shown_without_passwords)
   EXPECT_EQ(settings.find("https_proxy")->value, "other.example:3128");
 }
 
-TEST_F(SettingsTest, the_probes_deadline_is_30_seconds_unless_a_file_says_otherwise) {
+TEST_F(SettingsTest, TheProbesDeadlineIs30SecondsUnlessAFileSaysOtherwise) {
   EXPECT_EQ(load().probe_deadline_seconds, 30);
   user_file(R"({"probe_deadline_seconds": 120})");
   EXPECT_EQ(load().probe_deadline_seconds, 120);
@@ -117,20 +117,20 @@ TEST_F(SettingsTest, the_probes_deadline_is_30_seconds_unless_a_file_says_otherw
   EXPECT_EQ(refusal().code, "EH-P02");
 }
 
-// Completed to an absolute path it would be the current folder.
-TEST_F(SettingsTest, a_helper_without_a_name_is_refused) {
+// As an absolute path it would be the current folder.
+TEST_F(SettingsTest, AProbeWithoutANameIsRefused) {
   flags_.helper = "";
   EXPECT_EQ(refusal().code, "EH-P02");
   EXPECT_EQ(refusal().value("key"), "helper");
 }
 
-TEST_F(SettingsTest, an_empty_variable_counts_as_not_set) {
+TEST_F(SettingsTest, AnEmptyVariableCountsAsNotSet) {
   environment_.variables = {{"ENGINEHOST_OFFLINE", ""}, {"ENGINEHOST_CACHE", ""}};
   EXPECT_FALSE(load().offline);
   EXPECT_EQ(load().cache_folder, default_cache(environment_).folder);
 }
 
-TEST_F(SettingsTest, repositories_of_all_sources_add_up_the_strongest_first) {
+TEST_F(SettingsTest, RepositoriesOfAllSourcesAddUpTheStrongestFirst) {
   system_file(R"({"repositories": ["/srv/system", "/srv/user"]})");
   user_file(R"({"repositories": [{"location": "/srv/user", "unsigned": true}, "https://user.example/r"]})");
   environment_.variables["ENGINEHOST_REPOSITORIES"] = absolute("/srv/environment");
@@ -146,7 +146,7 @@ TEST_F(SettingsTest, repositories_of_all_sources_add_up_the_strongest_first) {
   EXPECT_TRUE(settings.repositories[2].unsigned_allowed);
 }
 
-TEST_F(SettingsTest, an_unknown_key_is_a_warning_that_names_the_nearest_one) {
+TEST_F(SettingsTest, AnUnknownKeyIsAWarningThatNamesTheNearestOne) {
   user_file(R"({"offlin": true, "downloads": {"retrys": 3}})");
   const Settings settings = load();
   EXPECT_FALSE(settings.offline);
@@ -154,7 +154,7 @@ TEST_F(SettingsTest, an_unknown_key_is_a_warning_that_names_the_nearest_one) {
                                              HasSubstr("did you mean \"offline\"")));
 }
 
-TEST_F(SettingsTest, an_unknown_key_of_a_listed_object_is_a_warning_too) {
+TEST_F(SettingsTest, AnUnknownKeyOfAListedObjectIsAWarningToo) {
   user_file(
       R"({"repositories": [{"location": "https://a.example"}, {"location": "https://b.example", "unsined": true}],
                 "mirrors": [{"of": "https://a.example/", "use": "https://c.example/", "user": "me"}]})");
@@ -165,7 +165,7 @@ TEST_F(SettingsTest, an_unknown_key_of_a_listed_object_is_a_warning_too) {
                           HasSubstr("\"mirrors[0].user\"")));
 }
 
-TEST_F(SettingsTest, a_file_that_is_not_json_is_one_of_settings) {
+TEST_F(SettingsTest, AFileThatIsNotJsonIsOneOfSettings) {
   user_file("{ this is not JSON");
   const Diagnosis diagnosis = refusal();
   EXPECT_EQ(diagnosis.code, "EH-M01");
@@ -177,7 +177,7 @@ struct Wrong {
 };
 class WrongFiles : public SettingsTest, public testing::WithParamInterface<Wrong> {};
 
-TEST_P(WrongFiles, are_refused_naming_file_key_and_problem) {
+TEST_P(WrongFiles, AreRefusedNamingFileKeyAndProblem) {
   user_file(GetParam().text);
   const Diagnosis diagnosis = refusal();
   EXPECT_EQ(diagnosis.code, "EH-P02");
@@ -211,7 +211,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Wrong{R"({"downloads": {"retries": 1000}})", "downloads.retries", "not between"},
                     Wrong{R"({"policy": 3})", "policy", "expected an object"}));
 
-TEST_F(SettingsTest, a_wrong_variable_is_named) {
+TEST_F(SettingsTest, AWrongVariableIsNamed) {
   environment_.variables["ENGINEHOST_OFFLINE"] = "perhaps";
   EXPECT_EQ(refusal().value("variable"), "ENGINEHOST_OFFLINE");
   environment_.variables = {{"ENGINEHOST_CACHE", "relative/cache"}};
@@ -223,13 +223,13 @@ TEST_F(SettingsTest, a_wrong_variable_is_named) {
               HasSubstr(path_text(path_of(absolute("/nowhere/config.json"))) + " does not exist"));
 }
 
-TEST_F(SettingsTest, a_file_that_is_not_json_is_refused_with_its_position) {
+TEST_F(SettingsTest, AFileThatIsNotJsonIsRefusedWithItsPosition) {
   user_file("{\"offline\": tru}");
   EXPECT_EQ(refusal().code, "EH-M01");
   EXPECT_FALSE(refusal().value("position").empty());
 }
 
-TEST_F(SettingsTest, a_flag_that_contradicts_policy_is_refused_naming_file_and_key) {
+TEST_F(SettingsTest, AFlagThatContradictsPolicyIsRefusedNamingFileAndKey) {
   system_file(R"({"policy": {"offline": true}})");
   EXPECT_TRUE(load().offline);
   flags_.offline = true;
@@ -243,8 +243,8 @@ TEST_F(SettingsTest, a_flag_that_contradicts_policy_is_refused_naming_file_and_k
   EXPECT_EQ(diagnosis.value("what"), "--offline false");
 }
 
-// A program that embeds this has no flags that its user could have given.
-TEST_F(SettingsTest, what_came_through_the_api_is_told_as_the_applications) {
+// Users of a program that embeds this have no flags to give.
+TEST_F(SettingsTest, ErrorsOfApiValuesNameTheApplication) {
   flags_.by_application = true;
   flags_.cache = absolute("/srv/c");
   flags_.offline = true;
@@ -260,7 +260,7 @@ TEST_F(SettingsTest, what_came_through_the_api_is_told_as_the_applications) {
   EXPECT_TRUE(settings.repositories.at(0).by_caller);
 }
 
-TEST_F(SettingsTest, what_the_application_gives_and_cannot_be_used_is_its_argument) {
+TEST_F(SettingsTest, AnUnusableApiValueIsAnArgumentError) {
   flags_.by_application = true;
   const auto reported = [&](const FlagValues& flags) {
     const auto refused = load_settings(flags, environment_);
@@ -283,7 +283,7 @@ TEST_F(SettingsTest, what_the_application_gives_and_cannot_be_used_is_its_argume
   EXPECT_EQ(reported(flags), "EH-P45 request.installations");
 }
 
-TEST_F(SettingsTest, what_policy_forbids_the_application_is_told_without_flags) {
+TEST_F(SettingsTest, PolicyErrorsOfApiValuesNameNoFlags) {
   system_file(R"({"policy": {"cache": "/srv/policy", "forbid_licenses": ["X"], "repositories": []}})");
   flags_.by_application = true;
   const FlagValues before = flags_;
@@ -299,7 +299,7 @@ TEST_F(SettingsTest, what_policy_forbids_the_application_is_told_without_flags) 
   EXPECT_EQ(refusal().value("flag"), "the application (request.repositories)");
 }
 
-TEST_F(SettingsTest, policy_overrides_environment_and_user_file_with_a_warning) {
+TEST_F(SettingsTest, PolicyOverridesEnvironmentAndUserFileWithAWarning) {
   system_file(R"({"policy": {"cache": "/srv/policy", "flavor": "cpu"}})");
   user_file(R"({"flavor": "cu118"})");
   environment_.variables["ENGINEHOST_CACHE"] = absolute("/srv/mine");
@@ -312,7 +312,7 @@ TEST_F(SettingsTest, policy_overrides_environment_and_user_file_with_a_warning) 
   EXPECT_THAT(settings.policy.locked, ElementsAre("cache", "flavor"));
 }
 
-TEST_F(SettingsTest, policy_says_which_repositories_may_be_used) {
+TEST_F(SettingsTest, PolicyLimitsTheRepositories) {
   system_file(R"({"policy": {"repositories": ["https://good.example/e/"], "unsigned_repositories": false}})");
   user_file(
       R"({"repositories": ["https://good.example.evil/e/r", "https://good.example/e/r", "https://good.example/e/../x"]})");
@@ -327,28 +327,28 @@ TEST_F(SettingsTest, policy_says_which_repositories_may_be_used) {
   EXPECT_FALSE(load().repositories[0].unsigned_allowed);
 }
 
-TEST_F(SettingsTest, a_forbidden_licence_cannot_be_accepted_by_flag) {
+TEST_F(SettingsTest, AForbiddenLicenseCannotBeAcceptedByFlag) {
   system_file(R"({"policy": {"forbid_licenses": ["LicenseRef-X"], "accept_licenses": ["LicenseRef-Y"]}})");
   EXPECT_THAT(load().accept_licenses, ElementsAre("LicenseRef-Y"));
   flags_.accept_licenses = {"LicenseRef-X"};
   EXPECT_EQ(refusal().code, "EH-P01");
 }
 
-TEST_F(SettingsTest, a_policy_block_in_the_users_file_does_not_count) {
+TEST_F(SettingsTest, APolicyBlockInTheUsersFileDoesNotCount) {
   user_file(R"({"policy": {"offline": true}})");
   const Settings settings = load();
   EXPECT_FALSE(settings.offline);
   EXPECT_THAT(settings.warnings, ElementsAre(HasSubstr("counts only in the system's file")));
 }
 
-TEST_F(SettingsTest, proxies_are_shown_without_their_password) {
+TEST_F(SettingsTest, ProxiesAreShownWithoutTheirPassword) {
   environment_.variables["https_proxy"] = "http://user:secret@proxy.example:3128";
   const Settings settings = load();
   ASSERT_NE(settings.find("https_proxy"), nullptr);
   EXPECT_EQ(settings.find("https_proxy")->value, "http://proxy.example:3128");
 }
 
-TEST_F(SettingsTest, nothing_is_read_from_the_current_folder) {
+TEST_F(SettingsTest, NothingIsReadFromTheCurrentFolder) {
   write("here/config.json", R"({"offline": true})");
   write("here/enginehost/config.json", R"({"offline": true})");
   environment_.variables["XDG_CONFIG_HOME"] = ".";

@@ -1,4 +1,4 @@
-// What settings follow from: while the text and everything that was looked at stay, so do they.
+// The inputs of settings: while the key text and all inputs stay the same, so do the settings.
 #include "host/settings/settings_key.hpp"
 
 #include <gmock/gmock.h>
@@ -18,13 +18,13 @@ namespace fs = std::filesystem;
 using testing::Contains;
 using testing::IsSupersetOf;
 
-class DecidingTest : public SettingsTest {
+class SettingsKeyTest : public SettingsTest {
  protected:
   std::string text() const {
     const auto decides = settings_key(flags_);
     return decides ? decides->text : std::string("nothing");
   }
-  // The text with the variable as it is not.
+  // The text with the variable set to `value`, or unset.
   std::string with(const char* name, const char* value) {
     const char* before = std::getenv(name);
     const std::string kept = before != nullptr ? before : "";
@@ -41,20 +41,20 @@ class DecidingTest : public SettingsTest {
   }
 };
 
-TEST_F(DecidingTest, everything_that_was_looked_at_is_told) {
+TEST_F(SettingsKeyTest, ListsEveryInput) {
   write("prefix/share/enginehost/repository/index.json", "{}");
   write("prefix/share/enginehost/repository/engine.json", "{}");
   user_file("{}");
-  const Inputs looks = load().looks;
+  const Inputs inputs = load().inputs;
   const std::string repository = (root_ / "prefix/share/enginehost/repository").string();
-  EXPECT_THAT(looks.files,
+  EXPECT_THAT(inputs.files,
               IsSupersetOf({environment_.system_config.string(), environment_.system_layer.string(),
                             repository, repository + "/index.json", repository + "/engine.json",
                             environment_.library_folder.string()}));
-  EXPECT_THAT(looks.writable, Contains(load().state_folder.string()));
+  EXPECT_THAT(inputs.writable, Contains(load().state_folder.string()));
 }
 
-TEST_F(DecidingTest, a_variable_that_settings_ask_for_changes_the_text) {
+TEST_F(SettingsKeyTest, AVariableThatSettingsReadChangesTheText) {
   flags_.cache = "/cache";
   const std::string before = text();
   ASSERT_NE(before, "nothing");
@@ -68,7 +68,7 @@ TEST_F(DecidingTest, a_variable_that_settings_ask_for_changes_the_text) {
   EXPECT_EQ(text(), before);
 }
 
-TEST_F(DecidingTest, a_flag_changes_the_text) {
+TEST_F(SettingsKeyTest, AFlagChangesTheText) {
   flags_ = FlagValues();
   const FlagValues none;
   const std::string before = text();
@@ -89,7 +89,7 @@ TEST_F(DecidingTest, a_flag_changes_the_text) {
   EXPECT_TRUE(changed(&FlagValues::offline, false));
 }
 
-TEST_F(DecidingTest, nothing_is_told_where_it_takes_more) {
+TEST_F(SettingsKeyTest, IsAbsentWhereSettingsNeedMore) {
   flags_ = FlagValues();
   flags_.cache = "relative";
   EXPECT_FALSE(settings_key(flags_));
@@ -101,7 +101,7 @@ TEST_F(DecidingTest, nothing_is_told_where_it_takes_more) {
   EXPECT_EQ(with("HOME", nullptr), "nothing");
 }
 
-TEST_F(DecidingTest, the_cache_is_where_settings_put_it) {
+TEST_F(SettingsKeyTest, TheCacheIsWhereSettingsPutIt) {
   flags_ = FlagValues();
   const auto cache = [&] { return settings_key(flags_)->cache; };
   const auto settled = [&] {
@@ -113,16 +113,16 @@ TEST_F(DecidingTest, the_cache_is_where_settings_put_it) {
   EXPECT_EQ(cache(), settled());
 }
 
-// What the program below runs.
-TEST(ProgramThatDecides, DISABLED_TellsByWhat) {
+// The result of the program below.
+TEST(ProgramThatPrintsItsInputs, DISABLED_PrintsItsInputs) {
   FlagValues flags;
   flags.cache = "/cache";
   const auto decides = settings_key(flags);
   std::ofstream(std::getenv("ENGINEHOST_TEST_TEXT")) << (decides ? decides->text : "nothing");
 }
 
-// As packages are linked into several environments, of which a link names the current one.
-TEST_F(DecidingTest, a_program_of_the_same_name_in_another_folder_changes_the_text) {
+// As with packages that are linked into several environments, of which a link names the current one.
+TEST_F(SettingsKeyTest, AProgramOfTheSameNameInAnotherFolderChangesTheText) {
   for (const char* folder : {"one", "two"}) fs::create_directory(root_ / folder);
   fs::copy_file(executable_path(), root_ / "one/program");
   fs::create_hard_link(root_ / "one/program", root_ / "two/program");
@@ -130,7 +130,7 @@ TEST_F(DecidingTest, a_program_of_the_same_name_in_another_folder_changes_the_te
     fs::remove(root_ / "current");
     fs::create_directory_symlink(root_ / folder, root_ / "current");
     ChildRequest child;
-    child.argv = {name, "--gtest_filter=ProgramThatDecides.*", "--gtest_also_run_disabled_tests"};
+    child.argv = {name, "--gtest_filter=ProgramThatPrintsItsInputs.*", "--gtest_also_run_disabled_tests"};
     child.environment = {"ENGINEHOST_TEST_TEXT=" + (root_ / "text").string(), "HOME=/home/you"};
     const auto ended = run_child(child);
     EXPECT_TRUE(ended && ended->succeeded());
@@ -142,7 +142,7 @@ TEST_F(DecidingTest, a_program_of_the_same_name_in_another_folder_changes_the_te
   EXPECT_EQ(text_in("one", name), one);
   EXPECT_NE(text_in("two", name), one);
   EXPECT_EQ(text_in("one", name), one);
-  // Through a link of its own it is the file that the link leads to.
+  // A link to the program itself is resolved to its file.
   fs::create_symlink(root_ / "one/program", root_ / "linked");
   EXPECT_EQ(text_in("one", (root_ / "linked").string()).find("/linked"), std::string::npos);
   // Another release in its place.

@@ -24,7 +24,7 @@ std::set<std::string> found_in(const std::string& text, const char* pattern) {
   return found;
 }
 
-TEST(SettingsPage, names_every_key_that_is_read) {
+TEST(SettingsPage, NamesEveryKeyThatIsRead) {
   const std::string page = text_of("docs/settings.md"), code = text_of("host/settings/config_file.cpp");
   const std::set<std::string> keys =
       found_in(code,
@@ -37,7 +37,7 @@ TEST(SettingsPage, names_every_key_that_is_read) {
     EXPECT_TRUE(std::regex_search(page, std::regex("`(downloads\\.)?" + key + "`"))) << key;
 }
 
-TEST(SettingsPage, names_the_bounds_of_each_number) {
+TEST(SettingsPage, NamesTheBoundsOfEachNumber) {
   const std::string page = text_of("docs/settings.md"), code = text_of("host/settings/config_file.cpp");
   const std::regex number("members\\.number\\(\"([a-z_]+)\", ([a-z0-9_]+), ([a-z0-9_]+),");
   int seen = 0;
@@ -52,7 +52,7 @@ TEST(SettingsPage, names_the_bounds_of_each_number) {
   EXPECT_GE(seen, 8);
 }
 
-TEST(SettingsPage, names_every_variable_that_is_read) {
+TEST(SettingsPage, NamesEveryVariableThatIsRead) {
   const std::string page = text_of("docs/settings.md");
   std::set<std::string> variables =
       found_in(text_of("host/settings/environment.cpp") + text_of("host/settings/settings.cpp"),

@@ -53,7 +53,7 @@ TEST(ChunkList, RefusesEverythingElse) {
   EXPECT_EQ(problem(text("100", "65536", digest)), "EH-M02 sha256");
   EXPECT_EQ(problem(text("100", "65536", digest + "\n" + digest + "\n")), "EH-M02 sha256");
   EXPECT_EQ(problem(text("100", "65536", std::string(64, 'A') + "\n")), "EH-M02 sha256");
-  // As long as two lines, and only one.
+  // The length of two lines, but only one line.
   EXPECT_EQ(problem(text("65537", "65536", digest + "\n" + digest + "a")), "EH-M02 sha256");
 }
 

@@ -1,4 +1,4 @@
-// Whom a connection trusts, whom it tells its credentials, and through whom it goes.
+// Which servers a connection trusts, which get its credentials, and which proxy it uses.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -33,7 +33,7 @@ class ConnectionTest : public testing::Test {
     if (!result) diagnosis = result.error();
     return result ? "ok" : result.error().code;
   }
-  // Where the proxy's protocol is asked for by a name that resolves to nothing here.
+  // A URL for proxies, whose host name does not resolve here.
   const std::string elsewhere = "http://mirror.invalid/file";
 
   TransferOptions options;
@@ -86,14 +86,14 @@ TEST_F(TlsTest, ACertificateForAnotherNameIsRefused) {
   test::write_text(server.root() / "file", "bytes");
   options.ca_bundle = certificates.authority();
   EXPECT_EQ(code(url("file")), "ok");
-  // libcurl knows where ".localhost" is without asking anybody.
+  // libcurl resolves ".localhost" itself.
   EXPECT_EQ(code("https://other.localhost:" + std::to_string(port) + "/file"), "EH-N05");
   EXPECT_EQ(sink.bytes, "");
   EXPECT_NE(diagnosis.value("curl_said").find("other.localhost"), std::string_view::npos)
       << diagnosis.value("curl_said");
 }
 
-TEST_F(ConnectionTest, WhatIsNoAddressIsCalledThat) {
+TEST_F(ConnectionTest, AnInvalidAddressIsNamedAsOne) {
   EXPECT_EQ(code("http://127.0.0.1:99999/x"), "EH-N11");
   EXPECT_NE(diagnosis.value("malformed"), "");
   EXPECT_EQ(diagnosis.value("target"), "") << "nobody sent it on";
@@ -149,7 +149,7 @@ TEST_F(ConnectionTest, CredentialsAreForTheirHostAndPortOnly) {
   for (const Request& request : other.seen()) EXPECT_EQ(request.header("Authorization"), "");
 }
 
-TEST_F(ConnectionTest, TheConfiguredProxyIsAskedWithItsCredentials) {
+TEST_F(ConnectionTest, TheConfiguredProxyIsUsedWithItsCredentials) {
   FaultServer proxy([](const Request& request, Connection& connection) {
     if (request.header("Proxy-Authorization").empty())
       connection.answer("407 Proxy Authentication Required", "", "Proxy-Authenticate: Basic realm=\"p\"");
@@ -168,7 +168,7 @@ TEST_F(ConnectionTest, TheConfiguredProxyIsAskedWithItsCredentials) {
   EXPECT_EQ(diagnosis.value("proxy"), "http://" + at);
 }
 
-TEST_F(ConnectionTest, ARefusedTunnelIsToldWithTheProxysAnswer) {
+TEST_F(ConnectionTest, ARefusedTunnelIsReportedWithTheProxysAnswer) {
   FaultServer proxy([](const Request&, Connection& connection) { connection.answer("403 Forbidden", "no"); });
   options.proxy = "http://user:secret@127.0.0.1:" + std::to_string(proxy.port());
   EXPECT_EQ(code("https://mirror.invalid/file"), "EH-N04");
@@ -180,7 +180,7 @@ TEST_F(ConnectionTest, ARefusedTunnelIsToldWithTheProxysAnswer) {
     EXPECT_EQ(fact.value.find("secret"), std::string::npos) << fact.what;
 }
 
-TEST_F(ConnectionTest, HostsOfNoProxyAreAskedThemselves) {
+TEST_F(ConnectionTest, HostsOfNoProxyAreUsedDirectly) {
   FaultServer proxy([](const Request&, Connection& connection) { connection.answer("200 OK", "proxied"); });
   FaultServer server([](const Request&, Connection& connection) { connection.answer("200 OK", "direct"); });
   options.proxy = "http://127.0.0.1:" + std::to_string(proxy.port());

@@ -41,7 +41,7 @@ class DownloadTest : public testing::Test {
     failures.clear();
     return download(request, parts, options, failures, progress, cancel);
   }
-  // Answers ranges as a server should.
+  // Answers range requests correctly.
   void serve(const Request& request, Connection& connection) const {
     const std::uint64_t from = request.range_start.value_or(0);
     std::string_view rest = std::string_view(payload).substr(from);
@@ -90,9 +90,9 @@ TEST_F(DownloadTest, MoreConnectionsServeWhereOneIsCapped) {
 }
 
 #if defined(__linux__)
-// In a child of another user: nothing limits the threads of root. Of its own for each run: what another run's
-// user has running would count.
-TEST_F(DownloadTest, ItGoesOnWithTheThreadsThatItGets) {
+// In a child of another user, because the threads of root are not limited. The user differs for each run,
+// because another run's threads would count.
+TEST_F(DownloadTest, ContinuesWithTheAvailableThreads) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root, to become a user of whom nothing else runs";
   test::NginxServer server("limit_rate 3m;");
   test::write_text(server.root() / "file", payload);
@@ -112,13 +112,13 @@ TEST_F(DownloadTest, ItGoesOnWithTheThreadsThatItGets) {
 }
 #endif
 
-// Where it is the second connection that the system gives nothing, the first goes on; an application's
-// process is not ended by either.
+// If a second connection gets no memory from the system, the first one continues; an application's process
+// survives both.
 TEST_F(DownloadTest, AConnectionThatFindsNoMemoryLeavesTheRestToTheOthers) {
   test::NginxServer server("limit_rate 2m;");
   test::write_text(server.root() / "file", payload);
   options.rate_window = 150ms;
-  sink.throws_from = payload.size() / 2;  // half of it is what a second connection is given
+  sink.throws_from = payload.size() / 2;  // a second connection gets half of the file
   const auto report = get({server.url("file")});
   ASSERT_TRUE(report) << report.error().code;
   EXPECT_TRUE(sink.bytes == payload);
@@ -126,7 +126,7 @@ TEST_F(DownloadTest, AConnectionThatFindsNoMemoryLeavesTheRestToTheOthers) {
   EXPECT_TRUE(failures.empty());
 }
 
-TEST_F(DownloadTest, WithoutMemoryForTheOnlyConnectionItEndsInAnOrderlyWay) {
+TEST_F(DownloadTest, WithoutMemoryForTheOnlyConnectionItFailsCleanly) {
   test::NginxServer server;
   test::write_text(server.root() / "file", payload);
   sink.throws_from = 0;
@@ -135,7 +135,7 @@ TEST_F(DownloadTest, WithoutMemoryForTheOnlyConnectionItEndsInAnOrderlyWay) {
   EXPECT_EQ(report.error().code, "EH-P51");
 }
 
-TEST_F(DownloadTest, ConnectionsThatBringNothingAreGivenBack) {
+TEST_F(DownloadTest, UselessConnectionsAreClosed) {
   // All connections together get 8 MB/s.
   std::mutex wire;
   std::atomic<int> open = 0, most = 0;
@@ -153,8 +153,8 @@ TEST_F(DownloadTest, ConnectionsThatBringNothingAreGivenBack) {
     --open;
   });
   int connections = 0;
-  // Where the machine holds up one of two measurements that are compared, more connections seem to bring
-  // something: one download of three that is not disturbed shows what is done.
+  // If the machine delays one of two compared measurements, more connections seem to help, so one undisturbed
+  // download of three is enough.
   for (int i = 0; i < 3 && (connections != 2 || most > 3); ++i) {
     ASSERT_TRUE(sink.restart());
     most = 0;
@@ -177,10 +177,10 @@ TEST_F(DownloadTest, SmallFilesAreNotSplit) {
   EXPECT_EQ(report->connections, 1);
 }
 
-TEST_F(DownloadTest, ADeadMirrorIsSkippedAndTold) {
+TEST_F(DownloadTest, ADeadMirrorIsSkippedAndReported) {
   test::NginxServer server;
   test::write_text(server.root() / "file", payload);
-  // What the machine, which may be busy, takes without the dead one.
+  // The time that this machine, which may be busy, needs without the dead one.
   test::MemoryParts other{12u << 20};
   const auto alone = get({server.url("file")}, other);
   ASSERT_TRUE(alone) << alone.error().code;
@@ -223,11 +223,11 @@ TEST_F(DownloadTest, ASlowMirrorLeavesTheWorkToAFastOne) {
   EXPECT_EQ(report->url, fast.url("file"));
 }
 
-TEST_F(DownloadTest, AMirrorTooFastToBeMeasuredIsTheFastOneAllTheSame) {
+TEST_F(DownloadTest, AMirrorTooFastToMeasureCountsAsTheFastOne) {
   test::NginxServer slow("limit_rate 20k;"), fast;
   test::write_text(slow.root() / "file", payload);
   test::write_text(fast.root() / "file", payload);
-  options.rate_window = 250ms;  // the fast one's connections end within
+  options.rate_window = 250ms;  // the time within which the fast mirror's connections end
   const auto report = get({slow.url("file"), fast.url("file")});
   ASSERT_TRUE(report) << report.error().code;
   EXPECT_TRUE(sink.bytes == payload);
@@ -243,7 +243,7 @@ TEST_F(DownloadTest, ASlowMirrorWithoutAnotherIsWaitedFor) {
   EXPECT_TRUE(failures.empty());
 }
 
-TEST_F(DownloadTest, ALoginPageGivesItsMirrorUp) {
+TEST_F(DownloadTest, ALoginPageDropsItsMirror) {
   FaultServer portal([](const Request&, Connection& connection) {
     connection.answer("200 OK", "<html><title>Sign in</title></html>", "Content-Type: text/html");
   });
@@ -256,7 +256,7 @@ TEST_F(DownloadTest, ALoginPageGivesItsMirrorUp) {
   EXPECT_EQ(portal.requests(), 1);
 }
 
-TEST_F(DownloadTest, AMirrorThatSendsMoreThanTheFileIsGivenUpInWhateverPacketsItDoes) {
+TEST_F(DownloadTest, AMirrorThatSendsTooMuchIsDropped) {
   for (const bool at_once : {true, false}) {
     FaultServer longer([&](const Request& request, Connection& connection) {
       const std::string rest = payload.substr(request.range_start.value_or(0));
@@ -297,7 +297,7 @@ TEST_F(DownloadTest, AServerOfWholeFilesIsNotAskedForParts) {
   EXPECT_LE(server.requests("GET"), 3);
 }
 
-TEST_F(DownloadTest, AServerOfWholeFilesBeginsAnewWhatWasHeld) {
+TEST_F(DownloadTest, AServerOfWholeFilesRestartsAHeldFile) {
   test::NginxServer server("max_ranges 0;");
   test::write_text(server.root() / "file", payload);
   sink.hold(0, std::string(500'000, 'x'));
@@ -359,7 +359,7 @@ TEST_F(DownloadTest, TheSinksErrorEndsIt) {
   EXPECT_EQ(report.error().code, "EH-F15");
 }
 
-TEST_F(DownloadTest, IsCancelledWithinATenthOfASecond) {
+TEST_F(DownloadTest, IsCanceledWithinATenthOfASecond) {
   test::NginxServer server("limit_rate 1m;");
   test::write_text(server.root() / "file", payload);
   const auto ends_after = [&] {
@@ -367,7 +367,7 @@ TEST_F(DownloadTest, IsCancelledWithinATenthOfASecond) {
     cancel = CancelToken();
     std::chrono::steady_clock::time_point asked;
     std::thread later([&] {
-      std::this_thread::sleep_for(700ms);  // several connections by then
+      std::this_thread::sleep_for(700ms);  // several connections are open by then
       asked = std::chrono::steady_clock::now();
       cancel->cancel();
     });
@@ -387,7 +387,7 @@ TEST_F(DownloadTest, OpensNoConnectionOffline) {
   EXPECT_EQ(server.requests(), 0);
 }
 
-// Cuts, silences and refusals at random places, from two mirrors: the bytes are right or it is told.
+// Cuts, silences and refusals at random places, from two mirrors: the bytes are right or the download fails.
 TEST_F(DownloadTest, RandomFaultsNeverMixUpBytes) {
   for (const unsigned seed : {1u, 2u, 3u, 4u}) {
     std::atomic<unsigned> random = seed * 2654435761u;

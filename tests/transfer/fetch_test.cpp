@@ -43,7 +43,7 @@ class FetchTest : public testing::Test {
   const std::string payload = test::noise(300'000);
 };
 
-TEST_F(FetchTest, BringsAFileFromNginx) {
+TEST_F(FetchTest, FetchesAFileFromNginx) {
   test::NginxServer server;
   test::write_text(server.root() / "file", payload);
   const auto report = fetch(server.url("file"), payload.size());
@@ -65,7 +65,7 @@ TEST_F(FetchTest, ContinuesWhatIsHeld) {
   EXPECT_EQ(report->resumed_at, 100'000u);
 }
 
-TEST_F(FetchTest, StartsAnewWhereTheServerKnowsNoRanges) {
+TEST_F(FetchTest, RestartsWhereTheServerKnowsNoRanges) {
   test::NginxServer server("max_ranges 0;");
   test::write_text(server.root() / "file", payload);
   sink.bytes = "other bytes";
@@ -84,7 +84,7 @@ TEST_F(FetchTest, TakesACompleteFileOfUnknownSizeAsComplete) {
   EXPECT_EQ(sink.bytes, payload);
 }
 
-TEST_F(FetchTest, StartsAnewWhenMoreIsHeldThanTheServerHas) {
+TEST_F(FetchTest, RestartsWhenMoreIsHeldThanTheServerHas) {
   test::NginxServer server;
   test::write_text(server.root() / "file", payload);
   sink.bytes = payload + "more";
@@ -92,7 +92,7 @@ TEST_F(FetchTest, StartsAnewWhenMoreIsHeldThanTheServerHas) {
   EXPECT_EQ(sink.bytes, payload);
 }
 
-// Gives the rest of the payload from where it is asked for, with 90,000 bytes on each connection.
+// Sends the payload from the requested offset, 90,000 bytes on each connection.
 FaultServer::Handler parts_of(const std::string& payload, bool reset) {
   return [&payload, reset](const Request& request, Connection& connection) {
     const std::uint64_t from = request.range_start.value_or(0);
@@ -105,7 +105,7 @@ FaultServer::Handler parts_of(const std::string& payload, bool reset) {
   };
 }
 
-TEST_F(FetchTest, GoesOnAfterCutConnectionsAndAsksWithTheStrongETag) {
+TEST_F(FetchTest, ContinuesAfterCutConnectionsWithTheStrongETag) {
   FaultServer server(parts_of(payload, false));
   options.retries = 1;
   const auto report = fetch(server.url("file"), payload.size());
@@ -115,9 +115,9 @@ TEST_F(FetchTest, GoesOnAfterCutConnectionsAndAsksWithTheStrongETag) {
   EXPECT_EQ(server.seen().at(1).header("If-Range"), "\"v1\"");
 }
 
-TEST_F(FetchTest, GoesOnAfterConnectionsThatAreReset) {
+TEST_F(FetchTest, ContinuesAfterResetConnections) {
   FaultServer server(parts_of(payload, true));
-  options.retries = 10;  // what was not read before a reset is lost with it: some bring nothing
+  options.retries = 10;  // bytes that were not read before a reset are lost, so some connections bring none
   const auto report = fetch(server.url("file"), payload.size());
   ASSERT_TRUE(report) << report.error().code;
   EXPECT_EQ(sink.bytes, payload);
@@ -137,7 +137,7 @@ TEST_F(FetchTest, NeverTakesAContinuationFromAnotherPlace) {
   EXPECT_EQ(sink.bytes, payload);
 }
 
-TEST_F(FetchTest, StartsAnewWhenTheFileChangedMeanwhile) {
+TEST_F(FetchTest, RestartsWhenTheFileChangedMeanwhile) {
   FaultServer server([&](const Request& request, Connection& connection) {
     if (request.range_start)
       connection.answer("206 Partial", "xyz", "Content-Range: bytes 1000-1002/1003");
@@ -161,7 +161,7 @@ TEST_F(FetchTest, NamesTheStatusAndKeepsErrorPagesOut) {
   EXPECT_EQ(server.requests("GET"), 1) << "404 is not asked for again";
 }
 
-TEST_F(FetchTest, RetriesABusyServerAndHonoursRetryAfter) {
+TEST_F(FetchTest, RetriesABusyServerAndHonorsRetryAfter) {
   FaultServer server([&](const Request& request, Connection& connection) {
     if (request.number < 3)
       connection.answer("503 Busy", "busy", request.number == 2 ? "Retry-After: 1" : "");
@@ -241,7 +241,7 @@ TEST_F(FetchTest, IsPatientWithASlowServer) {
   EXPECT_EQ(code(server.url("file"), 20), "ok") << "600 ms in all, but never 300 ms without a byte";
 }
 
-TEST_F(FetchTest, TellsRefusedConnectionsAndUnknownNamesApart) {
+TEST_F(FetchTest, DistinguishesRefusedConnectionsFromUnknownNames) {
   EXPECT_EQ(code("http://127.0.0.1:" + std::to_string(test::free_port()) + "/"), "EH-N02");
   EXPECT_EQ(code("http://no-such-host.invalid/"), "EH-N01");
 }
@@ -290,7 +290,7 @@ TEST_F(FetchTest, OpensNoConnectionOffline) {
   EXPECT_EQ(server.requests(), 0);
 }
 
-TEST_F(FetchTest, IsCancelledWithinATenthOfASecond) {
+TEST_F(FetchTest, IsCanceledWithinATenthOfASecond) {
   FaultServer server([](const Request&, Connection& connection) { connection.stall(5s); });
   options.stall_limit = 10s;
   const auto ends_after = [&] {
@@ -323,7 +323,7 @@ TEST_F(FetchTest, ProgressNeverGoesBack) {
   EXPECT_EQ(done.back(), 1'200'000u);
 }
 
-TEST_F(FetchTest, AsksForTheSizeAlone) {
+TEST_F(FetchTest, RequestsTheSizeOnly) {
   test::NginxServer server;
   test::write_text(server.root() / "file", payload);
   EXPECT_EQ(ask_size(server.url("file"), options).value(), payload.size());

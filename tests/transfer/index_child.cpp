@@ -1,6 +1,6 @@
-// Asks where the package index has a file: PROJECT FILE SHA256 [CONFIGURED-INDEX [FORBIDDEN-URL]]; prints the
-// URL or path, or the code and what the index's host was told by. A process of its own, since pip is asked
-// once a process.
+// Queries the package index for a file: PROJECT FILE SHA256 [CONFIGURED-INDEX [FORBIDDEN-URL]]; prints the
+// URL or path, or the code and the source of the index's host. A separate process, because pip is queried
+// once per process.
 #include <cstdio>
 
 #include "host/transfer/package_index.hpp"

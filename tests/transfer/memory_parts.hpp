@@ -1,4 +1,4 @@
-// A file of parts in memory, as a download's sink.
+// A file in parts in memory, as the sink of a download.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -49,7 +49,7 @@ class MemoryParts : public transfer::PartSink {
   std::string bytes;
   int restarts = 0;
   bool full = false;
-  std::optional<std::uint64_t> throws_from;  // once, for what comes behind that
+  std::optional<std::uint64_t> throws_from;  // once, for bytes after that offset
 
  private:
   std::atomic<bool> threw_ = false;

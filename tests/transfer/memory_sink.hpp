@@ -1,4 +1,4 @@
-// A stream in memory, as a transfer's sink.
+// A stream in memory, as the sink of a transfer.
 #pragma once
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-// Servers that would keep one waiting for ever: answers without an end, in every part of an answer.
+// Servers that would make a client wait forever: endless answers, in every part of an answer.
 #include <gtest/gtest.h>
 
 #include "host/transfer/transfer.hpp"
@@ -20,11 +20,11 @@ class MisbehavingTest : public testing::Test {
  protected:
   MisbehavingTest() {
     options.first_backoff = 5ms;
-    options.stall_limit = 500ms;  // a server of the test may get no processor for a while
+    options.stall_limit = 500ms;  // a server of the test may get no processor time for a while
     options.connect_limit = 500ms;
     options.retries = 1;
   }
-  // How the transfer of a file whose length is known ends: "ok", or with which code.
+  // The result of the transfer of a file of known length: "ok", or the code.
   std::string code(const FaultServer& server, std::string path = "file") {
     UrlRequest request;
     request.url = server.url(path);
@@ -43,7 +43,7 @@ class MisbehavingTest : public testing::Test {
     if (!result) diagnosis = result.error();
     return result ? *result : result.error().code;
   }
-  // Sends a piece again and again, until the other side hangs up.
+  // Sends a piece repeatedly until the client closes the connection.
   static void endlessly(Connection& connection, std::string_view piece, std::chrono::milliseconds between) {
     for (int i = 0; i < 1000 && connection.send(piece); ++i) std::this_thread::sleep_for(between);
   }
@@ -71,7 +71,7 @@ TEST_F(MisbehavingTest, ARedirectsBodyIsNotWaitedFor) {
   EXPECT_LT(took, 2s);
 }
 
-TEST_F(MisbehavingTest, NorIsOneThatWasAnnouncedAndNeverComes) {
+TEST_F(MisbehavingTest, AnAnnouncedBodyThatNeverComesIsNotWaitedFor) {
   FaultServer server([&](const Request& request, Connection& connection) {
     if (request.path == "/file") return void(connection.answer("200 OK", payload));
     connection.send("HTTP/1.1 302 Found\r\nLocation: /file\r\nContent-Length: 100\r\n\r\n");
@@ -110,7 +110,7 @@ TEST_F(MisbehavingTest, InterimAnswersAreNoProgress) {
   EXPECT_LT(took, 4s);
 }
 
-TEST_F(MisbehavingTest, WhatComesBehindTheLastByteIsNotWaitedFor) {
+TEST_F(MisbehavingTest, BytesAfterTheLastOneAreNotWaitedFor) {
   FaultServer flood([&](const Request&, Connection& connection) {
     connection.send(chunked() + one_chunk() + "0\r\n");
     endlessly(connection, "X-A: b\r\n", 10ms);
@@ -121,7 +121,7 @@ TEST_F(MisbehavingTest, WhatComesBehindTheLastByteIsNotWaitedFor) {
   EXPECT_LT(took, 1s);
 }
 
-TEST_F(MisbehavingTest, AConnectionThatIsLeftOpenBehindTheLastByteIsNotWaitedFor) {
+TEST_F(MisbehavingTest, AConnectionLeftOpenAfterTheLastByteIsNotWaitedFor) {
   for (const std::string& answer : {"HTTP/1.1 200 OK\r\n\r\n" + payload, chunked() + one_chunk()}) {
     FaultServer server([&](const Request&, Connection& connection) {
       connection.send(answer);
@@ -135,14 +135,14 @@ TEST_F(MisbehavingTest, AConnectionThatIsLeftOpenBehindTheLastByteIsNotWaitedFor
   }
 }
 
-TEST_F(MisbehavingTest, AConnectionThatIsCutBehindTheLastByteServed) {
+TEST_F(MisbehavingTest, AConnectionCutAfterTheLastByteIsSuccess) {
   FaultServer server(
       [&](const Request&, Connection& connection) { connection.send(chunked() + one_chunk()); });
   EXPECT_EQ(code(server), "ok");
   EXPECT_EQ(server.requests(), 1);
 }
 
-TEST_F(MisbehavingTest, MoreThanIsExpectedIsToldAsSuch) {
+TEST_F(MisbehavingTest, MoreBytesThanExpectedAreReported) {
   options.stall_limit = 10s;
   FaultServer server([&](const Request&, Connection& connection) {
     connection.send(chunked() + one_chunk());
@@ -153,9 +153,9 @@ TEST_F(MisbehavingTest, MoreThanIsExpectedIsToldAsSuch) {
   EXPECT_EQ(diagnosis.value("actual"), "30001");
 }
 
-// However the surplus arrives, in whichever kind of answer: the file is not taken, nor left whole for the
-// next. It is waited for a short time, in which a server of the test may get no processor.
-TEST_F(MisbehavingTest, MoreThanIsExpectedIsRefusedInWhateverPacketsItArrives) {
+// However the surplus arrives, in any kind of answer, the file is refused and not left complete for the next
+// try. The client waits for it a short time, in which a server of the test may get no processor time.
+TEST_F(MisbehavingTest, MoreBytesThanExpectedAreRefusedInAnyPackets) {
   options.stall_limit = 10s;
   const std::string rest = payload.substr(20'000);
   const std::string continued = "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 20000-29999/30000\r\n";
@@ -194,7 +194,7 @@ TEST_F(MisbehavingTest, MoreThanIsExpectedIsRefusedInWhateverPacketsItArrives) {
   }
 }
 
-TEST_F(MisbehavingTest, WhatStandsBehindAnAnswersOwnEndIsNoPartOfIt) {
+TEST_F(MisbehavingTest, BytesAfterTheEndOfAnAnswerAreIgnored) {
   for (const auto between : {0ms, 50ms}) {
     FaultServer server([&](const Request&, Connection& connection) {
       connection.send("HTTP/1.1 200 OK\r\nContent-Length: 30000\r\n\r\n" + payload +
@@ -208,15 +208,15 @@ TEST_F(MisbehavingTest, WhatStandsBehindAnAnswersOwnEndIsNoPartOfIt) {
   }
 }
 
-TEST_F(MisbehavingTest, AFileThatIsLongerThanItSaysIsRefused) {
-  const std::filesystem::path file = "/proc/version";  // says that it is empty
+TEST_F(MisbehavingTest, AFileLongerThanAnnouncedIsRefused) {
+  const std::filesystem::path file = "/proc/version";  // its size is given as 0
   if (!std::filesystem::exists(file)) GTEST_SKIP() << "no /proc here";
   const auto result = fetch_file(file, 0, sink);
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, "EH-N07");
 }
 
-TEST_F(MisbehavingTest, NextToNothingIsNoProgress) {
+TEST_F(MisbehavingTest, AFewBytesAreNoProgress) {
   const std::string head = "HTTP/1.1 200 OK\r\nContent-Length: 30000\r\n\r\n";
   FaultServer drip([&](const Request& request, Connection& connection) {
     const std::string from = std::to_string(request.range_start.value_or(0));
@@ -227,7 +227,7 @@ TEST_F(MisbehavingTest, NextToNothingIsNoProgress) {
   });
   EXPECT_EQ(code(drip), "EH-N03");
   EXPECT_FALSE(diagnosis.value("slow_bytes").empty());
-  EXPECT_EQ(drip.requests(), 2) << "a few bytes more are no reason to begin counting anew";
+  EXPECT_EQ(drip.requests(), 2) << "a few bytes more do not restart the count";
   EXPECT_LT(took, 10s);
 
   FaultServer slow([&](const Request&, Connection& connection) {
@@ -258,14 +258,14 @@ TEST_F(MisbehavingTest, AnswersOfAByteEachComeToAnEnd) {
   EXPECT_LE(server.requests(), 4);
 }
 
-TEST_F(MisbehavingTest, ADocumentHasATimeInAll) {
+TEST_F(MisbehavingTest, ADocumentHasATotalTimeLimit) {
   options.document_limit = 500ms;
   options.retries = 6;
   FaultServer drip([&](const Request&, Connection& connection) {
     connection.send("HTTP/1.1 200 OK\r\nContent-Length: 30000\r\n\r\n");
     connection.drip(payload, 20ms);
   });
-  // Held up by the machine for as long, it would be a server that sends nothing.
+  // If the machine delays it for as long, it counts as a server that sends nothing.
   const auto limit_was_reported = [&] {
     EXPECT_EQ(code_of_document(drip), "EH-N03");
     return !diagnosis.value("document_seconds").empty() && took < 2s;
@@ -296,14 +296,14 @@ TEST_F(MisbehavingTest, ADocumentThatComesSteadilyHasTheTimeItNeeds) {
   EXPECT_EQ(code_of_document(server, 300ms), "EH-N03") << "but never more than its asker gives it";
 }
 
-TEST_F(MisbehavingTest, WhatIsNotHttpIsToldAsSuch) {
+TEST_F(MisbehavingTest, AnAnswerThatIsNotHttpIsReported) {
   FaultServer server(
       [&](const Request&, Connection& connection) { connection.send("220 ready\r\n" + payload); });
   EXPECT_EQ(code(server), "EH-N02");
   EXPECT_EQ(diagnosis.value("answered"), "with something that is not HTTP");
 }
 
-TEST_F(MisbehavingTest, AHeaderThatIsTooLongIsToldAsSuch) {
+TEST_F(MisbehavingTest, ATooLongHeaderIsReported) {
   FaultServer server([&](const Request&, Connection& connection) {
     connection.send("HTTP/1.1 200 OK\r\nX: " + std::string(4'000'000, 'b'));
   });

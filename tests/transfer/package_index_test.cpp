@@ -1,4 +1,4 @@
-// The package index through a pip that is a script: what it answers is what pip's own commands print.
+// The package index through a pip that is a script: it prints what pip's own commands print.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -99,7 +99,7 @@ TEST_F(PackageIndexTest, NamesTheIndexThatDoesNotListTheFile) {
   EXPECT_THAT(answer, HasSubstr("file=" + file_name));
 }
 
-TEST_F(PackageIndexTest, TellsASignInPageFromAnIndexWithoutTheFile) {
+TEST_F(PackageIndexTest, DistinguishesASignInPageFromAnIndexWithoutTheFile) {
   make_pip("", server.url("simple"));
   const auto serve = [&](const std::string& body) {
     test::write_text(
@@ -129,7 +129,7 @@ TEST_F(PackageIndexTest, DoesNotTakeAFileThatIsListedWithAnotherDigest) {
   EXPECT_THAT(answer, HasSubstr("listed_sha256=" + sha256_hex("another wheel")));
 }
 
-TEST_F(PackageIndexTest, LooksIntoExtraIndexesToo) {
+TEST_F(PackageIndexTest, SearchesExtraIndexesToo) {
   make_pip("global.index-url='" + server.url("empty") + "'\nglobal.extra-index-url='" + server.url("none") +
                " " + server.url("simple") + "'",
            "http://unused.invalid/simple");
@@ -137,27 +137,27 @@ TEST_F(PackageIndexTest, LooksIntoExtraIndexesToo) {
   EXPECT_THAT(ask(), StartsWith(server.url("files/engine.whl")));
 }
 
-TEST_F(PackageIndexTest, TakesAFileThatLiesInAFindLinksFolder) {
+TEST_F(PackageIndexTest, TakesAFileOfAFindLinksFolder) {
   make_pip("global.no-index='true'\nglobal.find-links='" + (folder / "wheels").native() + "'",
            "http://unused.invalid/simple");
   test::write_text(folder / ("wheels/" + file_name), "wheel");
   EXPECT_THAT(ask(), StartsWith((folder / ("wheels/" + file_name)).native()));
 }
 
-TEST_F(PackageIndexTest, SaysThatTheIndexCouldNotBeAsked) {
+TEST_F(PackageIndexTest, ReportsAnUnreachableIndex) {
   make_pip("", "http://127.0.0.1:" + std::to_string(test::free_port()) + "/simple");
   const std::string answer = ask();
   EXPECT_THAT(answer, StartsWith("EH-N12\n"));
   EXPECT_THAT(answer, HasSubstr("failure=EH-N02"));
 }
 
-TEST_F(PackageIndexTest, AnIndexThatPolicyForbidsIsNotAskedAndToldAsThat) {
+TEST_F(PackageIndexTest, AnIndexThatPolicyForbidsIsNotUsedAndReported) {
   make_pip(
       "global.index-url='http://127.0.0.1:9/simple'\nglobal.extra-index-url='" + server.url("simple") + "'",
       "http://unused.invalid/simple");
   EXPECT_THAT(ask({"", "http://"}), StartsWith("EH-P01\n"));
   EXPECT_EQ(server.log(), "");
-  // What the network may repair comes first.
+  // A problem that the network may solve comes first.
   EXPECT_THAT(ask({"", server.url("simple")}), StartsWith("EH-N12\n"));
   serve_json(digest);
   EXPECT_THAT(ask({"", "http://127.0.0.1:9/"}), StartsWith(server.url("files/engine.whl")));

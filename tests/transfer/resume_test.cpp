@@ -1,4 +1,4 @@
-// What a server may answer to "go on from there", a row each.
+// The possible answers of a server to a range request, one in each row.
 #include <gtest/gtest.h>
 
 #include "host/transfer/transfer.hpp"
@@ -38,7 +38,7 @@ class ResumeTest : public testing::Test {
   const std::string payload = test::noise(300'000);
 };
 
-TEST_F(ResumeTest, PartialContentThatBeginsEarlierIsPassedOver) {
+TEST_F(ResumeTest, SkipsPartialContentThatBeginsEarlier) {
   FaultServer server([&](const Request&, Connection& connection) {
     connection.answer("206 Partial", from(60'000), "Content-Range: bytes 60000-299999/300000");
   });
@@ -58,7 +58,7 @@ TEST_F(ResumeTest, PartialContentThatBeginsLaterIsRefused) {
   EXPECT_EQ(sink.bytes, payload);
 }
 
-TEST_F(ResumeTest, PartialContentOfAnotherTotalStartsAnew) {
+TEST_F(ResumeTest, RestartsForPartialContentOfAnotherTotal) {
   FaultServer server([&](const Request& request, Connection& connection) {
     if (request.range_start)
       connection.answer("206 Partial", from(100'000), "Content-Range: bytes 100000-299999/300001");
@@ -69,8 +69,8 @@ TEST_F(ResumeTest, PartialContentOfAnotherTotalStartsAnew) {
   EXPECT_EQ(sink.bytes, payload);
 }
 
-// Where nobody wrote down its size, and the server has no ETag.
-TEST_F(ResumeTest, AFileThatIsReplacedBetweenTwoPartsStartsAnew) {
+// Without a known size, from a server without ETag.
+TEST_F(ResumeTest, RestartsWhenTheFileIsReplacedBetweenTwoParts) {
   const std::string newer = test::noise(400'000) + "newer";
   FaultServer server([&](const Request& request, Connection& connection) {
     if (request.number == 1)
@@ -103,7 +103,7 @@ TEST_F(ResumeTest, PartialContentThatEndsEarlyIsContinued) {
   EXPECT_EQ(server.requests(), 4);
 }
 
-TEST_F(ResumeTest, AnOkWithTheRangeAskedForIsAContinuation) {
+TEST_F(ResumeTest, AnOkWithTheRequestedRangeIsAContinuation) {
   FaultServer server([&](const Request&, Connection& connection) {
     connection.answer("200 OK", from(100'000), "Content-Range: bytes 100000-299999/300000");
   });
@@ -111,14 +111,14 @@ TEST_F(ResumeTest, AnOkWithTheRangeAskedForIsAContinuation) {
   EXPECT_EQ(sink.bytes, payload);
 }
 
-TEST_F(ResumeTest, AnOkWithoutARangeStartsAnew) {
+TEST_F(ResumeTest, RestartsAfterAnOkWithoutARange) {
   FaultServer server([&](const Request&, Connection& connection) { connection.answer("200 OK", payload); });
   EXPECT_EQ(code(server.url("file")), "ok");
   EXPECT_EQ(sink.bytes, payload);
   EXPECT_EQ(sink.starts, std::vector<std::uint64_t>{0});
 }
 
-TEST_F(ResumeTest, NotSatisfiableStartsAnewAndItsPageIsNeverKept) {
+TEST_F(ResumeTest, RestartsAfterNotSatisfiableWithoutKeepingItsPage) {
   FaultServer server([&](const Request& request, Connection& connection) {
     if (request.range_start)
       connection.answer("416 Range Not Satisfiable", "<html>416</html>", "Content-Range: bytes */300000");
@@ -154,16 +154,16 @@ TEST_F(ResumeTest, AContinuationWithAnotherStrongETagIsAnotherFile) {
   });
   EXPECT_EQ(code(server.url("file")), "ok");
   EXPECT_EQ(sink.bytes, payload);
-  EXPECT_FALSE(server.seen().back().range_start) << "begun anew";
+  EXPECT_FALSE(server.seen().back().range_start) << "from the beginning";
 }
 
-TEST_F(ResumeTest, NoCompressedFormIsAskedFor) {
+TEST_F(ResumeTest, NoCompressedFormIsRequested) {
   FaultServer server([&](const Request&, Connection& connection) { connection.answer("200 OK", payload); });
   EXPECT_EQ(code(server.url("file")), "ok");
   EXPECT_EQ(server.seen().at(0).header("Accept-Encoding"), "identity");
 }
 
-TEST_F(ResumeTest, EveryAttemptAsksTheOriginalUrl) {
+TEST_F(ResumeTest, EveryAttemptRequestsTheOriginalUrl) {
   FaultServer server([&](const Request& request, Connection& connection) {
     if (request.path == "/file") {
       connection.answer("302 Found", "", "Location: /target" + std::to_string(request.number));

@@ -19,7 +19,7 @@ TEST(Urls, AreShownWithoutUserPasswordAndQuery) {
   EXPECT_EQ(without_credentials("https://a.example/x@y"), "https://a.example/x@y");
 }
 
-TEST(Pages, AreKnownByTheirFirstBytes) {
+TEST(Pages, AreRecognizedByTheirFirstBytes) {
   EXPECT_EQ(title_of_page("\n<!-- x --><!DOCTYPE html><html><head><title> Sign\nin </title>"), "Sign in");
   EXPECT_EQ(title_of_page("<HTML><body>"), "");
   EXPECT_EQ(title_of_page("PK\x03\x04 <html>"), std::nullopt);
@@ -27,7 +27,7 @@ TEST(Pages, AreKnownByTheirFirstBytes) {
   EXPECT_EQ(title_of_page("<!-- never closed"), std::nullopt);
 }
 
-TEST(ProgressLine, TellsBytesRateAndTimeLeft) {
+TEST(ProgressLine, ShowsBytesRateAndTimeLeft) {
   Progress progress{Progress::Phase::downloading, 50u << 20, 100u << 20, 25.0 * (1 << 20), "source"};
   const std::string line = progress_line(progress, 100);
   EXPECT_NE(line.find("50"), std::string::npos) << line;

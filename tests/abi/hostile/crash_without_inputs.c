@@ -1,4 +1,4 @@
-/* A model whose run() believes that its required input is always there. */
+/* A model whose run() assumes that its required input is always there. */
 #define HOSTILE_QUERY \
   if (!strcmp(id, ENGINE_MODEL_V1)) return &models;
 #include <enginehost/engine_plugin.h>

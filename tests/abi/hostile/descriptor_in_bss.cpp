@@ -1,4 +1,4 @@
-// A descriptor with a dynamic initializer: right once loaded, and nothing but zeros in the file.
+// A descriptor with a dynamic initializer: right once loaded, and only zeros in the file.
 #include <enginehost/engine_plugin.h>
 
 #include <cstdlib>
@@ -11,7 +11,7 @@ engine_plugin make() {
   std::memcpy(plugin.magic, ENGINE_PLUGIN_MAGIC, sizeof plugin.magic);
   plugin.size = sizeof plugin;
   plugin.abi_major = ENGINE_ABI_MAJOR;
-  // What an optimizer cannot work out at compile time.
+  // A value that an optimizer cannot compute at compile time.
   plugin.version = std::getenv("HOSTILE_VERSION");
   return plugin;
 }

@@ -1,5 +1,5 @@
-/* create() forks, and the child comes back as well: from there on there are two of the program. 12 times at
- * most in all processes together, so that whoever does not see it is only slow. */
+/* create() forks and the child returns too, so that the program runs twice. At most 12 forks in all processes
+ * together, so that a host that misses it is only slow. */
 #include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/wait.h>

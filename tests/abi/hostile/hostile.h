@@ -1,11 +1,11 @@
-/* A plugin that does everything right, in the shortest way; each file of this folder breaks one rule of it by
- * defining one of these before it includes this.
+/* A plugin that does everything right, in the shortest way. Each file of this folder breaks one rule: it
+ * defines one of these macros before it includes this file.
  *
  * Statements at the beginning of a function: HOSTILE_CREATE, HOSTILE_DESTROY, HOSTILE_SELFTEST, HOSTILE_INFO,
- * HOSTILE_FACTS, and HOSTILE_QUERY (only for an id; HOSTILE_NULL_ID is what query() does for none).
+ * HOSTILE_FACTS, and HOSTILE_QUERY (only for an id; HOSTILE_NULL_ID is what query() does without one).
  *
  * The kind of its device: HOSTILE_KIND. Fields of the descriptor: HOSTILE_MAGIC, HOSTILE_SIZE, HOSTILE_ABI,
- * HOSTILE_FLOOR, HOSTILE_FLAGS. HOSTILE_NO_DESCRIPTOR leaves it out. */
+ * HOSTILE_FLOOR, HOSTILE_FLAGS. HOSTILE_NO_DESCRIPTOR leaves the descriptor out. */
 #ifndef HOSTILE_H
 #define HOSTILE_H
 #include <enginehost/engine_plugin.h>

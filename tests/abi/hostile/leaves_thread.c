@@ -1,4 +1,4 @@
-/* Says that it may be unloaded, and leaves a thread behind whose code is in this library. */
+/* Says that it may be unloaded, and leaves a thread running whose code is in this library. */
 #include <pthread.h>
 #include <unistd.h>
 

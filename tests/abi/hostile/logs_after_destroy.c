@@ -1,4 +1,4 @@
-/* Keeps the host of one engine and calls it in the create() of the next, when it may be gone. */
+/* Keeps the host of one engine and calls it in the create() of the next, when that host may be gone. */
 #include <stddef.h>
 struct engine_host;
 static const struct engine_host* hostile_host;

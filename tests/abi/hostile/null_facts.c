@@ -1,3 +1,3 @@
-/* Three facts, and no list of them. */
+/* A count of three facts, and a null list. */
 #define HOSTILE_FACTS return *count = 3, NULL;
 #include "hostile.h"

@@ -1,4 +1,4 @@
-/* Gives the thread that calls it a locale of its own, which setlocale() does not tell. */
+/* Gives the calling thread its own locale, which setlocale() does not report. */
 #define _GNU_SOURCE
 #include <locale.h>
 #define HOSTILE_SELFTEST uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));

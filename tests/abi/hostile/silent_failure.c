@@ -1,4 +1,4 @@
-/* Fails without a word. */
+/* Fails without a message. */
 #define HOSTILE_CREATE \
   if (call) return ENGINE_INTERNAL;
 #include "hostile.h"

@@ -1,4 +1,4 @@
-// What the tests of base start as a child on Windows: one small misbehaviour a mode.
+// The child process of the base tests on Windows: one small misbehavior for each mode.
 #include <io.h>
 
 #include <cstdio>
@@ -29,7 +29,7 @@ int start_grandchild(const wchar_t* program) {
   return 0;
 }
 
-// Locks the file, says so, and holds it until its standard input ends.
+// Locks the file, reports it, and holds the lock until its standard input ends.
 int hold_lock(const std::string& file) {
   const int opened = enginehost::calls::open(file, O_RDWR | O_CREAT, 0644);
   if (opened < 0 || enginehost::calls::flock(opened, LOCK_EX | LOCK_NB) != 0) return 1;

@@ -1,4 +1,4 @@
-// Children on Windows: CreateProcess, a job object, and what their end says.
+// Child processes on Windows: CreateProcess, a job object, and the exit codes.
 #include "base/child_process.hpp"
 
 #include <gmock/gmock.h>
@@ -25,7 +25,7 @@ ChildRequest fixture(std::vector<std::string> arguments, std::chrono::millisecon
   return request;
 }
 
-// What a child came to; one that could not be started fails the test and says why.
+// The outcome of a child; one that could not be started fails the test with the reason.
 ChildOutcome ended(Result<ChildOutcome> outcome) {
   if (outcome) return std::move(*outcome);
   std::string why = outcome.error().code;
@@ -34,7 +34,7 @@ ChildOutcome ended(Result<ChildOutcome> outcome) {
   return {};
 }
 
-TEST(WindowsChild, TellsTheExitCodeAndBothStreamsApart) {
+TEST(WindowsChild, ReportsTheExitCodeAndBothStreams) {
   const ChildOutcome outcome = ended(run_child(fixture({"say"})));
   EXPECT_EQ(outcome.exit_code, 3);
   EXPECT_EQ(outcome.output, "out");
@@ -55,7 +55,7 @@ TEST(WindowsChild, ArgumentsArriveAsTheyWereGiven) {
   EXPECT_EQ(ended(run_child(fixture(arguments))).output, expected);
 }
 
-TEST(WindowsChild, TheEnvironmentIsTheHostsWithTheAskedChanges) {
+TEST(WindowsChild, TheEnvironmentIsTheHostsWithTheRequestedChanges) {
   ChildRequest request = fixture({"environment", "ENGINEHOST_TEST"});
   EXPECT_EQ(ended(run_child(request)).output, "not set");
   request.environment = {"enginehost_test=caf\u00e9"};
@@ -67,7 +67,7 @@ TEST(WindowsChild, TheEnvironmentIsTheHostsWithTheAskedChanges) {
   EXPECT_EQ(ended(run_child(request)).output, "not set");
 }
 
-TEST(WindowsChild, InputIsWhatItReadsAndThenEnds) {
+TEST(WindowsChild, ReadsItsInputToTheEnd) {
   ChildRequest request = fixture({"echo"});
   EXPECT_EQ(ended(run_child(request)).output, "");
   request.input = std::string(300'000, 'x');
@@ -96,7 +96,7 @@ TEST(WindowsChild, OutputCanBeDiscarded) {
   EXPECT_EQ(outcome.error, "err");
 }
 
-TEST(WindowsChild, AnExceptionsCodeIsToldAndTheSignalThatIsLikeIt) {
+TEST(WindowsChild, ReportsAnExceptionsCodeAndTheMatchingSignal) {
   struct Row {
     const char* code;
     std::uint32_t exception;
@@ -123,7 +123,7 @@ TEST(WindowsChild, AChildThatHangsIsEndedAtTheDeadline) {
   EXPECT_LT(outcome.duration, 3s);
 }
 
-TEST(WindowsChild, ACancelledOneIsEndedSoon) {
+TEST(WindowsChild, ACanceledOneIsEndedSoon) {
   ChildRequest request = fixture({"hang"});
   request.cancel.emplace();
   std::thread canceller([token = *request.cancel] {
@@ -137,14 +137,14 @@ TEST(WindowsChild, ACancelledOneIsEndedSoon) {
   EXPECT_LT(outcome.duration, 3s);
 }
 
-TEST(WindowsChild, WhatItStartedEndsWithIt) {
+TEST(WindowsChild, EndsTheProcessesThatItStarted) {
   const ChildOutcome outcome = ended(run_child(fixture({"grandchild"})));
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_FALSE(outcome.timed_out);
   EXPECT_LT(outcome.duration, 5s) << "the grandchild holds the pipes and writes without end";
 }
 
-TEST(WindowsChild, AProgramThatIsNotThereOrIsNoneIsP20WithTheNumber) {
+TEST(WindowsChild, AMissingOrInvalidProgramIsP20WithTheNumber) {
   const TemporaryFolder folder;
   ChildRequest request;
   request.argv = {path_text(folder / "none.exe")};
@@ -164,7 +164,7 @@ TEST(WindowsChild, AProgramThatIsNotThereOrIsNoneIsP20WithTheNumber) {
 }
 
 TEST(WindowsChild, AProgramWhoseDllIsMissingNeverStarted) {
-  // The import table's name is changed to that of a DLL that is nowhere.
+  // The name in the import table is changed to that of a missing DLL.
   std::string bytes = read_file(BASE_FIXTURE).value();
   const std::size_t at = bytes.find("msvcrt.dll");
   ASSERT_NE(at, std::string::npos);

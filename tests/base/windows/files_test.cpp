@@ -1,4 +1,4 @@
-// Files on Windows: what base/files promises everywhere, and what is Windows' own.
+// Files on Windows: the promises of base/files that hold everywhere, and those of Windows alone.
 #include "base/files.hpp"
 
 #include <gmock/gmock.h>
@@ -31,12 +31,12 @@ std::set<std::string> names_in(const fs::path& folder) {
   return names;
 }
 
-TEST(WindowsErrors, OneThatPosixHasNoWordForKeepsItsNumberAndWindowsWords) {
+TEST(WindowsErrors, WithoutAPosixEquivalentKeepTheirNumberAndText) {
   const Diagnosis found = diagnose_errno("EH-F15", windows::errno_of(ERROR_INTERNAL_ERROR));
   EXPECT_EQ(found.value("errno"), "Windows error 1359");
   EXPECT_EQ(found.value("os_said"), windows::error_text(ERROR_INTERNAL_ERROR) + " (error 1359)");
   EXPECT_NE(windows::error_text(ERROR_INTERNAL_ERROR), "");
-  // Windows has no words for this number.
+  // Windows has no text for this number.
   EXPECT_EQ(diagnose_errno("EH-F15", windows::errno_of(15999)).value("os_said"), "error 15999");
   for (std::uint32_t error = 0; error < 16000; ++error)
     if (const int number = windows::errno_of(error); number > 0xFFFF)
@@ -45,7 +45,7 @@ TEST(WindowsErrors, OneThatPosixHasNoWordForKeepsItsNumberAndWindowsWords) {
       ASSERT_NE(error_text(number), error == 0 ? "" : "unknown error") << error;
 }
 
-TEST(WindowsFiles, WhereAnOpenFileLiesIsToldAsPeopleWriteIt) {
+TEST(WindowsFiles, ReportsThePathOfAnOpenFileInDriveForm) {
   EXPECT_EQ(windows::without_prefix(R"(\\?\C:\folder\a)"), R"(C:\folder\a)");
   EXPECT_EQ(windows::without_prefix(R"(\\?\UNC\server\share\a)"), R"(\\server\share\a)");
   EXPECT_EQ(windows::without_prefix(""), "");
@@ -68,7 +68,7 @@ TEST(WindowsFiles, AStampChangesWithContentAndNotWithLinks) {
   EXPECT_EQ(missing.error().value("file"), path_text(folder / "c"));
 }
 
-TEST(WindowsFiles, ReadsTheWholeFileOrSaysWhyNot) {
+TEST(WindowsFiles, ReadsTheWholeFileOrReportsTheReason) {
   const TemporaryFolder folder;
   const std::string bytes = std::string("\0\xff\r\n\x1a", 5) + std::string(200'000, 'x');
   ASSERT_TRUE(write_file(folder / "a", bytes, false));
@@ -82,7 +82,7 @@ TEST(WindowsFiles, ReadsTheWholeFileOrSaysWhyNot) {
   EXPECT_EQ(read_file(folder.path()).error().value("errno"), "EISDIR");
 }
 
-TEST(WindowsFiles, MakesFoldersAndIsContentWithExistingOnes) {
+TEST(WindowsFiles, MakesFoldersAndAcceptsExistingOnes) {
   const TemporaryFolder folder;
   EXPECT_TRUE(make_folders(folder / "a/b/c"));
   EXPECT_TRUE(make_folders(folder / "a/b/c"));
@@ -104,7 +104,7 @@ TEST(WindowsFiles, WritingReplacesTheFileAsAWhole) {
       if (!bytes || bytes->size() != 100'000 || bytes->find_first_not_of(bytes->front()) != std::string::npos)
         torn = bytes ? "torn" : "missing: " + std::string(bytes.error().value("errno"));
       ++reads;
-      // Who never closes a file keeps it from being replaced, on Windows and on Wine.
+      // A reader that never closes the file keeps it from being replaced, on Windows and on Wine.
       ::Sleep(1);
     }
   });
@@ -161,7 +161,7 @@ TEST(WindowsFiles, TextIsUtf8AndNoTextIsLost) {
   EXPECT_EQ(path_text(fs::path("a/b\\c")), "a\\b\\c");
 }
 
-// The rename-aside way to bring a new DLL while a program has the old one loaded.
+// Rename first: the way to install a new DLL while a program has the old one loaded.
 TEST(WindowsFiles, ADllInUseCanBeRenamedAsideAndIsNeitherReplacedNorRemoved) {
   const TemporaryFolder folder;
   const fs::path system = [] {
@@ -184,10 +184,10 @@ TEST(WindowsFiles, ADllInUseCanBeRenamedAsideAndIsNeitherReplacedNorRemoved) {
   EXPECT_EQ(calls::unlink(folder / "used.dll.old"), 0);
 }
 
-TEST(WindowsFiles, AFileThatIsLookedAtForAMomentIsReplacedAfterIt) {
+TEST(WindowsFiles, ReplacesAFileThatWasBrieflyOpen) {
   const TemporaryFolder folder;
   ASSERT_TRUE(write_file(folder / "record", "old", false));
-  // As a scanner that shares nothing.
+  // Opens without sharing, as a scanner does.
   windows::Handle scanner(
       ::CreateFileW((folder / "record").c_str(), GENERIC_READ, 0, nullptr, OPEN_EXISTING, 0, nullptr));
   ASSERT_TRUE(scanner.valid());
@@ -211,15 +211,16 @@ TEST(WindowsFiles, AReadOnlyFileIsReplacedAndRemovedAsElsewhere) {
   calls::Status status;
   ASSERT_EQ(calls::stat(folder / "a", &status), 0);
   EXPECT_EQ(status.st_mode & 0222, 0u);
-  // Whether it can be opened for writing all the same is the administrator's to say, as Wine has it.
+  // Whether a read-only file can still be opened for writing depends on the user's rights; an administrator's
+  // can, also under Wine.
   EXPECT_TRUE(write_file(folder / "a", "y", false));
   ASSERT_TRUE(protect());
   EXPECT_EQ(calls::unlink(folder / "a"), 0);
   EXPECT_TRUE(names_in(folder.path()).empty());
 }
 
-// libstdc++'s remove_all never comes back from this.
-TEST(WindowsFiles, AFolderThatIsHeldOpenEndsARemovalWithAReasonAndTheRestGoes) {
+// libstdc++'s remove_all never returns in this case.
+TEST(WindowsFiles, AFolderHeldOpenFailsTheRemovalAndTheRestGoes) {
   const TemporaryFolder folder;
   const fs::path tree = folder / "tree";
   fs::create_directories(tree / "held" / "below");
@@ -259,7 +260,7 @@ TEST(WindowsFiles, FoldersMoveOverEmptyOnesOnly) {
   EXPECT_EQ(calls::rmdir(folder / "stage"), 0);
 }
 
-TEST(WindowsFiles, FoldersAreOpenedToLookInto) {
+TEST(WindowsFiles, FoldersCanBeOpened) {
   const TemporaryFolder folder;
   ASSERT_TRUE(write_file(folder / "a", "x", false));
   const FileDescriptor opened(calls::open(folder.path(), O_PATH | O_DIRECTORY | O_CLOEXEC));

@@ -1,4 +1,4 @@
-// The readers on files of this Windows: this program, the system's DLLs, and what is none.
+// The readers on files of this Windows: this program, the system's DLLs, and files that are no library.
 #include <gmock/gmock.h>
 
 #include <fstream>
@@ -47,7 +47,7 @@ TEST_F(OwnFiles, TheSystemsDllsAreRead) {
   }
 }
 
-TEST_F(OwnFiles, WhatIsMissingOrAFolderHasItsCode) {
+TEST_F(OwnFiles, AMissingFileOrAFolderHasItsCode) {
   const auto missing = read_binary(folder_ / "none.dll");
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().code, "EH-F01");
@@ -55,7 +55,7 @@ TEST_F(OwnFiles, WhatIsMissingOrAFolderHasItsCode) {
   EXPECT_EQ(read_binary(folder_).error().code, "EH-F11") << "a folder";
 }
 
-TEST_F(OwnFiles, ANameBeyondAsciiIsReadAndTold) {
+TEST_F(OwnFiles, ANameBeyondAsciiIsReadAndReported) {
   const fs::path file = folder_ / L"\u00fcber \u6f22.dll";
   fs::copy_file(executable_folder() / "binary_tests.exe", file);
   EXPECT_TRUE(read_binary(file));
@@ -65,7 +65,7 @@ TEST_F(OwnFiles, ANameBeyondAsciiIsReadAndTold) {
   EXPECT_EQ(missing.error().value("file"), path_text(file));
 }
 
-TEST_F(OwnFiles, W09_AFileThatAnotherProgramHoldsIsToldAsHeldAndNotAsMissing) {
+TEST_F(OwnFiles, W09AFileThatAnotherProgramHoldsIsNotCalledMissing) {
   const fs::path file = put("held.dll", "bytes");
   windows::Handle holder(::CreateFileW(file.c_str(), GENERIC_READ, 0, nullptr, OPEN_EXISTING, 0, nullptr));
   ASSERT_TRUE(holder.valid());

@@ -1,4 +1,4 @@
-// Whose a folder is, and who may write into it, by Windows' access lists.
+// The owner of a folder and the users who may write into it, by Windows' access lists.
 #include "cache/folder_trust.hpp"
 
 #include <gmock/gmock.h>
@@ -34,7 +34,7 @@ TEST(FolderTrust, AFolderThatOnlyItsOwnerMayWriteIsTrusted) {
   EXPECT_FALSE(folder_problem(folder / "not-there"));
 }
 
-TEST(FolderTrust, F22_AFolderThatEverybodyMayWriteIsNot) {
+TEST(FolderTrust, F22AWorldWritableFolderIsNotTrusted) {
   const TemporaryFolder folder;
   set_list(folder.path(), L"D:P(A;OICI;FA;;;WD)");
   const auto problem = folder_problem(folder.path());

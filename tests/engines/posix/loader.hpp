@@ -1,4 +1,4 @@
-// What opens a plugin for these tests.
+// Opens plugins for these tests.
 #pragma once
 #include <dlfcn.h>
 

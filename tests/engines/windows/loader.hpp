@@ -1,9 +1,9 @@
-// What opens a plugin for these tests.
+// Opens plugins for these tests.
 #pragma once
 #include <string>
 
 #include "base/windows/system.hpp"
-// Words of 16-bit Windows that its headers still take away.
+// Macros of 16-bit Windows that its headers still define.
 #undef far
 #undef near
 

@@ -28,7 +28,7 @@ class WindowsSentinel : public testing::Test {
   fs::path folder_;
 };
 
-TEST_F(WindowsSentinel, WhatStandsOfALivingProcessIsNoCrash) {
+TEST_F(WindowsSentinel, OfALivingProcessIsNoCrash) {
   auto sentinel = Sentinel::raise(folder_, "build-1", "digest", "probe", "artifacts");
   ASSERT_TRUE(sentinel) << sentinel.error().value("errno");
   EXPECT_EQ(files(), 1u);
@@ -38,7 +38,7 @@ TEST_F(WindowsSentinel, WhatStandsOfALivingProcessIsNoCrash) {
   EXPECT_EQ(files(), 0u);
 }
 
-TEST_F(WindowsSentinel, WhatAProcessLeftStandingIsACrashToldOnce) {
+TEST_F(WindowsSentinel, OfADeadProcessIsACrashReportedOnce) {
   std::string left;
   {
     auto sentinel = Sentinel::raise(folder_, "build-1", "digest", "load", "artifacts");

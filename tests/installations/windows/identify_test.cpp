@@ -1,4 +1,4 @@
-// Installations of other programs are recognized on Linux only, and a folder on Windows says so.
+// Installations of other programs are recognized on Linux only; on Windows the diagnosis says so.
 #include <gmock/gmock.h>
 
 #include "base/paths.hpp"
@@ -8,7 +8,7 @@
 namespace enginehost::installations {
 namespace {
 
-TEST(InstallationsOnWindows, AreNotRecognisedAndSaySo) {
+TEST(InstallationsOnWindows, AreNotRecognizedWithAReason) {
   const test::TemporaryFolder folder;
   test::write_text(folder / "torch\\lib\\torch_cpu.dll", "MZ");
   const auto found = identify(folder.path());
@@ -18,7 +18,7 @@ TEST(InstallationsOnWindows, AreNotRecognisedAndSaySo) {
   EXPECT_EQ(found.error().value("problem"), "only installations on Linux are recognized");
 }
 
-TEST(InstallationsOnWindows, AFolderThatIsNotThereIsToldBefore) {
+TEST(InstallationsOnWindows, AMissingFolderIsReportedFirst) {
   const test::TemporaryFolder folder;
   const auto found = identify(folder / "nowhere");
   ASSERT_FALSE(found.has_value());

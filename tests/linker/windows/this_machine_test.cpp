@@ -1,5 +1,4 @@
-// This machine as a value, and what its loader does beside what we say of it. Under Wine the loader is
-// Wine's.
+// This machine as a value, and our verdicts compared with its loader's. Under Wine the loader is Wine's.
 #include "host/linker/this_windows.hpp"
 
 #include <gmock/gmock.h>
@@ -35,7 +34,7 @@ class ThisWindows : public testing::Test {
     ForeignReader reader;
     return close_windows(describe_this_windows(std::move(added)), request, reader);
   }
-  // Whether Windows loads it by the flags of our loader; the number of its error, or 0.
+  // Whether Windows loads it with our loader's flags: the number of the error, or 0.
   DWORD loader_says(const fs::path& file, const fs::path& added = {}) {
     const DLL_DIRECTORY_COOKIE cookie = added.empty() ? nullptr : ::AddDllDirectory(added.c_str());
     const HMODULE module = ::LoadLibraryExW(file.c_str(), nullptr, load_flags);
@@ -63,7 +62,7 @@ TEST_F(ThisWindows, FoldersDrivesAndModulesAreThoseOfThisProcess) {
   EXPECT_TRUE(names.contains("kernel32.dll"));
 }
 
-TEST_F(ThisWindows, AClosureBesideItsDllLoadsAndWeSayWhereEachIsFound) {
+TEST_F(ThisWindows, AClosureBesideItsDllLoadsAndEachFileIsFound) {
   const fs::path top = put("engine", "win_top.dll");
   const fs::path middle = put("engine", "win_middle.dll"), base = put("engine", "win_base.dll");
   const WindowsClosure closure = closure_of(top);
@@ -75,7 +74,7 @@ TEST_F(ThisWindows, AClosureBesideItsDllLoadsAndWeSayWhereEachIsFound) {
   EXPECT_TRUE(paths.contains(to_lower(path_text(base))));
 }
 
-TEST_F(ThisWindows, W01_TheMissingDllOf126IsNamedWithWhoNeedsIt) {
+TEST_F(ThisWindows, W01TheMissingDllOf126IsNamedWithItsImporter) {
   const fs::path top = put("engine", "win_top.dll"), middle = put("engine", "win_middle.dll");
   EXPECT_EQ(loader_says(top), 126u);
   const std::vector<Diagnosis> found = diagnose_windows(closure_of(top));
@@ -95,7 +94,7 @@ TEST_F(ThisWindows, AFolderThatWasAddedIsSearched) {
   EXPECT_TRUE(closure_of(top, {path_text(folder_ / "runtime")}).closure.loads());
 }
 
-TEST_F(ThisWindows, W04_AFileForAnotherMachineIs193AndWeSayForWhich) {
+TEST_F(ThisWindows, W04AFileForAnotherMachineIs193WithItsMachine) {
   const fs::path base = put("engine", "win_base.dll");
   std::string bytes = test::read_text(base);
   const std::size_t header = static_cast<unsigned char>(bytes.at(60));

@@ -1,4 +1,4 @@
-// Loading in this process on Windows: LoadLibraryEx's numbers become diagnoses that name what is at fault.
+// Loading in this process on Windows: LoadLibraryEx's numbers become diagnoses that name the file at fault.
 #include <gmock/gmock.h>
 
 #include <thread>
@@ -42,7 +42,7 @@ class WindowsLoading : public testing::Test {
   test::TemporaryFolder folder_;
 };
 
-TEST_F(WindowsLoading, TheReferenceEngineIsLoadedAndSaysWhereItCameFrom) {
+TEST_F(WindowsLoading, TheReferenceEngineIsLoadedWithItsOrigin) {
   LoadRequest request;
   request.plugin = reference();
   std::vector<std::string> stages;
@@ -75,7 +75,7 @@ TEST_F(WindowsLoading, AFolderBeyondAsciiAndMaxPathIsNoHindrance) {
   EXPECT_STREQ((*loaded)->plugin().engine, "reference");
 }
 
-TEST_F(WindowsLoading, W01_126OfAFileThatIsThereNamesTheDllThatIsNot) {
+TEST_F(WindowsLoading, W01Error126OfAnExistingFileNamesTheMissingDll) {
   const Diagnosis diagnosis = why_not(put("load_needs_gone.dll"));
   EXPECT_EQ(diagnosis.code, "EH-W01");
   EXPECT_EQ(diagnosis.value("error_number"), "126");
@@ -85,13 +85,13 @@ TEST_F(WindowsLoading, W01_126OfAFileThatIsThereNamesTheDllThatIsNot) {
   EXPECT_FALSE(diagnosis.value("os_said").empty());
 }
 
-TEST_F(WindowsLoading, W01_126OfAFileThatIsNotThereNamesItself) {
+TEST_F(WindowsLoading, W01Error126OfAMissingFileNamesThatFile) {
   const Diagnosis diagnosis = why_not(folder_ / "not_there.dll");
   EXPECT_EQ(diagnosis.value("error_number"), "126");
   EXPECT_EQ(diagnosis.value("file"), path_text(folder_ / "not_there.dll"));
 }
 
-TEST_F(WindowsLoading, W02_WhatLiesBesideThePluginIsFoundAndWhatLiesInPathIsNot) {
+TEST_F(WindowsLoading, W02ADllBesideThePluginIsFoundAndOneInPathIsNot) {
   put("load_gone.dll", "elsewhere/load_gone.dll");
   const fs::path needs = put("load_needs_gone.dll", "engine/load_needs_gone.dll");
   ASSERT_TRUE(::SetEnvironmentVariableW(L"PATH", (folder_ / "elsewhere").c_str()));
@@ -99,13 +99,13 @@ TEST_F(WindowsLoading, W02_WhatLiesBesideThePluginIsFoundAndWhatLiesInPathIsNot)
       << "PATH is not searched: anybody may put a DLL there";
   put("load_gone.dll", "engine/load_gone.dll");
   EXPECT_EQ(why_not(needs).code, "EH-R11") << "it loads, and is no plugin";
-  // Else it is the load_gone.dll of every later test, whichever lies beside theirs.
+  // Otherwise it would be the load_gone.dll of every later test.
   for (int references = 0; references < 10 && ::GetModuleHandleW(L"load_gone.dll") != nullptr; ++references)
     ::FreeLibrary(::GetModuleHandleW(L"load_needs_gone.dll"));
   EXPECT_EQ(::GetModuleHandleW(L"load_gone.dll"), nullptr);
 }
 
-TEST_F(WindowsLoading, W03_AFunctionThatTheDllLacksIs127) {
+TEST_F(WindowsLoading, W03AFunctionThatTheDllLacksIsError127) {
   if (::GetProcAddress(::GetModuleHandleW(L"ntdll.dll"), "wine_get_version") != nullptr)
     GTEST_SKIP() << "skipped: Wine loads what lacks an import, and fails at the call";
   const fs::path needs = put("load_needs_gone.dll");
@@ -116,7 +116,7 @@ TEST_F(WindowsLoading, W03_AFunctionThatTheDllLacksIs127) {
   EXPECT_EQ(diagnosis.value("symbol"), "gone");
 }
 
-TEST_F(WindowsLoading, W04_193TellsWhatTheFileIsInstead) {
+TEST_F(WindowsLoading, W04Error193NamesTheKindOfTheFile) {
   std::string bytes = read_file(put("load_ok.dll")).value();
   const std::size_t header = static_cast<unsigned char>(bytes.at(60));
   bytes.at(header + 4) = '\x64';
@@ -133,7 +133,7 @@ TEST_F(WindowsLoading, W04_193TellsWhatTheFileIsInstead) {
   EXPECT_EQ(why_not(folder_ / "cut.dll").value("error_number"), "193");
 }
 
-TEST_F(WindowsLoading, W05_AStartCodeThatFailsIs1114AndOneThatCrashes998) {
+TEST_F(WindowsLoading, W05StartCodeThatFailsIs1114AndThatCrashes998) {
   const Diagnosis failed = why_not(put("load_fails_to_start.dll"));
   EXPECT_EQ(failed.code, "EH-W05");
   EXPECT_EQ(failed.value("error_number"), "1114");
@@ -142,14 +142,14 @@ TEST_F(WindowsLoading, W05_AStartCodeThatFailsIs1114AndOneThatCrashes998) {
   EXPECT_EQ(crashed.value("error_number"), "998");
 }
 
-TEST_F(WindowsLoading, R11_ADllWithoutTheEntryIsNoPlugin) {
+TEST_F(WindowsLoading, R11ADllWithoutTheEntryIsNoPlugin) {
   const Diagnosis diagnosis = why_not(put("load_exports_nothing.dll"));
   EXPECT_EQ(diagnosis.code, "EH-R11");
   EXPECT_EQ(diagnosis.value("symbol"), ENGINE_PLUGIN_SYMBOL);
   EXPECT_EQ(diagnosis.value("stage"), "entry");
 }
 
-TEST_F(WindowsLoading, AFileThatAScannerHoldsForAMomentIsLoadedAfterIt) {
+TEST_F(WindowsLoading, AFileThatAScannerBrieflyHoldsIsLoadedAfterwards) {
   const fs::path file = put("load_ok.dll");
   windows::Handle scanner(::CreateFileW(file.c_str(), GENERIC_READ, 0, nullptr, OPEN_EXISTING, 0, nullptr));
   ASSERT_TRUE(scanner.valid());
@@ -161,7 +161,7 @@ TEST_F(WindowsLoading, AFileThatAScannerHoldsForAMomentIsLoadedAfterIt) {
   leaves.join();
 }
 
-TEST_F(WindowsLoading, WhatIsLoadedIsCounted) {
+TEST_F(WindowsLoading, CountsLoadedLibraries) {
   const std::uint64_t before = loaded_so_far();
   EXPECT_EQ(loaded_so_far(), before);
   why_not(put("load_ok.dll", "counted/load_counted.dll"));

@@ -1,5 +1,5 @@
-// Numbers of LoadLibraryEx with what the files show. What Wine's loader cannot be brought to say is handed in
-// as the number that Windows gives, over real DLLs: the names of these tests say so.
+// Numbers of LoadLibraryEx together with the files. Where Wine's loader cannot return a number of Windows,
+// the test passes it in, over real DLLs, and has "Number" in its name.
 #include "host/load/in_process/windows/load_error.hpp"
 
 #include <gmock/gmock.h>
@@ -40,12 +40,12 @@ class WindowsLoadError : public testing::Test {
   test::TemporaryFolder folder_;
 };
 
-// As another program's open file that shares nothing.
+// As an open file of another program that shares nothing.
 HANDLE hold(const fs::path& file) {
   return ::CreateFileW(file.c_str(), GENERIC_READ, 0, nullptr, OPEN_EXISTING, 0, nullptr);
 }
 
-TEST_F(WindowsLoadError, W03_127TellsTheFunctionTheDllThatLacksItAndWhoNeedsIt) {
+TEST_F(WindowsLoadError, W03Error127NamesTheFunctionItsDllAndTheImporter) {
   const fs::path needs = put("load_needs_gone.dll"), older = put("load_ok.dll", "load_gone.dll");
   const Diagnosis diagnosis = reported(needs, ERROR_PROC_NOT_FOUND);
   EXPECT_EQ(diagnosis.code, "EH-W03");
@@ -58,7 +58,7 @@ TEST_F(WindowsLoadError, W03_127TellsTheFunctionTheDllThatLacksItAndWhoNeedsIt) 
   EXPECT_THAT(diagnosis.remedy.front(), HasSubstr("load_gone.dll away"));
 }
 
-TEST_F(WindowsLoadError, W09_AFileThatAnotherProgramHoldsIsTriedAgainAndThenNamed) {
+TEST_F(WindowsLoadError, W09AFileThatAnotherProgramHoldsIsRetriedAndThenNamed) {
   const fs::path file = put("load_ok.dll");
   const HANDLE held = hold(file);
   ASSERT_NE(held, INVALID_HANDLE_VALUE);
@@ -76,7 +76,7 @@ TEST_F(WindowsLoadError, W09_AFileThatAnotherProgramHoldsIsTriedAgainAndThenName
   EXPECT_EQ(explain::category(diagnosis), history::Category::transient);
 }
 
-TEST_F(WindowsLoadError, W09_AFileThatIsLetGoMeanwhileIsOpened) {
+TEST_F(WindowsLoadError, W09AFileReleasedMeanwhileIsOpened) {
   const fs::path file = put("load_ok.dll");
   const HANDLE held = hold(file);
   ASSERT_NE(held, INVALID_HANDLE_VALUE);
@@ -89,7 +89,7 @@ TEST_F(WindowsLoadError, W09_AFileThatIsLetGoMeanwhileIsOpened) {
   EXPECT_TRUE(opened) << opened.error().value("error_number");
 }
 
-TEST_F(WindowsLoadError, W09_DeniedAndTakenForAVirusAreNotCalledHeld_TheNumbersAreHandedIn) {
+TEST_F(WindowsLoadError, W09DeniedAndVirusNumbersAreNotCalledHeld) {
   const fs::path file = put("load_ok.dll");
   EXPECT_EQ(reported(file, ERROR_ACCESS_DENIED).cause,
             path_text(file) + " may not be read: Windows denies access (error 5)");
@@ -97,7 +97,7 @@ TEST_F(WindowsLoadError, W09_DeniedAndTakenForAVirusAreNotCalledHeld_TheNumbersA
   EXPECT_EQ(reported(file, 225).code, "EH-W09");
 }
 
-TEST_F(WindowsLoadError, EachPolicyIsCalledByItsNameAndTheSignatureIsLookedAt_TheNumbersAreHandedIn) {
+TEST_F(WindowsLoadError, PolicyNumbersAreNamedAndTheSignatureIsRead) {
   const fs::path file = put("load_ok.dll");
   for (const auto& [error, name] : {std::pair<DWORD, const char*>{577, "no signature of"},
                                     {1260, "AppLocker"},
@@ -125,7 +125,7 @@ TEST_F(WindowsLoadError, EachPolicyIsCalledByItsNameAndTheSignatureIsLookedAt_Th
   EXPECT_EQ(reported(with_certificate, 577).value("signature"), "a certificate is attached");
 }
 
-TEST_F(WindowsLoadError, W12_TheAssemblyThatTheManifestNamesIsTold_TheNumberIsHandedIn) {
+TEST_F(WindowsLoadError, W12TheAssemblyOfTheManifestIsNamedForTheNumber) {
   const fs::path file = put("load_names_assembly.dll");
   EXPECT_TRUE(OpenLibrary::open(file)) << "Wine does without; Windows gives 14001";
   const Diagnosis diagnosis = reported(file, ERROR_SXS_CANT_GEN_ACTCTX);
@@ -137,7 +137,7 @@ TEST_F(WindowsLoadError, W12_TheAssemblyThatTheManifestNamesIsTold_TheNumberIsHa
   EXPECT_THAT(diagnosis.remedy, Not(testing::Contains(HasSubstr("short path"))));
 }
 
-TEST_F(WindowsLoadError, W12_APathThatIsTooLongIsToldWithItsLength_TheNumberIsHandedIn) {
+TEST_F(WindowsLoadError, W12TheLengthOfATooLongPathIsNamedForTheNumber) {
   const fs::path file =
       put("load_ok.dll", fs::path(std::wstring(120, L'a')) / std::wstring(120, L'b') / "load_ok.dll");
   EXPECT_TRUE(OpenLibrary::open(file)) << "ours are opened by \\\\?\\, which knows no such limit";

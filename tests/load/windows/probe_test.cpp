@@ -1,4 +1,4 @@
-// What happens to a build in the probe, for real: it crashes, hangs, lies or works there.
+// Real builds in the probe: they crash, hang, misreport or work.
 #include <gmock/gmock.h>
 
 #include <thread>
@@ -33,8 +33,8 @@ class WindowsProbe : public ::testing::Test {
     return request;
   }
   ProbeResult tried(const char* name) { return probe(request("played_" + std::string(name))); }
-  // A deadline by which a build that hangs has come to where it does: starting alone takes a second where the
-  // machine is busy, as a build that does not hang shows.
+  // A timeout by which a build that hangs has reached that point: starting alone takes a second on a busy
+  // machine, as a build that does not hang shows.
   std::chrono::milliseconds long_enough_to_get_there() {
     return std::chrono::milliseconds(700) + 4 * tried("well").duration;
   }
@@ -77,7 +77,7 @@ TEST_F(WindowsProbe, ANameBeyondAsciiIsNoHindrance) {
   EXPECT_TRUE(result.passed) << (result.diagnosis ? explain::describe(*result.diagnosis) : "");
 }
 
-TEST_F(WindowsProbe, R01_AnIllegalInstructionIsNamedWithItsLibrary) {
+TEST_F(WindowsProbe, R01AnIllegalInstructionIsNamedWithItsLibrary) {
   const ProbeResult result = tried("illegal_instruction");
   expect(result, "EH-R01", "selftest");
   expect_in_plugin(result.diagnosis->value("in_library"));
@@ -86,7 +86,7 @@ TEST_F(WindowsProbe, R01_AnIllegalInstructionIsNamedWithItsLibrary) {
   EXPECT_EQ(result.diagnosis->value("tries"), "2");
 }
 
-TEST_F(WindowsProbe, R02_AnAccessViolationIsNamedWithItsLibrary) {
+TEST_F(WindowsProbe, R02AnAccessViolationIsNamedWithItsLibrary) {
   const ProbeResult result = tried("crash_at_selftest");
   expect(result, "EH-R02", "selftest");
   expect_in_plugin(result.diagnosis->value("in_library"));
@@ -94,19 +94,19 @@ TEST_F(WindowsProbe, R02_AnAccessViolationIsNamedWithItsLibrary) {
   EXPECT_EQ(result.diagnosis->value("address"), "0x8");
 }
 
-TEST_F(WindowsProbe, W05_WhatCrashesInItsStartCodeIsToldByTheLoader) {
+TEST_F(WindowsProbe, W05ACrashInStartCodeIsReportedByTheLoader) {
   const ProbeResult result = tried("crash_at_load");
   expect(result, "EH-W05", "load");
   EXPECT_EQ(result.diagnosis->value("error_number"), "998");
 }
 
-TEST_F(WindowsProbe, R01_AnIllegalInstructionInItsStartCodeToo) {
+TEST_F(WindowsProbe, R01AnIllegalInstructionInStartCodeIsNamed) {
   const ProbeResult result = tried("illegal_at_load");
   expect(result, "EH-R01", "load");
   EXPECT_EQ(result.diagnosis->value("error_number"), "0xC000001D");
 }
 
-TEST_F(WindowsProbe, W05_WhatItsStartCodeThrowsEndsAtTheLoaderOrTheRuntime) {
+TEST_F(WindowsProbe, W05AnExceptionOfStartCodeEndsInTheLoaderOrTheRuntime) {
   const ProbeResult result = tried("throws");
   EXPECT_FALSE(result.passed);
   ASSERT_TRUE(result.diagnosis);
@@ -115,20 +115,20 @@ TEST_F(WindowsProbe, W05_WhatItsStartCodeThrowsEndsAtTheLoaderOrTheRuntime) {
   EXPECT_EQ(result.stage, "load");
 }
 
-TEST_F(WindowsProbe, R03_AnAbortIsNamedWithItsCaller) {
+TEST_F(WindowsProbe, R03AnAbortIsNamedWithItsCaller) {
   const ProbeResult result = tried("abort");
   expect(result, "EH-R03", "create");
   expect_in_plugin(result.diagnosis->value("in_library"));
   EXPECT_THAT(std::string(result.diagnosis->value("last_words")), HasSubstr("no license"));
 }
 
-TEST_F(WindowsProbe, R04_ExitZeroInAConstructorIsNoSuccess) {
+TEST_F(WindowsProbe, R04ExitZeroInAConstructorIsNoSuccess) {
   const ProbeResult result = tried("exit_at_load");
   expect(result, "EH-R04", "load");
   EXPECT_EQ(result.diagnosis->value("exit_code"), "0");
 }
 
-TEST_F(WindowsProbe, R05_AHangEndsAtTheDeadline) {
+TEST_F(WindowsProbe, R05AHangEndsAtTheDeadline) {
   const auto deadline = long_enough_to_get_there();
   ProbeRequest request = this->request("played_hang_at_load");
   request.deadline = deadline;
@@ -138,16 +138,16 @@ TEST_F(WindowsProbe, R05_AHangEndsAtTheDeadline) {
   EXPECT_LT(result.duration, request.deadline + std::chrono::seconds(5));
 }
 
-TEST_F(WindowsProbe, R06_AStackOverflowIsOne) {
+TEST_F(WindowsProbe, R06AStackOverflowIsRecognized) {
   if (::GetProcAddress(::GetModuleHandleW(L"ntdll.dll"), "wine_get_version") != nullptr)
     GTEST_SKIP()
         << "skipped: Wine 8 ends a process whose stack is used up with status 1, and asks no handler";
   expect(tried("overflow"), "EH-R06", "selftest");
 }
 
-TEST_F(WindowsProbe, R12_AnotherAbi) { expect(tried("other_abi"), "EH-R12", "entry"); }
+TEST_F(WindowsProbe, R12AnotherAbiIsRefused) { expect(tried("other_abi"), "EH-R12", "entry"); }
 
-TEST_F(WindowsProbe, R13_ACrashWhileUnloadingIsAWarningOnly) {
+TEST_F(WindowsProbe, R13ACrashWhileUnloadingIsAWarningOnly) {
   const ProbeResult result = tried("crash_at_destroy");
   EXPECT_TRUE(result.passed);
   ASSERT_EQ(result.warnings.size(), 1u);
@@ -155,7 +155,7 @@ TEST_F(WindowsProbe, R13_ACrashWhileUnloadingIsAWarningOnly) {
   expect_in_plugin(result.warnings[0].value("in_library"));
 }
 
-TEST_F(WindowsProbe, R13_AHangWhileUnloadingIsAWarningOnly) {
+TEST_F(WindowsProbe, R13AHangWhileUnloadingIsAWarningOnly) {
   const auto deadline = long_enough_to_get_there();
   ProbeRequest request = this->request("played_hang_at_unload");
   request.deadline = deadline;
@@ -165,20 +165,20 @@ TEST_F(WindowsProbe, R13_AHangWhileUnloadingIsAWarningOnly) {
   EXPECT_EQ(result.warnings[0].code, "EH-R13");
 }
 
-TEST_F(WindowsProbe, W01_AMissingDllIsNamed) {
+TEST_F(WindowsProbe, W01AMissingDllIsNamed) {
   const ProbeResult result = probe(request("load_needs_gone"));
   expect(result, "EH-W01", "load");
   EXPECT_EQ(result.diagnosis->value("library"), "load_gone.dll");
   EXPECT_EQ(result.diagnosis->value("error_number"), "126");
 }
 
-TEST_F(WindowsProbe, W08_ADelayLoadedDllThatIsMissedAtItsFirstUse) {
+TEST_F(WindowsProbe, W08AMissingDelayLoadedDllIsNamedAtItsFirstUse) {
   const ProbeResult result = tried("delayed");
   expect(result, "EH-W08", "selftest");
   EXPECT_EQ(result.diagnosis->value("exception_code"), "0xC06D007E");
 }
 
-TEST_F(WindowsProbe, WhatIsPreloadedServesTheImport) {
+TEST_F(WindowsProbe, APreloadServesTheImport) {
   ProbeRequest request = this->request("load_needs_gone");
   const fs::path gone = folder_ / "elsewhere" / "load_gone.dll";
   fs::create_directories(gone.parent_path());
@@ -188,13 +188,13 @@ TEST_F(WindowsProbe, WhatIsPreloadedServesTheImport) {
   expect(result, "EH-R11", "entry");
 }
 
-TEST_F(WindowsProbe, R11_WithoutADescriptor) {
+TEST_F(WindowsProbe, R11WithoutADescriptorItIsNoPlugin) {
   expect(probe(request("load_exports_nothing")), "EH-R11", "entry");
 }
 
-TEST_F(WindowsProbe, WhatThePluginReportsIsKept) { expect(tried("reports"), "EH-G03", "create"); }
+TEST_F(WindowsProbe, KeepsThePluginsReports) { expect(tried("reports"), "EH-G03", "create"); }
 
-TEST_F(WindowsProbe, R08R09_WhatALibraryChangesIsWarnedOf) {
+TEST_F(WindowsProbe, R08R09ChangesByALibraryAreWarnedOf) {
   const ProbeResult result = tried("changes");
   EXPECT_TRUE(result.passed);
   std::string changed;
@@ -204,7 +204,7 @@ TEST_F(WindowsProbe, R08R09_WhatALibraryChangesIsWarnedOf) {
   EXPECT_THAT(changed, HasSubstr("EH-R08"));
 }
 
-TEST_F(WindowsProbe, R07_PrintingHarmsNothing) {
+TEST_F(WindowsProbe, R07PrintingHarmsNothing) {
   const ProbeResult result = tried("prints");
   EXPECT_TRUE(result.passed);
   ASSERT_EQ(result.warnings.size(), 1u);
@@ -213,13 +213,13 @@ TEST_F(WindowsProbe, R07_PrintingHarmsNothing) {
 
 TEST_F(WindowsProbe, ATokenWithoutTheNonceIsNoSuccess) { expect(tried("forges"), "EH-R04", "load"); }
 
-TEST_F(WindowsProbe, G16_ADeviceThatIsNotOffered) {
+TEST_F(WindowsProbe, G16ADeviceThatIsNotOfferedIsNamed) {
   ProbeRequest request = this->request("played_well");
   request.devices = {"cuda:0"};
   expect(probe(request), "EH-G16", "selftest");
 }
 
-TEST_F(WindowsProbe, P20_AHelperThatIsNotThere) {
+TEST_F(WindowsProbe, P20AMissingProbeIsReported) {
   ProbeRequest request = this->request("played_well");
   request.helper = folder_ / "enginehost-probe.exe";
   const ProbeResult result = probe(request);
@@ -227,7 +227,7 @@ TEST_F(WindowsProbe, P20_AHelperThatIsNotThere) {
   EXPECT_EQ(result.diagnosis->code, "EH-P20");
 }
 
-TEST_F(WindowsProbe, P10_ItCanBeCancelled) {
+TEST_F(WindowsProbe, P10ItCanBeCanceled) {
   ProbeRequest request = this->request("played_hang_at_load");
   request.cancel = CancelToken();
   std::thread other([cancel = *request.cancel] {
@@ -240,7 +240,7 @@ TEST_F(WindowsProbe, P10_ItCanBeCancelled) {
   EXPECT_EQ(result.diagnosis->code, "EH-P10");
 }
 
-TEST_F(WindowsProbe, WhereNoDriverIsTheHelperSaysWhatTheLoaderSaid) {
+TEST_F(WindowsProbe, WithoutADriverTheQueryReportsTheLoadersMessage) {
   ChildRequest child;
   child.argv = {ENGINEHOST_PROBE, "drivers", "--nonce", "n1"};
   child.private_channel = true;

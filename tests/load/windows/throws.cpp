@@ -1,4 +1,4 @@
-// Its constructor throws what nobody catches.
+// Its constructor throws an exception that nobody catches.
 #include <stdexcept>
 
 namespace {

@@ -1,5 +1,4 @@
-// What is found out about a machine of Windows. Under Wine it is Wine's, whose registry and kernel say what
-// they say.
+// Detection of a Windows machine. Under Wine it is Wine's, with Wine's registry and kernel.
 #include "host/platform/detect.hpp"
 
 #include <gmock/gmock.h>
@@ -22,7 +21,7 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-TEST(DetectWindows, ThisMachineIsFoundOutAndRoundTrips) {
+TEST(DetectWindows, ThisMachineIsDetectedAndRoundTrips) {
   DetectRequest request;
   request.cache_folder = std::filesystem::temp_directory_path();
   const Platform platform = detect(request);
@@ -57,7 +56,7 @@ TEST(DetectWindows, TheVersionIsTheKernelsWithItsBuildNumber) {
   EXPECT_THAT(distribution.value().version, testing::AnyOf("10", "11"));
 }
 
-TEST(DetectWindows, ElevenIsToldByItsBuildNumberOnly) {
+TEST(DetectWindows, ElevenIsRecognizedByItsBuildNumberOnly) {
   const auto called = [](std::uint32_t build, const char* product, const char* release, bool server = false) {
     const WindowsName name = name_of({10, 0, build, server}, product, release);
     return name.name + " / " + name.version;
@@ -72,7 +71,7 @@ TEST(DetectWindows, ElevenIsToldByItsBuildNumberOnly) {
   EXPECT_EQ(name_of({6, 1, 7601, false}, "Windows 7 Professional", "").version, "6.1");
 }
 
-TEST(DetectWindows, NothingOfAPersonIsInAReportWithoutNames) {
+TEST(DetectWindows, AnAnonymousReportHoldsNoPersonalData) {
   DetectRequest request;
   request.cache_folder =
       path_of(environment_variable("USERPROFILE").value_or("C:\\users\\nobody") + "\\cache");
@@ -81,19 +80,19 @@ TEST(DetectWindows, NothingOfAPersonIsInAReportWithoutNames) {
   EXPECT_THAT(to_lower(text), Not(HasSubstr("\\\\users\\\\" + to_lower(effective_user()) + "\\\\")));
 }
 
-TEST(DetectWindows, VariablesOfLoadersAndRuntimesAreToldInUpperCase) {
+TEST(DetectWindows, VariablesOfLoadersAndRuntimesAreListedInUpperCase) {
   const Variable path("Cuda_Path", "C:\\CUDA"), other("EngineHost_Other", "1");
   const auto fact = detect_loader_environment();
   EXPECT_THAT(fact.value(), Contains(std::pair<std::string, std::string>("CUDA_PATH", "C:\\CUDA")));
   for (const auto& [name, value] : fact.value()) EXPECT_NE(name, "ENGINEHOST_OTHER");
 }
 
-TEST(DetectWindows, ACondaEnvironmentIsToldInUtf8) {
+TEST(DetectWindows, ACondaEnvironmentIsReportedInUtf8) {
   const Variable prefix("CONDA_PREFIX", "C:\\Users\\Zoë\\miniconda3"), name("CONDA_DEFAULT_ENV", "größe");
   EXPECT_EQ(detect_conda().value(), (Conda{"C:\\Users\\Zoë\\miniconda3", "größe"}));
 }
 
-TEST(DetectWindows, AContainerIsToldByTheRegistry) {
+TEST(DetectWindows, AContainerIsRecognizedByTheRegistry) {
   OwnRegistry registry;
   EXPECT_TRUE(detect_container(Root()).is_absent());
   registry.number("SYSTEM\\CurrentControlSet\\Control", "ContainerType", 2);
@@ -118,7 +117,7 @@ class Runtime : public testing::Test {
   }
 };
 
-TEST_F(Runtime, OfVisualCIsToldByItsFiles) {
+TEST_F(Runtime, OfVisualCIsRecognizedByItsFiles) {
   put("vcruntime140.dll", "runtime_2022");
   put("msvcp140.dll", "runtime_2022");
   const auto fact = detect_vcruntime(machine.root());
@@ -133,7 +132,7 @@ TEST_F(Runtime, IsAsOldAsTheOldestOfItsFiles) {
   EXPECT_EQ(detect_vcruntime(machine.root()).value(), "14.29.30139");
 }
 
-TEST_F(Runtime, WithoutOneOfItsFilesIsAbsentAndSaysWhichOne) {
+TEST_F(Runtime, WithoutOneOfItsFilesIsAbsentAndNamesIt) {
   EXPECT_THAT(detect_vcruntime(machine.root()).source(), HasSubstr("vcruntime140.dll, msvcp140.dll: not in"));
   put("vcruntime140.dll", "runtime_2022");
   const auto fact = detect_vcruntime(machine.root());
@@ -142,7 +141,7 @@ TEST_F(Runtime, WithoutOneOfItsFilesIsAbsentAndSaysWhichOne) {
               testing::StartsWith("msvcp140.dll: not in the program's folder, System32, PATH"));
 }
 
-TEST_F(Runtime, AFileThatIsNoLibraryOfThisProcessorIsPassedOver) {
+TEST_F(Runtime, AFileForAnotherProcessorIsSkipped) {
   machine.file(system_folder() + "\\vcruntime140.dll", "MZ, but nothing more");
   EXPECT_TRUE(detect_vcruntime(machine.root()).is_absent());
 }

@@ -1,4 +1,4 @@
-// Asking the driver in the helper, with a DLL that plays NVIDIA's.
+// The driver query, with a DLL that stands in for NVIDIA's.
 #include <gmock/gmock.h>
 
 #include <chrono>
@@ -25,7 +25,7 @@ class WindowsDriver : public testing::Test {
   Variable visible{"CUDA_VISIBLE_DEVICES", nullptr}, path{"PATH", nullptr};
 };
 
-TEST_F(WindowsDriver, TellsItsNewestCudaAndItsDevices) {
+TEST_F(WindowsDriver, ReportsItsNewestCudaAndItsDevices) {
   const Cuda cuda = ask();
   EXPECT_EQ(cuda.driver_cuda.value(), "13.2") << cuda.driver_cuda.why();
   EXPECT_THAT(cuda.driver_cuda.source(), HasSubstr("cuDriverGetVersion of "));
@@ -49,10 +49,10 @@ TEST_F(WindowsDriver, ThatHangsIsUnknownWithinItsDeadline) {
   const Cuda cuda = ask();
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(8));
   EXPECT_EQ(cuda.devices.why(), "the driver did not answer in 2 s");
-  EXPECT_EQ(cuda.driver_cuda.value(), "13.2") << "told before the call that hung";
+  EXPECT_EQ(cuda.driver_cuda.value(), "13.2") << "read before the call that hung";
 }
 
-TEST_F(WindowsDriver, ThatCrashesDoesNotTakeTheHostAlong) {
+TEST_F(WindowsDriver, ThatCrashesDoesNotEndTheHost) {
   const Variable crash("FAKE_CU_CRASH", "1");
   EXPECT_THAT(ask().devices.why(),
               HasSubstr("the driver's library crashed the probe (exception 0xC0000005)"));

@@ -1,3 +1,3 @@
-/* A DLL of which only its resources are looked at. */
+/* A DLL of which only the resources are read. */
 int enginehost_empty(void);
 int enginehost_empty(void) { return 0; }

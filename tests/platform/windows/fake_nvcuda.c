@@ -1,4 +1,4 @@
-/* An nvcuda.dll without a driver; what it plays comes from the environment:
+/* An nvcuda.dll without a driver; controlled by environment variables:
      FAKE_CU_INIT    what cuInit answers (default 0)
      FAKE_CU_HANG=1  cuInit never returns
      FAKE_CU_CRASH=1 cuInit crashes */

@@ -1,4 +1,4 @@
-// A folder that stands for "/" in which "C" stands for "C:\": its System32 is where this system has its own.
+// A folder that stands for "/", in which "C" stands for "C:\"; System32 is where this system has it.
 #pragma once
 #include <string>
 

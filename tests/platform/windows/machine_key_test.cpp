@@ -1,5 +1,5 @@
-// The key of a machine of Windows changes with everything that decides, and what was seen is remembered under
-// it.
+// The key of a Windows machine changes with everything that decides, and the detected facts are remembered
+// under it.
 #include "host/platform/machine_key.hpp"
 
 #include <gmock/gmock.h>
@@ -62,13 +62,13 @@ TEST_F(WindowsKey, ChangesWithTheVariablesOfLoadersAndRuntimesOnly) {
   {
     const Variable path("PATH", "C:\\somewhere else");
     EXPECT_EQ(before, key());
-    EXPECT_NE(everything, key(Reach::everything)) << "toolkits are told of";
+    EXPECT_NE(everything, key(Reach::everything)) << "toolkits are listed";
   }
   const Variable other("SOMETHING_ELSE", "1");
   EXPECT_EQ(before, key());
 }
 
-TEST_F(WindowsKey, ChangesWithTheHelperAndHowItIsStarted) {
+TEST_F(WindowsKey, ChangesWithTheQueryProgramAndItsLauncher) {
   expect_changed_by("a helper", [&] { request_.helper = machine_.path() / "helper.exe"; });
   expect_changed_by("that is there", [&] { test::write_text(request_.helper, "1"); });
   expect_changed_by("and is updated", [&] { test::write_text(request_.helper, "22"); });

@@ -1,4 +1,4 @@
-// NVIDIA's devices and driver on Windows, as the registry and files tell without a call into the driver.
+// NVIDIA's devices and driver on Windows, read from the registry and files without a call into the driver.
 #include "host/platform/nvidia_files.hpp"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 constexpr const char* display_class = "{4d36e968-e325-11ce-bfc1-08002be10318}";
 const Fact<std::string> no_wsl = Fact<std::string>::absent("not Linux");
 
-TEST(DriverVersion, IsTheLastFiveDigitsOfWindowsOwn) {
+TEST(DriverVersion, IsTheLastFiveDigitsOfTheWindowsVersion) {
   EXPECT_EQ(nvidia_version("31.0.15.3623"), "536.23");
   EXPECT_EQ(nvidia_version("30.0.15.1179"), "511.79");
   EXPECT_EQ(nvidia_version("9.18.13.4788"), "347.88");
@@ -28,7 +28,7 @@ TEST(DriverVersion, IsTheLastFiveDigitsOfWindowsOwn) {
     EXPECT_EQ(nvidia_version(none), "") << none;
 }
 
-// Two cards, one of them without a driver, and what is not to be counted.
+// Two cards, one of them without a driver, and devices that must not be counted.
 class Devices : public testing::Test {
  protected:
   OwnRegistry registry;
@@ -50,7 +50,7 @@ TEST_F(Devices, OfNvidiaAreCountedWithAndWithoutADriver) {
   EXPECT_TRUE(nvidia_hardware(Root(), no_wsl).is_absent());
   device("VEN_10DE&DEV_2503", "CC_030000", "0000");
   device("VEN_10DE&DEV_20B2", "CC_030200", "", "{4d36e97e-e325-11ce-bfc1-08002be10318}");  // "other devices"
-  device("VEN_10DE&DEV_228E", "CC_040300", "", "{4d36e96c-e325-11ce-bfc1-08002be10318}");  // its sound
+  device("VEN_10DE&DEV_228E", "CC_040300", "", "{4d36e96c-e325-11ce-bfc1-08002be10318}");  // its audio device
   device("VEN_8086&DEV_46D1", "CC_030000", "0001");
   driver("0000", "NVIDIA", "31.0.15.3623");
   const auto hardware = nvidia_hardware(Root(), no_wsl);
@@ -61,7 +61,7 @@ TEST_F(Devices, OfNvidiaAreCountedWithAndWithoutADriver) {
   EXPECT_EQ(version.source(), "registry: DriverVersion 31.0.15.3623");
 }
 
-TEST_F(Devices, MicrosoftsBasicDriverIsNoneOfNvidias) {
+TEST_F(Devices, MicrosoftsBasicDriverIsNotNvidias) {
   device("VEN_10DE&DEV_2503", "CC_030000", "0000");
   driver("0000", "Microsoft", "10.0.22621.1");
   EXPECT_TRUE(kernel_driver(Root(), no_wsl).is_absent());
@@ -87,7 +87,7 @@ class DriverLibrary : public testing::Test {
   Variable path{"PATH", nullptr}, programs{"ProgramW6432", "C:\\Program Files"};
 };
 
-TEST_F(DriverLibrary, TellsTheDriversVersionByItsResources) {
+TEST_F(DriverLibrary, HasTheDriversVersionInItsResources) {
   const std::string file = system_folder() + "\\nvcuda.dll";
   machine.dll(file, "driver");
   const LibrarySearch libraries(machine.root());
@@ -99,7 +99,7 @@ TEST_F(DriverLibrary, TellsTheDriversVersionByItsResources) {
       "the registered driver is 546.30");
 }
 
-TEST_F(DriverLibrary, WithoutItSaysWhereWasLooked) {
+TEST_F(DriverLibrary, IfMissingNamesTheSearchedFolders) {
   const LibrarySearch libraries(machine.root());
   EXPECT_EQ(driver_library(machine.root(), libraries, Fact<std::string>::absent("registry")).source(),
             "not in the program's folder, System32, PATH");
@@ -127,7 +127,7 @@ TEST_F(DriverLibrary, IsNotCalledInThisProcess) {
   EXPECT_EQ(::GetModuleHandleW(L"nvcuda.dll"), nullptr);
 }
 
-TEST_F(DriverLibrary, AHelperThatIsNotThereIsNamed) {
+TEST_F(DriverLibrary, AMissingQueryProgramIsNamed) {
   machine.dll(system_folder() + "\\nvcuda.dll", "driver");
   DetectRequest request;
   request.root = machine.path();

@@ -1,4 +1,4 @@
-// A registry of a test's own in the place of HKEY_LOCAL_MACHINE, for this process and the length of a test.
+// A test's own registry that replaces HKEY_LOCAL_MACHINE in this process during the test.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -13,7 +13,7 @@ class OwnRegistry {
   OwnRegistry& operator=(const OwnRegistry&) = delete;
 
   OwnRegistry& text(const std::string& key, const std::string& name, const std::string& value);
-  // Several texts, as devices have for the names they answer to; joined by '|' here.
+  // Several texts, as devices have for their ids; joined by '|' here.
   OwnRegistry& texts(const std::string& key, const std::string& name, const std::string& values);
   OwnRegistry& number(const std::string& key, const std::string& name, std::uint32_t value);
 

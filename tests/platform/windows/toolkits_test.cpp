@@ -1,4 +1,4 @@
-// CUDA toolkits and cuDNN on Windows: listed, never decisive.
+// CUDA toolkits and cuDNN on Windows: listed, and never part of a decision.
 #include <gmock/gmock.h>
 
 #include "host/platform/parts.hpp"
@@ -27,7 +27,7 @@ class WindowsToolkits : public testing::Test {
   Fact<std::vector<Installed>> toolkits() { return toolkits(machine.root()); }
 };
 
-TEST_F(WindowsToolkits, AreThoseOfTheVariablesAndOfTheUsualFolderEachOnce) {
+TEST_F(WindowsToolkits, AreThoseOfVariablesAndTheUsualFolderOnce) {
   const std::string first = std::string(usual) + "\\v11.8", second = std::string(usual) + "\\v12.4";
   machine.file(first + "\\version.json", version_of_11_8);
   machine.file(second + "\\include\\cuda.h", "#define CUDA_VERSION 12040\n");
@@ -77,7 +77,7 @@ TEST_F(WindowsToolkits, RuntimesKeepTheirNamesThroughCudaEleven) {
     EXPECT_THAT(names, testing::Contains(name));
 }
 
-TEST_F(WindowsToolkits, CudnnIsFoundInAToolkitAndItsHeaderTellsTheRest) {
+TEST_F(WindowsToolkits, CudnnIsFoundInAToolkitAndItsVersionInItsHeader) {
   const std::string toolkit = std::string(usual) + "\\v13.0";
   machine.file(toolkit + "\\version.json", R"({"cuda":{"version":"13.0.2"}})");
   machine.dll(toolkit + "\\bin\\x64\\cudnn64_9.dll", "driver");
@@ -102,7 +102,7 @@ TEST_F(WindowsToolkits, CudnnOfItsOwnInstallerIsFoundInPath) {
   EXPECT_EQ(cudnn_now()[0].version, "9.8.0");
 }
 
-TEST_F(WindowsToolkits, NoneIsAbsentAndSaysWhereWasLooked) {
+TEST_F(WindowsToolkits, NoneIsAbsentAndNamesTheSearchedFolders) {
   EXPECT_TRUE(toolkits().is_absent());
   EXPECT_THAT(toolkits().source(), HasSubstr("registry: SOFTWARE\\NVIDIA Corporation"));
 }

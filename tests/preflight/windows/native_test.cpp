@@ -54,7 +54,7 @@ TEST_F(WindowsCheck, TheReferenceEngineWillLoad) {
   EXPECT_TRUE(report.load_order.empty()) << "it brings no other DLL";
 }
 
-TEST_F(WindowsCheck, W01_ADllThatIsNowhereIsNamedWithWhereItWasLookedFor) {
+TEST_F(WindowsCheck, W01AMissingDllIsNamedWithTheSearchedFolders) {
   Spec spec = spec_of(put("load_needs_gone.dll"));
   spec.plugin_header = false;
   const Report report = check(spec);
@@ -71,7 +71,7 @@ TEST_F(WindowsCheck, W01_ADllThatIsNowhereIsNamedWithWhereItWasLookedFor) {
       << "its appearing there would change the answer";
 }
 
-TEST_F(WindowsCheck, W02_ADllOfAnotherFolderOfTheBuildIsOpenedFirst) {
+TEST_F(WindowsCheck, W02ADllOfAnotherFolderOfTheBuildIsOpenedFirst) {
   put("load_gone.dll", "build/lib");
   Spec spec = spec_of(put("load_needs_gone.dll"));
   spec.search = {folder_ / "build/lib"};
@@ -83,7 +83,7 @@ TEST_F(WindowsCheck, W02_ADllOfAnotherFolderOfTheBuildIsOpenedFirst) {
   EXPECT_EQ(report.load_order.front().filename(), fs::path("load_gone.dll"));
 }
 
-TEST_F(WindowsCheck, W03_AFunctionThatTheDllLacksIsNamed) {
+TEST_F(WindowsCheck, W03AFunctionThatTheDllLacksIsNamed) {
   const fs::path needs = put("load_needs_gone.dll");
   fs::rename(put("load_ok.dll"), folder_ / "build/load_gone.dll");
   Spec spec = spec_of(needs);
@@ -98,7 +98,7 @@ TEST_F(WindowsCheck, W03_AFunctionThatTheDllLacksIsNamed) {
             to_lower(path_text(folder_ / "build/load_gone.dll")));
 }
 
-TEST_F(WindowsCheck, W04_AnotherProcessorIsNamed) {
+TEST_F(WindowsCheck, W04AnotherProcessorIsNamed) {
   const fs::path plugin = put("load_ok.dll");
   std::string bytes = read_file(plugin).value();
   const std::size_t header = static_cast<unsigned char>(bytes.at(60));
@@ -112,7 +112,7 @@ TEST_F(WindowsCheck, W04_AnotherProcessorIsNamed) {
   EXPECT_EQ(report.diagnoses.front().value("built_for"), "aarch64");
 }
 
-TEST_F(WindowsCheck, R11R12_ThePluginsDescriptorIsReadFromItsFile) {
+TEST_F(WindowsCheck, R11R12ThePluginsDescriptorIsReadFromItsFile) {
   const Report none = check(spec_of(put("load_ok.dll")));
   EXPECT_EQ(none.verdict, Verdict::fails);
   ASSERT_FALSE(none.diagnoses.empty());
@@ -123,7 +123,7 @@ TEST_F(WindowsCheck, R11R12_ThePluginsDescriptorIsReadFromItsFile) {
   EXPECT_EQ(other.diagnoses.front().code, "EH-R12");
 }
 
-TEST_F(WindowsCheck, L17_WhatTheProcessHoldsUnderTheNameIsToldOf) {
+TEST_F(WindowsCheck, L17ALoadedLibraryOfTheNameIsReported) {
   const fs::path held = put("load_gone.dll", "elsewhere");
   const HMODULE module = ::LoadLibraryW(held.c_str());
   ASSERT_NE(module, nullptr);
@@ -137,7 +137,7 @@ TEST_F(WindowsCheck, L17_WhatTheProcessHoldsUnderTheNameIsToldOf) {
   EXPECT_EQ(to_lower(report.warnings[0].value("path")), to_lower(path_text(held)));
 }
 
-TEST_F(WindowsCheck, F09_AnotherSystemsLibraryIsCalledWhatItIs) {
+TEST_F(WindowsCheck, F09AnotherSystemsLibraryIsNamedAsOne) {
   std::string elf(4096, '\0');
   const unsigned char head[] = {0x7f, 'E', 'L', 'F', 2, 1, 1};
   std::copy(std::begin(head), std::end(head), elf.begin());
@@ -155,7 +155,7 @@ TEST_F(WindowsCheck, F09_AnotherSystemsLibraryIsCalledWhatItIs) {
   EXPECT_EQ(inspected->verdict, Verdict::fails);
 }
 
-TEST_F(WindowsCheck, InspectingADllOfTheSystemTellsItsClosure) {
+TEST_F(WindowsCheck, InspectingASystemDllListsItsClosure) {
   wchar_t folder[MAX_PATH];
   ASSERT_NE(::GetSystemDirectoryW(folder, MAX_PATH), 0u);
   const auto report = inspect(fs::path(folder) / "ws2_32.dll", false, linker::describe_this_machine());

@@ -7,7 +7,7 @@
 namespace enginehost::publish {
 namespace {
 
-// As a user without rights, also where the tests run as one who has them all.
+// Runs as a user without rights, also where the tests run as root.
 class Packing : public test::Workshop {
  protected:
   void SetUp() override {
@@ -27,7 +27,7 @@ class Packing : public test::Workshop {
   }
 };
 
-TEST_F(Packing, leaves_nothing_out_that_cannot_be_looked_at) {
+TEST_F(Packing, LeavesNoUnreadableFileOut) {
   fs::permissions(folder() / "toy/share", fs::perms::none);
   const auto packed = pack();
   fs::permissions(folder() / "toy/share", fs::perms(0755));
@@ -38,7 +38,7 @@ TEST_F(Packing, leaves_nothing_out_that_cannot_be_looked_at) {
   EXPECT_TRUE(pack());
 }
 
-TEST_F(Packing, names_a_file_that_cannot_be_read_and_why) {
+TEST_F(Packing, NamesAFileThatCannotBeReadAndWhy) {
   fs::permissions(folder() / "toy/share/words.txt", fs::perms::none);
   const auto packed = pack();
   ASSERT_FALSE(packed);
@@ -47,7 +47,7 @@ TEST_F(Packing, names_a_file_that_cannot_be_read_and_why) {
   EXPECT_EQ(packed.error().value("errno"), "EACCES");
 }
 
-TEST_F(PublisherTest, what_is_no_file_is_not_said_to_be_absent) {
+TEST_F(PublisherTest, AnEntryThatIsNoFileIsNotCalledAbsent) {
   AddRequest strange = request();
   strange.file = folder() / "pipe";
   ASSERT_EQ(::mkfifo(strange.file.c_str(), 0600), 0);

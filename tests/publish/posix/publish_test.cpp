@@ -1,4 +1,4 @@
-// Readers at the same time, and a publisher that is killed in the middle.
+// Concurrent readers, and a publisher that is killed.
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -14,8 +14,8 @@
 namespace enginehost::publish {
 namespace {
 
-// The folder changes hands in one rename: whoever opened it sees all of one repository.
-TEST_F(Publish, a_reader_sees_the_old_or_the_new_repository_and_nothing_between) {
+// The folder is replaced by one rename, so a reader that opened it sees one repository completely.
+TEST_F(Publish, AReaderSeesTheOldOrTheNewRepositoryOnly) {
   ASSERT_TRUE(sign_with({1}));
   ASSERT_TRUE(to_out());
   const manifest::TrustStore store(folder() / "state", {});
@@ -47,8 +47,8 @@ TEST_F(Publish, a_reader_sees_the_old_or_the_new_repository_and_nothing_between)
   EXPECT_THAT(beside(), testing::UnorderedElementsAre("engines", ".engines.lock"));
 }
 
-// A small change of a large repository writes what is new: archives need not fit on the disk twice.
-TEST_F(Publish, what_did_not_change_is_not_written_again) {
+// A small change of a large repository writes only new files: archives need not fit on the disk twice.
+TEST_F(Publish, UnchangedFilesAreNotWrittenAgain) {
   ASSERT_TRUE(sign_with({1}));
   ASSERT_TRUE(to_out());
   const auto archives = [&] {
@@ -71,7 +71,7 @@ TEST_F(Publish, what_did_not_change_is_not_written_again) {
   const auto after = archives();
   EXPECT_EQ(after.size(), 3u) << "the plugin is the same";
   for (const auto& [name, inode] : before) EXPECT_EQ(after.at(name), inode) << name;
-  // Nor is one with other bytes kept, however old it looks, or one that the web server may not read.
+  // A file with other bytes is not kept, however old it looks, nor one that the web server may not read.
   const fs::path damaged = out() / "files" / before.begin()->first,
                  closed = out() / "files" / before.rbegin()->first;
   const std::string whole = bytes_of(damaged);
@@ -86,7 +86,7 @@ TEST_F(Publish, what_did_not_change_is_not_written_again) {
   EXPECT_EQ(archives().size(), 3u);
 }
 
-TEST_F(Publish, a_killed_publisher_leaves_the_old_or_the_new_repository) {
+TEST_F(Publish, AKilledPublisherLeavesTheOldOrTheNewRepository) {
   ASSERT_TRUE(sign_with({1}));
   ASSERT_TRUE(to_out());
   add_toy("1.0.1");
@@ -104,7 +104,7 @@ TEST_F(Publish, a_killed_publisher_leaves_the_old_or_the_new_repository) {
     const pid_t child = ::fork();
     if (child == 0) ::_exit(to_out() ? 0 : 1);
     ASSERT_GT(child, 0);
-    // The last one comes to its end, however slow the machine.
+    // The last publisher is not killed, however slow the machine is.
     if (kill + 1 < kills) {
       std::this_thread::sleep_for(whole * kill / (kills / 3));
       ::kill(child, SIGKILL);
@@ -125,7 +125,7 @@ TEST_F(Publish, a_killed_publisher_leaves_the_old_or_the_new_repository) {
   EXPECT_THAT(beside(), testing::UnorderedElementsAre("engines", ".engines.lock"));
 }
 
-// No file of this process may become larger, as on a disk that is full.
+// No file of this process may grow, as on a full disk.
 class SmallFiles {
  public:
   explicit SmallFiles(rlim_t most) : before_(::signal(SIGXFSZ, SIG_IGN)) {
@@ -143,7 +143,7 @@ class SmallFiles {
   rlimit limit_{};
 };
 
-TEST_F(Publish, what_cannot_be_written_leaves_nothing_beside_the_old_repository) {
+TEST_F(Publish, AFailedWriteLeavesNothingBesideTheOldRepository) {
   ASSERT_TRUE(to_out());
   std::ofstream(folder() / plugin_name, std::ios::app | std::ios::binary) << "another";
   add_toy("1.0.1");
@@ -161,7 +161,7 @@ TEST_F(Publish, what_cannot_be_written_leaves_nothing_beside_the_old_repository)
   EXPECT_TRUE(to_out());
 }
 
-TEST_F(Publish, a_link_to_the_folder_stands_for_it) {
+TEST_F(Publish, ALinkToTheFolderStandsForIt) {
   fs::create_directories(folder() / "disk/real");
   fs::create_directories(out().parent_path());
   fs::create_symlink("../disk/real", out());
@@ -177,7 +177,7 @@ TEST_F(Publish, a_link_to_the_folder_stands_for_it) {
   EXPECT_EQ(nowhere.error().value("problem"), "it is a link to ../disk/real, which cannot be found");
 }
 
-TEST_F(Publish, a_link_to_a_folder_within_it_is_not_left_out) {
+TEST_F(Publish, ALinkToAFolderWithinItIsNotLeftOut) {
   ASSERT_TRUE(to_out());
   fs::rename(out() / "files", folder() / "large-disk");
   fs::create_directory_symlink(folder() / "large-disk", out() / "files");

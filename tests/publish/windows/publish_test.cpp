@@ -1,10 +1,11 @@
-// There two folders cannot exchange their names, and what is open is neither renamed nor, under Wine, linked.
+// Windows cannot exchange the names of two folders, and an open file is neither renamed nor, under Wine,
+// linked.
 #include "tests/publish/fixture.hpp"
 
 namespace enginehost::publish {
 namespace {
 
-TEST_F(Publish, a_folder_that_somebody_reads_stays_as_it_was) {
+TEST_F(Publish, AFolderInUseStaysAsItWas) {
   ASSERT_TRUE(to_out());
   const std::string before = bytes_of(out() / "index.json");
   add_toy("1.0.1");

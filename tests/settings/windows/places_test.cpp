@@ -1,4 +1,4 @@
-// Where things are on Windows when nobody said so.
+// The default places on Windows.
 #include "host/settings/places.hpp"
 
 #include <gmock/gmock.h>
@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::ElementsAre;
 
-TEST(WindowsPlaces, ThisUsersDataOfThisMachineLieInLocalAppData) {
+TEST(WindowsPlaces, TheUsersDataAreInLocalAppData) {
   Environment environment;
   environment.home = path_of("C:\\Users\\M\u00fcller");
   EXPECT_EQ(path_text(default_cache(environment).folder),
@@ -45,12 +45,12 @@ TEST(WindowsPlaces, TheEnvironmentOfThisProcessNamesHomeMachineAndProgram) {
   EXPECT_GT(person.process, 0);
 }
 
-TEST(WindowsPlaces, ADriveIsNoEndOfALocation) {
+TEST(WindowsPlaces, AColonOfADriveDoesNotEndALocation) {
   EXPECT_THAT(split_locations("C:/one;https://engines.example:8080/two;D:\\three"),
               ElementsAre("C:/one", "https://engines.example:8080/two", "D:\\three"));
 }
 
-TEST(WindowsPlaces, WhatIsWrittenLineByLineIsReadBack) {
+TEST(WindowsPlaces, WrittenLinesAreReadBack) {
   const fs::path folder = *make_private_folder(fs::temp_directory_path(), "enginehost-settings-");
   const fs::path file = folder / "log" / "audit.jsonl";
   ASSERT_TRUE(append_line(file, "one"));
@@ -67,7 +67,7 @@ TEST(WindowsPlaces, TimesAreWrittenInOneForm) {
   EXPECT_EQ(now.back(), 'Z');
 }
 
-// Replaces the file's list by one in the security descriptor language.
+// Replaces the file's access list by one in the security descriptor language.
 void set_list(const fs::path& file, const wchar_t* text) {
   PSECURITY_DESCRIPTOR descriptor = nullptr;
   ASSERT_TRUE(
@@ -76,8 +76,8 @@ void set_list(const fs::path& file, const wchar_t* text) {
   ::LocalFree(descriptor);
 }
 
-// Users may make files below %ProgramData%: a policy that any of them wrote would be one for all.
-TEST(WindowsPlaces, P02_AConfigurationOfAllUsersThatAnyOfThemMayWriteIsRefused) {
+// Users may create files below %ProgramData%: a policy written by any of them would apply to all.
+TEST(WindowsPlaces, P02AConfigurationOfAllUsersThatAnyOfThemMayWriteIsRefused) {
   const fs::path folder = *make_private_folder(fs::temp_directory_path(), "enginehost-settings-");
   Environment environment;
   environment.home = folder;

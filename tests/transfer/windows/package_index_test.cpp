@@ -1,4 +1,4 @@
-// Without Python, which Wine does not bring, what is told is where it was looked for.
+// Without Python, which Wine does not have, the report names the commands that were tried.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
-// Texts that only a loader in trouble gives, taken from it here and now: what they are read as.
+// Texts that only a loader in trouble prints, taken from it while the test runs, and the classes that they
+// give.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,7 +20,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// What a child writes, so that what it does to itself ends with it.
+// Runs in a child and returns its output, so that its changes end with it.
 template <class Action>
 std::string said_by_child(Action action) {
   std::array<int, 2> channel{};
@@ -40,7 +41,7 @@ std::string said_by_child(Action action) {
   return text;
 }
 
-TEST(LoaderSaid, L18_NamespacesThatAreUsedUp) {
+TEST(LoaderMessage, L18NamespacesThatAreUsedUp) {
   const faults::Workshop workshop;
   const auto file = workshop.library("libalone.so", "int x;", "-nostdlib");
   const std::string text = said_by_child([&]() -> std::string {
@@ -54,7 +55,7 @@ TEST(LoaderSaid, L18_NamespacesThatAreUsedUp) {
   EXPECT_THAT(explain::describe(explain::to_diagnosis(*hint, text)), HasSubstr("processes of their own"));
 }
 
-// A program of musl's world, and what its loader says of this file.
+// A program for musl, and the message of its loader about this file.
 std::string said_by_musl(const faults::Workshop& workshop, const std::filesystem::path& file) {
   workshop.file(
       "host.c",
@@ -75,9 +76,9 @@ std::string said_by_musl(const faults::Workshop& workshop, const std::filesystem
   return text.substr(0, text.find('\n'));
 }
 
-TEST(LoaderSaid, L29_ALibraryOfGlibcOnMusl) {
+TEST(LoaderMessage, L29ALibraryOfGlibcOnMusl) {
   const faults::Workshop workshop;
-  // A function that musl does not have and a thread-local variable of the kind that it refuses.
+  // A function that musl does not have, and a thread-local variable of the kind that it refuses.
   const auto symbol = workshop.library(
       "libsymbol.so", "void __fprintf_chk_of_glibc(void);void f(void){__fprintf_chk_of_glibc();}");
   const std::string text = said_by_musl(workshop, symbol);
@@ -91,7 +92,7 @@ TEST(LoaderSaid, L29_ALibraryOfGlibcOnMusl) {
   const auto named = explain::read_loader_text(missing);
   ASSERT_TRUE(named) << missing;
   EXPECT_EQ(named->subject, "ld-linux-x86-64.so.2") << missing;
-  // The text alone does not say so; the file on such a machine does.
+  // The text alone does not show the cause; the file on such a machine does.
   preflight::Spec spec;
   spec.plugin = needs;
   spec.plugin_header = false;

@@ -1,4 +1,4 @@
-// A word in a lease outlives the process that left it, and is found once.
+// A crash marker in a lease outlives the process that wrote it, and is found once.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
@@ -9,7 +9,7 @@
 namespace enginehost::cache {
 namespace {
 
-class LeaseWord : public testing::Test {
+class LeaseMarker : public testing::Test {
  protected:
   void SetUp() override {
     auto made = test::install_small_build(store, "one");
@@ -21,7 +21,7 @@ class LeaseWord : public testing::Test {
     EXPECT_TRUE(leased);
     return leased ? std::move(leased->lease) : Lease();
   }
-  // Of the living and of the dead.
+  // Counts the markers of living and dead processes.
   std::size_t words() const {
     std::string text = test::read_text(folder / ("cache/leases/" + installed.digest + ".lk"));
     std::size_t count = 0;
@@ -40,7 +40,7 @@ class LeaseWord : public testing::Test {
   Installed installed;
 };
 
-TEST_F(LeaseWord, IsGoneWhenItIsTakenBack) {
+TEST_F(LeaseMarker, IsGoneAfterItsErasure) {
   Lease lease = take();
   EXPECT_EQ(words(), 0u);
   ASSERT_TRUE(lease.write_marker("something"));
@@ -52,7 +52,7 @@ TEST_F(LeaseWord, IsGoneWhenItIsTakenBack) {
   EXPECT_TRUE(take().stale_markers().empty());
 }
 
-TEST_F(LeaseWord, OfTheDeadIsFoundOnce) {
+TEST_F(LeaseMarker, OfADeadProcessIsFoundOnce) {
   die_with("the first");
   Lease lease = take();
   Lease other = take();
@@ -63,7 +63,7 @@ TEST_F(LeaseWord, OfTheDeadIsFoundOnce) {
   EXPECT_EQ(words(), 0u);
 }
 
-TEST_F(LeaseWord, OfTheLivingIsNotGivenOut) {
+TEST_F(LeaseMarker, OfALivingProcessIsNotStale) {
   Lease living = take();
   ASSERT_TRUE(living.write_marker("still at it"));
   die_with("dead");
@@ -77,7 +77,7 @@ TEST_F(LeaseWord, OfTheLivingIsNotGivenOut) {
   EXPECT_EQ(words(), 0u);
 }
 
-TEST_F(LeaseWord, OfTheDeadOutlivesThatOfOneWhoCameBefore) {
+TEST_F(LeaseMarker, OfADeadProcessOutlivesAnEarlierOne) {
   Lease living = take();
   ASSERT_TRUE(living.write_marker("a long word, from the first place"));
   die_with("from the second");
@@ -87,7 +87,7 @@ TEST_F(LeaseWord, OfTheDeadOutlivesThatOfOneWhoCameBefore) {
   EXPECT_EQ(take().take_stale_markers(), both) << "nothing of the long one is left";
 }
 
-TEST_F(LeaseWord, GoesWithTheLeaseInAnOrderlyEnd) {
+TEST_F(LeaseMarker, GoesWithItsLease) {
   {
     Lease lease = take();
     ASSERT_TRUE(lease.write_marker("something"));
@@ -97,7 +97,7 @@ TEST_F(LeaseWord, GoesWithTheLeaseInAnOrderlyEnd) {
   EXPECT_EQ(words(), 0u);
 }
 
-TEST_F(LeaseWord, ManyAtOnceFindNoPlaceAndLeaveNone) {
+TEST_F(LeaseMarker, IsRefusedWhenAllSlotsAreTaken) {
   std::vector<Lease> leases;
   int left = 0;
   for (int i = 0; i < 20; ++i) {
@@ -109,7 +109,7 @@ TEST_F(LeaseWord, ManyAtOnceFindNoPlaceAndLeaveNone) {
   EXPECT_EQ(take().take_stale_markers(), std::vector<std::string>{});
 }
 
-TEST_F(LeaseWord, IsNotLeftWhereAWriteWouldEndTheProcess) {
+TEST_F(LeaseMarker, IsNotWrittenWhereAWriteWouldEndTheProcess) {
   test::in_dying_child([&] {
     const rlimit none{0, 0};
     Lease lease = take();
@@ -118,7 +118,7 @@ TEST_F(LeaseWord, IsNotLeftWhereAWriteWouldEndTheProcess) {
   EXPECT_EQ(words(), 0u);
 }
 
-TEST_F(LeaseWord, IsTakenBackAlsoWhereNothingMayBeWrittenAnyMore) {
+TEST_F(LeaseMarker, IsErasedAlsoUnderAFileSizeLimitOfZero) {
   test::in_dying_child([&] {
     const rlimit none{0, 0};
     Lease lease = take();
@@ -129,7 +129,7 @@ TEST_F(LeaseWord, IsTakenBackAlsoWhereNothingMayBeWrittenAnyMore) {
   EXPECT_EQ(words(), 0u);
 }
 
-TEST_F(LeaseWord, OneThatIsTooLongOrHoldsAZeroByteIsNotLeft) {
+TEST_F(LeaseMarker, IsRefusedIfTooLongOrWithAZeroByte) {
   Lease lease = take();
   EXPECT_FALSE(lease.write_marker(std::string(Lease::longest_marker + 1, 'x')));
   EXPECT_FALSE(lease.write_marker(std::string("two\0words", 9)));
@@ -137,7 +137,7 @@ TEST_F(LeaseWord, OneThatIsTooLongOrHoldsAZeroByteIsNotLeft) {
   EXPECT_TRUE(lease.write_marker(std::string(Lease::longest_marker, 'x')));
 }
 
-TEST_F(LeaseWord, IsLeftInNoLayerThatIsOnlyRead) {
+TEST_F(LeaseMarker, IsNotWrittenInAReadOnlyLayer) {
   const Store reader = Store::open(folder / "own", {folder / "cache"});
   ASSERT_TRUE(reader.prepare());
   auto leased = reader.find_leased("one", installed.digest);

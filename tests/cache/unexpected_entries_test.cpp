@@ -1,6 +1,6 @@
-// Row 10 of the fault plan, for the places of the store themselves: a folder where a record or a list
-// belongs, a file, a pipe or a link where a view or a tree does. All is found, nothing behind a link is
-// touched, and the next install, repair, removal or collection succeeds without anybody cleaning up.
+// Row 10 of the fault plan for the store's own entries: a folder in the place of a record or a list; a file,
+// a pipe or a link in the place of a view or a tree. All are reported, nothing behind a link is changed, and
+// the next install, repair, removal or collection succeeds without manual cleanup.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -31,9 +31,9 @@ const std::vector<Odd> odd_objects{
     {"AFolder", [](const fs::path& place, const fs::path&) { test::write_text(place / "x", "x"); }},
 };
 
-class OddObjects : public testing::TestWithParam<Odd> {
+class UnexpectedEntries : public testing::TestWithParam<Odd> {
  protected:
-  OddObjects() {
+  UnexpectedEntries() {
     installed = *test::install_small_build(store, "one");
     test::write_text(elsewhere / "stranger", "mine");
   }
@@ -58,7 +58,7 @@ class OddObjects : public testing::TestWithParam<Odd> {
     EXPECT_TRUE(store.find("one") && *store.find("one"));
     EXPECT_EQ(test::read_text(elsewhere / "stranger"), "mine");
   }
-  // What an open or `verify --repair` does with a build that is damaged.
+  // The reinstallation that an open or `verify --repair` makes of a damaged build.
   void install_again() {
     const auto again = test::install_small_build(store, "one");
     ASSERT_TRUE(again) << again.error().code << " " << again.error().value("file");
@@ -70,11 +70,11 @@ class OddObjects : public testing::TestWithParam<Odd> {
 
   test::TemporaryFolder folder;
   const fs::path elsewhere = folder / "elsewhere";
-  Store store = Store::open(folder / "cache", {}, "odd_object_test");
+  Store store = Store::open(folder / "cache", {}, "unexpected_entries_test");
   Installed installed;
 };
 
-TEST_P(OddObjects, AtTheViewAreMended) {
+TEST_P(UnexpectedEntries, AtTheViewAreRepaired) {
   if (is_folder()) GTEST_SKIP() << "a folder belongs there";
   put_at(installed.folder);
   expect_reported(installed.folder);
@@ -84,14 +84,14 @@ TEST_P(OddObjects, AtTheViewAreMended) {
   expect_whole();
 }
 
-TEST_P(OddObjects, AtTheViewStopNoInstall) {
+TEST_P(UnexpectedEntries, AtTheViewStopNoInstall) {
   if (is_folder()) GTEST_SKIP() << "a folder belongs there";
   put_at(installed.folder);
   install_again();
   expect_whole();
 }
 
-TEST_P(OddObjects, AtATreeAreMended) {
+TEST_P(UnexpectedEntries, AtATreeAreRepaired) {
   if (is_folder()) GTEST_SKIP() << "a folder belongs there";
   const fs::path tree = folder / ("cache/trees/" + installed.trees.at(1));
   put_at(tree);
@@ -102,11 +102,11 @@ TEST_P(OddObjects, AtATreeAreMended) {
   expect_whole();
 }
 
-TEST_P(OddObjects, AtAListStopNoInstall) {
+TEST_P(UnexpectedEntries, AtAListStopNoInstall) {
   const fs::path list = folder / ("cache/lists/" + installed.trees.at(1));
   put_at(list);
   fs::remove_all(installed.folder);
-  // Whole trees say themselves what they hold; see AtAListAreMadeAnewFromTheTree.
+  // The lists of intact trees are rebuilt from the trees; see AtAListAreRebuiltFromTheTree.
   {
     auto stage = store.stage(Store::key_of("one"));
     ASSERT_TRUE(stage);
@@ -116,8 +116,8 @@ TEST_P(OddObjects, AtAListStopNoInstall) {
   expect_whole();
 }
 
-// Nothing has to come again: there may be no network.
-TEST_P(OddObjects, AtAListAreMadeAnewFromTheTree) {
+// Nothing is fetched again, because there may be no network.
+TEST_P(UnexpectedEntries, AtAListAreRebuiltFromTheTree) {
   const std::string tree = installed.trees.at(1);
   const fs::path list = folder / ("cache/lists/" + tree);
   const auto before = test::read_text(list);
@@ -145,7 +145,7 @@ TEST_P(OddObjects, AtAListAreMadeAnewFromTheTree) {
   EXPECT_FALSE(*damage) << "the tree stays where it is";
   expect_whole();
 
-  // Not of a tree that is damaged as well.
+  // But not for a tree that is damaged as well.
   put_at(list);
   const fs::path file = folder / ("cache/trees/" + tree + "/NOTICE");
   fs::remove(file);
@@ -154,8 +154,8 @@ TEST_P(OddObjects, AtAListAreMadeAnewFromTheTree) {
   EXPECT_FALSE(fs::exists(folder / ("cache/trees/" + tree)));
 }
 
-// At the top of the layer: what a person put there is moved beside, and the next install makes the folder.
-TEST_P(OddObjects, AtAFolderOfTheCacheAreMovedAside) {
+// A user's file at the top of the layer is moved aside, and the next install makes the folder.
+TEST_P(UnexpectedEntries, AtAFolderOfTheCacheAreMovedAside) {
   if (is_folder() || std::string_view(GetParam().name) == "ALink") GTEST_SKIP() << "that is one";
   for (const std::string name :
        {"trees", "lists", "views", "refs", "leases", "locks", "stage", "partial", "rejected", "pins"}) {
@@ -183,14 +183,14 @@ TEST_P(OddObjects, AtAFolderOfTheCacheAreMovedAside) {
   }
 }
 
-TEST_P(OddObjects, AtTheNoteOfTreesWithoutRecordsAreMovedAside) {
+TEST_P(UnexpectedEntries, AtTheListOfOrphanedTreesAreMovedAside) {
   if (std::string_view(GetParam().name) == "AFile") GTEST_SKIP() << "a file belongs there";
   const fs::path note = folder / "cache/unrecorded";
   put_at(note);
   ASSERT_EQ(store.unexpected_entries().size(), 1u);
   EXPECT_EQ(store.unexpected_entries()[0].value("in_the_way"), note.native());
   const auto collected = store.collect({});
-  ASSERT_FALSE(collected) << "what it named cannot be told";
+  ASSERT_FALSE(collected) << "the list of orphaned trees cannot be read";
   EXPECT_EQ(collected.error().code, "EH-F23");
   fs::remove_all(folder / "cache/refs");
   install_again();
@@ -203,9 +203,9 @@ TEST_P(OddObjects, AtTheNoteOfTreesWithoutRecordsAreMovedAside) {
   expect_whole();
 }
 
-TEST(OddPlaces, AFolderThatIsKeptElsewhereIsLeftThere) {
+TEST(CacheFolders, ALinkToAFolderElsewhereStays) {
   const test::TemporaryFolder folder;
-  const Store store = Store::open(folder / "cache", {}, "odd_object_test");
+  const Store store = Store::open(folder / "cache", {}, "unexpected_entries_test");
   ASSERT_TRUE(test::install_small_build(store, "one"));
   fs::rename(folder / "cache/trees", folder / "large-disk");
   fs::create_directory_symlink(folder / "large-disk", folder / "cache/trees");
@@ -214,7 +214,7 @@ TEST(OddPlaces, AFolderThatIsKeptElsewhereIsLeftThere) {
   EXPECT_TRUE(fs::is_symlink(folder / "cache/trees"));
 }
 
-TEST_P(OddObjects, AtTheRecordStopNeitherInstallNorRemovalNorCollection) {
+TEST_P(UnexpectedEntries, AtTheRecordStopNeitherInstallNorRemovalNorCollection) {
   const fs::path ref = folder / "cache/refs/one.ref";
   const std::string_view name = GetParam().name;
   if (name == "ALoop" || name == "ALink") GTEST_SKIP() << "a link may lead to a record";
@@ -236,9 +236,9 @@ TEST_P(OddObjects, AtTheRecordStopNeitherInstallNorRemovalNorCollection) {
   }
 }
 
-TEST(ClosedFolder, AViewThatItsOwnerClosedIsOpenedAgain) {
+TEST(ClosedFolder, AViewWithoutPermissionsGetsThemBack) {
   const test::TemporaryFolder folder;
-  const Store store = Store::open(folder / "cache", {}, "odd_object_test");
+  const Store store = Store::open(folder / "cache", {}, "unexpected_entries_test");
   const Installed installed = *test::install_small_build(store, "one");
   ASSERT_EQ(::chmod(installed.folder.c_str(), 0), 0);
   {
@@ -253,7 +253,7 @@ TEST(ClosedFolder, AViewThatItsOwnerClosedIsOpenedAgain) {
 
 TEST(NoStateFolder, AFileInItsPlaceStopsNoCollection) {
   const test::TemporaryFolder folder;
-  const Store store = Store::open(folder / "cache", {}, "odd_object_test");
+  const Store store = Store::open(folder / "cache", {}, "unexpected_entries_test");
   ASSERT_TRUE(test::install_small_build(store, "one"));
   fs::remove_all(folder / "cache/state");
   test::write_text(folder / "cache/state", "x");
@@ -261,7 +261,7 @@ TEST(NoStateFolder, AFileInItsPlaceStopsNoCollection) {
   EXPECT_TRUE(collected) << collected.error().value("folder");
 }
 
-INSTANTIATE_TEST_SUITE_P(Every, OddObjects, testing::ValuesIn(odd_objects),
+INSTANTIATE_TEST_SUITE_P(Every, UnexpectedEntries, testing::ValuesIn(odd_objects),
                          [](const auto& instance) { return std::string(instance.param.name); });
 
 }  // namespace
