@@ -109,8 +109,8 @@ TEST_F(SystemLayer, UnreadableKeysAreReported) {
   fs::create_symlink("trust", layer / "state/machine/trust");
   const Ended ended = cache({"trust", "list"});
   EXPECT_EQ(ended.status, 0) << ended.said();
-  EXPECT_THAT(ended.error,
-              HasSubstr((layer / "state/machine").native() + " do not count: it cannot be read"));
+  EXPECT_THAT(ended.error, HasSubstr((layer / "state/machine").native() +
+                                     " do not count because the folder cannot be read"));
 }
 
 TEST_F(SystemLayer, AnIgnoredOneIsNotReportedAsEmpty) {

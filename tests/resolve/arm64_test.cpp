@@ -118,7 +118,7 @@ TEST_F(Arm64, MinorVersionCompatibilityIsNotAssumedOnAJetson) {
 
 TEST_F(Arm64, FactsMissingInTheManifestAreUnknownOnAJetsonOnly) {
   EXPECT_THAT(observed(of(plan(recorded(orin)), "untold-cu126"), Answer::unknown, "this Jetson"),
-              HasSubstr("does not tell"));
+              HasSubstr("does not say"));
   EXPECT_EQ(observed(of(plan(recorded(grace_hopper)), "untold-cu126"), Answer::unknown, "Jetson"),
             "no such check");
 }

@@ -117,7 +117,7 @@ TEST(PrereleaseTest, WithTheOnlyMatchingFlavorLeavesAFallback) {
   EXPECT_TRUE(to_json(plan.candidates.at(1))["behind_releases"].as_bool());
   // Without any release, being a prerelease is no reason.
   const Plan alone = plan_of({"1.0rc1", "2.0rc1"}, "");
-  EXPECT_THAT(describe_plan(alone, false), Not(HasSubstr("before its release")));
+  EXPECT_THAT(describe_plan(alone, false), Not(HasSubstr("it is a prerelease")));
 }
 
 TEST(PrereleaseTest, ThatAloneUsesTheAcceleratorIsReported) {
@@ -129,7 +129,7 @@ TEST(PrereleaseTest, ThatAloneUsesTheAcceleratorIsReported) {
   const auto idle = reported("");
   ASSERT_TRUE(idle);
   EXPECT_EQ(idle->value("nearest"), "toy-2.0rc1-cu118");
-  EXPECT_THAT(std::string(idle->value("reason")), HasSubstr("before its release"));
+  EXPECT_THAT(std::string(idle->value("reason")), HasSubstr("it is a prerelease"));
   EXPECT_EQ(idle->value("named"), "toy@2.0rc1");
   EXPECT_FALSE(reported(">=1.0rc1")) << "it is taken";
   EXPECT_FALSE(reported("", "other")) << "the wish for a flavor puts it behind as well";

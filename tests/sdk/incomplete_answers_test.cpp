@@ -43,8 +43,8 @@ TEST_F(IncompleteAnswers, OfARunAreReportedAndTheModelStaysUsable) {
   EXPECT_EQ(refused_run(model.get(), "output without shape"),
             "EH-E01: run() succeeded but gave a tensor whose shape is NULL and whose ndim is 1");
   EXPECT_EQ(refused_run(model.get(), "output with gaps"),
-            "EH-E01: run() succeeded but gave a tensor with gaps between its elements, or in another order "
-            "than by rows");
+            "EH-E01: run() succeeded but gave a tensor with gaps between its elements, or not in "
+            "row-major order");
   EXPECT_EQ(refused_run(model.get(), "output elsewhere"),
             "EH-E01: run() succeeded but gave a tensor on cuda:0, where host memory was requested");
   EXPECT_EQ(refused_run(model.get(), ""), "");

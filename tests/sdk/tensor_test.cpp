@@ -52,7 +52,7 @@ TEST_F(Tensors, ReachThePluginWithoutStrides) {
 }
 
 TEST_F(Tensors, ReachThePluginAlignedToTheirElements) {
-  for (const std::uint64_t offset : {0, 1, 2, 4, 7}) {
+  for (const std::uint64_t offset : {0u, 1u, 2u, 4u, 7u}) {
     x_.tensor.byte_offset = offset;
     x_.shape[0] = 2;
     const Seen seen = run(model_.get(), x_.tensor);
