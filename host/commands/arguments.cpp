@@ -46,7 +46,7 @@ const CLI::Option* find_upwards(const CLI::App* app, const std::string& flag) {
   return nullptr;
 }
 
-// The subcommand below this command that knows the flag.
+// Returns the subcommand that knows the flag, however deep it is.
 const CLI::App* owner_below(const CLI::App& app, const std::string& flag) {
   for (const CLI::App* below : subcommands_of(app)) {
     if (find(*below, flag) != nullptr) return below;

@@ -138,7 +138,7 @@ Result<Json> list(open::OpenContext& context, bool json) {
       .set("unreadable_consents", consents.unreadable());
 }
 
-// The ids, and the manifests' keys.
+// Returns the ids and the manifests' keys of the licenses.
 std::vector<std::string> ids_of(const std::vector<Listed>& known) {
   std::vector<std::string> ids;
   for (const Listed& listed : known) {

@@ -108,10 +108,8 @@ std::string without_blanks_at_end(std::string text) {
   return text;
 }
 
-// Phases that pass too fast for a line of their own.
-bool is_step(Phase phase) {
-  return phase == Phase::waiting || phase == Phase::downloading || phase == Phase::checking;
-}
+// Returns false for phases that usually pass too fast for a line of their own.
+bool is_step(Phase phase) { return phase == Phase::waiting || phase == Phase::downloading; }
 
 }  // namespace
 
@@ -175,18 +173,16 @@ void ProgressBar::print(const std::string& line) {
 }
 
 void ProgressBar::show(const Progress& progress) {
-  if (!prints()) return;
+  if (!prints() || progress.phase == Phase::done) return;
   begin();
   if (drawn_in_place_) {
     // The terminal echoes "^C" behind the line. A line that wraps could not be erased.
-    if (progress.phase != Phase::done)
-      draw(progress_line(progress, std::max<std::size_t>(columns_of(stream_), 4) - 3));
+    draw(progress_line(progress, std::max<std::size_t>(columns_of(stream_), 4) - 3));
     return;
   }
-  if (!is_step(progress.phase)) return;
   const std::string step =
       padded(std::string(word_of(progress.phase)), width_of_word) + name_of_source(progress);
-  if (printed_.insert(step).second)
+  if (is_step(progress.phase) && printed_.insert(step).second)
     print(step);
   else if (Clock::now() - printed_at_ >= between_lines)
     print(progress_line(progress, 120));

@@ -45,7 +45,7 @@ TEST_F(Help, HasUsageSentenceExamplesAndPage) {
 TEST_F(Help, ListsSubcommandsAndGroups) {
   const std::string text = help_of(app_, 80);
   EXPECT_THAT(text, testing::StartsWith("Usage: engine-cache SUBCOMMAND [OPTIONS]\n"));
-  EXPECT_THAT(text, HasSubstr("\nSubcommands:\n  pin    keep a build from being removed by gc\n"));
+  EXPECT_THAT(text, HasSubstr("\nSubcommands:\n  pin  keep a build from being removed by gc\n"));
   EXPECT_THAT(text, HasSubstr("\nOutput:\n  --json  print exactly one JSON document\n"));
   EXPECT_THAT(text, HasSubstr("--cache DIR"));
   EXPECT_THAT(text, HasSubstr("[env: ENGINEHOST_CACHE]"));

@@ -183,7 +183,7 @@ TEST_F(Consents, LicencesAreListedAndAcceptedBeforehand) {
   EXPECT_TRUE(listed["text"].is_null());
   EXPECT_EQ(listed["builds"].as_array()[0].as_string(), "reference-good");
 
-  const Ended accepted = licenses({"accept", "LicenseRef-vendor"});
+  const Ended accepted = licenses({"accept", "LicenseRef-ven"});
   ASSERT_EQ(accepted.status, 0) << accepted.said();
   const Ended after = licenses({"list", "--offline"});
   const Json& now = after.document["licenses"].as_array()[0];

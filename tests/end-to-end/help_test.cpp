@@ -107,13 +107,13 @@ TEST(HelpTexts, AreWrappedAtTheWidthOfTheTerminal) {
   const Workplace workplace;
   RunOptions narrow;
   narrow.launcher = on_a_terminal();
-  narrow.launcher.insert(narrow.launcher.end(), {"sh", "-c", R"(stty cols 50 && exec "$@")", "sh"});
+  narrow.launcher.insert(narrow.launcher.end(), {"sh", "-c", R"(stty cols 60 && exec "$@")", "sh"});
   const Ended run = workplace.run("engine-run", {"--help"}, narrow);
   EXPECT_EQ(run.status, 0) << run.said();
   std::istringstream lines(run.output);
   for (std::string line; std::getline(lines, line);)
     if (!line.starts_with("  engine-") && !line.starts_with("docs: "))
-      EXPECT_LE(line.find_last_not_of('\r') + 1, 50u) << line;
+      EXPECT_LE(line.find_last_not_of('\r') + 1, 60u) << line;
 }
 
 TEST(HelpTexts, ArePrintedIfACommandGetsNoArguments) {

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "base/text.hpp"
 #include "tests/end-to-end/repository.hpp"
 #include "tests/end-to-end/workplace.hpp"
 
@@ -79,6 +80,15 @@ TEST_F(ShortNames, OfSeveralBuildsAreRefusedWithTheirIds) {
 TEST_F(ShortNames, OfNoBuildAreUnknown) {
   EXPECT_EQ(cache({"pin", "mxnet", "--json"}).code(), "EH-S23");
   EXPECT_EQ(cache({"remove", "reference@2", "--json"}).code(), "EH-S23");
+}
+
+TEST_F(ShortNames, AreAcceptedForKeys) {
+  const char* key = "RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3";
+  const std::string id = cache({"trust", "add", key, "--json"}).document["added"].as_string();
+  ASSERT_EQ(id.size(), 16u);
+  EXPECT_NE(cache({"trust", "remove", "FFFF"}).status, 0);
+  EXPECT_EQ(cache({"trust", "remove", to_lower(id.substr(0, 5)), "--json"}).document["removed"].as_string(),
+            id);
 }
 
 TEST_F(ShortNames, ListShowsTheLastUse) {
