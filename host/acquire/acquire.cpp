@@ -176,6 +176,21 @@ Diagnosis not_repaired(Diagnosis damage, Diagnosis failure) {
   return damage;
 }
 
+// "the package index", "files.example", "the repository".
+std::string origin_of(const manifest::Source& source) {
+  switch (source.kind) {
+    case manifest::Source::Kind::package_index:
+      return "the package index";
+    case manifest::Source::Kind::url:
+      return transfer::host_of(source.location);
+    case manifest::Source::Kind::oci:
+      return source.location.substr(0, source.location.find('/'));
+    case manifest::Source::Kind::file:
+      break;
+  }
+  return "the repository";
+}
+
 }  // namespace
 
 cache::Installed record_for(const manifest::Build& build, std::vector<std::string> trees) {
@@ -211,6 +226,7 @@ Result<Question> question_for(const manifest::Build& build, const cache::Store& 
     question.download += size.value_or(0);
     question.download_known = question.download_known && size.has_value();
     question.sources.push_back(artifact->sources.front().text());
+    question.origins.push_back(origin_of(artifact->sources.front()));
     if (component->license.empty()) continue;
     const auto [position, fresh] = asked.emplace(component->license, question.licenses.size());
     if (fresh) {

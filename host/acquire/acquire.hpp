@@ -31,6 +31,7 @@ struct Question {
   bool download_known = true;  // false: neither the manifest nor the server gives some size
   std::vector<LicenseQuestion> licenses;
   std::vector<std::string> sources;  // the first source of each part, for display
+  std::vector<std::string> origins;  // the kind of each source, for a sentence: "the package index"
 };
 
 struct AcquireOptions {

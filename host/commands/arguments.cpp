@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/text.hpp"
+#include "host/commands/help.hpp"
 
 namespace enginehost::commands {
 namespace {
@@ -38,26 +39,20 @@ const CLI::Option* find(const CLI::App& app, const std::string& flag) {
   return nullptr;
 }
 
-// Of the subcommand at hand, or of those that it stands below: flags may stand behind a subcommand.
+// Flags of a command may also stand behind its subcommands.
 const CLI::Option* find_upwards(const CLI::App* app, const std::string& flag) {
   for (; app != nullptr; app = app->get_parent())
     if (const CLI::Option* option = find(*app, flag)) return option;
   return nullptr;
 }
 
-// The subcommand below this command that knows the flag.
+// Returns the subcommand that knows the flag, however deep it is.
 const CLI::App* owner_below(const CLI::App& app, const std::string& flag) {
   for (const CLI::App* below : subcommands_of(app)) {
     if (find(*below, flag) != nullptr) return below;
     if (const CLI::App* owner = owner_below(*below, flag)) return owner;
   }
   return nullptr;
-}
-
-std::string path_of_command(const CLI::App* app) {
-  std::string path = app->get_name();
-  while ((app = app->get_parent()) != nullptr) path = app->get_name() + " " + path;
-  return path;
 }
 
 std::string did_you_mean(const std::string& word, const std::vector<std::string>& known) {
@@ -67,7 +62,7 @@ std::string did_you_mean(const std::string& word, const std::vector<std::string>
 
 std::string unknown_flag(const CLI::App* at, const std::string& flag) {
   if (const CLI::App* owner = owner_below(*at, flag))
-    return flag + " is of " + path_of_command(owner) + " and stands behind that";
+    return flag + " is a flag of " + path_of_command(*owner) + ": write it behind that";
   std::vector<std::string> known;
   for (const CLI::App* app = at; app != nullptr; app = app->get_parent())
     for (const CLI::Option* option : options_of(*app))
@@ -76,6 +71,7 @@ std::string unknown_flag(const CLI::App* at, const std::string& flag) {
 }
 
 std::string unknown_subcommand(const CLI::App* at, const std::string& word) {
+  if (word == "help") return "help is no subcommand; " + path_of_command(*at) + " --help shows the help";
   std::vector<std::string> known;
   for (const CLI::App* below : subcommands_of(*at)) known.push_back(below->get_name());
   const std::string guess = did_you_mean(word, known);
@@ -95,14 +91,19 @@ Words words_of(const CLI::App& app, int argc, char** argv) {
         if (below->get_name() == word) next = below;
       if (next == nullptr && !subcommands_of(*at).empty() && !word.empty() && !words.unknown)
         words.unknown = unknown_subcommand(at, word);
-      if (next != nullptr) at = next;
+      if (next != nullptr)
+        at = next;
+      else
+        words.bare = false;
       continue;
     }
     const CLI::Option* option = find_upwards(at, flag_of(word));
     if (option == nullptr) {
       if (!words.unknown) words.unknown = unknown_flag(at, flag_of(word));
+      words.bare = false;
       continue;
     }
+    if (find(*at, flag_of(word)) != nullptr) words.bare = false;
     if (word.find('=') != std::string::npos || option->get_items_expected_min() == 0 || i + 1 >= argc)
       continue;
     const std::string value = argv[++i];
@@ -112,7 +113,8 @@ Words words_of(const CLI::App& app, int argc, char** argv) {
       words.swallowed = word + " wants a value, and " + value + " behind it is a flag itself: write " + word +
                         "=" + value + " if it is meant as the value";
   }
-  words.command = path_of_command(at);
+  words.app = at;
+  words.command = path_of_command(*at);
   return words;
 }
 

@@ -1,4 +1,4 @@
-// What the words of a command line are, told where the parser tells too little.
+// The words of a command line, for messages that are clearer than the parser's.
 #pragma once
 #include <optional>
 #include <string>
@@ -10,9 +10,11 @@ namespace enginehost::commands {
 
 // The words of argv, read along the command and its subcommands as the parser reads them.
 struct Words {
-  std::string command;                   // "engine-cache quarantine": as far as it can be followed
-  std::optional<std::string> swallowed;  // a flag that would be taken for the value of the one before it
-  std::optional<std::string> unknown;  // the first flag or subcommand that there is none of, and the nearest
+  const CLI::App* app = nullptr;         // the subcommand, as far as the words name one
+  std::string command;                   // its name: "engine-cache quarantine"
+  bool bare = true;                      // it got no argument and none of its own flags
+  std::optional<std::string> swallowed;  // a flag that would become the value of the flag before it
+  std::optional<std::string> unknown;    // the first unknown flag or subcommand, with the nearest known one
 };
 Words words_of(const CLI::App& app, int argc, char** argv);
 

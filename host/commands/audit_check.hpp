@@ -8,8 +8,8 @@
 
 namespace enginehost::commands {
 
-// {"folder","files","events","last","ok","problems":[{"file","line","problem"}]}; told on stdout with
-// `print_text`. A log that was changed is EH-P04 in `worst`, unless something is there already.
+// Returns {"folder","files","events","last","ok","problems":[{"file","line","problem"}]}; `print_text` also
+// prints it on stdout. A changed log is EH-P04 in `worst`, unless that is set.
 Json check_audit_log(const settings::Settings& settings, bool print_text, std::optional<Diagnosis>& worst);
 
 }  // namespace enginehost::commands

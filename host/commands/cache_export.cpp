@@ -1,4 +1,4 @@
-// engine-cache export: installed builds into one file, or parts of it.
+// engine-cache export: writes installed builds into one file, or its parts.
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
@@ -7,6 +7,7 @@
 #include "base/paths.hpp"
 #include "base/pluralize.hpp"
 #include "base/text.hpp"
+#include "host/commands/build_names.hpp"
 #include "host/commands/cache_export.hpp"
 #include "host/commands/cache_export_oci.hpp"
 #include "host/commands/offline.hpp"
@@ -17,8 +18,8 @@
 namespace enginehost::commands {
 namespace {
 
-// The name that a bundle's parts and their list begin with, links resolved: what is written as one file
-// replaces what lies there in parts, and the other way round.
+// Returns the name that a bundle's parts and their list begin with, links resolved. A bundle in one file
+// replaces an earlier one in parts, and the other way round.
 std::filesystem::path bundle_of(const std::filesystem::path& file) {
   std::error_code error;
   const std::filesystem::path real = std::filesystem::weakly_canonical(file, error);
@@ -46,10 +47,10 @@ Json reported(const offline::Exported& exported, const std::filesystem::path& fi
   std::uint64_t left_out = 0;
   for (const offline::Blob& blob : exported.list.needs) left_out += blob.size;
   if (as_text && left_out != 0)
-    say("left out, as the other side has it: %s, %s\n",
+    say("left out, because the other side has them: %s, %s\n",
         pluralize(exported.list.needs.size(), "file", "files").c_str(), format_bytes(left_out).c_str());
   for (const offline::BundledLicense& license : exported.list.licenses)
-    if (as_text && license.by_order) say("included because --redistribute says so: %s\n", license.id.c_str());
+    if (as_text && license.by_order) say("included by --redistribute: %s\n", license.id.c_str());
   return Json::object()
       .set("builds", std::move(builds))
       .set("parts", std::move(parts))
@@ -85,7 +86,7 @@ Result<Json> export_command(const OfflineRun& run) {
   if (std::filesystem::is_directory(request.file, error))
     return fail(
         explain::mark_as_argument(diagnose_errno("EH-F16", EISDIR).with("file", path_text(request.file))));
-  request.selection.builds = run.flags.builds;
+  TRY_ASSIGN(request.selection.builds, installed_builds(context.store(), run.flags.builds));
   request.selection.licenses_by_order.insert(run.flags.redistribute.begin(), run.flags.redistribute.end());
   TRY_ASSIGN(request.largest_part, given_size("--max-part", run.flags.max_part));
   if (!run.flags.base.empty()) {
@@ -96,7 +97,7 @@ Result<Json> export_command(const OfflineRun& run) {
                                                   " would replace: write the new one under another name"));
     TRY(offline::leave_out(request.selection, base));
   }
-  transfer::ProgressBar bar(stderr, run.common.quiet);
+  transfer::ProgressBar bar(stderr, run.common.quiet, !run.common.json);
   request.progress = bar_for(bar, path_text(request.file));
   TRY_ASSIGN(const offline::Exported exported,
              explain::mark_as_argument(offline::export_bundle(context, request), request.file));

@@ -1,14 +1,14 @@
-// What export and fulfil say of the bundle that they wrote.
+// Reports on a bundle that export or fulfil wrote.
 #pragma once
 #include "host/offline/export_bundle.hpp"
 
 namespace enginehost::commands {
 
-// As members of a document, and, with `as_text`, on stdout.
+// Returns members of a document, and with `as_text` also prints them on stdout.
 Json reported(const offline::Exported& exported, const std::filesystem::path& file, bool as_text);
 
-// On record: what left this machine, and which licenses somebody decided about. What cannot be written is
-// among the world's warnings.
+// Notes in the audit log which builds left this machine, and which licenses were included by --redistribute.
+// A failure to write becomes a warning of the context.
 void note_export(open::OpenContext& context, const offline::Exported& exported,
                  const std::filesystem::path& file);
 

@@ -5,6 +5,7 @@
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
+#include "host/commands/build_names.hpp"
 #include "host/commands/common.hpp"
 #include "host/commands/say.hpp"
 #include "host/explain/explain.hpp"
@@ -18,14 +19,15 @@ Result<Json> export_oci(const OfflineRun& run) {
       cache::Store::open(run.settings.cache_folder, run.settings.system_layers, "engine-cache");
   TRY(store.check_readable());
   const std::filesystem::path folder = given_path(flags.file);
-  for (const std::string& id : flags.builds) {
+  TRY_ASSIGN(const std::vector<std::string> ids, installed_builds(store, flags.builds));
+  for (const std::string& id : ids) {
     TRY_ASSIGN(const auto installed, store.record_of(id));
     if (!installed) return fail(store.not_installed(id));
   }
   TRY_ASSIGN(const std::filesystem::path packing, explain::mark_as_argument(oci::begin_layout(folder)));
   std::vector<oci::Artifact> artifacts;
   std::vector<cache::Lease> leases;
-  for (const std::string& id : flags.builds) {
+  for (const std::string& id : ids) {
     TRY_ASSIGN(const auto installed, store.record_of(id));
     if (!installed) return fail(store.not_installed(id));  // removed meanwhile
     TRY_ASSIGN(cache::Lease lease, store.lease(*installed));
@@ -40,7 +42,7 @@ Result<Json> export_oci(const OfflineRun& run) {
   TRY(explain::mark_as_argument(oci::write_layout(folder, artifacts, "all")));
   open::OpenContext context(run.settings, {}, run.cancel);
   context.note("export", Json::object()
-                             .set("builds", Json::strings(flags.builds))
+                             .set("builds", Json::strings(ids))
                              .set("folder", path_text(folder))
                              .set("redistribute", Json::strings(flags.redistribute)));
   print_warnings(context.warnings(), {}, run.common.quiet || run.common.json);

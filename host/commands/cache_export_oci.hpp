@@ -1,10 +1,10 @@
-// `engine-cache export FOLDER ID... --oci`: installed builds as an OCI image layout.
+// `engine-cache export DIR ID... --oci`: writes installed builds as an OCI image layout.
 #pragma once
 #include "host/commands/offline.hpp"
 
 namespace enginehost::commands {
 
-// Writes the layout and prints what it wrote, unless --json does.
+// Writes the layout, prints the result unless --json does, and returns the document.
 Result<Json> export_oci(const OfflineRun& run);
 
 }  // namespace enginehost::commands

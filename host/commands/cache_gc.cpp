@@ -8,6 +8,7 @@
 #include "base/paths.hpp"
 #include "base/pluralize.hpp"
 #include "base/text.hpp"
+#include "host/commands/build_names.hpp"
 #include "host/commands/common.hpp"
 #include "host/commands/location_flags.hpp"
 #include "host/commands/say.hpp"
@@ -18,10 +19,11 @@
 namespace enginehost::commands {
 namespace {
 
-// A number that may have a fraction, and the letters after it.
+// Splits a text into a number, which may have a fraction, and the letters after it.
 std::optional<std::pair<double, std::string>> number_and_unit(std::string_view text) {
   const std::string all(trim(text));
-  // Not from_chars, which macOS' library has for whole numbers only. What strtod takes besides is no size.
+  // from_chars reads only whole numbers in the library of macOS. strtod also reads "inf", "nan" and
+  // hexadecimal numbers, which are no sizes.
   if (all.empty() || all.find_first_not_of("0123456789.") == 0 || to_lower(all).starts_with("0x")) return {};
   char* after = nullptr;
   const double number = std::strtod(all.c_str(), &after);
@@ -78,26 +80,29 @@ void report(const cache::Store& store, const cache::Collected& done, const GcFla
     say("%s %s  %s  (%s)\n", dry_run ? "would remove" : "removed", build.build.c_str(),
         format_bytes(build.size).c_str(), build.why.c_str());
   for (const auto& build : done.kept)
-    say("kept %s  %s  (%s)\n", build.build.c_str(), format_bytes(build.size).c_str(), build.why.c_str());
+    say("%s %s  %s  (%s)\n", dry_run ? "would keep" : "kept", build.build.c_str(),
+        format_bytes(build.size).c_str(), build.why.c_str());
   const std::uint64_t freed =
       done.physical_before > done.physical_after ? done.physical_before - done.physical_after : 0;
+  if (dry_run && done.removed.empty() && freed > 0)
+    say("would remove no build, only leftovers of ended installations and downloads\n");
   say("%s: %s %s, %s on disk for %s of builds\n", path_text(store.root()).c_str(),
       format_bytes(freed).c_str(), dry_run ? "would be freed" : "freed",
       format_bytes(done.physical_after).c_str(), format_bytes(done.logical_after).c_str());
   if (!done.orphaned.empty()) report_orphaned(done, flags);
   if (done.bound_missed)
-    say("more than the bound is left: what is in use, pinned, being made or being downloaded does not go, "
-        "and "
-        "no build goes when that cannot reach the bound\n");
+    say("more than the bound is left: builds that are in use, pinned or being installed stay, and no build "
+        "is "
+        "removed if that cannot reach the bound\n");
   if (done.left_to_maker)
-    say("something is being installed: what is no longer needed is freed when that is done\n");
+    say("an installation is in progress: it frees what is no longer needed when it ends\n");
   if (done.waits_for_rest)
-    say("locks are not kept on this file system: files go two weeks after their last use\n");
+    say("this file system does not keep locks: files are removed two weeks after their last use\n");
   if (done.clock_in_doubt)
-    say("the clock is more than a year ahead of everything in the cache: nothing went for its age\n");
+    say("the clock is more than a year ahead of everything in the cache: no build was removed by age\n");
 }
 
-// A collection that changed something is on record.
+// Notes a collection that changed something in the audit log.
 void note(const settings::Settings& settings, const cache::Collected& done, bool json) {
   const std::uint64_t freed =
       done.physical_before > done.physical_after ? done.physical_before - done.physical_after : 0;
@@ -127,7 +132,7 @@ int collect(const settings::Settings& settings, const cache::Store& store, const
   const auto done = store.collect(options);
   if (!done) return end_with(explain::of_this_cache(done.error()), json);
   if (!options.dry_run) note(settings, *done, json);
-  // All that could be done is done; what stayed would otherwise be noticed when the disk is full.
+  // The status is that of the first thing that stayed, so that it is noticed before the disk is full.
   const int status = done->stayed.empty() ? 0 : static_cast<int>(explain::exit_status(done->stayed.front()));
   if (!json) {
     report(store, *done, flags);
@@ -186,7 +191,7 @@ std::optional<std::chrono::seconds> parse_age(std::string_view text) {
   for (const auto& [unit, seconds] :
        {std::pair{"s", 1.0}, {"m", 60.0}, {"h", 3600.0}, {"d", 86'400.0}, {"w", 604'800.0}})
     if (parts->second == unit) factor = seconds;
-  // A bare number could be meant in any of them; only nothing is nothing in all.
+  // A number without a unit is ambiguous, except 0.
   if (factor == 0 && !(parts->second.empty() && parts->first == 0)) return {};
   const double seconds = parts->first * factor;
   if (seconds > 1e11) return {};
@@ -196,18 +201,21 @@ std::optional<std::chrono::seconds> parse_age(std::string_view text) {
 bool GcFlags::parsed() const { return collecting->parsed() || pinning->parsed() || unpinning->parsed(); }
 
 void add_gc(CLI::App& app, GcFlags& flags) {
-  flags.collecting = app.add_subcommand("gc", "remove builds by age and size, and everything unfinished");
-  flags.collecting->add_option("--max-size", flags.max_size,
-                               "remove the longest unused builds until the cache is below nine tenths of it");
-  flags.collecting->add_option("--max-age", flags.max_age,
-                               "remove builds that were not used for so long (30d, 12h)");
+  flags.collecting =
+      app.add_subcommand("gc", "remove builds by age and size, and leftovers that belong to no build");
+  flags.collecting
+      ->add_option("--max-size", flags.max_size,
+                   "remove the longest unused builds until the cache is below nine tenths of this size (20G)")
+      ->type_name("N");
+  flags.collecting->add_option("--max-age", flags.max_age, "remove builds unused for this long (30d, 12h)")
+      ->type_name("N");
   flags.collecting->add_flag("--unrecorded", flags.orphaned,
-                             "remove also what no record names since the folder of records was lost");
-  flags.collecting->add_flag("--dry-run", flags.dry_run, "only tell what would go");
+                             "also remove trees that lost their records with the folder of records");
+  flags.collecting->add_flag("--dry-run", flags.dry_run, "only show what would be removed");
   flags.pinning = app.add_subcommand("pin", "keep a build from being removed by gc");
-  flags.pinning->add_option("ID", flags.build)->required();
+  flags.pinning->add_option("ID", flags.build, build_id_meaning)->required();
   flags.unpinning = app.add_subcommand("unpin", "let gc remove a pinned build again");
-  flags.unpinning->add_option("ID", flags.build)->required();
+  flags.unpinning->add_option("ID", flags.build, build_id_meaning)->required();
 }
 
 int run_gc(const settings::Settings& settings, const cache::Store& store, const GcFlags& flags, bool json) {
@@ -218,26 +226,25 @@ int run_gc(const settings::Settings& settings, const cache::Store& store, const 
   open::OpenContext context(settings);
   if (const auto repaired = open::repair_places(context); !repaired)
     return end_with(explain::of_this_cache(repaired.error()), json);
+  const auto named = installed_build(store, flags.build);
+  if (!named) return end_with(named.error(), json);
+  const std::string& build = *named;
   if (pin) {
-    // Where that cannot be told, pinning is what changes it.
-    changed = !store.is_pinned(flags.build).value_or(false);
-    if (const auto pinned = store.pin(flags.build); !pinned)
+    // A pin that cannot be read counts as changed.
+    changed = !store.is_pinned(build).value_or(false);
+    if (const auto pinned = store.pin(build); !pinned)
       return end_with(explain::of_this_cache(pinned.error()), json);
   } else {
-    const auto unpinned = store.unpin(flags.build);
+    const auto unpinned = store.unpin(build);
     if (!unpinned) return end_with(explain::of_this_cache(unpinned.error()), json);
     changed = *unpinned;
   }
-  if (changed) context.note(pin ? "pin" : "unpin", Json::object().set("build", flags.build));
+  if (changed) context.note(pin ? "pin" : "unpin", Json::object().set("build", build));
   print_warnings(context.warnings(), {}, json);
   if (json)
-    print(
-        Json::object().set("format", 1).set("build", flags.build).set("pinned", pin).set("changed", changed));
+    print(Json::object().set("format", 1).set("build", build).set("pinned", pin).set("changed", changed));
   else
-    say("%s %s\n", flags.build.c_str(),
-        pin       ? "is pinned"
-        : changed ? "is no longer pinned"
-                  : "was not pinned");
+    say("%s %s\n", build.c_str(), pin ? "is pinned" : changed ? "is no longer pinned" : "was not pinned");
   return 0;
 }
 

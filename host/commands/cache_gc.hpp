@@ -1,4 +1,4 @@
-// engine-cache gc, pin, unpin: what may go, and what may not.
+// engine-cache gc, pin and unpin.
 #pragma once
 #include <string>
 
@@ -19,12 +19,13 @@ struct GcFlags {
 // `flags` must outlive the app.
 void add_gc(CLI::App& app, GcFlags& flags);
 
-// The exit status.
+// Returns the exit status.
 int run_gc(const settings::Settings& settings, const cache::Store& store, const GcFlags& flags, bool json);
 
-// "500M", "2.5 GiB", "1000000": bytes, K, M, G, T as powers of 1024. Nothing when it is not a size.
+// Reads a size in bytes: "500M", "2.5 GiB", "1000000"; K, M, G and T are powers of 1024. Returns nothing for
+// any other text.
 std::optional<std::uint64_t> parse_size(std::string_view text);
-// "30d", "12h", "90m", "45s", "2w". Nothing when it is not a time.
+// Reads a time: "30d", "12h", "90m", "45s", "2w". Returns nothing for any other text.
 std::optional<std::chrono::seconds> parse_age(std::string_view text);
 
 }  // namespace enginehost::commands

@@ -1,4 +1,4 @@
-// engine-cache import: a bundle's builds into the cache, or into the layer that everybody reads.
+// engine-cache import: installs a bundle's builds into the cache, or into the layer that all users read.
 #include <cstdio>
 
 #include "base/paths.hpp"
@@ -20,32 +20,32 @@ namespace {
 cache::Store target_of(const OfflineRun& run) {
   if (run.flags.layer != "system")
     return cache::Store::open(run.settings.cache_folder, run.settings.system_layers, "engine-cache");
-  // The first one that is looked into; where there is none yet, the place where one is looked for.
+  // The first layer that is searched; if there is none yet, the default place of one.
   const auto& layers = run.settings.system_layers;
   return cache::Store::open(
       layers.empty() ? settings::Environment::of_this_process().system_layer : layers.front(), {},
       "engine-cache");
 }
 
-// What a request says that this machine has may lie in the cache or in any layer, wherever the answer goes.
+// Returns the stores that may hold files which the request lists as present: the cache and all layers.
 std::vector<cache::Store> places_beside(const OfflineRun& run, const cache::Store& target) {
   std::vector<cache::Store> places;
-  if (run.flags.layer != "system") return places;  // it is looked into together with the layers
+  if (run.flags.layer != "system") return places;  // the store itself searches the layers
   for (const std::filesystem::path& layer : run.settings.system_layers)
     if (layer != target.root()) places.push_back(cache::Store::open(layer, {}, "engine-cache"));
   places.push_back(cache::Store::open(run.settings.cache_folder, {}, "engine-cache"));
   return places;
 }
 
-// Why this machine takes nothing from the layer that was imported into.
+// Returns why this machine takes nothing from the layer that was imported into.
 std::vector<std::string> why_not_used(const OfflineRun& run, const cache::Store& store) {
   std::vector<std::string> warnings;
   for (const Diagnosis& why : cache::layers_passed_over({store.root()}))
     warnings.push_back(explain::one_line(why));
-  // Where no list is given, the layer is found by being there.
+  // Without a list, an existing layer is used.
   const settings::Setting* given = run.settings.find("system_layers");
   if (run.settings.system_layers.empty() && given != nullptr)
-    warnings.push_back("nothing is taken from " + path_text(store.root()) + " here: system_layers = [] (" +
+    warnings.push_back("no build is taken from " + path_text(store.root()) + " here: system_layers = [] (" +
                        given->source + ") does not list it; add it there");
   return warnings;
 }
@@ -56,7 +56,7 @@ Json reported(const offline::ImportedBuild& build, bool as_text) {
     say("%s  %s  %s%s\n", installed.build.c_str(),
         build.was_there ? "was there already" : ("imported " + format_bytes(installed.size)).c_str(),
         path_text(installed.folder).c_str(),
-        build.files_named_by_manifest ? "" : "  (its manifest does not name its files: the bundle's word)");
+        build.files_named_by_manifest ? "" : "  (file list not signed; taken from the bundle)");
   return Json::object()
       .set("build", installed.build)
       .set("digest", installed.digest)
@@ -76,18 +76,17 @@ Result<Json> import_command(const OfflineRun& run) {
   open::OpenContext context(run.settings, {}, run.cancel);
   offline::ImportRequest request;
   request.file = given_path(run.flags.file);
-  // Whoever demands signatures even of the repository that came along demands them of what crosses on a
-  // medium.
+  // A policy that demands signatures of the built-in repository demands them of a bundle, too.
   const settings::Policy& policy = run.settings.policy;
   request.unsigned_allowed = policy.unsigned_repositories && !policy.require_signatures;
   const manifest::TrustStore keys = open::trust_store(run.settings);
   const manifest::Trust trust = open::trust_in(keys, run.settings, true);
   request.trust = &trust;
-  // A list or a lock of repositories holds for what crosses on a medium, too.
+  // A list or a lock of repositories applies to bundles, too.
   request.origin = [&](const std::string& build, const std::string& repository, const std::string& doubt) {
     return settings::check_origin(run.settings, build, repository, doubt);
   };
-  // As of a folder or URL: who is refused by a rule is told whose it is.
+  // The refusal names the rule and its file, as for a folder or URL.
   request.refuse_unsigned = [&](const std::string& build, const std::string& repository,
                                 std::string_view problem) {
     std::string what = build + " of a bundle";
@@ -100,17 +99,17 @@ Result<Json> import_command(const OfflineRun& run) {
   request.unpacked_limit = run.settings.downloads.max_unpacked_bytes;
   request.cancel = run.cancel;
   request.now = open::OpenContext::now();
-  transfer::ProgressBar bar(stderr, run.common.quiet);
+  transfer::ProgressBar bar(stderr, run.common.quiet, !run.common.json);
   request.consent = consent_for(context, &bar);
   request.progress = bar_for(bar, path_text(request.file));
   if (request.readable_by_all || is_system_layer(store, run.settings)) set_system_layer_umask();
   if (run.flags.layer != "system") TRY(open::repair_places(context));
   auto imports = offline::import_bundle(store, request);
-  // No other cache would do for who names the layer.
+  // The failure must not suggest another cache, because the layer was asked for.
   if (!imports && request.readable_by_all && imports.error().code == "EH-F16")
     imports.error() =
         std::move(explain::of_this_cache(std::move(imports).error())
-                      .within("while importing for everybody; without --layer system the bundle "
+                      .within("while importing for all users; without --layer system the bundle "
                               "goes into this user's own cache"));
   TRY_ASSIGN(offline::Imported imported, std::move(imports));
   if (request.readable_by_all)

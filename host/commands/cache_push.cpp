@@ -9,6 +9,7 @@
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "host/acquire/acquire.hpp"
+#include "host/commands/build_names.hpp"
 #include "host/commands/common.hpp"
 #include "host/commands/say.hpp"
 #include "host/explain/explain.hpp"
@@ -19,8 +20,8 @@
 namespace enginehost::commands {
 namespace {
 
-// One EngineHost manifest of all that was pushed: what a repository publishes, so that machines fetch from
-// the registry.
+// Returns one EngineHost manifest of all pushed builds. A repository publishes it, so that machines fetch
+// from the registry.
 Result<Json> manifest_of(const std::vector<oci::Artifact>& artifacts, const oci::Pushed& pushed) {
   Json components = Json::object(), licenses = Json::object(), builds = Json::array();
   std::int64_t serial = 0;
@@ -48,18 +49,19 @@ Result<Json> manifest_of(const std::vector<oci::Artifact>& artifacts, const oci:
 
 Result<Json> push(const settings::Settings& settings, const PushFlags& flags, bool json, bool quiet,
                   const CancelToken& cancel) {
-  const std::vector<std::string> ids(flags.what.begin(), flags.what.end() - 1);
   TRY_ASSIGN(const oci::Reference target, oci::read_reference(flags.what.back()));
   open::OpenContext context(settings, {}, cancel);
   TRY(context.store().check_readable());
+  TRY_ASSIGN(const std::vector<std::string> ids,
+             installed_builds(context.store(), {flags.what.begin(), flags.what.end() - 1}));
   oci::PushOptions options;
   options.transfer = context.transfer_options();
   options.cancel = cancel;
   if (settings.offline) return fail(diagnose("EH-N10").with("url", target.text()));
-  std::optional<transfer::ProgressBar> bar(std::in_place, stderr, quiet);
+  std::optional<transfer::ProgressBar> bar(std::in_place, stderr, quiet, !json);
   options.progress = bar->callback();
-  // Of our own name: neither whoever installs one of these builds meanwhile is kept waiting, nor whoever
-  // sends to another place.
+  // The stage has a key of its own, so that an installation of these builds, or a push to another registry,
+  // need not wait.
   TRY_ASSIGN(const cache::Stage stage,
              context.store().stage("push-" + sha256_hex(target.text()).substr(0, 16),
                                    acquire::waiting(options.progress, cancel)));
@@ -112,12 +114,14 @@ Result<Json> push(const settings::Settings& settings, const PushFlags& flags, bo
 
 CLI::App* add_push(CLI::App& app, PushFlags& flags) {
   CLI::App* pushing = app.add_subcommand("push", "send installed builds to an OCI registry");
-  pushing->add_option("ID... HOST/NAME[:TAG]", flags.what, "installed builds, and where to")
+  pushing->add_option("ID... HOST/NAME[:TAG]", flags.what, "installed builds, and the registry")
       ->required()
       ->expected(-2);  // two and more
-  repeatable(
-      pushing->add_option("--redistribute", flags.redistribute, "a license that I may pass on; repeatable"));
-  pushing->add_option("--manifest", flags.manifest, "write a manifest whose builds come from there");
+  repeatable(pushing->add_option("--redistribute", flags.redistribute,
+                                 "a license whose components you may pass on; repeatable"))
+      ->type_name("ID");
+  pushing->add_option("--manifest", flags.manifest, "write a manifest whose builds come from that registry")
+      ->type_name("FILE");
   return pushing;
 }
 

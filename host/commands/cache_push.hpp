@@ -1,4 +1,4 @@
-// `engine-cache push`: installed builds into an OCI registry.
+// `engine-cache push`: sends installed builds to an OCI registry.
 #pragma once
 #include <string>
 #include <vector>
@@ -10,7 +10,7 @@
 namespace enginehost::commands {
 
 struct PushFlags {
-  std::vector<std::string> what;  // ids, and the registry last
+  std::vector<std::string> what;  // builds as in build_names.hpp, and the registry last
   std::vector<std::string> redistribute;
   std::string manifest;
 };

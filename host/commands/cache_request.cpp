@@ -1,4 +1,5 @@
-// engine-cache request and fulfil: asked where there is no network, answered where there is one.
+// engine-cache request and fulfil: a machine without a network writes a request, and one with a network
+// answers it.
 #include <cstdio>
 #include <set>
 
@@ -43,8 +44,8 @@ Result<std::vector<offline::EngineConstraint>> constraints_of(const OfflineFlags
   return constraints;
 }
 
-// Where the answer goes. Only the ending of a request gives way to the bundle's: two requests whose names
-// differ get two answers.
+// Returns the file for the answer. ".request" is replaced with ".bundle"; any other name gets ".bundle"
+// appended, so that two requests never share an answer.
 Result<std::filesystem::path> answer_of(const std::filesystem::path& request, const std::string& output) {
   std::filesystem::path answer = given_path(output);
   if (output.empty()) {
@@ -71,7 +72,7 @@ Result<Json> request_command(const OfflineRun& run) {
     return fail(diagnose("EH-P40")
                     .with("program", "engine-cache")
                     .with("problem", "nothing is installed, so an ENGINE has to be named"));
-  TRY(context.check_records());  // it tells what is quarantined here
+  TRY(context.check_records());  // the request lists what is quarantined here
   const offline::SiteRequest request = offline::request_of_this_machine(context, std::move(constraints));
   TRY_ASSIGN(const std::filesystem::path file, offline::place_for_file(given_path(run.flags.file)));
   TRY(explain::mark_as_argument(write_file(file, request.text())));
@@ -95,12 +96,12 @@ Result<Json> fulfil_command(const OfflineRun& run) {
   TRY_ASSIGN(const offline::SiteRequest request,
              explain::mark_as_argument(offline::read_request(text, path_text(file))));
   TRY_ASSIGN(const std::filesystem::path answer, answer_of(file, run.flags.output));
-  transfer::ProgressBar bar(stderr, run.common.quiet);
-  // This machine's own platform is not asked about.
+  transfer::ProgressBar bar(stderr, run.common.quiet, !run.common.json);
+  // The decision is for the platform of the request, not for this machine.
   open::OpenContext context(run.settings, request.platform, run.cancel);
-  TRY_ASSIGN(
-      const auto answers,
-      offline::answer(run.settings, request, {consent_for(context, &bar), bar.callback(), {}}, run.cancel));
+  TRY_ASSIGN(const auto answers,
+             offline::answer(run.settings, request,
+                             {consent_for(context, &bar, run.common.yes), bar.callback(), {}}, run.cancel));
   bar.clear();
   Json answered = Json::array();
   for (const offline::Answer& given : answers) {
@@ -113,7 +114,7 @@ Result<Json> fulfil_command(const OfflineRun& run) {
                       .set("turned_down", open::turned_down_document(given.turned_down))
                       .set("warnings", open::warnings_document(context, given.warnings)));
     if (!run.common.json && !given.passed_over.empty())
-      say("%s  set aside on the machine that asks (it failed there, or was disabled): %s instead\n",
+      say("%s  is quarantined on the machine that asks (it failed there, or was disabled): %s instead\n",
           join(given.passed_over, ", ").c_str(), given.build.c_str());
     for (const open::TurnedDown& one : given.turned_down)
       if (!run.common.json)

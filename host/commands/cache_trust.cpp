@@ -9,6 +9,7 @@
 #include "base/location.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
+#include "host/commands/build_names.hpp"
 #include "host/commands/common.hpp"
 #include "host/commands/given_key.hpp"
 #include "host/commands/say.hpp"
@@ -22,14 +23,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// It may come yet, on a disk that is not mounted; a URL whose https:// was forgotten never does.
+// Returns a warning for each missing folder. It may be on a disk that is not mounted, or a URL without
+// https://.
 std::vector<std::string> folders_that_are_not_there(const std::vector<std::string>& repositories) {
   std::vector<std::string> warnings;
   std::error_code error;
   for (const std::string& location : repositories)
     if (!is_url(location) && !fs::exists(path_of(location), error))
       warnings.push_back("there is no folder " + location +
-                         ": the key counts once a repository lies there; an address "
+                         ": the key counts once a repository is there; a URL "
                          "begins with https:// or http://");
   return warnings;
 }
@@ -40,7 +42,7 @@ Json to_json(const manifest::TrustedKey& key) {
   return document.set("added", key.added).set("file", path_text(key.file)).set("own", key.own);
 }
 
-// On record, or a warning that it is not.
+// Notes an event in the audit log, or warns that this failed.
 void note(const settings::Settings& settings, std::string_view event, const Json& facts, bool json) {
   open::OpenContext context(settings);
   context.note(event, facts);
@@ -118,6 +120,24 @@ int list(const settings::Settings& settings, bool json) {
   return 0;
 }
 
+std::string to_upper(std::string text) {
+  for (char& c : text)
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  return text;
+}
+
+// Returns the id of the trusted key that was named: as minisign prints it, without leading zeros, or by a
+// unique beginning. Empty if it is no key id.
+Result<std::string> key_named(const settings::Settings& settings, const std::string& given) {
+  std::string whole = manifest::full_key_id(given);
+  std::vector<std::string> ids;
+  if (const auto keys = open::trust_store(settings).keys())
+    for (const manifest::TrustedKey& key : *keys) ids.push_back(key.key.id);
+  if (whole.empty() || std::find(ids.begin(), ids.end(), whole) != ids.end()) return whole;
+  TRY_ASSIGN(std::string id, id_beginning_with(given, ids, "keys"));
+  return id == given ? whole : id;
+}
+
 int remove(const settings::Settings& settings, const TrustFlags& flags, bool json) {
   const auto refuse = [&](std::string_view problem) {
     return end_with(diagnose("EH-M15")
@@ -126,8 +146,10 @@ int remove(const settings::Settings& settings, const TrustFlags& flags, bool jso
                         .with("remedy", "give one of the ids that engine-cache trust list shows"),
                     json);
   };
-  const std::string id = manifest::full_key_id(flags.key);
-  if (id.empty()) return refuse("a key id is 16 upper-case hexadecimal digits");
+  const auto named = key_named(settings, to_upper(flags.key));
+  if (!named) return end_with(named.error(), json);
+  const std::string& id = *named;
+  if (id.empty()) return refuse("a key id is 16 hexadecimal digits");
   const auto removed = settings::mark_as_state(open::trust_store(settings).remove(id), settings);
   if (!removed) return end_with(removed.error(), json);
   if (!*removed) return refuse("no key with this id was added here");
@@ -142,18 +164,20 @@ int remove(const settings::Settings& settings, const TrustFlags& flags, bool jso
 }  // namespace
 
 CLI::App* add_trust(CLI::App& app, TrustFlags& flags) {
-  CLI::App* trust = app.add_subcommand("trust", "whose signatures of repositories count");
+  CLI::App* trust = app.add_subcommand("trust", "show and choose whose signatures of repositories count");
   trust->require_subcommand(1);
   trust->fallthrough();
-  flags.add = trust->add_subcommand("add", "trust a publisher's key; with --repository only for that one");
+  flags.add =
+      trust->add_subcommand("add", "trust a publisher's key; with --repository only for that repository");
   flags.add->fallthrough();
-  flags.add->add_option("KEYFILE|KEY", flags.key, "a minisign public key, or a file that holds one")
+  flags.add->add_option("FILE|KEY", flags.key, "a file with a minisign public key, or the key itself")
       ->required();
-  flags.list = trust->add_subcommand("list", "the trusted keys, and what was seen of signed repositories");
+  flags.list = trust->add_subcommand("list", "list the trusted keys and the state of signed repositories");
   flags.list->fallthrough();
-  flags.remove = trust->add_subcommand("remove", "trust a key no longer");
+  flags.remove = trust->add_subcommand("remove", "stop trusting a key");
   flags.remove->fallthrough();
-  flags.remove->add_option("KEYID", flags.key)->required();
+  flags.remove->add_option("KEYID", flags.key, "a key id of trust list, or a unique beginning of it")
+      ->required();
   return trust;
 }
 

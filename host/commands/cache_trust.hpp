@@ -1,4 +1,4 @@
-// engine-cache trust: whose signatures count.
+// engine-cache trust: the keys whose signatures of repositories count.
 #pragma once
 #include <string>
 
@@ -8,7 +8,7 @@
 namespace enginehost::commands {
 
 struct TrustFlags {
-  std::string key;  // a file, the line in it, or for remove a key id
+  std::string key;  // a file, the key itself, or for remove a key id
   CLI::App* add = nullptr;
   CLI::App* list = nullptr;
   CLI::App* remove = nullptr;

@@ -10,6 +10,7 @@
 #include "cache/layer_trust.hpp"
 #include "host/acquire/repair.hpp"
 #include "host/commands/audit_check.hpp"
+#include "host/commands/build_names.hpp"
 #include "host/commands/common.hpp"
 #include "host/commands/location_flags.hpp"
 #include "host/commands/records_check.hpp"
@@ -21,10 +22,10 @@
 namespace enginehost::commands {
 namespace {
 
-// What became of one build.
+// The result for one build.
 struct Verified {
   std::vector<cache::Problem> problems;
-  std::filesystem::path layer;  // the read-only one that has the first of them: nothing is repaired there
+  std::filesystem::path layer;  // the read-only layer of the first problem; nothing is repaired there
   std::vector<cache::RepairedFile> repaired;
   std::vector<Diagnosis> not_fetched;
   bool refetched = false, fully_repaired = false;
@@ -41,8 +42,9 @@ class Verification {
       : context_(context), store_(context.store()), flags_(flags), json_(json), quiet_(quiet) {}
 
   Result<Json> run();
-  std::optional<Diagnosis> worst;  // that was not repaired
-  // What to tell of it: of a repair that failed the cause, whose remedy is not to repair once more.
+  std::optional<Diagnosis> worst;  // the first problem that was not repaired
+  // Returns the diagnosis to report: after a failed repair its cause, because its remedy is not another
+  // repair.
   const Diagnosis& to_report() const { return why_not_repaired_ ? *why_not_repaired_ : *worst; }
 
  private:
@@ -57,7 +59,7 @@ class Verification {
   Result<Json> places();
   acquire::AcquireOptions options() const;
   const manifest::Build* known(const std::string& id);
-  // Without the layers.
+  // The store without the layers.
   cache::Store own() const { return cache::Store::open(store_.root()); }
 
   open::OpenContext& context_;
@@ -65,7 +67,7 @@ class Verification {
   const VerifyFlags& flags_;
   bool json_, quiet_;
   std::map<std::string, Verified> builds_;
-  std::vector<cache::Problem> beside_;  // what belongs to no build
+  std::vector<cache::Problem> beside_;  // problems that belong to no build
   std::optional<Diagnosis> why_not_repaired_;
 };
 
@@ -74,10 +76,10 @@ bool reported_already(const std::vector<cache::Problem>& problems, const cache::
                      [&](const cache::Problem& other) { return other.path == problem.path; });
 }
 
-// A record that the system would not read, as cache::check tells one.
+// Adds a record that could not be read, as a problem of its build.
 Result<void> Verification::note_unread(Diagnosis why) {
   const std::filesystem::path file = path_of(why.value("file")), layer = path_of(why.value("layer"));
-  // Nothing is known of any build.
+  // Without a file the whole folder of records is unreadable.
   if (file.empty()) return fail(std::move(why));
   const std::string build = path_text(file.stem());
   if (!flags_.build.empty() && build != flags_.build) return {};
@@ -88,7 +90,7 @@ Result<void> Verification::note_unread(Diagnosis why) {
   return {};
 }
 
-// Everything, or one build. A file is told once, though it lies in a view and in a tree.
+// Checks everything, or one build. Reports a file once, although it is in a view and in a tree.
 Result<void> Verification::look() {
   std::set<std::string> layered;
   std::vector<Diagnosis> unread;
@@ -134,8 +136,7 @@ const manifest::Build* Verification::known(const std::string& id) {
   return nullptr;
 }
 
-// The damaged parts go aside, and the build is installed again from what the catalog (or its own record)
-// says.
+// Quarantines the damaged parts and installs the build again from the catalog or from its own record.
 Result<void> Verification::refetch(const std::string& id) {
   const manifest::Build* build = known(id);
   if (build == nullptr) return fail(diagnose("EH-S19").with("build", id));
@@ -143,7 +144,7 @@ Result<void> Verification::refetch(const std::string& id) {
     TRY_ASSIGN(cache::Stage stage, store_.stage(cache::Store::key_of(id)));
     TRY(store_.reject_damaged(id, stage).map([](const auto&) {}));
   }
-  transfer::ProgressBar bar(stderr, quiet_);
+  transfer::ProgressBar bar(stderr, quiet_, !json_);
   acquire::AcquireOptions again = options();
   again.refetch = true;
   return open::install_noted(context_, *build, again, bar.callback()).map([](const auto&) {});
@@ -157,10 +158,10 @@ void Verification::note_repaired(const std::string& id, const std::vector<cache:
   context_.note("mend", Json::object().set("build", id).set("files", std::move(files)));
 }
 
-// File by file first; what cannot be had that way is installed again.
+// Repairs file by file first, and installs the build again if files are left.
 Result<void> Verification::repair(const std::string& id, Verified& verified) {
   auto repaired = acquire::repair(id, known(id), store_, options(), context_.cancel());
-  // Removed by someone else meanwhile: then nothing of it is damaged.
+  // Another process removed the build meanwhile, so nothing of it is damaged.
   if (const auto still = own().record_of(id); still && !*still) {
     verified.fully_repaired = true;
     return {};
@@ -174,7 +175,7 @@ Result<void> Verification::repair(const std::string& id, Verified& verified) {
   }
   if (!repaired || !repaired->left.empty()) {
     if (auto fetched = refetch(id); !fetched) {
-      // That no source gives single files is no reason any more.
+      // A source without single files no longer matters, because whole archives were tried.
       std::erase_if(verified.not_fetched, [](const Diagnosis& why) { return why.code == "EH-N15"; });
       verified.not_fetched.push_back(std::move(fetched).error());
       if (verified.not_fetched.back().code == "EH-P10") return fail(verified.not_fetched.back());
@@ -184,7 +185,7 @@ Result<void> Verification::repair(const std::string& id, Verified& verified) {
   }
   TRY_ASSIGN(const std::vector<cache::Problem> left, look_at(id));
   verified.fully_repaired = left.empty() && verified.layer.empty();
-  // Renews the stamps, so that the next open need not hash.
+  // find() renews the stamps, so that the next open need not hash.
   static_cast<void>(store_.find(id));
   return {};
 }
@@ -208,14 +209,14 @@ Json Verification::report(const std::string& id, const Verified& verified) const
                       .set("problem", cache::name_of(file.problem.kind))
                       .set("from", file.from));
     if (!json_)
-      say("%s  mended %s (%s), from %s\n", id.c_str(), file.problem.path.c_str(),
+      say("%s  repaired %s (%s), from %s\n", id.c_str(), file.problem.path.c_str(),
           cache::name_of(file.problem.kind), file.from.c_str());
   }
   for (const Diagnosis& failure : verified.not_fetched) failures.push(explain::to_json(failure));
   if (!json_) {
     const char* verdict = verified.problems.empty() ? (flags_.deep ? "every byte is right" : sizes_are_right)
                           : verified.fully_repaired
-                              ? (verified.refetched ? "repaired, fetched anew" : "repaired")
+                              ? (verified.refetched ? "repaired by fetching it again" : "repaired")
                               : "damaged";
     say("%s  %s\n", id.c_str(), verdict);
     if (!verified.sound() && flags_.repair && !verified.layer.empty())
@@ -225,7 +226,7 @@ Json Verification::report(const std::string& id, const Verified& verified) const
       for (const Diagnosis& failure : verified.not_fetched)
         say("%s  not repaired: %s\n", id.c_str(), explain::one_line(failure).c_str());
     if (!verified.sound() && flags_.repair && verified.layer.empty())
-      say("%s  stays damaged, and is not opened until its files can be had\n", id.c_str());
+      say("%s  stays damaged and is not opened until its files can be fetched\n", id.c_str());
   }
   return Json::object()
       .set("build", id)
@@ -238,7 +239,7 @@ Json Verification::report(const std::string& id, const Verified& verified) const
       .set("not_fetched", std::move(failures));
 }
 
-// What lies beside the builds, and the folders themselves.
+// Reports the problems beside the builds, and those of the folders themselves.
 void Verification::report_the_rest(Json& document) {
   Json problems = Json::array(), places = Json::array();
   for (const cache::Problem& problem : beside_) {
@@ -249,12 +250,12 @@ void Verification::report_the_rest(Json& document) {
   for (const std::filesystem::path& layer : store_.layers())
     for (Diagnosis& diagnosis : cache::place_problems(layer)) found.push_back(std::move(diagnosis));
   for (const Diagnosis& diagnosis : found) {
-    // Nothing can be installed or removed any more: no mere warning.
+    // Nothing can be installed or removed any more, so this is a failure and not a warning.
     const bool stops_writing =
         diagnosis.code == "EH-F23" && diagnosis.value("folder") == path_text(store_.root());
     if (stops_writing && !worst) {
       worst = diagnosis;
-      continue;  // told as the failure
+      continue;  // reported as the failure
     }
     places.push(explain::to_json(diagnosis));
     if (!json_ && !quiet_) say_aside("warning: %s\n", explain::one_line(diagnosis).c_str());
@@ -262,8 +263,8 @@ void Verification::report_the_rest(Json& document) {
   document.set("problems", std::move(problems)).set("warnings", std::move(places));
 }
 
-// Something else in the place of a folder of the cache: moved aside, or told. What is asked for below reads
-// some of them, and says of those what is wrong.
+// Moves aside, or reports, other objects in the places of the cache's folders. Later checks read some of
+// these folders and report their own problems.
 Result<Json> Verification::places() {
   Json moved = Json::array();
   for (Diagnosis& odd : store_.unexpected_entries()) {
@@ -289,7 +290,7 @@ Result<Json> Verification::run() {
   if (flags_.repair) {
     TRY_ASSIGN(layout_repaired, store_.repair_layout());
   }
-  if (layout_repaired && !json_) say("the cache  mended LAYER.json, written anew\n");
+  if (layout_repaired && !json_) say("the cache  repaired LAYER.json: it was written again\n");
   TRY(look());
   Json builds = Json::array();
   for (auto& [id, verified] : builds_) {
@@ -301,7 +302,7 @@ Result<Json> Verification::run() {
     }
     builds.push(report(id, verified));
   }
-  // What no build needs is not worth mending: the sweep takes it away.
+  // The sweep removes damaged files that no build needs.
   if (!beside_.empty() && flags_.repair) {
     TRY(store_.sweep().map([](std::uint64_t) {}));
     TRY_ASSIGN(const auto left, cache::check(store_.root(), {flags_.deep, false, {}, context_.cancel()}));
@@ -325,16 +326,21 @@ Result<Json> Verification::run() {
 }  // namespace
 
 CLI::App* add_verify(CLI::App& app, VerifyFlags& flags) {
-  CLI::App* verifying = app.add_subcommand("verify", "look for damage");
-  verifying->add_flag("--deep", flags.deep, "hash every file");
-  verifying->add_flag("--repair", flags.repair, "mend what is damaged, file by file where it can be had so");
-  verifying->add_option("ID", flags.build, "one build; all without it");
+  CLI::App* verifying = app.add_subcommand("verify", "check installed builds for damage");
+  verifying->add_flag("--deep", flags.deep, "read and hash every file");
+  verifying->add_flag("--repair", flags.repair,
+                      "repair what is damaged, file by file if a source has single files");
+  verifying->add_option("ID", flags.build, std::string(build_id_meaning) + "; without it all builds");
   return verifying;
 }
 
-int run_verify(const settings::Settings& settings, const VerifyFlags& flags, bool json, bool quiet,
+int run_verify(const settings::Settings& settings, const VerifyFlags& given, bool json, bool quiet,
                const CancelToken& cancel) {
   open::OpenContext context(settings, {}, cancel);
+  auto named = installed_build(context.store(), given.build);
+  if (!named) return end_with(named.error(), json);
+  VerifyFlags flags = given;
+  flags.build = std::move(*named);
   Verification verification(context, flags, json, quiet);
   auto document = verification.run();
   if (!document) return end_with(explain::of_this_cache(document.error()), json);

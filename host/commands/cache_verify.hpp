@@ -1,4 +1,4 @@
-// engine-cache verify: what is wrong in the cache, and mending it.
+// engine-cache verify: finds problems of the cache and repairs them.
 #pragma once
 #include <string>
 
@@ -14,7 +14,7 @@ struct VerifyFlags {
 };
 
 CLI::App* add_verify(CLI::App& app, VerifyFlags& flags);
-// The exit status: that of the first thing that is wrong and was not repaired.
+// Returns the exit status: that of the first problem that was not repaired.
 int run_verify(const settings::Settings& settings, const VerifyFlags& flags, bool json, bool quiet,
                const CancelToken& cancel);
 

@@ -1,5 +1,4 @@
-// The names of the command-line library for headers: only what defines or asks flags reads its own, which are
-// large.
+// Forward declarations of the command-line library, whose own headers are large.
 #pragma once
 
 namespace CLI {

@@ -5,13 +5,13 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
-#include <sstream>
 
 #include "base/location.hpp"
 #include "base/paths.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
 #include "host/commands/arguments.hpp"
+#include "host/commands/help.hpp"
 #include "host/commands/location_flags.hpp"
 #include "host/commands/output.hpp"
 #include "host/commands/request_args.hpp"
@@ -20,12 +20,15 @@
 #include "host/explain/explain.hpp"
 #include "host/open/document.hpp"
 #include "host/settings/layer.hpp"
+#include "host/transfer/terminal.hpp"
 
 namespace enginehost::commands {
 namespace {
 
-// CLI11 wants them backwards, and takes what follows for the value that "--flavor=" leaves empty: an unset
-// variable of a shell must not swallow an argument.
+constexpr std::size_t usual_columns = 80;
+
+// Returns the arguments backwards, as CLI11 takes them. After "--flavor=" CLI11 would take the next argument
+// as the value; the empty value is passed explicitly, so that an unset shell variable swallows no argument.
 std::vector<std::string> arguments_of(int argc, char** argv) {
   std::vector<std::string> arguments;
   bool flags = true;
@@ -44,9 +47,8 @@ bool is_blank(std::string_view value) {
   return value.find_first_not_of(" \t\r\n\v\f") == std::string_view::npos;
 }
 
-// What was given an empty value or one of blanks alone, in the command or in those of its subcommands that
-// were called. No option takes one: it is what an unset variable of a shell leaves, and would silently drop a
-// condition, or name a thing so that nobody sees the name.
+// Returns the problem if an option of the command or of a called subcommand got an empty or blank value. No
+// option accepts one, because an unset shell variable leaves it, and it would silently drop a condition.
 std::optional<std::string> blank_value(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options([](const CLI::Option* one) { return one->count() > 0; })) {
     const std::vector<std::string>& values = option->results();
@@ -64,15 +66,20 @@ std::optional<std::string> blank_value(const CLI::App& app) {
 }
 
 int answered(const CLI::App& app, const CLI::Success& asked, bool json) {
-  std::ostringstream text;
-  const int status = app.exit(asked, text, text);
-  if (!json)
-    write_out(stdout, text.str());
-  else if (asked.get_name() == "CallForVersion")
-    print(Json::object().set("format", 1).set("tool", open::tool_document()));
+  if (asked.get_name() == "CallForVersion") {
+    if (json)
+      print(Json::object().set("format", 1).set("tool", open::tool_document()));
+    else
+      write_out(stdout, std::string(asked.what()) + "\n");
+    return 0;
+  }
+  const CLI::App* called = &app;
+  while (!called->get_subcommands().empty()) called = called->get_subcommands().front();
+  if (json)
+    print(Json::object().set("format", 1).set("help", help_of(*called, usual_columns)));
   else
-    print(Json::object().set("format", 1).set("help", text.str()));
-  return status;
+    write_out(stdout, help_of(*called, transfer::columns_of(stdout)));
+  return 0;
 }
 
 }  // namespace
@@ -82,7 +89,7 @@ bool json_asked_for(int argc, char** argv) {
   for (int i = 1; i < argc && std::strcmp(argv[i], "--") != 0; ++i) {
     const std::string_view argument = argv[i];
     if (argument == "--json") asked = true;
-    // As the parser reads a flag's value; one that it refuses is still somebody who asks for a document.
+    // A value that the parser refuses still asks for a document.
     if (argument.starts_with("--json="))
       asked = settings::parse_switch(std::string(argument.substr(7))).value_or(true);
   }
@@ -93,21 +100,40 @@ CLI::Option* repeatable(CLI::Option* option) {
   return option->expected(1)->allow_extra_args(false)->take_all();
 }
 
+void add_version_flag(CLI::App& app) {
+  app.set_version_flag("--version", std::string("enginehost ") + ENGINEHOST_VERSION, "print the version")
+      ->group("Output");
+}
+
 void CommonFlags::add_to(CLI::App& app) {
-  app.set_version_flag("--version", std::string("enginehost ") + ENGINEHOST_VERSION);
-  app.add_flag("--json", json, "print exactly one JSON document");
   repeatable(app.add_option("--repository", repositories,
-                            "a repository (folder or URL), before the configured ones; repeatable"));
-  repeatable(app.add_option(
-      "--installation", installations,
-      "a conda environment, a Python environment or a folder of libraries whose engine may be opened "
-      "where it lies; repeatable"));
-  app.add_option("--cache", cache, "the cache folder");
-  app.add_flag("--offline", offline, "open no socket: choose among what is installed or lies in folders");
+                            "a repository (folder or URL), asked before the configured ones; repeatable "
+                            "[env: ENGINEHOST_REPOSITORIES]"))
+      ->type_name("URL")
+      ->group("Sources");
   repeatable(
-      app.add_option("--accept-license", accept_licenses, "accept the license with this id; repeatable"));
-  app.add_flag("--quiet", quiet, "no progress, no warnings");
-  app.add_flag("--verbose", verbose, "say more");
+      app.add_option(
+          "--installation", installations,
+          "a conda environment, a Python environment or a folder of libraries whose engine may be opened "
+          "in place; repeatable [env: ENGINEHOST_INSTALLATIONS]"))
+      ->type_name("DIR")
+      ->group("Sources");
+  app.add_option("--cache", cache, "the cache folder [env: ENGINEHOST_CACHE]")
+      ->type_name("DIR")
+      ->group("Sources");
+  app.add_flag("--offline", offline,
+               "open no socket: choose among installed builds and those in folders [env: ENGINEHOST_OFFLINE]")
+      ->group("Sources");
+  repeatable(
+      app.add_option("--accept-license", accept_licenses, "accept the license with this id; repeatable"))
+      ->type_name("ID")
+      ->group("Consent");
+  app.add_flag("--yes", yes, "download without asking, whatever the size; licenses are still asked for")
+      ->group("Consent");
+  app.add_flag("--json", json, "print exactly one JSON document")->group("Output");
+  app.add_flag("--quiet", quiet, "print no progress and no warnings")->group("Output");
+  app.add_flag("--verbose", verbose, "print more")->group("Output");
+  add_version_flag(app);
 }
 
 std::optional<int> parse(CLI::App& app, int argc, char** argv) {
@@ -119,7 +145,11 @@ std::optional<int> parse(CLI::App& app, int argc, char** argv) {
   } catch (const CLI::Success& asked) {
     return answered(app, asked, json);
   } catch (const CLI::ParseError& error) {
-    // The parser asks for what is missing before it looks at what is too much.
+    if (words.bare && !words.unknown && !json) {
+      say_aside("%s", help_of(*words.app, transfer::columns_of(stderr)).c_str());
+      return static_cast<int>(explain::ExitStatus::usage);
+    }
+    // The parser reports a missing argument before an unknown one.
     return end_with(wrong_usage(words.command, words.unknown ? *words.unknown : error.what()), json);
   }
   note_given_flags(app);
@@ -160,6 +190,11 @@ std::filesystem::path given_path(const std::string& path) {
   std::error_code error;  // the current folder may be gone
   const std::filesystem::path whole = std::filesystem::absolute(path_of(path), error);
   return error ? path_of(path) : path_of(plain_location(path_text(whole)));
+}
+
+std::string title_of(const cache::Installed& installed) {
+  return installed.engine.empty() ? installed.plugin
+                                  : installed.engine + " " + installed.version + " " + installed.flavor;
 }
 
 int end_with(const Diagnosis& diagnosis, bool json) {

@@ -1,5 +1,6 @@
-// What the commands share: flags, settings, consent, progress, and one way to end.
+// Shared by the commands: flags, settings, consent, progress, and how a command ends.
 #pragma once
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -18,59 +19,71 @@
 
 namespace enginehost::commands {
 
-// The flags every command knows.
+// The flags of all commands that choose or open engines.
 struct CommonFlags {
-  bool json = false, quiet = false, verbose = false, offline = false;
+  bool json = false, quiet = false, verbose = false, offline = false, yes = false;
   std::vector<std::string> repositories, installations, accept_licenses;
   std::string cache;
 
   void add_to(CLI::App& app);
 };
 
-// An option that may be given several times, with one value each time: what follows that value is an argument
-// of its own, not one more value.
+void add_version_flag(CLI::App& app);
+
+// Makes an option repeatable. It takes one value each time, so that the next word is an argument.
 CLI::Option* repeatable(CLI::Option* option);
 
-// The whole path of a file or folder named on the command line, without "." and "..": behind a link ".."
-// leads where it leads the file system.
+// Returns the absolute path of a file or folder named on the command line, without "." and "..". Behind a
+// link ".." leads where it leads the file system.
 std::filesystem::path given_path(const std::string& path);
 
-// Thrown by nothing: a command returns its exit status. Reads argv into the app; a wrong argument, an empty
-// or blank value among them, is printed with the remedy (and, with --json among the arguments, as a document)
-// and gives 2, --help and --version give 0. Nothing means go on.
+// Reads argv into the app. Returns the exit status if the command ends here, else nothing; does not throw.
+// --help and --version return 0. A wrong argument, or an empty or blank value, returns 2; it is printed with
+// its remedy, and with --json as a document. A command that needs arguments and got none prints its help on
+// standard error and returns 2.
 std::optional<int> parse(CLI::App& app, int argc, char** argv);
 
-// Settings from flags, environment and configuration files.
+// Returns the settings from flags, environment and configuration files.
 Result<settings::Settings> settings_of(const CommonFlags& flags, settings::FlagValues values = {});
 
-// What is left when the configuration cannot be used: no file and no ENGINEHOST_ variable but the cache is
-// read, and that one not if it is what cannot be used. Good for telling what machine this is, never for
-// opening an engine: policy may be among what was not read.
+// Returns settings for a configuration that cannot be used. Reads no file and no ENGINEHOST_ variable except
+// the cache's, and not that one if it is unusable. For showing the machine only, never for opening an engine,
+// because the policy was not read.
 Result<settings::Settings> settings_without_configuration(const CommonFlags& flags);
 
-// Asks on a terminal for more than 100 MB or a license that wants acceptance, whose text is shown first where
-// it can be had; without a terminal a license must have been accepted before, by --accept-license or by
-// policy. What is accepted is recorded. EH-P03 with "license", "url" or "bytes" when declined; else as
-// open::licenses_to_ask. The world must outlive the function.
-// A bar that is drawn is wiped before the first question.
-std::function<Result<void>(const acquire::Question&)> consent_for(open::OpenContext& context,
-                                                                  transfer::ProgressBar* bar = nullptr);
+// A download up to this size needs no consent. Bytes.
+constexpr std::uint64_t size_to_ask_for = 100'000'000;
 
-// Prints a diagnosis, as a document on stdout ("format", "diagnosis") with `json`, else as text on stderr,
-// and returns its exit status.
+// Returns "pytorch 2.11.0 cpu"; the name of the plugin if it was opened without a manifest.
+std::string title_of(const cache::Installed& installed);
+
+// Returns the consent function of a command. On a terminal it asks before a download of more than
+// size_to_ask_for, unless `yes`, and for each license that needs acceptance, whose text it shows first. A
+// text is shown once in a process. Without a terminal a license must have been accepted before, by
+// --accept-license or by policy; the size is not asked for. Acceptances are recorded.
+//
+// `bar` is cleared before a question, and shows what is going to be downloaded. The context and the bar must
+// outlive the function. Errors: EH-P03 with "license", "url" or "bytes" if declined; those of
+// open::licenses_to_ask.
+std::function<Result<void>(const acquire::Question&)> consent_for(open::OpenContext& context,
+                                                                  transfer::ProgressBar* bar = nullptr,
+                                                                  bool yes = false);
+
+// Prints a diagnosis and returns its exit status. With `json` it is a document on stdout ("format",
+// "diagnosis"), else text on stderr.
 int end_with(const Diagnosis& diagnosis, bool json);
 
-// One document on stdout.
+// Prints one document on stdout.
 void print(const Json& document);
-// "warning: …" lines on stderr unless quiet.
+// Prints "warning: …" lines on stderr unless quiet.
 void print_warnings(const std::vector<std::string>& warnings, const std::vector<Diagnosis>& diagnoses,
                     bool quiet);
 
-// Whether a document was asked for, whatever else the arguments say.
+// Returns whether --json was given, whatever else the arguments say.
 bool json_asked_for(int argc, char** argv);
 
-// Runs a command's body; what a library throws in spite of everything ends as "a bug of ours", status 1, and
-// what could not be written to standard output as EH-P50 where all else went well.
+// Runs a command's body. An exception of a library ends as EH-P99, status 1. If standard output could not be
+// written and all else went well, the command ends with EH-P50.
 int guarded(int argc, char** argv, const std::function<int()>& body);
 
 }  // namespace enginehost::commands

@@ -1,11 +1,14 @@
 #include <algorithm>
 #include <cstdio>
 #include <iostream>
+#include <set>
 
 #include "base/paths.hpp"
+#include "base/pluralize.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
 #include "host/commands/common.hpp"
+#include "host/commands/pager.hpp"
 #include "host/commands/say.hpp"
 #include "host/explain/explain.hpp"
 #include "host/open/consent.hpp"
@@ -14,9 +17,7 @@
 namespace enginehost::commands {
 namespace {
 
-constexpr std::uint64_t size_to_ask_for = 100'000'000;  // bytes
-
-// Yes only for an answer that begins with y; end of input is a no.
+// Returns true for an answer that begins with y. The end of the input is a no.
 bool ask(const std::string& question) {
   say_aside("%s [y/N] ", question.c_str());
   std::fflush(stderr);
@@ -25,23 +26,68 @@ bool ask(const std::string& question) {
          (answer.front() == 'y' || answer.front() == 'Y');
 }
 
-// The text that would be agreed to; why it cannot be shown, when it cannot. Declined: EH-P03 is the caller's.
-bool ask_for_license(open::OpenContext& context, const std::string& build, const manifest::License& license) {
+std::shared_ptr<const manifest::Build> build_of(open::OpenContext& context, const std::string& id) {
   const auto& builds = context.catalog().builds;
-  const auto covered =
-      std::find_if(builds.begin(), builds.end(), [&](const auto& one) { return one->id == build; });
-  if (const auto text =
-          open::license_text(context.store(), license, covered == builds.end() ? nullptr : covered->get(),
-                             context.transfer_options(), context.cancel()))
-    say_aside("%s\n\n", text->c_str());
-  else
+  const auto found =
+      std::find_if(builds.begin(), builds.end(), [&](const auto& one) { return one->id == id; });
+  return found == builds.end() ? nullptr : *found;
+}
+
+// "tensorflow 2.21.0 cpu"; the id of a build that no repository names.
+std::string title_of(open::OpenContext& context, const std::string& id) {
+  const auto build = build_of(context, id);
+  return build == nullptr ? id : build->engine + " " + build->version + " " + build->flavor;
+}
+
+std::string size_of(const acquire::Question& question) {
+  return (question.download_known ? "" : "at least ") + format_bytes(question.download);
+}
+
+// ", license Apache-2.0", of everything that would be downloaded.
+std::string licenses_of(const acquire::Question& question) {
+  std::set<std::string> ids;
+  for (const acquire::LicenseQuestion& license : question.licenses)
+    ids.insert(license.license.id.empty() ? license.name : license.license.id);
+  if (ids.empty()) return "";
+  return (ids.size() == 1 ? "license " : "licenses ") + join({ids.begin(), ids.end()}, ", ");
+}
+
+std::string size_question(open::OpenContext& context, const acquire::Question& question) {
+  const std::set<std::string> origins(question.origins.begin(), question.origins.end());
+  const std::string licenses = licenses_of(question);
+  return printable_line(title_of(context, question.build) + ": " + size_of(question) + " from " +
+                        join({origins.begin(), origins.end()}, " and ") +
+                        (licenses.empty() ? "" : ", " + licenses) + ". Download?");
+}
+
+// "tensorflow 2.21.0 cpu  261 MiB in 1 file  license Apache-2.0"
+std::string announcement(open::OpenContext& context, const acquire::Question& question) {
+  const std::string licenses = licenses_of(question);
+  return printable_line(title_of(context, question.build) + "  " + size_of(question) + " in " +
+                        pluralize(question.sources.size(), "file", "files") +
+                        (licenses.empty() ? "" : "  " + licenses));
+}
+
+// Shows the text once in this process, or says why it cannot be shown.
+void show_license(open::OpenContext& context, const std::string& build, const manifest::License& license) {
+  static auto& shown = *new std::set<std::string>;
+  const auto text = open::license_text(context.store(), license, build_of(context, build).get(),
+                                       context.transfer_options(), context.cancel());
+  if (!text)
     say_aside("the text of %s cannot be shown: %s\n", printable_line(license.id).c_str(),
               explain::one_line(text.error()).c_str());
-  return ask(printable_line(build + " is covered by " + license.id + " (" + license.url + ").") +
+  else if (shown.insert(*text).second && !show_in_pager(*text))
+    say_aside("%s\n\n", text->c_str());
+}
+
+bool ask_for_license(open::OpenContext& context, const std::string& build, const manifest::License& license) {
+  show_license(context, build, license);
+  return ask(printable_line(title_of(context, build) + " is covered by the license " + license.id +
+                            (license.url.empty() ? "" : " (" + license.url + ")") + ".") +
              " Do you accept it?");
 }
 
-// With the text that is kept here, as that of a bundle is: it is read without a network.
+// Names the kept text, which can be read without a network, as that of a bundle.
 Diagnosis consent_missing(const open::OpenContext& context, const std::string& build,
                           const acquire::LicenseQuestion& license) {
   Diagnosis diagnosis = open::consent_missing(build, license);
@@ -53,8 +99,8 @@ Diagnosis consent_missing(const open::OpenContext& context, const std::string& b
 }  // namespace
 
 std::function<Result<void>(const acquire::Question&)> consent_for(open::OpenContext& context,
-                                                                  transfer::ProgressBar* bar) {
-  return [&context, bar](const acquire::Question& question) -> Result<void> {
+                                                                  transfer::ProgressBar* bar, bool yes) {
+  return [&context, bar, yes](const acquire::Question& question) -> Result<void> {
     if (bar != nullptr) bar->clear();
     const bool terminal = is_terminal(standard_input) && is_terminal(standard_error);
     TRY_ASSIGN(const std::vector<acquire::LicenseQuestion> licenses,
@@ -65,11 +111,13 @@ std::function<Result<void>(const acquire::Question&)> consent_for(open::OpenCont
       TRY(open::accept_license(context.settings(), open::terms_of(license.license),
                                settings::ConsentWay::terminal));
     }
-    if (terminal && question.download > size_to_ask_for &&
-        !ask(question.build + " has to be downloaded: " + (question.download_known ? "" : "at least ") +
-             format_bytes(question.download) + " from " + join(question.sources, ", ") + ". Go on?"))
-      return fail(
-          diagnose("EH-P03").with("build", question.build).with("bytes", format_bytes(question.download)));
+    if (terminal && !yes && question.download > size_to_ask_for) {
+      if (!ask(size_question(context, question)))
+        return fail(
+            diagnose("EH-P03").with("build", question.build).with("bytes", format_bytes(question.download)));
+    } else if (bar != nullptr && question.download > 0) {
+      bar->line(announcement(context, question));
+    }
     return {};
   };
 }

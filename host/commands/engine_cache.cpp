@@ -1,4 +1,4 @@
-// engine-cache: the administrator's view of what is installed and what is quarantined.
+// engine-cache: fetches, lists, checks, repairs and removes installed builds.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -9,6 +9,7 @@
 #include "base/shell_word.hpp"
 #include "base/text.hpp"
 #include "cache/layer_trust.hpp"
+#include "host/commands/build_names.hpp"
 #include "host/commands/cache_gc.hpp"
 #include "host/commands/cache_push.hpp"
 #include "host/commands/cache_trust.hpp"
@@ -32,6 +33,7 @@
 #include "host/open/request.hpp"
 #include "host/resolve/accelerator.hpp"
 #include "host/resolve/describe.hpp"
+#include "host/settings/person.hpp"
 
 namespace enginehost::commands {
 namespace {
@@ -54,17 +56,19 @@ Result<Json> fetch_for(const settings::Settings& settings, std::optional<platfor
   open::OpenContext context(settings, std::move(platform), cancel);
   TRY_ASSIGN(resolve::Request request,
              request_of("engine-cache", {flags.engine, "", flags.flavor, "", "--flavor"}));
-  // What the next open would take. What this machine's settings wish for says nothing of another machine.
+  // The request is that of the next open. The settings of this machine do not apply to another one.
   if (auto refused = open::refused_by_policy(request, settings); here && refused)
     return fail(std::move(*refused));
   if (here) request = open::completed(std::move(request), settings);
   request.offline = settings.offline;
   TRY_ASSIGN(resolve::Plan plan, open::decide(context, std::move(request)));
-  transfer::ProgressBar bar(stderr, flags.common.quiet);
-  auto acquired = open::fetch_best(context, plan, {consent_for(context, &bar), bar.callback(), {}});
+  transfer::ProgressBar bar(stderr, flags.common.quiet, !flags.common.json);
+  auto acquired =
+      open::fetch_best(context, plan, {consent_for(context, &bar, flags.common.yes), bar.callback(), {}});
   bar.clear();
+  if (acquired && acquired->downloaded > 0) bar.ready(title_of(acquired->installed));
   if (!acquired) {
-    // The command that brings it is for that machine.
+    // The suggested command must name that machine.
     if (!here && acquired.error().code == "EH-S13") acquired.error().with("recorded", label, "--platform");
     return fail(std::move(acquired.error().within("for " + label)));
   }
@@ -113,14 +117,20 @@ Result<Json> fetch(const settings::Settings& settings, const Flags& flags, const
   return Json::object().set("format", 1).set("fetched", std::move(builds));
 }
 
+// The day of the last use. A read-only layer notes no uses; the day of the installation stands there.
+std::string use_of(const cache::Store& store, const cache::Installed& build) {
+  const std::int64_t time = build.read_only ? build.installed_at : store.last_used(build);
+  return (build.read_only ? "installed " : "used ") + settings::utc_text(time).substr(0, 10);
+}
+
 Result<Json> list(const cache::Store& store, const Flags& flags) {
   TRY(store.check_readable());
   Json builds = Json::array();
   std::uint64_t total = 0;
   std::vector<Diagnosis> unread;
-  std::optional<Diagnosis> pins_unread;  // the first: where one cannot be looked for, hardly any can
+  std::optional<Diagnosis> pins_unread;  // the first one; the others have the same cause
   for (const cache::Installed& build : store.list(&unread)) {
-    // What is installed is told all the same: pins matter to gc, which lets such a build lie.
+    // The build is listed although its pin cannot be read; gc keeps such a build.
     const Result<bool> pinned = store.is_pinned(build.build);
     if (!pinned && !pins_unread) pins_unread = pinned.error();
     total += build.size;
@@ -136,13 +146,13 @@ Result<Json> list(const cache::Store& store, const Flags& flags) {
                     .set("read_only", build.read_only)
                     .set("pinned", pinned ? Json(*pinned) : Json()));
     if (!flags.common.json)
-      say("%-48s %10s%s%s\n", build.build.c_str(), format_bytes(build.size).c_str(),
-          build.read_only ? "  (read-only layer)" : "",
-          !pinned   ? "  (its pin cannot be looked for)"
+      say("%-48s %10s  %s%s%s\n", build.build.c_str(), format_bytes(build.size).c_str(),
+          use_of(store, build).c_str(), build.read_only ? "  (read-only layer)" : "",
+          !pinned   ? "  (its pin cannot be read)"
           : *pinned ? "  (pinned)"
                     : "");
   }
-  // A list that lacks some is no list.
+  // An incomplete list is a failure.
   if (!unread.empty()) return fail(std::move(unread.front()));
   if (!flags.common.json) {
     if (builds.as_array().empty())
@@ -151,7 +161,7 @@ Result<Json> list(const cache::Store& store, const Flags& flags) {
       say("%s, %s\n", pluralize(builds.as_array().size(), "build", "builds").c_str(),
           format_bytes(total).c_str());
   }
-  // What lies in such a layer is there, and is neither listed nor opened.
+  // Builds of such a layer exist, but are neither listed nor opened.
   std::vector<Diagnosis> reported = cache::layers_passed_over(store.layers());
   if (pins_unread) reported.push_back(std::move(*pins_unread));
   print_warnings({}, reported, flags.common.quiet || flags.common.json);
@@ -168,13 +178,16 @@ Result<Json> remove(const settings::Settings& settings, const Flags& flags) {
   open::OpenContext context(settings);
   TRY(context.store().check_readable());
   TRY(open::repair_places(context));
+  TRY_ASSIGN(const std::string build, installed_build(context.store(), flags.build));
+  const bool pinned = context.store().is_pinned(build).value_or(false);
   std::vector<Diagnosis> stayed;
-  const auto freed = context.store().remove(flags.build, &stayed);
+  const auto freed = context.store().remove(build, &stayed);
   if (!freed) return fail(explain::of_this_cache(freed.error()));
-  context.note("remove", Json::object().set("build", flags.build).set("freed", *freed));
-  if (!flags.common.json) say("%s removed, %s freed\n", flags.build.c_str(), format_bytes(*freed).c_str());
-  // The build is gone; what is left of it takes its room all the same. The reasons are mostly one, several
-  // times.
+  context.note("remove", Json::object().set("build", build).set("freed", *freed));
+  if (!flags.common.json)
+    say("%s removed%s, %s freed\n", build.c_str(), pinned ? " with its pin" : "",
+        format_bytes(*freed).c_str());
+  // The build is removed, but parts of it still take disk space. Most of them have the same reason.
   const bool quiet = flags.common.quiet || flags.common.json;
   for (Diagnosis& why : stayed) why = explain::of_this_cache(std::move(why));
   print_warnings(context.warnings(), stayed, quiet);
@@ -183,13 +196,13 @@ Result<Json> remove(const settings::Settings& settings, const Flags& flags) {
   for (const Diagnosis& why : stayed) left.push(explain::to_json(why));
   return Json::object()
       .set("format", 1)
-      .set("removed", flags.build)
+      .set("removed", build)
       .set("freed", *freed)
       .set("stayed", std::move(left));
 }
 
 int run(int argc, char** argv) {
-  CLI::App app{"Seeds, lists, checks and mends the cache of engine builds."};
+  CLI::App app{"fetch, list, check, repair and remove engine builds"};
   app.name("engine-cache");
   app.require_subcommand(1);
   // Flags may stand before or after the subcommand.
@@ -201,16 +214,20 @@ int run(int argc, char** argv) {
   GcFlags gc_flags;
   TrustFlags trust_flags;
   flags.common.add_to(app);
-  CLI::App* fetching = app.add_subcommand("fetch", "install a build for this machine or another");
-  fetching->add_option("ENGINE[@VERSION]", flags.engine)->required();
-  fetching->add_option("--flavor", flags.flavor, "exactly this flavor");
+  CLI::App* fetching = app.add_subcommand("fetch", "install a build for this machine or a recorded one");
+  fetching->add_option("ENGINE[@VERSION]", flags.engine, "the engine; without a version the newest that fits")
+      ->required();
+  fetching->add_option("--flavor", flags.flavor, "exactly this flavor [env: ENGINEHOST_FLAVOR]")
+      ->type_name("FLAVOR");
   repeatable(
-      fetching->add_option("--platform", flags.platforms, "a recorded machine to fetch for; repeatable"));
-  CLI::App* listing = app.add_subcommand("list", "what is installed");
-  CLI::App* path = app.add_subcommand("path", "where the cache is");
+      fetching->add_option("--platform", flags.platforms,
+                           "a recorded machine (engine-info --platform-json) to fetch for; repeatable"))
+      ->type_name("FILE");
+  CLI::App* listing = app.add_subcommand("list", "list the installed builds");
+  CLI::App* path = app.add_subcommand("path", "print the folder of the cache");
   CLI::App* verifying = add_verify(app, verify_flags);
-  CLI::App* removing = app.add_subcommand("remove", "remove an installed build");
-  removing->add_option("ID", flags.build)->required();
+  CLI::App* removing = app.add_subcommand("remove", "remove an installed build and its pin");
+  removing->add_option("ID", flags.build, build_id_meaning)->required();
   CLI::App* pushing = add_push(app, push_flags);
   add_gc(app, gc_flags);
   CLI::App* quarantining = add_quarantine(app, quarantine_flags);
@@ -225,14 +242,14 @@ int run(int argc, char** argv) {
   const CancelToken cancel = cancel_on_signal();
   const cache::Store store =
       cache::Store::open(settings->cache_folder, settings->system_layers, "engine-cache");
-  // Before anybody is asked anything, and before anything is written.
+  // Checked before any question, and before anything is written.
   if (fetching->parsed() || pushing->parsed())
     if (const auto placed = store.check_place(); !placed) return end_with(placed.error(), flags.common.json);
   const bool only_reads =
       listing->parsed() || path->parsed() || (verifying->parsed() && !verify_flags.repair);
   if (const auto warning = cache::warning_for_administrators(store.root()); warning && !only_reads)
     print_warnings({*warning}, {}, flags.common.quiet || flags.common.json);
-  // Those that only read make nothing; what the others make beside the cache is none of their work.
+  // Only commands that write inside the cache change the umask.
   const bool writes_here = fetching->parsed() || removing->parsed() || verifying->parsed() ||
                            gc_flags.parsed() || trusting->parsed() || licensing->parsed() ||
                            quarantining->parsed();

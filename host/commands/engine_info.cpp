@@ -189,8 +189,9 @@ open::OpenRequest open_request(const InfoFlags& flags, resolve::Request request,
   std::error_code error;
   if (!flags.plugin.empty()) open.plugin = std::filesystem::absolute(path_of(flags.plugin), error);
   open.attempt.probe = !flags.no_probe;
-  open.attempt.consent = consent_for(context, &bar);
+  open.attempt.consent = consent_for(context, &bar, flags.common.yes);
   open.attempt.progress = bar.callback();
+  open.attempt.before_probe = [&bar] { bar.step("checking", "loads in a child process"); };
   log_to_standard_error(open.attempt, bar, flags.common.quiet);
   open.bypass_cache = true;  // every candidate is told
   return open;
@@ -200,10 +201,12 @@ int engine(const InfoFlags& flags, resolve::Request asked_for, open::OpenContext
   if (!flags.plot.empty())
     if (const auto possible = can_plot(path_of(flags.plot)); !possible)
       return end_with(possible.error(), flags.common.json);
-  auto& bar = *new transfer::ProgressBar(stderr, flags.common.quiet);  // an engine logs to the very end
+  // Never destroyed: an engine logs to the very end.
+  auto& bar = *new transfer::ProgressBar(stderr, flags.common.quiet, !flags.common.json);
   open::Outcome& outcome =
       open_in_command(context, open_request(flags, std::move(asked_for), context, bar), flags.common.json);
   bar.clear();
+  if (outcome.opened) bar.ready(title_of(outcome.opened->installed));
   if (!flags.platform_file.empty() && outcome.diagnosis && outcome.diagnosis->code == "EH-S13")
     outcome.diagnosis->with("recorded", flags.platform_file, "--platform");
 
@@ -248,7 +251,7 @@ int engine(const InfoFlags& flags, resolve::Request asked_for, open::OpenContext
 }
 
 int run(int argc, char** argv) {
-  CLI::App app{"Tells what machine this is, which ML engine build fits it, and why."};
+  CLI::App app{"show what an engine would be on this machine, and open it"};
   InfoFlags flags;
   add_flags(app, flags);
   if (const auto status = parse(app, argc, argv)) return *status;

@@ -1,4 +1,4 @@
-// What an engine's plugin logs, on standard error.
+// Log messages of an engine's plugin, on standard error.
 #pragma once
 #include <string>
 
@@ -8,11 +8,11 @@
 
 namespace enginehost::commands {
 
-// From the level on that settings say ("log"); errors alone where `quiet`. Each message takes the bar's
-// place, which must outlive the engine.
+// Prints the messages from the level in the settings ("log") on; with `quiet` errors only. Clears the bar
+// before each message. The bar must outlive the engine.
 void log_to_standard_error(open::AttemptOptions& attempt, transfer::ProgressBar& bar, bool quiet);
 
-// "warning: cuda (in the probe): no driver": one line, whatever is in it.
+// Returns one line: "warning: cuda (in the probe): no driver".
 std::string describe(const load::LogMessage& message);
 
 }  // namespace enginehost::commands

@@ -1,4 +1,4 @@
-// engine-manifest: the publisher's way from files to a signed repository (docs/publishing.md).
+// engine-manifest: makes a signed repository from files (docs/publishing.md).
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
@@ -42,12 +42,12 @@ struct ManifestFlags {
   publish::RootChange change;
 };
 
-// No file or folder that this command reads or writes is of the cache.
+// Files and folders of this command are arguments, never parts of the cache.
 Diagnosis of_arguments(Diagnosis failure) {
   return failure.code.starts_with("EH-F") ? explain::mark_as_argument(std::move(failure)) : failure;
 }
 
-// From the descriptor that was named, else from the terminal without echo.
+// Reads the passphrase from the named descriptor, else from the terminal without echo.
 Result<std::string> passphrase(const std::string& file, int descriptor) {
   if (descriptor >= 0) {
     auto line = read_line(descriptor);
@@ -58,7 +58,7 @@ Result<std::string> passphrase(const std::string& file, int descriptor) {
                     .with("problem", "it is encrypted, and its passphrase cannot be read from descriptor " +
                                          std::to_string(descriptor) + ": " +
                                          (why != 0 ? std::strerror(why) : "no line is left there"))
-                    .with("remedy", "hand over one line for each encrypted --key, in their order: " +
+                    .with("remedy", "pass one line for each encrypted --key, in their order: " +
                                         std::string(descriptor == 0 ? "--passphrase-fd 0 < FILE"
                                                                     : "--passphrase-fd N N< FILE")));
   }
@@ -66,7 +66,7 @@ Result<std::string> passphrase(const std::string& file, int descriptor) {
     return fail(diagnose("EH-M15")
                     .with("file", file)
                     .with("problem", "it is encrypted, and there is no terminal to ask for its passphrase")
-                    .with("remedy", "sign in a terminal, or hand the passphrase over: --passphrase-fd N"));
+                    .with("remedy", "sign in a terminal, or pass the passphrase: --passphrase-fd N"));
   say_aside("passphrase of %s: ", file.c_str());
   std::fflush(stderr);
   std::string line = read_line_unseen();
@@ -86,7 +86,7 @@ Result<std::vector<publish::SecretKey>> secret_keys(const ManifestFlags& flags) 
   return keys;
 }
 
-// What people read or compare, such as a license's id: a blank at its end is seen by nobody.
+// For texts that people read or compare, such as a license id. Nobody sees a blank at the end.
 bool is_one_line(std::string_view text) {
   const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
   return is_utf8(text) && !text.starts_with(' ') && !text.ends_with(' ') &&
@@ -103,7 +103,9 @@ Result<Json> init(const ManifestFlags& flags) {
   TRY(check_one_line("engine-manifest init", "--name", flags.name));
   TRY_ASSIGN(const publish::Workspace workspace,
              publish::Workspace::create(given_path(flags.folder), flags.name));
-  if (!flags.json) say("%s is a repository now: %s\n", flags.folder.c_str(), flags.name.c_str());
+  if (!flags.json)
+    say("Created repository \"%s\" in %s%s\n", flags.name.c_str(), flags.folder.c_str(),
+        flags.folder.ends_with('/') ? "" : "/");
   return Json::object().set("format", 1).set("folder", path_text(workspace.folder())).set("name", flags.name);
 }
 
@@ -114,7 +116,7 @@ Diagnosis not_of_shape(const char* flag, const std::string& value, manifest::Sha
       add_command, std::string(flag) + " \"" + value + "\" is not " + std::string(manifest::describe(shape)));
 }
 
-// What no manifest could hold is wrong before there is one; and what would be left out without a word.
+// Refuses values that no manifest can hold, and those that would be ignored.
 Result<void> check_added(const ManifestFlags& flags) {
   struct Named {
     const char* flag;
@@ -144,8 +146,8 @@ Result<void> check_added(const ManifestFlags& flags) {
   std::error_code error;
   if (!flags.add.urls.empty() && fs::is_directory(given_path(flags.file), error))
     return fail(wrong_usage(add_command, "--url with the folder " + flags.file +
-                                             ": a folder is packed here, and no address has the same "
-                                             "archive; add the archive that lies there"));
+                                             ": the folder is packed here, and no URL has the same "
+                                             "archive; add the archive of that URL"));
   return {};
 }
 
@@ -194,7 +196,7 @@ int lint(const ManifestFlags& flags) {
   return findings.errors.empty() ? 0 : static_cast<int>(explain::exit_status(findings.errors.front()));
 }
 
-// Of files, or of the lines themselves.
+// Reads keys from files, or from the arguments themselves.
 Result<std::vector<manifest::PublicKey>> public_keys(const std::vector<std::string>& given) {
   std::vector<manifest::PublicKey> keys;
   for (const std::string& text : given) {
@@ -216,7 +218,7 @@ Result<Json> sign(ManifestFlags& flags) {
              publish::sign(workspace, keys, flags.change, open::OpenContext::now()));
   if (!flags.json) {
     for (const std::string& document : result.documents) say("signed %s\n", document.c_str());
-    if (result.documents.empty()) say("nothing was left to sign with these keys\n");
+    if (result.documents.empty()) say("these keys have nothing left to sign\n");
     for (const std::string& line : result.missing) say("still missing: %s\n", line.c_str());
   }
   return Json::object()
@@ -248,50 +250,111 @@ Result<Json> publish_folder(const ManifestFlags& flags) {
 }
 
 void add_options(CLI::App& adding, ManifestFlags& flags) {
-  adding.add_option("FILE|FOLDER|WHEEL", flags.file, "the engine's files")->required();
-  adding.add_option("--engine", flags.add.engine)->required();
-  adding.add_option("--version", flags.add.version)->required();
-  adding.add_option("--flavor", flags.add.flavor)->required();
-  adding.add_option("--plugin", flags.plugin, "the plugin: a library, an archive or a folder");
-  adding.add_option("--id", flags.add.id, "of the build; without it engine-version-flavor-os-arch");
-  repeatable(adding.add_option("--url", flags.add.urls, "where the same file can be fetched; repeatable"));
-  repeatable(
-      adding.add_option("--select", flags.add.select, "only files like this of the archive; repeatable"));
-  adding.add_option("--strip", flags.add.strip, "leading folders dropped from names in the archive")
-      ->check(CLI::Range(0, 32));  // as the manifest's reader takes it, and so is the priority
-  repeatable(adding.add_option("--lazy", flags.add.lazy, "a library that is opened at run time; repeatable"));
-  repeatable(adding.add_option("--capability", flags.add.capabilities, "such as device.cuda; repeatable"));
-  adding.add_option("--priority", flags.add.priority)->check(CLI::Range(-1'000'000, 1'000'000));
+  adding.add_option("FILE|DIR", flags.file, "the engine's files: an archive, a wheel or a folder")
+      ->required();
+  const char* group = "Naming the build";
+  adding.add_option("--engine", flags.add.engine, "the engine's name, in lower case")
+      ->required()
+      ->type_name("ENGINE")
+      ->group(group);
+  adding.add_option("--version", flags.add.version, "the engine's version")
+      ->required()
+      ->type_name("VERSION")
+      ->group(group);
+  adding.add_option("--flavor", flags.add.flavor, "the flavor: cpu, cu118, ...")
+      ->required()
+      ->type_name("FLAVOR")
+      ->group(group);
+  adding.add_option("--id", flags.add.id, "the build's id; without it ENGINE-VERSION-FLAVOR-OS-ARCH")
+      ->type_name("ID")
+      ->group(group);
+  adding
+      .add_option("--priority", flags.add.priority,
+                  "among builds that are otherwise alike the higher number is chosen first (default 50)")
+      ->check(CLI::Range(-1'000'000, 1'000'000))
+      ->type_name("N")
+      ->group(group);
+  group = "Files";
+  adding.add_option("--plugin", flags.plugin, "the plugin: a library, an archive or a folder")
+      ->type_name("FILE")
+      ->group(group);
+  repeatable(adding.add_option("--url", flags.add.urls, "a URL of the same file; repeatable"))
+      ->type_name("URL")
+      ->group(group);
+  repeatable(adding.add_option("--select", flags.add.select,
+                               "take only files of the archive that match this pattern; repeatable"))
+      ->type_name("PATTERN")
+      ->group(group);
+  adding
+      .add_option("--strip", flags.add.strip,
+                  "drop this many leading folders (0 to 32) from names in the archive")
+      ->check(CLI::Range(0, 32))  // the limits of the manifest's reader, as for the priority
+      ->type_name("N")
+      ->group(group);
+  repeatable(adding.add_option("--lazy", flags.add.lazy, "a library that is opened at run time; repeatable"))
+      ->type_name("NAME")
+      ->group(group);
+  group = "Describing it";
+  repeatable(adding.add_option("--capability", flags.add.capabilities,
+                               "a capability, such as device.cuda; repeatable"))
+      ->type_name("NAME")
+      ->group(group);
   CLI::Option* const license =
-      adding.add_option("--license", flags.add.license, "the license's name in the manifest");
-  adding.add_option("--license-id", flags.add.license_id, "its SPDX id")->needs(license);
+      adding.add_option("--license", flags.add.license, "the license's name in the manifest")
+          ->type_name("NAME")
+          ->group(group);
+  adding.add_option("--license-id", flags.add.license_id, "with --license: its SPDX id")
+      ->type_name("ID")
+      ->group(group)
+      ->needs(license);
 }
 
 void sign_options(CLI::App& signing, ManifestFlags& flags) {
-  repeatable(signing.add_option("--key", flags.keys, "a secret key of minisign; repeatable"))->required();
+  const char* group = "Signing";
+  repeatable(signing.add_option("--key", flags.keys, "a secret key of minisign; repeatable"))
+      ->required()
+      ->type_name("FILE")
+      ->group(group);
   signing
       .add_option("--passphrase-fd", flags.passphrase_fd,
                   "read the passphrases from this descriptor, one a line, instead of the terminal")
-      ->check(CLI::Range(0, 1'000'000));
+      ->check(CLI::Range(0, 1'000'000))
+      ->type_name("N")
+      ->group(group);
+  group = "Changing the keys";
   repeatable(
       signing.add_option("--add-key", flags.add_keys,
-                         "a public key that may sign root and index from the next root on; repeatable"));
-  repeatable(
-      signing.add_option("--add-index-key", flags.add_index_keys,
-                         "one that may sign the index alone, also where it could sign more; repeatable"));
-  repeatable(
-      signing.add_option("--add-root-key", flags.add_root_keys,
-                         "one that may sign the root alone, also where it could sign more; repeatable"));
+                         "a public key that may sign root and index from the next root on; repeatable"))
+      ->type_name("FILE")
+      ->group(group);
+  repeatable(signing.add_option("--add-index-key", flags.add_index_keys,
+                                "a public key that may sign only the index, even if it could sign the root "
+                                "before; repeatable"))
+      ->type_name("FILE")
+      ->group(group);
+  repeatable(signing.add_option("--add-root-key", flags.add_root_keys,
+                                "a public key that may sign only the root, even if it could sign the index "
+                                "before; repeatable"))
+      ->type_name("FILE")
+      ->group(group);
   repeatable(signing.add_option("--remove-key", flags.change.remove,
-                                "a key id to leave out of the next root; repeatable"));
+                                "a key id that the next root leaves out; repeatable"))
+      ->type_name("ID")
+      ->group(group);
   repeatable(signing.add_option("--revoke-key", flags.change.revoke,
-                                "a key id that must not count any more; repeatable"));
-  // A document that nobody has to sign would not be signed.
+                                "a key id whose signatures no longer count; repeatable"))
+      ->type_name("ID")
+      ->group(group);
+  // With a threshold of 0 a document would not be signed.
   const CLI::Range at_least_one(std::int64_t{1}, std::int64_t{1000});
   signing.add_option("--root-threshold", flags.root_threshold, "how many keys must sign a root")
-      ->check(at_least_one);
+      ->check(at_least_one)
+      ->type_name("N")
+      ->group(group);
   signing.add_option("--index-threshold", flags.index_threshold, "how many keys must sign an index")
-      ->check(at_least_one);
+      ->check(at_least_one)
+      ->type_name("N")
+      ->group(group);
 }
 
 int report(const Result<Json>& result, bool json) {
@@ -301,31 +364,33 @@ int report(const Result<Json>& result, bool json) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app{"Makes, checks, signs and publishes repositories of engine builds."};
+  CLI::App app{"make, check, sign and publish repositories of engine builds"};
   app.name("engine-manifest");
   app.require_subcommand(1);
   app.fallthrough();
   ManifestFlags flags;
-  app.set_version_flag("--version", std::string("enginehost ") + ENGINEHOST_VERSION);
-  app.add_flag("--json", flags.json, "print exactly one JSON document");
-  // Of the flags that the commands share, those that mean something where no engine is chosen or opened.
-  app.add_flag("--quiet", flags.quiet, "no progress, no warnings; lint's are its answer and stay");
-  app.add_flag("--verbose", flags.verbose, "say more");
-  app.add_flag("--offline", flags.offline, "open no socket: this command never does");
+  const char* group = "Output";
+  app.add_flag("--json", flags.json, "print exactly one JSON document")->group(group);
+  app.add_flag("--quiet", flags.quiet, "print no progress and no warnings, except those of lint")
+      ->group(group);
+  app.add_flag("--verbose", flags.verbose, "print more")->group(group);
+  // Accepted because the other commands have it.
+  app.add_flag("--offline", flags.offline, "open no socket: this command never does")->group(group);
+  add_version_flag(app);
   const auto subcommand = [&](const char* name, const char* text) {
     CLI::App* made = app.add_subcommand(name, text);
     made->add_option("DIR", flags.folder, "the folder of the repository")->required();
     return made;
   };
-  CLI::App* starting = subcommand("init", "start a repository in a folder");
-  starting->add_option("--name", flags.name, "what users see")->required();
-  CLI::App* adding = subcommand("add", "add a build; what it requires is read from its files");
+  CLI::App* starting = subcommand("init", "begin a repository in a folder");
+  starting->add_option("--name", flags.name, "the name that users see")->required()->type_name("NAME");
+  CLI::App* adding = subcommand("add", "add a build; its requirements are read from its files");
   add_options(*adding, flags);
-  CLI::App* linting = subcommand("lint", "what would fail on users' machines");
+  CLI::App* linting = subcommand("lint", "find what would fail on users' machines");
   CLI::App* signing = subcommand("sign", "make the index, and sign it and the root");
   sign_options(*signing, flags);
   CLI::App* publishing = subcommand("publish", "write the folder that a web server serves");
-  publishing->add_option("OUT", flags.out)->required();
+  publishing->add_option("OUT", flags.out, "the folder to write")->required();
   if (const auto status = parse(app, argc, argv)) return *status;
   if (starting->parsed()) return report(init(flags), flags.json);
   if (adding->parsed()) return report(add(flags), flags.json);

@@ -37,14 +37,29 @@ void add_flags(CLI::App& app, Flags& flags) {
   app.name("engine-run");
   app.add_option("ENGINE[@VERSION]", flags.engine, "the engine to run the model with")->required();
   app.add_option("MODEL", flags.model, "the model: a file or a folder")->required();
+  const char* group = "Running";
   repeatable(app.add_option("--input", flags.inputs,
-                            "NAME=FILE.npy; repeatable. Without any, the model's inputs are listed"));
-  app.add_option("--output", flags.output, "a folder for the results, one NAME.npy each");
-  app.add_option("--device", flags.device, "where to run: cpu, cuda:0, ...");
-  app.add_option("--flavor", flags.flavor, "ask for a flavor of the engine");
-  app.add_option("--require", flags.require, "exactly this flavor or an error");
-  app.add_option("--repeat", flags.repeat, "run so often and print the median time")
-      ->check(CLI::Range(1, 1'000'000));
+                            "one input of the model; repeatable. Without any, the model's inputs are listed"))
+      ->type_name("NAME=FILE")
+      ->group(group);
+  app.add_option("--output", flags.output, "a folder for the results, one NAME.npy each")
+      ->type_name("DIR")
+      ->group(group);
+  app.add_option("--repeat", flags.repeat, "run so often (1 to 1000000) and print the median time")
+      ->check(CLI::Range(1, 1'000'000))
+      ->type_name("N")
+      ->group(group);
+  group = "Choosing";
+  app.add_option("--flavor", flags.flavor, "prefer a flavor: cpu, cu118, mps, ... [env: ENGINEHOST_FLAVOR]")
+      ->type_name("FLAVOR")
+      ->group(group);
+  app.add_option("--require", flags.require, "this flavor or an error: no fallback")
+      ->type_name("FLAVOR")
+      ->group(group);
+  app.add_option("--device", flags.device,
+                 "the device to run on: cpu, cuda:0, gpu (any), ... [env: ENGINEHOST_DEVICE]")
+      ->type_name("DEVICE")
+      ->group(group);
   flags.common.add_to(app);
 }
 
@@ -65,7 +80,7 @@ Result<std::vector<NamedArray>> read_inputs(const std::vector<std::string>& argu
     TRY_ASSIGN(input.array, read_npy(path_of(argument.substr(equals + 1))));
     inputs.push_back(std::move(input));
   }
-  // Only now do the arrays stand still.
+  // Tensors point into the arrays, which no longer move.
   for (NamedArray& input : inputs) {
     input.tensor.data = input.array.data();
     input.tensor.device = {ENGINE_CPU, 0};
@@ -128,8 +143,8 @@ Result<Run> run_model(load::Model& model, const std::vector<NamedArray>& inputs,
   return run;
 }
 
-// What follows once the engine is open, for this request; the document is completed with what was done.
-// What is given back are the failures of outputs that could not be written.
+// Loads and runs the model in the open engine, and adds the result to the document and the text. Returns the
+// failures of outputs that could not be written.
 Result<std::vector<Diagnosis>> run_in(open::Opened& opened, const resolve::Request& opened_for,
                                       const std::vector<NamedArray>& inputs, const Flags& flags,
                                       const CancelToken& cancel, Json& document, std::string& text) {
@@ -180,13 +195,13 @@ Result<std::vector<Diagnosis>> run_in(open::Opened& opened, const resolve::Reque
 }
 
 int run(int argc, char** argv) {
-  CLI::App app{"Runs one model once with an engine that fits this machine."};
+  CLI::App app{"run one model once with an engine that fits this machine"};
   Flags flags;
   add_flags(app, flags);
   if (const auto status = parse(app, argc, argv)) return *status;
   const auto asked_for = request_of("engine-run", {flags.engine, flags.flavor, flags.require, flags.device});
   if (!asked_for) return end_with(asked_for.error(), flags.common.json);
-  // Before anything is fetched or loaded for them.
+  // Wrong inputs are reported before anything is fetched or loaded.
   const auto inputs = read_inputs(flags.inputs);
   if (!inputs) return end_with(inputs.error(), flags.common.json);
   if (!flags.output.empty())
@@ -199,12 +214,15 @@ int run(int argc, char** argv) {
 
   open::OpenRequest request;
   request.request = *asked_for;
-  auto& bar = *new transfer::ProgressBar(stderr, flags.common.quiet);  // an engine logs to the very end
-  request.attempt.consent = consent_for(context, &bar);
+  // Never destroyed: an engine logs to the very end.
+  auto& bar = *new transfer::ProgressBar(stderr, flags.common.quiet, !flags.common.json);
+  request.attempt.consent = consent_for(context, &bar, flags.common.yes);
   request.attempt.progress = bar.callback();
+  request.attempt.before_probe = [&bar] { bar.step("checking", "loads in a child process"); };
   log_to_standard_error(request.attempt, bar, flags.common.quiet);
   open::Outcome& outcome = open_in_command(context, request, flags.common.json);
   bar.clear();
+  if (outcome.opened) bar.ready(title_of(outcome.opened->installed));
   Json document = flags.common.json ? open::document(context, outcome) : Json::object();
   print_warnings(context.warnings(), outcome.warnings, flags.common.quiet || flags.common.json);
   if (!outcome.opened) {

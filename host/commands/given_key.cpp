@@ -12,7 +12,7 @@ Result<manifest::PublicKey> given_public_key(const std::string& text) {
   std::error_code error;
   if (!std::filesystem::exists(path_of(text), error)) {
     auto key = manifest::read_public_key(text, text);
-    // What is no key was meant as a file, unless it begins as a key does.
+    // A text that does not begin like a key was meant as a file.
     if (!key && !text.starts_with("RW")) TRY(stamp_of(path_of(text), "EH-P47").map([](const FileStamp&) {}));
     return key;
   }

@@ -1,4 +1,4 @@
-// A public key as a person gives it.
+// A public key from the command line.
 #pragma once
 #include <string>
 
@@ -7,7 +7,7 @@
 
 namespace enginehost::commands {
 
-// A file that holds the key, or the key itself. EH-P47 for a file that is not there, EH-M15 for what is no
+// Reads a file that holds the key, or the key itself. EH-P47: there is no such file. EH-M15: the text is no
 // key.
 Result<manifest::PublicKey> given_public_key(const std::string& text);
 

@@ -14,7 +14,7 @@ struct GivenFlags {
   bool given;
 };
 
-// The first two that are given of things that exclude each other.
+// Returns "A and B" for the first two given flags of a list whose members exclude each other.
 std::string both_of(std::initializer_list<GivenFlags> all) {
   std::string first;
   for (const GivenFlags& one : all) {
@@ -73,42 +73,78 @@ std::string problem_of(const InfoFlags& flags) {
   return {};
 }
 
+// A word that is a subcommand of many other programs, and no engine.
+std::string word_for_help(const std::string& engine) {
+  if (engine == "help") return "help is no engine; engine-info --help shows the help";
+  if (engine == "list")
+    return "list is no engine; engine-info alone shows the engines, and engine-cache list what is installed";
+  return {};
+}
+
 }  // namespace
 
 void add_flags(CLI::App& app, InfoFlags& flags) {
   app.name("engine-info");
   app.add_option("ENGINE[@VERSION]", flags.engine,
-                 "open it as an application would; @2.0 is the newest 2.0.x");
-  app.add_option("--flavor", flags.flavor, "ask for a flavor: cpu, cu118, mps, ...");
+                 "the engine to open, as an application would; @2.0 is the newest 2.0.x");
+  const char* group = "Choosing";
+  app.add_option("--flavor", flags.flavor, "prefer a flavor: cpu, cu118, mps, ... [env: ENGINEHOST_FLAVOR]")
+      ->type_name("FLAVOR")
+      ->group(group);
+  app.add_option("--require", flags.require, "this flavor or an error: no fallback")
+      ->type_name("FLAVOR")
+      ->group(group);
   app.add_option("--device", flags.device,
-                 "a device that must be opened: cuda:0, gpu (any), ...; \"cuda:0,cpu\" allows the rest");
-  app.add_option("--require", flags.require, "exactly this flavor or an error: no fallback");
-  app.add_flag("--plan", flags.plan, "decide only: no download, no load");
+                 "the device that must be opened: cuda:0, mps, gpu (any), ...; \"cuda:0,cpu\" allows cpu "
+                 "instead [env: ENGINEHOST_DEVICE]")
+      ->type_name("DEVICE")
+      ->group(group);
+  app.add_flag("--plan", flags.plan, "decide only: download nothing, load nothing")->group(group);
   app.add_flag("--explain", flags.explain,
-               "every candidate with every requirement, what was observed, and where");
+               "show every candidate with every requirement, what was observed, and where")
+      ->group(group);
   app.add_option("--platform", flags.platform_file,
-                 "decide for a recorded machine (implies --plan); with --inspect: judge for it");
-  app.add_flag("--self-test", flags.self_test, "run the engine's self-test on each device");
+                 "decide for a recorded machine (implies --plan); with --inspect: check for that machine")
+      ->type_name("FILE")
+      ->group(group);
+  group = "Trying it";
+  app.add_flag("--self-test", flags.self_test, "run the engine's self-test on each device")->group(group);
   CLI::Option* const bench =
-      app.add_flag("--bench", flags.bench, "time an add and a matmul on each device against cpu");
+      app.add_flag("--bench", flags.bench, "time an add and a matmul on each device against cpu")
+          ->group(group);
   app.add_option("--plot", flags.plot,
                  "with --bench: draw the figures into FILE.png or FILE.svg (needs gnuplot)")
+      ->type_name("FILE")
+      ->group(group)
       ->needs(bench);
-  app.add_option("--plugin", flags.plugin, "a plugin file without manifest, for engine authors");
-  app.add_flag("--no-probe", flags.no_probe, "load in this process at once");
-  app.add_flag("--platform-json", flags.platform_json, "this machine as a file for --platform");
-  app.add_flag("--installations", flags.installations,
-               "engines that others installed on this machine, and which could be opened where they lie");
-  app.add_option("--inspect", flags.inspect, "check any shared library before it is loaded");
+  app.add_option("--plugin", flags.plugin, "open a plugin file without a manifest, for engine authors")
+      ->type_name("FILE")
+      ->group(group);
+  app.add_flag("--no-probe", flags.no_probe, "load in this process at once, without a child process first")
+      ->group(group);
+  group = "Other questions";
+  app.add_option("--inspect", flags.inspect, "check any shared library without loading it")
+      ->type_name("FILE")
+      ->group(group);
   app.add_flag("--symbols", flags.symbols,
-               "with --inspect: undefined symbols are failures, and each is told");
-  app.add_option("--code", flags.codes, "what failure codes mean and how they are mended: EH-L01, l01")
-      ->delimiter(',');
+               "with --inspect: list each undefined symbol and count it as a failure")
+      ->group(group);
+  app.add_option("--code", flags.codes, "what failure codes mean and how they are repaired: EH-L01, l01")
+      ->delimiter(',')
+      ->type_name("CODE")
+      ->group(group);
+  app.add_flag("--installations", flags.installations,
+               "engines that other software installed here, and which can be opened in place")
+      ->group(group);
+  app.add_flag("--platform-json", flags.platform_json, "print this machine as a file for --platform")
+      ->group(group);
   flags.common.add_to(app);
 }
 
 Result<resolve::Request> checked(const InfoFlags& flags) {
   if (const std::string problem = problem_of(flags); !problem.empty())
+    return fail(wrong_usage(program, problem));
+  if (const std::string problem = word_for_help(flags.engine); !problem.empty())
     return fail(wrong_usage(program, problem));
   return request_of(program, {flags.engine, flags.flavor, flags.require, flags.device});
 }

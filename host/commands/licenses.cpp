@@ -13,6 +13,8 @@
 #include "base/printable.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
+#include "host/commands/build_names.hpp"
+#include "host/commands/pager.hpp"
 #include "host/commands/say.hpp"
 #include "host/explain/explain.hpp"
 #include "host/open/consent.hpp"
@@ -23,12 +25,12 @@
 namespace enginehost::commands {
 namespace {
 
-// One text, however many manifests name it.
+// One text and all manifests that name it.
 struct Listed {
   manifest::License license;
-  std::shared_ptr<const manifest::Build> build;  // the first that it covers
-  std::set<std::string> names, builds;           // the manifests' keys; what it covers
-  std::map<std::string, std::uint64_t> engines;  // with the number of their builds
+  std::shared_ptr<const manifest::Build> build;  // the first build that it covers
+  std::set<std::string> names, builds;           // keys in the manifests; ids of the covered builds
+  std::map<std::string, std::uint64_t> engines;  // the number of covered builds of each
 };
 
 std::vector<Listed> licenses_of(const manifest::Catalog& catalog) {
@@ -65,15 +67,15 @@ std::string state_of(const settings::Settings& settings, const Listed& listed,
 
 std::string sentence(const settings::Settings& settings, const std::string& state,
                      const settings::Consent* mine, const settings::Consent* anyone) {
-  const auto whom = [](const settings::Consent& consent) {
+  const auto by = [](const settings::Consent& consent) {
     return (consent.user.empty() ? "user " + std::to_string(consent.uid) : consent.user) + " on " +
            consent.time + " (" + consent.how + ", " + consent.application + ")";
   };
   if (state == "forbidden") return "forbidden by the policy of " + settings.policy.file;
-  if (state == "not_needed") return "asks for no acceptance";
-  if (mine != nullptr) return "accepted by " + whom(*mine);
+  if (state == "not_needed") return "needs no acceptance";
+  if (mine != nullptr) return "accepted by " + by(*mine);
   if (state == "accepted") return "accepted for everyone by the policy of " + settings.policy.file;
-  return anyone != nullptr ? "not accepted by you; accepted by " + whom(*anyone) : "not accepted";
+  return anyone != nullptr ? "not accepted by you; accepted by " + by(*anyone) : "not accepted";
 }
 
 std::string covered(const std::map<std::string, std::uint64_t>& engines) {
@@ -101,7 +103,7 @@ Result<Json> list(open::OpenContext& context, bool json) {
     std::vector<std::string> used;
     std::set_intersection(listed.builds.begin(), listed.builds.end(), installed.begin(), installed.end(),
                           std::back_inserter(used));
-    // Of a text that no manifest pins, the one that was accepted.
+    // If no manifest pins the text, the accepted one is shown.
     const std::string digest = !license.sha256.empty() ? license.sha256
                                : anyone != nullptr     ? anyone->terms.sha256
                                                        : "";
@@ -136,6 +138,16 @@ Result<Json> list(open::OpenContext& context, bool json) {
       .set("unreadable_consents", consents.unreadable());
 }
 
+// Returns the ids and the manifests' keys of the licenses.
+std::vector<std::string> ids_of(const std::vector<Listed>& known) {
+  std::vector<std::string> ids;
+  for (const Listed& listed : known) {
+    ids.push_back(listed.license.id);
+    ids.insert(ids.end(), listed.names.begin(), listed.names.end());
+  }
+  return ids;
+}
+
 Diagnosis unknown(const std::string& id, const std::vector<Listed>& known) {
   Diagnosis diagnosis = diagnose("EH-P07").with("license", id);
   std::vector<std::string> ids;
@@ -144,7 +156,7 @@ Diagnosis unknown(const std::string& id, const std::vector<Listed>& known) {
   return diagnosis;
 }
 
-// Those of `known` that are meant; with a text only those whose text it is.
+// Returns those of `known` that were named; if a text was given, only those with that text.
 Result<std::vector<Listed>> meant_by(const LicenseFlags& flags, const std::vector<Listed>& known,
                                      const std::string& text_sha256) {
   std::vector<Listed> meant;
@@ -173,18 +185,21 @@ Listed of_text(const std::string& id, const std::string& sha256) {
   return listed;
 }
 
-Result<Json> accept(open::OpenContext& context, const LicenseFlags& flags, const CommonFlags& common) {
+Result<Json> accept(open::OpenContext& context, LicenseFlags flags, const CommonFlags& common) {
   const settings::Settings& settings = context.settings();
+  const std::vector<Listed> known = licenses_of(context.catalog());
+  TRY_ASSIGN(flags.id, id_beginning_with(flags.id, ids_of(known), "licenses"));
   std::string given_sha256, given;
   if (!flags.text.empty()) {
     TRY_ASSIGN(given, read_file(path_of(flags.text), 4u << 20, "EH-P47"));
     given_sha256 = sha256_hex(given);
   }
-  auto meant = meant_by(flags, licenses_of(context.catalog()), given_sha256);
-  // A bundle's license is asked about before any build of it is known here; its text came with it.
+  auto meant = meant_by(flags, known, given_sha256);
+  // A bundle's license must be accepted before any of its builds is known here. The text came with the
+  // bundle.
   if (!meant && meant.error().code == "EH-P07" && open::kept_text(context.store(), given_sha256))
     meant = std::vector<Listed>{of_text(flags.id, given_sha256)};
-  // It may be in what could not be read.
+  // A repository that could not be read may name the license.
   if (!meant && meant.error().code == "EH-P07" && !context.catalog().failures.empty())
     return fail(std::move(Diagnosis(context.catalog().failures.front())
                               .within("looking for the license " + printable_line(flags.id))));
@@ -199,12 +214,11 @@ Result<Json> accept(open::OpenContext& context, const LicenseFlags& flags, const
     if (given.empty())
       text = open::license_text(context.store(), license, listed.build.get(), context.transfer_options(),
                                 context.cancel());
-    // Another text than the one that would be agreed to is no text of this license; none at all is for the
-    // person who accepts to judge.
+    // A wrong text ends the command. Without any text the person decides.
     if (!text && text.error().code == "EH-N08") return fail(std::move(text).error());
     if (text) {
       TRY_ASSIGN(license.sha256, open::keep_text(context.store(), *text));
-      if (!common.json && !common.quiet) say("%s\n\n", text->c_str());
+      if (!common.json && !common.quiet && !show_in_pager(*text, true)) say("%s\n\n", text->c_str());
     } else if (!common.quiet) {
       say_aside("warning: the text of %s was not shown: %s\n", printable_line(license.id).c_str(),
                 explain::one_line(text.error()).c_str());
@@ -222,17 +236,19 @@ Result<Json> accept(open::OpenContext& context, const LicenseFlags& flags, const
 }  // namespace
 
 CLI::App* add_licenses(CLI::App& app, LicenseFlags& flags) {
-  CLI::App* licenses = app.add_subcommand("licenses", "the licenses of the engines, and who accepted them");
+  CLI::App* licenses = app.add_subcommand("licenses", "list and accept the licenses of the engines");
   licenses->require_subcommand(1);
   licenses->fallthrough();
-  licenses->add_subcommand("list", "every license that is known")->callback([&flags] {
+  licenses->add_subcommand("list", "list every known license and who accepted it")->callback([&flags] {
     flags.action = "list";
   });
   CLI::App* accepting =
-      licenses->add_subcommand("accept", "show a license's text and record that you accept it");
+      licenses->add_subcommand("accept", "show the text of a license and record that you accept it");
   accepting->callback([&flags] { flags.action = "accept"; });
-  accepting->add_option("ID", flags.id)->required();
-  accepting->add_option("--text", flags.text, "a file with the text, where it cannot be fetched");
+  accepting->add_option("ID", flags.id, "a license id, its key in the manifest, or a unique beginning of one")
+      ->required();
+  accepting->add_option("--text", flags.text, "a file with the text, if it cannot be fetched")
+      ->type_name("FILE");
   return licenses;
 }
 

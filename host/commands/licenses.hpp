@@ -1,4 +1,4 @@
-// engine-cache licenses: what covers the engines, what of it was accepted, and by whom.
+// engine-cache licenses: the licenses that cover the engines, and who accepted them.
 #pragma once
 #include <string>
 

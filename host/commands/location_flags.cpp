@@ -18,7 +18,7 @@ std::vector<GivenFlag>& given() {
   return all;
 }
 
-// What is certain of a printed command: its program and subcommand. The longest that matches counts.
+// The commands that remedies print, with the flags they know. The longest match counts.
 struct KnownFlag {
   std::string_view command;
   bool cache = false, repository = false, platform = false;
@@ -66,18 +66,18 @@ const KnownFlag* command_at(std::string_view text) {
   return best;
 }
 
-// The command as far as it goes: up to the next one, or what ends a part of the sentence.
+// Returns the text up to the next command or the end of this part of the sentence.
 std::string_view rest_of_command(std::string_view text) {
   std::size_t end = std::min(text.find("engine-", 1), text.size());
   end = std::min(text.find("; ", 0), end);
   return text.substr(0, end);
 }
 
-// `before` the command, in its sentence, and `text` from it on.
+// `before`: the sentence before the command; `text`: the rest, from the command on.
 std::string flags_for(const KnownFlag& known, std::string_view before, std::string_view text) {
   const std::string_view rest = rest_of_command(text);
   const bool decides = known.command == "engine-info" && rest.find(" --plan") != std::string_view::npos;
-  // A plan is made with the builds of that installation, unless it is to be left out.
+  // A plan needs --installation, unless the sentence advises leaving it out.
   const bool installation =
       known.command == "engine-info" && before.find("leave --installation out") == std::string_view::npos;
   std::string flags;
@@ -96,17 +96,17 @@ std::string flags_for(const KnownFlag& known, std::string_view before, std::stri
   return flags;
 }
 
-// What is to be done on another machine is done with what that one has, up to the sentence's end.
+// A command for another machine gets no flags of this one, up to the end of the sentence.
 bool is_of_another_machine(std::string_view before) {
   return before.ends_with("there ") || before.find("there engine-") != std::string_view::npos ||
          before.find("other machine") != std::string_view::npos;
 }
 
-// What policy forbids may be one of the flags: the command that shows the policy would be refused, too.
+// Policy may forbid one of the flags, and then refuses the suggested command, too.
 bool is_refused_by_policy(std::string_view code) { return code == "EH-P01"; }
 
 void note(const CLI::App& app) {
-  // The folder that each engine-manifest works in.
+  // The folder of engine-manifest.
   if (const CLI::Option* folder = app.get_option_no_throw("DIR"); folder != nullptr && folder->count() > 0)
     given().push_back({"", folder->as<std::string>()});
   for (const char* flag : {"--cache", "--repository", "--installation", "--platform"})

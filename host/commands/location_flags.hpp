@@ -1,5 +1,5 @@
-// The flags that say where builds, the cache and the machine are: a command that is printed as a remedy needs
-// those that the command which failed was given, or it asks something else.
+// The flags that say where builds, the cache and the machine are. A command that is printed as a remedy needs
+// those of the command that failed; without them it would use other builds.
 #pragma once
 #include <string>
 #include <string_view>
@@ -10,20 +10,20 @@
 
 namespace enginehost::commands {
 
-// Notes --cache, --repository, --installation, --platform and engine-manifest's folder as they were parsed.
-// Once, from the first thread.
+// Notes the parsed --cache, --repository, --installation, --platform and engine-manifest's folder. Call it
+// once, from the main thread.
 void note_given_flags(const CLI::App& app);
 
-// Of several --platform the one that is decided for from now on; the others are not said.
+// Names the --platform that is decided for from now on; the others are not repeated.
 void decides_for(const std::string& platform);
 
-// The sentence, with those flags behind the name of each command of ours in it that knows them and does not
-// say them itself: "engine-info --cache /srv/builds reference --plan --explain".
+// Returns the sentence with these flags added to each EngineHost command in it that knows them and does not
+// have them: "engine-info --cache /srv/builds reference --plan --explain".
 std::string with_given_flags(std::string_view sentence);
 
-// explain::describe(), with remedies that carry the flags.
+// Returns explain::describe() with the flags added to the remedies.
 std::string described(Diagnosis diagnosis);
-// The document, with every "remedy" in it so.
+// Returns the document with the flags added to every "remedy".
 Json document_with_given_flags(const Json& document);
 
 }  // namespace enginehost::commands

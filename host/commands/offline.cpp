@@ -5,6 +5,7 @@
 
 #include "base/paths.hpp"
 #include "base/text.hpp"
+#include "host/commands/build_names.hpp"
 
 namespace enginehost::commands {
 
@@ -16,35 +17,45 @@ OfflineCommands::OfflineCommands(CLI::App& app) {
     return commands_.back().first;
   };
   CLI::App* exporting = add("export", "write installed builds into one file", &export_command);
-  exporting->add_option("FILE", flags_.file, "the bundle to be written; with --oci a folder")->required();
-  exporting->add_option("ID", flags_.builds, "installed builds")->required();
+  exporting->add_option("FILE", flags_.file, "the bundle to write; with --oci a folder")->required();
+  exporting->add_option("ID", flags_.builds, build_id_meaning)->required();
   CLI::Option* base =
-      exporting->add_option("--base", flags_.base, "leave out what this earlier bundle brings");
+      exporting->add_option("--base", flags_.base, "leave out what this earlier bundle brings")
+          ->type_name("FILE");
   CLI::Option* oci =
-      exporting->add_flag("--oci", flags_.oci, "an OCI image layout instead, for tools of registries");
+      exporting->add_flag("--oci", flags_.oci, "write an OCI image layout, for tools of registries");
   oci->excludes(base);
   CLI::App* fulfilling = add("fulfil", "answer another machine's request with a bundle", &fulfil_command);
   fulfilling->add_option("FILE", flags_.file, "the request")->required();
-  fulfilling->add_option("--output", flags_.output,
-                         "the bundle to be written; without it NAME.bundle of NAME.request");
+  fulfilling
+      ->add_option("--output", flags_.output, "the bundle to write; without it NAME.bundle for NAME.request")
+      ->type_name("FILE");
   for (CLI::App* writing : {exporting, fulfilling}) {
     CLI::Option* part =
-        writing->add_option("--max-part", flags_.max_part, "split into parts of at most this size: 650M, 4G");
+        writing->add_option("--max-part", flags_.max_part, "split into parts of at most this size: 650M, 4G")
+            ->type_name("N");
     if (writing == exporting) oci->excludes(part);
     repeatable(writing->add_option("--redistribute", flags_.redistribute,
-                                   "include what this license does not let everyone pass on; repeatable"));
+                                   "include components under this license, which does not let everyone pass "
+                                   "them on; repeatable"))
+        ->type_name("ID");
   }
   CLI::App* importing = add("import", "install the builds of a bundle", &import_command);
-  importing->add_option("FILE", flags_.file, "a bundle, or what its parts' names begin with")->required();
-  importing->add_option("--layer", flags_.layer, "system: for everybody on this machine")
-      ->check(CLI::IsMember({"system", "user"}));
-  CLI::App* requesting = add("request", "write what this machine needs from elsewhere", &request_command);
-  requesting->add_option("FILE", flags_.file, "the request to be written")->required();
+  importing->add_option("FILE", flags_.file, "a bundle, or the beginning of the names of its parts")
+      ->required();
+  importing
+      ->add_option("--layer", flags_.layer,
+                   "system: for all users of this machine; user: for you (the default)")
+      ->check(CLI::IsMember({"system", "user"}))
+      ->type_name("LAYER");
+  CLI::App* requesting =
+      add("request", "write down what this machine needs from another one", &request_command);
+  requesting->add_option("FILE", flags_.file, "the request to write")->required();
   requesting->add_option("ENGINE[@VERSION]", flags_.engines,
-                         "without one: newer builds of what is installed");
-  requesting->add_option("--flavor", flags_.flavor, "the flavor that is wished for");
-  requesting->add_option("--require", flags_.require, "exactly this flavor");
-  requesting->add_option("--device", flags_.device, "a device that must be opened");
+                         "the engines; without one: newer builds of what is installed");
+  requesting->add_option("--flavor", flags_.flavor, "prefer a flavor")->type_name("FLAVOR");
+  requesting->add_option("--require", flags_.require, "this flavor or none")->type_name("FLAVOR");
+  requesting->add_option("--device", flags_.device, "the device that must be opened")->type_name("DEVICE");
 }
 
 std::optional<int> OfflineCommands::run(const settings::Settings& settings, const CommonFlags& common,
@@ -70,8 +81,8 @@ Result<std::uint64_t> given_size(const std::string& option, const std::string& t
     return fail(diagnose("EH-P40")
                     .with("program", "engine-cache")
                     .with("problem", option + " " + text +
-                                         " is too small: parts have at least 1M, since each is a "
-                                         "file that somebody carries"));
+                                         " is too small: parts have at least 1M, because each is "
+                                         "a file that somebody carries"));
   }
   return fail(diagnose("EH-P40")
                   .with("program", "engine-cache")
@@ -79,7 +90,7 @@ Result<std::uint64_t> given_size(const std::string& option, const std::string& t
 }
 
 std::function<void(std::uint64_t, std::uint64_t)> bar_for(transfer::ProgressBar& bar, std::string what) {
-  if (!bar.visible()) return {};
+  if (!bar.prints()) return {};
   return [&bar, what = std::move(what)](std::uint64_t done, std::uint64_t total) {
     bar.show({transfer::Progress::Phase::checking, done, total, 0, what});
   };

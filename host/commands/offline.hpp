@@ -24,13 +24,13 @@ struct OfflineRun {
   const CancelToken& cancel;
 };
 
-// One file each. The document that --json prints; the text is printed on the way.
+// One command each. They print the text and return the document that --json prints.
 Result<Json> export_command(const OfflineRun& run);
 Result<Json> import_command(const OfflineRun& run);
 Result<Json> request_command(const OfflineRun& run);
 Result<Json> fulfil_command(const OfflineRun& run);
 
-// Registers the four; run() ends the one that was called, with its exit status, or is nothing.
+// Registers the four commands. run() runs the one that was called and returns its exit status; else nothing.
 class OfflineCommands {
  public:
   explicit OfflineCommands(CLI::App& app);
@@ -42,11 +42,11 @@ class OfflineCommands {
   std::vector<std::pair<CLI::App*, Result<Json> (*)(const OfflineRun&)>> commands_;
 };
 
-// "650M", "4G", "2000000": bytes, K, M and G are powers of 1024. EH-P40 with "problem" for anything else, and
-// for less than 1M.
+// Reads a size in bytes: "650M", "4G", "2000000"; K, M and G are powers of 1024. EH-P40 with "problem" for
+// anything else, and for less than 1M.
 Result<std::uint64_t> given_size(const std::string& option, const std::string& text);
 
-// A bar for work on files of this machine.
+// Returns a callback that shows the progress of work on files of this machine.
 std::function<void(std::uint64_t, std::uint64_t)> bar_for(transfer::ProgressBar& bar, std::string what);
 
 }  // namespace enginehost::commands

@@ -2,8 +2,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <set>
 
 #include "base/text.hpp"
+#include "host/commands/build_names.hpp"
 #include "host/commands/common.hpp"
 #include "host/commands/location_flags.hpp"
 #include "host/commands/quarantine_text.hpp"
@@ -15,9 +17,32 @@
 namespace enginehost::commands {
 namespace {
 
+constexpr const char* record_meaning =
+    "a build of quarantine list: its id, a unique beginning of it, ENGINE or ENGINE@VERSION";
+
+// Returns the id of the build that was named. `disable` knows the installed builds, too; the other actions
+// only builds with a record.
+Result<std::string> build_meant(open::OpenContext& context, const QuarantineFlags& flags) {
+  if (flags.build.empty()) return flags.build;
+  std::vector<KnownBuild> known;
+  for (const cache::Installed& one : context.store().list())
+    known.push_back({one.build, one.engine, one.version, one.flavor});
+  std::set<std::string> recorded;
+  for (const auto& [build, record] : context.history().records)
+    if (history::is_on_record_against(record)) recorded.insert(build);
+  for (const history::Stale& stale : context.stale_records()) recorded.insert(stale.record.build);
+  recorded.insert(context.unreadable_records().begin(), context.unreadable_records().end());
+  if (flags.action != "disable")
+    std::erase_if(known, [&](const KnownBuild& one) { return !recorded.contains(one.id); });
+  for (const std::string& build : recorded)
+    if (std::none_of(known.begin(), known.end(), [&](const KnownBuild& one) { return one.id == build; }))
+      known.push_back({build, {}, {}, {}});
+  return build_named(flags.build, known);
+}
+
 Diagnosis unknown(const std::string& build) { return std::move(diagnose("EH-S20").with("build", build)); }
 
-// Only a disable is taken back: a quarantine that came by itself ends by `clear`, and a proof is none.
+// `enable` takes back a disable only. A quarantine after a failure ends by `clear`.
 Diagnosis not_disabled(const history::Record& record) {
   return std::move(unknown(record.build).with("state", history::name_of(record.state)));
 }
@@ -31,7 +56,7 @@ std::string line_elsewhere(const history::Stale& stale) {
   return line_of(stale.record) + "  (only in the program " + stale.program + ")\n";
 }
 
-// The record of that build that no longer holds, or that holds for another program; or nullptr.
+// Returns the record of the build that no longer holds, or that holds for another program; else nullptr.
 const history::Stale* ended(open::OpenContext& context, const std::string& build) {
   for (const history::Stale& stale : context.stale_records())
     if (stale.record.build == build) return &stale;
@@ -57,8 +82,8 @@ int show(open::OpenContext& context, const QuarantineFlags& flags, bool json) {
   return 0;
 }
 
-// Every record that is not a proof; apart from them those that no longer hold, since people ask where they
-// went.
+// Lists every record that is not a proof, and separately the records that no longer hold, so that none
+// disappears without a word.
 int list(open::OpenContext& context, bool json) {
   Json records = Json::array(), gone = Json::array();
   std::string text;
@@ -79,7 +104,7 @@ int list(open::OpenContext& context, bool json) {
     text += stale.record.build + "  was " + history::name_of(stale.record.state) +
             ", is tried again: " + stale.why + "\n";
   }
-  // What a record said that cannot be read does not count any more: a disabled build is used again.
+  // An unreadable record no longer counts, so a disabled build would be used again.
   const std::vector<std::string>& unreadable = context.record_warnings();
   if (json)
     print(Json::object()
@@ -88,15 +113,16 @@ int list(open::OpenContext& context, bool json) {
               .set("ended", std::move(gone))
               .set("warnings", Json::strings(unreadable)));
   else if (text.empty())
-    say("nothing%s is set aside on this machine\n", unreadable.empty() ? "" : " that can be read");
+    say("%s is quarantined on this machine\n",
+        unreadable.empty() ? "no build" : "no build with a readable record");
   else
     say("%s", text.c_str());
   print_warnings(unreadable, {}, json);
   return 0;
 }
 
-// Ends what is known of a build; true when it was disabled by hand. One that was quarantined by itself before
-// that goes back to it when it is enabled.
+// Ends the record of a build. Returns true if the build was disabled by hand. A build that was quarantined
+// before it was disabled is quarantined again after `enable`.
 Result<bool> end(open::OpenContext& context, const std::string& build, const std::string& action) {
   const history::Record* const known = context.history().find(build);
   const bool disabled = known != nullptr && known->state == history::State::disabled;
@@ -125,16 +151,16 @@ int clear(open::OpenContext& context, const QuarantineFlags& flags, bool json) {
   for (const auto& [build, record] : context.history().records) add(record);
   for (const history::Stale& stale : context.stale_records())
     if (!stale.program.empty()) add(stale.record);
-  // A record that cannot be read may have been a disable.
+  // An unreadable record may be a disable.
   const std::vector<std::string>& unreadable = context.unreadable_records();
   if (!flags.all && builds.empty() &&
       std::find(unreadable.begin(), unreadable.end(), flags.build) != unreadable.end())
     builds.push_back(flags.build);
-  // One that is named may be cleared without having been read.
+  // A named build may be cleared although its record cannot be read.
   if (builds.empty() || flags.all)
     if (const auto records = context.check_records(); !records) return end_with(records.error(), json);
   if (builds.empty() && !flags.all) {
-    // What cannot be read may be what was asked for.
+    // An unreadable record may be the one that was named.
     Diagnosis diagnosis = unknown(flags.build);
     for (const std::string& warning : context.record_warnings()) diagnosis.with("warning", warning);
     print_warnings(context.record_warnings(), {}, json);
@@ -159,12 +185,13 @@ int clear(open::OpenContext& context, const QuarantineFlags& flags, bool json) {
     say("%zu cleared\n", builds.size());
   if (flags.action == "clear" && !json)
     for (const std::string& build : enabled)
-      say("%s was disabled: that is ended, too, and it may be used again\n", build.c_str());
+      say("%s was disabled by hand: it may be used again, too\n", build.c_str());
   print_warnings(warnings, {}, json);
   return 0;
 }
 
-// A name that no repository, no installed build and no record knows may be a slip; it may also come later.
+// Returns a warning if no repository, installed build or record has that name. It may be a typing error, or a
+// future build.
 std::vector<std::string> doubts_about(open::OpenContext& context, const std::string& build) {
   std::vector<std::string> known;
   for (const auto& one : context.catalog().builds) known.push_back(one->id);
@@ -210,7 +237,8 @@ int disable(open::OpenContext& context, const QuarantineFlags& flags, bool json)
 }  // namespace
 
 CLI::App* add_quarantine(CLI::App& app, QuarantineFlags& flags) {
-  CLI::App* quarantine = app.add_subcommand("quarantine", "what is set aside on this machine, and why");
+  CLI::App* quarantine =
+      app.add_subcommand("quarantine", "show and change which builds are not used on this machine");
   quarantine->require_subcommand(1);
   quarantine->fallthrough();
   const auto add = [&](const char* name, const char* text) {
@@ -218,20 +246,28 @@ CLI::App* add_quarantine(CLI::App& app, QuarantineFlags& flags) {
     action->callback([&flags, name] { flags.action = name; });
     return action;
   };
-  add("list", "everything that is set aside");
-  add("show", "one record with its evidence")->add_option("ID", flags.build)->required();
-  CLI::App* clearing = add("clear", "try a build again");
-  clearing->add_option("ID", flags.build);
-  clearing->add_flag("--all", flags.all, "everything that is not disabled");
-  add("disable", "never use a build")->add_option("ID", flags.build)->required();
-  add("enable", "take a disable back")->add_option("ID", flags.build)->required();
+  add("list", "list the quarantined and disabled builds");
+  add("show", "show one record with its evidence")->add_option("ID", flags.build, record_meaning)->required();
+  CLI::App* clearing = add("clear", "let a quarantined build be tried again");
+  clearing->add_option("ID", flags.build, record_meaning);
+  clearing->add_flag("--all", flags.all, "clear all records, except those of disabled builds");
+  add("disable", "never use a build on this machine")
+      ->add_option("ID", flags.build, build_id_meaning)
+      ->required();
+  add("enable", "use a disabled build again")->add_option("ID", flags.build, record_meaning)->required();
   return quarantine;
 }
 
-int run_quarantine(const settings::Settings& settings, const QuarantineFlags& flags, bool json) {
+int run_quarantine(const settings::Settings& settings, const QuarantineFlags& given, bool json) {
   open::OpenContext context(settings);
-  if (flags.action != "clear")
+  if (given.action != "clear")
     if (const auto records = context.check_records(); !records) return end_with(records.error(), json);
+  QuarantineFlags flags = given;
+  if (auto build = build_meant(context, given)) {
+    flags.build = std::move(*build);
+  } else {
+    return end_with(build.error(), json);
+  }
   if (flags.action == "list") return list(context, json);
   if (flags.action == "show") return show(context, flags, json);
   if (flags.action == "disable") return disable(context, flags, json);

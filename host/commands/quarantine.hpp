@@ -1,4 +1,4 @@
-// `engine-cache quarantine`: what is quarantined on this machine, why, and how to take it back.
+// engine-cache quarantine: shows and changes which builds are not used on this machine.
 #pragma once
 #include <string>
 

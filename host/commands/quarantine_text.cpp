@@ -11,7 +11,7 @@
 namespace enginehost::commands {
 namespace {
 
-// To the minute.
+// Returns the time to the minute.
 std::string time_text(std::int64_t seconds) {
   std::string text = settings::utc_text(seconds);
   return text.erase(text.rfind(':'), 3);
@@ -23,7 +23,7 @@ std::string line(std::string_view label, const std::string& text) {
   return out + printable_line(text) + "\n";
 }
 
-// The probe keeps its last lines of standard error as one text.
+// Splits the last lines of the probe's standard error, which are kept as one text.
 std::string lines_of(std::string_view label, std::string_view joined) {
   constexpr std::string_view between = " | ";
   std::string text;
@@ -47,7 +47,7 @@ std::string how_it_ended(const Diagnosis& diagnosis) {
   add("no answer in", "deadline");
   add("program", "program");
   add("process", "process");
-  return text + lines_of("last words", diagnosis.value("last_words"));
+  return text + lines_of("last output", diagnosis.value("last_words"));
 }
 
 std::string what_ends_it(const history::Record& record) {
@@ -95,10 +95,10 @@ std::string full_text(const history::Record& record, const std::string& why_ende
   const bool disabled = record.state == history::State::disabled;
   const std::string command = with_given_flags("engine-cache quarantine " +
                                                std::string(disabled ? "enable " : "clear ") + record.build);
-  // Nothing is held against it: whoever clears that meets the same cause again.
+  // The record only notes the cause; clearing it does not remove the cause.
   if (record.state == history::State::unfit && why_ended.empty())
     return text +
-           "\nit is tried again by itself when that changes; to have a look before, which mends nothing: " +
+           "\nit is tried again by itself when that changes; to try it earlier, which repairs nothing: " +
            command + "\n";
   return text + "\nto try it again now: " + command + "\n";
 }

@@ -1,4 +1,4 @@
-// Records of what is quarantined, for people.
+// Quarantine records as text.
 #pragma once
 #include <string>
 
@@ -6,11 +6,11 @@
 
 namespace enginehost::commands {
 
-// "build  state: EH-R02 crash: …"
+// Returns one line: "build  state: EH-R02 crash: …".
 std::string line_of(const history::Record& record);
 
-// Everything known of it: when, at which stage and how it ended, the last words, what would end the record,
-// and the one command that does. `why_ended`: why it no longer holds, or empty.
+// Returns everything that is recorded: when, at which stage and how it failed, the last output, what ends the
+// record, and the command that does. `why_ended`: why the record no longer holds, or empty.
 std::string full_text(const history::Record& record, const std::string& why_ended);
 
 }  // namespace enginehost::commands

@@ -1,4 +1,4 @@
-// What `engine-cache verify` finds of the records beside the builds: what is quarantined, consents, the log.
+// The records' part of `engine-cache verify`: quarantine, consents and the audit log.
 #pragma once
 #include <optional>
 
@@ -8,9 +8,9 @@
 
 namespace enginehost::commands {
 
-// {"ok","unreadable":[texts],"set_aside":[{"file","to"}]}. Something of another kind that stands in the place
-// of a file of records swallows or stops every later one: it is the `worst` found, or with `repair` moved
-// aside. A record of a build that cannot be read is told, since a disabled build is used again without it.
+// Returns {"ok","unreadable":[texts],"set_aside":[{"file","to"}]}. Another object in the place of a file of
+// records loses every later record: it becomes `worst`, or is moved aside with `repair`. An unreadable record
+// of a build is reported, because a disabled build is used again without it.
 Json check_records(const settings::Settings& settings, bool repair, bool print_text,
                    std::optional<Diagnosis>& worst);
 

@@ -1,9 +1,8 @@
-// What a command tells a person. Everything goes through printable(): names, licenses and reasons come from
-// strangers' manifests, and none of them moves the cursor or paints over what was said. Documents (--json) do
-// not go this way.
+// Text for people. All of it goes through printable(), because names, licenses and reasons come from other
+// people's manifests and must not control the terminal. Documents (--json) are printed elsewhere.
 #pragma once
 
-// Whose words printf understands: GCC takes the plain name for Microsoft's library, which MinGW does not use.
+// The format checks of printf. GCC takes the plain name for Microsoft's library, which MinGW does not use.
 #if defined(__MINGW32__) && !defined(__clang__)
 #define ENGINEHOST_SAYS_AS_PRINTF [[gnu::format(gnu_printf, 1, 2)]]
 #elif defined(__GNUC__)
@@ -14,10 +13,10 @@
 
 namespace enginehost::commands {
 
-// As printf: on standard output.
+// Prints on standard output, as printf.
 ENGINEHOST_SAYS_AS_PRINTF void say(const char* format, ...);
 
-// On standard error.
+// Prints on standard error.
 ENGINEHOST_SAYS_AS_PRINTF void say_aside(const char* format, ...);
 
 }  // namespace enginehost::commands

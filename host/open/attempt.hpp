@@ -28,6 +28,7 @@ struct AttemptOptions {
   std::optional<std::chrono::seconds> probe_deadline;  // not set: from the settings or the manifest
   std::function<Result<void>(const acquire::Question&)> consent;  // not set: agrees to everything
   transfer::ProgressCallback progress;
+  std::function<void()> before_probe;    // called before each start of the probe; may be null
   std::shared_ptr<load::EngineLog> log;  // gets the plugin's log, here and in the probe; may be null
   std::int32_t log_level = 0;            // lowest ENGINE_LOG_* level wanted; 0: from the settings
 };

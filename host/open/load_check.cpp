@@ -215,6 +215,7 @@ Result<void> LoadCheck::probe(const cache::Installed& installed, std::chrono::se
   request.cancel = parts_.context.cancel();
   const auto& listening = parts_.options.log;
   if (listening) request.log_level = log_level(parts_);
+  if (parts_.options.before_probe) parts_.options.before_probe();
   load::ProbeResult result = load::probe(request);
   for (const load::LogLine& line : result.log)
     if (listening) listening->report({line.level, line.topic, line.message, true});

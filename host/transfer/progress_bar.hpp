@@ -1,37 +1,62 @@
-// A progress bar.
+// The progress of a command, on standard error.
 #pragma once
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include "host/transfer/progress.hpp"
 
 namespace enginehost::transfer {
 
-// Draws bytes, rate and time left on a terminal; prints nothing elsewhere. Respects NO_COLOR and TERM=dumb.
-// clear() and the destructor erase the line; call clear() before printing anything else. One thread at a
-// time, except for clear().
+// Shows what a command does while it downloads and checks a build.
+//
+// On a terminal it draws one line in place, whose parts have fixed widths. Without a terminal, and if `lines`
+// is set, it prints one line for each step and one every ten seconds. Otherwise, and if `quiet`, it prints
+// nothing. Respects NO_COLOR; with TERM=dumb it prints lines.
+//
+// clear() and the destructor erase the line that is drawn; call clear() before printing anything else. One
+// thread at a time, except for clear().
 class ProgressBar {
  public:
-  explicit ProgressBar(std::FILE* stream = stderr, bool quiet = false);
+  explicit ProgressBar(std::FILE* stream = stderr, bool quiet = false, bool lines = false);
   ~ProgressBar();
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 
   void show(const Progress& progress);
+  // Shows a step without bytes: "checking  loads in a child process".
+  void step(std::string_view word, std::string_view text);
+  // Prints a line that stays.
+  void line(std::string_view text);
+  // Prints "ready     pytorch 2.11.0 cpu   6.2 s" if a step was shown, with the time since the first one.
+  void ready(std::string_view what);
   void clear();
   // For use as a callback; the bar must outlive it.
   ProgressCallback callback();
-  bool visible() const { return visible_; }
+  bool prints() const { return drawn_in_place_ || lines_; }
 
  private:
+  using Clock = std::chrono::steady_clock;
+
+  void begin();
+  void draw(const std::string& line);
+  void print(const std::string& line);
+
   std::FILE* stream_;
-  bool visible_ = false, color_ = false;
+  bool drawn_in_place_ = false, lines_ = false, color_ = false;
   std::atomic<bool> drawn_ = false;
+  std::set<std::string> printed_;  // the steps that have their line
+  Clock::time_point began_, printed_at_;
+  bool has_begun_ = false;
 };
 
-// One line of at most `columns` characters: "downloading  [=====>    ]  120 MiB of 317 MiB  95 MiB/s  2 s
-// left".
+// Returns one line of at most `columns` characters:
+// "fetching  torch_cpu    [====>     ]   71 /  115 MiB   24 MiB/s   2 s left".
 std::string progress_line(const Progress& progress, std::size_t columns);
 
 }  // namespace enginehost::transfer

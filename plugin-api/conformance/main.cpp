@@ -20,18 +20,33 @@ namespace {
 using namespace engineplugin;
 
 constexpr const char* usage =
-    "engine-plugin-check FILE [--options KEY=VALUE]... [--root DIR] [--model FILE --format NAME] [--timeout "
-    "SECONDS]\n"
+    "Usage: engine-plugin-check FILE [OPTIONS]\n"
     "\n"
-    "  Checks an engine plugin against the rules of enginehost/engine_plugin.h. One line for each check:\n"
-    "  \"ok   name: detail\" or \"FAIL name: detail\". Exit status: 0 all ok, 1 something failed, 2 usage,\n"
-    "  7 the output could not be written.\n"
+    "Check an engine plugin against the rules of enginehost/engine_plugin.h.\n"
     "\n"
-    "  --options   an option for create(); repeatable\n"
-    "  --root      the folder of the installed build (default: the folder of FILE)\n"
-    "  --model     a model to load; --format is the tail of its \"format.\" capability\n"
-    "  --timeout   for one check, in seconds (default 60)\n"
-    "  --help      this text; --version: which plugins it can check\n";
+    "Examples:\n"
+    "  engine-plugin-check libengine_toy.so                  run every check\n"
+    "  engine-plugin-check libengine_toy.so --model m.toy --format toy\n"
+    "                                                        also load and run a model\n"
+    "\n"
+    "It prints one line for each check: \"ok   name: detail\" or \"FAIL name: detail\".\n"
+    "Exit status: 0 all checks passed, 1 a check failed, 2 wrong arguments, 7 the\n"
+    "output could not be written.\n"
+    "\n"
+    "Arguments:\n"
+    "  FILE                 the plugin\n"
+    "\n"
+    "Options:\n"
+    "  --options KEY=VALUE  an option for create(); repeatable\n"
+    "  --root DIR           the folder of the installed build; without it the folder\n"
+    "                       of FILE\n"
+    "  --model FILE         a model to load, with --format\n"
+    "  --format NAME        the format of the model, as in the capability format.NAME\n"
+    "  --timeout N          the limit for one check, in seconds (default 60)\n"
+    "  --version            print which plugins it can check\n"
+    "  -h, --help           print this help\n"
+    "\n"
+    "docs: docs/engine-authors.md\n";
 
 struct Arguments {
   Request request;

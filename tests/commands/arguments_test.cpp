@@ -53,7 +53,7 @@ TEST_F(ArgumentErrors, AnUnknownWordIsNamedWithTheNearest) {
   EXPECT_EQ(words({"--jsn", "list"}).unknown, "there is no flag --jsn; did you mean --json?");
   EXPECT_EQ(words({"list", "--nonsense"}).unknown, "there is no flag --nonsense");
   EXPECT_EQ(words({"quarantine", "nosuch"}).unknown, "there is no subcommand nosuch: show");
-  EXPECT_EQ(words({"--deep", "list"}).unknown, "--deep is of engine-tool list and stands behind that");
+  EXPECT_EQ(words({"--deep", "list"}).unknown, "--deep is a flag of engine-tool list: write it behind that");
   EXPECT_EQ(words({"--cache", "lst", "list", "--json"}).unknown, std::nullopt) << "a value";
   EXPECT_EQ(words({"quarantine", "show", "lst", "--json"}).unknown, std::nullopt) << "an argument";
 }
@@ -62,6 +62,19 @@ TEST_F(ArgumentErrors, TheSubcommandIsReported) {
   EXPECT_EQ(words({"quarantine", "nosuch"}).command, "engine-tool quarantine");
   EXPECT_EQ(words({"--json", "quarantine", "show", "--nonsense"}).command, "engine-tool quarantine show");
   EXPECT_EQ(words({}).command, "engine-tool");
+}
+
+TEST_F(ArgumentsOf, ACommandWithoutArgumentsIsBare) {
+  EXPECT_TRUE(words({}).bare);
+  EXPECT_TRUE(words({"quarantine", "show"}).bare);
+  EXPECT_TRUE(words({"quarantine", "show", "--cache", "folder"}).bare) << "a flag of all subcommands";
+  EXPECT_FALSE(words({"quarantine", "show", "one"}).bare);
+  EXPECT_FALSE(words({"list", "--deep"}).bare);
+  EXPECT_FALSE(words({"nosuch"}).bare);
+}
+
+TEST_F(ArgumentsOf, HelpIsNoSubcommand) {
+  EXPECT_EQ(words({"help"}).unknown, "help is no subcommand; engine-tool --help shows the help");
 }
 
 }  // namespace

@@ -229,7 +229,7 @@ TEST_F(CacheCommands, VerifyReportsWhyARepairFailed) {
   const Ended left = cache({"verify", "--repair"});
   EXPECT_EQ(left.status, 5) << left.said();
   EXPECT_THAT(left.output, HasSubstr("reference-good  not repaired: ")) << left.said();
-  EXPECT_THAT(left.output, HasSubstr("reference-good  stays damaged, and is not opened until"));
+  EXPECT_THAT(left.output, HasSubstr("reference-good  stays damaged and is not opened until"));
   EXPECT_THAT(left.said(), testing::Not(HasSubstr("EH-N15")));
   EXPECT_THAT(left.error, HasSubstr("the damaged files could not be fetched again (EH-N14)"));
   EXPECT_THAT(left.said(), testing::Not(HasSubstr("verify --deep --repair"))) << "that was just done";

@@ -126,6 +126,51 @@ TEST_F(Consent, AsksEvenWhenTheTextCannotBeShown) {
   EXPECT_THAT(run.output, Not(HasSubstr(std::string(trim(second_text)))));
 }
 
+TEST_F(Consent, ShowsTheTextInThePager) {
+  publish(first_text, first_text);
+  RunOptions options;
+  options.launcher = on_a_terminal();
+  options.input = "n\n";
+  options.environment = {"PAGER=sed 's/^/paged: /'"};
+  const std::vector<std::string> arguments = {"reference", "--repository", location()};
+  const Ended declined = workplace.info(arguments, options);
+  EXPECT_EQ(declined.status, 8) << declined.said();
+  EXPECT_THAT(declined.output, HasSubstr("paged: " + std::string(trim(first_text))));
+  options.environment = {"PAGER=/nonexistent/pager"};
+  const Ended plain = workplace.info(arguments, options);
+  EXPECT_THAT(plain.output, HasSubstr("\n" + std::string(trim(first_text)))) << plain.said();
+}
+
+// 143 MiB by the manifest; the file is never there.
+TEST_F(Consent, AsksForALargeDownloadUnlessYesIsGiven) {
+  TestRepository repository(workplace.folder() / "repository");
+  repository.serve_from(server.url("none"));
+  const std::string sha256(64, 'a');
+  repository.add_with_artifacts(
+      good_build(),
+      Json::array().push(Json::object()
+                             .set("sha256", sha256)
+                             .set("size", 150'000'000)
+                             .set("archive", "zip")
+                             .set("sources", Json::array().push(repository.source_of(sha256)))));
+  repository.write();
+  RunOptions options;
+  options.launcher = on_a_terminal();
+  options.input = "n\n";
+  const std::vector<std::string> arguments = {"reference", "--repository", location()};
+  const Ended declined = workplace.info(arguments, options);
+  EXPECT_EQ(declined.status, 8) << declined.said();
+  EXPECT_THAT(declined.output, HasSubstr("reference 1.0.0 cpu: 143 MiB from 127.0.0.1. Download? [y/N] "));
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"engine-info", "reference"}, {"engine-cache", "fetch", "reference"}}) {
+    std::vector<std::string> words(command.begin() + 1, command.end());
+    words.insert(words.end(), {"--repository", location(), "--yes"});
+    const Ended agreed = workplace.run(command.front(), words, options);
+    EXPECT_THAT(agreed.output, Not(HasSubstr("Download?"))) << agreed.said();
+    EXPECT_EQ(agreed.status, 4) << agreed.said();
+  }
+}
+
 TEST_F(Consent, ListsAndAcceptsLicensesInAdvance) {
   publish(first_text, first_text);
   const Ended before = licenses({"list"});
@@ -138,7 +183,7 @@ TEST_F(Consent, ListsAndAcceptsLicensesInAdvance) {
   EXPECT_TRUE(listed["text"].is_null());
   EXPECT_EQ(listed["builds"].as_array()[0].as_string(), "reference-good");
 
-  const Ended accepted = licenses({"accept", "LicenseRef-vendor"});
+  const Ended accepted = licenses({"accept", "LicenseRef-ven"});
   ASSERT_EQ(accepted.status, 0) << accepted.said();
   const Ended after = licenses({"list", "--offline"});
   const Json& now = after.document["licenses"].as_array()[0];

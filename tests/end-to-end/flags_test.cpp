@@ -136,7 +136,7 @@ TEST_F(Flags, AnEmptyValueIsRefusedWithThePossibleValues) {
   EXPECT_EQ(run.status, 2) << run.said();
   const std::string& cause = run.diagnosis()["cause"].as_string();
   EXPECT_THAT(cause, HasSubstr("--device \"\""));
-  EXPECT_THAT(cause, HasSubstr("a device that must be opened"));
+  EXPECT_THAT(cause, HasSubstr("the device that must be opened"));
   EXPECT_THAT(cause, HasSubstr("leave --device out"));
   // An empty id is neither the manifest's nor a missing one.
   const Ended added =
@@ -157,7 +157,7 @@ TEST_F(Flags, ABlankValueIsRefusedWithTheRule) {
   };
   const std::string folder = (workplace.folder() / "blank").native();
   refused({"init", folder, "--name", " "},
-          "--name \" \" is blank: give it a value, or leave --name out (--name: what users see)");
+          "--name \" \" is blank: give it a value, or leave --name out (--name: the name that users see)");
   refused({"init", folder, "--name", "Toy "},
           "--name \"Toy \" is not one line of UTF-8 text without blanks at its ends");
   refused({"init", folder, "--name", "Toy\nengines"}, "is not one line of UTF-8 text");
@@ -193,15 +193,33 @@ TEST_F(Flags, TheProgressBarIsErasedBeforeTheResult) {
   const Ended info = workplace.info({"reference", "--repository", location()}, terminal);
   EXPECT_EQ(info.status, 0) << info.said();
   ASSERT_THAT(info.output, HasSubstr("["));
-  EXPECT_THAT(info.output, HasSubstr("\r\x1b[Kreference 1.0.0 cpu is open"));
+  EXPECT_THAT(info.output, HasSubstr("checking  loads in a child process"));
+  EXPECT_THAT(info.output, testing::ContainsRegex("\r\x1b\\[Kready     reference 1.0.0 cpu   [0-9.]+ s\r\n"
+                                                  "reference 1.0.0 cpu is open"));
   const Workplace second, third;
   const Ended fetched =
       second.run("engine-cache", {"fetch", "reference", "--repository", location()}, terminal);
-  EXPECT_THAT(fetched.output, HasSubstr("\r\x1b[Kreference-good  fetched"));
+  EXPECT_THAT(fetched.output, testing::ContainsRegex("\r\x1b\\[Kready     reference 1.0.0 cpu   [0-9.]+ s\r\n"
+                                                     "reference-good  fetched"));
   const Ended ran = third.run(
       "engine-run", {"reference", source_path("/examples/two-layers.model"), "--repository", location()},
       terminal);
-  EXPECT_THAT(ran.output, HasSubstr("\r\x1b[Kreference-good"));
+  EXPECT_THAT(ran.output, testing::ContainsRegex("\r\x1b\\[Kready     reference 1.0.0 cpu   [0-9.]+ s\r\n"
+                                                 "reference-good"));
+}
+
+TEST_F(Flags, ProgressWithoutATerminalIsALineForEachStep) {
+  const Ended info = workplace.info({"reference", "--repository", location()});
+  EXPECT_THAT(info.error, testing::MatchesRegex("reference 1.0.0 cpu  [0-9.]+ [KM]iB in 1 file\n"
+                                                "fetching  [^\n]+\n"
+                                                "checking  loads in a child process\n"
+                                                "ready     reference 1.0.0 cpu   [0-9.]+ s\n"))
+      << info.said();
+  EXPECT_EQ(workplace.info({"reference"}).error, "") << "nothing was fetched or checked";
+  for (const char* flag : {"--quiet", "--json"}) {
+    const Workplace other;
+    EXPECT_EQ(other.info({"reference", "--repository", location(), flag}).error, "") << flag;
+  }
 }
 
 TEST_F(Flags, AnUnusedForcedBuildIsReported) {

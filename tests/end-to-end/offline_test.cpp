@@ -199,8 +199,9 @@ TEST(Offline, FulfillReportsWhatTheRequestingMachineQuarantined) {
   const std::vector<std::string> fulfil = {"fulfil", asked, "--repository", repository.root().native()};
   const Ended text = workplace.run("engine-cache", fulfil);
   EXPECT_EQ(text.status, 0) << text.said();
-  EXPECT_THAT(text.output, HasSubstr("reference-better  set aside on the machine that asks (it failed there, "
-                                     "or was disabled): reference-good instead\n"));
+  EXPECT_THAT(text.output,
+              HasSubstr("reference-better  is quarantined on the machine that asks (it failed there, "
+                        "or was disabled): reference-good instead\n"));
   std::vector<std::string> again = fulfil;
   again.insert(again.end(), {"--output", (workplace.folder() / "again.bundle").native(), "--json"});
   const Json answer = workplace.run("engine-cache", again).document["answers"].as_array().at(0);

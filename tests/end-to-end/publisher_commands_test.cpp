@@ -187,7 +187,7 @@ TEST_F(PublisherCommands, TrustingAKeyForAMissingFolderWarns) {
   const Ended added = user_.run(
       "engine-cache", {"trust", "add", at("open.pub"), "--repository", "engines.example/toy", "--json"});
   EXPECT_EQ(added.status, 0) << added.said();
-  EXPECT_THAT(added.document["warnings"].dump(), HasSubstr("an address begins with https:// or http://"));
+  EXPECT_THAT(added.document["warnings"].dump(), HasSubstr("a URL begins with https:// or http://"));
   const Ended right =
       user_.run("engine-cache", {"trust", "add", at("open.pub"), "--repository", at("repository"), "--json"});
   EXPECT_THAT(right.document["warnings"].as_array(), IsEmpty());

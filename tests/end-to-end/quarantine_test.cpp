@@ -170,7 +170,8 @@ TEST_F(Quarantine, ADisabledBuildStaysDisabledUntilEnabled) {
 TEST_F(Quarantine, ClearReportsThatItEndedADisable) {
   ASSERT_EQ(quarantine({"disable", id}).status, 0);
   const Ended cleared = workplace.run("engine-cache", {"quarantine", "clear", id});
-  EXPECT_THAT(cleared.output, HasSubstr(id + " was disabled: that is ended, too")) << cleared.said();
+  EXPECT_THAT(cleared.output, HasSubstr(id + " was disabled by hand: it may be used again, too"))
+      << cleared.said();
   EXPECT_EQ(quarantine({"show", id}).status, exit_status_of("EH-S20")) << "what was known before is dropped";
   ASSERT_EQ(quarantine({"disable", id}).status, 0);
   EXPECT_EQ(quarantine({"clear", id}).document["enabled"].as_array().size(), 1u);
@@ -209,7 +210,7 @@ TEST_F(Quarantine, ListAndVerifyReportAnUnreadableRecord) {
   const auto reported = HasSubstr(file.native() + " is not a readable record");
   EXPECT_THAT(quarantine({"list"}).document["warnings"].dump(), reported);
   const Ended list = workplace.run("engine-cache", {"quarantine", "list"});
-  EXPECT_THAT(list.output, HasSubstr("nothing that can be read is set aside"));
+  EXPECT_THAT(list.output, HasSubstr("no build with a readable record is quarantined"));
   EXPECT_THAT(list.error, reported);
   const std::string here = workplace.cache().native(),
                     clear = "engine-cache quarantine clear --cache " + here + " reference-good removes it";

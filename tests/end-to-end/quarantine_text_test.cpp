@@ -75,8 +75,8 @@ TEST_F(QuarantineText, Case30ClearingIsNoRemedyForAMissingPart) {
   const Ended shown = workplace.run("engine-cache", {"quarantine", "show", record["build"].as_string()});
   EXPECT_THAT(shown.output, Not(HasSubstr("to try it again now")));
   EXPECT_THAT(shown.output,
-              HasSubstr("it is tried again by itself when that changes; to have a look before, which "
-                        "mends nothing: engine-cache quarantine clear onnxruntime"));
+              HasSubstr("it is tried again by itself when that changes; to try it earlier, which "
+                        "repairs nothing: engine-cache quarantine clear onnxruntime"));
   const std::string cache = workplace.cache().native();
   EXPECT_THAT(
       workplace.run("engine-cache", {"quarantine", "show", record["build"].as_string(), "--cache", cache})

@@ -317,7 +317,7 @@ TEST_F(UnusableCache, LostListsAreRebuiltWithoutASource) {
     EXPECT_NE(cache({"verify"}).status, 0);
     const Ended repaired = cache({"verify", "--deep", "--repair", "--offline"});
     EXPECT_EQ(repaired.status, 0) << repaired.said();
-    EXPECT_THAT(repaired.output, HasSubstr("mended lists/"));
+    EXPECT_THAT(repaired.output, HasSubstr("repaired lists/"));
     EXPECT_EQ(cache({"verify", "--deep"}).status, 0);
     EXPECT_TRUE(fs::is_empty(workplace.cache() / "rejected")) << "the tree stayed";
     EXPECT_EQ(workplace.info({"reference", "--offline", "--json"}).status, 0);

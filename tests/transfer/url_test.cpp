@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <string>
+
 #include "host/transfer/progress_bar.hpp"
 #include "host/transfer/transfer.hpp"
 
@@ -36,6 +39,26 @@ TEST(ProgressLine, ShowsBytesRateAndTimeLeft) {
   EXPECT_NE(line.find("[==="), std::string::npos) << line;
 }
 
+TEST(ProgressLine, KeepsItsPartsInPlace) {
+  const auto place = [](std::uint64_t done, double rate, const char* part) {
+    return progress_line({Progress::Phase::downloading, done, 1200u << 20, rate, "https://a.example/b.whl"},
+                         79)
+        .find(part);
+  };
+  for (const char* part : {"[", "]", " / ", "GiB", "/s", "left"}) {
+    const std::size_t usual = place(600u << 20, 9.0 * (1 << 20), part);
+    EXPECT_NE(usual, std::string::npos) << part;
+    EXPECT_EQ(place(1u << 20, 2.5 * (1 << 20), part), usual) << part;
+    EXPECT_EQ(place(1100u << 20, 120.0 * (1 << 20), part), usual) << part;
+    EXPECT_EQ(place(500, 900, part), usual) << part;
+  }
+}
+
+TEST(ProgressLine, NamesTheFileOfAUrl) {
+  const Progress progress{Progress::Phase::downloading, 1, 2, 3, "https://a.example/x/b.whl"};
+  EXPECT_EQ(progress_line(progress, 79).substr(0, 16), "fetching  b.whl ");
+}
+
 TEST(ProgressLine, FitsTheTerminal) {
   Progress progress{Progress::Phase::waiting, 1, 2, 3, std::string(200, 'x')};
   for (std::size_t columns : {10u, 40u, 80u}) EXPECT_LE(progress_line(progress, columns).size(), columns);
@@ -46,6 +69,39 @@ TEST(ProgressBar, IsSilentWhereThereIsNoTerminal) {
   { ProgressBar(file).show({}); }
   EXPECT_EQ(std::ftell(file), 0);
   std::fclose(file);
+}
+
+std::string printed(bool quiet, const std::function<void(ProgressBar&)>& body) {
+  std::FILE* file = std::tmpfile();
+  {
+    ProgressBar bar(file, quiet, true);
+    body(bar);
+  }
+  std::string text(static_cast<std::size_t>(std::ftell(file)), '\0');
+  std::rewind(file);
+  text.resize(std::fread(text.data(), 1, text.size(), file));
+  std::fclose(file);
+  return text;
+}
+
+TEST(ProgressBar, PrintsALineForEachStepWithoutATerminal) {
+  const auto body = [](ProgressBar& bar) {
+    bar.line("toy 1.0 cpu  2 MiB in 1 file");
+    for (std::uint64_t done = 0; done < 5; ++done)
+      bar.show({Progress::Phase::downloading, done, 5, 3, "https://a.example/toy.whl"});
+    bar.show({Progress::Phase::publishing, 5, 5, 0, "toy"});
+    bar.step("checking", "loads in a child process");
+    bar.ready("toy 1.0 cpu");
+  };
+  const std::string text = printed(false, body);
+  EXPECT_EQ(text.substr(0, text.find("ready")),
+            "toy 1.0 cpu  2 MiB in 1 file\nfetching  toy.whl\nchecking  loads in a child process\n");
+  EXPECT_NE(text.find("ready     toy 1.0 cpu   0.0 s\n"), std::string::npos) << text;
+  EXPECT_EQ(printed(true, body), "");
+}
+
+TEST(ProgressBar, IsReadyOnlyAfterAStep) {
+  EXPECT_EQ(printed(false, [](ProgressBar& bar) { bar.ready("toy"); }), "");
 }
 
 }  // namespace

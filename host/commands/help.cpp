@@ -1,0 +1,182 @@
+#include "host/commands/help.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include "base/files.hpp"
+#include "base/paths.hpp"
+#include "base/text.hpp"
+
+namespace enginehost::commands {
+namespace {
+
+constexpr std::size_t least_columns = 40;
+constexpr std::size_t widest_names = 24;  // longer names have their description on the next line
+
+struct Row {
+  std::string name, meaning;
+};
+
+// Returns the words of a text in lines of at most `width`. A longer word stands alone; "[env: NAME]" is one
+// word.
+std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
+  std::vector<std::string> lines;
+  std::string line;
+  while (!text.empty()) {
+    const std::size_t begin = text.starts_with("[env: ") ? text.find(' ') + 1 : 0;
+    const std::size_t end = std::min(text.find(' ', begin), text.size());
+    const std::string_view word = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (!line.empty() && line.size() + 1 + word.size() > width) {
+      lines.push_back(std::move(line));
+      line.clear();
+    }
+    if (!line.empty()) line += ' ';
+    line += word;
+  }
+  if (!line.empty()) lines.push_back(std::move(line));
+  return lines;
+}
+
+std::string paragraph(std::string_view text, std::size_t columns) {
+  std::string all;
+  for (const std::string& line : wrapped(text, columns)) all += line + "\n";
+  return all;
+}
+
+// Two columns. `widest`: names up to this width have their meaning beside them.
+std::string table(const std::vector<Row>& rows, std::size_t columns, std::size_t widest) {
+  std::size_t width = 0;
+  for (const Row& row : rows)
+    if (row.name.size() <= widest) width = std::max(width, row.name.size());
+  if (width == 0) width = std::min(widest, std::size_t{6});
+  const std::size_t left = width + 4;
+  std::string text;
+  for (const Row& row : rows) {
+    text += "  " + row.name;
+    std::size_t at = row.name.size() + 2;
+    for (const std::string& line : wrapped(row.meaning, columns - left)) {
+      if (at + 2 > left) {
+        text += "\n";
+        at = 0;
+      }
+      text.append(left - at, ' ');
+      text += line;
+      at = left;
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+// "--flavor FLAVOR", "-h, --help", "ID...".
+std::string name_of(const CLI::Option& option) {
+  if (!option.nonpositional()) {
+    const std::string name = option.get_name();
+    const bool several = option.get_expected_max() >= CLI::detail::expected_max_vector_size;
+    return several && name.find("...") == std::string::npos ? name + "..." : name;
+  }
+  std::vector<std::string> names;
+  for (const std::string& name : option.get_snames()) names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
+  std::string text = join(names, ", ");
+  // CLI11 appends the accepted values after a colon; the description says them in words.
+  const std::string value = option.get_type_name();
+  if (option.get_items_expected_min() > 0 && option.get_type_size() > 0)
+    text += " " + value.substr(0, value.find(':'));
+  return text;
+}
+
+std::string usage(const CLI::App& command) {
+  std::string text = path_of_command(command);
+  for (const CLI::Option* option : command.get_options([](const CLI::Option*) { return true; })) {
+    if (option->nonpositional()) continue;
+    text += option->get_required() ? " " + name_of(*option) : " [" + name_of(*option) + "]";
+  }
+  for (const CLI::Option* option : command.get_options([](const CLI::Option*) { return true; }))
+    if (option->nonpositional() && option->get_required()) text += " " + name_of(*option);
+  if (command.get_require_subcommand_min() > 0) text += " SUBCOMMAND";
+  return text + " [OPTIONS]";
+}
+
+std::string as_sentence(std::string text) {
+  if (!text.empty() && text.front() >= 'a' && text.front() <= 'z')
+    text.front() = static_cast<char>(text.front() - 'a' + 'A');
+  return text + ".";
+}
+
+std::string examples(const HelpText& help, std::size_t columns) {
+  std::vector<Row> rows;
+  for (const HelpText::Example& example : help.examples)
+    rows.push_back({std::string(example.command), std::string(example.meaning)});
+  return "\nExamples:\n" + table(rows, columns, columns / 2);
+}
+
+std::string subcommands(const CLI::App& command, std::size_t columns) {
+  std::vector<Row> rows;
+  for (const CLI::App* below : command.get_subcommands([](const CLI::App*) { return true; }))
+    rows.push_back({below->get_name(), below->get_description()});
+  return rows.empty() ? "" : "\nSubcommands:\n" + table(rows, columns, widest_names);
+}
+
+std::string flags(const CLI::App& command, std::size_t columns) {
+  struct Group {
+    std::string name;
+    std::vector<Row> rows;
+  };
+  std::vector<Group> groups{{"Arguments", {}}};
+  for (const CLI::Option* option : command.get_options([](const CLI::Option*) { return true; })) {
+    const bool help = option == command.get_help_ptr();
+    // --help is defined first and belongs last.
+    if (help) continue;
+    const std::string name = option->nonpositional() ? option->get_group() : "Arguments";
+    auto at = std::find_if(groups.begin(), groups.end(), [&](const Group& one) { return one.name == name; });
+    if (at == groups.end()) at = groups.insert(groups.end(), Group{name, {}});
+    at->rows.push_back({name_of(*option), option->get_description()});
+  }
+  if (command.get_help_ptr() != nullptr) {
+    if (groups.size() == 1) groups.push_back({"Options", {}});
+    groups.back().rows.push_back({name_of(*command.get_help_ptr()), "print this help"});
+  }
+  std::string text;
+  for (const Group& group : groups)
+    if (!group.rows.empty()) text += "\n" + group.name + ":\n" + table(group.rows, columns, widest_names);
+  return text;
+}
+
+// The page's place where this program was installed, else its name in the source tree.
+std::string place_of_page(std::string_view page) {
+  const std::filesystem::path name = path_of("docs/" + std::string(page));
+  const std::filesystem::path file =
+      executable_folder().parent_path() / "share" / "doc" / "enginehost" / name;
+  std::error_code error;
+  return path_text(std::filesystem::exists(file, error) ? file : name);
+}
+
+}  // namespace
+
+std::string path_of_command(const CLI::App& command) {
+  std::string path = command.get_name();
+  for (const CLI::App* above = command.get_parent(); above != nullptr; above = above->get_parent())
+    path = above->get_name() + " " + path;
+  return path;
+}
+
+std::string help_of(const CLI::App& command, std::size_t columns) {
+  columns = std::max(columns, least_columns);
+  const HelpText* const help = help_text_of(path_of_command(command));
+  std::string text = paragraph("Usage: " + usage(command), columns) + "\n" +
+                     paragraph(as_sentence(command.get_description()), columns);
+  if (help != nullptr) text += examples(*help, columns);
+  text += subcommands(command, columns) + flags(command, columns);
+  const CLI::App* top = &command;
+  while (top->get_parent() != nullptr) top = top->get_parent();
+  if (top != &command)
+    text += "\n" + paragraph("The flags of every subcommand: " + top->get_name() + " --help", columns);
+  if (help != nullptr) text += "\ndocs: " + place_of_page(help->page) + "\n";
+  return text;
+}
+
+}  // namespace enginehost::commands
