@@ -1,5 +1,6 @@
 // What the commands share: flags, settings, consent, progress, and one way to end.
 #pragma once
+#include <cstdio>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -12,6 +13,7 @@
 #include "host/acquire/acquire.hpp"
 #include "host/commands/cli.hpp"
 #include "host/commands/terminal.hpp"
+#include "host/explain/explain.hpp"
 #include "host/open/open.hpp"
 #include "host/settings/settings.hpp"
 #include "host/transfer/progress_bar.hpp"
@@ -59,6 +61,12 @@ std::function<Result<void>(const acquire::Question&)> consent_for(open::OpenCont
 // Prints a diagnosis, as a document on stdout ("format", "diagnosis") with `json`, else as text on stderr,
 // and returns its exit status.
 int end_with(const Diagnosis& diagnosis, bool json);
+
+// The style for failures on this stream: on a terminal wrapped, and in color unless NO_COLOR or TERM=dumb is
+// set.
+explain::Style style_of(std::FILE* stream);
+// Prints described() on the stream, standard error or standard output, in the style of the stream.
+void say_failure(const Diagnosis& diagnosis, std::FILE* stream = stderr, bool beside_plan = false);
 
 // One document on stdout.
 void print(const Json& document);

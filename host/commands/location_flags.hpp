@@ -7,6 +7,7 @@
 #include "base/diagnosis.hpp"
 #include "base/json.hpp"
 #include "host/commands/cli.hpp"
+#include "host/explain/explain.hpp"
 
 namespace enginehost::commands {
 
@@ -21,8 +22,8 @@ void decides_for(const std::string& platform);
 // say them itself: "engine-info --cache /srv/builds reference --plan --explain".
 std::string with_given_flags(std::string_view sentence);
 
-// explain::describe(), with remedies that carry the flags.
-std::string described(Diagnosis diagnosis);
+// Returns explain::describe(), with the flags in its remedies.
+std::string described(Diagnosis diagnosis, const explain::Style& style = {});
 // The document, with every "remedy" in it so.
 Json document_with_given_flags(const Json& document);
 

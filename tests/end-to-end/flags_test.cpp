@@ -113,7 +113,7 @@ TEST_F(Flags, OutputThatCannotBeWrittenIsNoSuccess) {
       const Ended ended = without_reading(command, arguments, launcher);
       EXPECT_EQ(ended.status, 7) << command << " " << arguments.front() << " " << ended.said();
       EXPECT_THAT(ended.error, HasSubstr("standard output could not be written"));
-      EXPECT_THAT(ended.error, HasSubstr(launcher == closed ? "it is closed" : "free space where"));
+      EXPECT_THAT(ended.error, HasSubstr(launcher == closed ? "it is closed" : "free space for the output"));
     }
   // A reader that is gone, where nobody dies of it.
   const Ended piped =

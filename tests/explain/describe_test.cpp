@@ -32,13 +32,12 @@ Diagnosis missing() {
 
 TEST(Describe, SaysWhoNeedsWhatAndWhereItWasSought) {
   const std::string text = describe(missing());
-  EXPECT_THAT(text, HasSubstr("EH-L02 library of a library missing: 2 libraries, while opening x 1.0"));
-  EXPECT_THAT(text, HasSubstr("libmid.so -> libcudart.so.13   CUDA runtime 13"));
-  EXPECT_THAT(text, HasSubstr("libmid.so -> libcublas.so.13   CUDA BLAS 13"));
-  EXPECT_THAT(text, HasSubstr("reached through libengine_x.so -> libtop.so -> libmid.so"));
-  EXPECT_THAT(text, HasSubstr("looked in: /usr/lib, /lib"));
-  EXPECT_THAT(text, HasSubstr("fix: install what provides it"));
-  EXPECT_THAT(text, HasSubstr("OS said: libcudart.so.13: cannot open"));
+  EXPECT_THAT(text, HasSubstr("EH-L02  libmid.so needs libcudart.so.13, libcublas.so.13, and no folder"));
+  EXPECT_THAT(text, HasSubstr("\n  needed by   libengine_x.so -> libtop.so -> libmid.so\n"));
+  EXPECT_THAT(text, HasSubstr("\n  searched    /usr/lib, /lib\n"));
+  EXPECT_THAT(text, HasSubstr("\n  while       opening x 1.0\n"));
+  EXPECT_THAT(text, HasSubstr("\n  OS said     libcudart.so.13: cannot open"));
+  EXPECT_THAT(text, HasSubstr("\n  fix         install CUDA runtime 13: "));
 }
 
 TEST(Describe, FitsOnOneScreen) {
@@ -51,8 +50,8 @@ TEST(Describe, FitsOnOneScreen) {
 TEST(Describe, DoesNotSayTheSameTwice) {
   const std::string text =
       describe(diagnose("EH-F04").with("file", "/a/b.so").with("size", "10").with("needed_size", "99"));
-  EXPECT_THAT(text, HasSubstr("/a/b.so ends after 10 of 99 needed bytes"));
-  EXPECT_THAT(text, Not(HasSubstr("file: /a/b.so")));
+  EXPECT_THAT(text, HasSubstr("/a/b.so is truncated: it has 10 of 99 bytes"));
+  EXPECT_THAT(text, Not(HasSubstr("\n  file ")));
 }
 
 TEST(Describe, ALibraryThatIsThereAndCannotBeReadIsNotCalledMissing) {
@@ -122,7 +121,7 @@ TEST(OfException, TellsAShortageFromABug) {
   EXPECT_EQ(of_exception(std::bad_alloc()).code, "EH-P51");
   const std::system_error no_thread(EAGAIN, std::generic_category());
   EXPECT_EQ(of_exception(no_thread).code, "EH-P51");
-  EXPECT_THAT(describe(of_exception(no_thread)), HasSubstr("no further thread can be started"));
+  EXPECT_THAT(describe(of_exception(no_thread)), HasSubstr("no more threads can be started"));
   // clone3 under a container's old seccomp profile.
   const std::system_error forbidden_thread(EPERM, std::generic_category());
   EXPECT_EQ(of_exception(forbidden_thread).code, "EH-P51");

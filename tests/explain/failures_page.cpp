@@ -18,23 +18,22 @@ struct Family {
   const char* about;
 };
 constexpr Family families[] = {
-    {'F', "F: files, disk and locks", "What is on disk is not what was published, or cannot be written."},
-    {'L', "L: linking on Linux", "The files are whole, but the loader cannot bring them together."},
-    {'R', "R: running", "The files load, and what they run goes wrong."},
+    {'F', "F: files, disk and locks", "Files on disk differ from the published ones, or cannot be written."},
+    {'L', "L: linking on Linux", "The files are complete, but the loader cannot link them."},
+    {'R', "R: running", "The files load, but their code fails when it runs."},
     {'G', "G: GPUs and their drivers",
-     "The build is sound; the driver, or its place on this machine, is not."},
+     "The build is correct, but the driver is missing, unsuitable or in the wrong place."},
     {'W', "W: Windows",
-     "What Windows' loader reports, by number: its texts are translated. What is produced here is produced "
-     "by "
-     "Wine's loader, not by Windows' own."},
-    {'X', "X: macOS", "What macOS's loader reports, by its texts."},
+     "Errors of the Windows loader, read by their numbers because Windows translates its texts. Tests "
+     "produce them with Wine's loader, not with the loader of Windows."},
+    {'X', "X: macOS", "Errors of the macOS loader, read by their texts."},
 };
 constexpr Family others[] = {
     {'N', "N: fetching", ""},
     {'M', "M: manifests and trust", ""},
     {'P', "P: policy, consent and calling", ""},
     {'S', "S: choosing a build", ""},
-    {'E', "E: told by the engine", ""},
+    {'E', "E: reported by the engine", ""},
 };
 
 std::string id_of(const Entry& entry) { return std::string(entry.code.substr(3)); }
@@ -88,7 +87,8 @@ void add_item(std::string& text, const char* label, const std::string& value) {
 std::string section(const Entry& entry, const TestsOfClasses& tests) {
   std::string text = "### " + std::string(entry.code) + " " + std::string(entry.title) + "\n\n" +
                      cell(entry.meaning) + "\n\n";
-  add_item(text, "known before loading", entry.before.empty() ? "it cannot be" : std::string(entry.before));
+  add_item(text, "known before loading",
+           entry.before.empty() ? "it cannot be detected" : std::string(entry.before));
   add_item(text, "known afterwards", std::string(entry.after));
   for (const std::string_view remedy : entry.remedies) add_item(text, "to do", readable(remedy));
   add_item(text, "the build", std::string(consequence(entry.category)));
@@ -129,35 +129,46 @@ TestsOfClasses tests_of_classes(const std::filesystem::path& tests) {
 std::string failures_page(const TestsOfClasses& tests) {
   std::string text =
       "# Failures\n\n"
-      "Every failure has a code, which never changes its meaning. `engine-info --code EH-L01` tells what is "
-      "written\n"
-      "here; `--json` gives the same to programs. Words in CAPITALS stand for what was found on the "
-      "machine.\n\n"
-      "This page is written by the target `docs_failures` from the catalog (host/explain/catalog) and "
-      "the names of\n"
-      "the tests; nothing here is edited by hand, and a test compares it with both.\n\n"
-      "How far a class is proven where EngineHost is developed, on Linux without a GPU:\n\n"
-      "- *produced*: tests make the failure for real, and class, file and cause are told; they are listed. "
-      "For GPUs,\n"
-      "  NVIDIA's own runtime answers over a driver library made for the test.\n"
-      "- *from the file*: told from files made for it; the failure itself needs another system.\n"
-      "- *parsed*: the text or number that it gives is read to the class, and held against the files where "
-      "there are "
-      "any.\n"
-      "- *described*: only explained; nothing here detects it yet.\n\n"
-      "Names of packages that a remedy gives were compared with Debian's packages and with the package "
-      "index. "
-      "Those of\n"
-      "conda and Fedora come from their documents and are unverified: a remedy says \"probably\" before "
-      "them.\n\n" +
+      "```\n"
+      "engine-info --code EH-L01\n"
+      "engine-info --code EH-L01 --json\n"
+      "```\n\n"
+      "Every failure has a code, and a code never changes its meaning. The commands above print one entry of "
+      "this page.\n"
+      "Words in CAPITALS stand for values found on the machine.\n\n"
+      "| in an entry | meaning |\n"
+      "|---|---|\n"
+      "| known before loading | how EngineHost detects the failure without loading the build |\n"
+      "| known afterwards | how it detects the failure if the check before could not |\n"
+      "| to do | the remedies, the best one first; a failure shows only those that fit it |\n"
+      "| the build | what EngineHost does with a build that failed with this code |\n"
+      "| proven | how far tests prove the class, and which tests |\n"
+      "| exit status | of a command that ends with this failure |\n\n"
+      "Tests run on Linux without a GPU. They prove a class in one of four ways:\n\n"
+      "| proven | meaning |\n"
+      "|---|---|\n"
+      "| produced | Tests cause the real failure and check its class, file and cause. For GPUs, NVIDIA's own "
+      "runtime runs on a driver library made for the test |\n"
+      "| from the file | EngineHost detects the failure in files made for it. The failure itself needs "
+      "another "
+      "system |\n"
+      "| parsed | EngineHost reads the failure's text or number, and compares it with the files if there are "
+      "any |\n"
+      "| described | The entry explains the failure, but nothing detects it yet |\n\n"
+      "Package names for Debian and for the Python package index were compared with the packages. Names for "
+      "conda and\n"
+      "Fedora come from their documents and are not verified: a remedy says \"probably\" before them.\n\n"
+      "The target `docs_failures` writes this page from host/explain/catalog and the names of the tests. Do "
+      "not "
+      "edit it.\n\n" +
       summary() + "\n";
   for (const Family& family : families) {
     text += "## " + std::string(family.title) + "\n\n" + family.about + "\n\n";
     for (const Entry* entry : of(family.letter)) text += section(*entry, tests);
   }
   text +=
-      "## What EngineHost says of itself\n\nNo load fails here: fetching, choosing, configuration, "
-      "calling.\n\n";
+      "## Failures without a load\n\nThese concern fetching, manifests, policy, configuration, calls and the "
+      "choice of a build.\n\n";
   for (const Family& family : others) {
     text += "### " + std::string(family.title) +
             "\n\n| code | title | means | to do | exit status |\n|---|---|---|---|---|\n";

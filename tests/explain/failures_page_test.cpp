@@ -22,7 +22,7 @@ TEST(FailuresPage, IsTheOneThatTheCatalogueGives) {
   std::ifstream file(test::source_path("/docs/failures.md"));
   const std::string page((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   // Not EXPECT_EQ: two whole pages would be printed.
-  EXPECT_TRUE(page == failures_page(tests())) << "write it anew: ninja docs_failures";
+  EXPECT_TRUE(page == failures_page(tests())) << "write it again: ninja docs_failures";
 }
 
 TEST(FailuresPage, EveryClassOfAFailedLoadSaysHowFarItIsProven) {
