@@ -117,6 +117,51 @@ TEST(Describe, OneLineIsOneLine) {
   EXPECT_THAT(line, HasSubstr("first second"));
 }
 
+TEST(Describe, WrapsRowsAtTheWidth) {
+  EXPECT_EQ(describe(diagnose("EH-L08")
+                         .with("required_by", "/v/libx.so")
+                         .with("needs", "GLIBC_2.38")
+                         .with("path", "/lib/libc.so.6")
+                         .with("have", "GLIBC_2.36"),
+                     {.width = 60}),
+            "EH-L08  libx.so needs GLIBC_2.38; /lib/libc.so.6 has\n"
+            "        GLIBC_2.36\n"
+            "  required by   /v/libx.so\n"
+            "  fix           use a build for older systems (engine-info\n"
+            "                ENGINE --plan --explain lists them) or a\n"
+            "                newer operating system; never copy another\n"
+            "                system's C library here");
+}
+
+TEST(Describe, ColorsTheCodeAndTheLabels) {
+  EXPECT_EQ(describe(diagnose("EH-F13").with("file", "/v/libx.so"), {.color = true}),
+            "\x1b[1;31mEH-F13\x1b[0m  /v/libx.so was linked with -z nodlopen\n"
+            "  \x1b[2mfix\x1b[0m         ask the publisher to link the library without -z nodlopen");
+}
+
+TEST(Describe, LeavesOutTheRefusedBuildsBesideThePlan) {
+  const Diagnosis none = diagnose("EH-S01")
+                             .with("engine", "x")
+                             .with("request", "x --require cu128")
+                             .with("count", "2")
+                             .with("build", "x-2")
+                             .with("reason", "needs a driver, found none")
+                             .with("first_code", "EH-G03")
+                             .with("candidate", "x-2: EH-G03 needs a driver, found none")
+                             .with("candidate", "x-1: EH-G03 needs a driver, found none");
+  EXPECT_THAT(describe(none), HasSubstr("\n  candidate   x-1: EH-G03 "));
+  EXPECT_THAT(describe(none), Not(HasSubstr("x-2: EH-G03"))) << "the cause names it";
+  EXPECT_THAT(describe(none, {.beside_plan = true}), Not(HasSubstr("candidate")));
+}
+
+TEST(Describe, PrintsTheLastOutputOnce) {
+  const std::string text = describe(diagnose("EH-R03")
+                                        .with("stage", "create")
+                                        .with("last_words", "bad table")
+                                        .with("os_said", "bad table"));
+  EXPECT_EQ(text.find("bad table"), text.rfind("bad table")) << text;
+}
+
 TEST(OfException, TellsAShortageFromABug) {
   EXPECT_EQ(of_exception(std::bad_alloc()).code, "EH-P51");
   const std::system_error no_thread(EAGAIN, std::generic_category());

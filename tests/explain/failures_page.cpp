@@ -80,13 +80,35 @@ std::string summary() {
   return text + " | " + std::to_string(sums[0] + sums[1] + sums[2] + sums[3]) + " |\n";
 }
 
+// Breaks a paragraph or list item at spaces, with the indent of a list item's next lines.
+std::string wrapped(const std::string& text, std::size_t indent) {
+  constexpr std::size_t width = 118;
+  std::string lines;
+  std::size_t used = 0, at = 0;
+  while (at < text.size()) {
+    const std::size_t end = std::min(text.find(' ', at), text.size());
+    const std::string word = text.substr(at, end - at);
+    at = end + 1;
+    if (used != 0 && used + 1 + word.size() > width) {
+      lines += "\n" + std::string(indent, ' ');
+      used = indent;
+    } else if (used != 0) {
+      lines += ' ';
+      ++used;
+    }
+    lines += word;
+    used += word.size();
+  }
+  return lines + "\n";
+}
+
 void add_item(std::string& text, const char* label, const std::string& value) {
-  if (!value.empty()) text += "- **" + std::string(label) + "**: " + cell(value) + "\n";
+  if (!value.empty()) text += wrapped("- **" + std::string(label) + "**: " + cell(value), 2);
 }
 
 std::string section(const Entry& entry, const TestsOfClasses& tests) {
   std::string text = "### " + std::string(entry.code) + " " + std::string(entry.title) + "\n\n" +
-                     cell(entry.meaning) + "\n\n";
+                     wrapped(cell(entry.meaning), 0) + "\n";
   add_item(text, "known before loading",
            entry.before.empty() ? "it cannot be detected" : std::string(entry.before));
   add_item(text, "known afterwards", std::string(entry.after));
@@ -97,7 +119,7 @@ std::string section(const Entry& entry, const TestsOfClasses& tests) {
   if (!how.reason.empty()) reported += ": " + std::string(how.reason);
   add_item(text, "proven", reported);
   if (const auto found = tests.find(id_of(entry)); how.how != Proof::none && found != tests.end())
-    for (const std::string& test : found->second) text += "  - " + test + "\n";
+    for (const std::string& test : found->second) text += "  " + wrapped("- " + test, 4);
   add_item(text, "exit status", exit_status_text(entry));
   return text + "\n";
 }
@@ -163,7 +185,7 @@ std::string failures_page(const TestsOfClasses& tests) {
       "edit it.\n\n" +
       summary() + "\n";
   for (const Family& family : families) {
-    text += "## " + std::string(family.title) + "\n\n" + family.about + "\n\n";
+    text += "## " + std::string(family.title) + "\n\n" + wrapped(family.about, 0) + "\n";
     for (const Entry* entry : of(family.letter)) text += section(*entry, tests);
   }
   text +=

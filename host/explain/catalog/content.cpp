@@ -319,8 +319,8 @@ constexpr Entry entries[] = {
      .category = Category::request},
     {.code = "EH-F23",
      .title = "cache cannot be used",
-     .meaning = "The list of installed or quarantined builds cannot be read: the cache, or a folder in it, "
-                "belongs to another user or is no folder, a disk or a server fails, or the file that "
+     .meaning = "The list of installed or quarantined builds cannot be read. The cache, or a folder in it, "
+                "belongs to another user or is no folder; a disk or a server fails; or the file that "
                 "describes the layout of the cache is damaged.",
      .before = "opening the cache's folders, LAYER.json, and the records of builds",
      .causes = {"{file} is damaged: {problem}", "{file} cannot be read: {os_said}",

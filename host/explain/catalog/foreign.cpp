@@ -25,11 +25,12 @@ constexpr Entry entries[] = {
           "most often the Visual C++ Redistributable for Visual Studio 2015-2022 is missing{!provided_by}"}},
     {.code = "EH-W02",
      .title = "DLL present but not where the loader looks",
-     .meaning = "The DLL lies beside the one that needs it, but the search flags leave that folder out.",
+     .meaning =
+         "The DLL is in the folder of the one that needs it, but the search flags leave that folder out.",
      .before = "the imports, searched with and without the folder of the DLL itself",
      .after = "error 126, although the file exists",
-     .causes = {"{library} lies at {present_at}, where the loader does not look",
-                "a DLL lies beside the one that needs it, where the loader does not look"},
+     .causes = {"{library} is at {present_at}, where the loader does not look",
+                "a DLL is in the folder of the one that needs it, where the loader does not look"},
      .remedies = {"load with LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR and LOAD_LIBRARY_SEARCH_DEFAULT_DIRS, as "
                   "EngineHost does"}},
     {.code = "EH-W03",
@@ -65,7 +66,7 @@ constexpr Entry entries[] = {
     {.code = "EH-W06",
      .title = "old Visual C++ runtime found first",
      .meaning =
-         "A program folder (a Java runtime) brings an older MSVCP140.dll than the engine was built with.",
+         "A program folder (a Java runtime) contains an older MSVCP140.dll than the engine was built with.",
      .before = "linker version of the DLLs against the file version of the MSVCP140.dll that would be found",
      .after = "a crash inside msvcp140.dll, or error 1114",
      .causes = {"{path} is version {found}; {required_by|name} was made for {required} or newer",

@@ -445,7 +445,7 @@ constexpr Entry entries[] = {
     {.code = "EH-L33",
      .title = "path that the loader cannot use",
      .meaning =
-         "The path is too long, or holds a colon or semicolon where the loader separates folders with them.",
+         "The path is too long, or contains a colon or semicolon, with which the loader separates folders.",
      .after = "\"File name too long\"",
      .causes = {"{library} is at {present_at}, but {problem}", "the loader cannot open {file}: {problem}",
                 "the path is too long for the loader"},

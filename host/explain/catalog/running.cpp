@@ -167,13 +167,13 @@ constexpr Entry entries[] = {
      .meaning =
          "The file does not export engine_plugin_v1, or the object of that name is not a plugin descriptor.",
      .before = "the export table and the first bytes of the object",
-     .after = "the symbol looked up after loading, and the file it lies in",
+     .after = "the symbol looked up after loading, and its file",
      .causes = {"{file} does not export {symbol}; it exports {exports...}", "{file} does not export {symbol}",
                 "{file}: {problem}", "{file} is not an engine plugin",
                 "the file does not export engine_plugin_v1, or not a plugin's descriptor"},
      .remedies =
          {"use the file that the manifest names as plugin; engine libraries themselves are not plugins",
-          "plugin authors: see docs/engine-authors.md; in C++ write constexpr const engine_plugin"}},
+          "plugin authors: see the page for engine authors; in C++ write constexpr const engine_plugin"}},
     {.code = "EH-R12",
      .title = "plugin and host, or plugin and manifest, do not match",
      .meaning = "The plugin needs a newer host, or another major version of the plugin ABI; or its manifest "
