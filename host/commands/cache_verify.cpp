@@ -12,7 +12,6 @@
 #include "host/commands/audit_check.hpp"
 #include "host/commands/build_names.hpp"
 #include "host/commands/common.hpp"
-#include "host/commands/location_flags.hpp"
 #include "host/commands/records_check.hpp"
 #include "host/commands/say.hpp"
 #include "host/explain/explain.hpp"
@@ -351,7 +350,7 @@ int run_verify(const settings::Settings& settings, const VerifyFlags& given, boo
   if (verification.worst) document->set("diagnosis", explain::to_json(verification.to_report()));
   if (json) print(*document);
   if (!verification.worst) return 0;
-  if (!json) say_aside("%s\n", described(verification.to_report()).c_str());
+  if (!json) say_failure(verification.to_report());
   return static_cast<int>(explain::exit_status(*verification.worst));
 }
 

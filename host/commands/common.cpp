@@ -6,6 +6,7 @@
 #include <cstring>
 #include <exception>
 
+#include "base/environment.hpp"
 #include "base/location.hpp"
 #include "base/paths.hpp"
 #include "base/printable.hpp"
@@ -26,6 +27,7 @@ namespace enginehost::commands {
 namespace {
 
 constexpr std::size_t usual_columns = 80;
+constexpr std::size_t widest_text = 100;  // columns; longer lines are hard to read
 
 // Returns the arguments backwards, as CLI11 takes them. After "--flavor=" CLI11 would take the next argument
 // as the value; the empty value is passed explicitly, so that an unset shell variable swallows no argument.
@@ -201,8 +203,28 @@ int end_with(const Diagnosis& diagnosis, bool json) {
   if (json)
     print(Json::object().set("format", 1).set("diagnosis", explain::to_json(diagnosis)));
   else
-    say_aside("%s\n", described(diagnosis).c_str());
+    say_failure(diagnosis);
   return static_cast<int>(explain::exit_status(diagnosis));
+}
+
+explain::Style style_of(std::FILE* stream) {
+  explain::Style style;
+  if (!transfer::is_terminal(stream)) return style;
+  style.width = std::min(transfer::columns_of(stream), widest_text);
+  style.color =
+      environment_variable("NO_COLOR").value_or("").empty() && environment_variable("TERM") != "dumb";
+  return style;
+}
+
+void say_failure(const Diagnosis& diagnosis, std::FILE* stream, bool beside_plan) {
+  explain::Style style = style_of(stream);
+  style.beside_plan = beside_plan;
+  // Not through say(): it would escape the colors. describe() makes all evidence printable.
+  const std::string text = without_passwords(described(diagnosis, style)) + "\n";
+  if (stream == stdout)
+    write_out(stream, text);
+  else
+    std::fwrite(text.data(), 1, text.size(), stream);
 }
 
 void print(const Json& document) {

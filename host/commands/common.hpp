@@ -1,6 +1,7 @@
 // Shared by the commands: flags, settings, consent, progress, and how a command ends.
 #pragma once
 #include <cstdint>
+#include <cstdio>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -13,6 +14,7 @@
 #include "host/acquire/acquire.hpp"
 #include "host/commands/cli.hpp"
 #include "host/commands/terminal.hpp"
+#include "host/explain/explain.hpp"
 #include "host/open/open.hpp"
 #include "host/settings/settings.hpp"
 #include "host/transfer/progress_bar.hpp"
@@ -72,6 +74,12 @@ std::function<Result<void>(const acquire::Question&)> consent_for(open::OpenCont
 // Prints a diagnosis and returns its exit status. With `json` it is a document on stdout ("format",
 // "diagnosis"), else text on stderr.
 int end_with(const Diagnosis& diagnosis, bool json);
+
+// Returns the style for failures on this stream: on a terminal wrapped, and in color unless NO_COLOR or TERM=dumb is
+// set.
+explain::Style style_of(std::FILE* stream);
+// Prints described() on the stream, standard error or standard output, in the style of the stream.
+void say_failure(const Diagnosis& diagnosis, std::FILE* stream = stderr, bool beside_plan = false);
 
 // Prints one document on stdout.
 void print(const Json& document);

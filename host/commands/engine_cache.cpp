@@ -191,7 +191,7 @@ Result<Json> remove(const settings::Settings& settings, const Flags& flags) {
   const bool quiet = flags.common.quiet || flags.common.json;
   for (Diagnosis& why : stayed) why = explain::of_this_cache(std::move(why));
   print_warnings(context.warnings(), stayed, quiet);
-  if (!stayed.empty() && !quiet) say_aside("%s\n", described(stayed.front()).c_str());
+  if (!stayed.empty() && !quiet) say_failure(stayed.front());
   Json left = Json::array();
   for (const Diagnosis& why : stayed) left.push(explain::to_json(why));
   return Json::object()

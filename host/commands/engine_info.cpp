@@ -73,7 +73,8 @@ std::string inspect_report(const preflight::Report& report, bool symbols, bool r
   std::string text =
       printable_line(path_text(report.file)) + ": " + preflight::name_of(report.verdict) + "\n";
   for (const std::string& note : report.notes) text += "  " + printable_line(note) + "\n";
-  for (const Diagnosis& diagnosis : report.diagnoses) text += "\n" + described(diagnosis) + "\n";
+  const explain::Style style{.width = style_of(stdout).width};
+  for (const Diagnosis& diagnosis : report.diagnoses) text += "\n" + described(diagnosis, style) + "\n";
   text += "\nthe file\n";
   const bool listed = !report.closure.empty();
   for (const std::string& line : preflight::to_lines(report.facts, !listed))
@@ -167,8 +168,10 @@ int machine(const InfoFlags& flags, open::OpenContext& context, const std::optio
     say("%s", machine_report(context, flags.common.verbose).c_str());
   flush_out(stdout);
   if (!flags.common.json) print_warnings(context.warnings(), {}, flags.common.quiet);
-  if (broken && !flags.common.json)
-    say_aside("the configuration was left out:\n%s\n", described(*broken).c_str());
+  if (broken && !flags.common.json) {
+    say_aside("the configuration was left out:\n");
+    say_failure(*broken);
+  }
   return 0;
 }
 
@@ -244,9 +247,9 @@ int engine(const InfoFlags& flags, resolve::Request asked_for, open::OpenContext
   if (bench && !flags.plot.empty() && drawn) say("  drawn in %s\n", flags.plot.c_str());
   flush_out(stdout);
   print_warnings(context.warnings(), outcome.warnings, flags.common.quiet);
-  if (!drawn) say_aside("%s\n", described(drawn.error()).c_str());
+  if (!drawn) say_failure(drawn.error());
   if (outcome.state == open::State::failed && outcome.diagnosis)
-    say_aside("%s\n", described(*outcome.diagnosis).c_str());
+    say_failure(*outcome.diagnosis, stderr, true);
   return status;
 }
 

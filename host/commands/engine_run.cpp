@@ -11,7 +11,6 @@
 #include "host/commands/common.hpp"
 #include "host/commands/device_checks.hpp"
 #include "host/commands/engine_log.hpp"
-#include "host/commands/location_flags.hpp"
 #include "host/commands/npy.hpp"
 #include "host/commands/open_flags.hpp"
 #include "host/commands/output_files.hpp"
@@ -229,7 +228,7 @@ int run(int argc, char** argv) {
     if (flags.common.json)
       print(document);
     else if (outcome.diagnosis)
-      say_aside("%s\n", described(*outcome.diagnosis).c_str());
+      say_failure(*outcome.diagnosis);
     return outcome.exit_status();
   }
   std::string text =
@@ -241,7 +240,7 @@ int run(int argc, char** argv) {
     print(document);
   } else {
     if (done) say("%s", text.c_str());
-    for (const Diagnosis& failure : failures) say_aside("%s\n", described(failure).c_str());
+    for (const Diagnosis& failure : failures) say_failure(failure);
   }
   return failures.empty() ? 0 : static_cast<int>(explain::exit_status(failures.front()));
 }

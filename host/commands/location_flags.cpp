@@ -5,7 +5,6 @@
 
 #include "base/shell_word.hpp"
 #include "base/text.hpp"
-#include "host/explain/explain.hpp"
 
 namespace enginehost::commands {
 namespace {
@@ -146,11 +145,11 @@ std::string with_given_flags(std::string_view sentence) {
   return text;
 }
 
-std::string described(Diagnosis diagnosis) {
+std::string described(Diagnosis diagnosis, const explain::Style& style) {
   explain::complete(diagnosis);
   if (!is_refused_by_policy(diagnosis.code))
     for (std::string& remedy : diagnosis.remedy) remedy = with_given_flags(remedy);
-  return explain::describe(diagnosis);
+  return explain::describe(diagnosis, style);
 }
 
 Json document_with_given_flags(const Json& document) {

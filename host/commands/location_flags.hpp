@@ -7,6 +7,7 @@
 #include "base/diagnosis.hpp"
 #include "base/json.hpp"
 #include "host/commands/cli.hpp"
+#include "host/explain/explain.hpp"
 
 namespace enginehost::commands {
 
@@ -22,7 +23,7 @@ void decides_for(const std::string& platform);
 std::string with_given_flags(std::string_view sentence);
 
 // Returns explain::describe() with the flags added to the remedies.
-std::string described(Diagnosis diagnosis);
+std::string described(Diagnosis diagnosis, const explain::Style& style = {});
 // Returns the document with the flags added to every "remedy".
 Json document_with_given_flags(const Json& document);
 

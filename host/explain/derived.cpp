@@ -15,14 +15,14 @@
 namespace enginehost::explain {
 namespace {
 
-// A template's name may fill pages, and a list of symbols hundreds of lines.
+// The name of a C++ template may fill pages, and a list of symbols hundreds of lines.
 constexpr std::size_t longest_name = 300, most_names = 16;
 
 struct Free {
   void operator()(char* text) const { std::free(text); }
 };
 
-// Empty for what is no C++ name. Mach-O has one underscore more, glibc's texts a version behind an "@".
+// Returns nothing for a symbol that is no C++ name. Mach-O adds an underscore, glibc's texts add "@version".
 std::string demangled(std::string symbol) {
   if (symbol.starts_with("__Z")) symbol.erase(0, 1);
   if (!symbol.starts_with("_Z")) return {};
@@ -43,8 +43,9 @@ void add_demangled(Diagnosis& diagnosis) {
       diagnosis.with("demangled", name, symbols[i]);
 }
 
-// A quarter more than the libraries of the build want, for alignment and for the system's own that come with
-// them; then a round number. What would fit and yet did not found the reserve used by others: as much again.
+// A quarter more than the build's libraries need, for alignment and for the system libraries that come with
+// them, rounded up. If it should have fitted, other libraries already used the reserve: reserve that much
+// more.
 void add_reserve(Diagnosis& diagnosis) {
   if (diagnosis.code != "EH-L19" || !diagnosis.value("optional_static_tls").empty()) return;
   constexpr std::int64_t most = std::int64_t{1} << 40, least = 64 << 10;
@@ -61,7 +62,7 @@ void add_reserve(Diagnosis& diagnosis) {
                  wanted == 0 ? "reserve, rounded up" : "static_tls, rounded up");
 }
 
-// Where a stub of the driver lies is what has to go from the loader's way.
+// The remedy removes the stub's folder from the search path.
 void add_folder_of_stub(Diagnosis& diagnosis) {
   const std::string path(diagnosis.value("path"));
   const std::size_t slash = path.rfind('/');

@@ -1,12 +1,12 @@
-// Evidence that follows from other evidence, for the sentences of the catalog.
+// Evidence that follows from other evidence, for the templates of the catalog.
 #pragma once
 #include "base/diagnosis.hpp"
 
 namespace enginehost::explain {
 
-// "demangled" for each "symbol" that is a C++ name, as it was written in the source; "optional_static_tls"
-// for EH-L19 with "static_tls": what the loader would have to be told to quarantined; "folder" of the "path"
-// of EH-G02. Idempotent.
+// Adds "demangled" for each "symbol" that is a C++ name, as written in the source; for EH-L19
+// "optional_static_tls", the bytes that the loader should reserve; for EH-G02 the "folder" of "path".
+// Idempotent.
 void add_derived(Diagnosis& diagnosis);
 
 }  // namespace enginehost::explain

@@ -1,4 +1,4 @@
-// How a diagnosis is told to a person: one screen, the same facts as the JSON.
+// The text of a diagnosis: the facts of the JSON, on one screen.
 #include <algorithm>
 #include <set>
 
@@ -13,6 +13,13 @@ namespace {
 constexpr std::size_t most_facts = 10;
 constexpr std::size_t longest_value = 400;
 constexpr std::size_t most_folders = 12;
+constexpr std::size_t most_needs = 6;
+constexpr std::size_t narrowest = 40;         // columns
+constexpr std::size_t least_label_width = 9;  // of "needed by"
+
+struct Row {
+  std::string label, value;
+};
 
 std::string shortened(std::string text) {
   if (text.size() <= longest_value) return text;
@@ -22,8 +29,8 @@ std::string shortened(std::string text) {
   return "… " + text.substr(from);
 }
 
-// Evidence comes from manifests, files and libraries of strangers.
-Diagnosis for_a_person(const Diagnosis& diagnosis) {
+// Completes a copy and makes every text of it printable: evidence comes from untrusted manifests and files.
+Diagnosis printable_diagnosis(const Diagnosis& diagnosis) {
   Diagnosis whole = diagnosis;
   complete(whole);
   const auto line = [](std::string& text) { text = printable_line(text); };
@@ -40,109 +47,201 @@ Diagnosis for_a_person(const Diagnosis& diagnosis) {
   return whole;
 }
 
-std::string words(std::string_view key) {
+std::string label_of(std::string_view key) {
+  if (key == "present_at") return "found";
   std::string text(key);
   std::replace(text.begin(), text.end(), '_', ' ');
   return text;
 }
 
-// Who needs that one: said where the need was read.
+bool is_in(std::string_view part, std::string_view text) { return text.find(part) != std::string_view::npos; }
+
+// Returns the file that needs a library, from the source of that evidence.
 std::string needer_of(const Evidence& library, const std::string& otherwise) {
   // "DT_NEEDED of /v/a.so", "imports of C:\\v\\a.dll", "delay imports of …"
   const std::size_t at = library.source.find(" of ");
   return file_name(at != std::string::npos ? library.source.substr(at + 4) : otherwise);
 }
 
-// libfoo.so -> libbar.so.1     CUDA runtime 12
-// libfoo.so -> libbarfoo.so.1
-void report_missing(const Diagnosis& diagnosis, std::string& text) {
+// The chain of libraries down to the missing one, and each need that the cause cannot name.
+void add_needs(const Diagnosis& diagnosis, std::vector<Row>& rows) {
   const std::string needed_by(diagnosis.value("needed_by"));
   if (needed_by.empty()) return;
-  std::vector<std::string> needs;
-  std::vector<const Provider*> providers;
-  std::size_t width = 0;
+  std::vector<std::string> needs, names;
+  std::set<std::string> needers;
   for (const Evidence& fact : diagnosis.evidence) {
     if (fact.what != "library") continue;
-    needs.push_back(needer_of(fact, needed_by) + " -> " + fact.value);
-    providers.push_back(provider_of(fact.value));
-    width = std::max(width, needs.back().size());
+    const std::string needer = needer_of(fact, needed_by);
+    needers.insert(needer);
+    names.push_back(fact.value);
+    needs.push_back(needer + " -> " + fact.value);
   }
-  for (std::size_t i = 0; i < needs.size(); ++i) {
-    text += "\n  " + needs[i];
-    if (providers[i] == nullptr) continue;
-    text.append(width - needs[i].size() + 3, ' ');
-    text += providers[i]->what;
+  if (const auto chain = diagnosis.values("chain"); chain.size() > 1) {
+    std::string text;
+    for (const std::string& link : chain) text += (text.empty() ? "" : " -> ") + file_name(link);
+    if (names.size() == 1) text += " -> " + names.front();
+    rows.push_back({"needed by", std::move(text)});
   }
-  if (const auto chain = diagnosis.values("chain"); chain.size() > 2) {
-    text += "\n  reached through ";
-    for (std::size_t i = 0; i < chain.size(); ++i) text += (i == 0 ? "" : " -> ") + file_name(chain[i]);
+  const bool named_by_cause = needers.size() < 2 && names.size() <= most_needs;
+  if (named_by_cause) return;
+  for (std::size_t i = 0; i < std::min(needs.size(), most_folders); ++i) {
+    const Provider* provider = provider_of(names[i]);
+    rows.push_back(
+        {"needed by", needs[i] + (provider == nullptr ? "" : " (" + std::string(provider->what) + ")")});
   }
+  if (needs.size() > most_folders)
+    rows.push_back({"needed by", "and " + std::to_string(needs.size() - most_folders) + " more"});
 }
 
-void report_searched(const Diagnosis& diagnosis, std::string& text) {
+void add_searched(const Diagnosis& diagnosis, std::vector<Row>& rows) {
   std::size_t count = 0;
+  std::string text;
   for (const Evidence& fact : diagnosis.evidence) {
     if (fact.what != "searched" || ++count > most_folders) continue;
-    text +=
-        (count == 1 ? "\n  looked in: " : ", ") + (fact.value.empty() ? "the current folder" : fact.value);
+    text += (count == 1 ? "" : ", ") + (fact.value.empty() ? "the current folder" : fact.value);
     if (fact.source.ends_with("does not exist")) text += " (does not exist)";
   }
   if (count > most_folders) text += " and " + std::to_string(count - most_folders) + " more";
+  if (count != 0) rows.push_back({"searched", std::move(text)});
 }
 
-// EH-L01 library missing: 3 libraries, while opening x 1.0   [stage preflight, nothing was executed]
-std::string headline(const Diagnosis& diagnosis) {
-  std::string text = diagnosis.code + " " + diagnosis.title;
-  const std::size_t libraries = diagnosis.values("library").size();
-  if (libraries > 1 && !diagnosis.value("needed_by").empty())
-    text += ": " + std::to_string(libraries) + " libraries";
-  for (const std::string& line : diagnosis.context) text += ", " + line;
-  for (const Evidence& fact : diagnosis.evidence)
-    if (fact.what == "stage") {
-      text += "   [stage " + fact.value + (fact.source.empty() ? "" : ", " + fact.source) + "]";
-      break;
-    }
-  return text;
-}
-
-void report_other_facts(const Diagnosis& diagnosis, std::string& text) {
-  static const auto& reported = *new std::set<std::string_view>{
-      "library",     "needed_by", "chain",  "searched",         "os_said",       "errno",
-      "provided_by", "build",     "mended", "from_environment", "last_words",    "stage",
-      "place",       "named_by",  "remedy", "engine",           "option_set_by", "closed"};
+void add_other_facts(const Diagnosis& diagnosis, const Style& style, std::vector<Row>& rows) {
+  // Rows of their own, parts of remedies, and marks that only choose a cause or a remedy.
+  static const auto& left_out = *new std::set<std::string_view>{"library",
+                                                                "needed_by",
+                                                                "chain",
+                                                                "searched",
+                                                                "os_said",
+                                                                "errno",
+                                                                "provided_by",
+                                                                "build",
+                                                                "mended",
+                                                                "from_environment",
+                                                                "last_words",
+                                                                "stage",
+                                                                "place",
+                                                                "named_by",
+                                                                "remedy",
+                                                                "engine",
+                                                                "option_set_by",
+                                                                "closed",
+                                                                "as_published",
+                                                                "outside",
+                                                                "no_gpu",
+                                                                "first_code",
+                                                                "of_other_versions",
+                                                                "of_other_flavors",
+                                                                "demanded_by",
+                                                                "for_other_devices",
+                                                                "device_set_by"};
   std::size_t count = 0;
   std::set<std::string_view> values;
   for (const Evidence& fact : diagnosis.evidence) {
-    if (reported.count(fact.what) != 0 || fact.value.empty() || count == most_facts) continue;
-    // What the cause says already in full is not said twice.
-    if (diagnosis.cause.find(fact.value) != std::string::npos || !values.insert(fact.value).second) continue;
-    text += "\n  " + words(fact.what) + ": " + shortened(fact.value);
-    if (!fact.source.empty()) text += "   (" + fact.source + ")";
+    if (left_out.count(fact.what) != 0 || fact.value.empty() || count == most_facts) continue;
+    if (fact.what == "candidate" &&
+        (style.beside_plan || fact.value.starts_with(std::string(diagnosis.value("build")) + ": ")))
+      continue;
+    if (is_in(fact.value, diagnosis.cause) || !values.insert(fact.value).second) continue;
+    rows.push_back(
+        {label_of(fact.what), shortened(fact.value) + (fact.source.empty() ? "" : " (" + fact.source + ")")});
     ++count;
   }
 }
 
+// "while opening x 1.0" has the label "while".
+void add_context(const Diagnosis& diagnosis, std::vector<Row>& rows) {
+  for (const std::string& line : diagnosis.context) {
+    const std::size_t end = line.find(' ');
+    const bool labeled = line.starts_with("while ") || line.starts_with("for ");
+    rows.push_back({labeled ? line.substr(0, end) : "while", labeled ? line.substr(end + 1) : line});
+  }
+  for (const Evidence& fact : diagnosis.evidence) {
+    if (fact.what != "stage" || fact.value.empty()) continue;
+    if (!is_in("stage " + fact.value, diagnosis.cause))
+      rows.push_back({"stage", fact.value + (fact.source.empty() ? "" : " (" + fact.source + ")")});
+    break;
+  }
+}
+
+void add_outputs(const Diagnosis& diagnosis, std::vector<Row>& rows) {
+  const std::string last(diagnosis.value("last_words")), said(diagnosis.value("os_said"));
+  if (!last.empty() && !is_in(last, diagnosis.cause)) rows.push_back({"printed last", shortened(last)});
+  if (!said.empty() && said != last && !is_in(said, diagnosis.cause))
+    rows.push_back({"OS said", shortened(said)});
+}
+
+void add_remedies(const Diagnosis& diagnosis, std::vector<Row>& rows) {
+  const std::string_view last = diagnosis.value("last_words");
+  std::set<std::string_view> added;
+  for (const std::string& remedy : diagnosis.remedy) {
+    const bool is_printed = !last.empty() && is_in(last, remedy);  // has a row of its own
+    if (is_printed || !added.insert(remedy).second) continue;
+    rows.push_back({added.size() == 1 ? "fix" : "or", remedy});
+  }
+}
+
+std::size_t columns_of(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+// Appends the value behind a label that takes `indent` columns.
+void add_wrapped(std::string& text, std::string_view value, std::size_t indent, const Style& style) {
+  if (style.width == 0) {
+    text += value;
+    return;
+  }
+  const std::size_t width = std::max(style.width, narrowest);
+  std::size_t used = indent;
+  while (!value.empty()) {
+    const std::size_t end = std::min(value.find(' '), value.size());
+    const std::string_view word = value.substr(0, end);
+    value.remove_prefix(std::min(end + 1, value.size()));
+    if (used > indent && used + 1 + columns_of(word) > width) {
+      text += "\n" + std::string(indent, ' ');
+      used = indent;
+    } else if (used > indent) {
+      text += ' ';
+      ++used;
+    }
+    text += word;
+    used += columns_of(word);
+  }
+}
+
+std::string colored(std::string_view text, std::string_view code, bool color) {
+  return color ? "\x1b[" + std::string(code) + "m" + std::string(text) + "\x1b[0m" : std::string(text);
+}
+
 }  // namespace
 
-std::string describe(const Diagnosis& diagnosis) {
-  const Diagnosis whole = for_a_person(diagnosis);
-  std::string text = headline(whole);
-  text += "\n  " + whole.cause;
-  report_missing(whole, text);
-  report_searched(whole, text);
-  report_other_facts(whole, text);
-  for (std::size_t i = 0; i < whole.remedy.size(); ++i)
-    text += (i == 0 ? "\n  fix: " : "\n  or:  ") + whole.remedy[i];
-  if (const std::string_view last = whole.value("last_words"); !last.empty())
-    text += "\n  printed last: " + shortened(std::string(last));
-  if (const std::string_view said = whole.value("os_said"); !said.empty())
-    text += "\n  OS said: " + shortened(std::string(said));
+std::string describe(const Diagnosis& diagnosis, const Style& style) {
+  const Diagnosis whole = printable_diagnosis(diagnosis);
+  std::vector<Row> rows;
+  add_needs(whole, rows);
+  add_searched(whole, rows);
+  add_other_facts(whole, style, rows);
+  add_context(whole, rows);
+  add_outputs(whole, rows);
+  add_remedies(whole, rows);
+  std::string text = colored(whole.code, "1;31", style.color) + "  ";
+  add_wrapped(text, whole.cause, columns_of(whole.code) + 2, style);
+  std::size_t widest = least_label_width;
+  for (const Row& row : rows) widest = std::max(widest, columns_of(row.label));
+  std::string_view before;
+  for (const Row& row : rows) {
+    const std::string_view label = row.label == before && row.label != "or" ? std::string_view() : row.label;
+    before = row.label;
+    text += "\n  " + (label.empty() ? "" : colored(label, "2", style.color));
+    text.append(widest + 3 - columns_of(label), ' ');
+    add_wrapped(text, row.value, widest + 5, style);
+  }
   return text;
 }
 
 std::string one_line(const Diagnosis& diagnosis) {
-  const Diagnosis whole = for_a_person(diagnosis);
-  return whole.code + " " + whole.title + ": " + shortened(whole.cause);
+  const Diagnosis whole = printable_diagnosis(diagnosis);
+  return whole.code + " " + shortened(whole.cause);
 }
 
 }  // namespace enginehost::explain

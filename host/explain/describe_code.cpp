@@ -13,7 +13,7 @@ std::string in_capitals(std::string_view text) {
   return capitals;
 }
 
-// What stands between the braces of a template, without evidence.
+// Returns the text between the braces of a template, without evidence.
 std::string readable_slot(std::string_view inner) {
   if (inner.starts_with('?') || inner.starts_with('!') || inner.starts_with('+')) return {};
   if (const std::size_t equals = inner.find('='); equals != std::string_view::npos) {
@@ -65,17 +65,17 @@ std::string readable(std::string_view text) {
 std::string_view consequence(history::Category category) {
   switch (category) {
     case history::Category::content:
-      return "the files are thrown away and fetched again";
+      return "its files are discarded and fetched again";
     case history::Category::host:
-      return "set aside until what it lacks is there; looked at again as soon as that changes";
+      return "quarantined until the machine has what it needs; checked again as soon as that changes";
     case history::Category::policy:
-      return "set aside; looked at again after ten minutes, or when it is allowed";
+      return "quarantined; checked again after ten minutes, or when it is allowed";
     case history::Category::transient:
-      return "nothing is remembered; tried again";
+      return "not recorded; tried again";
     case history::Category::crash:
-      return "tried once more, then set aside for a week; a new driver, system or build is tried at once";
+      return "tried once more, then quarantined for a week; a new driver, system or build is tried at once";
     case history::Category::request:
-      return "nothing is remembered of the build";
+      return "not recorded against the build";
   }
   return {};
 }
@@ -95,13 +95,13 @@ std::string exit_status_text(const Entry& entry) {
 std::string describe_code(const Entry& entry) {
   std::string text = std::string(entry.code) + "  " + std::string(entry.title);
   add_line(text, "means", entry.meaning);
-  add_line(text, "known before", entry.before.empty() ? "it cannot be" : entry.before);
+  add_line(text, "known before", entry.before.empty() ? "it cannot be detected" : entry.before);
   add_line(text, "known after", entry.after);
   for (const std::string_view remedy : entry.remedies) add_line(text, "to do", readable(remedy));
   add_line(text, "the build", consequence(entry.category));
   if (const Proven how = proven(entry.code); how.how != Proof::none)
     add_line(text, "proven",
-             how.reason.empty() ? "tests make it happen"
+             how.reason.empty() ? "tests produce it"
                                 : std::string(name_of(how.how)) + " only: " + std::string(how.reason));
   add_line(text, "exit status", exit_status_text(entry));
   return text;

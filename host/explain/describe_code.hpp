@@ -1,4 +1,4 @@
-// What a failure code means, for people who look it up: `engine-info --code` and docs/failures.md.
+// The description of a failure code for `engine-info --code` and docs/failures.md.
 #pragma once
 #include <string>
 #include <string_view>
@@ -8,24 +8,24 @@
 
 namespace enginehost::explain {
 
-// "l01" and "eh-l01" as the code is written, "EH-L01"; what is no code gets capitals and "EH-" all the same.
+// Returns "EH-L01" for "l01" and "eh-l01". Any other text also gets capitals and "EH-".
 std::string normalised_code(std::string_view code);
 
-// A template as it reads without evidence: "{library...} is needed" is "LIBRARY is needed", "{?x}" is nothing
-// and
-// "{status=LOST}again" is "(STATUS is LOST) again".
+// Returns a template as text without evidence: "{library...} is needed" becomes "LIBRARY is needed", "{?x}"
+// becomes nothing, and "{status=LOST}again" becomes "(STATUS is LOST) again".
 std::string readable(std::string_view text);
 
-// "quarantined", "tried again when what it lacks has changed", …: what is done with a build that failed so.
+// Returns what EngineHost does with a build that failed with this category: "not recorded; tried again".
 std::string_view consequence(history::Category category);
 
-// "6"; of EH-E01 also what each status of a plugin ends with, once its engine is open.
+// Returns "6"; for EH-E01 also the exit status for each status of a plugin whose engine is open.
 std::string exit_status_text(const Entry& entry);
 
-// Code, title and what is known, a line each. No trailing newline.
+// Returns code and title, then one line for each fact. No trailing newline.
 std::string describe_code(const Entry& entry);
+// Returns
 // {"code","title","meaning","detected_before","detected_after","causes","remedies","exit_status","consequence",
-// "proven"}; of EH-E01 also "exit_statuses", an object of what exit_status_text() tells
+// "proven"}; for EH-E01 also "exit_statuses", an object with the statuses of exit_status_text().
 Json code_document(const Entry& entry);
 
 }  // namespace enginehost::explain

@@ -27,7 +27,7 @@ struct Meaning {
   ExitStatus exit;
   history::Category category;
 };
-// What the plugin's own report (EH-E01) means for builds and for people.
+// Exit status and category of each status that a plugin reports (EH-E01).
 constexpr Meaning of_plugins[] = {
     {"ENGINE_INVALID", ExitStatus::usage, history::Category::request},
     {"ENGINE_UNSUPPORTED", ExitStatus::nothing_fits, history::Category::host},
@@ -38,7 +38,7 @@ constexpr Meaning of_plugins[] = {
     {"ENGINE_INTERNAL", ExitStatus::not_loaded, history::Category::crash},
     {"ENGINE_LOST", ExitStatus::not_loaded, history::Category::transient},
 };
-// The same of the model that a person named: no file of the build is wrong then.
+// A corrupt model that the caller named: the files of the build are not at fault.
 constexpr Meaning corrupt_model = {"ENGINE_CORRUPT", ExitStatus::usage, history::Category::request};
 
 const Meaning* meaning_of(const Diagnosis& diagnosis) {
@@ -50,8 +50,8 @@ const Meaning* meaning_of(const Diagnosis& diagnosis) {
   return nullptr;
 }
 
-// It hung in the driver's own library, or where even SIGKILL does not reach: the driver's bad moment, not the
-// build's.
+// Returns true if the process hung in the driver's library or survived SIGKILL. The driver is at fault then,
+// not the build.
 bool waits_for_a_driver(const Diagnosis& diagnosis) {
   if (!diagnosis.value("survived_kill").empty()) return true;
   const std::string_view library = diagnosis.value("in_library");
@@ -59,19 +59,19 @@ bool waits_for_a_driver(const Diagnosis& diagnosis) {
   return name.starts_with("libcuda.so") || name.starts_with("libnvidia-");
 }
 
-// While a build is being tried, whatever its plugin says means that it did not come up.
+// Any error of the plugin while a build is tested means that the build did not start.
 bool while_opening(const Diagnosis& diagnosis) { return !diagnosis.value("stage").empty(); }
 
 bool is_of_argument(const Diagnosis& diagnosis) { return diagnosis.value("place") == "argument"; }
 
-// Not there, closed, or not what its name says: what a person named cannot be read.
+// Returns true for classes of a named file that is missing, not readable or of another kind.
 bool says_unreadable(const Entry& entry) {
   return entry.category == history::Category::content || entry.exit_status == ExitStatus::wrong_bytes ||
          entry.code == "EH-L25" || entry.code == "EH-L26" || entry.code == "EH-L33";
 }
 
-// What the nearest build lacks of the driver can often be had: what to do about that comes before what to ask
-// for instead.
+// A missing or old driver can often be installed. The remedy for it then comes before remedies that change
+// the request.
 void add_advice_for_the_nearest(Diagnosis& diagnosis) {
   constexpr std::string_view to_be_had[] = {"EH-G01", "EH-G02", "EH-G03", "EH-G07"};
   const std::string_view code = diagnosis.value("first_code");
@@ -81,7 +81,7 @@ void add_advice_for_the_nearest(Diagnosis& diagnosis) {
   Diagnosis lacking = diagnose(std::string(code));
   lacking.evidence = diagnosis.evidence;
   complete(lacking);
-  // A machine without a GPU lacks nothing that could be installed.
+  // On a machine without a GPU, no driver helps.
   if (!lacking.remedy.empty() && lacking.value("pci_device") != "none")
     diagnosis.remedy.insert(diagnosis.remedy.begin(), std::move(lacking.remedy.front()));
 }
@@ -93,8 +93,8 @@ Diagnosis of_exception(const std::exception& thrown) {
   const auto* const refused = dynamic_cast<const std::system_error*>(&thrown);
   if (refused != nullptr && refused->code() == std::errc::resource_unavailable_try_again)
     return std::move(diagnose("EH-P51").with("os_said", refused->code().message(), "the system"));
-  // The only calls of ours that throw it start threads: old profiles of containers refuse clone3 with EPERM,
-  // where ENOSYS would have made the C library use clone. Of a file it says something else.
+  // Only starting a thread throws this: old container profiles refuse clone3 with EPERM, where ENOSYS would
+  // have made the C library use clone. A filesystem_error is about a file.
   if (refused != nullptr && refused->code() == std::errc::operation_not_permitted &&
       dynamic_cast<const std::filesystem::filesystem_error*>(&thrown) == nullptr)
     return std::move(diagnose("EH-P51")
@@ -159,8 +159,8 @@ ExitStatus exit_status(const Diagnosis& diagnosis) {
     return meaning->exit;
   const Entry* entry = find(diagnosis.code);
   if (entry == nullptr) return ExitStatus::bug;
-  // A server's document that cannot be read. One that this version is too old for (EH-M03, EH-M04) has no
-  // wrong bytes.
+  // A server sent a document that cannot be read. A document that is too new (EH-M03, EH-M04) has no wrong
+  // bytes.
   if ((diagnosis.code == "EH-M01" || diagnosis.code == "EH-M02") && !diagnosis.value("sent_by").empty())
     return ExitStatus::wrong_bytes;
   return is_of_argument(diagnosis) && says_unreadable(*entry) ? ExitStatus::usage : entry->exit_status;
@@ -168,17 +168,17 @@ ExitStatus exit_status(const Diagnosis& diagnosis) {
 
 history::Category category(const Diagnosis& diagnosis) {
   if (const Meaning* meaning = meaning_of(diagnosis)) {
-    // A plugin that calls its own options wrong while it is being opened will say so every time.
+    // A plugin that rejects its own options while it is opened will reject them every time.
     if (while_opening(diagnosis) && meaning->status == "ENGINE_INVALID") return history::Category::host;
     return meaning->category;
   }
-  // Memory was short for a moment, unless it was found what there is too little of.
+  // Memory was short for a moment, unless the evidence names the limit.
   const auto found = [&](std::string_view what) { return !diagnosis.value(what).empty(); };
   if (diagnosis.code == "EH-L23" && !found("limit") && !found("data_limit") && !found("memory") &&
       !found("zero_filled"))
     return history::Category::transient;
   if (diagnosis.code == "EH-R05" && waits_for_a_driver(diagnosis)) return history::Category::transient;
-  // Whoever asked gave it less time than it may have.
+  // The request set a shorter limit than allowed.
   if (diagnosis.code == "EH-R05" && !diagnosis.value("allowed").empty()) return history::Category::request;
   const Entry* entry = find(diagnosis.code);
   return entry != nullptr ? entry->category : history::Category::request;

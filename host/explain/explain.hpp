@@ -1,5 +1,7 @@
-// Turns evidence into sentences: the catalog of failure classes as data, and how a diagnosis is told to
-// people and programs. The only place where titles, causes and remedies are written.
+// Turns evidence into sentences: the catalog of failure classes, and the text and JSON of a diagnosis. The
+// catalog is the only place for titles, causes and remedies.
+//
+// Thread safety: any thread.
 #pragma once
 #include <exception>
 #include <filesystem>
@@ -30,7 +32,7 @@ enum class ExitStatus {
   interrupted = 130
 };
 
-// Some templates; the first empty one ends the list.
+// A list of templates; the first empty one ends it.
 struct Lines {
   std::string_view line[14]{};
   const std::string_view* begin() const { return line; }
@@ -41,50 +43,56 @@ struct Lines {
   }
 };
 
-// One failure class. Templates hold "{key}" for the first value of an evidence key, "{key...}" for all of
-// them joined with ", ", "{key|name}" and "{key...|name}" for file names only, "{key|word}" for a word of a
-// command, "{key|bytes}" for a number of bytes as people read it, "{key|build|builds}" for a number with its
-// noun; and conditions that print nothing: "{?key}" (it is there), "{!key}" (it is not, or is empty),
-// "{+key}" (there are several) and
-// "{key=value}" (its first value is that one). A template is used only when all its keys are there and its
-// conditions hold. In "engine-info ENGINE" stands the value of "engine", where it is there.
+// One failure class. Templates contain slots:
+//   {key}               the first value of an evidence key
+//   {key...}            all values, joined with ", "
+//   {key|name}          the file name only; also {key...|name}
+//   {key|word}          quoted as one word of a command
+//   {key|bytes}         a number of bytes as a readable size
+//   {key|build|builds}  a number with its noun
+// and conditions that print nothing:
+//   {?key}       the key is there
+//   {!key}       the key is missing or empty
+//   {+key}       the key has several values
+//   {key=value}  the first value is `value`
+// A template is used only if all its keys are there and its conditions hold. The value of "engine" replaces
+// ENGINE in "engine-info ENGINE".
 struct Entry {
   std::string_view code{};     // "EH-L01"
-  std::string_view title{};    // a few words, no evidence
-  std::string_view meaning{};  // what the code means, for people who look it up
-  std::string_view before{};   // how it is detected before anything is loaded; empty: it cannot be
-  std::string_view after{};    // how it is detected afterwards; empty: it always is before
-  Lines causes{};              // the first whose keys are all there is used
-  Lines remedies{};            // each whose keys are all there; the first is what to do
+  std::string_view title{};    // a phrase without evidence
+  std::string_view meaning{};  // what the code means
+  std::string_view before{};   // how it is detected before anything is loaded; empty if it cannot be
+  std::string_view after{};    // how it is detected afterwards; empty if always before
+  Lines causes{};              // the first usable template is the cause
+  Lines remedies{};            // every usable template; the first is the best remedy
   ExitStatus exit_status = ExitStatus::not_loaded;
   history::Category category = history::Category::host;
 };
 
-// The class of that code ("EH-L01", "L01" and "l01" are the same), or nullptr. The data is static.
+// Returns the class of a code ("EH-L01", "L01" and "l01" are the same), or nullptr. The data is static.
 const Entry* find(std::string_view code);
 
-// Every class, sorted by code.
+// Returns every class, sorted by code.
 std::span<const Entry> all();
 
-// Fills title, cause and remedy from the evidence. Text that is there already stays; an unknown code gets a
-// title that says so. Idempotent. For a missing library it also adds "provided_by" evidence where that is
-// known.
+// Fills title, cause and remedy from the evidence. Existing text stays; an unknown code gets a title that
+// says so. Adds "provided_by" for a missing library with known packages. Idempotent.
 void complete(Diagnosis& diagnosis);
 
-// What reached the outermost function: EH-P51 where the system gave no memory or no thread, EH-P99 otherwise.
+// Returns the diagnosis of an exception that nothing caught: EH-P51 if the system gave no memory or thread,
+// else EH-P99.
 Diagnosis of_exception(const std::exception& thrown);
 
-// Says that what this failure is about was named by a person ("place" = "argument") and is not of the cache:
-// the remedies then speak of it, and a file that cannot be read or is none of its kind is a wrong argument
-// (status 2). A failure that says its place already stays as it is.
+// Marks the file of a failure as an argument of the caller ("place" = "argument"), not a file of the cache.
+// The remedies then fit, and a file that cannot be read or is of another kind is a wrong argument (status 2).
+// A diagnosis with a "place" stays unchanged.
 Diagnosis mark_as_argument(Diagnosis diagnosis);
 template <class Value>
 Result<Value> mark_as_argument(Result<Value> result) {
   if (!result) result.error() = mark_as_argument(std::move(result.error()));
   return result;
 }
-// The same where the failure is about that file or folder, something below it, or the folder that it stands
-// in; any other stays as it is.
+// The same, but only if the failure is about that file or folder, something below it, or its parent folder.
 Diagnosis mark_as_argument(Diagnosis diagnosis, const std::filesystem::path& named);
 template <class Value>
 Result<Value> mark_as_argument(Result<Value> result, const std::filesystem::path& named) {
@@ -92,13 +100,12 @@ Result<Value> mark_as_argument(Result<Value> result, const std::filesystem::path
   return result;
 }
 
-// Says of a folder that cannot be written (EH-F16) that what lies in this very cache was to be changed: no
-// other cache would do ("place" = "cache").
+// Marks EH-F16 as a change to the files of this cache ("place" = "cache"): another cache would not help.
 Diagnosis of_this_cache(Diagnosis diagnosis);
 
-// The exit status of a command that ends with this diagnosis; ExitStatus::bug for an unknown code.
+// Returns the exit status of a command that ends with this diagnosis; ExitStatus::bug for an unknown code.
 ExitStatus exit_status(const Diagnosis& diagnosis);
-// What the open engine itself reports (EH-E01) ends with a status for each of its own.
+// The exit status for one status that an open engine reports (EH-E01).
 struct StatusOfPlugin {
   std::string said;  // "ENGINE_INVALID", "ENGINE_CORRUPT of a model"
   ExitStatus exit = ExitStatus::not_loaded;
@@ -106,17 +113,25 @@ struct StatusOfPlugin {
 std::vector<StatusOfPlugin> statuses_of_plugins();
 history::Category category(const Diagnosis& diagnosis);
 
-// The contract's {"code","title","cause","evidence":[…],"remedy":[…],"context":[…]}; completes a copy first.
+// Returns {"code","title","cause","evidence":[…],"remedy":[…],"context":[…]} of a completed copy.
 Json to_json(const Diagnosis& diagnosis);
-// The inverse, for recorded diagnoses; members that are missing stay empty.
+// The inverse, for recorded diagnoses. Missing members stay empty.
 Diagnosis diagnosis_from_json(const Json& document);
 
-// One screen of text: code and title, the cause, who needs what and where it was looked for, what to do, what
-// the operating system said. Completes a copy first. No trailing newline. Whatever the evidence holds,
-// nothing in it acts upon a terminal or begins a line of its own (printable_line).
-std::string describe(const Diagnosis& diagnosis);
+// How describe() sets its text. The default is for logs and files: one line for each row, no color.
+struct Style {
+  std::size_t width = 0;  // wraps rows at this column, with a hanging indent; 0: does not wrap
+  bool color = false;     // ANSI: the code bold red, the labels dim
+  bool beside_plan =
+      false;  // the table of all builds is printed too: leaves out the refused builds of EH-S01
+};
 
-// "EH-L01 library missing: libfoo.so.1 is needed by …": one line, for lists and logs.
+// Returns at most one screen of text: the code and the cause, then labeled rows of evidence, then the
+// remedies. No row repeats the cause. Completes a copy first. No trailing newline. Evidence is untrusted:
+// nothing in it controls a terminal or begins a line of its own (printable_line).
+std::string describe(const Diagnosis& diagnosis, const Style& style = {});
+
+// Returns "EH-L01 libbar.so needs libfoo.so.1, …": code and cause on one line, for lists and logs.
 std::string one_line(const Diagnosis& diagnosis);
 
 }  // namespace enginehost::explain

@@ -16,7 +16,7 @@ std::optional<LoaderHint> read_loader_text(std::string_view text) {
   if (auto hint = texts::read_dyld(text)) return hint;
   if (auto hint = texts::read_musl(text)) return hint;
   if (auto hint = texts::read_glibc(text)) return hint;
-  // musl's words for a file that is no library; glibc's loader has no such text.
+  // musl's text for a file that is no library; glibc's loader has no such text.
   if (constexpr std::string_view phrase = ": Exec format error"; contains(text, phrase)) {
     LoaderHint hint;
     hint.code = "EH-F08";
@@ -28,7 +28,7 @@ std::optional<LoaderHint> read_loader_text(std::string_view text) {
 
 std::optional<LoaderHint> read_engine_text(std::string_view text) {
   text = trim(text);
-  // cuDNN's sentence holds a text of the loader, of which it is the better account.
+  // cuDNN's sentence contains a loader text, and is more precise than that text.
   if (auto hint = texts::read_cudnn(text)) {
     if (auto windows = texts::read_windows(text); windows && windows->code.starts_with("EH-W")) {
       windows->code = hint->code;
@@ -73,7 +73,7 @@ std::optional<LoaderHint> read_error_output(std::string_view text) {
       if (!found) hint = read_loader_text(line);
     } else if (!hint) {
       hint = texts::read_cudnn(line);
-      // It names the file first and complains of the handle after.
+      // cuDNN first names the file and then reports the invalid handle.
       if (hint && hint->subject.empty() && found && found->code == hint->code) hint.reset();
     }
     if (hint) found = std::move(hint);
@@ -85,8 +85,8 @@ void add_evidence(Diagnosis& diagnosis, const LoaderHint& hint) {
   const auto add = [&](std::string_view key, const std::string& value) {
     if (!value.empty() && diagnosis.value(key).empty()) diagnosis.with(key, value, "the text");
   };
-  // A name is a library that somebody needs; a path is the file that was to be opened, or, with a version,
-  // the library that was found.
+  // A name is a needed library. A path is the file to be opened or, with a version, the library that was
+  // found.
   const bool missing = hint.code == "EH-L01" || hint.code == "EH-R15" || hint.code == "EH-X01";
   const bool is_name =
       hint.subject.find_first_of("/\\") == std::string::npos || hint.subject.starts_with('@');

@@ -12,7 +12,7 @@ bool is_windows_name(std::string_view name) { return name.ends_with(".dll"); }
 bool fits(std::string_view library, std::string_view file) {
   if (library == file) return true;
   if (!library.starts_with(file)) return false;
-  // "libcudart.so.12" also stands for "libcudart.so.12.4.127", a stem for all that follows.
+  // "libcudart.so.12" also matches "libcudart.so.12.4.127"; a beginning matches every name that continues it.
   return file.ends_with(".so") || file.find(".so") == std::string_view::npos || library[file.size()] == '.';
 }
 
@@ -30,7 +30,7 @@ std::span<const Provider> all_providers() {
 
 const Provider* provider_of(std::string_view library) {
   library.remove_prefix(library.find_last_of("/\\") + 1);
-  // Windows' names differ by case only in how they are written.
+  // Names of DLLs are not case-sensitive.
   const std::string lower = to_lower(library);
   for (const Provider& row : all_providers()) {
     if (is_windows_name(lower) ? fits(lower, to_lower(row.file)) : fits(library, row.file)) return &row;
@@ -52,8 +52,8 @@ std::string provider_text(std::string_view library) {
     separator = ", ";
   };
   add("Debian package ", provider->debian);
-  // A package of theirs offers each of its libraries by name; 64-bit ones with this mark. Unlike the others,
-  // these two were not compared with the packages themselves.
+  // A Fedora package provides each of its libraries by name; "()(64bit)" marks 64-bit ones. Names for Fedora
+  // and conda were not compared with the packages themselves.
   if (provider->fedora) add("probably Fedora: dnf install ", "'" + std::string(library) + "()(64bit)'");
   add("probably conda package ", provider->conda);
   add("package index ", provider->package_index);

@@ -10,7 +10,7 @@
 namespace enginehost::explain {
 namespace {
 
-// Lists longer than this end in "and N more": a sentence must stay readable, the evidence has them all.
+// A longer list ends in "and N more". The evidence has all values.
 constexpr std::size_t longest_list = 6;
 
 bool has(const Diagnosis& diagnosis, std::string_view key) {
@@ -18,7 +18,7 @@ bool has(const Diagnosis& diagnosis, std::string_view key) {
                      [&](const Evidence& fact) { return fact.what == key; });
 }
 
-// Evidence holds plain numbers, which programs can compare.
+// Evidence contains plain numbers, which programs can compare.
 std::string readable_size(const std::string& value) {
   const auto bytes = parse_integer(value);
   return bytes && *bytes >= 0 ? format_bytes(static_cast<std::uint64_t>(*bytes)) : value;
@@ -28,7 +28,7 @@ std::string list_of(std::vector<std::string> values) {
   std::vector<std::string> unique;
   for (std::string& value : values)
     if (std::find(unique.begin(), unique.end(), value) == unique.end()) unique.push_back(std::move(value));
-  // Members that hold commas themselves are kept apart by something else.
+  // A semicolon separates members that contain commas.
   const bool commas = std::any_of(unique.begin(), unique.end(), [](const std::string& value) {
     return value.find(", ") != std::string::npos;
   });
@@ -39,7 +39,7 @@ std::string list_of(std::vector<std::string> values) {
   return text;
 }
 
-// What stands between the braces; nothing: its condition does not hold.
+// Returns the text for one pair of braces; nothing if its condition fails.
 std::optional<std::string> slot(std::string_view inner, const Diagnosis& diagnosis) {
   if (inner.starts_with('?'))
     return has(diagnosis, inner.substr(1)) ? std::optional<std::string>("") : std::nullopt;
@@ -89,7 +89,7 @@ std::optional<std::string> slot(std::string_view inner, const Diagnosis& diagnos
   return text;
 }
 
-// "engine-info ENGINE --plan" means the engine that failed, where that is known.
+// Puts the engine that failed, if it is known, into "engine-info ENGINE --plan".
 std::string with_engine(std::string_view literal, const Diagnosis& diagnosis) {
   constexpr std::string_view written = "engine-info ENGINE ";
   const std::string_view engine = diagnosis.value("engine");

@@ -1,4 +1,4 @@
-// The little language of the catalog's sentences; see Entry in explain.hpp.
+// Fills the templates of the catalog. Entry in explain.hpp describes their syntax.
 #pragma once
 #include <optional>
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace enginehost::explain {
 
-// The sentence, or nothing when a key it speaks of is not in the evidence.
+// Returns the sentence, or nothing if a key of the template is not in the evidence or a condition fails.
 std::optional<std::string> fill(std::string_view text, const Diagnosis& diagnosis);
 
-// The last part of a path of either kind of system; all of one that ends with a slash.
+// Returns the last part of a path with slashes or backslashes; the whole path if it ends with one.
 std::string file_name(const std::string& path);
 
 }  // namespace enginehost::explain

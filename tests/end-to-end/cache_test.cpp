@@ -128,7 +128,7 @@ TEST_F(CacheCommands, VerifyDoesNotClaimToRepairABuildOfALayer) {
       ASSERT_EQ(cache({"remove", "reference-good"}).status, 0);
       const Ended pinned = cache({"pin", "reference-good"});
       EXPECT_EQ(pinned.status, 2);
-      EXPECT_THAT(pinned.error, HasSubstr("reference-good lies in the read-only layer " + layer.native()));
+      EXPECT_THAT(pinned.error, HasSubstr("reference-good is in the read-only layer " + layer.native()));
       EXPECT_THAT(pinned.error, testing::Not(HasSubstr("meant?")));
     }
     for (const char* flag : {"--deep", "--repair"}) {

@@ -255,8 +255,8 @@ TEST(ConfinedFaults, F17NamesTheResultFileItsSizeAndTheRemedy) {
   EXPECT_EQ(run.status, 7) << run.said();
   EXPECT_THAT(run.error, testing::HasSubstr("EH-F17")) << run.said();
   EXPECT_THAT(run.error,
-              testing::ContainsRegex("results/.*[.]npy is to hold .*, and the largest file that this "
-                                     "process may write has 1.0 KiB"));
+              testing::ContainsRegex("results/.*[.]npy needs .*, and this process may write files of "
+                                     "at most 1.0 KiB"));
   EXPECT_THAT(run.error, testing::HasSubstr("ulimit -f unlimited"));
   EXPECT_TRUE(fs::is_empty(results)) << "nothing half";
 }

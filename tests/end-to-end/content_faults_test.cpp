@@ -47,7 +47,7 @@ TEST(ContentFaults, ReportsF07ForALargeFilePointer) {
 }
 
 TEST(ContentFaults, FaultsAsPublishedAreThePublishersToFix) {
-  expect_fault(with_content("", "EH-F02", {"as_published", "tell the publisher"}));
+  expect_fault(with_content("", "EH-F02", {"as_published", "ask the publisher"}));
 }
 
 // The file is complete; the system's memory does not suffice for it.
@@ -83,7 +83,8 @@ TEST(ContentFaults, FaultsOfAnInspectedFileAreTheUsersToFix) {
     EXPECT_EQ(run.code(), code) << run.said();
     EXPECT_EQ(evidence(run.diagnosis(), "file"), needed.native());
     const std::string remedy = run.diagnosis()["remedy"].dump();
-    EXPECT_NE(remedy.find("mend it, or take it off the loader's way"), std::string::npos) << remedy;
+    EXPECT_NE(remedy.find("remove it from the folders that the loader searches"), std::string::npos)
+        << remedy;
     EXPECT_EQ(remedy.find("--repair"), std::string::npos) << remedy;
     EXPECT_EQ(remedy.find("publisher"), std::string::npos) << remedy;
     // In a view of a cache it is the opposite.

@@ -113,7 +113,7 @@ TEST_F(Flags, OutputThatCannotBeWrittenIsAnError) {
       const Ended ended = without_reading(command, arguments, launcher);
       EXPECT_EQ(ended.status, 7) << command << " " << arguments.front() << " " << ended.said();
       EXPECT_THAT(ended.error, HasSubstr("standard output could not be written"));
-      EXPECT_THAT(ended.error, HasSubstr(launcher == closed ? "it is closed" : "free space where"));
+      EXPECT_THAT(ended.error, HasSubstr(launcher == closed ? "it is closed" : "free space for the output"));
     }
   // A reader that closed the pipe, where the signal is ignored.
   const Ended piped =

@@ -243,7 +243,7 @@ TEST_F(NamedFiles, ARemedyNamesTheFileThatWasGiven) {
     for (const char* other : {"ENGINEHOST_CACHE", "engine-cache verify", "sign in to the network",
                               "docs/manifests.md", "engine-cache remove", "publisher"})
       EXPECT_THAT(run.output + run.error, Not(HasSubstr(other))) << what;
-    EXPECT_THAT(run.output + run.error, HasSubstr("\n  fix: ")) << what;
+    EXPECT_THAT(run.output + run.error, HasSubstr("\n  fix ")) << what;
   }
 }
 

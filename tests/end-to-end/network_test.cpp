@@ -372,7 +372,8 @@ TEST(Network, AWrongCertificateFileIsReportedWithItsSetting) {
   EXPECT_THAT(run.diagnosis()["cause"].as_string(),
               HasSubstr("config.json, names /no/such/laboratory.pem, which cannot be read: "));
   ASSERT_EQ(run.diagnosis()["remedy"].as_array().size(), 1u) << run.said();
-  EXPECT_THAT(run.diagnosis()["remedy"].as_array()[0].as_string(), HasSubstr("config.json, names that file"));
+  EXPECT_THAT(run.diagnosis()["remedy"].as_array()[0].as_string(),
+              HasSubstr("config.json, which names that file"));
 }
 
 }  // namespace

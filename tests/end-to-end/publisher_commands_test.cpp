@@ -161,7 +161,7 @@ TEST_F(PublisherCommands, AnIndexKeyDoesNotMakeARepositoryTrusted) {
   const Ended daily = open();
   EXPECT_EQ(daily.status, 5) << daily.said();
   EXPECT_EQ(daily.code(), "EH-M10");
-  EXPECT_THAT(daily.diagnosis()["remedy"].dump(), HasSubstr("take the key that signs root.json"));
+  EXPECT_THAT(daily.diagnosis()["remedy"].dump(), HasSubstr("use the key that signs root.json"));
   ASSERT_EQ(trust("next.pub").status, 0);
   EXPECT_EQ(open().status, 0);
   // The publisher's report mentions only the publisher's documents.

@@ -74,7 +74,7 @@ TEST_F(ReadOnlyState, KeepsTrustedKeys) {
   const Ended removed = workplace.run("engine-cache", {"trust", "remove", id, "--json"}, read_only);
   EXPECT_EQ(removed.status, 7) << removed.said();
   EXPECT_EQ(removed.code(), "EH-F16");
-  EXPECT_THAT(removed.diagnosis()["remedy"].dump(), HasSubstr("let the owner of"));
+  EXPECT_THAT(removed.diagnosis()["remedy"].dump(), HasSubstr("as the owner of"));
   EXPECT_EQ(workplace.run("engine-cache", {"trust", "remove", id}).status, 0);
 }
 
@@ -119,7 +119,7 @@ TEST_F(ReadOnlyState, AnUnwritableLayerIsReportedWithItsOwner) {
   const Ended ended =
       workplace.run("engine-cache", {"import", bundle, "--layer", "system", "--json"}, options);
   EXPECT_EQ(ended.code(), "EH-F16") << ended.said();
-  EXPECT_THAT(ended.diagnosis()["remedy"].dump(), HasSubstr("let the owner of " + layer.native()));
+  EXPECT_THAT(ended.diagnosis()["remedy"].dump(), HasSubstr("as the owner of " + layer.native()));
   EXPECT_THAT(ended.diagnosis()["context"].dump(), HasSubstr("without --layer system"));
   EXPECT_THAT(ended.diagnosis()["remedy"].dump(), testing::Not(HasSubstr("--cache")));
 }
@@ -136,7 +136,7 @@ TEST_F(ReadOnlyState, AnUnwritableStateFolderIsReportedWithItsSetting) {
                              workplace.run("engine-cache", {"trust", "add", key, "--json"}, options)}) {
     EXPECT_EQ(ended.code(), "EH-F16") << ended.said();
     EXPECT_THAT(ended.diagnosis()["remedy"].dump(),
-                HasSubstr("config.json, names the folder: name one that"));
+                HasSubstr("config.json, to a folder that this user can write"));
     EXPECT_THAT(ended.diagnosis()["remedy"].dump(), testing::Not(HasSubstr("--cache")));
   }
 }

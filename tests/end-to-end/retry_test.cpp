@@ -251,7 +251,7 @@ TEST_F(Retry, FetchesDamagedFilesTwiceThenBlamesDiskOrMirror) {
   EXPECT_EQ(run.outcome()["build"].as_string(), good) << run.said();
   const Json& diagnosis = run.candidate(faulty)["diagnosis"];
   EXPECT_EQ(evidence(diagnosis, "fetched_again"), "2") << run.said();
-  EXPECT_THAT(diagnosis["remedy"].dump(), testing::HasSubstr("suspect the disk"));
+  EXPECT_THAT(diagnosis["remedy"].dump(), testing::HasSubstr("check the disk"));
 }
 
 }  // namespace

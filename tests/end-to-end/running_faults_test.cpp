@@ -175,7 +175,7 @@ TEST(RunningFaults, AWrongOptionIsBlamedOnTheManifest) {
     ASSERT_EQ(remedies.size(), 2u) << run.said();
     EXPECT_EQ(remedies[0].as_string(),
               "correct \"options\" of " + build.id +
-                  " in its manifest, which sets reference.speed, or tell its publisher");
+                  " in its manifest, which sets reference.speed, or ask its publisher to do so");
     EXPECT_EQ(remedies[1].as_string(), "use another version or build: engine-info --repository " +
                                            repository.root().native() +
                                            " reference --plan --explain lists them");

@@ -149,7 +149,7 @@ TEST(Catalog, AMissingLibraryIsNamedWithItsNeederAndItsProvider) {
                             .with("searched", "/usr/lib");
   complete(diagnosis);
   EXPECT_EQ(diagnosis.cause,
-            "libcudart.so.12 is needed by libtorch_cuda.so but is not in any folder the loader searches");
+            "libtorch_cuda.so needs libcudart.so.12, and no folder that the loader searches has it");
   ASSERT_FALSE(diagnosis.remedy.empty());
   EXPECT_THAT(diagnosis.remedy[0], HasSubstr("nvidia-cuda-runtime-cu12"));
   const Diagnosis once = diagnosis;
@@ -177,11 +177,11 @@ TEST(Catalog, WhereNothingFitsTheRemedyDropsOnlyBlockingConstraints) {
     complete(diagnosis);
     return diagnosis;
   };
-  const std::string all = "engine-info pytorch --plan --explain shows every build with its reasons";
+  const std::string all = "engine-info pytorch --plan --explain shows every build and why it is not used";
   const Diagnosis plain = diagnose("EH-S01").with("engine", "pytorch");
   EXPECT_THAT(reported(plain).remedy, ElementsAre(all));
   EXPECT_THAT(reported(Diagnosis(plain).with("of_other_flavors", "3").with("for_other_devices", "2")).remedy,
-              ElementsAre(all, "demand no flavor (--require) to allow other flavors",
+              ElementsAre(all, "leave the flavor out (--require) to allow other flavors",
                           "leave the device out (--device) to allow builds for other devices"));
   EXPECT_THAT(
       reported(Diagnosis(plain).with("for_other_devices", "2").with("device_set_by", "ENGINEHOST_DEVICE"))
@@ -189,18 +189,18 @@ TEST(Catalog, WhereNothingFitsTheRemedyDropsOnlyBlockingConstraints) {
       ElementsAre(all, "leave the device out (ENGINEHOST_DEVICE) to allow builds for other devices"));
   EXPECT_THAT(
       reported(Diagnosis(plain).with("of_other_flavors", "3").with("demanded_by", "request.flavor")).remedy,
-      ElementsAre(all, "demand no flavor (request.flavor) to allow other flavors"));
+      ElementsAre(all, "leave the flavor out (request.flavor) to allow other flavors"));
   EXPECT_THAT(reported(diagnose("EH-S04")
                            .with("build", "b")
                            .with("found", "cpu")
                            .with("required", "flavor cu118")
                            .with("demanded_by", "--flavor"))
                   .cause,
-              "b has flavor cpu; flavor cu118 was demanded by --flavor");
+              "b has flavor cpu; --flavor requires flavor cu118");
   const Diagnosis version =
       reported(Diagnosis(plain).with("unknown_version", "9").with("nearest_version", "2.8.0"));
   EXPECT_EQ(version.cause, "no build of pytorch for this system has version 9; the nearest is 2.8.0");
-  EXPECT_THAT(version.remedy, ElementsAre("ask for version 2.8.0, or for none", all));
+  EXPECT_THAT(version.remedy, ElementsAre("request version 2.8.0, or leave the version out", all));
 }
 
 TEST(Catalog, AProbeNamedByASettingIsReportedWithTheSetting) {
@@ -211,8 +211,8 @@ TEST(Catalog, AProbeNamedByASettingIsReportedWithTheSetting) {
   complete(launcher);
   EXPECT_EQ(launcher.cause, "/bin/run, which probe_launcher names, could not be started");
   EXPECT_THAT(launcher.remedy,
-              ElementsAre("probe_launcher, set by ENGINEHOST_PROBE_LAUNCHER, names that program: "
-                          "correct it, or leave it out"));
+              ElementsAre("correct probe_launcher, set by ENGINEHOST_PROBE_LAUNCHER, which names that "
+                          "program, or leave it out"));
 }
 
 TEST(Catalog, ABuildThatSomebodyDisabledDidNotFail) {
@@ -223,7 +223,7 @@ TEST(Catalog, ABuildThatSomebodyDisabledDidNotFail) {
   known.with("first_code", "EH-L01");
   complete(known);
   EXPECT_EQ(known.cause, "b failed here before: EH-L01 libx.so.1 is missing");
-  EXPECT_THAT(failed.remedy, ElementsAre(HasSubstr("engine-cache quarantine clear b tries again")));
+  EXPECT_THAT(failed.remedy, ElementsAre(HasSubstr("engine-cache quarantine clear b allows it again")));
   Diagnosis unfit = diagnose("EH-S14").with("build", "b").with("unfit", "until the machine changes");
   complete(unfit);
   EXPECT_THAT(unfit.remedy, ElementsAre(HasSubstr("it is tried again when that changes")));
@@ -244,7 +244,7 @@ TEST(Catalog, AMissingConsentHasOneRemedy) {
   EXPECT_THAT(remedies(diagnose("EH-P03").with("license", "nv").with("url", "")),
               ElementsAre("accept it: --accept-license nv"));
   EXPECT_THAT(remedies(diagnose("EH-P03").with("bytes", "2 GiB")),
-              ElementsAre(HasSubstr("agree when asked")));
+              ElementsAre(HasSubstr("answer yes when asked")));
 }
 
 TEST(Catalog, AnUnreachableIndexDoesNotSuggestInstallingPip) {
@@ -265,7 +265,7 @@ TEST(Catalog, AModelThatCannotBeReadIsNotFetchedAgain) {
   const auto corrupt = diagnose("EH-E01").with("status", "ENGINE_CORRUPT").with("message", "no");
   EXPECT_THAT(first_remedy(corrupt), HasSubstr("engine-cache verify --deep --repair"));
   EXPECT_THAT(first_remedy(Diagnosis(corrupt).with("model", "/m.onnx")),
-              HasSubstr("check that /m.onnx is whole"));
+              HasSubstr("check that /m.onnx is complete"));
 }
 
 TEST(Catalog, EveryPluginErrorHasARemedy) {
@@ -305,7 +305,7 @@ TEST(Catalog, TheEngineIsNamedInCommandsWhereItIsKnown) {
   EXPECT_THAT(
       known.remedy,
       ElementsAre("use another build or engine: engine-info onnxruntime --plan --explain lists them"));
-  EXPECT_EQ(known.cause, "no ENGINE here");
+  EXPECT_EQ(known.cause, "the engine reports: no ENGINE here");
   EXPECT_THAT(describe(known), Not(HasSubstr("engine: onnxruntime")));
 }
 
@@ -316,10 +316,10 @@ TEST(Catalog, RefusalsDuringAnOpenDoNotBelongToTheRequest) {
   by_option.with("option", "threads").with("option_set_by", "manifest").with("build", "x-1");
   complete(said);
   complete(by_option);
-  EXPECT_THAT(said.remedy, ElementsAre(HasSubstr("tell the publisher of this one what it said")));
+  EXPECT_THAT(said.remedy, ElementsAre(HasSubstr("report the message to the publisher of this one")));
   EXPECT_THAT(by_option.remedy,
               ElementsAre("correct \"options\" of x-1 in its manifest, which sets threads, or "
-                          "tell its publisher",
+                          "ask its publisher to do so",
                           HasSubstr("use another version or build")));
 }
 
@@ -332,13 +332,13 @@ TEST(Catalog, TheRemedyForAnOlderLibraryNamesItsFile) {
   Diagnosis of_variable = older;
   of_variable.with("from_environment", "LD_LIBRARY_PATH");
   const std::string seen =
-      "see which file is taken for it: engine-info --inspect " + shell_word("/my view/e.so");
+      "see which file the loader takes: engine-info --inspect " + shell_word("/my view/e.so");
   complete(older);
-  EXPECT_THAT(older.remedy, ElementsAre("use another version of the build, or update the package that "
-                                        "/opt/x/libver.so.1 is of",
+  EXPECT_THAT(older.remedy, ElementsAre("update the package that installed /opt/x/libver.so.1, or use "
+                                        "another version of the build",
                                         seen));
   complete(of_variable);
-  EXPECT_THAT(of_variable.remedy, ElementsAre("take the folder of /opt/x/libver.so.1 out of LD_LIBRARY_PATH, "
+  EXPECT_THAT(of_variable.remedy, ElementsAre("remove the folder of /opt/x/libver.so.1 from LD_LIBRARY_PATH, "
                                               "so that another libver.so.1 is found",
                                               seen));
   Diagnosis nameless = diagnose("EH-L15");
@@ -357,7 +357,7 @@ TEST(Catalog, ABadServerAnswerDoesNotAskTheUserToCorrectIt) {
     complete(sent);
     EXPECT_THAT(named.remedy.front(), HasSubstr("correct ")) << code;
     EXPECT_THAT(sent.remedy,
-                ::testing::Contains("tell the keeper of https://x/y, or use another repository"));
+                ::testing::Contains("report it to the operator of https://x/y, or use another repository"));
     EXPECT_THAT(sent.remedy, ::testing::Each(::testing::Not(HasSubstr("correct ")))) << code;
   }
   EXPECT_EQ(exit_status(diagnose("EH-M04").with("sent_by", "https://x/y")), ExitStatus::usage);
@@ -370,13 +370,13 @@ TEST(Catalog, AFileThatCannotBeReadHasOneRemedy) {
   EXPECT_THAT(unread.remedy, ElementsAre(HasSubstr("the disk may be failing")));
   Diagnosis closed = diagnose("EH-F23").with("folder", "/c").with("errno", "EACCES");
   complete(closed);
-  EXPECT_THAT(closed.remedy, ElementsAre(HasSubstr("let its owner do this")));
+  EXPECT_THAT(closed.remedy, ElementsAre(HasSubstr("as the owner of the cache")));
 }
 
 TEST(Catalog, AFullDiskIsReportedInReadableSizes) {
   Diagnosis full = diagnose("EH-F15").with("folder", "/c").with("needed", "2040109466").with("free", "65536");
   complete(full);
-  EXPECT_EQ(full.cause, "1.9 GiB are needed in /c, 64 KiB are free");
+  EXPECT_EQ(full.cause, "1.9 GiB are needed in /c; 64 KiB are free");
 }
 
 TEST(Catalog, PluginErrorsAreClassifiedByTheirStatus) {

@@ -33,17 +33,17 @@ TEST(DescribeCode, LeavesNoBraceInReadableText) {
 
 TEST(DescribeCode, TheTextHasMeaningRemediesAndStatus) {
   EXPECT_EQ(describe_code(*find("L22")),
-            "EH-L22  folder does not allow code\n"
-            "  means          The cache, or a library that the build finds outside it, lies on a file system "
-            "mounted noexec, from which no library can be loaded.\n"
+            "EH-L22  folder is mounted noexec\n"
+            "  means          The cache, or a library that the build finds outside it, is on a file system "
+            "mounted noexec. No library can be loaded from there.\n"
             "  known before   mount flags, and a trial mapping of one page\n"
             "  known after    \"failed to map segment from shared object\"\n"
-            "  to do          set ENGINEHOST_CACHE to a folder on a file system that allows code\n"
-            "  to do          have another LIBRARY found, on a file system that allows code\n"
-            "  to do          have MOUNT_POINT mounted again with exec\n"
-            "  to do          take READ_ONLY_LAYER out of \"system_layers\" of the configuration\n"
-            "  the build      set aside; looked at again after ten minutes, or when it is allowed\n"
-            "  proven         tests make it happen\n"
+            "  to do          set ENGINEHOST_CACHE to a folder on a file system that is not mounted noexec\n"
+            "  to do          put LIBRARY on a file system that is not mounted noexec\n"
+            "  to do          as root: mount -o remount,exec MOUNT_POINT\n"
+            "  to do          remove READ_ONLY_LAYER from \"system_layers\" of the configuration\n"
+            "  the build      quarantined; checked again after ten minutes, or when it is allowed\n"
+            "  proven         tests produce it\n"
             "  exit status    6");
 }
 

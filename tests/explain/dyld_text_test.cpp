@@ -31,7 +31,7 @@ TEST(DyldText, X01AMissingLibraryComesWithItsNeederAndEveryFileTried) {
   ASSERT_EQ(searched.size(), 3u);
   EXPECT_EQ(searched[1], "/opt/a (b)/libc10.dylib (no such file)");
   EXPECT_EQ(searched[2], "/usr/lib/libc10.dylib (no such file, not in dyld cache)");
-  EXPECT_THAT(diagnosis.cause, HasSubstr("@rpath/libc10.dylib is needed by libengine_x.dylib"));
+  EXPECT_THAT(diagnosis.cause, HasSubstr("libengine_x.dylib needs @rpath/libc10.dylib"));
 }
 
 TEST(DyldText, X01WithoutAnyRunPathTheReasonSaysSo) {

@@ -18,16 +18,15 @@ struct Family {
   const char* about;
 };
 constexpr Family families[] = {
-    {'F', "F: files, disk and locks",
-     "The files on disk differ from the published ones, or cannot be written."},
-    {'L', "L: linking on Linux", "The files are whole, but the loader cannot bring them together."},
-    {'R', "R: running", "The files load, and their code fails."},
+    {'F', "F: files, disk and locks", "Files on disk differ from the published ones, or cannot be written."},
+    {'L', "L: linking on Linux", "The files are complete, but the loader cannot link them."},
+    {'R', "R: running", "The files load, but their code fails when it runs."},
     {'G', "G: GPUs and their drivers",
-     "The build is intact; the driver, or its installation on this machine, is not."},
+     "The build is correct, but the driver is missing, unsuitable or in the wrong place."},
     {'W', "W: Windows",
-     "Errors of Windows' loader, by number, because its texts are translated. Here Wine's loader produces "
-     "them, not Windows' own."},
-    {'X', "X: macOS", "Errors of macOS's loader, by its texts."},
+     "Errors of the Windows loader, read by their numbers because Windows translates its texts. Tests "
+     "produce them with Wine's loader, not with the loader of Windows."},
+    {'X', "X: macOS", "Errors of the macOS loader, read by their texts."},
 };
 constexpr Family others[] = {
     {'N', "N: fetching", ""},
@@ -81,14 +80,37 @@ std::string summary() {
   return text + " | " + std::to_string(sums[0] + sums[1] + sums[2] + sums[3]) + " |\n";
 }
 
+// Breaks a paragraph or list item at spaces, with the indent of a list item's next lines.
+std::string wrapped(const std::string& text, std::size_t indent) {
+  constexpr std::size_t width = 118;
+  std::string lines;
+  std::size_t used = 0, at = 0;
+  while (at < text.size()) {
+    const std::size_t end = std::min(text.find(' ', at), text.size());
+    const std::string word = text.substr(at, end - at);
+    at = end + 1;
+    if (used != 0 && used + 1 + word.size() > width) {
+      lines += "\n" + std::string(indent, ' ');
+      used = indent;
+    } else if (used != 0) {
+      lines += ' ';
+      ++used;
+    }
+    lines += word;
+    used += word.size();
+  }
+  return lines + "\n";
+}
+
 void add_item(std::string& text, const char* label, const std::string& value) {
-  if (!value.empty()) text += "- **" + std::string(label) + "**: " + cell(value) + "\n";
+  if (!value.empty()) text += wrapped("- **" + std::string(label) + "**: " + cell(value), 2);
 }
 
 std::string section(const Entry& entry, const TestsOfClasses& tests) {
   std::string text = "### " + std::string(entry.code) + " " + std::string(entry.title) + "\n\n" +
-                     cell(entry.meaning) + "\n\n";
-  add_item(text, "known before loading", entry.before.empty() ? "it cannot be" : std::string(entry.before));
+                     wrapped(cell(entry.meaning), 0) + "\n";
+  add_item(text, "known before loading",
+           entry.before.empty() ? "it cannot be detected" : std::string(entry.before));
   add_item(text, "known afterwards", std::string(entry.after));
   for (const std::string_view remedy : entry.remedies) add_item(text, "to do", readable(remedy));
   add_item(text, "the build", std::string(consequence(entry.category)));
@@ -97,7 +119,7 @@ std::string section(const Entry& entry, const TestsOfClasses& tests) {
   if (!how.reason.empty()) mark += ": " + std::string(how.reason);
   add_item(text, "proven", mark);
   if (const auto found = tests.find(id_of(entry)); how.how != Proof::none && found != tests.end())
-    for (const std::string& test : found->second) text += "  - " + test + "\n";
+    for (const std::string& test : found->second) text += "  " + wrapped("- " + test, 4);
   add_item(text, "exit status", exit_status_text(entry));
   return text + "\n";
 }
@@ -132,33 +154,46 @@ TestsOfClasses tests_of_classes(const std::filesystem::path& tests) {
 std::string failures_page(const TestsOfClasses& tests) {
   std::string text =
       "# Failures\n\n"
-      "Every failure has a code, which never changes its meaning. `engine-info --code EH-L01` prints the "
-      "text "
-      "of this\n"
-      "page; `--json` gives the same to programs. Words in CAPITALS stand for values of the machine.\n\n"
-      "The target `docs_failures` writes this page from the catalog (host/explain/catalog) and the names of "
-      "the\n"
-      "tests. Do not edit it by hand: a test compares it with both.\n\n"
-      "Each class has a mark that says how far it is proven. EngineHost is developed on Linux without a "
-      "GPU.\n\n"
-      "- *produced*: the listed tests cause the failure, and class, file and cause are reported. For GPUs, "
-      "NVIDIA's\n"
-      "  own runtime runs over a fake driver library.\n"
-      "- *from the file*: the class is recognized in files made for it; the failure itself needs another "
-      "system.\n"
-      "- *parsed*: the class is recognized by the text or number of the failure, compared with the files if "
-      "there are\n"
-      "  any.\n"
-      "- *described*: the class is only explained; nothing detects it yet.\n\n"
-      "The package names in remedies were compared with Debian's packages and with the package index. Those "
-      "of conda\n"
-      "and Fedora come from their documents and are unverified: a remedy says \"probably\" before them.\n\n" +
+      "```\n"
+      "engine-info --code EH-L01\n"
+      "engine-info --code EH-L01 --json\n"
+      "```\n\n"
+      "Every failure has a code, and a code never changes its meaning. The commands above print one entry of "
+      "this page.\n"
+      "Words in CAPITALS stand for values found on the machine.\n\n"
+      "| in an entry | meaning |\n"
+      "|---|---|\n"
+      "| known before loading | how EngineHost detects the failure without loading the build |\n"
+      "| known afterwards | how it detects the failure if the check before could not |\n"
+      "| to do | the remedies, the best one first; a failure shows only those that fit it |\n"
+      "| the build | what EngineHost does with a build that failed with this code |\n"
+      "| proven | how far tests prove the class, and which tests |\n"
+      "| exit status | of a command that ends with this failure |\n\n"
+      "Tests run on Linux without a GPU. They prove a class in one of four ways:\n\n"
+      "| proven | meaning |\n"
+      "|---|---|\n"
+      "| produced | Tests cause the real failure and check its class, file and cause. For GPUs, NVIDIA's own "
+      "runtime runs on a driver library made for the test |\n"
+      "| from the file | EngineHost detects the failure in files made for it. The failure itself needs "
+      "another "
+      "system |\n"
+      "| parsed | EngineHost reads the failure's text or number, and compares it with the files if there are "
+      "any |\n"
+      "| described | The entry explains the failure, but nothing detects it yet |\n\n"
+      "Package names for Debian and for the Python package index were compared with the packages. Names for "
+      "conda and\n"
+      "Fedora come from their documents and are not verified: a remedy says \"probably\" before them.\n\n"
+      "The target `docs_failures` writes this page from host/explain/catalog and the names of the tests. Do "
+      "not "
+      "edit it.\n\n" +
       summary() + "\n";
   for (const Family& family : families) {
-    text += "## " + std::string(family.title) + "\n\n" + family.about + "\n\n";
+    text += "## " + std::string(family.title) + "\n\n" + wrapped(family.about, 0) + "\n";
     for (const Entry* entry : of(family.letter)) text += section(*entry, tests);
   }
-  text += "## Failures without a load\n\nFetching, choosing, configuration, calling.\n\n";
+  text +=
+      "## Failures without a load\n\nThese concern fetching, manifests, policy, configuration, calls and the "
+      "choice of a build.\n\n";
   for (const Family& family : others) {
     text += "### " + std::string(family.title) +
             "\n\n| code | title | means | to do | exit status |\n|---|---|---|---|---|\n";

@@ -17,10 +17,10 @@ TEST(Message, TruncatedFile) {
                             .with("stage", "preflight", "nothing was executed");
   diagnosis.within("while opening pytorch-2.0.1-cpu-linux-x86_64");
   EXPECT_EQ(describe(diagnosis),
-            "EH-F04 file is truncated, while opening pytorch-2.0.1-cpu-linux-x86_64   [stage preflight, "
-            "nothing was executed]\n"
-            "  /cache/views/1/libtorch_cpu.so ends after 4096 of 12296 needed bytes\n"
-            "  fix: engine-cache verify --repair fetches the damaged files again");
+            "EH-F04  /cache/views/1/libtorch_cpu.so is truncated: it has 4096 of 12296 bytes\n"
+            "  while       opening pytorch-2.0.1-cpu-linux-x86_64\n"
+            "  stage       preflight (nothing was executed)\n"
+            "  fix         engine-cache verify --repair fetches the damaged files again");
 }
 
 TEST(Message, NothingFitsAndTheDriverHidesItsGpus) {
@@ -41,7 +41,7 @@ TEST(Message, LinkThatLeadsToItself) {
                                         .with("problem", "link loop")
                                         .with("link", "/v/libx.so")
                                         .with("target", "libx.so"));
-  EXPECT_NE(text.find("points to libx.so, and so back to itself"), std::string::npos) << text;
+  EXPECT_NE(text.find("points to libx.so, which leads back to the link"), std::string::npos) << text;
   EXPECT_EQ(text.find("does not exist"), std::string::npos) << text;
 }
 
@@ -50,13 +50,13 @@ TEST(Message, FileThatIsAsItWasPublished) {
   for (const char* code : {"EH-F02", "EH-F03", "EH-F04", "EH-F05", "EH-F06", "EH-F07", "EH-F08"}) {
     Diagnosis diagnosis = diagnose(code).with("file", "/cache/views/1/libx.so").with("as_published", "yes");
     const std::string text = describe(diagnosis);
-    EXPECT_NE(text.find("tell the publisher"), std::string::npos) << text;
+    EXPECT_NE(text.find("ask the publisher"), std::string::npos) << text;
     EXPECT_EQ(text.find("--repair"), std::string::npos) << text;
   }
   Diagnosis corrupt = diagnose("EH-E01").with("status", "ENGINE_CORRUPT").with("message", "checksum");
   EXPECT_NE(describe(corrupt).find("verify --deep --repair"), std::string::npos);
   const std::string text = describe(corrupt.with("as_published", "yes"));
-  EXPECT_NE(text.find("tell the publisher"), std::string::npos) << text;
+  EXPECT_NE(text.find("ask the publisher"), std::string::npos) << text;
   EXPECT_EQ(text.find("--repair"), std::string::npos) << text;
 }
 
@@ -70,10 +70,10 @@ TEST(Message, NeedWithASlash) {
                                           .with("present_at", "/v/lib/libb.so")
                                           .with("tried", "/lib/libb.so")
                                           .with("current_folder", "/"));
-    EXPECT_NE(text.find("libx.so needs lib/libb.so, which begins at the current folder"), std::string::npos)
+    EXPECT_NE(text.find("libx.so needs lib/libb.so, a path from the current folder"), std::string::npos)
         << text;
     EXPECT_NE(text.find("patchelf --replace-needed lib/libb.so libb.so libx.so"), std::string::npos) << text;
-    EXPECT_EQ(text.find("into a folder the loader searches"), std::string::npos) << text;
+    EXPECT_EQ(text.find("into a folder that the loader searches"), std::string::npos) << text;
     EXPECT_EQ(text.find("-rpath"), std::string::npos) << text;
   }
 }
@@ -106,7 +106,7 @@ TEST(Message, StaticThreadLocalStorageByItsAlignment) {
                                         .with("library", "/v/liby.so")
                                         .with("alignment", "8192")
                                         .with("most_alignment", "64"));
-  EXPECT_NE(text.find("liby.so wants static thread-local storage aligned to 8192 bytes"), std::string::npos)
+  EXPECT_NE(text.find("liby.so needs static thread-local storage aligned to 8192 bytes"), std::string::npos)
       << text;
   EXPECT_NE(text.find("link the program with /v/liby.so"), std::string::npos) << text;
   EXPECT_EQ(text.find("GLIBC_TUNABLES"), std::string::npos) << text;
@@ -131,7 +131,7 @@ TEST(Message, VariableThatHidesAllDevices) {
 
 TEST(Message, LibraryThatNoComponentHolds) {
   const std::string text = describe(diagnose("EH-R15").with("library", "libstorm_kernels.so.4"));
-  EXPECT_NE(text.find("put libstorm_kernels.so.4 into a folder the loader searches"), std::string::npos)
+  EXPECT_NE(text.find("put libstorm_kernels.so.4 into a folder that the loader searches"), std::string::npos)
       << text;
   EXPECT_EQ(text.find("--repair"), std::string::npos) << text;
 }
@@ -157,23 +157,21 @@ TEST(Message, ThreeMissingLibrariesInColumns) {
           .with("stage", "preflight", "nothing was executed")
           .with("os_said", "libcudart.so.13: cannot open shared object file: No such file or directory");
   diagnosis.within("while opening ggml-0.5.0-cu130-linux-x86_64");
-  EXPECT_EQ(describe(diagnosis),
-            "EH-L01 library missing: 3 libraries, while opening ggml-0.5.0-cu130-linux-x86_64   [stage "
-            "preflight, nothing was executed]\n"
-            "  libcudart.so.13, libcublas.so.13, libown.so are needed by libggml-cuda.so but are in none of "
-            "the folders the loader searches\n"
-            "  libggml-cuda.so -> libcudart.so.13   CUDA runtime 13\n"
-            "  libggml-cuda.so -> libcublas.so.13   CUDA BLAS 13\n"
-            "  libggml-cuda.so -> libown.so\n"
-            "  looked in: /cache/views/1, the current folder, /etc/ld.so.cache, /opt/gone (does not exist)\n"
-            "  file: /cache/views/1/libggml-cuda.so\n"
-            "  fix: install what provides it: CUDA runtime 13: probably conda package cuda-cudart=13, "
-            "package index "
-            "nvidia-cuda-runtime, NVIDIA's package cuda-cudart-13-*; CUDA BLAS 13: probably conda package "
-            "libcublas=13, package index nvidia-cublas, NVIDIA's package libcublas-13-*\n"
-            "  or:  put libcudart.so.13, libcublas.so.13, libown.so into a folder the loader searches, or "
-            "use a build that brings it\n"
-            "  OS said: libcudart.so.13: cannot open shared object file: No such file or directory");
+  EXPECT_EQ(
+      describe(diagnosis),
+      "EH-L01  libggml-cuda.so needs libcudart.so.13, libcublas.so.13, libown.so, and no folder that the "
+      "loader searches has them\n"
+      "  searched    /cache/views/1, the current folder, /etc/ld.so.cache, /opt/gone (does not exist)\n"
+      "  file        /cache/views/1/libggml-cuda.so\n"
+      "  while       opening ggml-0.5.0-cu130-linux-x86_64\n"
+      "  stage       preflight (nothing was executed)\n"
+      "  OS said     libcudart.so.13: cannot open shared object file: No such file or directory\n"
+      "  fix         install CUDA runtime 13: probably conda package cuda-cudart=13, "
+      "package index "
+      "nvidia-cuda-runtime, NVIDIA's package cuda-cudart-13-*; CUDA BLAS 13: probably conda package "
+      "libcublas=13, package index nvidia-cublas, NVIDIA's package libcublas-13-*\n"
+      "  or          put libcudart.so.13, libcublas.so.13, libown.so into a folder that the loader "
+      "searches, or use a build that includes it");
 }
 
 TEST(Message, NewerCLibrary) {
@@ -185,13 +183,12 @@ TEST(Message, NewerCLibrary) {
                                   .with("have", "GLIBC_2.36", "DT_VERDEF")
                                   .with("required_by", "/cache/views/1/libengine_x.so")
                                   .with("version", "GLIBC_2.38", "DT_VERNEED");
-  EXPECT_EQ(
-      describe(diagnosis),
-      "EH-L08 C library too old\n"
-      "  libengine_x.so needs GLIBC_2.38; /lib/x86_64-linux-gnu/libc.so.6 has GLIBC_2.36\n"
-      "  file: /cache/views/1/libengine_x.so\n"
-      "  fix: use a build for older systems (engine-info ENGINE --plan --explain lists them) or a newer "
-      "operating system; never copy another system's C library here");
+  EXPECT_EQ(describe(diagnosis),
+            "EH-L08  libengine_x.so needs GLIBC_2.38; /lib/x86_64-linux-gnu/libc.so.6 has GLIBC_2.36\n"
+            "  file        /cache/views/1/libengine_x.so\n"
+            "  fix         use a build for older systems (engine-info ENGINE --plan --explain lists them) or "
+            "a newer "
+            "operating system; never copy another system's C library here");
 }
 
 TEST(Message, Crash) {
@@ -208,16 +205,17 @@ TEST(Message, Crash) {
   diagnosis.within("while opening ggml-0.5.0-cpu-linux-x86_64");
   EXPECT_EQ(
       describe(diagnosis),
-      "EH-R01 illegal instruction, while opening ggml-0.5.0-cpu-linux-x86_64   [stage create]\n"
-      "  libggml-cpu-haswell.so ran an instruction (bytes c5fd6f07) that this processor does not have, at "
-      "stage create\n"
-      "  signal: SIGILL   (how the probe ended)\n"
-      "  in library: /cache/views/1/libggml-cpu-haswell.so   (the probe's crash handler)\n"
-      "  address: 0x7f00deadbeef   (the probe's crash handler)\n"
-      "  file: /cache/views/1/libengine_ggml.so\n"
-      "  fix: use a build for this processor: engine-info ENGINE --plan --explain lists them\n"
-      "  or:  the build is set aside; engine-cache quarantine show ggml-0.5.0-cpu-linux-x86_64 tells more\n"
-      "  printed last: ggml: using haswell kernels");
+      "EH-R01  libggml-cpu-haswell.so ran an instruction (bytes c5fd6f07) that this processor does not have, "
+      "at stage create\n"
+      "  signal         SIGILL (how the probe ended)\n"
+      "  in library     /cache/views/1/libggml-cpu-haswell.so (the probe's crash handler)\n"
+      "  address        0x7f00deadbeef (the probe's crash handler)\n"
+      "  file           /cache/views/1/libengine_ggml.so\n"
+      "  while          opening ggml-0.5.0-cpu-linux-x86_64\n"
+      "  printed last   ggml: using haswell kernels\n"
+      "  fix            use a build for this processor: engine-info ENGINE --plan --explain lists them\n"
+      "  or             the build is quarantined; engine-cache quarantine show ggml-0.5.0-cpu-linux-x86_64 "
+      "shows why and until when");
 }
 
 TEST(Message, NoDriverAndNoGpu) {
@@ -229,14 +227,14 @@ TEST(Message, NoDriverAndNoGpu) {
           .with("searched", "/etc/ld.so.cache", "ld.so.cache")
           .with("no_gpu", "none found", "the PCI bus")
           .with("stage", "preflight", "nothing was executed");
-  EXPECT_EQ(describe(diagnosis),
-            "EH-G01 NVIDIA driver library not found   [stage preflight, nothing was executed]\n"
-            "  libcuda.so.1 is needed by libtorch_cuda.so; this machine has no NVIDIA device\n"
-            "  libtorch_cuda.so -> libcuda.so.1   NVIDIA driver\n"
-            "  looked in: /etc/ld.so.cache\n"
-            "  file: /cache/views/1/libengine_x.so\n"
-            "  no gpu: none found   (the PCI bus)\n"
-            "  fix: no NVIDIA GPU here, nothing to install: use a cpu build (--flavor cpu)");
+  EXPECT_EQ(
+      describe(diagnosis),
+      "EH-G01  libtorch_cuda.so needs libcuda.so.1 of the NVIDIA driver, and this machine has no NVIDIA "
+      "GPU\n"
+      "  searched    /etc/ld.so.cache\n"
+      "  file        /cache/views/1/libengine_x.so\n"
+      "  stage       preflight (nothing was executed)\n"
+      "  fix         use a cpu build (--flavor cpu): without an NVIDIA GPU there is nothing to install");
 }
 
 TEST(Message, LongListOfFoldersIsCut) {

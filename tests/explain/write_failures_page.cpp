@@ -6,6 +6,6 @@
 
 int main() {
   using namespace enginehost::explain;
-  std::fputs(failures_page(tests_of_classes(test::source_path("/tests"))).c_str(), stdout);
+  std::fputs(failures_page(tests_of_classes(enginehost::test::source_path("/tests"))).c_str(), stdout);
   return std::ferror(stdout) != 0 ? 1 : 0;
 }

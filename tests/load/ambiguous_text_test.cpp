@@ -202,7 +202,7 @@ TEST_F(AmbiguousText, NotMappedL23AFailedAllocationIsNoPolicy) {
     const Diagnosis reported = recheck(explain::to_diagnosis(*hint, said), spec(plugin));
     EXPECT_EQ(reported.code, "EH-L23") << explain::describe(reported);
     EXPECT_EQ(explain::category(reported), history::Category::transient) << said;
-    EXPECT_THAT(explain::describe(reported), HasSubstr("end other programs"));
+    EXPECT_THAT(explain::describe(reported), HasSubstr("close other programs"));
   }
 }
 
@@ -220,7 +220,7 @@ TEST_F(AmbiguousText, NotMappedL23TheDataIsLimited) {
   ::setrlimit(RLIMIT_DATA, &before);
   EXPECT_EQ(reported.code, "EH-L23") << explain::describe(reported);
   EXPECT_EQ(explain::category(reported), history::Category::host);
-  EXPECT_THAT(explain::describe(reported), HasSubstr("of data this process may have 16 GiB"));
+  EXPECT_THAT(explain::describe(reported), HasSubstr("the data limit of this process is 16 GiB"));
   EXPECT_THAT(explain::describe(reported), HasSubstr("ulimit -d unlimited"));
 }
 

@@ -77,9 +77,8 @@ TEST_F(EngineOf, AnErrorReportedBeforeOkIsAWarning) {
   EXPECT_EQ(warning.code, "EH-E01");
   EXPECT_EQ(warning.value("status"), "ENGINE_OK");
   EXPECT_EQ(warning.value("missing_library"), "libfast.so.1");
-  EXPECT_THAT(explain::describe(warning),
-              ::testing::HasSubstr("create() succeeded, and told what it overcame: "
-                                   "no fast code (fast 7)"));
+  EXPECT_THAT(explain::describe(warning), ::testing::HasSubstr("create() succeeded but reported a problem: "
+                                                               "no fast code (fast 7)"));
 }
 
 TEST_F(EngineOf, SuccessWithoutAnEngineIsThePluginsBug) {

@@ -109,7 +109,8 @@ TEST_F(Hostile, R09ClosingForeignDescriptorsIsReported) {
   const ProbeResult result = tried("-DAT_LOAD='for(int n=3;n<64;n++)close(n)'");
   EXPECT_TRUE(result.passed);
   EXPECT_EQ(changed(result), "descriptors that it did not open;");
-  EXPECT_THAT(explain::describe(result.warnings[0]), HasSubstr("loses the files and connections"));
+  EXPECT_THAT(explain::describe(result.warnings[0]),
+              HasSubstr("open the build before other files and connections"));
 }
 
 // The probe's own channel is closed too. Its results follow on the stream of the build's output, and the two

@@ -389,7 +389,8 @@ TEST_F(ProbeOf, AProbeKilledFromOutsideIsNoFaultOfTheBuild) {
     EXPECT_EQ(result.diagnosis->code, "EH-R14");
     EXPECT_EQ(result.diagnosis->value("signal"), signal);
     EXPECT_EQ(explain::category(*result.diagnosis), history::Category::transient);
-    EXPECT_THAT(explain::describe(*result.diagnosis), HasSubstr("somebody ended the probe with " + signal));
+    EXPECT_THAT(explain::describe(*result.diagnosis),
+                HasSubstr("the probe was ended from outside with " + signal));
     // A shell between the two passes the signal on as its exit status.
     ProbeRequest launched = request(workshop_.plugin("libengine_x.so", "-DAT_LOAD='raise(" + signal + ")'"));
     launched.launcher = {"/bin/sh", "-c", "\"$0\" \"$@\"; exit $?"};

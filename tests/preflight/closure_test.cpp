@@ -43,9 +43,10 @@ TEST_F(ClosureCheck, AllMissingLibrariesAreNamedTogetherWithTheirNeeder) {
   ASSERT_THAT(report.missing, SizeIs(2));
   EXPECT_FALSE(report.missing[0].searched.empty());
   const std::string text = explain::describe(report.diagnoses.front());
-  EXPECT_THAT(text, HasSubstr("libengine.so -> libcudart.so.11.0   CUDA runtime 11"));
+  EXPECT_THAT(text,
+              HasSubstr("EH-L01  libengine.so needs libcudart.so.11.0, libcublas.so.11, and no folder"));
   EXPECT_THAT(text, HasSubstr("nvidia-cuda-runtime-cu11"));
-  EXPECT_THAT(text, HasSubstr("looked in: " + engine.parent_path().native()));
+  EXPECT_THAT(text, HasSubstr("searched    " + engine.parent_path().native()));
 }
 
 TEST_F(ClosureCheck, AMissingLibraryFurtherDownComesWithItsChain) {
@@ -130,8 +131,8 @@ TEST_F(ClosureCheck, A32BitDependencyIsL06) {
   ASSERT_EQ(first_code(report), "EH-L06");
   // It is where the build itself searches, so the environment has no part in it.
   const std::string text = explain::describe(report.diagnoses.front());
-  EXPECT_THAT(text, HasSubstr("libdep.so.1 for libengine.so was found at"));
-  EXPECT_THAT(text, HasSubstr("libengine.so looks for libdep.so.1 where a 32-bit one lies"));
+  EXPECT_THAT(text, HasSubstr("libengine.so needs libdep.so.1; /"));
+  EXPECT_THAT(text, HasSubstr("correct the RUNPATH of libengine.so: it leads to a 32-bit libdep.so.1"));
   EXPECT_THAT(text, ::testing::Not(HasSubstr("LD_LIBRARY_PATH")));
 }
 
@@ -147,7 +148,7 @@ TEST_F(ClosureCheck, A32BitDependencyOfTheEnvironmentIsReportedAsSuch) {
   const Report report = check(spec);
   ASSERT_EQ(first_code(report), "EH-L06");
   EXPECT_THAT(explain::describe(report.diagnoses.front()),
-              HasSubstr("take the folder with the 32-bit libdep.so.1 off LD_LIBRARY_PATH"));
+              HasSubstr("remove the folder with the 32-bit libdep.so.1 from LD_LIBRARY_PATH"));
 }
 
 TEST_F(ClosureCheck, ANewerCLibraryIsL08WithBothVersions) {

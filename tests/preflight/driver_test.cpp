@@ -40,7 +40,7 @@ TEST_F(Driver, WithoutAGpuThereIsNothingToInstall) {
   const Report report = judged(platform);
   ASSERT_EQ(first_code(report), "EH-G01");
   const std::string text = explain::describe(report.diagnoses.front());
-  EXPECT_THAT(text, HasSubstr("no NVIDIA device"));
+  EXPECT_THAT(text, HasSubstr("no NVIDIA GPU"));
   EXPECT_THAT(text, HasSubstr("use a cpu build"));
 }
 
@@ -64,7 +64,7 @@ TEST_F(Driver, InAContainerItIsStartedWithAccessToTheGpu) {
 TEST_F(Driver, AnUnknownMachineIsNotCalledOneWithoutAGpu) {
   const Report report = judged(platform::Platform());
   ASSERT_EQ(first_code(report), "EH-G01");
-  EXPECT_THAT(explain::describe(report.diagnoses.front()), ::testing::Not(HasSubstr("no NVIDIA device")));
+  EXPECT_THAT(explain::describe(report.diagnoses.front()), ::testing::Not(HasSubstr("no NVIDIA GPU")));
 }
 
 TEST_F(Driver, AToolkitsStubIsG02AndItsFolderIsNamed) {

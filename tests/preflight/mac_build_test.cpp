@@ -95,7 +95,7 @@ TEST_F(MacBuild, X05AQuarantineMarkIsADoubtUntilItIsAllowed) {
   EXPECT_EQ(marked.verdict, Verdict::unsure);
   ASSERT_EQ(first_code(marked), "EH-X05");
   EXPECT_THAT(explain::describe(marked.diagnoses.front()),
-              HasSubstr(engine.native() + " was marked as a download by Safari, and macOS loads it only when "
+              HasSubstr(engine.native() + " is marked as a download by Safari, and macOS loads it only if "
                                           "it is notarized or allowed"));
   ASSERT_TRUE(mark("00c3;66f1a2b3;Safari;C1E2"));
   EXPECT_EQ(check_foreign(spec).verdict, Verdict::loads);

@@ -37,7 +37,7 @@ TEST_F(ChosenDevices, AreNamedByNumberByKindOrByAList) {
 
 TEST_F(ChosenDevices, AnIndexBeyondTheLastIsAnError) {
   EXPECT_EQ(choose("cuda:1"), "EH-S09");
-  EXPECT_THAT(said(), HasSubstr("cuda:1 was asked for; the engine offers cuda:0, cpu:0"));
+  EXPECT_THAT(said(), HasSubstr("cuda:1 was requested; the engine offers cuda:0, cpu:0"));
   EXPECT_EQ(choose("metal"), "EH-S09");
   EXPECT_EQ(choose("rocm,metal:1"), "EH-S09");
 }

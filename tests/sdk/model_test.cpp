@@ -149,7 +149,7 @@ TEST_F(SdkModel, AnInputOnAnotherDeviceIsReportedWithBothDevices) {
   const enginehost_input input = {"x", &x_.tensor};
   EXPECT_EQ(run(&input, 1), nullptr);
   EXPECT_EQ(code(), "EH-P49");
-  EXPECT_THAT(said(), HasSubstr("x lies on cuda:1, and the model computes on cpu:0"));
+  EXPECT_THAT(said(), HasSubstr("x is on cuda:1, but the model computes on cpu:0"));
 }
 
 TEST_F(SdkModel, AMissingOrInvalidModelIsReported) {
@@ -178,7 +178,7 @@ TEST_F(SdkModel, AnUnsupportedCallNamesTheEngine) {
                                   nullptr, &model, &error),
             ENGINEHOST_OK);
   EXPECT_STREQ(enginehost_error_code(error), "EH-S18");
-  EXPECT_THAT(enginehost_error_text(error), HasSubstr("engine-info reference lists its capabilities"));
+  EXPECT_THAT(enginehost_error_text(error), HasSubstr("engine-info NAME lists the capabilities"));
   enginehost_error_free(error);
 }
 

@@ -67,7 +67,7 @@ TEST_F(WineFaults, W01Error126NamesTheMissingDllItsUserAndTheFolders) {
     // Wine's log, which an application never sees, names the same files.
     EXPECT_THAT(answer.not_found, ElementsAre("gone.dll <- " + lower({"engine/torch_cuda.dll"})[0]));
     EXPECT_EQ(in_lower_case(diagnosis.values("searched")), answer.searched.at("gone.dll"));
-    EXPECT_THAT(diagnosis.cause, HasSubstr("gone.dll is needed by torch_cuda.dll"));
+    EXPECT_THAT(diagnosis.cause, HasSubstr("torch_cuda.dll needs gone.dll"));
   }
   EXPECT_THAT(load("engine/torch.dll", altered_search_path).searched.at("gone.dll"), Contains("c:\\nowhere"));
 }

@@ -6,7 +6,7 @@
 namespace enginehost::explain {
 
 std::span<const Entry> all() {
-  // Never destroyed: threads may still tell of failures while the process ends.
+  // Never destroyed, because threads may still report failures while the process ends.
   static const auto& sorted = *new std::vector<Entry>([] {
     std::vector<Entry> entries;
     for (const auto family :

@@ -1,5 +1,5 @@
-// EH-W and EH-X: Windows and macOS. Judged there by those systems' loaders; on Linux from the files and from
-// the texts and numbers that those loaders give.
+// EH-W and EH-X: Windows and macOS. On those systems their loaders decide; on Linux EngineHost decides from
+// the files, and from the texts and numbers of those loaders.
 #include "host/explain/catalog/tables.hpp"
 
 namespace enginehost::explain {
@@ -9,7 +9,7 @@ using history::Category;
 
 constexpr std::string_view repair = "engine-cache verify --repair fetches the damaged files again";
 constexpr std::string_view inspect =
-    "engine-info --inspect {file|word} lists every DLL it needs, and those that are not found";
+    "engine-info --inspect {file|word} lists every DLL that it needs, and those that are not found";
 
 constexpr Entry entries[] = {
     {.code = "EH-W01",
@@ -17,19 +17,20 @@ constexpr Entry entries[] = {
      .meaning = "A DLL, or one that it needs, was not found. Windows reports the same for both.",
      .before = "imports of the file and of all that it imports, in the loader's search order",
      .after = "error 126; \"Can't find dependent libraries\"",
-     .causes = {"{library...} is needed by {needed_by|name} but was not found",
+     .causes = {"{needed_by|name} needs {library...}, which was not found",
                 "{file|name}, or a DLL that it needs, was not found",
                 "a DLL, or one that it needs, was not found"},
      .remedies =
-         {"install what provides it: {provided_by...}", inspect,
+         {"install {provided_by...}", inspect,
           "most often the Visual C++ Redistributable for Visual Studio 2015-2022 is missing{!provided_by}"}},
     {.code = "EH-W02",
      .title = "DLL present but not where the loader looks",
-     .meaning = "The DLL lies beside the one that needs it, but the search flags leave that folder out.",
+     .meaning =
+         "The DLL is in the folder of the one that needs it, but the search flags leave that folder out.",
      .before = "the imports, searched with and without the folder of the DLL itself",
      .after = "error 126, although the file exists",
-     .causes = {"{library} lies at {present_at}, where the loader does not look",
-                "a DLL lies beside the one that needs it, where the loader does not look"},
+     .causes = {"{library} is at {present_at}, where the loader does not look",
+                "a DLL is in the folder of the one that needs it, where the loader does not look"},
      .remedies = {"load with LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR and LOAD_LIBRARY_SEARCH_DEFAULT_DIRS, as "
                   "EngineHost does"}},
     {.code = "EH-W03",
@@ -40,7 +41,7 @@ constexpr Entry entries[] = {
      .causes = {"{path} lacks {symbol}, which {required_by|name} needs",
                 "{file|name}, or a DLL that it needs, found an older DLL that lacks one of its functions",
                 "a DLL lacks a function that another needs"},
-     .remedies = {"take the old copy {path} away, or its folder off PATH",
+     .remedies = {"remove the old copy {path}, or take its folder off PATH",
                   "look for older copies of the DLLs it needs in C:\\Windows\\System32 and on PATH{!path}"}},
     {.code = "EH-W04",
      .title = "not a DLL for this machine",
@@ -65,15 +66,14 @@ constexpr Entry entries[] = {
     {.code = "EH-W06",
      .title = "old Visual C++ runtime found first",
      .meaning =
-         "A program folder (a Java runtime) brings an older MSVCP140.dll than the engine was built with.",
+         "A program folder (a Java runtime) contains an older MSVCP140.dll than the engine was built with.",
      .before = "linker version of the DLLs against the file version of the MSVCP140.dll that would be found",
      .after = "a crash inside msvcp140.dll, or error 1114",
      .causes = {"{path} is version {found}; {required_by|name} was made for {required} or newer",
                 "{path} is version {found}; {required} is needed",
                 "an older Visual C++ runtime is found before the system's"},
      .remedies = {"install the Visual C++ Redistributable for Visual Studio 2015-2022, and use a program "
-                  "folder without "
-                  "a copy of its own (a newer Java runtime)"}},
+                  "folder without a copy of its own (a newer Java runtime)"}},
     {.code = "EH-W07",
      .title = "DLL taken from PATH",
      .meaning = "Another program's DLL of the same name is found first.",
@@ -87,28 +87,28 @@ constexpr Entry entries[] = {
      .meaning = "A delay-loaded DLL, or a function of it, was not found at its first use.",
      .before = "delay imports of the file in the loader's search order",
      .after = "exceptions 0xC06D007E and 0xC06D007F",
-     .causes = {"{library} is needed by {needed_by|name} at first use",
+     .causes = {"{needed_by|name} needs {library} at its first use, and it was not found",
                 "{file|name} was not found at first use",
                 "a DLL that is opened at its first use was not found"},
-     .remedies = {"install what provides it: {provided_by...}", inspect,
+     .remedies = {"install {provided_by...}", inspect,
                   "use a build that does not need it: engine-info ENGINE --plan --explain lists them"}},
     {.code = "EH-W09",
      .title = "file locked or refused by a scanner",
-     .meaning = "Another program, often a virus scanner, holds the file or took it away.",
+     .meaning = "Another program, often a virus scanner, holds the file open or removed it.",
      .after = "errors 5, 32, 33, 225",
      .causes = {"{error_number=5}{file} may not be read: Windows denies access (error 5)",
                 "{error_number=225}a virus scanner refuses {file} (error 225)",
                 "{file} is held by another program (error {error_number})",
                 "{file} is held by another program", "the file is held by another program"},
-     .remedies = {"try again; if it stays so, let the administrator look at what the scanner says of the "
-                  "cache folder",
-                  "{error_number=5}give this user the right to read {file}"},
+     .remedies = {"try again; if it happens again, ask the administrator to check the virus scanner's log "
+                  "for the cache folder",
+                  "{error_number=5}give this user permission to read {file}"},
      .category = Category::transient},
     {.code = "EH-W10",
      .title = "blocked by application control",
      .meaning = "Smart App Control, WDAC or AppLocker does not allow the DLL.",
      .after = "errors 4551, 1260, 577",
-     .causes = {"{error_number=577}Windows accepts no signature of {file}, or demands one that it lacks "
+     .causes = {"{error_number=577}Windows accepts no signature of {file}, or requires one that it lacks "
                 "(error 577)",
                 "{error_number=1260}AppLocker or a software restriction policy forbids {file} (error 1260)",
                 "{error_number=4551}Smart App Control or App Control for Business (WDAC) forbids {file} "
@@ -123,7 +123,7 @@ constexpr Entry entries[] = {
      .meaning = "Not enough memory can be committed for the libraries, which are large with CUDA.",
      .after = "errors 1455, 14, 8",
      .causes = {"there is not enough page file for {file}", "there is not enough page file"},
-     .remedies = {"enlarge the page file (System, Advanced, Performance), or end other programs"},
+     .remedies = {"enlarge the page file (System, Advanced, Performance), or close other programs"},
      .category = Category::transient},
     {.code = "EH-W12",
      .title = "path or side-by-side configuration wrong",
@@ -137,25 +137,24 @@ constexpr Entry entries[] = {
      .remedies = {"install the assembly {assembly}", "set ENGINEHOST_CACHE to a short path{!assembly}",
                   "install the Visual C++ Redistributable the DLL was built with"}},
     {.code = "EH-X01",
-     .title = "library not loaded",
+     .title = "library missing",
      .meaning = "A library or its @rpath was not found.",
      .before = "load commands and LC_RPATH of the file and of all that it needs; libraries of macOS itself "
-               "lie in the "
-               "shared cache and not on disk",
+               "lie in the shared cache and not on disk",
      .after = "\"Library not loaded\"",
-     .causes = {"{library...} is needed by {needed_by|name} but was not found", "{library...} was not found",
+     .causes = {"{needed_by|name} needs {library...}, which was not found", "{library...} was not found",
                 "a library was not found"},
-     .remedies =
-         {"it lies at {present_at}: {needed_by|name} needs an LC_RPATH for that folder",
-          "install what provides it: {provided_by...}",
-          "use a build that brings it; publishers: LC_RPATH @loader_path for libraries beside each other"}},
+     .remedies = {"publisher: give {needed_by|name} an LC_RPATH for the folder of {present_at}",
+                  "install {provided_by...}",
+                  "use a build that includes it; publishers: LC_RPATH @loader_path for libraries in the same "
+                  "folder"}},
     {.code = "EH-X02",
      .title = "library for another processor",
      .meaning = "The file has no slice for this process, which may run under Rosetta.",
      .before = "slices of the file",
      .after = "\"incompatible architecture\"",
-     .causes = {"{file} is built for {built_for}, this process runs under Rosetta as {machine}{?rosetta}",
-                "{file} is built for {built_for}, this process is {machine}",
+     .causes = {"{file} is built for {built_for}; this process runs under Rosetta as {machine}{?rosetta}",
+                "{file} is built for {built_for}; this process is {machine}",
                 "the library has no slice for this process"},
      .remedies =
          {"use the build for {machine}, or start the program without Rosetta",
@@ -177,22 +176,21 @@ constexpr Entry entries[] = {
      .after = "\"code signature … not valid for use in process\", \"code signing blocked mmap()\"",
      .causes = {"{file} is not loaded by Apple silicon: {problem}",
                 "the code signature of {file} is not accepted", "the code signature is not accepted"},
-     .remedies =
-         {repair,
-          "publisher: sign it again after every change (codesign -f -s -); a hardened program needs the "
-          "entitlement disable-library-validation"},
+     .remedies = {repair,
+                  "publisher: sign it again after every change (codesign -f -s -); a hardened program needs "
+                  "the entitlement disable-library-validation"},
      .category = Category::policy},
     {.code = "EH-X05",
      .title = "quarantined by macOS",
      .meaning = "The file carries the mark of a download.",
      .before = "the attribute com.apple.quarantine",
      .after = "\"library load disallowed by system policy\"",
-     .causes = {"{file} was marked as a download by {downloaded_by}, and macOS loads it only when it is "
+     .causes = {"{file} is marked as a download by {downloaded_by}, and macOS loads it only if it is "
                 "notarized or allowed",
                 "macOS holds {file} in quarantine", "macOS holds the file in quarantine"},
-     .remedies = {"engine-cache verify --deep first; when the files are those published: "
-                  "xattr -d com.apple.quarantine {file|word}",
-                  "use a signed and notarized build{!file}"},
+     .remedies =
+         {"run engine-cache verify --deep; if it finds no damage: xattr -d com.apple.quarantine {file|word}",
+          "use a signed and notarized build{!file}"},
      .category = Category::policy},
     {.code = "EH-X06",
      .title = "blocked by the sandbox",
@@ -200,17 +198,17 @@ constexpr Entry entries[] = {
      .before = "the program's entitlements",
      .after = "\"file system sandbox blocked mmap()\", \"relative path not allowed in hardened program\"",
      .causes = {"the sandbox does not allow {file}", "the sandbox does not allow the library"},
-     .remedies = {"put the cache into the program's container: set ENGINEHOST_CACHE"},
+     .remedies = {"set ENGINEHOST_CACHE to a folder in the program's container"},
      .category = Category::policy},
     {.code = "EH-X07",
      .title = "macOS too old",
      .meaning = "The library is built for a newer macOS.",
      .before = "LC_BUILD_VERSION against this macOS",
      .after = "\"Symbol not found\", \"newer than running OS\"",
-     .causes = {"{file} needs macOS {required}, this is {found}",
+     .causes = {"{file} needs macOS {required}; this is {found}",
                 "{required_by|name} is built for macOS {required}", "the library is built for a newer macOS"},
      .remedies =
-         {"use a build for older systems (engine-info ENGINE --plan --explain lists them), or update macOS"}},
+         {"update macOS, or use a build for older systems (engine-info ENGINE --plan --explain lists them)"}},
     {.code = "EH-X08",
      .title = "not a library for this platform",
      .meaning = "An executable, or a file for another Apple platform.",

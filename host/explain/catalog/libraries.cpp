@@ -1,11 +1,11 @@
-// The table of well-known libraries that are not NVIDIA's: runtimes of compilers, OpenMP, BLAS, systems'
-// libraries, AMD's. Debian's names are those of Debian 12.
+// Well-known libraries of other vendors than NVIDIA: compiler runtimes, OpenMP, BLAS, system libraries, AMD.
+// Debian names are those of Debian 12.
 #include "host/explain/providers.hpp"
 
 namespace enginehost::explain {
 namespace {
 
-// Microsoft's page with the newest one for each processor.
+// Microsoft's page with the newest version for each processor.
 constexpr std::string_view visual_cxx =
     "Visual C++ Redistributable for Visual Studio 2015-2022, "
     "https://learn.microsoft.com/cpp/windows/latest-supported-vc-redist";

@@ -1,7 +1,7 @@
-// The table of NVIDIA's libraries. SONAMEs of CUDA do not follow its version: libcufft.so.11 belongs to
-// CUDA 12, libcudart.so.11.0 to all of 11.x. NVIDIA's wheels of CUDA 11 and 12 end in -cu11 and -cu12, those
-// of 13 have no ending. Debian's names are those of Debian 12 and of Ubuntu 22.04 (CUDA 11); NVIDIA's own
-// packages carry the toolkit's version ("-12-*": 12-4, 12-8, …).
+// NVIDIA's libraries. SONAMEs of CUDA do not follow its version: libcufft.so.11 belongs to CUDA 12,
+// libcudart.so.11.0 to all of 11.x. NVIDIA's wheels of CUDA 11 and 12 end in -cu11 and -cu12; those of CUDA
+// 13 have no ending. Debian names are those of Debian 12 and of Ubuntu 22.04 (CUDA 11). NVIDIA's own packages
+// contain the toolkit's version ("-12-*": 12-4, 12-8, …).
 #include "host/explain/providers.hpp"
 
 namespace enginehost::explain {
@@ -247,7 +247,7 @@ constexpr Provider rows[] = {
      .conda = "cudnn=9",
      .package_index = "nvidia-cudnn-cu12 or nvidia-cudnn-cu13",
      .nvidia = "libcudnn9-cuda-12 or libcudnn9-cuda-13"},
-    // The parts of cuDNN 8 and 9 differ by name: 8 has an _infer and a _train of each.
+    // The parts of cuDNN 8 and 9 have different names: 8 has an _infer and a _train part of each.
     {.file = "libcudnn_ops_infer.so.8",
      .what = "part of cuDNN 8",
      .conda = "cudnn=8",

@@ -1,4 +1,4 @@
-// What is carried to machines without a network: EH-F4x, EH-M40, EH-P60.
+// EH-F4x, EH-M40, EH-P60: bundles for machines without a network.
 #include "host/explain/catalog/tables.hpp"
 
 namespace enginehost::explain {
@@ -10,33 +10,31 @@ using S = ExitStatus;
 constexpr Entry entries[] = {
     {.code = "EH-F40",
      .title = "bundle damaged or not a bundle",
-     .meaning = "The bytes of a bundle are not those that its list names, the list contradicts itself or the "
-                "manifests, or the file is no bundle. Nothing of it was installed.",
+     .meaning = "The bytes of a bundle differ from its list, the list contradicts itself or the manifests, "
+                "or the file is no bundle. Nothing of it was installed.",
      .before = "every byte against the bundle's list, and the list against the manifests",
      .causes = {"{file} cannot be imported: at its entry {entry}, {problem}",
                 "{file} cannot be imported: {build}: {problem}", "{file} cannot be imported: {problem}",
                 "a bundle cannot be imported: {problem}", "the file is not a bundle, or it is damaged"},
      .remedies = {"copy {file} again from where it was exported, and compare the two with sha256sum",
                   "{!file}copy the bundle again from where it was exported",
-                  "engine-cache export writes it anew on the machine that has the builds"},
+                  "or export it again on the machine that has the builds: engine-cache export"},
      .exit_status = S::wrong_bytes,
      .category = Category::request},
     {.code = "EH-F42",
      .title = "part of a bundle missing",
-     .meaning =
-         "A bundle was exported in several parts, and one of them is not beside the list of parts, or the "
-         "list not beside the parts.",
+     .meaning = "A bundle was exported in several parts, and one of them is not beside the list of parts, or "
+                "the list not beside the parts.",
      .before = "the list of parts",
      .causes = {"{part} is missing: part {number} of {count} that {list} names",
-                "{part} is missing, the list of the bundle's parts; found: {parts_found}",
+                "{part}, the list of the bundle's parts, is missing; found: {parts_found}",
                 "{part} cannot be read", "a part of the bundle is missing"},
-     .remedies =
-         {"{!parts_found}copy {part} into the folder of the other parts, and import again",
-          "{?parts_found}copy {part} from where it was exported into the folder of the parts, and import "
-          "{bundle}",
-          "{?parts_found}where every part is there but the list is lost: join them in order to one file, "
-          "and import that",
-          "{!part}copy all parts into one folder, and import again"},
+     .remedies = {"{!parts_found}copy {part} into the folder of the other parts, and import again",
+                  "{?parts_found}copy {part} from where it was exported into the folder of the parts, and "
+                  "import {bundle}",
+                  "{?parts_found}if all parts are there but the list is lost: join the parts in order into "
+                  "one file, and import that",
+                  "{!part}copy all parts into one folder, and import again"},
      .exit_status = S::not_fetched,
      .category = Category::request},
     {.code = "EH-F43",
@@ -50,52 +48,48 @@ constexpr Entry entries[] = {
      .category = Category::request},
     {.code = "EH-F44",
      .title = "bundle needs an earlier one",
-     .meaning =
-         "A bundle holds only the difference to an earlier one, and what that one brought is not here.",
+     .meaning = "A bundle contains only the difference to an earlier one, and the files of the earlier one "
+                "are not in this cache.",
      .before = "the files that the bundle needs against all that is installed",
-     .causes = {"{file} is the difference to {base}, and this cache lacks {count|file|files} ({bytes|bytes}) "
-                "that {base} "
-                "brings",
-                "{file} leaves out what the asking machine had, and this cache lacks {count|file|files} "
-                "({bytes|bytes}) "
-                "of it",
-                "a bundle needs files that are not here"},
-     .remedies =
-         {"import {base} first, which brings {base_build...}",
-          "{?layer}name the cache that the request was made for: --cache DIR; or make a new request of "
-          "what the layer has: engine-cache request --cache {layer|word} FILE ENGINE",
-          "{!layer}make a new request here: engine-cache request FILE ENGINE", "export again without --base"},
+     .causes = {"{file} contains only the difference to {base}, and this cache lacks {count|file|files} "
+                "({bytes|bytes}) of {base}",
+                "{file} leaves out the files that the requesting machine had, and this cache lacks "
+                "{count|file|files} ({bytes|bytes}) of them",
+                "a bundle needs files that this cache lacks"},
+     .remedies = {"import {base} first, which contains {base_build...}",
+                  "{?layer}name the cache that the request was made for: --cache DIR; or make a new request "
+                  "for the layer: engine-cache request --cache {layer|word} FILE ENGINE",
+                  "{!layer}make a new request here: engine-cache request FILE ENGINE",
+                  "export again without --base"},
      .exit_status = S::not_fetched,
      .category = Category::request},
     {.code = "EH-M40",
-     .title = "only the bundle speaks for its files",
-     .meaning =
-         "Policy demands signed repositories, and no signed manifest of a repository says which files this "
-         "build of a bundle has.",
+     .title = "no signed manifest lists the bundle's files",
+     .meaning = "Policy requires signed repositories, and no signed manifest of a repository lists the files "
+                "of this build.",
      .before = "signatures, trees, digests and file digests of the bundled repository's manifests",
      .causes =
-         {"{policy} in {policy_file} demands that a signed manifest name the files of {build}: {problem}",
-          "policy demands signatures for {build}, and {problem} (repository {repository})",
-          "policy demands signatures for {build}, and {problem}",
-          "policy demands signatures, and no manifest of a repository says which files {build} has",
-          "policy demands signatures, and a bundle has only its own word"},
+         {"{policy} in {policy_file} requires a signed manifest that names the files of {build}: {problem}",
+          "policy requires signatures for {build}, and {problem} (repository {repository})",
+          "policy requires signatures for {build}, and {problem}",
+          "policy requires signatures, and no manifest of a repository lists the files of {build}",
+          "policy requires signatures, and no signed manifest lists the files of the bundle"},
      .remedies =
-         {"have the publisher of {repository} sign it (docs/publishing.md), and export the build again",
-          "export it where its repository can be read, whose manifest names the trees (\"tree\" of "
-          "each artifact, or \"digest\" of the build)",
+         {"ask the publisher of {repository} to sign it (docs/publishing.md), then export the build again",
+          "export it on a machine that reads the build's repository, if the manifest there names the trees "
+          "(\"tree\" of each artifact, or \"digest\" of the build)",
           "docs/manifests.md says how a manifest names them"},
      .exit_status = S::wrong_bytes,
      .category = Category::request},
     {.code = "EH-P60",
-     .title = "licence does not allow passing it on",
-     .meaning =
-         "A component's license forbids handing it to others, or wants to be asked about. An export is "
-         "refused until the person who exports says that they may.",
-     .before = "\"redistribute\" of the license in the manifest; not stated counts as \"ask\" where the "
-               "licence wants explicit acceptance",
+     .title = "license does not allow passing it on",
+     .meaning = "A component's license forbids passing it on, or allows it only under conditions. An export "
+                "is refused until the person who exports confirms the right to pass it on.",
+     .before = "\"redistribute\" of the license in the manifest; if it is missing, \"ask\" for a license "
+               "that needs explicit acceptance",
      .causes =
          {"{component} of {build} is under {license}, which does not allow passing it on{redistribute=no}",
-          "{component} of {build} is under {license}, which has to be asked about passing it on",
+          "{component} of {build} is under {license}, which may allow passing it on only under conditions",
           "a component may not be passed on"},
      .remedies = {"read {url}; if you may, add --redistribute {license|word}",
                   "if you may, add --redistribute {license|word}",

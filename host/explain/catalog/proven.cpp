@@ -14,7 +14,8 @@ struct ProvenClass {
 };
 using enum Proof;
 
-// Sorted by code. Whoever makes another class for real names the test with its id and writes "produced" here.
+// Sorted by code. A test that produces another class has the class's id in its name; write "produced" here
+// then.
 constexpr ProvenClass rows[] = {
     {"EH-F01", produced},
     {"EH-F02", produced},
@@ -81,7 +82,7 @@ constexpr ProvenClass rows[] = {
     {"EH-L26", produced},
     {"EH-L27", produced},
     {"EH-L28", produced},
-    {"EH-L29", from_file, "texts are taken from musl's own loader, and the machine is a described one"},
+    {"EH-L29", from_file, "the texts come from musl's own loader, and the machine is a described one"},
     {"EH-L30", produced},
     {"EH-L31", produced},
     {"EH-L32", produced},
@@ -108,32 +109,31 @@ constexpr ProvenClass rows[] = {
     {"EH-R18", produced},
     {"EH-W01", produced},
     {"EH-W02", produced},
-    {"EH-W03", from_file, "Wine loads what lacks an import, and gives no 127: needs Windows' own loader"},
+    {"EH-W03", from_file,
+     "needs the loader of Windows: Wine loads a DLL that lacks an import, and never reports error 127"},
     {"EH-W04", produced},
     {"EH-W05", produced},
     {"EH-W06", from_file,
-     "Wine's own Visual C++ runtime answers under any version: needs Microsoft's, old and new"},
+     "needs Microsoft's Visual C++ runtime, old and new: Wine's own works under any version"},
     {"EH-W07", produced},
     {"EH-W08", produced},
     {"EH-W09", produced},
     {"EH-W10", parsed,
-     "Wine has no application control, and no file tells what a policy allows: needs Windows; its numbers "
-     "are "
-     "read"},
+     "needs Windows: Wine has no application control, and no file shows what a policy allows; the error "
+     "numbers are read"},
     {"EH-W11", produced},
     {"EH-W12", from_file,
-     "Wine loads from long paths and without the assembly that a manifest names: needs Windows; its numbers "
-     "are "
-     "read"},
+     "needs Windows: Wine loads from long paths, and without the assembly that a manifest names; the error "
+     "numbers are read"},
     {"EH-X01", from_file, described_macos},
     {"EH-X02", from_file, described_macos},
     {"EH-X03", from_file, described_macos},
     {"EH-X04", from_file, described_macos},
     {"EH-X05", from_file,
-     "the mark as Linux keeps it (user.com.apple.quarantine): reading it on macOS, and Gatekeeper's answer, "
-     "need macOS; "
-     "dyld's text is read"},
-    {"EH-X06", parsed, "the sandbox is the program's and in no library: needs macOS; dyld's text is read"},
+     "the mark is read as Linux stores it (user.com.apple.quarantine), and dyld's text is read; the mark on "
+     "macOS and Gatekeeper's decision need macOS"},
+    {"EH-X06", parsed,
+     "needs macOS: the sandbox belongs to the program and is in no library; dyld's text is read"},
     {"EH-X07", from_file, described_macos},
     {"EH-X08", from_file, described_macos},
 };

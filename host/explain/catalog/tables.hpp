@@ -1,4 +1,4 @@
-// The families of the catalog; each lies in a file of its own, sorted by code.
+// The families of the catalog. Each is in a file of its own, sorted by code.
 #pragma once
 #include <span>
 

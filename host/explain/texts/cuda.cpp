@@ -11,7 +11,7 @@ namespace {
 struct CudaErrorText {
   std::int64_t number;
   std::string_view code, runtime_name, driver_name, sentence;
-  bool vague = false;  // a sentence that others use too: it counts only beside the word CUDA
+  bool vague = false;  // a sentence that other programs use too: it counts only beside the word CUDA
 };
 constexpr CudaErrorText rows[] = {
     {2, "EH-G12", "cudaErrorMemoryAllocation", "CUDA_ERROR_OUT_OF_MEMORY", "out of memory", true},
@@ -61,7 +61,7 @@ bool is_part_of_a_name(char c) {
   return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
 }
 
-// cudaErrorInvalidDevice is not in "cudaErrorInvalidDeviceFunction".
+// cudaErrorInvalidDevice does not match in "cudaErrorInvalidDeviceFunction".
 bool names(std::string_view text, std::string_view name) {
   if (name.empty()) return false;
   const std::size_t at = text.find(name);

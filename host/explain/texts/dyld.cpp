@@ -1,5 +1,5 @@
-// dyld's texts (dyld 4: dyld/Loader.cpp, dyld/DyldRuntimeState.cpp, mach_o/Error.cpp): several lines, the
-// last of which lists every file that was tried and why it was not taken.
+// dyld's texts (dyld 4: dyld/Loader.cpp, dyld/DyldRuntimeState.cpp, mach_o/Error.cpp). They have several
+// lines; the last lists every file that was tried and why it was refused.
 #include <algorithm>
 
 #include "base/text.hpp"
@@ -75,7 +75,7 @@ std::string_view class_of(std::string_view reason) {
   return {};
 }
 
-// <8E2D…-…> /path/of/file(…): the identifier goes, and what dyld adds in parentheses.
+// <8E2D…-…> /path/of/file(…): removes the identifier, and dyld's addition in parentheses.
 std::string file_of(std::string text) {
   text = until(text, "\n");
   if (text.starts_with('<')) text = after(text, "> ");
@@ -90,7 +90,7 @@ void take_processors(std::string_view reason, LoaderHint& hint) {
   hint.required = bare ? between(reason, "need (", ")") : between(reason, "need '", "'");
 }
 
-// What says more than "no such file" decides; a file that is there and refused is the cause.
+// A reason other than "no such file" decides: a file that exists and was refused is the cause.
 void judge_tried(LoaderHint& hint, std::string_view otherwise) {
   hint.code = otherwise;
   for (const LoaderHint::TriedPath& one : hint.tried)

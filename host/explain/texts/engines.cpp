@@ -1,5 +1,5 @@
-// What engines say when something below them is missing: cuDNN, cuBLAS, NVRTC, PyTorch, TensorFlow, ONNX
-// Runtime, ggml. Sentences as their released versions print them.
+// Messages of engines about missing libraries, drivers and devices: cuDNN, cuBLAS, NVRTC, PyTorch,
+// TensorFlow, ONNX Runtime, ggml. The sentences are those of their released versions.
 #include "host/explain/texts/reading.hpp"
 
 namespace enginehost::explain::texts {
@@ -12,8 +12,8 @@ std::optional<LoaderHint> read_cudnn(std::string_view text) {
   if (contains(text, "Could not load library ")) {
     const std::string rest = after(text, "Could not load library ");
     hint.subject = until(until(rest, ". Error"), "; dlerror");
-    // "… Error: X: symbol f, version libcudnn_ops_infer.so.8 not defined in file …": it is there, of another
-    // version.
+    // "… Error: X: symbol f, version libcudnn_ops_infer.so.8 not defined in file …": another version is
+    // there.
     if (contains(rest, "undefined symbol") || contains(rest, " not defined in file ")) hint.code = "EH-R16";
     return hint;
   }
@@ -36,7 +36,7 @@ std::optional<LoaderHint> read_cudnn(std::string_view text) {
     hint.code = "EH-R16";
     return hint;
   }
-  // PyTorch compares the version that it was compiled with.
+  // PyTorch compares with the version that it was compiled against.
   if (contains(text, "cuDNN version incompatibility")) {
     hint.code = "EH-R16";
     hint.required = between(text, "compiled  against ", " but");
@@ -54,7 +54,7 @@ struct Sentence {
   std::string_view text, code;
 };
 
-// No file is named in these.
+// These sentences name no file.
 constexpr Sentence sentences[] = {
     // PyTorch
     {"Found no NVIDIA driver on your system", "EH-G01"},

@@ -4,7 +4,7 @@
 namespace enginehost::explain::texts {
 namespace {
 
-// One text and the class it most often means. What stands before it is a file's path or name.
+// A text and the class that it most often means. A file's path or name comes before it.
 struct Phrase {
   std::string_view text, code;
 };
@@ -54,8 +54,8 @@ constexpr Phrase phrases[] = {
     {": File name too long", "EH-L33"},
 };
 
-// Programs put their own words before the loader's ("ImportError: ", a JVM the file it was told to open): the
-// last part is what the loader speaks of, a path before it is what was being opened.
+// Programs put a prefix before the loader's text ("ImportError: ", or in a JVM the file to open). The last
+// part is the loader's subject; a path before it is the file that was being opened.
 void take_subject(std::string_view before, LoaderHint& hint) {
   const std::size_t at = before.rfind(": ");
   hint.subject = std::string(at == std::string_view::npos ? before : before.substr(at + 2));
@@ -119,7 +119,7 @@ std::optional<LoaderHint> version_missing(std::string_view text) {
 bool of_the_driver(std::string_view symbol) {
   return symbol.size() > 2 && symbol.starts_with("cu") && symbol[2] >= 'A' && symbol[2] <= 'Z';
 }
-// What the programs that load extensions export to them: an extension of Node or Python, not an engine.
+// Functions that programs export to their extensions: the file extends Node or Python and is not an engine.
 bool of_a_host_program(std::string_view symbol) {
   return symbol.starts_with("napi_") || symbol.starts_with("node_api_") || symbol.starts_with("Py_") ||
          symbol.starts_with("PyObject_") || symbol.starts_with("PyExc_") || symbol.starts_with("PyModule_");
@@ -148,7 +148,7 @@ std::optional<LoaderHint> symbol_missing(std::string_view text) {
   } else {
     return std::nullopt;
   }
-  // A versioned symbol that is not there is another build of that library, whatever the version's name.
+  // A missing versioned symbol means another build of that library, for any name of the version.
   if (hint.code == "EH-L08" || hint.code == "EH-L10") hint.code = "EH-L15";
   if (of_the_driver(hint.symbol))
     hint.code = "EH-G04";
@@ -159,11 +159,11 @@ std::optional<LoaderHint> symbol_missing(std::string_view text) {
   return hint;
 }
 
-// X: WHAT IT WANTED MEMORY FOR: Cannot allocate memory     out of memory
+// X: PURPOSE OF THE MEMORY: Cannot allocate memory     out of memory
 std::optional<LoaderHint> out_of_memory(std::string_view text) {
   LoaderHint hint;
   hint.code = "EH-L23";
-  // No word of which library (elf/dl-exception.c, oom_exception).
+  // Names no library (elf/dl-exception.c, oom_exception).
   if (text == "out of memory") return hint;
   const std::size_t end = text.rfind(": Cannot allocate memory");
   if (end == std::string_view::npos) return std::nullopt;

@@ -1,4 +1,4 @@
-// What the readers of texts share. Each reader looks at one kind of text and gives nothing for all others.
+// Helper functions of the text readers. Each reader handles one kind of text and returns nothing for others.
 #pragma once
 #include <optional>
 #include <string>
@@ -11,20 +11,20 @@ namespace enginehost::explain::texts {
 inline bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
-// What stands before `end`; everything where it does not occur.
+// Returns the text before `end`; the whole text without it.
 inline std::string until(std::string_view text, std::string_view end) {
   return std::string(text.substr(0, text.find(end)));
 }
-// What stands behind the first `begin`; nothing where it does not occur.
+// Returns the text after the first `begin`; nothing without it.
 inline std::string after(std::string_view text, std::string_view begin) {
   const std::size_t at = text.find(begin);
   return at == std::string_view::npos ? std::string() : std::string(text.substr(at + begin.size()));
 }
-// What stands between the first `begin` and the next `end`.
+// Returns the text between the first `begin` and the next `end`.
 inline std::string between(std::string_view text, std::string_view begin, std::string_view end) {
   return until(after(text, begin), end);
 }
-// The decimal digits right behind the first `begin`.
+// Returns the decimal digits right after the first `begin`.
 inline std::string number_after(std::string_view text, std::string_view begin) {
   const std::string rest = after(text, begin);
   return rest.substr(0, rest.find_first_not_of("0123456789"));

@@ -1,5 +1,5 @@
-// Windows' errors by their numbers: its texts are translated. The numbers are those of winerror.h and, for
-// delay loading, of delayimp.h.
+// Windows' errors, read by their numbers because Windows translates its texts. The numbers are those of
+// winerror.h and, for delay loading, of delayimp.h.
 #include <algorithm>
 #include <charconv>
 
@@ -48,7 +48,7 @@ std::string_view class_of_windows_error(std::uint32_t number) {
 namespace texts {
 namespace {
 
-// What programs write before the number: Python, ONNX Runtime, cuDNN, .NET, Node, exception handlers.
+// The text before the number in Python, ONNX Runtime, cuDNN, .NET, Node and exception handlers.
 constexpr std::string_view before_number[] = {
     "[WinError ",
     "LoadLibrary failed with error ",
@@ -70,7 +70,7 @@ std::optional<std::uint32_t> number_in(std::string_view text) {
       std::uint32_t value = 0;
       const auto [end, error] =
           std::from_chars(digits.data(), digits.data() + digits.size(), value, hexadecimal ? 16 : 10);
-      // A hexadecimal number that is not one of the long ones is an address.
+      // A short hexadecimal number is no error code.
       if (error != std::errc() || (hexadecimal && value < 0x10000u)) continue;
       if (!class_of_windows_error(value).empty()) return value;
     }
@@ -79,14 +79,14 @@ std::optional<std::uint32_t> number_in(std::string_view text) {
 
 bool ends_a_name(char c) { return c == '"' || c == '\'' || c == '\n' || c == '\r' || c == '<' || c == '>'; }
 
-// The first file name with such an ending, with its path: from a quotation mark or the drive letter on.
+// Returns the first file name with that ending, with its path from a quotation mark or the drive letter on.
 std::string file_with(std::string_view text, std::string_view ending) {
   const std::size_t at = text.find(ending);
   if (at == std::string_view::npos) return {};
   std::size_t begin = at;
   while (begin > 0 && !ends_a_name(text[begin - 1])) --begin;
   const std::string_view whole = text.substr(begin, at + ending.size() - begin);
-  // Without quotation marks: behind the last blank before the name, or from the drive on.
+  // Without quotation marks: from the drive on, or after the last blank before the name.
   if (const std::size_t drive = whole.rfind(":\\"); drive != std::string_view::npos && drive > 0)
     return std::string(whole.substr(drive - 1));
   const std::size_t blank = whole.rfind(' ');
@@ -105,7 +105,7 @@ std::optional<LoaderHint> read_windows(std::string_view text) {
     hint.code = class_of_windows_error(*number);
     return hint;
   }
-  // English sentences that people paste, of programs that drop the number: a JVM, PyTorch, cuDNN 8, Node.
+  // English sentences of programs that drop the number: a JVM, PyTorch, cuDNN 8, Node.
   struct Sentence {
     std::string_view text, code;
   };
