@@ -75,8 +75,8 @@ std::function<Result<void>(const acquire::Question&)> consent_for(open::OpenCont
 // "diagnosis"), else text on stderr.
 int end_with(const Diagnosis& diagnosis, bool json);
 
-// Returns the style for failures on this stream: on a terminal wrapped, and in color unless NO_COLOR or TERM=dumb is
-// set.
+// Returns the style for failures on this stream: on a terminal wrapped, and in color unless NO_COLOR or
+// TERM=dumb is set.
 explain::Style style_of(std::FILE* stream);
 // Prints described() on the stream, standard error or standard output, in the style of the stream.
 void say_failure(const Diagnosis& diagnosis, std::FILE* stream = stderr, bool beside_plan = false);

@@ -64,7 +64,7 @@ TEST_F(ArgumentErrors, TheSubcommandIsReported) {
   EXPECT_EQ(words({}).command, "engine-tool");
 }
 
-TEST_F(ArgumentsOf, ACommandWithoutArgumentsIsBare) {
+TEST_F(ArgumentErrors, ACommandWithoutArgumentsIsBare) {
   EXPECT_TRUE(words({}).bare);
   EXPECT_TRUE(words({"quarantine", "show"}).bare);
   EXPECT_TRUE(words({"quarantine", "show", "--cache", "folder"}).bare) << "a flag of all subcommands";
@@ -73,7 +73,7 @@ TEST_F(ArgumentsOf, ACommandWithoutArgumentsIsBare) {
   EXPECT_FALSE(words({"nosuch"}).bare);
 }
 
-TEST_F(ArgumentsOf, HelpIsNoSubcommand) {
+TEST_F(ArgumentErrors, HelpIsNoSubcommand) {
   EXPECT_EQ(words({"help"}).unknown, "help is no subcommand; engine-tool --help shows the help");
 }
 

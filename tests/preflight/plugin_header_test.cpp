@@ -33,7 +33,8 @@ TEST_F(PluginHeader, AnotherMajorIsR12) {
   EXPECT_EQ(report.verdict, Verdict::fails);
   ASSERT_EQ(first_code(report), "EH-R12");
   EXPECT_EQ(report.diagnoses.front().value("plugin_abi"), "2.0");
-  EXPECT_THAT(explain::describe(report.diagnoses.front()), ::testing::ContainsRegex("fix +update EngineHost"));
+  EXPECT_THAT(explain::describe(report.diagnoses.front()),
+              ::testing::ContainsRegex("fix +update EngineHost"));
 }
 
 TEST_F(PluginHeader, R12AnOlderMajorNeedsANewerPlugin) {
