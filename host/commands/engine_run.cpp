@@ -1,4 +1,4 @@
-// engine-run: runs one model once, .npy in and .npy out.
+// engine-run: runs one model with arrays from .npy files, and writes the results to .npy files.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
@@ -65,7 +65,7 @@ Result<std::vector<NamedArray>> read_inputs(const std::vector<std::string>& argu
     TRY_ASSIGN(input.array, read_npy(path_of(argument.substr(equals + 1))));
     inputs.push_back(std::move(input));
   }
-  // Only now do the arrays stand still.
+  // Tensors point into the arrays, which no longer move.
   for (NamedArray& input : inputs) {
     input.tensor.data = input.array.data();
     input.tensor.device = {ENGINE_CPU, 0};
@@ -128,8 +128,8 @@ Result<Run> run_model(load::Model& model, const std::vector<NamedArray>& inputs,
   return run;
 }
 
-// What follows once the engine is open, for this request; the document is completed with what was done.
-// What is given back are the failures of outputs that could not be written.
+// Loads and runs the model in the open engine, and adds the result to the document and the text. Returns the
+// failures of outputs that could not be written.
 Result<std::vector<Diagnosis>> run_in(open::Opened& opened, const resolve::Request& opened_for,
                                       const std::vector<NamedArray>& inputs, const Flags& flags,
                                       const CancelToken& cancel, Json& document, std::string& text) {
@@ -156,10 +156,10 @@ Result<std::vector<Diagnosis>> run_in(open::Opened& opened, const resolve::Reque
     return std::vector<Diagnosis>();
   }
   Result<Run> ran = run_model(*model, inputs, flags, cancel);
-  // The API's argument is this command's flag.
+  // The wrong argument of the API came from a flag of this command.
   if (!ran && ran.error().code == "EH-P45")
     return fail(wrong_usage("engine-run", "--input: " + std::string(ran.error().value("problem"))));
-  // Some engines read the whole of a model only when it runs.
+  // Some engines read the whole model only when it runs.
   if (!ran && ran.error().value("status") == "ENGINE_CORRUPT")
     ran.error().with("model", path_text(request.file));
   TRY_ASSIGN(const Run run, std::move(ran));
@@ -186,7 +186,7 @@ int run(int argc, char** argv) {
   if (const auto status = parse(app, argc, argv)) return *status;
   const auto asked_for = request_of("engine-run", {flags.engine, flags.flavor, flags.require, flags.device});
   if (!asked_for) return end_with(asked_for.error(), flags.common.json);
-  // Before anything is fetched or loaded for them.
+  // Wrong inputs are reported before anything is fetched or loaded.
   const auto inputs = read_inputs(flags.inputs);
   if (!inputs) return end_with(inputs.error(), flags.common.json);
   if (!flags.output.empty())

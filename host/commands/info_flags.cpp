@@ -14,7 +14,7 @@ struct GivenFlags {
   bool given;
 };
 
-// The first two that are given of things that exclude each other.
+// Returns "A and B" for the first two given flags of a list whose members exclude each other.
 std::string both_of(std::initializer_list<GivenFlags> all) {
   std::string first;
   for (const GivenFlags& one : all) {
