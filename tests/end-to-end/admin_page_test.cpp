@@ -124,7 +124,7 @@ class AdminPage : public testing::Test {
       GTEST_SKIP() << "namespaces of mounts and networks cannot be made here";
     ASSERT_EQ(::chown((folder / "them").c_str(), 65534, 65534), 0);
     if (run({"sh", "-c", "command -v engine-info && engine-info --version"}, false).status != 0)
-      GTEST_SKIP() << "another user cannot reach the build at " build_path();
+      GTEST_SKIP() << "another user cannot reach the build at " << build_path();
   }
 
   std::string mapped(const std::string& text) const {

@@ -193,7 +193,7 @@ TEST_F(Flags, TheProgressBarIsWipedBeforeTheResultIsPrinted) {
   const Ended info = workplace.info({"reference", "--repository", location()}, terminal);
   EXPECT_EQ(info.status, 0) << info.said();
   ASSERT_THAT(info.output, HasSubstr("["));
-  EXPECT_THAT(info.output, HasSubstr("\r\x1b[Kreference 1.0.0 cpu is open"));
+  EXPECT_THAT(info.output, HasSubstr("\r\x1b[K\x1b[32mreference 1.0.0 cpu is open"));
   const Workplace second, third;
   const Ended fetched =
       second.run("engine-cache", {"fetch", "reference", "--repository", location()}, terminal);
@@ -254,7 +254,7 @@ TEST_F(Flags, TheMachineIsReportedWithACacheThatCannotBeUsed) {
   options.launcher = {"env", "ENGINEHOST_CACHE=relative"};  // in place of the one that a workplace has
   const Ended text = workplace.info({}, options);
   EXPECT_EQ(text.status, 0) << text.said();
-  EXPECT_THAT(text.output, HasSubstr("machine"));
+  EXPECT_THAT(text.output, HasSubstr("which engines open here is not known"));
   EXPECT_THAT(text.error, HasSubstr("\"relative\" is not an absolute folder"));
   const Ended json = workplace.info({"--json"}, options);
   EXPECT_EQ(json.status, 0) << json.said();
@@ -357,8 +357,7 @@ TEST_F(Flags, VerboseCutsNoLongValue) {
   const std::string value(2000, 'x');
   RunOptions options;
   options.environment = {"NVIDIA_REQUIRE_CUDA=" + value};
-  EXPECT_THAT(workplace.info({}, options).output,
-              AllOf(HasSubstr("xxx… (1900 characters more"), Not(HasSubstr(value))));
+  EXPECT_THAT(workplace.info({}, options).output, Not(HasSubstr("xxx")));
   EXPECT_THAT(workplace.info({"--verbose"}, options).output, HasSubstr("NVIDIA_REQUIRE_CUDA=" + value));
   const Ended json = workplace.info({"--json"}, options);
   EXPECT_EQ(json.document["platform"]["loader_environment"]["value"]["NVIDIA_REQUIRE_CUDA"].as_string(),
