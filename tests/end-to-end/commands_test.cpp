@@ -128,8 +128,10 @@ TEST(Commands, TheFiguresOfABenchAreDrawn) {
   ASSERT_EQ(run.document["bench"]["lines"].as_array().size(), 2u);
   std::ifstream file(drawing);
   const std::string svg{std::istreambuf_iterator<char>(file), {}};
-  for (const char* text : {"<svg", "Add, 99 000 000 floats", "MatMul, 2048 x 2048", "cpu:0", "milliseconds"})
+  for (const char* text : {"<svg", "Add, 99 000 000 floats", "MatMul, 2048 x 2048", "cpu:0", "milliseconds",
+                           "reference 0.1.0 cpu", " GB/s", " GFLOP/s"})
     EXPECT_THAT(svg, HasSubstr(text));
+  EXPECT_THAT(svg, Not(HasSubstr("transfers"))) << "all of them are 0";
 }
 
 TEST(Commands, APictureThatCannotBeWrittenIsTheDiagnosis) {
