@@ -13,7 +13,6 @@ namespace {
 
 constexpr std::int64_t add_length = 99'000'000;
 constexpr std::int64_t matrix_size = 2048;
-constexpr int runs = 5;
 
 engine_tensor view_of(void* data, engine_device device, const std::vector<std::int64_t>& shape) {
   engine_tensor tensor{};
@@ -25,7 +24,7 @@ engine_tensor view_of(void* data, engine_device device, const std::vector<std::i
   return tensor;
 }
 
-// Always the same memory for the answer: fresh pages would cost more than the addition.
+// Reuses the memory of the result, because new pages would cost more than the addition.
 class ReusedResult {
  public:
   explicit ReusedResult(const engine_tensor& tensor) : tensor_(tensor) {
@@ -52,13 +51,13 @@ double milliseconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
 }
 
-// Not every engine looks at the token within one operation.
+// Fails with EH-P10 if the call was canceled. Not every engine checks the token during an operation.
 Result<void> go_on(const std::optional<CancelToken>& cancel) {
   if (cancel && cancel->canceled()) return fail(diagnose("EH-P10"));
   return {};
 }
 
-// Fills in milliseconds and transfer_ms of a line.
+// Fills in the milliseconds and transfer_ms of a line.
 Result<void> time_operation(open::Opened& opened, const load::Device& device,
                             const std::vector<std::int64_t>& shape, const std::optional<CancelToken>& cancel,
                             BenchReport::Line& line) {
@@ -85,7 +84,7 @@ Result<void> time_operation(open::Opened& opened, const load::Device& device,
   const engine_tensor* inputs[] = {&device_first->tensor, &device_second->tensor};
   ReusedResult result(answer->tensor);
   std::vector<double> times;
-  for (int run = 0; run <= runs; ++run) {
+  for (int run = 0; run <= bench_runs; ++run) {
     TRY(go_on(cancel));
     load::Call call(options);
     const auto begin = std::chrono::steady_clock::now();
@@ -98,8 +97,8 @@ Result<void> time_operation(open::Opened& opened, const load::Device& device,
     TRY(load::copy_tensor(engine, answer->tensor, host, options));
     line.transfer_ms += milliseconds_since(back);
   }
-  std::nth_element(times.begin(), times.begin() + runs / 2, times.end());
-  line.milliseconds = times[runs / 2];
+  std::nth_element(times.begin(), times.begin() + bench_runs / 2, times.end());
+  line.milliseconds = times[bench_runs / 2];
   return {};
 }
 
@@ -142,17 +141,17 @@ BenchReport run_bench(open::Opened& opened, const std::optional<CancelToken>& ca
 }
 
 std::string describe(const BenchReport& report) {
-  std::string text = "  operation                 device        time          rate   transfer   x cpu\n";
+  std::string text = "  operation                device          time        rate     transfer  x cpu\n";
   for (const BenchReport::Line& line : report.lines) {
     char numbers[160];
-    std::snprintf(numbers, sizeof numbers, "  %-8s %-16s %-8s ", line.operation.c_str(), line.shape.c_str(),
+    std::snprintf(numbers, sizeof numbers, "  %-7s %-16s %-8s ", line.operation.c_str(), line.shape.c_str(),
                   line.device.c_str());
     text += numbers;
     if (line.failure) {
       text += explain::one_line(*line.failure) + "\n";
       continue;
     }
-    std::snprintf(numbers, sizeof numbers, "%8.1f ms %8.1f %-8s %5.1f ms %6.1f\n", line.milliseconds,
+    std::snprintf(numbers, sizeof numbers, "%8.1f ms %8.1f %-7s %5.1f ms %6.1f\n", line.milliseconds,
                   line.rate, line.unit.c_str(), line.transfer_ms, line.times_cpu);
     text += numbers;
   }
@@ -172,7 +171,7 @@ Json to_json(const BenchReport& report) {
                    .set("transfer_ms", line.transfer_ms)
                    .set("times_cpu", line.times_cpu)
                    .set("diagnosis", line.failure ? explain::to_json(*line.failure) : Json()));
-  return Json::object().set("runs", runs).set("lines", std::move(lines));
+  return Json::object().set("runs", bench_runs).set("lines", std::move(lines));
 }
 
 }  // namespace enginehost::commands

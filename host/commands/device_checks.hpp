@@ -1,4 +1,4 @@
-// What a small computation on each device of an open engine showed.
+// The results of a small computation on each device of an open engine.
 #pragma once
 #include <optional>
 #include <string>
@@ -16,15 +16,15 @@ struct CheckedDevice {
   std::optional<Diagnosis> failure;
 };
 
-// Every device of the engine, in its order; at most 10 s each.
+// Checks every device in the order of the engine, for at most 10 s each.
 std::vector<CheckedDevice> check_devices(open::Opened& opened, const std::optional<CancelToken>& cancel);
 CheckedDevice check_one(open::Opened& opened, const std::string& device,
                         const std::optional<CancelToken>& cancel);
 
 std::string describe(const std::vector<CheckedDevice>& devices);
-// load::to_json() of the check, or {"diagnosis"}.
+// Returns load::to_json() of the check with "diagnosis": null, or only the diagnosis.
 Json to_json(const CheckedDevice& device);
-// The document with outcome.devices[].checked.
+// Returns the document with outcome.devices[].checked.
 Json with_checks(const Json& document, const std::vector<CheckedDevice>& devices);
 
 }  // namespace enginehost::commands

@@ -1,8 +1,11 @@
-// engine-info: what machine this is, what an engine would be or is, and why.
+// engine-info: describes this machine, decides which build of an engine fits it, opens it, and explains
+// failures.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 
 #include "base/paths.hpp"
+#include "base/pluralize.hpp"
 #include "base/printable.hpp"
 #include "base/sha256.hpp"
 #include "base/shell_word.hpp"
@@ -11,6 +14,7 @@
 #include "host/commands/common.hpp"
 #include "host/commands/device_checks.hpp"
 #include "host/commands/engine_log.hpp"
+#include "host/commands/first_screen.hpp"
 #include "host/commands/info_flags.hpp"
 #include "host/commands/installations.hpp"
 #include "host/commands/location_flags.hpp"
@@ -20,27 +24,29 @@
 #include "host/commands/recorded_platform.hpp"
 #include "host/commands/report.hpp"
 #include "host/commands/say.hpp"
+#include "host/commands/screen.hpp"
 #include "host/commands/self_test.hpp"
 #include "host/commands/stdout_writer.hpp"
 #include "host/explain/describe_code.hpp"
 #include "host/explain/explain.hpp"
+#include "host/manifest/repository.hpp"
 #include "host/open/document.hpp"
 #include "host/preflight/preflight.hpp"
 
 namespace enginehost::commands {
 namespace {
 
-// Remedies name pages by their place in the source tree; where this program was installed, they came along.
-std::string place_of_pages(const std::string& reported) {
-  if (reported.find("docs/") == std::string::npos) return {};
+// Returns where the pages are installed, if the text names one. Remedies name pages by their path in the
+// source tree.
+std::string place_of_pages(const std::string& text) {
+  if (text.find("docs/") == std::string::npos) return {};
   std::error_code error;
   const auto pages = executable_folder().parent_path() / "share" / "doc" / "enginehost";
   if (!std::filesystem::is_directory(pages / "docs", error)) return {};
   return "\ndocs/ and manifests/ are in " + path_text(pages) + "\n";
 }
 
-// Every code that was asked for; one that does not exist is an argument that cannot be read, whatever the
-// others are.
+// Prints the text of every requested code. Errors: EH-P41 if one of them does not exist.
 int explain_codes(const InfoFlags& flags) {
   std::vector<const explain::Entry*> entries;
   for (const std::string& code : flags.codes) {
@@ -83,7 +89,7 @@ std::string inspect_report(const preflight::Report& report, bool symbols, bool r
   for (const preflight::Report::Item& item : report.closure)
     text += "  " +
             printable_line((item.path == item.name ? item.path : item.name + "  ") +
-                           (item.path.empty()        ? "(of the system)"
+                           (item.path.empty()        ? "(system library)"
                             : item.path == item.name ? ""
                                                      : item.path)) +
             "\n";
@@ -93,14 +99,15 @@ std::string inspect_report(const preflight::Report& report, bool symbols, bool r
         "\n";
   for (const binary::GpuCode::Entry& code : report.gpu_code)
     text += "GPU code " + code.kind + " " + code.arch + " (" + std::to_string(code.count) + ")\n";
-  // Of an ELF file for this machine they were, though they are no part of the verdict: see the notes.
+  // The symbols of an ELF file for this machine are always checked, although they do not decide: see the
+  // notes.
   if (!symbols && report.verdict == preflight::Verdict::loads &&
       (recorded || report.kind != binary::Kind::elf))
-    text += "\nsymbols were not looked at: --symbols finds undefined ones\n";
+    text += "\nsymbols were not checked: --symbols lists undefined ones\n";
   return text;
 }
 
-// <cache>/views/<digest>/..., of whatever cache.
+// Returns true for <cache>/views/<digest>/... of any cache.
 bool is_in_a_view(const std::filesystem::path& file) {
   bool below_views = false;
   for (const std::filesystem::path& part : file.parent_path()) {
@@ -123,8 +130,8 @@ int inspect(const InfoFlags& flags) {
     }
     described = std::move(*platform);
   }
-  // What this very program brought says nothing of the one that will open the file; what the environment puts
-  // into every program does.
+  // The libraries of this program say nothing about the program that will open the file. Preloaded libraries
+  // do, because they are in every program.
   linker::Machine here = linker::describe_this_machine();
   here.loaded = linker::preloaded_libraries();
   auto report = explain::mark_as_argument(
@@ -133,19 +140,19 @@ int inspect(const InfoFlags& flags) {
     end_with(report.error(), flags.common.json);
     return static_cast<int>(explain::ExitStatus::usage);
   }
-  const std::string asked = "engine-info --inspect ", done = asked + shell_word(path_text(file));
+  const std::string command = "engine-info --inspect ", done = command + shell_word(path_text(file));
   for (Diagnosis& diagnosis : report->diagnoses) {
     diagnosis = explain::mark_as_argument(std::move(diagnosis), file);
-    // What the file needs may lie anywhere: only what lies in a cache is fetched again.
+    // Only files of a cache can be fetched again; what this file needs may be anywhere.
     if (const std::filesystem::path about = path_of(diagnosis.value("file"));
         diagnosis.value("place").empty() && about.is_absolute() && !is_in_a_view(about))
       diagnosis.with("outside", "yes", "no file of the cache");
     explain::complete(diagnosis);
-    // What was just done repairs nothing.
+    // The command that just ran repairs nothing.
     std::erase_if(diagnosis.remedy, [&](const std::string& remedy) {
       const std::size_t at = remedy.find(done), end = at + done.size();
       return (at != std::string::npos && (end == remedy.size() || remedy[end] == ' ')) ||
-             remedy.starts_with(asked + "FILE ");
+             remedy.starts_with(command + "FILE ");
     });
   }
   if (flags.common.json) {
@@ -157,19 +164,55 @@ int inspect(const InfoFlags& flags) {
   return report->verdict == preflight::Verdict::fails ? static_cast<int>(explain::ExitStatus::not_loaded) : 0;
 }
 
-// Finishes whatever is broken; `broken` is a configuration that could not be used.
+// Prints a report. Long lines are wrapped on a terminal only, so that programs find whole values.
+void say_wrapped(const std::string& text) {
+  const Screen screen = screen_of(stdout);
+  const std::string shown = printable(text);
+  say("%s", (screen.terminal ? wrapped_lines(shown, screen.width) : shown).c_str());
+}
+
+// Prints the report of an outcome with its first line in color.
+void say_outcome(const std::string& report, const open::Outcome& outcome) {
+  const std::size_t end = std::min(report.find('\n'), report.size());
+  const Ink ink = outcome.state == open::State::failed ? Ink::name
+                  : outcome.fallback                   ? Ink::doubtful
+                                                       : Ink::good;
+  say_inked(inked(screen_of(stdout), ink, printable_line(without_passwords(report.substr(0, end)))));
+  say_wrapped(report.substr(end));
+}
+
+// Returns the title of a picture: engine and build, then the machine and the day.
+PlotTitle plot_title(open::OpenContext& context, const open::Opened& opened) {
+  PlotTitle title;
+  const cache::Installed& build = opened.installed;
+  title.build = build.build.empty() ? path_text(path_of(build.plugin).filename())
+                                    : build.engine + " " + build.version + " " + build.flavor;
+  std::vector<std::string> machine;
+  const platform::Cpu& cpu = context.platform().cpu.value();
+  if (!cpu.model.empty()) machine.push_back(cpu.model);
+  if (cpu.cores > 0) machine.push_back(pluralize(static_cast<std::uint64_t>(cpu.cores), "core", "cores"));
+  for (const load::Device& device : opened.devices)
+    if (device.id.type != ENGINE_CPU && !device.name.empty()) machine.push_back(device.name);
+  machine.push_back(manifest::text_of_time(open::OpenContext::now()).substr(0, 10));
+  title.machine = join(machine, ", ");
+  return title;
+}
+
+// Shows the machine, even if parts of it cannot be read. `broken`: why the configuration is not used.
 int machine(const InfoFlags& flags, open::OpenContext& context, const std::optional<Diagnosis>& broken) {
   if (flags.platform_json) {
     context.look_for_libraries({});
     print(Json::object().set("format", 1).set("platform", platform::to_json(context.platform(), true)));
   } else if (flags.common.json)
     print(machine_document(context, broken));
+  else if (flags.common.verbose)
+    say_wrapped(machine_report(context));
   else
-    say("%s", machine_report(context, flags.common.verbose).c_str());
+    say_inked(first_screen(context, screen_of(stdout), !broken));
   flush_out(stdout);
   if (!flags.common.json) print_warnings(context.warnings(), {}, flags.common.quiet);
   if (broken && !flags.common.json) {
-    say_aside("the configuration was left out:\n");
+    say_aside("the configuration was not used:\n");
     say_failure(*broken);
   }
   return 0;
@@ -196,7 +239,7 @@ open::OpenRequest open_request(const InfoFlags& flags, resolve::Request request,
   open.attempt.progress = bar.callback();
   open.attempt.before_probe = [&bar] { bar.step("checking", "loads in a child process"); };
   log_to_standard_error(open.attempt, bar, flags.common.quiet);
-  open.bypass_cache = true;  // every candidate is told
+  open.bypass_cache = true;  // the report lists every candidate
   return open;
 }
 
@@ -219,10 +262,11 @@ int engine(const InfoFlags& flags, resolve::Request asked_for, open::OpenContext
   std::optional<BenchReport> bench;
   if (outcome.opened && flags.self_test) tests = run_self_test(*outcome.opened, context.cancel());
   if (outcome.opened && flags.bench) bench = run_bench(*outcome.opened, context.cancel());
-  // Half a measurement is none.
+  // A canceled measurement is not shown.
   if (outcome.opened && context.cancel()->canceled()) return end_with(diagnose("EH-P10"), flags.common.json);
   Result<void> drawn;
-  if (bench && !flags.plot.empty()) drawn = plot(*bench, path_of(flags.plot));
+  if (bench && !flags.plot.empty())
+    drawn = plot(*bench, plot_title(context, *outcome.opened), path_of(flags.plot));
   int status = outcome.exit_status();
   if (!drawn) status = static_cast<int>(explain::exit_status(drawn.error()));
   if (status == 0 && tests && !tests->passed) status = static_cast<int>(explain::ExitStatus::not_loaded);
@@ -234,17 +278,17 @@ int engine(const InfoFlags& flags, resolve::Request asked_for, open::OpenContext
       document.set("bench", to_json(*bench)
                                 .set("plot", flags.plot.empty() || !drawn ? Json() : Json(flags.plot))
                                 .set("plot_diagnosis", drawn ? Json() : explain::to_json(drawn.error())));
-    // The status is that of the picture then, and the engine is open all the same.
+    // The engine is open, but the status is that of the picture.
     if (!drawn && outcome.exit_status() == 0) document.set("diagnosis", explain::to_json(drawn.error()));
     print(document);
     return status;
   }
-  say("%s",
-      outcome_report(context, outcome, flags.explain, flags.common.verbose, flags.platform_file).c_str());
+  say_outcome(outcome_report(context, outcome, flags.explain, flags.common.verbose, flags.platform_file),
+              outcome);
   if (!checks.empty()) say("\n%s", describe(checks).c_str());
   if (tests) say("\n%s", describe(*tests).c_str());
   if (bench) say("\n%s", describe(*bench).c_str());
-  if (bench && !flags.plot.empty() && drawn) say("  drawn in %s\n", flags.plot.c_str());
+  if (bench && !flags.plot.empty() && drawn) say("  plot in %s\n", flags.plot.c_str());
   flush_out(stdout);
   print_warnings(context.warnings(), outcome.warnings, flags.common.quiet);
   if (!drawn) say_failure(drawn.error());
@@ -281,10 +325,10 @@ int run(int argc, char** argv) {
     }
     recorded = std::move(*platform);
   }
-  // Builds at hand say what libraries to look for; nobody is asked for more.
+  // The libraries to look for are those of known builds; no server is asked for more.
   if (flags.platform_json) settings->offline = true;
   open::OpenContext context(std::move(*settings), std::move(recorded), cancel_on_signal());
-  context.refresh();  // this command is asked when something is doubted
+  context.refresh();  // people run this command when they doubt something
   if (flags.installations) return installed_by_others(flags, context);
   if (machine_only) return machine(flags, context, broken);
   return engine(flags, *asked_for, context);

@@ -1,4 +1,4 @@
-// engine-run: runs one model once, .npy in and .npy out.
+// engine-run: runs one model with arrays from .npy files, and writes the results to .npy files.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
@@ -170,10 +170,10 @@ Result<std::vector<Diagnosis>> run_in(open::Opened& opened, const resolve::Reque
     return std::vector<Diagnosis>();
   }
   Result<Run> ran = run_model(*model, inputs, flags, cancel);
-  // The API's argument is this command's flag.
+  // The wrong argument of the API came from a flag of this command.
   if (!ran && ran.error().code == "EH-P45")
     return fail(wrong_usage("engine-run", "--input: " + std::string(ran.error().value("problem"))));
-  // Some engines read the whole of a model only when it runs.
+  // Some engines read the whole model only when it runs.
   if (!ran && ran.error().value("status") == "ENGINE_CORRUPT")
     ran.error().with("model", path_text(request.file));
   TRY_ASSIGN(const Run run, std::move(ran));

@@ -1,4 +1,4 @@
-// What engine-info is asked.
+// The flags of engine-info.
 #pragma once
 #include <string>
 #include <vector>
@@ -18,8 +18,8 @@ struct InfoFlags {
 
 void add_flags(CLI::App& app, InfoFlags& flags);
 
-// What ENGINE and the flags beside it ask for. EH-P40 for flags that do not go together: one that would be
-// ignored was meant otherwise.
+// Returns the request that ENGINE and the flags make. Errors: EH-P40 for flags that do not go together,
+// because one of them would be ignored.
 Result<resolve::Request> checked(const InfoFlags& flags);
 
 }  // namespace enginehost::commands

@@ -25,7 +25,7 @@ const manifest::Build& build_of(const SeenInstallation& seen, std::size_t at) {
   return *seen.builds[at]->builds.front();
 }
 
-// With the build and the installation that they are about, as a plan tells them.
+// Returns the problem with the build and the installation, as a plan reports it.
 std::optional<Diagnosis> problem_of(const manifest::Build& build) {
   if (!build.in_place->problem) return std::nullopt;
   Diagnosis problem = *build.in_place->problem;

@@ -1,5 +1,5 @@
-// engine-info --installations: what others installed on this machine, and which of it could be opened in
-// place.
+// engine-info --installations: engines that other package managers installed here, and which of them can be
+// opened in place.
 #pragma once
 #include <string>
 #include <vector>
@@ -9,16 +9,16 @@
 
 namespace enginehost::commands {
 
-// One place that was asked for, or that came to mind.
+// A requested place, or a usual one.
 struct SeenInstallation {
   std::filesystem::path path;
   std::string source;  // "--installation", "CONDA_PREFIX", "the system's libraries"
   bool asked_for = false;
   Result<installations::Installation> content;
-  std::vector<std::shared_ptr<const manifest::Manifest>> builds;  // one for each of the content's runtimes
+  std::vector<std::shared_ptr<const manifest::Manifest>> builds;  // one per runtime of the content
 };
 
-// All that were asked for, and of the likely places those where something is. Reads files, runs nothing.
+// Returns every requested place, and the usual places that contain something. Reads files; runs nothing.
 std::vector<SeenInstallation> look_for_installations(open::OpenContext& context);
 
 Json to_json(const std::vector<SeenInstallation>& seen);

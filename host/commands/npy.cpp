@@ -19,8 +19,7 @@ namespace {
 
 constexpr std::string_view magic = "\x93NUMPY";
 constexpr std::uint64_t largest_array = std::uint64_t{16} << 30;
-constexpr std::uint32_t longest_header =
-    1u << 20;  // NumPy itself reads 10000 bytes, if it is not told otherwise
+constexpr std::uint32_t longest_header = 1u << 20;  // NumPy reads 10000 bytes by default
 static_assert(std::endian::native == std::endian::little, "'<' is copied as it lies in the file");
 
 Diagnosis unusable(const std::filesystem::path& file, std::string_view problem,
@@ -34,15 +33,15 @@ const std::string uncountable = "more than 18446744073709551615";
 constexpr std::string_view copy_again =
     "the file is not whole: copy it again, or save it again with numpy.save";
 
-// What makes an array of another type one that can be read.
+// Returns the remedy for an array of another type.
 std::string conversion(std::string_view type) {
   if (type.find('O') != std::string_view::npos)
     return "an array of objects has no numbers: save one array for each, as array.astype('float32')";
   return "save it again as numbers: numpy.save(file, array.astype('float32')), or 'int64'";
 }
 
-// The types of .npy that are read and written. Most others that an engine may have (int4, float8, several
-// lanes) have no name there, or one that means something else.
+// Returns true for the types that are read and written. Most other types of engines (int4, float8, several
+// lanes) have no name in .npy, or a name that means something else.
 bool is_supported(engine_dtype type) {
   const auto one_of = [&](std::initializer_list<int> allowed) {
     return std::find(allowed.begin(), allowed.end(), static_cast<int>(type.bits)) != allowed.end();
@@ -70,8 +69,8 @@ struct Letter {
 constexpr Letter letters[] = {
     {'f', ENGINE_FLOAT}, {'i', ENGINE_INT}, {'u', ENGINE_UINT}, {'c', ENGINE_COMPLEX}, {'b', ENGINE_BOOL}};
 
-// "<f4" and its kin. The first character is the byte order: '<' little, '>' big, '|' not applicable, '='
-// native.
+// Reads "<f4" and the like. The first character is the byte order: '<' little, '>' big, '|' not applicable,
+// '=' native.
 std::optional<engine_dtype> type_of(std::string_view description) {
   constexpr std::string_view orders = "<>|=";
   if (description.size() < 3 || orders.find(description[0]) == orders.npos) return {};
@@ -91,7 +90,8 @@ std::optional<std::string> description_of(engine_dtype type) {
   return {};
 }
 
-// The header is a Python dictionary literal with three known keys; only those are looked for.
+// Returns the text behind the key. The header is a Python dictionary literal; only its three known keys are
+// read.
 std::optional<std::string_view> value_after(std::string_view header, std::string_view key) {
   const std::size_t at = header.find("'" + std::string(key) + "'");
   if (at == std::string_view::npos) return {};
@@ -102,7 +102,7 @@ std::optional<std::string_view> value_after(std::string_view header, std::string
   return rest;
 }
 
-// True or False; numbers, which Python takes for them, NumPy refuses too.
+// Reads True or False. Refuses numbers, as NumPy does.
 std::optional<bool> truth_of(std::string_view text) {
   const std::string_view word = trim(text.substr(0, text.find_first_of(",}")));
   if (word == "True") return true;
@@ -124,9 +124,9 @@ std::optional<std::vector<std::int64_t>> shape_of(std::string_view text) {
   return shape;
 }
 
-// Nothing when nobody could count them.
+// Returns the size, or nothing if 64 bits cannot hold it.
 std::optional<std::uint64_t> bytes_of(engine_dtype type, const std::vector<std::int64_t>& shape) {
-  // First, since the product of the other extents may be too large to count.
+  // Checked first, because the product of the other extents may overflow.
   if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;
   std::uint64_t bytes = type.bits / 8u;
   for (const std::int64_t extent : shape)
@@ -134,7 +134,7 @@ std::optional<std::uint64_t> bytes_of(engine_dtype type, const std::vector<std::
   return bytes;
 }
 
-// The elements of `content`, stored column by column, row by row to `to`.
+// Copies column-major elements to `to` in row-major order.
 void copy_columns(std::string_view content, std::size_t element, const std::vector<std::int64_t>& shape,
                   char* to) {
   if (content.empty()) return;
@@ -157,7 +157,7 @@ void copy_columns(std::string_view content, std::size_t element, const std::vect
   }
 }
 
-// Each number by itself: a complex one is two.
+// Swaps the bytes of each number; a complex element is two numbers.
 void swap_bytes(Array& array, std::size_t size) {
   const std::size_t number = array.type.code == ENGINE_COMPLEX ? array.type.bits / 16u : array.type.bits / 8u;
   for (char* at = array.data(); at != array.data() + size; at += number) std::reverse(at, at + number);
@@ -176,7 +176,7 @@ Array make_array(engine_dtype type, std::vector<std::int64_t> shape) {
 
 namespace {
 
-// A file that is read as far as what was read of it says: what is no array, however large, is not read whole.
+// A file that is read in parts, so that a large file that is no array is not read whole.
 class Reading {
  public:
   explicit Reading(const std::filesystem::path& file) : file_(file) {}
@@ -184,8 +184,8 @@ class Reading {
     TRY_ASSIGN(opened_, open_to_read(file_, "EH-P47"));
     return {};
   }
-  // The next `size` bytes; fewer where the file ends. Room is made as they come, since the size is what the
-  // file says of itself.
+  // Returns the next `size` bytes, or fewer at the end of the file. Memory grows with the bytes that arrive,
+  // because the size comes from the file and may be wrong.
   Result<std::string> next(std::uint64_t size) {
     constexpr std::uint64_t most_at_once = 1u << 24;
     std::string bytes;
@@ -250,7 +250,7 @@ Result<Array> read_once(const std::filesystem::path& file) {
       trim(name).size() > 2 ? trim(name).substr(1, trim(name).size() - 2) : std::string_view();
   const auto type = type_of(described);
   if (!type) {
-    // A list of fields has a type for each.
+    // A structured array has a list of fields, each with its own type.
     const std::string shown(
         trim(name.starts_with('[') ? description->substr(0, description->find(']') + 1) : name));
     return fail(unusable(file, "its element type " + shown + " is not supported",
@@ -290,8 +290,7 @@ Result<Array> read_once(const std::filesystem::path& file) {
 
 }  // namespace
 
-// On NFS an open file that another machine replaced by a rename can be read only after it is opened by its
-// name again.
+// Opens the file again after ESTALE: on NFS, another machine may have replaced it by a rename.
 Result<Array> read_npy(const std::filesystem::path& file) {
   try {
     for (int tries = 1;; ++tries) {
@@ -321,7 +320,7 @@ Result<void> write_npy(const std::filesystem::path& file, engine_dtype type,
   for (const std::int64_t extent : shape) extents.push_back(std::to_string(extent));
   std::string header = "{'descr': '" + *description + "', 'fortran_order': False, 'shape': (" +
                        join(extents, ", ") + (shape.size() == 1 ? ",), }" : "), }");
-  // Data begins at a multiple of 64 bytes, as the format asks for.
+  // The format requires that the data begins at a multiple of 64 bytes.
   header.append(63 - (10 + header.size()) % 64, ' ');
   header += '\n';
   std::string bytes(magic);

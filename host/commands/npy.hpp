@@ -23,16 +23,16 @@ struct Array {
   std::size_t bytes() const { return storage.size() - 64; }
 };
 
-// Room for an array of that type and shape; contents are zero.
+// Returns an array of zeros of that type and shape.
 Array make_array(engine_dtype type, std::vector<std::int64_t> shape);
 
-// What is stored column by column or with the other byte order is turned into an Array's. No
-// more is read than the header speaks of. EH-P47: no such file. EH-P30: not an .npy file or a kind of it that
-// is not supported ("file", "problem"). EH-P51: there is no memory for it ("file").
+// Reads an array; other byte orders and column-major arrays are converted. Reads no more bytes than the
+// header announces. Errors: EH-P47: there is no such file. EH-P30 ("file", "problem"): it is not an .npy
+// file, or of a kind that is not supported. EH-P51 ("file"): there is not enough memory.
 Result<Array> read_npy(const std::filesystem::path& file);
 
-// Written as version 1.0, replaced atomically. EH-P30 for a type that .npy has no name for (bfloat16, int4,
-// strings) or read_npy() would not read, and for more than 16 GiB.
+// Writes version 1.0 and replaces the file atomically. Errors: EH-P30 for a type without a name in .npy
+// (bfloat16, int4, strings) or that read_npy() does not read, and for more than 16 GiB.
 Result<void> write_npy(const std::filesystem::path& file, engine_dtype type,
                        const std::vector<std::int64_t>& shape, const void* data);
 

@@ -13,8 +13,8 @@ namespace {
 open::Outcome* kept = nullptr;
 bool as_document = false, over = false;
 
-// No command calls exit() before it is over: what it loaded did. What stands for that code is left standing,
-// for the next open to find.
+// Runs if loaded code called exit(), because a command does so only at its end. The crash marker of that code
+// stays, so that the next open finds it.
 void ended_by_another() {
   if (over) return;
   over = true;
@@ -29,7 +29,7 @@ void ended_by_another() {
 open::Outcome& open_in_command(open::OpenContext& context, const open::OpenRequest& request, bool json) {
   if (json) keep_output_for_documents();
   as_document = json;
-  // What was loaded before us calls its handlers later, and what is loaded from here on earlier.
+  // Exit handlers run in reverse order: those of libraries that are loaded from here on run before this one.
   std::atexit(ended_by_another);
   kept = new open::Outcome(open::open_engine(context, request));
   return *kept;
@@ -38,7 +38,7 @@ open::Outcome& open_in_command(open::OpenContext& context, const open::OpenReque
 int ended(int status) {
   over = true;
   if (kept == nullptr) return status;
-  // Where locks are not kept, a lease is a file, too.
+  // On a file system without locks the lease is a file, which must be removed.
   if (kept->opened) kept->opened->lease = cache::Lease();
   leave_at_once(status);
 }

@@ -1,4 +1,4 @@
-// The outputs of a model's run, each in a file.
+// Writes the outputs of a model's run to files.
 #pragma once
 #include <enginehost/engine_plugin.h>
 
@@ -13,18 +13,19 @@ namespace enginehost::commands {
 
 struct RunOutput {
   std::string port;  // of the model: "boxes"
-  std::string name;  // with what only the run knows: "boxes.left"
+  std::string name;  // the port, and the part that is known only after the run: "boxes.left"
   const engine_tensor* tensor = nullptr;
 };
 
 struct OutputFiles {
-  Json document = Json::array();    // {"output","type"}, with "file", or with "diagnosis" where there is none
-  std::string text;                 // a line for each
-  std::vector<Diagnosis> failures;  // of those that could not be written
+  Json document = Json::array();    // per output: "output", "type", and "file" or "diagnosis"
+  std::string text;                 // one line per output
+  std::vector<Diagnosis> failures;  // of the outputs that could not be written
 };
 
-// Writes NAME.npy for each output to the folder, which is made; without a folder they are only described. One
-// that cannot be written does not keep the others from it. EH-F15, EH-F16: the folder cannot be made.
+// Writes NAME.npy for each output to the folder, which is created. Without a folder the outputs are only
+// described. If one output cannot be written, the others still are. Errors: EH-F15, EH-F16 if the folder
+// cannot be created.
 Result<OutputFiles> write_outputs(const std::vector<RunOutput>& outputs, const std::filesystem::path& folder);
 
 }  // namespace enginehost::commands

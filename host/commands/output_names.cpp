@@ -8,7 +8,7 @@
 namespace enginehost::commands {
 namespace {
 
-// File systems take 255 bytes at most; a number and the ending follow.
+// File systems allow 255 bytes; a number and the extension are added.
 constexpr std::size_t longest = 200;
 
 std::string plain(std::string name) {

@@ -1,14 +1,13 @@
-// What each of the four programs defines, and how it ends.
+// The entry point that each of the four programs defines, and the end of the process.
 #pragma once
 
 namespace enginehost::commands {
 
-// The whole program, its status given back. The arguments are UTF-8 and end with a null pointer, as main()
-// has them.
+// Runs the program and returns its status. The arguments are UTF-8 and end with a null pointer, as those of
+// main().
 int run_program(int argc, char** argv);
 
-// The last thing that main() does with that status: gives it back, or ends the process here when code of an
-// engine is in it.
+// Returns the status for main(), or ends the process here if it has loaded the code of an engine.
 int ended(int status);
 
 }  // namespace enginehost::commands

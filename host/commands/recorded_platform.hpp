@@ -1,4 +1,4 @@
-// A machine that was recorded with engine-info --platform-json, as --platform FILE names it.
+// Reads the machine of --platform FILE, as engine-info --platform-json writes it.
 #pragma once
 #include <string>
 
@@ -7,7 +7,7 @@
 
 namespace enginehost::commands {
 
-// EH-P47, EH-M01, EH-M02: of a file that a person named.
+// Errors: EH-P47, EH-M01, EH-M02, marked as being about an argument.
 Result<platform::Platform> recorded_platform(const std::string& file);
 
 }  // namespace enginehost::commands

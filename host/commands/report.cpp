@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -15,8 +16,10 @@
 #include "host/commands/location_flags.hpp"
 #include "host/explain/explain.hpp"
 #include "host/open/document.hpp"
+#include "host/open/fetch.hpp"
 #include "host/platform/describe.hpp"
 #include "host/resolve/describe.hpp"
+#include "host/resolve/passed_over.hpp"
 
 namespace enginehost::commands {
 namespace {
@@ -58,10 +61,58 @@ std::string cause_of(const history::Record& record) {
   return record.diagnosis.is_null() ? "" : explain::one_line(explain::diagnosis_from_json(record.diagnosis));
 }
 
-std::string opened_report(const open::Outcome& outcome, bool verbose) {
+// Shortens the paths of a report: CACHE for the cache's folder, and 8 of the 64 digits of an id.
+class PathShortener {
+ public:
+  // `verbose`: paths stay whole.
+  PathShortener(std::string cache, bool verbose) : cache_(std::move(cache)), whole_(verbose) {}
+
+  std::string operator()(std::string text) {
+    replace_all(text, "/./", "/");
+    if (whole_) return text;
+    for (const char* const separator : {"/", "\\"})
+      if (!cache_.empty())
+        used_ = replace_all(text, cache_ + separator, std::string("CACHE") + separator) || used_;
+    return with_short_ids(text);
+  }
+  // Returns the line that says where CACHE is; empty if no path begins with it.
+  std::string legend() const { return used_ ? line("cache", cache_) : ""; }
+
+ private:
+  static bool replace_all(std::string& text, const std::string& from, const std::string& to) {
+    bool found = false;
+    for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; found = true) {
+      text.replace(at, from.size(), to);
+      at += to.size() > 1 ? to.size() : 0;  // "/././" holds "/./" twice
+    }
+    return found;
+  }
+  static std::string with_short_ids(const std::string& text) {
+    constexpr std::size_t whole = 64, kept = 8;
+    std::string out;
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t end = std::min(text.find_first_not_of("0123456789abcdef", at), text.size());
+      if (end - at == whole) {
+        out += text.substr(at, kept) + "…";
+        at = end;
+      } else if (end > at) {
+        out += text.substr(at, end - at);
+        at = end;
+      } else {
+        out += text[at++];
+      }
+    }
+    return out;
+  }
+
+  std::string cache_;
+  bool whole_ = false, used_ = false;
+};
+
+std::string opened_report(const open::Outcome& outcome, PathShortener& shorten, bool verbose) {
   const open::Opened& opened = *outcome.opened;
   std::string text;
-  text += line("library", path_text(opened.plugin->file()));
+  text += line("library", shorten(path_text(opened.plugin->file().lexically_normal())));
   if (!opened.installed.in_place.empty()) text += line("in place", opened.installed.in_place);
   for (const load::Device& device : opened.devices)
     text += line("device", device.text() + (device.name.empty() ? "" : "  " + device.name) +
@@ -69,13 +120,13 @@ std::string opened_report(const open::Outcome& outcome, bool verbose) {
                                (device.memory_total == 0 ? "" : "  " + format_bytes(device.memory_total)));
   if (opened.devices.empty()) text += line("device", "none");
   text += line("capabilities", join(opened.engine->capabilities(), " "));
-  // An adapter's own runtime library is told apart from the plugin's file.
+  // An adapter's "library" fact is its runtime, because "library" above is the plugin.
   for (const auto& [key, value] : opened.engine->facts())
-    text += line(key == "library" ? "runtime" : key, value);
+    text += line(key == "library" ? "runtime" : key, shorten(value));
   std::map<std::string, int> origins;
   for (const load::Library& library : opened.libraries) ++origins[library.origin];
   std::vector<std::string> counts;
-  // A plugin that was named as a file lies in no cache.
+  // A plugin that was named as a file is in no cache.
   const bool own_folder = opened.installed.digest.empty();
   for (const auto& [origin, count] : origins)
     counts.push_back(std::to_string(count) + " from " +
@@ -87,7 +138,7 @@ std::string opened_report(const open::Outcome& outcome, bool verbose) {
       text += line("", library.soname + "  " + library.path + "  (" + library.origin + ")");
   text += line("proven", outcome.proven_before ? "on this machine, on record"
                          : outcome.probed      ? "now, by a probe in a child process"
-                                               : "no: it was not tried in a child process first");
+                                               : "no: it was not probed in a child process");
   if (outcome.downloaded > 0) {
     char seconds[32];
     std::snprintf(seconds, sizeof seconds, "%.1f s", outcome.download_seconds);
@@ -98,19 +149,46 @@ std::string opened_report(const open::Outcome& outcome, bool verbose) {
   return text + line("time", join(times, ", "));
 }
 
-// What was asked for, or fitted better, than the build that is opened.
+// Returns the line about a newer release that was passed over only because its plugin was not compiled.
+std::string newer_release(const resolve::Plan& plan, const manifest::Build& build) {
+  const resolve::Candidate* newer = resolve::newer_without_plugin(plan, build.version);
+  return newer == nullptr
+             ? ""
+             : line("not opened", newer->build->version + " would be newer: no plugin of it was built here");
+}
+
+// Returns "18 MiB to download (package index, folder), license MIT".
+std::string download_note(const acquire::Pending& pending) {
+  std::string text;
+  if (pending.unpacked != 0) {
+    text = "installed, " + format_bytes(pending.unpacked);
+  } else if (pending.parts == 0) {
+    text = "nothing to download";
+  } else {
+    if (!pending.bytes_known) text = pending.bytes == 0 ? "unknown size" : "more than ";
+    if (pending.bytes_known || pending.bytes != 0) text += format_bytes(pending.bytes);
+    text += pending.over_network ? " to download" : " to unpack";
+    if (!pending.sources.empty()) text += " (" + join(pending.sources, ", ") + ")";
+  }
+  if (!pending.licenses.empty())
+    text += std::string(", ") + (pending.licenses.size() == 1 ? "license " : "licenses ") +
+            join(pending.licenses, ", ");
+  return text;
+}
+
+// Returns what was requested, or would have been better, than the build that is opened.
 std::string not_opened(const open::Outcome& outcome, const manifest::Build& build) {
   std::string text = not_taken(outcome.plan, build.flavor, "--plan --explain");
   const resolve::Request& request = outcome.plan.request;
   const std::vector<std::string> requested = open::requested_devices(request);
   if (outcome.opened && !requested.empty() &&
       load::first_meant(outcome.opened->devices, requested.front()) == nullptr)
-    text += "  the device " + requested.front() + " that was asked for first (--plan --explain says why)\n";
+    text += "  the device " + requested.front() + ", which was requested first (reason: --plan --explain)\n";
   return text;
 }
 
-// Builds that fit and would have to be downloaded, with what brings each where there is a network: for the
-// machine that was decided for.
+// Returns the builds that fit but would have to be downloaded, each with the command that fetches it on a
+// machine with a network. `recorded`: the file of the machine that was decided for.
 std::string missing_report(const resolve::Plan& plan, const std::string& recorded) {
   std::string text;
   for (const resolve::Candidate& candidate : plan.candidates) {
@@ -127,8 +205,8 @@ std::string missing_report(const resolve::Plan& plan, const std::string& recorde
 
 }  // namespace
 
-std::string machine_report(open::OpenContext& context, bool verbose) {
-  std::string text = "machine\n" + platform::describe(context.platform(), verbose);
+std::string machine_report(open::OpenContext& context) {
+  std::string text = "machine\n" + platform::describe(context.platform());
   text += "\nengines\n";
   for (const auto& [name, engine] : engines_of(context.catalog()))
     text += line(name, join(engine.versions, " ") + "  (" + pluralize(engine.builds, "build", "builds") +
@@ -151,7 +229,7 @@ std::string machine_report(open::OpenContext& context, bool verbose) {
     text += "  nothing yet\n";
   for (const Diagnosis& why : unread) text += "  " + explain::one_line(why) + "\n";
 
-  text += "\nset aside\n";
+  text += "\nquarantined\n";
   bool any = false;
   for (const auto& [build, record] : context.history().records) {
     if (!history::is_on_record_against(record)) continue;
@@ -162,10 +240,7 @@ std::string machine_report(open::OpenContext& context, bool verbose) {
 
   text += "\nconfiguration\n";
   for (const settings::Setting& setting : context.settings().effective)
-    if (verbose || setting.locked || setting.source != "default")
-      text +=
-          line(setting.key, setting.value + "  (" + setting.source + (setting.locked ? ", locked)" : ")"));
-  if (!verbose) text += "  everything else is at its default (--verbose lists it)\n";
+    text += line(setting.key, setting.value + "  (" + setting.source + (setting.locked ? ", locked)" : ")"));
   return text;
 }
 
@@ -213,8 +288,9 @@ std::string not_taken(const resolve::Plan& plan, const std::string& flavor, cons
   if (plan.forced_in_vain)
     text += "  " + request.force + "  " + explain::one_line(*plan.forced_in_vain) + "\n";
   if (!request.flavor.empty() && request.flavor != flavor)
-    text += "  the flavor " + request.flavor + " that was asked for (" +
-            (request.flavor_source.empty() ? "" : request.flavor_source + "; ") + explains + " says why)\n";
+    text += "  the flavor " + request.flavor + ", which was requested (" +
+            (request.flavor_source.empty() ? "" : request.flavor_source + "; ") + "reason: " + explains +
+            ")\n";
   return text;
 }
 
@@ -226,12 +302,16 @@ std::string outcome_report(open::OpenContext& context, const open::Outcome& outc
     text += build != nullptr ? build->engine + " " + build->version + " " + build->flavor + " is open\n"
                              : "the plugin " + outcome.opened->installed.plugin + " is open\n";
     if (build != nullptr) text += line("build", build->id);
-    text += opened_report(outcome, verbose);
+    PathShortener shorten(path_text(context.settings().cache_folder.lexically_normal()), verbose);
+    text += opened_report(outcome, shorten, verbose);
+    if (build != nullptr) text += newer_release(outcome.plan, *build);
+    text += shorten.legend();
   } else if (outcome.state == open::State::planned) {
     text +=
         build->engine + " " + build->version + " " + build->flavor + " would be opened: " + build->id + "\n";
     if (!context.is_recorded())
       text += line("installed", outcome.plan.request.installed.contains(build->id) ? "yes" : "no");
+    text += newer_release(outcome.plan, *build);
   } else {
     const std::string& engine = outcome.plan.request.engine;
     text += (engine.empty() ? "the plugin" : engine) + " could not be opened\n";
@@ -241,9 +321,14 @@ std::string outcome_report(open::OpenContext& context, const open::Outcome& outc
     if (!others.empty()) text += "instead of\n" + others;
   }
   if (outcome.plan.request.offline) text += missing_report(outcome.plan, recorded);
+  std::function<std::string(const resolve::Candidate&)> note;
+  if (outcome.state == open::State::planned)
+    note = [&](const resolve::Candidate& candidate) {
+      return download_note(open::pending_download(context, *candidate.build));
+    };
   const bool plan_matters = outcome.state != open::State::opened || explain;
   if (plan_matters && !outcome.plan.candidates.empty())
-    text += "\n" + resolve::describe_plan(outcome.plan, explain);
+    text += "\n" + resolve::describe_plan(outcome.plan, explain, note);
   for (const manifest::Shadowed& shadowed : context.catalog().shadowed)
     if (explain)
       text += "  " + shadowed.build + " of " + shadowed.repository + " is shadowed by that of " +

@@ -17,7 +17,7 @@ Diagnosis wrong_usage(const std::string& program, const std::string& problem) {
 
 Result<resolve::Request> request_of(const std::string& program, const EngineConstraints& constraint) {
   resolve::Request request;
-  // "pytorch>=2" needs no "@" to be understood.
+  // "pytorch>=2" is accepted without "@".
   const std::size_t at = constraint.engine.find_first_of("@<>=!~");
   request.engine = trim(std::string_view(constraint.engine).substr(0, at));
   if (at != std::string::npos)

@@ -1,4 +1,4 @@
-// What a command line asks for, checked before anything is done: EH-P40 for what cannot be meant.
+// The request of a command line, checked before anything is done.
 #pragma once
 #include <string>
 
@@ -7,17 +7,18 @@
 
 namespace enginehost::commands {
 
+// Returns EH-P40 with the program and the problem.
 Diagnosis wrong_usage(const std::string& program, const std::string& problem);
 
-// As it was typed: ENGINE[@VERSION] (ENGINE>=VERSION as well), --flavor, --require, --device.
+// The arguments as they were typed: ENGINE[@VERSION] or ENGINE>=VERSION, --flavor, --require, --device.
 struct EngineConstraints {
   std::string engine, flavor, require, device;
-  std::string require_flag = "--require";  // what `require` was given with
+  std::string require_flag = "--require";  // the flag that set `require`
 };
 
-// The request it makes. EH-P40 for "@1", "ENGINE@" and a version that cannot be read, for two flavors that
-// contradict each other, and for a text that is no list of devices. Without an engine only the rest is looked
-// at.
+// Returns the request. Errors: EH-P40 for "@1", for "ENGINE@", for a version that cannot be read, for two
+// flavors that contradict each other, and for a device list that cannot be read. Without an engine only the
+// other arguments are checked.
 Result<resolve::Request> request_of(const std::string& program, const EngineConstraints& constraint);
 
 }  // namespace enginehost::commands

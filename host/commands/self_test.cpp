@@ -8,7 +8,7 @@
 namespace enginehost::commands {
 namespace {
 
-// In the header's words: what each level proves.
+// The meaning of each level, as in engine_plugin.h.
 constexpr const char* level_names[] = {"libraries and symbols resolve", "the device opens and allocates",
                                        "a built-in graph gives its stored answer"};
 
@@ -30,7 +30,7 @@ SelfTestReport run_self_test(open::Opened& opened, const std::optional<CancelTok
       report.passed = false;
       break;
     }
-  // An engine that offers no device at all has shown nothing.
+  // Without a device nothing was tested.
   report.passed = report.passed && !report.lines.empty();
   return report;
 }

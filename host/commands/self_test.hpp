@@ -1,4 +1,4 @@
-// The engine's own self-test on each of its devices, told level by level.
+// The engine's own self-test on each of its devices, reported level by level.
 #pragma once
 #include <optional>
 #include <string>
@@ -21,7 +21,7 @@ struct SelfTestReport {
   std::vector<Line> lines;
 };
 
-// Levels 0 to 2 on every device; a level that fails ends that device's turn.
+// Runs levels 0 to 2 on every device. After a level that fails, the device's further levels are skipped.
 SelfTestReport run_self_test(open::Opened& opened, const std::optional<CancelToken>& cancel);
 std::string describe(const SelfTestReport& report);
 Json to_json(const SelfTestReport& report);

@@ -9,7 +9,7 @@
 namespace enginehost::commands {
 namespace {
 
-int first_error = 0;  // what the system said
+int first_error = 0;  // errno
 
 }  // namespace
 

@@ -1,19 +1,19 @@
-// What a command printed, and whether all of it arrived.
+// Writes standard output, and reports if not all of it arrived.
 #pragma once
 #include <cstdio>
 #include <string_view>
 
 namespace enginehost::commands {
 
-// Everything that goes to standard output goes this way: a stream forgets why it failed, and a later flush of
-// it may succeed.
+// Writes to standard output and keeps the first error, because a stream forgets it and a later flush may
+// succeed. All output goes through this function.
 void write_out(std::FILE* stream, std::string_view text);
 
-// What was written so far is brought to where it goes.
+// Flushes the stream and keeps the first error.
 void flush_out(std::FILE* stream);
 
-// At the end of a command: the status, or where all else went well that of EH-P50, told on standard error,
-// when something that was printed did not arrive. A full disk or a closed pipe must not look like success.
+// Returns the status of a command at its end. If output did not arrive, prints EH-P50 to standard error, and
+// returns its status instead of 0: a full disk or a closed pipe must not look like success.
 int finish_stdout(int status);
 
 }  // namespace enginehost::commands

@@ -1,4 +1,4 @@
-// The person at the other end: what the system lets a command ask and hear.
+// Questions to the user at a terminal, and requests to stop.
 #pragma once
 #include <optional>
 #include <string>
@@ -11,16 +11,16 @@ constexpr int standard_input = 0, standard_error = 2;  // descriptors
 
 bool is_terminal(int descriptor);
 
-// Up to the end of the line, which is not part of it, or of what there is. Nothing where nothing is left, or
-// it cannot be read: errno tells, 0 for the end.
+// Returns the next line without its end. Returns nothing at the end of input (errno is 0) or on an error
+// (errno).
 std::optional<std::string> read_line(int descriptor);
 
-// From standard input, a terminal, which does not show it meanwhile.
+// Returns a line from standard input, which must be a terminal, without showing what is typed.
 std::string read_line_unseen();
 
-// Ctrl-C, SIGTERM and the end of the terminal (SIGHUP, unless nohup had it ignored; on Windows the end of the
-// session or of the window) cancel this token; a second Ctrl-C or SIGTERM ends the process at once, and no
-// build is blamed for that.
+// Returns a token that is canceled by Ctrl-C, SIGTERM and the end of the terminal: SIGHUP unless it is
+// ignored (nohup), on Windows the end of the session or a closed window. A second Ctrl-C or SIGTERM ends the
+// process at once; no build is blamed for that.
 CancelToken cancel_on_signal();
 
 }  // namespace enginehost::commands

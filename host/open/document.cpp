@@ -26,7 +26,24 @@ Json device_document(const load::Device& device) {
       .set("memory_free", device.memory_free);
 }
 
-Json outcome_document(const Outcome& outcome) {
+// Returns what the candidate would download; null if it is not tried.
+Json download_document(OpenContext& context, const resolve::Candidate& candidate) {
+  if (candidate.rank == 0) return {};
+  const acquire::Pending pending = pending_download(context, *candidate.build);
+  return Json::object()
+      .set("bytes", pending.bytes_known ? Json(pending.bytes) : Json())
+      .set("unpacked", pending.unpacked != 0 ? Json(pending.unpacked) : Json())
+      .set("sources", Json::strings(pending.sources))
+      .set("licenses", Json::strings(pending.licenses));
+}
+
+// Returns the received bytes, or for a plan the bytes that an open would receive.
+std::uint64_t downloaded_bytes(OpenContext& context, const Outcome& outcome) {
+  if (outcome.state != State::planned || outcome.chosen == nullptr) return outcome.downloaded;
+  return pending_download(context, *outcome.chosen->build).bytes;
+}
+
+Json outcome_document(OpenContext& context, const Outcome& outcome) {
   Json document = Json::object().set("state", name_of(outcome.state));
   if (outcome.opened && !outcome.opened->installed.build.empty()) {
     document.set("build", outcome.opened->installed.build).set("flavor", outcome.opened->installed.flavor);
@@ -58,8 +75,9 @@ Json outcome_document(const Outcome& outcome) {
       .set("facts", std::move(facts))
       .set("loaded", std::move(loaded))
       .set("proven", outcome.proven_before || outcome.probed)
-      .set("download",
-           Json::object().set("bytes", outcome.downloaded).set("seconds", outcome.download_seconds))
+      .set("download", Json::object()
+                           .set("bytes", downloaded_bytes(context, outcome))
+                           .set("seconds", outcome.download_seconds))
       .set("timings_ms", std::move(timings));
 }
 
@@ -124,6 +142,7 @@ Json document(OpenContext& context, Outcome& outcome) {
     Json entry = resolve::to_json(candidate);
     const auto diagnosis = candidate.diagnosis();
     entry.set("diagnosis", diagnosis ? explain::to_json(*diagnosis) : Json());
+    entry.set("download", download_document(context, candidate));
     candidates.push(std::move(entry));
   }
   return Json::object()
@@ -134,7 +153,7 @@ Json document(OpenContext& context, Outcome& outcome) {
       .set("config", config_document(context.settings()))
       .set("candidates", std::move(candidates))
       .set("shadowed", shadowed_document(context.catalog(), outcome.plan.request.engine))
-      .set("outcome", outcome_document(outcome))
+      .set("outcome", outcome_document(context, outcome))
       .set("warnings", warnings_document(context, outcome.warnings))
       .set("diagnosis", outcome.diagnosis ? explain::to_json(*outcome.diagnosis) : Json());
 }

@@ -62,6 +62,10 @@ std::vector<Diagnosis> catalog_warnings(const manifest::Catalog& catalog, bool o
   return warnings;
 }
 
+acquire::Pending pending_download(OpenContext& context, const manifest::Build& build) {
+  return acquire::pending_download(build, context.is_recorded() ? nullptr : &context.store());
+}
+
 std::vector<TurnedDown> turned_down(const resolve::Plan& plan) {
   std::vector<TurnedDown> found;
   for (const resolve::Candidate& candidate : plan.candidates)

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "host/acquire/acquire.hpp"
+#include "host/acquire/pending.hpp"
 #include "host/open/open_context.hpp"
 #include "host/resolve/plan.hpp"
 
@@ -33,6 +34,9 @@ std::optional<Diagnosis> forbidden_by_name(const manifest::Catalog& catalog);
 // Returns each repository and manifest that could not be read, once, as warnings for a request that succeeds
 // anyway. Omits repositories that were not asked because the request is offline.
 std::vector<Diagnosis> catalog_warnings(const manifest::Catalog& catalog, bool offline);
+
+// Returns the parts of the build that an open would fetch; for a recorded machine, all of them.
+acquire::Pending pending_download(OpenContext& context, const manifest::Build& build);
 
 // A build that would have been taken, and why it was not.
 struct TurnedDown {

@@ -11,10 +11,6 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-// Longer values are cut for display, because the variables of NVIDIA's containers have some thousand
-// characters.
-constexpr std::size_t longest_value = 120;
-
 struct TableRow {
   std::string name, value, source;
 };
@@ -22,9 +18,6 @@ struct TableRow {
 // The texts of a value; several lines for a list.
 class Wording {
  public:
-  explicit Wording(bool verbose) : verbose_(verbose) {}
-  bool verbose() const { return verbose_; }
-
   Lines of(const std::string& value) const { return {value.empty() ? "\"\"" : value}; }
   Lines of(const Distribution& value) const {
     return {value.name.empty() ? value.id + " " + value.version : value.name};
@@ -41,7 +34,7 @@ class Wording {
     if (!value.level.empty()) parts.push_back(value.level);
     parts.push_back(pluralize(static_cast<std::uint64_t>(value.cores), "core", "cores"));
     Lines lines{join(parts, ", ")};
-    if (verbose_) lines.push_back(join(value.features, " "));
+    lines.push_back(join(value.features, " "));
     return lines;
   }
   Lines of(const Memory& value) const {
@@ -56,7 +49,7 @@ class Wording {
     if (!value.compute_capability.empty()) parts.push_back("compute capability " + value.compute_capability);
     if (value.memory != 0) parts.push_back(format_bytes(value.memory));
     if (!value.visible) parts.emplace_back("hidden");
-    if (verbose_ && !value.uuid.empty()) parts.push_back(value.uuid);
+    if (!value.uuid.empty()) parts.push_back(value.uuid);
     return {join(parts, ", ")};
   }
   Lines of(const Installed& value) const {
@@ -83,9 +76,6 @@ class Wording {
       for (std::string& line : of(element)) lines.push_back(std::move(line));
     return lines.empty() ? Lines{"none"} : lines;
   }
-
- private:
-  bool verbose_;
 };
 
 bool continues_a_character(char byte) { return (static_cast<unsigned char>(byte) & 0xc0u) == 0x80u; }
@@ -93,20 +83,6 @@ bool continues_a_character(char byte) { return (static_cast<unsigned char>(byte)
 // The columns on a screen: continuation bytes of UTF-8 take none.
 std::size_t width_of(std::string_view text) {
   return text.size() - static_cast<std::size_t>(std::ranges::count_if(text, continues_a_character));
-}
-
-// Returns the beginning of a long value and the number of omitted characters. Leaves values whole that would
-// hardly get shorter.
-std::string cut(std::string value) {
-  constexpr std::size_t shortest_rest = 30;
-  const std::size_t width = width_of(value);
-  if (width <= longest_value + shortest_rest) return value;
-  std::size_t end = 0, characters = 0;
-  for (; characters < longest_value; ++characters) do
-      ++end;
-    while (continues_a_character(value[end]));
-  value.resize(end);
-  return value + "… (" + std::to_string(width - longest_value) + " characters more: --verbose)";
 }
 
 template <class Value>
@@ -122,8 +98,7 @@ void add_rows(const Wording& wording, std::string name, const Fact<Value>& fact,
   }
   std::string source = fact.source();
   for (std::string& line : wording.of(fact.value())) {
-    rows.push_back(
-        {std::move(name), wording.verbose() ? std::move(line) : cut(std::move(line)), std::move(source)});
+    rows.push_back({std::move(name), std::move(line), std::move(source)});
     name.clear();
     source.clear();
   }
@@ -137,8 +112,8 @@ void show_all(TableRow& row) {
 
 }  // namespace
 
-std::string describe(const Platform& platform, bool verbose) {
-  const Wording wording(verbose);
+std::string describe(const Platform& platform) {
+  const Wording wording;
   std::vector<TableRow> rows;
   for_each_fact(
       platform,

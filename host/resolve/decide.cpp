@@ -234,6 +234,9 @@ Plan decide(const platform::Platform& platform, const manifest::Catalog& catalog
   order_versions(versions);
   for (Weighed& one : weighed) {
     one.key = key_of(one.rank);
+    const RankKey merit = merit_of(one.rank);
+    one.candidate.merit = {merit.first, merit.second};
+    one.candidate.uncertain = one.rank.has_unknown != 0;
     sorted.push_back(&one);
   }
   // They are in the order of the catalog, so comparing addresses keeps that order for equal ranks.

@@ -104,7 +104,8 @@ Diagnosis diagnosis_of(const manifest::Build& build, const Check& check) {
   return diagnosis;
 }
 
-std::string describe_plan(const Plan& plan, bool explain) {
+std::string describe_plan(const Plan& plan, bool explain,
+                          const std::function<std::string(const Candidate&)>& note) {
   std::size_t build_width = 5, hidden = 0;
   // Builds for other systems are only counted, unless everything is explained.
   const auto is_shown = [&](const Candidate& candidate, const std::vector<Check>& checks) {
@@ -135,6 +136,7 @@ std::string describe_plan(const Plan& plan, bool explain) {
                        reason_of(candidate, checks);
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";
+    if (note && candidate.rank != 0) text += "      " + printable_line(note(candidate)) + "\n";
     if (explain) describe_checks(checks, text);
   }
   if (hidden != 0) text += "and " + pluralize(hidden, "build", "builds") + " for other systems or versions\n";

@@ -1,5 +1,6 @@
 // A plan as text for people and as JSON for scripts, with the same facts.
 #pragma once
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,8 +11,9 @@
 namespace enginehost::resolve {
 
 // Returns a table of the candidates with their verdict and the reason; with `explain`, every check of every
-// candidate.
-std::string describe_plan(const Plan& plan, bool explain);
+// candidate. `note`, if set, returns a further line for a candidate that is tried.
+std::string describe_plan(const Plan& plan, bool explain,
+                          const std::function<std::string(const Candidate&)>& note = {});
 
 // Returns one element of the contract's candidates[], without its diagnosis. The caller adds the diagnosis,
 // because title, cause and remedy come from host/explain.

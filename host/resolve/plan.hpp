@@ -1,5 +1,6 @@
 // The decision: (platform, catalog, history, request) -> plan. Pure: it reads and writes nothing else.
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <set>
@@ -60,6 +61,9 @@ class Candidate {
   Verdict verdict = Verdict::fits;
   // A prerelease that the request does not name, ranked behind a released version that fits.
   bool behind_releases = false;
+  bool uncertain = false;  // a requirement is unknown; those that preflight checks do not count
+  // The order in which the builds would be tried if all of them fitted; smaller is better.
+  std::pair<std::uint64_t, std::uint64_t> merit;
 
   // Returns every requirement with its observation, in the order of the checks.
   std::vector<Check> checks() const;

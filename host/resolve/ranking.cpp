@@ -103,4 +103,10 @@ RankKey key_of(const Rank& rank) {
   return key;
 }
 
+RankKey merit_of(Rank rank) {
+  rank.not_forced = 1;
+  rank.has_unknown = rank.by_minor_version = rank.library_not_looked_for = rank.not_proven = 0;
+  return key_of(rank);
+}
+
 }  // namespace enginehost::resolve

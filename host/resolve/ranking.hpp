@@ -40,5 +40,7 @@ struct RankKey {
   auto operator<=>(const RankKey&) const = default;
 };
 RankKey key_of(const Rank& rank);
+// Returns the key that the build would have if it fitted: without proofs, doubts and force.
+RankKey merit_of(Rank rank);
 
 }  // namespace enginehost::resolve

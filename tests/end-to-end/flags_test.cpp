@@ -195,7 +195,7 @@ TEST_F(Flags, TheProgressBarIsErasedBeforeTheResult) {
   ASSERT_THAT(info.output, HasSubstr("["));
   EXPECT_THAT(info.output, HasSubstr("checking  loads in a child process"));
   EXPECT_THAT(info.output, testing::ContainsRegex("\r\x1b\\[Kready     reference 1.0.0 cpu   [0-9.]+ s\r\n"
-                                                  "reference 1.0.0 cpu is open"));
+                                                  "\x1b\\[32mreference 1.0.0 cpu is open"));
   const Workplace second, third;
   const Ended fetched =
       second.run("engine-cache", {"fetch", "reference", "--repository", location()}, terminal);
@@ -272,7 +272,7 @@ TEST_F(Flags, TheMachineIsReportedWithAnUnusableCache) {
   options.launcher = {"env", "ENGINEHOST_CACHE=relative"};  // replaces the workplace's
   const Ended text = workplace.info({}, options);
   EXPECT_EQ(text.status, 0) << text.said();
-  EXPECT_THAT(text.output, HasSubstr("machine"));
+  EXPECT_THAT(text.output, HasSubstr("which engines open here is not known"));
   EXPECT_THAT(text.error, HasSubstr("\"relative\" is not an absolute folder"));
   const Ended json = workplace.info({"--json"}, options);
   EXPECT_EQ(json.status, 0) << json.said();
@@ -375,8 +375,7 @@ TEST_F(Flags, VerboseCutsNoLongValue) {
   const std::string value(2000, 'x');
   RunOptions options;
   options.environment = {"NVIDIA_REQUIRE_CUDA=" + value};
-  EXPECT_THAT(workplace.info({}, options).output,
-              AllOf(HasSubstr("xxx… (1900 characters more"), Not(HasSubstr(value))));
+  EXPECT_THAT(workplace.info({}, options).output, Not(HasSubstr("xxx")));
   EXPECT_THAT(workplace.info({"--verbose"}, options).output, HasSubstr("NVIDIA_REQUIRE_CUDA=" + value));
   const Ended json = workplace.info({"--json"}, options);
   EXPECT_EQ(json.document["platform"]["loader_environment"]["value"]["NVIDIA_REQUIRE_CUDA"].as_string(),

@@ -68,7 +68,7 @@ TEST_F(Policies, OfflineByPolicyOpensNoSocketAndIsShownAsLocked) {
   EXPECT_EQ(setting(refused, "offline")["source"].as_string(), std::string("policy of ") + system_file);
   EXPECT_TRUE(setting(refused, "offline")["locked"].as_bool());
   EXPECT_FALSE(setting(refused, "log")["locked"].as_bool(true));
-  const Ended text = run(one("offline", true), {});
+  const Ended text = run(one("offline", true), {"--verbose"});
   EXPECT_THAT(text.output,
               HasSubstr(std::string("offline       true  (policy of ") + system_file + ", locked)"));
   EXPECT_THAT(text.error, HasSubstr("keeps it at \"true\""));

@@ -92,6 +92,7 @@ void TestRepository::add_build(const TestBuild& build, const std::vector<std::st
           .set("plugin", Json::object().set("component", components.front()).set("path", build.plugin))
           .set("components", Json::strings({components.begin() + 1, components.end()}))
           .set("priority", build.priority);
+  if (!build.not_built.empty()) document.set("not_built", build.not_built);
   if (build.probe_seconds != 0) document.set("probe_seconds", build.probe_seconds);
   if (!build.lazy.empty()) document.set("lazy", Json::strings(build.lazy));
   if (!build.search.empty()) document.set("search", Json::strings(build.search));

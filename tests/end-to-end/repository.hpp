@@ -25,9 +25,10 @@ struct TestBuild {
   std::vector<std::string> search;
   std::vector<std::string> optional, lazy;  // of the manifest
   Json requirements = Json::object(), options = Json::object();
-  std::string arch = {};  // empty: this machine's
-  std::string license;    // an id that requires explicit acceptance; empty: none
-  Json terms;             // of the license; null: invented by TestRepository
+  std::string arch = {};       // empty: this machine's
+  std::string license;         // an id that requires explicit acceptance; empty: none
+  Json terms;                  // of the license; null: invented by TestRepository
+  std::string not_built = {};  // how to compile the plugin; empty: it is compiled
 };
 
 // The bytes of the plugin that this build made; read once.

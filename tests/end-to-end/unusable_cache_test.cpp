@@ -244,7 +244,7 @@ TEST_F(UnusableCache, AFileInPlaceOfTheStateDoesNotStopCollection) {
   fetch();
   fs::remove_all(workplace.cache() / "state");
   write_text(workplace.cache() / "state", "x");
-  EXPECT_THAT(workplace.info({}).output, HasSubstr("(the cache's cannot be written)"))
+  EXPECT_THAT(workplace.info({"--verbose"}).output, HasSubstr("(the cache's cannot be written)"))
       << "where records go now is shown";
   const Ended gc = cache({"gc"});
   EXPECT_EQ(gc.status, 0) << gc.said();

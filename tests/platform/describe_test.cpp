@@ -54,27 +54,16 @@ TEST(Describe, ValuesAreAligned) {
   }
 }
 
-TEST(Describe, LongValuesAreCutUnlessRequestedInFull) {
+TEST(Describe, LongValuesStayWhole) {
   Platform platform = full_platform();
-  std::string umlauts, long_value;
-  for (int i = 0; i < 130; ++i) umlauts += "ü";
-  for (int i = 0; i < 2000; ++i) long_value += "ü";
-  platform.loader_environment = Fact<Variables>::known(
-      {{"LD_LIBRARY_PATH", umlauts}, {"NVIDIA_REQUIRE_CUDA", long_value}}, "environment");
-  const std::string text = describe(platform), whole = describe(platform, true);
-  EXPECT_THAT(text, HasSubstr("LD_LIBRARY_PATH=" + umlauts + " "));  // hardly longer than its replacement
-  // At most 120 characters with the name, and no character is cut.
-  EXPECT_THAT(text, HasSubstr("NVIDIA_REQUIRE_CUDA=" + long_value.substr(0, 200) +
-                              "… (1900 characters more: --verbose)\n"));
-  EXPECT_THAT(whole, HasSubstr("NVIDIA_REQUIRE_CUDA=" + long_value));
-  EXPECT_THAT(whole, ::testing::Not(HasSubstr("…")));
-  EXPECT_THAT(to_json(platform).dump(), HasSubstr(long_value));
+  const std::string long_value(2000, 'x');
+  platform.loader_environment = Fact<Variables>::known({{"NVIDIA_REQUIRE_CUDA", long_value}}, "environment");
+  EXPECT_THAT(describe(platform), HasSubstr("NVIDIA_REQUIRE_CUDA=" + long_value));
 }
 
-TEST(Describe, FeaturesAndUuidsAreListedOnRequestOnly) {
-  EXPECT_THAT(describe(full_platform()), ::testing::Not(HasSubstr("avx2")));
-  EXPECT_THAT(describe(full_platform(), true), HasSubstr("avx avx2 fma"));
-  EXPECT_THAT(describe(full_platform(), true), HasSubstr("GPU-11111111-2222"));
+TEST(Describe, FeaturesAndUuidsAreListed) {
+  EXPECT_THAT(describe(full_platform()), HasSubstr("avx avx2 fma"));
+  EXPECT_THAT(describe(full_platform()), HasSubstr("GPU-11111111-2222"));
 }
 
 }  // namespace

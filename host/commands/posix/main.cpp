@@ -9,8 +9,9 @@
 
 namespace {
 
-// Where the caller closed a standard stream, the next file that is opened would take its number, and what is
-// printed would land in that file. Opened the wrong way round, so that using the stream fails as before.
+// Occupies the descriptors of standard streams that the caller closed, because the next opened file would
+// take their number and get the printed text. They are opened in the wrong direction, so that using them
+// still fails.
 void hold_closed_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (::fcntl(stream, F_GETFD) == -1 && errno == EBADF)
@@ -21,8 +22,8 @@ void hold_closed_streams() {
 
 int main(int argc, char** argv) {
   hold_closed_streams();
-  // A limit on the size of files (ulimit -f) is told as the failure of the write that met it, not by the
-  // signal's silence. Children begin with the signal as the system has it.
+  // Ignored so that a limit on the size of files (ulimit -f) makes the write fail instead of ending the
+  // process. Children start with the system's default.
   (void)::signal(SIGXFSZ, SIG_IGN);
   return enginehost::commands::ended(enginehost::commands::run_program(argc, argv));
 }

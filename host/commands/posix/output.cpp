@@ -11,7 +11,8 @@ namespace {
 
 std::FILE* kept = nullptr;
 
-// Standard error may be closed; what is printed is lost then, and the document is still alone.
+// Redirects standard output to standard error. If standard error is closed, printed text is lost, but the
+// document stays alone.
 bool lead_to_errors() {
   if (::dup2(STDERR_FILENO, STDOUT_FILENO) >= 0) return true;
   const int nothing = ::open("/dev/null", O_WRONLY | O_CLOEXEC);

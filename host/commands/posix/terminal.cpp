@@ -13,14 +13,14 @@ namespace {
 
 const CancelToken* token_of_signals = nullptr;
 
-// Of a terminal that closes, the system tells, and the shell may tell once more: not to be taken for the wish
-// to end at once.
+// Handles SIGHUP: a closing terminal may send it twice (the system and the shell), so a second one does not
+// end the process at once.
 void on_hangup(int) {
   if (token_of_signals != nullptr) token_of_signals->cancel();
 }
 
 void on_signal(int signal) {
-  // The second request is meant: whoever presses Ctrl-C twice does not want to wait for an orderly end.
+  // A second Ctrl-C ends the process without waiting for an orderly end.
   if (token_of_signals == nullptr || token_of_signals->canceled()) {
     history::disown_what_stands();
     ::_exit(128 + signal);
@@ -61,7 +61,7 @@ CancelToken cancel_on_signal() {
   sigemptyset(&action.sa_mask);
   ::sigaction(SIGINT, &action, nullptr);
   ::sigaction(SIGTERM, &action, nullptr);
-  // Ignored from the start, as by nohup: it is to stay so.
+  // If SIGHUP was ignored at the start (nohup), it stays ignored.
   struct sigaction before {};
   if (::sigaction(SIGHUP, nullptr, &before) != 0 || before.sa_handler == SIG_IGN) return token;
   action.sa_handler = on_hangup;

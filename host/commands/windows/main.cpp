@@ -11,7 +11,7 @@
 
 namespace {
 
-// The console shows UTF-8 while it lives; it is the shell's, too, which goes on after us.
+// Sets the console to UTF-8 and restores it, because the shell uses the same console afterwards.
 class ConsoleInUtf8 {
  public:
   ConsoleInUtf8() : before_(::GetConsoleOutputCP()) { ::SetConsoleOutputCP(CP_UTF8); }
@@ -28,7 +28,7 @@ class ConsoleInUtf8 {
 }  // namespace
 
 int wmain(int argc, wchar_t** argv) {
-  // What is written is what arrives, on every system.
+  // No line end is changed, so that output is the same on every system.
   for (std::FILE* const stream : {stdout, stderr}) ::_setmode(::_fileno(stream), _O_BINARY);
   std::vector<std::string> texts;
   for (int i = 0; i < argc; ++i) texts.push_back(enginehost::windows::utf8(argv[i]));

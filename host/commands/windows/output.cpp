@@ -14,8 +14,8 @@ std::FILE* kept = nullptr;
 
 }  // namespace
 
-// An engine that has a C runtime of its own, or asks for the console's handle, is led away as well: runtimes
-// that come later take what SetStdHandle says.
+// Also redirects engines with their own C runtime and users of the console's handle: a runtime that is loaded
+// later takes the handle that SetStdHandle sets.
 void keep_output_for_documents() {
   if (kept != nullptr) return;
   std::fflush(stdout);

@@ -2,7 +2,7 @@
 
 namespace enginehost::commands {
 
-// What is made in a folder has the folder's access list.
+// Nothing to do: new files inherit the access list of their folder.
 void set_system_layer_umask() {}
 
 }  // namespace enginehost::commands

@@ -14,19 +14,20 @@ namespace {
 const CancelToken* token_of_signals = nullptr;
 constexpr UINT interrupted = 130;
 
-// On a thread that Windows starts for it.
+// Runs on a thread that Windows starts.
 BOOL WINAPI on_event(DWORD event) {
   if (token_of_signals == nullptr || token_of_signals->canceled()) {
     history::disown_what_stands();
     ::TerminateProcess(::GetCurrentProcess(), interrupted);
   }
   token_of_signals->cancel();
-  // Windows ends the process when this returns, or after some seconds: the time for an orderly end.
+  // Windows ends the process when this returns, or after some seconds. Waiting leaves time for an orderly
+  // end.
   if (event != CTRL_C_EVENT && event != CTRL_BREAK_EVENT) ::Sleep(INFINITE);
   return TRUE;
 }
 
-// A console gives UTF-16 of any script; through ReadFile it would be the console's code page.
+// Reads UTF-16, because ReadFile would return text in the console's code page.
 std::string read_console_line(HANDLE console) {
   std::wstring line;
   wchar_t c = 0;
@@ -38,7 +39,7 @@ std::string read_console_line(HANDLE console) {
 
 }  // namespace
 
-// _isatty() is true for every device, NUL among them.
+// Does not use _isatty(), which is true for every device, including NUL.
 bool is_terminal(int descriptor) {
   DWORD mode = 0;
   return ::GetConsoleMode(reinterpret_cast<HANDLE>(::_get_osfhandle(descriptor)), &mode) != 0;

@@ -1,0 +1,85 @@
+#include "host/acquire/pending.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/paths.hpp"
+#include "host/acquire/component.hpp"
+#include "host/acquire/description.hpp"
+#include "host/transfer/transfer.hpp"
+
+namespace enginehost::acquire {
+namespace {
+
+using Kind = manifest::Source::Kind;
+
+void add_once(std::vector<std::string>& list, const std::string& text) {
+  if (!text.empty() && std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
+}
+
+const manifest::Artifact* first_usable(const manifest::Component& component) {
+  for (const manifest::Artifact& artifact : component.artifacts)
+    if (!artifact.sha256.empty() && !artifact.sources.empty()) return &artifact;
+  return nullptr;
+}
+
+void add_artifact(const manifest::Artifact& artifact, const manifest::Build& build, Pending& pending) {
+  const manifest::Source& first = artifact.sources.front();
+  std::string file;  // in a local folder
+  switch (first.kind) {
+    case Kind::url:
+      add_once(pending.sources, "URL");
+      break;
+    case Kind::package_index:
+      add_once(pending.sources, "package index");
+      break;
+    case Kind::oci:
+      add_once(pending.sources, "registry");
+      break;
+    case Kind::file: {
+      const std::string where = resolve_file_source(first, build);
+      if (!transfer::is_url(where)) file = where;
+      add_once(pending.sources, file.empty() ? "URL" : "folder");
+      break;
+    }
+  }
+  pending.over_network = pending.over_network || file.empty();
+  if (artifact.size) {
+    pending.bytes += *artifact.size;
+    return;
+  }
+  std::error_code error;
+  const std::uintmax_t size = file.empty() ? 0 : std::filesystem::file_size(path_of(file), error);
+  if (file.empty() || error)
+    pending.bytes_known = false;
+  else
+    pending.bytes += size;
+}
+
+}  // namespace
+
+Pending pending_download(const manifest::Build& build, const cache::Store* store) {
+  Pending pending;
+  const auto owner = build.manifest.lock();
+  for (const manifest::Component* component : build.all_components())
+    if (owner)
+      if (const auto found = owner->licenses.find(component->license); found != owner->licenses.end())
+        add_once(pending.licenses, found->second.id);
+  if (store != nullptr)
+    if (const auto installed = store->record_of(build.id); installed && *installed) {
+      pending.unpacked = (*installed)->size;
+      return pending;
+    }
+  for (const manifest::Component* component : build.all_components()) {
+    if (store != nullptr && installed_tree(*component, *store)) continue;
+    ++pending.parts;
+    const manifest::Artifact* artifact = first_usable(*component);
+    if (artifact != nullptr)
+      add_artifact(*artifact, build, pending);
+    else
+      pending.bytes_known = false;
+  }
+  return pending;
+}
+
+}  // namespace enginehost::acquire

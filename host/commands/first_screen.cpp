@@ -1,0 +1,313 @@
+#include "host/commands/first_screen.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "base/pluralize.hpp"
+#include "base/printable.hpp"
+#include "base/text.hpp"
+#include "host/explain/explain.hpp"
+#include "host/open/fetch.hpp"
+#include "host/open/request.hpp"
+#include "host/resolve/passed_over.hpp"
+
+namespace enginehost::commands {
+namespace {
+
+using resolve::Candidate;
+using resolve::Verdict;
+
+constexpr std::size_t widest_engine = 20, widest_build = 24;
+constexpr std::size_t most_failures = 3;
+
+// Untrusted text for one cell or line.
+std::string safe(const std::string& text) { return printable_line(without_passwords(text)); }
+
+// Returns at most `most` lines; the last one ends with "…" if words are missing.
+std::vector<std::string> first_lines(const std::string& text, std::size_t width, std::size_t most) {
+  std::vector<std::string> lines = wrapped(text, width);
+  if (lines.size() > most) {
+    lines.resize(most);
+    std::string& last = lines.back();
+    while (width_of(last) + 2 > width && last.find(' ') != std::string::npos) last.erase(last.rfind(' '));
+    last = shortened(last, width - 2) + " …";
+  }
+  for (std::string& line : lines) line = shortened(line, width);
+  return lines;
+}
+
+// Returns "Debian 12" for "Debian GNU/Linux 12 (bookworm)".
+std::string system_name(const platform::Platform& machine) {
+  if (!machine.distribution.is_known()) return machine.os.is_known() ? machine.os.value() : "unknown system";
+  const platform::Distribution& system = machine.distribution.value();
+  std::string name = system.name.empty() ? system.id + " " + system.version : system.name;
+  if (const std::size_t at = name.find(" ("); at != std::string::npos) name.erase(at);
+  if (const std::size_t at = name.find(" GNU/Linux"); at != std::string::npos) name.erase(at, 10);
+  return name;
+}
+
+std::string system_line(const platform::Platform& machine) {
+  std::string system = system_name(machine);
+  if (machine.wsl.is_known()) system += " in WSL " + machine.wsl.value();
+  if (machine.container.is_known()) system += " in a container (" + machine.container.value() + ")";
+  std::vector<std::string> parts{system};
+  const platform::Cpu& cpu = machine.cpu.value();
+  if (!cpu.level.empty()) {
+    parts.push_back(cpu.level);
+  } else {
+    if (!cpu.model.empty()) parts.push_back(cpu.model);
+    if (machine.arch.is_known()) parts.push_back(machine.arch.value());
+  }
+  if (cpu.cores > 0) parts.push_back(pluralize(static_cast<std::uint64_t>(cpu.cores), "core", "cores"));
+  if (machine.memory.is_known()) parts.push_back(format_bytes(machine.memory.value().total));
+  return join(parts, ", ");
+}
+
+// Returns "2 x NVIDIA A100 (8.0, 40 GiB)" for each group of equal devices.
+std::vector<std::string> gpu_texts(const std::vector<platform::CudaDevice>& devices) {
+  struct Group {
+    std::string text;
+    std::size_t count = 0;
+  };
+  std::vector<Group> groups;
+  for (const platform::CudaDevice& device : devices) {
+    std::vector<std::string> facts;
+    if (!device.compute_capability.empty()) facts.push_back(device.compute_capability);
+    if (device.memory != 0) facts.push_back(format_bytes(device.memory));
+    if (!device.visible) facts.emplace_back("hidden");
+    const std::string text = (device.name.empty() ? "unnamed GPU" : device.name) +
+                             (facts.empty() ? "" : " (" + join(facts, ", ") + ")");
+    const auto same =
+        std::find_if(groups.begin(), groups.end(), [&](const Group& one) { return one.text == text; });
+    if (same != groups.end())
+      ++same->count;
+    else
+      groups.push_back({text, 1});
+  }
+  std::vector<std::string> texts;
+  for (const Group& group : groups)
+    texts.push_back((group.count > 1 ? std::to_string(group.count) + " x " : "") + group.text);
+  return texts;
+}
+
+std::string driver_text(const platform::Cuda& cuda) {
+  if (!cuda.driver.is_known()) return cuda.driver_cuda.is_known() ? "CUDA " + cuda.driver_cuda.value() : "";
+  return "driver " + cuda.driver.value() +
+         (cuda.driver_cuda.is_known() ? " (CUDA " + cuda.driver_cuda.value() + ")" : "");
+}
+
+std::string with_code(const std::string& reason, const char* code) {
+  return reason + " (engine-info --code " + code + ")";
+}
+
+// Returns the GPU that is no NVIDIA device, or why there is no GPU.
+std::string other_gpu(const platform::Platform& machine) {
+  const platform::Cuda& cuda = machine.cuda;
+  if (machine.metal.is_known()) return "GPU " + machine.metal.value().device + " (Metal)";
+  if (machine.rocm.is_known() && !machine.rocm.value().gfx.empty())
+    return "AMD GPU " + join(machine.rocm.value().gfx, ", ") + ", " +
+           (machine.rocm.value().version.empty() ? "no ROCm installation"
+                                                 : "ROCm " + machine.rocm.value().version);
+  if (machine.os.is_known() && machine.os.value() == "macos") return "no GPU with Metal";
+  const std::string library =
+      machine.os.is_known() && machine.os.value() == "windows" ? "nvcuda.dll" : "libcuda.so.1";
+  if (cuda.library.is_known() && cuda.library.value().note.find("stub") != std::string::npos)
+    return with_code("no GPU: only a stub of the driver is found", "EH-G02");
+  if (cuda.driver.is_known() && cuda.library.is_absent())
+    return with_code("no GPU: " + driver_text(cuda) + ", but no " + library, "EH-G01");
+  if (cuda.driver.is_absent() && cuda.hardware.is_known())
+    return with_code("no GPU: NVIDIA device " + cuda.hardware.value() + ", but no driver", "EH-G01");
+  if (cuda.driver.is_absent() && cuda.hardware.is_absent())
+    return with_code("no GPU: no NVIDIA device and no driver", "EH-G01");
+  if (cuda.devices.is_unknown()) return "GPU unknown: " + cuda.devices.why();
+  if (cuda.driver.is_known()) return with_code("no GPU: " + driver_text(cuda) + " lists no device", "EH-G07");
+  return with_code("no GPU: no NVIDIA driver", "EH-G01");
+}
+
+// Returns the first GPUs that fit into the width together with `rest`.
+std::string gpu_line(const platform::Platform& machine, std::size_t width) {
+  const platform::Cuda& cuda = machine.cuda;
+  if (!cuda.devices.is_known() || cuda.devices.value().empty()) return other_gpu(machine);
+  std::vector<std::string> gpus = gpu_texts(cuda.devices.value());
+  const std::string driver = driver_text(cuda);
+  for (std::size_t left_out = 0;; ++left_out) {
+    std::string text = join(gpus, ", ");
+    if (left_out > 0) text += " and " + pluralize(left_out, "other kind", "other kinds");
+    if (!driver.empty()) text += ", " + driver;
+    if (gpus.size() == 1 || wrapped(text, width).size() <= 2) return text;
+    gpus.pop_back();
+  }
+}
+
+std::string download_text(open::OpenContext& context, const resolve::Request& request,
+                          const manifest::Build& build) {
+  if (build.in_place) return "in place";
+  if (!context.is_recorded() && request.installed.contains(build.id)) return "installed";
+  const acquire::Pending pending = open::pending_download(context, build);
+  if (!pending.over_network) {
+    const auto owner = build.manifest.lock();
+    for (const settings::Repository& repository : context.settings().repositories)
+      if (owner && repository.location == owner->repository && repository.source == "default")
+        return "built in";
+    return "in a folder";
+  }
+  if (pending.bytes == 0) return "unknown size";
+  return (pending.bytes_known ? "" : "> ") + format_bytes(pending.bytes);
+}
+
+std::string build_text(const manifest::Build& build) { return safe(build.version + " " + build.flavor); }
+
+std::string failure_lines(const std::vector<Diagnosis>& failures, std::size_t width) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(failures.size(), most_failures); ++i)
+    for (const std::string& line : first_lines(safe(explain::one_line(failures[i])), width, 2))
+      text += line + "\n";
+  if (failures.size() > most_failures)
+    text += "and " + pluralize(failures.size() - most_failures, "other failure", "other failures") +
+            " (engine-info --verbose)\n";
+  return text;
+}
+
+// Returns why repositories, and records of installed builds, could not be read.
+std::vector<Diagnosis> failures_of(open::OpenContext& context) {
+  std::vector<Diagnosis> failures = context.catalog().failures;
+  if (auto readable = context.store().check_readable(); !readable)
+    failures.push_back(std::move(readable).error());
+  else
+    static_cast<void>(context.store().list(&failures));
+  return failures;
+}
+
+std::string engines_text(open::OpenContext& context, const Screen& screen) {
+  std::vector<EngineRow> rows;
+  std::vector<Diagnosis> failures;
+  if (auto readable = context.check_records(); !readable) failures.push_back(std::move(readable).error());
+  for (const std::string& engine : context.catalog().engines()) {
+    if (!failures.empty()) break;
+    resolve::Request request;
+    request.engine = engine;
+    const auto plan = open::decide(context, open::completed(std::move(request), context.settings()));
+    if (plan)
+      rows.push_back(row_of(
+          *plan, [&](const manifest::Build& build) { return download_text(context, plan->request, build); }));
+    else
+      failures.push_back(plan.error());
+  }
+  std::string text;
+  if (!rows.empty())
+    text += engine_table(rows, screen);
+  else if (failures.empty())
+    text +=
+        join(wrapped(
+                 "no engine is known: no repository is configured (--repository, ENGINEHOST_REPOSITORIES or "
+                 "config.json)",
+                 screen.width),
+             "\n") +
+        "\n";
+  for (Diagnosis& failure : failures_of(context)) failures.push_back(std::move(failure));
+  if (!failures.empty()) text += (text.empty() ? "" : "\n") + failure_lines(failures, screen.width);
+  return text;
+}
+
+}  // namespace
+
+EngineRow row_of(const resolve::Plan& plan,
+                 const std::function<std::string(const manifest::Build&)>& download) {
+  EngineRow row;
+  row.engine = safe(plan.request.engine);
+  const auto chosen = std::find_if(plan.candidates.begin(), plan.candidates.end(),
+                                   [](const Candidate& one) { return one.verdict == Verdict::chosen; });
+  if (chosen == plan.candidates.end()) {
+    row.build = "none";
+    if (const auto nearest = resolve::nearest_build(plan))
+      row.reason = safe(nearest->code + (nearest->code.empty() ? "" : " ") + nearest->reason);
+    return row;
+  }
+  const manifest::Build& build = *chosen->build;
+  row.state = plan.fallback || chosen->uncertain ? EngineRow::State::fallback : EngineRow::State::opens;
+  row.build = build_text(build);
+  row.download = download(build);
+  if (chosen->uncertain) {
+    row.reason = safe(resolve::why_passed_over(*chosen).reason);
+  } else if (const auto better = resolve::better_build(plan)) {
+    const manifest::Build& other = *better->candidate->build;
+    row.reason = (other.version == build.version ? safe(other.flavor) : build_text(other)) +
+                 (better->reason.empty() ? "" : ": " + safe(better->reason));
+  }
+  return row;
+}
+
+std::vector<std::string> machine_lines(const platform::Platform& platform, std::size_t width) {
+  std::vector<std::string> lines = first_lines(safe(system_line(platform)), width, 2);
+  const std::size_t left = 3 - lines.size();
+  for (std::string& line : first_lines(safe(gpu_line(platform, width)), width, left))
+    lines.push_back(std::move(line));
+  return lines;
+}
+
+std::string engine_table(const std::vector<EngineRow>& rows, const Screen& screen) {
+  const EngineRow heading{EngineRow::State::none, "engine", "opens here", "download", "better, but"};
+  std::size_t engines = 0, builds = 0, downloads = 0;
+  const auto measure = [&](const EngineRow& row) {
+    engines = std::max(engines, std::min(width_of(row.engine), widest_engine));
+    builds = std::max(builds, std::min(width_of(row.build), widest_build));
+    downloads = std::max(downloads, width_of(row.download));
+  };
+  measure(heading);
+  for (const EngineRow& row : rows) measure(row);
+  constexpr std::size_t gap = 2, least_for_reasons = 24, indent = 4;
+  const std::size_t before = engines + builds + downloads + 3 * gap;
+  const bool beside = before + least_for_reasons <= screen.width;
+  const std::size_t margin = beside ? before : indent;
+
+  std::string text;
+  const auto add = [&](const EngineRow& row, std::optional<Ink> name, std::optional<Ink> build, Ink rest) {
+    const auto cell = [&](const std::string& value, std::size_t width, std::optional<Ink> ink) {
+      const std::string whole = padded(shortened(value, width), width + gap);
+      const std::size_t end = whole.find_last_not_of(' ') + 1;
+      return ink ? inked(screen, *ink, whole.substr(0, end)) + whole.substr(end) : whole;
+    };
+    std::string line = cell(row.engine, engines, name) + cell(row.build, builds, build) +
+                       cell(row.download, downloads, rest == Ink::dim ? std::optional(rest) : std::nullopt);
+    const std::vector<std::string> reason = first_lines(row.reason, screen.width - margin, 2);
+    for (std::size_t i = 0; i < reason.size() && !row.reason.empty(); ++i) {
+      if (i > 0 || !beside) {
+        line.erase(line.find_last_not_of(' ') + 1);
+        line += "\n" + std::string(margin, ' ');
+      }
+      line += rest == Ink::dim ? inked(screen, rest, reason[i]) : reason[i];
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  };
+  const bool has_reasons =
+      std::ranges::any_of(rows, [](const EngineRow& row) { return !row.reason.empty(); });
+  EngineRow shown = heading;
+  if (!beside || !has_reasons) shown.reason.clear();
+  add(shown, Ink::dim, Ink::dim, Ink::dim);
+  for (const EngineRow& row : rows)
+    add(row, Ink::name,
+        row.state == EngineRow::State::opens      ? std::optional(Ink::good)
+        : row.state == EngineRow::State::fallback ? std::optional(Ink::doubtful)
+                                                  : std::nullopt,
+        Ink::good);
+  return text;
+}
+
+std::string first_screen(open::OpenContext& context, const Screen& screen, bool engines) {
+  std::string text;
+  for (const std::string& line : machine_lines(context.platform(), screen.width)) text += line + "\n";
+  text +=
+      "\n" + (engines ? engines_text(context, screen)
+                      : "which engines open here is not known, because the configuration cannot be used\n");
+  text += "\n";
+  const std::size_t width = screen.width;
+  for (const char* legend :
+       {"engine-info ENGINE     opens one and shows what you got; --explain: every reason",
+        "engine-info --verbose  everything that was detected, with its source"})
+    for (const std::string& line : split(wrapped_lines(legend, width), '\n'))
+      text += inked(screen, Ink::dim, line) + "\n";
+  return text;
+}
+
+}  // namespace enginehost::commands

@@ -1,0 +1,166 @@
+#include "host/resolve/passed_over.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/printable.hpp"
+#include "base/text.hpp"
+#include "base/version.hpp"
+#include "host/resolve/describe.hpp"
+
+namespace enginehost::resolve {
+namespace {
+
+std::string value_of(const Check& check, std::string_view what) {
+  for (const Evidence& fact : check.evidence)
+    if (fact.what == what) return fact.value;
+  return {};
+}
+
+// Returns the different values of that evidence, as "6.1, 7.0".
+std::string values_of(const Check& check, std::string_view what) {
+  std::vector<std::string> values;
+  for (const Evidence& fact : check.evidence)
+    if (fact.what == what && std::find(values.begin(), values.end(), fact.value) == values.end())
+      values.push_back(fact.value);
+  return join(values, ", ");
+}
+
+// The sentences that are shorter or plainer than the requirement.
+std::string reason_of(const Check& check) {
+  const std::string& code = check.code;
+  if (code == "EH-G01") {
+    if (value_of(check, "pci_device") == "none") return "needs an NVIDIA GPU";
+    return "needs an NVIDIA driver";
+  }
+  if (code == "EH-G02") return "only a stub of the driver is found";
+  if (code == "EH-G03") {
+    const std::string least = value_of(check, "minimum_driver"), toolkit = value_of(check, "required");
+    if (!least.empty()) return "needs driver " + least;
+    if (!value_of(check, "driver_cuda").empty()) return "needs a driver for CUDA " + toolkit;
+  }
+  if (code == "EH-G05") {
+    const std::string devices = values_of(check, "compute_capability");
+    return devices.empty() ? "no code for this GPU" : "no code for compute " + devices;
+  }
+  if (code == "EH-G06") return "this driver cannot compile its PTX";
+  if (code == "EH-G07")
+    return value_of(check, "visible_devices").empty() ? "no GPU is visible"
+                                                      : "CUDA_VISIBLE_DEVICES hides every GPU";
+  if (code == "EH-L01" && !value_of(check, "library").empty()) return "needs " + value_of(check, "library");
+  if (code == "EH-S03") return "no build is for " + check.observed;
+  if (code == "EH-S10") return "no checksum is published";
+  if (code == "EH-S11") return "withdrawn: " + check.observed;
+  if (code == "EH-S12") return "no plugin was built";
+  if (code == "EH-S13") return "not installed, and offline";
+  if (code == "EH-M12") return "its repository has expired";
+  if (code == "EH-M14") return "blocked: " + check.observed;
+  return "needs " + check.requirement;
+}
+
+// Returns true if the request excludes the build, or nobody should use it.
+bool is_out_of_question(std::string_view code) {
+  return code == "EH-S03" || code == "EH-S04" || code == "EH-S05" || code == "EH-S09" || code == "EH-S11" ||
+         code == "EH-M14";
+}
+
+// Returns true if only other hardware would help.
+bool lacks_hardware(const Check& check) {
+  if (check.code == "EH-G01") return value_of(check, "pci_device") == "none";
+  if (check.code == "EH-S16") return check.observed == "none";
+  return check.code == "EH-S17" || check.code == "EH-S21";
+}
+
+// Returns the decisive check, except that missing hardware comes first, and the driver comes before
+// libraries: they explain more than a missing library of CUDA. Points into the checks, or nullptr.
+const Check* strongest_refusal(const std::vector<Check>& checks) {
+  const auto refusal = [&](auto matches) -> const Check* {
+    const auto found = std::find_if(checks.begin(), checks.end(), [&](const Check& check) {
+      return check.result == Answer::no && matches(check);
+    });
+    return found != checks.end() ? &*found : nullptr;
+  };
+  if (const Check* check = refusal(lacks_hardware)) return check;
+  const Check* decisive = decisive_check(checks);
+  if (decisive == nullptr || decisive->code != "EH-L01") return decisive;
+  const Check* gpu = refusal([](const Check& check) { return check.code.starts_with("EH-G"); });
+  return gpu != nullptr ? gpu : decisive;
+}
+
+std::optional<Check> strongest_refusal(const Candidate& candidate) {
+  const std::vector<Check> checks = candidate.checks();
+  const Check* check = strongest_refusal(checks);
+  return check != nullptr ? std::optional(*check) : std::nullopt;
+}
+
+}  // namespace
+
+PassedOver why_passed_over(const Candidate& candidate) {
+  PassedOver found;
+  found.candidate = &candidate;
+  if (candidate.verdict == Verdict::quarantined || candidate.verdict == Verdict::disabled ||
+      candidate.verdict == Verdict::failed) {
+    const std::optional<Diagnosis> diagnosis = candidate.diagnosis();
+    if (diagnosis) found.code = diagnosis->code;
+    found.reason = name_of(candidate.verdict);
+    std::string cause(diagnosis ? diagnosis->value("first_code") : "");
+    if (cause.empty() && candidate.verdict == Verdict::failed) cause = found.code;
+    if (!cause.empty()) found.reason += " (" + cause + ")";
+    return found;
+  }
+  const std::vector<Check> checks = candidate.checks();
+  const Check* check = strongest_refusal(checks);
+  if (check == nullptr || (check->result == Answer::unknown && !candidate.uncertain)) return found;
+  found.code = check->code;
+  found.reason =
+      printable_line(check->result == Answer::unknown ? "not certain: " + check->source : reason_of(*check));
+  return found;
+}
+
+std::optional<PassedOver> better_build(const Plan& plan) {
+  const auto chosen = std::find_if(plan.candidates.begin(), plan.candidates.end(),
+                                   [](const Candidate& one) { return one.verdict == Verdict::chosen; });
+  if (chosen == plan.candidates.end()) return std::nullopt;
+  const Candidate *best = nullptr, *best_elsewhere = nullptr;
+  for (const Candidate& candidate : plan.candidates) {
+    if (candidate.merit >= chosen->merit) continue;
+    const std::optional<Check> check = strongest_refusal(candidate);
+    if (check && is_out_of_question(check->code)) continue;
+    const Candidate*& place = check && lacks_hardware(*check) ? best_elsewhere : best;
+    if (place == nullptr || candidate.merit < place->merit) place = &candidate;
+  }
+  if (best == nullptr) best = best_elsewhere;
+  return best != nullptr ? std::optional(why_passed_over(*best)) : std::nullopt;
+}
+
+std::optional<PassedOver> nearest_build(const Plan& plan) {
+  if (plan.candidates.empty()) return std::nullopt;
+  const Candidate* best = &plan.candidates.front();
+  for (const Candidate& candidate : plan.candidates) {
+    const std::optional<Check> check = strongest_refusal(candidate);
+    if (check && (lacks_hardware(*check) || is_out_of_question(check->code))) continue;
+    best = &candidate;
+    break;
+  }
+  PassedOver nearest = why_passed_over(*best);
+  const manifest::Build& build = *nearest.candidate->build;
+  if (nearest.code == "EH-S12") nearest.reason += " for " + printable_line(build.version);
+  if (nearest.code == "EH-S14")
+    nearest.reason = printable_line(build.version + " " + build.flavor) + " is " + nearest.reason;
+  return nearest;
+}
+
+const Candidate* newer_without_plugin(const Plan& plan, const std::string& version) {
+  const Candidate* newest = nullptr;
+  for (const Candidate& candidate : plan.candidates) {
+    const std::string& other = candidate.build->version;
+    if (candidate.verdict != Verdict::unavailable || is_prerelease(other) ||
+        compare_versions(other, newest != nullptr ? newest->build->version : version) <= 0)
+      continue;
+    const std::optional<Check> check = decisive_check(candidate);
+    if (check && check->code == "EH-S12") newest = &candidate;
+  }
+  return newest;
+}
+
+}  // namespace enginehost::resolve

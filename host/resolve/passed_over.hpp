@@ -1,0 +1,34 @@
+// Builds that a plan passes over although they would be better, each with one short reason.
+//
+// Pure; any thread.
+#pragma once
+#include <optional>
+#include <string>
+
+#include "host/resolve/plan.hpp"
+
+namespace enginehost::resolve {
+
+struct PassedOver {
+  const Candidate* candidate = nullptr;  // points into the plan
+  std::string code;                      // of the reason; empty: a requirement is unknown
+  std::string reason;                    // "needs driver 580.65.06", on one line
+};
+
+// Returns the best build for this system that would be preferred to the plan's choice. A build for hardware
+// that the machine lacks is named only if there is no other. Withdrawn and blocked builds, and builds that
+// the request excludes, are not better. Returns nothing if no build is chosen.
+std::optional<PassedOver> better_build(const Plan& plan);
+
+// Returns the build that is nearest to fitting, for a plan without a choice. Its reason names the version of
+// a build whose plugin was not compiled. Returns nothing if the engine has no builds.
+std::optional<PassedOver> nearest_build(const Plan& plan);
+
+// Returns the newest release above `version` that fits, but whose plugin was not compiled; else nullptr.
+const Candidate* newer_without_plugin(const Plan& plan, const std::string& version);
+
+// Returns the reason why the candidate is not tried, or why it is uncertain; both parts are empty if nothing
+// is against it.
+PassedOver why_passed_over(const Candidate& candidate);
+
+}  // namespace enginehost::resolve

@@ -1,0 +1,147 @@
+// The machine in three lines, and one row per engine.
+#include "host/commands/first_screen.hpp"
+
+#include <gmock/gmock.h>
+
+#include "base/text.hpp"
+#include "tests/resolve/machines.hpp"
+
+namespace enginehost::commands {
+namespace {
+
+using resolve::catalog;
+using resolve::plan_for;
+using resolve::recorded;
+using testing::AllOf;
+using testing::Each;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+using testing::ResultOf;
+using testing::SizeIs;
+
+std::vector<std::string> machine(const std::string& name) { return machine_lines(recorded(name), 80); }
+
+EngineRow row(const platform::Platform& machine, const std::string& engine) {
+  return row_of(plan_for(machine, engine), [](const manifest::Build&) { return std::string("1 MiB"); });
+}
+
+// A screen of as many engines, each with the longest texts that published builds have.
+std::vector<EngineRow> rows(std::size_t count, const std::string& download) {
+  std::vector<EngineRow> all;
+  for (std::size_t i = 0; i < count; ++i)
+    all.push_back({EngineRow::State::opens, "onnxruntime", "1.27.0 cu130", download,
+                   "1.28.0 cu131: needs driver 580.65.06"});
+  return all;
+}
+
+TEST(FirstScreenTest, ShowsSystemProcessorAndMemory) {
+  EXPECT_EQ(machine("linux-toolkit-without-driver").front(), "Debian 12, x86-64-v3, 8 cores, 32 GiB");
+  EXPECT_EQ(machine("linux-rhel9-driver580-v100").front(),
+            "Red Hat Enterprise Linux 9.4, x86-64-v4, 40 cores, 192 GiB");
+  EXPECT_EQ(machine("wsl2-ubuntu2204-rtx4070").front(),
+            "Ubuntu 22.04.4 LTS in WSL 2, x86-64-v3, 16 cores, 16 GiB");
+  EXPECT_EQ(machine("linux-alpine-musl").front(),
+            "Alpine Linux v3.20 in a container (docker), x86-64-v3, 4 cores, 8.0 GiB");
+  EXPECT_EQ(machine("macos-arm64-m2").front(), "macOS 14.5, Apple M2, arm64, 8 cores, 16 GiB");
+}
+
+TEST(FirstScreenTest, ShowsGpusWithTheirDriver) {
+  EXPECT_EQ(machine("linux-ubuntu2004-driver470-gtx1080ti").at(1),
+            "NVIDIA GeForce GTX 1080 Ti (6.1, 11 GiB), driver 470.256.02 (CUDA 11.4)");
+  EXPECT_EQ(machine("macos-arm64-m2").at(1), "GPU Apple M2 (Metal)");
+  EXPECT_EQ(machine("linux-rocm62-rx7900xtx").at(1), "AMD GPU gfx1100, ROCm 6.2.0");
+}
+
+TEST(FirstScreenTest, CountsEqualGpus) {
+  const std::vector<std::pair<std::string, std::string>> eight(8, {"NVIDIA H100", "9.0"});
+  const auto lines = machine_lines(resolve::with_gpus(resolve::ubuntu22, "580.65.06", "13.0", eight), 80);
+  EXPECT_EQ(lines.at(1), "8 x NVIDIA H100 (9.0, 8.0 GiB), driver 580.65.06 (CUDA 13.0)");
+}
+
+TEST(FirstScreenTest, LeavesOutKindsOfGpuThatDoNotFit) {
+  std::vector<std::pair<std::string, std::string>> kinds;
+  for (int i = 0; i < 9; ++i) kinds.emplace_back("NVIDIA GeForce RTX 40" + std::to_string(i) + "0", "8.9");
+  const auto lines = machine_lines(resolve::with_gpus(resolve::ubuntu22, "580.65.06", "13.0", kinds), 80);
+  EXPECT_THAT(lines, SizeIs(3));
+  EXPECT_THAT(join(lines, " "),
+              AllOf(HasSubstr(" other kinds, driver 580.65.06 (CUDA 13.0)"), Not(HasSubstr("…"))));
+}
+
+TEST(FirstScreenTest, ExplainsAMissingGpu) {
+  EXPECT_EQ(machine("linux-toolkit-without-driver").at(1),
+            "no GPU: no NVIDIA device and no driver (engine-info --code EH-G01)");
+  EXPECT_EQ(machine("linux-fedora41-nouveau-rtx3060").at(1),
+            "no GPU: NVIDIA device 10de:2504, but no driver (engine-info --code EH-G01)");
+  EXPECT_EQ(machine("linux-container-without-gpus").at(1),
+            "no GPU: driver 550.54.15, but no libcuda.so.1 (engine-info --code EH-G01)");
+  EXPECT_EQ(machine("linux-ubuntu2204-stub-library").at(1),
+            "no GPU: only a stub of the driver is found (engine-info --code EH-G02)");
+  EXPECT_EQ(machine("linux-driver-timed-out").at(1), "GPU unknown: the driver did not answer in 15 s");
+}
+
+TEST(FirstScreenTest, TakesAtMostThreeLinesAtAnyWidth) {
+  for (const char* name : {"linux-container-without-gpus", "linux-ubuntu2204-driver535-a100x2-one-hidden",
+                           "linux-laptop-toolkit129-driver535-rtx4060", "macos-x86_64-intel"})
+    for (const std::size_t width : {40u, 60u, 80u, 200u}) {
+      const auto lines = machine_lines(recorded(name), width);
+      EXPECT_LE(lines.size(), 3u) << name;
+      for (const std::string& line : lines) EXPECT_LE(width_of(line), width) << line;
+    }
+}
+
+TEST(FirstScreenTest, ARowShowsTheBuildAndTheBetterOne) {
+  const EngineRow old_driver = row(recorded("linux-ubuntu2204-driver525-rtx3090"), "onnxruntime");
+  EXPECT_EQ(old_driver.state, EngineRow::State::opens);
+  EXPECT_EQ(old_driver.build + ", " + old_driver.download, "1.22.0 cu12, 1 MiB");
+  EXPECT_EQ(old_driver.reason, "1.27.0 cu13: needs driver 580.65.06");
+  EXPECT_EQ(row(recorded("linux-toolkit-without-driver"), "pytorch").reason, "cu129: needs an NVIDIA GPU")
+      << "the same version";
+}
+
+TEST(FirstScreenTest, ARowWithoutABuildShowsCodeAndReason) {
+  const EngineRow none = row(recorded("macos-x86_64-intel"), "onnxruntime");
+  EXPECT_EQ(none.state, EngineRow::State::none);
+  EXPECT_EQ(none.build + none.download, "none");
+  EXPECT_EQ(none.reason, "EH-S03 no build is for macos x86_64");
+}
+
+TEST(FirstScreenTest, FitsIntoATerminalOf24Lines) {
+  for (const char* download : {"installed", "built in", "1023 MiB", "unknown size"}) {
+    const std::string text = engine_table(rows(6, download), Screen());
+    const auto lines = split(trim(text), '\n');
+    EXPECT_LE(lines.size(), 24u - 7u) << text;
+    EXPECT_THAT(lines, Each(ResultOf(width_of, testing::Le(80u)))) << text;
+  }
+}
+
+TEST(FirstScreenTest, PutsReasonsBelowOnANarrowTerminal) {
+  Screen screen;
+  screen.width = 50;
+  const std::string text = engine_table(rows(1, "installed"), screen);
+  EXPECT_THAT(text,
+              HasSubstr("onnxruntime  1.27.0 cu130  installed\n    1.28.0 cu131: needs driver 580.65.06\n"));
+}
+
+TEST(FirstScreenTest, LongNamesAreShortened) {
+  std::vector<EngineRow> all = rows(1, "installed");
+  all[0].engine = std::string(60, 'e');
+  all[0].reason = std::string(300, 'r');
+  for (const std::string& line : split(engine_table(all, Screen()), '\n'))
+    EXPECT_LE(width_of(line), 80u) << line;
+}
+
+TEST(FirstScreenTest, ColorsDoNotMoveColumns) {
+  Screen screen;
+  screen.colored = true;
+  std::string text = engine_table(rows(2, "installed"), screen);
+  EXPECT_THAT(
+      text, AllOf(HasSubstr("\033[1monnxruntime\033[0m  \033[32m1.27.0 cu130\033[0m"), HasSubstr("\033[2m")));
+  for (const char* code : {"\033[0m", "\033[1m", "\033[2m", "\033[32m", "\033[33m"})
+    for (std::size_t at; (at = text.find(code)) != std::string::npos;)
+      text.erase(at, std::string(code).size());
+  EXPECT_EQ(text, engine_table(rows(2, "installed"), Screen()));
+}
+
+}  // namespace
+}  // namespace enginehost::commands
