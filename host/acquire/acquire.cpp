@@ -16,12 +16,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-const manifest::Artifact* first_usable(const manifest::Component& component) {
-  for (const manifest::Artifact& artifact : component.artifacts)
-    if (!artifact.sha256.empty() && !artifact.sources.empty()) return &artifact;
-  return nullptr;
-}
-
 // Returns a size that the manifest does not give, from the source. An unknown size is no failure here.
 std::optional<std::uint64_t> asked_size(const manifest::Artifact& artifact, const manifest::Build& build,
                                         const AcquireOptions& options,

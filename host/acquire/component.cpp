@@ -303,6 +303,12 @@ Diagnosis all_failed(const manifest::Component& component, const std::vector<Fai
 
 }  // namespace
 
+const manifest::Artifact* first_usable(const manifest::Component& component) {
+  for (const manifest::Artifact& artifact : component.artifacts)
+    if (!artifact.sha256.empty() && !artifact.sources.empty()) return &artifact;
+  return nullptr;
+}
+
 std::string archive_key(const manifest::Artifact& artifact) {
   std::string text = artifact.sha256 + '\n' + artifact.archive + '\n' + artifact.path + '\n' +
                      std::to_string(artifact.strip) + '\n' + join(artifact.select, "\n");

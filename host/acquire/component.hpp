@@ -21,6 +21,9 @@ struct ComponentWork {
   cache::Stage* stage = nullptr;       // of the build; processes that wait for it see its progress
 };
 
+// Returns the first artifact that has a digest and a source, or nullptr.
+const manifest::Artifact* first_usable(const manifest::Component& component);
+
 // Returns the key of everything that the unpacked tree of an archive depends on.
 std::string archive_key(const manifest::Artifact& artifact);
 

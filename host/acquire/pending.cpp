@@ -17,12 +17,6 @@ void add_once(std::vector<std::string>& list, const std::string& text) {
   if (!text.empty() && std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
 }
 
-const manifest::Artifact* first_usable(const manifest::Component& component) {
-  for (const manifest::Artifact& artifact : component.artifacts)
-    if (!artifact.sha256.empty() && !artifact.sources.empty()) return &artifact;
-  return nullptr;
-}
-
 void add_artifact(const manifest::Artifact& artifact, const manifest::Build& build, Pending& pending) {
   const manifest::Source& first = artifact.sources.front();
   std::string file;  // in a local folder
