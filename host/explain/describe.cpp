@@ -165,7 +165,7 @@ void add_context(const Diagnosis& diagnosis, std::vector<Row>& rows) {
 
 void add_outputs(const Diagnosis& diagnosis, std::vector<Row>& rows) {
   const std::string last(diagnosis.value("last_words")), said(diagnosis.value("os_said"));
-  if (!last.empty() && !is_in(last, diagnosis.cause)) rows.push_back({"printed last", shortened(last)});
+  if (!last.empty() && !is_in(last, diagnosis.cause)) rows.push_back({"last output", shortened(last)});
   if (!said.empty() && said != last && !is_in(said, diagnosis.cause))
     rows.push_back({"OS said", shortened(said)});
 }

@@ -53,7 +53,7 @@ TEST(CommandLine, PrintsEachSentenceOnce) {
   ASSERT_EQ(workplace.run("engine-manifest", {"init", folder, "--name", "x"}).status, 0);
   const std::string key = said("engine-manifest", {"sign", folder, "--key", "/nonexistent.key"});
   EXPECT_THAT(key, HasSubstr("/nonexistent.key cannot be read: No such file"));
-  EXPECT_EQ(times(key, "cannot be used"), 1) << key;
+  EXPECT_EQ(times(key, "cannot be read"), 1) << key;
   EXPECT_EQ(times(key, "begins with RW"), 0) << key;
   const std::string again = said("engine-manifest", {"init", folder, "--name", "x"});
   EXPECT_EQ(times(again, "choose another folder"), 1) << again;

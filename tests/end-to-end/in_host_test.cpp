@@ -406,7 +406,7 @@ TEST(DeviceReport, NamesTheDeviceOfARunWithoutReadableOutput) {
   EXPECT_EQ(ended.status, 2) << ended.said();
   EXPECT_THAT(ended.output, testing::HasSubstr("seen  bfloat16[5]  not written"));
   EXPECT_THAT(ended.output, testing::HasSubstr("ran in "));
-  EXPECT_THAT(ended.said(), testing::HasSubstr("the output seen, bfloat16[5], is not in "));
+  EXPECT_THAT(ended.said(), testing::HasSubstr("the output seen (bfloat16[5]) was not written to "));
   arguments.emplace_back("--json");
   const Ended run = workplace.run("engine-run", arguments, options);
   EXPECT_EQ(run.status, 2) << run.said();

@@ -52,7 +52,7 @@ TEST_F(SystemLayer, OpensItsBuildOnceItsMountAllowsCode) {
   const std::string remedies = blocked.diagnosis()["remedy"].dump();
   EXPECT_THAT(remedies, Not(HasSubstr("ENGINEHOST_CACHE")));
   EXPECT_THAT(remedies, HasSubstr("mount -o remount,exec "));
-  EXPECT_THAT(remedies, HasSubstr("take " + layer.native() + " out of"));
+  EXPECT_THAT(remedies, HasSubstr("remove " + layer.native() + " from"));
   const Ended opened = workplace.info(opening);
   EXPECT_EQ(opened.status, 0) << opened.said();
 }

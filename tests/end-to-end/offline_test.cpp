@@ -431,7 +431,7 @@ TEST(Disks, ReportF15WithoutAFreeInodeAndTheNextRunSucceeds) {
     const Ended run = workplace.info(served.arguments(), options);
     EXPECT_EQ(run.code(), "EH-F15") << run.said();
     EXPECT_EQ(run.status, 7);
-    EXPECT_THAT(run.diagnosis()["cause"].as_string(), HasSubstr("no inodes are left")) << run.said();
+    EXPECT_THAT(run.diagnosis()["cause"].as_string(), HasSubstr("no inodes left")) << run.said();
     EXPECT_THAT(run.diagnosis().dump(), HasSubstr(workplace.cache().native()));
     EXPECT_EQ(workplace.info(served.arguments()).status, 0) << "on a disk that has some";
   }

@@ -55,7 +55,7 @@ TEST_F(OldDocuments, AnExpiredIndexIsReportedWithDateClockAndRemedy) {
   EXPECT_EQ(evidence(refused.diagnosis(), "expired"), "2020-01-01T00:00:00Z");
   EXPECT_THAT(evidence(refused.diagnosis(), "clock"), testing::MatchesRegex("20[0-9-]+T[0-9:]+Z"));
   EXPECT_THAT(refused.diagnosis()["cause"].as_string(),
-              AllOf(HasSubstr("2020-01-01T00:00:00Z"), HasSubstr("this machine's clock says 20")));
+              AllOf(HasSubstr("2020-01-01T00:00:00Z"), HasSubstr("this machine's clock shows 20")));
   EXPECT_THAT(remedies(refused.diagnosis()),
               AllOf(HasSubstr("clock"), HasSubstr("engine-manifest sign"), HasSubstr("max_staleness_days")));
   EXPECT_EQ(refused.candidate(first_build)["verdict"].as_string(), "unavailable");

@@ -397,7 +397,7 @@ TEST_F(UnusableCache, ABuildThatIsNotInstalledIsAWrongArgument) {
   fetch();
   for (const std::vector<std::string>& arguments : requests("nosuch"))
     EXPECT_THAT(cache(arguments).error, HasSubstr("installed are reference-good")) << arguments.front();
-  EXPECT_THAT(cache({"remove", "reference-god"}).error, HasSubstr("is reference-good meant?"));
+  EXPECT_THAT(cache({"remove", "reference-god"}).error, HasSubstr("did you mean reference-good?"));
   EXPECT_THAT(cache({"remove", "nosuch"}).error, Not(HasSubstr("--repair")));
 }
 

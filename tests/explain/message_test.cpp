@@ -207,14 +207,14 @@ TEST(Message, Crash) {
       describe(diagnosis),
       "EH-R01  libggml-cpu-haswell.so ran an instruction (bytes c5fd6f07) that this processor does not have, "
       "at stage create\n"
-      "  signal         SIGILL (how the probe ended)\n"
-      "  in library     /cache/views/1/libggml-cpu-haswell.so (the probe's crash handler)\n"
-      "  address        0x7f00deadbeef (the probe's crash handler)\n"
-      "  file           /cache/views/1/libengine_ggml.so\n"
-      "  while          opening ggml-0.5.0-cpu-linux-x86_64\n"
-      "  printed last   ggml: using haswell kernels\n"
-      "  fix            use a build for this processor: engine-info ENGINE --plan --explain lists them\n"
-      "  or             the build is quarantined; engine-cache quarantine show ggml-0.5.0-cpu-linux-x86_64 "
+      "  signal        SIGILL (how the probe ended)\n"
+      "  in library    /cache/views/1/libggml-cpu-haswell.so (the probe's crash handler)\n"
+      "  address       0x7f00deadbeef (the probe's crash handler)\n"
+      "  file          /cache/views/1/libengine_ggml.so\n"
+      "  while         opening ggml-0.5.0-cpu-linux-x86_64\n"
+      "  last output   ggml: using haswell kernels\n"
+      "  fix           use a build for this processor: engine-info ENGINE --plan --explain lists them\n"
+      "  or            the build is quarantined; engine-cache quarantine show ggml-0.5.0-cpu-linux-x86_64 "
       "shows why and until when");
 }
 

@@ -105,7 +105,7 @@ constexpr Entry entries[] = {
      .title = "key file cannot be used",
      .meaning = "A file or text given as a key is no minisign key, or its passphrase is wrong.",
      .before = "the format of the key, and the key's own check",
-     .causes = {"{file} cannot be used as a key: {problem}", "{file} cannot be read: {os_said}",
+     .causes = {"{file} cannot be used as a key: {problem}", "the key file {file} cannot be read: {os_said}",
                 "{file} has {size} bytes, more than any key"},
      .remedies = {"{remedy}",
                   "{!os_said}{!remedy}use minisign.pub, or the line in it that begins with RW; for signing, "
