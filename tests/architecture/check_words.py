@@ -65,7 +65,7 @@ WORD_PATTERN = re.compile(r"(?<![a-z])(" + "|".join(sorted(WORDS, key=len, rever
 PHRASE_PATTERNS = [(re.compile(r"\b" + phrase, re.IGNORECASE), better) for phrase, better in PHRASES.items()]
 IDENTIFIER_PATTERN = re.compile(r"\b(" + "|".join(IDENTIFIERS) + r")\b")
 # What a page or a line of code may contain although it holds a withdrawn word: names that are promised outside.
-PROMISED = re.compile(r"\"(?:mend|mended|fetched_anew|layout_mended|witnesses|wishes|ticket)\\?\"|`(?:mend|mended|layout_mended|witnesses)`|\\{[?!]mended\\}|"
+PROMISED = re.compile(r"\"(?:mend|mended|fetched_anew|layout_mended|witnesses|wishes|ticket)\\?\"|`(?:mend|mended|layout_mended|witnesses)`|\{[?!]mended\}|"
                       r"--[a-z-]*(?:licen[cs]es?|mend)[a-z-]*|\blicen[cs]es?\b(?=\.json)|\"licences?\"|'licences?'|"
                       r"ENGINEHOST_[A-Z_]*|ENGINE_[A-Z_]*|enginehost_[a-z_]*licen[a-z_]*|engine-cache licences?")
 
