@@ -19,7 +19,7 @@ TEST_F(OpenEngines, RefuseAnotherFileOfTheirLibraryAndTryTheNextBuild) {
   EXPECT_EQ(refused.value("held_by"), "first");
   EXPECT_EQ(refused.value("library"), library_named("number"));
   EXPECT_THAT(refused.value("needed_by"), EndsWith(test::plugin_name));
-  EXPECT_THAT(explain::describe(refused), HasSubstr("brought by first"));
+  EXPECT_THAT(explain::describe(refused), HasSubstr("for first"));
   EXPECT_THAT(explain::describe(refused), HasSubstr("in a process of its own"));
   EXPECT_EQ(context_->history().find("second"), nullptr) << "of this process, nothing is remembered";
 }

@@ -23,30 +23,40 @@ class IncompleteAnswers : public PlayedEngine {
 };
 
 TEST_F(IncompleteAnswers, OfAModelAreReportedWhenItIsLoaded) {
-  EXPECT_EQ(refused("no model"), "EH-E01: load() succeeded but gave no model");
-  EXPECT_EQ(refused("no description"), "EH-E01: info() succeeded but gave no description of the model");
-  EXPECT_EQ(refused("no function"), "EH-E01: info() succeeded but gave no function of the model");
-  EXPECT_EQ(refused("no name"), "EH-E01: info() succeeded but gave no name of the model's input 0");
+  EXPECT_EQ(refused("no model"), "EH-E01: the engine reports: load() succeeded but gave no model");
+  EXPECT_EQ(refused("no description"),
+            "EH-E01: the engine reports: info() succeeded but gave no description of the model");
+  EXPECT_EQ(refused("no function"),
+            "EH-E01: the engine reports: info() succeeded but gave no function of the model");
+  EXPECT_EQ(refused("no name"),
+            "EH-E01: the engine reports: info() succeeded but gave no name of the model's input 0");
   EXPECT_EQ(refused("no shape"),
-            "EH-E01: info() succeeded but gave no shape of the model's input x, whose rank is 2");
-  EXPECT_EQ(refused("rank -3"), "EH-E01: info() succeeded but gave the rank -3 for the model's output seen");
+            "EH-E01: the engine reports: info() succeeded but gave no shape of the model's input x, whose "
+            "rank is 2");
+  EXPECT_EQ(refused("rank -3"),
+            "EH-E01: the engine reports: info() succeeded but gave the rank -3 for the model's output seen");
   EXPECT_EQ(refused(""), "");
 }
 
 TEST_F(IncompleteAnswers, OfARunAreReportedAndTheModelStaysUsable) {
   const auto model = load("cpu");
   ASSERT_TRUE(model) << said();
-  EXPECT_EQ(refused_run(model.get(), "no output"), "EH-E01: run() succeeded but gave no output seen");
-  EXPECT_EQ(refused_run(model.get(), "output NULL"), "EH-E01: run() succeeded but gave no tensor");
+  EXPECT_EQ(refused_run(model.get(), "no output"),
+            "EH-E01: the engine reports: run() succeeded but gave no output seen");
+  EXPECT_EQ(refused_run(model.get(), "output NULL"),
+            "EH-E01: the engine reports: run() succeeded but gave no tensor");
   EXPECT_EQ(refused_run(model.get(), "output of rank -5"),
-            "EH-E01: run() succeeded but gave a tensor whose ndim is -5");
+            "EH-E01: the engine reports: run() succeeded but gave a tensor whose ndim is -5");
   EXPECT_EQ(refused_run(model.get(), "output without shape"),
-            "EH-E01: run() succeeded but gave a tensor whose shape is NULL and whose ndim is 1");
+            "EH-E01: the engine reports: run() succeeded but gave a tensor whose shape is NULL and whose "
+            "ndim is 1");
   EXPECT_EQ(refused_run(model.get(), "output with gaps"),
-            "EH-E01: run() succeeded but gave a tensor with gaps between its elements, or not in "
+            "EH-E01: the engine reports: run() succeeded but gave a tensor with gaps between its elements, "
+            "or not in "
             "row-major order");
   EXPECT_EQ(refused_run(model.get(), "output elsewhere"),
-            "EH-E01: run() succeeded but gave a tensor on cuda:0, where host memory was requested");
+            "EH-E01: the engine reports: run() succeeded but gave a tensor on cuda:0, where host memory was "
+            "requested");
   EXPECT_EQ(refused_run(model.get(), ""), "");
 }
 

@@ -321,7 +321,7 @@ TEST_F(Sdk, TheProbeTimeoutIsTheRequestsWithItsSource) {
   EXPECT_FALSE(open(asked));
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(15)) << "two tries";
   EXPECT_EQ(code(), "EH-R05") << said();
-  EXPECT_THAT(said(), HasSubstr("did not answer in 1 s at stage load"));
+  EXPECT_THAT(said(), HasSubstr("did not answer within 1 s at stage load"));
   EXPECT_THAT(enginehost_error_json(error_.get()), HasSubstr("the request"));
   EXPECT_FALSE(open(asked));
   EXPECT_EQ(code(), "EH-R05") << "that one gave it too little time is not held against it: " << said();
@@ -333,14 +333,14 @@ TEST_F(Sdk, TheProbeTimeoutIsTheManifestsWhereItIsLonger) {
   publish(build);
   write_text(configuration_, "{\"repositories_default\": false, \"probe_deadline_seconds\": 1}");
   EXPECT_FALSE(open(request()));
-  EXPECT_THAT(said(), HasSubstr("did not answer in 2 s at stage load"));
+  EXPECT_THAT(said(), HasSubstr("did not answer within 2 s at stage load"));
   EXPECT_THAT(enginehost_error_json(error_.get()), HasSubstr("probe_seconds of the manifest"));
   EXPECT_FALSE(open(request()));
   EXPECT_EQ(code(), "EH-S14") << said();
   enginehost_request asked = request();
   asked.probe_seconds = 3;
   EXPECT_FALSE(open(asked));
-  EXPECT_THAT(said(), HasSubstr("did not answer in 3 s"))
+  EXPECT_THAT(said(), HasSubstr("did not answer within 3 s"))
       << "more than it was given before: it is tried again";
 }
 
