@@ -6,7 +6,7 @@
 #
 # Every run: the build with warnings as errors, the tests (without the label exhaustive), the tests over the package index
 # (where it can be reached), AddressSanitizer and UndefinedBehaviorSanitizer, ThreadSanitizer, and each fuzzer for 10 s.
-# When the files that they cover changed since the pass that docs/testing.md records, and less than 25 minutes have gone: each
+# When the files that they cover changed since the pass that docs/testing.md records, and less than 20 minutes have gone: each
 # file compiled by itself, the Windows programs under Wine, and the arm64 programs under qemu.
 #
 # --everything     all of it, whatever changed, and the label exhaustive and the programs for macOS (hours)
@@ -192,7 +192,7 @@ run_exhaustive() {
 digest_of() { git ls-files -z -- "$@" 2>/dev/null | xargs -0 sha256sum | sha256sum | cut -c 1-12; }
 
 # covering NAME FOLDER... -- COMMAND...: runs the stage NAME unless docs/testing.md says that it passed with these very files,
-# or 25 minutes have gone. Its row there ends with "DATE `DIGEST` |".
+# or 20 minutes have gone. Its row there ends with "DATE `DIGEST` |".
 covering() {
   local name=$1 folders=() digest gone=$((SECONDS / 60)) row
   shift
@@ -204,7 +204,7 @@ covering() {
     note "$name" "not repeated: nothing that it covers changed since it passed on $(grep -oE '[0-9]{4}-[0-9-]{5}' <<<"$row")"
     return
   fi
-  if ! $everything && [ "$gone" -ge 25 ]; then
+  if ! $everything && [ "$gone" -ge 20 ]; then
     note "$name" "skipped: $gone minutes had gone already (docs/testing.md has its command)"
     return
   fi
