@@ -243,6 +243,13 @@ open::OpenRequest open_request(const InfoFlags& flags, resolve::Request request,
   return open;
 }
 
+// Returns the command for a word that is a subcommand of many other programs; empty for other words.
+std::string command_instead_of(const std::string& engine) {
+  if (engine == "help") return "engine-info --help shows the help";
+  if (engine == "list") return "engine-cache list shows the installed builds";
+  return {};
+}
+
 int engine(const InfoFlags& flags, resolve::Request asked_for, open::OpenContext& context) {
   if (!flags.plot.empty())
     if (const auto possible = can_plot(path_of(flags.plot)); !possible)
@@ -255,6 +262,9 @@ int engine(const InfoFlags& flags, resolve::Request asked_for, open::OpenContext
   if (outcome.opened) bar.ready(title_of(outcome.opened->installed));
   if (!flags.platform_file.empty() && outcome.diagnosis && outcome.diagnosis->code == "EH-S13")
     outcome.diagnosis->with("recorded", flags.platform_file, "--platform");
+  if (const std::string instead = command_instead_of(flags.engine);
+      !instead.empty() && outcome.diagnosis && outcome.diagnosis->code == "EH-S02")
+    outcome.diagnosis->with("command_instead", instead, "the command line");
 
   std::vector<CheckedDevice> checks;
   if (outcome.opened) checks = check_devices(*outcome.opened, context.cancel());

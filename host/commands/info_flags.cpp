@@ -73,14 +73,6 @@ std::string problem_of(const InfoFlags& flags) {
   return {};
 }
 
-// A word that is a subcommand of many other programs, and no engine.
-std::string word_for_help(const std::string& engine) {
-  if (engine == "help") return "help is no engine; engine-info --help shows the help";
-  if (engine == "list")
-    return "list is no engine; engine-info alone shows the engines, and engine-cache list what is installed";
-  return {};
-}
-
 }  // namespace
 
 void add_flags(CLI::App& app, InfoFlags& flags) {
@@ -143,8 +135,6 @@ void add_flags(CLI::App& app, InfoFlags& flags) {
 
 Result<resolve::Request> checked(const InfoFlags& flags) {
   if (const std::string problem = problem_of(flags); !problem.empty())
-    return fail(wrong_usage(program, problem));
-  if (const std::string problem = word_for_help(flags.engine); !problem.empty())
     return fail(wrong_usage(program, problem));
   return request_of(program, {flags.engine, flags.flavor, flags.require, flags.device});
 }

@@ -139,9 +139,10 @@ TEST(HelpTexts, ArePrintedIfACommandGetsNoArguments) {
 TEST(HelpTexts, AreNamedForTheWordHelp) {
   const Workplace workplace;
   const Ended help = workplace.info({"help"});
-  EXPECT_EQ(help.status, 2) << help.said();
-  EXPECT_THAT(help.error, HasSubstr("help is no engine; engine-info --help shows the help"));
-  EXPECT_THAT(workplace.info({"list"}).error, HasSubstr("list is no engine; engine-info alone"));
+  EXPECT_EQ(help.status, 3) << help.said();
+  EXPECT_EQ(workplace.info({"help", "--json"}).code(), "EH-S02");
+  EXPECT_THAT(help.error, HasSubstr("engine-info --help shows the help"));
+  EXPECT_THAT(workplace.info({"list"}).error, HasSubstr("engine-cache list shows the installed builds"));
   EXPECT_THAT(workplace.run("engine-cache", {"help"}).error,
               HasSubstr("help is no subcommand; engine-cache --help shows the help"));
   EXPECT_THAT(workplace.run("engine-run", {"reference"}).error, Not(HasSubstr("Usage: ")));

@@ -75,10 +75,18 @@ TEST_F(SharedOpen, ChecksAgainAfterASecondAndKeepsSharing) {
   open_until_ready();
   const auto first = ask();
   std::this_thread::sleep_for(std::chrono::milliseconds(1100));
-  EXPECT_EQ(first, ask());
-  EXPECT_EQ(times_decided_, 2);
-  EXPECT_EQ(first, ask());
-  EXPECT_EQ(times_decided_, 2);
+  // On a machine under load, a second may pass between two requests: then the next one checks again, too.
+  int decided = 0;
+  std::chrono::steady_clock::duration taken{};
+  do {
+    const auto begin = std::chrono::steady_clock::now();
+    EXPECT_EQ(first, ask());
+    decided = times_decided_;
+    EXPECT_EQ(first, ask());
+    taken = std::chrono::steady_clock::now() - begin;
+  } while (taken > std::chrono::seconds(1));
+  EXPECT_GE(decided, 2);
+  EXPECT_EQ(times_decided_, decided) << "checked again within a second";
 }
 
 TEST_F(SharedOpen, DoesNotReturnAQuarantinedBuild) {

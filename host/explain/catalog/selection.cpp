@@ -156,7 +156,7 @@ constexpr Entry entries[] = {
      .causes = {"no repository offers {engine}; did you mean {nearest}?",
                 "no repository offers {engine}; known engines are {known...}",
                 "no repository offers {engine}", "no repository offers that engine"},
-     .remedies = {"engine-info lists the known engines",
+     .remedies = {"{command_instead}", "engine-info lists the known engines",
                   "add a repository: --repository, ENGINEHOST_REPOSITORIES or the configuration"},
      .exit_status = S::nothing_fits,
      .category = Category::request},
