@@ -13,9 +13,11 @@
 namespace enginehost {
 
 struct ChildRequest {
-  std::vector<std::string> argv;  // argv[0] is an absolute path, or is looked up in PATH
+  // argv[0] is an absolute path, or is looked up in PATH. For programs of the system use base/system_program.hpp.
+  std::vector<std::string> argv;
   // Variables that extend or replace the inherited ones ("NAME=value"; "NAME" alone removes it).
   std::vector<std::string> environment;
+  std::string folder;  // the child's current folder; empty: this process's
   std::string input;  // written to standard input, followed by end of file
   std::chrono::milliseconds deadline{30'000};
   std::size_t keep_bytes = 64 * 1024;  // the last bytes of stderr, the first bytes of stdout

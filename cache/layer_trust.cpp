@@ -7,8 +7,8 @@
 #include "base/file_system.hpp"
 #include "base/files.hpp"
 #include "base/json.hpp"
+#include "base/ownership.hpp"
 #include "base/paths.hpp"
-#include "cache/folder_trust.hpp"
 #include "cache/store_paths.hpp"
 
 namespace enginehost::cache {
@@ -21,7 +21,7 @@ std::vector<fs::path> leading_folders(const fs::path& root) {
 
 std::optional<Diagnosis> layer_problem(const fs::path& layer) {
   for (const fs::path& folder : leading_folders(layer))
-    if (auto problem = folder_problem(folder)) return problem;
+    if (auto problem = ownership_problem(folder)) return problem;
   return {};
 }
 
@@ -66,7 +66,7 @@ std::optional<std::string> warning_for_administrators(const fs::path& root) {
 std::vector<Diagnosis> place_problems(const fs::path& root) {
   std::vector<Diagnosis> problems;
   for (const fs::path& folder : leading_folders(root)) {
-    if (auto problem = folder_problem(folder)) {
+    if (auto problem = ownership_problem(folder)) {
       problems.push_back(std::move(*problem));
       continue;
     }

@@ -168,6 +168,7 @@ Result<ChildOutcome> run_child(const ChildRequest& request) {
     theirs.close();
     posix_spawn_file_actions_adddup2(&setup.actions, moved[number].get(), number);
   }
+  if (!request.folder.empty()) posix_spawn_file_actions_addchdir_np(&setup.actions, request.folder.c_str());
   if (request.discard_output) posix_spawn_file_actions_addopen(&setup.actions, 1, "/dev/null", O_WRONLY, 0);
   // A host may have opened files without O_CLOEXEC; a child that cannot be killed must not keep them open.
   child::inherit_only(request.private_channel ? 4 : 3, setup.actions, setup.attributes);

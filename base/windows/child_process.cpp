@@ -256,6 +256,7 @@ Result<ChildOutcome> run_child(const ChildRequest& request) {
   if (program.empty()) return cannot_start(ERROR_FILE_NOT_FOUND, "the program's file");
   std::wstring line = windows::command_line(request.argv);
   std::wstring environment = windows::environment_block(request.environment);
+  const std::wstring folder = windows::wide(request.folder);
   const Handle job = make_job();
   if (!job.valid()) return cannot_start(::GetLastError(), "CreateJobObject");
   PROCESS_INFORMATION made{};
@@ -263,7 +264,7 @@ Result<ChildOutcome> run_child(const ChildRequest& request) {
   if (::CreateProcessW(
           program.c_str(), line.data(), nullptr, nullptr, TRUE,
           CREATE_SUSPENDED | CREATE_UNICODE_ENVIRONMENT | EXTENDED_STARTUPINFO_PRESENT | CREATE_NO_WINDOW,
-          environment.data(), nullptr, &start.StartupInfo, &made) == 0) {
+          environment.data(), folder.empty() ? nullptr : folder.c_str(), &start.StartupInfo, &made) == 0) {
     const DWORD why = ::GetLastError();
     const std::string status = last_status();
     auto failure = cannot_start(why, "CreateProcess");

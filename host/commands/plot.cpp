@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "base/child_process.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
+#include "base/system_program.hpp"
 
 namespace enginehost::commands {
 namespace {
@@ -25,12 +25,14 @@ Result<ChildOutcome> gnuplot(std::string script) {
   request.environment = {"GNUTERM"};
   request.input = std::move(script);
   request.keep_bytes = largest_picture;
-  return run_child(request);
+  return run_by_name(std::move(request));
 }
 
 Diagnosis cannot_draw(const std::filesystem::path& file, const Diagnosis& failure) {
   Diagnosis reported = diagnose("EH-P48").with("file", path_text(file)).with("program", "gnuplot");
   if (const auto said = failure.value("os_said"); !said.empty()) reported.with("os_said", said);
+  for (const Evidence& evidence : failure.evidence)
+    if (evidence.key == "skipped") reported.evidence.push_back(evidence);
   return reported;
 }
 

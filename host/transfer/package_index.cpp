@@ -1,11 +1,12 @@
 #include "host/transfer/package_index.hpp"
 
+#include <algorithm>
 #include <cctype>
 #include <cstdlib>
 #include <mutex>
 
-#include "base/child_process.hpp"
 #include "base/paths.hpp"
+#include "base/system_program.hpp"
 #include "base/text.hpp"
 #include "host/transfer/package_page.hpp"
 #include "host/transfer/pip.hpp"
@@ -18,8 +19,17 @@ namespace fs = std::filesystem;
 constexpr const char* json_or_html =
     "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.1";
 
+// Keeps the entries of PATH that were skipped, because the pip that is missing may be there.
+void note_skipped(const Diagnosis& failure, std::vector<Evidence>& skipped) {
+  for (const Evidence& evidence : failure.evidence)
+    if (evidence.key == "skipped" && std::ranges::none_of(skipped, [&](const Evidence& known) {
+          return known.value == evidence.value;
+        }))
+      skipped.push_back(evidence);
+}
+
 std::optional<std::string> ask(const std::vector<std::string>& pip, const std::vector<std::string>& arguments,
-                               const std::optional<CancelToken>& cancel) {
+                               std::vector<Evidence>& skipped, const std::optional<CancelToken>& cancel) {
   ChildRequest request;
   request.argv = pip;
   request.argv.insert(request.argv.end(), arguments.begin(), arguments.end());
@@ -29,7 +39,8 @@ std::optional<std::string> ask(const std::vector<std::string>& pip, const std::v
   request.deadline = std::chrono::seconds(20);
   request.keep_bytes = 1u << 20;
   request.cancel = cancel;
-  const auto outcome = run_child(request);
+  const auto outcome = run_by_name(std::move(request));
+  if (!outcome) note_skipped(outcome.error(), skipped);
   if (!outcome || !outcome->succeeded()) return {};
   return outcome->output;
 }
@@ -97,9 +108,9 @@ std::string default_in_help(std::string_view help) {
   return is_url(url) ? url : std::string();
 }
 
-std::optional<PackageIndex> ask_pip(const std::vector<std::string>& pip,
+std::optional<PackageIndex> ask_pip(const std::vector<std::string>& pip, std::vector<Evidence>& skipped,
                                     const std::optional<CancelToken>& cancel) {
-  const auto listing = ask(pip, {"config", "list"}, cancel);
+  const auto listing = ask(pip, {"config", "list"}, skipped, cancel);
   if (!listing) return {};
   const PipSettings settings = read_settings(*listing);
   PackageIndex index;
@@ -114,7 +125,7 @@ std::optional<PackageIndex> ask_pip(const std::vector<std::string>& pip,
   std::string url = settings.value_of("index-url");
   index.reported_by = "pip config";
   if (url.empty()) {
-    const auto help = ask(pip, {"install", "--help"}, cancel);
+    const auto help = ask(pip, {"install", "--help"}, skipped, cancel);
     if (help) url = default_in_help(*help);
     index.reported_by = "pip install --help";
   }
@@ -143,14 +154,16 @@ Result<PackageIndex> package_index(const TransferOptions& options, const std::op
   static auto& known = *new std::optional<PackageIndex>;
   const std::lock_guard lock(mutex);
   if (known) return *known;
+  std::vector<Evidence> skipped;
   for (const std::vector<std::string>& pip : pip_commands()) {
-    known = ask_pip(pip, cancel);
+    known = ask_pip(pip, skipped, cancel);
     if (known) return *known;
     if (cancel && cancel->canceled()) return fail(diagnose("EH-P10"));
   }
   if (!options.package_index.empty()) return PackageIndex{{options.package_index}, {}, {}, "configuration"};
   Diagnosis silent = diagnose("EH-N12");
   for (const std::vector<std::string>& pip : pip_commands()) silent.with("asked", join(pip, " "));
+  silent.evidence.insert(silent.evidence.end(), skipped.begin(), skipped.end());
   return fail(std::move(silent.with("problem", "no pip answers, and package_index is not configured")));
 }
 

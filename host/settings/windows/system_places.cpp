@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <system_error>
 
+#include "base/ownership.hpp"
 #include "base/paths.hpp"
-#include "cache/folder_trust.hpp"
 
 namespace enginehost::settings {
 namespace {
@@ -39,7 +39,7 @@ const char* helper_name() { return "enginehost-probe.exe"; }
 // Users may create files and folders below %ProgramData% and may change what they created. A policy that any
 // user could have written does not count.
 std::string why_anybody_may_change(const fs::path& system_config) {
-  const auto problem = cache::inside::folder_problem(system_config);
+  const auto problem = ownership_problem(system_config);
   return problem ? "it is not the administrator's: " + std::string(problem->value("problem")) : std::string();
 }
 
@@ -51,7 +51,7 @@ Result<std::string> why_untrusted(const fs::path& repository, const fs::path&) {
       deciding_paths.push_back(at->path());
   if (error) return "its folder cannot be read";
   for (const fs::path& path : deciding_paths)
-    if (const auto problem = cache::inside::folder_problem(path))
+    if (const auto problem = ownership_problem(path))
       return path_text(path) + ": " + std::string(problem->value("problem"));
   return std::string();
 }

@@ -1,4 +1,4 @@
-#include "cache/folder_trust.hpp"
+#include "base/ownership.hpp"
 
 #include <memory>
 #include <string>
@@ -13,7 +13,7 @@
 #include <aclapi.h>
 #include <sddl.h>
 
-namespace enginehost::cache::inside {
+namespace enginehost {
 namespace {
 
 namespace fs = std::filesystem;
@@ -66,21 +66,21 @@ Diagnosis untrusted(const fs::path& folder, const std::string& problem, const st
 
 }  // namespace
 
-std::optional<Diagnosis> folder_problem(const fs::path& folder) {
+std::optional<Diagnosis> ownership_problem(const fs::path& path) {
   PSID owner = nullptr;
   PACL list = nullptr;
   PSECURITY_DESCRIPTOR raw = nullptr;
-  std::wstring path = calls::Name(folder).for_call();
-  if (::GetNamedSecurityInfoW(path.data(), SE_FILE_OBJECT,
+  std::wstring name = calls::Name(path).for_call();
+  if (::GetNamedSecurityInfoW(name.data(), SE_FILE_OBJECT,
                               OWNER_SECURITY_INFORMATION | DACL_SECURITY_INFORMATION, &owner, nullptr, &list,
                               nullptr, &raw) != ERROR_SUCCESS)
     return {};
   const std::unique_ptr<void, FreeLocal> descriptor(raw);
   const std::string owned_by = text_of_sid(owner);
   if (owned_by != sid_of_this_user() && !is_administrator(owned_by))
-    return untrusted(folder, "it belongs to " + owned_by + ", who is neither this user nor an administrator",
+    return untrusted(path, "it belongs to " + owned_by + ", who is neither this user nor an administrator",
                      owned_by);
-  if (list == nullptr) return untrusted(folder, "everybody has full access to it", owned_by);
+  if (list == nullptr) return untrusted(path, "everybody has full access to it", owned_by);
   // Rights to add a file, or to let others add one.
   constexpr DWORD writes = FILE_ADD_FILE | FILE_ADD_SUBDIRECTORY | FILE_DELETE_CHILD | DELETE | WRITE_DAC |
                            WRITE_OWNER | GENERIC_WRITE | GENERIC_ALL;
@@ -92,10 +92,15 @@ std::optional<Diagnosis> folder_problem(const fs::path& folder) {
         (entry->Header.AceFlags & INHERIT_ONLY_ACE) != 0 || (entry->Mask & writes) == 0)
       continue;
     const std::string who = text_of_sid(const_cast<DWORD*>(&entry->SidStart));
-    if (const char* name = everybody_named(who))
-      return untrusted(folder, std::string(name) + " (" + who + ") may write into it", owned_by);
+    if (const char* everybody = everybody_named(who))
+      return untrusted(path, std::string(everybody) + " (" + who + ") may write into it", owned_by);
   }
   return {};
+}
+
+std::optional<Diagnosis> ownership_problem_of_program(const fs::path& file) {
+  auto problem = ownership_problem(file.parent_path());
+  return problem ? problem : ownership_problem(file);
 }
 
 // Files of an administrator have the access list of their folder, which is inherited.
@@ -105,4 +110,4 @@ std::optional<Foreign> made_by_another(const fs::path&, const fs::path&) { retur
 
 std::optional<Diagnosis> group_problem(const fs::path&) { return {}; }
 
-}  // namespace enginehost::cache::inside
+}  // namespace enginehost

@@ -1,4 +1,4 @@
-#include "cache/folder_trust.hpp"
+#include "base/ownership.hpp"
 
 #include <unistd.h>
 
@@ -11,7 +11,7 @@
 #include "base/paths.hpp"
 #include "base/posix/local_accounts.hpp"
 
-namespace enginehost::cache::inside {
+namespace enginehost {
 namespace {
 
 namespace fs = std::filesystem;
@@ -39,15 +39,20 @@ bool is_private_group(gid_t group) {
 
 }  // namespace
 
-std::optional<Diagnosis> folder_problem(const fs::path& folder) {
+std::optional<Diagnosis> ownership_problem(const fs::path& path) {
   calls::Status status{};
-  if (calls::stat(folder.c_str(), &status) != 0) return {};
+  if (calls::stat(path.c_str(), &status) != 0) return {};
   if (status.st_uid != 0 && status.st_uid != ::geteuid())
     return untrusted(
-        folder, "it belongs to user " + std::to_string(status.st_uid) + ", who is neither this user nor root",
+        path, "it belongs to user " + std::to_string(status.st_uid) + ", who is neither this user nor root",
         status);
-  if ((status.st_mode & S_IWOTH) != 0) return untrusted(folder, "everybody may write into it", status);
+  if ((status.st_mode & S_IWOTH) != 0) return untrusted(path, "everybody may write into it", status);
   return {};
+}
+
+std::optional<Diagnosis> ownership_problem_of_program(const fs::path& file) {
+  auto problem = ownership_problem(file.parent_path());
+  return problem ? problem : ownership_problem(file);
 }
 
 std::optional<std::string> owner_shut_out(const fs::path& folder) {
@@ -75,4 +80,4 @@ std::optional<Diagnosis> group_problem(const fs::path& folder) {
                    status);
 }
 
-}  // namespace enginehost::cache::inside
+}  // namespace enginehost

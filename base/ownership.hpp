@@ -1,0 +1,38 @@
+// The users who can change a file or a folder. Everything that is believed, run or emptied is checked here first.
+//
+// The rule: a path is safe if it belongs to this user or to root (on Windows: an administrator), and not everybody may
+// write it. A user who can write a folder decides which files are in it.
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace enginehost {
+
+// Returns EH-F22 ("folder", "problem", "owner") if the file or folder belongs to a user other than this one and the
+// administrator, or is writable by everybody. Returns nothing if it is missing. Follows links.
+std::optional<Diagnosis> ownership_problem(const std::filesystem::path& path);
+
+// The same for a file that is run: the file and its folder.
+std::optional<Diagnosis> ownership_problem_of_program(const std::filesystem::path& file);
+
+// Returns EH-F22 if a group with other members than this user may write into the folder. Nothing on Windows, where
+// groups are part of the access lists that ownership_problem checks.
+std::optional<Diagnosis> group_problem(const std::filesystem::path& folder);
+
+// Returns the folder's owner if this process is an administrator and the owner is not. The owner could not change what
+// this process creates there.
+std::optional<std::string> owner_shut_out(const std::filesystem::path& folder);
+
+// The reason why this user cannot change `file` in the user's own cache: the file, or the nearest folder above it,
+// belongs to another user (for example root). Empty for root, in another user's cache, and on Windows.
+struct Foreign {
+  std::filesystem::path path;
+  std::string owner;
+};
+std::optional<Foreign> made_by_another(const std::filesystem::path& root, const std::filesystem::path& file);
+
+}  // namespace enginehost
