@@ -7,7 +7,10 @@
 
 namespace enginehost {
 
-// Returns the variable's text, or nothing if it is not set. Thread safety: any thread, while nobody changes the
+// Whoever starts a program that has more rights than its caller (set-user-ID, file capabilities) chose the environment.
+// In such a program no variable counts, and children inherit none.
+
+// Returns the variable's text, or nothing if it is not set or does not count. Thread safety: any thread, while nobody changes the
 // environment.
 std::optional<std::string> environment_variable(const char* name);
 

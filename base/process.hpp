@@ -23,6 +23,10 @@ std::int64_t boot_moment_ns();
 // there is no such process.
 std::string start_time_of_process(std::int64_t process);
 
+// Returns whether this process has rights that its caller has not: set-user-ID, set-group-ID, file capabilities
+// (AT_SECURE, getauxval(3)). Always false on Windows.
+bool has_more_rights_than_its_caller();
+
 // Returns the effective user: "1000" where users are numbers, a name on Windows.
 std::string effective_user();
 

@@ -39,6 +39,8 @@ std::string start_time_of_process(std::int64_t process) {
 
 std::string effective_user() { return std::to_string(::geteuid()); }
 
+bool has_more_rights_than_its_caller() { return ::issetugid() != 0; }
+
 const char* home_variable() { return "HOME"; }
 
 // dyld has the path that the program was started with, links included: dyld(3).

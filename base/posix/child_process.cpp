@@ -13,8 +13,7 @@
 #include "base/file_calls.hpp"
 #include "base/files.hpp"
 #include "base/posix/child_calls.hpp"
-
-extern char** environ;
+#include "base/posix/environment.hpp"
 
 namespace enginehost {
 namespace {
@@ -40,7 +39,7 @@ int open_pipe(Pipe& pipe) {
 
 std::vector<std::string> environment_of(const std::vector<std::string>& changes) {
   std::vector<std::string> result;
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+  for (char** entry = environment_entries(); *entry != nullptr; ++entry) {
     const std::string_view name = std::string_view(*entry).substr(0, std::string_view(*entry).find('='));
     bool changed = false;
     for (const std::string& change : changes)

@@ -67,6 +67,8 @@ std::string start_time_of_process(std::int64_t process) {
   return fields.size() > 19 ? fields[19] : "";
 }
 
+bool has_more_rights_than_its_caller() { return ::getauxval(AT_SECURE) != 0; }
+
 std::string effective_user() { return std::to_string(::geteuid()); }
 
 const char* home_variable() { return "HOME"; }
@@ -93,7 +95,7 @@ bool is_this_program(const char* file) {
 // name.
 std::string started_by() {
   const auto* const name = reinterpret_cast<const char*>(::getauxval(AT_EXECFN));
-  if (name == nullptr || ::getauxval(AT_SECURE) != 0 || !is_this_program(name)) return {};
+  if (name == nullptr || has_more_rights_than_its_caller() || !is_this_program(name)) return {};
   char path[PATH_MAX];
   if (::realpath(name, path) != nullptr) return path;
   // The restriction on /proc/self/exe may also cover other links.

@@ -73,6 +73,8 @@ std::string start_time_of_process(std::int64_t process) {
   return std::to_string(static_cast<std::uint64_t>(began.dwHighDateTime) << 32 | began.dwLowDateTime);
 }
 
+bool has_more_rights_than_its_caller() { return false; }
+
 const char* home_variable() { return "USERPROFILE"; }
 
 std::string effective_user() {

@@ -32,7 +32,7 @@ Diagnosis cannot_draw(const std::filesystem::path& file, const Diagnosis& failur
   Diagnosis reported = diagnose("EH-P48").with("file", path_text(file)).with("program", "gnuplot");
   if (const auto said = failure.value("os_said"); !said.empty()) reported.with("os_said", said);
   for (const Evidence& evidence : failure.evidence)
-    if (evidence.key == "skipped") reported.evidence.push_back(evidence);
+    if (evidence.what == "skipped") reported.evidence.push_back(evidence);
   return reported;
 }
 

@@ -1,11 +1,10 @@
 #include "host/linker/child_environment.hpp"
 
 #ifdef __linux__
-#include <sys/auxv.h>
-
 #include <optional>
 
 #include "base/environment.hpp"
+#include "base/process.hpp"
 #include "host/linker/machine.hpp"
 #include "host/linker/this_linux.hpp"
 #endif
@@ -19,7 +18,7 @@ std::vector<std::string> loader_variables_for_child() {
   static constexpr const char* names[] = {
       "LD_LIBRARY_PATH", "LD_PRELOAD",      "LD_AUDIT",      "GLIBC_TUNABLES",          "LD_BIND_NOW",
       "LD_BIND_NOT",     "LD_DYNAMIC_WEAK", "LD_HWCAP_MASK", "LD_TRACE_LOADED_OBJECTS", "LD_ORIGIN_PATH"};
-  const bool secure = ::getauxval(AT_SECURE) != 0;
+  const bool secure = has_more_rights_than_its_caller();
   const std::optional<std::string> environment = environment_at_start();
   std::vector<std::string> changes;
   for (const std::string name : names) {

@@ -18,7 +18,9 @@
 #include <string>
 #include <string_view>
 
+#include "base/child_process.hpp"
 #include "base/copy_file.hpp"
+#include "base/environment.hpp"
 #include "base/files.hpp"
 
 namespace {
@@ -56,6 +58,16 @@ int folders_and_report(const char* folder) {
   return made ? 0 : 1;
 }
 
+// Prints the variable as this process sees it, and the environment of a child.
+int show_variable(const char* name) {
+  std::printf("here: %s\n", enginehost::environment_variable(name).value_or("not set").c_str());
+  enginehost::ChildRequest child;
+  child.argv = {"/usr/bin/env"};
+  const auto outcome = enginehost::run_child(child);
+  std::printf("child:\n%s", outcome ? outcome->output.c_str() : "not started\n");
+  return 0;
+}
+
 #ifdef __linux__
 // As if /proc were missing or closed; in addition no name can be resolved.
 bool forbid_reading_links() {
@@ -78,6 +90,7 @@ bool forbid_reading_links() {
 
 int main(int count, char** arguments) {
   const std::string_view mode = count > 1 ? arguments[1] : "";
+  if (mode == "variable") return show_variable(arguments[2]);
   if (mode == "speak-on-abort") {
     ::signal(SIGABRT, speak_and_leave);
     wait_for_ever();

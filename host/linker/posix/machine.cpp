@@ -167,7 +167,7 @@ Machine describe_loader() {
   machine.bits = sizeof(void*) == 8 ? 64 : 32;
   machine.cache_flags = target.cache_flags;
   machine.program = path_of(executable_path());
-  machine.secure = ::getauxval(AT_SECURE) != 0;
+  machine.secure = has_more_rights_than_its_caller();
   std::error_code ignored;
   machine.current_directory = std::filesystem::current_path(ignored);
   describe_processor(machine);

@@ -1,5 +1,3 @@
-#include <sys/auxv.h>
-
 #include <algorithm>
 #include <system_error>
 
@@ -18,7 +16,7 @@ namespace {
 std::vector<std::string> names_of_preloads() {
   std::string text;
   // With raised rights, only names in the system's folders count; these are rare, so the variable is ignored.
-  if (::getauxval(AT_SECURE) == 0) text = variable_at_start("LD_PRELOAD").value_or("");
+  if (!has_more_rights_than_its_caller()) text = variable_at_start("LD_PRELOAD").value_or("");
   text += ' ' + read_file("/etc/ld.so.preload").value_or("");
   std::replace_if(
       text.begin(), text.end(), [](char c) { return c == ':' || c == '\t' || c == '\n'; }, ' ');

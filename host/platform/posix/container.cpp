@@ -1,5 +1,4 @@
-#include <cstdlib>
-
+#include "base/environment.hpp"
 #include "base/text.hpp"
 #include "host/platform/parts.hpp"
 
@@ -7,8 +6,7 @@ namespace enginehost::platform {
 namespace {
 
 bool is_set(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr && *value != '\0';
+  return !environment_variable(name).value_or("").empty();
 }
 
 }  // namespace

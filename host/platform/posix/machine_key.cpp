@@ -13,7 +13,9 @@
 #include <cstring>
 #include <iterator>
 
+#include "base/environment.hpp"
 #include "base/first_bytes.hpp"
+#include "base/posix/environment.hpp"
 #include "base/posix/mapped_build_id.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
@@ -21,8 +23,6 @@
 #include "host/linker/this_linux.hpp"
 #include "host/platform/root.hpp"
 #include "host/platform/variables.hpp"
-
-extern char** environ;
 
 namespace enginehost::platform {
 namespace {
@@ -58,7 +58,7 @@ void add_environment(KeyText& key_text, Reach reach) {
   // Variables that parts of detect() read, besides those of the loader and the runtimes.
   static constexpr std::string_view reported[] = {"PATH", "CONDA_DEFAULT_ENV", "KUBERNETES_SERVICE_HOST",
                                                   "APPTAINER_CONTAINER", "SINGULARITY_CONTAINER"};
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+  for (char** entry = environment_entries(); *entry != nullptr; ++entry) {
     const std::string_view text = *entry;
     const std::string_view name = text.substr(0, text.find('='));
     bool counts = is_loader_variable(name);
@@ -173,8 +173,7 @@ class MachineInputs {
     // Toolkits are folders in these, and /usr/local/cuda is a link that gets replaced.
     for (const char* folder : {"/usr/local", "/opt", "/opt/cuda", "/usr/lib/nvidia-cuda-toolkit"})
       at(What::stamp, folder);
-    const char* path = std::getenv("PATH");
-    for (const std::string& folder : split(path != nullptr ? path : "", ':')) {
+    for (const std::string& folder : split(environment_variable("PATH").value_or(""), ':')) {
       if (!folder.starts_with('/')) continue;
       at(What::presence, folder + "/nvcc");
       if (root_.exists(folder + "/nvcc")) break;

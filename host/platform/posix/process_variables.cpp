@@ -1,14 +1,11 @@
-#include <unistd.h>
-
+#include "base/posix/environment.hpp"
 #include "host/platform/variables.hpp"
-
-extern char** environ;
 
 namespace enginehost::platform {
 
 Variables process_variables() {
   Variables variables;
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+  for (char** entry = environment_entries(); *entry != nullptr; ++entry) {
     const std::string_view text = *entry;
     const std::size_t equals = text.find('=');
     if (equals != std::string_view::npos)

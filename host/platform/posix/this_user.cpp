@@ -1,8 +1,8 @@
 #include <unistd.h>
 
-#include <cstdlib>
 #include <string_view>
 
+#include "base/environment.hpp"
 #include "base/posix/local_accounts.hpp"
 #include "host/platform/anonymous.hpp"
 
@@ -20,8 +20,8 @@ bool is_of_the_system(std::string_view home) {
 
 Identity this_user() {
   Identity identity;
-  if (const char* home = std::getenv("HOME"); home != nullptr && std::string_view(home) != "/")
-    identity.home = home;
+  if (const auto home = environment_variable("HOME"); home && *home != "/")
+    identity.home = *home;
   if (const auto user = local_user(::getuid())) {
     identity.user = user->name;
     if (!is_of_the_system(user->home)) identity.other_home = user->home;
@@ -29,8 +29,8 @@ Identity this_user() {
   // Users that only a directory service knows (all users on macOS) are not looked up there, because that
   // would need a socket.
   for (const char* variable : {"LOGNAME", "USER"})
-    if (const char* name = std::getenv(variable); name != nullptr && identity.user.empty())
-      identity.user = name;
+    if (const auto name = environment_variable(variable); name && identity.user.empty())
+      identity.user = *name;
   // A system account identifies nobody, and its name is an element of many paths.
   if (::getuid() < 1000 || identity.user == "nobody") identity.user.clear();
   return identity;

@@ -1,7 +1,6 @@
 #include "host/platform/toolkit_places.hpp"
 
-#include <cstdlib>
-
+#include "base/environment.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
 
@@ -10,8 +9,7 @@ namespace {
 
 // The toolkit of the nvcc in PATH: bin/nvcc, or the target of a link to it, lies in the toolkit.
 void add_compiler(const Root& root, std::vector<ToolkitPlace>& places) {
-  const char* path = std::getenv("PATH");
-  for (const std::string& folder : split(path != nullptr ? path : "", ':')) {
+  for (const std::string& folder : split(environment_variable("PATH").value_or(""), ':')) {
     if (folder.empty() || folder.front() != '/') continue;
     const auto compiler = root.resolve(folder + "/nvcc");
     if (!compiler) continue;

@@ -6,14 +6,11 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include <cstdlib>
-
 #include "base/file_calls.hpp"
 #include "base/files.hpp"
+#include "base/posix/environment.hpp"
 #include "base/process.hpp"
 #include "base/text.hpp"
-
-extern char** environ;
 
 namespace enginehost::settings {
 namespace {
@@ -83,9 +80,13 @@ class SettingsKeyBuilder {
   std::string text_;
 };
 
-const char* variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr && *value != '\0' ? value : nullptr;
+// Points into the environment, because this runs at every open. Null also for an empty value.
+const char* variable(std::string_view name) {
+  for (char** entry = environment_entries(); *entry != nullptr; ++entry)
+    if (const std::string_view one = *entry;
+        one.size() > name.size() && one.starts_with(name) && one[name.size()] == '=')
+      return one.size() > name.size() + 1 ? *entry + name.size() + 1 : nullptr;
+  return nullptr;
 }
 
 // See default_cache().
@@ -109,7 +110,7 @@ bool add_program(SettingsKeyBuilder& text) {
   // Uses the name it was started by, because executable_path() is the first use of /proc and takes longer
   // than all else here. For a script this is the script.
   const char* const started_by =
-      ::getauxval(AT_SECURE) == 0 ? reinterpret_cast<const char*>(::getauxval(AT_EXECFN)) : nullptr;
+      has_more_rights_than_its_caller() ? nullptr : reinterpret_cast<const char*>(::getauxval(AT_EXECFN));
   calls::Status status{};
   if (started_by != nullptr && *started_by == '/' && calls::lstat(started_by, &status) == 0 &&
       S_ISREG(status.st_mode))
@@ -134,7 +135,7 @@ std::optional<SettingsKey> settings_key(const FlagValues& flags) {
   // Without HOME the user database would be needed.
   const char* home = variable("HOME");
   if (home == nullptr || *home != '/') return std::nullopt;
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+  for (char** entry = environment_entries(); *entry != nullptr; ++entry) {
     const std::string_view one = *entry;
     const std::size_t end = one.find('=');
     if (end != std::string_view::npos && is_settings_variable(one.substr(0, end)))

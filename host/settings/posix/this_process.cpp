@@ -8,14 +8,13 @@
 #include "base/file_calls.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
+#include "base/posix/environment.hpp"
 #include "base/posix/local_accounts.hpp"
 #include "base/process.hpp"
 #include "base/text.hpp"
 #include "base/transient_errors.hpp"
 #include "host/settings/person.hpp"
 #include "host/settings/places.hpp"
-
-extern char** environ;
 
 namespace enginehost::settings {
 namespace {
@@ -28,6 +27,12 @@ fs::path home_of(const std::map<std::string, std::string>& variables) {
   const auto home = variables.find("HOME");
   if (home != variables.end() && fs::path(home->second).is_absolute()) return home->second;
   std::error_code error;
+  // The folder of the user whose rights the program has. A name service, which loads libraries and may open sockets, is
+  // not asked with those rights.
+  if (has_more_rights_than_its_caller()) {
+    const auto user = local_user(::geteuid());
+    return user && fs::is_directory(user->home, error) ? fs::path(user->home) : fs::path();
+  }
   // Tries without the name services first, because they may open a socket, which "offline" rules out.
   if (const auto user = local_user(::getuid()))
     return fs::is_directory(user->home, error) ? fs::path(user->home) : fs::path();
@@ -46,7 +51,7 @@ std::string host_name() {
 
 Environment Environment::of_this_process() {
   Environment result;
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+  for (char** entry = environment_entries(); *entry != nullptr; ++entry) {
     const std::string_view text = *entry;
     const std::size_t equals = text.find('=');
     if (equals != std::string_view::npos)
