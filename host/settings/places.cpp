@@ -26,13 +26,29 @@ std::vector<fs::path> prefixes(const Environment& environment) {
   return found;
 }
 
-// Adds the paths whose owners and permissions decide whether the repository is trusted by its place.
-void add_trusted_by_place(Inputs& inputs, const fs::path& repository, const fs::path& sdk) {
-  inputs.files.push_back(path_text(sdk));
-  inputs.files.push_back(path_text(repository));
+// Returns the repository, its documents and its folders: whoever may write one of them decides what is installed.
+// `problem`: why they cannot be listed.
+Result<std::vector<fs::path>> paths_of_repository(const fs::path& repository, std::string& problem) {
   std::error_code error;
+  std::vector<fs::path> paths{repository.parent_path(), repository};
   for (fs::directory_iterator at(repository, error), end; !error && at != end; at.increment(error))
-    inputs.files.push_back(path_text(at->path()));
+    if (std::error_code unknown; at->path().extension() == ".json" || at->is_directory(unknown) || unknown)
+      paths.push_back(at->path());
+  if (error && is_transient(error.value()))
+    return fail(diagnose_errno("EH-F01", error.value()).with("file", path_text(repository)));
+  if (error) problem = "its folder cannot be read";
+  return paths;
+}
+
+// Returns why these paths are less protected than the SDK; empty if they are not. Records them as inputs.
+Result<std::string> less_protected(const std::vector<fs::path>& paths, const Environment& environment, Inputs* inputs) {
+  const fs::path sdk = calls::access(environment.library_folder.c_str(), F_OK) == 0 ? environment.library_folder
+                                                                                  : environment.executable_folder;
+  if (inputs != nullptr) {
+    inputs->files.push_back(path_text(sdk));
+    for (const fs::path& path : paths) inputs->files.push_back(path_text(path));
+  }
+  return why_untrusted(paths, sdk);
 }
 
 }  // namespace
@@ -77,15 +93,20 @@ fs::path read_only_state(const fs::path& cache, const SettingsPlace& state, cons
   return cache.empty() || folder == state.folder ? fs::path() : folder;
 }
 
-SettingsPlace default_helper(const Environment& environment, Inputs* inputs) {
+Result<SettingsPlace> default_helper(const Environment& environment, std::vector<std::string>& warnings, Inputs* inputs) {
   for (const fs::path& prefix : prefixes(environment)) {
-    const fs::path helper = prefix / "libexec" / "enginehost" / helper_name();
+    const fs::path folder = prefix / "libexec" / "enginehost", helper = folder / helper_name();
     if (inputs != nullptr) inputs->files.push_back(path_text(helper));
     if (calls::access(helper.c_str(), X_OK) != 0) continue;
+    TRY_ASSIGN(const std::string why, less_protected({folder.parent_path(), folder, helper}, environment, inputs));
+    if (!why.empty()) {
+      warnings.push_back("the probe " + path_text(helper) + " is not used: " + why);
+      continue;
+    }
     if (inputs != nullptr) inputs->runnable.push_back(path_text(helper));
-    return {helper, "default"};
+    return SettingsPlace{helper, "default"};
   }
-  return {};
+  return SettingsPlace{};
 }
 
 std::vector<LikelyInstallation> likely_installations(const Environment& environment) {
@@ -110,11 +131,11 @@ Result<std::optional<SettingsPlace>> default_repository(const Environment& envir
     const fs::path repository = prefix / "share" / "enginehost" / "repository";
     if (inputs != nullptr) inputs->files.push_back(path_text(repository / "index.json"));
     if (calls::access((repository / "index.json").c_str(), F_OK) != 0) continue;
-    const fs::path sdk = calls::access(environment.library_folder.c_str(), F_OK) == 0
-                             ? environment.library_folder
-                             : environment.executable_folder;
-    if (inputs != nullptr) add_trusted_by_place(*inputs, repository, sdk);
-    TRY_ASSIGN(const std::string why, why_untrusted(repository, sdk));
+    std::string why;
+    TRY_ASSIGN(const std::vector<fs::path> paths, paths_of_repository(repository, why));
+    if (why.empty()) {
+      TRY_ASSIGN(why, less_protected(paths, environment, inputs));
+    }
     if (why.empty()) return std::optional(SettingsPlace{repository, "default"});
     warnings.push_back("the repository " + path_text(repository) + " is not used: " + why);
   }

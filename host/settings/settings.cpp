@@ -254,7 +254,9 @@ void choose_places(Settings& settings, SettingsMerge& merge, const Environment& 
   if (const auto helper = merge.pick("helper", &Layer::helper)) {
     settings.helper = path_of(*helper);
   } else {
-    const SettingsPlace place = default_helper(environment, &settings.inputs);
+    const auto found = default_helper(environment, settings.warnings, &settings.inputs);
+    if (!found) merge.refuse(found.error());
+    const SettingsPlace place = found.value_or(SettingsPlace{});
     settings.helper = place.folder;
     // Explains why neither the probe nor EngineHost's own repository is found.
     if (place.folder.empty() && environment.executable_folder.empty() && environment.library_folder.empty() &&

@@ -25,9 +25,9 @@ std::vector<LikelyInstallation> system_installations(const Environment& environm
 // permissions of its folder are not checked, because on POSIX only root can write there.
 std::string why_anybody_may_change(const std::filesystem::path& system_config);
 
-// Empty when everything that determines the repository's content is as protected as the SDK itself. Fails
-// where that cannot be determined now (base/transient_errors.hpp).
-Result<std::string> why_untrusted(const std::filesystem::path& repository,
+// Empty when all of these paths are as protected as the SDK itself. Fails where that cannot be determined now
+// (base/transient_errors.hpp).
+Result<std::string> why_untrusted(const std::vector<std::filesystem::path>& paths,
                                   const std::filesystem::path& sdk_folder);
 
 }  // namespace enginehost::settings

@@ -26,7 +26,8 @@ class LoadOrder : public testing::Test {
     flags_.repositories = {path_text(repository_.root())};
     // A copy, which a test may change as an update would.
     helper_ = folder_ / (std::string("enginehost-probe") + test::program_ending);
-    std::filesystem::copy_file(settings::default_helper(settings::Environment::of_this_process()).folder,
+    std::vector<std::string> warnings;
+    std::filesystem::copy_file(settings::default_helper(settings::Environment::of_this_process(), warnings)->folder,
                                helper_);
     flags_.helper = path_text(helper_);
     test::write_text(test::config_of_tests(), "{\"repositories_default\": false}");

@@ -18,6 +18,7 @@ class PlacesTest : public SettingsTest {
   PlacesTest() {
     write("prefix/share/enginehost/repository/index.json", "{}");
     set_mode("prefix/lib", 0755);
+    set_mode("prefix/share/enginehost", 0755);
     set_mode("prefix/share/enginehost/repository", 0755);
     set_mode("prefix/share/enginehost/repository/index.json", 0644);
   }
@@ -117,6 +118,31 @@ TEST_F(PlacesTest, ARepositoryOfAnotherUserIsNotUsed) {
   ASSERT_EQ(chown((root_ / repository_ / "index.json").c_str(), 65534, static_cast<gid_t>(-1)), 0);
   EXPECT_EQ(default_location(), "");
   EXPECT_THAT(load().warnings, ElementsAre(HasSubstr("it belongs to user 65534")));
+}
+
+TEST_F(PlacesTest, ARepositoryInAFolderThatAnyoneMayWriteIsNotUsed) {
+  set_mode("prefix/share/enginehost", 0777);
+  EXPECT_EQ(default_location(), "");
+}
+
+// Who may write any part of the way to the probe decides what is run.
+TEST_F(PlacesTest, AProbeThatSomebodyElseMayReplaceIsNotRun) {
+  const std::string probe = "prefix/libexec/enginehost/enginehost-probe";
+  write(probe, "#!/bin/sh\n");
+  for (const std::string& path : {std::string("prefix/libexec"), std::string("prefix/libexec/enginehost"), probe}) {
+    for (const std::string& whole : {std::string("prefix/libexec"), std::string("prefix/libexec/enginehost"), probe})
+      set_mode(whole, 0755);
+    EXPECT_EQ(load().helper, root_ / probe);
+    set_mode(path, 0757);
+    EXPECT_EQ(load().helper, "") << path;
+    EXPECT_THAT(load().warnings, ElementsAre(HasSubstr("is not used: " + (root_ / path).string() + ": anyone may write")));
+    set_mode(path, 0755);
+    if (geteuid() != 0) continue;
+    ASSERT_EQ(chown((root_ / path).c_str(), 65534, static_cast<gid_t>(-1)), 0);
+    EXPECT_EQ(load().helper, "") << path;
+    EXPECT_THAT(load().warnings, ElementsAre(HasSubstr("belongs to user 65534")));
+    ASSERT_EQ(chown((root_ / path).c_str(), 0, static_cast<gid_t>(-1)), 0);
+  }
 }
 
 TEST_F(PlacesTest, TheStateFolderIsBelowTheCacheAndDoesNotShowTheMachineId) {

@@ -65,7 +65,7 @@ const char* helper_name() { return "enginehost-probe"; }
 
 std::string why_anybody_may_change(const fs::path&) { return {}; }
 
-Result<std::string> why_untrusted(const fs::path& repository, const fs::path& sdk_folder) {
+Result<std::string> why_untrusted(const std::vector<fs::path>& paths, const fs::path& sdk_folder) {
   const auto unread = [](const fs::path& path, int number, const std::string& why) -> Result<std::string> {
     if (is_transient(number)) return fail(diagnose_errno("EH-F01", number).with("file", path_text(path)));
     return why;
@@ -73,13 +73,7 @@ Result<std::string> why_untrusted(const fs::path& repository, const fs::path& sd
   calls::Status sdk{};
   if (calls::stat(sdk_folder.c_str(), &sdk) != 0)
     return unread(sdk_folder, errno, "the owner of " + path_text(sdk_folder) + " cannot be read");
-  std::error_code error;
-  std::vector<fs::path> settings_key{repository};
-  for (fs::directory_iterator at(repository, error), end; !error && at != end; at.increment(error))
-    if (std::error_code unknown; at->path().extension() == ".json" || at->is_directory(unknown) || unknown)
-      settings_key.push_back(at->path());
-  if (error) return unread(repository, error.value(), "its folder cannot be read");
-  for (const fs::path& path : settings_key) {
+  for (const fs::path& path : paths) {
     calls::Status file{};
     std::string why;
     if (calls::stat(path.c_str(), &file) != 0)

@@ -43,14 +43,8 @@ std::string why_anybody_may_change(const fs::path& system_config) {
   return problem ? "it is not the administrator's: " + std::string(problem->value("problem")) : std::string();
 }
 
-Result<std::string> why_untrusted(const fs::path& repository, const fs::path&) {
-  std::error_code error;
-  std::vector<fs::path> deciding_paths{repository};
-  for (fs::directory_iterator at(repository, error), end; !error && at != end; at.increment(error))
-    if (std::error_code unknown; at->path().extension() == ".json" || at->is_directory(unknown) || unknown)
-      deciding_paths.push_back(at->path());
-  if (error) return "its folder cannot be read";
-  for (const fs::path& path : deciding_paths)
+Result<std::string> why_untrusted(const std::vector<fs::path>& paths, const fs::path&) {
+  for (const fs::path& path : paths)
     if (const auto problem = ownership_problem(path))
       return path_text(path) + ": " + std::string(problem->value("problem"));
   return std::string();
