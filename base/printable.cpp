@@ -1,6 +1,8 @@
 #include "base/printable.hpp"
 
+#include <algorithm>
 #include <cstdint>
+#include <cstdio>
 
 namespace enginehost {
 namespace {
@@ -29,6 +31,21 @@ Character first_of(std::string_view text) {
   return {bytes, point};
 }
 
+// Characters that are not seen, or that change the order of those around them, so that a text reads as another one:
+// Unicode's Bidi_Control and Default_Ignorable_Code_Point, without variation selectors, which emoji need.
+bool is_hidden(std::uint32_t point) {
+  struct Range {
+    std::uint32_t first, last;
+  };
+  constexpr Range hidden[] = {{0xAD, 0xAD},     {0x34F, 0x34F},   {0x61C, 0x61C},   {0x115F, 0x1160}, {0x17B4, 0x17B5},
+                              {0x180B, 0x180F}, {0x200B, 0x200F}, {0x202A, 0x202E}, {0x2060, 0x206F}, {0x3164, 0x3164},
+                              {0xFEFF, 0xFEFF}, {0xFFA0, 0xFFA0}, {0xFFF0, 0xFFFB}, {0x1BCA0, 0x1BCA3},
+                              {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF}};
+  return point >= 0xAD && std::ranges::any_of(hidden, [&](const Range& range) {
+           return point >= range.first && point <= range.last;
+         });
+}
+
 bool is_control(std::uint32_t point) { return point < 0x20 || (point >= 0x7F && point <= 0x9F); }
 bool separates_lines(std::uint32_t point) { return point == 0x2028 || point == 0x2029; }
 
@@ -37,6 +54,12 @@ void add_escaped(std::string& result, std::uint32_t byte) {
   result += "\\x";
   result += digits[byte >> 4 & 15];
   result += digits[byte & 15];
+}
+
+void add_code_point(std::string& result, std::uint32_t point) {
+  char text[16];
+  std::snprintf(text, sizeof text, "\\u{%x}", static_cast<unsigned>(point));
+  result += text;
 }
 
 std::string made_printable(std::string_view text, bool one_line) {
@@ -53,6 +76,8 @@ std::string made_printable(std::string_view text, bool one_line) {
       add_escaped(result, byte_of(c));
     else if (is_control(character.point))
       add_escaped(result, character.point);
+    else if (is_hidden(character.point))
+      add_code_point(result, character.point);
     else
       result += text.substr(0, bytes);
     text.remove_prefix(bytes);
@@ -71,7 +96,11 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
-std::string printable(std::string_view text) { return made_printable(text, false); }
+std::string printable(std::string_view text) {
+  // The byte order mark of a file, which is no character of its text.
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  return made_printable(text, false);
+}
 
 std::string printable_line(std::string_view text) { return made_printable(text, true); }
 

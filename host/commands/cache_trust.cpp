@@ -116,7 +116,7 @@ int list(const settings::Settings& settings, bool json) {
               .set("repositories", std::move(repositories))
               .set("warnings", Json::strings(warnings)));
   else
-    say("%s", text.empty() ? "no key is trusted\n" : text.c_str());
+    say_text(text.empty() ? "no key is trusted\n" : text);
   return 0;
 }
 

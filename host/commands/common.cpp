@@ -148,7 +148,7 @@ std::optional<int> parse(CLI::App& app, int argc, char** argv) {
     return answered(app, asked, json);
   } catch (const CLI::ParseError& error) {
     if (words.bare && !words.unknown && !json) {
-      say_aside("%s", help_of(*words.app, transfer::columns_of(stderr)).c_str());
+      say_aside_text(help_of(*words.app, transfer::columns_of(stderr)));
       return static_cast<int>(explain::ExitStatus::usage);
     }
     // The parser reports a missing argument before an unknown one.

@@ -77,7 +77,7 @@ void show_license(open::OpenContext& context, const std::string& build, const ma
     say_aside("the text of %s cannot be shown: %s\n", printable_line(license.id).c_str(),
               explain::one_line(text.error()).c_str());
   else if (shown.insert(*text).second && !show_in_pager(*text))
-    say_aside("%s\n\n", text->c_str());
+    say_aside_text(*text + "\n\n");
 }
 
 bool ask_for_license(open::OpenContext& context, const std::string& build, const manifest::License& license) {

@@ -158,7 +158,7 @@ int inspect(const InfoFlags& flags) {
   if (flags.common.json) {
     print(preflight::to_json(*report, explain::to_json));
   } else {
-    say("%s", inspect_report(*report, flags.symbols, described.has_value()).c_str());
+    say_text(inspect_report(*report, flags.symbols, described.has_value()));
     print_warnings({}, report->warnings, flags.common.quiet);
   }
   return report->verdict == preflight::Verdict::fails ? static_cast<int>(explain::ExitStatus::not_loaded) : 0;
@@ -168,7 +168,7 @@ int inspect(const InfoFlags& flags) {
 void say_wrapped(const std::string& text) {
   const Screen screen = screen_of(stdout);
   const std::string shown = printable(text);
-  say("%s", (screen.terminal ? wrapped_lines(shown, screen.width) : shown).c_str());
+  say_text((screen.terminal ? wrapped_lines(shown, screen.width) : shown));
 }
 
 // Prints the report of an outcome with its first line in color.
@@ -223,7 +223,7 @@ int installed_by_others(const InfoFlags& flags, open::OpenContext& context) {
   if (flags.common.json)
     print(to_json(seen));
   else
-    say("%s", describe(seen).c_str());
+    say_text(describe(seen));
   return 0;
 }
 

@@ -239,7 +239,7 @@ int run(int argc, char** argv) {
     document.set("diagnosis", failures.empty() ? Json() : explain::to_json(failures.front()));
     print(document);
   } else {
-    if (done) say("%s", text.c_str());
+    if (done) say_text(text);
     for (const Diagnosis& failure : failures) say_failure(failure);
   }
   return failures.empty() ? 0 : static_cast<int>(explain::exit_status(failures.front()));

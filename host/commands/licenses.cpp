@@ -218,7 +218,7 @@ Result<Json> accept(open::OpenContext& context, LicenseFlags flags, const Common
     if (!text && text.error().code == "EH-N08") return fail(std::move(text).error());
     if (text) {
       TRY_ASSIGN(license.sha256, open::keep_text(context.store(), *text));
-      if (!common.json && !common.quiet && !show_in_pager(*text, true)) say("%s\n\n", text->c_str());
+      if (!common.json && !common.quiet && !show_in_pager(*text, true)) say_text(*text + "\n\n");
     } else if (!common.quiet) {
       say_aside("warning: the text of %s was not shown: %s\n", printable_line(license.id).c_str(),
                 explain::one_line(text.error()).c_str());

@@ -77,7 +77,7 @@ int show(open::OpenContext& context, const QuarantineFlags& flags, bool json) {
       records.push(history::to_json(shown));
     print(Json::object().set("format", 1).set("records", std::move(records)).set("ended", std::move(gone)));
   } else {
-    say("%s", full_text(shown, has_ended ? stale->why : std::string()).c_str());
+    say_text(full_text(shown, has_ended ? stale->why : std::string()));
   }
   return 0;
 }
@@ -116,7 +116,7 @@ int list(open::OpenContext& context, bool json) {
     say("%s is quarantined on this machine\n",
         unreadable.empty() ? "no build" : "no build with a readable record");
   else
-    say("%s", text.c_str());
+    say_text(text);
   print_warnings(unreadable, {}, json);
   return 0;
 }

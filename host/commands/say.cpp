@@ -11,6 +11,14 @@
 namespace enginehost::commands {
 namespace {
 
+void put_text(std::FILE* stream, std::string_view text) {
+  const std::string shown = printable(without_passwords(text));
+  if (stream == stdout)
+    write_out(stream, shown);
+  else
+    std::fwrite(shown.data(), 1, shown.size(), stream);
+}
+
 void put(std::FILE* stream, const char* format, std::va_list values) {
   std::va_list again;
   va_copy(again, values);
@@ -19,11 +27,7 @@ void put(std::FILE* stream, const char* format, std::va_list values) {
   if (length < 0) return;
   std::string text(static_cast<std::size_t>(length), '\0');
   std::vsnprintf(text.data(), text.size() + 1, format, values);
-  const std::string shown = printable(without_passwords(text));
-  if (stream == stdout)
-    write_out(stream, shown);
-  else
-    std::fwrite(shown.data(), 1, shown.size(), stream);
+  put_text(stream, text);
 }
 
 }  // namespace
@@ -41,5 +45,9 @@ void say_aside(const char* format, ...) {
   put(stderr, format, values);
   va_end(values);
 }
+
+void say_text(std::string_view text) { put_text(stdout, text); }
+
+void say_aside_text(std::string_view text) { put_text(stderr, text); }
 
 }  // namespace enginehost::commands

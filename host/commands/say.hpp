@@ -1,6 +1,7 @@
 // Text for people. All of it goes through printable(), because names, licenses and reasons come from other
 // people's manifests and must not control the terminal. Documents (--json) are printed elsewhere.
 #pragma once
+#include <string_view>
 
 // The format checks of printf. GCC takes the plain name for Microsoft's library, which MinGW does not use.
 #if defined(__MINGW32__) && !defined(__clang__)
@@ -18,5 +19,9 @@ ENGINEHOST_SAYS_AS_PRINTF void say(const char* format, ...);
 
 // Prints on standard error.
 ENGINEHOST_SAYS_AS_PRINTF void say_aside(const char* format, ...);
+
+// The same for a text of any bytes. Use these for texts of others: "%s" ends at the first NUL.
+void say_text(std::string_view text);
+void say_aside_text(std::string_view text);
 
 }  // namespace enginehost::commands

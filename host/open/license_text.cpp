@@ -17,6 +17,8 @@ std::filesystem::path place_in(const std::filesystem::path& root, const std::str
 Result<std::string> checked_and_kept(const cache::Store& store, const manifest::License& license,
                                      std::string text, const std::string& from) {
   const std::string actual = sha256_hex(text);
+  if (text.find('\0') != std::string::npos)
+    return fail(diagnose("EH-N08").with("url", from).with("license", license.id).with("nul", "yes"));
   if (!license.sha256.empty() && actual != license.sha256)
     return fail(diagnose("EH-N08")
                     .with("url", from)
@@ -56,7 +58,7 @@ std::filesystem::path text_file(const cache::Store& store, const std::string& sh
 std::optional<std::string> kept_text(const cache::Store& store, const std::string& sha256) {
   if (!is_sha256_hex(sha256) || text_file(store, sha256).is_relative()) return std::nullopt;
   auto text = read_file(text_file(store, sha256), longest_text);
-  if (!text || sha256_hex(*text) != sha256) return std::nullopt;
+  if (!text || sha256_hex(*text) != sha256 || text->find('\0') != std::string::npos) return std::nullopt;
   return std::move(*text);
 }
 

@@ -34,6 +34,21 @@ TEST(Printable, KeepsALineInOneLine) {
       << "U+2028 separates lines, too";
 }
 
+TEST(Printable, ShowsInvisibleAndReorderingCharacters) {
+  for (const auto& [text, shown] : {std::pair("\u200b", "\\u{200b}"),  // zero width space
+                                    {"\u202e", "\\u{202e}"},           // right-to-left override
+                                    {"\u2066", "\\u{2066}"},           // left-to-right isolate
+                                    {"\u061c", "\\u{61c}"},            // Arabic letter mark
+                                    {"\u00ad", "\\u{ad}"},             // soft hyphen
+                                    {"\ufeff", "\\u{feff}"},           // not at the beginning of a file
+                                    {"\U000e0041", "\\u{e0041}"},      // a tag character
+                                    {"\u3164", "\\u{3164}"}})          // a letter that looks like a space
+    EXPECT_EQ(printable_line("a" + std::string(text) + "b"), "a" + std::string(shown) + "b");
+  EXPECT_EQ(printable("\ufeffMIT License"), "MIT License");
+  EXPECT_EQ(printable_line("\u4e2d\u6587 \u05e2\u05d1\u05e8\u05d9\u05ea"),
+            "\u4e2d\u6587 \u05e2\u05d1\u05e8\u05d9\u05ea");
+}
+
 TEST(Printable, DistinguishesBinaryFromText) {
   EXPECT_TRUE(is_utf8("/tmp/\xc3\xa4"));
   EXPECT_TRUE(is_utf8(""));

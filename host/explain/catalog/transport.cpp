@@ -160,7 +160,8 @@ constexpr Entry entries[] = {
      .meaning = "The file that arrived does not have the digest in the manifest: it was damaged, replaced, "
                 "or published again.",
      .after = "sha256 against the manifest",
-     .causes = {"{url} gave a file with sha256 {actual_sha256}; the manifest says {expected_sha256}",
+     .causes = {"{url} gave a license text with a NUL in it, which no screen shows whole{?nul}",
+                "{url} gave a file with sha256 {actual_sha256}; the manifest says {expected_sha256}",
                 "{url} gave a file with sha256 {found}; the manifest says {expected}",
                 "{url} gave a file whose digest is not the manifest's"},
      .remedies = {"use another mirror, and report it to the operator of {url}",
