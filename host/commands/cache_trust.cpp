@@ -8,6 +8,7 @@
 
 #include "base/location.hpp"
 #include "base/paths.hpp"
+#include "base/printable.hpp"
 #include "base/text.hpp"
 #include "host/commands/build_names.hpp"
 #include "host/commands/common.hpp"
@@ -161,6 +162,23 @@ int remove(const settings::Settings& settings, const TrustFlags& flags, bool jso
   return 0;
 }
 
+int forget(const settings::Settings& settings, const TrustFlags& flags, bool json) {
+  std::error_code error;
+  const std::string repository = plain_location(
+      is_url(flags.repository) ? flags.repository : path_text(fs::absolute(path_of(flags.repository), error)));
+  const auto forgotten = settings::mark_as_state(open::trust_store(settings).forget(repository), settings);
+  if (!forgotten) return end_with(forgotten.error(), json);
+  const std::string shown = without_passwords(repository);
+  if (*forgotten) note(settings, "trust_forget", Json::object().set("repository", shown), json);
+  if (json)
+    print(Json::object().set("format", 1).set("repository", shown).set("forgotten", *forgotten));
+  else
+    say("%s %s\n", printable_line(shown).c_str(),
+        *forgotten ? "is new to this machine now: its versions and blocks are forgotten, its keys stay trusted"
+                   : "was not known: nothing is stored about it");
+  return 0;
+}
+
 }  // namespace
 
 CLI::App* add_trust(CLI::App& app, TrustFlags& flags) {
@@ -178,12 +196,17 @@ CLI::App* add_trust(CLI::App& app, TrustFlags& flags) {
   flags.remove->fallthrough();
   flags.remove->add_option("KEYID", flags.key, "a key id of trust list, or a unique beginning of it")
       ->required();
+  flags.forget = trust->add_subcommand(
+      "forget", "forget the versions of a repository, for instance after its publisher lost a key");
+  flags.forget->fallthrough();
+  flags.forget->add_option("LOCATION", flags.repository, "the URL or folder of the repository")->required();
   return trust;
 }
 
 int run_trust(const settings::Settings& settings, const TrustFlags& flags, bool json) {
   if (flags.add->parsed()) return add(settings, flags, json);
   if (flags.remove->parsed()) return remove(settings, flags, json);
+  if (flags.forget->parsed()) return forget(settings, flags, json);
   return list(settings, json);
 }
 

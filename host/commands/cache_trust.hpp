@@ -8,10 +8,12 @@
 namespace enginehost::commands {
 
 struct TrustFlags {
-  std::string key;  // a file, the key itself, or for remove a key id
+  std::string key;         // a file, the key itself, or for remove a key id
+  std::string repository;  // for forget
   CLI::App* add = nullptr;
   CLI::App* list = nullptr;
   CLI::App* remove = nullptr;
+  CLI::App* forget = nullptr;
 };
 
 CLI::App* add_trust(CLI::App& app, TrustFlags& flags);

@@ -46,6 +46,7 @@ constexpr KnownFlag commands[] = {
     {"engine-cache trust list", true},
     {"engine-cache trust add", true},
     {"engine-cache trust remove", true},
+    {"engine-cache trust forget", true},
     {"engine-manifest add"},
     {"engine-manifest lint"},
     {"engine-manifest sign"},

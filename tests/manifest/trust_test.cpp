@@ -1,5 +1,7 @@
 #include <gmock/gmock.h>
 
+#include <limits>
+
 #include "tests/manifest/trust_fixture.hpp"
 
 namespace enginehost::manifest {
@@ -216,6 +218,109 @@ TEST_F(TrustTest, ARemovedKeyTakesItsRootsWithItButNotTheFloor) {
   EXPECT_EQ(code(), "EH-M11");
 }
 
+// Key 1 is safe; an attacker has key 2, which signs indexes.
+class StolenKey : public TrustTest {
+ protected:
+  StolenKey() {
+    trust(1);
+    put_root(keys_of(1, {2}), {1});
+    put_index(index_of(7), {2});
+    EXPECT_EQ(code(), "");
+  }
+  Root keys_of(std::int64_t version, const std::vector<int>& index_keys) {
+    Root root = root_of(version, {1});
+    root.keys[0].index = false;
+    for (const int key : index_keys) root.keys.push_back({test_key(key).public_key(), false, true});
+    return root;
+  }
+  void steal(std::int64_t serial, std::int64_t time = in_2026) {
+    put_index(index_of(serial), {});
+    sign("index.json", 2, Role::index, serial, time);
+  }
+};
+
+TEST_F(StolenKey, TheFloorStartsOverWhenARootRemovesTheKey) {
+  steal(7 + (std::int64_t{1} << 32), 1'826'000'000);
+  EXPECT_EQ(code(), "");
+  Root second = keys_of(2, {3});
+  second.revoked = {test_key(2).public_key().id};
+  put_root(second, {1});
+  put_index(index_of(8), {3});
+  EXPECT_EQ(code(), "");
+  EXPECT_EQ(store_.seen(location)->index_version, 8);
+  EXPECT_EQ(store_.seen(location)->time, in_2026 - 100);
+  EXPECT_EQ(store_.seen(location)->floor_since, 2);
+  put_index(index_of(7), {3});
+  EXPECT_EQ(code(), "EH-M11") << "the new floor holds";
+}
+
+TEST_F(StolenKey, TheFloorStartsOverAlsoWithoutTheRootThatListedIt) {
+  steal(1000);
+  EXPECT_EQ(code(), "");
+  ASSERT_TRUE(*store_.remove(test_key(1).public_key().id));
+  trust(1);
+  put_root(keys_of(2, {3}), {1});
+  put_index(index_of(8), {3});
+  EXPECT_EQ(code(), "");
+}
+
+TEST_F(StolenKey, AnotherRootWithTheSameKeysKeepsTheFloor) {
+  put_root(keys_of(2, {2, 3}), {1});
+  put_index(index_of(6), {2});
+  EXPECT_EQ(code(), "EH-M11");
+}
+
+TEST_F(StolenKey, BlocksStayUntilAnIndexWasRead) {
+  Json blocking = index_of(8);
+  blocking.set("blocked", Json::array().push(
+                              Json::object().set("sha256", std::string(64, 'a')).set("reason", "CVE-2026-1")));
+  put_index(blocking, {2});
+  ASSERT_EQ(code(), "");
+  put_root(keys_of(2, {3}), {1});
+  put_index(index_of(9), {2});
+  EXPECT_EQ(code(), "EH-M10");
+  EXPECT_EQ(store_.seen(location)->blocked.size(), 1u);
+}
+
+TEST_F(StolenKey, ASerialJumpsByABoundedStep) {
+  for (const std::int64_t serial : {8 + (std::int64_t{1} << 32), std::numeric_limits<std::int64_t>::max()}) {
+    steal(serial);
+    const auto content = load();
+    ASSERT_FALSE(content);
+    EXPECT_EQ(content.error().code, "EH-M11");
+    EXPECT_THAT(std::string(content.error().value("problem")), HasSubstr("too far above the last one, 7"));
+  }
+}
+
+TEST_F(StolenKey, ASignatureAfterTheDateOfExpiryIsRefused) {
+  steal(8, std::int64_t{1} << 62);
+  EXPECT_EQ(code(), "EH-M09");
+  steal(8, 1'826'668'801);  // a second after
+  EXPECT_EQ(code(), "EH-M09");
+}
+
+TEST_F(StolenKey, OneOfTwoKeysDoesNotDecideTheTime) {
+  Root second = keys_of(2, {2, 3});
+  second.index_threshold = 2;
+  put_root(second, {1});
+  for (const auto& [honest, stolen] : {std::pair(3, 2), std::pair(2, 3)}) {  // in either order
+    put_index(index_of(8), {});
+    sign("index.json", honest, Role::index, 8, in_2026);
+    sign("index.json", stolen, Role::index, 8, 1'826'000'000);
+    EXPECT_EQ(code(), "");
+    EXPECT_EQ(store_.seen(location)->time, in_2026);
+  }
+}
+
+TEST_F(StolenKey, AForgottenRepositoryIsNew) {
+  steal(1000);
+  EXPECT_EQ(code(), "");
+  EXPECT_TRUE(*store_.forget(location));
+  EXPECT_FALSE(*store_.forget(location));
+  put_index(index_of(8), {2});
+  EXPECT_EQ(code(), "");
+}
+
 TEST_F(TrustTest, TheSystemLayerIsAFloorAndItsKeysAreTrusted) {
   const std::filesystem::path layer = folder_ / "layer";
   const TrustStore prepared(layer / "state" / "another-machine", {});
@@ -235,6 +340,32 @@ TEST_F(TrustTest, TheSystemLayerIsAFloorAndItsKeysAreTrusted) {
   EXPECT_EQ(old.error().code, "EH-M11");
   EXPECT_FALSE((*user.keys())[0].own);
 }
+
+#ifndef _WIN32
+// Whoever could have written any part of the way gives no key, no floor and no root.
+TEST_F(TrustTest, AnUntrustedLayerGivesNothing) {
+  namespace fs = std::filesystem;
+  const fs::path layer = folder_ / "layer", state = layer / "state", machine = state / "another-machine";
+  const TrustStore prepared(machine, {});
+  TrustedKey key;
+  key.key = test_key(1).public_key();
+  ASSERT_TRUE(prepared.add(key));
+  put_all(20);
+  Trust trust{prepared, true, false, {}};
+  ASSERT_TRUE(load_repository(location, reader_, in_2026, nullptr, &trust));
+  const TrustStore user(folder_ / "user", {layer});
+  const fs::path seen = prepared.files(location).back();
+  for (const fs::path& path : {layer, state, machine, machine / "trust", machine / "trust" / "keys.json", seen}) {
+    ASSERT_EQ(user.keys()->size(), 1u);
+    ASSERT_EQ(user.seen(location)->index_version, 20);
+    fs::permissions(path, fs::perms::others_write, fs::perm_options::add);
+    EXPECT_TRUE(user.keys()->empty()) << path;
+    EXPECT_EQ(user.seen(location)->index_version, 0) << path;
+    EXPECT_THAT(user.unreadable(), ElementsAre(HasSubstr(path.string() + ": everybody may write into it")));
+    fs::permissions(path, fs::perms::others_write, fs::perm_options::remove);
+  }
+}
+#endif
 
 TEST_F(TrustTest, AReadOnlyStateFolderIsTrustedAndAFloorToo) {
   const std::filesystem::path state = folder_ / "read-only";

@@ -66,6 +66,8 @@ constexpr Entry entries[] = {
                   "{!remedy}use another mirror of {repository}, and report it to the operator of this one",
                   "{!remedy}the repository's publisher: publish from the folder that made the newer version, "
                   "never from an older copy",
+                  "{!remedy}if the publisher confirms that a key was stolen: engine-cache trust forget "
+                  "{repository|word}",
                   "{!remedy}until then, installed builds still open"},
      .exit_status = S::wrong_bytes,
      .category = Category::request},

@@ -10,6 +10,9 @@ namespace {
 
 constexpr std::uint64_t largest_document = 8u << 20;
 constexpr std::int64_t most_steps = 100;  // roots in between
+// How far the serial of an index may be above the last one. More than any numbering by count, date or second needs, and so
+// little that a keeper whose key was stolen can always go on above it.
+constexpr std::int64_t most_serials = std::int64_t{1} << 32;
 
 bool is_missing(const Diagnosis& failure) {
   // A file that exists but cannot be used (too long, a pipe) is not missing.
@@ -72,6 +75,22 @@ Signers bootstrap(const std::vector<TrustedKey>& keys) {
   return signers;
 }
 
+// The index's floor starts over: its keys may have been stolen, and whoever had them could have set it (trust_store.hpp).
+void start_over_without_removed_keys(Seen& seen, const std::optional<Root>& before, const Root& now) {
+  std::vector<std::string> could_set = seen.index_signers;
+  if (before)
+    for (const PublicKey& key : before->keys_for(Role::index)) could_set.push_back(key.id);
+  const std::vector<PublicKey> keys = now.keys_for(Role::index);
+  const bool all_remain = std::ranges::all_of(could_set, [&](const std::string& id) {
+    return std::ranges::any_of(keys, [&](const PublicKey& key) { return key.id == id; });
+  });
+  if (all_remain) return;
+  seen.index_version = seen.time = 0;
+  seen.index_sha256.clear();
+  seen.index_signers.clear();
+  seen.floor_since = now.version;
+}
+
 // Returns the root in root.json, reached from `before` directly or through the roots in between.
 Result<Root> follow(RepositoryFiles& files, const std::string& bytes, Signers before, std::int64_t version) {
   auto direct = step_to(files, "root.json", bytes, before, version);
@@ -116,7 +135,8 @@ Result<SignedBy> check_signatures(RepositoryFiles& files, const std::string& pat
     auto group = std::find_if(groups.begin(), groups.end(),
                               [&](const auto& known) { return known.first.version == statement->version; });
     if (group == groups.end()) group = groups.insert(groups.end(), {*statement, {}});
-    group->first.time = std::max(group->first.time, statement->time);
+    // The earliest of them: one key of several must not decide what time it is.
+    group->first.time = std::min(group->first.time, statement->time);
     group->second.push_back(key.id);
     if (static_cast<std::int64_t>(group->second.size()) >= signers.threshold)
       return SignedBy{group->second, group->first};
@@ -172,6 +192,7 @@ Result<std::optional<VerifiedIndex>> open_signed(RepositoryFiles& files, const T
   } else if (!verified.seen.root.empty()) {
     TRY_ASSIGN(const Root before, parse_root(verified.seen.root, "the accepted root of " + files.location()));
     TRY_ASSIGN(verified.root, follow(files, **root_bytes, signers_of(before, Role::root), before.version));
+    start_over_without_removed_keys(verified.seen, before, verified.root);
   } else {
     // At first the version does not count, but a root that was removed with its key leaves its version as a
     // floor.
@@ -186,6 +207,7 @@ Result<std::optional<VerifiedIndex>> open_signed(RepositoryFiles& files, const T
           return verified.root.is_revoked(key.key.id);
         }))
       return fail(about("EH-M13", files, "root.json").with("key_id", keys.front().key.id));
+    start_over_without_removed_keys(verified.seen, std::nullopt, verified.root);
   }
   verified.seen.root = **root_bytes;
   verified.seen.root_version = verified.root.version;
@@ -213,6 +235,10 @@ Result<void> check_index(const Index& index, const std::string& repository, Veri
     return fail(refuse("EH-M09").with(
         "problem",
         "it is the index of \"" + index.name + "\", the root is that of \"" + verified.root.name + "\""));
+  if (const auto end = seconds_of_time(index.expires); end && verified.signed_by.statement.time > *end)
+    return fail(refuse("EH-M09").with("problem", "it was signed at second " +
+                                                     std::to_string(verified.signed_by.statement.time) +
+                                                     " of 1970, which is after it expires (" + index.expires + ")"));
   Seen& seen = verified.seen;
   const std::string digest = sha256_hex(verified.bytes);
   if (index.serial < seen.index_version)
@@ -224,7 +250,13 @@ Result<void> check_index(const Index& index, const std::string& repository, Veri
                     .with("found", std::to_string(index.serial))
                     .with("expected", std::to_string(seen.index_version + 1))
                     .with("problem", "another index with this serial was seen before"));
+  if (seen.index_version > 0 && index.serial - seen.index_version > most_serials)
+    return fail(refuse("EH-M11")
+                    .with("found", std::to_string(index.serial))
+                    .with("expected", "at most " + std::to_string(seen.index_version + most_serials))
+                    .with("problem", "its serial is too far above the last one, " + std::to_string(seen.index_version)));
   seen.index_version = index.serial;
+  seen.index_signers = verified.signed_by.key_ids;
   seen.index_sha256 = digest;
   seen.time = std::max(seen.time, verified.signed_by.statement.time);
   seen.blocked = index.blocked;

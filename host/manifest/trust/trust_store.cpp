@@ -9,9 +9,11 @@
 #include "base/files.hpp"
 #include "base/json.hpp"
 #include "base/location.hpp"
+#include "base/ownership.hpp"
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
+#include "cache/layer_trust.hpp"
 #include "cache/lock.hpp"
 #include "host/manifest/fields.hpp"
 
@@ -71,6 +73,8 @@ Result<Seen> seen_of(const fs::path& file, const std::string& repository) {
   fields.number("index_version", Need::required, 0, most, seen.index_version);
   fields.text("index_sha256", Need::optional, is_digest, seen.index_sha256);
   fields.number("time", Need::required, 0, most, seen.time);
+  fields.number("floor_since", Need::optional, 0, most, seen.floor_since);
+  fields.texts("index_signers", Need::optional, is_key_id, seen.index_signers);
   if (const Json* blocked = fields.array("blocked", Need::required))
     for (const Json& object : blocked->as_array())
       seen.blocked.push_back({object["sha256"].as_string(), object["reason"].as_string(), repository});
@@ -85,12 +89,18 @@ void take_newer(Seen& seen, Seen other) {
     seen.root = std::move(other.root);
     seen.root_version = other.root_version;
   }
-  if (other.index_version > seen.index_version) {
+  // A floor that started over is newer than any version before.
+  if (other.floor_since < seen.floor_since) return;
+  const bool started_over = other.floor_since > seen.floor_since;
+  const std::int64_t time = started_over ? other.time : std::max(seen.time, other.time);
+  if (started_over || other.index_version > seen.index_version) {
     seen.index_version = other.index_version;
     seen.index_sha256 = std::move(other.index_sha256);
+    seen.index_signers = std::move(other.index_signers);
+    seen.floor_since = other.floor_since;
     seen.blocked = std::move(other.blocked);
   }
-  seen.time = std::max(seen.time, other.time);
+  seen.time = time;
 }
 
 Json to_json(const Seen& seen, const std::string& repository) {
@@ -102,6 +112,8 @@ Json to_json(const Seen& seen, const std::string& repository) {
   if (!seen.root.empty()) document.set("root", seen.root);
   document.set("root_version", seen.root_version).set("index_version", seen.index_version);
   if (!seen.index_sha256.empty()) document.set("index_sha256", seen.index_sha256);
+  if (seen.floor_since > 0) document.set("floor_since", seen.floor_since);
+  if (!seen.index_signers.empty()) document.set("index_signers", Json::strings(seen.index_signers));
   return document.set("time", seen.time).set("blocked", std::move(blocked));
 }
 
@@ -163,6 +175,16 @@ bool lists_key(const std::string& root, const PublicKey& key) {
                      [&](const Json& one) { return one["public"].as_string() == key.text(); });
 }
 
+// Returns why somebody else could have written what is read below a state folder.
+std::optional<Diagnosis> problem_of(const fs::path& state) {
+  for (const fs::path& folder : {state, state / "trust"})
+    if (auto problem = ownership_problem(folder)) return problem;
+  std::error_code error;
+  for (fs::directory_iterator at(state / "trust", error), end; !error && at != end; at.increment(error))
+    if (auto problem = ownership_problem(at->path())) return problem;
+  return {};
+}
+
 }  // namespace
 
 TrustStore::TrustStore(fs::path state, std::vector<fs::path> layers, fs::path read_state)
@@ -173,10 +195,12 @@ TrustStore::TrustStore(fs::path state, std::vector<fs::path> layers, fs::path re
 std::vector<fs::path> TrustStore::read_folders() const {
   std::vector<fs::path> folders;
   for (const fs::path& layer : layers_) {
+    if (cache::layer_problem(layer) || ownership_problem(layer / "state")) continue;
     std::error_code error;
     for (fs::directory_iterator at(layer / "state", error), end; !error && at != end; at.increment(error)) {
       std::error_code ignored;
-      if (fs::is_directory(at->path() / "trust", ignored)) folders.push_back(at->path() / "trust");
+      const fs::path folder = at->path() / "trust";
+      if (fs::is_directory(folder, ignored) && !problem_of(at->path())) folders.push_back(folder);
     }
   }
   std::sort(folders.begin(), folders.end());
@@ -193,9 +217,18 @@ std::vector<std::string> TrustStore::unreadable() const {
                         " do not count because the folder cannot be read (" + error.message() +
                         "); its owner can open it with chmod -R a+rX");
   };
+  const auto report_owner = [&](const fs::path& folder, const std::optional<Diagnosis>& problem) {
+    if (problem)
+      sentences.push_back("the trusted keys in " + path_text(folder) + " do not count: " +
+                          std::string(problem->value("folder")) + ": " + std::string(problem->value("problem")));
+    return problem.has_value();
+  };
   for (const fs::path& layer : layers_) {
     std::error_code error;
+    const auto layer_problem = cache::layer_problem(layer);
+    if (report_owner(layer / "state", layer_problem ? layer_problem : ownership_problem(layer / "state"))) continue;
     for (fs::directory_iterator at(layer / "state", error), end; !error && at != end; at.increment(error)) {
+      if (report_owner(at->path(), problem_of(at->path()))) continue;
       std::error_code closed;
       static_cast<void>(fs::directory_iterator(at->path() / "trust", closed));
       report(at->path(), closed);
@@ -296,6 +329,17 @@ Result<void> TrustStore::remember(const std::string& repository, const Seen& see
   TRY_ASSIGN(Seen now, seen_of(file, repository));
   take_newer(now, seen);
   return write_file(file, to_json(now, repository).dump(1) + "\n");
+}
+
+Result<bool> TrustStore::forget(const std::string& repository) const {
+  TRY_ASSIGN(const cache::FileLock lock, lock_of(folder_));
+  bool removed = false;
+  for (const fs::path& file : files_for(folder_, repository)) {
+    std::error_code error;
+    removed = fs::remove(file, error) || removed;
+    if (error) return fail(write_failure(error.value(), file));
+  }
+  return removed;
 }
 
 std::vector<fs::path> TrustStore::files(const std::string& repository) const {
