@@ -56,7 +56,7 @@ struct TextMember {
   std::string_view key;
   std::string Installed::*member;
 };
-constexpr std::array<TextMember, 10> text_members{{{"build", &Installed::build},
+constexpr std::array<TextMember, 12> text_members{{{"build", &Installed::build},
                                                    {"engine", &Installed::engine},
                                                    {"version", &Installed::version},
                                                    {"flavor", &Installed::flavor},
@@ -65,14 +65,17 @@ constexpr std::array<TextMember, 10> text_members{{{"build", &Installed::build},
                                                    {"plugin", &Installed::plugin},
                                                    {"in_place", &Installed::in_place},
                                                    {"root", &Installed::root},
+                                                   {"origin", &Installed::origin},
+                                                   {"files_by", &Installed::files_by},
                                                    {"manifest", &Installed::manifest}}};
 struct ListMember {
   std::string_view key;
   std::vector<std::string> Installed::*member;
 };
-constexpr std::array<ListMember, 4> list_members{{{"tree", &Installed::trees},
+constexpr std::array<ListMember, 5> list_members{{{"tree", &Installed::trees},
                                                   {"search", &Installed::search},
                                                   {"lazy", &Installed::lazy},
+                                                  {"signer", &Installed::signers},
                                                   {"optional", &Installed::optional}}};
 
 void add_line(std::string& text, std::string_view key, std::string_view value) {
@@ -83,6 +86,11 @@ void add_line(std::string& text, std::string_view key, std::string_view value) {
 }
 
 }  // namespace
+
+int strength_of_proof(const Installed& installed) {
+  if (installed.files_by == "bundle") return 1;
+  return installed.signers.empty() ? 2 : 3;
+}
 
 bool take_record_line(Installed& installed, std::string_view key, std::string_view value) {
   for (const TextMember& text : text_members)
@@ -118,9 +126,8 @@ std::string record_lines(const Installed& installed) {
   std::string text;
   const auto line = [&](std::string_view key, std::string_view value) { add_line(text, key, value); };
   for (const TextMember& member : text_members)
-    // The manifest comes last; for most builds the other two are empty.
-    if (member.key != "manifest" &&
-        !((member.key == "in_place" || member.key == "root") && (installed.*member.member).empty()))
+    // The manifest comes last; those behind "plugin" are empty for many builds.
+    if (member.key != "manifest" && !(member.member != &Installed::plugin && (installed.*member.member).empty()))
       line(member.key, escaped(installed.*member.member));
   line("installed_at", std::to_string(installed.installed_at));
   line("size", std::to_string(installed.size));

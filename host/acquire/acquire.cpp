@@ -94,30 +94,60 @@ Result<void> check_plugin(const manifest::Build& build, const std::filesystem::p
                   .with("problem", "the plugin's archive does not hold it"));
 }
 
+// The record of installed files with the manifest as it is now. A manifest that was read from the record itself comes from
+// no repository: what the record says of its origin stays.
+cache::Installed record_again(const manifest::Build& build, const cache::Installed& installed) {
+  cache::Installed record = record_for(build, installed.trees, installed.files_by);
+  const auto owner = build.manifest.lock();
+  if (owner && owner->repository.empty()) {
+    record.origin = installed.origin;
+    record.signers = installed.signers;
+  }
+  return record;
+}
+
 // If the record cannot be written (usually in a layer), the manifest's settings apply to this open only.
 Result<cache::Installed> as_it_says(const manifest::Build& build, cache::Installed installed,
                                     const cache::Store& store) {
   TRY(check_plugin(build, installed.folder));
   if (!installed.read_only)
     if (const auto alone = store.stage(cache::Store::key_of(build.id)))
-      if (auto written = store.write_ref(record_for(build, installed.trees))) return std::move(*written);
+      if (auto written = store.write_ref(record_again(build, installed))) return std::move(*written);
   set_loading(installed, build);
   installed.unlike_its_record = true;
   return installed;
 }
 
-// The same id may later mean other bytes; then the installed build is another one.
-bool is_current(const cache::Installed& installed, const manifest::Build& build) {
-  const std::string wanted = build.artifacts_digest();
-  if (wanted.empty() || installed.artifacts_digest == wanted) return true;
-  // A repackaged build has other archives but the same files, for example a registry's copy of a build in a
-  // layer.
+// Whether the installed files are those that the manifest names, by the digest of a build or by the trees of its
+// components. The digests of the archives prove nothing about files that came from somewhere else (a bundle).
+enum class Named { yes, no, other };
+Named named_by(const manifest::Build& build, const cache::Installed& installed) {
+  if (!build.digest.empty()) return build.digest == installed.digest ? Named::yes : Named::other;
   const std::vector<const manifest::Component*> components = build.all_components();
-  if (components.size() != installed.trees.size()) return false;
-  for (std::size_t i = 0; i < components.size(); ++i)
-    if (components[i]->artifacts.empty() || components[i]->artifacts.front().tree != installed.trees[i])
+  bool all = components.size() == installed.trees.size();
+  for (std::size_t i = 0; i < components.size() && i < installed.trees.size(); ++i) {
+    const std::vector<manifest::Artifact>& artifacts = components[i]->artifacts;
+    if (artifacts.empty() || std::ranges::any_of(artifacts, &std::string::empty, &manifest::Artifact::tree))
+      all = false;
+    else if (std::ranges::find(artifacts, installed.trees[i], &manifest::Artifact::tree) == artifacts.end())
+      return Named::other;
+  }
+  return all ? Named::yes : Named::no;
+}
+
+// The same id may later mean other bytes; then the installed build is another one. A repackaged build has other archives
+// but the same files, for example a registry's copy of a build in a layer.
+bool is_current(const cache::Installed& installed, const manifest::Build& build) {
+  switch (named_by(build, installed)) {
+    case Named::other:
       return false;
-  return true;
+    case Named::yes:
+      return true;
+    case Named::no:
+      break;
+  }
+  const std::string wanted = build.artifacts_digest();
+  return wanted.empty() || installed.artifacts_digest == wanted;
 }
 
 // A tree that was moved aside as damaged leaves a build whose stamps may look right.
@@ -156,7 +186,7 @@ Result<cache::Installed> install(ComponentWork& work) {
   if (work.cancel && work.cancel->canceled()) return fail(diagnose("EH-P10").with("build", build.id));
   TRY_ASSIGN(const std::filesystem::path view, work.store.make_view(trees, stage));
   TRY(check_plugin(build, view));
-  auto installed = work.store.write_ref(record_for(build, std::move(trees)));
+  auto installed = work.store.write_ref(record_for(build, std::move(trees), "archive"));
   work.acquired.published = installed.has_value();
   return installed;
 }
@@ -187,7 +217,7 @@ std::string origin_of(const manifest::Source& source) {
 
 }  // namespace
 
-cache::Installed record_for(const manifest::Build& build, std::vector<std::string> trees) {
+cache::Installed record_for(const manifest::Build& build, std::vector<std::string> trees, std::string files_by) {
   cache::Installed record;
   record.build = build.id;
   record.engine = build.engine;
@@ -199,6 +229,11 @@ cache::Installed record_for(const manifest::Build& build, std::vector<std::strin
   if (build.in_place) {
     record.in_place = build.in_place->path;
     record.root = build.in_place->root;
+  }
+  record.files_by = std::move(files_by);
+  if (const auto owner = build.manifest.lock()) {
+    record.origin = without_passwords(owner->repository);
+    record.signers = owner->signed_by;
   }
   record.manifest = manifest_of(build);
   return record;

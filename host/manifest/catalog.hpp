@@ -130,6 +130,7 @@ struct Manifest {
   std::map<std::string, Component> components;
   std::vector<std::shared_ptr<const Build>> builds;
   std::string repository;             // the folder or URL it came from, where relative file sources start
+  std::vector<std::string> signed_by;  // ids of the trusted keys that signed the repository's index; empty: none
   std::string name;                   // path or URL of the document, for messages
   std::vector<std::string> warnings;  // unknown fields and the like
 };
@@ -159,11 +160,11 @@ struct Catalog {
   std::vector<std::string> engines() const;  // sorted, unique
 };
 
-// Reads one manifest document. `repository` and `name` as in Manifest. Errors: EH-M02: a field is missing or
+// Reads one manifest document. `repository`, `name` and `signed_by` as in Manifest. Errors: EH-M02: a field is missing or
 // has the wrong type ("document", "member", "problem"). EH-M03: a critical field is unknown to this reader.
 // EH-M04: the format is too new.
 Result<std::shared_ptr<const Manifest>> read_manifest(const Json& document, std::string repository,
-                                                      std::string name);
+                                                      std::string name, std::vector<std::string> signed_by = {});
 
 // Adds a manifest's builds to the catalog and records those that an earlier one shadows. The catalog's build
 // pointers share ownership of the manifest, so a build that is kept (a candidate) keeps its components too.

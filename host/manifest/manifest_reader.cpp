@@ -215,13 +215,14 @@ std::optional<Diagnosis> check_critical(const Json& document, const std::string&
 }
 
 Result<std::shared_ptr<const Manifest>> read_manifest(const Json& document, std::string repository,
-                                                      std::string name) {
+                                                      std::string name, std::vector<std::string> signed_by) {
   if (auto too_new = check_format(document, name)) return fail(std::move(*too_new));
   if (auto unknown = check_critical(document, name)) return fail(std::move(*unknown));
   Reading reading{name, {}, {}};
   auto manifest = std::make_shared<Manifest>();
   manifest->repository = std::move(repository);
   manifest->name = std::move(name);
+  manifest->signed_by = std::move(signed_by);
 
   Fields fields(reading, document, "");
   fields.find("$schema", Need::optional);

@@ -79,12 +79,13 @@ Result<Index> index_of(const std::string& bytes, const std::string& name, const 
   return index;
 }
 
-Result<std::shared_ptr<const Manifest>> load_manifest(const std::string& location, const IndexEntry& entry,
+Result<std::shared_ptr<const Manifest>> load_manifest(const RepositoryContent& content, const IndexEntry& entry,
                                                       DocumentReader& reader, DocumentMemory* memory) {
+  const std::string& location = content.location;
   TRY_ASSIGN(const std::string bytes, read_verified(location, entry, reader, memory));
   const std::string name = below(location, entry.path);
   auto manifest = parse_json(bytes, name).and_then([&](const Json& document) {
-    return read_manifest(document, location, name);
+    return read_manifest(document, location, name, content.signed_by);
   });
   if (!manifest) return fail(sent_from(location, std::move(manifest).error()));
   return manifest;
@@ -147,7 +148,7 @@ Result<RepositoryContent> read_repository(const std::string& location, DocumentR
   content.warnings.insert(content.warnings.end(), content.index.warnings.begin(),
                           content.index.warnings.end());
   for (const IndexEntry& entry : content.index.manifests) {
-    auto manifest = load_manifest(location, entry, reader, memory);
+    auto manifest = load_manifest(content, entry, reader, memory);
     if (!manifest) {
       content.failures.push_back(std::move(manifest).error().within("reading repository " + location));
       continue;

@@ -128,6 +128,7 @@ class Importing {
         build.installed = **found;
         build.was_there = true;
       } else {
+        if (found && *found) TRY(check_replacement(verified, **found));
         // A tree that is present is reused only if it is intact: it may have been damaged since another build
         // used it.
         for (const std::string& tree : verified.trees)
@@ -137,6 +138,22 @@ class Importing {
       imported_.builds.push_back(std::move(build));
     }
     return {};
+  }
+
+  static std::string files_by(const VerifiedBuild& verified) {
+    return verified.files_named_by_manifest && !verified.signed_by.empty() ? "manifest" : "bundle";
+  }
+
+  // Refuses to replace the files of an installed build by others with a weaker proof.
+  static Result<void> check_replacement(const VerifiedBuild& verified, const cache::Installed& installed) {
+    cache::Installed bundled;
+    bundled.files_by = files_by(verified);
+    bundled.signers = verified.signed_by;
+    if (cache::strength_of_proof(bundled) >= cache::strength_of_proof(installed)) return {};
+    return fail(diagnose("EH-M40")
+                    .with("build", installed.build)
+                    .with("installed_from", installed.origin.empty() ? "an unknown repository" : installed.origin)
+                    .with("problem", "no trusted key signed a manifest that names the bundle's files"));
   }
 
   Result<void> ask(const manifest::Build& build) const {
@@ -286,7 +303,10 @@ class Importing {
     std::error_code error;
     if (!fs::is_regular_file(view / path_of(verified.build->plugin_path), error))
       return fail(std::move(contradiction("it does not hold the plugin").with("build", id)));
-    TRY_ASSIGN(imported.installed, store_.write_ref(acquire::record_for(*verified.build, verified.trees)));
+    cache::Installed record = acquire::record_for(*verified.build, verified.trees, files_by(verified));
+    record.origin = verified.from_repository ? without_passwords(verified.repository) : std::string();
+    record.signers = verified.signed_by;
+    TRY_ASSIGN(imported.installed, store_.write_ref(std::move(record)));
     return {};
   }
 

@@ -104,6 +104,7 @@ class ProvenanceCheck {
     if (const auto offered = offered_.find(bundled.manifest); offered != offered_.end()) {
       manifest = offered->second.manifest;
       verified.from_repository = true;
+      verified.repository = offered->second.repository;
       verified.signed_by = offered->second.signed_by;
     } else {
       const std::string name = "the bundle's manifest of " + bundled.id;
@@ -116,7 +117,7 @@ class ProvenanceCheck {
     TRY(match_trees(bundled, verified));
     if (request_.origin)
       TRY(request_.origin(bundled.id,
-                          verified.from_repository ? offered_.at(bundled.manifest).repository : std::string(),
+                          verified.repository,
                           doubt(verified)));
     if (request_.unsigned_allowed) return verified;
     if (!verified.from_repository)

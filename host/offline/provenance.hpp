@@ -20,6 +20,7 @@ struct VerifiedBuild {
   std::vector<std::string> trees;  // in the order of Build::all_components()
   // The manifest comes from a repository's documents, which were checked like that repository's own.
   bool from_repository = false;
+  std::string repository;  // that one; or empty
   // The keys that signed that repository's index, where signatures were checked; empty: no key that counts
   // here.
   std::vector<std::string> signed_by;

@@ -40,6 +40,9 @@ class Hostile : public test::SiteTest {
   }
   // With one tree's list replaced under its new digest, and matching files.
   std::string with_tree(const std::string& tree, const std::vector<std::string>& files) {
+    return said(entries_with_tree(tree, files));
+  }
+  Entries entries_with_tree(const std::string& tree, const std::vector<std::string>& files) {
     const std::string id = sha256_hex(tree);
     auto list = read_bundle_list(good[0].second, "good");
     std::map<std::string, std::string> blobs;
@@ -72,7 +75,7 @@ class Hostile : public test::SiteTest {
     for (const auto* kind : {&list->documents, &list->files})
       for (const Blob& blob : *kind)
         entries.emplace_back(std::string(blob_folder) + blob.sha256, blobs[blob.sha256]);
-    return said(entries);
+    return entries;
   }
   static std::string line(const std::string& bytes, const std::string& path) {
     return "F " + std::to_string(bytes.size()) + " " + sha256_hex(bytes) + " " + path + "\n";
@@ -245,6 +248,44 @@ TEST_F(Hostile, BytesUnlikeTheManifestAreRefused) {
   good = test::entries_of(folder / "pinned/site.bundle");
   const std::string bytes = test::library("evil");
   EXPECT_THAT(with_tree(line(bytes, "lib/evil.so"), {bytes}), HasSubstr("not those that its manifest names"));
+}
+
+// The bundle has the archives' digests, which say nothing about its files.
+TEST_F(Hostile, M40FilesWithAWeakerProofReplaceNoInstalledBuild) {
+  const std::string bytes = test::library("evil");
+  test::write_text(folder / "bad.bundle",
+                   test::tar_of(entries_with_tree(line(bytes, "lib/evil.so"), {bytes})));
+  site.settings.cache_folder = folder / "lab";
+  const auto installed = site.install("sample-1");
+  ASSERT_TRUE(installed);
+  EXPECT_EQ(installed->files_by, "archive");
+  const auto before = test::snapshot(folder / "lab" / "refs");
+  EXPECT_THAT(outcome(folder / "bad.bundle"), HasSubstr("EH-M40 no trusted key signed"));
+  EXPECT_EQ(test::snapshot(folder / "lab" / "refs"), before);
+  // Removing it is a person's decision.
+  ASSERT_TRUE(store().remove("sample-1"));
+  EXPECT_EQ(outcome(folder / "bad.bundle"), "ok");
+  EXPECT_EQ((**store().record_of("sample-1")).files_by, "bundle");
+}
+
+// What a bundle brought is not opened as the build whose manifest names other files.
+TEST_F(Hostile, ImportedFilesThatTheRepositoryDoesNotNameAreReplaced) {
+  const std::string bytes = test::library("evil");
+  test::write_text(folder / "bad.bundle",
+                   test::tar_of(entries_with_tree(line(bytes, "lib/evil.so"), {bytes})));
+  EXPECT_EQ(outcome(folder / "bad.bundle"), "ok") << "nothing was installed";
+  const auto genuine = site.store().find("sample-1");
+  ASSERT_TRUE(genuine && *genuine);
+  test::SiteComponent plugin = test::plugin_of("1"), runtime = test::runtime();
+  plugin.tree = (*genuine)->trees[0];
+  runtime.tree = (*genuine)->trees[1];
+  test::Site naming(folder / "naming");
+  naming.add("sample-1", {plugin, runtime});
+  naming.settings.cache_folder = folder / "lab";
+  const auto opened = naming.install("sample-1");
+  ASSERT_TRUE(opened);
+  EXPECT_EQ(opened->digest, (*genuine)->digest);
+  EXPECT_EQ(opened->files_by, "archive");
 }
 
 TEST_F(Hostile, AManifestUnlikeTheIndexIsRefused) {
