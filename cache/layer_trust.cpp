@@ -55,14 +55,6 @@ std::vector<Diagnosis> layers_passed_over(const std::vector<fs::path>& layers) {
   return why;
 }
 
-std::optional<std::string> warning_for_administrators(const fs::path& root) {
-  const auto owner = owner_shut_out(root);
-  if (!owner) return {};
-  return path_text(root) + " belongs to user " + *owner +
-         ", who cannot change or remove what root makes there: run this as that user, or give it back with "
-         "chown -R --reference=FOLDER FOLDER";
-}
-
 std::vector<Diagnosis> place_problems(const fs::path& root) {
   std::vector<Diagnosis> problems;
   for (const fs::path& folder : leading_folders(root)) {

@@ -25,9 +25,6 @@ std::optional<Diagnosis> folder_unreadable(const std::filesystem::path& folder);
 // Returns the reason for each existing layer that is not used: EH-F22 as above, or EH-F23.
 std::vector<Diagnosis> layers_passed_over(const std::vector<std::filesystem::path>& layers);
 
-// Returns a warning for an administrator who is about to write into another user's cache; else nothing.
-std::optional<std::string> warning_for_administrators(const std::filesystem::path& root);
-
 // Returns all problems of a cache's folder that an administrator should know: EH-F22 as above, also for a
 // folder that is writable by a group with other members; EH-L27 if its file system is mounted noexec; EH-F16
 // if a newer program made it.

@@ -1,5 +1,6 @@
 #include "base/ownership.hpp"
 
+#include <grp.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -55,10 +56,20 @@ std::optional<Diagnosis> ownership_problem_of_program(const fs::path& file) {
   return problem ? problem : ownership_problem(file);
 }
 
-std::optional<std::string> owner_shut_out(const fs::path& folder) {
+Result<std::optional<std::string>> become_owner_of(const fs::path& folder) {
   calls::Status status{};
-  if (::geteuid() != 0 || calls::stat(folder.c_str(), &status) != 0 || status.st_uid == 0) return {};
-  return std::to_string(status.st_uid);
+  fs::path at = folder;
+  while (calls::stat(at.c_str(), &status) != 0 && at != at.parent_path()) at = at.parent_path();
+  if (::geteuid() != 0 || status.st_uid == 0) return std::optional<std::string>();
+  const uid_t user = status.st_uid;
+  const auto account = local_user(user);
+  const gid_t group = account ? static_cast<gid_t>(account->group) : status.st_gid;
+  if (::setgroups(1, &group) != 0 || ::setgid(group) != 0 || ::setuid(user) != 0 || ::geteuid() != user)
+    return fail(untrusted(at,
+                          "it belongs to user " + std::to_string(user) +
+                              ", and this process of root may not become that user",
+                          status));
+  return std::optional(std::to_string(user));
 }
 
 std::optional<Foreign> made_by_another(const fs::path& root, const fs::path& file) {

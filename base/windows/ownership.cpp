@@ -104,7 +104,7 @@ std::optional<Diagnosis> ownership_problem_of_program(const fs::path& file) {
 }
 
 // Files of an administrator have the access list of their folder, which is inherited.
-std::optional<std::string> owner_shut_out(const std::filesystem::path&) { return {}; }
+Result<std::optional<std::string>> become_owner_of(const fs::path&) { return std::optional<std::string>(); }
 
 std::optional<Foreign> made_by_another(const fs::path&, const fs::path&) { return {}; }
 

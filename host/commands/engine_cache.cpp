@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <optional>
 
+#include "base/ownership.hpp"
 #include "base/paths.hpp"
 #include "base/pluralize.hpp"
 #include "base/shell_word.hpp"
@@ -247,12 +248,17 @@ int run(int argc, char** argv) {
     if (const auto placed = store.check_place(); !placed) return end_with(placed.error(), flags.common.json);
   const bool only_reads =
       listing->parsed() || path->parsed() || (verifying->parsed() && !verify_flags.repair);
-  if (const auto warning = cache::warning_for_administrators(store.root()); warning && !only_reads)
-    print_warnings({*warning}, {}, flags.common.quiet || flags.common.json);
   // Only commands that write inside the cache change the umask.
   const bool writes_here = fetching->parsed() || removing->parsed() || verifying->parsed() ||
                            gc_flags.parsed() || trusting->parsed() || licensing->parsed() ||
                            quarantining->parsed();
+  if ((writes_here && !only_reads) || app.got_subcommand("import")) {
+    const auto became = become_owner_of(store.root());
+    if (!became) return end_with(became.error(), flags.common.json);
+    if (*became)
+      print_warnings({path_text(store.root()) + " belongs to user " + **became + ": this command goes on as that user"},
+                     {}, flags.common.quiet || flags.common.json);
+  }
   if (writes_here && is_system_layer(store, *settings)) set_system_layer_umask();
   if (fetching->parsed()) return report(fetch(*settings, flags, cancel), flags.common.json);
   if (listing->parsed()) return report(list(store, flags), flags.common.json);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "base/location.hpp"
 #include "base/sha256.hpp"
 
 namespace enginehost::manifest {
@@ -94,23 +95,42 @@ void merge(Catalog& catalog, std::shared_ptr<const Manifest> manifest) {
   catalog.manifests.push_back(std::move(manifest));
 }
 
-void mark(Catalog& catalog,
-          const std::function<std::vector<std::string>(const std::string& build)>& installed) {
+namespace {
+
+bool is_among(const std::vector<std::string>& texts, const std::string& text) {
+  return std::find(texts.begin(), texts.end(), text) != texts.end();
+}
+
+// Whether a block of a repository outside of the request concerns an installed build. If its origin is unknown (an older
+// EngineHost installed it), every block counts.
+bool concerns(const Blocked& block, const InstalledAs& record) {
+  if (record.origin.empty() && record.signers.empty()) return true;
+  return identity_of_location(record.origin) == identity_of_location(block.by) ||
+         std::any_of(record.signers.begin(), record.signers.end(),
+                     [&](const std::string& key) { return is_among(block.keys, key); });
+}
+
+}  // namespace
+
+void mark(Catalog& catalog, const std::function<InstalledAs(const std::string& build)>& installed) {
   if (catalog.blocked.empty() && catalog.expired.empty()) return;
-  std::unordered_map<std::string_view, const Blocked*> blocked;
+  std::unordered_multimap<std::string_view, const Blocked*> blocked;
   for (const Blocked& one : catalog.blocked) blocked.emplace(one.sha256, &one);
   for (std::shared_ptr<const Build>& build : catalog.builds) {
     const std::shared_ptr<const Manifest> owner = build->manifest.lock();
-    std::vector<std::string> digests;
-    if (!blocked.empty()) digests = installed(build->id);
+    InstalledAs record;
+    if (!blocked.empty()) record = installed(build->id);
+    std::vector<std::string> digests = record.digests;
     digests.push_back(build->digest);
     for (const Component* component : build->all_components())
       for (const Artifact& artifact : component->artifacts)
         digests.insert(digests.end(), {artifact.sha256, artifact.tree});
-    const auto hit = std::find_if(digests.begin(), digests.end(),
-                                  [&](const std::string& digest) { return blocked.contains(digest); });
+    const Blocked* hit = nullptr;
+    for (const std::string& digest : digests)
+      for (auto [at, end] = blocked.equal_range(digest); at != end && hit == nullptr; ++at)
+        if (at->second->everywhere || (!record.digests.empty() && concerns(*at->second, record))) hit = at->second;
     const auto date = owner ? catalog.expired.find(owner->repository) : catalog.expired.end();
-    if (hit == digests.end() && date == catalog.expired.end()) continue;
+    if (hit == nullptr && date == catalog.expired.end()) continue;
     // Other users share the manifest, so a copy of the build is marked. The copy keeps the manifest alive
     // like the pointers of merge().
     struct Marked {
@@ -118,10 +138,7 @@ void mark(Catalog& catalog,
       Build build;
     };
     auto marked = std::make_shared<Marked>(Marked{owner, *build});
-    if (hit != digests.end()) {
-      const Blocked& by = *blocked.at(*hit);
-      marked->build.blocked = by.reason + " (said by " + by.by + ")";
-    }
+    if (hit != nullptr) marked->build.blocked = hit->reason + " (said by " + hit->by + ")";
     if (date != catalog.expired.end()) marked->build.expired = date->second;
     build = std::shared_ptr<const Build>(marked, &marked->build);
   }

@@ -143,6 +143,10 @@ struct Shadowed {
 struct Blocked {
   std::string sha256, reason;
   std::string by;  // the repository that blocks it, or the policy's file
+  // False: the repository is not one of this request. It then blocks only builds that came from it or that its keys vouch
+  // for, so that a repository that was tried once cannot block those of others.
+  bool everywhere = true;
+  std::vector<std::string> keys = {};  // the ids of its keys, if not everywhere
   bool operator==(const Blocked&) const = default;
 };
 
@@ -170,9 +174,14 @@ Result<std::shared_ptr<const Manifest>> read_manifest(const Json& document, std:
 // pointers share ownership of the manifest, so a build that is kept (a candidate) keeps its components too.
 void merge(Catalog& catalog, std::shared_ptr<const Manifest> manifest);
 
-// Marks blocked or expired builds, once everything is merged. `installed` returns the digests of an installed
-// build (its own and its trees'), whatever its manifest says now.
-void mark(Catalog& catalog,
-          const std::function<std::vector<std::string>(const std::string& build)>& installed);
+// What a record says of an installed build.
+struct InstalledAs {
+  std::vector<std::string> digests;  // its own and its trees', whatever its manifest says now
+  std::string origin;                // the repository that it came from; empty: unknown, or not installed
+  std::vector<std::string> signers;  // ids of the keys that signed there
+};
+
+// Marks blocked or expired builds, once everything is merged.
+void mark(Catalog& catalog, const std::function<InstalledAs(const std::string& build)>& installed);
 
 }  // namespace enginehost::manifest

@@ -16,6 +16,7 @@
 #include "host/manifest/location.hpp"
 #include "host/manifest/repository.hpp"
 #include "host/manifest/trust/all_signatures.hpp"
+#include "host/manifest/trust/root.hpp"
 #include "host/open/mirrors.hpp"
 #include "host/settings/policy.hpp"
 #include "host/transfer/transfer.hpp"
@@ -355,23 +356,44 @@ Result<manifest::RepositoryContent> read_whole(const settings::Repository& repos
   return content;
 }
 
+// Adds the blocks that any repository ever said. They hold while it cannot be read, because an attacker could otherwise
+// unblock a build by making it unreachable; and while the request does not name it.
+void add_known_blocks(manifest::Catalog& catalog, const settings::Settings& settings,
+                      const manifest::TrustStore& trust) {
+  const auto known = trust.all_seen();
+  if (!known) {
+    catalog.failures.push_back(known.error());
+    return;
+  }
+  for (const auto& [location, seen] : *known) {
+    const bool of_the_request = settings::lists(settings, location);
+    std::vector<std::string> keys;
+    if (const auto document = parse_json(seen.root, location); document && !of_the_request)
+      if (const auto root = manifest::read_root(*document, location))
+        for (const manifest::RootKey& key : root->keys) keys.push_back(key.key.id);
+    for (manifest::Blocked one : seen.blocked) {
+      if (std::find(catalog.blocked.begin(), catalog.blocked.end(), one) != catalog.blocked.end()) continue;
+      one.everywhere = of_the_request;
+      one.keys = keys;
+      catalog.blocked.push_back(std::move(one));
+    }
+  }
+}
+
 void block_and_expire(manifest::Catalog& catalog, const settings::Settings& settings,
                       const manifest::TrustStore& trust, const cache::Store& store) {
   for (const std::string& digest : settings.policy.blocked)
     catalog.blocked.push_back({digest, "forbidden here", settings.policy.file});
-  // Builds that a repository blocked stay blocked while it cannot be read. Otherwise an attacker could
-  // unblock them by making it unreachable.
-  for (const settings::Repository& repository : settings.repositories)
-    if (const auto seen = trust.seen(repository.location))
-      for (const manifest::Blocked& one : seen->blocked)
-        if (std::find(catalog.blocked.begin(), catalog.blocked.end(), one) == catalog.blocked.end())
-          catalog.blocked.push_back(one);
+  add_known_blocks(catalog, settings, trust);
   manifest::mark(catalog, [&](const std::string& build) {
+    manifest::InstalledAs as;
     const auto record = store.record_of(build);
-    if (!record || !*record) return std::vector<std::string>{};
-    std::vector<std::string> digests = (*record)->trees;
-    digests.push_back((*record)->digest);
-    return digests;
+    if (!record || !*record) return as;
+    as.digests = (*record)->trees;
+    as.digests.push_back((*record)->digest);
+    as.origin = (*record)->origin;
+    as.signers = (*record)->signers;
+    return as;
   });
 }
 
@@ -416,6 +438,7 @@ manifest::Catalog load_catalog(const settings::Settings& settings, const cache::
                      origin);
     }
   }
+  if (!store_of_trust.folder().empty()) origin.documents.push_back(path_text(store_of_trust.folder()));
   add_installed(catalog, store);
   // A skipped layer is not an empty layer.
   origin.passed_over = cache::layers_passed_over(store.layers());

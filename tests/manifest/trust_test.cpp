@@ -442,7 +442,7 @@ TEST_F(TrustTest, MarkedBuildsHaveAReasonAndOthersStay) {
   Catalog catalog;
   merge(catalog, *content);
   const std::size_t all = catalog.builds.size();
-  mark(catalog, [](const std::string&) { return std::vector<std::string>{}; });
+  mark(catalog, [](const std::string&) { return InstalledAs{}; });
   ASSERT_EQ(catalog.builds.size(), all);
   std::size_t blocked = 0;
   for (const auto& build : catalog.builds) {
@@ -450,6 +450,30 @@ TEST_F(TrustTest, MarkedBuildsHaveAReasonAndOthersStay) {
     EXPECT_FALSE(build->all_components().empty());
   }
   EXPECT_GE(blocked, 1u);
+}
+
+// A repository that the request does not name blocks what came from it or what its keys vouch for.
+TEST_F(TrustTest, ABlockOfAnotherRepositoryConcernsItsOwnBuilds) {
+  file("index.json") = index_of(7).dump();
+  const auto content = load(in_2026, false);
+  ASSERT_TRUE(content);
+  const std::string digest(64, 'd');
+  const auto is_blocked = [&](const std::string& origin, const std::vector<std::string>& signers) {
+    Catalog catalog;
+    merge(catalog, *content);
+    Blocked block{digest, "backdoor", "https://theirs.example/r"};
+    block.everywhere = false;
+    block.keys = {"00000000000000A1"};
+    catalog.blocked.push_back(block);
+    mark(catalog, [&](const std::string&) { return InstalledAs{{digest}, origin, signers}; });
+    return !catalog.builds.front()->blocked.empty();
+  };
+  EXPECT_TRUE(is_blocked("https://theirs.example/r", {}));
+  EXPECT_TRUE(is_blocked("https://theirs.example/r/", {})) << "another spelling";
+  EXPECT_TRUE(is_blocked("https://mirror.example/r", {"00000000000000A1"})) << "signed by its key";
+  EXPECT_TRUE(is_blocked("", {})) << "installed by an older EngineHost";
+  EXPECT_FALSE(is_blocked("https://ours.example/r", {}));
+  EXPECT_FALSE(is_blocked("https://ours.example/r", {"00000000000000A2"}));
 }
 
 }  // namespace

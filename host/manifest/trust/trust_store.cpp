@@ -319,6 +319,31 @@ Result<Seen> TrustStore::seen(const std::string& repository) const {
   return seen;
 }
 
+Result<std::vector<std::pair<std::string, Seen>>> TrustStore::all_seen() const {
+  std::vector<std::pair<std::string, Seen>> all;
+  std::vector<fs::path> folders = read_folders();
+  if (!folder_.empty()) folders.insert(folders.begin(), folder_);
+  for (const fs::path& folder : folders) {
+    std::error_code error;
+    for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+      const fs::path& file = at->path();
+      if (file.extension() != ".json" || file.filename() == "keys.json") continue;
+      TRY_ASSIGN(const std::optional<Json> document, document_of(file));
+      if (!document) continue;
+      const std::string repository = (*document)["repository"].as_string();
+      TRY_ASSIGN(Seen seen, seen_of(file, repository));
+      const auto known = std::ranges::find_if(all, [&](const auto& one) {
+        return identity_of_location(one.first) == identity_of_location(repository);
+      });
+      if (known == all.end())
+        all.emplace_back(repository, std::move(seen));
+      else
+        take_newer(known->second, std::move(seen));
+    }
+  }
+  return all;
+}
+
 Result<void> TrustStore::remember(const std::string& repository, const Seen& seen) const {
   if (folder_.empty()) return {};
   const fs::path file = file_for(folder_, repository);

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.hpp"
@@ -67,6 +68,11 @@ class TrustStore {
 
   // Returns the newer values of our own state and the read-only ones.
   Result<Seen> seen(const std::string& repository) const;
+  // Returns the location and the state of every repository that is known here, of ours and of the read-only folders.
+  // Errors: EH-M01, EH-M02 for an unreadable file, because a block must not be overlooked.
+  Result<std::vector<std::pair<std::string, Seen>>> all_seen() const;
+  // Returns the folder that changes with every change of our own state; empty without one.
+  const std::filesystem::path& folder() const { return folder_; }
   // Lowers a version only if the floor started over since. Does nothing when nothing changes.
   Result<void> remember(const std::string& repository, const Seen& seen) const;
 
