@@ -56,7 +56,7 @@ struct TextMember {
   std::string_view key;
   std::string Installed::*member;
 };
-constexpr std::array<TextMember, 12> text_members{{{"build", &Installed::build},
+constexpr std::array<TextMember, 13> text_members{{{"build", &Installed::build},
                                                    {"engine", &Installed::engine},
                                                    {"version", &Installed::version},
                                                    {"flavor", &Installed::flavor},
@@ -67,6 +67,7 @@ constexpr std::array<TextMember, 12> text_members{{{"build", &Installed::build},
                                                    {"root", &Installed::root},
                                                    {"origin", &Installed::origin},
                                                    {"files_by", &Installed::files_by},
+                                                   {"only_for", &Installed::only_for},
                                                    {"manifest", &Installed::manifest}}};
 struct ListMember {
   std::string_view key;

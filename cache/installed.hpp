@@ -38,6 +38,9 @@ struct Installed {
   // (only the bundle that brought them). All empty: unknown, because an older EngineHost wrote the record.
   std::string origin, files_by;
   std::vector<std::string> signers;
+  // Not empty: the build serves only requests that name this repository, which nobody signed and which one request named
+  // (a trial must not change what other programs open).
+  std::string only_for;
   std::string manifest;  // the manifest of this one build as one line of JSON, for use without its repository
   std::vector<LoadableFile> files;
 

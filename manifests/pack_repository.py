@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes the local repository of a build tree: manifests from templates, and an archive of every plugin compiled here.
 
-usage: pack_repository.py --templates FOLDER --output FOLDER --name NAME --version VERSION --os OS --arch ARCH
+usage: pack_repository.py --templates FOLDER [--files TABLE] --output FOLDER --name NAME --version VERSION --os OS --arch ARCH
                           [--plugin NAME=FILE]...
 
 A template is a manifest in which a component may have "plugin_of": "NAME", "os": ..., "arch": ..., and "cxx11_abi": "0" or
@@ -202,6 +202,24 @@ def add_others(manifest: dict, plugins: list, options: argparse.Namespace) -> No
             "capabilities": capabilities, "priority": -2})
 
 
+def name_files(manifest: dict, table: dict) -> None:
+    """Adds the tree and every file of a published archive, from the table that name_files.py makes."""
+    for identifier, component in manifest["components"].items():
+        known = table.get(identifier)
+        for artifact in component.get("artifacts", []):
+            if known and artifact["sha256"] == known["sha256"]:
+                artifact["tree"] = known["tree"]
+                artifact["files"] = [{"path": one[0], "size": one[1], "sha256": one[2],
+                                      **({"executable": True} if len(one) > 3 else {})} for one in known["files"]]
+
+
+def tree_of(file: pathlib.Path) -> str:
+    """The tree id of an archive that contains only this executable file (cache/tree_list.hpp)."""
+    content = file.read_bytes()
+    line = f"X {len(content)} {hashlib.sha256(content).hexdigest()} {file.name}\n"
+    return hashlib.sha256(line.encode()).hexdigest()
+
+
 def fill(template: dict, plugins: list, options: argparse.Namespace, files: dict) -> dict:
     """Returns the manifest of a template; adds the archives that it refers to to `files` under their paths."""
     manifest = template
@@ -229,7 +247,10 @@ def fill_components(manifest: dict, plugins: list, options: argparse.Namespace, 
         path = f"files/{file.name.split('.')[0]}-{options.os}-{options.arch}-{digest[:16]}.tar.gz"
         files[path] = archive
         component["version"] = options.version
-        component["artifacts"] = [{"sha256": digest, "size": len(archive), "archive": "tar.gz",
+        content = file.read_bytes()
+        component["artifacts"] = [{"sha256": digest, "size": len(archive), "archive": "tar.gz", "tree": tree_of(file),
+                                   "files": [{"path": file.name, "size": len(content), "executable": True,
+                                              "sha256": hashlib.sha256(content).hexdigest()}],
                                    "sources": [{"file": path}]}]
         if adapter := adapter_of(file.read_bytes()):
             component["adapter"] = adapter
@@ -264,10 +285,12 @@ def pack(options: argparse.Namespace) -> None:
     stamps = {"serial": serial, "created": instant(now), "expires": instant(now + EXPIRES_AFTER_DAYS * 86400)}
 
     files, manifests = {}, {}
+    table = json.loads(pathlib.Path(options.files).read_text()) if options.files else {}
     for template in sorted(pathlib.Path(options.templates).glob("*.json")):
         try:
             manifests[f"manifests/{template.name}"] = fill(
                 json.loads(template.read_text().replace("@VERSION@", options.version)), plugins, options, files)
+            name_files(manifests[f"manifests/{template.name}"], table)
         except (Broken, KeyError, TypeError, ValueError) as error:
             raise Broken(f"{template}: {type(error).__name__}: {error}") from error
 
@@ -296,6 +319,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for required in ("templates", "output", "name", "version", "os", "arch"):
         parser.add_argument(f"--{required}", required=True)
+    parser.add_argument("--files", metavar="TABLE", help="the table of name_files.py")
     parser.add_argument("--plugin", action="append", default=[], metavar="NAME=FILE")
     try:
         pack(parser.parse_args())

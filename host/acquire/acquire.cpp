@@ -98,6 +98,7 @@ Result<void> check_plugin(const manifest::Build& build, const std::filesystem::p
 // no repository: what the record says of its origin stays.
 cache::Installed record_again(const manifest::Build& build, const cache::Installed& installed) {
   cache::Installed record = record_for(build, installed.trees, installed.files_by);
+  record.only_for = installed.only_for;
   const auto owner = build.manifest.lock();
   if (owner && owner->repository.empty()) {
     record.origin = installed.origin;
@@ -186,7 +187,9 @@ Result<cache::Installed> install(ComponentWork& work) {
   if (work.cancel && work.cancel->canceled()) return fail(diagnose("EH-P10").with("build", build.id));
   TRY_ASSIGN(const std::filesystem::path view, work.store.make_view(trees, stage));
   TRY(check_plugin(build, view));
-  auto installed = work.store.write_ref(record_for(build, std::move(trees), "archive"));
+  cache::Installed record = record_for(build, std::move(trees), "archive");
+  record.only_for = work.options.only_for.value_or("");
+  auto installed = work.store.write_ref(std::move(record));
   work.acquired.published = installed.has_value();
   return installed;
 }
@@ -281,7 +284,10 @@ Result<Acquired> acquire(const manifest::Build& build, const cache::Store& store
     const bool look_no_further = attempt > 0 || !options.refetch;
     if (found && *found && is_current(**found, build) && has_its_trees(**found, store) && look_no_further) {
       acquired.installed = std::move(**found);
-      if (!is_recorded_so(acquired.installed, build)) {
+      const bool serves_more =
+          !acquired.installed.only_for.empty() && options.only_for && options.only_for->empty();
+      if (serves_more) acquired.installed.only_for.clear();
+      if (serves_more || !is_recorded_so(acquired.installed, build)) {
         TRY_ASSIGN(acquired.installed, as_it_says(build, std::move(acquired.installed), store));
       }
       if (acquired.downloaded > 0 || acquired.repaired)

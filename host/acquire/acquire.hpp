@@ -41,6 +41,8 @@ struct AcquireOptions {
   // Also for an installed build that looks right: fetches again the parts that the store rejected.
   bool refetch = false;
   int repairs = 2;  // attempts to repair a damaged install
+  // cache::Installed::only_for of the build; an installed build is never narrowed by it. Unset: as it is.
+  std::optional<std::string> only_for;
   // Called once if something has to be downloaded. An error (the settings' EH-P..) ends the acquisition.
   std::function<Result<void>(const Question&)> consent;
   std::chrono::milliseconds lock_patience{120'000};  // see cache::WaitOptions

@@ -113,6 +113,9 @@ void CommonFlags::add_to(CLI::App& app) {
                             "[env: ENGINEHOST_REPOSITORIES]"))
       ->type_name("URL")
       ->group("Sources");
+  app.add_flag("--allow-unsigned", allow_unsigned,
+               "URLs of --repository may be unsigned: their servers then decide which code runs")
+      ->group("Sources");
   repeatable(
       app.add_option(
           "--installation", installations,
@@ -164,6 +167,7 @@ Result<settings::Settings> settings_of(const CommonFlags& flags, settings::FlagV
   values.installations = flags.installations;
   values.accept_licenses = flags.accept_licenses;
   if (!flags.cache.empty()) values.cache = flags.cache;
+  values.allow_unsigned = flags.allow_unsigned;
   if (flags.offline) values.offline = true;
   if (flags.verbose) values.log = "info";
   return settings::load_settings(values, settings::Environment::of_this_process());

@@ -23,7 +23,7 @@ namespace enginehost::commands {
 
 // The flags of all commands that choose or open engines.
 struct CommonFlags {
-  bool json = false, quiet = false, verbose = false, offline = false, yes = false;
+  bool json = false, quiet = false, verbose = false, offline = false, yes = false, allow_unsigned = false;
   std::vector<std::string> repositories, installations, accept_licenses;
   std::string cache;
 

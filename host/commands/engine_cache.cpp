@@ -7,9 +7,11 @@
 #include "base/ownership.hpp"
 #include "base/paths.hpp"
 #include "base/pluralize.hpp"
+#include "base/printable.hpp"
 #include "base/shell_word.hpp"
 #include "base/text.hpp"
 #include "cache/layer_trust.hpp"
+#include "host/acquire/origin.hpp"
 #include "host/commands/build_names.hpp"
 #include "host/commands/cache_gc.hpp"
 #include "host/commands/cache_push.hpp"
@@ -43,6 +45,7 @@ struct Flags {
   CommonFlags common;
   std::string engine, flavor, build;
   std::vector<std::string> platforms;
+  bool keep = false;
 };
 
 int report(const Result<Json>& result, bool json) {
@@ -145,10 +148,12 @@ Result<Json> list(const cache::Store& store, const Flags& flags) {
                     .set("installed_at", build.installed_at)
                     .set("folder", path_text(build.folder))
                     .set("read_only", build.read_only)
+                    .set("origin", acquire::origin_of(build))
                     .set("pinned", pinned ? Json(*pinned) : Json()));
     if (!flags.common.json)
-      say("%-48s %10s  %s%s%s\n", build.build.c_str(), format_bytes(build.size).c_str(),
-          use_of(store, build).c_str(), build.read_only ? "  (read-only layer)" : "",
+      say("%-48s %10s  %s  %s%s%s\n", build.build.c_str(), format_bytes(build.size).c_str(),
+          use_of(store, build).c_str(), printable_line(acquire::describe_origin(build)).c_str(),
+          build.read_only ? "  (read-only layer)" : "",
           !pinned   ? "  (its pin cannot be read)"
           : *pinned ? "  (pinned)"
                     : "");
@@ -224,6 +229,8 @@ int run(int argc, char** argv) {
       fetching->add_option("--platform", flags.platforms,
                            "a recorded machine (engine-info --platform-json) to fetch for; repeatable"))
       ->type_name("FILE");
+  fetching->add_flag("--keep", flags.keep,
+                     "let the build serve every request, also if it comes from an unsigned --repository");
   CLI::App* listing = app.add_subcommand("list", "list the installed builds");
   CLI::App* path = app.add_subcommand("path", "print the folder of the cache");
   CLI::App* verifying = add_verify(app, verify_flags);
@@ -240,6 +247,8 @@ int run(int argc, char** argv) {
 
   auto settings = settings_of(flags.common);
   if (!settings) return end_with(settings.error(), flags.common.json);
+  if (flags.keep)
+    for (settings::Repository& repository : settings->repositories) repository.keep = true;
   const CancelToken cancel = cancel_on_signal();
   const cache::Store store =
       cache::Store::open(settings->cache_folder, settings->system_layers, "engine-cache");

@@ -12,6 +12,7 @@
 #include "base/diagnosis.hpp"
 #include "base/json.hpp"
 #include "base/result.hpp"
+#include "cache/tree_list.hpp"
 
 namespace enginehost::manifest {
 
@@ -33,6 +34,7 @@ struct Artifact {
   int strip = 0;                      // number of leading path elements dropped from archive names
   std::vector<std::string> select;    // patterns, applied after strip; empty: everything
   std::string tree;                   // pinned tree id, or empty
+  std::vector<cache::TreeEntry> files;  // the files of that tree; empty: not named one by one
   std::vector<Source> sources;
   std::string chunks_sha256;  // digest of the list of its pieces' digests (transfer/chunk_list.hpp), or empty
   std::vector<Source> chunks_sources;  // where that list is: url or file

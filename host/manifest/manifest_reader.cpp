@@ -53,6 +53,30 @@ std::vector<Source> read_sources(Reading& reading, Fields& fields) {
   return result;
 }
 
+// The files must give the tree, by which installed files are compared.
+std::vector<cache::TreeEntry> read_files(Reading& reading, Fields& fields, const std::string& tree) {
+  cache::TreeList list;
+  const Json* files = fields.array("files", Need::optional);
+  if (files == nullptr) return {};
+  for (const Json& object : files->as_array()) {
+    cache::TreeEntry entry;
+    std::optional<std::uint64_t> size;
+    bool executable = false;
+    Fields members(reading, object, element(fields.place_of("files"), list.entries.size()));
+    members.text("path", Need::required, is_view_path, entry.path);
+    members.text("sha256", Need::required, is_digest, entry.identity);
+    members.size("size", Need::required, size, 0);
+    members.flag("executable", executable);
+    members.warn_of_unknown();
+    if (reading.mistake) return {};
+    entry.kind = executable ? cache::TreeEntry::Kind::executable : cache::TreeEntry::Kind::file;
+    entry.size = size.value_or(0);
+    list.entries.push_back(std::move(entry));
+  }
+  if (list.id() != tree) reading.refuse(fields.place_of("files"), "these files do not give \"tree\"");
+  return std::move(list.entries);
+}
+
 Artifact read_artifact(Reading& reading, const Json& object, const std::string& place) {
   Artifact artifact;
   Fields fields(reading, object, place);
@@ -67,6 +91,7 @@ Artifact read_artifact(Reading& reading, const Json& object, const std::string& 
   fields.number("strip", Need::optional, 0, 32, strip);
   artifact.strip = static_cast<int>(strip);
   fields.texts("select", Need::optional, is_view_path, artifact.select);
+  artifact.files = read_files(reading, fields, artifact.tree);
   artifact.sources = read_sources(reading, fields);
   if (const Json* chunks = fields.object("chunks", Need::optional)) {
     Fields list(reading, *chunks, fields.place_of("chunks"));

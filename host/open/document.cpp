@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/paths.hpp"
+#include "host/acquire/origin.hpp"
 #include "host/explain/explain.hpp"
 #include "host/resolve/describe.hpp"
 
@@ -72,6 +73,7 @@ Json outcome_document(OpenContext& context, const Outcome& outcome) {
       .set("in_place", outcome.opened && !outcome.opened->installed.in_place.empty()
                            ? Json(outcome.opened->installed.in_place)
                            : Json())
+      .set("origin", outcome.opened ? acquire::origin_of(outcome.opened->installed) : Json())
       .set("facts", std::move(facts))
       .set("loaded", std::move(loaded))
       .set("proven", outcome.proven_before || outcome.probed)

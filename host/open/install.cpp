@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/paths.hpp"
+#include "base/text.hpp"
 
 namespace enginehost::open {
 namespace {
@@ -47,6 +48,21 @@ Result<void> check_size(const OpenContext& context, const manifest::Build& build
 
 }  // namespace
 
+namespace {
+
+// See cache::Installed::only_for. A manifest that was read from the record names no repository.
+std::optional<std::string> only_for(const settings::Settings& settings, const manifest::Build& build) {
+  const auto owner = build.manifest.lock();
+  if (!owner || owner->repository.empty()) return std::nullopt;
+  if (!owner->signed_by.empty()) return "";
+  for (const settings::Repository& repository : settings.repositories)
+    if (repository.location == owner->repository && repository.by_caller && !repository.keep)
+      return without_passwords(repository.location);
+  return "";
+}
+
+}  // namespace
+
 Result<void> repair_places(OpenContext& context) {
   for (const Diagnosis& odd : context.store().unexpected_entries()) {
     const std::filesystem::path place = path_of(odd.value("folder"));
@@ -63,7 +79,9 @@ Result<acquire::Acquired> install_noted(OpenContext& context, const manifest::Bu
                                         const transfer::ProgressCallback& progress) {
   TRY(check_size(context, build));
   TRY(repair_places(context));
-  auto acquired = acquire::acquire(build, context.store(), options, progress, context.cancel());
+  acquire::AcquireOptions with_origin = options;
+  with_origin.only_for = only_for(context.settings(), build);
+  auto acquired = acquire::acquire(build, context.store(), with_origin, progress, context.cancel());
   if (!acquired) {
     if (asked_somebody(acquired.error())) context.note("fetch", fetch_failed(build, acquired.error()));
     return acquired;

@@ -245,14 +245,16 @@ class ObservedReader : public manifest::DocumentReader, public manifest::Documen
   const DocumentObserver& observer_;
 };
 
-// Adds installed builds that no repository lists (it is gone, unreachable, or has moved on).
-void add_installed(manifest::Catalog& catalog, const cache::Store& store) {
+// Adds installed builds that no repository lists (it is gone, unreachable, or has moved on). A build that one request
+// tried from an unsigned repository serves only requests that name that repository.
+void add_installed(manifest::Catalog& catalog, const cache::Store& store, const settings::Settings& settings) {
   std::set<std::string> listed;
   for (const auto& build : catalog.builds) listed.insert(build->id);
   for (const cache::Installed& summary : store.list()) {
     if (listed.contains(summary.build)) continue;
     // Builds of an installation are offered only while it is requested, and as it is now.
     if (!summary.in_place.empty()) continue;
+    if (!summary.only_for.empty() && !settings::lists(settings, summary.only_for)) continue;
     const auto record = store.record_of(summary.build);
     if (!record || !*record) continue;
     const std::string name = "the record of the installed " + summary.build;
@@ -301,8 +303,8 @@ void add_installations(manifest::Catalog& catalog, const settings::Settings& set
 
 bool belongs_to_the_sdk(const settings::Repository& repository) { return repository.source == "default"; }
 
-// A repository named on the command line, allowed by name or trusted by its location may be unsigned. So may
-// a folder, because its owner protects it. Policy can require signatures of all of them.
+// A repository that the caller or a configuration allows to be unsigned, or that is trusted by its location, may be. So
+// may a folder, because its owner protects it. Policy can require signatures of all of them.
 bool must_be_signed(const settings::Repository& repository, const settings::Policy& policy) {
   if (policy.require_signatures) return true;
   if (belongs_to_the_sdk(repository) || repository.unsigned_allowed) return false;
@@ -331,6 +333,7 @@ Diagnosis by_policy(Diagnosis failure, const settings::Repository& repository, c
   // A forbidden repository of the command line fails the request (fetch.hpp); one of a configuration is left
   // out.
   if (failure.code == "EH-P01" && repository.by_caller) failure.with("flag", repository.source);
+  if (lacks_signatures && repository.by_caller) failure.with("named_by", repository.source);
   return failure;
 }
 
@@ -439,7 +442,7 @@ manifest::Catalog load_catalog(const settings::Settings& settings, const cache::
     }
   }
   if (!store_of_trust.folder().empty()) origin.documents.push_back(path_text(store_of_trust.folder()));
-  add_installed(catalog, store);
+  add_installed(catalog, store, settings);
   // A skipped layer is not an empty layer.
   origin.passed_over = cache::layers_passed_over(store.layers());
   add_installations(catalog, settings, origin);

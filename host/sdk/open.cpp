@@ -92,6 +92,7 @@ settings::FlagValues flags_of(const enginehost_request& request) {
   settings::FlagValues flags;
   flags.by_application = true;
   if (HAS(&request, offline) && request.offline != 0) flags.offline = true;
+  flags.allow_unsigned = HAS(&request, allow_unsigned) && request.allow_unsigned != 0;
   if (HAS(&request, cache) && request.cache != nullptr) flags.cache = request.cache;
   if (HAS(&request, helper) && request.helper != nullptr) flags.helper = request.helper;
   if (level_of(request) != 0) flags.log = name_of_level(level_of(request));
@@ -121,6 +122,7 @@ std::string key_of(const enginehost_request& request) {
   key += HAS(&request, require) && request.require != 0 ? 'r' : '-';
   key += HAS(&request, offline) && request.offline != 0 ? 'o' : '-';
   key += HAS(&request, no_probe) && request.no_probe != 0 ? 'n' : '-';
+  key += HAS(&request, allow_unsigned) && request.allow_unsigned != 0 ? 'u' : '-';
   add(HAS(&request, cache) ? request.cache : nullptr);
   add(HAS(&request, helper) ? request.helper : nullptr);
   const auto is_relative = [](const char* folder) { return folder != nullptr && *folder != '/'; };

@@ -20,6 +20,7 @@ struct Repository {
       false;           // named on the command line, allowed by a configuration file, or trusted by its place
   std::string source;  // "--repository", "ENGINEHOST_REPOSITORIES", the configuration file, "default"
   bool by_caller = false;  // from a flag or the API
+  bool keep = false;       // what is fetched from it serves every request (engine-cache fetch --keep)
 };
 
 // One effective value and where it came from, for engine-info.
@@ -40,6 +41,7 @@ struct FlagValues {
   std::vector<std::string> installations;  // the same
   std::optional<std::string> cache, flavor, device, log, force, helper;
   std::optional<bool> offline;
+  bool allow_unsigned = false;  // URLs among `repositories` may be unsigned
   std::optional<std::vector<std::string>> probe_launcher;
   std::vector<std::string> accept_licenses;
   bool by_application = false;  // through the API, so that messages do not mention flags

@@ -18,6 +18,7 @@ constexpr Entry entries[] = {
      .remedies = {"{remedy}",
                   "{!remedy}the repository's publisher: engine-manifest sign with the keys {key_id...}, then "
                   "publish again",
+                  "{named_by=--repository}to accept this repository unsigned, this time: --allow-unsigned",
                   "{!remedy}to accept this repository unsigned: add \"unsigned\": true beside its "
                   "\"location\" {repository} in the configuration",
                   "{!remedy}until then, installed builds still open"},
@@ -49,6 +50,7 @@ constexpr Entry entries[] = {
           "{!remedy}get the publisher's public key from a place you trust: engine-cache trust add KEY "
           "--repository {repository|word}",
           "{!remedy}{?key_id}use the key that signs root.json; a key that signs only the index is not enough",
+          "{named_by=--repository}to accept this repository unsigned, this time: --allow-unsigned",
           "{!remedy}to accept this repository unsigned: add \"unsigned\": true beside its \"location\" "
           "{repository} in the configuration",
           "{!remedy}until then, installed builds still open"},

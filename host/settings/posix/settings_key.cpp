@@ -129,6 +129,7 @@ std::optional<SettingsKey> settings_key(const FlagValues& flags) {
   for (const std::optional<std::string>* flag : {&flags.flavor, &flags.device, &flags.log, &flags.force})
     text.add_flag(*flag);
   text.add(flags.offline ? (*flags.offline ? "offline" : "online") : "");
+  text.add(flags.allow_unsigned ? "unsigned" : "");
   text.add(flags.probe_launcher ? "launcher" : "");
   if (flags.probe_launcher) text.add_all(*flags.probe_launcher);
   text.add_all(flags.accept_licenses);

@@ -145,7 +145,7 @@ typedef struct enginehost_request {
   int32_t require;      /* nonzero: exactly `flavor` or an error, no fallback */
   int32_t offline;      /* nonzero: no socket is opened */
   int32_t no_probe;     /* nonzero: do not try the build in a child process first */
-  int32_t reserved;
+  int32_t allow_unsigned; /* nonzero: URLs of `repositories` may be unsigned; their servers then decide what runs */
   const char* cache;    /* a folder; NULL: the configured one */
   const char* helper;   /* enginehost-probe; NULL: found relative to this library */
   const char* const* repositories; /* folders or URLs, before the configured ones */
