@@ -116,6 +116,8 @@ void CommonFlags::add_to(CLI::App& app) {
   app.add_flag("--allow-unsigned", allow_unsigned,
                "URLs of --repository may be unsigned: their servers then decide which code runs")
       ->group("Sources");
+  app.add_flag("--refresh", refresh, "ask every repository now; without it, answers are kept for up to an hour")
+      ->group("Sources");
   repeatable(
       app.add_option(
           "--installation", installations,
@@ -168,6 +170,7 @@ Result<settings::Settings> settings_of(const CommonFlags& flags, settings::FlagV
   values.accept_licenses = flags.accept_licenses;
   if (!flags.cache.empty()) values.cache = flags.cache;
   values.allow_unsigned = flags.allow_unsigned;
+  values.refresh = flags.refresh;
   if (flags.offline) values.offline = true;
   if (flags.verbose) values.log = "info";
   return settings::load_settings(values, settings::Environment::of_this_process());

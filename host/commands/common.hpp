@@ -23,7 +23,8 @@ namespace enginehost::commands {
 
 // The flags of all commands that choose or open engines.
 struct CommonFlags {
-  bool json = false, quiet = false, verbose = false, offline = false, yes = false, allow_unsigned = false;
+  bool json = false, quiet = false, verbose = false, offline = false, yes = false, allow_unsigned = false,
+       refresh = false;
   std::vector<std::string> repositories, installations, accept_licenses;
   std::string cache;
 

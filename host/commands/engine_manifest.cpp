@@ -36,8 +36,9 @@ struct ManifestFlags {
   std::string folder, name, out;
   publish::AddRequest add;
   std::string file, plugin;
-  std::vector<std::string> keys, add_keys, add_root_keys, add_index_keys;
-  std::int64_t root_threshold = 0, index_threshold = 0;
+  std::vector<std::string> keys, add_keys, add_root_keys, add_index_keys, add_timestamp_keys;
+  std::int64_t root_threshold = 0, index_threshold = 0, timestamp_hours = publish::usual_timestamp_hours;
+  bool timestamp = false;
   int passphrase_fd = -1;
   publish::RootChange change;
 };
@@ -206,9 +207,26 @@ Result<std::vector<manifest::PublicKey>> public_keys(const std::vector<std::stri
   return keys;
 }
 
+Result<Json> stamp(const ManifestFlags& flags) {
+  TRY_ASSIGN(const std::vector<publish::SecretKey> keys, secret_keys(flags));
+  TRY_ASSIGN(const publish::Stamped stamped, publish::stamp(given_path(flags.folder), keys, flags.timestamp_hours,
+                                                            open::OpenContext::now()));
+  if (!flags.json) {
+    for (const std::string& document : stamped.documents) say("signed %s\n", document.c_str());
+    say("valid until %s\n", stamped.expires.c_str());
+  }
+  return Json::object()
+      .set("format", 1)
+      .set("version", stamped.version)
+      .set("expires", stamped.expires)
+      .set("signed", Json::strings(stamped.documents));
+}
+
 Result<Json> sign(ManifestFlags& flags) {
+  if (flags.timestamp) return stamp(flags);
   TRY_ASSIGN(const publish::Workspace workspace, publish::Workspace::open(given_path(flags.folder)));
   TRY_ASSIGN(flags.change.add, public_keys(flags.add_keys));
+  TRY_ASSIGN(flags.change.add_for_timestamp, public_keys(flags.add_timestamp_keys));
   TRY_ASSIGN(flags.change.add_for_root, public_keys(flags.add_root_keys));
   TRY_ASSIGN(flags.change.add_for_index, public_keys(flags.add_index_keys));
   if (flags.root_threshold > 0) flags.change.root_threshold = flags.root_threshold;
@@ -321,6 +339,14 @@ void sign_options(CLI::App& signing, ManifestFlags& flags) {
       ->check(CLI::Range(0, 1'000'000))
       ->type_name("N")
       ->group(group);
+  signing
+      .add_flag("--timestamp", flags.timestamp,
+                "make and sign only a new timestamp.json, also in a published folder: for a scheduled job")
+      ->group(group);
+  signing.add_option("--hours", flags.timestamp_hours, "how long the new timestamp.json is valid; 48 without it")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{8760}))
+      ->type_name("N")
+      ->group(group);
   group = "Changing the keys";
   repeatable(
       signing.add_option("--add-key", flags.add_keys,
@@ -335,6 +361,11 @@ void sign_options(CLI::App& signing, ManifestFlags& flags) {
   repeatable(signing.add_option("--add-root-key", flags.add_root_keys,
                                 "a public key that may sign only the root, even if it could sign the index "
                                 "before; repeatable"))
+      ->type_name("FILE")
+      ->group(group);
+  repeatable(signing.add_option("--add-timestamp-key", flags.add_timestamp_keys,
+                                "a public key that may sign timestamp.json, by which withdrawals reach machines "
+                                "soon; repeatable"))
       ->type_name("FILE")
       ->group(group);
   repeatable(signing.add_option("--remove-key", flags.change.remove,

@@ -13,6 +13,7 @@
 #include "base/shell_word.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
+#include "host/acquire/origin.hpp"
 #include "host/commands/location_flags.hpp"
 #include "host/explain/explain.hpp"
 #include "host/open/document.hpp"
@@ -260,7 +261,8 @@ Json machine_document(open::OpenContext& context, const std::optional<Diagnosis>
                        .set("digest", build.digest)
                        .set("size", build.size)
                        .set("folder", path_text(build.folder))
-                       .set("read_only", build.read_only));
+                       .set("read_only", build.read_only)
+                       .set("origin", acquire::origin_of(build)));
   for (const auto& [build, record] : context.history().records)
     if (history::is_on_record_against(record)) set_aside.push(history::to_json(record));
   if (broken) failures.push(explain::to_json(*broken));
@@ -301,7 +303,8 @@ std::string outcome_report(open::OpenContext& context, const open::Outcome& outc
   if (outcome.state == open::State::opened) {
     text += build != nullptr ? build->engine + " " + build->version + " " + build->flavor + " is open\n"
                              : "the plugin " + outcome.opened->installed.plugin + " is open\n";
-    if (build != nullptr) text += line("build", build->id);
+    if (build != nullptr)
+      text += line("build", build->id) + line("origin", acquire::describe_origin(outcome.opened->installed));
     PathShortener shorten(path_text(context.settings().cache_folder.lexically_normal()), verbose);
     text += opened_report(outcome, shorten, verbose);
     if (build != nullptr) text += newer_release(outcome.plan, *build);

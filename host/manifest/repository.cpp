@@ -1,5 +1,6 @@
 #include "host/manifest/repository.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 
@@ -16,6 +17,8 @@ namespace {
 
 constexpr std::uint64_t largest_document = 8u << 20;
 constexpr int most_attempts = 3;
+// A server without a valid timestamp is not asked at every open.
+constexpr std::int64_t expired_copy_seconds = 300;
 constexpr std::int64_t a_day = 86'400;
 constexpr std::int64_t clocks_differ =
     a_day;  // allowed difference between the signer's and the reader's clock
@@ -123,6 +126,17 @@ Result<void> read_signed_index(RepositoryContent& content, RepositoryFiles& file
     content.warnings.push_back(
         warning + (tolerated ? "" : ": what is installed still opens, nothing new is installed"));
   }
+  // Offline nobody can ask for a newer one.
+  if (!trust.offline) {
+    TRY_ASSIGN(const std::optional<std::string> end, check_timestamp(files, content.index, *verified));
+    if (end && seconds_of_time(*end).value_or(0) < std::max(now, signed_at)) {
+      content.timestamp_expired = true;
+      if (content.expired.empty()) content.expired = *end;
+      content.warnings.push_back("the timestamp of repository " + content.location + " expired at " + *end +
+                                 ": a build may have been withdrawn since; what is installed still opens, nothing new "
+                                 "is installed");
+    }
+  }
   return trust.store.remember(files.known_as(), verified->seen);
 }
 
@@ -137,8 +151,8 @@ Result<void> read_unsigned_index(RepositoryContent& content, RepositoryFiles& fi
   return {};
 }
 
-Result<RepositoryContent> read_repository(const std::string& location, DocumentReader& reader,
-                                          std::int64_t now, DocumentMemory* memory, const Trust* trust) {
+Result<RepositoryContent> read_repository(const std::string& location, DocumentReader& reader, std::int64_t now,
+                                          DocumentMemory* memory, const Trust* trust, bool with_manifests) {
   RepositoryContent content;
   content.location = location;
   RepositoryFiles files(location, reader, trust != nullptr ? trust->known_as : std::string());
@@ -147,6 +161,7 @@ Result<RepositoryContent> read_repository(const std::string& location, DocumentR
   if (!was_signed) TRY(read_unsigned_index(content, files, reader, now));
   content.warnings.insert(content.warnings.end(), content.index.warnings.begin(),
                           content.index.warnings.end());
+  if (!with_manifests) return content;
   for (const IndexEntry& entry : content.index.manifests) {
     auto manifest = load_manifest(content, entry, reader, memory);
     if (!manifest) {
@@ -157,6 +172,26 @@ Result<RepositoryContent> read_repository(const std::string& location, DocumentR
     content.manifests.push_back(std::move(*manifest));
   }
   return content;
+}
+
+Result<RepositoryContent> read_with_retries(const std::string& location, DocumentReader& reader, std::int64_t now,
+                                            DocumentMemory* memory, const Trust* trust, bool with_manifests) {
+  for (int attempt = 1;; ++attempt) {
+    auto content = read_repository(location, reader, now, memory, trust, with_manifests);
+    if (content && content->timestamp_expired && attempt == 1 && reader.refetch_older_than(expired_copy_seconds))
+      continue;
+    if (content) {
+      reader.accept();
+      return content;
+    }
+    // Index and signature are two files. One may be newer than the other while their keeper replaces them, or
+    // in cached copies.
+    const std::string& code = content.error().code;
+    const bool may_have_changed =
+        code == "EH-M08" || code == "EH-M09" || code == "EH-M10" || code == "EH-M13" ||
+        (code == "EH-M11" && attempt == 1);  // a kept index beside a newer timestamp
+    if (!may_have_changed || attempt == most_attempts || !reader.refetch()) return content;
+  }
 }
 
 }  // namespace
@@ -247,21 +282,14 @@ Result<Index> read_index(const Json& document, const std::string& name) {
   return index;
 }
 
-Result<RepositoryContent> load_repository(const std::string& location, DocumentReader& reader,
-                                          std::int64_t now, DocumentMemory* memory, const Trust* trust) {
-  for (int attempt = 1;; ++attempt) {
-    auto content = read_repository(location, reader, now, memory, trust);
-    if (content) {
-      reader.accept();
-      return content;
-    }
-    // Index and signature are two files. One may be newer than the other while their keeper replaces them, or
-    // in cached copies.
-    const std::string& code = content.error().code;
-    const bool may_have_changed =
-        code == "EH-M08" || code == "EH-M09" || code == "EH-M10" || code == "EH-M13";
-    if (!may_have_changed || attempt == most_attempts || !reader.refetch()) return content;
-  }
+Result<RepositoryContent> load_repository(const std::string& location, DocumentReader& reader, std::int64_t now,
+                                          DocumentMemory* memory, const Trust* trust) {
+  return read_with_retries(location, reader, now, memory, trust, true);
+}
+
+Result<RepositoryContent> load_index(const std::string& location, DocumentReader& reader, std::int64_t now,
+                                     const Trust& trust) {
+  return read_with_retries(location, reader, now, nullptr, &trust, false);
 }
 
 void merge(Catalog& catalog, const RepositoryContent& repository) {

@@ -27,6 +27,8 @@ class DocumentReader {
   // From now on ignores kept copies of documents. Returns false when reading again could not return anything
   // else.
   virtual bool refetch() { return true; }
+  // The same if kept copies of documents were used that are older than so many seconds; else returns false.
+  virtual bool refetch_older_than(std::int64_t) { return false; }
   // Everything read so far proved valid: copies may be kept.
   virtual void accept() {}
 };
@@ -83,6 +85,7 @@ struct RepositoryContent {
   std::string location;
   Index index;
   std::vector<std::string> signed_by;  // key ids; empty: not verified
+  bool timestamp_expired = false;      // the server, or a kept copy, has no valid timestamp.json
   std::string expired;  // the date that has passed, after which nothing new may be installed; or empty
   std::vector<std::shared_ptr<const Manifest>> manifests;
   std::vector<std::string> warnings;  // expired, unknown fields
@@ -98,6 +101,11 @@ struct RepositoryContent {
 Result<RepositoryContent> load_repository(const std::string& location, DocumentReader& reader,
                                           std::int64_t now, DocumentMemory* memory = nullptr,
                                           const Trust* trust = nullptr);
+
+// Reads only the index, verified, and stores what was seen (versions, blocks). For a repository whose builds are installed
+// and that the request does not name.
+Result<RepositoryContent> load_index(const std::string& location, DocumentReader& reader, std::int64_t now,
+                                     const Trust& trust);
 
 // Merges a repository into the catalog, after the repositories that are already in it.
 void merge(Catalog& catalog, const RepositoryContent& repository);

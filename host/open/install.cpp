@@ -56,7 +56,8 @@ std::optional<std::string> only_for(const settings::Settings& settings, const ma
   if (!owner || owner->repository.empty()) return std::nullopt;
   if (!owner->signed_by.empty()) return "";
   for (const settings::Repository& repository : settings.repositories)
-    if (repository.location == owner->repository && repository.by_caller && !repository.keep)
+    if (repository.location == owner->repository && is_url(repository.location) && repository.by_caller &&
+        !repository.keep)
       return without_passwords(repository.location);
   return "";
 }

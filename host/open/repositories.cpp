@@ -80,11 +80,17 @@ class CachedReader : public manifest::DocumentReader, public manifest::DocumentM
     const fs::path kept = place_of(location);
     const std::int64_t age = refetch_ ? index_lifetime_seconds + 1 : age_of(kept, now_);
     if (!kept.empty()) origin_.documents.push_back(path_text(kept));
-    origin_.fresh_until =
-        std::min(origin_.fresh_until, now_ + std::max<std::int64_t>(0, index_lifetime_seconds - age));
+    const auto fresh_for = [&](std::int64_t seconds) {
+      origin_.fresh_until = std::min(origin_.fresh_until, now_ + std::max<std::int64_t>(0, seconds));
+    };
     if (age <= index_lifetime_seconds)
-      if (auto bytes = read_file(kept, limit)) return bytes;
+      if (auto bytes = read_file(kept, limit)) {
+        fresh_for(index_lifetime_seconds - age);
+        oldest_kept_ = std::max(oldest_kept_, age);
+        return bytes;
+      }
     auto fresh = ask(location, limit);
+    fresh_for(fresh ? index_lifetime_seconds : 0);
     if (fresh) {
       fresh_[location] = *fresh;
       return fresh;
@@ -102,6 +108,12 @@ class CachedReader : public manifest::DocumentReader, public manifest::DocumentM
     return bytes;
   }
 
+  // Returns whether the server sent a document.
+  bool has_asked() const { return came_ > 0; }
+
+  // From now on asks the server for documents, unless offline.
+  void ask_again() { refetch_ = !transfer_.offline; }
+
   bool refetch() override {
     fresh_.clear();
     warnings.clear();
@@ -109,6 +121,8 @@ class CachedReader : public manifest::DocumentReader, public manifest::DocumentM
     spare_unreached_ = false;
     return !transfer_.offline;
   }
+
+  bool refetch_older_than(std::int64_t seconds) override { return oldest_kept_ > seconds && refetch(); }
 
   // Only verified documents are kept, so that a wrong signature does not stay for an hour.
   void accept() override {
@@ -198,6 +212,7 @@ class CachedReader : public manifest::DocumentReader, public manifest::DocumentM
   Milliseconds spent_{0};
   int came_ = 0;
   bool refetch_ = false;
+  std::int64_t oldest_kept_ = 0;  // age in seconds of the oldest kept copy that was used
   fs::path folder_;
   const transfer::TransferOptions& transfer_;
   std::int64_t now_;
@@ -402,6 +417,31 @@ void block_and_expire(manifest::Catalog& catalog, const settings::Settings& sett
 
 }  // namespace
 
+namespace {
+
+// Asks the signed repositories that installed builds came from and that the request does not name, because one of those
+// builds may have been withdrawn. Only with a request that uses the network anyway; each at most once an hour. Nobody is told
+// of a failure: the request did not ask for it, and the next one tries again.
+void ask_origins(const settings::Settings& settings, const cache::Store& store, const manifest::TrustStore& store_of_trust,
+                 const transfer::TransferOptions& transfer, std::int64_t now,
+                 const std::optional<CancelToken>& cancel) {
+  std::set<std::string> origins;
+  for (const cache::Installed& summary : store.list())
+    if (!summary.signers.empty() && settings::is_url(summary.origin) && !settings::lists(settings, summary.origin) &&
+        settings::lies_in(summary.origin, settings.policy.allowed_repositories))
+      origins.insert(summary.origin);
+  for (const std::string& location : origins) {
+    CatalogOrigin unused;
+    CachedReader reader(folder_of_copies(store, location), transfer, now, unused, cancel, !settings.refresh);
+    if (settings.refresh) reader.ask_again();
+    manifest::Trust trust = trust_in(store_of_trust, settings, false);
+    trust.required = true;
+    static_cast<void>(manifest::load_index(location, reader, now, trust));
+  }
+}
+
+}  // namespace
+
 manifest::TrustStore trust_store(const settings::Settings& settings) {
   // A key decides whose code runs. Keys in a read-only folder count only if nobody else can write there.
   const fs::path& read = settings.read_state_folder;
@@ -424,6 +464,7 @@ manifest::Catalog load_catalog(const settings::Settings& settings, const cache::
   manifest::Catalog catalog;
   const manifest::TrustStore store_of_trust = trust_store(settings);
   manifest::Trust trust = trust_in(store_of_trust, settings, transfer.offline);
+  bool online = false;
   for (const settings::Repository& repository : settings.repositories) {
     const manifest::Trust* proof = proof_of(repository, settings.policy, trust);
     if (proof != nullptr)
@@ -432,15 +473,20 @@ manifest::Catalog load_catalog(const settings::Settings& settings, const cache::
     if (settings::is_url(repository.location)) {
       CachedReader reader(folder_of_copies(store, repository.location), transfer, now, origin, cancel,
                           spare_unreached && !repository.by_caller);
+      // Who names a repository on the command line wants its present answer. An application names it at every open.
+      if (settings.refresh || (repository.by_caller && !settings.by_application)) reader.ask_again();
       add_repository(catalog, load(repository, settings, reader, &reader, now, proof), settings.mirrors, now,
                      origin);
       catalog.warnings.insert(catalog.warnings.end(), reader.warnings.begin(), reader.warnings.end());
+      online = online || reader.has_asked();
     } else {
       NotingReader reader(origin);
       add_repository(catalog, load(repository, settings, reader, nullptr, now, proof), settings.mirrors, now,
                      origin);
     }
   }
+  if ((online || settings.refresh) && !transfer.offline)
+    ask_origins(settings, store, store_of_trust, transfer, now, cancel);
   if (!store_of_trust.folder().empty()) origin.documents.push_back(path_text(store_of_trust.folder()));
   add_installed(catalog, store, settings);
   // A skipped layer is not an empty layer.

@@ -42,7 +42,9 @@ Result<Documents> documents_of(const Workspace& workspace, const manifest::Index
                                std::int64_t root_version) {
   Documents paths = {{"index.json", ""}};
   if (root_version != 0) {
-    for (const char* document : {"index.json", "root.json"}) {
+    for (const char* document : {"index.json", "root.json", "timestamp.json"}) {
+      TRY_ASSIGN(const bool there, is_there(workspace.folder() / document));
+      if (!there) continue;
       paths.emplace(document, "");
       TRY_ASSIGN(const auto signatures, signatures_of(workspace.folder() / document));
       for (const fs::path& signature : signatures) paths.emplace(path_text(signature.filename()), "");
@@ -376,7 +378,7 @@ Result<Published> publish(const Workspace& workspace, const fs::path& given, std
   fs::permissions(made, there ? fs::status(out, error).permissions() : fs::perms(0755), error);
   if (there) TRY(bring_all(out, made));
   // Signatures of the previous index no longer fit.
-  for (const char* document : {"index.json", "root.json"}) {
+  for (const char* document : {"index.json", "root.json", "timestamp.json"}) {
     TRY_ASSIGN(const auto signatures, signatures_of(made / document));
     for (const fs::path& old : signatures) fs::remove(old, error);
   }

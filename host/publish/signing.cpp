@@ -6,6 +6,7 @@
 
 #include "base/files.hpp"
 #include "base/paths.hpp"
+#include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "host/manifest/trust/signed_repository.hpp"
 #include "host/publish/listing.hpp"
@@ -18,6 +19,7 @@ using manifest::Role;
 using manifest::Root;
 
 constexpr std::int64_t day = 86'400;
+constexpr const char* timestamp_file = "timestamp.json";
 constexpr std::int64_t root_lifetime_in_indexes =
     3;  // an expired root stops everything, so it is valid for longer
 
@@ -88,7 +90,9 @@ std::string ids_of(const Root& root) {
 // Returns whether this root or an earlier one lists the key.
 Result<bool> was_listed(const Workspace& workspace, const Root& root, const std::string& id) {
   const auto lists_it = [&](const Root& one) {
-    return std::any_of(one.keys.begin(), one.keys.end(), [&](const auto& key) { return key.key.id == id; });
+    return std::any_of(one.keys.begin(), one.keys.end(), [&](const auto& key) { return key.key.id == id; }) ||
+           std::any_of(one.timestamp_keys.begin(), one.timestamp_keys.end(),
+                       [&](const auto& key) { return key.id == id; });
   };
   if (lists_it(root)) return true;
   for (std::int64_t version = root.version; version > 0; --version) {
@@ -106,6 +110,12 @@ Result<Root> changed(const Workspace& workspace, Root root, const RootChange& ch
   for (const auto& key : change.add) TRY(put_key(workspace, root, {key, true, true}));
   for (const auto& key : change.add_for_root) TRY(put_key(workspace, root, {key, true, false}));
   for (const auto& key : change.add_for_index) TRY(put_key(workspace, root, {key, false, true}));
+  for (const auto& key : change.add_for_timestamp) {
+    if (root.is_revoked(key.id))
+      return fail(refusal(workspace, "its root has revoked the key " + key.id + ", which never counts again",
+                          "make a new one (minisign -G), and --add-timestamp-key that"));
+    if (!lists(root, key, Role::timestamp)) root.timestamp_keys.push_back(key);
+  }
   for (const std::vector<std::string>* ids : {&change.remove, &change.revoke})
     for (const std::string& given : *ids) {
       const std::string id = manifest::full_key_id(given);
@@ -113,7 +123,8 @@ Result<Root> changed(const Workspace& workspace, Root root, const RootChange& ch
       // A key that was removed before it was lost is revoked as well.
       TRY_ASSIGN(const bool known, was_listed(workspace, root, id));
       const auto removed =
-          std::erase_if(root.keys, [&](const manifest::RootKey& key) { return key.key.id == id; });
+          std::erase_if(root.keys, [&](const manifest::RootKey& key) { return key.key.id == id; }) +
+          std::erase_if(root.timestamp_keys, [&](const manifest::PublicKey& key) { return key.id == id; });
       if (removed == 0 && !(revoked && known))
         return fail(refusal(workspace,
                             "its root has no key " + given + " (its keys are " + ids_of(root) + ")",
@@ -243,7 +254,8 @@ bool may_sign_root(const NextRoot& next, const manifest::PublicKey& key) {
 }
 
 Result<void> check_key(const Workspace& workspace, const NextRoot& next, const manifest::PublicKey& key) {
-  if (may_sign_root(next, key) || lists(next.root, key, Role::index)) return {};
+  if (may_sign_root(next, key) || lists(next.root, key, Role::index) || lists(next.root, key, Role::timestamp))
+    return {};
   if (next.root.is_revoked(key.id))
     return fail(refusal(workspace, "its root has revoked the key " + key.id + ", which never counts again",
                         "engine-manifest sign with --key of another; a new key comes in with --add-key"));
@@ -326,7 +338,67 @@ Result<std::vector<Diagnosis>> missing_signatures(const Workspace& workspace) {
   TRY(check(*root, Role::root, "root.json"));
   if (before) TRY(check(*before, Role::root, "root.json"));
   TRY(check(*root, Role::index, "index.json"));
+  if (root->timestamp_keys.empty()) return missing;
+  TRY_ASSIGN(const bool stamped, is_there(workspace.folder() / timestamp_file));
+  if (stamped)
+    TRY(check(*root, Role::timestamp, timestamp_file));
+  else
+    missing.push_back(diagnose("EH-M08")
+                          .with("document", path_text(workspace.folder() / timestamp_file))
+                          .with("expected", std::to_string(root->timestamp_threshold))
+                          .with("found", "0"));
   return missing;
+}
+
+Result<Stamped> stamp(const fs::path& folder, const std::vector<SecretKey>& keys, std::int64_t hours,
+                      std::int64_t now) {
+  const auto refuse = [&](std::string_view problem, std::string_view remedy) {
+    return fail(diagnose("EH-M17")
+                    .with("folder", path_text(folder))
+                    .with("problem", problem)
+                    .with("remedy", remedy));
+  };
+  TRY_ASSIGN(const bool has_root, is_there(folder / "root.json"));
+  if (!has_root) return refuse("it has no root.json, so nobody signed it", "engine-manifest sign with --key first");
+  TRY_ASSIGN(const Root root, read_root_of(folder / "root.json"));
+  std::vector<const SecretKey*> signers;
+  for (const SecretKey& key : keys)
+    if (lists(root, key.public_key(), Role::timestamp)) signers.push_back(&key);
+  if (signers.empty())
+    return refuse("its root gives none of these keys the timestamps",
+                  "engine-manifest sign --add-timestamp-key FILE, with a --key that may sign the root");
+  const fs::path file = folder / timestamp_file;
+  manifest::Timestamp timestamp;
+  if (const auto before = read_file(file, 1u << 20))
+    if (const auto document = parse_json(*before, path_text(file)))
+      if (const auto known = manifest::read_timestamp(*document, path_text(file))) timestamp.version = known->version;
+  TRY_ASSIGN(const std::string index_bytes, read_file(folder / "index.json", 8u << 20));
+  TRY_ASSIGN(const Json index_document, parse_json(index_bytes, "index.json"));
+  TRY_ASSIGN(const manifest::Index index, manifest::read_index(index_document, "index.json"));
+  timestamp.name = root.name;
+  // Above every version before, also if the last one was lost.
+  timestamp.version = std::max(timestamp.version + 1, now);
+  timestamp.created = manifest::text_of_time(now);
+  timestamp.expires = manifest::text_of_time(now + hours * 3600);
+  timestamp.index_serial = index.serial;
+  timestamp.index_sha256 = sha256_hex(index_bytes);
+  const std::string bytes = to_json(timestamp).dump(1) + "\n";
+  Stamped stamped{timestamp.version, timestamp.expires, {}};
+  std::vector<std::pair<fs::path, std::string>> signatures;
+  for (const SecretKey* key : signers) {
+    TRY_ASSIGN(const manifest::Signature signature,
+               key->sign(bytes, manifest::Statement{Role::timestamp, timestamp.version, now}.text()));
+    const std::string& id = key->public_key().id;
+    signatures.emplace_back(folder / path_of(std::string(timestamp_file) + "." + id + ".minisig"),
+                            write_signature(signature, "signature from engine-manifest"));
+    stamped.documents.push_back(std::string(timestamp_file) + " by " + id);
+  }
+  TRY_ASSIGN(const std::vector<fs::path> old, signatures_of(file));
+  std::error_code error;
+  for (const fs::path& signature : old) fs::remove(signature, error);
+  TRY(write_file(file, bytes));
+  for (const auto& [place, text] : signatures) TRY(write_file(place, text));
+  return stamped;
 }
 
 Result<Signed> sign(const Workspace& workspace, const std::vector<SecretKey>& keys, const RootChange& change,
@@ -357,6 +429,10 @@ Result<Signed> sign(const Workspace& workspace, const std::vector<SecretKey>& ke
                  sign_file(workspace.folder() / "index.json", key, {Role::index, index->serial, now}));
       if (done) result.documents.push_back("index.json by " + id.id);
     }
+  }
+  if (std::ranges::any_of(keys, [&](const SecretKey& key) { return lists(root, key.public_key(), Role::timestamp); })) {
+    TRY_ASSIGN(const Stamped stamped, stamp(workspace.folder(), keys, usual_timestamp_hours, now));
+    result.documents.insert(result.documents.end(), stamped.documents.begin(), stamped.documents.end());
   }
   TRY_ASSIGN(const std::vector<Diagnosis> missing, missing_signatures(workspace));
   for (const Diagnosis& one : missing)

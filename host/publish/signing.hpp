@@ -13,12 +13,13 @@ namespace enginehost::publish {
 struct RootChange {
   // For both roles, or for one only. A key that the root already has gets the named role instead.
   std::vector<manifest::PublicKey> add, add_for_root, add_for_index;
+  std::vector<manifest::PublicKey> add_for_timestamp;  // may sign timestamp.json, besides other roles
   // Key ids, with or without leading zeros. A revoked key is listed as revoked, and may have been removed
   // before.
   std::vector<std::string> remove, revoke;
   std::optional<std::int64_t> root_threshold, index_threshold;
   bool empty() const {
-    return add.empty() && add_for_root.empty() && add_for_index.empty() && remove.empty() && revoke.empty() &&
+    return add.empty() && add_for_root.empty() && add_for_index.empty() && add_for_timestamp.empty() && remove.empty() && revoke.empty() &&
            !root_threshold && !index_threshold;
   }
 };
@@ -38,6 +39,20 @@ struct Signed {
 // root.
 Result<Signed> sign(const Workspace& workspace, const std::vector<SecretKey>& keys, const RootChange& change,
                     std::int64_t now);
+
+struct Stamped {
+  std::int64_t version = 0;
+  std::string expires;
+  std::vector<std::string> documents;  // as Signed::documents
+};
+
+// Makes a new timestamp.json for the folder's index.json, valid for `hours`, and signs it with these keys. The folder is a
+// workspace or what publish wrote; nothing else in it changes, so a scheduled job can do it. On an error nothing is
+// changed. Errors: EH-M17 ("folder", "problem"): it is not signed, or no key is one of the root's keys for timestamps;
+// those of reading and writing.
+Result<Stamped> stamp(const std::filesystem::path& folder, const std::vector<SecretKey>& keys, std::int64_t hours,
+                      std::int64_t now);
+constexpr std::int64_t usual_timestamp_hours = 48;
 
 // Returns an EH-M16 for each difference of root.json from its numbered copy and from the repository's name,
 // because different users would follow different ones. Errors: those of reading.

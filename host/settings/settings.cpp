@@ -375,6 +375,7 @@ Result<Settings> load_settings(const FlagValues& flags, const Environment& envir
 
   Settings settings;
   settings.by_application = flags.by_application;
+  settings.refresh = flags.refresh;
   for (const fs::path* looked_at : {&user_file, &environment.system_config, &environment.system_layer})
     if (!looked_at->empty()) settings.inputs.files.push_back(path_text(*looked_at));
   settings.inputs.files.insert(settings.inputs.files.end(), environment.machine_files.begin(),

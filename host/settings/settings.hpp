@@ -42,6 +42,7 @@ struct FlagValues {
   std::optional<std::string> cache, flavor, device, log, force, helper;
   std::optional<bool> offline;
   bool allow_unsigned = false;  // URLs among `repositories` may be unsigned
+  bool refresh = false;         // ask every repository, whatever was kept of it
   std::optional<std::vector<std::string>> probe_launcher;
   std::vector<std::string> accept_licenses;
   bool by_application = false;  // through the API, so that messages do not mention flags
@@ -125,6 +126,7 @@ struct Settings {
   std::filesystem::path read_state_folder;
   std::string flavor, device;  // empty: any
   bool offline = false;
+  bool refresh = false;         // see FlagValues
   std::string log = "warning";  // "error", "warning", "info", "debug"
   std::string force;            // a build id, for one run
   std::vector<std::string> probe_launcher;

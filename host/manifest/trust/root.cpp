@@ -1,6 +1,7 @@
 #include "host/manifest/trust/root.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 
 #include "base/text.hpp"
@@ -55,9 +56,34 @@ void read_thresholds(Reading& reading, Fields& fields, Root& root) {
                      "there are fewer keys for " + std::string(name_of(role)) + " than must sign");
 }
 
+void read_timestamp_keys(Reading& reading, Fields& fields, Root& root) {
+  const Json* timestamp = fields.object("timestamp", Need::optional);
+  if (timestamp == nullptr) return;
+  Fields members(reading, *timestamp, fields.place_of("timestamp"));
+  std::vector<std::string> texts;
+  members.texts("keys", Need::required, is_text, texts);
+  members.number("threshold", Need::optional, 1, most_root_keys, root.timestamp_threshold);
+  members.warn_of_unknown();
+  for (const std::string& text : texts) {
+    auto key = read_public_key(text, reading.document);
+    if (!key) return reading.refuse(members.place_of("keys"), key.error().value("problem"));
+    for (const PublicKey& other : root.timestamp_keys)
+      if (other.id == key->id || other.bytes == key->bytes)
+        reading.refuse(members.place_of("keys"), "the key " + key->id + " occurs twice");
+    root.timestamp_keys.push_back(std::move(*key));
+  }
+  if (texts.size() > most_root_keys) reading.refuse(members.place_of("keys"), "there are more than 64");
+  if (static_cast<std::size_t>(root.timestamp_threshold) > root.keys_for(Role::timestamp).size())
+    reading.refuse(members.place_of("threshold"), "there are fewer keys for timestamp than must sign");
+}
+
+constexpr Role all_roles[] = {Role::root, Role::index, Role::timestamp};
+
 }  // namespace
 
-std::string_view name_of(Role role) { return role == Role::root ? "root" : "index"; }
+std::string_view name_of(Role role) {
+  return role == Role::root ? "root" : role == Role::index ? "index" : "timestamp";
+}
 
 std::string Statement::text() const {
   return "role:" + std::string(name_of(role)) + " version:" + std::to_string(version) +
@@ -69,10 +95,11 @@ std::optional<Statement> read_statement(std::string_view trusted_comment) {
   if (words.size() != 3 || !words[1].starts_with("version:") || !words[2].starts_with("ts:"))
     return std::nullopt;
   Statement statement;
-  if (words[0] == "role:root")
-    statement.role = Role::root;
-  else if (words[0] != "role:index")
-    return std::nullopt;
+  const auto role = std::ranges::find_if(all_roles, [&](Role one) {
+    return words[0] == "role:" + std::string(name_of(one));
+  });
+  if (role == std::end(all_roles)) return std::nullopt;
+  statement.role = *role;
   const auto version = parse_integer(std::string_view(words[1]).substr(8));
   const auto time = parse_integer(std::string_view(words[2]).substr(3));
   if (!version || !time || *version < 0 || *time < 0) return std::nullopt;
@@ -88,6 +115,11 @@ bool Root::is_revoked(std::string_view key_id) const {
 
 std::vector<PublicKey> Root::keys_for(Role role) const {
   std::vector<PublicKey> found;
+  if (role == Role::timestamp) {
+    for (const PublicKey& key : timestamp_keys)
+      if (!is_revoked(key.id)) found.push_back(key);
+    return found;
+  }
   for (const RootKey& key : keys)
     if ((role == Role::root ? key.root : key.index) && !is_revoked(key.key.id)) found.push_back(key.key);
   return found;
@@ -115,6 +147,7 @@ Result<Root> read_root(const Json& document, const std::string& name) {
       read_key(reading, keys->as_array()[i], root);
   }
   if (!reading.mistake) read_thresholds(reading, fields, root);
+  if (!reading.mistake) read_timestamp_keys(reading, fields, root);
   fields.warn_of_unknown();
   if (reading.mistake) return fail(std::move(*reading.mistake));
   return root;
@@ -128,8 +161,8 @@ Json to_json(const Root& root) {
     if (key.index) roles.emplace_back(name_of(Role::index));
     keys.push(Json::object().set("public", key.key.text()).set("roles", Json::strings(roles)));
   }
-  return Json::object()
-      .set("format", 1)
+  Json document = Json::object();
+  document.set("format", 1)
       .set("name", root.name)
       .set("version", root.version)
       .set("created", root.created)
@@ -137,6 +170,43 @@ Json to_json(const Root& root) {
       .set("keys", std::move(keys))
       .set("thresholds", Json::object().set("root", root.root_threshold).set("index", root.index_threshold))
       .set("revoked", Json::strings(root.revoked));
+  if (root.timestamp_keys.empty()) return document;
+  Json timestamps = Json::array();
+  for (const PublicKey& key : root.timestamp_keys) timestamps.push(key.text());
+  return document.set("timestamp",
+                      Json::object().set("keys", std::move(timestamps)).set("threshold", root.timestamp_threshold));
+}
+
+Result<Timestamp> read_timestamp(const Json& document, const std::string& name) {
+  if (auto too_new = check_format(document, name)) return fail(std::move(*too_new));
+  if (auto unknown = check_critical(document, name)) return fail(std::move(*unknown));
+  Reading reading{name, {}, {}};
+  Timestamp timestamp;
+  Fields fields(reading, document, "");
+  std::int64_t format = 0;
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  fields.number("format", Need::required, 1, 1, format);
+  fields.text("name", Need::required, is_text, timestamp.name);
+  fields.number("version", Need::required, 1, most, timestamp.version);
+  fields.text("created", Need::optional, is_time, timestamp.created);
+  fields.text("expires", Need::required, is_time, timestamp.expires);
+  if (const Json* index = fields.object("index", Need::required)) {
+    Fields members(reading, *index, "index");
+    members.number("serial", Need::required, 0, most, timestamp.index_serial);
+    members.text("sha256", Need::required, is_digest, timestamp.index_sha256);
+  }
+  if (reading.mistake) return fail(std::move(*reading.mistake));
+  return timestamp;
+}
+
+Json to_json(const Timestamp& timestamp) {
+  return Json::object()
+      .set("format", 1)
+      .set("name", timestamp.name)
+      .set("version", timestamp.version)
+      .set("created", timestamp.created)
+      .set("expires", timestamp.expires)
+      .set("index", Json::object().set("serial", timestamp.index_serial).set("sha256", timestamp.index_sha256));
 }
 
 }  // namespace enginehost::manifest

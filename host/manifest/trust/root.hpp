@@ -12,7 +12,7 @@
 
 namespace enginehost::manifest {
 
-enum class Role { root, index };
+enum class Role { root, index, timestamp };
 std::string_view name_of(Role role);
 
 // The signer's statement about a document, in the signature's trusted comment: "role:index version:42
@@ -31,6 +31,18 @@ struct RootKey {
   bool root = true, index = true;  // what it may sign
 };
 
+// timestamp.json: says for a short time which index is the present one. Whoever serves the repository can otherwise hide a
+// newer index, and with it the withdrawal of a build, for as long as the old one is valid.
+struct Timestamp {
+  std::string name;  // the repository's
+  std::string created, expires;
+  std::int64_t version = 0;
+  std::int64_t index_serial = 0;
+  std::string index_sha256;
+};
+Result<Timestamp> read_timestamp(const Json& document, const std::string& name);
+Json to_json(const Timestamp& timestamp);
+
 inline constexpr std::size_t most_root_keys = 64;
 
 struct Root {
@@ -38,14 +50,17 @@ struct Root {
   std::int64_t version = 0;
   std::string created, expires;
   std::vector<RootKey> keys;
-  std::int64_t root_threshold = 1, index_threshold = 1;
+  // Keys for timestamp.json; none: the repository has no such document. They are not among `keys`, because older readers
+  // refuse a root with an unknown role.
+  std::vector<PublicKey> timestamp_keys;
+  std::int64_t root_threshold = 1, index_threshold = 1, timestamp_threshold = 1;
   std::vector<std::string> revoked;  // key ids that no longer count, wherever they are listed
 
   bool is_revoked(std::string_view key_id) const;
   // Returns the keys that count for the role.
   std::vector<PublicKey> keys_for(Role role) const;
   std::int64_t threshold_for(Role role) const {
-    return role == Role::root ? root_threshold : index_threshold;
+    return role == Role::root ? root_threshold : role == Role::index ? index_threshold : timestamp_threshold;
   }
 };
 

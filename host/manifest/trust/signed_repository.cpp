@@ -79,13 +79,15 @@ Signers bootstrap(const std::vector<TrustedKey>& keys) {
 void start_over_without_removed_keys(Seen& seen, const std::optional<Root>& before, const Root& now) {
   std::vector<std::string> could_set = seen.index_signers;
   if (before)
-    for (const PublicKey& key : before->keys_for(Role::index)) could_set.push_back(key.id);
-  const std::vector<PublicKey> keys = now.keys_for(Role::index);
+    for (const Role role : {Role::index, Role::timestamp})
+      for (const PublicKey& key : before->keys_for(role)) could_set.push_back(key.id);
+  std::vector<PublicKey> keys = now.keys_for(Role::index);
+  for (const PublicKey& key : now.keys_for(Role::timestamp)) keys.push_back(key);
   const bool all_remain = std::ranges::all_of(could_set, [&](const std::string& id) {
     return std::ranges::any_of(keys, [&](const PublicKey& key) { return key.id == id; });
   });
   if (all_remain) return;
-  seen.index_version = seen.time = 0;
+  seen.index_version = seen.timestamp_version = seen.time = 0;
   seen.index_sha256.clear();
   seen.index_signers.clear();
   seen.floor_since = now.version;
@@ -261,6 +263,43 @@ Result<void> check_index(const Index& index, const std::string& repository, Veri
   seen.time = std::max(seen.time, verified.signed_by.statement.time);
   seen.blocked = index.blocked;
   return {};
+}
+
+Result<std::optional<std::string>> check_timestamp(RepositoryFiles& files, const Index& index,
+                                                   VerifiedIndex& verified) {
+  constexpr const char* path = "timestamp.json";
+  const Signers signers = signers_of(verified.root, Role::timestamp);
+  if (signers.keys.empty() || !is_url(files.location())) return std::optional<std::string>();
+  TRY_ASSIGN(const auto bytes, files.find(path));
+  if (!bytes)
+    return fail(about("EH-M08", files, path).with("expected", std::to_string(signers.threshold)).with("found", "0"));
+  TRY_ASSIGN(const SignedBy by, check_signatures(files, path, *bytes, signers));
+  TRY_ASSIGN(const Json document, parse_json(*bytes, files.name_of(path)));
+  TRY_ASSIGN(Timestamp timestamp, read_timestamp(document, files.name_of(path)));
+  if (timestamp.version != by.statement.version || timestamp.name != verified.root.name)
+    return fail(about("EH-M09", files, path)
+                    .with("problem", "it is version " + std::to_string(timestamp.version) + " of \"" + timestamp.name +
+                                         "\", signed was version " + std::to_string(by.statement.version) + " of \"" +
+                                         verified.root.name + "\""));
+  Seen& seen = verified.seen;
+  if (timestamp.version < seen.timestamp_version)
+    return fail(about("EH-M11", files, path)
+                    .with("found", std::to_string(timestamp.version))
+                    .with("expected", std::to_string(seen.timestamp_version)));
+  if (timestamp.version - seen.timestamp_version > most_serials && seen.timestamp_version > 0)
+    return fail(about("EH-M11", files, path)
+                    .with("found", std::to_string(timestamp.version))
+                    .with("problem", "its version is too far above the last one, " +
+                                         std::to_string(seen.timestamp_version)));
+  if (timestamp.index_serial > index.serial ||
+      (timestamp.index_serial == index.serial && timestamp.index_sha256 != sha256_hex(verified.bytes)))
+    return fail(about("EH-M11", files, "index.json")
+                    .with("found", std::to_string(index.serial))
+                    .with("expected", std::to_string(timestamp.index_serial))
+                    .with("problem", "timestamp.json says that version " + std::to_string(timestamp.index_serial) +
+                                         " with other bytes is the present one"));
+  seen.timestamp_version = timestamp.version;
+  return std::optional(std::move(timestamp.expires));
 }
 
 std::optional<std::string> expired(const Index& index, const VerifiedIndex& verified, std::int64_t now) {

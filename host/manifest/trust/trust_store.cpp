@@ -73,6 +73,7 @@ Result<Seen> seen_of(const fs::path& file, const std::string& repository) {
   fields.number("index_version", Need::required, 0, most, seen.index_version);
   fields.text("index_sha256", Need::optional, is_digest, seen.index_sha256);
   fields.number("time", Need::required, 0, most, seen.time);
+  fields.number("timestamp_version", Need::optional, 0, most, seen.timestamp_version);
   fields.number("floor_since", Need::optional, 0, most, seen.floor_since);
   fields.texts("index_signers", Need::optional, is_key_id, seen.index_signers);
   if (const Json* blocked = fields.array("blocked", Need::required))
@@ -100,6 +101,8 @@ void take_newer(Seen& seen, Seen other) {
     seen.floor_since = other.floor_since;
     seen.blocked = std::move(other.blocked);
   }
+  seen.timestamp_version =
+      started_over ? other.timestamp_version : std::max(seen.timestamp_version, other.timestamp_version);
   seen.time = time;
 }
 
@@ -112,6 +115,7 @@ Json to_json(const Seen& seen, const std::string& repository) {
   if (!seen.root.empty()) document.set("root", seen.root);
   document.set("root_version", seen.root_version).set("index_version", seen.index_version);
   if (!seen.index_sha256.empty()) document.set("index_sha256", seen.index_sha256);
+  if (seen.timestamp_version > 0) document.set("timestamp_version", seen.timestamp_version);
   if (seen.floor_since > 0) document.set("floor_since", seen.floor_since);
   if (!seen.index_signers.empty()) document.set("index_signers", Json::strings(seen.index_signers));
   return document.set("time", seen.time).set("blocked", std::move(blocked));

@@ -36,7 +36,7 @@ struct TrustedKey {
 // The stored state of one repository.
 struct Seen {
   std::string root;  // the accepted root.json, byte for byte; empty: none yet
-  std::int64_t root_version = 0, index_version = 0;
+  std::int64_t root_version = 0, index_version = 0, timestamp_version = 0;
   std::string index_sha256;  // of the index with that version
   std::int64_t time = 0;     // the newest signed time; the clock cannot be earlier
   std::int64_t floor_since = 0;            // the version of the root with which the index's floor started over
