@@ -260,7 +260,7 @@ Result<std::string> ArtifactInstaller::from_group(Group group, std::vector<Failu
     auto published = tree ? publish(std::move(*tree), *file) : Result<std::string>(fail(tree.error()));
     // The bytes are right, so a repetition would fail the same way. Only an interrupted attempt keeps them.
     if (published || published.error().code == "EH-F19" || published.error().code == "EH-F21") file->remove();
-    if (published) work_.acquired.sources.push_back(delivery.where);
+    if (published) work_.acquired.sources.push_back(transfer::without_secret_query(delivery.where));
     return published;
   }
   return fail(diagnose("EH-N15"));

@@ -15,14 +15,14 @@ Json sources_of(const std::vector<manifest::Source>& listed, const manifest::Bui
     Json entry = Json::object();
     switch (source.kind) {
       case manifest::Source::Kind::url:
-        entry.set("url", without_passwords(source.location));
+        entry.set("url", transfer::without_secret_query(without_passwords(source.location)));
         break;
       case manifest::Source::Kind::oci:
         entry.set("oci", without_passwords(source.location));
         break;
       case manifest::Source::Kind::file: {
         const std::string where = resolve_file_source(source, build);
-        transfer::is_url(where) ? entry.set("url", without_passwords(where)) : entry.set("file", where);
+        transfer::is_url(where) ? entry.set("url", transfer::without_secret_query(without_passwords(where))) : entry.set("file", where);
         break;
       }
       case manifest::Source::Kind::package_index:

@@ -221,6 +221,42 @@ class CachedReader : public manifest::DocumentReader, public manifest::DocumentM
   bool spare_unreached_;
 };
 
+// A repository of the request, and what it sent.
+struct Answer {
+  const settings::Repository* repository;
+  Result<manifest::RepositoryContent> content;
+};
+
+bool belongs_to_the_sdk(const settings::Repository& repository) { return repository.source == "default"; }
+
+// Returns the engines of EngineHost's own repository.
+std::set<std::string> own_engines(const std::vector<Answer>& answers) {
+  std::set<std::string> own;
+  for (const Answer& answer : answers)
+    if (belongs_to_the_sdk(*answer.repository) && answer.content)
+      for (const auto& manifest : answer.content->manifests) own.insert(manifest->engine);
+  return own;
+}
+
+// Removes the manifests of engines for which a repository does not speak: those outside of its "engines", and without that
+// list the engines of EngineHost's own repository, unless the request names the repository. Otherwise a repository that was
+// configured for one engine could replace all others by "newer" ones.
+void remove_unspoken(Answer& answer, const std::set<std::string>& own, std::vector<std::string>& warnings) {
+  const settings::Repository& repository = *answer.repository;
+  const bool named = repository.by_caller || repository.source == "ENGINEHOST_REPOSITORIES";
+  if (!answer.content || belongs_to_the_sdk(repository)) return;
+  std::erase_if(answer.content->manifests, [&](const auto& manifest) {
+    const auto& engines = repository.engines;
+    const bool speaks = engines.empty() ? named || !own.contains(manifest->engine)
+                                        : std::ranges::find(engines, manifest->engine) != engines.end();
+    if (!speaks && engines.empty())
+      warnings.push_back("the repository " + without_passwords(repository.location) + " also offers " +
+                         manifest->engine + ", which comes with EngineHost: to use its builds, list them as \"engines\" "
+                         "beside its \"location\" in " + repository.source);
+    return !speaks;
+  });
+}
+
 void add_repository(manifest::Catalog& catalog, Result<manifest::RepositoryContent> content,
                     const std::vector<settings::Mirror>& mirrors, std::int64_t now, CatalogOrigin& origin) {
   if (!content) {
@@ -315,8 +351,6 @@ void add_installations(manifest::Catalog& catalog, const settings::Settings& set
     }
   }
 }
-
-bool belongs_to_the_sdk(const settings::Repository& repository) { return repository.source == "default"; }
 
 // A repository that the caller or a configuration allows to be unsigned, or that is trusted by its location, may be. So
 // may a folder, because its owner protects it. Policy can require signatures of all of them.
@@ -465,6 +499,7 @@ manifest::Catalog load_catalog(const settings::Settings& settings, const cache::
   const manifest::TrustStore store_of_trust = trust_store(settings);
   manifest::Trust trust = trust_in(store_of_trust, settings, transfer.offline);
   bool online = false;
+  std::vector<Answer> answers;
   for (const settings::Repository& repository : settings.repositories) {
     const manifest::Trust* proof = proof_of(repository, settings.policy, trust);
     if (proof != nullptr)
@@ -475,15 +510,18 @@ manifest::Catalog load_catalog(const settings::Settings& settings, const cache::
                           spare_unreached && !repository.by_caller);
       // Who names a repository on the command line wants its present answer. An application names it at every open.
       if (settings.refresh || (repository.by_caller && !settings.by_application)) reader.ask_again();
-      add_repository(catalog, load(repository, settings, reader, &reader, now, proof), settings.mirrors, now,
-                     origin);
+      answers.push_back({&repository, load(repository, settings, reader, &reader, now, proof)});
       catalog.warnings.insert(catalog.warnings.end(), reader.warnings.begin(), reader.warnings.end());
       online = online || reader.has_asked();
     } else {
       NotingReader reader(origin);
-      add_repository(catalog, load(repository, settings, reader, nullptr, now, proof), settings.mirrors, now,
-                     origin);
+      answers.push_back({&repository, load(repository, settings, reader, nullptr, now, proof)});
     }
+  }
+  const std::set<std::string> own = own_engines(answers);
+  for (Answer& answer : answers) {
+    remove_unspoken(answer, own, catalog.warnings);
+    add_repository(catalog, std::move(answer.content), settings.mirrors, now, origin);
   }
   if ((online || settings.refresh) && !transfer.offline)
     ask_origins(settings, store, store_of_trust, transfer, now, cancel);

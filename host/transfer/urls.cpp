@@ -1,5 +1,7 @@
 #include <curl/curl.h>
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
 
 #include "base/text.hpp"
@@ -49,6 +51,23 @@ std::string without_credentials(std::string_view url) {
   const std::size_t at = result.substr(0, slash).rfind('@');
   if (at != std::string::npos && at >= host) result.erase(host, at + 1 - host);
   return result;
+}
+
+std::string without_secret_query(std::string_view url) {
+  const std::size_t mark = url.find('?');
+  if (mark == std::string_view::npos) return std::string(url);
+  const std::string_view whole = url.substr(mark + 1);
+  std::string query;
+  for (const std::string& one : split(whole.substr(0, whole.find('#')), '&')) {
+    const std::string name = to_lower(one.substr(0, one.find('=')));
+    constexpr std::string_view marks[] = {"sig", "token", "credential", "secret", "key", "password", "auth", "x-amz-",
+                                          "x-goog-", "expires"};
+    const bool secret = std::any_of(std::begin(marks), std::end(marks), [&](std::string_view part) {
+      return name.find(part) != std::string::npos;
+    });
+    if (!secret) query += (query.empty() ? "?" : "&") + one;
+  }
+  return std::string(url.substr(0, mark)) + query;
 }
 
 std::optional<std::string> title_of_page(std::string_view head) {

@@ -30,7 +30,9 @@ class Served {
 
   std::string location() const { return server.url("repository"); }
   std::string path() const { return "/repository/files/" + digest; }
-  std::vector<std::string> arguments() const { return {"reference", "--repository", location(), "--json"}; }
+  std::vector<std::string> arguments() const {
+    return {"reference", "--repository", location(), "--allow-unsigned", "--json"};
+  }
 
   NginxServer server;
   TestRepository repository;

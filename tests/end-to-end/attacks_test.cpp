@@ -1,0 +1,194 @@
+// Attacks on a user, with real servers, real commands and a second user.
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "tests/end-to-end/publisher.hpp"
+#include "tests/end-to-end/served.hpp"
+#include "tests/end-to-end/workplace.hpp"
+
+namespace enginehost::test {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::Not;
+
+// A folder in which somebody prepared Python modules and a gnuplot configuration.
+TEST(CurrentFolder, ItsCodeDoesNotRun) {
+  const Workplace workplace;
+  const fs::path planted = workplace.folder() / "planted", trace = workplace.folder() / "ran";
+  for (const char* module : {"pip/__init__.py", "pip/__main__.py", "json.py", "re.py", "sitecustomize.py"})
+    write_text(planted / module, "open('" + trace.native() + "', 'a').write(__name__)\n");
+  write_text(planted / ".gnuplot", "system 'touch " + trace.native() + "'\n");
+  RunOptions there;
+  there.launcher = {"/bin/sh", "-c", "cd \"$0\" && exec \"$@\"", planted.native()};
+  there.environment = {"PIP_INDEX_URL=http://127.0.0.1:9/simple"};
+  // Needs a package index, for which pip is asked.
+  const Json source = Json::object().set(
+      "package_index", Json::object().set("project", "engine").set("file", "engine-1.0-py3-none-any.whl"));
+  const Json artifact = Json::object()
+                            .set("sha256", std::string(64, 'a'))
+                            .set("size", 100)
+                            .set("archive", "zip")
+                            .set("sources", Json::array().push(source));
+  TestRepository repository(workplace.folder() / "repository");
+  repository.add_with_artifacts(good_build(), Json::array().push(artifact));
+  repository.write();
+  const Ended run =
+      workplace.info({"reference", "--repository", path_text(repository.root()), "--json"}, there);
+  EXPECT_NE(run.status, 0) << run.said();
+  EXPECT_FALSE(fs::exists(trace)) << read_text(trace);
+}
+
+// The user makes folders of the own cache lead to a folder that only root may enter.
+class RootInAUsersCache : public testing::TestWithParam<const char*> {};
+
+TEST_P(RootInAUsersCache, FollowsNoLinkOfThatUser) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can be led astray";
+  const Workplace workplace;
+  TestRepository repository(workplace.folder() / "repository");
+  repository.add(good_build());
+  repository.write();
+  ASSERT_EQ(workplace.run("engine-cache", {"fetch", "reference", "--repository", path_text(repository.root())}).status,
+            0);
+  const fs::path precious = workplace.folder() / "precious";
+  write_text(precious / "db/file", "data");
+  write_text(precious / "key", "secret");
+  ASSERT_EQ(::chmod(precious.c_str(), 0700), 0);
+  const fs::path cache = workplace.cache(), led = cache / GetParam();
+  if (fs::exists(led)) fs::rename(led, led.native() + ".real");
+  fs::create_directory_symlink(precious, led);
+  for (auto at = fs::recursive_directory_iterator(cache); at != fs::recursive_directory_iterator(); ++at)
+    ASSERT_EQ(::lchown(at->path().c_str(), 65534, 65534), 0);
+  ASSERT_EQ(::lchown(cache.c_str(), 65534, 65534), 0);
+  for (const std::vector<std::string>& command : {std::vector<std::string>{"gc"},
+                                                  {"gc", "--max-size", "1"},
+                                                  {"remove", "reference-good"},
+                                                  {"verify", "--repair"},
+                                                  {"fetch", "reference", "--repository", path_text(repository.root())}}) {
+    std::vector<std::string> arguments = command;
+    arguments.insert(arguments.end(), {"--cache", cache.native()});
+    const Ended run = workplace.run("engine-cache", arguments);
+    EXPECT_THAT(run.error, HasSubstr("belongs to user 65534: this command goes on as that user")) << run.said();
+    EXPECT_EQ(read_text(precious / "db/file"), "data") << run.said();
+    EXPECT_EQ(read_text(precious / "key"), "secret");
+    std::size_t count = 0;
+    for ([[maybe_unused]] const auto& entry : fs::directory_iterator(precious)) ++count;
+    EXPECT_EQ(count, 2u) << "nothing was added: " << run.said();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, RootInAUsersCache,
+                         testing::Values("trees", "stage", "views", "partial", "rejected", "locks"));
+
+// Native code of a server that nobody vouches for.
+TEST(UnsignedUrls, AreUsedOnlyOnRequestAndSayWhatThatMeans) {
+  Served served;
+  served.publish();
+  const Workplace workplace;
+  const Ended refused = workplace.info({"reference", "--repository", served.location(), "--json"});
+  EXPECT_NE(refused.status, 0);
+  EXPECT_THAT(refused.said(), HasSubstr("EH-M10"));
+  EXPECT_THAT(refused.said(), HasSubstr("this time: --allow-unsigned"));
+  EXPECT_EQ(served.server.requests("GET " + served.path()), 0);
+  const Ended tried =
+      workplace.info({"reference", "--repository", served.location(), "--allow-unsigned", "--json"});
+  ASSERT_EQ(tried.status, 0) << tried.said();
+  EXPECT_THAT(tried.document["warnings"].dump(), HasSubstr("decides which code runs here"));
+  EXPECT_EQ(tried.outcome()["origin"]["only_for"].as_string(), served.location());
+  EXPECT_EQ(tried.outcome()["origin"]["signed_by"].as_array().size(), 0u);
+}
+
+TEST(UnsignedUrls, ATrialServesOnlyRequestsThatNameTheUrl) {
+  Served served;
+  served.publish();
+  const Workplace workplace;
+  const std::vector<std::string> naming = {"reference", "--repository", served.location(), "--allow-unsigned",
+                                           "--json"};
+  ASSERT_EQ(workplace.info(naming).status, 0);
+  const Ended other = workplace.info({"reference", "--json"});
+  EXPECT_NE(other.status, 0) << other.said();
+  EXPECT_THAT(workplace.run("engine-cache", {"list"}).output, HasSubstr("only for requests that name it"));
+  EXPECT_EQ(workplace.info(naming).outcome()["download"]["bytes"].as_integer(), 0) << "it is still installed";
+  // A person decides that it serves every program.
+  ASSERT_EQ(workplace
+                .run("engine-cache", {"fetch", "reference", "--repository", served.location(), "--allow-unsigned",
+                                      "--keep"})
+                .status,
+            0);
+  EXPECT_EQ(workplace.info({"reference", "--json"}).status, 0);
+  EXPECT_EQ(workplace.info(naming).status, 0);
+  EXPECT_EQ(workplace.info({"reference", "--json"}).status, 0) << "a later trial narrows nothing";
+}
+
+TEST(UnsignedUrls, AConfiguredOneServesEveryRequest) {
+  Served served;
+  served.publish();
+  const Workplace workplace;
+  workplace.configure(
+      Json::object()
+          .set("repositories_default", false)
+          .set("repositories",
+               Json::array().push(Json::object().set("location", served.location()).set("unsigned", true))));
+  ASSERT_EQ(workplace.info({"reference", "--json"}).status, 0);
+  workplace.configure(Json::object().set("repositories_default", false));
+  EXPECT_EQ(workplace.info({"reference", "--json"}).status, 0);
+}
+
+class Recalls : public Publisher {
+ protected:
+  // Blocks the published build, as docs/publishing.md does.
+  void block() {
+    sh("digest=$(sed -n 's/.*\"sha256\": \"\\(.*\\)\",/\\1/p' repository/engines/reference.json | head -1)\n"
+       "sed -i \"s/\\\"blocked\\\": \\[\\]/\\\"blocked\\\": [{\\\"sha256\\\": \\\"$digest\\\", \\\"reason\\\": \\\"backdoor\\\"}]/\" "
+       "repository/repository.json\n"
+       "engine-manifest sign repository --key key.key\n"
+       "engine-manifest publish repository /srv/www/engines");
+  }
+  // Requests that name no repository.
+  Ended open_plainly(std::vector<std::string> more = {}) const {
+    more.insert(more.begin(), {"reference", "--json"});
+    return user_.info(std::move(more));
+  }
+};
+
+TEST_F(Recalls, ABlockThatWasReadHoldsWithoutItsRepository) {
+  publish_signed();
+  ASSERT_EQ(open().status, 0);
+  block();
+  const Ended named = user_.info({"reference", "--repository", location(), "--json"});
+  EXPECT_THAT(named.said(), HasSubstr("EH-M14")) << "a repository that is named is asked at once";
+  user_.configure(Json::object().set("repositories_default", false));
+  const Ended plain = open_plainly();
+  EXPECT_NE(plain.status, 0) << plain.said();
+  EXPECT_THAT(plain.said(), HasSubstr("backdoor"));
+}
+
+TEST_F(Recalls, ReachAMachineThatNamesNoRepository) {
+  publish_signed();
+  ASSERT_EQ(open().status, 0);
+  block();
+  user_.configure(Json::object().set("repositories_default", false));
+  EXPECT_EQ(open_plainly().status, 0) << "nothing went online since";
+  const Ended refreshed = open_plainly({"--refresh"});
+  EXPECT_NE(refreshed.status, 0) << refreshed.said();
+  EXPECT_THAT(refreshed.said(), HasSubstr("backdoor"));
+}
+
+TEST_F(Recalls, ReachItWhenSomethingElseGoesOnline) {
+  publish_signed();
+  ASSERT_EQ(open().status, 0);
+  block();
+  an_hour_passes();
+  Served other;
+  other.publish();
+  user_.configure(Json::object().set("repositories_default", false));
+  user_.info({"anything", "--repository", other.location(), "--allow-unsigned", "--json"});
+  EXPECT_THAT(open_plainly().said(), HasSubstr("backdoor"));
+}
+
+}  // namespace
+}  // namespace enginehost::test
