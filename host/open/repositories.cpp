@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/files.hpp"
+#include "base/ownership.hpp"
 #include "base/paths.hpp"
 #include "base/pluralize.hpp"
 #include "base/sha256.hpp"
@@ -352,12 +353,20 @@ void add_installations(manifest::Catalog& catalog, const settings::Settings& set
   }
 }
 
+// Returns why another user decides what is in a folder repository.
+std::optional<Diagnosis> owner_problem(const settings::Repository& repository) {
+  if (settings::is_url(repository.location)) return {};
+  const fs::path folder = path_of(repository.location);
+  auto problem = ownership_problem(folder);
+  return problem ? problem : ownership_problem(folder / "index.json");
+}
+
 // A repository that the caller or a configuration allows to be unsigned, or that is trusted by its location, may be. So
-// may a folder, because its owner protects it. Policy can require signatures of all of them.
+// may a folder of this user or of root. Policy can require signatures of all of them.
 bool must_be_signed(const settings::Repository& repository, const settings::Policy& policy) {
   if (policy.require_signatures) return true;
   if (belongs_to_the_sdk(repository) || repository.unsigned_allowed) return false;
-  return settings::is_url(repository.location) || !policy.unsigned_repositories;
+  return settings::is_url(repository.location) || !policy.unsigned_repositories || owner_problem(repository);
 }
 
 // Returns how the repository must be verified. Null: the SDK's own repository is trusted by its location,
@@ -383,6 +392,9 @@ Diagnosis by_policy(Diagnosis failure, const settings::Repository& repository, c
   // out.
   if (failure.code == "EH-P01" && repository.by_caller) failure.with("flag", repository.source);
   if (lacks_signatures && repository.by_caller) failure.with("named_by", repository.source);
+  if (lacks_signatures)
+    if (const auto problem = owner_problem(repository))
+      failure.with("owner_problem", std::string(problem->value("problem")));
   return failure;
 }
 

@@ -193,9 +193,8 @@ Result<Layer> layer_of_flags(const FlagValues& flags, const Environment& environ
                         .with("problem", "--repository takes " + neither)
                         .with("accepted", "a folder, http:// or https://"));
       const fs::path folder = environment.current_folder / path_of(location);
-      // A folder is protected by its owner; whoever controls a server or the way to it decides what it sends.
-      const bool unsigned_allowed = !is_url(location) || flags.allow_unsigned;
-      layer.repositories->push_back({plain_location(is_url(location) ? location : path_text(folder)), unsigned_allowed,
+      layer.repositories->push_back({plain_location(is_url(location) ? location : path_text(folder)),
+                                     flags.allow_unsigned,
                                      said_by("repositories", flags.by_application), true});
     }
   }

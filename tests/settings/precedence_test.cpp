@@ -141,7 +141,10 @@ TEST_F(SettingsTest, RepositoriesOfAllSourcesAddUpTheStrongestFirst) {
   EXPECT_THAT(locations,
               ElementsAre(path_text(root_ / "here/flag-folder"), absolute("/srv/environment"),
                           absolute("/srv/user"), "https://user.example/r", absolute("/srv/system")));
-  EXPECT_TRUE(settings.repositories[0].unsigned_allowed) << "named on the command line";
+  EXPECT_FALSE(settings.repositories[0].unsigned_allowed) << "a folder, whose owner decides";
+  flags_.allow_unsigned = true;
+  EXPECT_TRUE(load().repositories[0].unsigned_allowed);
+  EXPECT_FALSE(load().repositories[1].unsigned_allowed);
   EXPECT_FALSE(settings.repositories[1].unsigned_allowed);
   EXPECT_TRUE(settings.repositories[2].unsigned_allowed);
 }

@@ -13,7 +13,8 @@ constexpr Entry entries[] = {
      .meaning = "A document of a repository that must be signed is not signed, or not by as many keys as its "
                 "root requires.",
      .before = "the .minisig files beside the document",
-     .causes = {"{document} is signed by {found} of the {expected} keys that must sign it",
+     .causes = {"{document} is not signed, and must be: {owner_problem}",
+                "{document} is signed by {found} of the {expected} keys that must sign it",
                 "{document} is not signed"},
      .remedies = {"{remedy}",
                   "{!remedy}the repository's publisher: engine-manifest sign with the keys {key_id...}, then "
@@ -43,7 +44,8 @@ constexpr Entry entries[] = {
      .title = "key not trusted",
      .meaning = "A repository must be signed by a key that this machine trusts, and it is not.",
      .before = "the keys of engine-cache trust list, or of the repository's accepted root",
-     .causes = {"{document} is not signed by a key that is trusted for {repository} ({key_id...})",
+     .causes = {"no key is trusted for the repository {repository}, which must be signed: {owner_problem}",
+                "{document} is not signed by a key that is trusted for {repository} ({key_id...})",
                 "no key is trusted for the repository {repository}"},
      .remedies =
          {"{remedy}",
