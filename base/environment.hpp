@@ -7,8 +7,8 @@
 
 namespace enginehost {
 
-// Whoever starts a program that has more rights than its caller (set-user-ID, file capabilities) chose the environment.
-// In such a program no variable counts, and children inherit none.
+// The environment of a program that has more rights than its caller (set-user-ID, file capabilities) is the caller's.
+// No variable counts there, and children inherit none.
 
 // Returns the variable's text, or nothing if it is not set or does not count. Thread safety: any thread, while nobody changes the
 // environment.

@@ -31,16 +31,17 @@ Character first_of(std::string_view text) {
   return {bytes, point};
 }
 
-// Characters that are not seen, or that change the order of those around them, so that a text reads as another one:
-// Unicode's Bidi_Control and Default_Ignorable_Code_Point, without variation selectors, which emoji need.
+// Characters that are not seen, or that change the order of those around them, so that a text reads as
+// another one: Unicode's Bidi_Control and Default_Ignorable_Code_Point, without variation selectors, which
+// emoji need.
 bool is_hidden(std::uint32_t point) {
   struct Range {
     std::uint32_t first, last;
   };
-  constexpr Range hidden[] = {{0xAD, 0xAD},     {0x34F, 0x34F},   {0x61C, 0x61C},   {0x115F, 0x1160}, {0x17B4, 0x17B5},
-                              {0x180B, 0x180F}, {0x200B, 0x200F}, {0x202A, 0x202E}, {0x2060, 0x206F}, {0x3164, 0x3164},
-                              {0xFEFF, 0xFEFF}, {0xFFA0, 0xFFA0}, {0xFFF0, 0xFFFB}, {0x1BCA0, 0x1BCA3},
-                              {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF}};
+  constexpr Range hidden[] = {{0xAD, 0xAD},     {0x34F, 0x34F},     {0x61C, 0x61C},     {0x115F, 0x1160},
+                              {0x17B4, 0x17B5}, {0x180B, 0x180F},   {0x200B, 0x200F},   {0x202A, 0x202E},
+                              {0x2060, 0x206F}, {0x3164, 0x3164},   {0xFEFF, 0xFEFF},   {0xFFA0, 0xFFA0},
+                              {0xFFF0, 0xFFFB}, {0x1BCA0, 0x1BCA3}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF}};
   return point >= 0xAD && std::ranges::any_of(hidden, [&](const Range& range) {
            return point >= range.first && point <= range.last;
          });

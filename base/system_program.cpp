@@ -32,7 +32,8 @@ FoundProgram find_program(std::string_view name, std::string_view path) {
     if (!path_of(entry).is_absolute()) {
       result.skipped.push_back((entry.empty() ? "an empty entry" : entry) + ": it is not an absolute folder");
     } else if (const auto problem = ownership_problem_of_program(file)) {
-      result.skipped.push_back(std::string(problem->value("folder")) + ": " + std::string(problem->value("problem")));
+      result.skipped.push_back(std::string(problem->value("folder")) + ": " +
+                               std::string(problem->value("problem")));
     } else {
       result.file = std::move(file);
       return result;

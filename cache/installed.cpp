@@ -128,7 +128,8 @@ std::string record_lines(const Installed& installed) {
   const auto line = [&](std::string_view key, std::string_view value) { add_line(text, key, value); };
   for (const TextMember& member : text_members)
     // The manifest comes last; those behind "plugin" are empty for many builds.
-    if (member.key != "manifest" && !(member.member != &Installed::plugin && (installed.*member.member).empty()))
+    if (member.key != "manifest" &&
+        !(member.member != &Installed::plugin && (installed.*member.member).empty()))
       line(member.key, escaped(installed.*member.member));
   line("installed_at", std::to_string(installed.installed_at));
   line("size", std::to_string(installed.size));

@@ -32,14 +32,15 @@ struct Installed {
   // to the plugin. `search` then holds absolute paths of single libraries. Empty for other builds.
   std::string in_place, root;
   std::vector<std::pair<std::string, std::string>> options;
-  // Who vouches for it. `origin`: the repository that its manifest came from, without passwords. `signers`: the ids of the
-  // trusted keys that signed that repository's index; empty: nobody did. `files_by`: what says that these are its files:
-  // "archive" (they were unpacked here from an archive with the manifest's digest), "manifest" (it names them), "bundle"
-  // (only the bundle that brought them). All empty: unknown, because an older EngineHost wrote the record.
+  // Origin and proof. `origin`: the repository that its manifest came from, without passwords. `signers`:
+  // the ids of the trusted keys that signed that repository's index; empty: none. `files_by`: the proof that
+  // these are its files: "archive" (they were unpacked here from an archive with the manifest's digest),
+  // "manifest" (it names them), "bundle" (only the bundle that brought them). All empty: unknown, because an
+  // older EngineHost wrote the record.
   std::string origin, files_by;
   std::vector<std::string> signers;
-  // Not empty: the build serves only requests that name this repository, which nobody signed and which one request named
-  // (a trial must not change what other programs open).
+  // Not empty: the build serves only requests that name this repository, which nobody signed and which one
+  // request named (a trial must not change what other programs open).
   std::string only_for;
   std::string manifest;  // the manifest of this one build as one line of JSON, for use without its repository
   std::vector<LoadableFile> files;
@@ -51,8 +52,9 @@ struct Installed {
   bool unlike_its_record = false;  // the manifest has changed since, and the record could not be updated
 };
 
-// How good the proof is that the files are the publisher's: 3 a trusted key signed the manifest, and the files are the
-// manifest's; 2 nobody signed the manifest, or it is unknown; 1 only a bundle says which files the build has.
+// How good the proof is that the files are the publisher's: 3 a trusted key signed the manifest, and the
+// files are the manifest's; 2 nobody signed the manifest, or it is unknown; 1 only a bundle says which files
+// the build has.
 int strength_of_proof(const Installed& installed);
 
 // Returns the record as stored in refs/: one `key value` per line. It is flat because every open reads it,

@@ -65,10 +65,10 @@ Result<std::optional<std::string>> become_owner_of(const fs::path& folder) {
   const auto account = local_user(user);
   const gid_t group = account ? static_cast<gid_t>(account->group) : status.st_gid;
   if (::setgroups(1, &group) != 0 || ::setgid(group) != 0 || ::setuid(user) != 0 || ::geteuid() != user)
-    return fail(untrusted(at,
-                          "it belongs to user " + std::to_string(user) +
-                              ", and this process of root may not become that user",
-                          status));
+    return fail(untrusted(
+        at,
+        "it belongs to user " + std::to_string(user) + ", and this process of root may not become that user",
+        status));
   return std::optional(std::to_string(user));
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/paths.hpp"
+#include "base/text.hpp"
 #include "host/acquire/component.hpp"
 #include "host/acquire/description.hpp"
 #include "host/acquire/registry_sources.hpp"
@@ -94,8 +95,8 @@ Result<void> check_plugin(const manifest::Build& build, const std::filesystem::p
                   .with("problem", "the plugin's archive does not hold it"));
 }
 
-// The record of installed files with the manifest as it is now. A manifest that was read from the record itself comes from
-// no repository: what the record says of its origin stays.
+// The record of installed files with the manifest as it is now. A manifest that was read from the record
+// itself comes from no repository: what the record says of its origin stays.
 cache::Installed record_again(const manifest::Build& build, const cache::Installed& installed) {
   cache::Installed record = record_for(build, installed.trees, installed.files_by);
   record.only_for = installed.only_for;
@@ -119,8 +120,9 @@ Result<cache::Installed> as_it_says(const manifest::Build& build, cache::Install
   return installed;
 }
 
-// Whether the installed files are those that the manifest names, by the digest of a build or by the trees of its
-// components. The digests of the archives prove nothing about files that came from somewhere else (a bundle).
+// Whether the installed files are those that the manifest names, by the digest of a build or by the trees of
+// its components. The digests of the archives prove nothing about files that came from somewhere else (a
+// bundle).
 enum class Named { yes, no, other };
 Named named_by(const manifest::Build& build, const cache::Installed& installed) {
   if (!build.digest.empty()) return build.digest == installed.digest ? Named::yes : Named::other;
@@ -136,8 +138,8 @@ Named named_by(const manifest::Build& build, const cache::Installed& installed) 
   return all ? Named::yes : Named::no;
 }
 
-// The same id may later mean other bytes; then the installed build is another one. A repackaged build has other archives
-// but the same files, for example a registry's copy of a build in a layer.
+// The same id may later mean other bytes; then the installed build is another one. A repackaged build has
+// other archives but the same files, for example a registry's copy of a build in a layer.
 bool is_current(const cache::Installed& installed, const manifest::Build& build) {
   switch (named_by(build, installed)) {
     case Named::other:
@@ -220,7 +222,8 @@ std::string origin_of(const manifest::Source& source) {
 
 }  // namespace
 
-cache::Installed record_for(const manifest::Build& build, std::vector<std::string> trees, std::string files_by) {
+cache::Installed record_for(const manifest::Build& build, std::vector<std::string> trees,
+                            std::string files_by) {
   cache::Installed record;
   record.build = build.id;
   record.engine = build.engine;

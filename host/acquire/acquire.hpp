@@ -60,7 +60,8 @@ struct Acquired {
 
 // Returns the record of a build that was made of these trees (the plugin's first, then the components' in
 // order), without the fields that the store fills in.
-cache::Installed record_for(const manifest::Build& build, std::vector<std::string> trees, std::string files_by);
+cache::Installed record_for(const manifest::Build& build, std::vector<std::string> trees,
+                            std::string files_by);
 
 // Returns the missing parts of a build and their size. Asks servers for sizes that the manifest does not
 // give, unless offline.

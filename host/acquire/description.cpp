@@ -22,7 +22,8 @@ Json sources_of(const std::vector<manifest::Source>& listed, const manifest::Bui
         break;
       case manifest::Source::Kind::file: {
         const std::string where = resolve_file_source(source, build);
-        transfer::is_url(where) ? entry.set("url", transfer::without_secret_query(without_passwords(where))) : entry.set("file", where);
+        transfer::is_url(where) ? entry.set("url", transfer::without_secret_query(without_passwords(where)))
+                                : entry.set("file", where);
         break;
       }
       case manifest::Source::Kind::package_index:

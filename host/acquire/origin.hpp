@@ -1,4 +1,4 @@
-// Where an installed build came from and who vouches for it, for people and documents.
+// The origin and the signers of an installed build, for people and documents.
 #pragma once
 #include <string>
 

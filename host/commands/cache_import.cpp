@@ -78,7 +78,12 @@ Result<Json> import_command(const OfflineRun& run) {
   request.file = given_path(run.flags.file);
   // A policy that demands signatures of the built-in repository demands them of a bundle, too.
   const settings::Policy& policy = run.settings.policy;
-  request.unsigned_allowed = policy.unsigned_repositories && !policy.require_signatures;
+  const open::OwnRepository own = open::own_repository(run.settings);
+  request.own_manifests = own.manifests;
+  request.own_repository = own.location;
+  const bool by_policy = !policy.unsigned_repositories || policy.require_signatures;
+  const bool for_everyone = run.flags.layer == "system" && !run.flags.unsigned_allowed;
+  request.unsigned_allowed = !by_policy && !for_everyone;
   const manifest::TrustStore keys = open::trust_store(run.settings);
   const manifest::Trust trust = open::trust_in(keys, run.settings, true);
   request.trust = &trust;
@@ -89,6 +94,11 @@ Result<Json> import_command(const OfflineRun& run) {
   // The refusal names the rule and its file, as for a folder or URL.
   request.refuse_unsigned = [&](const std::string& build, const std::string& repository,
                                 std::string_view problem) {
+    if (!by_policy)
+      return std::move(diagnose("EH-M40")
+                           .with("build", build)
+                           .with("problem", problem)
+                           .with("for_everyone", path_text(store.root())));
     std::string what = build + " of a bundle";
     if (!repository.empty()) what += ", which comes from the repository \"" + repository + "\"";
     return std::move(

@@ -164,8 +164,9 @@ int remove(const settings::Settings& settings, const TrustFlags& flags, bool jso
 
 int forget(const settings::Settings& settings, const TrustFlags& flags, bool json) {
   std::error_code error;
-  const std::string repository = plain_location(
-      is_url(flags.repository) ? flags.repository : path_text(fs::absolute(path_of(flags.repository), error)));
+  const std::string repository =
+      plain_location(is_url(flags.repository) ? flags.repository
+                                              : path_text(fs::absolute(path_of(flags.repository), error)));
   const auto forgotten = settings::mark_as_state(open::trust_store(settings).forget(repository), settings);
   if (!forgotten) return end_with(forgotten.error(), json);
   const std::string shown = without_passwords(repository);
@@ -174,8 +175,9 @@ int forget(const settings::Settings& settings, const TrustFlags& flags, bool jso
     print(Json::object().set("format", 1).set("repository", shown).set("forgotten", *forgotten));
   else
     say("%s %s\n", printable_line(shown).c_str(),
-        *forgotten ? "is new to this machine now: its versions and blocks are forgotten, its keys stay trusted"
-                   : "was not known: nothing is stored about it");
+        *forgotten
+            ? "is new to this machine now: its versions and blocks are forgotten, its keys stay trusted"
+            : "was not known: nothing is stored about it");
   return 0;
 }
 

@@ -116,7 +116,8 @@ void CommonFlags::add_to(CLI::App& app) {
   app.add_flag("--allow-unsigned", allow_unsigned,
                "URLs of --repository may be unsigned: their servers then decide which code runs")
       ->group("Sources");
-  app.add_flag("--refresh", refresh, "ask every repository now; without it, answers are kept for up to an hour")
+  app.add_flag("--refresh", refresh,
+               "ask every repository now; without it, answers are kept for up to an hour")
       ->group("Sources");
   repeatable(
       app.add_option(

@@ -265,8 +265,9 @@ int run(int argc, char** argv) {
     const auto became = become_owner_of(store.root());
     if (!became) return end_with(became.error(), flags.common.json);
     if (*became)
-      print_warnings({path_text(store.root()) + " belongs to user " + **became + ": this command goes on as that user"},
-                     {}, flags.common.quiet || flags.common.json);
+      print_warnings(
+          {path_text(store.root()) + " belongs to user " + **became + ": this command goes on as that user"},
+          {}, flags.common.quiet || flags.common.json);
   }
   if (writes_here && is_system_layer(store, *settings)) set_system_layer_umask();
   if (fetching->parsed()) return report(fetch(*settings, flags, cancel), flags.common.json);

@@ -209,8 +209,8 @@ Result<std::vector<manifest::PublicKey>> public_keys(const std::vector<std::stri
 
 Result<Json> stamp(const ManifestFlags& flags) {
   TRY_ASSIGN(const std::vector<publish::SecretKey> keys, secret_keys(flags));
-  TRY_ASSIGN(const publish::Stamped stamped, publish::stamp(given_path(flags.folder), keys, flags.timestamp_hours,
-                                                            open::OpenContext::now()));
+  TRY_ASSIGN(const publish::Stamped stamped,
+             publish::stamp(given_path(flags.folder), keys, flags.timestamp_hours, open::OpenContext::now()));
   if (!flags.json) {
     for (const std::string& document : stamped.documents) say("signed %s\n", document.c_str());
     say("valid until %s\n", stamped.expires.c_str());
@@ -343,7 +343,8 @@ void sign_options(CLI::App& signing, ManifestFlags& flags) {
       .add_flag("--timestamp", flags.timestamp,
                 "make and sign only a new timestamp.json, also in a published folder: for a scheduled job")
       ->group(group);
-  signing.add_option("--hours", flags.timestamp_hours, "how long the new timestamp.json is valid; 48 without it")
+  signing
+      .add_option("--hours", flags.timestamp_hours, "how long the new timestamp.json is valid; 48 without it")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{8760}))
       ->type_name("N")
       ->group(group);
@@ -363,9 +364,10 @@ void sign_options(CLI::App& signing, ManifestFlags& flags) {
                                 "before; repeatable"))
       ->type_name("FILE")
       ->group(group);
-  repeatable(signing.add_option("--add-timestamp-key", flags.add_timestamp_keys,
-                                "a public key that may sign timestamp.json, by which withdrawals reach machines "
-                                "soon; repeatable"))
+  repeatable(
+      signing.add_option("--add-timestamp-key", flags.add_timestamp_keys,
+                         "a public key that may sign timestamp.json, by which withdrawals reach machines "
+                         "soon; repeatable"))
       ->type_name("FILE")
       ->group(group);
   repeatable(signing.add_option("--remove-key", flags.change.remove,

@@ -48,6 +48,8 @@ OfflineCommands::OfflineCommands(CLI::App& app) {
                    "system: for all users of this machine; user: for you (the default)")
       ->check(CLI::IsMember({"system", "user"}))
       ->type_name("LAYER");
+  importing->add_flag("--unsigned", flags_.unsigned_allowed,
+                      "with --layer system: also builds that nobody signed, for every user of this machine");
   CLI::App* requesting =
       add("request", "write down what this machine needs from another one", &request_command);
   requesting->add_option("FILE", flags_.file, "the request to write")->required();

@@ -14,7 +14,7 @@ namespace enginehost::commands {
 struct OfflineFlags {
   std::string file, output, base, max_part, layer, flavor, device, require;
   std::vector<std::string> builds, engines, redistribute;
-  bool oci = false;
+  bool oci = false, unsigned_allowed = false;
 };
 
 struct OfflineRun {

@@ -2,7 +2,6 @@
 
 #include "base/environment.hpp"
 #include "base/files.hpp"
-#include "base/process.hpp"
 #include "host/linker/static_tls.hpp"
 #include "host/linker/this_linux.hpp"
 
@@ -31,8 +30,6 @@ bool is_environment(std::string_view bytes) {
 }
 
 std::optional<std::string> environment_at_start() {
-  // The loader ignores most of it then, and EngineHost all of it.
-  if (has_more_rights_than_its_caller()) return std::nullopt;
   Result<std::string> bytes = read_file("/proc/self/environ");
   if (!bytes || !is_environment(*bytes)) return std::nullopt;
   return std::move(*bytes);

@@ -101,8 +101,8 @@ bool is_among(const std::vector<std::string>& texts, const std::string& text) {
   return std::find(texts.begin(), texts.end(), text) != texts.end();
 }
 
-// Whether a block of a repository outside of the request concerns an installed build. If its origin is unknown (an older
-// EngineHost installed it), every block counts.
+// Whether a block of a repository outside of the request concerns an installed build. If its origin is
+// unknown (an older EngineHost installed it), every block counts.
 bool concerns(const Blocked& block, const InstalledAs& record) {
   if (record.origin.empty() && record.signers.empty()) return true;
   return identity_of_location(record.origin) == identity_of_location(block.by) ||
@@ -128,7 +128,8 @@ void mark(Catalog& catalog, const std::function<InstalledAs(const std::string& b
     const Blocked* hit = nullptr;
     for (const std::string& digest : digests)
       for (auto [at, end] = blocked.equal_range(digest); at != end && hit == nullptr; ++at)
-        if (at->second->everywhere || (!record.digests.empty() && concerns(*at->second, record))) hit = at->second;
+        if (at->second->everywhere || (!record.digests.empty() && concerns(*at->second, record)))
+          hit = at->second;
     const auto date = owner ? catalog.expired.find(owner->repository) : catalog.expired.end();
     if (hit == nullptr && date == catalog.expired.end()) continue;
     // Other users share the manifest, so a copy of the build is marked. The copy keeps the manifest alive

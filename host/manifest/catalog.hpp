@@ -27,13 +27,13 @@ struct Source {
 
 // One archive. The artifacts of a component are alternatives that give the same files.
 struct Artifact {
-  std::string sha256;                 // empty: the build is listed and ranked but never installed
-  std::optional<std::uint64_t> size;  // bytes
-  std::string archive;                // "zip", "tar", "tar.gz", "tar.xz", "tar.zst", "none"
-  std::string path;                   // for "none": the file's path in the view
-  int strip = 0;                      // number of leading path elements dropped from archive names
-  std::vector<std::string> select;    // patterns, applied after strip; empty: everything
-  std::string tree;                   // pinned tree id, or empty
+  std::string sha256;                   // empty: the build is listed and ranked but never installed
+  std::optional<std::uint64_t> size;    // bytes
+  std::string archive;                  // "zip", "tar", "tar.gz", "tar.xz", "tar.zst", "none"
+  std::string path;                     // for "none": the file's path in the view
+  int strip = 0;                        // number of leading path elements dropped from archive names
+  std::vector<std::string> select;      // patterns, applied after strip; empty: everything
+  std::string tree;                     // pinned tree id, or empty
   std::vector<cache::TreeEntry> files;  // the files of that tree; empty: not named one by one
   std::vector<Source> sources;
   std::string chunks_sha256;  // digest of the list of its pieces' digests (transfer/chunk_list.hpp), or empty
@@ -131,9 +131,10 @@ struct Manifest {
   std::map<std::string, License> licenses;
   std::map<std::string, Component> components;
   std::vector<std::shared_ptr<const Build>> builds;
-  std::string repository;             // the folder or URL it came from, where relative file sources start
-  std::vector<std::string> signed_by;  // ids of the trusted keys that signed the repository's index; empty: none
-  std::string name;                   // path or URL of the document, for messages
+  std::string repository;  // the folder or URL it came from, where relative file sources start
+  std::vector<std::string>
+      signed_by;     // ids of the trusted keys that signed the repository's index; empty: none
+  std::string name;  // path or URL of the document, for messages
   std::vector<std::string> warnings;  // unknown fields and the like
 };
 
@@ -145,8 +146,8 @@ struct Shadowed {
 struct Blocked {
   std::string sha256, reason;
   std::string by;  // the repository that blocks it, or the policy's file
-  // False: the repository is not one of this request. It then blocks only builds that came from it or that its keys vouch
-  // for, so that a repository that was tried once cannot block those of others.
+  // False: the repository is not one of this request. It then blocks only builds that came from it or that
+  // its keys signed, so that a repository that was tried once cannot block those of others.
   bool everywhere = true;
   std::vector<std::string> keys = {};  // the ids of its keys, if not everywhere
   bool operator==(const Blocked&) const = default;
@@ -166,17 +167,18 @@ struct Catalog {
   std::vector<std::string> engines() const;  // sorted, unique
 };
 
-// Reads one manifest document. `repository`, `name` and `signed_by` as in Manifest. Errors: EH-M02: a field is missing or
-// has the wrong type ("document", "member", "problem"). EH-M03: a critical field is unknown to this reader.
-// EH-M04: the format is too new.
+// Reads one manifest document. `repository`, `name` and `signed_by` as in Manifest. Errors: EH-M02: a field
+// is missing or has the wrong type ("document", "member", "problem"). EH-M03: a critical field is unknown to
+// this reader. EH-M04: the format is too new.
 Result<std::shared_ptr<const Manifest>> read_manifest(const Json& document, std::string repository,
-                                                      std::string name, std::vector<std::string> signed_by = {});
+                                                      std::string name,
+                                                      std::vector<std::string> signed_by = {});
 
 // Adds a manifest's builds to the catalog and records those that an earlier one shadows. The catalog's build
 // pointers share ownership of the manifest, so a build that is kept (a candidate) keeps its components too.
 void merge(Catalog& catalog, std::shared_ptr<const Manifest> manifest);
 
-// What a record says of an installed build.
+// The record of an installed build, as far as blocks depend on it.
 struct InstalledAs {
   std::vector<std::string> digests;  // its own and its trees', whatever its manifest says now
   std::string origin;                // the repository that it came from; empty: unknown, or not installed

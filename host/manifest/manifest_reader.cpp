@@ -56,7 +56,7 @@ std::vector<Source> read_sources(Reading& reading, Fields& fields) {
 // The files must give the tree, by which installed files are compared.
 std::vector<cache::TreeEntry> read_files(Reading& reading, Fields& fields, const std::string& tree) {
   cache::TreeList list;
-  const Json* files = fields.array("files", Need::optional);
+  const Json* files = fields.array("files", Need::nullable);
   if (files == nullptr) return {};
   for (const Json& object : files->as_array()) {
     cache::TreeEntry entry;

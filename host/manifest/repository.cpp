@@ -82,8 +82,9 @@ Result<Index> index_of(const std::string& bytes, const std::string& name, const 
   return index;
 }
 
-Result<std::shared_ptr<const Manifest>> load_manifest(const RepositoryContent& content, const IndexEntry& entry,
-                                                      DocumentReader& reader, DocumentMemory* memory) {
+Result<std::shared_ptr<const Manifest>> load_manifest(const RepositoryContent& content,
+                                                      const IndexEntry& entry, DocumentReader& reader,
+                                                      DocumentMemory* memory) {
   const std::string& location = content.location;
   TRY_ASSIGN(const std::string bytes, read_verified(location, entry, reader, memory));
   const std::string name = below(location, entry.path);
@@ -132,9 +133,10 @@ Result<void> read_signed_index(RepositoryContent& content, RepositoryFiles& file
     if (end && seconds_of_time(*end).value_or(0) < std::max(now, signed_at)) {
       content.timestamp_expired = true;
       if (content.expired.empty()) content.expired = *end;
-      content.warnings.push_back("the timestamp of repository " + content.location + " expired at " + *end +
-                                 ": a build may have been withdrawn since; what is installed still opens, nothing new "
-                                 "is installed");
+      content.warnings.push_back(
+          "the timestamp of repository " + content.location + " expired at " + *end +
+          ": a build may have been withdrawn since; what is installed still opens, nothing new "
+          "is installed");
     }
   }
   return trust.store.remember(files.known_as(), verified->seen);
@@ -151,8 +153,9 @@ Result<void> read_unsigned_index(RepositoryContent& content, RepositoryFiles& fi
   return {};
 }
 
-Result<RepositoryContent> read_repository(const std::string& location, DocumentReader& reader, std::int64_t now,
-                                          DocumentMemory* memory, const Trust* trust, bool with_manifests) {
+Result<RepositoryContent> read_repository(const std::string& location, DocumentReader& reader,
+                                          std::int64_t now, DocumentMemory* memory, const Trust* trust,
+                                          bool with_manifests) {
   RepositoryContent content;
   content.location = location;
   RepositoryFiles files(location, reader, trust != nullptr ? trust->known_as : std::string());
@@ -174,11 +177,13 @@ Result<RepositoryContent> read_repository(const std::string& location, DocumentR
   return content;
 }
 
-Result<RepositoryContent> read_with_retries(const std::string& location, DocumentReader& reader, std::int64_t now,
-                                            DocumentMemory* memory, const Trust* trust, bool with_manifests) {
+Result<RepositoryContent> read_with_retries(const std::string& location, DocumentReader& reader,
+                                            std::int64_t now, DocumentMemory* memory, const Trust* trust,
+                                            bool with_manifests) {
   for (int attempt = 1;; ++attempt) {
     auto content = read_repository(location, reader, now, memory, trust, with_manifests);
-    if (content && content->timestamp_expired && attempt == 1 && reader.refetch_older_than(expired_copy_seconds))
+    if (content && content->timestamp_expired && attempt == 1 &&
+        reader.refetch_older_than(expired_copy_seconds))
       continue;
     if (content) {
       reader.accept();
@@ -282,8 +287,8 @@ Result<Index> read_index(const Json& document, const std::string& name) {
   return index;
 }
 
-Result<RepositoryContent> load_repository(const std::string& location, DocumentReader& reader, std::int64_t now,
-                                          DocumentMemory* memory, const Trust* trust) {
+Result<RepositoryContent> load_repository(const std::string& location, DocumentReader& reader,
+                                          std::int64_t now, DocumentMemory* memory, const Trust* trust) {
   return read_with_retries(location, reader, now, memory, trust, true);
 }
 

@@ -102,8 +102,8 @@ Result<RepositoryContent> load_repository(const std::string& location, DocumentR
                                           std::int64_t now, DocumentMemory* memory = nullptr,
                                           const Trust* trust = nullptr);
 
-// Reads only the index, verified, and stores what was seen (versions, blocks). For a repository whose builds are installed
-// and that the request does not name.
+// Reads only the index, verified, and stores what was seen (versions, blocks). For a repository whose builds
+// are installed and that the request does not name.
 Result<RepositoryContent> load_index(const std::string& location, DocumentReader& reader, std::int64_t now,
                                      const Trust& trust);
 

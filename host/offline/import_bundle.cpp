@@ -24,9 +24,10 @@ class Importing {
   Result<Imported> run() {
     TRY(read_list());
     TRY(read_documents());
-    auto verified = verify_provenance(
-        {list_, documents_, [this](const std::string& index) { return kept_at(index); },
-         request_.unsigned_allowed, request_.trust, request_.origin, request_.now, request_.refuse_unsigned});
+    auto verified =
+        verify_provenance({list_, documents_, [this](const std::string& index) { return kept_at(index); },
+                           request_.unsigned_allowed, request_.own_manifests, request_.trust, request_.origin,
+                           request_.now, request_.refuse_unsigned});
     if (!verified) return fail(std::move(verified.error().with("file", path_text(request_.file))));
     provenance_ = std::move(*verified);
     TRY(keep_license_texts());
@@ -141,7 +142,8 @@ class Importing {
   }
 
   static std::string files_by(const VerifiedBuild& verified) {
-    return verified.files_named_by_manifest && !verified.signed_by.empty() ? "manifest" : "bundle";
+    const bool proven = verified.own || !verified.signed_by.empty();
+    return verified.files_named_by_manifest && proven ? "manifest" : "bundle";
   }
 
   // Refuses to replace the files of an installed build by others with a weaker proof.
@@ -150,10 +152,11 @@ class Importing {
     bundled.files_by = files_by(verified);
     bundled.signers = verified.signed_by;
     if (cache::strength_of_proof(bundled) >= cache::strength_of_proof(installed)) return {};
-    return fail(diagnose("EH-M40")
-                    .with("build", installed.build)
-                    .with("installed_from", installed.origin.empty() ? "an unknown repository" : installed.origin)
-                    .with("problem", "no trusted key signed a manifest that names the bundle's files"));
+    return fail(
+        diagnose("EH-M40")
+            .with("build", installed.build)
+            .with("installed_from", installed.origin.empty() ? "an unknown repository" : installed.origin)
+            .with("problem", "no trusted key signed a manifest that names the bundle's files"));
   }
 
   Result<void> ask(const manifest::Build& build) const {
@@ -304,7 +307,9 @@ class Importing {
     if (!fs::is_regular_file(view / path_of(verified.build->plugin_path), error))
       return fail(std::move(contradiction("it does not hold the plugin").with("build", id)));
     cache::Installed record = acquire::record_for(*verified.build, verified.trees, files_by(verified));
-    record.origin = verified.from_repository ? without_passwords(verified.repository) : std::string();
+    record.origin = verified.own               ? request_.own_repository
+                    : verified.from_repository ? without_passwords(verified.repository)
+                                               : std::string();
     record.signers = verified.signed_by;
     TRY_ASSIGN(imported.installed, store_.write_ref(std::move(record)));
     return {};

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,8 @@ struct ImportRequest {
   // See ProvenanceRequest.
   bool unsigned_allowed = true;
   const manifest::Trust* trust = nullptr;
+  std::set<std::string> own_manifests;
+  std::string own_repository;  // the location of EngineHost's own repository; or empty
   ProvenanceRequest::Origin origin;
   ProvenanceRequest::Unsigned refuse_unsigned;
   // Makes installed files readable by everybody, whatever the umask: for a layer that other users share.

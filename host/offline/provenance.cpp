@@ -115,11 +115,9 @@ class ProvenanceCheck {
       if (build->id == bundled.id) verified.build = {manifest, build.get()};
     if (!verified.build) return contradiction(bundled, "its manifest does not list it");
     TRY(match_trees(bundled, verified));
-    if (request_.origin)
-      TRY(request_.origin(bundled.id,
-                          verified.repository,
-                          doubt(verified)));
-    if (request_.unsigned_allowed) return verified;
+    verified.own = request_.own_manifests.contains(bundled.manifest);
+    if (request_.origin) TRY(request_.origin(bundled.id, verified.repository, doubt(verified)));
+    if (request_.unsigned_allowed || (verified.own && verified.files_named_by_manifest)) return verified;
     if (!verified.from_repository)
       return fail(unsigned_build(bundled.id, "", "the bundle has no repository's manifest of it"));
     if (request_.trust != nullptr && verified.signed_by.empty())
@@ -133,7 +131,8 @@ class ProvenanceCheck {
   Diagnosis only_the_bundles_word(const std::string& build, std::string_view problem) const {
     Diagnosis refused = std::move(diagnose("EH-M40").with("build", build).with("problem", problem));
     if (request_.refuse_unsigned) {
-      const Diagnosis demand = request_.refuse_unsigned(build, "", problem);
+      Diagnosis demand = request_.refuse_unsigned(build, "", problem);
+      if (demand.code == refused.code) return demand;
       refused.with("policy", demand.value("policy")).with("policy_file", demand.value("file"));
     }
     return refused;
@@ -150,7 +149,7 @@ class ProvenanceCheck {
   // Returns why only the bundle states that these files come from that repository; empty: its signers state
   // it.
   static std::string doubt(const VerifiedBuild& verified) {
-    if (verified.signed_by.empty()) return "no key that is trusted here signed its manifest";
+    if (verified.signed_by.empty() && !verified.own) return "no key that is trusted here signed its manifest";
     if (!verified.files_named_by_manifest) return "its manifest does not say which files it has";
     return {};
   }

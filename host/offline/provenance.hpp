@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,8 @@ struct VerifiedBuild {
   // The keys that signed that repository's index, where signatures were checked; empty: no key that counts
   // here.
   std::vector<std::string> signed_by;
+  // The manifest is one of EngineHost's own repository on this machine, which is trusted by its place.
+  bool own = false;
   // The manifest names these files by digest. If false, the bundle's list is trusted, as a repository named
   // on the command line is.
   bool files_named_by_manifest = false;
@@ -37,6 +40,7 @@ struct ProvenanceRequest {
   std::function<std::filesystem::path(const std::string& index_digest)> kept_at;
   // False: policy requires that a signed repository's manifest names every file.
   bool unsigned_allowed = true;
+  std::set<std::string> own_manifests;  // digests of the manifests of EngineHost's own repository here
   // The keys that count for the copies of repositories; null: signatures are not checked (tests of the
   // format).
   const manifest::Trust* trust = nullptr;
@@ -47,8 +51,9 @@ struct ProvenanceRequest {
                                             const std::string& doubt)>;
   Origin origin;
   std::int64_t now = 0;
-  // Makes the failure for unsigned builds, with "file" and the rule as "policy". EH-M40 also names that rule
-  // for signed builds whose files are not named. Unset: the failure is EH-M40 without a rule.
+  // Makes the failure for unsigned builds: EH-P01 with "file" and the rule as "policy", or EH-M40. EH-M40
+  // also names that rule for signed builds whose files are not named. Unset: the failure is EH-M40 without a
+  // rule.
   using Unsigned = std::function<Diagnosis(const std::string& build, const std::string& repository,
                                            std::string_view problem)>;
   Unsigned refuse_unsigned;

@@ -27,8 +27,9 @@ Result<std::string> keep_text(const cache::Store& store, const std::string& text
 // `build` is a build that the license covers; null: components are not searched.
 //
 // Errors: EH-N08 ("url", "expected_sha256", "actual_sha256") if the text is not the one that the manifest
-// names, or contains a NUL ("nul"), behind which programs show nothing. EH-N10 offline. EH-P06 ("license") if the manifest names neither file nor URL. Otherwise those of
-// acquire::file_of_component and transfer::fetch_text.
+// names, or contains a NUL ("nul"), behind which programs show nothing. EH-N10 offline. EH-P06 ("license") if
+// the manifest names neither file nor URL. Otherwise those of acquire::file_of_component and
+// transfer::fetch_text.
 Result<std::string> license_text(const cache::Store& store, const manifest::License& license,
                                  const manifest::Build* build, const transfer::TransferOptions& transfer,
                                  const std::optional<CancelToken>& cancel = {});

@@ -1,15 +1,12 @@
 #include "host/open/repositories.hpp"
 
 #include <algorithm>
-#include <chrono>
-#include <map>
 #include <set>
 
 #include "base/files.hpp"
 #include "base/ownership.hpp"
 #include "base/paths.hpp"
-#include "base/pluralize.hpp"
-#include "base/sha256.hpp"
+#include "base/text.hpp"
 #include "cache/layer_trust.hpp"
 #include "host/explain/explain.hpp"
 #include "host/installations/cuda_parts.hpp"
@@ -18,6 +15,7 @@
 #include "host/manifest/repository.hpp"
 #include "host/manifest/trust/all_signatures.hpp"
 #include "host/manifest/trust/root.hpp"
+#include "host/open/cached_reader.hpp"
 #include "host/open/mirrors.hpp"
 #include "host/settings/policy.hpp"
 #include "host/transfer/transfer.hpp"
@@ -26,18 +24,6 @@ namespace enginehost::open {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr std::int64_t index_lifetime_seconds = 3600;
-// An unreachable network costs each open some seconds. Its return is noticed after this time.
-constexpr std::int64_t unreached_lifetime_seconds = 300;
-
-std::int64_t age_of(const fs::path& file, std::int64_t now) {
-  const auto stamp = stamp_of(file);
-  // A time in the future (a clock that was set back) counts as now, so that such a copy is fetched again
-  // later.
-  return stamp ? std::max<std::int64_t>(0, now - stamp->modified_ns / 1'000'000'000)
-               : index_lifetime_seconds + 1;
-}
-
 void expires(CatalogOrigin& origin, const std::string& time, std::int64_t now) {
   const auto moment = manifest::seconds_of_time(time);
   if (moment && *moment > now) origin.fresh_until = std::min(origin.fresh_until, *moment);
@@ -59,169 +45,6 @@ class NotingReader : public manifest::FolderReader {
   CatalogOrigin& origin_;
 };
 
-// Returns the folder for copies of its documents; empty without a cache.
-fs::path folder_of_copies(const cache::Store& store, const std::string& location) {
-  if (store.root().empty()) return {};
-  return store.root() / "repositories" / sha256_hex(location).substr(0, 32);
-}
-
-// Reads documents of one URL repository, through kept copies.
-class CachedReader : public manifest::DocumentReader, public manifest::DocumentMemory {
- public:
-  CachedReader(fs::path folder, const transfer::TransferOptions& transfer, std::int64_t now,
-               CatalogOrigin& origin, const std::optional<CancelToken>& cancel, bool spare_unreached = false)
-      : folder_(std::move(folder)),
-        transfer_(transfer),
-        now_(now),
-        origin_(origin),
-        cancel_(cancel),
-        spare_unreached_(spare_unreached) {}
-
-  Result<std::string> read(const std::string& location, std::uint64_t limit) override {
-    const fs::path kept = place_of(location);
-    const std::int64_t age = refetch_ ? index_lifetime_seconds + 1 : age_of(kept, now_);
-    if (!kept.empty()) origin_.documents.push_back(path_text(kept));
-    const auto fresh_for = [&](std::int64_t seconds) {
-      origin_.fresh_until = std::min(origin_.fresh_until, now_ + std::max<std::int64_t>(0, seconds));
-    };
-    if (age <= index_lifetime_seconds)
-      if (auto bytes = read_file(kept, limit)) {
-        fresh_for(index_lifetime_seconds - age);
-        oldest_kept_ = std::max(oldest_kept_, age);
-        return bytes;
-      }
-    auto fresh = ask(location, limit);
-    fresh_for(fresh ? index_lifetime_seconds : 0);
-    if (fresh) {
-      fresh_[location] = *fresh;
-      return fresh;
-    }
-    auto bytes = read_file(kept, limit);
-    if (!bytes && fresh.error().code == "EH-N03" && warnings.empty())
-      warnings.push_back(location +
-                         " was not sent in time (EH-N03): only installed and known builds are considered");
-    if (!bytes) return fresh;
-    // Offline, nothing was asked on purpose. Expiry (max_staleness_days) limits the age of a copy.
-    if (location.ends_with("/index.json") && !transfer_.offline)
-      warnings.push_back(location + " could not be asked (" + fresh.error().code + "); the copy of " +
-                         pluralize(static_cast<std::uint64_t>(age_of(kept, now_) / 3600), "hour", "hours") +
-                         " ago is used");
-    return bytes;
-  }
-
-  // Returns whether the server sent a document.
-  bool has_asked() const { return came_ > 0; }
-
-  // From now on asks the server for documents, unless offline.
-  void ask_again() { refetch_ = !transfer_.offline; }
-
-  bool refetch() override {
-    fresh_.clear();
-    warnings.clear();
-    refetch_ = true;
-    spare_unreached_ = false;
-    return !transfer_.offline;
-  }
-
-  bool refetch_older_than(std::int64_t seconds) override { return oldest_kept_ > seconds && refetch(); }
-
-  // Only verified documents are kept, so that a wrong signature does not stay for an hour.
-  void accept() override {
-    // A copy that cannot be written does not prevent using the document.
-    if (fresh_.empty() || folder_.empty() || !make_folders(folder_)) return;
-    for (const auto& [location, bytes] : fresh_)
-      static_cast<void>(write_file(place_of(location), bytes, false));
-    fresh_.clear();
-  }
-
-  std::optional<std::string> find(const std::string& sha256) override {
-    if (folder_.empty()) return std::nullopt;
-    if (auto bytes = read_file(folder_ / sha256)) return std::move(*bytes);
-    return std::nullopt;
-  }
-
-  void keep(const std::string& sha256, const std::string& bytes) override {
-    if (!folder_.empty() && make_folders(folder_))
-      static_cast<void>(write_file(folder_ / sha256, bytes, false));
-  }
-
-  std::vector<std::string> warnings;
-
- private:
-  using Milliseconds = std::chrono::milliseconds;
-
-  // A slow repository must not keep installed builds from opening. All its documents together have twice the
-  // time limit of one document, and each document that arrives adds an eighth. A repository that sent nothing
-  // in time is not asked for the next document.
-  Result<std::string> ask(const std::string& location, std::uint64_t limit) {
-    if (spare_unreached_ && came_ == 0 && !silent_ && !transfer_.offline && (silent_ = unreached()))
-      origin_.spared = true;
-    if (silent_) return fail(*silent_);
-    const Milliseconds time = 2 * transfer_.document_limit + came_ * (transfer_.document_limit / 8);
-    const auto began = std::chrono::steady_clock::now();
-    auto bytes = transfer::fetch_text(location, transfer_, limit, "application/json", cancel_,
-                                      std::max(time - spent_, Milliseconds(1)));
-    spent_ += std::chrono::duration_cast<Milliseconds>(std::chrono::steady_clock::now() - began);
-    // Documents do not begin like a web page. The sign-in page of a network is not the publisher's mistake.
-    const auto page = bytes ? transfer::title_of_page(bytes->substr(0, 4096)) : std::nullopt;
-    if (page) {
-      Diagnosis diagnosis = diagnose("EH-N06").with("url", transfer::without_credentials(location));
-      if (!page->empty()) diagnosis.with("title", *page, "the first bytes");
-      bytes = fail(std::move(diagnosis));
-    }
-    if (bytes)
-      ++came_;
-    else if (bytes.error().code == "EH-N03" && (came_ == 0 || spent_ >= time))
-      silent_ = bytes.error();
-    note_whether_reached(bytes);
-    return bytes;
-  }
-
-  // Returns the file that records why the first document could not be fetched.
-  fs::path note_of_unreached() const { return folder_.empty() ? fs::path() : folder_ / "unreached.json"; }
-
-  std::optional<Diagnosis> unreached() const {
-    const fs::path note = note_of_unreached();
-    if (note.empty() || age_of(note, now_) > unreached_lifetime_seconds) return {};
-    const auto text = read_file(note, 1u << 20);
-    const auto document = text ? parse_json(*text, path_text(note)) : fail(text.error());
-    if (!document) return {};
-    Diagnosis failure = explain::diagnosis_from_json(*document);
-    return is_unreached(failure) ? std::optional<Diagnosis>(std::move(failure)) : std::nullopt;
-  }
-
-  static bool is_unreached(const Diagnosis& failure) {
-    return failure.code == "EH-N01" || failure.code == "EH-N02" || failure.code == "EH-N03";
-  }
-
-  void note_whether_reached(const Result<std::string>& bytes) const {
-    const fs::path note = note_of_unreached();
-    if (note.empty() || transfer_.offline) return;
-    std::error_code ignored;
-    if (bytes && came_ == 1) fs::remove(note, ignored);
-    // If the note cannot be written, the next open waits again.
-    if (!bytes && came_ == 0 && is_unreached(bytes.error()) && make_folders(folder_))
-      static_cast<void>(write_file(note, explain::to_json(bytes.error()).dump(), false));
-  }
-
-  fs::path place_of(const std::string& location) const {
-    return folder_.empty() ? fs::path() : folder_ / (sha256_hex(location).substr(0, 32) + ".json");
-  }
-
-  std::map<std::string, std::string> fresh_;
-  std::optional<Diagnosis> silent_;
-  Milliseconds spent_{0};
-  int came_ = 0;
-  bool refetch_ = false;
-  std::int64_t oldest_kept_ = 0;  // age in seconds of the oldest kept copy that was used
-  fs::path folder_;
-  const transfer::TransferOptions& transfer_;
-  std::int64_t now_;
-  CatalogOrigin& origin_;
-  const std::optional<CancelToken>& cancel_;
-  bool spare_unreached_;
-};
-
 // A repository of the request, and what it sent.
 struct Answer {
   const settings::Repository* repository;
@@ -239,9 +62,9 @@ std::set<std::string> own_engines(const std::vector<Answer>& answers) {
   return own;
 }
 
-// Removes the manifests of engines for which a repository does not speak: those outside of its "engines", and without that
-// list the engines of EngineHost's own repository, unless the request names the repository. Otherwise a repository that was
-// configured for one engine could replace all others by "newer" ones.
+// Removes the manifests of engines for which a repository does not speak: those outside of its "engines", and
+// without that list the engines of EngineHost's own repository, unless the request names the repository.
+// Otherwise a repository that was configured for one engine could replace all others by "newer" ones.
 void remove_unspoken(Answer& answer, const std::set<std::string>& own, std::vector<std::string>& warnings) {
   const settings::Repository& repository = *answer.repository;
   const bool named = repository.by_caller || repository.source == "ENGINEHOST_REPOSITORIES";
@@ -252,8 +75,10 @@ void remove_unspoken(Answer& answer, const std::set<std::string>& own, std::vect
                                         : std::ranges::find(engines, manifest->engine) != engines.end();
     if (!speaks && engines.empty())
       warnings.push_back("the repository " + without_passwords(repository.location) + " also offers " +
-                         manifest->engine + ", which comes with EngineHost: to use its builds, list them as \"engines\" "
-                         "beside its \"location\" in " + repository.source);
+                         manifest->engine +
+                         ", which comes with EngineHost: to use its builds, list them as \"engines\" "
+                         "beside its \"location\" in " +
+                         repository.source);
     return !speaks;
   });
 }
@@ -297,9 +122,10 @@ class ObservedReader : public manifest::DocumentReader, public manifest::Documen
   const DocumentObserver& observer_;
 };
 
-// Adds installed builds that no repository lists (it is gone, unreachable, or has moved on). A build that one request
-// tried from an unsigned repository serves only requests that name that repository.
-void add_installed(manifest::Catalog& catalog, const cache::Store& store, const settings::Settings& settings) {
+// Adds installed builds that no repository lists (it is gone, unreachable, or has moved on). A build that one
+// request tried from an unsigned repository serves only requests that name that repository.
+void add_installed(manifest::Catalog& catalog, const cache::Store& store,
+                   const settings::Settings& settings) {
   std::set<std::string> listed;
   for (const auto& build : catalog.builds) listed.insert(build->id);
   for (const cache::Installed& summary : store.list()) {
@@ -361,8 +187,8 @@ std::optional<Diagnosis> owner_problem(const settings::Repository& repository) {
   return problem ? problem : ownership_problem(folder / "index.json");
 }
 
-// A repository that the caller or a configuration allows to be unsigned, or that is trusted by its location, may be. So
-// may a folder of this user or of root. Policy can require signatures of all of them.
+// A repository that the caller or a configuration allows to be unsigned, or that is trusted by its location,
+// may be. So may a folder of this user or of root. Policy can require signatures of all of them.
 bool must_be_signed(const settings::Repository& repository, const settings::Policy& policy) {
   if (policy.require_signatures) return true;
   if (belongs_to_the_sdk(repository) || repository.unsigned_allowed) return false;
@@ -420,8 +246,8 @@ Result<manifest::RepositoryContent> read_whole(const settings::Repository& repos
   return content;
 }
 
-// Adds the blocks that any repository ever said. They hold while it cannot be read, because an attacker could otherwise
-// unblock a build by making it unreachable; and while the request does not name it.
+// Adds the blocks that any repository ever said. They hold while it cannot be read, because an attacker could
+// otherwise unblock a build by making it unreachable; and while the request does not name it.
 void add_known_blocks(manifest::Catalog& catalog, const settings::Settings& settings,
                       const manifest::TrustStore& trust) {
   const auto known = trust.all_seen();
@@ -465,15 +291,16 @@ void block_and_expire(manifest::Catalog& catalog, const settings::Settings& sett
 
 namespace {
 
-// Asks the signed repositories that installed builds came from and that the request does not name, because one of those
-// builds may have been withdrawn. Only with a request that uses the network anyway; each at most once an hour. Nobody is told
-// of a failure: the request did not ask for it, and the next one tries again.
-void ask_origins(const settings::Settings& settings, const cache::Store& store, const manifest::TrustStore& store_of_trust,
-                 const transfer::TransferOptions& transfer, std::int64_t now,
-                 const std::optional<CancelToken>& cancel) {
+// Asks the signed repositories that installed builds came from and that the request does not name, because
+// one of those builds may have been withdrawn. Only with a request that uses the network anyway; each at most
+// once an hour. A failure is not reported: the request did not ask for it, and the next one tries again.
+void ask_origins(const settings::Settings& settings, const cache::Store& store,
+                 const manifest::TrustStore& store_of_trust, const transfer::TransferOptions& transfer,
+                 std::int64_t now, const std::optional<CancelToken>& cancel) {
   std::set<std::string> origins;
   for (const cache::Installed& summary : store.list())
-    if (!summary.signers.empty() && settings::is_url(summary.origin) && !settings::lists(settings, summary.origin) &&
+    if (!summary.signers.empty() && settings::is_url(summary.origin) &&
+        !settings::lists(settings, summary.origin) &&
         settings::lies_in(summary.origin, settings.policy.allowed_repositories))
       origins.insert(summary.origin);
   for (const std::string& location : origins) {
@@ -503,6 +330,22 @@ manifest::Trust trust_in(const manifest::TrustStore& store, const settings::Sett
   return trust;
 }
 
+OwnRepository own_repository(const settings::Settings& settings) {
+  OwnRepository own;
+  for (const settings::Repository& repository : settings.repositories) {
+    if (!belongs_to_the_sdk(repository)) continue;
+    const std::string name = manifest::below(repository.location, "index.json");
+    const auto index =
+        read_file(path_of(name), 8u << 20)
+            .and_then([&](const std::string& text) { return parse_json(text, name); })
+            .and_then([&](const Json& document) { return manifest::read_index(document, name); });
+    if (!index) continue;
+    own.location = repository.location;
+    for (const manifest::IndexEntry& entry : index->manifests) own.manifests.insert(entry.sha256);
+  }
+  return own;
+}
+
 manifest::Catalog load_catalog(const settings::Settings& settings, const cache::Store& store,
                                const transfer::TransferOptions& transfer, std::int64_t now,
                                CatalogOrigin& origin, const std::optional<CancelToken>& cancel,
@@ -520,7 +363,8 @@ manifest::Catalog load_catalog(const settings::Settings& settings, const cache::
     if (settings::is_url(repository.location)) {
       CachedReader reader(folder_of_copies(store, repository.location), transfer, now, origin, cancel,
                           spare_unreached && !repository.by_caller);
-      // Who names a repository on the command line wants its present answer. An application names it at every open.
+      // A repository on the command line is asked for its present answer. An application names it at every
+      // open.
       if (settings.refresh || (repository.by_caller && !settings.by_application)) reader.ask_again();
       answers.push_back({&repository, load(repository, settings, reader, &reader, now, proof)});
       catalog.warnings.insert(catalog.warnings.end(), reader.warnings.begin(), reader.warnings.end());

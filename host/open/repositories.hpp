@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,14 @@ struct CatalogOrigin {
 manifest::TrustStore trust_store(const settings::Settings& settings);
 // Returns what policy requires of every repository; `store` must outlive it.
 manifest::Trust trust_in(const manifest::TrustStore& store, const settings::Settings& settings, bool offline);
+
+// Returns the location of EngineHost's own repository and the digests of its manifests; empty if it is not
+// used or cannot be read.
+struct OwnRepository {
+  std::string location;
+  std::set<std::string> manifests;
+};
+OwnRepository own_repository(const settings::Settings& settings);
 
 // Reads every repository of the settings, highest priority first. Adds the installed builds that no
 // repository lists, so that they can be opened without their repository, and the engines of

@@ -254,7 +254,8 @@ bool may_sign_root(const NextRoot& next, const manifest::PublicKey& key) {
 }
 
 Result<void> check_key(const Workspace& workspace, const NextRoot& next, const manifest::PublicKey& key) {
-  if (may_sign_root(next, key) || lists(next.root, key, Role::index) || lists(next.root, key, Role::timestamp))
+  if (may_sign_root(next, key) || lists(next.root, key, Role::index) ||
+      lists(next.root, key, Role::timestamp))
     return {};
   if (next.root.is_revoked(key.id))
     return fail(refusal(workspace, "its root has revoked the key " + key.id + ", which never counts again",
@@ -353,13 +354,12 @@ Result<std::vector<Diagnosis>> missing_signatures(const Workspace& workspace) {
 Result<Stamped> stamp(const fs::path& folder, const std::vector<SecretKey>& keys, std::int64_t hours,
                       std::int64_t now) {
   const auto refuse = [&](std::string_view problem, std::string_view remedy) {
-    return fail(diagnose("EH-M17")
-                    .with("folder", path_text(folder))
-                    .with("problem", problem)
-                    .with("remedy", remedy));
+    return fail(
+        diagnose("EH-M17").with("folder", path_text(folder)).with("problem", problem).with("remedy", remedy));
   };
   TRY_ASSIGN(const bool has_root, is_there(folder / "root.json"));
-  if (!has_root) return refuse("it has no root.json, so nobody signed it", "engine-manifest sign with --key first");
+  if (!has_root)
+    return refuse("it has no root.json, so nobody signed it", "engine-manifest sign with --key first");
   TRY_ASSIGN(const Root root, read_root_of(folder / "root.json"));
   std::vector<const SecretKey*> signers;
   for (const SecretKey& key : keys)
@@ -371,7 +371,8 @@ Result<Stamped> stamp(const fs::path& folder, const std::vector<SecretKey>& keys
   manifest::Timestamp timestamp;
   if (const auto before = read_file(file, 1u << 20))
     if (const auto document = parse_json(*before, path_text(file)))
-      if (const auto known = manifest::read_timestamp(*document, path_text(file))) timestamp.version = known->version;
+      if (const auto known = manifest::read_timestamp(*document, path_text(file)))
+        timestamp.version = known->version;
   TRY_ASSIGN(const std::string index_bytes, read_file(folder / "index.json", 8u << 20));
   TRY_ASSIGN(const Json index_document, parse_json(index_bytes, "index.json"));
   TRY_ASSIGN(const manifest::Index index, manifest::read_index(index_document, "index.json"));
@@ -430,7 +431,8 @@ Result<Signed> sign(const Workspace& workspace, const std::vector<SecretKey>& ke
       if (done) result.documents.push_back("index.json by " + id.id);
     }
   }
-  if (std::ranges::any_of(keys, [&](const SecretKey& key) { return lists(root, key.public_key(), Role::timestamp); })) {
+  if (std::ranges::any_of(
+          keys, [&](const SecretKey& key) { return lists(root, key.public_key(), Role::timestamp); })) {
     TRY_ASSIGN(const Stamped stamped, stamp(workspace.folder(), keys, usual_timestamp_hours, now));
     result.documents.insert(result.documents.end(), stamped.documents.begin(), stamped.documents.end());
   }

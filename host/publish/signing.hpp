@@ -19,8 +19,8 @@ struct RootChange {
   std::vector<std::string> remove, revoke;
   std::optional<std::int64_t> root_threshold, index_threshold;
   bool empty() const {
-    return add.empty() && add_for_root.empty() && add_for_index.empty() && add_for_timestamp.empty() && remove.empty() && revoke.empty() &&
-           !root_threshold && !index_threshold;
+    return add.empty() && add_for_root.empty() && add_for_index.empty() && add_for_timestamp.empty() &&
+           remove.empty() && revoke.empty() && !root_threshold && !index_threshold;
   }
 };
 
@@ -46,12 +46,12 @@ struct Stamped {
   std::vector<std::string> documents;  // as Signed::documents
 };
 
-// Makes a new timestamp.json for the folder's index.json, valid for `hours`, and signs it with these keys. The folder is a
-// workspace or what publish wrote; nothing else in it changes, so a scheduled job can do it. On an error nothing is
-// changed. Errors: EH-M17 ("folder", "problem"): it is not signed, or no key is one of the root's keys for timestamps;
-// those of reading and writing.
-Result<Stamped> stamp(const std::filesystem::path& folder, const std::vector<SecretKey>& keys, std::int64_t hours,
-                      std::int64_t now);
+// Makes a new timestamp.json for the folder's index.json, valid for `hours`, and signs it with these keys.
+// The folder is a workspace or what publish wrote; nothing else in it changes, so a scheduled job can do it.
+// On an error nothing is changed. Errors: EH-M17 ("folder", "problem"): it is not signed, or no key is one of
+// the root's keys for timestamps; those of reading and writing.
+Result<Stamped> stamp(const std::filesystem::path& folder, const std::vector<SecretKey>& keys,
+                      std::int64_t hours, std::int64_t now);
 constexpr std::int64_t usual_timestamp_hours = 48;
 
 // Returns an EH-M16 for each difference of root.json from its numbered copy and from the repository's name,

@@ -104,13 +104,15 @@ class Members {
       const Json& location = element.is_object() ? element["location"] : element;
       const Json& allowed = element["unsigned"];
       if (!location.is_string() || location.as_string().empty() || !(allowed.is_null() || allowed.is_bool()))
-        return refuse(key, "each element is a URL, a folder, or {\"location\": …, \"unsigned\": true, "
-                           "\"engines\": […]}");
+        return refuse(key,
+                      "each element is a URL, a folder, or {\"location\": …, \"unsigned\": true, "
+                      "\"engines\": […]}");
       const Json& engines = element["engines"];
       const auto is_name = [](const Json& one) { return one.is_string() && !one.as_string().empty(); };
-      if (!engines.is_null() &&
-          (!engines.is_array() || engines.as_array().empty() || !std::ranges::all_of(engines.as_array(), is_name)))
-        return refuse(key, "\"engines\" of " + location.as_string() + " is a list of engines: [\"onnxruntime\"]");
+      if (!engines.is_null() && (!engines.is_array() || engines.as_array().empty() ||
+                                 !std::ranges::all_of(engines.as_array(), is_name)))
+        return refuse(key,
+                      "\"engines\" of " + location.as_string() + " is a list of engines: [\"onnxruntime\"]");
       if (!is_url(location.as_string()) && !path_of(location.as_string()).is_absolute())
         return refuse(key, "\"" + location.as_string() + "\" is neither a URL nor an absolute folder");
       look_into(key, target->size(), element, {"location", "unsigned", "engines"});

@@ -194,8 +194,8 @@ Result<Layer> layer_of_flags(const FlagValues& flags, const Environment& environ
                         .with("accepted", "a folder, http:// or https://"));
       const fs::path folder = environment.current_folder / path_of(location);
       layer.repositories->push_back({plain_location(is_url(location) ? location : path_text(folder)),
-                                     flags.allow_unsigned,
-                                     said_by("repositories", flags.by_application), true});
+                                     flags.allow_unsigned, said_by("repositories", flags.by_application),
+                                     true});
     }
   }
   if (flags.cache) {

@@ -26,8 +26,8 @@ std::vector<fs::path> prefixes(const Environment& environment) {
   return found;
 }
 
-// Returns the repository, its documents and its folders: whoever may write one of them decides what is installed.
-// `problem`: why they cannot be listed.
+// Returns the repository, its documents and its folders. A user who may write one of them decides what is
+// installed. `problem`: why they cannot be listed.
 Result<std::vector<fs::path>> paths_of_repository(const fs::path& repository, std::string& problem) {
   std::error_code error;
   std::vector<fs::path> paths{repository.parent_path(), repository};
@@ -41,9 +41,11 @@ Result<std::vector<fs::path>> paths_of_repository(const fs::path& repository, st
 }
 
 // Returns why these paths are less protected than the SDK; empty if they are not. Records them as inputs.
-Result<std::string> less_protected(const std::vector<fs::path>& paths, const Environment& environment, Inputs* inputs) {
-  const fs::path sdk = calls::access(environment.library_folder.c_str(), F_OK) == 0 ? environment.library_folder
-                                                                                  : environment.executable_folder;
+Result<std::string> less_protected(const std::vector<fs::path>& paths, const Environment& environment,
+                                   Inputs* inputs) {
+  const fs::path sdk = calls::access(environment.library_folder.c_str(), F_OK) == 0
+                           ? environment.library_folder
+                           : environment.executable_folder;
   if (inputs != nullptr) {
     inputs->files.push_back(path_text(sdk));
     for (const fs::path& path : paths) inputs->files.push_back(path_text(path));
@@ -93,12 +95,14 @@ fs::path read_only_state(const fs::path& cache, const SettingsPlace& state, cons
   return cache.empty() || folder == state.folder ? fs::path() : folder;
 }
 
-Result<SettingsPlace> default_helper(const Environment& environment, std::vector<std::string>& warnings, Inputs* inputs) {
+Result<SettingsPlace> default_helper(const Environment& environment, std::vector<std::string>& warnings,
+                                     Inputs* inputs) {
   for (const fs::path& prefix : prefixes(environment)) {
     const fs::path folder = prefix / "libexec" / "enginehost", helper = folder / helper_name();
     if (inputs != nullptr) inputs->files.push_back(path_text(helper));
     if (calls::access(helper.c_str(), X_OK) != 0) continue;
-    TRY_ASSIGN(const std::string why, less_protected({folder.parent_path(), folder, helper}, environment, inputs));
+    TRY_ASSIGN(const std::string why,
+               less_protected({folder.parent_path(), folder, helper}, environment, inputs));
     if (!why.empty()) {
       warnings.push_back("the probe " + path_text(helper) + " is not used: " + why);
       continue;

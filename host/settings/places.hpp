@@ -31,9 +31,9 @@ std::filesystem::path read_only_state(const std::filesystem::path& cache, const 
 // Returns a name for this machine that does not reveal its id: the first 16 digits of a digest.
 std::string machine_name(const Environment& environment);
 
-// Returns the probe beside the library or the executable: <prefix>/libexec/enginehost/enginehost-probe; empty if there is
-// none. The probe is run, so it and its folders must be as protected as the SDK; otherwise `warnings` says why it is not
-// used. Fails where that cannot be examined now.
+// Returns the probe beside the library or the executable: <prefix>/libexec/enginehost/enginehost-probe; empty
+// if there is none. The probe is run, so it and its folders must be as protected as the SDK; otherwise
+// `warnings` says why it is not used. Fails where that cannot be examined now.
 Result<SettingsPlace> default_helper(const Environment& environment, std::vector<std::string>& warnings,
                                      Inputs* inputs = nullptr);
 

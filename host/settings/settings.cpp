@@ -200,10 +200,10 @@ void add_repositories(Settings& settings, SettingsMerge& merge, const Environmen
       repository.unsigned_allowed = repository.unsigned_allowed && settings.policy.unsigned_repositories &&
                                     !settings.policy.require_signatures;
       if (repository.unsigned_allowed && is_url(repository.location))
-        settings.warnings.push_back("the repository " + without_passwords(repository.location) + " (" +
-                                    repository.source +
-                                    ") is used even if nobody signed it: whoever controls its server, or the way to "
-                                    "it, decides which code runs here");
+        settings.warnings.push_back(
+            "the repository " + without_passwords(repository.location) + " (" + repository.source +
+            ") is used even if nobody signed it: its server, or an attacker on the way to it, "
+            "decides which code runs here");
       settings.repositories.push_back(std::move(repository));
     }
   add_default_repository(settings, merge, environment, locked);

@@ -22,9 +22,8 @@ constexpr const char* json_or_html =
 // Keeps the entries of PATH that were skipped, because the pip that is missing may be there.
 void note_skipped(const Diagnosis& failure, std::vector<Evidence>& skipped) {
   for (const Evidence& evidence : failure.evidence)
-    if (evidence.what == "skipped" && std::ranges::none_of(skipped, [&](const Evidence& known) {
-          return known.value == evidence.value;
-        }))
+    if (evidence.what == "skipped" &&
+        std::ranges::none_of(skipped, [&](const Evidence& known) { return known.value == evidence.value; }))
       skipped.push_back(evidence);
 }
 

@@ -98,8 +98,8 @@ std::string host_of(std::string_view url);
 bool is_loopback(std::string_view host);
 // Returns the URL without user, password and query, for messages and logs.
 std::string without_credentials(std::string_view url);
-// Returns the URL without parameters of its query that grant access (presigned URLs: X-Amz-Signature, sig, token), for
-// records that others may read.
+// Returns the URL without parameters of its query that grant access (presigned URLs: X-Amz-Signature, sig,
+// token), for records that others may read.
 std::string without_secret_query(std::string_view url);
 
 // Returns the title if the bytes begin like an HTML page ("" for a page without one); else nothing.

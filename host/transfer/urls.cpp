@@ -60,8 +60,8 @@ std::string without_secret_query(std::string_view url) {
   std::string query;
   for (const std::string& one : split(whole.substr(0, whole.find('#')), '&')) {
     const std::string name = to_lower(one.substr(0, one.find('=')));
-    constexpr std::string_view marks[] = {"sig", "token", "credential", "secret", "key", "password", "auth", "x-amz-",
-                                          "x-goog-", "expires"};
+    constexpr std::string_view marks[] = {"sig",      "token", "credential", "secret",  "key",
+                                          "password", "auth",  "x-amz-",     "x-goog-", "expires"};
     const bool secret = std::any_of(std::begin(marks), std::end(marks), [&](std::string_view part) {
       return name.find(part) != std::string::npos;
     });

@@ -44,13 +44,14 @@ TEST_P(ProgramsWithMoreRights, IgnoreTheEnvironmentOfTheirCaller) {
   } else {
     ASSERT_EQ(::chmod(program.c_str(), static_cast<mode_t>(std::stoi(rights, nullptr, 8))), 0);
   }
-  const std::string output = said({"setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", program.native(),
-                                   "variable", "ENGINEHOST_PROBE_LAUNCHER"});
+  const std::string output = said({"setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups",
+                                   program.native(), "variable", "ENGINEHOST_PROBE_LAUNCHER"});
   EXPECT_THAT(output, HasSubstr("here: not set\nchild:\n"));
   EXPECT_THAT(output, Not(HasSubstr("ENGINEHOST_PROBE_LAUNCHER")));
 }
 
-INSTANTIATE_TEST_SUITE_P(Each, ProgramsWithMoreRights, testing::Values("4755", "2755", "cap_dac_override+ep"));
+INSTANTIATE_TEST_SUITE_P(Each, ProgramsWithMoreRights,
+                         testing::Values("4755", "2755", "cap_dac_override+ep"));
 
 }  // namespace
 }  // namespace enginehost

@@ -70,8 +70,8 @@ TEST_F(SystemProgram, SkipsFoldersAndFilesThatEverybodyMayWrite) {
   ASSERT_EQ(::chmod((open_file + "/tool").c_str(), 0757), 0);
   const FoundProgram found = find_program("tool", open_folder + ":" + open_file + ":" + safe);
   EXPECT_EQ(found.file, fs::path(safe) / "tool");
-  EXPECT_THAT(found.skipped,
-              ElementsAre(open_folder + ": everybody may write into it", open_file + "/tool: everybody may write into it"));
+  EXPECT_THAT(found.skipped, ElementsAre(open_folder + ": everybody may write into it",
+                                         open_file + "/tool: everybody may write into it"));
 }
 
 TEST_F(SystemProgram, SkipsFoldersAndFilesOfAnotherUser) {

@@ -5,6 +5,7 @@
 
 #include <fstream>
 
+#include "base/paths.hpp"
 #include "tests/end-to-end/publisher.hpp"
 #include "tests/end-to-end/served.hpp"
 #include "tests/end-to-end/workplace.hpp"
@@ -52,8 +53,10 @@ TEST_P(RootInAUsersCache, FollowsNoLinkOfThatUser) {
   TestRepository repository(workplace.folder() / "repository");
   repository.add(good_build());
   repository.write();
-  ASSERT_EQ(workplace.run("engine-cache", {"fetch", "reference", "--repository", path_text(repository.root())}).status,
-            0);
+  ASSERT_EQ(
+      workplace.run("engine-cache", {"fetch", "reference", "--repository", path_text(repository.root())})
+          .status,
+      0);
   const fs::path precious = workplace.folder() / "precious";
   write_text(precious / "db/file", "data");
   write_text(precious / "key", "secret");
@@ -64,15 +67,17 @@ TEST_P(RootInAUsersCache, FollowsNoLinkOfThatUser) {
   for (auto at = fs::recursive_directory_iterator(cache); at != fs::recursive_directory_iterator(); ++at)
     ASSERT_EQ(::lchown(at->path().c_str(), 65534, 65534), 0);
   ASSERT_EQ(::lchown(cache.c_str(), 65534, 65534), 0);
-  for (const std::vector<std::string>& command : {std::vector<std::string>{"gc"},
-                                                  {"gc", "--max-size", "1"},
-                                                  {"remove", "reference-good"},
-                                                  {"verify", "--repair"},
-                                                  {"fetch", "reference", "--repository", path_text(repository.root())}}) {
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"gc"},
+        {"gc", "--max-size", "1"},
+        {"remove", "reference-good"},
+        {"verify", "--repair"},
+        {"fetch", "reference", "--repository", path_text(repository.root())}}) {
     std::vector<std::string> arguments = command;
     arguments.insert(arguments.end(), {"--cache", cache.native()});
     const Ended run = workplace.run("engine-cache", arguments);
-    EXPECT_THAT(run.error, HasSubstr("belongs to user 65534: this command goes on as that user")) << run.said();
+    EXPECT_THAT(run.error, HasSubstr("belongs to user 65534: this command goes on as that user"))
+        << run.said();
     EXPECT_EQ(read_text(precious / "db/file"), "data") << run.said();
     EXPECT_EQ(read_text(precious / "key"), "secret");
     std::size_t count = 0;
@@ -84,7 +89,7 @@ TEST_P(RootInAUsersCache, FollowsNoLinkOfThatUser) {
 INSTANTIATE_TEST_SUITE_P(Each, RootInAUsersCache,
                          testing::Values("trees", "stage", "views", "partial", "rejected", "locks"));
 
-// Native code of a server that nobody vouches for.
+// Native code of a server, signed by nobody.
 TEST(UnsignedUrls, AreUsedOnlyOnRequestAndSayWhatThatMeans) {
   Served served;
   served.publish();
@@ -115,8 +120,8 @@ TEST(UnsignedUrls, ATrialServesOnlyRequestsThatNameTheUrl) {
   EXPECT_EQ(workplace.info(naming).outcome()["download"]["bytes"].as_integer(), 0) << "it is still installed";
   // A person decides that it serves every program.
   ASSERT_EQ(workplace
-                .run("engine-cache", {"fetch", "reference", "--repository", served.location(), "--allow-unsigned",
-                                      "--keep"})
+                .run("engine-cache",
+                     {"fetch", "reference", "--repository", served.location(), "--allow-unsigned", "--keep"})
                 .status,
             0);
   EXPECT_EQ(workplace.info({"reference", "--json"}).status, 0);
@@ -143,7 +148,8 @@ class Recalls : public Publisher {
   // Blocks the published build, as docs/publishing.md does.
   void block() {
     sh("digest=$(sed -n 's/.*\"sha256\": \"\\(.*\\)\",/\\1/p' repository/engines/reference.json | head -1)\n"
-       "sed -i \"s/\\\"blocked\\\": \\[\\]/\\\"blocked\\\": [{\\\"sha256\\\": \\\"$digest\\\", \\\"reason\\\": \\\"backdoor\\\"}]/\" "
+       "sed -i \"s/\\\"blocked\\\": \\[\\]/\\\"blocked\\\": [{\\\"sha256\\\": \\\"$digest\\\", "
+       "\\\"reason\\\": \\\"backdoor\\\"}]/\" "
        "repository/repository.json\n"
        "engine-manifest sign repository --key key.key\n"
        "engine-manifest publish repository /srv/www/engines");

@@ -200,7 +200,7 @@ TEST_F(AuditLog, RecordsAnImportWithItsLayer) {
   workplace.configure(Json::object()
                           .set("repositories_default", false)
                           .set("system_layers", Json::array().push((workplace.folder() / "layer").native())));
-  const Ended imported = cache({"import", bundle, "--layer", "system", "--json"});
+  const Ended imported = cache({"import", bundle, "--layer", "system", "--unsigned", "--json"});
   ASSERT_EQ(imported.status, 0) << imported.said();
   EXPECT_THAT(names(), ElementsAre("import"));
   EXPECT_EQ(events()[0]["build"].as_string(), "reference-good");

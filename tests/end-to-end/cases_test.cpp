@@ -155,8 +155,8 @@ TEST_F(Cases, Case18UsesAProxyExceptForExcludedHosts) {
   });
   RunOptions options;
   options.environment = {"http_proxy=" + proxy.url("")};
-  const Ended run =
-      workplace.info({"reference", "--repository", "http://repository.invalid", "--json"}, options);
+  const Ended run = workplace.info(
+      {"reference", "--allow-unsigned", "--repository", "http://repository.invalid", "--json"}, options);
   EXPECT_EQ(run.status, 0) << run.said();
   EXPECT_EQ(run.outcome()["build"].as_string(), "reference-good");
   EXPECT_GT(proxy.requests(), 0);

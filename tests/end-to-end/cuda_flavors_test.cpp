@@ -108,6 +108,8 @@ class CudaFlavors : public testing::Test {
     const std::string bytes = zip_of(files), digest = sha256_hex(bytes);
     write_text(repository() / "files" / digest, bytes);
     return artifact.set("sha256", digest)
+        .set("tree", nullptr)
+        .set("files", nullptr)
         .set("size", bytes.size())
         .set("archive", "zip")
         .set("sources", Json::array().push(Json::object().set("file", "files/" + digest)));

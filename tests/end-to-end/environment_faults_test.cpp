@@ -144,9 +144,11 @@ TEST_F(EnvironmentFaults, ReportsL30ForAProgramWithPrivileges) {
   run_tool({"chown", "-R", "65534:65534", (workplace.folder() / "home").native(),
             (workplace.folder() / "config").native(), (workplace.folder() / "repository").native()});
   fs::permissions(workplace.folder(), fs::perms(0777));
-  ChildRequest request = workplace.request(
-      "engine-info",
-      {"reference", "--require", "testing", "--repository", repository.root().native(), "--json"});
+  ChildRequest request =
+      workplace.request("engine-info",
+                        // Nothing of the environment counts, and that user has no home.
+                        {"reference", "--require", "testing", "--repository", repository.root().native(),
+                         "--cache", (workplace.folder() / "own-cache").native(), "--json"});
   request.argv.front() = program.native();
   request.argv.insert(request.argv.begin(), {"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"});
   request.environment.push_back("LD_LIBRARY_PATH=" + there.parent_path().native());

@@ -29,7 +29,7 @@ class Interrupted : public testing::Test {
     ASSERT_GT(arrived(), 0u);
   }
   std::vector<std::string> fetch() const {
-    return {"fetch", "reference", "--repository", served.location(), "--json"};
+    return {"fetch", "reference", "--allow-unsigned", "--repository", served.location(), "--json"};
   }
 
   Served served{"limit_rate 400k;"};

@@ -130,7 +130,7 @@ TEST_F(SystemLayer, ImportWarnsWhenThisMachineIgnoresTheLayer) {
   const std::string bundle = (workplace.folder() / "one.bundle").native();
   ASSERT_EQ(cache({"export", bundle, "reference-good", "--redistribute", "unknown"}).status, 0);
   fs::permissions(layer, fs::perms::all);
-  const std::vector<std::string> import = {"import", bundle, "--layer", "system", "--json"};
+  const std::vector<std::string> import = {"import", bundle, "--layer", "system", "--unsigned", "--json"};
   const Ended ended = cache(import);
   EXPECT_EQ(ended.status, 0) << ended.said();
   EXPECT_THAT(ended.document["warnings"].dump(), HasSubstr("everybody may write into it"));

@@ -102,9 +102,11 @@ TEST_F(OldDocuments, AnExpiredRootIsReportedLikeAnExpiredIndex) {
 
 TEST_F(OldDocuments, AClockFarBehindTheSignatureIsReported) {
   publish_signed();
-  // A signature of 2099 proves that it is at least 2099, whatever the clock says, so the index of this year
+  // A signature of 2099 proves that it is at least 2099, whatever the clock says, so the root of this year
   // has expired.
-  sign_again("index", R"(s/"serial": [0-9]*/"serial": 2/)", 2, "4070908800");
+  sign_again("index",
+             R"(s/"serial": [0-9]*/"serial": 2/; s/"expires": "[^"]*"/"expires": "2100-01-01T00:00:00Z"/)", 2,
+             "4070908800");
   const Ended refused = open();
   EXPECT_EQ(refused.code(), "EH-M12") << refused.said();
   EXPECT_THAT(refused.document["warnings"].dump(),

@@ -134,8 +134,8 @@ TEST(Mirrors, Case18ProxiesAndCertificatesAreUsedAndShown) {
                         "NO_PROXY=127.0.0.1"};
   const std::string unreachable = "http://engines.invalid/repository";
   const Workplace workplace;
-  const Ended through =
-      workplace.info({"reference", "--repository", unreachable, "--plan", "--json"}, behind);
+  const Ended through = workplace.info(
+      {"reference", "--allow-unsigned", "--repository", unreachable, "--plan", "--json"}, behind);
   EXPECT_EQ(through.status, 0) << through.said();
   EXPECT_GE(proxy.server.requests("GET /repository/index.json"), 1);
   const std::pair<const char*, std::string> shown[] = {
@@ -152,7 +152,8 @@ TEST(Mirrors, Case18ProxiesAndCertificatesAreUsedAndShown) {
   const std::string address = "https://127.0.0.1:" + std::to_string(port) + "/";
   secure.repository.serve_from(address + "repository/");
   secure.publish();
-  const std::vector<std::string> arguments = {"reference", "--repository", address + "repository", "--json"};
+  const std::vector<std::string> arguments = {"reference", "--allow-unsigned", "--repository",
+                                              address + "repository", "--json"};
   const Workplace unlisted_file;
   const Ended unknown = unlisted_file.info(arguments, behind);
   EXPECT_EQ(unknown.status, 4) << "nobody here trusts that authority: " << unknown.said();

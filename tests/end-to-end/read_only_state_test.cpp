@@ -117,7 +117,7 @@ TEST_F(ReadOnlyState, AnUnwritableLayerIsReportedWithItsOwner) {
   RunOptions options;
   options.launcher = with_read_only(layer);
   const Ended ended =
-      workplace.run("engine-cache", {"import", bundle, "--layer", "system", "--json"}, options);
+      workplace.run("engine-cache", {"import", bundle, "--layer", "system", "--unsigned", "--json"}, options);
   EXPECT_EQ(ended.code(), "EH-F16") << ended.said();
   EXPECT_THAT(ended.diagnosis()["remedy"].dump(), HasSubstr("as the owner of " + layer.native()));
   EXPECT_THAT(ended.diagnosis()["context"].dump(), HasSubstr("without --layer system"));

@@ -1,7 +1,10 @@
 // A repository behind a real nginx, with one build in an archive large enough for interruptions and progress.
 #pragma once
+#include <gtest/gtest.h>
+
 #include "base/sha256.hpp"
 #include "tests/end-to-end/repository.hpp"
+#include "tests/end-to-end/workplace.hpp"
 #include "tests/support/nginx_server.hpp"
 
 namespace enginehost::test {
@@ -32,6 +35,13 @@ class Served {
   std::string path() const { return "/repository/files/" + digest; }
   std::vector<std::string> arguments() const {
     return {"reference", "--repository", location(), "--allow-unsigned", "--json"};
+  }
+
+  // Installs the build for requests that name any repository or none.
+  void install(const Workplace& workplace) const {
+    const Ended fetched = workplace.run("engine-cache", {"fetch", "reference", "--allow-unsigned", "--keep",
+                                                         "--repository", location(), "--json"});
+    EXPECT_EQ(fetched.status, 0) << fetched.said();
   }
 
   NginxServer server;

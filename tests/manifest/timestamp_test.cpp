@@ -29,6 +29,7 @@ class Timestamps : public TrustTest {
     Timestamp timestamp;
     timestamp.name = "test";
     timestamp.version = version;
+    timestamp.created = text_of_time(in_2026);
     timestamp.expires = text_of_time(expires);
     const auto index = parse_json(file("index.json"), "index");
     timestamp.index_serial = serial > 0 ? serial : (*index)["serial"].as_integer();

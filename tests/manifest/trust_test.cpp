@@ -272,8 +272,9 @@ TEST_F(StolenKey, AnotherRootWithTheSameKeysKeepsTheFloor) {
 
 TEST_F(StolenKey, BlocksStayUntilAnIndexWasRead) {
   Json blocking = index_of(8);
-  blocking.set("blocked", Json::array().push(
-                              Json::object().set("sha256", std::string(64, 'a')).set("reason", "CVE-2026-1")));
+  blocking.set(
+      "blocked",
+      Json::array().push(Json::object().set("sha256", std::string(64, 'a')).set("reason", "CVE-2026-1")));
   put_index(blocking, {2});
   ASSERT_EQ(code(), "");
   put_root(keys_of(2, {3}), {1});
@@ -342,7 +343,7 @@ TEST_F(TrustTest, TheSystemLayerIsAFloorAndItsKeysAreTrusted) {
 }
 
 #ifndef _WIN32
-// Whoever could have written any part of the way gives no key, no floor and no root.
+// A layer that another user could have written gives no key, no floor and no root.
 TEST_F(TrustTest, AnUntrustedLayerGivesNothing) {
   namespace fs = std::filesystem;
   const fs::path layer = folder_ / "layer", state = layer / "state", machine = state / "another-machine";
@@ -355,7 +356,8 @@ TEST_F(TrustTest, AnUntrustedLayerGivesNothing) {
   ASSERT_TRUE(load_repository(location, reader_, in_2026, nullptr, &trust));
   const TrustStore user(folder_ / "user", {layer});
   const fs::path seen = prepared.files(location).back();
-  for (const fs::path& path : {layer, state, machine, machine / "trust", machine / "trust" / "keys.json", seen}) {
+  for (const fs::path& path :
+       {layer, state, machine, machine / "trust", machine / "trust" / "keys.json", seen}) {
     ASSERT_EQ(user.keys()->size(), 1u);
     ASSERT_EQ(user.seen(location)->index_version, 20);
     fs::permissions(path, fs::perms::others_write, fs::perm_options::add);
@@ -452,7 +454,7 @@ TEST_F(TrustTest, MarkedBuildsHaveAReasonAndOthersStay) {
   EXPECT_GE(blocked, 1u);
 }
 
-// A repository that the request does not name blocks what came from it or what its keys vouch for.
+// A repository that the request does not name blocks what came from it or what its keys signed.
 TEST_F(TrustTest, ABlockOfAnotherRepositoryConcernsItsOwnBuilds) {
   file("index.json") = index_of(7).dump();
   const auto content = load(in_2026, false);

@@ -268,7 +268,7 @@ TEST_F(Hostile, M40FilesWithAWeakerProofReplaceNoInstalledBuild) {
   EXPECT_EQ((**store().record_of("sample-1")).files_by, "bundle");
 }
 
-// What a bundle brought is not opened as the build whose manifest names other files.
+// Files of a bundle are not opened as the build whose manifest names other files.
 TEST_F(Hostile, ImportedFilesThatTheRepositoryDoesNotNameAreReplaced) {
   const std::string bytes = test::library("evil");
   test::write_text(folder / "bad.bundle",

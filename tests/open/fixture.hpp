@@ -27,8 +27,8 @@ class LoadOrder : public testing::Test {
     // A copy, which a test may change as an update would.
     helper_ = folder_ / (std::string("enginehost-probe") + test::program_ending);
     std::vector<std::string> warnings;
-    std::filesystem::copy_file(settings::default_helper(settings::Environment::of_this_process(), warnings)->folder,
-                               helper_);
+    std::filesystem::copy_file(
+        settings::default_helper(settings::Environment::of_this_process(), warnings)->folder, helper_);
     flags_.helper = path_text(helper_);
     test::write_text(test::config_of_tests(), "{\"repositories_default\": false}");
     repository_.add(test::good_build());

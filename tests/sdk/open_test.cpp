@@ -283,6 +283,7 @@ TEST_F(Sdk, ACancelDuringADownloadInterruptsItSoon) {
   const char* const locations[] = {location.c_str()};
   enginehost_request slow = request();
   slow.repositories = locations;
+  slow.allow_unsigned = 1;
   const Handle<enginehost_cancel> cancel(enginehost_cancel_new());
   slow.cancel = cancel.get();
   // Cancels after the first bytes, from the thread that reports progress.

@@ -125,17 +125,20 @@ TEST_F(PlacesTest, ARepositoryInAFolderThatAnyoneMayWriteIsNotUsed) {
   EXPECT_EQ(default_location(), "");
 }
 
-// Who may write any part of the way to the probe decides what is run.
+// A user who may write any part of the way to the probe decides what is run.
 TEST_F(PlacesTest, AProbeThatSomebodyElseMayReplaceIsNotRun) {
   const std::string probe = "prefix/libexec/enginehost/enginehost-probe";
   write(probe, "#!/bin/sh\n");
-  for (const std::string& path : {std::string("prefix/libexec"), std::string("prefix/libexec/enginehost"), probe}) {
-    for (const std::string& whole : {std::string("prefix/libexec"), std::string("prefix/libexec/enginehost"), probe})
+  for (const std::string& path :
+       {std::string("prefix/libexec"), std::string("prefix/libexec/enginehost"), probe}) {
+    for (const std::string& whole :
+         {std::string("prefix/libexec"), std::string("prefix/libexec/enginehost"), probe})
       set_mode(whole, 0755);
     EXPECT_EQ(load().helper, root_ / probe);
     set_mode(path, 0757);
     EXPECT_EQ(load().helper, "") << path;
-    EXPECT_THAT(load().warnings, ElementsAre(HasSubstr("is not used: " + (root_ / path).string() + ": anyone may write")));
+    EXPECT_THAT(load().warnings,
+                ElementsAre(HasSubstr("is not used: " + (root_ / path).string() + ": anyone may write")));
     set_mode(path, 0755);
     if (geteuid() != 0) continue;
     ASSERT_EQ(chown((root_ / path).c_str(), 65534, static_cast<gid_t>(-1)), 0);

@@ -108,9 +108,11 @@ TEST(Urls, ARecordKeepsNoParameterThatGrantsAccess) {
   EXPECT_EQ(without_secret_query("https://a.example/x.zip"), "https://a.example/x.zip");
   EXPECT_EQ(without_secret_query("https://a.example/x.zip?download=1&version=2"),
             "https://a.example/x.zip?download=1&version=2");
-  EXPECT_EQ(without_secret_query("https://a.example/x?X-Amz-Algorithm=A&X-Amz-Credential=B&X-Amz-Signature=C&part=1"),
+  EXPECT_EQ(without_secret_query(
+                "https://a.example/x?X-Amz-Algorithm=A&X-Amz-Credential=B&X-Amz-Signature=C&part=1"),
             "https://a.example/x?part=1");
-  EXPECT_EQ(without_secret_query("https://a.example/x?sv=2026&se=later&sig=abc"), "https://a.example/x?sv=2026&se=later");
+  EXPECT_EQ(without_secret_query("https://a.example/x?sv=2026&se=later&sig=abc"),
+            "https://a.example/x?sv=2026&se=later");
   EXPECT_EQ(without_secret_query("https://a.example/x?access_token=abc#top"), "https://a.example/x");
   EXPECT_EQ(without_secret_query("https://a.example/x?API_KEY=abc"), "https://a.example/x");
 }

@@ -65,20 +65,27 @@ constexpr Entry entries[] = {
      .category = Category::request},
     {.code = "EH-M40",
      .title = "no signed manifest lists the bundle's files",
-     .meaning = "Policy requires signed repositories, and no signed manifest of a repository lists the files "
-                "of this build. Or a build is installed with a better proof of its files than the bundle has.",
+     .meaning =
+         "Policy requires signed repositories, and no signed manifest of a repository lists the files "
+         "of this build. Or a build is installed with a better proof of its files than the bundle has.",
      .before = "signatures, trees, digests and file digests of the bundled repository's manifests",
      .causes =
-         {"{build} from {installed_from} is installed, and the bundle would replace its files by others: {problem}",
+         {"{build} from {installed_from} is installed, and the bundle would replace its files by others: "
+          "{problem}",
+          "{build} would be installed in {for_everyone} for every user, and {problem}",
           "{policy} in {policy_file} requires a signed manifest that names the files of {build}: {problem}",
           "policy requires signatures for {build}, and {problem} (repository {repository})",
           "policy requires signatures for {build}, and {problem}",
           "policy requires signatures, and no manifest of a repository lists the files of {build}",
           "policy requires signatures, and no signed manifest lists the files of the bundle"},
      .remedies =
-         {"{?installed_from}if you trust the bundle more: engine-cache remove {build|word}, then import it again",
-          "{!installed_from}ask the publisher of {repository} to sign it (docs/publishing.md), then export the build again",
-          "{!installed_from}export it on a machine that reads the build's repository, if the manifest there names the trees "
+         {"{?installed_from}if you trust the bundle more: engine-cache remove {build|word}, then "
+          "import it again",
+          "{?for_everyone}if you trust the bundle: engine-cache import --layer system --unsigned FILE",
+          "{!installed_from}ask the publisher of {repository} to sign it (docs/publishing.md), then "
+          "export the build again",
+          "{!installed_from}export it on a machine that reads the build's repository, if the "
+          "manifest there names the trees "
           "(\"tree\" of each artifact, or \"digest\" of the build)",
           "{!installed_from}docs/manifests.md says how a manifest names them"},
      .exit_status = S::wrong_bytes,

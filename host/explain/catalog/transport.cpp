@@ -211,7 +211,8 @@ constexpr Entry entries[] = {
          {"{?failure}check the network: {index} did not answer",
           "{?failure}set https_proxy if the network needs a proxy",
           "{?failure}without a network: use what is installed (--offline), or copy a filled cache here",
-          "{?skipped}{!failure}correct the owner or the permissions: PATH has a pip or python3 that is not run, {skipped...}",
+          "{?skipped}{!failure}correct the owner or the permissions: PATH has a pip or python3 that is not "
+          "run, {skipped...}",
           "{!failure}install pip (Debian: python3-pip), or set package_index in the configuration",
           "name the file itself: a source {\"file\": …} or a mirror"},
      .exit_status = S::not_fetched,

@@ -95,9 +95,8 @@ std::optional<Statement> read_statement(std::string_view trusted_comment) {
   if (words.size() != 3 || !words[1].starts_with("version:") || !words[2].starts_with("ts:"))
     return std::nullopt;
   Statement statement;
-  const auto role = std::ranges::find_if(all_roles, [&](Role one) {
-    return words[0] == "role:" + std::string(name_of(one));
-  });
+  const auto role = std::ranges::find_if(
+      all_roles, [&](Role one) { return words[0] == "role:" + std::string(name_of(one)); });
   if (role == std::end(all_roles)) return std::nullopt;
   statement.role = *role;
   const auto version = parse_integer(std::string_view(words[1]).substr(8));
@@ -173,8 +172,9 @@ Json to_json(const Root& root) {
   if (root.timestamp_keys.empty()) return document;
   Json timestamps = Json::array();
   for (const PublicKey& key : root.timestamp_keys) timestamps.push(key.text());
-  return document.set("timestamp",
-                      Json::object().set("keys", std::move(timestamps)).set("threshold", root.timestamp_threshold));
+  return document.set(
+      "timestamp",
+      Json::object().set("keys", std::move(timestamps)).set("threshold", root.timestamp_threshold));
 }
 
 Result<Timestamp> read_timestamp(const Json& document, const std::string& name) {
@@ -206,7 +206,8 @@ Json to_json(const Timestamp& timestamp) {
       .set("version", timestamp.version)
       .set("created", timestamp.created)
       .set("expires", timestamp.expires)
-      .set("index", Json::object().set("serial", timestamp.index_serial).set("sha256", timestamp.index_sha256));
+      .set("index",
+           Json::object().set("serial", timestamp.index_serial).set("sha256", timestamp.index_sha256));
 }
 
 }  // namespace enginehost::manifest

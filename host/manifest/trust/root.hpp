@@ -31,8 +31,8 @@ struct RootKey {
   bool root = true, index = true;  // what it may sign
 };
 
-// timestamp.json: says for a short time which index is the present one. Whoever serves the repository can otherwise hide a
-// newer index, and with it the withdrawal of a build, for as long as the old one is valid.
+// timestamp.json: says for a short time which index is the present one. A server can
+// otherwise hide a newer index, and with it the withdrawal of a build, for as long as the old one is valid.
 struct Timestamp {
   std::string name;  // the repository's
   std::string created, expires;
@@ -50,8 +50,8 @@ struct Root {
   std::int64_t version = 0;
   std::string created, expires;
   std::vector<RootKey> keys;
-  // Keys for timestamp.json; none: the repository has no such document. They are not among `keys`, because older readers
-  // refuse a root with an unknown role.
+  // Keys for timestamp.json; none: the repository has no such document. They are not among `keys`, because
+  // older readers refuse a root with an unknown role.
   std::vector<PublicKey> timestamp_keys;
   std::int64_t root_threshold = 1, index_threshold = 1, timestamp_threshold = 1;
   std::vector<std::string> revoked;  // key ids that no longer count, wherever they are listed

@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::uint64_t largest_document = 8u << 20;
 constexpr std::int64_t most_steps = 100;  // roots in between
-// How far the serial of an index may be above the last one. More than any numbering by count, date or second needs, and so
-// little that a keeper whose key was stolen can always go on above it.
+// How far the serial of an index may be above the last one. More than any numbering by count, date or second
+// needs, and so little that a keeper whose key was stolen can always go on above it.
 constexpr std::int64_t most_serials = std::int64_t{1} << 32;
 
 bool is_missing(const Diagnosis& failure) {
@@ -75,7 +75,8 @@ Signers bootstrap(const std::vector<TrustedKey>& keys) {
   return signers;
 }
 
-// The index's floor starts over: its keys may have been stolen, and whoever had them could have set it (trust_store.hpp).
+// The index's floor starts over: its keys may have been stolen, and the thief could have set it
+// (trust_store.hpp).
 void start_over_without_removed_keys(Seen& seen, const std::optional<Root>& before, const Root& now) {
   std::vector<std::string> could_set = seen.index_signers;
   if (before)
@@ -238,9 +239,9 @@ Result<void> check_index(const Index& index, const std::string& repository, Veri
         "problem",
         "it is the index of \"" + index.name + "\", the root is that of \"" + verified.root.name + "\""));
   if (const auto end = seconds_of_time(index.expires); end && verified.signed_by.statement.time > *end)
-    return fail(refuse("EH-M09").with("problem", "it was signed at second " +
-                                                     std::to_string(verified.signed_by.statement.time) +
-                                                     " of 1970, which is after it expires (" + index.expires + ")"));
+    return fail(refuse("EH-M09").with(
+        "problem", "it was signed at second " + std::to_string(verified.signed_by.statement.time) +
+                       " of 1970, which is after it expires (" + index.expires + ")"));
   Seen& seen = verified.seen;
   const std::string digest = sha256_hex(verified.bytes);
   if (index.serial < seen.index_version)
@@ -256,7 +257,8 @@ Result<void> check_index(const Index& index, const std::string& repository, Veri
     return fail(refuse("EH-M11")
                     .with("found", std::to_string(index.serial))
                     .with("expected", "at most " + std::to_string(seen.index_version + most_serials))
-                    .with("problem", "its serial is too far above the last one, " + std::to_string(seen.index_version)));
+                    .with("problem",
+                          "its serial is too far above the last one, " + std::to_string(seen.index_version)));
   seen.index_version = index.serial;
   seen.index_signers = verified.signed_by.key_ids;
   seen.index_sha256 = digest;
@@ -272,14 +274,16 @@ Result<std::optional<std::string>> check_timestamp(RepositoryFiles& files, const
   if (signers.keys.empty() || !is_url(files.location())) return std::optional<std::string>();
   TRY_ASSIGN(const auto bytes, files.find(path));
   if (!bytes)
-    return fail(about("EH-M08", files, path).with("expected", std::to_string(signers.threshold)).with("found", "0"));
+    return fail(
+        about("EH-M08", files, path).with("expected", std::to_string(signers.threshold)).with("found", "0"));
   TRY_ASSIGN(const SignedBy by, check_signatures(files, path, *bytes, signers));
   TRY_ASSIGN(const Json document, parse_json(*bytes, files.name_of(path)));
   TRY_ASSIGN(Timestamp timestamp, read_timestamp(document, files.name_of(path)));
   if (timestamp.version != by.statement.version || timestamp.name != verified.root.name)
     return fail(about("EH-M09", files, path)
-                    .with("problem", "it is version " + std::to_string(timestamp.version) + " of \"" + timestamp.name +
-                                         "\", signed was version " + std::to_string(by.statement.version) + " of \"" +
+                    .with("problem", "it is version " + std::to_string(timestamp.version) + " of \"" +
+                                         timestamp.name + "\", signed was version " +
+                                         std::to_string(by.statement.version) + " of \"" +
                                          verified.root.name + "\""));
   Seen& seen = verified.seen;
   if (timestamp.version < seen.timestamp_version)
@@ -296,7 +300,8 @@ Result<std::optional<std::string>> check_timestamp(RepositoryFiles& files, const
     return fail(about("EH-M11", files, "index.json")
                     .with("found", std::to_string(index.serial))
                     .with("expected", std::to_string(timestamp.index_serial))
-                    .with("problem", "timestamp.json says that version " + std::to_string(timestamp.index_serial) +
+                    .with("problem", "timestamp.json says that version " +
+                                         std::to_string(timestamp.index_serial) +
                                          " with other bytes is the present one"));
   seen.timestamp_version = timestamp.version;
   return std::optional(std::move(timestamp.expires));

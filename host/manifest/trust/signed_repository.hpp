@@ -8,7 +8,8 @@
 //   2. index.json is signed by enough of the root's keys, and its role and version are those they signed.
 //   3. Its serial is not below any seen before, because a replayed index hides withdrawn builds.
 //   4. Its date and the root's have not passed, by the clock or the newest signed time, whichever is later.
-//   5. If the root has keys for it: timestamp.json, valid for some hours, names this index. Otherwise a server could hide
+//   5. If the root has keys for it: timestamp.json, valid for some hours, names this index. Otherwise a
+//   server could hide
 //      a newer one. Folders and bundles are not judged by it.
 #pragma once
 #include <cstdint>
@@ -82,10 +83,11 @@ Result<std::optional<VerifiedIndex>> open_signed(RepositoryFiles& files, const T
 // `verified.seen`.
 Result<void> check_index(const Index& index, const std::string& repository, VerifiedIndex& verified);
 
-// Checks timestamp.json of a repository behind a URL whose root has keys for it, and returns the date when it expires;
-// nothing for other repositories. Errors: EH-M08 (missing, or too few signatures) to EH-M10 and EH-M13; EH-M11: it is older
-// than one seen before, or names a newer index. Completes `verified.seen`.
-Result<std::optional<std::string>> check_timestamp(RepositoryFiles& files, const Index& index, VerifiedIndex& verified);
+// Checks timestamp.json of a repository behind a URL whose root has keys for it, and returns the date when it
+// expires; nothing for other repositories. Errors: EH-M08 (missing, or too few signatures) to EH-M10 and
+// EH-M13; EH-M11: it is older than one seen before, or names a newer index. Completes `verified.seen`.
+Result<std::optional<std::string>> check_timestamp(RepositoryFiles& files, const Index& index,
+                                                   VerifiedIndex& verified);
 
 // Step 4: returns the date that has passed, if any.
 std::optional<std::string> expired(const Index& index, const VerifiedIndex& verified, std::int64_t now);

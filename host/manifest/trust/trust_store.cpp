@@ -223,14 +223,16 @@ std::vector<std::string> TrustStore::unreadable() const {
   };
   const auto report_owner = [&](const fs::path& folder, const std::optional<Diagnosis>& problem) {
     if (problem)
-      sentences.push_back("the trusted keys in " + path_text(folder) + " do not count: " +
-                          std::string(problem->value("folder")) + ": " + std::string(problem->value("problem")));
+      sentences.push_back("the trusted keys in " + path_text(folder) +
+                          " do not count: " + std::string(problem->value("folder")) + ": " +
+                          std::string(problem->value("problem")));
     return problem.has_value();
   };
   for (const fs::path& layer : layers_) {
     std::error_code error;
     const auto layer_problem = cache::layer_problem(layer);
-    if (report_owner(layer / "state", layer_problem ? layer_problem : ownership_problem(layer / "state"))) continue;
+    if (report_owner(layer / "state", layer_problem ? layer_problem : ownership_problem(layer / "state")))
+      continue;
     for (fs::directory_iterator at(layer / "state", error), end; !error && at != end; at.increment(error)) {
       if (report_owner(at->path(), problem_of(at->path()))) continue;
       std::error_code closed;

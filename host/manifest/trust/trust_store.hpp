@@ -7,11 +7,12 @@
 //
 // A read-only system layer may hold the same files below its state folder, even if it was prepared on another
 // machine. Its keys are trusted too, and its versions are a floor for ours. The same holds for the state
-// folder of a cache that cannot be written, so that what was trusted there still counts. Nothing of a folder is
-// read that another user could have written (base/ownership.hpp).
+// folder of a cache that cannot be written, so that what was trusted there still counts. Nothing of a folder
+// is read that another user could have written (base/ownership.hpp).
 //
-// The floor of the index (version, digest, time) starts over when a root removes a key that could have set it, because a
-// stolen key may have set it as high as it goes (fast-forward attack; TUF specification 1.0.33, section 5.3.11).
+// The floor of the index (version, digest, time) starts over when a root removes a key that could have set
+// it, because a stolen key may have set it as high as it goes (fast-forward attack; TUF specification 1.0.33,
+// section 5.3.11).
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -37,9 +38,9 @@ struct TrustedKey {
 struct Seen {
   std::string root;  // the accepted root.json, byte for byte; empty: none yet
   std::int64_t root_version = 0, index_version = 0, timestamp_version = 0;
-  std::string index_sha256;  // of the index with that version
-  std::int64_t time = 0;     // the newest signed time; the clock cannot be earlier
-  std::int64_t floor_since = 0;            // the version of the root with which the index's floor started over
+  std::string index_sha256;      // of the index with that version
+  std::int64_t time = 0;         // the newest signed time; the clock cannot be earlier
+  std::int64_t floor_since = 0;  // the version of the root with which the index's floor started over
   std::vector<std::string> index_signers;  // ids of the keys that signed the index with that version
   std::vector<Blocked> blocked;
   bool operator==(const Seen&) const = default;
@@ -68,20 +69,20 @@ class TrustStore {
 
   // Returns the newer values of our own state and the read-only ones.
   Result<Seen> seen(const std::string& repository) const;
-  // Returns the location and the state of every repository that is known here, of ours and of the read-only folders.
-  // Errors: EH-M01, EH-M02 for an unreadable file, because a block must not be overlooked.
+  // Returns the location and the state of every repository that is known here, of ours and of the read-only
+  // folders. Errors: EH-M01, EH-M02 for an unreadable file, because a block must not be overlooked.
   Result<std::vector<std::pair<std::string, Seen>>> all_seen() const;
   // Returns the folder that changes with every change of our own state; empty without one.
   const std::filesystem::path& folder() const { return folder_; }
   // Lowers a version only if the floor started over since. Does nothing when nothing changes.
   Result<void> remember(const std::string& repository, const Seen& seen) const;
 
-  // Removes the root, the versions and the blocks of a repository from our own state: it is then new to this machine.
-  // Its keys stay. Returns false if nothing was stored. Errors: EH-F16, and those of the lock.
+  // Removes the root, the versions and the blocks of a repository from our own state: it is then new to this
+  // machine. Its keys stay. Returns false if nothing was stored. Errors: EH-F16, and those of the lock.
   Result<bool> forget(const std::string& repository) const;
 
-  // Returns a sentence for each layer folder whose keys and versions do not count, because they cannot be read or another
-  // user could have written them.
+  // Returns a sentence for each layer folder whose keys and versions do not count, because they cannot be
+  // read or another user could have written them.
   std::vector<std::string> unreadable() const;
 
   // Returns the files that the trust in this repository depends on, whether they exist or not.

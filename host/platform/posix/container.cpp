@@ -5,9 +5,7 @@
 namespace enginehost::platform {
 namespace {
 
-bool is_set(const char* name) {
-  return !environment_variable(name).value_or("").empty();
-}
+bool is_set(const char* name) { return !environment_variable(name).value_or("").empty(); }
 
 }  // namespace
 

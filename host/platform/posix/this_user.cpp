@@ -20,8 +20,7 @@ bool is_of_the_system(std::string_view home) {
 
 Identity this_user() {
   Identity identity;
-  if (const auto home = environment_variable("HOME"); home && *home != "/")
-    identity.home = *home;
+  if (const auto home = environment_variable("HOME"); home && *home != "/") identity.home = *home;
   if (const auto user = local_user(::getuid())) {
     identity.user = user->name;
     if (!is_of_the_system(user->home)) identity.other_home = user->home;

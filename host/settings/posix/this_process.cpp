@@ -27,8 +27,8 @@ fs::path home_of(const std::map<std::string, std::string>& variables) {
   const auto home = variables.find("HOME");
   if (home != variables.end() && fs::path(home->second).is_absolute()) return home->second;
   std::error_code error;
-  // The folder of the user whose rights the program has. A name service, which loads libraries and may open sockets, is
-  // not asked with those rights.
+  // The folder of the user whose rights the program has. A name service, which loads libraries and may open
+  // sockets, is not asked with those rights.
   if (has_more_rights_than_its_caller()) {
     const auto user = local_user(::geteuid());
     return user && fs::is_directory(user->home, error) ? fs::path(user->home) : fs::path();

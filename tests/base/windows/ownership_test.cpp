@@ -14,7 +14,6 @@
 namespace enginehost::test {
 namespace {
 
-
 using testing::HasSubstr;
 
 // Replaces the folder's list by one in the security descriptor language: "D:P(A;OICI;FA;;;WD)".
@@ -43,7 +42,6 @@ TEST(Ownership, F22AWorldWritableFolderIsNotTrusted) {
   EXPECT_EQ(problem->value("folder"), path_text(folder.path()));
   EXPECT_THAT(std::string(problem->value("problem")), HasSubstr("Everyone (S-1-1-0) may write into it"));
   EXPECT_THAT(std::string(problem->value("owner")), HasSubstr("S-1-"));
-  
 }
 
 }  // namespace

@@ -1,0 +1,165 @@
+#include "host/open/cached_reader.hpp"
+
+#include <algorithm>
+
+#include "base/files.hpp"
+#include "base/paths.hpp"
+#include "base/pluralize.hpp"
+#include "base/sha256.hpp"
+#include "host/explain/explain.hpp"
+#include "host/transfer/transfer.hpp"
+
+namespace enginehost::open {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr std::int64_t index_lifetime_seconds = 3600;
+// An unreachable network costs each open some seconds. Its return is noticed after this time.
+constexpr std::int64_t unreached_lifetime_seconds = 300;
+
+std::int64_t age_of(const fs::path& file, std::int64_t now) {
+  const auto stamp = stamp_of(file);
+  // A time in the future (a clock that was set back) counts as now, so that such a copy is fetched again
+  // later.
+  return stamp ? std::max<std::int64_t>(0, now - stamp->modified_ns / 1'000'000'000)
+               : index_lifetime_seconds + 1;
+}
+
+bool is_unreached(const Diagnosis& failure) {
+  return failure.code == "EH-N01" || failure.code == "EH-N02" || failure.code == "EH-N03";
+}
+
+}  // namespace
+
+fs::path folder_of_copies(const cache::Store& store, const std::string& location) {
+  if (store.root().empty()) return {};
+  return store.root() / "repositories" / sha256_hex(location).substr(0, 32);
+}
+
+CachedReader::CachedReader(fs::path folder, const transfer::TransferOptions& transfer, std::int64_t now,
+                           CatalogOrigin& origin, const std::optional<CancelToken>& cancel,
+                           bool spare_unreached)
+    : folder_(std::move(folder)),
+      transfer_(transfer),
+      now_(now),
+      origin_(origin),
+      cancel_(cancel),
+      spare_unreached_(spare_unreached) {}
+
+Result<std::string> CachedReader::read(const std::string& location, std::uint64_t limit) {
+  const fs::path kept = place_of(location);
+  const std::int64_t age = refetch_ ? index_lifetime_seconds + 1 : age_of(kept, now_);
+  if (!kept.empty()) origin_.documents.push_back(path_text(kept));
+  const auto fresh_for = [&](std::int64_t seconds) {
+    origin_.fresh_until = std::min(origin_.fresh_until, now_ + std::max<std::int64_t>(0, seconds));
+  };
+  if (age <= index_lifetime_seconds)
+    if (auto bytes = read_file(kept, limit)) {
+      fresh_for(index_lifetime_seconds - age);
+      oldest_kept_ = std::max(oldest_kept_, age);
+      return bytes;
+    }
+  auto fresh = ask(location, limit);
+  fresh_for(fresh ? index_lifetime_seconds : 0);
+  if (fresh) {
+    fresh_[location] = *fresh;
+    return fresh;
+  }
+  auto bytes = read_file(kept, limit);
+  if (!bytes && fresh.error().code == "EH-N03" && warnings.empty())
+    warnings.push_back(location +
+                       " was not sent in time (EH-N03): only installed and known builds are considered");
+  if (!bytes) return fresh;
+  // Offline, nothing was asked on purpose. Expiry (max_staleness_days) limits the age of a copy.
+  if (location.ends_with("/index.json") && !transfer_.offline)
+    warnings.push_back(location + " could not be asked (" + fresh.error().code + "); the copy of " +
+                       pluralize(static_cast<std::uint64_t>(age_of(kept, now_) / 3600), "hour", "hours") +
+                       " ago is used");
+  return bytes;
+}
+
+bool CachedReader::refetch() {
+  fresh_.clear();
+  warnings.clear();
+  refetch_ = true;
+  spare_unreached_ = false;
+  return !transfer_.offline;
+}
+
+// Only verified documents are kept, so that a wrong signature does not stay for an hour.
+void CachedReader::accept() {
+  // A copy that cannot be written does not prevent using the document.
+  if (fresh_.empty() || folder_.empty() || !make_folders(folder_)) return;
+  for (const auto& [location, bytes] : fresh_)
+    static_cast<void>(write_file(place_of(location), bytes, false));
+  fresh_.clear();
+}
+
+std::optional<std::string> CachedReader::find(const std::string& sha256) {
+  if (folder_.empty()) return std::nullopt;
+  if (auto bytes = read_file(folder_ / sha256)) return std::move(*bytes);
+  return std::nullopt;
+}
+
+void CachedReader::keep(const std::string& sha256, const std::string& bytes) {
+  if (!folder_.empty() && make_folders(folder_))
+    static_cast<void>(write_file(folder_ / sha256, bytes, false));
+}
+
+// A slow repository must not keep installed builds from opening. All its documents together have twice the
+// time limit of one document, and each document that arrives adds an eighth. A repository that sent nothing
+// in time is not asked for the next document.
+Result<std::string> CachedReader::ask(const std::string& location, std::uint64_t limit) {
+  if (spare_unreached_ && came_ == 0 && !silent_ && !transfer_.offline && (silent_ = unreached()))
+    origin_.spared = true;
+  if (silent_) return fail(*silent_);
+  const Milliseconds time = 2 * transfer_.document_limit + came_ * (transfer_.document_limit / 8);
+  const auto began = std::chrono::steady_clock::now();
+  auto bytes = transfer::fetch_text(location, transfer_, limit, "application/json", cancel_,
+                                    std::max(time - spent_, Milliseconds(1)));
+  spent_ += std::chrono::duration_cast<Milliseconds>(std::chrono::steady_clock::now() - began);
+  // Documents do not begin like a web page. The sign-in page of a network is not the publisher's mistake.
+  const auto page = bytes ? transfer::title_of_page(bytes->substr(0, 4096)) : std::nullopt;
+  if (page) {
+    Diagnosis diagnosis = diagnose("EH-N06").with("url", transfer::without_credentials(location));
+    if (!page->empty()) diagnosis.with("title", *page, "the first bytes");
+    bytes = fail(std::move(diagnosis));
+  }
+  if (bytes)
+    ++came_;
+  else if (bytes.error().code == "EH-N03" && (came_ == 0 || spent_ >= time))
+    silent_ = bytes.error();
+  note_whether_reached(bytes);
+  return bytes;
+}
+
+std::optional<Diagnosis> CachedReader::unreached() const {
+  const fs::path note = note_of_unreached();
+  if (note.empty() || age_of(note, now_) > unreached_lifetime_seconds) return {};
+  const auto text = read_file(note, 1u << 20);
+  const auto document = text ? parse_json(*text, path_text(note)) : fail(text.error());
+  if (!document) return {};
+  Diagnosis failure = explain::diagnosis_from_json(*document);
+  return is_unreached(failure) ? std::optional<Diagnosis>(std::move(failure)) : std::nullopt;
+}
+
+void CachedReader::note_whether_reached(const Result<std::string>& bytes) const {
+  const fs::path note = note_of_unreached();
+  if (note.empty() || transfer_.offline) return;
+  std::error_code ignored;
+  if (bytes && came_ == 1) fs::remove(note, ignored);
+  // If the note cannot be written, the next open waits again.
+  if (!bytes && came_ == 0 && is_unreached(bytes.error()) && make_folders(folder_))
+    static_cast<void>(write_file(note, explain::to_json(bytes.error()).dump(), false));
+}
+
+// Returns the file that records why the first document could not be fetched.
+fs::path CachedReader::note_of_unreached() const {
+  return folder_.empty() ? fs::path() : folder_ / "unreached.json";
+}
+
+fs::path CachedReader::place_of(const std::string& location) const {
+  return folder_.empty() ? fs::path() : folder_ / (sha256_hex(location).substr(0, 32) + ".json");
+}
+
+}  // namespace enginehost::open
