@@ -32,6 +32,7 @@ constexpr KnownFlag commands[] = {
     {"engine-cache fetch", true, true, true},
     {"engine-cache verify", true, true},
     {"engine-cache list", true},
+    {"engine-cache import", true},
     {"engine-cache path", true},
     {"engine-cache remove", true},
     {"engine-cache gc", true},
@@ -86,12 +87,12 @@ std::string flags_for(const KnownFlag& known, std::string_view before, std::stri
       if (known.command.starts_with("engine-manifest")) flags += " " + shell_word(one.value);
       continue;
     }
-    const bool knows = one.flag == "--cache"          ? known.cache
-                       : one.flag == "--repository"   ? known.repository
-                       : one.flag == "--installation" ? installation
+    const bool knows = one.flag == "--cache"                                          ? known.cache
+                       : one.flag == "--repository" || one.flag == "--allow-unsigned" ? known.repository
+                       : one.flag == "--installation"                                 ? installation
                                                       : known.platform || decides;
     if (knows && rest.find(one.flag + " ") == std::string_view::npos)
-      flags += " " + one.flag + " " + shell_word(without_passwords(one.value));
+      flags += " " + one.flag + (one.value.empty() ? "" : " " + shell_word(without_passwords(one.value)));
   }
   return flags;
 }
@@ -109,6 +110,9 @@ void note(const CLI::App& app) {
   // The folder of engine-manifest.
   if (const CLI::Option* folder = app.get_option_no_throw("DIR"); folder != nullptr && folder->count() > 0)
     given().push_back({"", folder->as<std::string>()});
+  if (const CLI::Option* option = app.get_option_no_throw("--allow-unsigned");
+      option != nullptr && option->count() > 0)
+    given().push_back({"--allow-unsigned", ""});
   for (const char* flag : {"--cache", "--repository", "--installation", "--platform"})
     if (const CLI::Option* option = app.get_option_no_throw(flag); option != nullptr)
       for (const std::string& value : option->results()) given().push_back({flag, value});
