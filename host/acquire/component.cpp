@@ -61,7 +61,14 @@ class ArtifactInstaller {
   Result<std::string> publish(UnpackedTree tree, GrowingFile& file);
   Diagnosis wrong_digest(const std::string& actual, const GrowingFile& file, const std::string& where) const;
   void report(Phase phase, std::uint64_t done, double rate, const std::string& source);
-  cache::TreeLimits limits() const { return {work_.options.unpacked_limit, 200'000}; }
+  // Bytes are unpacked while they arrive, before their digest is known. A manifest that names the files bounds them.
+  cache::TreeLimits limits() const {
+    const cache::TreeLimits most{work_.options.unpacked_limit, 200'000};
+    if (artifact_.files.empty()) return most;
+    std::uint64_t bytes = 0;
+    for (const cache::TreeEntry& file : artifact_.files) bytes += file.size;
+    return {std::min(most.bytes, bytes), artifact_.files.size()};
+  }
   fs::path folder() const { return stage_->folder() / "tree"; }
 
   const manifest::Component& component_;

@@ -160,8 +160,14 @@ class LintRun {
     if (artifact.sources.empty()) error(place, "an archive has no source", "name a url or a file");
     for (const Source& one : artifact.sources) source(one, artifact, component, place);
     chunks(artifact, place);
-    if (artifact.tree.empty()) return;
     const auto facts = workspace_.facts_of(artifact);
+    if (artifact.tree.empty()) {
+      if (artifact.archive != "none" && !artifact.sha256.empty())
+        warning(place, "it does not name its files, so users cannot compare those of a bundle with it",
+                facts && !facts->tree.empty() ? "add \"tree\": \"" + facts->tree + "\""
+                                              : "add the build with engine-manifest add");
+      return;
+    }
     if (!facts ? workspace_.was_looked_into(artifact.sha256)
                : !facts->tree.empty() && facts->tree != artifact.tree)
       error(place, "its archive unpacks to other files than those of \"tree\"",

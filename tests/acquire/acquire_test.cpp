@@ -258,6 +258,18 @@ TEST_F(AcquireTest, BoundsBombs) {
   EXPECT_EQ(problem(), "EH-F19: unpacks to more than is allowed");
 }
 
+// Bytes are unpacked before their digest is known.
+TEST_F(AcquireTest, TheFilesOfTheManifestBoundWhatIsUnpacked) {
+  for (const char* kind : {"tar.gz", "zip"}) {
+    offer(test::make_archive(kind, {{"bomb", std::string(5'000'000, '\0')}}), kind);
+    artifact().files = {{cache::TreeEntry::Kind::file, 1000, "bomb", std::string(64, 'a')}};
+    EXPECT_EQ(problem(), "EH-F19: unpacks to more than is allowed") << kind;
+    offer(test::make_archive(kind, {{"one", "1"}, {"two", "2"}, {"three", "3"}}), kind);
+    artifact().files = {{cache::TreeEntry::Kind::file, 1000, "one", std::string(64, 'a')}};
+    EXPECT_EQ(code(), "EH-F19") << "too many files: " << kind;
+  }
+}
+
 TEST_F(AcquireTest, DistinguishesABrokenArchiveFromWrongBytes) {
   const std::string whole = test::make_archive("tar.gz", content);
   offer(whole.substr(0, whole.size() / 2), "tar.gz");
