@@ -61,7 +61,8 @@ class ArtifactInstaller {
   Result<std::string> publish(UnpackedTree tree, GrowingFile& file);
   Diagnosis wrong_digest(const std::string& actual, const GrowingFile& file, const std::string& where) const;
   void report(Phase phase, std::uint64_t done, double rate, const std::string& source);
-  // Bytes are unpacked while they arrive, before their digest is known. A manifest that names the files bounds them.
+  // Bytes are unpacked while they arrive, before their digest is known. A manifest that names the files
+  // bounds them.
   cache::TreeLimits limits() const {
     const cache::TreeLimits most{work_.options.unpacked_limit, 200'000};
     if (artifact_.files.empty()) return most;

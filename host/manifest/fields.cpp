@@ -106,9 +106,19 @@ std::vector<std::string> Fields::unknown() const {
   return names;
 }
 
+namespace {
+constexpr std::size_t most_warnings = 20;
+}
+
 std::vector<std::string> Fields::warn_of_unknown() {
   std::vector<std::string> names = unknown();
   for (const std::string& name : names) {
+    // One document must not fill the screen, nor cost minutes of looking for similar names.
+    if (reading_.warnings.size() > most_warnings) break;
+    if (reading_.warnings.size() == most_warnings) {
+      reading_.warnings.push_back(reading_.document + ": further unknown fields are not listed");
+      break;
+    }
     std::string warning = reading_.document + ": " + place_of(name) + " is not a known field";
     const std::vector<std::string> known(known_.begin(), known_.end());
     if (const auto meant = nearest(name, known)) warning += "; did you mean \"" + *meant + "\"?";

@@ -16,6 +16,9 @@ namespace enginehost::manifest {
 namespace {
 
 constexpr std::uint64_t largest_document = 8u << 20;
+// Of one repository. EngineHost's own has 6 manifests of 0.3 MB.
+constexpr std::size_t most_manifests = 500;
+constexpr std::uint64_t most_manifest_bytes = 64u << 20;
 constexpr int most_attempts = 3;
 // A server without a valid timestamp is not asked at every open.
 constexpr std::int64_t expired_copy_seconds = 300;
@@ -84,9 +87,15 @@ Result<Index> index_of(const std::string& bytes, const std::string& name, const 
 
 Result<std::shared_ptr<const Manifest>> load_manifest(const RepositoryContent& content,
                                                       const IndexEntry& entry, DocumentReader& reader,
-                                                      DocumentMemory* memory) {
+                                                      DocumentMemory* memory, std::uint64_t& bytes_left) {
   const std::string& location = content.location;
   TRY_ASSIGN(const std::string bytes, read_verified(location, entry, reader, memory));
+  if (bytes.size() > bytes_left)
+    return fail(diagnose("EH-M07")
+                    .with("repository", location)
+                    .with("problem", "its manifests have more than " + format_bytes(most_manifest_bytes) +
+                                         " together, and " + entry.path + " is not read"));
+  bytes_left -= bytes.size();
   const std::string name = below(location, entry.path);
   auto manifest = parse_json(bytes, name).and_then([&](const Json& document) {
     return read_manifest(document, location, name, content.signed_by);
@@ -165,8 +174,15 @@ Result<RepositoryContent> read_repository(const std::string& location, DocumentR
   content.warnings.insert(content.warnings.end(), content.index.warnings.begin(),
                           content.index.warnings.end());
   if (!with_manifests) return content;
+  if (content.index.manifests.size() > most_manifests)
+    return fail(diagnose("EH-M07")
+                    .with("repository", location)
+                    .with("problem", "its index lists " + std::to_string(content.index.manifests.size()) +
+                                         " manifests, and at most " + std::to_string(most_manifests) +
+                                         " are read"));
+  std::uint64_t bytes_left = most_manifest_bytes;
   for (const IndexEntry& entry : content.index.manifests) {
-    auto manifest = load_manifest(content, entry, reader, memory);
+    auto manifest = load_manifest(content, entry, reader, memory, bytes_left);
     if (!manifest) {
       content.failures.push_back(std::move(manifest).error().within("reading repository " + location));
       continue;

@@ -99,6 +99,44 @@ TEST_F(RepositoryTest, AMissingManifestIsAFailureThatNamesIt) {
   EXPECT_EQ(content->failures[0].value("file"), path_text(folder_ / "pytorch.json"));
 }
 
+// One repository must not fill the memory or the screen of every command.
+TEST_F(RepositoryTest, M07MoreManifestsThanTheLimitAreRefused) {
+  for (int i = 0; i <= 500; ++i)
+    entries_.push(Json::object()
+                      .set("path", "manifests/" + std::to_string(i) + ".json")
+                      .set("sha256", std::string(64, 'a'))
+                      .set("size", 1));
+  write_index();
+  const auto content = load();
+  ASSERT_FALSE(content);
+  EXPECT_EQ(content.error().code, "EH-M07");
+  EXPECT_THAT(std::string(content.error().value("problem")), HasSubstr("501 manifests, and at most 500"));
+}
+
+TEST_F(RepositoryTest, M07MoreBytesThanTheLimitAreNotRead) {
+  const std::string large(7u << 20, ' ');
+  for (int i = 0; i < 10; ++i) add("manifests/" + std::to_string(i) + ".json", large + std::to_string(i));
+  write_index();
+  const auto content = load();
+  ASSERT_TRUE(content);
+  ASSERT_EQ(content->failures.size(), 10u);
+  EXPECT_EQ(content->failures.front().code, "EH-M02") << "read, and no manifest";
+  EXPECT_EQ(content->failures.back().code, "EH-M07");
+  EXPECT_THAT(std::string(content->failures.back().value("problem")), HasSubstr("more than 64 MiB together"));
+}
+
+TEST_F(RepositoryTest, UnknownFieldsOfOneDocumentAreListedUpToALimit) {
+  Json manifest = documents()["manifest"];
+  for (int i = 0; i < 5000; ++i) manifest.set("unknown_" + std::to_string(i), 1);
+  add("manifests/pytorch.json", manifest.dump());
+  write_index();
+  const auto content = load();
+  ASSERT_TRUE(content);
+  const auto& warnings = content->manifests.at(0)->warnings;
+  ASSERT_EQ(warnings.size(), 21u);
+  EXPECT_THAT(warnings.back(), HasSubstr("further unknown fields are not listed"));
+}
+
 TEST_F(RepositoryTest, AFolderWithoutAnIndexIsNoRepository) {
   const auto content = load();
   ASSERT_FALSE(content);
