@@ -140,6 +140,7 @@ Result<ArtifactInstaller::Delivery> ArtifactInstaller::fetch_alone(const manifes
   switch (source.kind) {
     case manifest::Source::Kind::url:
     case manifest::Source::Kind::file:
+      if (auto outside = outside_of_repository(source, work_.build)) return fail(std::move(*outside));
       return fetch_from(url_of(source), {}, file);
     case manifest::Source::Kind::package_index: {
       report(Phase::asking, 0, 0, source.text());

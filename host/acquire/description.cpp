@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/transfer/transfer.hpp"
@@ -124,6 +125,20 @@ std::string resolve_file_source(const manifest::Source& source, const manifest::
   if (transfer::is_url(repository))
     return transfer::join_url(repository + (repository.ends_with('/') ? "" : "/"), source.location);
   return path_text((path_of(repository) / path_of(source.location)).lexically_normal());
+}
+
+std::optional<Diagnosis> outside_of_repository(const manifest::Source& source, const manifest::Build& build) {
+  const auto owner = build.manifest.lock();
+  if (source.kind != manifest::Source::Kind::file || !owner || owner->repository.empty() ||
+      transfer::is_url(owner->repository) || path_of(source.location).is_absolute())
+    return {};
+  std::error_code error;
+  const std::filesystem::path folder = std::filesystem::weakly_canonical(path_of(owner->repository), error);
+  const std::string where = resolve_file_source(source, build);
+  if (is_below(std::filesystem::weakly_canonical(path_of(where), error), folder)) return {};
+  return std::move(diagnose("EH-N14")
+                       .with("file", where)
+                       .with("problem", "it lies outside of its repository " + path_text(folder)));
 }
 
 std::string manifest_of(const manifest::Build& build) {

@@ -1,7 +1,9 @@
 // The manifest entry of a build, as it is kept with the installed build.
 #pragma once
+#include <optional>
 #include <string>
 
+#include "base/result.hpp"
 #include "host/manifest/catalog.hpp"
 
 namespace enginehost::acquire {
@@ -14,5 +16,9 @@ std::string manifest_of(const manifest::Build& build);
 
 // Returns the location of a file source: a local path, or a URL if the repository has one.
 std::string resolve_file_source(const manifest::Source& source, const manifest::Build& build);
+
+// Returns EH-N14 ("file", "problem") if a relative file source of a folder repository leads out of that
+// folder, by ".." or by a link: a manifest names files of its own repository only.
+std::optional<Diagnosis> outside_of_repository(const manifest::Source& source, const manifest::Build& build);
 
 }  // namespace enginehost::acquire

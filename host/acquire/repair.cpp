@@ -29,6 +29,7 @@ Result<PartSource> part_source(const manifest::Source& source, const manifest::A
       part.where = source.location;
       return part;
     case manifest::Source::Kind::file:
+      if (auto outside = outside_of_repository(source, build)) return fail(std::move(*outside));
       part.where = resolve_file_source(source, build);
       return part;
     case manifest::Source::Kind::package_index: {

@@ -258,6 +258,23 @@ TEST_F(AcquireTest, BoundsBombs) {
   EXPECT_EQ(problem(), "EH-F19: unpacks to more than is allowed");
 }
 
+// A manifest that could name any file would copy it into the cache, or give away its digest.
+TEST_F(AcquireTest, N14AFileOutsideOfItsRepositoryIsNotRead) {
+  namespace fs = std::filesystem;
+  const std::string archive = test::make_archive("zip", {{"lib/a", "a"}});
+  offer(archive);
+  const fs::path secret = folder.path() / "secret";
+  test::write_text(secret / "private.zip", archive);
+  const fs::path repository = path_of(sample.manifest->repository);
+  fs::create_directory_symlink(secret, repository / "link");
+  const std::string out = secret.lexically_relative(repository).generic_string();
+  for (const std::string& where :
+       {out + "/private.zip", "files/../" + out + "/private.zip", std::string("link/private.zip")}) {
+    artifact().sources = {test::SampleBuild::file(where)};
+    EXPECT_EQ(code(), "EH-N14") << where;
+  }
+}
+
 // Bytes are unpacked before their digest is known.
 TEST_F(AcquireTest, TheFilesOfTheManifestBoundWhatIsUnpacked) {
   for (const char* kind : {"tar.gz", "zip"}) {
