@@ -145,6 +145,10 @@ class Store {
   // installed, or the error of reading its lists.
   Result<std::vector<Problem>> verify(std::string_view build, bool deep,
                                       const std::optional<CancelToken>& cancel = {}) const;
+  // Hashes files of an installed build in a random order until `most_bytes` are hashed, but at least one.
+  // Returns the first problem, as verify() does. Errors: those of reading its lists; EH-P10.
+  Result<std::optional<Diagnosis>> check_bytes(const Installed& installed, std::uint64_t most_bytes,
+                                               const std::optional<CancelToken>& cancel = {}) const;
   // Replaces damaged or missing files of an installed build of the writable layer, one by one. Sources, in
   // order: the build's view, another tree of this store, a layer, and `fetch`, which may be empty. A process
   // that has a file open keeps the old one. The result lists what could not be repaired. Errors: EH-S23 if

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <ctime>
+#include <random>
 
 #include "base/file_calls.hpp"
 #include "base/files.hpp"
@@ -61,6 +62,27 @@ Result<std::vector<Problem>> Store::verify(std::string_view build, bool deep,
           diagnose("EH-F08").with("file", path_text(it->path())).with("problem", "nobody installed it")});
   }
   return problems;
+}
+
+Result<std::optional<Diagnosis>> Store::check_bytes(const Installed& installed, std::uint64_t most_bytes,
+                                                    const std::optional<CancelToken>& cancel) const {
+  std::vector<TreeEntry> entries;
+  for (const std::string& tree : installed.trees) {
+    TRY_ASSIGN(TreeList list, load_list(installed.layer, tree));
+    for (TreeEntry& entry : list.entries)
+      if (entry.kind != TreeEntry::Kind::link) entries.push_back(std::move(entry));
+  }
+  std::shuffle(entries.begin(), entries.end(), std::mt19937_64(std::random_device()()));
+  std::uint64_t hashed = 0;
+  for (const TreeEntry& entry : entries) {
+    if (hashed >= most_bytes) break;
+    if (cancel && cancel->canceled()) return fail(diagnose("EH-P10").with("build", installed.build));
+    if (auto found = problem_of(installed.folder, entry, true))
+      return std::optional(std::move(
+          found->diagnosis.with("build", installed.build).with("layer", path_text(installed.layer))));
+    hashed += entry.size;
+  }
+  return std::optional<Diagnosis>();
 }
 
 Result<std::vector<std::string>> Store::reject_damaged(std::string_view build, Stage&) const {

@@ -177,8 +177,9 @@ Result<cache::Installed> install(ComponentWork& work) {
   const manifest::Build& build = work.build;
   TRY_ASSIGN(cache::Stage stage, work.store.stage(cache::Store::key_of(build.id), waiting(work)));
   const auto found = work.store.find(build.id);
+  // A damaged file may look right to find().
   if (found && *found && is_current(**found, build) && has_its_trees(**found, work.store) &&
-      !work.options.refetch)
+      !work.options.refetch && !work.acquired.repaired)
     return **found;
   work.stage = &stage;
   std::vector<std::string> trees;
@@ -284,6 +285,10 @@ Result<Acquired> acquire(const manifest::Build& build, const cache::Store& store
   Acquired acquired;
   for (int attempt = 0;; ++attempt) {
     auto found = store.find(build.id);
+    if (found && *found && options.hash_bytes > 0 && (*found)->in_place.empty()) {
+      TRY_ASSIGN(auto damage, store.check_bytes(**found, options.hash_bytes, cancel));
+      if (damage) found = fail(std::move(*damage));
+    }
     const bool look_no_further = attempt > 0 || !options.refetch;
     if (found && *found && is_current(**found, build) && has_its_trees(**found, store) && look_no_further) {
       acquired.installed = std::move(**found);

@@ -171,6 +171,7 @@ class Attempt {
     acquiring.transfer = context_.transfer_options();
     acquiring.download_limit = context_.settings().downloads.max_artifact_bytes;
     acquiring.unpacked_limit = context_.settings().downloads.max_unpacked_bytes;
+    acquiring.hash_bytes = settings::bytes_to_hash(context_.settings());
     acquiring.consent = options_.consent;
     TRY_ASSIGN(acquire::Acquired acquired, install_noted(context_, build, acquiring, options_.progress));
     log_.downloaded += acquired.downloaded;

@@ -62,7 +62,9 @@ DecisionCache::DecisionCache(OpenContext& context, const OpenRequest& open)
     : context_(context),
       // A forced build is for one run. The decision of a recorded machine is not this machine's.
       usable_(!context.state_folder().empty() && !context.is_recorded() && open.plugin.empty() &&
-              open.request.force.empty() && context.settings().force.empty()),
+              open.request.force.empty() && context.settings().force.empty() &&
+              // A cached decision opens without reading the build's files.
+              settings::bytes_to_hash(context.settings()) == 0),
       key_(usable_ ? key_of(context, open) : ""),
       file_(usable_ ? context.state_folder() / "ready" / key_.substr(0, 32) : fs::path()),
       began_ns_(wall_clock_ns()),

@@ -208,7 +208,8 @@ void EarlyDecisionCache::keep(OpenContext& context, const Outcome& outcome,
                               const CachedDecision& decision) const {
   const settings::Settings& settings = context.settings();
   if (key_.empty() || !outcome.by_cached_decision || context.store().root() != path_of(cache_) ||
-      !settings.force.empty() || context.state_folder().parent_path() != context.store().root() / "state")
+      !settings.force.empty() || settings::bytes_to_hash(settings) > 0 ||
+      context.state_folder().parent_path() != context.store().root() / "state")
     return;
   const platform::DetectRequest machine = context.detect_request();
   DependencySet dependencies(began_ns_);

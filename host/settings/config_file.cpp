@@ -207,6 +207,9 @@ void read_values(Members& members, Layer& layer) {
   members.text("log", layer.log);
   if (layer.log && !is_log_level(*layer.log))
     members.refuse("log", "\"" + *layer.log + "\" is none of error, warning, info, debug");
+  members.text("verify", layer.verify);
+  if (layer.verify && *layer.verify != "stamps" && *layer.verify != "sample" && *layer.verify != "full")
+    members.refuse("verify", "\"" + *layer.verify + "\" is none of stamps, sample, full");
   members.texts("probe_launcher", layer.probe_launcher);
   constexpr std::int64_t one_hour = 3600;
   members.number("probe_deadline_seconds", 1, one_hour, layer.probe_deadline);

@@ -20,7 +20,7 @@ struct Layer {
   bool is_callers() const { return source == "flag" || source == "application"; }
   std::optional<std::vector<Repository>> repositories;
   std::optional<bool> repositories_default, offline;
-  std::optional<std::string> cache, state, flavor, device, log, force, helper, package_index;
+  std::optional<std::string> cache, state, flavor, device, log, force, helper, package_index, verify;
   std::optional<std::vector<std::string>> system_layers, probe_launcher;
   std::optional<std::vector<std::string>> installations;
   std::optional<std::vector<std::string>> plain_http_registries, registry_mirrors;

@@ -390,6 +390,7 @@ Result<Settings> load_settings(const FlagValues& flags, const Environment& envir
 
   settings.flavor = merge.pick("flavor", &Layer::flavor).value_or("");
   settings.device = merge.pick("device", &Layer::device).value_or("");
+  settings.verify = merge.pick("verify", &Layer::verify).value_or("stamps");
   settings.force = merge.pick("force", &Layer::force).value_or("");
   settings.probe_launcher =
       merge.pick("probe_launcher", &Layer::probe_launcher).value_or(std::vector<std::string>{});
@@ -431,6 +432,10 @@ Result<Settings> load_settings(const FlagValues& flags, const Environment& envir
   merge.warn_of_unknown_locks();
   if (merge.conflict()) return fail(*merge.conflict());
   return settings;
+}
+
+std::uint64_t bytes_to_hash(const Settings& settings) {
+  return settings.verify == "full" ? UINT64_MAX : settings.verify == "sample" ? 32u << 20 : 0;
 }
 
 Diagnosis mark_as_state(Diagnosis diagnosis, const Settings& settings) {

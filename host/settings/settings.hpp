@@ -135,6 +135,7 @@ struct Settings {
   std::vector<std::string> probe_launcher;
   int probe_deadline_seconds =
       30;  // how long a build may take to start in the probe before it counts as hanging
+  std::string verify = "stamps";      // what an open checks of an installed build: "stamps", "sample", "full"
   std::uint64_t cache_max_bytes = 0;  // the limit that `engine-cache gc` enforces; 0: none
   std::filesystem::path helper;       // enginehost-probe; empty: not found
   std::string package_index;          // used only where pip cannot be asked
@@ -163,6 +164,9 @@ struct Settings {
 // "policy", "what", "flag"). EH-P02: a value cannot be used ("file" or "variable" or "flag", "key",
 // "problem"); EH-P45 through the API ("argument", "problem"). EH-M01: a configuration file is not JSON.
 Result<Settings> load_settings(const FlagValues& flags, const Environment& environment);
+
+// Returns how many bytes of an installed build an open hashes (Settings::verify): none, 32 MiB, all.
+std::uint64_t bytes_to_hash(const Settings& settings);
 
 // Adds to a failure to write (EH-F16) in a state folder that was named explicitly that it is there ("place" =
 // "state") and which source named it ("state_set_by"), because another cache would not help. Other failures

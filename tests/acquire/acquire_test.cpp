@@ -1,3 +1,5 @@
+#include <fstream>
+
 #include "base/file_calls.hpp"
 #include "base/file_system.hpp"
 #include "tests/acquire/acquire_fixture.hpp"
@@ -256,6 +258,33 @@ TEST_F(AcquireTest, BoundsBombs) {
   EXPECT_EQ(problem(), "EH-F19: unpacks to more than is allowed");
   offer(test::make_archive("zip", {{"bomb", std::string(5'000'000, '\0')}}));
   EXPECT_EQ(problem(), "EH-F19: unpacks to more than is allowed");
+}
+
+// A byte that was changed with the file's time set back.
+TEST_F(AcquireTest, HashingFindsAndRepairsAChangeThatStampsDoNotShow) {
+  namespace fs = std::filesystem;
+  offer(test::make_archive("zip", {{"lib/a", test::noise(10'000)}}));
+  ASSERT_EQ(problem(), "ok");
+  const fs::path file = store.find(sample.build->id).value()->folder / "lib/a";
+  const auto change = [&] {
+    const auto time = fs::last_write_time(file);
+    fs::permissions(file, fs::perms::owner_write, fs::perm_options::add);
+    std::fstream bytes(file, std::ios::in | std::ios::out | std::ios::binary);
+    bytes.seekp(5000);
+    bytes.put('!');
+    bytes.close();
+    fs::permissions(file, fs::perms::owner_write, fs::perm_options::remove);
+    fs::last_write_time(file, time);
+  };
+  change();
+  ASSERT_EQ(problem(), "ok") << "stamps alone do not show it";
+  EXPECT_NE(installed_text("lib/a"), test::noise(10'000));
+  for (const std::uint64_t bytes : {std::uint64_t{32u << 20}, UINT64_MAX}) {
+    change();
+    options.hash_bytes = bytes;
+    EXPECT_EQ(problem(), "ok");
+    EXPECT_EQ(installed_text("lib/a"), test::noise(10'000)) << bytes;
+  }
 }
 
 // A manifest that could name any file would copy it into the cache, or give away its digest.

@@ -196,5 +196,40 @@ TEST_F(Recalls, ReachItWhenSomethingElseGoesOnline) {
   EXPECT_THAT(open_plainly().said(), HasSubstr("backdoor"));
 }
 
+// A server that keeps an old state of a repository is noticed when the timestamp expires.
+TEST_F(Recalls, WithAnExpiredTimestampNothingNewIsInstalled) {
+  publish_signed();
+  sh("minisign -G -W -p stamp.pub -s stamp.key\n"
+     "engine-manifest sign repository --key key.key --add-timestamp-key stamp.pub\n"
+     "engine-manifest sign repository --key stamp.key\n"
+     "engine-manifest publish repository /srv/www/engines");
+  ASSERT_EQ(open().status, 0) << open().said();
+  EXPECT_GT(server_.requests("GET /engines/timestamp.json 200"), 0);
+  // What a scheduled job does, in the published folder.
+  sh("engine-manifest sign /srv/www/engines --timestamp --key stamp.key --hours 1");
+  an_hour_passes();
+  ASSERT_EQ(open().status, 0) << open().said();
+  sh("cd /srv/www/engines && version=$(sed -n 's/.*\"version\": \\([0-9]*\\).*/\\1/p' timestamp.json)\n"
+     "sed -i 's/\"expires\": \"[^\"]*\"/\"expires\": \"2020-01-01T00:00:00Z\"/' timestamp.json\n"
+     "id=$(printf %016X 0x$(sed -n '1s/.*key //p' \"$OLDPWD/stamp.pub\"))\n"
+     "minisign -S -s \"$OLDPWD/stamp.key\" -m timestamp.json -t \"role:timestamp version:$version "
+     "ts:1577836700\" "
+     "-x timestamp.json.$id.minisig");
+  an_hour_passes();
+  const Ended installed = open();
+  EXPECT_EQ(installed.status, 0) << installed.said();
+  EXPECT_THAT(installed.document["warnings"].dump(), HasSubstr("expired at 2020-01-01T00:00:00Z"));
+  const Workplace other;
+  ASSERT_EQ(other.run("engine-cache", {"trust", "add", publisher_ / "key.pub"}).status, 0);
+  const Ended fresh = other.info({"reference", "--repository", location(), "--json"});
+  EXPECT_EQ(fresh.code(), "EH-M12") << fresh.said();
+  fs::remove(server_.root() / "engines/timestamp.json");
+  an_hour_passes();
+  EXPECT_EQ(open().status, 0) << "it is installed";
+  const Workplace third;
+  ASSERT_EQ(third.run("engine-cache", {"trust", "add", publisher_ / "key.pub"}).status, 0);
+  EXPECT_EQ(third.info({"reference", "--repository", location(), "--json"}).code(), "EH-M08");
+}
+
 }  // namespace
 }  // namespace enginehost::test
