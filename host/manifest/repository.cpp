@@ -16,7 +16,7 @@ namespace enginehost::manifest {
 namespace {
 
 constexpr std::uint64_t largest_document = 8u << 20;
-// Of one repository. EngineHost's own has 6 manifests of 0.3 MB.
+// Limits of one repository. EngineHost's own has 6 manifests of 0.3 MB.
 constexpr std::size_t most_manifests = 500;
 constexpr std::uint64_t most_manifest_bytes = 64u << 20;
 constexpr int most_attempts = 3;

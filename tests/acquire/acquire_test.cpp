@@ -1,5 +1,3 @@
-#include <fstream>
-
 #include "base/file_calls.hpp"
 #include "base/file_system.hpp"
 #include "tests/acquire/acquire_fixture.hpp"
@@ -258,62 +256,6 @@ TEST_F(AcquireTest, BoundsBombs) {
   EXPECT_EQ(problem(), "EH-F19: unpacks to more than is allowed");
   offer(test::make_archive("zip", {{"bomb", std::string(5'000'000, '\0')}}));
   EXPECT_EQ(problem(), "EH-F19: unpacks to more than is allowed");
-}
-
-// A byte that was changed with the file's time set back.
-TEST_F(AcquireTest, HashingFindsAndRepairsAChangeThatStampsDoNotShow) {
-  namespace fs = std::filesystem;
-  offer(test::make_archive("zip", {{"lib/a", test::noise(10'000)}}));
-  ASSERT_EQ(problem(), "ok");
-  const fs::path file = store.find(sample.build->id).value()->folder / "lib/a";
-  const auto change = [&] {
-    const auto time = fs::last_write_time(file);
-    fs::permissions(file, fs::perms::owner_write, fs::perm_options::add);
-    std::fstream bytes(file, std::ios::in | std::ios::out | std::ios::binary);
-    bytes.seekp(5000);
-    bytes.put('!');
-    bytes.close();
-    fs::permissions(file, fs::perms::owner_write, fs::perm_options::remove);
-    fs::last_write_time(file, time);
-  };
-  change();
-  ASSERT_EQ(problem(), "ok") << "stamps alone do not show it";
-  EXPECT_NE(installed_text("lib/a"), test::noise(10'000));
-  for (const std::uint64_t bytes : {std::uint64_t{32u << 20}, UINT64_MAX}) {
-    change();
-    options.hash_bytes = bytes;
-    EXPECT_EQ(problem(), "ok");
-    EXPECT_EQ(installed_text("lib/a"), test::noise(10'000)) << bytes;
-  }
-}
-
-// A manifest that could name any file would copy it into the cache, or give away its digest.
-TEST_F(AcquireTest, N14AFileOutsideOfItsRepositoryIsNotRead) {
-  namespace fs = std::filesystem;
-  const std::string archive = test::make_archive("zip", {{"lib/a", "a"}});
-  offer(archive);
-  const fs::path secret = folder.path() / "secret";
-  test::write_text(secret / "private.zip", archive);
-  const fs::path repository = path_of(sample.manifest->repository);
-  fs::create_directory_symlink(secret, repository / "link");
-  const std::string out = secret.lexically_relative(repository).generic_string();
-  for (const std::string& where :
-       {out + "/private.zip", "files/../" + out + "/private.zip", std::string("link/private.zip")}) {
-    artifact().sources = {test::SampleBuild::file(where)};
-    EXPECT_EQ(code(), "EH-N14") << where;
-  }
-}
-
-// Bytes are unpacked before their digest is known.
-TEST_F(AcquireTest, TheFilesOfTheManifestBoundWhatIsUnpacked) {
-  for (const char* kind : {"tar.gz", "zip"}) {
-    offer(test::make_archive(kind, {{"bomb", std::string(5'000'000, '\0')}}), kind);
-    artifact().files = {{cache::TreeEntry::Kind::file, 1000, "bomb", std::string(64, 'a')}};
-    EXPECT_EQ(problem(), "EH-F19: unpacks to more than is allowed") << kind;
-    offer(test::make_archive(kind, {{"one", "1"}, {"two", "2"}, {"three", "3"}}), kind);
-    artifact().files = {{cache::TreeEntry::Kind::file, 1000, "one", std::string(64, 'a')}};
-    EXPECT_EQ(code(), "EH-F19") << "too many files: " << kind;
-  }
 }
 
 TEST_F(AcquireTest, DistinguishesABrokenArchiveFromWrongBytes) {

@@ -205,7 +205,7 @@ TEST_F(Recalls, WithAnExpiredTimestampNothingNewIsInstalled) {
      "engine-manifest publish repository /srv/www/engines");
   ASSERT_EQ(open().status, 0) << open().said();
   EXPECT_GT(server_.requests("GET /engines/timestamp.json 200"), 0);
-  // What a scheduled job does, in the published folder.
+  // A scheduled job does this in the published folder.
   sh("engine-manifest sign /srv/www/engines --timestamp --key stamp.key --hours 1");
   an_hour_passes();
   ASSERT_EQ(open().status, 0) << open().said();
