@@ -6,7 +6,7 @@
 #include "base/paths.hpp"
 #include "base/windows/system.hpp"
 
-#include "tests/support/temporary_folder.hpp"
+#include "tests/base/temporary_folder.hpp"
 // After <windows.h>, which they need.
 #include <aclapi.h>
 #include <sddl.h>
