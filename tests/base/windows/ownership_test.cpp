@@ -5,7 +5,6 @@
 
 #include "base/paths.hpp"
 #include "base/windows/system.hpp"
-
 #include "tests/base/temporary_folder.hpp"
 // After <windows.h>, which they need.
 #include <aclapi.h>
