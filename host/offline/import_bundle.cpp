@@ -6,6 +6,7 @@
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
+#include "base/text.hpp"
 #include "host/offline/bundle_reader.hpp"
 #include "host/offline/provenance.hpp"
 #include "host/offline/staged_files.hpp"
