@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstdio>
@@ -58,8 +59,13 @@ int folders_and_report(const char* folder) {
   return made ? 0 : 1;
 }
 
-// Prints the variable as this process sees it, and the environment of a child.
+// Prints the effective user, group and capabilities, the variable as this process sees it, and the
+// environment of a child.
 int show_variable(const char* name) {
+  const std::string status = enginehost::read_kernel_file("/proc/self/status");
+  const std::size_t rights = std::min(status.find("CapEff:"), status.size());
+  std::printf("user %u group %u %s\n", ::geteuid(), ::getegid(),
+              status.substr(rights, status.find('\n', rights) - rights).c_str());
   std::printf("here: %s\n", enginehost::environment_variable(name).value_or("not set").c_str());
   enginehost::ChildRequest child;
   child.argv = {"/usr/bin/env"};

@@ -46,6 +46,9 @@ TEST_P(ProgramsWithMoreRights, IgnoreTheEnvironmentOfTheirCaller) {
   }
   const std::string output = said({"setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups",
                                    program.native(), "variable", "ENGINEHOST_PROBE_LAUNCHER"});
+  // A container or a mount may give no program more rights.
+  if (output.find("user 65534 group 65534 CapEff:\t0000000000000000\n") != std::string::npos)
+    GTEST_SKIP() << "this system ignores " << rights;
   EXPECT_THAT(output, HasSubstr("here: not set\nchild:\n"));
   EXPECT_THAT(output, Not(HasSubstr("ENGINEHOST_PROBE_LAUNCHER")));
 }
