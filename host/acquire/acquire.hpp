@@ -40,7 +40,8 @@ struct AcquireOptions {
   std::uint64_t unpacked_limit = std::uint64_t{64} << 30;  // of one component
   // Also for an installed build that looks right: fetches again the parts that the store rejected.
   bool refetch = false;
-  // Bytes of an installed build that are hashed before it is used; 0: only sizes, times and inodes are compared.
+  // Bytes of an installed build that are hashed before it is used; 0: only sizes, times and inodes are
+  // compared.
   std::uint64_t hash_bytes = 0;
   int repairs = 2;  // attempts to repair a damaged install
   // cache::Installed::only_for of the build; an installed build is never narrowed by it. Unset: as it is.

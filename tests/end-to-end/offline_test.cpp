@@ -161,7 +161,7 @@ TEST(Offline, Case12OpensTheBestInstalledBuildAndListsMissingOnes) {
   // The text names the same command.
   const Ended text =
       workplace.info(offline({"reference", "--allow-unsigned", "--repository", served.location()}));
-  EXPECT_THAT(text.output, HasSubstr("reference-better  engine-cache fetch --repository " +
+  EXPECT_THAT(text.output, HasSubstr("reference-better  engine-cache fetch --allow-unsigned --repository " +
                                      served.location() + " reference@1.1.0 --flavor cpu\n"));
   ASSERT_EQ(fetch("1.1.0"), 0);
   const Ended after = workplace.info(offline(served.arguments()));
@@ -181,7 +181,7 @@ TEST(Offline, ListsMissingBuildsWithTheirCommands) {
   EXPECT_EQ(run.code(), "EH-S13");
   ASSERT_FALSE(run.diagnosis()["remedy"].as_array().empty()) << run.said();
   EXPECT_THAT(run.diagnosis()["remedy"].as_array()[0].as_string(),
-              HasSubstr("engine-cache fetch --repository " + served.location() +
+              HasSubstr("engine-cache fetch --allow-unsigned --repository " + served.location() +
                         " reference@1.0.0 --flavor cpu; on another machine also --platform"));
   // For a recorded machine it names that record.
   const std::string record = source_path("/tests/profiles/linux-ubuntu2404-driver580-rtx4090.json");
@@ -294,8 +294,8 @@ TEST(Offline, CommandsForARecordedMachineNameItsRecord) {
   std::filesystem::copy_file(source_path("/tests/profiles/linux-ubuntu2404-driver580-rtx4090.json"), record);
   const Ended text = workplace.info(
       offline({"reference", "--allow-unsigned", "--repository", served.location(), "--platform", record}));
-  const std::string command = "reference-good  engine-cache fetch --repository " + served.location() +
-                              " reference@1.0.0 --flavor cpu";
+  const std::string command = "reference-good  engine-cache fetch --allow-unsigned --repository " +
+                              served.location() + " reference@1.0.0 --flavor cpu";
   EXPECT_THAT(text.output, HasSubstr(command + " --platform '" +
                                      (workplace.folder() / "my machine'\\''s.json'\n").native()));
   const Ended here =
