@@ -10,8 +10,8 @@ namespace enginehost {
 // The environment of a program that has more rights than its caller (set-user-ID, file capabilities) is the caller's.
 // No variable counts there, and children inherit none.
 
-// Returns the variable's text, or nothing if it is not set or does not count. Thread safety: any thread, while nobody changes the
-// environment.
+// Returns the variable's text, or nothing if it is not set or does not count. Thread safety: any thread, while nobody
+// changes the environment.
 std::optional<std::string> environment_variable(const char* name);
 
 // Returns a digest that changes when anything in the environment changes. It differs between processes and is not

@@ -23,10 +23,10 @@ std::optional<Diagnosis> ownership_problem_of_program(const std::filesystem::pat
 // groups are part of the access lists that ownership_problem checks.
 std::optional<Diagnosis> group_problem(const std::filesystem::path& folder);
 
-// Makes root's process the owner of the folder (or of the nearest folder above it that exists), for the rest of its life.
-// Inside another user's folder that user decides where every name leads: with root's rights, a removal could be led into a
-// private folder, and the user could not change what root created. Returns the user's number if the process changed.
-// Nothing happens in root's own folders, for other users, and on Windows. Error: EH-F22 if the system refuses.
+// Makes root's process the owner of the folder (or of the nearest folder above it that exists), for the rest of its
+// life. Inside another user's folder that user decides where every name leads: with root's rights, a removal could be
+// led into a private folder, and the user could not change what root created. Returns the user's number if the process
+// changed. Nothing happens in root's own folders, for other users, and on Windows. Error: EH-F22 if the system refuses.
 Result<std::optional<std::string>> become_owner_of(const std::filesystem::path& folder);
 
 // The reason why this user cannot change `file` in the user's own cache: the file, or the nearest folder above it,

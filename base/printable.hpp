@@ -9,7 +9,8 @@ namespace enginehost {
 bool is_utf8(std::string_view text);
 
 // Returns the text with control characters (C0, DEL and C1, the latter also as UTF-8) and invalid UTF-8 bytes escaped
-// as "\x1b", and invisible characters and those that change the direction of the text as "\u{202e}". Line feeds and tabs stay; a form feed becomes a line break.
+// as "\x1b", and invisible characters and those that change the direction of the text as "\u{202e}". Line feeds and
+// tabs stay; a form feed becomes a line break.
 std::string printable(std::string_view text);
 
 // Returns the same on one line: line separators become spaces, so that a value cannot imitate a line of EngineHost.

@@ -42,8 +42,7 @@ def matcher(pattern: str) -> re.Pattern:
 
 
 def pip(*arguments: str) -> str:
-    return subprocess.run([sys.executable, "-m", "pip", *arguments], check=True, capture_output=True, text=True,
-                          env=None).stdout
+    return subprocess.run([sys.executable, "-m", "pip", *arguments], check=True, capture_output=True, text=True).stdout
 
 
 def index_url() -> str:

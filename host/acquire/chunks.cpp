@@ -26,7 +26,10 @@ Result<std::optional<transfer::ChunkList>> chunk_list_for(const manifest::Artifa
   std::optional<Diagnosis> failure;
   for (const manifest::Source& source : artifact.chunks_sources) {
     std::string where;
-    if (failure = outside_of_repository(source, work.build); failure) continue;
+    if (auto outside = outside_of_repository(source, work.build)) {
+      failure = std::move(outside);
+      continue;
+    }
     if (source.kind == manifest::Source::Kind::url) where = source.location;
     if (source.kind == manifest::Source::Kind::file) where = resolve_file_source(source, work.build);
     if (where.empty()) continue;
