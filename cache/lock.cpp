@@ -135,11 +135,28 @@ Result<FileDescriptor> wait_for(const std::filesystem::path& file, int operation
 
 }  // namespace
 
+FileLock& FileLock::operator=(FileLock&& other) noexcept {
+  release();
+  file_ = std::move(other.file_);
+  exclusive_owner_ = other.exclusive_owner_;
+  program_ = std::move(other.program_);
+  since_ = other.since_;
+  size_ = other.size_;
+  modified_ = other.modified_;
+  return *this;
+}
+
+// Closing alone would leave an exclusive lock with the copies of the descriptor in forked children.
+void FileLock::release() const {
+  if (held() && exclusive_owner_ == calls::getpid() && calls::flock(file_.get(), LOCK_UN) != 0) return;
+}
+
 Result<FileLock> FileLock::exclusive(const std::filesystem::path& file, std::string_view program,
                                      const WaitOptions& wait) {
   FileLock lock;
   calls::Status status{};
   TRY_ASSIGN(lock.file_, wait_for(file, LOCK_EX, wait, status));
+  lock.exclusive_owner_ = calls::getpid();
   if (program.empty()) return lock;
   lock.program_ = program;
   lock.since_ = static_cast<std::int64_t>(std::time(nullptr));

@@ -32,11 +32,15 @@ struct WaitOptions {
   std::optional<CancelToken> cancel;
 };
 
-// An exclusive or shared flock, released on destruction. Thread safety: one thread at a time; may move
-// between threads.
+// An exclusive or shared flock, released on destruction. A child that the application forked meanwhile has a
+// copy of the descriptor: it keeps a shared lock, because it may use the same files, but neither keeps an
+// exclusive one nor releases it. Thread safety: one thread at a time; may move between threads.
 class FileLock {
  public:
   FileLock() = default;
+  ~FileLock() { release(); }
+  FileLock(FileLock&&) noexcept = default;
+  FileLock& operator=(FileLock&& other) noexcept;
 
   // Waits for the exclusive lock and writes the holder into the file. An empty `program` leaves the file as
   // it is, because the time of a lease is its last use. Errors: EH-F18 with "file", "holder", "holder_name",
@@ -67,7 +71,9 @@ class FileLock {
  private:
   FileLock(FileDescriptor file, std::int64_t size, std::int64_t modified)
       : file_(std::move(file)), size_(size), modified_(modified) {}
+  void release() const;
   FileDescriptor file_;
+  std::int64_t exclusive_owner_ = 0;  // the process that took an exclusive lock
   std::string program_;
   std::int64_t since_ = 0;
   std::int64_t size_ = 0, modified_ = 0;  // of the file when the lock was taken

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #ifndef _WIN32
+#include <sys/wait.h>
 #include <unistd.h>
 #endif
 
@@ -379,6 +380,69 @@ TEST_F(StoreTest, ALockFileThatWasRemovedMeanwhileIsNotHeld) {
   ASSERT_TRUE(third);
   EXPECT_FALSE(*third);
 }
+
+#ifndef _WIN32
+// A forked child has copies of all descriptors; this one destroys its copy of `lock` when `go` is closed.
+pid_t fork_with_copy_of(std::optional<FileLock>& lock, FileDescriptor& go) {
+  int ends[2];
+  if (::pipe(ends) != 0) return -1;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::close(ends[1]);
+    char nothing;
+    while (::read(ends[0], &nothing, 1) < 0 && errno == EINTR) {
+    }
+    lock.reset();
+    ::_exit(0);
+  }
+  ::close(ends[0]);
+  go = FileDescriptor(ends[1]);
+  return child;
+}
+
+TEST_F(StoreTest, AForkedChildNeitherKeepsNorReleasesAnExclusiveLock) {
+  ASSERT_TRUE(store.prepare());
+  const fs::path file = folder / "cache/locks/key.lk";
+  const auto is_free = [&] {
+    const auto taken = FileLock::try_exclusive(file, "other");
+    return taken && *taken;
+  };
+  for (const bool child_ends_first : {true, false}) {
+    std::optional<FileLock> lock(std::move(FileLock::exclusive(file, "parent").value()));
+    FileDescriptor go;
+    const pid_t child = fork_with_copy_of(lock, go);
+    ASSERT_GT(child, 0);
+    if (child_ends_first) {
+      go = FileDescriptor();
+      ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+      EXPECT_FALSE(is_free());
+      lock.reset();
+      EXPECT_TRUE(is_free());
+      continue;
+    }
+    *lock = FileLock();
+    EXPECT_TRUE(is_free());
+    go = FileDescriptor();
+    ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  }
+}
+
+TEST_F(StoreTest, AForkedChildKeepsASharedLockOfFilesThatItUses) {
+  ASSERT_TRUE(store.prepare());
+  const fs::path file = folder / "cache/locks/key.lk";
+  std::optional<FileLock> lock(std::move(FileLock::shared(file).value()));
+  FileDescriptor go;
+  const pid_t child = fork_with_copy_of(lock, go);
+  ASSERT_GT(child, 0);
+  lock.reset();
+  auto taken = FileLock::try_exclusive(file, "other");
+  EXPECT_TRUE(taken && !*taken);
+  go = FileDescriptor();
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  taken = FileLock::try_exclusive(file, "other");
+  EXPECT_TRUE(taken && *taken);
+}
+#endif
 
 TEST_F(StoreTest, SweepingKeepsUnfinishedBuilds) {
   auto stage = store.stage("key");
