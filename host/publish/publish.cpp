@@ -42,7 +42,7 @@ Result<Documents> documents_of(const Workspace& workspace, const manifest::Index
                                std::int64_t root_version) {
   Documents paths = {{"index.json", ""}};
   if (root_version != 0) {
-    for (const char* document : {"index.json", "root.json", "timestamp.json"}) {
+    for (const char* document : {"index.json", "root.json", timestamp_file}) {
       TRY_ASSIGN(const bool there, is_there(workspace.folder() / document));
       if (!there) continue;
       paths.emplace(document, "");
@@ -340,7 +340,10 @@ Result<Published> publish(const Workspace& workspace, const fs::path& given, std
                                  .with("found", "0"),
                              *root));
   TRY_ASSIGN(std::vector<Diagnosis> missing, missing_signatures(workspace));
-  if (!missing.empty()) return fail(to_be_signed(std::move(missing.front()), *root));
+  const auto without_timestamp = std::ranges::stable_partition(
+      missing, [](const Diagnosis& one) { return !one.value("document").ends_with(timestamp_file); });
+  if (missing.begin() != without_timestamp.begin())
+    return fail(to_be_signed(std::move(missing.front()), *root));
 
   TRY_ASSIGN(const std::optional<manifest::Index> index, workspace.index());
   if (!index)
@@ -350,11 +353,9 @@ Result<Published> publish(const Workspace& workspace, const fs::path& given, std
                     .with("remedy", "run it again"));
   TRY_ASSIGN(const std::string bytes, read_file(workspace.folder() / "index.json", 8u << 20));
   TRY(make_folders(out.parent_path()));
-  // The lock lies beside the folder because the folder is replaced. A second publisher sees what the first
-  // one published.
+  // A second publisher sees what the first one published.
   TRY_ASSIGN(const cache::FileLock lock,
-             cache::FileLock::exclusive(out.parent_path() / ("." + path_text(out.filename()) + ".lock"),
-                                        "engine-manifest publish"));
+             cache::FileLock::exclusive(lock_of_published(out), "engine-manifest publish"));
   const std::string prefix = "." + path_text(out.filename()) + ".new-";
   TRY(clear_leftovers(out, prefix));
   TRY_ASSIGN(const std::optional<std::string> there, published_index(out));
@@ -362,7 +363,15 @@ Result<Published> publish(const Workspace& workspace, const fs::path& given, std
   published.serial = index->serial;
   published.root_version = root ? root->version : 0;
   TRY_ASSIGN(published.root_date, root_date(workspace, now));
-  TRY_ASSIGN(const Documents documents, documents_of(workspace, *index, published.root_version));
+  // A scheduled job may have stamped the published folder since. Clients that saw its timestamp refuse an
+  // earlier one.
+  TRY_ASSIGN(const std::int64_t stamped_there, timestamp_version(out, root));
+  TRY_ASSIGN(const std::int64_t stamped_here, timestamp_version(workspace.folder(), root));
+  const bool keep_timestamp = stamped_there > stamped_here;
+  if (!keep_timestamp && !missing.empty()) return fail(to_be_signed(std::move(missing.front()), *root));
+  TRY_ASSIGN(Documents documents, documents_of(workspace, *index, published.root_version));
+  if (keep_timestamp)
+    std::erase_if(documents, [](const auto& one) { return one.first.starts_with(timestamp_file); });
   std::set<std::string> same;
   for (const auto& [path, digest] : documents)
     if (same_bytes(workspace.folder() / path_of(path), out / path_of(path), digest)) same.insert(path);
@@ -378,7 +387,8 @@ Result<Published> publish(const Workspace& workspace, const fs::path& given, std
   fs::permissions(made, there ? fs::status(out, error).permissions() : fs::perms(0755), error);
   if (there) TRY(bring_all(out, made));
   // Signatures of the previous index no longer fit.
-  for (const char* document : {"index.json", "root.json", "timestamp.json"}) {
+  for (const char* document : {"index.json", "root.json", timestamp_file}) {
+    if (keep_timestamp && std::string_view(document) == timestamp_file) continue;
     TRY_ASSIGN(const auto signatures, signatures_of(made / document));
     for (const fs::path& old : signatures) fs::remove(old, error);
   }

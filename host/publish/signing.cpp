@@ -19,7 +19,6 @@ using manifest::Role;
 using manifest::Root;
 
 constexpr std::int64_t day = 86'400;
-constexpr const char* timestamp_file = "timestamp.json";
 constexpr std::int64_t root_lifetime_in_indexes =
     3;  // an expired root stops everything, so it is valid for longer
 
@@ -351,22 +350,23 @@ Result<std::vector<Diagnosis>> missing_signatures(const Workspace& workspace) {
   return missing;
 }
 
-Result<Stamped> stamp(const fs::path& folder, const std::vector<SecretKey>& keys, std::int64_t hours,
-                      std::int64_t now) {
-  const auto refuse = [&](std::string_view problem, std::string_view remedy) {
-    return fail(
-        diagnose("EH-M17").with("folder", path_text(folder)).with("problem", problem).with("remedy", remedy));
-  };
-  TRY_ASSIGN(const bool has_root, is_there(folder / "root.json"));
-  if (!has_root)
-    return refuse("it has no root.json, so nobody signed it", "engine-manifest sign with --key first");
+namespace {
+
+auto refuse_stamp(const fs::path& folder, std::string_view problem, std::string_view remedy) {
+  return fail(
+      diagnose("EH-M17").with("folder", path_text(folder)).with("problem", problem).with("remedy", remedy));
+}
+
+// The caller holds the folder's lock.
+Result<Stamped> stamp_locked(const fs::path& folder, const std::vector<SecretKey>& keys, std::int64_t hours,
+                             std::int64_t now) {
   TRY_ASSIGN(const Root root, read_root_of(folder / "root.json"));
   std::vector<const SecretKey*> signers;
   for (const SecretKey& key : keys)
     if (lists(root, key.public_key(), Role::timestamp)) signers.push_back(&key);
   if (signers.empty())
-    return refuse("its root gives none of these keys the timestamps",
-                  "engine-manifest sign --add-timestamp-key FILE, with a --key that may sign the root");
+    return refuse_stamp(folder, "its root gives none of these keys the timestamps",
+                        "engine-manifest sign --add-timestamp-key FILE, with a --key that may sign the root");
   const fs::path file = folder / timestamp_file;
   manifest::Timestamp timestamp;
   if (const auto before = read_file(file, 1u << 20))
@@ -394,12 +394,52 @@ Result<Stamped> stamp(const fs::path& folder, const std::vector<SecretKey>& keys
                             write_signature(signature, "signature from engine-manifest"));
     stamped.documents.push_back(std::string(timestamp_file) + " by " + id);
   }
-  TRY_ASSIGN(const std::vector<fs::path> old, signatures_of(file));
-  std::error_code error;
-  for (const fs::path& signature : old) fs::remove(signature, error);
+  // Removing the other signatures first would leave the folder without any for longer than the two writes
+  // take.
   TRY(write_file(file, bytes));
   for (const auto& [place, text] : signatures) TRY(write_file(place, text));
+  TRY_ASSIGN(const std::vector<fs::path> present, signatures_of(file));
+  std::error_code error;
+  for (const fs::path& signature : present)
+    if (std::ranges::find(signatures, signature, &std::pair<fs::path, std::string>::first) ==
+        signatures.end())
+      fs::remove(signature, error);
   return stamped;
+}
+
+// Admits one writer of timestamps at a time, and no command that replaces the folder or its index meanwhile.
+Result<cache::FileLock> lock_for_stamp(const fs::path& folder) {
+  TRY_ASSIGN(const bool is_workspace, is_there(folder / "repository.json"));
+  std::error_code error;
+  const fs::path published = fs::canonical(folder, error);
+  if (error) return fail(diagnose_errno("EH-F16", error.value()).with("folder", path_text(folder)));
+  return cache::FileLock::exclusive(is_workspace ? folder / ".lock" : lock_of_published(published),
+                                    "engine-manifest sign");
+}
+
+}  // namespace
+
+Result<Stamped> stamp(const fs::path& folder, const std::vector<SecretKey>& keys, std::int64_t hours,
+                      std::int64_t now) {
+  TRY_ASSIGN(const bool has_root, is_there(folder / "root.json"));
+  if (!has_root)
+    return refuse_stamp(folder, "it has no root.json, so nobody signed it",
+                        "engine-manifest sign with --key first");
+  TRY_ASSIGN(const cache::FileLock lock, lock_for_stamp(folder));
+  return stamp_locked(folder, keys, hours, now);
+}
+
+Result<std::int64_t> timestamp_version(const fs::path& folder, const std::optional<Root>& root) {
+  if (!root || root->timestamp_keys.empty()) return 0;
+  TRY_ASSIGN(const bool there, is_there(folder / timestamp_file));
+  if (!there) return 0;
+  TRY_ASSIGN(const std::string bytes, read_file(folder / timestamp_file, 1u << 20));
+  manifest::FolderReader reader;
+  manifest::RepositoryFiles files(path_text(folder), reader);
+  const auto signed_by = check_signatures(
+      files, timestamp_file, bytes,
+      {Role::timestamp, root->keys_for(Role::timestamp), root->timestamp_threshold, root->revoked});
+  return signed_by ? signed_by->statement.version : 0;
 }
 
 Result<Signed> sign(const Workspace& workspace, const std::vector<SecretKey>& keys, const RootChange& change,
@@ -433,7 +473,7 @@ Result<Signed> sign(const Workspace& workspace, const std::vector<SecretKey>& ke
   }
   if (std::ranges::any_of(
           keys, [&](const SecretKey& key) { return lists(root, key.public_key(), Role::timestamp); })) {
-    TRY_ASSIGN(const Stamped stamped, stamp(workspace.folder(), keys, usual_timestamp_hours, now));
+    TRY_ASSIGN(const Stamped stamped, stamp_locked(workspace.folder(), keys, usual_timestamp_hours, now));
     result.documents.insert(result.documents.end(), stamped.documents.begin(), stamped.documents.end());
   }
   TRY_ASSIGN(const std::vector<Diagnosis> missing, missing_signatures(workspace));

@@ -48,11 +48,19 @@ struct Stamped {
 
 // Makes a new timestamp.json for the folder's index.json, valid for `hours`, and signs it with these keys.
 // The folder is a workspace or what publish wrote; nothing else in it changes, so a scheduled job can do it.
-// On an error nothing is changed. Errors: EH-M17 ("folder", "problem"): it is not signed, or no key is one of
-// the root's keys for timestamps; those of reading and writing.
+// Any number of processes: the lock of the workspace or of the published folder admits one at a time. A
+// process that is killed between its two writes leaves a document and a signature that clients refuse
+// (EH-M09) until the next call. Errors: EH-M17 ("folder", "problem"): it is not signed, or no key is one of
+// the root's keys for timestamps; EH-F18 when the lock is held too long; those of reading and writing.
 Result<Stamped> stamp(const std::filesystem::path& folder, const std::vector<SecretKey>& keys,
                       std::int64_t hours, std::int64_t now);
-constexpr std::int64_t usual_timestamp_hours = 48;
+inline constexpr std::int64_t usual_timestamp_hours = 48;
+inline constexpr const char* timestamp_file = "timestamp.json";
+
+// Returns the version of the folder's timestamp.json, signed by enough of the root's keys; 0 if there is none
+// such.
+Result<std::int64_t> timestamp_version(const std::filesystem::path& folder,
+                                       const std::optional<manifest::Root>& root);
 
 // Returns an EH-M16 for each difference of root.json from its numbered copy and from the repository's name,
 // because different users would follow different ones. Errors: those of reading.

@@ -51,6 +51,10 @@ Diagnosis no_workspace(const fs::path& folder) {
 
 }  // namespace
 
+fs::path lock_of_published(const fs::path& folder) {
+  return folder.parent_path() / ("." + path_text(folder.filename()) + ".lock");
+}
+
 Result<std::vector<fs::path>> signatures_of(const fs::path& document) {
   const std::string start = path_text(document.filename()) + ".";
   TRY_ASSIGN(std::vector<fs::path> files, children_of(document.parent_path()));

@@ -89,6 +89,10 @@ class Workspace {
   std::optional<std::vector<std::filesystem::path>> listed_;
 };
 
+// Returns the lock file of a published folder. It lies beside the folder because publish replaces the folder
+// as a whole. `folder`: an absolute path without links.
+std::filesystem::path lock_of_published(const std::filesystem::path& folder);
+
 // Returns the .minisig files of a document of the folder. EH-M17 as children_of().
 Result<std::vector<std::filesystem::path>> signatures_of(const std::filesystem::path& document);
 

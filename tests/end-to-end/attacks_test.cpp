@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "base/paths.hpp"
+#include "tests/end-to-end/fault.hpp"
 #include "tests/end-to-end/publisher.hpp"
 #include "tests/end-to-end/served.hpp"
 #include "tests/end-to-end/workplace.hpp"
@@ -178,7 +179,9 @@ TEST_F(Recalls, ReachAMachineThatNamesNoRepository) {
   ASSERT_EQ(open().status, 0);
   block();
   user_.configure(Json::object().set("repositories_default", false));
+  const int asked = server_.requests("GET ");
   EXPECT_EQ(open_plainly().status, 0) << "nothing went online since";
+  EXPECT_EQ(server_.requests("GET "), asked) << "an installed build waits for no server";
   const Ended refreshed = open_plainly({"--refresh"});
   EXPECT_NE(refreshed.status, 0) << refreshed.said();
   EXPECT_THAT(refreshed.said(), HasSubstr("backdoor"));
@@ -196,17 +199,32 @@ TEST_F(Recalls, ReachItWhenSomethingElseGoesOnline) {
   EXPECT_THAT(open_plainly().said(), HasSubstr("backdoor"));
 }
 
+class Timestamps : public Recalls {
+ protected:
+  void SetUp() override {
+    Recalls::SetUp();
+    if (IsSkipped() || HasFatalFailure()) return;
+    publish_signed();
+    sh("minisign -G -W -p stamp.pub -s stamp.key\n"
+       "engine-manifest sign repository --key key.key --add-timestamp-key stamp.pub\n"
+       "engine-manifest sign repository --key stamp.key\n"
+       "engine-manifest publish repository /srv/www/engines");
+  }
+  // A scheduled job does this in the published folder.
+  static constexpr const char* stamp =
+      "engine-manifest sign /srv/www/engines --timestamp --key stamp.key --hours 1";
+  Ended open_on_a_new_machine() const {
+    const Workplace other;
+    EXPECT_EQ(other.run("engine-cache", {"trust", "add", publisher_ / "key.pub"}).status, 0);
+    return other.info({"reference", "--repository", location(), "--json"});
+  }
+};
+
 // A server that keeps an old state of a repository is noticed when the timestamp expires.
-TEST_F(Recalls, WithAnExpiredTimestampNothingNewIsInstalled) {
-  publish_signed();
-  sh("minisign -G -W -p stamp.pub -s stamp.key\n"
-     "engine-manifest sign repository --key key.key --add-timestamp-key stamp.pub\n"
-     "engine-manifest sign repository --key stamp.key\n"
-     "engine-manifest publish repository /srv/www/engines");
+TEST_F(Timestamps, AnExpiredOneLetsNothingNewBeInstalled) {
   ASSERT_EQ(open().status, 0) << open().said();
   EXPECT_GT(server_.requests("GET /engines/timestamp.json 200"), 0);
-  // A scheduled job does this in the published folder.
-  sh("engine-manifest sign /srv/www/engines --timestamp --key stamp.key --hours 1");
+  sh(stamp);
   an_hour_passes();
   ASSERT_EQ(open().status, 0) << open().said();
   sh("cd /srv/www/engines && version=$(sed -n 's/.*\"version\": \\([0-9]*\\).*/\\1/p' timestamp.json)\n"
@@ -219,16 +237,56 @@ TEST_F(Recalls, WithAnExpiredTimestampNothingNewIsInstalled) {
   const Ended installed = open();
   EXPECT_EQ(installed.status, 0) << installed.said();
   EXPECT_THAT(installed.document["warnings"].dump(), HasSubstr("expired at 2020-01-01T00:00:00Z"));
-  const Workplace other;
-  ASSERT_EQ(other.run("engine-cache", {"trust", "add", publisher_ / "key.pub"}).status, 0);
-  const Ended fresh = other.info({"reference", "--repository", location(), "--json"});
-  EXPECT_EQ(fresh.code(), "EH-M12") << fresh.said();
+  EXPECT_EQ(open_on_a_new_machine().code(), "EH-M12");
   fs::remove(server_.root() / "engines/timestamp.json");
   an_hour_passes();
   EXPECT_EQ(open().status, 0) << "it is installed";
-  const Workplace third;
-  ASSERT_EQ(third.run("engine-cache", {"trust", "add", publisher_ / "key.pub"}).status, 0);
-  EXPECT_EQ(third.info({"reference", "--repository", location(), "--json"}).code(), "EH-M08");
+  EXPECT_EQ(open_on_a_new_machine().code(), "EH-M08");
+}
+
+// The keeper's workspace has an older timestamp than the folder that a scheduled job signs, or none.
+TEST_F(Timestamps, APublishWithoutItsKeyKeepsTheNewestOne) {
+  const auto publish_next = [&](const std::string& version) {
+    sh(stamp);
+    an_hour_passes();
+    ASSERT_EQ(open().status, 0) << version;
+    const std::string stamped = read_text(server_.root() / "engines/timestamp.json");
+    sh("engine-manifest add repository toy --engine reference --version " + version +
+       " --flavor cpu --plugin libengine_toy.so\n"
+       "engine-manifest sign repository --key key.key\n"
+       "engine-manifest publish repository /srv/www/engines");
+    EXPECT_EQ(read_text(server_.root() / "engines/timestamp.json"), stamped) << version;
+    EXPECT_EQ(user_.info({"reference", "--repository", location(), "--json"}).status, 0) << version;
+    EXPECT_EQ(open_on_a_new_machine().status, 0) << version;
+  };
+  publish_next("1.0.1");
+  sh("rm repository/timestamp.json*");
+  publish_next("1.0.2");
+  block();
+  EXPECT_THAT(open_plainly({"--refresh"}).said(), HasSubstr("backdoor"));
+}
+
+TEST_F(Timestamps, AKeyThatTheRootRevokedKeepsNoTimestampInPlace) {
+  sh(stamp);
+  sh("engine-manifest sign repository --key key.key --revoke-key $(sed -n '1s/.*key //p' stamp.pub)\n"
+     "engine-manifest publish repository /srv/www/engines");
+  EXPECT_FALSE(fs::exists(server_.root() / "engines/timestamp.json"));
+}
+
+TEST_F(Timestamps, TwoThatAreMadeAtOnceLeaveOneThatIsSigned) {
+  sh(std::string("for i in 1 2 3 4 5 6; do ") + stamp + " & " + stamp + " --json & done\nwait");
+  EXPECT_EQ(open_on_a_new_machine().status, 0);
+}
+
+TEST_F(Timestamps, AKilledCommandIsMadeGoodByTheNext) {
+  if (!can_trace()) GTEST_SKIP() << "strace cannot trace here";
+  for (const char* call : {"rename", "unlink", "fsync"})
+    for (int when = 1; when <= 3; ++when) {
+      const std::string inject = std::string(call) + ":signal=SIGKILL:when=" + std::to_string(when);
+      sh("strace -f -qq -o /dev/null -e inject=" + inject + " " + stamp + " || true");
+      sh(stamp);
+      EXPECT_EQ(open_on_a_new_machine().status, 0) << inject;
+    }
 }
 
 }  // namespace
