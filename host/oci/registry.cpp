@@ -235,15 +235,11 @@ Result<void> Registry::fetch_token(const Challenge& challenge) {
     return refuse("the token service would be asked without TLS");
   transfer::HttpRequest request;
   request.url = realm;
-  const std::string scope =
-      challenge["scope"].empty() ? "repository:" + repository_ + ":" + actions_ : challenge["scope"];
   request.url += realm.find('?') == std::string::npos ? '?' : '&';
   if (!challenge["service"].empty()) request.url += "service=" + escaped(challenge["service"]) + "&";
-  // A scope may hold several, separated by spaces; each becomes a parameter.
-  std::string scopes;
-  for (const std::string& one : split(scope, ' '))
-    if (!one.empty()) scopes += (scopes.empty() ? "scope=" : "&scope=") + escaped(one);
-  request.url += scopes;
+  // Never the challenge's scope: the token goes to the registry, which could ask for rights to other
+  // repositories.
+  request.url += "scope=" + escaped("repository:" + repository_ + ":" + actions_);
   request.follow = true;
   if (auto who = credentials_for(host_))
     request.authorization = std::move(*who);

@@ -231,6 +231,26 @@ TEST_F(PullTest, AnAnonymousUserGetsATokenFromTheService) {
   EXPECT_EQ(tokens.seen()[0].header("Authorization"), "");
 }
 
+// A token for more would go to the registry that asked for it.
+TEST_F(PullTest, TheTokenIsOnlyForThisRepositoryAndAction) {
+  for (const char* wanted :
+       {"repository:engines/torch:pull,push,delete", "repository:others/secret:pull", "registry:catalog:*",
+        "repository:engines/torch:pull repository:others/secret:pull,push"}) {
+    const test::TokenServer tokens("for-all");
+    std::string challenge = tokens.challenge("engines/torch", "pull");
+    const std::string needed = "repository:engines/torch:pull";
+    challenge.replace(challenge.find(needed), needed.size(), wanted);
+    before = [&](const FaultServer::Request& request, FaultServer::Connection& connection) {
+      if (request.header("Authorization") == "Bearer for-all") return false;
+      return connection.answer("401 Unauthorized", "", "WWW-Authenticate: " + challenge);
+    };
+    EXPECT_EQ(code(), "ok") << wanted;
+    ASSERT_EQ(tokens.seen().size(), 1u) << wanted;
+    EXPECT_THAT(tokens.seen()[0].path, testing::EndsWith("&scope=repository%3Aengines%2Ftorch%3Apull"))
+        << wanted;
+  }
+}
+
 TEST_F(PullTest, ABusyTokenServiceIsRetriedWhenItSays) {
   const FaultServer tokens([](const FaultServer::Request& request, FaultServer::Connection& connection) {
     if (request.number == 1)
