@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "base/files.hpp"
+#include "base/ownership.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/transfer/transfer.hpp"
@@ -130,8 +131,10 @@ std::string resolve_file_source(const manifest::Source& source, const manifest::
 std::optional<Diagnosis> outside_of_repository(const manifest::Source& source, const manifest::Build& build) {
   const auto owner = build.manifest.lock();
   if (source.kind != manifest::Source::Kind::file || !owner || owner->repository.empty() ||
-      transfer::is_url(owner->repository) || path_of(source.location).is_absolute())
+      transfer::is_url(owner->repository))
     return {};
+  // Only somebody who may read the user's files anyway can name one of them.
+  if (path_of(source.location).is_absolute() && !ownership_problem(path_of(owner->repository))) return {};
   std::error_code error;
   const std::filesystem::path folder = std::filesystem::weakly_canonical(path_of(owner->repository), error);
   const std::string where = resolve_file_source(source, build);

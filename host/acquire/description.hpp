@@ -17,8 +17,9 @@ std::string manifest_of(const manifest::Build& build);
 // Returns the location of a file source: a local path, or a URL if the repository has one.
 std::string resolve_file_source(const manifest::Source& source, const manifest::Build& build);
 
-// Returns EH-N14 ("file", "problem") if a relative file source of a folder repository leads out of that
-// folder, by ".." or by a link: a manifest names files of its own repository only.
+// Returns EH-N14 ("file", "problem") if a file source of a folder repository leads out of that folder, by
+// "..", by a link or by an absolute path: a manifest names files of its own repository only. An absolute path
+// counts in a folder of this user or of root, who may read the file anyway.
 std::optional<Diagnosis> outside_of_repository(const manifest::Source& source, const manifest::Build& build);
 
 }  // namespace enginehost::acquire

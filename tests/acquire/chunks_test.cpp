@@ -103,6 +103,26 @@ TEST_F(ChunkTest, AWrongOrMissingListIsReportedAndTheFileDigestServes) {
   EXPECT_EQ(result->warnings.at(0).code, "EH-N04");
 }
 
+TEST_F(ChunkTest, AListOutsideOfTheRepositoryIsSkippedAndReported) {
+  test::write_text(folder / "outside.chunks", list.text());
+  const manifest::Source outside = SampleBuild::file("../outside.chunks"),
+                         missing = SampleBuild::url(server.url("missing.chunks")),
+                         good = SampleBuild::url(server.url("runtime.chunks"));
+  const auto warnings_with = [&](std::vector<manifest::Source> sources) {
+    artifact().chunks_sources = std::move(sources);
+    const auto result = get();
+    EXPECT_TRUE(result);
+    std::vector<std::string> codes;
+    for (const Diagnosis& warning : result->warnings) codes.push_back(warning.code);
+    EXPECT_TRUE(store.remove(sample.build->id));
+    return codes;
+  };
+  EXPECT_THAT(warnings_with({outside}), testing::ElementsAre("EH-N14"));
+  EXPECT_THAT(warnings_with({outside, good}), testing::IsEmpty());
+  EXPECT_THAT(warnings_with({missing, outside}), testing::ElementsAre("EH-N14"));
+  EXPECT_THAT(warnings_with({outside, missing}), testing::ElementsAre("EH-N04"));
+}
+
 TEST_F(ChunkTest, IgnoresAListOfAnotherFile) {
   transfer::ChunkList other = list;
   other.size -= 1;

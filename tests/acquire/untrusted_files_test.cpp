@@ -1,4 +1,8 @@
 // Untrusted files: changed ones, files of other folders, files of an archive before its digest is known.
+#ifndef _WIN32
+#include <unistd.h>
+#endif
+
 #include <fstream>
 
 #include "tests/acquire/acquire_fixture.hpp"
@@ -50,6 +54,22 @@ TEST_F(AcquireTest, N14AFileOutsideOfItsRepositoryIsNotRead) {
     EXPECT_EQ(code(), "EH-N14") << where;
   }
 }
+
+#ifndef _WIN32
+// Another user could otherwise name a file that only this user may read.
+TEST_F(AcquireTest, N14AnAbsolutePathCountsOnlyInAFolderOfThisUser) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root gives a folder to another user";
+  const std::string archive = test::make_archive("zip", {{"lib/a", "a"}});
+  offer(archive);
+  test::write_text(folder / "private.zip", archive);
+  artifact().sources = {test::SampleBuild::file((folder / "private.zip").native())};
+  EXPECT_EQ(code(), "ok");
+  ASSERT_TRUE(store.remove(sample.build->id));
+  constexpr uid_t nobody = 65534;
+  ASSERT_EQ(::chown(sample.manifest->repository.c_str(), nobody, nobody), 0);
+  EXPECT_EQ(code(), "EH-N14");
+}
+#endif
 
 // Bytes are unpacked before their digest is known.
 TEST_F(AcquireTest, TheFilesOfTheManifestBoundWhatIsUnpacked) {
