@@ -15,6 +15,7 @@
 #include "host/commands/given_key.hpp"
 #include "host/commands/say.hpp"
 #include "host/manifest/repository.hpp"
+#include "host/manifest/trust/root.hpp"
 #include "host/manifest/trust/trust_store.hpp"
 #include "host/open/open_context.hpp"
 #include "host/open/repositories.hpp"
@@ -40,7 +41,16 @@ std::vector<std::string> folders_that_are_not_there(const std::vector<std::strin
 Json to_json(const manifest::TrustedKey& key) {
   Json document = Json::object().set("key_id", key.key.id).set("public", key.key.text());
   document.set("repository", key.repository.empty() ? Json() : Json(key.repository));
+  document.set("engines", Json::strings(key.engines)).set("threshold", key.threshold);
   return document.set("added", key.added).set("file", path_text(key.file)).set("own", key.own);
+}
+
+// Returns what limits the key: ", only toy, 2 keys must sign the first root".
+std::string limits_of(const std::vector<std::string>& engines, std::int64_t threshold) {
+  std::string text;
+  if (!engines.empty()) text += ", only " + join(engines, ", ");
+  if (threshold > 1) text += ", " + std::to_string(threshold) + " keys must sign the first root";
+  return text;
 }
 
 // Notes an event in the audit log, or warns that this failed.
@@ -59,19 +69,28 @@ int add(const settings::Settings& settings, const TrustFlags& flags, bool json) 
     if (repository.by_caller) repositories.push_back(repository.location);
   const std::vector<std::string> warnings = folders_that_are_not_there(repositories);
   const bool for_all = repositories.empty();
+  if (for_all && flags.threshold > 1)
+    return end_with(diagnose("EH-P40")
+                        .with("problem", "--threshold counts the keys of one repository, and none is named")
+                        .with("remedy", "add --repository LOCATION"),
+                    json);
   if (for_all) repositories.emplace_back();
   for (const std::string& repository : repositories) {
     manifest::TrustedKey trusted;
     trusted.key = *key;
     trusted.repository = repository;
     trusted.added = manifest::text_of_time(open::OpenContext::now());
+    trusted.engines = flags.engines;
+    trusted.threshold = flags.threshold;
     if (const auto added = settings::mark_as_state(store.add(trusted), settings); !added)
       return end_with(added.error(), json);
   }
   note(settings, "trust_add",
        Json::object()
            .set("key_id", key->id)
-           .set("repositories", Json::strings(for_all ? std::vector<std::string>{"*"} : repositories)),
+           .set("repositories", Json::strings(for_all ? std::vector<std::string>{"*"} : repositories))
+           .set("engines", Json::strings(flags.engines))
+           .set("threshold", flags.threshold),
        json);
   print_warnings(warnings, {}, json);
   if (json)
@@ -79,10 +98,13 @@ int add(const settings::Settings& settings, const TrustFlags& flags, bool json) 
               .set("format", 1)
               .set("added", key->id)
               .set("repositories", Json::strings(for_all ? std::vector<std::string>{} : repositories))
+              .set("engines", Json::strings(flags.engines))
+              .set("threshold", flags.threshold)
               .set("warnings", Json::strings(warnings)));
   else
-    say("%s is trusted for %s\n", key->id.c_str(),
-        for_all ? "every repository" : join(repositories, ", ").c_str());
+    say("%s is trusted for %s%s\n", key->id.c_str(),
+        for_all ? "every repository" : join(repositories, ", ").c_str(),
+        limits_of(flags.engines, flags.threshold).c_str());
   return 0;
 }
 
@@ -95,7 +117,7 @@ int list(const settings::Settings& settings, bool json) {
   for (const manifest::TrustedKey& key : *keys) {
     listed.push(to_json(key));
     text += key.key.id + "  " + (key.repository.empty() ? "every repository" : key.repository) +
-            (key.own ? "" : "  (" + path_text(key.file) + ")") + "\n";
+            limits_of(key.engines, key.threshold) + (key.own ? "" : "  (" + path_text(key.file) + ")") + "\n";
   }
   for (const settings::Repository& repository : settings.repositories) {
     const auto seen = store.seen(repository.location);
@@ -192,6 +214,17 @@ CLI::App* add_trust(CLI::App& app, TrustFlags& flags) {
   flags.add->fallthrough();
   flags.add->add_option("FILE|KEY", flags.key, "a file with a minisign public key, or the key itself")
       ->required();
+  flags.add
+      ->add_option("--engines", flags.engines,
+                   "let its repositories offer only these engines, separated by commas")
+      ->delimiter(',')
+      ->type_name("NAME");
+  flags.add
+      ->add_option(
+          "--threshold", flags.threshold,
+          "with --repository: how many of its keys that are trusted here must have signed its first root")
+      ->check(CLI::Range(1, static_cast<int>(manifest::most_root_keys)))
+      ->type_name("N");
   flags.list = trust->add_subcommand("list", "list the trusted keys and the state of signed repositories");
   flags.list->fallthrough();
   flags.remove = trust->add_subcommand("remove", "stop trusting a key");

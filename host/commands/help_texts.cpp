@@ -103,7 +103,7 @@ const std::vector<HelpText>& texts() {
       {"engine-cache trust add",
        {{"engine-cache trust add safe.pub --repository https://engines.example/engines",
          "for one repository"},
-        {"engine-cache trust add safe.pub", "for every repository"}},
+        {"engine-cache trust add safe.pub --engines toy", "for every repository, and builds of one engine"}},
        "publishing.md"},
       {"engine-cache trust list",
        {{"engine-cache trust list", "keys, and the state of signed repositories"},

@@ -114,6 +114,7 @@ Result<void> read_signed_index(RepositoryContent& content, RepositoryFiles& file
   TRY_ASSIGN(content.index, index_of(verified->bytes, name, content.location));
   TRY(check_index(content.index, files.known_as(), *verified));
   content.signed_by = verified->signed_by.key_ids;
+  content.engines = verified->engines;
   const std::int64_t signed_at = verified->seen.time;
   if (now + clocks_differ < signed_at)
     content.warnings.push_back("this machine's clock says " + text_of_time(now) + ", before repository " +
@@ -187,6 +188,9 @@ Result<RepositoryContent> read_repository(const std::string& location, DocumentR
       content.failures.push_back(std::move(manifest).error().within("reading repository " + location));
       continue;
     }
+    if (!content.engines.empty() &&
+        std::ranges::find(content.engines, (*manifest)->engine) == content.engines.end())
+      continue;
     warn_when_expired("the manifest " + (*manifest)->name, (*manifest)->expires, now, content.warnings);
     content.manifests.push_back(std::move(*manifest));
   }

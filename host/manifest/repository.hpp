@@ -85,7 +85,9 @@ struct RepositoryContent {
   std::string location;
   Index index;
   std::vector<std::string> signed_by;  // key ids; empty: not verified
-  bool timestamp_expired = false;      // the server, or a kept copy, has no valid timestamp.json
+  // For which the keys are trusted; manifests of others are left out. Empty: all.
+  std::vector<std::string> engines;
+  bool timestamp_expired = false;  // the server, or a kept copy, has no valid timestamp.json
   std::string expired;  // the date that has passed, after which nothing new may be installed; or empty
   std::vector<std::shared_ptr<const Manifest>> manifests;
   std::vector<std::string> warnings;  // expired, unknown fields

@@ -67,12 +67,38 @@ Result<Root> parse_root(const std::string& bytes, const std::string& name) {
   return read_root(document, name);
 }
 
-// The signers in place of a previous root: any one key that was trusted by hand.
+// The signers in place of a previous root: any one key that was trusted by hand, or as many of the
+// repository's own keys as the user asked for.
 Signers bootstrap(const std::vector<TrustedKey>& keys) {
   Signers signers;
   signers.role = Role::root;
-  for (const TrustedKey& key : keys) signers.keys.push_back(key.key);
+  for (const TrustedKey& key : keys) signers.threshold = std::max(signers.threshold, key.threshold);
+  // The check stops at the threshold, so the keys that are limited to some engines come last.
+  for (const bool limited : {false, true})
+    for (const TrustedKey& key : keys)
+      if (key.engines.empty() != limited && (signers.threshold == 1 || !key.repository.empty()) &&
+          std::ranges::find(signers.keys, key.key) == signers.keys.end())
+        signers.keys.push_back(key.key);
   return signers;
+}
+
+bool signed_first_root(const TrustedKey& key, const Seen& seen) {
+  return std::ranges::find(seen.trusted_by, key.key.id) != seen.trusted_by.end();
+}
+
+// Returns the engines for which the keys that signed the first root are trusted; empty: all. What was
+// said of a key for this repository replaces what was said of it for every one.
+std::vector<std::string> engines_of(std::vector<TrustedKey> keys, const Seen& seen) {
+  if (!seen.trusted_by.empty())
+    std::erase_if(keys, [&](const TrustedKey& key) { return !signed_first_root(key, seen); });
+  if (std::ranges::any_of(keys, [](const TrustedKey& key) { return !key.repository.empty(); }))
+    std::erase_if(keys, [](const TrustedKey& key) { return key.repository.empty(); });
+  std::vector<std::string> engines;
+  for (const TrustedKey& key : keys) {
+    if (key.engines.empty()) return {};
+    engines.insert(engines.end(), key.engines.begin(), key.engines.end());
+  }
+  return engines;
 }
 
 // The index's floor starts over: its keys may have been stolen, and the thief could have set it
@@ -109,6 +135,18 @@ Result<Root> follow(RepositoryFiles& files, const std::string& bytes, Signers be
     before = signers_of(*root, Role::root);
   }
   return direct;
+}
+
+// Returns the ids of the trusted keys that signed root.json, or the first of the roots that led to it.
+Result<std::vector<std::string>> signers_of_first_root(RepositoryFiles& files, const std::string& bytes,
+                                                       const Signers& trusted) {
+  auto direct = check_signatures(files, "root.json", bytes, trusted);
+  if (direct) return std::move(direct->key_ids);
+  constexpr const char* first = "roots/1.json";
+  TRY_ASSIGN(const auto first_bytes, files.find(first));
+  if (!first_bytes) return fail(std::move(direct).error());
+  TRY_ASSIGN(SignedBy by, check_signatures(files, first, *first_bytes, trusted));
+  return std::move(by.key_ids);
 }
 
 }  // namespace
@@ -181,6 +219,10 @@ Result<std::optional<VerifiedIndex>> open_signed(RepositoryFiles& files, const T
       !verified.seen.root.empty() ||
       std::any_of(keys.begin(), keys.end(), [](const TrustedKey& key) { return !key.repository.empty(); });
   required = required || known_as_signed;
+  if (!verified.seen.trusted_by.empty() && std::ranges::none_of(keys, [&](const TrustedKey& key) {
+        return signed_first_root(key, verified.seen);
+      }))
+    verified.seen.root.clear();
   if (!required && keys.empty()) return std::nullopt;
 
   const auto root_bytes = files.find("root.json");
@@ -199,8 +241,9 @@ Result<std::optional<VerifiedIndex>> open_signed(RepositoryFiles& files, const T
   } else {
     // At first the version does not count, but a root that was removed with its key leaves its version as a
     // floor.
-    Signers first = bootstrap(keys);
+    const Signers first = bootstrap(keys);
     TRY_ASSIGN(verified.root, follow(files, **root_bytes, first, 0));
+    TRY_ASSIGN(verified.seen.trusted_by, signers_of_first_root(files, **root_bytes, first));
     if (verified.root.version < verified.seen.root_version)
       return fail(about("EH-M11", files, "root.json")
                       .with("found", std::to_string(verified.root.version))
@@ -212,6 +255,7 @@ Result<std::optional<VerifiedIndex>> open_signed(RepositoryFiles& files, const T
       return fail(about("EH-M13", files, "root.json").with("key_id", keys.front().key.id));
     start_over_without_removed_keys(verified.seen, std::nullopt, verified.root);
   }
+  verified.engines = engines_of(keys, verified.seen);
   verified.seen.root = **root_bytes;
   verified.seen.root_version = verified.root.version;
 

@@ -3,8 +3,8 @@
 // Nothing is parsed before enough trusted keys have signed its bytes. The steps and what each defends
 // against:
 //   1. root.json is the root accepted before, or is signed by enough of that root's keys and of its own.
-//      If it is several versions newer, roots/N.json lead there one by one. The first time, a key trusted
-//      by hand takes the place of the previous root.
+//      If it is several versions newer, roots/N.json lead there one by one. The first time, the keys trusted
+//      by hand take the place of the previous root.
 //   2. index.json is signed by enough of the root's keys, and its role and version are those they signed.
 //   3. Its serial is not below any seen before, because a replayed index hides withdrawn builds.
 //   4. Its date and the root's have not passed, by the clock or the newest signed time, whichever is later.
@@ -70,7 +70,8 @@ struct VerifiedIndex {
   std::string bytes;
   Root root;
   SignedBy signed_by;
-  Seen seen;  // to be remembered once the index proved readable
+  std::vector<std::string> engines;  // for which the trusted keys may sign; empty: all
+  Seen seen;                         // to be remembered once the index proved readable
 };
 
 // Steps 1 and 2, and the versions of the roots (EH-M11). Returns nothing when the repository is not signed

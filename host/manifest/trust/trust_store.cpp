@@ -16,6 +16,7 @@
 #include "cache/layer_trust.hpp"
 #include "cache/lock.hpp"
 #include "host/manifest/fields.hpp"
+#include "host/manifest/trust/root.hpp"
 
 namespace enginehost::manifest {
 namespace {
@@ -52,6 +53,8 @@ Result<std::vector<TrustedKey>> keys_of(const fs::path& file, bool own) {
       members.text("public", Need::required, is_text, text);
       members.text("repository", Need::optional, is_text, key.repository);
       members.text("added", Need::optional, is_time, key.added);
+      members.texts("engines", Need::optional, is_text, key.engines);
+      members.number("threshold", Need::optional, 1, most_root_keys, key.threshold);
       if (reading.mistake) break;
       TRY_ASSIGN(key.key, read_public_key(text, path_text(file)));
       keys.push_back(std::move(key));
@@ -76,6 +79,7 @@ Result<Seen> seen_of(const fs::path& file, const std::string& repository) {
   fields.number("timestamp_version", Need::optional, 0, most, seen.timestamp_version);
   fields.number("floor_since", Need::optional, 0, most, seen.floor_since);
   fields.texts("index_signers", Need::optional, is_key_id, seen.index_signers);
+  fields.texts("trusted_by", Need::optional, is_key_id, seen.trusted_by);
   if (const Json* blocked = fields.array("blocked", Need::required))
     for (const Json& object : blocked->as_array())
       seen.blocked.push_back({object["sha256"].as_string(), object["reason"].as_string(), repository});
@@ -89,6 +93,7 @@ void take_newer(Seen& seen, Seen other) {
       (seen.root.empty() && !other.root.empty() && other.root_version == seen.root_version)) {
     seen.root = std::move(other.root);
     seen.root_version = other.root_version;
+    seen.trusted_by = std::move(other.trusted_by);
   }
   // A floor that started over is newer than any version before.
   if (other.floor_since < seen.floor_since) return;
@@ -117,6 +122,7 @@ Json to_json(const Seen& seen, const std::string& repository) {
   if (!seen.index_sha256.empty()) document.set("index_sha256", seen.index_sha256);
   if (seen.timestamp_version > 0) document.set("timestamp_version", seen.timestamp_version);
   if (seen.floor_since > 0) document.set("floor_since", seen.floor_since);
+  if (!seen.trusted_by.empty()) document.set("trusted_by", Json::strings(seen.trusted_by));
   if (!seen.index_signers.empty()) document.set("index_signers", Json::strings(seen.index_signers));
   return document.set("time", seen.time).set("blocked", std::move(blocked));
 }
@@ -165,6 +171,8 @@ Result<void> write_keys(const fs::path& folder, const std::vector<TrustedKey>& k
     Json one = Json::object().set("public", key.key.text());
     if (!key.repository.empty()) one.set("repository", key.repository);
     if (!key.added.empty()) one.set("added", key.added);
+    if (!key.engines.empty()) one.set("engines", Json::strings(key.engines));
+    if (key.threshold > 1) one.set("threshold", key.threshold);
     list.push(std::move(one));
   }
   return write_file(folder / "keys.json",
@@ -269,12 +277,16 @@ Result<void> TrustStore::add(TrustedKey key) const {
   key.repository = without_passwords(plain_location(key.repository));
   TRY_ASSIGN(const cache::FileLock lock, lock_of(folder_));
   TRY_ASSIGN(std::vector<TrustedKey> all, keys_of(folder_ / "keys.json", true));
-  const auto same = [&](const TrustedKey& known) {
-    return known.key == key.key &&
-           identity_of_location(known.repository) == identity_of_location(key.repository);
-  };
-  if (std::any_of(all.begin(), all.end(), same)) return {};
-  all.push_back(std::move(key));
+  const auto known = std::ranges::find_if(all, [&](const TrustedKey& one) {
+    return one.key == key.key && identity_of_location(one.repository) == identity_of_location(key.repository);
+  });
+  if (known == all.end()) {
+    all.push_back(std::move(key));
+  } else {
+    if (known->engines == key.engines && known->threshold == key.threshold) return {};
+    known->engines = std::move(key.engines);
+    known->threshold = key.threshold;
+  }
   return write_keys(folder_, all);
 }
 
@@ -308,6 +320,7 @@ Result<bool> TrustStore::remove(std::string_view key_id) const {
                                     [&](const PublicKey& key) { return lists_key(seen.root, key); });
     if (seen.root.empty() || !listed) continue;
     seen.root.clear();
+    seen.trusted_by.clear();
     TRY(write_file(file, to_json(seen, repository).dump(1) + "\n"));
   }
   return true;

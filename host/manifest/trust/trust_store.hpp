@@ -28,8 +28,12 @@ namespace enginehost::manifest {
 
 struct TrustedKey {
   PublicKey key;
-  std::string repository;  // only for this location; empty: for every location
-  std::string added;       // when: "2026-11-20T00:00:00Z"
+  std::string repository;            // only for this location; empty: for every location
+  std::vector<std::string> engines;  // may sign for these engines only; empty: for all
+  // How many of the location's trusted keys must have signed its first root. The root itself cannot say it: a
+  // thief of one key would write another number into it.
+  std::int64_t threshold = 1;
+  std::string added;  // when: "2026-11-20T00:00:00Z"
   std::filesystem::path file;
   bool own = true;  // false: from a system layer or a read-only state folder
 };
@@ -38,8 +42,11 @@ struct TrustedKey {
 struct Seen {
   std::string root;  // the accepted root.json, byte for byte; empty: none yet
   std::int64_t root_version = 0, index_version = 0, timestamp_version = 0;
-  std::string index_sha256;      // of the index with that version
-  std::int64_t time = 0;         // the newest signed time; the clock cannot be earlier
+  std::string index_sha256;  // of the index with that version
+  std::int64_t time = 0;     // the newest signed time; the clock cannot be earlier
+  // Ids of the trusted keys that signed the first root; empty: unknown (stored by an older version). The root
+  // counts as long as one of them is trusted.
+  std::vector<std::string> trusted_by;
   std::int64_t floor_since = 0;  // the version of the root with which the index's floor started over
   std::vector<std::string> index_signers;  // ids of the keys that signed the index with that version
   std::vector<Blocked> blocked;
@@ -60,7 +67,8 @@ class TrustStore {
   Result<std::vector<TrustedKey>> keys() const;
   // Returns the keys that may sign for this repository.
   Result<std::vector<TrustedKey>> keys_for(const std::string& repository) const;
-  // Errors: EH-F16 with "folder" when there is no state folder, and the errors of writing.
+  // Replaces an earlier entry of the same key and repository, so what was said last counts. Errors: EH-F16
+  // with "folder" when there is no state folder, and the errors of writing.
   Result<void> add(TrustedKey key) const;
   // Removes our key and the roots that list it. Those repositories start again with the remaining keys, and
   // their versions stay as a floor. Returns false when we have no such key. Error: EH-F16 ("place", "folder")
