@@ -4,10 +4,12 @@
 
 namespace enginehost::acquire {
 
-std::string describe_origin(const cache::Installed& installed) {
+std::string describe_origin(const cache::Installed& installed, const std::string& own_repository) {
   if (!installed.in_place.empty()) return "from " + installed.in_place;
   if (installed.files_by == "bundle") return "from a bundle, unsigned";
   if (installed.origin.empty()) return "origin unknown";
+  if (!own_repository.empty() && installed.origin == own_repository && installed.signers.empty())
+    return "from EngineHost's own repository";
   std::string text = "from " + installed.origin;
   text += installed.signers.empty() ? ", unsigned" : ", signed by " + join(installed.signers, ", ");
   if (!installed.only_for.empty()) text += ", only for requests that name it";

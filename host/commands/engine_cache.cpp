@@ -37,6 +37,7 @@
 #include "host/resolve/accelerator.hpp"
 #include "host/resolve/describe.hpp"
 #include "host/settings/person.hpp"
+#include "host/settings/policy.hpp"
 
 namespace enginehost::commands {
 namespace {
@@ -127,7 +128,7 @@ std::string use_of(const cache::Store& store, const cache::Installed& build) {
   return (build.read_only ? "installed " : "used ") + settings::utc_text(time).substr(0, 10);
 }
 
-Result<Json> list(const cache::Store& store, const Flags& flags) {
+Result<Json> list(const cache::Store& store, const settings::Settings& settings, const Flags& flags) {
   TRY(store.check_readable());
   Json builds = Json::array();
   std::uint64_t total = 0;
@@ -152,7 +153,8 @@ Result<Json> list(const cache::Store& store, const Flags& flags) {
                     .set("pinned", pinned ? Json(*pinned) : Json()));
     if (!flags.common.json)
       say("%-48s %10s  %s  %s%s%s\n", build.build.c_str(), format_bytes(build.size).c_str(),
-          use_of(store, build).c_str(), printable_line(acquire::describe_origin(build)).c_str(),
+          use_of(store, build).c_str(),
+          printable_line(acquire::describe_origin(build, settings::own_repository(settings))).c_str(),
           build.read_only ? "  (read-only layer)" : "",
           !pinned   ? "  (its pin cannot be read)"
           : *pinned ? "  (pinned)"
@@ -271,7 +273,7 @@ int run(int argc, char** argv) {
   }
   if (writes_here && is_system_layer(store, *settings)) set_system_layer_umask();
   if (fetching->parsed()) return report(fetch(*settings, flags, cancel), flags.common.json);
-  if (listing->parsed()) return report(list(store, flags), flags.common.json);
+  if (listing->parsed()) return report(list(store, *settings, flags), flags.common.json);
   if (removing->parsed()) return report(remove(*settings, flags), flags.common.json);
   if (pushing->parsed())
     return run_push(*settings, push_flags, flags.common.json, flags.common.quiet, cancel);

@@ -10,6 +10,7 @@
 #include "host/open/fetch.hpp"
 #include "host/open/request.hpp"
 #include "host/resolve/passed_over.hpp"
+#include "host/settings/policy.hpp"
 
 namespace enginehost::commands {
 namespace {
@@ -146,9 +147,8 @@ std::string download_text(open::OpenContext& context, const resolve::Request& re
   const acquire::Pending pending = open::pending_download(context, build);
   if (!pending.over_network) {
     const auto owner = build.manifest.lock();
-    for (const settings::Repository& repository : context.settings().repositories)
-      if (owner && repository.location == owner->repository && repository.source == "default")
-        return "built in";
+    const std::string own = settings::own_repository(context.settings());
+    if (owner && !own.empty() && owner->repository == own) return "built in";
     return "in a folder";
   }
   if (pending.bytes == 0) return "unknown size";

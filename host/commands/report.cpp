@@ -21,6 +21,7 @@
 #include "host/platform/describe.hpp"
 #include "host/resolve/describe.hpp"
 #include "host/resolve/passed_over.hpp"
+#include "host/settings/policy.hpp"
 
 namespace enginehost::commands {
 namespace {
@@ -304,7 +305,9 @@ std::string outcome_report(open::OpenContext& context, const open::Outcome& outc
     text += build != nullptr ? build->engine + " " + build->version + " " + build->flavor + " is open\n"
                              : "the plugin " + outcome.opened->installed.plugin + " is open\n";
     if (build != nullptr)
-      text += line("build", build->id) + line("origin", acquire::describe_origin(outcome.opened->installed));
+      text += line("build", build->id) +
+              line("origin", acquire::describe_origin(outcome.opened->installed,
+                                                      settings::own_repository(context.settings())));
     PathShortener shorten(path_text(context.settings().cache_folder.lexically_normal()), verbose);
     text += opened_report(outcome, shorten, verbose);
     if (build != nullptr) text += newer_release(outcome.plan, *build);

@@ -86,6 +86,12 @@ bool lists(const Settings& settings, const std::string& location) {
   });
 }
 
+std::string own_repository(const Settings& settings) {
+  for (const Repository& repository : settings.repositories)
+    if (repository.source == "default") return repository.location;
+  return {};
+}
+
 Result<void> check_origin(const Settings& settings, const std::string& build, const std::string& repository,
                           const std::string& doubt) {
   const Policy& policy = settings.policy;

@@ -24,6 +24,9 @@ bool lies_in(const std::string& location, const std::optional<std::vector<std::s
 // Returns whether the settings already have the repository, however its location is written.
 bool lists(const Settings& settings, const std::string& location);
 
+// Returns the location of EngineHost's own repository; empty if it is not used or a user listed it.
+std::string own_repository(const Settings& settings);
+
 // Checks a build from a bundle where the policy lists or locks the repositories. The build counts as one of
 // the repository that it comes from (`repository`; empty: it names none). It passes if that repository is
 // allowed and nothing makes its origin doubtful (`doubt`, "no trusted key signed it"; empty: no doubt).

@@ -17,7 +17,7 @@ class Help : public testing::Test {
   Help() {
     app_.name("engine-cache");
     app_.require_subcommand(1);
-    app_.add_flag("--json", "print exactly one JSON document")->group("Output");
+    app_.add_flag("--json")->description("print exactly one JSON document")->group("Output");
     app_.add_option("--cache", text_, "the cache folder [env: ENGINEHOST_CACHE]")->type_name("DIR");
     pin_ = app_.add_subcommand("pin", "keep a build from being removed by gc");
     pin_->add_option("ID", text_, "the build")->required();
@@ -57,8 +57,9 @@ TEST_F(Help, FitsTheWidth) {
          {static_cast<const CLI::App*>(&app_), static_cast<const CLI::App*>(pin_)}) {
       std::istringstream lines(help_of(*command, columns));
       for (std::string line; std::getline(lines, line);)
-        if (!line.starts_with("  engine-cache") && !line.starts_with("docs: "))
+        if (!line.starts_with("  engine-cache") && !line.starts_with("docs: ")) {
           EXPECT_LE(line.size(), columns) << line;
+        }
     }
 }
 
