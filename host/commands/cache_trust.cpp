@@ -45,12 +45,12 @@ Json to_json(const manifest::TrustedKey& key) {
   return document.set("added", key.added).set("file", path_text(key.file)).set("own", key.own);
 }
 
-// Returns what limits the key: ", only toy, 2 keys must sign the first root".
+// Returns what limits the key: " (only toy; 2 keys must sign the first root)".
 std::string limits_of(const std::vector<std::string>& engines, std::int64_t threshold) {
-  std::string text;
-  if (!engines.empty()) text += ", only " + join(engines, ", ");
-  if (threshold > 1) text += ", " + std::to_string(threshold) + " keys must sign the first root";
-  return text;
+  std::vector<std::string> limits;
+  if (!engines.empty()) limits.push_back("only " + join(engines, ", "));
+  if (threshold > 1) limits.push_back(std::to_string(threshold) + " keys must sign the first root");
+  return limits.empty() ? "" : " (" + join(limits, "; ") + ")";
 }
 
 // Notes an event in the audit log, or warns that this failed.
@@ -71,8 +71,9 @@ int add(const settings::Settings& settings, const TrustFlags& flags, bool json) 
   const bool for_all = repositories.empty();
   if (for_all && flags.threshold > 1)
     return end_with(diagnose("EH-P40")
-                        .with("problem", "--threshold counts the keys of one repository, and none is named")
-                        .with("remedy", "add --repository LOCATION"),
+                        .with("program", "engine-cache trust add")
+                        .with("problem", "--threshold " + std::to_string(flags.threshold) +
+                                             " counts the keys of one repository: add --repository LOCATION"),
                     json);
   if (for_all) repositories.emplace_back();
   for (const std::string& repository : repositories) {

@@ -266,11 +266,18 @@ TEST_F(Timestamps, APublishWithoutItsKeyKeepsTheNewestOne) {
   EXPECT_THAT(open_plainly({"--refresh"}).said(), HasSubstr("backdoor"));
 }
 
-TEST_F(Timestamps, AKeyThatTheRootRevokedKeepsNoTimestampInPlace) {
+TEST_F(Timestamps, TheOneOfARevokedKeyIsReplacedByPublish) {
   sh(stamp);
-  sh("engine-manifest sign repository --key key.key --revoke-key $(sed -n '1s/.*key //p' stamp.pub)\n"
+  ASSERT_EQ(open().status, 0);
+  sh("minisign -G -W -p next.pub -s next.key\n"
+     "engine-manifest sign repository --key key.key --add-timestamp-key next.pub "
+     "--revoke-key $(sed -n '1s/.*key //p' stamp.pub)\n"
+     "engine-manifest sign repository --key next.key\n"
      "engine-manifest publish repository /srv/www/engines");
-  EXPECT_FALSE(fs::exists(server_.root() / "engines/timestamp.json"));
+  EXPECT_EQ(read_text(server_.root() / "engines/timestamp.json"),
+            read_text(publisher_ / "repository/timestamp.json"));
+  EXPECT_EQ(user_.info({"reference", "--repository", location(), "--json"}).status, 0);
+  EXPECT_EQ(open_on_a_new_machine().status, 0);
 }
 
 TEST_F(Timestamps, TwoThatAreMadeAtOnceLeaveOneThatIsSigned) {
