@@ -118,7 +118,7 @@ Result<void> read_signed_index(RepositoryContent& content, RepositoryFiles& file
   const std::int64_t signed_at = verified->seen.time;
   if (now + clocks_differ < signed_at)
     content.warnings.push_back("this machine's clock says " + text_of_time(now) + ", before repository " +
-                               content.location + " was signed at " + text_of_time(signed_at) +
+                               files.known_as() + " was signed at " + text_of_time(signed_at) +
                                ": it is wrong, and dates are judged by that signature");
   if (const auto date = expired(content.index, *verified, now)) {
     const std::int64_t moment = std::max(now, signed_at),
@@ -126,7 +126,7 @@ Result<void> read_signed_index(RepositoryContent& content, RepositoryFiles& file
     const bool tolerated =
         trust.offline && (!trust.max_staleness_seconds || age <= *trust.max_staleness_seconds);
     if (!tolerated) content.expired = *date;
-    std::string warning = "the signed index of repository " + content.location + " expired at " + *date +
+    std::string warning = "the signed index of repository " + files.known_as() + " expired at " + *date +
                           " (by " + (now < signed_at ? "its newest signature" : "this machine's clock") +
                           " it is " + text_of_time(moment) + ")";
     if (tolerated)

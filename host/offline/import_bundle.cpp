@@ -31,6 +31,7 @@ class Importing {
                            request_.now, request_.refuse_unsigned});
     if (!verified) return fail(std::move(verified.error().with("file", path_text(request_.file))));
     provenance_ = std::move(*verified);
+    imported_.warnings = provenance_.warnings;
     TRY(keep_license_texts());
     // Held to the end, so that no sweep removes files found to be present.
     TRY_ASSIGN(cache::Stage stage, store_.stage("import-" + list_digest_, waiting()));

@@ -82,7 +82,10 @@ class ProvenanceCheck {
           std::any_of(repository.documents.begin(), repository.documents.end(),
                       [](const RepositoryDocument& document) { return document.path == "root.json"; });
       trust->required = !request_.unsigned_allowed && has_root;
-      trust->offline = true;  // a bundle's documents are older than a server's
+      // A bundle's documents are older than a server's, and a person chose to import them, whatever their
+      // date.
+      trust->offline = true;
+      trust->max_staleness_seconds.reset();
       trust->known_as = repository.name;
     }
     TRY_ASSIGN(const manifest::RepositoryContent content,

@@ -70,4 +70,8 @@ int RegistryServer::requests(const std::string& part) const {
   return count;
 }
 
+std::filesystem::path RegistryServer::blob(const std::string& sha256) const {
+  return folder_ / "storage/docker/registry/v2/blobs/sha256" / sha256.substr(0, 2) / sha256 / "data";
+}
+
 }  // namespace enginehost::test

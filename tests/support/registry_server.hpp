@@ -31,6 +31,8 @@ class RegistryServer {
   // Requests in the access log that contain `part`.
   int requests(const std::string& part) const;
   std::string log() const;
+  // The file of that blob or image manifest, so that a test can change what the registry serves.
+  std::filesystem::path blob(const std::string& sha256) const;
 
  private:
   TemporaryFolder folder_;
