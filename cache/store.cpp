@@ -335,7 +335,8 @@ Result<TreeList> Store::list_of(const Installed& installed, std::string_view tre
   return load_list(installed.layer, tree_id);
 }
 
-Result<std::optional<Installed>> Store::find(std::string_view build) const {
+Result<std::optional<Installed>> Store::find(std::string_view build,
+                                             const std::function<bool(const Installed&)>& is_wanted) const {
   std::optional<Diagnosis> damaged;
   const auto look = [&](const fs::path& layer, bool read_only) -> std::optional<Installed> {
     const auto note = [&](Diagnosis diagnosis) {
@@ -348,7 +349,7 @@ Result<std::optional<Installed>> Store::find(std::string_view build) const {
       note(std::move(record.error()));
       return {};
     }
-    if (!*record) return {};
+    if (!*record || (is_wanted && !is_wanted(**record))) return {};
     if (read_only)
       if (auto problem = layer_problem(layer)) {
         note(std::move(*problem));

@@ -18,6 +18,7 @@
 // Everything is written, synced and renamed into place; readers see nothing or the whole.
 #pragma once
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -69,7 +70,10 @@ class Store {
   // Returns the build's record after a stat of its loadable files; nothing if it is not installed. Only files
   // whose stamp differs are hashed. Errors, with "build", "file", "needed_size", "size", "layer": EH-F01
   // (missing), EH-F02 (empty), EH-F04 (too short), EH-F08 (other bytes).
-  Result<std::optional<Installed>> find(std::string_view build) const;
+  // `is_wanted`: skips records for which it returns false, since a layer may have other files under the same
+  // name.
+  Result<std::optional<Installed>> find(std::string_view build,
+                                        const std::function<bool(const Installed&)>& is_wanted = {}) const;
 
   // Returns summaries (no files, no manifest) of all installed builds, sorted by build id; the first layer
   // wins. Damaged records are omitted. No file is checked. `unread` gets an EH-F23 ("file" or "folder",

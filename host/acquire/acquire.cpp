@@ -153,6 +153,12 @@ bool is_current(const cache::Installed& installed, const manifest::Build& build)
   return wanted.empty() || installed.artifacts_digest == wanted;
 }
 
+// A layer may have an older build of the same id, and the user's cache the current one.
+Result<std::optional<cache::Installed>> find_current(const manifest::Build& build,
+                                                     const cache::Store& store) {
+  return store.find(build.id, [&](const cache::Installed& one) { return is_current(one, build); });
+}
+
 // A tree that was moved aside as damaged leaves a build whose stamps may look right.
 bool has_its_trees(const cache::Installed& installed, const cache::Store& store) {
   return installed.read_only || std::all_of(installed.trees.begin(), installed.trees.end(),
@@ -176,10 +182,10 @@ Result<std::optional<Diagnosis>> reject_damaged_parts(const manifest::Build& bui
 Result<cache::Installed> install(ComponentWork& work) {
   const manifest::Build& build = work.build;
   TRY_ASSIGN(cache::Stage stage, work.store.stage(cache::Store::key_of(build.id), waiting(work)));
-  const auto found = work.store.find(build.id);
+  const auto found = find_current(build, work.store);
   // A damaged file may look right to find().
-  if (found && *found && is_current(**found, build) && has_its_trees(**found, work.store) &&
-      !work.options.refetch && !work.acquired.repaired)
+  if (found && *found && has_its_trees(**found, work.store) && !work.options.refetch &&
+      !work.acquired.repaired)
     return **found;
   work.stage = &stage;
   std::vector<std::string> trees;
@@ -284,13 +290,13 @@ Result<Acquired> acquire(const manifest::Build& build, const cache::Store& store
   const Clock::time_point began = Clock::now();
   Acquired acquired;
   for (int attempt = 0;; ++attempt) {
-    auto found = store.find(build.id);
+    auto found = find_current(build, store);
     if (found && *found && options.hash_bytes > 0 && (*found)->in_place.empty()) {
       TRY_ASSIGN(auto damage, store.check_bytes(**found, options.hash_bytes, cancel));
       if (damage) found = fail(std::move(*damage));
     }
     const bool look_no_further = attempt > 0 || !options.refetch;
-    if (found && *found && is_current(**found, build) && has_its_trees(**found, store) && look_no_further) {
+    if (found && *found && has_its_trees(**found, store) && look_no_further) {
       acquired.installed = std::move(**found);
       const bool serves_more =
           !acquired.installed.only_for.empty() && options.only_for && options.only_for->empty();
@@ -327,8 +333,7 @@ Result<Acquired> acquire(const manifest::Build& build, const cache::Store& store
     if (auto installed = install(work); !installed) {
       Diagnosis& failure = installed.error();
       // Only a tree is missing; the build's libraries are as they were installed.
-      if (found && *found && is_current(**found, build) && !options.refetch &&
-          failure.code.starts_with("EH-N")) {
+      if (found && *found && !options.refetch && failure.code.starts_with("EH-N")) {
         acquired.warnings.push_back(std::move(failure));
         acquired.installed = std::move(**found);
         return acquired;

@@ -38,6 +38,25 @@ TEST_F(AcquireTest, HashingFindsAndRepairsAChangeThatStampsDoNotShow) {
   }
 }
 
+// The publisher made other files for a build under the same id.
+TEST_F(AcquireTest, ALayersOlderBuildOfTheSameIdDoesNotStandInTheWay) {
+  offer(test::make_archive("zip", {{"lib/a", "old"}}));
+  const cache::Store layer = cache::Store::open(folder / "layer", {}, "acquire_test");
+  ASSERT_TRUE(acquire(*sample.build, layer, options, progress, cancel));
+  store = cache::Store::open(folder / "cache", {folder / "layer"}, "acquire_test");
+  auto got = get();
+  ASSERT_TRUE(got);
+  EXPECT_TRUE(got->installed.read_only);
+  offer(test::make_archive("zip", {{"lib/a", "new"}}));
+  for (int time = 0; time < 2; ++time) {
+    got = get();
+    ASSERT_TRUE(got) << got.error().code << " " << got.error().value("problem");
+    EXPECT_FALSE(got->installed.read_only);
+    EXPECT_EQ(test::read_text(got->installed.folder / "lib/a"), "new");
+  }
+  EXPECT_EQ(got->downloaded, 0u) << "the second time it is installed";
+}
+
 // A manifest that could name any file would copy it into the cache, or give away its digest.
 TEST_F(AcquireTest, N14AFileOutsideOfItsRepositoryIsNotRead) {
   namespace fs = std::filesystem;
