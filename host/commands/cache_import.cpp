@@ -104,6 +104,12 @@ Result<Json> import_command(const OfflineRun& run) {
     return std::move(
         settings::unsigned_refused(policy, what + ": " + std::string(problem)).with("build", build));
   };
+  request.blocked = [&](const offline::VerifiedBuild& build,
+                        const std::vector<manifest::Blocked>& by_bundle) {
+    manifest::InstalledAs as{build.trees, build.repository, build.signed_by};
+    as.digests.push_back(cache::digest_of_trees(build.trees));
+    return open::block_of(run.settings, keys, build.build, as, by_bundle);
+  };
   request.also_here = places_beside(run, store);
   request.readable_by_all = run.flags.layer == "system";
   request.unpacked_limit = run.settings.downloads.max_unpacked_bytes;
@@ -115,6 +121,8 @@ Result<Json> import_command(const OfflineRun& run) {
   if (request.readable_by_all || is_system_layer(store, run.settings)) set_system_layer_umask();
   if (run.flags.layer != "system") TRY(open::repair_places(context));
   auto imports = offline::import_bundle(store, request);
+  if (!imports && for_everyone && (imports.error().code == "EH-M08" || imports.error().code == "EH-M10"))
+    imports.error().with("named_by", "--layer system");
   // The failure must not suggest another cache, because the layer was asked for.
   if (!imports && request.readable_by_all && imports.error().code == "EH-F16")
     imports.error() =

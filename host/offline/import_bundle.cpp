@@ -32,6 +32,10 @@ class Importing {
     if (!verified) return fail(std::move(verified.error().with("file", path_text(request_.file))));
     provenance_ = std::move(*verified);
     imported_.warnings = provenance_.warnings;
+    for (const VerifiedBuild& build : provenance_.builds)
+      if (request_.blocked)
+        if (auto blocked = request_.blocked(build, provenance_.blocked))
+          return fail(std::move(blocked->with("file", path_text(request_.file))));
     TRY(keep_license_texts());
     // Held to the end, so that no sweep removes files found to be present.
     TRY_ASSIGN(cache::Stage stage, store_.stage("import-" + list_digest_, waiting()));

@@ -25,6 +25,11 @@ struct ImportRequest {
   std::string own_repository;  // the location of EngineHost's own repository; or empty
   ProvenanceRequest::Origin origin;
   ProvenanceRequest::Unsigned refuse_unsigned;
+  // Returns EH-M14 for a build that must not be installed. `by_bundle`: the blocks in the bundle's own
+  // indexes. Unset: blocks are not looked at.
+  std::function<std::optional<Diagnosis>(const VerifiedBuild& build,
+                                         const std::vector<manifest::Blocked>& by_bundle)>
+      blocked;
   // Makes installed files readable by everybody, whatever the umask: for a layer that other users share.
   bool readable_by_all = false;
   std::uint64_t unpacked_limit = std::uint64_t{64} << 30;  // per component
@@ -53,9 +58,9 @@ struct Imported {
 // is checked against the list, and the list against the manifests (verify_provenance()). Nothing becomes
 // visible before the last byte proved right. Then the builds are published one by one like installations; a
 // build that is already installed is left alone. The repositories' documents are kept in
-// <layer>/repositories/bundle-…. Errors: EH-F40, EH-F42, EH-F43, EH-M04: the bundle. EH-F44 ("missing",
-// "count", "base"): files of an earlier bundle are missing here. EH-P10, EH-F15 to EH-F18 as for installing.
-// Any number of processes at once.
+// <layer>/repositories/bundle-…. Errors: EH-M14: one of the builds is blocked; none is installed then.
+// EH-F40, EH-F42, EH-F43, EH-M04: the bundle. EH-F44 ("missing", "count", "base"): files of an earlier bundle
+// are missing here. EH-P10, EH-F15 to EH-F18 as for installing. Any number of processes at once.
 Result<Imported> import_bundle(const cache::Store& store, const ImportRequest& request);
 
 }  // namespace enginehost::offline

@@ -91,6 +91,8 @@ class ProvenanceCheck {
     TRY_ASSIGN(const manifest::RepositoryContent content,
                manifest::load_repository(root, reader, request_.now, nullptr, trust ? &*trust : nullptr));
     result_.warnings.insert(result_.warnings.end(), content.warnings.begin(), content.warnings.end());
+    for (const manifest::Blocked& one : content.index.blocked)
+      result_.blocked.push_back({one.sha256, one.reason, repository.name});
     for (const auto& manifest : content.manifests)
       for (const RepositoryDocument& document : repository.documents)
         if (manifest->name == manifest::below(root, document.path)) {

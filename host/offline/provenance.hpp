@@ -62,6 +62,7 @@ struct ProvenanceRequest {
 struct Provenance {
   std::vector<VerifiedBuild> builds;             // in the order of the list
   std::map<std::string, cache::TreeList> trees;  // every tree of every build
+  std::vector<manifest::Blocked> blocked;        // by the indexes of the bundle
   std::vector<std::string> warnings;
 };
 

@@ -270,11 +270,16 @@ void add_known_blocks(manifest::Catalog& catalog, const settings::Settings& sett
   }
 }
 
-void block_and_expire(manifest::Catalog& catalog, const settings::Settings& settings,
-                      const manifest::TrustStore& trust, const cache::Store& store) {
+void add_blocks(manifest::Catalog& catalog, const settings::Settings& settings,
+                const manifest::TrustStore& trust) {
   for (const std::string& digest : settings.policy.blocked)
     catalog.blocked.push_back({digest, "forbidden here", settings.policy.file});
   add_known_blocks(catalog, settings, trust);
+}
+
+void block_and_expire(manifest::Catalog& catalog, const settings::Settings& settings,
+                      const manifest::TrustStore& trust, const cache::Store& store) {
+  add_blocks(catalog, settings, trust);
   manifest::mark(catalog, [&](const std::string& build) {
     manifest::InstalledAs as;
     const auto record = store.record_of(build);
@@ -328,6 +333,21 @@ manifest::Trust trust_in(const manifest::TrustStore& store, const settings::Sett
   if (settings.policy.max_staleness_days)
     trust.max_staleness_seconds = *settings.policy.max_staleness_days * 86'400;
   return trust;
+}
+
+std::optional<Diagnosis> block_of(const settings::Settings& settings, const manifest::TrustStore& trust,
+                                  const std::shared_ptr<const manifest::Build>& build,
+                                  const manifest::InstalledAs& as,
+                                  const std::vector<manifest::Blocked>& more) {
+  manifest::Catalog catalog;
+  catalog.builds = {build};
+  catalog.blocked = more;
+  add_blocks(catalog, settings, trust);
+  if (!catalog.failures.empty()) return std::move(catalog.failures.front());
+  manifest::mark(catalog, [&](const std::string&) { return as; });
+  const std::string& reason = catalog.builds.front()->blocked;
+  if (reason.empty()) return {};
+  return std::move(diagnose("EH-M14").with("build", build->id).with("reason", reason));
 }
 
 OwnRepository own_repository(const settings::Settings& settings) {

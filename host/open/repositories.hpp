@@ -4,6 +4,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -42,6 +43,13 @@ struct OwnRepository {
   std::set<std::string> manifests;
 };
 OwnRepository own_repository(const settings::Settings& settings);
+
+// Returns EH-M14 ("build", "reason") if the policy, a repository that this machine has ever read, or `more`
+// blocks the build. `as`: as it is or would be installed.
+std::optional<Diagnosis> block_of(const settings::Settings& settings, const manifest::TrustStore& trust,
+                                  const std::shared_ptr<const manifest::Build>& build,
+                                  const manifest::InstalledAs& as,
+                                  const std::vector<manifest::Blocked>& more);
 
 // Reads every repository of the settings, highest priority first. Adds the installed builds that no
 // repository lists, so that they can be opened without their repository, and the engines of

@@ -165,9 +165,16 @@ TEST_F(OldDocuments, AReplayedIndexIsRefusedAfterItsKeyIsTrustedAgain) {
 TEST_F(OldDocuments, ABlockedBuildIsNeitherOpenedFetchedNorImported) {
   publish_signed();
   ASSERT_EQ(open().status, 0);
-  const std::string bundle = (publisher_ / "blocked.bundle").native();
-  ASSERT_EQ(user_.run("engine-cache", {"export", bundle, first_build, "--redistribute", "unknown"}).status,
-            0);
+  const auto export_to = [&](const char* name) {
+    const std::string bundle = (publisher_ / name).native();
+    EXPECT_EQ(user_.run("engine-cache", {"export", bundle, first_build, "--redistribute", "unknown"}).status,
+              0);
+    return bundle;
+  };
+  const std::string bundle = export_to("documents.bundle");
+  user_.configure(Json::object().set("repositories_default", false));
+  const std::string without_documents = export_to("plain.bundle");
+  configure();
   sh(R"sh(
     digest=$(grep -o '"sha256": "[0-9a-f]*' repository/engines/reference.json | head -1 | cut -d'"' -f4)
     entry="{\"sha256\": \"$digest\", \"reason\": \"computes wrong sums\"}"
@@ -187,7 +194,10 @@ TEST_F(OldDocuments, ABlockedBuildIsNeitherOpenedFetchedNorImported) {
   // Without a network the block is remembered, and an older bundle does not bring the build back.
   ASSERT_EQ(user_.run("engine-cache", {"remove", first_build}).status, 0);
   expect_blocked(user_.info({"reference", "--offline", "--json"}));
-  user_.run("engine-cache", {"import", bundle, "--json"});
+  EXPECT_EQ(user_.run("engine-cache", {"import", bundle, "--json"}).code(), "EH-M11") << "its index is older";
+  const Ended plain = user_.run("engine-cache", {"import", without_documents, "--json"});
+  EXPECT_EQ(plain.code(), "EH-M14") << plain.said();
+  EXPECT_THAT(evidence(plain.diagnosis(), "reason"), HasSubstr("computes wrong sums"));
   const Ended again = user_.info({"reference", "--offline", "--json"});
   expect_blocked(again);
   EXPECT_EQ(again.candidate(first_build)["diagnosis"]["code"].as_string(), "EH-M14") << again.said();

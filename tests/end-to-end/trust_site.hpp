@@ -28,9 +28,10 @@ struct PushedImages {
 //   revoked    serial 2, with a root that revokes the key stolen
 //   unsigned   first, without root and signatures
 //   forged     the files of a stranger under the id of the first build, unsigned
-//   image-1    serial 2, the first build from an image of the registry; after registry() was called, as the
-//   following image-2    serial 2, the second build tag-1      as image-1, but from whatever image has the
-//   tag "stable" tag-2      as image-2, but from that tag
+//   image-1    serial 2, the first build from an image of the registry, after registry() was called
+//   image-2    serial 2, the second build from its image
+//   tag-1      as image-1, but from whatever image has the tag "stable"
+//   tag-2      as image-2, but from that tag
 class TrustSite {
  public:
   TrustSite() {

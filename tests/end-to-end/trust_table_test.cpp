@@ -100,11 +100,13 @@ TEST_F(TrustTable, RevokedKeyOfABundleIsRefused) {
   expect_import_refused(import(site->bundle()), "EH-M10");
 }
 
-TEST_F(TrustTable, BlockedBuildOfABundleDoesNotOpen) {
+// By the bundle's own index, for all users and for one.
+TEST_F(TrustTable, BlockedBuildOfABundleIsRefused) {
   site->serve("blocked");
   trust();
-  import(site->bundle());
-  expect_blocked(open_offline());
+  const std::string bundle = site->bundle();
+  expect_import_refused(import(bundle), "EH-M14");
+  expect_refused(cache({"import", bundle, "--json"}), "EH-M14");
 }
 
 TEST_F(TrustTable, RolledBackBundleIsRefused) {

@@ -20,7 +20,8 @@ constexpr Entry entries[] = {
                   "{!remedy}the repository's publisher: engine-manifest sign with the keys {key_id...}, then "
                   "publish again",
                   "{named_by=--repository}to accept this repository unsigned, this time: --allow-unsigned",
-                  "{!remedy}to accept this repository unsigned: add \"unsigned\": true beside its "
+                  "{named_by=--layer system}to import it unsigned for all users: --unsigned",
+                  "{!remedy}{!file}to accept this repository unsigned: add \"unsigned\": true beside its "
                   "\"location\" {repository} in the configuration",
                   "{!remedy}until then, installed builds still open"},
      .exit_status = S::wrong_bytes,
@@ -53,7 +54,9 @@ constexpr Entry entries[] = {
           "--repository {repository|word}",
           "{!remedy}{?key_id}use the key that signs root.json; a key that signs only the index is not enough",
           "{named_by=--repository}to accept this repository unsigned, this time: --allow-unsigned",
-          "{!remedy}to accept this repository unsigned: add \"unsigned\": true beside its \"location\" "
+          "{named_by=--layer system}to import it unsigned for all users: --unsigned",
+          "{!remedy}{!file}to accept this repository unsigned: add \"unsigned\": true beside its "
+          "\"location\" "
           "{repository} in the configuration",
           "{!remedy}until then, installed builds still open"},
      .exit_status = S::wrong_bytes,
@@ -104,7 +107,8 @@ constexpr Entry entries[] = {
                 "repository or in this machine's policy.",
      .before = "\"blocked\" of the indexes and of the policy, against archives, trees and installed builds",
      .causes = {"{build} is blocked: {reason}", "a build is blocked: {reason}"},
-     .remedies = {"use another version; engine-cache remove {build} frees its space"},
+     .remedies = {"{?file}use another version: engine-cache export makes a bundle without this build",
+                  "{!file}use another version; engine-cache remove {build} frees its space"},
      .exit_status = S::forbidden,
      .category = Category::request},
     {.code = "EH-M15",
