@@ -1,9 +1,11 @@
 #include "base/json.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 
 namespace enginehost {
@@ -41,10 +43,22 @@ class CountingIterator {
   std::size_t* count_;
 };
 
+// The library names the last token, which may be as long as the document. Cuts between characters of UTF-8.
+std::string shortened(std::string problem) {
+  constexpr std::size_t most = 300;
+  if (problem.size() <= most) return problem;
+  std::size_t end = most;
+  while (end > 0 && (static_cast<unsigned char>(problem[end]) & 0xc0) == 0x80) --end;
+  problem.resize(end);
+  return problem + "…";
+}
+
 // Builds a Json from the library's events and refuses what a lenient reader would accept.
 class SaxReader : public nlohmann::json_sax<Library> {
  public:
   explicit SaxReader(const JsonLimits& limits) : limits_(limits) {}
+
+  bool is_complete() const { return open_.empty(); }
 
   bool null() override { return place(Json()); }
   bool boolean(bool value) override { return place(Json(value)); }
@@ -93,10 +107,15 @@ class SaxReader : public nlohmann::json_sax<Library> {
   };
 
   bool refuse(std::string why) {
-    if (problem.empty()) problem = std::move(why);
+    if (problem.empty()) problem = shortened(std::move(why));
     return false;
   }
+  bool count() {
+    return ++values_ <= limits_.values ||
+           refuse("it has more than " + std::to_string(limits_.values) + " values, which is the limit");
+  }
   bool place(Json value) {
+    if (!count()) return false;
     if (open_.empty()) {
       document = std::move(value);
     } else if (open_.back().value.is_array()) {
@@ -121,8 +140,144 @@ class SaxReader : public nlohmann::json_sax<Library> {
   }
 
   JsonLimits limits_;
+  std::size_t values_ = 0;
   std::vector<Level> open_;
 };
+
+// Builds the elements of one array, one at a time, and skips the rest of the document.
+class ArrayReader : public nlohmann::json_sax<Library> {
+ public:
+  ArrayReader(std::string_view member, const std::function<void(const Json&)>& take,
+              const JsonArrayLimits& limits)
+      : member_(member), take_(take), limits_(limits), element_(element_limits()) {}
+
+  bool null() override {
+    return value([](SaxReader& to) { return to.null(); });
+  }
+  bool boolean(bool one) override {
+    return value([&](SaxReader& to) { return to.boolean(one); });
+  }
+  bool number_integer(number_integer_t one) override {
+    return value([&](SaxReader& to) { return to.number_integer(one); });
+  }
+  bool number_unsigned(number_unsigned_t one) override {
+    return value([&](SaxReader& to) { return to.number_unsigned(one); });
+  }
+  bool number_float(number_float_t one, const string_t& text) override {
+    return value([&](SaxReader& to) { return to.number_float(one, text); });
+  }
+  bool string(string_t& one) override {
+    return value([&](SaxReader& to) { return to.string(one); });
+  }
+  bool binary(binary_t& one) override { return element_.binary(one); }
+  bool start_object(std::size_t size) override {
+    if (!go_down()) return false;
+    return !in_array_ || forward([&](SaxReader& to) { return to.start_object(size); });
+  }
+  bool start_array(std::size_t size) override {
+    if (depth_ == 0) return refuse("it is not an object");
+    if (!go_down()) return false;
+    if (in_array_) return forward([&](SaxReader& to) { return to.start_array(size); });
+    in_array_ = depth_ == depth_of_elements && is_member_;
+    return true;
+  }
+  bool key(string_t& name) override {
+    if (in_array_) return forward([&](SaxReader& to) { return to.key(name); });
+    if (depth_ != 1) return true;
+    is_member_ = name == member_;
+    if (is_member_ && found_) return refuse("the member \"" + name + "\" occurs twice");
+    found_ = found_ || is_member_;
+    return true;
+  }
+  bool end_object() override {
+    --depth_;
+    return !in_array_ || forward([](SaxReader& to) { return to.end_object(); });
+  }
+  bool end_array() override {
+    --depth_;
+    if (in_array_ && depth_ < depth_of_elements) {
+      in_array_ = false;
+      return true;
+    }
+    return !in_array_ || forward([](SaxReader& to) { return to.end_array(); });
+  }
+  bool parse_error(std::size_t position, const std::string& token, const Library::exception& error) override {
+    element_.parse_error(position, token, error);
+    return refuse(element_.problem);
+  }
+
+  std::string problem;
+
+ private:
+  static constexpr std::size_t depth_of_elements = 2;  // the document, the array
+
+  JsonLimits element_limits() const { return {limits_.bytes, limits_.depth, limits_.values}; }
+  bool refuse(std::string why) {
+    if (problem.empty()) problem = shortened(std::move(why));
+    return false;
+  }
+  bool go_down() {
+    return ++depth_ <= limits_.depth ||
+           refuse("nested deeper than " + std::to_string(limits_.depth) + " levels");
+  }
+  template <class Event>
+  bool value(Event event) {
+    if (depth_ == 0) return refuse("it is not an object");
+    return !in_array_ || forward(event);
+  }
+  template <class Event>
+  bool forward(Event event) {
+    if (!event(element_)) return refuse(element_.problem);
+    if (!element_.is_complete()) return true;
+    if (++elements_ > limits_.elements)
+      return refuse("\"" + std::string(member_) + "\" has more than " + std::to_string(limits_.elements) +
+                    " elements, which is the limit");
+    take_(element_.document);
+    element_ = SaxReader(element_limits());
+    return true;
+  }
+
+  std::string_view member_;
+  const std::function<void(const Json&)>& take_;
+  const JsonArrayLimits& limits_;
+  SaxReader element_;
+  std::size_t depth_ = 0, elements_ = 0;
+  bool is_member_ = false, found_ = false, in_array_ = false;
+};
+
+tl::unexpected<Diagnosis> not_json(std::string_view name, std::string_view problem,
+                                   std::optional<std::size_t> position = {}) {
+  Diagnosis diagnosis = diagnose("EH-M01").with("document", name).with("problem", problem);
+  if (position) diagnosis.with("position", std::to_string(*position));
+  return fail(std::move(diagnosis));
+}
+
+Result<void> read_events(std::string_view text, std::string_view name, std::size_t limit,
+                         nlohmann::json_sax<Library>& handler, const std::string& problem) {
+  if (text.size() > limit)
+    return not_json(
+        name, "it is " + std::to_string(text.size()) + " bytes long; the limit is " + std::to_string(limit));
+  // The library takes a NUL byte between tokens for the end and would ignore the rest.
+  if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos)
+    return not_json(name, "it contains a NUL byte", nul);
+  std::size_t position = 0;
+  if (!Library::sax_parse(CountingIterator(text.data(), &position),
+                          CountingIterator(text.data() + text.size(), &position), &handler))
+    return not_json(name, problem, position);
+  return {};
+}
+
+// Returns where a string longer than the limit begins. The library would hold it several times before its
+// event.
+std::optional<std::size_t> long_string(std::string_view text, std::size_t limit) {
+  for (std::size_t at = text.find('"'); at != std::string_view::npos; at = text.find('"', at)) {
+    const std::size_t start = ++at;
+    while (at < text.size() && text[at] != '"') at += text[at] == '\\' ? 2 : 1;
+    if (std::min(at, text.size()) - start > limit) return start;
+    ++at;
+  }
+  return {};
+}
 
 Library to_library(const Json& value) {
   if (value.is_bool()) return value.as_bool();
@@ -230,26 +385,21 @@ std::string Json::dump(int indent) const {
 }
 
 Result<Json> parse_json(std::string_view text, std::string_view name, const JsonLimits& limits) {
-  if (text.size() > limits.bytes)
-    return fail(diagnose("EH-M01")
-                    .with("document", name)
-                    .with("problem", "it is " + std::to_string(text.size()) + " bytes long; the limit is " +
-                                         std::to_string(limits.bytes)));
-  // The library takes a NUL byte between tokens for the end and would ignore the rest.
-  if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos)
-    return fail(diagnose("EH-M01")
-                    .with("document", name)
-                    .with("problem", "it contains a NUL byte")
-                    .with("position", std::to_string(nul)));
   SaxReader reader(limits);
-  std::size_t position = 0;
-  if (!Library::sax_parse(CountingIterator(text.data(), &position),
-                          CountingIterator(text.data() + text.size(), &position), &reader))
-    return fail(diagnose("EH-M01")
-                    .with("document", name)
-                    .with("problem", reader.problem)
-                    .with("position", std::to_string(position)));
+  TRY(read_events(text, name, limits.bytes, reader, reader.problem));
   return std::move(reader.document);
+}
+
+Result<void> read_json_array(std::string_view text, std::string_view name, std::string_view member,
+                             const std::function<void(const Json&)>& take, const JsonArrayLimits& limits) {
+  if (text.size() <= limits.bytes)
+    if (const auto position = long_string(text, limits.string))
+      return not_json(
+          name,
+          "a string in it is longer than " + std::to_string(limits.string) + " bytes, which is the limit",
+          position);
+  ArrayReader reader(member, take, limits);
+  return read_events(text, name, limits.bytes, reader, reader.problem);
 }
 
 }  // namespace enginehost

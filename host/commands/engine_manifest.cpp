@@ -161,11 +161,15 @@ Result<Json> add(ManifestFlags& flags) {
   if (!flags.json)
     say("%s  added to %s\n  requires %s\n", added.build.c_str(), path_text(added.manifest).c_str(),
         added.requirements.dump().c_str());
+  Json warnings = Json::array();
+  for (const Diagnosis& one : added.warnings) warnings.push(explain::to_json(one));
+  print_warnings({}, added.warnings, flags.quiet || flags.json);
   return Json::object()
       .set("format", 1)
       .set("build", added.build)
       .set("manifest", path_text(added.manifest))
-      .set("requires", added.requirements);
+      .set("requires", added.requirements)
+      .set("warnings", std::move(warnings));
 }
 
 void say_finding(const char* kind, Diagnosis finding) {

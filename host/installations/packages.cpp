@@ -74,7 +74,8 @@ std::vector<Package> conda_packages(const fs::path& prefix, const std::vector<st
     const fs::path file = prefix / "conda-meta" / path_of(entry);
     const auto text = read_file(file, 64u << 20);
     // A record lists every file of its package and may therefore be long.
-    const auto document = text ? parse_json(*text, path_text(file), {64u << 20, 32}) : fail(text.error());
+    const auto document =
+        text ? parse_json(*text, path_text(file), {64u << 20, 32, 4'000'000}) : fail(text.error());
     if (!document) continue;
     Package package{(*document)["name"].as_string(), (*document)["version"].as_string(), file};
     if (!package.version.empty() && is_wanted(package.name, names)) found.push_back(std::move(package));

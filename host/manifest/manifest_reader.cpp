@@ -64,12 +64,22 @@ std::vector<cache::TreeEntry> read_files(Reading& reading, Fields& fields, const
     bool executable = false;
     Fields members(reading, object, element(fields.place_of("files"), list.entries.size()));
     members.text("path", Need::required, is_view_path, entry.path);
-    members.text("sha256", Need::required, is_digest, entry.identity);
-    members.size("size", Need::required, size, 0);
-    members.flag("executable", executable);
+    const bool is_link = object.find("link") != nullptr;
+    if (is_link) {
+      members.text("link", Need::required, is_text, entry.identity);
+      const std::string_view problem = cache::link_problem(entry.path, entry.identity);
+      if (!problem.empty()) reading.refuse(members.place_of("link"), problem);
+      size = entry.identity.size();
+    } else {
+      members.text("sha256", Need::required, is_digest, entry.identity);
+      members.size("size", Need::required, size, 0);
+      members.flag("executable", executable);
+    }
     members.warn_of_unknown();
     if (reading.mistake) return {};
-    entry.kind = executable ? cache::TreeEntry::Kind::executable : cache::TreeEntry::Kind::file;
+    entry.kind = is_link      ? cache::TreeEntry::Kind::link
+                 : executable ? cache::TreeEntry::Kind::executable
+                              : cache::TreeEntry::Kind::file;
     entry.size = size.value_or(0);
     list.entries.push_back(std::move(entry));
   }

@@ -15,10 +15,6 @@
 namespace enginehost::manifest {
 namespace {
 
-constexpr std::uint64_t largest_document = 8u << 20;
-// Limits of one repository. EngineHost's own has 6 manifests of 0.3 MB.
-constexpr std::size_t most_manifests = 500;
-constexpr std::uint64_t most_manifest_bytes = 64u << 20;
 constexpr int most_attempts = 3;
 // A server without a valid timestamp is not asked at every open.
 constexpr std::int64_t expired_copy_seconds = 300;

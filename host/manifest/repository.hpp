@@ -13,6 +13,12 @@
 
 namespace enginehost::manifest {
 
+// Limits of one repository. A repository beyond the last two is refused, and so is a manifest beyond the
+// first: EH-M07, or the reader's error. EngineHost's own repository has 6 manifests of 0.3 MB.
+constexpr std::uint64_t largest_document = 8u << 20;  // bytes of an index or a manifest
+constexpr std::size_t most_manifests = 500;
+constexpr std::uint64_t most_manifest_bytes = 64u << 20;  // of all manifests together
+
 // Reads the bytes of documents. The caller supplies it: FolderReader below for folders, and for URLs a reader
 // that host/open builds on host/transfer. Used by one thread at a time.
 class DocumentReader {

@@ -12,7 +12,7 @@
 namespace enginehost::oci {
 namespace {
 
-constexpr std::size_t most_manifests = 32;  // the most entries examined per index
+constexpr std::size_t most_manifests = 32;  // the most entries examined, and named in a message, per index
 constexpr int most_tokens = 5;              // per blob, without progress in between
 
 Diagnosis not_there(const Reference& reference, const RegistryAnswer& answer) {
@@ -81,8 +81,9 @@ Result<void> find_in_documents(Registry& registry, const Reference& reference, c
     return fail(std::move(missing.with("problem", "its manifest lists no layer with that digest")));
   }
   std::vector<std::pair<int, const Descriptor*>> fitting;
+  std::size_t named = 0;
   for (const Descriptor& entry : top.manifests) {
-    missing.with("offered", said_of(entry));
+    if (++named <= most_manifests) missing.with("offered", said_of(entry).substr(0, 200));
     if (const auto points = fit_of(entry, wanted)) fitting.emplace_back(*points, &entry);
   }
   std::stable_sort(fitting.begin(), fitting.end(),

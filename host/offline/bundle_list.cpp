@@ -52,6 +52,15 @@ class Reading {
     if (!found.is_array()) refuse(at + member, "is no list");
     return found.as_array();
   }
+  // The same for a list of things that cost time each.
+  const Json::Array& array(const Json& object, const std::string& at, const char* member, std::size_t most) {
+    static const Json::Array& none = *new Json::Array;
+    const Json::Array& found = array(object, at, member);
+    if (found.size() <= most) return found;
+    refuse(at + member, "has " + std::to_string(found.size()) + " entries, and at most " +
+                            std::to_string(most) + " are read");
+    return none;
+  }
   std::vector<std::string> texts(const Json& object, const std::string& at, const char* member) {
     std::vector<std::string> all;
     for (const Json& element : array(object, at + ".", member)) {
@@ -88,7 +97,7 @@ bool any_text(std::string_view text) {
 
 std::vector<BundledBuild> read_builds(Reading& reading, const Json& document) {
   std::vector<BundledBuild> builds;
-  for (const Json& entry : reading.array(document, "", "builds")) {
+  for (const Json& entry : reading.array(document, "", "builds", most_builds)) {
     const std::string at = "builds[" + std::to_string(builds.size()) + "]";
     BundledBuild build;
     build.id = reading.text(entry, at, "id", manifest::is_id);
@@ -116,12 +125,12 @@ std::vector<BundledBuild> read_builds(Reading& reading, const Json& document) {
 
 std::vector<BundledRepository> read_repositories(Reading& reading, const Json& document) {
   std::vector<BundledRepository> repositories;
-  for (const Json& entry : reading.array(document, "", "repositories")) {
+  for (const Json& entry : reading.array(document, "", "repositories", most_repositories)) {
     const std::string at = "repositories[" + std::to_string(repositories.size()) + "]";
     BundledRepository repository;
     repository.name = reading.text(entry, at, "name", any_text);
     std::set<std::string> paths;
-    for (const Json& listed : reading.array(entry, at + ".", "documents")) {
+    for (const Json& listed : reading.array(entry, at + ".", "documents", most_repository_documents)) {
       RepositoryDocument found;
       found.path = reading.text(listed, at + ".documents", "path", is_document_path);
       found.sha256 = reading.text(listed, at + ".documents", "sha256", manifest::is_digest);
@@ -137,7 +146,7 @@ std::vector<BundledRepository> read_repositories(Reading& reading, const Json& d
 
 std::vector<BundledLicense> read_licenses(Reading& reading, const Json& document) {
   std::vector<BundledLicense> licenses;
-  for (const Json& entry : reading.array(document, "", "licenses")) {
+  for (const Json& entry : reading.array(document, "", "licenses", most_licenses)) {
     const std::string at = "licenses[" + std::to_string(licenses.size()) + "]";
     BundledLicense license;
     license.id = reading.text(entry, at, "id", any_text);
@@ -242,7 +251,7 @@ std::uint64_t BundleList::size() const {
 
 Result<BundleList> read_bundle_list(std::string_view text, std::string_view name) {
   Reading reading(name);
-  auto document = parse_json(text, name, {largest_list, 8});
+  auto document = parse_json(text, name, {largest_list, 8, most_values});
   if (!document)
     return fail(std::move(diagnose("EH-F40")
                               .with("file", name)

@@ -16,6 +16,11 @@ constexpr std::string_view list_entry = "bundle.json", spdx_entry = "spdx.json",
 constexpr int bundle_format = 1;
 constexpr std::uint64_t largest_list = 64u << 20;        // bytes of the list and of any other document
 constexpr std::uint64_t largest_documents = 256u << 20;  // of all documents together
+constexpr std::size_t most_values = 4'000'000;           // of the list: a file takes three of them
+// Each listed repository is read and verified, even one whose documents others have too. A bundle of every
+// build that EngineHost's own repository has ever listed stays far below.
+constexpr std::size_t most_builds = 10'000, most_licenses = 10'000, most_repositories = 100,
+                      most_repository_documents = 2'000;
 
 struct Blob {
   std::string sha256;

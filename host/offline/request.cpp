@@ -73,7 +73,7 @@ SiteRequest request_of_this_machine(open::OpenContext& context, std::vector<Engi
 }
 
 Result<SiteRequest> read_request(std::string_view text, std::string_view name) {
-  TRY_ASSIGN(const Json document, parse_json(text, name, {largest_list, 32}));
+  TRY_ASSIGN(const Json document, parse_json(text, name, {largest_list, 32, most_values}));
   if (document["kind"].as_string() != kind)
     return refused(name, "kind", "does not say that this is a request");
   if (const std::int64_t format = document["format"].as_integer(); format != 1)

@@ -7,11 +7,14 @@
 
 #include "base/files.hpp"
 #include "base/paths.hpp"
+#include "base/pluralize.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "cache/tree_list.hpp"
+#include "host/manifest/repository.hpp"
 #include "host/manifest/shapes.hpp"
 #include "host/publish/listing.hpp"
+#include "host/publish/named_files.hpp"
 #include "host/publish/pack.hpp"
 #include "host/publish/requirements.hpp"
 #include "host/publish/scratch.hpp"
@@ -36,6 +39,8 @@ struct Part {
   std::string copy;                               // its path in the repository, if it has no other source
   std::string chunks, chunks_sha256, chunk_list;  // the list of its pieces, if it has one
   bool packed = false;                            // packed here, in the scratch folder
+  std::string component;                          // its id in the manifest
+  bool names_files = false;                       // the manifest names each file, besides the tree
 };
 
 // Refuses a folder that contains the repository, because its archives and other files would be packed too.
@@ -168,6 +173,7 @@ Json component_of(const Part& part, const AddRequest& request, bool alone) {
                                .set("sha256", part.chunks_sha256)
                                .set("sources", Json::array().push(Json::object().set("file", part.chunks))));
   artifact.set("sources", part.sources);
+  if (part.names_files) artifact.set("files", named_files(part.facts.entries));
   Json component = Json::object()
                        .set("version", request.version)
                        .set("license", request.license)
@@ -263,6 +269,70 @@ void put_build(Json& manifest, Json build) {
   manifest.set("builds", std::move(builds));
 }
 
+// A file that is no archive is named by the artifact's own digest and size.
+void decide_names(Part& part, Added& added) {
+  if (part.artifact.archive == "none") return;
+  const std::string path = unnameable_path(part.facts.files);
+  part.names_files = path.empty();
+  if (!part.names_files)
+    added.warnings.push_back(
+        diagnose("EH-M16")
+            .with("document", path_text(added.manifest))
+            .with("member", "components." + part.component)
+            .with("problem", "its files are named by \"tree\" alone: no manifest can hold the path " + path)
+            .with("remedy", "rename it, and add the build again"));
+}
+
+struct Room {
+  std::uint64_t bytes;  // what the manifest may have
+  std::string limit;    // the same for messages, with the reason
+};
+
+// Clients read so much of one manifest, and of all manifests of the repository together.
+Result<Room> room_for(const Workspace& workspace, const fs::path& file) {
+  TRY_ASSIGN(const std::vector<fs::path> files, workspace.engine_files());
+  std::uint64_t others = 0;
+  std::error_code error;
+  for (const fs::path& other : files)
+    if (other.filename() != file.filename()) others += fs::file_size(other, error);
+  const std::uint64_t most = manifest::most_manifest_bytes, left = most - std::min(others, most);
+  if (left >= manifest::largest_document)
+    return Room{manifest::largest_document, std::to_string(manifest::largest_document) + " of a manifest"};
+  return Room{left, std::to_string(most) + " of all manifests of a repository, and the others have " +
+                        std::to_string(others)};
+}
+
+// Drops names of files, those of the part with the most first, until clients read the manifest. "tree" stays,
+// so that the files are compared all the same.
+Result<void> fit(const Workspace& workspace, const AddRequest& request, std::vector<Part>& parts,
+                 Json& manifest, Added& added) {
+  TRY_ASSIGN(const Room room, room_for(workspace, added.manifest));
+  for (std::uint64_t size; (size = Workspace::text_of(manifest).size()) > room.bytes;) {
+    Part* largest = nullptr;
+    for (Part& part : parts)
+      if (part.names_files && (largest == nullptr || part.facts.files.size() > largest->facts.files.size()))
+        largest = &part;
+    const std::string problem = "it would have " + pluralize(size, "byte", "bytes") +
+                                ", and users' machines read at most " + room.limit;
+    if (largest == nullptr)
+      return fail(refusal(added.manifest, problem, "remove builds from it that you no longer offer"));
+    largest->names_files = false;
+    Json components = manifest["components"];
+    components.set(largest->component, component_of(*largest, request, largest != &parts.front()));
+    manifest.set("components", std::move(components));
+    added.warnings.push_back(
+        diagnose("EH-M16")
+            .with("document", path_text(added.manifest))
+            .with("member", "components." + largest->component)
+            .with("problem", "its " + pluralize(largest->facts.files.size(), "file is", "files are") +
+                                 " named by \"tree\" alone: with each of them " + problem)
+            .with("remedy",
+                  "take fewer files (--select), or remove builds that you no longer offer and add this "
+                  "one again"));
+  }
+  return {};
+}
+
 Diagnosis of_several_systems(const std::vector<Part>& parts, const AddRequest& request) {
   std::map<std::string, std::string> first;  // the first library of each system
   for (std::size_t i = 0; i < parts.size(); ++i)
@@ -340,11 +410,14 @@ Result<Added> add(const Workspace& workspace, const AddRequest& request) {
   const bool separate = parts.size() > 1;
   const std::string plugin_component =
       separate ? request.engine + "-plugin-" + request.version + "-" + request.flavor + "-" + platform : name;
+  added.manifest = workspace.engine_file(request.engine);
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    name_copy(parts[i]);
-    TRY(list_chunks(workspace, parts[i], request.chunks_from));
-    TRY(put_component(manifest, i == 0 ? name : plugin_component, component_of(parts[i], request, i != 0),
-                      added.build, parts[i].file));
+    Part& part = parts[i];
+    part.component = i == 0 ? name : plugin_component;
+    name_copy(part);
+    decide_names(part, added);
+    TRY(list_chunks(workspace, part, request.chunks_from));
+    TRY(put_component(manifest, part.component, component_of(part, request, i != 0), added.build, part.file));
   }
   TRY(put_license(manifest, request, workspace.engine_file(request.engine)));
 
@@ -364,7 +437,7 @@ Result<Added> add(const Workspace& workspace, const AddRequest& request) {
       .set("priority", request.priority);
   put_build(manifest, std::move(build));
   manifest.set("serial", manifest["serial"].as_integer() + 1);
-  added.manifest = workspace.engine_file(request.engine);
+  TRY(fit(workspace, request, parts, manifest, added));
   // Checks first that readers would accept the manifest, so that a refusal leaves no files behind.
   TRY(manifest::read_manifest(manifest, path_text(workspace.folder()), path_text(added.manifest))
           .map([](const auto&) {}));

@@ -30,16 +30,19 @@ struct Added {
   std::string build;
   std::filesystem::path manifest;
   Json requirements;
+  std::vector<Diagnosis> warnings;  // EH-M16: files that the manifest does not name one by one, and why
 };
 
 // Reads the files, stores what they say (facts/) and puts the build into its engine's manifest, in place of a
-// build with the same id. The manifest names the files that the archives unpack to (tree, digest), so that
-// they can be verified however they travel, and a list of the pieces of each large archive. A wheel without a
+// build with the same id. The manifest names each file that the archives unpack to (files, tree, digest), so
+// that they can be verified however they travel, and a list of the pieces of each large archive. Names of
+// files are left out, with a warning, where clients would refuse the manifest for its size. A wheel without a
 // URL is left to the package index; every other file is copied to files/. Errors: EH-M17 ("file", "problem",
 // "remedy"): no library or not exactly one plugin, libraries of several systems, another build with other
-// files for the component, or a license with another id. EH-F..: a file cannot be read or unpacked. Any
-// number of processes: they read files in parallel and change the manifest one at a time (EH-F18). A killed
-// process leaves the manifest unchanged; the next one removes its scratch folder.
+// files for the component, a license with another id, or a manifest that is too large for clients. EH-F..: a
+// file cannot be read or unpacked. Any number of processes: they read files in parallel and change the
+// manifest one at a time (EH-F18). A killed process leaves the manifest unchanged; the next one removes its
+// scratch folder.
 Result<Added> add(const Workspace& workspace, const AddRequest& request);
 
 // Returns "zip", "tar.gz", ... by the file's name, "none" for another name.

@@ -141,9 +141,10 @@ Result<ArtifactFacts> look_into(const manifest::Artifact& artifact, const fs::pa
   const fs::path root = scratch / "tree";
   TRY_ASSIGN(auto tree, acquire::unpack_into(artifact, *file, true, root, {}, {}));
   TRY(acquire::check_unpacked(artifact, tree, *file, root));
-  TRY_ASSIGN(const cache::TreeList list, tree.writer.finish());
+  TRY_ASSIGN(cache::TreeList list, tree.writer.finish());
   ArtifactFacts facts;
   facts.tree = list.id();
+  facts.entries = std::move(list.entries);
   facts.unpacked_as = acquire::archive_key(artifact);
   facts.reports_paths = true;
   TRY_ASSIGN(const std::vector<fs::path> entries, entries_below(root));

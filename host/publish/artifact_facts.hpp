@@ -9,6 +9,7 @@
 
 #include "base/json.hpp"
 #include "base/result.hpp"
+#include "cache/tree_list.hpp"
 #include "host/manifest/catalog.hpp"
 
 namespace enginehost::publish {
@@ -39,6 +40,8 @@ struct ArtifactFacts {
   // False: the facts were stored by an earlier version, without links and the libraries' own search paths.
   bool reports_paths = false;
   std::vector<LibraryFacts> libraries;
+  std::vector<cache::TreeEntry>
+      entries;  // that tree; only from look_into(), because facts/ does not store it
   bool has_file(std::string_view view_path) const;
 };
 

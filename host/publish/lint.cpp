@@ -15,6 +15,7 @@
 #include "cache/tree_list.hpp"
 #include "host/acquire/component.hpp"
 #include "host/publish/add.hpp"
+#include "host/publish/named_files.hpp"
 #include "host/publish/reach.hpp"
 #include "host/publish/requirements.hpp"
 #include "host/publish/signing.hpp"
@@ -51,8 +52,13 @@ struct SeenNames {
 // Checks one manifest.
 class LintRun {
  public:
-  LintRun(const Workspace& workspace, const std::string& document, SeenNames& seen, LintFindings& findings)
-      : workspace_(workspace), document_(document), seen_(seen), findings_(findings) {}
+  LintRun(const Workspace& workspace, const std::string& document, std::uint64_t document_bytes,
+          SeenNames& seen, LintFindings& findings)
+      : workspace_(workspace),
+        document_(document),
+        document_bytes_(document_bytes),
+        seen_(seen),
+        findings_(findings) {}
 
   void license(const std::string& key, const manifest::License& license,
                const std::map<std::string, Component>& components) {
@@ -171,7 +177,13 @@ class LintRun {
     if (!facts ? workspace_.was_looked_into(artifact.sha256)
                : !facts->tree.empty() && facts->tree != artifact.tree)
       error(place, "its archive unpacks to other files than those of \"tree\"",
-            "add it again, or remove \"tree\" here and \"digest\" of the build");
+            "add it again, or remove \"files\" and \"tree\" here and \"digest\" of the build");
+    if (artifact.files.empty() && artifact.archive != "none" &&
+        (!facts || names_fit(facts->files, document_bytes_)))
+      warning(place,
+              "it names its tree and not each file, so users' machines cannot limit what the archive unpacks "
+              "to while it arrives",
+              "add the build with engine-manifest add");
   }
 
   void chunks(const Artifact& artifact, const std::string& place) {
@@ -389,6 +401,7 @@ class LintRun {
 
   const Workspace& workspace_;
   const std::string& document_;
+  std::uint64_t document_bytes_;
   SeenNames& seen_;
   LintFindings& findings_;
 };
@@ -434,7 +447,7 @@ void look_at(const Workspace& workspace, const fs::path& file, SeenNames& seen, 
   const auto manifest = manifest::read_manifest(*document, path_text(workspace.folder()), name);
   if (!manifest) return findings.errors.push_back(manifest.error());
   for (const std::string& warning : (*manifest)->warnings) odd(warning, name, findings);
-  LintRun run(workspace, name, seen, findings);
+  LintRun run(workspace, name, text->size(), seen, findings);
   std::set<std::string> used;
   for (const auto& build : (*manifest)->builds)
     for (const Component* component : build->all_components()) used.insert(component->id);

@@ -146,9 +146,11 @@ std::optional<fs::path> Workspace::file_of(const std::string& location) const {
   return file;
 }
 
+std::string Workspace::text_of(const Json& document) { return document.dump(1) + "\n"; }
+
 Result<void> Workspace::write_json(const fs::path& file, const Json& document) const {
   TRY(make_folders(file.parent_path()));
-  return write_file(file, document.dump(1) + "\n");
+  return write_file(file, text_of(document));
 }
 
 std::optional<ArtifactFacts> Workspace::facts_of(const manifest::Artifact& artifact) const {

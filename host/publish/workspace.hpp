@@ -60,6 +60,8 @@ class Workspace {
   // Returns the path of a list of pieces, relative to the folder.
   std::string chunk_list_name(const std::string& text) const;
   Result<void> keep_chunk_list(const std::string& text) const;
+  // Returns the text that write_json() writes.
+  static std::string text_of(const Json& document);
   Result<void> write_json(const std::filesystem::path& file, const Json& document) const;
 
   // Returns the facts of the artifact's archive, unpacked as the artifact says; nothing when it was never

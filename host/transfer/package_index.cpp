@@ -181,16 +181,33 @@ Result<PackageFile> locate_package(std::string_view project, std::string_view fi
   missing.with("project", project).with("file", file);
   TransferOptions with_certificate = options;
   if (!index.certificate.empty()) with_certificate.ca_bundle = index.certificate;
-  std::optional<Diagnosis> unreachable, forbidden, portal;
+  std::optional<Diagnosis> unreachable, forbidden, portal, unreadable;
   for (const std::string& base : index.urls) {
     const std::string page_url = base + (base.ends_with('/') ? "" : "/") + normalised(project) + "/";
     missing.with("index", without_credentials(base), index.reported_by);
-    const auto page = fetch_text(page_url, with_certificate, 256u << 20, json_or_html, cancel);
+    const auto cannot_be_read = [&](Diagnosis diagnosis) {
+      if (unreadable) return;
+      diagnosis.with("project", project)
+          .with("file", file)
+          .with("index", without_credentials(base), index.reported_by);
+      unreadable = std::move(diagnosis);
+    };
+    const auto page = fetch_text(page_url, with_certificate, largest_page, json_or_html, cancel);
     if (!page) {
       if (page.error().code == "EH-P10") return fail(page.error());
       // A refusal by policy is no network failure: another proxy or a later time would not help.
       if (page.error().code == "EH-P01") {
         if (!forbidden) forbidden = page.error();
+        continue;
+      }
+      // Named a web page (EH-N06) when the index writes HTML. Only the limit ends a page of unknown size.
+      if ((page.error().code == "EH-N07" || page.error().code == "EH-N06") &&
+          !page.error().value("problem").empty()) {
+        cannot_be_read(
+            diagnose("EH-N13")
+                .with("problem", "it is longer than " + format_bytes(largest_page) + ", which is the limit")
+                .with("size", page.error().value("actual"))
+                .with("limit", std::to_string(largest_page)));
         continue;
       }
       if (page.error().value("status") != "404" && !unreachable) {
@@ -201,7 +218,12 @@ Result<PackageFile> locate_package(std::string_view project, std::string_view fi
       }
       continue;
     }
-    const auto listed = find_in_page(*page, file);
+    const auto found = find_in_page(*page, file);
+    if (!found) {
+      cannot_be_read(found.error());
+      continue;
+    }
+    const std::optional<Listed>& listed = *found;
     if (!listed && is_for_a_person(*page)) {
       if (!portal) portal = diagnose("EH-N06");
       portal->with("url", without_credentials(page_url)).with("project", project);
@@ -221,6 +243,7 @@ Result<PackageFile> locate_package(std::string_view project, std::string_view fi
   if (unreachable) return fail(std::move(*unreachable));
   if (portal) return fail(std::move(*portal));
   if (forbidden) return fail(std::move(*forbidden));
+  if (unreadable) return fail(std::move(*unreadable));
   return fail(std::move(missing));
 }
 

@@ -29,7 +29,8 @@ struct PackageFile {
 };
 
 // Returns the location of exactly that file in the index. EH-N13 ("project", "file", "index") if the index
-// does not have it, or lists it with another sha256 (`sha256` may be empty). EH-N12 if the index cannot be
+// does not have it, lists it with another sha256 (`sha256` may be empty), or has a page that cannot be read
+// ("problem"; "size" and "limit" of a page that is too long). EH-N12 if the index cannot be
 // reached. EH-N10 offline.
 Result<PackageFile> locate_package(std::string_view project, std::string_view file, std::string_view sha256,
                                    const TransferOptions& options,

@@ -1,5 +1,8 @@
 #include "host/transfer/package_page.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "host/transfer/transfer.hpp"
@@ -7,58 +10,109 @@
 namespace enginehost::transfer {
 namespace {
 
-std::optional<Listed> find_in_json(const std::string& page, std::string_view file) {
-  const auto document = parse_json(page, "package index", {256u << 20, 32});
-  if (!document) return {};
-  for (const Json& entry : (*document)["files"].as_array()) {
-    if (entry["filename"].as_string() != file) continue;
-    Listed listed{entry["url"].as_string(), entry["hashes"]["sha256"].as_string(), {}};
-    if (entry["size"].is_integer()) listed.size = static_cast<std::uint64_t>(entry["size"].as_integer());
-    return listed;
+constexpr std::size_t npos = std::string_view::npos;
+// A longer page is a list of files, not a form.
+constexpr std::size_t longest_page_for_a_person = 1u << 20;
+
+tl::unexpected<Diagnosis> unreadable(std::string_view problem) {
+  return fail(diagnose("EH-N13").with("problem", problem));
+}
+
+Result<std::optional<Listed>> find_in_json(std::string_view page, std::string_view file) {
+  std::optional<Listed> found;
+  JsonArrayLimits limits;
+  limits.bytes = largest_page;
+  limits.elements = most_listed;
+  const auto read = read_json_array(
+      page, "package index", "files",
+      [&](const Json& entry) {
+        if (found || entry["filename"].as_string() != file) return;
+        found = Listed{entry["url"].as_string(), entry["hashes"]["sha256"].as_string(), {}};
+        if (entry["size"].is_integer()) found->size = static_cast<std::uint64_t>(entry["size"].as_integer());
+      },
+      limits);
+  if (read) return found;
+  Diagnosis wrong = diagnose("EH-N13");
+  for (const Evidence& fact : read.error().evidence)
+    if (fact.what != "document") wrong.evidence.push_back(fact);
+  return fail(std::move(wrong));
+}
+
+char lower(char character) {
+  return character >= 'A' && character <= 'Z' ? static_cast<char>(character - 'A' + 'a') : character;
+}
+
+// Returns whether the text has this word there, whatever the case of its letters.
+bool has_word(std::string_view text, std::size_t at, std::string_view word) {
+  return at <= text.size() && text.size() - at >= word.size() &&
+         std::equal(word.begin(), word.end(), text.begin() + static_cast<std::ptrdiff_t>(at),
+                    [](char a, char b) { return a == lower(b); });
+}
+
+std::string without_entities(std::string_view text) {
+  constexpr std::array<std::pair<std::string_view, char>, 5> entities = {
+      {{"&amp;", '&'}, {"&quot;", '"'}, {"&#39;", '\''}, {"&lt;", '<'}, {"&gt;", '>'}}};
+  std::string plain;
+  while (!text.empty()) {
+    const auto entity = std::find_if(entities.begin(), entities.end(),
+                                     [&](const auto& one) { return text.starts_with(one.first); });
+    plain += entity == entities.end() ? text.front() : entity->second;
+    text.remove_prefix(entity == entities.end() ? 1 : entity->first.size());
+  }
+  return plain;
+}
+
+// Returns the value of href="…" in a tag's text.
+std::optional<std::string_view> reference_in(std::string_view tag) {
+  for (std::size_t at = 0; at < tag.size(); ++at) {
+    if (!has_word(tag, at, "href=")) continue;
+    at += 5;
+    if (at == tag.size() || (tag[at] != '"' && tag[at] != '\'')) return {};
+    const std::size_t end = tag.find(tag[at], at + 1);
+    if (end == npos) return {};
+    return tag.substr(at + 1, end - at - 1);
   }
   return {};
 }
 
-std::string without_entities(std::string text) {
-  for (const auto& [entity, character] :
-       {std::pair{"&amp;", "&"}, {"&quot;", "\""}, {"&#39;", "'"}, {"&lt;", "<"}, {"&gt;", ">"}})
-    for (std::size_t at = text.find(entity); at != std::string::npos; at = text.find(entity, at + 1))
-      text.replace(at, std::string_view(entity).size(), character);
-  return text;
-}
-
-// <a href="…/file.whl#sha256=…" …>file.whl</a>
-std::optional<Listed> find_in_html(const std::string& page, std::string_view file) {
-  const std::string lower = to_lower(page);
-  for (std::size_t at = lower.find("<a "); at != std::string::npos; at = lower.find("<a ", at + 1)) {
-    const std::size_t end = lower.find('>', at), close = lower.find("</a", at);
-    if (end == std::string::npos || close == std::string::npos || close < end) continue;
-    if (trim(std::string_view(page).substr(end + 1, close - end - 1)) != file) continue;
-    const std::size_t reference = lower.find("href=", at);
-    if (reference == std::string::npos || reference > end) continue;
-    const char quote = page[reference + 5];
-    const std::size_t stop = page.find(quote, reference + 6);
-    if ((quote != '"' && quote != '\'') || stop == std::string::npos) continue;
+// Reads <a href="…/file.whl#sha256=…" …>file.whl</a>, once through the page, because each search goes on
+// where the one before ended.
+Result<std::optional<Listed>> find_in_html(std::string_view page, std::string_view file) {
+  std::size_t links = 0;
+  for (std::size_t at = page.find('<'); at != npos; at = page.find('<', at)) {
+    if (!has_word(page, at, "<a ")) {
+      ++at;
+      continue;
+    }
+    if (++links > most_listed)
+      return unreadable("it has more than " + std::to_string(most_listed) + " links, which is the limit");
+    const std::size_t end = page.find('>', at), close = end == npos ? npos : page.find('<', end);
+    if (close == npos) break;
+    const std::string_view tag = page.substr(at, end - at);
+    at = close;
+    if (!has_word(page, close, "</a") || trim(page.substr(end + 1, close - end - 1)) != file) continue;
+    const auto reference = reference_in(tag);
+    if (!reference) continue;
     Listed listed;
-    listed.url = without_entities(page.substr(reference + 6, stop - reference - 6));
+    listed.url = without_entities(*reference);
     if (const std::size_t hash = listed.url.find('#'); hash != std::string::npos) {
       if (listed.url.compare(hash + 1, 7, "sha256=") == 0) listed.sha256 = listed.url.substr(hash + 8);
       listed.url.erase(hash);
     }
     return listed;
   }
-  return {};
+  return std::optional<Listed>();
 }
 
 }  // namespace
 
-std::optional<Listed> find_in_page(const std::string& page, std::string_view file) {
+Result<std::optional<Listed>> find_in_page(std::string_view page, std::string_view file) {
   return trim(page).starts_with("{") ? find_in_json(page, file) : find_in_html(page, file);
 }
 
 // Pages of an index have links and no forms, except for devpi's refresh button.
 bool is_for_a_person(const std::string& page) {
-  if (!title_of_page(page)) return false;
+  if (page.size() > longest_page_for_a_person || !title_of_page(page)) return false;
   const std::string lower = to_lower(page);
   const auto has = [&](std::string_view text) { return lower.find(text) != std::string::npos; };
   for (const char* package : {".whl", ".tar.gz", ".zip", ".egg"})

@@ -5,15 +5,24 @@
 #include <string>
 #include <string_view>
 
+#include "base/result.hpp"
+
 namespace enginehost::transfer {
+
+// The largest page found on a public index has 21 MB and 46,724 files; the page of torch has 0.4 MB and 987.
+constexpr std::uint64_t largest_page = 64u << 20;  // bytes
+constexpr std::size_t most_listed = 200'000;       // files
 
 struct Listed {
   std::string url, sha256;  // as on the page; the URL may be relative
   std::optional<std::uint64_t> size;
 };
 
-// Returns the file with exactly that name; nothing if the page does not list it or is no such page.
-std::optional<Listed> find_in_page(const std::string& page, std::string_view file);
+// Returns the first file with exactly that name; nothing if the page does not list it or is no such page.
+// Keeps nothing else of the page, so the memory in use does not grow with it. Error: EH-N13 ("problem",
+// "position") for a page with more files, or JSON that is damaged or beyond the limits of read_json_array().
+// Any thread.
+Result<std::optional<Listed>> find_in_page(std::string_view page, std::string_view file);
 
 // Returns true for a page that is meant for a person (for example, a network's sign-in page) and names no
 // package.

@@ -182,5 +182,93 @@ TEST(Json, MakesAnArrayOfStrings) {
   EXPECT_EQ(Json::strings({}).dump(), "[]");
 }
 
+TEST(JsonReader, BoundsTheNumberOfValues) {
+  JsonLimits limits;
+  limits.values = 4;
+  EXPECT_TRUE(parse_json(R"({"a":[1,{}]})", "few", limits));  // an object, an array, a number, an object
+  for (const char* text : {"[1,2,3,4]", "[[],[],[],[]]", R"({"a":1,"b":2,"c":3,"d":4})", "[{},{},{},{}]"}) {
+    const auto parsed = parse_json(text, "many", limits);
+    ASSERT_FALSE(parsed) << text;
+    EXPECT_EQ(parsed.error().code, "EH-M01");
+    EXPECT_EQ(parsed.error().value("problem"), "it has more than 4 values, which is the limit") << text;
+  }
+  std::string zeros = "[0";
+  for (int i = 0; i < 500'000; ++i) zeros += ",0";
+  EXPECT_FALSE(parse_json(zeros + "]", "zeros"));
+}
+
+TEST(JsonReader, ALongTokenDoesNotFillTheMessage) {
+  const std::string name = "x\xc3\xa9" + std::string(1u << 20, 'y');
+  for (const std::string& text :
+       {"[\"" + name, "{\"" + name + "\":1,\"" + name + "\":2}", std::string(1u << 20, '7'),
+        "[1e" + std::string(1u << 20, '9') + "]", "[\"" + std::string(500, '\xc3')}) {
+    const auto parsed = parse_json(text, "long");
+    ASSERT_FALSE(parsed) << text.substr(0, 50);
+    EXPECT_LE(parsed.error().value("problem").size(), 303u) << text.substr(0, 50);
+  }
+}
+
+// The "name" of each element, joined; or the problem.
+std::string elements_of(std::string_view text, const JsonArrayLimits& limits = {}) {
+  std::string names;
+  const auto read = read_json_array(
+      text, "page", "files", [&](const Json& one) { names += one["name"].as_string() + ";"; }, limits);
+  if (read) return names;
+  EXPECT_EQ(read.error().code, "EH-M01");
+  EXPECT_EQ(read.error().value("document"), "page");
+  return std::string(read.error().value("problem"));
+}
+
+TEST(JsonArray, PassesOnEachElementOfOneMember) {
+  EXPECT_EQ(elements_of(R"({"files":[{"name":"a"},{"name":"b"}]})"), "a;b;");
+  EXPECT_EQ(
+      elements_of(R"({"before":{"files":[{"name":"x"}]},"files":[{"name":"a"}],"after":[{"name":"y"}]})"),
+      "a;");
+  EXPECT_EQ(elements_of(
+                R"({"files":[1,"text",null,true,2.5,[],[{"name":"x"}],{"name":"a","more":{"files":[1]}}]})"),
+            ";;;;;;;a;");
+  for (const char* none : {"{}", R"({"files":[]})", R"({"files":null})", R"({"files":{"name":"x"}})",
+                           R"({"other":[{"name":"x"}]})", R"({"other":{"files":[{"name":"x"}]}})"})
+    EXPECT_EQ(elements_of(none), "") << none;
+}
+
+TEST(JsonArray, RefusesWhatIsNotJson) {
+  EXPECT_EQ(elements_of("[]"), "it is not an object");
+  EXPECT_EQ(elements_of("1"), "it is not an object");
+  EXPECT_EQ(elements_of(R"([{"files":[]}])"), "it is not an object");
+  EXPECT_THAT(elements_of(""), HasSubstr("unexpected end of input"));
+  EXPECT_THAT(elements_of(R"({"files":[{"name":"a"})"), HasSubstr("unexpected end of input"));
+  EXPECT_THAT(elements_of(R"({"files":[]} x)"), HasSubstr("expected end of input"));
+  EXPECT_EQ(elements_of(R"({"files":[],"files":[]})"), "the member \"files\" occurs twice");
+  EXPECT_EQ(elements_of(R"({"files":1,"files":[{"name":"a"}]})"), "the member \"files\" occurs twice");
+  EXPECT_EQ(elements_of(R"({"files":[{"name":"a","name":"b"}]})"), "the member \"name\" occurs twice");
+  EXPECT_THAT(elements_of(R"({"files":[9223372036854775808]})"), HasSubstr("larger than"));
+  EXPECT_EQ(elements_of(std::string("{}\0", 3)), "it contains a NUL byte");
+}
+
+TEST(JsonArray, HoldsItsLimits) {
+  JsonArrayLimits limits;
+  limits.bytes = 200;
+  limits.elements = 3;
+  limits.string = 10;
+  limits.depth = 5;
+  limits.values = 4;
+  EXPECT_EQ(elements_of(R"({"files":[1,2,3]})", limits), ";;;");
+  EXPECT_EQ(elements_of(R"({"files":[1,2,3,4]})", limits),
+            "\"files\" has more than 3 elements, which is the limit");
+  EXPECT_EQ(elements_of(R"({"files":[[0,0,0]]})", limits), ";");
+  EXPECT_EQ(elements_of(R"({"files":[[0,0,0,0]]})", limits), "it has more than 4 values, which is the limit");
+  EXPECT_EQ(elements_of(R"({"files":[{"name":"0123456789"}]})", limits), "0123456789;");
+  EXPECT_THAT(elements_of(R"({"files":[{"name":"01234567890"}]})", limits),
+              HasSubstr("a string in it is longer than 10 bytes"));
+  EXPECT_THAT(elements_of(R"({"0123456789\"":[]})", limits), HasSubstr("longer than 10 bytes"));
+  EXPECT_THAT(elements_of("{\"01234567890", limits), HasSubstr("longer than 10 bytes"));
+  EXPECT_EQ(elements_of(R"({"a":[[[[]]]]})", limits), "");
+  EXPECT_EQ(elements_of(R"({"a":[[[[[]]]]]})", limits), "nested deeper than 5 levels");
+  EXPECT_EQ(elements_of(R"({"files":[[[[[]]]]]})", limits), "nested deeper than 5 levels");
+  EXPECT_EQ(elements_of("{\"a\":" + std::string(150, '[') + std::string(150, ']') + "}", limits),
+            "it is 306 bytes long; the limit is 200");
+}
+
 }  // namespace
 }  // namespace enginehost

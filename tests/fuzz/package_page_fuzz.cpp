@@ -4,6 +4,6 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string page(reinterpret_cast<const char*>(data), size);
-  enginehost::transfer::find_in_page(page, "sample-1.0-py3-none-any.whl");
+  static_cast<void>(enginehost::transfer::find_in_page(page, "sample-1.0-py3-none-any.whl"));
   return 0;
 }

@@ -137,6 +137,27 @@ TEST_F(RepositoryTest, UnknownFieldsOfOneDocumentAreListedUpToALimit) {
   EXPECT_THAT(warnings.back(), HasSubstr("further unknown fields are not listed"));
 }
 
+// Eight MiB of the smallest values would take a gigabyte of memory.
+TEST_F(RepositoryTest, DocumentsOfTinyOrDeepValuesAreRefused) {
+  std::string braces, members;
+  for (int i = 0; i < 1'000'000; ++i) braces += "{},";
+  for (int i = 0; i < 600'000; ++i) members += "\"" + std::to_string(i) + "\":0,";
+  const std::pair<std::string, const char*> cases[] = {
+      {"{\"format\":1,\"manifests\":[" + braces + "{}]}", "more than 500000 values"},
+      {"{\"format\":1," + members + "\"manifests\":[]}", "more than 500000 values"},
+      {"{\"format\":1,\"manifests\":" + std::string(1'000'000, '['), "nested deeper than 32 levels"},
+      {"{\"format\":1,\"manifests\":[],\"manifests\":[]}", "occurs twice"},
+      {"{\"format\":1,\"name\":\"" + std::string(9u << 20, 'x') + "\",\"manifests\":[]}", "at most 8.0 MiB"}};
+  for (const auto& [text, problem] : cases) {
+    fs::create_directories(folder_);
+    ASSERT_TRUE(write_file(folder_ / "index.json", text, false));
+    const auto content = load();
+    ASSERT_FALSE(content) << problem;
+    EXPECT_THAT(content.error().code, testing::AnyOf("EH-M01", "EH-M07")) << problem;
+    EXPECT_THAT(std::string(content.error().value("problem")), HasSubstr(problem));
+  }
+}
+
 TEST_F(RepositoryTest, AFolderWithoutAnIndexIsNoRepository) {
   const auto content = load();
   ASSERT_FALSE(content);

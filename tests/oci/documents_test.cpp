@@ -68,6 +68,15 @@ TEST(Document, ListsAreBounded) {
   for (int i = 0; i < 1001; ++i) many += (i == 0 ? "" : ",") + descriptor;
   EXPECT_THAT(problem_of(R"({"schemaVersion": 2, "manifests": [)" + many + "]}"),
               testing::HasSubstr("too many"));
+  std::string values;
+  for (int i = 0; i < 1'000'000; ++i) values += "[],";
+  EXPECT_THAT(problem_of(R"({"schemaVersion": 2, "annotations": [)" + values + "0]}"),
+              testing::HasSubstr("more than 500000 values"));
+  EXPECT_THAT(problem_of(R"({"schemaVersion": 2, "manifests": )" + std::string(1'000'000, '[')),
+              testing::HasSubstr("nested deeper than 16 levels"));
+  EXPECT_THAT(problem_of(R"({"schemaVersion": 2, "x": ")" + std::string(largest_document, 'x') + "\"}"),
+              testing::HasSubstr("the limit is 4194304"));
+  EXPECT_THAT(problem_of(R"({"schemaVersion": 2, "schemaVersion": 2})"), testing::HasSubstr("occurs twice"));
 }
 
 TEST(PlatformName, IsWhatRegistriesSay) {

@@ -202,6 +202,34 @@ TEST_F(Hostile, ContradictoryListsAreRefused) {
   EXPECT_THAT(with_text("\"format\": 1,", "\"format\": 1, \"format\": 1,"), HasSubstr("EH-F40"));
 }
 
+// Each listed repository costs reading and verifying it, although all may have the same documents.
+TEST_F(Hostile, ListsThatWouldTakeHoursAreRefused) {
+  const auto problem = [](const std::string& member, std::size_t entries, std::size_t most) {
+    return HasSubstr(member + " has " + std::to_string(entries) + " entries, and at most " +
+                     std::to_string(most) + " are read");
+  };
+  EXPECT_THAT(with_list([](BundleList& list) { list.repositories.resize(101, list.repositories[0]); }),
+              problem("repositories", 101, most_repositories));
+  EXPECT_THAT(with_list([](BundleList& list) { list.licenses.resize(most_licenses + 1); }),
+              problem("licenses", 10'001, most_licenses));
+  EXPECT_THAT(with_list([](BundleList& list) { list.builds.resize(most_builds + 1, list.builds[0]); }),
+              problem("builds", 10'001, most_builds));
+  EXPECT_THAT(with_list([](BundleList& list) {
+                list.repositories[0].documents.resize(most_repository_documents + 1,
+                                                      list.repositories[0].documents[0]);
+              }),
+              problem("documents", 2'001, most_repository_documents));
+}
+
+TEST_F(Hostile, AListOfNothingButBracesIsRefused) {
+  std::string values;
+  for (std::size_t i = 0; i <= most_values; ++i) values += "0,";
+  EXPECT_THAT(with_text("\"format\": 1,", "\"format\": 1, \"x\": [" + values + "0],"),
+              HasSubstr("more than 4000000 values"));
+  EXPECT_THAT(with_text("\"format\": 1,", "\"format\": 1, \"x\": " + std::string(1'000'000, '[')),
+              HasSubstr("nested deeper than 8 levels"));
+}
+
 TEST_F(Hostile, AFileOfNoBuildIsRefused) {
   Entries entries = good;
   auto list = read_bundle_list(entries[0].second, "good");

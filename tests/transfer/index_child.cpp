@@ -1,6 +1,8 @@
 // Queries the package index for a file: PROJECT FILE SHA256 [CONFIGURED-INDEX [FORBIDDEN-URL]]; prints the
-// URL or path, or the code and the source of the index's host. A separate process, because pip is queried
-// once per process.
+// URL or path, or the code and the source of the index's host; and on standard error the most memory that it
+// ever used, in KiB. A separate process, because pip is queried once per process.
+#include <sys/resource.h>
+
 #include <cstdio>
 
 #include "host/transfer/package_index.hpp"
@@ -28,5 +30,11 @@ int main(int count, char** arguments) {
     for (const Evidence& fact : found.error().evidence)
       std::printf("%s=%s\n", fact.what.c_str(), fact.value.c_str());
   }
+  struct rusage usage {};
+  ::getrusage(RUSAGE_SELF, &usage);
+#ifdef __APPLE__  // in bytes there
+  usage.ru_maxrss /= 1024;
+#endif
+  std::fprintf(stderr, "%ld\n", static_cast<long>(usage.ru_maxrss));
   return found ? 0 : 3;
 }

@@ -44,6 +44,7 @@ class PackageIndexTest : public testing::Test {
                            "ALL_PROXY"};
     if (only_scripts) request.environment[0] = "PATH=" + (folder / "bin").native() + ":/nowhere";
     const auto outcome = run_child(request);
+    memory_kib = outcome ? std::atol(outcome->error.c_str()) : 0;
     return outcome ? outcome->output : "";
   }
   void serve_json(const std::string& sha256) {
@@ -59,6 +60,7 @@ class PackageIndexTest : public testing::Test {
   test::NginxServer server;
   const std::string digest = sha256_hex("wheel");
   bool only_scripts = false;
+  long memory_kib = 0;  // the most that the last ask() used
 };
 
 TEST_F(PackageIndexTest, TakesTheIndexThatPipsHelpNamesWhenNoneIsConfigured) {
@@ -170,6 +172,51 @@ TEST_F(PackageIndexTest, WithoutPipTheConfigurationServes) {
   EXPECT_THAT(without, StartsWith("EH-N12\n"));
   EXPECT_THAT(without, HasSubstr("problem="));
   EXPECT_EQ(ask({server.url("simple")}), server.url("files/engine.whl") + " configuration\n");
+}
+
+// A page of 48 MiB, whose values would take a gigabyte.
+TEST_F(PackageIndexTest, ALargePageTakesNoMoreMemoryThanTwiceItsText) {
+  make_pip("", server.url("simple"));
+  std::string entries;
+  for (std::size_t i = 0; entries.size() < (48u << 20); ++i)
+    entries +=
+        "{\"filename\":\"" + std::to_string(i) + "\",\"url\":\"" + std::string(150, 'u') +
+        R"(","yanked":false,"hashes":{},"a":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]},)";
+  const fs::path page = server.root() / "simple/sample-engine/index.html";
+  test::write_text(page, "{\"files\":[{\"filename\":\"" + file_name + "\",\"url\":\"x\"}]}");
+  ASSERT_THAT(ask(), StartsWith(server.url("simple/sample-engine/x")));
+  const long small = memory_kib;
+  test::write_text(page, "{\"files\":[" + entries + "{\"filename\":\"" + file_name + "\",\"url\":\"x\"}]}");
+  const long text = static_cast<long>(fs::file_size(page) >> 10);
+  EXPECT_THAT(ask(), StartsWith(server.url("simple/sample-engine/x")));
+#ifdef ENGINEHOST_SANITIZED
+  GTEST_SKIP() << "a sanitizer keeps freed memory";
+#endif
+  EXPECT_LT(memory_kib - small, 2 * text + 8192) << small << " KiB for a page of one file";
+}
+
+TEST_F(PackageIndexTest, APageBeyondItsLimitsIsReportedWithThem) {
+  make_pip("", server.url("simple"));
+  const fs::path page = server.root() / "simple/sample-engine/index.html";
+  for (const char* begin : {"{", "<!DOCTYPE html><html>"}) {
+    test::write_text(page, begin + std::string(65u << 20, ' '));
+    const std::string answer = ask();
+    EXPECT_THAT(answer, StartsWith("EH-N13\n")) << begin;
+    EXPECT_THAT(answer, HasSubstr("problem=it is longer than 64 MiB, which is the limit")) << begin;
+    EXPECT_THAT(answer, HasSubstr("limit=67108864")) << begin;
+    EXPECT_THAT(answer, HasSubstr("index=" + server.url("simple"))) << begin;
+    EXPECT_THAT(answer, HasSubstr("file=" + file_name)) << begin;
+  }
+  test::write_text(page, "{\"files\":[");
+  EXPECT_THAT(ask(), HasSubstr("problem=parse error at line 1"));
+  EXPECT_THAT(ask(), HasSubstr("position="));
+  // Another index may have the file.
+  make_pip(
+      "global.index-url='" + server.url("simple") + "'\nglobal.extra-index-url='" + server.url("other") + "'",
+      "http://unused.invalid/simple");
+  test::write_text(server.root() / "other/sample-engine/index.html",
+                   "{\"files\":[{\"filename\":\"" + file_name + "\",\"url\":\"x\"}]}");
+  EXPECT_THAT(ask(), StartsWith(server.url("other/sample-engine/x")));
 }
 
 }  // namespace

@@ -8,7 +8,6 @@
 namespace enginehost::manifest {
 namespace {
 
-constexpr std::uint64_t largest_document = 8u << 20;
 constexpr std::int64_t most_steps = 100;  // roots in between
 // How far the serial of an index may be above the last one. More than any numbering by count, date or second
 // needs, and so little that a keeper whose key was stolen can always go on above it.

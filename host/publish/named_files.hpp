@@ -1,0 +1,24 @@
+// The member "files" of an artifact: every file that its archive unpacks to.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/json.hpp"
+#include "cache/tree_list.hpp"
+
+namespace enginehost::publish {
+
+// Returns the member, sorted by path: path, size, sha256 and executable of a file, path and link of a link.
+Json named_files(std::vector<cache::TreeEntry> entries);
+
+// Returns the first path that a tree may have and a manifest may not (with a ":", for example); empty if
+// there is none. Such a tree is named by its id alone.
+std::string unnameable_path(const std::vector<std::string>& paths);
+
+// Returns whether a manifest of `document_bytes` without them has room for these files. The estimate is never
+// below what Workspace::write_json() writes, except for paths with characters that JSON escapes. False also
+// for a path that no manifest holds.
+bool names_fit(const std::vector<std::string>& paths, std::uint64_t document_bytes);
+
+}  // namespace enginehost::publish
