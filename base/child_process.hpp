@@ -25,13 +25,17 @@ struct ChildRequest {
   std::size_t channel_bytes = 1u << 20;  // the first bytes of the private channel
   bool private_channel = false;  // the child may write to file descriptor 3; see ChildOutcome::channel
   bool discard_output = false;   // stdout goes to /dev/null
+  // The program ends all that it started, also outside of its group, when it gets SIGTERM. SIGKILL then follows
+  // 2 s after SIGTERM. For POSIX systems.
+  bool ends_descendants = false;
+  std::uint64_t memory_bytes = 0;  // on Windows: what the job object may commit; 0: no limit
   std::optional<CancelToken> cancel;
 };
 
 struct ChildOutcome {
   bool timed_out = false;
   bool canceled = false;
-  bool survived_kill = false;  // SIGKILL did not end it in time (stuck in a driver); it still runs
+  bool survived_kill = false;  // no signal ended it in time (stuck in a driver); it still runs
   int exit_code = -1;          // -1 when ended by a signal
   int signal = 0;
   std::uint32_t exception = 0;  // Windows: the exception that ended it; `signal` is the nearest signal
@@ -42,8 +46,9 @@ struct ChildOutcome {
 
 // Runs a program to its end, in a process group of its own. It uses posix_spawn, never fork, because a host with an
 // open driver or a large heap must not be copied. At the deadline the group gets SIGABRT, so that a crash handler can
-// report, and SIGKILL 1 s later. The wait never exceeds deadline + 3 s, even for a child that cannot be killed. The
-// child has default signal mask and handlers, and inherits no descriptor of the host.
+// report, and SIGKILL 1 s later (or SIGTERM first: see ends_descendants). The wait never exceeds deadline + 3 s, even
+// for a child that cannot be killed. The child has default signal mask and handlers, and inherits no descriptor of the
+// host.
 //
 // On Windows the group is a job object, which is ended at once because there is no SIGABRT. The private channel is
 // descriptor 3 there too, through the C runtime.

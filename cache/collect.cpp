@@ -92,6 +92,12 @@ std::uint64_t bytes_with(const Measured& measured, const std::vector<const Insta
   return bytes;
 }
 
+// Why a build cannot be removed now. An empty reason: it can.
+struct Kept {
+  std::string why;
+  std::optional<LockHolder> holder = {};
+};
+
 // One collection, from its first look at the layer to its report.
 class Collection {
  public:
@@ -130,11 +136,11 @@ class Collection {
         let_go(candidate, "not used for " + std::to_string(age / (24 * 3600)) + " days", take);
     }
     if (!options_.max_bytes || left() <= *options_.max_bytes) return;
-    std::map<std::string, Result<std::string>> kept;
+    std::map<std::string, Result<Kept>> kept;
     for (const Candidate& candidate : builds_)
       if (!candidate.gone)
-        if (auto why = keeps(candidate.build); !why || !why->empty())
-          kept.emplace(candidate.build.build, std::move(why));
+        if (auto reason = keeps(candidate.build); !reason || !reason->why.empty())
+          kept.emplace(candidate.build.build, std::move(reason));
     const std::uint64_t least = left([&](const Candidate& one) { return kept.contains(one.build.build); });
     const bool in_vain = least > *options_.max_bytes && *options_.max_bytes != 0;
     if (in_vain) {
@@ -195,14 +201,14 @@ class Collection {
   }
 
   // One build that cannot be checked or removed must not keep the others.
-  void note(Candidate& candidate, const std::string& why, Result<std::string> kept) {
+  void note(Candidate& candidate, const std::string& why, Result<Kept> kept) {
     if (!kept) {
       report.stayed.push_back(std::move(kept.error().with("build", candidate.build.build)));
-      kept = "a failure; the reason is listed separately";
+      kept = Kept{"a failure; the reason is listed separately"};
     }
-    candidate.gone = kept->empty();
+    candidate.gone = kept->why.empty();
     Collected::Build reported{candidate.build.build, candidate.build.size, candidate.last_used,
-                              candidate.gone ? why : *kept};
+                              candidate.gone ? why : kept->why, std::move(kept->holder)};
     (candidate.gone ? report.removed : report.kept).push_back(std::move(reported));
   }
 
@@ -213,8 +219,8 @@ class Collection {
   std::int64_t now_ = 0;
 };
 
-// Returns why the build could not be removed now, or "". Changes nothing.
-Result<std::string> what_keeps(const fs::path& root, const Installed& build) {
+// Changes nothing. Waits for no lock, because an engine may be open for days.
+Result<Kept> what_keeps(const fs::path& root, const Installed& build) {
   const auto is_free = [](const fs::path& file) -> Result<bool> {
     TRY_ASSIGN(const bool locked_once, is_there(file));
     if (!locked_once) return true;
@@ -222,13 +228,15 @@ Result<std::string> what_keeps(const fs::path& root, const Installed& build) {
     return lock.has_value();
   };
   TRY_ASSIGN(const bool pinned, is_there(pin_file(root, build.build)));
-  if (pinned) return "pinned";
+  if (pinned) return Kept{"pinned"};
   TRY_ASSIGN(const bool kept, are_locks_kept(root));
-  if (!kept) return in_use(root, build.digest) ? "in use" : "";
-  TRY_ASSIGN(const bool at_rest, is_free(lock_file(root, Store::key_of(build.build))));
-  if (!at_rest) return "being made";
-  TRY_ASSIGN(const bool unused, is_free(lease_file(root, build.digest)));
-  return unused ? "" : "in use";
+  if (!kept) return Kept{in_use(root, build.digest) ? "in use" : ""};
+  const fs::path key = lock_file(root, Store::key_of(build.build)), lease = lease_file(root, build.digest);
+  TRY_ASSIGN(const bool at_rest, is_free(key));
+  if (!at_rest) return Kept{"being made", FileLock::holder_of(key)};
+  TRY_ASSIGN(const bool unused, is_free(lease));
+  if (!unused) return Kept{"in use", FileLock::holder_of(lease)};
+  return Kept{};
 }
 
 }  // namespace
@@ -276,16 +284,16 @@ Result<Collected> Store::collect(const CollectOptions& options) const {
     return what_keeps(root_, build);
   };
   if (records)
-    collection.choose(keeps, [&](const Installed& build) -> Result<std::string> {
-      TRY_ASSIGN(std::string why, keeps(build));
-      if (!why.empty() || options.dry_run) return why;
+    collection.choose(keeps, [&](const Installed& build) -> Result<Kept> {
+      TRY_ASSIGN(Kept kept, keeps(build));
+      if (!kept.why.empty() || options.dry_run) return kept;
       auto gone = release(root_, build.build, program_);
       // Another process has taken or removed it between the check and the lock.
-      if (!gone && gone.error().code == "EH-F18") return std::string("in use");
-      if (!gone && gone.error().code == "EH-S23") return std::string();
+      if (!gone && gone.error().code == "EH-F18") return Kept{"in use"};
+      if (!gone && gone.error().code == "EH-S23") return Kept{};
       if (!gone) return fail(std::move(gone).error());
       released.push_back(std::move(*gone));
-      return std::string();
+      return Kept{};
     });
   if (options.dry_run) {
     report.physical_after = collection.left();
@@ -299,6 +307,7 @@ Result<Collected> Store::collect(const CollectOptions& options) const {
   for (Released& one : released) one.unused = FileLock();
   TRY_ASSIGN(auto swept, sweep_alone(root_, {}, program_));
   report.left_to_maker = !swept;
+  if (!swept) report.maker = FileLock::holder_of(publishing_lock(root_));
   if (swept) std::move(swept->stayed.begin(), swept->stayed.end(), std::back_inserter(report.stayed));
   // The sweep may have reported the same problem.
   const auto is_reported = [&](const Diagnosis& why) {

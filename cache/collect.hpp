@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/diagnosis.hpp"
+#include "cache/lock.hpp"
 
 namespace enginehost::cache {
 
@@ -27,6 +28,7 @@ struct Collected {
     std::int64_t last_used = 0;  // seconds since 1970
     std::string
         why;  // "not used for …", "to stay below …"; for a kept build: "in use", "pinned", "being made"
+    std::optional<LockHolder> holder;  // of a kept build that is in use or being made
   };
   std::vector<Build> removed;  // with dry_run: would be removed
   std::vector<Build> kept;     // would have been removed, but for the reason in `why`
@@ -47,6 +49,7 @@ struct Collected {
   std::vector<Diagnosis> stayed;
   // Another process is making something; it frees unreferenced files when it is done.
   bool left_to_maker = false;
+  std::optional<LockHolder> maker;  // that process
   // The clock is more than a year ahead of everything in the cache and is not trusted, so nothing was removed
   // for its age.
   bool clock_in_doubt = false;

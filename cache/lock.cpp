@@ -78,6 +78,19 @@ std::string content_now(const FileDescriptor& lock) {
   return got > 0 ? std::string(buffer, static_cast<std::size_t>(got)) : std::string();
 }
 
+// The file's text may be of an earlier holder, or missing if the holder may not write.
+LockHolder holder_of_lock(const FileDescriptor& lock, const std::filesystem::path& file,
+                          std::string_view content) {
+  LockHolder holder = holder_in(content);
+  holder.file = file;
+  if (const auto owner = inside::owner_of_lock(lock.get()); owner && owner->process != holder.pid) {
+    holder.pid = owner->process;
+    holder.program = owner->name;
+    holder.since = 0;
+  }
+  return holder;
+}
+
 Diagnosis held_by_another(const std::filesystem::path& file, const LockHolder& holder) {
   Diagnosis diagnosis = diagnose("EH-F18");
   diagnosis.with("file", path_text(file));
@@ -113,14 +126,7 @@ Result<FileDescriptor> wait_for(const std::filesystem::path& file, int operation
           content = std::move(read);
           last_sign = now;
         }
-        LockHolder holder = holder_in(content);
-        holder.file = file;
-        // The file's text may be of an earlier holder, or missing if the holder may not write.
-        if (const auto owner = inside::owner_of_lock(lock.get()); owner && owner->process != holder.pid) {
-          holder.pid = owner->process;
-          holder.program = owner->name;
-          holder.since = 0;
-        }
+        LockHolder holder = holder_of_lock(lock, file, content);
         holder.waited = std::chrono::duration_cast<milliseconds>(now - began);
         if (wait.on_wait) wait.on_wait(holder);
         if (now - last_sign >= wait.patience || (wait.at_most && now - began >= *wait.at_most))
@@ -195,6 +201,14 @@ std::optional<FileLock> FileLock::shared_at_once(const std::string& file) {
       calls::fstat(opened.get(), &status) != 0 || status.st_nlink == 0)
     return std::nullopt;
   return FileLock(std::move(opened), status.st_size, status.st_mtime);
+}
+
+LockHolder FileLock::holder_of(const std::filesystem::path& file) {
+  const auto opened = open_lock(file, Missing::fail);
+  if (opened) return holder_of_lock(*opened, file, content_now(*opened));
+  LockHolder unknown;
+  unknown.file = file;
+  return unknown;
 }
 
 void FileLock::note_use() const {

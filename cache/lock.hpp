@@ -58,6 +58,10 @@ class FileLock {
   // The same without waiting; nothing on any failure.
   static std::optional<FileLock> shared_at_once(const std::string& file);
 
+  // Returns who holds the lock of an existing file at this moment, as far as it is known; of several holders
+  // of a shared lock one. For a report after try_exclusive() returned nothing: by then the lock may be free.
+  static LockHolder holder_of(const std::filesystem::path& file);
+
   bool held() const { return file_.valid(); }
   int descriptor() const { return file_.get(); }
   // Returns the file's size when the shared lock was taken.

@@ -43,6 +43,15 @@ std::string layout_text(std::string_view program) {
   return layer.dump() + "\n";
 }
 
+// A user who may open a lock file may hold its lock for ever. Only the cache's owner takes these locks;
+// others need the leases only. Others may list the folder, but enter it only in a cache of an earlier
+// version.
+void close_to_others(const fs::path& folder) {
+  calls::Status status{};
+  if (calls::stat(folder.c_str(), &status) == 0 && (status.st_mode & 0033) != 0)
+    static_cast<void>(calls::chmod(folder.c_str(), 0744));  // a folder of another user stays as it is
+}
+
 Result<void> make_layer(const fs::path& root, std::string_view program) {
   if (unexpected_note(orphaned_trees_file(root)))
     TRY(move_unexpected_entry_aside(root, orphaned_trees_file(root)).map([](const auto&) {}));
@@ -55,6 +64,7 @@ Result<void> make_layer(const fs::path& root, std::string_view program) {
     }
     TRY(std::move(made));
   }
+  close_to_others(root / "locks");
   // If something else is in its place, other modules write elsewhere; the store does not need it.
   static_cast<void>(make_folders(root / "state"));
   const auto write_once = [&](const char* name, std::string_view text) -> Result<void> {

@@ -7,7 +7,7 @@
 //     views/<digest>/       the folder a build is loaded from: hard links to (or copies of) its trees' files
 //     refs/<build>.ref      the record of an installed build: written last, removed first
 //     leases/<digest>.lk    flock SH: in use; its time: last use; its content: crash markers (lease.hpp)
-//     locks/<key>.lk        flock EX: being made
+//     locks/<key>.lk        flock EX: being made; the folder is closed to other users
 //     pins/<build>.pin      excludes the build from collection
 //     stage/<key>/<nonce>/  the only place with unfinished things
 //     partial/<sha256>      the bytes of an archive that have arrived so far

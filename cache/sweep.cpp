@@ -267,7 +267,13 @@ Result<std::uint64_t> discard(const fs::path& root, const fs::path& what) {
 }
 
 Diagnosis in_use(std::string_view build, const fs::path& lock) {
-  return std::move(diagnose("EH-F18").with("build", build).with("file", path_text(lock)));
+  Diagnosis diagnosis = diagnose("EH-F18");
+  diagnosis.with("build", build).with("file", path_text(lock));
+  const LockHolder holder = FileLock::holder_of(lock);
+  if (holder.pid != 0) diagnosis.with("holder", std::to_string(holder.pid), path_text(lock));
+  if (holder.pid != 0 && !holder.program.empty())
+    diagnosis.with("holder_name", holder.program, path_text(lock));
+  return diagnosis;
 }
 
 // Removes the record, and with it the build, while nobody holds it. The sweep removes the files.

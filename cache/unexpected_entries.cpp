@@ -62,7 +62,10 @@ std::optional<Diagnosis> unexpected_note(const fs::path& note) {
 Result<std::optional<fs::path>> move_unexpected_entry_aside(const fs::path& root, const fs::path& place) {
   // One process at a time, so that a second one does not move away the folder that the first has created. The
   // lock file is beside the folder of locks, which may itself be the unexpected entry.
-  auto lock = FileLock::exclusive(root / ".places.lk", "places");
+  // Everybody who may enter the cache may hold the lock; the work under it takes milliseconds.
+  WaitOptions wait;
+  wait.at_most = std::chrono::seconds(5);
+  auto lock = FileLock::exclusive(root / ".places.lk", "places", wait);
   if (!(place == orphaned_trees_file(root) ? unexpected_note(place) : unexpected_entry(place)))
     return std::optional<fs::path>();
   if (!lock) return fail(std::move(lock).error());

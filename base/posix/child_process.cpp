@@ -235,10 +235,11 @@ Result<ChildOutcome> run_child(const ChildRequest& request) {
       give_up_at = now + abort_grace;
     } else if (!killed) {
       killed = true;
-      ::kill(-child, SIGKILL);
+      ::kill(-child, request.ends_descendants ? SIGTERM : SIGKILL);
       give_up_at = now + kill_grace;
     } else {
       outcome.survived_kill = true;
+      if (request.ends_descendants) ::kill(-child, SIGKILL);
       break;
     }
   }

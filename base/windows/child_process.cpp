@@ -145,12 +145,16 @@ std::vector<unsigned char> descriptor_block(HANDLE third) {
   return block;
 }
 
-Handle make_job() {
+Handle make_job(std::uint64_t memory_bytes) {
   Handle job(::CreateJobObjectW(nullptr, nullptr));
   JOBOBJECT_EXTENDED_LIMIT_INFORMATION limits{};
   // Without the second flag a crash may wait for somebody to close a window.
   limits.BasicLimitInformation.LimitFlags =
       JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE | JOB_OBJECT_LIMIT_DIE_ON_UNHANDLED_EXCEPTION;
+  if (memory_bytes != 0) {
+    limits.BasicLimitInformation.LimitFlags |= JOB_OBJECT_LIMIT_JOB_MEMORY;
+    limits.JobMemoryLimit = static_cast<SIZE_T>(memory_bytes);
+  }
   if (job.valid())
     ::SetInformationJobObject(job.get(), JobObjectExtendedLimitInformation, &limits, sizeof limits);
   return job;
@@ -257,7 +261,7 @@ Result<ChildOutcome> run_child(const ChildRequest& request) {
   std::wstring line = windows::command_line(request.argv);
   std::wstring environment = windows::environment_block(request.environment);
   const std::wstring folder = windows::wide(request.folder);
-  const Handle job = make_job();
+  const Handle job = make_job(request.memory_bytes);
   if (!job.valid()) return cannot_start(::GetLastError(), "CreateJobObject");
   PROCESS_INFORMATION made{};
   const auto begin = Clock::now();

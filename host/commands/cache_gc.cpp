@@ -31,15 +31,32 @@ std::optional<std::pair<double, std::string>> number_and_unit(std::string_view t
   return std::pair(number, to_lower(trim(std::string_view(after))));
 }
 
+Json to_json(const cache::LockHolder& holder) {
+  return Json::object()
+      .set("file", path_text(holder.file))
+      .set("process", holder.pid != 0 ? Json(holder.pid) : Json())
+      .set("program", holder.program);
+}
+
 Json builds_of(const std::vector<cache::Collected::Build>& builds) {
   Json list = Json::array();
-  for (const cache::Collected::Build& build : builds)
-    list.push(Json::object()
-                  .set("build", build.build)
-                  .set("size", build.size)
-                  .set("last_used", build.last_used)
-                  .set("why", build.why));
+  for (const cache::Collected::Build& build : builds) {
+    Json one = Json::object()
+                   .set("build", build.build)
+                   .set("size", build.size)
+                   .set("last_used", build.last_used)
+                   .set("why", build.why);
+    if (build.holder) one.set("holder", to_json(*build.holder));
+    list.push(std::move(one));
+  }
   return list;
+}
+
+// " by process 4711 (engine-run)", or nothing if the process is not known.
+std::string by_whom(const std::optional<cache::LockHolder>& holder) {
+  if (!holder || holder->pid == 0) return {};
+  return " by process " + std::to_string(holder->pid) +
+         (holder->program.empty() ? "" : " (" + holder->program + ")");
 }
 
 Json trees_of(const std::vector<cache::Collected::Tree>& trees) {
@@ -80,8 +97,8 @@ void report(const cache::Store& store, const cache::Collected& done, const GcFla
     say("%s %s  %s  (%s)\n", dry_run ? "would remove" : "removed", build.build.c_str(),
         format_bytes(build.size).c_str(), build.why.c_str());
   for (const auto& build : done.kept)
-    say("%s %s  %s  (%s)\n", dry_run ? "would keep" : "kept", build.build.c_str(),
-        format_bytes(build.size).c_str(), build.why.c_str());
+    say("%s %s  %s  (%s%s)\n", dry_run ? "would keep" : "kept", build.build.c_str(),
+        format_bytes(build.size).c_str(), build.why.c_str(), by_whom(build.holder).c_str());
   const std::uint64_t freed =
       done.physical_before > done.physical_after ? done.physical_before - done.physical_after : 0;
   if (dry_run && done.removed.empty() && freed > 0)
@@ -95,7 +112,8 @@ void report(const cache::Store& store, const cache::Collected& done, const GcFla
         "is "
         "removed if that cannot reach the bound\n");
   if (done.left_to_maker)
-    say("an installation is in progress: it frees what is no longer needed when it ends\n");
+    say("something is being installed%s: what is no longer needed is freed when that ends\n",
+        by_whom(done.maker).c_str());
   if (done.waits_for_rest)
     say("this file system does not keep locks: files are removed two weeks after their last use\n");
   if (done.clock_in_doubt)
@@ -157,6 +175,7 @@ int collect(const settings::Settings& settings, const cache::Store& store, const
             .set("bound_missed", done->bound_missed)
             .set("stayed", std::move(stayed))
             .set("left_to_maker", done->left_to_maker)
+            .set("maker", done->maker ? to_json(*done->maker) : Json())
             .set("waits_for_rest", done->waits_for_rest)
             .set("clock_in_doubt", done->clock_in_doubt));
   return status;

@@ -11,7 +11,8 @@ namespace enginehost::history {
 namespace {
 
 bool is_a_limit(std::string_view part) {
-  return part == deadline_part || part == stack_part || part == address_space_part || part == data_part;
+  return part == deadline_part || part == stack_part || part == address_space_part || part == data_part ||
+         part == probe_memory_part;
 }
 
 // Parses "30 s", "8192 KiB", "unlimited".
@@ -49,6 +50,10 @@ std::vector<DependencyStamp> stamps_of_expected_paths(std::string_view library,
 }
 
 std::string deadline_text(std::chrono::seconds deadline) { return std::to_string(deadline.count()) + " s"; }
+
+std::string probe_memory_text(std::uint64_t bytes) {
+  return bytes == 0 ? "unlimited" : std::to_string(bytes / 1024) + " KiB";
+}
 
 bool rests_on_a_limit(const Record& record) {
   return std::ranges::any_of(

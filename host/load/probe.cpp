@@ -23,7 +23,8 @@ Json request_document(const ProbeRequest& request, const std::string& nonce) {
       .set("log_level", request.log_level)
       .set("devices", Json::strings(request.devices))
       .set("self_test", request.self_test)
-      .set("unload", request.unload);
+      .set("unload", request.unload)
+      .set("memory", request.memory_bytes);
   return document;
 }
 
@@ -75,11 +76,13 @@ Result<ChildOutcome> run_helper(const ProbeRequest& request, const std::string& 
   }
   child.input = request_document(request, nonce).dump();
   child.deadline = request.deadline;
-  child.channel_bytes = 16u << 20;  // large enough for lists of libraries and devices and a loader's searches
+  child.channel_bytes = channel_bytes;
   child.private_channel = true;
   // The probe answers here once its channel is closed, after whatever the build has printed.
-  child.output_bytes = child.channel_bytes;
+  child.output_bytes = channel_bytes;
   child.cancel = request.cancel;
+  child.ends_descendants = probe_ends_descendants;
+  child.memory_bytes = request.memory_bytes;
   return run_child(child);
 }
 

@@ -30,6 +30,9 @@ struct ProbeRequest {
   bool unload = true;  // run the stages "unload" and "exit" separately: a crash there is a warning
   std::chrono::milliseconds deadline{30'000};
   std::string deadline_source;  // origin of the deadline; for the evidence
+  // Bytes that loading and testing may take; 0: no limit. Linux and Windows only.
+  std::uint64_t memory_bytes = 0;
+  std::string memory_source;  // origin of that limit; for the evidence
   std::optional<CancelToken> cancel;
 };
 
@@ -39,7 +42,7 @@ struct ProbeResult {
                       // "unload", "exit"
   std::vector<std::string> stages;
   std::optional<Diagnosis>
-      diagnosis;  // when it did not pass: EH-R01 … R06, R10, R14, R15, L12, L13, F08, R11, R12, E01, G..
+      diagnosis;  // when it did not pass: EH-R01 … R06, R10, R14, R15, R19, L12, L13, F08, R11, R12, E01, G..
   std::vector<Diagnosis> warnings;  // EH-R07 (it printed), R08, R09 (process state that it changed), R13,
                                     // devices that did not open
   std::vector<std::pair<std::string, std::string>> facts;  // of the engine
@@ -51,6 +54,12 @@ struct ProbeResult {
   std::chrono::milliseconds duration{0};
   Json to_json() const;  // for a proof's facts: devices, facts, stages, duration, warnings
 };
+
+// Returns the limit of memory for requests that set none: the memory of the machine, which no engine takes to
+// load, but at least 4 GiB, because threads reserve stacks that they never use. A control group's limit does
+// not count: an engine reserves for the processors of the machine. 0 (no limit) on Windows, and if the system
+// does not report its memory.
+std::uint64_t default_memory_limit();
 
 // Blocks until the child ends or the deadline passes (+ 3 s at most). A crash, or a hang that could be ended,
 // is tried once more before it counts. EH-P20 in the diagnosis when the probe cannot be started; EH-P10 when

@@ -24,6 +24,7 @@ struct ProbeReport {
   Json crash;
   Json warnings = Json::array();
   std::vector<LogLine> log;
+  std::uint64_t memory = 0, memory_limit = 0;  // in use when it failed; the limit that the probe set, or 0
   bool ok = false, unloaded = false, overdue = false;
 };
 
@@ -40,6 +41,10 @@ ProbeReport read_channel(const std::string& channel, const std::string& nonce) {
           {static_cast<std::int32_t>(log[0].as_integer()), log[1].as_string(), log[2].as_string()});
     if (const Json* failed = one.find("failed")) report.failed = *failed;
     if (const Json* crash = one.find("crash")) report.crash = *crash;
+    if (const auto& memory = one["memory"].as_array(); memory.size() == 2) {
+      report.memory = static_cast<std::uint64_t>(memory[0].as_integer());
+      report.memory_limit = static_cast<std::uint64_t>(memory[1].as_integer());
+    }
     if (const Json* warnings = one.find("warnings")) report.warnings = *warnings;
     // Success is the nonce, never an exit status: exit(0) in a constructor would look like success.
     if (one["ok"].as_string() == nonce) {
@@ -135,6 +140,28 @@ Diagnosis crashed(int number, const ProbeReport& report, const std::optional<exp
   return diagnosis;
 }
 
+// True if the build failed because the probe's limit refused memory. Nothing counts refusals, so two signs
+// stand for one: the limit was nearly reached when the build failed, or the failure is C++'s own for refused
+// memory.
+bool is_out_of_memory(const ProbeReport& report, const Diagnosis& failure) {
+  constexpr std::string_view possible[] = {"EH-E01", "EH-L23", "EH-R02", "EH-R03", "EH-R10"};
+  if (report.memory_limit == 0 ||
+      std::find(std::begin(possible), std::end(possible), failure.code) == std::end(possible))
+    return false;
+  constexpr std::string_view refused = "std::bad_alloc";
+  return report.memory > report.memory_limit / 4 * 3 || failure.value("exception") == refused ||
+         failure.value("message").ends_with(refused);
+}
+
+Diagnosis out_of_memory(const ProbeReport& report, const ProbeRequest& request, const Diagnosis& failure) {
+  Diagnosis diagnosis = diagnose("EH-R19");
+  diagnosis.with("limit", std::to_string(report.memory_limit), request.memory_source)
+      .with("used", std::to_string(report.memory), "/proc/self/statm of the probe");
+  for (const char* key : {"signal", "exception", "in_library", "message", "os_said"})
+    if (const std::string_view value = failure.value(key); !value.empty()) diagnosis.with(key, value);
+  return diagnosis;
+}
+
 // Reports a build that works, but crashes or hangs when it is unloaded or when the process ends.
 std::optional<Diagnosis> unclean_end(const ChildOutcome& outcome, const ProbeReport& report,
                                      const ProbeRequest& request) {
@@ -189,11 +216,13 @@ Diagnosis why(const ChildOutcome& outcome, const ProbeReport& report, const Prob
   if (report.failed.is_object()) {
     Diagnosis diagnosis = diagnosis_from_wire(report.failed);
     refine_report(diagnosis);
+    if (is_out_of_memory(report, diagnosis)) return out_of_memory(report, request, diagnosis);
     return diagnosis;
   }
   const auto hint = explain::read_error_output(outcome.error);
   if (const int number = signal_of(outcome, request); number != 0) {
     Diagnosis diagnosis = crashed(number, report, hint, outcome.error, stage);
+    if (is_out_of_memory(report, diagnosis)) return out_of_memory(report, request, diagnosis);
     if (outcome.exception == 0) return diagnosis;
     // A delay-loaded DLL is searched at its first use (EH-W08).
     if (const std::string_view code = explain::class_of_windows_error(outcome.exception); !code.empty())
@@ -208,6 +237,12 @@ Diagnosis why(const ChildOutcome& outcome, const ProbeReport& report, const Prob
         .with("changed", "descriptors that it did not open", "the probe's exit status")
         .with("before", "open")
         .with("after", "closed");
+  // The probe's answer did not fit any more.
+  if (outcome.channel.size() >= channel_bytes)
+    return diagnose("EH-R09")
+        .with("changed", "a descriptor that it did not open", "the probe's channel")
+        .with("before", "the probe's answer alone")
+        .with("after", "more than " + format_bytes(channel_bytes) + " of other text");
   return diagnose("EH-R04").with("exit_code", std::to_string(outcome.exit_code));
 }
 

@@ -10,9 +10,16 @@
 
 namespace enginehost::load {
 
+// The bytes that are kept of the probe's channel: enough for lists of libraries and devices and a loader's
+// searches.
+inline constexpr std::size_t channel_bytes = 16u << 20;
+
 // Runs the probe once. With `audit`, that library observes the loader and marks its lines with `audit_nonce`.
 Result<ChildOutcome> run_helper(const ProbeRequest& request, const std::string& nonce,
                                 const std::filesystem::path& audit = {}, const std::string& audit_nonce = {});
+
+// True where the probe ends what a build leaves behind (helper/supervise.hpp).
+extern const bool probe_ends_descendants;
 
 // Runs the probe a second time, on systems where the loader can report its searches, and adds the failed one.
 void ask_loader(const ProbeRequest& request, Diagnosis& diagnosis);

@@ -212,6 +212,7 @@ Result<void> LoadCheck::probe(const cache::Installed& installed, std::chrono::se
   request.options = installed.options;
   request.devices = parts_.devices;
   set_deadline(request, hinted);
+  set_memory(request);
   request.cancel = parts_.context.cancel();
   const auto& listening = parts_.options.log;
   if (listening) request.log_level = log_level(parts_);
@@ -259,6 +260,14 @@ void LoadCheck::set_deadline(load::ProbeRequest& request, std::chrono::seconds h
   if (!parts_.options.probe_deadline) return;
   request.deadline = *parts_.options.probe_deadline;
   request.deadline_source = "the request";
+}
+
+void LoadCheck::set_memory(load::ProbeRequest& request) const {
+  const settings::Settings& settings = parts_.context.settings();
+  request.memory_bytes = settings.probe_memory_bytes.value_or(load::default_memory_limit());
+  const settings::Setting* set = settings.find("probe_memory_bytes");
+  request.memory_source =
+      "probe_memory_bytes, " + (set != nullptr ? set->source : "default: the memory of the machine");
 }
 
 }  // namespace enginehost::open

@@ -73,6 +73,7 @@ class LoadCheck {
   static void add_whose_option(const cache::Installed& installed, Diagnosis& failure);
   std::pair<std::chrono::seconds, std::string> allowed_deadline(std::chrono::seconds hinted) const;
   void set_deadline(load::ProbeRequest& request, std::chrono::seconds hinted) const;
+  void set_memory(load::ProbeRequest& request) const;
 
   const AttemptParts& parts_;
   std::optional<preflight::Spec> spec_;  // large, and rarely needed

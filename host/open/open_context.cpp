@@ -9,6 +9,7 @@
 #include "base/file_calls.hpp"
 #include "base/paths.hpp"
 #include "host/explain/explain.hpp"
+#include "host/load/probe.hpp"
 #include "host/open/crash.hpp"
 #include "host/open/this_machine.hpp"
 #include "host/platform/machine_key.hpp"
@@ -149,7 +150,8 @@ const history::Fingerprint& OpenContext::fingerprint() {
   if (!fingerprint_)
     fingerprint_ = fingerprint_of_this_machine(
         platform(), settings().helper, settings().cache_folder, store_.layers(),
-        std::max(probe_deadline_, std::chrono::seconds(settings().probe_deadline_seconds)));
+        std::max(probe_deadline_, std::chrono::seconds(settings().probe_deadline_seconds)),
+        settings().probe_memory_bytes.value_or(load::default_memory_limit()));
   return *fingerprint_;
 }
 

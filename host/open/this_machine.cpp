@@ -42,7 +42,8 @@ std::string mount_flags_of(fs::path folder) {
 history::Fingerprint fingerprint_of_this_machine(const platform::Platform& platform, const fs::path& helper,
                                                  const fs::path& cache_folder,
                                                  const std::vector<fs::path>& layers,
-                                                 std::chrono::seconds probe_deadline) {
+                                                 std::chrono::seconds probe_deadline,
+                                                 std::uint64_t probe_memory) {
   history::Fingerprint parts = history::host_fingerprint(platform);
   const auto add = [&](std::string_view name, std::string value) {
     if (!value.empty()) parts.emplace_back(name, std::move(value));
@@ -58,6 +59,7 @@ history::Fingerprint fingerprint_of_this_machine(const platform::Platform& platf
     add(history::helper_part,
         std::to_string(stamp->size) + " bytes of " + std::to_string(stamp->modified_ns));
   add(history::deadline_part, history::deadline_text(probe_deadline));
+  add(history::probe_memory_part, history::probe_memory_text(probe_memory));
   for (auto& [name, value] : history::process_limits()) add(name, std::move(value));
   return parts;
 }

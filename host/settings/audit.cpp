@@ -20,7 +20,8 @@ namespace enginehost::settings {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr std::chrono::seconds lock_patience{10};
+// Users who may enter the folder may hold the lock for ever; an event is added in milliseconds.
+constexpr std::chrono::seconds lock_patience{5};
 // 64 zeros, in place of the digest of a previous event.
 constexpr std::string_view before_the_first =
     "00000000000000000000000000000000"

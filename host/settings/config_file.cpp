@@ -213,6 +213,7 @@ void read_values(Members& members, Layer& layer) {
   members.texts("probe_launcher", layer.probe_launcher);
   constexpr std::int64_t one_hour = 3600;
   members.number("probe_deadline_seconds", 1, one_hour, layer.probe_deadline);
+  members.number("probe_memory_bytes", 0, most_bytes, layer.probe_memory_bytes);
   members.number("cache_max_bytes", 1, most_bytes, layer.cache_max_bytes);
   members.folder("helper", layer.helper);
   members.hosts("plain_http_registries", layer.plain_http_registries, false);

@@ -29,7 +29,7 @@ struct Layer {
   std::optional<std::int64_t> audit_rotate_bytes;
   std::optional<std::int64_t> max_artifact_bytes, max_unpacked_bytes, connect_timeout, stall_timeout, retries,
       probe_deadline;
-  std::optional<std::int64_t> cache_max_bytes;
+  std::optional<std::int64_t> cache_max_bytes, probe_memory_bytes;
 };
 
 // A configuration file: its layer and, for the system's file, its policy.

@@ -289,6 +289,8 @@ void choose_limits(Settings& settings, SettingsMerge& merge) {
   number("downloads.stall_timeout_seconds", &Layer::stall_timeout, limits.stall_timeout_seconds);
   number("downloads.retries", &Layer::retries, limits.retries);
   number("probe_deadline_seconds", &Layer::probe_deadline, settings.probe_deadline_seconds);
+  if (const auto memory = merge.pick("probe_memory_bytes", &Layer::probe_memory_bytes))
+    settings.probe_memory_bytes = static_cast<std::uint64_t>(*memory);
   bytes("audit_rotate_bytes", &Layer::audit_rotate_bytes, settings.audit_rotate_bytes);
 }
 

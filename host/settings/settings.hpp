@@ -135,6 +135,8 @@ struct Settings {
   std::vector<std::string> probe_launcher;
   int probe_deadline_seconds =
       30;  // how long a build may take to start in the probe before it counts as hanging
+  // Bytes that a build may take in the probe; 0: no limit, nothing: load::default_memory_limit().
+  std::optional<std::uint64_t> probe_memory_bytes;
   std::string verify = "stamps";      // what an open checks of an installed build: "stamps", "sample", "full"
   std::uint64_t cache_max_bytes = 0;  // the limit that `engine-cache gc` enforces; 0: none
   std::filesystem::path helper;       // enginehost-probe; empty: not found

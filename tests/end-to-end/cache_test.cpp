@@ -2,10 +2,13 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <ctime>
 
+#include "base/files.hpp"
 #include "tests/end-to-end/repository.hpp"
 #include "tests/end-to-end/workplace.hpp"
 
@@ -85,6 +88,26 @@ TEST_F(CacheCommands, GcKeepsTreesWithoutARecordUnlessAllowed) {
   EXPECT_THAT(freed.output, HasSubstr("removed 1 tree that no record names"));
   EXPECT_FALSE(fs::exists(workplace.cache() / "trees" / tree));
   EXPECT_TRUE(cache({"gc", "--json"}).document["unrecorded"].as_array().empty());
+}
+
+TEST_F(CacheCommands, GcAndRemoveNameTheProcessThatUsesABuild) {
+  const auto lease = *fs::directory_iterator(workplace.cache() / "leases");
+  const FileDescriptor held(::open(lease.path().c_str(), O_RDONLY | O_CLOEXEC));
+  ASSERT_EQ(::flock(held.get(), LOCK_SH | LOCK_NB), 0);
+  const std::string us = std::to_string(::getpid());
+  const Ended gc = cache({"gc", "--max-age", "0"});
+  EXPECT_EQ(gc.status, 0) << gc.said();
+  EXPECT_THAT(gc.output, HasSubstr("(in use by process " + us + " ("));
+  const Ended document = cache({"gc", "--max-age", "0", "--json"});
+  const Json& kept = document.document["kept"].as_array().at(0);
+  EXPECT_EQ(kept["why"].as_string(), "in use");
+  EXPECT_EQ(kept["holder"]["process"].as_integer(), ::getpid());
+  EXPECT_EQ(kept["holder"]["file"].as_string(), lease.path().native());
+  EXPECT_TRUE(document.document["maker"].is_null());
+  const Ended removed = cache({"remove", "reference-good"});
+  EXPECT_EQ(removed.status, 7) << removed.said();
+  EXPECT_THAT(removed.error, HasSubstr("in use by process " + us));
+  EXPECT_EQ(installed(), 1u);
 }
 
 TEST_F(CacheCommands, GcKeepsAPinnedBuild) {

@@ -161,7 +161,9 @@ TEST_F(FirstScreen, ReportsARepositoryThatCannotBeRead) {
   EXPECT_EQ(run.status, 0) << run.said();
   EXPECT_THAT(run.output, ContainsRegex("EH-[A-Z][0-9]+"));
   for (const std::string& line : lines_of(run))
-    if (line.find(workplace.folder().native()) == std::string::npos) EXPECT_LE(width_of(line), 80u) << line;
+    if (line.find(workplace.folder().native()) == std::string::npos) {
+      EXPECT_LE(width_of(line), 80u) << line;
+    }
 }
 
 TEST_F(FirstScreen, WithoutARepositoryItSaysSo) {

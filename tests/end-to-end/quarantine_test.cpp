@@ -342,6 +342,19 @@ TEST(RaisedLimits, RetryABuildWithMoreTime) {
       "EH-R05", workplace, {}, [&] { configure(60); });
 }
 
+TEST(RaisedLimits, R19RetryABuildWithMoreMemoryForTheProbe) {
+  const Workplace workplace;
+  const auto configure = [&](std::int64_t bytes) {
+    workplace.configure(Json::object().set("repositories_default", false).set("probe_memory_bytes", bytes));
+  };
+  configure(300 << 20);
+  expect_tried_again(
+      "#include <stdlib.h>\n#include <sys/mman.h>\n"
+      "__attribute__((constructor)) static void begin(void) {\n"
+      "  for (int i = 0; i < 10; ++i) if (mmap(0, 64 << 20, 3, 0x22, -1, 0) == MAP_FAILED) abort();\n}\n",
+      "EH-R19", workplace, {}, [&] { configure(0); });
+}
+
 // The same files, loaded in another way.
 class CorrectedManifest : public testing::Test {
  protected:

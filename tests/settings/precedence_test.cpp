@@ -117,6 +117,17 @@ TEST_F(SettingsTest, TheProbesDeadlineIs30SecondsUnlessAFileSaysOtherwise) {
   EXPECT_EQ(refusal().code, "EH-P02");
 }
 
+TEST_F(SettingsTest, TheProbesMemoryIsLimitedByDefaultByAFileOrNot) {
+  EXPECT_FALSE(load().probe_memory_bytes);
+  user_file(R"({"probe_memory_bytes": 1073741824})");
+  EXPECT_EQ(load().probe_memory_bytes, 1073741824u);
+  EXPECT_EQ(load().find("probe_memory_bytes")->value, "1073741824");
+  user_file(R"({"probe_memory_bytes": 0})");
+  EXPECT_EQ(load().probe_memory_bytes, 0u) << "no limit";
+  user_file(R"({"probe_memory_bytes": -1})");
+  EXPECT_EQ(refusal().code, "EH-P02");
+}
+
 // As an absolute path it would be the current folder.
 TEST_F(SettingsTest, AProbeWithoutANameIsRefused) {
   flags_.helper = "";

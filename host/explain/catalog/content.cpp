@@ -281,6 +281,8 @@ constexpr Entry entries[] = {
      .after = "the lock was not granted within the time",
      .causes = {"process {holder} ({holder_name}) holds {file}; waited {waited}",
                 "process {holder} holds {file}; waited {waited}",
+                "{build} is in use by process {holder} ({holder_name}), which holds {file}",
+                "{build} is in use by process {holder}, which holds {file}",
                 "{build} is in use by another process ({file})", "{file} cannot be locked: {os_said}",
                 "{file} is locked by another process",
                 "another process is installing or removing the same thing"},

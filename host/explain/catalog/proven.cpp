@@ -107,6 +107,7 @@ constexpr ProvenClass rows[] = {
     {"EH-R16", produced},
     {"EH-R17", produced},
     {"EH-R18", produced},
+    {"EH-R19", produced},
     {"EH-W01", produced},
     {"EH-W02", produced},
     {"EH-W03", from_file,

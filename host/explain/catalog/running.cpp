@@ -270,6 +270,18 @@ constexpr Entry entries[] = {
           "check the kernel's log for the reason (NVIDIA: lines with Xid)",
           "use a cpu build meanwhile: --flavor cpu"},
      .category = Category::request},
+    {.code = "EH-R19",
+     .title = "the build needs more memory than the probe gives",
+     .meaning = "Loading or testing the build took memory until a limit was reached. The limit of the probe "
+                "keeps a build that never stops from taking the memory of the machine.",
+     .after =
+         "a failure in the probe whose data has reached its limit (RLIMIT_DATA), or std::bad_alloc there",
+     .causes =
+         {"the build needed more than {limit|bytes} of memory at stage {stage}, which is what a build may "
+          "take in the probe",
+          "the build needed more memory than it may take in the probe"},
+     .remedies = {"raise probe_memory_bytes in the configuration (0: no limit), if the engine needs so much",
+                  "otherwise use another version of the engine, and report it to its publisher"}},
 };
 
 }  // namespace

@@ -15,7 +15,9 @@
 #include "base/paths.hpp"
 #include "host/load/helper/answer_channel.hpp"
 #include "host/load/helper/crash_report.hpp"
+#include "host/load/helper/limits.hpp"
 #include "host/load/helper/process_state.hpp"
+#include "host/load/helper/supervise.hpp"
 #include "host/load/helper/this_process.hpp"
 #include "host/load/in_process/engine.hpp"
 #include "host/load/in_process/floating_point.hpp"
@@ -129,7 +131,11 @@ class Probe {
 
   int failed(Diagnosis diagnosis) {
     if (diagnosis.value("stage").empty()) diagnosis.with("stage", stage_);
-    report(Json::object().set("failed", diagnosis_to_wire(diagnosis)).set("warnings", warnings()));
+    const helper::MemoryUse memory = helper::memory_use();
+    report(Json::object()
+               .set("failed", diagnosis_to_wire(diagnosis))
+               .set("warnings", warnings())
+               .set("memory", Json::array().push(memory.bytes).push(memory.limit)));
     std::fflush(stdout);  // the output of a library is evidence
     helper::leave_at_once(1);
   }
@@ -263,6 +269,7 @@ class Probe {
 }  // namespace
 
 int run_probe(int, char**) {
+  helper::supervise();
   helper::prepare_process();
   const auto request = parse_json(read_standard_input(), "standard input");
   if (!request) {
@@ -275,6 +282,7 @@ int run_probe(int, char**) {
   helper::AnswerChannel channel(nonce);
   helper::report_crashes(channel.descriptor(), nonce.c_str());
   channel.write(Json::object().set("stage", "start"));
+  helper::set_limits(static_cast<std::uint64_t>((*request)["memory"].as_integer(0)));
   return Probe(*request, nonce, channel).run();
 }
 

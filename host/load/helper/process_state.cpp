@@ -7,7 +7,8 @@ namespace enginehost::helper {
 std::vector<Diagnosis> differences(const ProcessState& before, const ProcessState& after, bool own) {
   std::vector<Diagnosis> found;
   const auto compare = [&](const char* what, const std::string& was, const std::string& is) {
-    if (was != is)
+    // Unknown when no descriptor was left to read it.
+    if (was != is && !was.empty() && !is.empty())
       found.push_back(
           std::move(diagnose("EH-R09").with("changed", what).with("before", was).with("after", is)));
   };
@@ -28,7 +29,8 @@ std::vector<Diagnosis> differences(const ProcessState& before, const ProcessStat
   if (!own) return found;
   compare("the number of open descriptors", std::to_string(before.descriptors),
           std::to_string(after.descriptors));
-  compare("the number of threads", std::to_string(before.threads), std::to_string(after.threads));
+  if (after.threads != 0)
+    compare("the number of threads", std::to_string(before.threads), std::to_string(after.threads));
   return found;
 }
 

@@ -1,5 +1,8 @@
 #include "host/load/probe_system.hpp"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <csignal>
 #include <system_error>
 
@@ -9,6 +12,19 @@
 #include "host/load/loader_search.hpp"
 
 namespace enginehost::load {
+
+#ifdef __linux__
+const bool probe_ends_descendants = true;
+#else
+const bool probe_ends_descendants = false;
+#endif
+
+std::uint64_t default_memory_limit() {
+  constexpr std::uint64_t least = std::uint64_t{4} << 30;
+  const long pages = ::sysconf(_SC_PHYS_PAGES), page = ::sysconf(_SC_PAGESIZE);
+  if (pages <= 0 || page <= 0) return 0;
+  return std::max(least, static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page));
+}
 
 void ask_loader(const ProbeRequest& request, Diagnosis& diagnosis) {
   const auto left_out = [&](std::string_view why) {

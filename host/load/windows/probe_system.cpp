@@ -2,6 +2,11 @@
 
 namespace enginehost::load {
 
+const bool probe_ends_descendants = false;
+
+// Windows itself gives no more than memory and page file together.
+std::uint64_t default_memory_limit() { return 0; }
+
 // open_library.cpp has already found the failed search by walking the files' imports. The loader's own log
 // ("loader snaps") needs a debugger and a registry key.
 void ask_loader(const ProbeRequest&, Diagnosis&) {}

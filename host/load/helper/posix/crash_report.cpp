@@ -11,6 +11,7 @@
 #include <exception>
 #include <typeinfo>
 
+#include "host/load/helper/limits.hpp"
 #include "host/load/helper/posix/crash_details.hpp"
 
 namespace enginehost::helper {
@@ -100,13 +101,15 @@ void on_signal(int number, siginfo_t* info, void* raw_context) {
   quote(what, message, sizeof message);
   read_instruction(at, instruction);
   quote(object, library, sizeof library);
+  const MemoryUse memory = memory_use();
   const int length = std::snprintf(
       line, sizeof line,
       "\n{\"nonce\":\"%s\",\"crash\":{\"signal\":%d,\"address\":\"0x%llx\",\"in_library\":\"%s\","
       "\"instruction\":\"%s\",\"stack_overflow\":%s,\"threads\":%d,\"first_thread\":%s,\"exception\":\"%s\","
-      "\"what\":\"%s\"}}\n",
+      "\"what\":\"%s\"},\"memory\":[%llu,%llu]}\n",
       proof, number, static_cast<unsigned long long>(address), library, instruction,
-      overflow ? "true" : "false", count_threads(), is_first_thread() ? "true" : "false", thrown, message);
+      overflow ? "true" : "false", count_threads(), is_first_thread() ? "true" : "false", thrown, message,
+      static_cast<unsigned long long>(memory.bytes), static_cast<unsigned long long>(memory.limit));
   if (length > 0 && ::write(channel, line, static_cast<std::size_t>(length)) < 0) {
     // nobody reads the channel any more
   }
