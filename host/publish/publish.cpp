@@ -340,10 +340,10 @@ Result<Published> publish(const Workspace& workspace, const fs::path& given, std
                                  .with("found", "0"),
                              *root));
   TRY_ASSIGN(std::vector<Diagnosis> missing, missing_signatures(workspace));
-  const auto without_timestamp = std::ranges::stable_partition(
-      missing, [](const Diagnosis& one) { return !one.value("document").ends_with(timestamp_file); });
-  if (missing.begin() != without_timestamp.begin())
-    return fail(to_be_signed(std::move(missing.front()), *root));
+  const auto first_of_timestamp = std::stable_partition(
+      missing.begin(), missing.end(),
+      [](const Diagnosis& one) { return !one.value("document").ends_with(timestamp_file); });
+  if (missing.begin() != first_of_timestamp) return fail(to_be_signed(std::move(missing.front()), *root));
 
   TRY_ASSIGN(const std::optional<manifest::Index> index, workspace.index());
   if (!index)
