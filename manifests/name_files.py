@@ -83,13 +83,17 @@ class RangedFile(io.RawIOBase):
                 self.at += len(piece)
                 return len(piece)
         begin = max(0, min(self.at, self.size - (1 << 18)))
-        end = min(self.size, max(self.at + wanted, begin + (1 << 18)))
+        self.prefetch(begin, max(self.at + wanted, begin + (1 << 18)))
+        return self.readinto(buffer)
+
+    def prefetch(self, begin: int, end: int) -> None:
+        """Fetches these bytes with one request; reads of them cost nothing then."""
+        end = min(self.size, end)
         request = urllib.request.Request(self.url, headers={"Range": f"bytes={begin}-{end - 1}"})
         with urllib.request.urlopen(request, timeout=120) as answer:
             if answer.status != 206:
                 raise Broken(f"{self.url} sends no ranges")
             self.parts.append((begin, answer.read()))
-        return self.readinto(buffer)
 
 
 def url_of(index: str, project: str, file: str) -> str:
@@ -102,20 +106,24 @@ def url_of(index: str, project: str, file: str) -> str:
     raise Broken(f"the index does not list {file}")
 
 
-def members_of(url: str) -> dict:
+def record_of(wheel: zipfile.ZipFile) -> dict:
     """path -> (size, sha256, executable), for each member that RECORD has."""
+    infos = {info.filename: info for info in wheel.infolist()}
+    record = next(name for name in infos if re.fullmatch(r"[^/]+\.dist-info/RECORD", name))
+    found = {}
+    for path, digest, size in csv.reader(io.StringIO(wheel.read(record).decode())):
+        if not digest.startswith("sha256=") or path not in infos:
+            continue
+        sha256 = base64.urlsafe_b64decode(digest[7:] + "=" * (-len(digest[7:]) % 4)).hex()
+        if infos[path].file_size != int(size):
+            raise Broken(f"{path} has {infos[path].file_size} bytes, RECORD says {size}")
+        found[path] = (int(size), sha256, bool(infos[path].external_attr >> 16 & 0o111))
+    return found
+
+
+def members_of(url: str) -> dict:
     with zipfile.ZipFile(io.BufferedReader(RangedFile(url), 1 << 16)) as wheel:
-        infos = {info.filename: info for info in wheel.infolist()}
-        record = next(name for name in infos if re.fullmatch(r"[^/]+\.dist-info/RECORD", name))
-        found = {}
-        for path, digest, size in csv.reader(io.StringIO(wheel.read(record).decode())):
-            if not digest.startswith("sha256=") or path not in infos:
-                continue
-            sha256 = base64.urlsafe_b64decode(digest[7:] + "=" * (-len(digest[7:]) % 4)).hex()
-            if infos[path].file_size != int(size):
-                raise Broken(f"{path} has {infos[path].file_size} bytes, RECORD says {size}")
-            found[path] = (int(size), sha256, bool(infos[path].external_attr >> 16 & 0o111))
-        return found
+        return record_of(wheel)
 
 
 def tree_of(files: list) -> str:

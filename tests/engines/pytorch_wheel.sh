@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# PyTorch from a published wheel: the plugin is compiled against the headers of the payload itself and packed into a
-# repository. The build for the CPU is fetched from the package index, opened and run with a model. 620 MB (2.0.1) and
-# 530 MB (2.11.0). Where Debian's libtorch is installed, one build tree makes plugins for both, and each opens its own.
+# PyTorch from a published wheel: the plugin is compiled with the headers of the wheel alone, its symbols are looked up
+# in the wheel's libraries, and it is packed into a repository. The build for the CPU is fetched from the package index,
+# opened and run with a model. 620 MB (2.0.1) and 530 MB (2.11.0). Where Debian's libtorch is installed, one build tree
+# makes plugins for both, and each opens its own.
 #
 #   pytorch_wheel.sh SOURCE BUILD RELEASE      (BUILD: the build tree whose commands are run)
 #
@@ -17,18 +18,32 @@ case $release in
   2.0.*) abi=0 platform=(--platform manylinux1_x86_64) ;;
   *) abi=1 platform=() ;;
 esac
-said=$(python3 "$source_folder/tests/engines/fetch_wheel.py" "${platform[@]}" "$downloads" torch "$release" \
-  'torch/include/*' 'torch/lib/libc10.so' 'torch/lib/libtorch_cpu.so' 2>&1) || {
-  printf 'skipped: pip cannot get torch %s: %s\n' "$release" "${said##*$'\n'}"
+skip() {
+  printf 'skipped: %s of torch %s cannot be fetched: %s\n' "$1" "$release" "${2##*$'\n'}"
   exit 77
 }
-torch=${said##*$'\n'}/torch
+said=$(python3 "$source_folder/tests/engines/fetch_wheel.py" "${platform[@]}" "$downloads" torch "$release" \
+  'torch/lib/libc10.so' 'torch/lib/libtorch_cpu.so' 2>&1) || skip "the libraries" "$said"
+libraries=${said##*$'\n'}/torch/lib
+said=$(python3 "$source_folder/engines/pytorch/fetch_headers.py" --release "$release" "$build/torch" 2>&1) ||
+  skip "the headers" "$said"
+torch=${said##*$'\n'}
 own=$build/pytorch-$release
 cmake -S "$source_folder" -B "$own" -G Ninja -DCMAKE_BUILD_TYPE=Release -DENGINEHOST_TESTS=OFF \
   -DENGINEHOST_BENCHMARKS=OFF -DENGINEHOST_TORCH_ROOT="system;$torch" | grep 'engines/pytorch' | tee "$own.configured"
 grep -q "libtorch $minor (wheel, C++11 ABI $abi)" "$own.configured"
 cmake --build "$own" --target enginehost_repository
 repository=$own/share/enginehost/repository
+# Without weak references ("w"), which may stay undefined: the initializer of a thread-local variable that needs none.
+symbols() { nm -D "$@" | awk 'NF > 1 && $(NF - 1) != "w" { print $NF }' | sed 's/@.*//' | sort -u; }
+# The first one, if there are two, is for the system's libtorch.
+plugin=$(find "$own/engines" -name libengine_pytorch.so | sort | tail -n 1)
+symbols --undefined-only "$plugin" | grep -E 'c10|2at|torch' >"$own.needed"
+[ "$(wc -l <"$own.needed")" -gt 20 ]
+if ! comm -23 "$own.needed" <(symbols --defined-only "$libraries"/*.so) | tee "$own.missing" | diff - /dev/null; then
+  echo "the wheel's libraries lack these symbols of the plugin"
+  exit 1
+fi
 
 home=$(mktemp -d)
 trap 'rm -rf "$home"' EXIT
