@@ -1,6 +1,7 @@
 #include "host/open/repositories.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "base/files.hpp"
@@ -53,34 +54,51 @@ struct Answer {
 
 bool belongs_to_the_sdk(const settings::Repository& repository) { return repository.source == "default"; }
 
-// Returns the engines of EngineHost's own repository.
-std::set<std::string> own_engines(const std::vector<Answer>& answers) {
-  std::set<std::string> own;
-  for (const Answer& answer : answers)
-    if (belongs_to_the_sdk(*answer.repository) && answer.content)
-      for (const auto& manifest : answer.content->manifests) own.insert(manifest->engine);
-  return own;
+bool is_named_by_request(const settings::Repository& repository) {
+  return repository.by_caller || repository.source == "ENGINEHOST_REPOSITORIES";
 }
 
-// Removes the manifests of engines for which a repository does not speak: those outside of its "engines", and
-// without that list the engines of EngineHost's own repository, unless the request names the repository.
-// Otherwise a repository that was configured for one engine could replace all others by "newer" ones.
-void remove_unspoken(Answer& answer, const std::set<std::string>& own, std::vector<std::string>& warnings) {
-  const settings::Repository& repository = *answer.repository;
-  const bool named = repository.by_caller || repository.source == "ENGINEHOST_REPOSITORIES";
-  if (!answer.content || belongs_to_the_sdk(repository)) return;
-  std::erase_if(answer.content->manifests, [&](const auto& manifest) {
-    const auto& engines = repository.engines;
-    const bool speaks = engines.empty() ? named || !own.contains(manifest->engine)
-                                        : std::ranges::find(engines, manifest->engine) != engines.end();
-    if (!speaks && engines.empty())
-      warnings.push_back("the repository " + without_passwords(repository.location) + " also offers " +
-                         manifest->engine +
-                         ", which comes with EngineHost: to use its builds, list them as \"engines\" "
-                         "beside its \"location\" in " +
-                         repository.source);
-    return !speaks;
+bool offers(const Answer& answer, const std::string& build) {
+  return std::ranges::any_of(answer.content->manifests, [&](const auto& manifest) {
+    return std::ranges::any_of(manifest->builds, [&](const auto& one) { return one->id == build; });
   });
+}
+
+// Removes the manifests of engines for which a repository does not answer: those outside of its "engines",
+// and without that list those that EngineHost's own repository or an earlier configured one offers.
+// Otherwise a repository that was configured for one engine could replace all others by "newer" ones. The
+// repositories that the request names answer for all their engines, beside the configured ones.
+void remove_unanswered(std::vector<Answer>& answers, std::vector<std::string>& warnings) {
+  std::map<std::string, const Answer*> first;
+  for (const Answer& answer : answers)
+    if (answer.content && belongs_to_the_sdk(*answer.repository))
+      for (const auto& manifest : answer.content->manifests) first.emplace(manifest->engine, &answer);
+  for (Answer& answer : answers) {
+    const settings::Repository& repository = *answer.repository;
+    if (!answer.content || belongs_to_the_sdk(repository)) continue;
+    std::erase_if(answer.content->manifests, [&](const auto& manifest) {
+      const auto& engines = repository.engines;
+      if (!engines.empty()) {
+        if (std::ranges::find(engines, manifest->engine) == engines.end()) return true;
+      } else if (is_named_by_request(repository)) {
+        return false;
+      }
+      const Answer& speaker = *first.emplace(manifest->engine, &answer).first->second;
+      if (&speaker == &answer || !engines.empty()) return false;
+      // Several places of one repository need no warning.
+      if (std::ranges::all_of(manifest->builds,
+                              [&](const auto& build) { return offers(speaker, build->id); }))
+        return true;
+      std::string warning =
+          "the repository " + without_passwords(repository.location) + " also offers " + manifest->engine +
+          (belongs_to_the_sdk(*speaker.repository)
+               ? ", which comes with EngineHost"
+               : ", for which " + without_passwords(speaker.repository->location) + " answers") +
+          ": to use its builds, list them as \"engines\" beside its \"location\" in " + repository.source;
+      if (std::ranges::find(warnings, warning) == warnings.end()) warnings.push_back(std::move(warning));
+      return true;
+    });
+  }
 }
 
 void add_repository(manifest::Catalog& catalog, Result<manifest::RepositoryContent> content,
@@ -351,18 +369,17 @@ std::optional<Diagnosis> block_of(const settings::Settings& settings, const mani
 }
 
 OwnRepository own_repository(const settings::Settings& settings) {
+  const std::string location = settings::own_repository(settings);
+  if (location.empty()) return {};
+  const std::string name = manifest::below(location, "index.json");
+  const auto index =
+      read_file(path_of(name), 8u << 20)
+          .and_then([&](const std::string& text) { return parse_json(text, name); })
+          .and_then([&](const Json& document) { return manifest::read_index(document, name); });
+  if (!index) return {};
   OwnRepository own;
-  for (const settings::Repository& repository : settings.repositories) {
-    if (!belongs_to_the_sdk(repository)) continue;
-    const std::string name = manifest::below(repository.location, "index.json");
-    const auto index =
-        read_file(path_of(name), 8u << 20)
-            .and_then([&](const std::string& text) { return parse_json(text, name); })
-            .and_then([&](const Json& document) { return manifest::read_index(document, name); });
-    if (!index) continue;
-    own.location = repository.location;
-    for (const manifest::IndexEntry& entry : index->manifests) own.manifests.insert(entry.sha256);
-  }
+  own.location = location;
+  for (const manifest::IndexEntry& entry : index->manifests) own.manifests.insert(entry.sha256);
   return own;
 }
 
@@ -394,11 +411,9 @@ manifest::Catalog load_catalog(const settings::Settings& settings, const cache::
       answers.push_back({&repository, load(repository, settings, reader, nullptr, now, proof)});
     }
   }
-  const std::set<std::string> own = own_engines(answers);
-  for (Answer& answer : answers) {
-    remove_unspoken(answer, own, catalog.warnings);
+  remove_unanswered(answers, catalog.warnings);
+  for (Answer& answer : answers)
     add_repository(catalog, std::move(answer.content), settings.mirrors, now, origin);
-  }
   if ((online || settings.refresh) && !transfer.offline)
     ask_origins(settings, store, store_of_trust, transfer, now, cancel);
   if (!store_of_trust.folder().empty()) origin.documents.push_back(path_text(store_of_trust.folder()));

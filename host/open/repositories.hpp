@@ -45,7 +45,8 @@ struct OwnRepository {
 OwnRepository own_repository(const settings::Settings& settings);
 
 // Returns EH-M14 ("build", "reason") if the policy, a repository that this machine has ever read, or `more`
-// blocks the build. `as`: as it is or would be installed.
+// blocks the build. `as`: as it is or would be installed. Fails closed: a state folder that cannot be read is
+// returned as the reason.
 std::optional<Diagnosis> block_of(const settings::Settings& settings, const manifest::TrustStore& trust,
                                   const std::shared_ptr<const manifest::Build>& build,
                                   const manifest::InstalledAs& as,
