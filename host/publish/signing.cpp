@@ -22,11 +22,12 @@ constexpr std::int64_t day = 86'400;
 constexpr std::int64_t root_lifetime_in_indexes =
     3;  // an expired root stops everything, so it is valid for longer
 
+Diagnosis refusal(const fs::path& folder, std::string_view problem, std::string_view remedy) {
+  return diagnose("EH-M17").with("folder", path_text(folder)).with("problem", problem).with("remedy", remedy);
+}
+
 Diagnosis refusal(const Workspace& workspace, std::string_view problem, std::string_view remedy) {
-  return diagnose("EH-M17")
-      .with("folder", path_text(workspace.folder()))
-      .with("problem", problem)
-      .with("remedy", remedy);
+  return refusal(workspace.folder(), problem, remedy);
 }
 
 fs::path numbered(const Workspace& workspace, std::int64_t version) {
@@ -352,11 +353,6 @@ Result<std::vector<Diagnosis>> missing_signatures(const Workspace& workspace) {
 
 namespace {
 
-auto refuse_stamp(const fs::path& folder, std::string_view problem, std::string_view remedy) {
-  return fail(
-      diagnose("EH-M17").with("folder", path_text(folder)).with("problem", problem).with("remedy", remedy));
-}
-
 // The caller holds the folder's lock.
 Result<Stamped> stamp_locked(const fs::path& folder, const std::vector<SecretKey>& keys, std::int64_t hours,
                              std::int64_t now) {
@@ -365,8 +361,9 @@ Result<Stamped> stamp_locked(const fs::path& folder, const std::vector<SecretKey
   for (const SecretKey& key : keys)
     if (lists(root, key.public_key(), Role::timestamp)) signers.push_back(&key);
   if (signers.empty())
-    return refuse_stamp(folder, "its root gives none of these keys the timestamps",
-                        "engine-manifest sign --add-timestamp-key FILE, with a --key that may sign the root");
+    return fail(
+        refusal(folder, "its root gives none of these keys the timestamps",
+                "engine-manifest sign --add-timestamp-key FILE, with a --key that may sign the root"));
   const fs::path file = folder / timestamp_file;
   manifest::Timestamp timestamp;
   if (const auto before = read_file(file, 1u << 20))
@@ -423,9 +420,11 @@ Result<Stamped> stamp(const fs::path& folder, const std::vector<SecretKey>& keys
                       std::int64_t now) {
   TRY_ASSIGN(const bool has_root, is_there(folder / "root.json"));
   if (!has_root)
-    return refuse_stamp(folder, "it has no root.json, so nobody signed it",
-                        "engine-manifest sign with --key first");
-  TRY_ASSIGN(const cache::FileLock lock, lock_for_stamp(folder));
+    return fail(
+        refusal(folder, "it has no root.json, so nobody signed it", "engine-manifest sign with --key first"));
+  const auto lock = lock_for_stamp(folder);
+  // The lock lies beside a published folder, where the job that stamps may not be allowed to write.
+  if (!lock && lock.error().code != "EH-F16") return fail(lock.error());
   return stamp_locked(folder, keys, hours, now);
 }
 

@@ -48,7 +48,8 @@ struct Stamped {
 
 // Makes a new timestamp.json for the folder's index.json, valid for `hours`, and signs it with these keys.
 // The folder is a workspace or what publish wrote; nothing else in it changes, so a scheduled job can do it.
-// Any number of processes: the lock of the workspace or of the published folder admits one at a time. A
+// Any number of processes: the lock of the workspace or of the published folder admits one at a time. It goes
+// on without the lock where this user may not make the file. A
 // process that is killed between its two writes leaves a document and a signature that clients refuse
 // (EH-M09) until the next call. Errors: EH-M17 ("folder", "problem"): it is not signed, or no key is one of
 // the root's keys for timestamps; EH-F18 when the lock is held too long; those of reading and writing.
