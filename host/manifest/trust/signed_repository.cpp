@@ -241,7 +241,14 @@ Result<std::optional<VerifiedIndex>> open_signed(RepositoryFiles& files, const T
     // At first the version does not count, but a root that was removed with its key leaves its version as a
     // floor.
     const Signers first = bootstrap(keys);
-    TRY_ASSIGN(verified.root, follow(files, **root_bytes, first, 0));
+    auto root = follow(files, **root_bytes, first, 0);
+    // The publisher cannot help where this user trusts fewer keys than the user asked for.
+    if (!root && root.error().code == "EH-M08" &&
+        static_cast<std::int64_t>(first.keys.size()) < first.threshold)
+      root.error().with("remedy",
+                        "trust the publisher's other keys, too: engine-cache trust add KEY --repository " +
+                            files.known_as() + " --threshold " + std::to_string(first.threshold));
+    TRY_ASSIGN(verified.root, std::move(root));
     TRY_ASSIGN(verified.seen.trusted_by, signers_of_first_root(files, **root_bytes, first));
     if (verified.root.version < verified.seen.root_version)
       return fail(about("EH-M11", files, "root.json")
