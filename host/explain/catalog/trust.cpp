@@ -107,7 +107,7 @@ constexpr Entry entries[] = {
                 "repository or in this machine's policy.",
      .before = "\"blocked\" of the indexes and of the policy, against archives, trees and installed builds",
      .causes = {"{build} is blocked: {reason}", "a build is blocked: {reason}"},
-     .remedies = {"{?file}use another version: engine-cache export makes a bundle without this build",
+     .remedies = {"{?file}make a bundle of other builds: engine-cache export FILE BUILD",
                   "{!file}use another version; engine-cache remove {build} frees its space"},
      .exit_status = S::forbidden,
      .category = Category::request},
