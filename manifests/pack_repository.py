@@ -239,8 +239,7 @@ def fill_components(manifest: dict, plugins: list, options: argparse.Namespace, 
         if file is None:
             component["artifacts"] = []
             for build in users:
-                build.setdefault("not_built", f"Compile the target engine_{plugin} of EngineHost {options.version} "
-                                              f"for {system} {arch}; its repository then offers this build.")
+                build.setdefault("not_built", f"its plugin (target engine_{plugin}) was not compiled for {system} {arch}")
             continue
         archive = archive_of(file)
         digest = hashlib.sha256(archive).hexdigest()

@@ -106,7 +106,7 @@ struct Build {
   int priority = 0;
   int probe_seconds = 0;  // how long the first start may take, when longer than usual; 0: no hint
   std::string yanked;     // reason, or empty
-  std::string not_built;  // what would compile the plugin, when it is not compiled; else empty
+  std::string not_built;  // why there is no plugin, when it is not compiled; else empty
   std::string digest;     // of the sorted tree ids, when the manifest states it
   std::string blocked;    // why it must not be used, even if installed (Catalog::blocked); or empty
   std::string expired;  // when its signed repository expired, after which it must not be installed; or empty

@@ -107,6 +107,20 @@ void warn_of_idle_accelerator(OpenContext& context, Outcome& outcome) {
     outcome.warnings.push_back(std::move(*idle));
 }
 
+// Warns if the build is used only because the request forces it.
+void warn_of_force(Outcome& outcome) {
+  if (outcome.chosen == nullptr || !outcome.chosen->forced) return;
+  Diagnosis warning = diagnose("EH-S25").with("build", outcome.chosen->build->id, "request");
+  std::vector<std::string> unmet;
+  for (const resolve::Check& check : outcome.chosen->checks()) {
+    if (!check.overridden) continue;
+    if (unmet.empty()) warning.with("first_code", check.code, check.source);
+    unmet.push_back("needs " + check.requirement + ", found " + check.observed);
+  }
+  warning.with("reason", join(unmet, "; ")).with("engine", outcome.plan.request.engine, "request");
+  outcome.warnings.push_back(std::move(warning));
+}
+
 // Warns if a forced build was tried and failed, as for one that cannot be tried.
 void warn_of_forced_failure(Outcome& outcome) {
   if (outcome.state != State::opened || outcome.plan.forced_in_vain) return;
@@ -226,6 +240,7 @@ Outcome decide_and_open(OpenContext& context, const OpenRequest& open, const Dec
     first->verdict = Verdict::chosen;
     outcome.state = State::planned;
     outcome.chosen = &*first;
+    warn_of_force(outcome);
     warn_of_idle_accelerator(context, outcome);
     outcome.fallback = outcome.plan.fallback;
     return outcome;
@@ -235,6 +250,7 @@ Outcome decide_and_open(OpenContext& context, const OpenRequest& open, const Dec
   try_candidates(context, open, outcome);
   if (outcome.state == State::opened)
     outcome.fallback = is_fallback(outcome.plan) || !constraint_met(outcome.plan.request, *outcome.opened);
+  warn_of_force(outcome);
   warn_of_forced_failure(outcome);
   warn_of_idle_accelerator(context, outcome);
   decisions.keep(outcome);

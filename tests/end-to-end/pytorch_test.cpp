@@ -89,14 +89,14 @@ TEST_P(PyTorchDecisions, MatchTheTableOfPublishedBuilds) {
   }
 }
 
-// The driver decides first (CUDA 11 runs on every driver from 450.80.02 on, CUDA 12 from 525.60.13 on), then
-// the code for the card: sm_90 is the newest in the wheels of 2.0.1, which have no PTX. A GeForce RTX 50 is
-// therefore refused whatever its driver, and accepted by cu128 of 2.8.0 alone. Wheels from 2.7 on need glibc
-// 2.28.
+// The driver decides (CUDA 11 runs on every driver from 450.80.02 on, CUDA 12 from 525.60.13 on), and before
+// it whether there is any code for the card: sm_90 is the newest in the wheels of 2.0.1, which have no PTX. A
+// GeForce RTX 50 is therefore refused whatever its driver, and accepted by cu128 of 2.8.0 alone. Wheels
+// from 2.7 on need glibc 2.28.
 INSTANTIATE_TEST_SUITE_P(
     RecordedMachines, PyTorchDecisions,
     testing::Values(
-        Decision{"linux-ubuntu2004-driver470-gtx1080ti.json", "EH-S12", "EH-S12", "EH-G03", "EH-G03"},
+        Decision{"linux-ubuntu2004-driver470-gtx1080ti.json", "EH-S12", "EH-S12", "EH-G03", "EH-G05"},
         Decision{"linux-ubuntu2204-driver525-rtx3090.json", "EH-S12", "EH-S12", "EH-S12", "EH-S12"},
         Decision{"linux-rhel9-driver580-v100.json", "EH-S12", "EH-S12", "EH-S12", "EH-S12"},
         Decision{"linux-laptop-toolkit129-driver535-rtx4060.json", "EH-S12", "EH-S12", "EH-S12", "EH-S12"},
