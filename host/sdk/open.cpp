@@ -140,6 +140,10 @@ std::string key_of(const enginehost_request& request) {
       relative = relative || is_relative(request.installations[i]);
     }
   }
+  if (HAS(&request, force) && request.force != nullptr) {
+    key += 'f';
+    add(request.force);
+  }
   // An engine logs from one level on.
   if (listens(request)) key += "l" + std::to_string(level_of(request)) + '\0';
   // A relative folder depends on the current folder.
@@ -197,6 +201,7 @@ open::OpenRequest open_request(const enginehost_request& request, open::AskedSet
   if (HAS(&request, device)) open.request.device = text_or_empty(request.device);
   if (!open.request.device.empty()) open.request.device_source = "request.device";
   open.request.require = HAS(&request, require) && request.require != 0;
+  if (HAS(&request, force)) open.request.force = text_or_empty(request.force);
   open.attempt.probe = !(HAS(&request, no_probe) && request.no_probe != 0);
   if (HAS(&request, probe_seconds) && request.probe_seconds != 0)
     open.attempt.probe_deadline = std::chrono::seconds(request.probe_seconds);

@@ -84,7 +84,8 @@ struct Request {
   std::vector<std::string> installations = {};  // environments whose engine may be opened in place
   // Called on the engine's threads as long as the engine is open. An exception ends the program.
   std::function<void(const enginehost_log&)> on_log = nullptr;
-  int log_level = 0;  // ENGINEHOST_LOG_...; 0: as configured
+  int log_level = 0;       // ENGINEHOST_LOG_...; 0: as configured
+  std::string force = {};  // a build's id, tried first even if it does not fit this machine
 };
 
 // The result of a small computation on a device; see enginehost_engine_check.
@@ -368,6 +369,7 @@ class Engine {
       c.version = text(request.version);
       c.flavor = text(request.flavor);
       c.device = text(request.device);
+      c.force = text(request.force);
       c.require = request.require;
       c.offline = request.offline;
       c.no_probe = !request.probe;
