@@ -9,6 +9,7 @@
 #include "host/acquire/component.hpp"
 #include "host/acquire/description.hpp"
 #include "host/acquire/registry_sources.hpp"
+#include "host/acquire/selected_ranges.hpp"
 #include "host/transfer/package_index.hpp"
 #include "host/transfer/transfer.hpp"
 
@@ -50,8 +51,9 @@ std::optional<std::uint64_t> size_in_manifest(const manifest::Build& build, cons
   for (const manifest::Component* component : build.all_components()) {
     if (installed_tree(*component, store)) continue;
     const manifest::Artifact* artifact = first_usable(*component);
-    if (artifact == nullptr || !artifact->size) return {};
-    sum += *artifact->size;
+    const auto size = artifact != nullptr ? download_size(*artifact, build) : std::nullopt;
+    if (!size) return {};
+    sum += *size;
   }
   return sum;
 }
@@ -264,7 +266,8 @@ Result<Question> question_for(const manifest::Build& build, const cache::Store& 
     const manifest::Artifact* artifact = first_usable(*component);
     if (artifact == nullptr)
       return fail(diagnose("EH-N15").with("component", component->id).with("build", build.id));
-    const auto size = artifact->size ? artifact->size : asked_size(*artifact, build, options, cancel);
+    auto size = download_size(*artifact, build);
+    if (!size) size = asked_size(*artifact, build, options, cancel);
     question.download += size.value_or(0);
     question.download_known = question.download_known && size.has_value();
     question.sources.push_back(artifact->sources.front().text());

@@ -29,4 +29,11 @@ Result<std::string> unpack_parts(const PartSource& source, const manifest::Artif
                                  const std::filesystem::path& into, const AcquireOptions& options,
                                  const std::optional<CancelToken>& cancel);
 
+// Returns the parts of a local archive, of artifact.size bytes, that hold these files: manifest::Artifact's
+// `ranges`. Files that lie near each other share a range. Returns nothing if the whole archive is better:
+// each request must save a MiB. Errors: EH-F21 if the archive's directory does not say where the files are.
+Result<std::vector<transfer::Range>> ranges_to_fetch(const std::filesystem::path& archive,
+                                                     const manifest::Artifact& artifact,
+                                                     const std::vector<cache::TreeEntry>& files);
+
 }  // namespace enginehost::acquire
