@@ -119,7 +119,9 @@ TEST(SelectedFilesOfAWheel, ComeFromThePackageIndex) {
       workplace.run("engine-cache", {"fetch", "onnxruntime@1.27.0", "--flavor", "cpu", "--json"});
   if (fetched.status == 4) GTEST_SKIP() << "skipped: the package index cannot be reached: " << fetched.code();
   ASSERT_EQ(fetched.status, 0) << fetched.said();
-  EXPECT_EQ(fetched.document["downloaded"].as_integer(), planned["bytes"].as_integer()) << fetched.said();
+  EXPECT_EQ(fetched.document["fetched"].as_array().at(0)["downloaded"].as_integer(),
+            planned["bytes"].as_integer())
+      << fetched.said();
   EXPECT_EQ(workplace.run("engine-cache", {"verify", "--deep"}).status, 0);
 }
 
