@@ -23,6 +23,7 @@ std::optional<std::uint64_t> asked_size(const manifest::Artifact& artifact, cons
                                         const std::optional<CancelToken>& cancel) {
   for (const manifest::Source& source : artifact.sources) {
     std::string where = source.location;
+    transfer::TransferOptions transfer = options.transfer;
     if (source.kind == manifest::Source::Kind::file) where = resolve_file_source(source, build);
     if (source.kind == manifest::Source::Kind::package_index) {
       if (options.transfer.offline) continue;
@@ -30,6 +31,7 @@ std::optional<std::uint64_t> asked_size(const manifest::Artifact& artifact, cons
           transfer::locate_package(source.project, source.file, artifact.sha256, options.transfer, cancel);
       if (found && found->size) return found->size;
       where = found ? found->url : std::string();
+      if (found) transfer = found->options;
     }
     if (source.kind == manifest::Source::Kind::oci) {
       if (const auto size = size_in_registry(source, artifact, build, options, cancel)) return size;
@@ -39,7 +41,7 @@ std::optional<std::uint64_t> asked_size(const manifest::Artifact& artifact, cons
     if (!transfer::is_url(where) && std::filesystem::is_regular_file(path_of(where), error))
       return std::filesystem::file_size(path_of(where), error);
     if (!transfer::is_url(where) || options.transfer.offline) continue;
-    if (const auto size = transfer::ask_size(where, options.transfer, cancel); size && *size) return *size;
+    if (const auto size = transfer::ask_size(where, transfer, cancel); size && *size) return *size;
   }
   return {};
 }

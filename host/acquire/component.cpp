@@ -54,7 +54,10 @@ class ArtifactInstaller {
   Result<std::string> from_group(Group group, std::vector<Failure>& failures);
   Result<Delivery> fetch(const Group& group, GrowingFile& file, std::vector<transfer::MirrorFailure>& left);
   Result<Delivery> fetch_alone(const manifest::Source& source, GrowingFile& file);
-  Result<Delivery> fetch_from(const std::string& where, const std::string& certificate, GrowingFile& file);
+  Result<Delivery> fetch_from(const std::string& where, const transfer::TransferOptions& options,
+                              GrowingFile& file);
+  Result<Delivery> fetch_package(const Group& group, GrowingFile& file,
+                                 std::vector<transfer::MirrorFailure>& left);
   Delivery delivered(const transfer::TransferReport& report);
   std::string url_of(const manifest::Source& source) const;
   Result<UnpackedTree> finish_unpacking(Unpacking& unpacking, GrowingFile& file);
@@ -121,7 +124,7 @@ std::vector<ArtifactInstaller::Group> ArtifactInstaller::groups() const {
 }
 
 Result<ArtifactInstaller::Delivery> ArtifactInstaller::fetch_from(const std::string& where,
-                                                                  const std::string& certificate,
+                                                                  const transfer::TransferOptions& options,
                                                                   GrowingFile& file) {
   if (!transfer::is_url(where))
     return transfer::fetch_file(path_of(where), artifact_.size, file, progress_, work_.cancel)
@@ -130,9 +133,9 @@ Result<ArtifactInstaller::Delivery> ArtifactInstaller::fetch_from(const std::str
   request.url = where;
   request.expected_size = artifact_.size;
   request.limit = work_.options.download_limit;
-  request.ca_bundle = certificate;
-  return transfer::fetch_url(request, file, work_.options.transfer, progress_, work_.cancel)
-      .map([this](const auto& report) { return delivered(report); });
+  return transfer::fetch_url(request, file, options, progress_, work_.cancel).map([this](const auto& report) {
+    return delivered(report);
+  });
 }
 
 Result<ArtifactInstaller::Delivery> ArtifactInstaller::fetch_alone(const manifest::Source& source,
@@ -141,14 +144,9 @@ Result<ArtifactInstaller::Delivery> ArtifactInstaller::fetch_alone(const manifes
     case manifest::Source::Kind::url:
     case manifest::Source::Kind::file:
       if (auto outside = outside_of_repository(source, work_.build)) return fail(std::move(*outside));
-      return fetch_from(url_of(source), {}, file);
-    case manifest::Source::Kind::package_index: {
-      report(Phase::asking, 0, 0, source.text());
-      TRY_ASSIGN(const transfer::PackageFile found,
-                 transfer::locate_package(source.project, source.file, artifact_.sha256,
-                                          work_.options.transfer, work_.cancel));
-      return fetch_from(found.url.empty() ? path_text(found.path) : found.url, found.certificate, file);
-    }
+      return fetch_from(url_of(source), work_.options.transfer, file);
+    case manifest::Source::Kind::package_index:
+      break;  // see fetch_package()
     case manifest::Source::Kind::oci:
       report(Phase::asking, 0, 0, source.text());
       return oci::fetch(source.location, wanted_of(artifact_, work_.build, work_.options), file,
@@ -158,10 +156,32 @@ Result<ArtifactInstaller::Delivery> ArtifactInstaller::fetch_alone(const manifes
   return fail(diagnose("EH-N16").with("source", source.text()).with("kind", "unknown"));
 }
 
+// A file of known size comes in parallel parts, as from a URL of the manifest.
+Result<ArtifactInstaller::Delivery> ArtifactInstaller::fetch_package(
+    const Group& group, GrowingFile& file, std::vector<transfer::MirrorFailure>& left) {
+  const manifest::Source& source = *group.front();
+  report(Phase::asking, 0, 0, source.text());
+  TRY_ASSIGN(const transfer::PackageFile found,
+             transfer::locate_package(source.project, source.file, artifact_.sha256, work_.options.transfer,
+                                      work_.cancel));
+  if (found.url.empty() || artifact_.size.value_or(0) == 0)
+    return fetch_from(found.url.empty() ? path_text(found.path) : found.url, found.options, file);
+  transfer::DownloadRequest request;
+  request.size = *artifact_.size;
+  request.mirrors.push_back({found.url, {}, {}});
+  return transfer::download(request, file, found.options, left, progress_, work_.cancel)
+      .map([this](const transfer::DownloadReport& report) {
+        work_.acquired.downloaded += report.received;
+        return Delivery{report.url, {}};
+      });
+}
+
 Result<ArtifactInstaller::Delivery> ArtifactInstaller::fetch(const Group& group, GrowingFile& file,
                                                              std::vector<transfer::MirrorFailure>& left) {
   if (!is_mirror(*group.front())) {
-    TRY_ASSIGN(Delivery delivery, fetch_alone(*group.front(), file));
+    const bool is_package = group.front()->kind == manifest::Source::Kind::package_index;
+    TRY_ASSIGN(Delivery delivery,
+               is_package ? fetch_package(group, file, left) : fetch_alone(*group.front(), file));
     delivery.from = group;
     return delivery;
   }

@@ -69,7 +69,7 @@ Result<std::uint64_t> Parts::size() {
   if (source_.size) return *source_.size;
   if (!transfer::is_url(source_.where))
     return stamp_of(path_of(source_.where), "EH-N14").map([](const FileStamp& s) { return s.size; });
-  TRY_ASSIGN(const auto reported, transfer::ask_size(source_.where, options_.transfer, cancel_));
+  TRY_ASSIGN(const auto reported, transfer::ask_size(source_.where, source_.transfer, cancel_));
   if (!reported) return fail(diagnose("EH-N02").with("problem", "the server does not report the size"));
   return *reported;
 }
@@ -99,8 +99,7 @@ Result<void> Parts::read(std::uint64_t from, std::uint64_t to, const TakeBytes& 
   request.url = source_.where;
   request.expected_size = source_.size;
   request.limit = options_.download_limit;
-  request.ca_bundle = source_.certificate;
-  auto report = transfer::fetch_url(request, stretch, options_.transfer, {}, cancel_);
+  auto report = transfer::fetch_url(request, stretch, source_.transfer, {}, cancel_);
   if (stretch.complete()) return {};
   if (!report) return fail(std::move(report).error());
   return fail(diagnose("EH-N07")

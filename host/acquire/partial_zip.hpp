@@ -13,8 +13,8 @@
 namespace enginehost::acquire {
 
 struct PartSource {
-  std::string where;        // a URL or an absolute path
-  std::string certificate;  // for this source; empty: the options'
+  std::string where;                   // a URL or an absolute path
+  transfer::TransferOptions transfer;  // for this source
   std::optional<std::uint64_t> size;
 };
 
