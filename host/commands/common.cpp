@@ -126,6 +126,10 @@ void CommonFlags::add_to(CLI::App& app) {
           "in place; repeatable [env: ENGINEHOST_INSTALLATIONS]"))
       ->type_name("DIR")
       ->group("Sources");
+  app.add_option("--package-index", package_index,
+                 "the index of Python packages, in place of those of pip's configuration: a URL or a folder")
+      ->type_name("URL")
+      ->group("Sources");
   app.add_option("--cache", cache, "the cache folder [env: ENGINEHOST_CACHE]")
       ->type_name("DIR")
       ->group("Sources");
@@ -170,6 +174,7 @@ Result<settings::Settings> settings_of(const CommonFlags& flags, settings::FlagV
   values.installations = flags.installations;
   values.accept_licenses = flags.accept_licenses;
   if (!flags.cache.empty()) values.cache = flags.cache;
+  if (!flags.package_index.empty()) values.package_index = flags.package_index;
   values.allow_unsigned = flags.allow_unsigned;
   values.refresh = flags.refresh;
   if (flags.offline) values.offline = true;

@@ -26,7 +26,7 @@ struct CommonFlags {
   bool json = false, quiet = false, verbose = false, offline = false, yes = false, allow_unsigned = false,
        refresh = false;
   std::vector<std::string> repositories, installations, accept_licenses;
-  std::string cache;
+  std::string cache, package_index;
 
   void add_to(CLI::App& app);
 };

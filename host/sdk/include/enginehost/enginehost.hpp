@@ -85,6 +85,8 @@ struct Request {
   // Called on the engine's threads as long as the engine is open. An exception ends the program.
   std::function<void(const enginehost_log&)> on_log = nullptr;
   int log_level = 0;  // ENGINEHOST_LOG_...; 0: as configured
+  std::string package_index =
+      {};  // URL or folder of the index of Python packages; empty: as configured, else pip's
 };
 
 // The result of a small computation on a device; see enginehost_engine_check.
@@ -376,6 +378,7 @@ class Engine {
       c.helper = text(request.helper);
       c.repositories = repositories.data();
       c.repository_count = repositories.size();
+      c.package_index = text(request.package_index);
       c.installations = installations.data();
       c.installation_count = installations.size();
       c.accepted_licenses = licenses.data();
