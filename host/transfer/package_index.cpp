@@ -234,8 +234,8 @@ Diagnosis PackageSearch::failure() {
 
 Result<PipSettings> pip_settings(const TransferOptions& options, const std::optional<CancelToken>& cancel) {
   std::optional<fs::path> prefix = python_prefix();
-  if (!prefix)
-    // Without an answer there is no such file.
+  // Without an answer there is no such file. With a named index it is not worth running a Python.
+  if (!prefix && options.package_index.empty())
     if (const auto answer = ask_pip(options, true, cancel)) prefix = answer->prefix;
   return read_pip_settings(prefix.value_or(fs::path()));
 }

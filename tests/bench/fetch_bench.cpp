@@ -48,9 +48,13 @@ Comparison fetch(bool quick) {
   const fs::path wheel = quick ? archive_of(2u << 20, "zip") : wheel_of("onnxruntime", version);
   if (wheel.empty()) return skipped("pip cannot fetch the wheel");
   const auto sha256 = sha256_of_file(wheel);
+  Part runtime{"runtime", wheel, "zip", "", false, {}, "onnxruntime"};
+  // As manifests/templates/onnxruntime.json selects. uv installs the whole wheel.
+  if (!quick)
+    runtime.select = {"onnxruntime/capi/libonnxruntime.so." + version, "onnxruntime/LICENSE",
+                      "onnxruntime/ThirdPartyNotices.txt"};
   const auto manifest =
-      manifest_of("bench", {{"runtime", wheel, "zip", "", false, "onnxruntime"},
-                            {"plugin", built("engines/libengine_reference.so"), "none", "", true, ""}});
+      manifest_of("bench", {runtime, {"plugin", built("engines/libengine_reference.so"), "none", "", true}});
   const fs::path repository = empty_workplace("fetch-repository");
   if (!sha256 || !manifest || !write_repository(repository, "bench", *manifest))
     return skipped("no repository could be made");

@@ -26,6 +26,7 @@ std::optional<Json> manifest_of(const std::string& engine, const std::vector<Par
                         .set("size", static_cast<std::int64_t>(fs::file_size(part.file)))
                         .set("archive", part.archive)
                         .set("sources", Json::array().push(std::move(source)));
+    if (!part.select.empty()) artifact.set("select", Json::strings(part.select));
     if (part.archive == "none") artifact.set("path", part.file.filename().native());
     components.set(part.name,
                    Json::object().set("version", "1").set("artifacts", Json::array().push(artifact)));

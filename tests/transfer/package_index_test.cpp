@@ -301,8 +301,24 @@ TEST_F(PackageIndexTest, TheNamedIndexReplacesAllOfPips) {
   test::write_text(folder / ("wheels/" + file_name), "wheel");
   EXPECT_THAT(ask({server.url("simple")}), StartsWith(server.url("files/engine.whl")));
   EXPECT_THAT(ask({server.url("nothing")}), StartsWith("EH-N13\n"));
+  make_pip("http://unused.invalid/simple");
+  EXPECT_THAT(ask({server.url("simple")}), StartsWith(server.url("files/engine.whl")));
+  EXPECT_EQ(times_asked(), 0);
   EXPECT_EQ(server.requests("GET /other"), 0);
   EXPECT_EQ(server.requests("GET /extra"), 0);
+}
+
+TEST_F(PackageIndexTest, TakesCredentialsFromNetrc) {
+  const test::NginxServer guarded("if ($http_authorization != \"Basic bWU6c2VjcmV0\") { return 401; }");
+  test::write_text(guarded.root() / "simple/sample-engine/index.html", "<a href=\"x\">" + file_name + "</a>");
+  set("PIP_INDEX_URL", guarded.url("simple"));
+  EXPECT_THAT(ask(), AllOf(StartsWith("EH-N12\n"), HasSubstr("status=401")));
+  test::write_text(folder / "mine", "machine 127.0.0.1 login me password secret\n");
+  set("NETRC", (folder / "mine").native());
+  EXPECT_THAT(ask(), StartsWith(guarded.url("simple/sample-engine/x")));
+  variables.erase("NETRC");
+  test::write_text(folder / "home/.netrc", test::read_text(folder / "mine"));
+  EXPECT_THAT(ask(), StartsWith(guarded.url("simple/sample-engine/x")));
 }
 
 TEST_F(PackageIndexTest, NamesTheKeyringOnlyWhereTheIndexRefuses) {
