@@ -31,8 +31,12 @@ VALUES = {
 }
 
 
+def plain_name(key):
+    return key.lower().replace("_", "-").lstrip("-")
+
+
 def kind_of(key):
-    plain = key.lower().replace("_", "-").lstrip("-")
+    plain = plain_name(key)
     if plain in ("index-url", "pypi-url"):
         return "index"
     if plain in ("extra-index-url", "find-links", "trusted-host"):
@@ -55,6 +59,8 @@ def value_for(key, pick):
 
 def file_text(pick):
     lines = []
+    # One spelling of each option, because two in one section are an error of newer pips only.
+    spelled = list({plain_name(key): key for key in pick.sample(KEYS, len(KEYS))}.values())
     if pick.random() < 0.01:
         lines.append("index-url = https://before.invalid/")
     sections = pick.sample(["global", "install", "DEFAULT", "download", "freeze", "global.extra"], pick.randint(1, 4))
@@ -62,7 +68,7 @@ def file_text(pick):
         sections.append(sections[0])
     for section in sections:
         lines.append(pick.choice(["[%s]", "[%s]", "[%s] # behind", "  [%s]"]) % section)
-        keys = list({key.lower(): key for key in pick.sample(KEYS, pick.randint(0, 5))}.values())
+        keys = pick.sample(spelled, pick.randint(0, 5))
         if keys and pick.random() < 0.01:
             keys.append(keys[0])
         for key in keys:
