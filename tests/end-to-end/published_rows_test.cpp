@@ -5,6 +5,8 @@
 #include <array>
 #include <cctype>
 
+#include "tests/end-to-end/places.hpp"
+#include "tests/end-to-end/without_plugins.hpp"
 #include "tests/end-to-end/workplace.hpp"
 #include "tests/support/paths.hpp"
 
@@ -31,12 +33,13 @@ class PublishedRows : public testing::TestWithParam<Row> {};
 
 TEST_P(PublishedRows, AreDecidedByDriverCardAndLibc) {
   const Workplace workplace;
-  const std::string build_tree = build_path("/share/enginehost/repository");
   const std::string machine = source_path("/tests/profiles/") + GetParam().machine + ".json";
   for (std::size_t i = 0; i < published.size(); ++i) {
     const auto& [engine, build] = published.at(i);
+    const bool is_pytorch = std::string_view(engine) == "pytorch";
     const Ended planned =
-        workplace.info({engine, "--json", "--plan", "--repository", build_tree, "--platform", machine});
+        workplace.info({engine, "--json", "--plan", "--repository",
+                        is_pytorch ? repository_without_plugins() : repository, "--platform", machine});
     const Json& candidate = planned.candidate(build);
     ASSERT_FALSE(candidate.is_null()) << build << "\n" << planned.said();
     const std::string code = candidate["diagnosis"]["code"].as_string();

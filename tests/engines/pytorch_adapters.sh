@@ -3,14 +3,13 @@
 # wheel, their symbols compared with its libraries, and compiled again in another folder without the compiler cache, where the
 # bytes must be the same. 700 MB are fetched, whole wheels are not.
 #
-#   pytorch_adapters.sh SOURCE BUILD      (BUILD: the build tree, which keeps what is fetched)
+#   pytorch_adapters.sh SOURCE BUILD [RELEASE]     (BUILD: the build tree, which keeps what is fetched; RELEASE: only this one)
 #
 # Exit status 77: the package index cannot be reached.
 set -euo pipefail
 source_folder=$1
 build=$2
-fetch() { python3 -B "$source_folder/engines/pytorch/fetch_headers.py" --libraries "$build/torch"; }
-roots=$(fetch) || { echo "skipped: not every release could be fetched, see above"; exit 77; }
+roots=$(python3 -B "$source_folder/engines/pytorch/fetch_headers.py" --libraries ${3:+--release "$3"} "$build/torch") || { echo "skipped: not every release could be fetched, see above"; exit 77; }
 other=$(mktemp -d)
 trap 'rm -rf "$other"' EXIT
 mkdir "$other/source"
@@ -30,7 +29,7 @@ make() {
 first=$build/pytorch-adapters
 make "$source_folder" "$first" "$build/torch"
 mkdir "$other/headers"
-tar -C "$build/torch" --exclude libraries -c . | tar -C "$other/headers" -x
+tar -C "$build/torch" --exclude libraries -c "${3:-.}" | tar -C "$other/headers" -x
 CCACHE_DISABLE=1 make "$other/source" "$other/tree" "$other/headers"
 for root in ${roots//;/ }; do
   release=${root##*/}
