@@ -53,11 +53,7 @@ def releases(system: str, arch: str) -> dict:
                     wheel = source.get("package_index", {})
                     if wheel.get("project") == "torch":
                         found[build["version"]] = (plugin.get("cxx11_abi", ""), artifact["sha256"], wheel["file"])
-    return found
-
-
-def version_key(version: str) -> list:
-    return [int(part) for part in version.split(".")]
+    return dict(sorted(found.items(), key=lambda one: [int(part) for part in one[0].split(".")]))
 
 
 def contiguous(infos: list) -> list:
@@ -122,7 +118,7 @@ def main() -> int:
         parser.error(f"{', '.join(unknown)}: the manifest has {', '.join(known) or 'no release'} for {options.os}-{options.arch}")
     table = json.loads(TABLE.read_text()) if TABLE.is_file() else {}
     folders, failed, index = [], 0, None
-    for version, (abi, sha256, name) in sorted(known.items(), key=lambda one: version_key(one[0])):
+    for version, (abi, sha256, name) in known.items():
         if options.release and version not in options.release:
             continue
         folder = options.folder.resolve() / version
@@ -145,7 +141,7 @@ def main() -> int:
                 write(folder / "libraries", {path.rpartition("/")[2]: content for path, content in files.items()})
             folders.append(str(folder))
         except (Broken, OSError, ValueError, KeyError, subprocess.SubprocessError, zipfile.BadZipFile) as error:
-            print(f"PyTorch {version}: {type(error).__name__}: {error}", file=sys.stderr)
+            print(f"PyTorch {version}: {name} could not be read from pip's package index: {error}", file=sys.stderr)
             failed = 1
     if options.record:
         TABLE.write_text(json.dumps(table, indent=1, sort_keys=True) + "\n")
