@@ -151,4 +151,11 @@ std::string identity_of_location(std::string_view location) {
   return text_of(*url);
 }
 
+std::string not_an_index(std::string_view location) {
+  if (is_url(location) || to_lower(location.substr(0, 6)) == "file:/" || path_of(location).is_absolute())
+    return {};
+  return "\"" + without_passwords(location) +
+         "\" is neither a URL that begins with https://, http:// or file:/// nor an absolute folder";
+}
+
 }  // namespace enginehost

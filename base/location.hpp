@@ -21,4 +21,8 @@ std::string plain_location(std::string_view location);
 // of Windows. It has no user and password, and folders have "/" on every system.
 std::string identity_of_location(std::string_view location);
 
+// Returns what is wrong with the location of an index of Python packages. Empty for a URL (also file:///) and an
+// absolute folder.
+std::string not_an_index(std::string_view location);
+
 }  // namespace enginehost

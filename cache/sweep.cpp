@@ -194,7 +194,9 @@ Result<bool> drop_unneeded(const fs::path& root, const std::string& name, bool o
   if (name.starts_with("partial/")) {
     TRY_ASSIGN(const bool kept, are_locks_kept(root));
     if (!kept) return false;
-    const fs::path lock = lock_file(root, "archive-" + name.substr(name.find('/') + 1));
+    // "<sha256>", or "<sha256>.<digest of the ranges>" of an archive that is fetched in part.
+    const std::string file = name.substr(name.find('/') + 1);
+    const fs::path lock = lock_file(root, "archive-" + file.substr(0, file.find('.')));
     TRY_ASSIGN(const bool locked_once, is_there(lock));
     if (locked_once) {
       TRY_ASSIGN(unused, FileLock::try_exclusive(lock, {}));

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes manifests/files.json: every file of every published archive that the templates name, with size and SHA-256.
+"""Writes manifests/files.json: every file of every published archive that the templates name, with size and SHA-256,
+and the ranges of the archive that hold them where fetching only these is better than fetching all.
 
 usage: name_files.py [--check] [--only COMPONENT]...
 
@@ -121,9 +122,29 @@ def record_of(wheel: zipfile.ZipFile) -> dict:
     return found
 
 
-def members_of(url: str) -> dict:
-    with zipfile.ZipFile(io.BufferedReader(RangedFile(url), 1 << 16)) as wheel:
-        return record_of(wheel)
+def members_of(url: str) -> tuple:
+    """The members that RECORD has, and where each member of the archive begins and ends."""
+    file = RangedFile(url)
+    with zipfile.ZipFile(io.BufferedReader(file, 1 << 16)) as wheel:
+        names = sorted(wheel.infolist(), key=lambda info: info.header_offset)
+        begins = [info.header_offset for info in names] + [wheel.start_dir]
+        places = {info.filename: (begins[i], begins[i + 1]) for i, info in enumerate(names)}
+        return record_of(wheel), places, file.size
+
+
+def ranges_of(places: dict, size: int, files: list) -> list:
+    """As ranges_to_fetch() in host/acquire/partial_zip.hpp, which has the reasons."""
+    exact = sorted(places[one[0]] for one in files)
+    left, joined = sum(end - begin for begin, end in exact) // 32, []
+    for begin, end in exact:
+        gap = begin - joined[-1][1] if joined else None
+        if gap is not None and gap <= min(left, 1 << 20):
+            left -= gap
+            joined[-1][1] = end
+        else:
+            joined.append([begin, end])
+    worth_it = sum(end - begin for begin, end in joined) + (len(joined) << 20) <= size
+    return joined if worth_it else []
 
 
 def tree_of(files: list) -> str:
@@ -168,7 +189,8 @@ def main() -> int:
             sha256 = artifact["sha256"]
             if sha256 not in members:
                 members[sha256] = members_of(url_of(index, source["project"], source["file"]))
-            files = selected(members[sha256], artifact)
+            known, places, size = members[sha256]
+            files = selected(known, artifact)
         except (Broken, OSError, StopIteration, KeyError, ValueError) as error:
             print(f"{name}: {type(error).__name__}: {error}")
             problems += 1
@@ -176,6 +198,8 @@ def main() -> int:
         tree = tree_of(files)
         trees.setdefault(sha256, set()).add(tree)
         table[name] = {"sha256": sha256, "tree": tree, "files": files}
+        if ranges := ranges_of(places, size, files):
+            table[name]["ranges"] = ranges
     # Two components may take different files of one archive; the facts are those of one of them.
     for sha256, computed in trees.items():
         facts = FOLDER / "facts" / f"{sha256}.json"

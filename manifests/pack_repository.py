@@ -203,7 +203,7 @@ def add_others(manifest: dict, plugins: list, options: argparse.Namespace) -> No
 
 
 def name_files(manifest: dict, table: dict) -> None:
-    """Adds the tree and every file of a published archive, from the table that name_files.py makes."""
+    """Adds the tree, every file and the ranges of a published archive, from the table that name_files.py makes."""
     for identifier, component in manifest["components"].items():
         known = table.get(identifier)
         for artifact in component.get("artifacts", []):
@@ -211,6 +211,8 @@ def name_files(manifest: dict, table: dict) -> None:
                 artifact["tree"] = known["tree"]
                 artifact["files"] = [{"path": one[0], "size": one[1], "sha256": one[2],
                                       **({"executable": True} if len(one) > 3 else {})} for one in known["files"]]
+                if "ranges" in known:
+                    artifact["ranges"] = [{"begin": begin, "end": end} for begin, end in known["ranges"]]
 
 
 def tree_of(file: pathlib.Path) -> str:
@@ -239,8 +241,7 @@ def fill_components(manifest: dict, plugins: list, options: argparse.Namespace, 
         if file is None:
             component["artifacts"] = []
             for build in users:
-                build.setdefault("not_built", f"Compile the target engine_{plugin} of EngineHost {options.version} "
-                                              f"for {system} {arch}; its repository then offers this build.")
+                build.setdefault("not_built", f"its plugin (target engine_{plugin}) was not compiled for {system} {arch}")
             continue
         archive = archive_of(file)
         digest = hashlib.sha256(archive).hexdigest()

@@ -5,8 +5,11 @@ write FILE SHAPE VALUE...        writes a float32 array; SHAPE as 2x3
 expect FILE VALUE...             fails unless the float32 array holds these values
 file-type-input FILE WHEEL OUT   writes the input of the file-type model of the package magika for FILE
 file-type-answer OUT WHEEL LABEL [SCORE]   fails unless the model's answer is LABEL (and its score SCORE)
-model WHEEL OUT                  extracts the model from the package
+extract WHEEL PATTERN OUT        extracts the one file of the package whose path matches
+voice-input FOLDER               writes the inputs of both models of the package silero-vad: 32 ms of two tones
+voice-answer SCRIPT ONNX         fails unless both models' answers are the published one
 """
+import fnmatch
 import json
 import math
 import struct
@@ -15,8 +18,8 @@ import zipfile
 
 
 def write(path, kind, shape, values):
-    header = "{'descr': '<%s4', 'fortran_order': False, 'shape': (%s), }" % (
-        kind, "".join("%d, " % size for size in shape))
+    header = "{'descr': '<%s%d', 'fortran_order': False, 'shape': (%s), }" % (
+        "f" if kind == "f" else "i", struct.calcsize("<" + kind), "".join("%d, " % size for size in shape))
     header += " " * (-(len(header) + 11) % 64) + "\n"
     with open(path, "wb") as out:
         out.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode())
@@ -39,18 +42,18 @@ def expect(path, wanted):
     print("The answer is %s, as it should be." % " ".join("%g" % value for value in got))
 
 
-def member_of(wheel, ending):
+def member_of(wheel, pattern):
     with zipfile.ZipFile(wheel) as archive:
-        names = [name for name in archive.namelist() if name.endswith(ending) and "/models/" in name]
+        names = fnmatch.filter(archive.namelist(), pattern)
         if len(names) != 1:
-            sys.exit("%s holds %d files named %s; one was expected" % (wheel, len(names), ending))
+            sys.exit("%s holds %d files named %s; one was expected" % (wheel, len(names), pattern))
         return archive.read(names[0])
 
 
 def file_type_input(path, wheel, out):
     """Writes the model's input: the first and the last bytes of a file without blanks at its ends, padded with a number
     that is no byte. The model's configuration says how many of each."""
-    settings = json.loads(member_of(wheel, "/config.min.json"))
+    settings = json.loads(member_of(wheel, "*/models/*/config.min.json"))
     with open(path, "rb") as opened:
         content = opened.read()
     begin = list(content[:settings["block_size"]].lstrip()[:settings["beg_size"]])
@@ -62,7 +65,7 @@ def file_type_input(path, wheel, out):
 
 
 def file_type_answer(path, wheel, label, score=None):
-    labels = json.loads(member_of(wheel, "/config.min.json"))["target_labels_space"]
+    labels = json.loads(member_of(wheel, "*/models/*/config.min.json"))["target_labels_space"]
     scores = read(path)
     best = max(range(len(scores)), key=scores.__getitem__)
     if len(scores) != len(labels) or labels[best] != label:
@@ -70,6 +73,23 @@ def file_type_answer(path, wheel, label, score=None):
     if score is not None and not math.isclose(scores[best], float(score), abs_tol=1e-4):
         sys.exit("the model says %s with %.6f; it should be %s" % (label, scores[best], score))
     print("The model says: %s (%.4f), as it should." % (label, scores[best]))
+
+
+def voice_input(folder):
+    """The ONNX model also needs the 64 samples before these, and its state; the other model keeps both itself."""
+    angles = [2 * math.pi * sample / 16000 for sample in range(512)]
+    tones = [0.3 * math.sin(220 * angle) + 0.1 * math.sin(1200 * angle) for angle in angles]
+    write(folder + "/x.npy", "f", [1, 512], tones)
+    write(folder + "/input.npy", "f", [1, 576], [0.0] * 64 + tones)
+    write(folder + "/state.npy", "f", [2, 1, 128], [0.0] * 256)
+    write(folder + "/sr.npy", "q", [], [16000])
+
+
+def voice_answer(script, onnx):
+    got = [read(path)[0] for path in (script, onnx)]
+    if not all(math.isclose(one, 0.264522, abs_tol=1e-4) for one in got) or not math.isclose(*got, abs_tol=1e-5):
+        sys.exit("PyTorch says %.6f and ONNX Runtime %.6f; both should say 0.264522" % tuple(got))
+    print("Speech with probability %.6f says PyTorch, %.6f says ONNX Runtime, as they should." % tuple(got))
 
 
 def main(arguments):
@@ -84,9 +104,13 @@ def main(arguments):
         file_type_input(*rest)
     elif command == "file-type-answer":
         file_type_answer(*rest)
-    elif command == "model":
-        with open(rest[1], "wb") as out:
-            out.write(member_of(rest[0], "/model.onnx"))
+    elif command == "extract":
+        with open(rest[2], "wb") as out:
+            out.write(member_of(rest[0], rest[1]))
+    elif command == "voice-input":
+        voice_input(*rest)
+    elif command == "voice-answer":
+        voice_answer(*rest)
     else:
         sys.exit(__doc__)
 

@@ -2,8 +2,9 @@
 # shellcheck disable=SC2317  # stage() calls the functions by name
 # Builds EngineHost for arm64 Linux with Debian's cross compiler and tests it here under qemu: the unit tests of the
 # modules that depend on processors, systems and files, then engine-info and engine-run with the reference engine (an
-# arm64 process that probes and loads an arm64 plugin). docs/what-was-run.md says what that proves. --quick runs only
-# the unit tests of base, binary, linker and resolve, and engine-plugin-check, which loads the reference engine.
+# arm64 process that probes and loads an arm64 plugin). The PyTorch adapters are compiled, and their symbols compared with the
+# published libraries, which are not run. docs/what-was-run.md says what that proves. --quick runs only the unit tests of base,
+# binary, linker and resolve, and engine-plugin-check, which loads the reference engine.
 #
 #   scripts/test-arm64.sh [--quick] [--no-install]
 #
@@ -23,7 +24,7 @@ for argument in "$@"; do
     --quick) quick=true ;;
     --no-install) install=false ;;
     -h | --help)
-      sed -n '3,10s/^# \{0,1\}//p' "$0"
+      sed -n '3,11s/^# \{0,1\}//p' "$0"
       exit 0
       ;;
     *)
@@ -112,6 +113,20 @@ check_reference() {
   scripts/arm64-run.sh "$folder/bin/engine-plugin-check" "$folder/engines/libengine_reference.so"
 }
 
+# Skipped where the package index cannot be reached.
+check_pytorch() {
+  local roots release targets=()
+  roots=$(python3 -B engines/pytorch/fetch_headers.py --os linux --arch aarch64 --libraries build/torch-aarch64) ||
+    { say "PyTorch's adapters skipped: see above"; return 0; }
+  for release in $(tr ';' '\n' <<<"$roots" | sed 's|.*/||'); do targets+=("engine_pytorch_${release%.*}"); done
+  cmake --preset linux-aarch64-qemu -DENGINEHOST_TORCH_ROOT="$roots" >/dev/null &&
+    cmake --build "$folder" --parallel "$(jobs_that_fit)" --target "${targets[@]}" || return
+  for release in $(tr ';' '\n' <<<"$roots" | sed 's|.*/||'); do
+    tests/engines/pytorch_symbols.sh "$folder/engines/pytorch-${release%.*}/libengine_pytorch.so" \
+      "build/torch-aarch64/$release/libraries"/*.so || return
+  done
+}
+
 if $install; then
   heading "Dependencies"
   if ! scripts/install-dependencies.sh --tests --arm64; then
@@ -136,6 +151,10 @@ status=0
 run_tests || status=1
 heading "The reference engine"
 if $quick; then check_reference || status=1; else open_reference || status=1; fi
+if ! $quick; then
+  heading "PyTorch's adapters"
+  check_pytorch || status=1
+fi
 say "tested in $((SECONDS - began)) s"
 [ $status -eq 0 ] && say "all passed"
 exit $status

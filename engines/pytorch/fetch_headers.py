@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 """Fetches the headers of the PyTorch releases that manifests/templates/pytorch.json names for a system.
 
-usage: fetch_headers.py [--os linux] [--arch x86_64] [--release VERSION]... [--record] FOLDER
+usage: fetch_headers.py [--os OS] [--arch ARCH] [--release VERSION]... [--libraries] [--record] FOLDER
 
 A plugin needs the headers of its release and no library of it: engines/pytorch/CMakeLists.txt links it with empty libraries of
-the same names. The headers lie in the published wheels. They are read by ranged requests, 14 MiB of 500, and compared with the
-tree digests in headers.json. FOLDER gets a folder for each release, VERSION, with include/ and release.json; a release that is
-there already costs nothing. The last line lists the folders, separated by semicolons, as ENGINEHOST_TORCH_ROOT takes them.
+the same names. Apple's linker notes the library of each symbol, so for macOS the libraries are fetched too. All of it lies in
+the published wheels. It is read by ranged requests, 14 MiB of 500, and compared with the tree digests in headers.json. FOLDER
+gets a folder for each release, VERSION, with include/ and release.json; a release that is there already costs nothing. Standard
+output lists the folders, separated by semicolons, as ENGINEHOST_TORCH_ROOT takes them.
 
---record   writes the digests into headers.json instead of comparing; for a new release
+--os, --arch   as the manifest names them; this machine's if not named
+--libraries    also fetches a release's two libraries into VERSION/libraries, for tests; some 120 MB
+--record       writes the digests into headers.json instead of comparing; for a new release
 
 Exit status: 0, 1 something could not be fetched (the others are there), 2 wrong usage.
 """
@@ -17,7 +20,9 @@ import hashlib
 import io
 import json
 import pathlib
+import platform
 import shutil
+import subprocess
 import sys
 import tempfile
 import zipfile
@@ -25,17 +30,20 @@ import zipfile
 HERE = pathlib.Path(__file__).resolve().parent
 MANIFESTS = HERE.parent.parent / "manifests"
 sys.path.insert(0, str(MANIFESTS))
-from name_files import Broken, RangedFile, index_url, record_of, url_of  # noqa: E402
+from name_files import Broken, RangedFile, index_url, record_of, selected, tree_of, url_of  # noqa: E402
 
 TABLE = HERE / "headers.json"
-PREFIX = "torch/include/"
+PREFIX = "torch/"
+HEADERS = ["torch/include/**"]
+LIBRARIES = {"linux": ["torch/lib/libc10.so", "torch/lib/libtorch_cpu.so"],
+             "macos": ["torch/lib/libc10.dylib", "torch/lib/libtorch_cpu.dylib"]}
 
 
 def releases(system: str, arch: str) -> dict:
     """version -> (cxx11_abi, wheel's SHA-256, file name), one wheel of the index for each release of the manifest."""
     template = json.loads((MANIFESTS / "templates/pytorch.json").read_text())
     components, found = template["components"], {}
-    for build in template["builds"]:
+    for build in template["builds"] if system in LIBRARIES else []:
         plugin = components[build["plugin"]["component"]]
         if (build["os"], build["arch"]) != (system, arch) or not plugin["plugin_of"].endswith("-wheel"):
             continue
@@ -45,7 +53,7 @@ def releases(system: str, arch: str) -> dict:
                     wheel = source.get("package_index", {})
                     if wheel.get("project") == "torch":
                         found[build["version"]] = (plugin.get("cxx11_abi", ""), artifact["sha256"], wheel["file"])
-    return found
+    return dict(sorted(found.items(), key=lambda one: [int(part) for part in one[0].split(".")]))
 
 
 def contiguous(infos: list) -> list:
@@ -61,39 +69,32 @@ def contiguous(infos: list) -> list:
     return ranges
 
 
-def tree_of(files: dict) -> str:
-    lines = [f"{hashlib.sha256(content).hexdigest()} {path}\n" for path, content in sorted(files.items())]
-    return hashlib.sha256("".join(lines).encode()).hexdigest()
-
-
-def headers_in(url: str) -> dict:
-    file = RangedFile(url)
+def members_in(url: str, patterns: list) -> tuple:
+    """The digest of these members' tree, and their content by the path below torch/."""
+    file, files = RangedFile(url), {}
     with zipfile.ZipFile(io.BufferedReader(file, 1 << 16)) as wheel:
-        infos = [info for info in wheel.infolist() if info.filename.startswith(PREFIX) and not info.is_dir()]
-        for begin, end in contiguous(infos):
+        wanted = selected(record_of(wheel), {"select": patterns})
+        if not wanted:
+            raise Broken(f"the wheel has no {' and no '.join(patterns)}")
+        for begin, end in contiguous([wheel.getinfo(path) for path, *_ in wanted]):
             file.prefetch(begin, end)
-        recorded = record_of(wheel)
-        files = {}
-        for info in infos:
-            content = wheel.read(info)
-            if recorded[info.filename][1] != hashlib.sha256(content).hexdigest():
-                raise Broken(f"{info.filename} is not as the wheel's RECORD says")
-            files[info.filename[len(PREFIX):]] = content
-    if not files:
-        raise Broken("the wheel has no headers")
-    return files
+        for path, _, sha256, *_ in wanted:
+            content = wheel.read(path)
+            if sha256 != hashlib.sha256(content).hexdigest():
+                raise Broken(f"{path} is not as the wheel's RECORD says")
+            files[path[len(PREFIX):]] = content
+    return tree_of(wanted), files
 
 
-def write(folder: pathlib.Path, files: dict, release: dict) -> None:
+def write(folder: pathlib.Path, files: dict) -> None:
     """Nothing is visible before everything is written."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     made = pathlib.Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     try:
         for path, content in files.items():
-            target = made / "include" / path
+            target = made / path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content)
-        (made / "release.json").write_text(json.dumps(release, indent=1) + "\n")
         made.chmod(0o755)
         if folder.exists():
             shutil.rmtree(folder)
@@ -104,9 +105,10 @@ def write(folder: pathlib.Path, files: dict, release: dict) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--os", default="linux")
-    parser.add_argument("--arch", default="x86_64")
+    parser.add_argument("--os", default={"Darwin": "macos"}.get(platform.system(), platform.system().lower()))
+    parser.add_argument("--arch", default=platform.machine())
     parser.add_argument("--release", action="append", default=[], metavar="VERSION")
+    parser.add_argument("--libraries", action="store_true")
     parser.add_argument("--record", action="store_true")
     parser.add_argument("folder", type=pathlib.Path)
     options = parser.parse_args()
@@ -116,27 +118,30 @@ def main() -> int:
         parser.error(f"{', '.join(unknown)}: the manifest has {', '.join(known) or 'no release'} for {options.os}-{options.arch}")
     table = json.loads(TABLE.read_text()) if TABLE.is_file() else {}
     folders, failed, index = [], 0, None
-    for version, (abi, sha256, name) in sorted(known.items()):
+    for version, (abi, sha256, name) in known.items():
         if options.release and version not in options.release:
             continue
         folder = options.folder.resolve() / version
         release = {"version": version, "cxx11_abi": abi, "wheel": sha256, "headers": table.get(sha256)}
         try:
-            if (folder / "release.json").is_file() and json.loads((folder / "release.json").read_text()) == release:
-                folders.append(str(folder))
-                continue
-            index = index or index_url()
-            files = headers_in(url_of(index, "torch", name))
-            tree = tree_of(files)
-            if options.record:
-                table[sha256] = release["headers"] = tree
-            elif tree != table.get(sha256):
-                raise Broken(f"the headers of {name} give {tree}, headers.json has {table.get(sha256)}")
-            write(folder, files, release)
-            print(f"PyTorch {version}: {len(files)} headers, {sum(map(len, files.values())) >> 20} MiB")
+            known_as = folder / "release.json"
+            if not known_as.is_file() or json.loads(known_as.read_text()) != release:
+                index = index or index_url()
+                patterns = HEADERS + (LIBRARIES["macos"] if options.os == "macos" else [])
+                tree, files = members_in(url_of(index, "torch", name), patterns)
+                if options.record:
+                    table[sha256] = release["headers"] = tree
+                elif tree != table.get(sha256):
+                    raise Broken(f"the headers of {name} give {tree}, headers.json has {table.get(sha256)}")
+                print(f"PyTorch {version}: {len(files)} files, {sum(map(len, files.values())) >> 20} MiB", file=sys.stderr)
+                write(folder, {**files, known_as.name: json.dumps(release, indent=1).encode()})
+            if options.libraries and not (folder / "libraries").is_dir():
+                index = index or index_url()
+                _, files = members_in(url_of(index, "torch", name), LIBRARIES[options.os])
+                write(folder / "libraries", {path.rpartition("/")[2]: content for path, content in files.items()})
             folders.append(str(folder))
-        except (Broken, OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
-            print(f"PyTorch {version}: {type(error).__name__}: {error}")
+        except (Broken, OSError, ValueError, KeyError, subprocess.SubprocessError, zipfile.BadZipFile) as error:
+            print(f"PyTorch {version}: {name} could not be read from pip's package index: {error}", file=sys.stderr)
             failed = 1
     if options.record:
         TABLE.write_text(json.dumps(table, indent=1, sort_keys=True) + "\n")

@@ -9,6 +9,7 @@
 #include "host/acquire/component.hpp"
 #include "host/acquire/description.hpp"
 #include "host/acquire/registry_sources.hpp"
+#include "host/acquire/selected_ranges.hpp"
 #include "host/transfer/package_index.hpp"
 #include "host/transfer/transfer.hpp"
 
@@ -23,6 +24,7 @@ std::optional<std::uint64_t> asked_size(const manifest::Artifact& artifact, cons
                                         const std::optional<CancelToken>& cancel) {
   for (const manifest::Source& source : artifact.sources) {
     std::string where = source.location;
+    transfer::TransferOptions transfer = options.transfer;
     if (source.kind == manifest::Source::Kind::file) where = resolve_file_source(source, build);
     if (source.kind == manifest::Source::Kind::package_index) {
       if (options.transfer.offline) continue;
@@ -30,6 +32,7 @@ std::optional<std::uint64_t> asked_size(const manifest::Artifact& artifact, cons
           transfer::locate_package(source.project, source.file, artifact.sha256, options.transfer, cancel);
       if (found && found->size) return found->size;
       where = found ? found->url : std::string();
+      if (found) transfer = found->options;
     }
     if (source.kind == manifest::Source::Kind::oci) {
       if (const auto size = size_in_registry(source, artifact, build, options, cancel)) return size;
@@ -39,7 +42,7 @@ std::optional<std::uint64_t> asked_size(const manifest::Artifact& artifact, cons
     if (!transfer::is_url(where) && std::filesystem::is_regular_file(path_of(where), error))
       return std::filesystem::file_size(path_of(where), error);
     if (!transfer::is_url(where) || options.transfer.offline) continue;
-    if (const auto size = transfer::ask_size(where, options.transfer, cancel); size && *size) return *size;
+    if (const auto size = transfer::ask_size(where, transfer, cancel); size && *size) return *size;
   }
   return {};
 }
@@ -50,8 +53,9 @@ std::optional<std::uint64_t> size_in_manifest(const manifest::Build& build, cons
   for (const manifest::Component* component : build.all_components()) {
     if (installed_tree(*component, store)) continue;
     const manifest::Artifact* artifact = first_usable(*component);
-    if (artifact == nullptr || !artifact->size) return {};
-    sum += *artifact->size;
+    const auto size = artifact != nullptr ? download_size(*artifact, build) : std::nullopt;
+    if (!size) return {};
+    sum += *size;
   }
   return sum;
 }
@@ -264,7 +268,8 @@ Result<Question> question_for(const manifest::Build& build, const cache::Store& 
     const manifest::Artifact* artifact = first_usable(*component);
     if (artifact == nullptr)
       return fail(diagnose("EH-N15").with("component", component->id).with("build", build.id));
-    const auto size = artifact->size ? artifact->size : asked_size(*artifact, build, options, cancel);
+    auto size = download_size(*artifact, build);
+    if (!size) size = asked_size(*artifact, build, options, cancel);
     question.download += size.value_or(0);
     question.download_known = question.download_known && size.has_value();
     question.sources.push_back(artifact->sources.front().text());

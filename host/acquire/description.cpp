@@ -1,5 +1,6 @@
 #include "host/acquire/description.hpp"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/files.hpp"
@@ -57,6 +58,8 @@ Json component_of(const manifest::Component& component, const manifest::Build& b
     if (artifact.strip != 0) entry.set("strip", artifact.strip);
     if (!artifact.select.empty()) entry.set("select", Json::strings(artifact.select));
     if (!artifact.tree.empty()) entry.set("tree", artifact.tree);
+    if (!artifact.ranges.empty())
+      entry.set("files", named_files(artifact.files)).set("ranges", named_ranges(artifact.ranges));
     if (!artifact.chunks_sha256.empty())
       entry.set("chunks", Json::object()
                               .set("sha256", artifact.chunks_sha256)
@@ -119,6 +122,29 @@ Json build_of(const manifest::Build& build) {
 }
 
 }  // namespace
+
+Json named_files(std::vector<cache::TreeEntry> entries) {
+  std::sort(entries.begin(), entries.end(),
+            [](const cache::TreeEntry& a, const cache::TreeEntry& b) { return a.path < b.path; });
+  Json files = Json::array();
+  for (cache::TreeEntry& entry : entries) {
+    Json file = Json::object().set("path", std::move(entry.path));
+    if (entry.kind == cache::TreeEntry::Kind::link)
+      file.set("link", std::move(entry.identity));
+    else
+      file.set("size", entry.size).set("sha256", std::move(entry.identity));
+    if (entry.kind == cache::TreeEntry::Kind::executable) file.set("executable", true);
+    files.push(std::move(file));
+  }
+  return files;
+}
+
+Json named_ranges(const std::vector<transfer::Range>& ranges) {
+  Json result = Json::array();
+  for (const transfer::Range& range : ranges)
+    result.push(Json::object().set("begin", range.begin).set("end", range.end));
+  return result;
+}
 
 std::string resolve_file_source(const manifest::Source& source, const manifest::Build& build) {
   const auto owner = build.manifest.lock();

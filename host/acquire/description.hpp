@@ -2,8 +2,11 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "base/json.hpp"
 #include "base/result.hpp"
+#include "cache/tree_list.hpp"
 #include "host/manifest/catalog.hpp"
 
 namespace enginehost::acquire {
@@ -13,6 +16,12 @@ namespace enginehost::acquire {
 // Passwords in URLs are removed, because other users may read the text, and bundles and registries contain
 // it.
 std::string manifest_of(const manifest::Build& build);
+
+// Returns the member "files" of an artifact, sorted by path: path, size, sha256 and executable of a file,
+// path and link of a link.
+Json named_files(std::vector<cache::TreeEntry> entries);
+// Returns its member "ranges".
+Json named_ranges(const std::vector<transfer::Range>& ranges);
 
 // Returns the location of a file source: a local path, or a URL if the repository has one.
 std::string resolve_file_source(const manifest::Source& source, const manifest::Build& build);

@@ -12,6 +12,7 @@
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/acquire/growing_file.hpp"
+#include "host/acquire/selected_ranges.hpp"
 #include "host/acquire/unpack.hpp"
 #include "host/acquire/zip_directory.hpp"
 #include "host/transfer/transfer.hpp"
@@ -24,7 +25,7 @@ using TakeBytes = std::function<Result<void>(std::string_view)>;
 
 constexpr std::uint64_t tail_size = 256u << 10;  // holds the end record, and most directories whole
 
-// One range of a file out of a transfer that would go on to the end. Stops it when the range is complete.
+// One range of a file.
 class Stretch : public transfer::Sink {
  public:
   Stretch(std::uint64_t from, std::uint64_t to, const TakeBytes& take) : at_(from), to_(to), take_(take) {}
@@ -34,11 +35,11 @@ class Stretch : public transfer::Sink {
     return fail(diagnose("EH-N02").with("problem", "the server does not send parts of a file"));
   }
   Result<void> write(std::string_view bytes) override {
-    const std::string_view mine = bytes.substr(0, std::min<std::uint64_t>(bytes.size(), to_ - at_));
-    TRY(take_(mine));
-    at_ += mine.size();
-    return at_ < to_ ? Result<void>() : fail(diagnose("EH-P10").with("problem", "enough"));
+    TRY(take_(bytes));
+    at_ += bytes.size();
+    return {};
   }
+  std::uint64_t wanted_until() const override { return to_; }
   bool complete() const { return at_ == to_; }
 
  private:
@@ -69,7 +70,7 @@ Result<std::uint64_t> Parts::size() {
   if (source_.size) return *source_.size;
   if (!transfer::is_url(source_.where))
     return stamp_of(path_of(source_.where), "EH-N14").map([](const FileStamp& s) { return s.size; });
-  TRY_ASSIGN(const auto reported, transfer::ask_size(source_.where, options_.transfer, cancel_));
+  TRY_ASSIGN(const auto reported, transfer::ask_size(source_.where, source_.transfer, cancel_));
   if (!reported) return fail(diagnose("EH-N02").with("problem", "the server does not report the size"));
   return *reported;
 }
@@ -99,8 +100,7 @@ Result<void> Parts::read(std::uint64_t from, std::uint64_t to, const TakeBytes& 
   request.url = source_.where;
   request.expected_size = source_.size;
   request.limit = options_.download_limit;
-  request.ca_bundle = source_.certificate;
-  auto report = transfer::fetch_url(request, stretch, options_.transfer, {}, cancel_);
+  auto report = transfer::fetch_url(request, stretch, source_.transfer, {}, cancel_);
   if (stretch.complete()) return {};
   if (!report) return fail(std::move(report).error());
   return fail(diagnose("EH-N07")
@@ -147,21 +147,17 @@ Result<Directory> read_directory(Parts& parts, const fs::path& scratch) {
   return Directory{std::move(entries), span.first};
 }
 
-struct Span {
-  std::uint64_t from, to;
-};
-
 // Returns the ranges of the archive that hold the wanted entries with their headers; adjacent ones are
 // merged.
-Result<std::vector<Span>> spans_of(const Directory& directory, const manifest::Artifact& artifact,
-                                   const std::vector<cache::TreeEntry>& wanted) {
+Result<std::vector<transfer::Range>> ranges_of(const Directory& directory, const manifest::Artifact& artifact,
+                                               const std::vector<cache::TreeEntry>& wanted) {
   std::set<std::string> paths;
   for (const cache::TreeEntry& entry : wanted) paths.insert(entry.path);
   std::vector<const ZipEntry*> by_place;
   for (const ZipEntry& entry : directory.entries) by_place.push_back(&entry);
   std::sort(by_place.begin(), by_place.end(),
             [](const ZipEntry* left, const ZipEntry* right) { return left->header_at < right->header_at; });
-  std::vector<Span> spans;
+  std::vector<transfer::Range> ranges;
   for (std::size_t i = 0; i < by_place.size(); ++i) {
     TRY_ASSIGN(const std::string path, path_in_tree(artifact, by_place[i]->name));
     if (path.empty() || by_place[i]->name.ends_with('/') || paths.erase(path) == 0) continue;
@@ -170,20 +166,52 @@ Result<std::vector<Span>> spans_of(const Directory& directory, const manifest::A
     if (to < from || to > directory.at)
       return fail(
           diagnose("EH-F21").with("archive", "zip").with("problem", "the directory is wrong about an entry"));
-    if (!spans.empty() && spans.back().to == from)
-      spans.back().to = to;
+    if (!ranges.empty() && ranges.back().end == from)
+      ranges.back().end = to;
     else
-      spans.push_back({from, to});
+      ranges.push_back({from, to});
   }
   if (!paths.empty())
     return fail(diagnose("EH-F21")
                     .with("archive", "zip")
                     .with("entry", *paths.begin())
                     .with("problem", "its directory does not list a wanted file"));
-  return spans;
+  return ranges;
+}
+
+// Entries between two ranges are fetched with them, because a request costs more than they do. They add at
+// most a thirty-second part to the selected bytes.
+std::vector<transfer::Range> joined(const std::vector<transfer::Range>& ranges) {
+  constexpr std::uint64_t widest_gap = 1u << 20;
+  std::uint64_t left = size_of(ranges) / 32;
+  std::vector<transfer::Range> result;
+  for (const transfer::Range& range : ranges) {
+    const std::uint64_t gap = result.empty() ? UINT64_MAX : range.begin - result.back().end;
+    if (gap <= std::min(left, widest_gap)) {
+      left -= gap;
+      result.back().end = range.end;
+    } else {
+      result.push_back(range);
+    }
+  }
+  return result;
 }
 
 }  // namespace
+
+Result<std::vector<transfer::Range>> ranges_to_fetch(const fs::path& archive,
+                                                     const manifest::Artifact& artifact,
+                                                     const std::vector<cache::TreeEntry>& files) {
+  constexpr std::uint64_t worth_a_request = 1u << 20;
+  TRY_ASSIGN(const FileDescriptor file, open_to_read(archive, "EH-F01"));
+  const std::uint64_t size = artifact.size.value_or(0);
+  TRY_ASSIGN(const auto span, zip_directory_span(file.get(), size));
+  TRY_ASSIGN(auto entries, read_zip_directory(file.get(), size));
+  TRY_ASSIGN(const auto exact, ranges_of({std::move(entries), span.first}, artifact, files));
+  std::vector<transfer::Range> ranges = joined(exact);
+  if (size_of(ranges) + ranges.size() * worth_a_request > size) ranges.clear();
+  return ranges;
+}
 
 Result<std::string> unpack_parts(const PartSource& source, const manifest::Artifact& artifact,
                                  const std::vector<cache::TreeEntry>& wanted, const fs::path& into,
@@ -191,13 +219,13 @@ Result<std::string> unpack_parts(const PartSource& source, const manifest::Artif
   Parts parts(source, options, cancel);
   TRY_ASSIGN(const fs::path scratch, make_private_folder(into.parent_path(), "parts"));
   TRY_ASSIGN(const Directory directory, read_directory(parts, scratch / "directory"));
-  TRY_ASSIGN(const std::vector<Span> spans, spans_of(directory, artifact, wanted));
+  TRY_ASSIGN(const std::vector<transfer::Range> ranges, ranges_of(directory, artifact, wanted));
   // Builds an archive of these entries only: in the original order, with an empty directory at the end.
   TRY_ASSIGN(const std::unique_ptr<GrowingFile> file, GrowingFile::open(scratch / "entries", into));
   TRY(file->start(0));
-  for (const Span& span : spans)
-    TRY(parts.read(span.from, span.to, [&](std::string_view bytes) { return file->write(bytes); }));
-  TRY(file->write(std::string("PK\5\6") + std::string(18, '\0')));
+  for (const transfer::Range& range : ranges)
+    TRY(parts.read(range.begin, range.end, [&](std::string_view bytes) { return file->write(bytes); }));
+  TRY(SelectedRanges(*file, ranges).finish());
   file->complete();
   cache::TreeWriter writer(into, {options.unpacked_limit, 200'000});
   TRY(unpack(artifact, *file, Way::streaming, writer, cancel, {}).map([](const Unpacked&) {}));

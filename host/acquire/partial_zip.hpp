@@ -13,8 +13,8 @@
 namespace enginehost::acquire {
 
 struct PartSource {
-  std::string where;        // a URL or an absolute path
-  std::string certificate;  // for this source; empty: the options'
+  std::string where;                   // a URL or an absolute path
+  transfer::TransferOptions transfer;  // for this source
   std::optional<std::uint64_t> size;
 };
 
@@ -28,5 +28,12 @@ Result<std::string> unpack_parts(const PartSource& source, const manifest::Artif
                                  const std::vector<cache::TreeEntry>& wanted,
                                  const std::filesystem::path& into, const AcquireOptions& options,
                                  const std::optional<CancelToken>& cancel);
+
+// Returns the parts of a local archive, of artifact.size bytes, that hold these files: manifest::Artifact's
+// `ranges`. Files that lie near each other share a range. Returns nothing if the whole archive is better:
+// each request must save a MiB. Errors: EH-F21 if the archive's directory does not say where the files are.
+Result<std::vector<transfer::Range>> ranges_to_fetch(const std::filesystem::path& archive,
+                                                     const manifest::Artifact& artifact,
+                                                     const std::vector<cache::TreeEntry>& files);
 
 }  // namespace enginehost::acquire

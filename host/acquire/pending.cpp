@@ -6,6 +6,7 @@
 #include "base/paths.hpp"
 #include "host/acquire/component.hpp"
 #include "host/acquire/description.hpp"
+#include "host/acquire/selected_ranges.hpp"
 #include "host/transfer/transfer.hpp"
 
 namespace enginehost::acquire {
@@ -38,8 +39,8 @@ void add_artifact(const manifest::Artifact& artifact, const manifest::Build& bui
     }
   }
   pending.over_network = pending.over_network || file.empty();
-  if (artifact.size) {
-    pending.bytes += *artifact.size;
+  if (const auto size = download_size(artifact, build)) {
+    pending.bytes += *size;
     return;
   }
   std::error_code error;

@@ -24,6 +24,7 @@ Result<PartSource> part_source(const manifest::Source& source, const manifest::A
                                const std::optional<CancelToken>& cancel) {
   PartSource part;
   part.size = artifact.size;
+  part.transfer = options.transfer;
   switch (source.kind) {
     case manifest::Source::Kind::url:
       part.where = source.location;
@@ -37,7 +38,7 @@ Result<PartSource> part_source(const manifest::Source& source, const manifest::A
           const transfer::PackageFile found,
           transfer::locate_package(source.project, source.file, artifact.sha256, options.transfer, cancel));
       part.where = found.url.empty() ? path_text(found.path) : found.url;
-      part.certificate = found.certificate;
+      part.transfer = found.options;
       if (!part.size) part.size = found.size;
       return part;
     }

@@ -98,6 +98,14 @@ bool json_asked_for(int argc, char** argv) {
   return asked;
 }
 
+void add_force(CLI::App& app, std::string& force, const char* group) {
+  app.add_option("--force", force,
+                 "try this build first, even if it is quarantined or does not fit this machine [env: "
+                 "ENGINEHOST_FORCE]")
+      ->type_name("BUILD")
+      ->group(group);
+}
+
 CLI::Option* repeatable(CLI::Option* option) {
   return option->expected(1)->allow_extra_args(false)->take_all();
 }
@@ -125,6 +133,10 @@ void CommonFlags::add_to(CLI::App& app) {
           "a conda environment, a Python environment or a folder of libraries whose engine may be opened "
           "in place; repeatable [env: ENGINEHOST_INSTALLATIONS]"))
       ->type_name("DIR")
+      ->group("Sources");
+  app.add_option("--package-index", package_index,
+                 "the index of Python packages, in place of those of pip's configuration: a URL or a folder")
+      ->type_name("URL")
       ->group("Sources");
   app.add_option("--cache", cache, "the cache folder [env: ENGINEHOST_CACHE]")
       ->type_name("DIR")
@@ -170,6 +182,7 @@ Result<settings::Settings> settings_of(const CommonFlags& flags, settings::FlagV
   values.installations = flags.installations;
   values.accept_licenses = flags.accept_licenses;
   if (!flags.cache.empty()) values.cache = flags.cache;
+  if (!flags.package_index.empty()) values.package_index = flags.package_index;
   values.allow_unsigned = flags.allow_unsigned;
   values.refresh = flags.refresh;
   if (flags.offline) values.offline = true;
@@ -240,11 +253,20 @@ void print(const Json& document) {
 }
 
 void print_warnings(const std::vector<std::string>& warnings, const std::vector<Diagnosis>& diagnoses,
-                    bool quiet) {
+                    bool quiet, bool verbose) {
   if (quiet) return;
+  // EngineHost overcame these by opening the build's own files first. One that a variable of the user causes
+  // is printed all the same, because it disturbs other programs.
+  const auto is_detail = [](const Diagnosis& warning) {
+    return !warning.value("mended").empty() &&
+           std::none_of(warning.evidence.begin(), warning.evidence.end(), [](const Evidence& one) {
+             return one.what == "path" && one.source == "LD_LIBRARY_PATH";
+           });
+  };
   for (const std::string& warning : warnings)
     say_aside("warning: %s\n", printable_line(with_given_flags(warning)).c_str());
-  for (const Diagnosis& warning : diagnoses) say_aside("warning: %s\n", explain::one_line(warning).c_str());
+  for (const Diagnosis& warning : diagnoses)
+    if (verbose || !is_detail(warning)) say_aside("warning: %s\n", explain::one_line(warning).c_str());
 }
 
 int guarded(int argc, char** argv, const std::function<int()>& body) {

@@ -26,7 +26,7 @@ struct CommonFlags {
   bool json = false, quiet = false, verbose = false, offline = false, yes = false, allow_unsigned = false,
        refresh = false;
   std::vector<std::string> repositories, installations, accept_licenses;
-  std::string cache;
+  std::string cache, package_index;
 
   void add_to(CLI::App& app);
 };
@@ -35,6 +35,8 @@ void add_version_flag(CLI::App& app);
 
 // Makes an option repeatable. It takes one value each time, so that the next word is an argument.
 CLI::Option* repeatable(CLI::Option* option);
+// Adds --force, which engine-info and engine-run share.
+void add_force(CLI::App& app, std::string& force, const char* group);
 
 // Returns the absolute path of a file or folder named on the command line, without "." and "..". Behind a
 // link ".." leads where it leads the file system.
@@ -84,9 +86,10 @@ void say_failure(const Diagnosis& diagnosis, std::FILE* stream = stderr, bool be
 
 // Prints one document on stdout.
 void print(const Json& document);
-// Prints "warning: …" lines on stderr unless quiet.
+// Prints "warning: …" lines on stderr unless quiet. Warnings of what EngineHost itself overcame need
+// `verbose`.
 void print_warnings(const std::vector<std::string>& warnings, const std::vector<Diagnosis>& diagnoses,
-                    bool quiet);
+                    bool quiet, bool verbose = false);
 
 // Returns whether --json was given, whatever else the arguments say.
 bool json_asked_for(int argc, char** argv);

@@ -159,7 +159,7 @@ int inspect(const InfoFlags& flags) {
     print(preflight::to_json(*report, explain::to_json));
   } else {
     say_text(inspect_report(*report, flags.symbols, described.has_value()));
-    print_warnings({}, report->warnings, flags.common.quiet);
+    print_warnings({}, report->warnings, flags.common.quiet, true);
   }
   return report->verdict == preflight::Verdict::fails ? static_cast<int>(explain::ExitStatus::not_loaded) : 0;
 }
@@ -300,7 +300,7 @@ int engine(const InfoFlags& flags, resolve::Request asked_for, open::OpenContext
   if (bench) say("\n%s", describe(*bench).c_str());
   if (bench && !flags.plot.empty() && drawn) say("  plot in %s\n", flags.plot.c_str());
   flush_out(stdout);
-  print_warnings(context.warnings(), outcome.warnings, flags.common.quiet);
+  print_warnings(context.warnings(), outcome.warnings, flags.common.quiet, flags.common.verbose);
   if (!drawn) say_failure(drawn.error());
   if (outcome.state == open::State::failed && outcome.diagnosis)
     say_failure(*outcome.diagnosis, stderr, true);

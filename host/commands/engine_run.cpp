@@ -27,7 +27,7 @@ namespace {
 
 struct Flags {
   CommonFlags common;
-  std::string engine, model, output, device, flavor, require, plugin;
+  std::string engine, model, output, device, flavor, require, force, plugin;
   std::vector<std::string> inputs;
   int repeat = 1;
 };
@@ -59,6 +59,7 @@ void add_flags(CLI::App& app, Flags& flags) {
                  "the device to run on: cpu, cuda:0, gpu (any), ... [env: ENGINEHOST_DEVICE]")
       ->type_name("DEVICE")
       ->group(group);
+  add_force(app, flags.force, group);
   flags.common.add_to(app);
 }
 
@@ -198,7 +199,8 @@ int run(int argc, char** argv) {
   Flags flags;
   add_flags(app, flags);
   if (const auto status = parse(app, argc, argv)) return *status;
-  const auto asked_for = request_of("engine-run", {flags.engine, flags.flavor, flags.require, flags.device});
+  const auto asked_for = request_of(
+      "engine-run", {flags.engine, flags.flavor, flags.require, flags.device, "--require", flags.force});
   if (!asked_for) return end_with(asked_for.error(), flags.common.json);
   // Wrong inputs are reported before anything is fetched or loaded.
   const auto inputs = read_inputs(flags.inputs);
@@ -224,7 +226,8 @@ int run(int argc, char** argv) {
   bar.clear();
   if (outcome.opened) bar.ready(title_of(outcome.opened->installed));
   Json document = flags.common.json ? open::document(context, outcome) : Json::object();
-  print_warnings(context.warnings(), outcome.warnings, flags.common.quiet || flags.common.json);
+  print_warnings(context.warnings(), outcome.warnings, flags.common.quiet || flags.common.json,
+                 flags.common.verbose);
   if (!outcome.opened) {
     if (flags.common.json)
       print(document);

@@ -45,6 +45,7 @@ std::string problem_of(const InfoFlags& flags) {
     return both + " ask for different answers: give one of them";
   if (const std::string flag = first_of({{"--flavor", !flags.flavor.empty()},
                                          {"--require", !flags.require.empty()},
+                                         {"--force", !flags.force.empty()},
                                          {"--plan", flags.plan},
                                          {"--explain", flags.explain}});
       !flag.empty() && plugin)
@@ -52,6 +53,7 @@ std::string problem_of(const InfoFlags& flags) {
   if (const std::string flag = first_of({{"--flavor", !flags.flavor.empty()},
                                          {"--require", !flags.require.empty()},
                                          {"--device", !flags.device.empty()},
+                                         {"--force", !flags.force.empty()},
                                          {"--plan", flags.plan},
                                          {"--explain", flags.explain},
                                          {"--self-test", flags.self_test},
@@ -91,6 +93,7 @@ void add_flags(CLI::App& app, InfoFlags& flags) {
                  "instead [env: ENGINEHOST_DEVICE]")
       ->type_name("DEVICE")
       ->group(group);
+  add_force(app, flags.force, group);
   app.add_flag("--plan", flags.plan, "decide only: download nothing, load nothing")->group(group);
   app.add_flag("--explain", flags.explain,
                "show every candidate with every requirement, what was observed, and where")
@@ -136,7 +139,8 @@ void add_flags(CLI::App& app, InfoFlags& flags) {
 Result<resolve::Request> checked(const InfoFlags& flags) {
   if (const std::string problem = problem_of(flags); !problem.empty())
     return fail(wrong_usage(program, problem));
-  return request_of(program, {flags.engine, flags.flavor, flags.require, flags.device});
+  return request_of(program,
+                    {flags.engine, flags.flavor, flags.require, flags.device, "--require", flags.force});
 }
 
 }  // namespace enginehost::commands

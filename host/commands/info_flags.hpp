@@ -10,7 +10,7 @@ namespace enginehost::commands {
 
 struct InfoFlags {
   CommonFlags common;
-  std::string engine, flavor, device, require, platform_file, plugin, inspect, plot;
+  std::string engine, flavor, device, require, force, platform_file, plugin, inspect, plot;
   std::vector<std::string> codes;
   bool plan = false, explain = false, self_test = false, bench = false, no_probe = false,
        platform_json = false, symbols = false, installations = false;

@@ -87,10 +87,12 @@ std::string flags_for(const KnownFlag& known, std::string_view before, std::stri
       if (known.command.starts_with("engine-manifest")) flags += " " + shell_word(one.value);
       continue;
     }
-    const bool knows = one.flag == "--cache"                                          ? known.cache
-                       : one.flag == "--repository" || one.flag == "--allow-unsigned" ? known.repository
-                       : one.flag == "--installation"                                 ? installation
-                                                      : known.platform || decides;
+    const bool knows =
+        one.flag == "--cache" ? known.cache
+        : one.flag == "--repository" || one.flag == "--allow-unsigned" || one.flag == "--package-index"
+            ? known.repository
+        : one.flag == "--installation" ? installation
+                                       : known.platform || decides;
     if (knows && rest.find(one.flag + " ") == std::string_view::npos)
       flags += " " + one.flag + (one.value.empty() ? "" : " " + shell_word(without_passwords(one.value)));
   }
@@ -113,7 +115,7 @@ void note(const CLI::App& app) {
   if (const CLI::Option* option = app.get_option_no_throw("--allow-unsigned");
       option != nullptr && option->count() > 0)
     given().push_back({"--allow-unsigned", ""});
-  for (const char* flag : {"--cache", "--repository", "--installation", "--platform"})
+  for (const char* flag : {"--cache", "--repository", "--package-index", "--installation", "--platform"})
     if (const CLI::Option* option = app.get_option_no_throw(flag); option != nullptr)
       for (const std::string& value : option->results()) given().push_back({flag, value});
   for (const CLI::App* called : app.get_subcommands()) note(*called);

@@ -151,12 +151,27 @@ std::string opened_report(const open::Outcome& outcome, PathShortener& shorten, 
   return text + line("time", join(times, ", "));
 }
 
-// Returns the line about a newer release that was passed over only because its plugin was not compiled.
-std::string newer_release(const resolve::Plan& plan, const manifest::Build& build) {
-  const resolve::Candidate* newer = resolve::newer_without_plugin(plan, build.version);
-  return newer == nullptr
-             ? ""
-             : line("not opened", newer->build->version + " would be newer: no plugin of it was built here");
+// Returns a line for each newer version that was passed over, with the reason.
+std::string newer_versions(const open::Outcome& outcome) {
+  constexpr std::size_t most = 3;
+  const std::vector<resolve::PassedOver> newer = resolve::newer_passed_over(outcome.plan, *outcome.chosen);
+  std::string text;
+  for (std::size_t i = 0; i < std::min(newer.size(), most); ++i) {
+    const manifest::Build& build = *newer[i].candidate->build;
+    text += line(i == 0 ? "newer, but" : "", build.version + " " + build.flavor + ": " + newer[i].reason);
+  }
+  if (newer.size() > most)
+    text += line("", "and " + pluralize(newer.size() - most, "other version", "other versions") +
+                         " (--plan --explain)");
+  return text;
+}
+
+// Returns the line that says which requirements a forced build does not meet.
+std::string forced_line(const resolve::Candidate& candidate) {
+  std::vector<std::string> unmet;
+  for (const resolve::Check& check : candidate.checks())
+    if (check.overridden) unmet.push_back("needs " + check.requirement + ", found " + check.observed);
+  return unmet.empty() ? "" : line("forced", "although it " + join(unmet, "; "));
 }
 
 // Returns "18 MiB to download (package index, folder), license MIT".
@@ -310,14 +325,14 @@ std::string outcome_report(open::OpenContext& context, const open::Outcome& outc
                                                       settings::own_repository(context.settings())));
     PathShortener shorten(path_text(context.settings().cache_folder.lexically_normal()), verbose);
     text += opened_report(outcome, shorten, verbose);
-    if (build != nullptr) text += newer_release(outcome.plan, *build);
+    if (build != nullptr) text += forced_line(*outcome.chosen) + newer_versions(outcome);
     text += shorten.legend();
   } else if (outcome.state == open::State::planned) {
     text +=
         build->engine + " " + build->version + " " + build->flavor + " would be opened: " + build->id + "\n";
     if (!context.is_recorded())
       text += line("installed", outcome.plan.request.installed.contains(build->id) ? "yes" : "no");
-    text += newer_release(outcome.plan, *build);
+    text += forced_line(*outcome.chosen) + newer_versions(outcome);
   } else {
     const std::string& engine = outcome.plan.request.engine;
     text += (engine.empty() ? "the plugin" : engine) + " could not be opened\n";

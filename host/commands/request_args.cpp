@@ -45,6 +45,7 @@ Result<resolve::Request> request_of(const std::string& program, const EngineCons
   request.flavor = constraint.require.empty() ? constraint.flavor : constraint.require;
   request.require = !constraint.require.empty();
   if (!request.flavor.empty()) request.flavor_source = request.require ? constraint.require_flag : "--flavor";
+  request.force = constraint.force;
   request.device = constraint.device;
   if (!request.device.empty()) request.device_source = "--device";
   if (const std::string wrong = settings::not_a_device(constraint.device); !wrong.empty())

@@ -10,10 +10,12 @@ namespace enginehost::commands {
 // Returns EH-P40 with the program and the problem.
 Diagnosis wrong_usage(const std::string& program, const std::string& problem);
 
-// The arguments as they were typed: ENGINE[@VERSION] or ENGINE>=VERSION, --flavor, --require, --device.
+// The arguments as they were typed: ENGINE[@VERSION] or ENGINE>=VERSION, --flavor, --require, --device,
+// --force.
 struct EngineConstraints {
   std::string engine, flavor, require, device;
   std::string require_flag = "--require";  // the flag that set `require`
+  std::string force = {};
 };
 
 // Returns the request. Errors: EH-P40 for "@1", for "ENGINE@", for a version that cannot be read, for two

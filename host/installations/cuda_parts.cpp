@@ -8,6 +8,7 @@
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "host/installations/closure.hpp"
+#include "host/installations/cuda_version.hpp"
 #include "host/installations/in_place.hpp"
 
 namespace enginehost::installations {
@@ -32,15 +33,17 @@ struct Completed {
 // The libraries that a build takes from an installation.
 class Parts {
  public:
-  explicit Parts(const Installation& installation) : installation_(installation) {}
+  // `cuda`: the CUDA major version of the build; 0: it names none.
+  Parts(const Installation& installation, CudaMajors& majors, std::int64_t cuda)
+      : installation_(installation), majors_(majors), cuda_(cuda) {}
 
   // Returns false when the installation does not have it.
   bool take_library(const std::string& soname) {
     return take_all([&](const CudaLibrary& one) { return one.soname == soname; });
   }
 
-  // Takes a component of NVIDIA's libraries if the installation has each of them under the same SONAME. The
-  // names contain the major version, within which CUDA and cuDNN stay compatible.
+  // Takes a component of NVIDIA's libraries if the installation has each of them under the same SONAME and
+  // for the same CUDA major version, within which CUDA and cuDNN stay compatible.
   bool take_component(const manifest::Component& component) {
     if (component.artifacts.empty()) return false;
     std::vector<std::string> wanted;
@@ -51,8 +54,9 @@ class Parts {
     const auto held = [&](const std::string& pattern) {
       const bool known = !cuda_stem(pattern).empty() || pattern.starts_with("libcudnn*");
       return known &&
-             std::any_of(installation_.cuda.begin(), installation_.cuda.end(),
-                         [&](const CudaLibrary& one) { return matches_pattern(one.soname, pattern); });
+             std::any_of(installation_.cuda.begin(), installation_.cuda.end(), [&](const CudaLibrary& one) {
+               return matches_pattern(one.soname, pattern) && is_for_the_build(one);
+             });
     };
     if (wanted.empty() || !std::all_of(wanted.begin(), wanted.end(), held)) return false;
     for (const std::string& pattern : wanted)
@@ -68,7 +72,7 @@ class Parts {
   bool take_all(Wanted wanted) {
     bool any = false;
     for (const CudaLibrary& one : installation_.cuda) {
-      if (!wanted(one)) continue;
+      if (!wanted(one) || !is_for_the_build(one)) continue;
       any = true;
       const fs::path path = path_of(one.path);
       if (std::find(taken.begin(), taken.end(), path) != taken.end()) continue;
@@ -78,8 +82,19 @@ class Parts {
     return any;
   }
 
+  bool is_for_the_build(const CudaLibrary& library) { return cuda_ == 0 || majors_.of(library) == cuda_; }
+
   const Installation& installation_;
+  CudaMajors& majors_;
+  const std::int64_t cuda_;
 };
+
+// Returns 12 for a build for CUDA 12.8; 0 for a build that does not say for which.
+std::int64_t cuda_of(const manifest::Build& build) {
+  if (!build.requires_.cuda) return 0;
+  const std::string& toolkit = build.requires_.cuda->toolkit;
+  return parse_integer(std::string_view(toolkit).substr(0, toolkit.find('.'))).value_or(0);
+}
 
 }  // namespace
 
@@ -119,10 +134,11 @@ std::vector<std::shared_ptr<const manifest::Build>> completed_builds(const Insta
   if (installation.cuda.empty()) return completed;
   const auto places = places_of(installation.path);
   if (!places) return completed;
+  CudaMajors majors(installation.cuda);
   for (const auto& build : catalog.builds) {
     if (build->in_place || build->os != "linux") continue;
     auto copy = std::make_shared<Completed>(Completed{build->manifest.lock(), *build});
-    Parts parts(installation);
+    Parts parts(installation, majors, cuda_of(*build));
     std::erase_if(copy->build.requires_.libraries,
                   [&](const std::string& wanted) { return parts.take_library(wanted); });
     std::erase_if(copy->build.components, [&](const std::string& id) {
@@ -138,7 +154,6 @@ std::vector<std::shared_ptr<const manifest::Build>> completed_builds(const Insta
     in_place->identity = identity_of(in_place->dependency_stamps);
     copy->build.id += "-with-" + sha256_hex(in_place->path).substr(0, 8);
     copy->build.digest.clear();  // the digest is of the whole build
-    copy->build.priority += priority_in_place;
     copy->build.search.insert(copy->build.search.end(), closure.libraries.begin(), closure.libraries.end());
     copy->build.in_place = std::move(in_place);
     completed.emplace_back(copy, &copy->build);

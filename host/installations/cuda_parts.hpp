@@ -17,8 +17,10 @@ std::vector<CudaLibrary> cuda_libraries_of(const Places& places);
 std::string_view cuda_stem(std::string_view file_name);
 
 // Returns a completed copy of every catalog build that needs system libraries which the installation holds,
-// or that has components whose libraries the installation holds completely. The copy uses the installation's
-// libraries by absolute path, ranks before the original, and keeps its manifest alive.
+// or that has components whose libraries the installation holds completely. Only libraries for the build's
+// CUDA major version count; the names of cuDNN, cuRAND and NCCL do not show it. The copy uses the
+// installation's libraries by absolute path and keeps its manifest alive. It ranks before the original, and
+// behind a build for a newer CUDA.
 std::vector<std::shared_ptr<const manifest::Build>> completed_builds(const Installation& installation,
                                                                      const manifest::Catalog& catalog);
 

@@ -1,5 +1,8 @@
 #include "host/installations/cuda_version.hpp"
 
+#include <algorithm>
+#include <fstream>
+
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/installations/packages.hpp"
@@ -9,17 +12,34 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Returns 11 for "libcudart.so.11.0", "libcudart-d0da41ae.so.11.0" or "libcublas.so.11"; 0 for other names.
-// Only these libraries have CUDA's version; libcufft and libcusparse count differently.
-std::int64_t major_of(std::string_view name) {
-  for (const std::string_view stem : {"libcudart", "libcublas", "libcublasLt"}) {
-    if (!name.starts_with(stem)) continue;
-    const std::string_view rest = name.substr(stem.size());
-    if (!rest.starts_with('.') && !rest.starts_with('-')) continue;
-    const std::size_t ending = rest.find(".so.");
-    if (ending == std::string_view::npos) continue;
-    const std::string_view version = rest.substr(ending + 4);
-    return parse_integer(version.substr(0, version.find('.'))).value_or(0);
+// Returns the first number after the mark, at its first place in the text where a number follows; else 0.
+std::int64_t number_after(std::string_view text, std::string_view mark) {
+  for (std::size_t at = text.find(mark); at != std::string_view::npos; at = text.find(mark, at + 1)) {
+    const std::string_view rest = text.substr(at + mark.size(), 3);
+    const std::size_t end = rest.find('.');
+    if (end == std::string_view::npos) continue;
+    if (const auto number = parse_integer(rest.substr(0, end))) return *number;
+  }
+  return 0;
+}
+
+// Returns the major version of the compiler that made a library's device code, as the code's notes and NCCL's
+// own text name it. Reads at most 64 MiB, within which all of NVIDIA's libraries that need it have a mark.
+std::int64_t compiler_of(const fs::path& file) {
+  constexpr std::size_t part = 1u << 20, most = 64;
+  constexpr std::string_view marks[] = {"Cuda compilation tools, release ", "NCCL version "};
+  std::ifstream stream(file, std::ios::binary);
+  std::string text;
+  for (std::size_t i = 0; i < most && stream; ++i) {
+    text.erase(0, text.size() > 64 ? text.size() - 64 : 0);  // a mark may lie across two parts
+    const std::size_t before = text.size();
+    text.resize(before + part);
+    stream.read(text.data() + before, part);
+    text.resize(before + static_cast<std::size_t>(stream.gcount()));
+    if (const std::int64_t major = number_after(text, marks[0])) return major;
+    if (const std::size_t at = text.find(marks[1]); at != std::string::npos)
+      if (const std::int64_t major = number_after(std::string_view(text).substr(at, 48), "+cuda"))
+        return major;
   }
   return 0;
 }
@@ -43,7 +63,7 @@ std::optional<CudaVersion> cuda_version_of(const Places& places, const KnownEngi
   std::string by;
   for (const binary::BinaryInfo& info : infos)
     for (const std::string& name : info.needed)
-      if (const std::int64_t one = major_of(name); one > major) {
+      if (const std::int64_t one = cuda_major_of_name(name); one > major) {
         major = one;
         by = name + " is needed by " + info.soname;
       }
@@ -75,6 +95,52 @@ std::optional<CudaVersion> cuda_version_of(const Places& places, const KnownEngi
           said && is_of(major, *said))
         return CudaVersion{two_parts(*said), path_text(folder / path_of(engine.version_file))};
   return CudaVersion{std::to_string(major) + ".0", by};
+}
+
+std::int64_t cuda_major_of_name(std::string_view name) {
+  const std::size_t ending = name.find(".so.");
+  if (ending == std::string_view::npos) return 0;
+  // An engine's renamed copy: "libcudart-d0da41ae.so.11.0".
+  const std::string_view stem = name.substr(0, std::min(name.find('-'), ending));
+  const std::string_view version = name.substr(ending + 4);
+  const std::int64_t number = parse_integer(version.substr(0, version.find('.'))).value_or(0);
+  for (const char* one : {"libcudart", "libcublas", "libcublasLt", "libnvrtc", "libnvJitLink", "libcupti"})
+    if (stem == one) return number;
+  // cuFFT 11 came with CUDA 12, and 12 with 13; its 10 is of CUDA 10 and 11.
+  if ((stem == "libcufft" || stem == "libcufftw") && number > 10) return number + 1;
+  return 0;
+}
+
+CudaMajors::CudaMajors(const std::vector<CudaLibrary>& libraries) : libraries_(libraries) {
+  for (const CudaLibrary& library : libraries) {
+    const std::int64_t major = cuda_major_of_name(library.soname);
+    if (major == 0) continue;
+    if (of_names_ != 0 && of_names_ != major) {
+      of_names_ = 0;
+      return;
+    }
+    of_names_ = major;
+  }
+}
+
+std::int64_t CudaMajors::of(const CudaLibrary& library) {
+  if (const std::int64_t major = cuda_major_of_name(library.soname)) return major;
+  const auto found = known_.find(library.path);
+  return found != known_.end() ? found->second : known_[library.path] = read(library);
+}
+
+std::int64_t CudaMajors::read(const CudaLibrary& library) {
+  if (const auto info = binary::read_binary(path_of(library.path)))
+    for (const std::string& name : info->needed)
+      if (const std::int64_t major = cuda_major_of_name(name)) return major;
+  if (const std::int64_t major = compiler_of(path_of(library.path))) return major;
+  if (library.soname.starts_with("libcudnn"))
+    // libcudnn itself and some parts have no device code. These two are small and have.
+    for (const char* stem : {"libcudnn_cnn.so", "libcudnn_ops.so"})
+      for (const CudaLibrary& part : libraries_)
+        if (part.path != library.path && part.soname.starts_with(stem))
+          if (const std::int64_t major = compiler_of(path_of(part.path))) return major;
+  return of_names_;
 }
 
 }  // namespace enginehost::installations

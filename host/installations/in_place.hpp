@@ -8,7 +8,7 @@
 
 namespace enginehost::installations {
 
-// Ranks an installed runtime above a download when everything else that ranks is equal.
+// Ranks an installed runtime above downloads of its version.
 inline constexpr int priority_in_place = 100;
 
 // Returns a digest of the files' stamps, which changes when any file is replaced.

@@ -13,6 +13,7 @@
 #include "base/json.hpp"
 #include "base/result.hpp"
 #include "cache/tree_list.hpp"
+#include "host/transfer/download.hpp"
 
 namespace enginehost::manifest {
 
@@ -35,6 +36,7 @@ struct Artifact {
   std::vector<std::string> select;      // patterns, applied after strip; empty: everything
   std::string tree;                     // pinned tree id, or empty
   std::vector<cache::TreeEntry> files;  // the files of that tree; empty: not named one by one
+  std::vector<transfer::Range> ranges;  // of a zip: the parts of its bytes that hold them; empty: all
   std::vector<Source> sources;
   std::string chunks_sha256;  // digest of the list of its pieces' digests (transfer/chunk_list.hpp), or empty
   std::vector<Source> chunks_sources;  // where that list is: url or file
@@ -106,7 +108,7 @@ struct Build {
   int priority = 0;
   int probe_seconds = 0;  // how long the first start may take, when longer than usual; 0: no hint
   std::string yanked;     // reason, or empty
-  std::string not_built;  // what would compile the plugin, when it is not compiled; else empty
+  std::string not_built;  // why there is no plugin, when it is not compiled; else empty
   std::string digest;     // of the sorted tree ids, when the manifest states it
   std::string blocked;    // why it must not be used, even if installed (Catalog::blocked); or empty
   std::string expired;  // when its signed repository expired, after which it must not be installed; or empty

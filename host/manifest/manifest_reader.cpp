@@ -87,6 +87,35 @@ std::vector<cache::TreeEntry> read_files(Reading& reading, Fields& fields, const
   return std::move(list.entries);
 }
 
+// Each range is a request, and their sum is the size of the download.
+std::vector<transfer::Range> read_ranges(Reading& reading, Fields& fields, const Artifact& artifact) {
+  constexpr std::size_t most_ranges = 1000;
+  const Json* ranges = fields.array("ranges", Need::nullable);
+  if (ranges == nullptr) return {};
+  if (artifact.archive != "zip" || artifact.files.empty() || !artifact.size) {
+    reading.refuse(fields.place_of("ranges"), "only a zip archive with \"files\" and \"size\" has ranges");
+    return {};
+  }
+  if (ranges->as_array().size() > most_ranges) {
+    reading.refuse(fields.place_of("ranges"), "more than 1000");
+    return {};
+  }
+  std::vector<transfer::Range> result;
+  for (const Json& object : ranges->as_array()) {
+    std::optional<std::uint64_t> begin, end;
+    Fields members(reading, object, element(fields.place_of("ranges"), result.size()));
+    members.size("begin", Need::required, begin);
+    members.size("end", Need::required, end, 1);
+    members.warn_of_unknown();
+    if (reading.mistake || !begin || !end) return {};
+    if (*begin >= *end || *end > *artifact.size || (!result.empty() && *begin <= result.back().end))
+      reading.refuse(element(fields.place_of("ranges"), result.size()),
+                     "it is empty, not behind the one before it, or not in the archive");
+    result.push_back({*begin, *end});
+  }
+  return result;
+}
+
 Artifact read_artifact(Reading& reading, const Json& object, const std::string& place) {
   Artifact artifact;
   Fields fields(reading, object, place);
@@ -102,6 +131,7 @@ Artifact read_artifact(Reading& reading, const Json& object, const std::string& 
   artifact.strip = static_cast<int>(strip);
   fields.texts("select", Need::optional, is_view_path, artifact.select);
   artifact.files = read_files(reading, fields, artifact.tree);
+  artifact.ranges = read_ranges(reading, fields, artifact);
   artifact.sources = read_sources(reading, fields);
   if (const Json* chunks = fields.object("chunks", Need::optional)) {
     Fields list(reading, *chunks, fields.place_of("chunks"));

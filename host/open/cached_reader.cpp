@@ -6,7 +6,7 @@
 #include "base/paths.hpp"
 #include "base/pluralize.hpp"
 #include "base/sha256.hpp"
-#include "host/explain/explain.hpp"
+#include "host/open/unreached.hpp"
 #include "host/transfer/transfer.hpp"
 
 namespace enginehost::open {
@@ -14,19 +14,9 @@ namespace {
 
 namespace fs = std::filesystem;
 constexpr std::int64_t index_lifetime_seconds = 3600;
-// An unreachable network costs each open some seconds. Its return is noticed after this time.
-constexpr std::int64_t unreached_lifetime_seconds = 300;
-
-std::int64_t age_of(const fs::path& file, std::int64_t now) {
-  const auto stamp = stamp_of(file);
-  // A time in the future (a clock that was set back) counts as now, so that such a copy is fetched again
-  // later.
-  return stamp ? std::max<std::int64_t>(0, now - stamp->modified_ns / 1'000'000'000)
-               : index_lifetime_seconds + 1;
-}
-
-bool is_unreached(const Diagnosis& failure) {
-  return failure.code == "EH-N01" || failure.code == "EH-N02" || failure.code == "EH-N03";
+// Returns the age of a copy; without one, an age at which it would not serve.
+std::int64_t age_of_copy(const fs::path& file, std::int64_t now) {
+  return age_of(file, now).value_or(index_lifetime_seconds + 1);
 }
 
 }  // namespace
@@ -48,7 +38,7 @@ CachedReader::CachedReader(fs::path folder, const transfer::TransferOptions& tra
 
 Result<std::string> CachedReader::read(const std::string& location, std::uint64_t limit) {
   const fs::path kept = place_of(location);
-  const std::int64_t age = refetch_ ? index_lifetime_seconds + 1 : age_of(kept, now_);
+  const std::int64_t age = refetch_ ? index_lifetime_seconds + 1 : age_of_copy(kept, now_);
   if (!kept.empty()) origin_.documents.push_back(path_text(kept));
   const auto fresh_for = [&](std::int64_t seconds) {
     origin_.fresh_until = std::min(origin_.fresh_until, now_ + std::max<std::int64_t>(0, seconds));
@@ -72,9 +62,10 @@ Result<std::string> CachedReader::read(const std::string& location, std::uint64_
   if (!bytes) return fresh;
   // Offline, nothing was asked on purpose. Expiry (max_staleness_days) limits the age of a copy.
   if (location.ends_with("/index.json") && !transfer_.offline)
-    warnings.push_back(location + " could not be asked (" + fresh.error().code + "); the copy of " +
-                       pluralize(static_cast<std::uint64_t>(age_of(kept, now_) / 3600), "hour", "hours") +
-                       " ago is used");
+    warnings.push_back(
+        location + " could not be asked (" + fresh.error().code + "); the copy of " +
+        pluralize(static_cast<std::uint64_t>(age_of_copy(kept, now_) / 3600), "hour", "hours") +
+        " ago is used");
   return bytes;
 }
 
@@ -110,7 +101,8 @@ void CachedReader::keep(const std::string& sha256, const std::string& bytes) {
 // time limit of one document, and each document that arrives adds an eighth. A repository that sent nothing
 // in time is not asked for the next document.
 Result<std::string> CachedReader::ask(const std::string& location, std::uint64_t limit) {
-  if (spare_unreached_ && came_ == 0 && !silent_ && !transfer_.offline && (silent_ = unreached()))
+  if (spare_unreached_ && came_ == 0 && !silent_ && !transfer_.offline &&
+      (silent_ = recently_unreached(note_of_unreached(), now_)))
     origin_.spared = true;
   if (silent_) return fail(*silent_);
   const Milliseconds time = 2 * transfer_.document_limit + came_ * (transfer_.document_limit / 8);
@@ -133,24 +125,12 @@ Result<std::string> CachedReader::ask(const std::string& location, std::uint64_t
   return bytes;
 }
 
-std::optional<Diagnosis> CachedReader::unreached() const {
-  const fs::path note = note_of_unreached();
-  if (note.empty() || age_of(note, now_) > unreached_lifetime_seconds) return {};
-  const auto text = read_file(note, 1u << 20);
-  const auto document = text ? parse_json(*text, path_text(note)) : fail(text.error());
-  if (!document) return {};
-  Diagnosis failure = explain::diagnosis_from_json(*document);
-  return is_unreached(failure) ? std::optional<Diagnosis>(std::move(failure)) : std::nullopt;
-}
-
 void CachedReader::note_whether_reached(const Result<std::string>& bytes) const {
   const fs::path note = note_of_unreached();
   if (note.empty() || transfer_.offline) return;
   std::error_code ignored;
   if (bytes && came_ == 1) fs::remove(note, ignored);
-  // If the note cannot be written, the next open waits again.
-  if (!bytes && came_ == 0 && is_unreached(bytes.error()) && make_folders(folder_))
-    static_cast<void>(write_file(note, explain::to_json(bytes.error()).dump(), false));
+  if (!bytes && came_ == 0) note_unreached(note, bytes.error());
 }
 
 // Returns the file that records why the first document could not be fetched.

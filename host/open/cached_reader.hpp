@@ -46,7 +46,6 @@ class CachedReader : public manifest::DocumentReader, public manifest::DocumentM
 
   Result<std::string> ask(const std::string& location, std::uint64_t limit);
   std::filesystem::path note_of_unreached() const;
-  std::optional<Diagnosis> unreached() const;
   void note_whether_reached(const Result<std::string>& bytes) const;
   std::filesystem::path place_of(const std::string& location) const;
 

@@ -8,6 +8,7 @@
 #include "host/acquire/origin.hpp"
 #include "host/explain/explain.hpp"
 #include "host/resolve/describe.hpp"
+#include "host/resolve/passed_over.hpp"
 
 #ifndef ENGINEHOST_VERSION
 #error "the build passes the version of the project"
@@ -54,6 +55,16 @@ Json outcome_document(OpenContext& context, const Outcome& outcome) {
     document.set("build", nullptr).set("flavor", nullptr);
   }
   document.set("fallback", outcome.fallback);
+  document.set("forced", outcome.chosen != nullptr && outcome.chosen->forced);
+  Json newer = Json::array();
+  if (outcome.chosen != nullptr)
+    for (const resolve::PassedOver& one : resolve::newer_passed_over(outcome.plan, *outcome.chosen))
+      newer.push(Json::object()
+                     .set("version", one.candidate->build->version)
+                     .set("build", one.candidate->build->id)
+                     .set("code", one.code.empty() ? Json() : Json(one.code))
+                     .set("reason", one.reason));
+  document.set("newer", std::move(newer));
   Json devices = Json::array(), capabilities = Json::array(), loaded = Json::array(), facts = Json::object();
   if (outcome.opened) {
     for (const load::Device& device : outcome.opened->devices) devices.push(device_document(device));

@@ -5,12 +5,14 @@
 #include <iterator>
 #include <utility>
 
+#include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "host/explain/explain.hpp"
 #include "host/open/cached_decision.hpp"
 #include "host/open/early_decision.hpp"
 #include "host/open/fetch.hpp"
 #include "host/open/request.hpp"
+#include "host/open/unreached.hpp"
 #include "host/resolve/accelerator.hpp"
 
 namespace enginehost::open {
@@ -60,11 +62,48 @@ void add_log(Outcome& outcome, AttemptLog& log) {
   for (Diagnosis& warning : log.warnings) outcome.warnings.push_back(std::move(warning));
 }
 
+// The note that the servers of a build's files did not answer; empty for a build that is installed, or if
+// there is no folder for notes.
+std::filesystem::path note_of_servers(OpenContext& context, const resolve::Plan& plan,
+                                      const manifest::Build& build) {
+  if (context.state_folder().empty() || plan.request.installed.contains(build.id)) return {};
+  return context.state_folder() / "unreached" / (sha256_hex(build.id).substr(0, 32) + ".json");
+}
+
+// Skips candidates whose servers just did not answer, if an installed build can be opened instead. Returns
+// the ones to try, in order; the skipped ones come last.
+std::vector<Candidate*> in_order_of_trial(OpenContext& context, const OpenRequest& open, Outcome& outcome) {
+  std::vector<Candidate*> order, skipped;
+  const auto& installed = outcome.plan.request.installed;
+  for (std::size_t i = 0; i < outcome.plan.candidates.size(); ++i) {
+    Candidate& candidate = outcome.plan.candidates[i];
+    if (candidate.rank == 0) continue;
+    const bool another_is_installed = std::any_of(
+        outcome.plan.candidates.begin() + static_cast<std::ptrdiff_t>(i), outcome.plan.candidates.end(),
+        [&](const Candidate& later) { return later.rank != 0 && installed.contains(later.build->id); });
+    const bool is_forced = outcome.plan.request.force == candidate.build->id;
+    auto failure = open.bypass_cache || is_forced || !another_is_installed
+                       ? std::nullopt
+                       : recently_unreached(note_of_servers(context, outcome.plan, *candidate.build),
+                                            OpenContext::now());
+    if (!failure) {
+      order.push_back(&candidate);
+      continue;
+    }
+    if (!outcome.diagnosis) outcome.diagnosis = *failure;
+    candidate.turn_down(Verdict::failed, std::move(*failure));
+    skipped.push_back(&candidate);
+  }
+  order.insert(order.end(), skipped.begin(), skipped.end());
+  return order;
+}
+
 // Tries the ranked candidates in order until one opens.
 void try_candidates(OpenContext& context, const OpenRequest& open, Outcome& outcome) {
   const std::vector<std::string> devices = demanded_devices(outcome.plan.request);
-  for (Candidate& candidate : outcome.plan.candidates) {
-    if (candidate.rank == 0) continue;
+  for (Candidate* const one : in_order_of_trial(context, open, outcome)) {
+    Candidate& candidate = *one;
+    const std::filesystem::path note = note_of_servers(context, outcome.plan, *candidate.build);
     AttemptLog log;
     auto opened = attempt(context, *candidate.build, devices, open.attempt, log);
     add_log(outcome, log);
@@ -75,6 +114,7 @@ void try_candidates(OpenContext& context, const OpenRequest& open, Outcome& outc
       outcome.chosen = &candidate;
       return;
     }
+    note_unreached(note, opened.error());
     const std::string& set_by = outcome.plan.request.device_source;
     if (opened.error().code == "EH-S09" && !set_by.empty())
       opened.error().with("device_set_by", set_by, "request");
@@ -105,6 +145,20 @@ void warn_of_idle_accelerator(OpenContext& context, Outcome& outcome) {
   if (outcome.chosen == nullptr) return;
   if (auto idle = resolve::idle_accelerator(outcome.plan, context.platform(), *outcome.chosen->build))
     outcome.warnings.push_back(std::move(*idle));
+}
+
+// Warns if the build is used only because the request forces it.
+void warn_of_force(Outcome& outcome) {
+  if (outcome.chosen == nullptr || !outcome.chosen->forced) return;
+  Diagnosis warning = diagnose("EH-S25").with("build", outcome.chosen->build->id, "request");
+  std::vector<std::string> unmet;
+  for (const resolve::Check& check : outcome.chosen->checks()) {
+    if (!check.overridden) continue;
+    if (unmet.empty()) warning.with("first_code", check.code, check.source);
+    unmet.push_back("needs " + check.requirement + ", found " + check.observed);
+  }
+  warning.with("reason", join(unmet, "; ")).with("engine", outcome.plan.request.engine, "request");
+  outcome.warnings.push_back(std::move(warning));
 }
 
 // Warns if a forced build was tried and failed, as for one that cannot be tried.
@@ -226,6 +280,7 @@ Outcome decide_and_open(OpenContext& context, const OpenRequest& open, const Dec
     first->verdict = Verdict::chosen;
     outcome.state = State::planned;
     outcome.chosen = &*first;
+    warn_of_force(outcome);
     warn_of_idle_accelerator(context, outcome);
     outcome.fallback = outcome.plan.fallback;
     return outcome;
@@ -235,6 +290,7 @@ Outcome decide_and_open(OpenContext& context, const OpenRequest& open, const Dec
   try_candidates(context, open, outcome);
   if (outcome.state == State::opened)
     outcome.fallback = is_fallback(outcome.plan) || !constraint_met(outcome.plan.request, *outcome.opened);
+  warn_of_force(outcome);
   warn_of_forced_failure(outcome);
   warn_of_idle_accelerator(context, outcome);
   decisions.keep(outcome);

@@ -66,6 +66,9 @@ transfer::TransferOptions OpenContext::transfer_options() const {
   transfer::TransferOptions options;
   options.offline = settings().offline;
   options.package_index = settings().package_index;
+  if (const settings::Setting* setting = settings().find("package_index"); setting != nullptr)
+    options.package_index_set_by = setting->source;
+  options.answers_folder = path_text(state_folder_);
   options.plain_http_registries = settings().plain_http_registries;
   options.registry_mirrors = settings().registry_mirrors;
   options.connect_limit = std::chrono::seconds(settings().downloads.connect_timeout_seconds);

@@ -23,6 +23,7 @@ Platform detect(const DetectRequest& request) {
   platform.wsl = detect_wsl(platform.kernel);
   platform.cuda = detect_cuda(root, libraries, platform.wsl, request);
   platform.rocm = detect_rocm(root);
+  platform.other_gpus = detect_other_gpus(root, platform.wsl);
   platform.metal = detect_metal();
   platform.vcruntime = detect_vcruntime(root);
   platform.conda = detect_conda();

@@ -33,6 +33,7 @@ void for_each_fact(AnyPlatform& platform, Visit&& visit, VisitCuda&& visit_cuda)
   visit("disk", platform.disk);
   visit_cuda("cuda", platform.cuda);
   visit("rocm", platform.rocm);
+  visit("other_gpus", platform.other_gpus);
   visit("metal", platform.metal);
   visit("vcruntime", platform.vcruntime);
   visit("conda", platform.conda);

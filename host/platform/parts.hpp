@@ -19,15 +19,16 @@ Fact<std::string> detect_arch();
 Fact<std::string> detect_kernel(const Root& root);
 Fact<Distribution> detect_distribution(const Root& root);
 
-Fact<Libc> detect_libc(const Root& root);                                            // libc.cpp
-Fact<Libstdcxx> detect_libstdcxx(const Root& root, const LibrarySearch& libraries);  // libstdcxx.cpp
-Fact<Cpu> detect_cpu();                                                              // cpu.cpp
-Fact<Memory> detect_memory(const Root& root);                                        // memory.cpp
-Fact<Disk> detect_disk(const std::filesystem::path& cache_folder);                   // disk.cpp
-Fact<Rocm> detect_rocm(const Root& root);                                            // rocm.cpp
-Fact<Conda> detect_conda();                                                          // conda.cpp
-Fact<std::string> detect_container(const Root& root);                                // container.cpp
-Fact<std::string> detect_wsl(const Fact<std::string>& kernel);                       // wsl.cpp
+Fact<Libc> detect_libc(const Root& root);                                             // libc.cpp
+Fact<Libstdcxx> detect_libstdcxx(const Root& root, const LibrarySearch& libraries);   // libstdcxx.cpp
+Fact<Cpu> detect_cpu();                                                               // cpu.cpp
+Fact<Memory> detect_memory(const Root& root);                                         // memory.cpp
+Fact<Disk> detect_disk(const std::filesystem::path& cache_folder);                    // disk.cpp
+Fact<Rocm> detect_rocm(const Root& root);                                             // rocm.cpp
+Fact<std::string> detect_other_gpus(const Root& root, const Fact<std::string>& wsl);  // other_gpus.cpp
+Fact<Conda> detect_conda();                                                           // conda.cpp
+Fact<std::string> detect_container(const Root& root);                                 // container.cpp
+Fact<std::string> detect_wsl(const Fact<std::string>& kernel);                        // wsl.cpp
 Fact<Metal> detect_metal();
 Fact<std::string> detect_vcruntime(const Root& root);  // vcruntime.cpp
 Fact<Variables> detect_loader_environment();           // loader_environment.cpp

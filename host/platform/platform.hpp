@@ -98,6 +98,7 @@ struct Platform {
   Fact<Disk> disk;
   Cuda cuda;
   Fact<Rocm> rocm;
+  Fact<std::string> other_gpus;  // GPUs of AMD and Intel on the PCI bus: "AMD 1002:744c, Intel 8086:56a0"
   Fact<Metal> metal;
   Fact<std::string> vcruntime;  // "14.40.33810"
   Fact<Conda> conda;

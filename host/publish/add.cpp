@@ -11,6 +11,8 @@
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "cache/tree_list.hpp"
+#include "host/acquire/description.hpp"
+#include "host/acquire/partial_zip.hpp"
 #include "host/manifest/repository.hpp"
 #include "host/manifest/shapes.hpp"
 #include "host/publish/listing.hpp"
@@ -41,6 +43,7 @@ struct Part {
   bool packed = false;                            // packed here, in the scratch folder
   std::string component;                          // its id in the manifest
   bool names_files = false;                       // the manifest names each file, besides the tree
+  std::vector<transfer::Range> ranges;            // of a zip, if not all of it is fetched
 };
 
 // Refuses a folder that contains the repository, because its archives and other files would be packed too.
@@ -100,6 +103,10 @@ Result<Part> take(const fs::path& given, const AddRequest& request, bool is_main
   if (!facts && (facts.error().code == "EH-F19" || facts.error().code == "EH-F21"))
     facts.error().with("file", path_text(given));
   TRY_ASSIGN(part.facts, std::move(facts));
+  // An archive with an unusual directory is fetched whole.
+  if (part.artifact.archive == "zip")
+    if (auto ranges = acquire::ranges_to_fetch(part.file, part.artifact, part.facts.entries))
+      part.ranges = std::move(*ranges);
   return part;
 }
 
@@ -173,7 +180,8 @@ Json component_of(const Part& part, const AddRequest& request, bool alone) {
                                .set("sha256", part.chunks_sha256)
                                .set("sources", Json::array().push(Json::object().set("file", part.chunks))));
   artifact.set("sources", part.sources);
-  if (part.names_files) artifact.set("files", named_files(part.facts.entries));
+  if (part.names_files) artifact.set("files", acquire::named_files(part.facts.entries));
+  if (part.names_files && !part.ranges.empty()) artifact.set("ranges", acquire::named_ranges(part.ranges));
   Json component = Json::object()
                        .set("version", request.version)
                        .set("license", request.license)

@@ -108,6 +108,7 @@ Result<LibraryFacts> facts_of(const fs::path& file, std::string path, const bina
   TRY_ASSIGN(const binary::GpuCode code, binary::gpu_code(file));
   for (const binary::GpuCode::Entry& entry : code.entries)
     (entry.kind == "ptx" ? facts.ptx : facts.sass).push_back(entry.arch);
+  facts.gpu_code_incomplete = !code.note.empty();
   const auto header = binary::read_plugin_header(file);
   facts.plugin = header && header->state == binary::PluginHeader::State::found;
   if (facts.plugin && info.kind == binary::Kind::elf) {
@@ -186,6 +187,7 @@ Json to_json(const ArtifactFacts& facts) {
                        .set("sass", Json::strings(one.sass))
                        .set("ptx", Json::strings(one.ptx))
                        .set("plugin", one.plugin);
+    if (one.gpu_code_incomplete) library.set("gpu_code_incomplete", true);
     if (one.rpath) library.set("rpath", Json::strings(*one.rpath));
     if (one.runpath) library.set("runpath", Json::strings(*one.runpath));
     if (one.dependent_load_flags != 0) library.set("dependent_load_flags", one.dependent_load_flags);
@@ -233,6 +235,7 @@ ArtifactFacts facts_from_json(const Json& document) {
     library.isa = one["isa"].as_integer();
     library.sass = texts_of(one["sass"]);
     library.ptx = texts_of(one["ptx"]);
+    library.gpu_code_incomplete = one["gpu_code_incomplete"].as_bool();
     library.plugin = one["plugin"].as_bool();
     for (const auto& [name, folder] : one["found_by_own_path"].as_object())
       library.found_by_own_path.emplace_back(name, folder.as_string());

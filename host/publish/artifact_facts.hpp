@@ -24,6 +24,7 @@ struct LibraryFacts {
   std::string glibc, glibcxx, cxxabi;     // the newest version of each that it requires, or empty
   std::int64_t isa = 0;                   // the x86 level that its note requires: 2, 3, 4; 0: none
   std::vector<std::string> sass, ptx;     // of its GPU code
+  bool gpu_code_incomplete = false;       // it has more GPU code than the two lists, of other kinds
   bool plugin = false;                    // exports engine_plugin_v1
   // For a plugin that uses libtorch's symbols: "1" when they have the newer std::string, else "0".
   std::string cxx11_abi;

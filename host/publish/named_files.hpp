@@ -1,16 +1,10 @@
-// The member "files" of an artifact: every file that its archive unpacks to.
+// Whether a manifest can name every file that an archive unpacks to (acquire::named_files).
 #pragma once
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "base/json.hpp"
-#include "cache/tree_list.hpp"
-
 namespace enginehost::publish {
-
-// Returns the member, sorted by path: path, size, sha256 and executable of a file, path and link of a link.
-Json named_files(std::vector<cache::TreeEntry> entries);
 
 // Returns the first path that a tree may have and a manifest may not (with a ":", for example); empty if
 // there is none. Such a tree is named by its id alone.

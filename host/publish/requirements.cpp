@@ -9,6 +9,7 @@
 
 #include "base/text.hpp"
 #include "base/version.hpp"
+#include "host/platform/compute_capability.hpp"
 
 namespace enginehost::publish {
 namespace {
@@ -115,11 +116,60 @@ std::vector<Outside> outside(const std::vector<ArtifactFacts>& parts, const std:
   return found;
 }
 
+namespace {
+
+// The GPU code of a build: a device must be served by each library that has any, because a kernel of any of
+// them may run. Libraries whose code is not wholly listed do not count.
+class CommonCode {
+ public:
+  void add(const LibraryFacts& library) {
+    if (library.gpu_code_incomplete || (library.sass.empty() && library.ptx.empty())) return;
+    libraries_.push_back(&library);
+    all_.insert(library.sass.begin(), library.sass.end());
+  }
+  // Returns the architectures whose devices all libraries serve.
+  std::vector<std::string> sass() const {
+    std::vector<std::string> common;
+    for (const std::string& arch : all_)
+      if (std::all_of(libraries_.begin(), libraries_.end(),
+                      [&](const LibraryFacts* library) { return serves(*library, arch); }))
+        common.push_back(arch);
+    return common;
+  }
+  // Returns the architecture from which on every library has PTX; nothing if one has none.
+  std::vector<std::string> ptx() const {
+    std::string common;
+    for (const LibraryFacts* library : libraries_) {
+      const auto least = std::min_element(library->ptx.begin(), library->ptx.end(), Version());
+      if (least == library->ptx.end()) return {};
+      if (common.empty() || Version()(common, *least)) common = *least;
+    }
+    return common.empty() ? std::vector<std::string>() : std::vector<std::string>{common};
+  }
+
+ private:
+  static bool serves(const LibraryFacts& library, const std::string& arch) {
+    const auto device = platform::parse_capability(arch);
+    const auto runs = [&](const std::vector<std::string>& codes, auto rule) {
+      return std::any_of(codes.begin(), codes.end(), [&](const std::string& text) {
+        const auto code = platform::parse_capability(text);
+        return code && device && rule(*code, *device);
+      });
+    };
+    return runs(library.sass, platform::sass_runs_on) || runs(library.ptx, platform::ptx_runs_on);
+  }
+
+  std::vector<const LibraryFacts*> libraries_;
+  std::set<std::string, Version> all_;
+};
+
+}  // namespace
+
 Json requirements_of(const std::vector<ArtifactFacts>& parts, const std::string& flavor) {
   std::string glibc, glibcxx, cxxabi, minimum_os;
   std::int64_t isa = 0;
   bool musl = false, vcruntime = false;
-  std::set<std::string, Version> sass, ptx;
+  CommonCode code;
   const auto raise = [](std::string& highest, const std::string& version) {
     if (!version.empty() && (highest.empty() || compare_versions(version, highest) > 0)) highest = version;
   };
@@ -134,9 +184,10 @@ Json requirements_of(const std::vector<ArtifactFacts>& parts, const std::string&
         musl = musl || needed.starts_with("libc.musl-");
         vcruntime = vcruntime || (library.kind == "pe" && is_vcruntime(to_lower(needed)));
       }
-      sass.insert(library.sass.begin(), library.sass.end());
-      ptx.insert(library.ptx.begin(), library.ptx.end());
+      code.add(library);
     }
+  // Metal Performance Shaders compute engines from this version of macOS on.
+  if (flavor == "mps") raise(minimum_os, "12.3");
   Json requirements = Json::object();
   const auto at_least = [&](const char* name, const std::string& version) {
     if (!version.empty()) requirements.set(name, ">=" + version);
@@ -153,8 +204,8 @@ Json requirements_of(const std::vector<ArtifactFacts>& parts, const std::string&
   if (const std::string toolkit = toolkit_of(flavor); !toolkit.empty())
     requirements.set("cuda", Json::object()
                                  .set("toolkit", toolkit)
-                                 .set("sass", Json::strings({sass.begin(), sass.end()}))
-                                 .set("ptx", Json::strings({ptx.begin(), ptx.end()})));
+                                 .set("sass", Json::strings(code.sass()))
+                                 .set("ptx", Json::strings(code.ptx())));
   std::vector<std::string> libraries;
   for (const Outside& one : outside(parts, flavor))
     if (one.found_in.empty()) libraries.push_back(one.name);

@@ -25,9 +25,9 @@ std::vector<Outside> outside(const std::vector<ArtifactFacts>& parts, const std:
 bool is_of_system(const std::string& kind, const std::string& needed, const std::string& flavor);
 
 // Returns the member "requires": glibc, glibcxx, cxxabi, libc, cpu, cuda (toolkit from the flavor,
-// architectures from the files), os_version, libraries. Omits empty members. `libraries` holds names that the
-// system must have. Libraries that a needer's own path finds are omitted, because the check before loading
-// follows that path.
+// architectures that all files with GPU code serve), os_version, libraries. Omits empty members. `libraries`
+// holds names that the system must have. Libraries that a needer's own path finds are omitted, because the
+// check before loading follows that path.
 Json requirements_of(const std::vector<ArtifactFacts>& parts, const std::string& flavor);
 
 // Returns the member "adapter" for the component that holds this plugin: the runtime libraries that it names

@@ -1,9 +1,12 @@
 #include "host/resolve/accelerator.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "base/text.hpp"
 #include "base/version.hpp"
 #include "host/resolve/checks.hpp"
 #include "host/resolve/describe.hpp"
@@ -20,6 +23,20 @@ std::string accelerator_for(std::string_view device, const platform::Platform& m
   if (device == "rocm" && !machine.rocm.value().gfx.empty()) return "AMD " + machine.rocm.value().gfx.front();
   if (device == "mps" && machine.metal.is_known()) return machine.metal.value().device;
   return {};
+}
+
+// Returns all accelerators of the machine: "NVIDIA GeForce RTX 4090, Intel 8086:56a0".
+std::string accelerators_of(const platform::Platform& machine) {
+  std::vector<std::string> found;
+  for (const char* device : {"cuda", "rocm", "mps"})
+    if (std::string one = accelerator_for(device, machine); !one.empty()) found.push_back(std::move(one));
+  if (machine.other_gpus.is_known()) {
+    // A card that ROCm's driver lists is on the bus too.
+    const bool has_rocm = !machine.rocm.value().gfx.empty();
+    for (const std::string& card : split(machine.other_gpus.value(), ','))
+      if (const std::string name(trim(card)); !has_rocm || !name.starts_with("AMD ")) found.push_back(name);
+  }
+  return join(found, ", ");
 }
 
 bool asks_for_the_processor(const Request& request) {
@@ -46,6 +63,7 @@ bool only_wants_to_be_named(const Candidate& candidate, const Request& request) 
 }
 
 std::string text_of(const Check& check) {
+  if (check.code == "EH-S12" && !check.evidence.empty()) return check.evidence.front().value;
   return check.result == Answer::unknown
              ? "it is not known whether " + check.requirement + " holds (" + check.source + ")"
              : "it needs " + check.requirement + ", found " + check.observed;
@@ -62,6 +80,7 @@ std::optional<Diagnosis> idle_accelerator(const Plan& plan, const platform::Plat
     std::string accelerator;
   };
   std::optional<Missed> nearest;
+  bool excluded = false;  // the request excludes builds for an accelerator of this machine
   const std::string requested = requested_first(plan.request);
   for (const Candidate& candidate : plan.candidates) {
     const std::string device(main_device(*candidate.build));
@@ -73,16 +92,28 @@ std::optional<Diagnosis> idle_accelerator(const Plan& plan, const platform::Plat
     auto check = decisive_check(candidate);
     const bool requested_device = !requested.empty() && check && check->code == "EH-S09";
     if (check ? is_beside_the_point(check->code) && !requested_device
-              : !only_wants_to_be_named(candidate, plan.request))
+              : !only_wants_to_be_named(candidate, plan.request)) {
+      excluded = excluded || !check || check->code != "EH-S03";
       continue;
+    }
     // A build that was never compiled is named last.
     const auto never_compiled = [](const std::optional<Check>& why) { return why && why->code == "EH-S12"; };
     if (!nearest || (never_compiled(nearest->check) && !never_compiled(check)))
       nearest = Missed{&candidate, std::move(check), accelerator};
   }
-  if (!nearest) return std::nullopt;
-  const manifest::Build& missed = *nearest->candidate->build;
   Diagnosis diagnosis = diagnose("EH-S24");
+  if (!nearest) {
+    const std::string accelerators = accelerators_of(machine);
+    const bool computes_only_on_processors =
+        std::all_of(plan.candidates.begin(), plan.candidates.end(),
+                    [](const Candidate& candidate) { return main_device(*candidate.build) == "cpu"; });
+    if (excluded || accelerators.empty() || computes_only_on_processors) return std::nullopt;
+    return diagnosis.with("accelerator", accelerators, "this machine")
+        .with("build", taken.id, "catalog")
+        .with("reason", "no build of " + taken.engine + " for this system uses it", "repositories")
+        .with("engine", taken.engine);
+  }
+  const manifest::Build& missed = *nearest->candidate->build;
   if (!nearest->accelerator.empty()) diagnosis.with("accelerator", nearest->accelerator, "this machine");
   if (!requested.empty()) diagnosis.with("device", requested, "request");
   diagnosis.with("build", taken.id, "catalog");

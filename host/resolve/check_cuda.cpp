@@ -164,12 +164,13 @@ std::string code_text(const CudaRequirement& required) {
 }
 
 // Returns the evidence for a build without code for any of the devices.
-std::vector<Evidence> no_code(const CudaRequirement& required, bool only_ptx, const Machine& machine) {
+std::vector<Evidence> no_code(const CudaRequirement& required, bool only_ptx, const Machine& machine,
+                              const std::vector<const CudaDevice*>& wanted) {
   const std::string text = code_text(required);
   const std::string& source = machine.platform.cuda.devices.source();
   std::vector<Evidence> evidence = {{"required", only_ptx ? required.toolkit : text, "manifest"},
                                     {"sass", text, "manifest"}};
-  for (const CudaDevice* device : machine.visible.devices) {
+  for (const CudaDevice* device : wanted) {
     evidence.push_back({"device", device->name, source});
     evidence.push_back({"compute_capability", device->compute_capability, source});
     evidence.push_back({"found", device->compute_capability, source});
@@ -195,58 +196,69 @@ Check nothing_visible(std::string requirement, const Machine& machine) {
   return check;
 }
 
-void check_code(const CudaRequirement& required, CudaFit fit, const Machine& machine,
-                CheckFindings& findings) {
+// Checks that there is code for one of the wanted GPUs. Returns those that there is code for. Nothing is
+// returned while the devices or the code are unknown.
+std::vector<const CudaDevice*> check_code(const CudaRequirement& required, CudaFit fit,
+                                          const Machine& machine,
+                                          const std::vector<const CudaDevice*>& wanted,
+                                          CheckFindings& findings) {
   const auto& devices = machine.platform.cuda.devices;
   const VisibleDevices& visible = machine.visible;
   const bool is_listed = !required.sass.empty() || !required.ptx.empty();
   const auto requirement = [&] {
     return "code for a visible GPU: " + (is_listed ? code_text(required) : "not listed");
   };
+  std::vector<const CudaDevice*> served;
   if (devices.is_unknown()) {
     findings.note_unknown([&] { return unanswered(requirement(), devices.why()); });
-    return;
+    return served;
   }
   if (visible.devices.empty()) {
     findings.note(Answer::no, "EH-G07", [&] { return nothing_visible(requirement(), machine); });
-    return;
+    return served;
   }
   if (!is_listed) {
     findings.note_unknown(
         [&] { return unanswered(requirement(), "the manifest does not list the code in this build"); });
-    return;
+    return served;
   }
   // The driver compiles PTX. A driver older than the toolkit does not know the toolkit's PTX version.
   const bool ptx_compiles = fit == CudaFit::native && !machine.ptx_jit_disabled;
   Answer best = Answer::no;
   bool only_ptx = false;
-  for (const CudaDevice* device : visible.devices) {
-    const Served served = serve(*device, required, ptx_compiles);
-    if (served.answer == Answer::yes || (served.answer == Answer::unknown && best == Answer::no))
-      best = served.answer;
-    only_ptx = only_ptx || served.only_ptx;
+  for (const CudaDevice* device : wanted) {
+    const Served one = serve(*device, required, ptx_compiles);
+    if (one.answer == Answer::yes || (one.answer == Answer::unknown && best == Answer::no)) best = one.answer;
+    if (one.answer != Answer::no) served.push_back(device);
+    only_ptx = only_ptx || one.only_ptx;
   }
   // If the list of visible devices is uncertain, the served device may be hidden.
   if (best == Answer::yes && !visible.certain) best = Answer::unknown;
   findings.note(best, only_ptx ? "EH-G06" : "EH-G05", [&] {
     Check check = reported(requirement(), {}, devices.source());
-    for (const CudaDevice* device : visible.devices) {
+    for (const CudaDevice* device : wanted) {
       if (!check.observed.empty()) check.observed += "; ";
       check.observed += device->name + " " + device->compute_capability + ": " +
                         serve(*device, required, ptx_compiles).how();
     }
     if (best == Answer::unknown && !visible.certain) check.source = visible.why;
-    if (best == Answer::no) check.evidence = no_code(required, only_ptx, machine);
+    if (best == Answer::no) check.evidence = no_code(required, only_ptx, machine, wanted);
+    for (const CudaDevice* device : wanted)
+      if (best == Answer::yes && std::find(served.begin(), served.end(), device) == served.end())
+        check.evidence.push_back({"unserved", device->compute_capability, devices.source()});
     return check;
   });
+  return served;
 }
 
-void check_device_memory(std::uint64_t required, const Machine& machine, CheckFindings& findings) {
+// `wanted`: the GPUs that may be used.
+void check_device_memory(std::uint64_t required, const Machine& machine,
+                         const std::vector<const CudaDevice*>& wanted, CheckFindings& findings) {
   const auto& devices = machine.platform.cuda.devices;
   const auto requirement = [&] { return "device memory >= " + format_bytes(required); };
   std::uint64_t largest = 0;
-  bool known = devices.is_known() && !machine.visible.devices.empty();
-  for (const CudaDevice* device : machine.visible.devices) {
+  bool known = devices.is_known() && !wanted.empty();
+  for (const CudaDevice* device : wanted) {
     largest = std::max(largest, device->memory);
     known = known && device->memory != 0;
   }
@@ -268,24 +280,61 @@ void check_device_memory(std::uint64_t required, const Machine& machine, CheckFi
 
 }  // namespace
 
-CudaFit check_cuda(const manifest::Build& build, const Machine& machine, CheckFindings& findings) {
+namespace {
+
+// Returns true if the build has no code for any of the GPUs, so that a newer driver would not help.
+bool lacks_code_for(const std::vector<const CudaDevice*>& wanted, const CudaRequirement& required) {
+  return !wanted.empty() && !(required.sass.empty() && required.ptx.empty()) &&
+         std::all_of(wanted.begin(), wanted.end(), [&](const CudaDevice* device) {
+           return serve(*device, required, true).answer == Answer::no;
+         });
+}
+
+}  // namespace
+
+std::vector<const CudaDevice*> wanted_gpus(const Question& question) {
+  const std::vector<const CudaDevice*>& visible = question.machine.visible.devices;
+  std::vector<const CudaDevice*> named;
+  for (const std::string& device : question.devices) {
+    constexpr std::string_view kind = "cuda:";
+    if (!device.starts_with(kind)) continue;
+    const auto index = parse_integer(std::string_view(device).substr(kind.size()));
+    if (index && *index >= 0 && static_cast<std::size_t>(*index) < visible.size())
+      named.push_back(visible[static_cast<std::size_t>(*index)]);
+  }
+  return named.empty() || !question.machine.visible.certain ? visible : named;
+}
+
+CudaChecked check_cuda(const manifest::Build& build, const Question& question, CheckFindings& findings) {
+  const Machine& machine = question.machine;
   const auto& requirements = build.requires_;
   const auto& driver = machine.platform.cuda.driver;
   if (!requirements.cuda) {
     if (!requirements.driver.empty())
       note_version("NVIDIA driver", requirements.driver, driver, driver.is_absent() ? "EH-G01" : "EH-G03",
                    findings);
-    return CudaFit::none;
+    return {};
   }
-  const CudaFit fit = check_driver(*requirements.cuda, machine, findings);
+  std::vector<const CudaDevice*> wanted = wanted_gpus(question);
+  // Nobody installs a driver for a build that cannot run on the card anyway.
+  if (machine.platform.cuda.devices.is_known() && lacks_code_for(wanted, *requirements.cuda)) {
+    check_code(*requirements.cuda, CudaFit::native, machine, wanted, findings);
+    return {};
+  }
+  CudaChecked checked{check_driver(*requirements.cuda, machine, findings), 0};
   // Without a usable driver the device checks would only repeat that.
-  if (findings.last() == Answer::no) return fit;
+  if (findings.last() == Answer::no) return checked;
   if (!requirements.driver.empty())
     note_version("NVIDIA driver", requirements.driver, driver, "EH-G03", findings);
-  check_code(*requirements.cuda, fit, machine, findings);
+  const std::vector<const CudaDevice*> served =
+      check_code(*requirements.cuda, checked.fit, machine, wanted, findings);
+  if (!served.empty()) {
+    checked.unserved = static_cast<int>(wanted.size() - served.size());
+    wanted = served;  // a GPU without code for it does not offer its memory
+  }
   if (requirements.device_memory != 0 && findings.last() != Answer::no)
-    check_device_memory(requirements.device_memory, machine, findings);
-  return fit;
+    check_device_memory(requirements.device_memory, machine, wanted, findings);
+  return checked;
 }
 
 }  // namespace enginehost::resolve

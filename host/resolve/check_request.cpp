@@ -161,9 +161,7 @@ void check_availability(const Build& build, const Question& question, CheckFindi
     });
   if (!build.not_built.empty()) {
     findings.note(Answer::no, "EH-S12", [&] {
-      return refusal("a compiled plugin", "not compiled",
-                     {{"reason", "it was not part of this build of EngineHost", "manifest"},
-                      {"how", build.not_built, "manifest"}});
+      return refusal("a plugin", "none", {{"reason", build.not_built, "manifest"}});
     });
     return;
   }

@@ -33,9 +33,11 @@ Held hold(const manifest::Build& build, const Question& question, CheckFindings&
   Held held;
   held.asked_for = check_request(build, question, findings);
   if (!held.asked_for) return held;
+  findings.set_override(!build.id.empty() && build.id == question.request.force);
   check_system(build, question.machine.platform, findings);
   check_cuda_target(build, question.machine.platform, findings);
-  held.cuda = check_cuda(build, question.machine, findings);
+  held.cuda = check_cuda(build, question, findings);
+  findings.set_override(false);
   if (findings.is_settled()) return held;  // neither check below adds unknowns
   check_device(build, question, findings);
   if (!findings.is_settled()) check_availability(build, question, findings);

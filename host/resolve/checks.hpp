@@ -34,8 +34,12 @@ struct Question {
   const std::int64_t now;                  // seconds since 1970, by this machine's clock
 };
 
-// How a build's CUDA relates to the driver; used by ranking.
+// How a build's CUDA relates to the driver, and how many visible GPUs it has no code for; used by ranking.
 enum class CudaFit { none, native, minor_version };
+struct CudaChecked {
+  CudaFit fit = CudaFit::none;
+  int unserved = 0;
+};
 
 // Checks whether the build was requested at all: system, version, flavor. If it returns false, the last
 // finding says why, and the other checks do not matter.
@@ -45,15 +49,16 @@ void check_availability(const manifest::Build& build, const Question& question, 
 // Checks libc, libstdc++, system version, processor, memory, system libraries, Visual C++ runtime, Metal and
 // ROCm, and reports requirements that this version does not know.
 void check_system(const manifest::Build& build, const platform::Platform& machine, CheckFindings& findings);
-// Checks driver, device code, visible devices and device memory.
-CudaFit check_cuda(const manifest::Build& build, const Machine& machine, CheckFindings& findings);
+// Checks driver, device code, visible devices and device memory. Devices that the request names by number are
+// the only ones that count.
+CudaChecked check_cuda(const manifest::Build& build, const Question& question, CheckFindings& findings);
 // Checks the requested device against the build's devices and the machine's. Never unknown.
 void check_device(const manifest::Build& build, const Question& question, CheckFindings& findings);
 
 // Runs all checks in their order. `asked_for` is the result of check_request().
 struct Held {
   bool asked_for = false;
-  CudaFit cuda = CudaFit::none;
+  CudaChecked cuda;
 };
 Held hold(const manifest::Build& build, const Question& question, CheckFindings& findings);
 
@@ -61,6 +66,9 @@ Held hold(const manifest::Build& build, const Question& question, CheckFindings&
 std::string_view main_device(const manifest::Build& build);
 // Returns the devices that a request names, in order: "cuda:0,cpu" is {"cuda:0","cpu"}.
 std::vector<std::string> devices_of(const std::string& request);
+// Returns the GPUs that a build must have code for: those that the request names as "cuda:N", else all
+// visible ones. A number that no visible device has is left to check_device().
+std::vector<const platform::CudaDevice*> wanted_gpus(const Question& question);
 
 // Forms of checks that several families share.
 Check reported(std::string requirement, std::string observed, std::string source);

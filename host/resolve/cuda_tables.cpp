@@ -44,7 +44,7 @@ std::string minor_version_driver(int toolkit_major, bool windows) {
     case 11:
       return windows ? "452.39" : "450.80.02";
     case 12:
-      return windows ? "527.41" : "525.60.13";
+      return windows ? "528.33" : "525.60.13";
     case 13:
       return windows ? "580" : "580.65.06";
     default:

@@ -14,8 +14,9 @@ using history::Record;
 using history::State;
 using manifest::Build;
 
-// How far a build got. A build that was stopped later is nearer to fitting.
-enum class Stage { tried, set_aside, unavailable, unfit, not_asked_for };
+// How far a build got. A build that was stopped later is nearer to fitting, and a reason that people can act
+// upon comes before one that they cannot.
+enum class Stage { tried, set_aside, unavailable, unfit, not_offered, beyond_reach, not_asked_for };
 
 struct Weighed {
   Candidate candidate;
@@ -65,6 +66,18 @@ bool is_availability(std::string_view code) {
   return code == "EH-S10" || code == "EH-S12" || code == "EH-S13" || code == "EH-M12";
 }
 
+// Returns false if the repository lists the build and does not have it: only a publisher can change that.
+bool is_offered(std::string_view code) { return code != "EH-S10" && code != "EH-S12"; }
+
+// Returns true if only another machine would help: another processor or card, or another C library.
+bool is_beyond_reach(std::string_view code, const Machine& machine) {
+  if (code == "EH-G01") return machine.platform.cuda.hardware.is_absent();
+  if (code == "EH-S16") return machine.platform.rocm.is_absent();
+  for (const char* other : {"EH-G05", "EH-L27", "EH-L28", "EH-L29", "EH-S07", "EH-S08", "EH-S17", "EH-S21"})
+    if (code == other) return true;
+  return false;
+}
+
 Weighed weigh(const std::shared_ptr<const Build>& build, const std::shared_ptr<const Question>& question,
               const history::History& history, std::int64_t now) {
   Weighed weighed;
@@ -76,15 +89,19 @@ Weighed weigh(const std::shared_ptr<const Build>& build, const std::shared_ptr<c
   candidate.proven = record != nullptr && record->state == State::proven;
   weighed.rank = rank_of(*build, *question, findings, held.cuda, candidate.proven);
   weighed.refusal = findings.refusal();
+  candidate.forced = findings.has_overridden();
   if (!held.asked_for) {
     candidate.verdict = Verdict::rejected;
     weighed.stage = Stage::not_asked_for;
   } else if (findings.refused()) {
     // An unfit build is reported as unfit even if it is unavailable, so that nobody fetches it for nothing.
-    const bool only_unavailable =
-        is_availability(findings.refusal()) || (build->in_place && build->in_place->problem);
+    const std::string_view code = findings.refusal();
+    const bool only_unavailable = is_availability(code) || (build->in_place && build->in_place->problem);
     candidate.verdict = only_unavailable ? Verdict::unavailable : Verdict::rejected;
-    weighed.stage = only_unavailable ? Stage::unavailable : Stage::unfit;
+    if (only_unavailable)
+      weighed.stage = is_offered(code) ? Stage::unavailable : Stage::not_offered;
+    else
+      weighed.stage = is_beyond_reach(code, question->machine) ? Stage::beyond_reach : Stage::unfit;
   } else if (record != nullptr && is_quarantined(*record, now) && question->request.force != build->id) {
     candidate.turn_down(record->state == State::disabled ? Verdict::disabled : Verdict::quarantined,
                         set_aside(*build, *record));

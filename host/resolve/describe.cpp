@@ -31,10 +31,18 @@ std::string reason_of(const Candidate& candidate, const std::vector<Check>& chec
   }
   const Check* check = decisive_check(checks);
   const std::string early = candidate.behind_releases ? "a prerelease; name it to get it" : "";
+  if (candidate.forced) {
+    const auto overridden =
+        std::find_if(checks.begin(), checks.end(), [](const Check& one) { return one.overridden; });
+    if (candidate.rank != 0 && overridden != checks.end())
+      return "forced, although it needs " + overridden->requirement + ", found " + overridden->observed;
+  }
   if (check == nullptr) return !early.empty() ? early : candidate.proven ? "proven here" : "";
   if (check->result == Answer::unknown)
     return (early.empty() ? "" : early + "; ") + "unknown: " + check->requirement + " (" + check->source +
            ")";
+  if (check->code == "EH-S12" && !check->evidence.empty())
+    return printable_line(check->code + " " + check->evidence.front().value);
   return check->code + " needs " + check->requirement + ", found " + check->observed;
 }
 
@@ -54,7 +62,7 @@ void describe_checks(const std::vector<Check>& checks, std::string& text) {
     text +=
         "      " + padded(name_of(check.result), 9) + padded(check.requirement, widest + 2) + check.observed;
     if (!check.source.empty()) text += "  [" + check.source + "]";
-    if (!check.code.empty()) text += "  " + check.code;
+    if (!check.code.empty()) text += "  " + check.code + (check.overridden ? " (overridden by force)" : "");
     text += "\n";
   }
 }
@@ -82,10 +90,14 @@ const char* name_of(Verdict verdict) {
 }
 
 const Check* decisive_check(const std::vector<Check>& checks) {
-  for (const Answer answer : {Answer::no, Answer::unknown})
-    for (const Check& check : checks)
-      if (check.result == answer) return &check;
-  return nullptr;
+  const Check *unknown = nullptr, *left_to_preflight = nullptr;
+  for (const Check& check : checks) {
+    if (check.result == Answer::no && !check.overridden) return &check;
+    if (check.result != Answer::unknown) continue;
+    const Check*& first = check.left_to_preflight ? left_to_preflight : unknown;
+    if (first == nullptr) first = &check;
+  }
+  return unknown != nullptr ? unknown : left_to_preflight;
 }
 
 std::optional<Check> decisive_check(const Candidate& candidate) {
@@ -150,6 +162,7 @@ Json to_json(const Check& check) {
       .set("source", check.source)
       .set("result", name_of(check.result));
   if (!check.code.empty()) json.set("code", check.code);
+  if (check.overridden) json.set("overridden", true);
   return json;
 }
 
@@ -165,6 +178,7 @@ Json to_json(const Candidate& candidate) {
       .set("verdict", name_of(candidate.verdict))
       .set("proven", candidate.proven)
       .set("behind_releases", candidate.behind_releases)
+      .set("forced", candidate.forced)
       .set("checks", std::move(checks));
   return json;
 }

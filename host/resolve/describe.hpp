@@ -21,7 +21,8 @@ Json to_json(const Candidate& candidate);
 Json to_json(const Check& check);
 Json to_json(const Request& request);
 
-// Returns the check that decided a rejection (the first "no"), else the first "unknown", else nothing.
+// Returns the check that decided a rejection: the first "no" that is not overridden. Else the first
+// "unknown", and of those one that preflight does not check. Else nothing.
 std::optional<Check> decisive_check(const Candidate& candidate);
 const Check* decisive_check(const std::vector<Check>& checks);  // points into them, or nullptr
 

@@ -22,12 +22,16 @@ class CheckFindings {
   template <class Report>
   Answer note(Answer answer, std::string_view code, Report&& report) {
     last_ = answer;
-    if (answer == Answer::no && !refused()) refusal_ = code;
+    if (answer == Answer::no && overrides_)
+      overridden_ = true;
+    else if (answer == Answer::no && !refused())
+      refusal_ = code;
     if (answer == Answer::unknown) has_unknown_ = true;
     if (detail_ == Detail::texts) {
       checks_.push_back(std::forward<Report>(report)());
       checks_.back().result = answer;
       checks_.back().code = answer == Answer::no ? code : std::string_view();
+      checks_.back().overridden = answer == Answer::no && overrides_;
     }
     return answer;
   }
@@ -48,7 +52,12 @@ class CheckFindings {
     note_unknown(std::forward<Report>(report));
     has_unknown_ = doubtful;
     leaves_to_preflight_ = true;
+    if (detail_ == Detail::texts) checks_.back().left_to_preflight = true;
   }
+
+  // While set, a "no" is recorded without refusing the build.
+  void set_override(bool overrides) { overrides_ = overrides; }
+  bool has_overridden() const { return overridden_; }
 
   // Returns true if further checks can only add unknowns.
   bool is_settled() const { return refused() && detail_ == Detail::answers; }
@@ -63,7 +72,7 @@ class CheckFindings {
   Detail detail_;
   std::string_view refusal_;
   Answer last_ = Answer::yes;
-  bool has_unknown_ = false, leaves_to_preflight_ = false;
+  bool has_unknown_ = false, leaves_to_preflight_ = false, overrides_ = false, overridden_ = false;
   std::vector<Check> checks_;
 };
 

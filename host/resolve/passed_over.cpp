@@ -1,11 +1,13 @@
 #include "host/resolve/passed_over.hpp"
 
 #include <algorithm>
+#include <map>
 #include <vector>
 
 #include "base/printable.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
+#include "host/resolve/checks.hpp"
 #include "host/resolve/describe.hpp"
 
 namespace enginehost::resolve {
@@ -51,7 +53,7 @@ std::string reason_of(const Check& check) {
   if (code == "EH-S03") return "no build is for " + check.observed;
   if (code == "EH-S10") return "no checksum is published";
   if (code == "EH-S11") return "withdrawn: " + check.observed;
-  if (code == "EH-S12") return "no plugin was built";
+  if (code == "EH-S12") return value_of(check, "reason");
   if (code == "EH-S13") return "not installed, and offline";
   if (code == "EH-M12") return "its repository has expired";
   if (code == "EH-M14") return "blocked: " + check.observed;
@@ -68,7 +70,7 @@ bool is_out_of_question(std::string_view code) {
 bool lacks_hardware(const Check& check) {
   if (check.code == "EH-G01") return value_of(check, "pci_device") == "none";
   if (check.code == "EH-S16") return check.observed == "none";
-  return check.code == "EH-S17" || check.code == "EH-S21";
+  return check.code == "EH-G05" || check.code == "EH-S17" || check.code == "EH-S21";
 }
 
 // Returns the decisive check, except that missing hardware comes first, and the driver comes before
@@ -76,7 +78,7 @@ bool lacks_hardware(const Check& check) {
 const Check* strongest_refusal(const std::vector<Check>& checks) {
   const auto refusal = [&](auto matches) -> const Check* {
     const auto found = std::find_if(checks.begin(), checks.end(), [&](const Check& check) {
-      return check.result == Answer::no && matches(check);
+      return check.result == Answer::no && !check.overridden && matches(check);
     });
     return found != checks.end() ? &*found : nullptr;
   };
@@ -110,7 +112,15 @@ PassedOver why_passed_over(const Candidate& candidate) {
   }
   const std::vector<Check> checks = candidate.checks();
   const Check* check = strongest_refusal(checks);
-  if (check == nullptr || (check->result == Answer::unknown && !candidate.uncertain)) return found;
+  if (check == nullptr || (check->result == Answer::unknown && !candidate.uncertain)) {
+    // It fits, and is not the first choice.
+    std::vector<std::string> unserved;
+    for (const Check& one : checks)
+      if (const std::string cards = values_of(one, "unserved"); !cards.empty()) unserved.push_back(cards);
+    if (!unserved.empty()) found.reason = "no code for compute " + join(unserved, ", ");
+    if (candidate.behind_releases) found.reason = "a prerelease; name it to get it";
+    return found;
+  }
   found.code = check->code;
   found.reason =
       printable_line(check->result == Answer::unknown ? "not certain: " + check->source : reason_of(*check));
@@ -144,23 +154,43 @@ std::optional<PassedOver> nearest_build(const Plan& plan) {
   }
   PassedOver nearest = why_passed_over(*best);
   const manifest::Build& build = *nearest.candidate->build;
-  if (nearest.code == "EH-S12") nearest.reason += " for " + printable_line(build.version);
-  if (nearest.code == "EH-S14")
-    nearest.reason = printable_line(build.version + " " + build.flavor) + " is " + nearest.reason;
+  const std::string name = printable_line(build.version + " " + build.flavor);
+  if (nearest.code == "EH-S12") nearest.reason = name + ": " + nearest.reason;
+  if (nearest.code == "EH-S14") nearest.reason = name + " is " + nearest.reason;
   return nearest;
 }
 
-const Candidate* newer_without_plugin(const Plan& plan, const std::string& version) {
-  const Candidate* newest = nullptr;
+std::vector<PassedOver> newer_passed_over(const Plan& plan, const Candidate& taken) {
+  struct Newer {
+    const Candidate *best = nullptr, *best_elsewhere = nullptr;
+  };
+  struct NewestFirst {
+    bool operator()(const std::string& left, const std::string& right) const {
+      return compare_versions(left, right) > 0;
+    }
+  };
+  std::map<std::string, Newer, NewestFirst> versions;
   for (const Candidate& candidate : plan.candidates) {
-    const std::string& other = candidate.build->version;
-    if (candidate.verdict != Verdict::unavailable || is_prerelease(other) ||
-        compare_versions(other, newest != nullptr ? newest->build->version : version) <= 0)
-      continue;
-    const std::optional<Check> check = decisive_check(candidate);
-    if (check && check->code == "EH-S12") newest = &candidate;
+    const std::string& version = candidate.build->version;
+    if (compare_versions(version, taken.build->version) <= 0) continue;
+    const std::optional<Check> check = strongest_refusal(candidate);
+    if (check && is_out_of_question(check->code)) continue;
+    Newer& newer = versions[version];
+    const Candidate*& place = check && lacks_hardware(*check) ? newer.best_elsewhere : newer.best;
+    if (place == nullptr || candidate.merit < place->merit) place = &candidate;
   }
-  return newest;
+  std::vector<PassedOver> found;
+  for (const auto& [version, newer] : versions) {
+    found.push_back(why_passed_over(newer.best != nullptr ? *newer.best : *newer.best_elsewhere));
+    PassedOver& last = found.back();
+    if (!last.reason.empty() || last.candidate->rank == 0) continue;
+    const bool only_processor =
+        main_device(*last.candidate->build) == "cpu" && main_device(*taken.build) != "cpu";
+    last.reason = plan.request.force == taken.build->id ? "another build is forced"
+                  : only_processor                      ? "for the processor only"
+                                                        : "not as requested";
+  }
+  return found;
 }
 
 }  // namespace enginehost::resolve

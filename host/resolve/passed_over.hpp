@@ -4,6 +4,7 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "host/resolve/plan.hpp"
 
@@ -24,8 +25,10 @@ std::optional<PassedOver> better_build(const Plan& plan);
 // a build whose plugin was not compiled. Returns nothing if the engine has no builds.
 std::optional<PassedOver> nearest_build(const Plan& plan);
 
-// Returns the newest release above `version` that fits, but whose plugin was not compiled; else nullptr.
-const Candidate* newer_without_plugin(const Plan& plan, const std::string& version);
+// Returns each version that is newer than the one of `taken`, newest first, with the build that would be
+// preferred and the reason why it is not opened. Builds for hardware that the machine lacks count only if the
+// version has no others. Versions that the request excludes, and withdrawn and blocked builds, are left out.
+std::vector<PassedOver> newer_passed_over(const Plan& plan, const Candidate& taken);
 
 // Returns the reason why the candidate is not tried, or why it is uncertain; both parts are empty if nothing
 // is against it.

@@ -24,7 +24,8 @@ struct Request {
   std::string device_source;  // what set the device, the same way
   bool require = false;       // exactly `flavor` or an error, no fallback
   bool offline = false;
-  std::string force;                // a build id that is tried first, even if quarantined
+  // A build id that is tried first, even if it is quarantined or the machine does not meet its requirements.
+  std::string force;
   std::set<std::string> installed;  // build ids that need no download
 };
 
@@ -36,7 +37,9 @@ struct Check {
   std::string observed;     // "2.36", "none", "unknown"
   std::string source;       // of the observation
   Answer result = Answer::yes;
-  std::string code;  // the failure class if the answer is no: "EH-L08"
+  std::string code;                // the failure class if the answer is no: "EH-L08"
+  bool left_to_preflight = false;  // an unknown that is checked before loading in any case
+  bool overridden = false;         // a no that does not refuse the build, because the request forces it
   std::vector<Evidence>
       evidence;  // for the diagnosis when the answer is no: "required", "found", and the class's own
 };
@@ -62,6 +65,8 @@ class Candidate {
   // A prerelease that the request does not name, ranked behind a released version that fits.
   bool behind_releases = false;
   bool uncertain = false;  // a requirement is unknown; those that preflight checks do not count
+  // The build is tried only because the request forces it: checks() has refusals that are overridden.
+  bool forced = false;
   // The order in which the builds would be tried if all of them fitted; smaller is better.
   std::pair<std::uint64_t, std::uint64_t> merit;
 
@@ -80,8 +85,8 @@ class Candidate {
 
 struct Plan {
   Request request;
-  std::vector<Candidate>
-      candidates;         // ranked ones first, in order; then quarantined, unavailable, rejected ones
+  // Ranked ones first, in order; then those that did not get a rank, nearest to fitting first.
+  std::vector<Candidate> candidates;
   bool fallback = false;  // a better candidate is quarantined, or the first one is not as requested
   std::optional<Diagnosis> diagnosis;  // if no candidate is left: EH-S01, EH-S02 (unknown engine), …
   // EH-S22 ("build", "reason" or "nearest"): the forced build is not tried first.
@@ -93,7 +98,14 @@ struct Plan {
 // - The first ranked candidate is `chosen`, the others `fits`. A build with a "no" among its checks is never
 //   ranked; "unknown" never counts as "yes".
 // - Checks of a build for another system, version or flavor stop there.
-// - `force` overrides history, not requirements.
+// - `force` overrides history and the checks of the machine (system, processor, libraries, driver, GPU). It
+// does
+//   not override the request's other parts (another system, version, flavor or device), nor availability: a
+//   build that is withdrawn, blocked, expired, without digest or plugin, or to be downloaded while offline.
+//   Policy, licenses and signatures are checked elsewhere and do not know the request's `force`.
+// - A build that has code for more of the visible GPUs is ranked before a newer one. A device that the
+// request
+//   names by number decides alone.
 // - A prerelease is ranked behind every other build that fits, unless the request names one.
 // - History is taken as it is, because its reader dropped stale records. It counts only for a build with the
 //   same artifacts.

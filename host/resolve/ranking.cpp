@@ -29,7 +29,7 @@ int number_of(std::string_view version) {
 }  // namespace
 
 Rank rank_of(const manifest::Build& build, const Question& question, const CheckFindings& findings,
-             CudaFit cuda, bool proven) {
+             const CudaChecked& cuda, bool proven) {
   Rank rank;
   const Request& request = question.request;
   const std::string_view device = main_device(build);
@@ -43,13 +43,15 @@ Rank rank_of(const manifest::Build& build, const Question& question, const Check
   }
   rank.has_unknown = findings.has_unknown();
   rank.is_cpu = device == "cpu";
-  rank.by_minor_version = cuda == CudaFit::minor_version;
+  rank.unserved = cuda.unserved;
+  rank.by_minor_version = cuda.fit == CudaFit::minor_version;
   rank.library_not_looked_for = findings.leaves_to_preflight();
   rank.priority = build.priority;
   if (build.requires_.cuda)
     rank.toolkit = number_of(build.requires_.cuda->toolkit);
   else if (build.requires_.rocm)
     rank.toolkit = number_of(build.requires_.rocm->version);
+  rank.not_completed = !build.in_place;
   rank.not_proven = !proven;
   return rank;
 }
@@ -87,25 +89,28 @@ RankKey key_of(const Rank& rank) {
     const std::int64_t most = (std::int64_t{1} << bits) - 1;
     number = number << bits | static_cast<std::uint64_t>(std::clamp<std::int64_t>(value, 0, most));
   };
-  constexpr std::int64_t greatest = std::numeric_limits<int>::max();
+  constexpr std::int64_t greatest = std::numeric_limits<int>::max(), greatest_toolkit = (1 << 16) - 1;
   add(key.first, 1, rank.not_forced);
   add(key.first, 1, rank.unnamed_prerelease);
   add(key.first, 1, rank.flavor_not_requested);
   add(key.first, 16, rank.device_place);
   add(key.first, 1, rank.has_unknown);
   add(key.first, 1, rank.is_cpu);
+  add(key.first, 8, rank.unserved);
   add(key.first, 31, rank.version_place);
   add(key.first, 1, rank.by_minor_version);
   add(key.first, 1, rank.library_not_looked_for);
   add(key.second, 32, greatest - rank.priority);  // the greater goes first, in these two
-  add(key.second, 31, greatest - rank.toolkit);
+  add(key.second, 16, greatest_toolkit - rank.toolkit);
+  add(key.second, 1, rank.not_completed);
   add(key.second, 1, rank.not_proven);
   return key;
 }
 
 RankKey merit_of(Rank rank) {
   rank.not_forced = 1;
-  rank.has_unknown = rank.by_minor_version = rank.library_not_looked_for = rank.not_proven = 0;
+  rank.has_unknown = rank.unserved = rank.by_minor_version = rank.library_not_looked_for = rank.not_proven =
+      0;
   return key_of(rank);
 }
 

@@ -19,16 +19,18 @@ struct Rank {
   int device_place = 0;          // position of the build's main device in the request's list
   int has_unknown = 0;
   int is_cpu = 0;
+  int unserved = 0;          // visible GPUs that it has no code for
   int version_place = 0;     // among the available versions, newest first: see order_versions()
   int by_minor_version = 0;  // CUDA only by minor-version compatibility
   int library_not_looked_for = 0;
-  int priority = 0;  // greater is better
-  int toolkit = 0;   // 100 * major + minor of CUDA or ROCm; greater is better
+  int priority = 0;       // greater is better
+  int toolkit = 0;        // 100 * major + minor of CUDA or ROCm; greater is better
+  int not_completed = 1;  // no part of it is taken from an installation of this machine
   int not_proven = 1;
 };
 
 Rank rank_of(const manifest::Build& build, const Question& question, const CheckFindings& findings,
-             CudaFit cuda, bool proven);
+             const CudaChecked& cuda, bool proven);
 
 // Fills in Rank::version_place. Compares each different version once, not each pair of builds.
 void order_versions(const std::vector<std::pair<const std::string*, Rank*>>& ranks);

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <string>
 
+#include "base/location.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/explain/explain.hpp"
@@ -70,6 +71,9 @@ Result<void> check_request(const enginehost_request* request) {
     if (const std::string wrong = settings::not_a_device(text_or_empty(request->device)); !wrong.empty())
       return fail(
           sdk::wrong_argument("request.device", "\"" + text_or_empty(request->device) + "\": " + wrong));
+  if (HAS(request, package_index) && request->package_index != nullptr)
+    if (const std::string wrong = not_an_index(request->package_index); !wrong.empty())
+      return fail(sdk::wrong_argument("request.package_index", wrong));
   if (HAS(request, version))
     if (const std::string wrong = resolve::VersionSpecifier(text_or_empty(request->version)).problem();
         !wrong.empty())
@@ -95,6 +99,8 @@ settings::FlagValues flags_of(const enginehost_request& request) {
   flags.allow_unsigned = HAS(&request, allow_unsigned) && request.allow_unsigned != 0;
   if (HAS(&request, cache) && request.cache != nullptr) flags.cache = request.cache;
   if (HAS(&request, helper) && request.helper != nullptr) flags.helper = request.helper;
+  if (HAS(&request, package_index) && request.package_index != nullptr)
+    flags.package_index = request.package_index;
   if (level_of(request) != 0) flags.log = name_of_level(level_of(request));
   if (HAS(&request, repository_count))
     flags.repositories.assign(request.repositories, request.repositories + request.repository_count);
@@ -125,6 +131,7 @@ std::string key_of(const enginehost_request& request) {
   key += HAS(&request, allow_unsigned) && request.allow_unsigned != 0 ? 'u' : '-';
   add(HAS(&request, cache) ? request.cache : nullptr);
   add(HAS(&request, helper) ? request.helper : nullptr);
+  add(HAS(&request, package_index) ? request.package_index : nullptr);
   const auto is_relative = [](const char* folder) { return folder != nullptr && *folder != '/'; };
   bool relative = (HAS(&request, cache) && is_relative(request.cache)) ||
                   (HAS(&request, helper) && is_relative(request.helper));
@@ -139,6 +146,10 @@ std::string key_of(const enginehost_request& request) {
       add(request.installations[i]);
       relative = relative || is_relative(request.installations[i]);
     }
+  }
+  if (HAS(&request, force) && request.force != nullptr) {
+    key += 'f';
+    add(request.force);
   }
   // An engine logs from one level on.
   if (listens(request)) key += "l" + std::to_string(level_of(request)) + '\0';
@@ -197,6 +208,7 @@ open::OpenRequest open_request(const enginehost_request& request, open::AskedSet
   if (HAS(&request, device)) open.request.device = text_or_empty(request.device);
   if (!open.request.device.empty()) open.request.device_source = "request.device";
   open.request.require = HAS(&request, require) && request.require != 0;
+  if (HAS(&request, force)) open.request.force = text_or_empty(request.force);
   open.attempt.probe = !(HAS(&request, no_probe) && request.no_probe != 0);
   if (HAS(&request, probe_seconds) && request.probe_seconds != 0)
     open.attempt.probe_deadline = std::chrono::seconds(request.probe_seconds);

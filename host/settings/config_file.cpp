@@ -230,8 +230,9 @@ void read_values(Members& members, Layer& layer) {
     members.refuse("proxy", "it is not the URL of a proxy (http://, https:// or socks5h://)");
   members.text("no_proxy", layer.no_proxy);
   members.text("package_index", layer.package_index);
-  if (layer.package_index && !is_url(*layer.package_index))
-    members.refuse("package_index", "\"" + *layer.package_index + "\" is not a URL");
+  if (layer.package_index)
+    if (const std::string wrong = not_an_index(*layer.package_index); !wrong.empty())
+      members.refuse("package_index", wrong);
   members.mirrors("mirrors", layer.mirrors);
   members.number("audit_rotate_bytes", 4096, most_bytes, layer.audit_rotate_bytes);
 }

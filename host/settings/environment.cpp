@@ -215,6 +215,11 @@ Result<Layer> layer_of_flags(const FlagValues& flags, const Environment& environ
     if (flags.helper->empty()) return fail(refused("helper", "the file is empty"));
     layer.helper = absolute(*flags.helper);
   }
+  if (flags.package_index) {
+    if (const std::string problem = not_an_index(*flags.package_index); !problem.empty())
+      return fail(refused("package_index", problem));
+    layer.package_index = flags.package_index;
+  }
   layer.flavor = flags.flavor;
   layer.device = flags.device;
   layer.log = flags.log;

@@ -42,7 +42,7 @@ struct Mirror {
 struct FlagValues {
   std::vector<std::string> repositories;   // relative folders are taken from Environment::current_folder
   std::vector<std::string> installations;  // the same
-  std::optional<std::string> cache, flavor, device, log, force, helper;
+  std::optional<std::string> cache, flavor, device, log, force, helper, package_index;
   std::optional<bool> offline;
   bool allow_unsigned = false;  // URLs among `repositories` may be unsigned
   bool refresh = false;         // ask every repository, whatever was kept of it
@@ -140,7 +140,7 @@ struct Settings {
   std::string verify = "stamps";      // what an open checks of an installed build: "stamps", "sample", "full"
   std::uint64_t cache_max_bytes = 0;  // the limit that `engine-cache gc` enforces; 0: none
   std::filesystem::path helper;       // enginehost-probe; empty: not found
-  std::string package_index;          // used only where pip cannot be asked
+  std::string package_index;          // used in place of pip's; empty: pip's
   std::vector<std::string>
       plain_http_registries;                  // HOST[:PORT] of OCI registries that may be used without TLS
   std::vector<std::string> registry_mirrors;  // "HOST[:PORT]=MIRROR[:PORT]": tried before HOST

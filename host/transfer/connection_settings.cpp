@@ -1,10 +1,12 @@
 #include "host/transfer/connection_settings.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/environment.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
+#include "base/text.hpp"
 #include "host/transfer/system_certificates.hpp"
 #include "host/transfer/transfer.hpp"
 
@@ -70,6 +72,17 @@ std::string proxy_for(const std::string& url, const TransferOptions& options) {
     if (proxy.empty()) proxy = environment_variable(name).value_or("");
   return proxy.find("://") == std::string::npos && !proxy.empty() ? without_credentials("http://" + proxy)
                                                                   : without_credentials(proxy);
+}
+
+bool is_trusted_host(const std::string& url, const TransferOptions& options) {
+  if (options.trusted_hosts.empty()) return false;
+  const std::string origin = origin_of(url);  // "https://host:port"
+  const std::string place = origin.substr(origin.find("://") + 3);
+  const std::string host = place.substr(0, place.rfind(':'));
+  return std::ranges::any_of(options.trusted_hosts, [&](const std::string& trusted) {
+    const std::string lower = to_lower(trusted);
+    return lower == host || lower == place;
+  });
 }
 
 }  // namespace enginehost::transfer

@@ -9,7 +9,7 @@ namespace enginehost::transfer {
 
 // The certificates to check against; both empty: libcurl's defaults.
 struct Certificates {
-  std::string file;  // a PEM file
+  std::string file;  // a PEM file, or a folder as OpenSSL's c_rehash makes it
   std::string pem;   // PEM text; has priority over the file
 };
 
@@ -21,5 +21,8 @@ Result<Certificates> certificates_for(const std::string& bundle, const TransferO
 // Returns the proxy of a request to the URL, without credentials, for messages only (libcurl applies NO_PROXY
 // itself). Empty if none is configured.
 std::string proxy_for(const std::string& url, const TransferOptions& options);
+
+// Returns whether the URL's host is one of options.trusted_hosts.
+bool is_trusted_host(const std::string& url, const TransferOptions& options);
 
 }  // namespace enginehost::transfer

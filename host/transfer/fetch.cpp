@@ -157,7 +157,7 @@ Result<void> Fetch::begin(const HttpAnswer& answer) {
   refused_length_.reset();
   if (total_ && (request_.expected_size ? *total_ != *request_.expected_size : *total_ > request_.limit))
     refused_length_ = total_;
-  if (continues && refused_length_) {  // another file than the one that was begun
+  if (continues && asked_ > 0 && refused_length_) {  // another file than the one that was begun
     restart_ = true;
     return fail(wrong_length(*total_));
   }

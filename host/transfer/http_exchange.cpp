@@ -4,8 +4,12 @@
 
 #include <algorithm>
 #include <exception>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
+#include "base/environment.hpp"
+#include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/transfer/connection_settings.hpp"
 #include "host/transfer/transfer.hpp"
@@ -29,19 +33,6 @@ void initialise_library() {
 }
 
 std::string_view scheme_of(std::string_view url) { return url.substr(0, url.find("://")); }
-
-// Returns "https://host:port", to which credentials are bound.
-std::string origin_of(const std::string& url) {
-  const std::string plain = without_credentials(url);
-  const std::size_t host = plain.find("://");
-  if (host == std::string::npos) return plain;
-  std::string origin = to_lower(plain.substr(0, plain.find('/', host + 3)));
-  const bool with_port =
-      origin.find(':', origin.find(']') == std::string::npos ? host + 3 : origin.find(']')) !=
-      std::string::npos;
-  if (!with_port) origin += origin.starts_with("https:") ? ":443" : ":80";
-  return origin;
-}
 
 bool is_redirect(long status) {
   return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
@@ -261,6 +252,9 @@ void HttpClient::State::prepare(const HttpRequest& request, const std::string& u
   set(CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(options.connect_limit.count()));
   set(CURLOPT_USERAGENT, options.user_agent.c_str());
   set(CURLOPT_NETRC, static_cast<long>(CURL_NETRC_OPTIONAL));
+  // Older libraries do not read this variable themselves.
+  const std::string netrc = environment_variable("NETRC").value_or("");
+  if (!netrc.empty()) set(CURLOPT_NETRC_FILE, netrc.c_str());
   set(CURLOPT_PROXYAUTH, static_cast<long>(CURLAUTH_ANY));
   set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
   set(CURLOPT_HTTP_VERSION,
@@ -286,7 +280,18 @@ void HttpClient::State::prepare(const HttpRequest& request, const std::string& u
   if (request.range_start > 0 || request.range_end) set(CURLOPT_RANGE, range.c_str());
   if (!options.proxy.empty()) set(CURLOPT_PROXY, options.proxy.c_str());
   if (!options.no_proxy.empty()) set(CURLOPT_NOPROXY, options.no_proxy.c_str());
-  if (!certificates.file.empty()) set(CURLOPT_CAINFO, certificates.file.c_str());
+  if (!options.client_certificate.empty()) set(CURLOPT_SSLCERT, options.client_certificate.c_str());
+  if (is_trusted_host(url, options)) {
+    set(CURLOPT_SSL_VERIFYPEER, 0L);
+    set(CURLOPT_SSL_VERIFYHOST, 0L);
+  }
+  std::error_code error;
+  if (std::filesystem::is_directory(path_of(certificates.file), error)) {
+    set(CURLOPT_CAPATH, certificates.file.c_str());
+    set(CURLOPT_CAINFO, nullptr);
+  } else if (!certificates.file.empty()) {
+    set(CURLOPT_CAINFO, certificates.file.c_str());
+  }
   if (!certificates.pem.empty()) {
     curl_blob blob{certificates.pem.data(), certificates.pem.size(), CURL_BLOB_NOCOPY};
     set(CURLOPT_CAINFO_BLOB, &blob);

@@ -21,9 +21,11 @@ struct Authorization {
 };
 
 struct TransferOptions {
-  bool offline = false;   // no socket is opened: EH-N10
-  std::string ca_bundle;  // a PEM file used instead of the system's; empty: the system's
-  std::string extra_ca;   // a PEM file trusted in addition; empty: none
+  bool offline = false;            // no socket is opened: EH-N10
+  std::string ca_bundle;           // a PEM file used instead of the system's; empty: the system's
+  std::string client_certificate;  // a PEM file with certificate and key, for servers that ask for one
+  std::vector<std::string> trusted_hosts;             // HOST[:PORT]: their certificates are not checked
+  std::string extra_ca;                               // a PEM file trusted in addition; empty: none
   std::string extra_ca_set_by = "the configuration";  // what set extra_ca, for messages
   std::string proxy;     // for every host not in no_proxy; empty: from the environment
   std::string no_proxy;  // host names, separated by commas; empty: from the environment
@@ -38,7 +40,9 @@ struct TransferOptions {
   // Called with the URL before every request and every redirect. An error (of policy) becomes the result, and
   // no connection is made. Not set: all URLs are permitted.
   std::function<Result<void>(std::string_view url)> permit;
-  std::string package_index;  // used if pip cannot be run; empty: such sources are skipped
+  std::string package_index;  // used in place of the indexes that pip is configured to use
+  std::string package_index_set_by = "the configuration";  // what set package_index, for messages
+  std::string answers_folder;  // where pip's answers are kept for the next process; empty: nowhere
   std::vector<std::string>
       plain_http_registries;                  // HOST[:PORT] of OCI registries that may be asked without TLS
   std::vector<std::string> registry_mirrors;  // "HOST[:PORT]=MIRROR[:PORT]": tried before HOST

@@ -1,15 +1,19 @@
 #include "host/transfer/package_index.hpp"
 
 #include <algorithm>
-#include <cctype>
-#include <cstdlib>
-#include <mutex>
+#include <functional>
+#include <system_error>
+#include <utility>
 
+#include "base/environment.hpp"
+#include "base/files.hpp"
+#include "base/location.hpp"
 #include "base/paths.hpp"
-#include "base/system_program.hpp"
 #include "base/text.hpp"
 #include "host/transfer/package_page.hpp"
 #include "host/transfer/pip.hpp"
+#include "host/transfer/pip_answer.hpp"
+#include "host/transfer/pip_settings.hpp"
 
 namespace enginehost::transfer {
 namespace {
@@ -19,124 +23,20 @@ namespace fs = std::filesystem;
 constexpr const char* json_or_html =
     "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.1";
 
-// Keeps the entries of PATH that were skipped, because the pip that is missing may be there.
-void note_skipped(const Diagnosis& failure, std::vector<Evidence>& skipped) {
-  for (const Evidence& evidence : failure.evidence)
-    if (evidence.what == "skipped" &&
-        std::ranges::none_of(skipped, [&](const Evidence& known) { return known.value == evidence.value; }))
-      skipped.push_back(evidence);
-}
-
-std::optional<std::string> ask(const std::vector<std::string>& pip, const std::vector<std::string>& arguments,
-                               std::vector<Evidence>& skipped, const std::optional<CancelToken>& cancel) {
-  ChildRequest request;
-  request.argv = pip;
-  request.argv.insert(request.argv.end(), arguments.begin(), arguments.end());
-  // Wide, so that the help breaks no line; in the C locale, so that its words are the expected ones.
-  request.environment = {"COLUMNS=1000", "LC_ALL=C.UTF-8", "PIP_NO_COLOR=1",
-                         "PIP_DISABLE_PIP_VERSION_CHECK=1"};
-  request.deadline = std::chrono::seconds(20);
-  request.keep_bytes = 1u << 20;
-  request.cancel = cancel;
-  const auto outcome = run_by_name(std::move(request));
-  if (!outcome) note_skipped(outcome.error(), skipped);
-  if (!outcome || !outcome->succeeded()) return {};
-  return outcome->output;
-}
-
-// Returns the value of "global.index-url='https://…'", which Python prints as a string literal.
-std::string unquoted(std::string_view value) {
-  value = trim(value);
-  if (value.size() >= 2 && (value.front() == '\'' || value.front() == '"') && value.back() == value.front())
-    value = value.substr(1, value.size() - 2);
-  std::string text;
-  for (std::size_t i = 0; i < value.size(); ++i) {
-    if (value[i] == '\\' && i + 1 < value.size()) {
-      ++i;
-      text += value[i] == 'n' ? '\n' : value[i];
-    } else {
-      text += value[i];
-    }
-  }
-  return text;
-}
-
-std::vector<std::string> words_of(std::string_view text) {
-  std::vector<std::string> words;
-  std::string word;
-  for (const char character : std::string(text) + ' ') {
-    if (std::isspace(static_cast<unsigned char>(character)) == 0) {
-      word += character;
-    } else if (!word.empty()) {
-      words.push_back(std::move(word));
-      word.clear();
-    }
-  }
-  return words;
-}
-
-// pip's own priority: the environment, then the command's section, then the global one.
-struct PipSettings {
-  std::string value_of(const std::string& name) const {
-    std::string found;
-    for (const char* section : {"global", "install", ":env:"})
-      for (const auto& [key, value] : entries)
-        if (key == std::string(section) + "." + name) found = value;
-    return found;
-  }
-  std::vector<std::pair<std::string, std::string>> entries;
+struct Location {
+  std::string text;    // a URL or a path
+  std::string set_by;  // "PIP_INDEX_URL", "/etc/pip.conf", "pip install --help"
 };
 
-PipSettings read_settings(std::string_view listing) {
-  PipSettings settings;
-  for (const std::string& line : split(listing, '\n')) {
-    const std::size_t equals = line.find('=');
-    if (equals != std::string::npos)
-      settings.entries.emplace_back(line.substr(0, equals), unquoted(line.substr(equals + 1)));
-  }
-  return settings;
-}
-
-// Parses "--index-url <url>  Base URL of the Python Package Index (default https://…).".
-std::string default_in_help(std::string_view help) {
-  const std::size_t option = help.find("--index-url <url>");
-  const std::size_t mark = option == std::string_view::npos ? option : help.find("(default ", option);
-  if (mark == std::string_view::npos) return {};
-  const std::string_view rest = help.substr(mark + 9);
-  const std::string url(trim(rest.substr(0, rest.find(')'))));
-  return is_url(url) ? url : std::string();
-}
-
-std::optional<PackageIndex> ask_pip(const std::vector<std::string>& pip, std::vector<Evidence>& skipped,
-                                    const std::optional<CancelToken>& cancel) {
-  const auto listing = ask(pip, {"config", "list"}, skipped, cancel);
-  if (!listing) return {};
-  const PipSettings settings = read_settings(*listing);
-  PackageIndex index;
-  index.certificate = settings.value_of("cert");
-  for (const std::string& link : words_of(settings.value_of("find-links")))
-    if (path_of(link).is_absolute()) index.find_links.push_back(link);
-  const std::string no_index = to_lower(settings.value_of("no-index"));
-  if (no_index == "1" || no_index == "true" || no_index == "yes" || no_index == "on") {
-    index.reported_by = "pip config";
-    return index;
-  }
-  std::string url = settings.value_of("index-url");
-  index.reported_by = "pip config";
-  if (url.empty()) {
-    const auto help = ask(pip, {"install", "--help"}, skipped, cancel);
-    if (help) url = default_in_help(*help);
-    index.reported_by = "pip install --help";
-  }
-  if (is_url(url)) index.urls.push_back(url);
-  for (const std::string& extra : words_of(settings.value_of("extra-index-url")))
-    if (is_url(extra)) index.urls.push_back(extra);
-  if (index.urls.empty() && index.find_links.empty()) return {};
-  return index;
+// Returns the path of a file URL or of an absolute path; nothing for other text.
+std::optional<fs::path> local_path(const std::string& location) {
+  if (auto path = path_of_file_url(location)) return path;
+  fs::path path = path_of(location);
+  return path.is_absolute() ? std::optional(std::move(path)) : std::nullopt;
 }
 
 // Returns the project name as an index stores it (PEP 503).
-std::string normalised(std::string_view project) {
+std::string normalized(std::string_view project) {
   std::string name;
   for (const char character : to_lower(project)) {
     const bool separator = character == '-' || character == '_' || character == '.';
@@ -146,105 +46,249 @@ std::string normalised(std::string_view project) {
   return name;
 }
 
-}  // namespace
-
-Result<PackageIndex> package_index(const TransferOptions& options, const std::optional<CancelToken>& cancel) {
-  static std::mutex& mutex = *new std::mutex;
-  static auto& known = *new std::optional<PackageIndex>;
-  const std::lock_guard lock(mutex);
-  if (known) return *known;
-  std::vector<Evidence> skipped;
-  for (const std::vector<std::string>& pip : pip_commands()) {
-    known = ask_pip(pip, skipped, cancel);
-    if (known) return *known;
-    if (cancel && cancel->canceled()) return fail(diagnose("EH-P10"));
-  }
-  if (!options.package_index.empty()) return PackageIndex{{options.package_index}, {}, {}, "configuration"};
-  Diagnosis silent = diagnose("EH-N12");
-  for (const std::vector<std::string>& pip : pip_commands()) silent.with("asked", join(pip, " "));
-  silent.evidence.insert(silent.evidence.end(), skipped.begin(), skipped.end());
-  return fail(std::move(silent.with("problem", "no pip answers, and package_index is not configured")));
+// pip replaces "~" by the home folder where the result exists.
+std::string with_home(const std::string& link) {
+  if (link != "~" && !link.starts_with("~/")) return link;
+  const fs::path path = home_folder() / path_of(link.substr(std::min<std::size_t>(link.size(), 2)));
+  std::error_code error;
+  return path.is_absolute() && fs::exists(path, error) ? path_text(path) : link;
 }
+
+TransferOptions with_pip_settings(TransferOptions options, const PipSettings& settings) {
+  options.client_certificate = settings.client_cert;
+  options.trusted_hosts = settings.trusted_hosts;
+  if (!settings.cert.empty())
+    options.ca_bundle = settings.cert;
+  else if (const std::string bundle = environment_variable("REQUESTS_CA_BUNDLE").value_or("");
+           options.ca_bundle.empty() && path_of(bundle).is_absolute())
+    options.ca_bundle = bundle;
+  if (options.proxy.empty()) options.proxy = settings.proxy;
+  return options;
+}
+
+// Searches the locations one by one, until one has the file, and remembers why the others have not.
+class PackageSearch {
+ public:
+  PackageSearch(std::string_view project, std::string_view file, std::string_view sha256,
+                const PipSettings& pip, TransferOptions options, const std::optional<CancelToken>& cancel)
+      : project_(project),
+        file_(file),
+        sha256_(sha256),
+        pip_(pip),
+        options_(std::move(options)),
+        cancel_(cancel) {
+    missing_.with("project", project).with("file", file);
+  }
+
+  // Each returns the file, or nothing; an error (EH-P10) ends the search.
+  Result<std::optional<PackageFile>> in_links(const std::string& link);
+  Result<std::optional<PackageFile>> in_index(const Location& index);
+
+  Diagnosis failure();
+
+ private:
+  Result<std::optional<PackageFile>> on_page(const std::string& url, const Location& index);
+  Result<std::optional<PackageFile>> on_local_page(const fs::path& page, const Location& index);
+  std::optional<PackageFile> listed_on(const std::string& page, const std::string& url,
+                                       const Location& index);
+  std::optional<PackageFile> local(const fs::path& path) const;
+  std::optional<PackageFile> remote(std::string url, std::optional<std::uint64_t> size = {}) const {
+    return PackageFile{std::move(url), {}, options_, size};
+  }
+  void cannot_be_reached(const Diagnosis& why, const Location& index);
+  void cannot_be_read(Diagnosis why, const Location& index);
+
+  std::string_view project_, file_, sha256_;
+  const PipSettings& pip_;
+  TransferOptions options_;
+  const std::optional<CancelToken>& cancel_;
+  Diagnosis missing_ = diagnose("EH-N13");
+  std::optional<Diagnosis> unreachable_, forbidden_, portal_, unreadable_;
+};
+
+std::optional<PackageFile> PackageSearch::local(const fs::path& path) const {
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) return {};
+  return PackageFile{{}, path, options_, fs::file_size(path, error)};
+}
+
+void PackageSearch::cannot_be_reached(const Diagnosis& why, const Location& index) {
+  if (unreachable_) return;
+  unreachable_ = diagnose("EH-N12");
+  unreachable_->with("project", project_).with("index", without_credentials(index.text), index.set_by);
+  unreachable_->with("failure", why.code);
+  if ((why.value("status") == "401" || why.value("status") == "403") &&
+      (pip_.keyring_provider == "import" || pip_.keyring_provider == "subprocess"))
+    unreachable_->with("keyring", pip_.keyring_provider, "pip's keyring-provider");
+  for (const Evidence& fact : why.evidence) unreachable_->evidence.push_back(fact);
+}
+
+void PackageSearch::cannot_be_read(Diagnosis why, const Location& index) {
+  if (unreadable_) return;
+  why.with("project", project_).with("file", file_);
+  why.with("index", without_credentials(index.text), index.set_by);
+  unreadable_ = std::move(why);
+}
+
+std::optional<PackageFile> PackageSearch::listed_on(const std::string& page, const std::string& url,
+                                                    const Location& index) {
+  const auto found = find_in_page(page, file_);
+  if (!found) {
+    cannot_be_read(found.error(), index);
+    return {};
+  }
+  const std::optional<Listed>& listed = *found;
+  if (!listed && is_for_a_person(page)) {
+    if (!portal_) portal_ = diagnose("EH-N06");
+    portal_->with("url", without_credentials(url)).with("project", project_);
+    portal_->with("index", without_credentials(index.text), index.set_by);
+    if (const auto title = title_of_page(page); !title->empty())
+      portal_->with("title", *title, "the page that came");
+    portal_->with("actual", std::to_string(page.size()));
+  }
+  if (!listed || listed->url.empty()) return {};
+  if (!sha256_.empty() && !listed->sha256.empty() && to_lower(listed->sha256) != sha256_) {
+    missing_.with("listed_sha256", listed->sha256, without_credentials(url)).with("expected_sha256", sha256_);
+    return {};
+  }
+  const std::string where = join_url(url, listed->url);
+  if (is_url(where)) return remote(with_credentials_of(where, url), listed->size);
+  // A page of a server must not name files of this machine.
+  const auto path = is_url(url) ? std::nullopt : path_of_file_url(where);
+  return path ? local(*path) : std::nullopt;
+}
+
+Result<std::optional<PackageFile>> PackageSearch::on_page(const std::string& url, const Location& index) {
+  const auto page = fetch_text(url, options_, largest_page, json_or_html, cancel_);
+  if (page) return listed_on(*page, url, index);
+  const Diagnosis& why = page.error();
+  if (why.code == "EH-P10") return fail(why);
+  // A refusal by policy is no network failure: another proxy or a later time would not help.
+  if (why.code == "EH-P01") {
+    if (!forbidden_) forbidden_ = why;
+  } else if ((why.code == "EH-N07" || why.code == "EH-N06") && !why.value("problem").empty()) {
+    // Named a web page (EH-N06) when the index writes HTML. Only the limit ends a page of unknown size.
+    cannot_be_read(
+        diagnose("EH-N13")
+            .with("problem", "it is longer than " + format_bytes(largest_page) + ", which is the limit")
+            .with("size", why.value("actual"))
+            .with("limit", std::to_string(largest_page)),
+        index);
+  } else if (why.value("status") != "404") {
+    cannot_be_reached(why, index);
+  }
+  return std::optional<PackageFile>();
+}
+
+Result<std::optional<PackageFile>> PackageSearch::on_local_page(const fs::path& page, const Location& index) {
+  std::error_code error;
+  if (!fs::is_regular_file(page, error)) return std::optional<PackageFile>();
+  const auto text = read_file(page, largest_page, "EH-N13");
+  if (text) return listed_on(*text, file_url_of(page), index);
+  Diagnosis why = text.error();
+  cannot_be_read(std::move(why.with("problem", "its page " + path_text(page) + " cannot be read")), index);
+  return std::optional<PackageFile>();
+}
+
+// pip's find-links: a folder with files and pages, a file, a page, or the URL of one.
+Result<std::optional<PackageFile>> PackageSearch::in_links(const std::string& link) {
+  const Location location{with_home(link), "find-links"};
+  const auto is_page = [](std::string_view name) {
+    return name.ends_with(".html") || name.ends_with(".htm");
+  };
+  if (is_url(location.text))
+    return file_name_of(location.text) == file_ ? Result<std::optional<PackageFile>>(remote(location.text))
+                                                : on_page(location.text, location);
+  const auto path = local_path(location.text);
+  if (!path) return std::optional<PackageFile>();
+  if (path_text(path->filename()) == file_) return local(*path);
+  if (is_page(path_text(*path))) return on_local_page(*path, location);
+  if (auto found = local(*path / path_of(file_))) return found;
+  std::error_code error;
+  for (fs::directory_iterator entry(*path, error), end; !error && entry != end; entry.increment(error)) {
+    if (!is_page(path_text(entry->path()))) continue;
+    TRY_ASSIGN(auto found, on_local_page(entry->path(), location));
+    if (found) return found;
+  }
+  return std::optional<PackageFile>();
+}
+
+Result<std::optional<PackageFile>> PackageSearch::in_index(const Location& index) {
+  missing_.with("index", without_credentials(index.text), index.set_by);
+  if (is_url(index.text))
+    return on_page(index.text + (index.text.ends_with('/') ? "" : "/") + normalized(project_) + "/", index);
+  const auto path = local_path(index.text);
+  return path ? on_local_page(*path / path_of(normalized(project_)) / "index.html", index)
+              : Result<std::optional<PackageFile>>(std::nullopt);
+}
+
+Diagnosis PackageSearch::failure() {
+  Diagnosis* const decisive = unreachable_  ? &*unreachable_
+                              : portal_     ? &*portal_
+                              : forbidden_  ? &*forbidden_
+                              : unreadable_ ? &*unreadable_
+                                            : &missing_;
+  for (const std::string& skipped : pip_.skipped) decisive->with("skipped", skipped, "pip's configuration");
+  return std::move(*decisive);
+}
+
+Result<PipSettings> pip_settings(const TransferOptions& options, const std::optional<CancelToken>& cancel) {
+  std::optional<fs::path> prefix = python_prefix();
+  // Without an answer there is no such file. With a named index it is not worth running a Python.
+  if (!prefix && options.package_index.empty())
+    if (const auto answer = ask_pip(options, true, cancel)) prefix = answer->prefix;
+  return read_pip_settings(prefix.value_or(fs::path()));
+}
+
+}  // namespace
 
 Result<PackageFile> locate_package(std::string_view project, std::string_view file, std::string_view sha256,
                                    const TransferOptions& options, const std::optional<CancelToken>& cancel) {
   if (options.offline)
     return fail(
         diagnose("EH-N10").with("url", "package index: " + std::string(project) + ", " + std::string(file)));
-  TRY_ASSIGN(const PackageIndex index, package_index(options, cancel));
-  for (const std::string& folder : index.find_links) {
-    std::error_code error;
-    if (const fs::path local = path_of(folder) / path_of(file); fs::is_regular_file(local, error))
-      return PackageFile{{}, local, {}, fs::file_size(local, error)};
+  TRY_ASSIGN(const PipSettings pip, pip_settings(options, cancel));
+  if (cancel && cancel->canceled()) return fail(diagnose("EH-P10"));
+  PackageSearch search(project, file, sha256, pip, with_pip_settings(options, pip), cancel);
+  if (!options.package_index.empty()) {
+    TRY_ASSIGN(auto found, search.in_index({options.package_index, options.package_index_set_by}));
+    return found ? Result<PackageFile>(std::move(*found)) : fail(search.failure());
   }
-  Diagnosis missing = diagnose("EH-N13");
-  missing.with("project", project).with("file", file);
-  TransferOptions with_certificate = options;
-  if (!index.certificate.empty()) with_certificate.ca_bundle = index.certificate;
-  std::optional<Diagnosis> unreachable, forbidden, portal, unreadable;
-  for (const std::string& base : index.urls) {
-    const std::string page_url = base + (base.ends_with('/') ? "" : "/") + normalised(project) + "/";
-    missing.with("index", without_credentials(base), index.reported_by);
-    const auto cannot_be_read = [&](Diagnosis diagnosis) {
-      if (unreadable) return;
-      diagnosis.with("project", project)
-          .with("file", file)
-          .with("index", without_credentials(base), index.reported_by);
-      unreadable = std::move(diagnosis);
-    };
-    const auto page = fetch_text(page_url, with_certificate, largest_page, json_or_html, cancel);
-    if (!page) {
-      if (page.error().code == "EH-P10") return fail(page.error());
-      // A refusal by policy is no network failure: another proxy or a later time would not help.
-      if (page.error().code == "EH-P01") {
-        if (!forbidden) forbidden = page.error();
-        continue;
-      }
-      // Named a web page (EH-N06) when the index writes HTML. Only the limit ends a page of unknown size.
-      if ((page.error().code == "EH-N07" || page.error().code == "EH-N06") &&
-          !page.error().value("problem").empty()) {
-        cannot_be_read(
-            diagnose("EH-N13")
-                .with("problem", "it is longer than " + format_bytes(largest_page) + ", which is the limit")
-                .with("size", page.error().value("actual"))
-                .with("limit", std::to_string(largest_page)));
-        continue;
-      }
-      if (page.error().value("status") != "404" && !unreachable) {
-        unreachable = diagnose("EH-N12");
-        unreachable->with("project", project).with("index", without_credentials(base), index.reported_by);
-        unreachable->with("failure", page.error().code);
-        for (const Evidence& fact : page.error().evidence) unreachable->evidence.push_back(fact);
-      }
-      continue;
-    }
-    const auto found = find_in_page(*page, file);
-    if (!found) {
-      cannot_be_read(found.error());
-      continue;
-    }
-    const std::optional<Listed>& listed = *found;
-    if (!listed && is_for_a_person(*page)) {
-      if (!portal) portal = diagnose("EH-N06");
-      portal->with("url", without_credentials(page_url)).with("project", project);
-      portal->with("index", without_credentials(base), index.reported_by);
-      if (const auto title = title_of_page(*page); !title->empty())
-        portal->with("title", *title, "the page that came");
-      portal->with("actual", std::to_string(page->size()));
-    }
-    if (!listed || listed->url.empty()) continue;
-    if (!sha256.empty() && !listed->sha256.empty() && to_lower(listed->sha256) != sha256) {
-      missing.with("listed_sha256", listed->sha256, without_credentials(page_url))
-          .with("expected_sha256", sha256);
-      continue;
-    }
-    return PackageFile{join_url(page_url, listed->url), {}, index.certificate, listed->size};
+  for (const std::string& link : pip.find_links) {
+    TRY_ASSIGN(auto found, search.in_links(link));
+    if (found) return std::move(*found);
   }
-  if (unreachable) return fail(std::move(*unreachable));
-  if (portal) return fail(std::move(*portal));
-  if (forbidden) return fail(std::move(*forbidden));
-  if (unreadable) return fail(std::move(*unreadable));
-  return fail(std::move(missing));
+  if (pip.no_index) return fail(search.failure());
+  std::vector<Location> indexes;
+  std::optional<Diagnosis> no_default;
+  if (pip.index_url.empty()) {
+    auto answer = ask_pip(options, false, cancel);
+    if (answer)
+      indexes.push_back({answer->index, "pip install --help"});
+    else if (answer.error().code == "EH-P10")
+      return fail(answer.error());
+    else
+      no_default = std::move(answer).error();
+  } else if (const std::string problem = not_an_index(pip.index_url); !problem.empty()) {
+    return fail(diagnose("EH-N17")
+                    .with("set_by", pip.index_set_by)
+                    .with("key", "index-url")
+                    .with("value", pip.index_url)
+                    .with("problem", problem));
+  } else {
+    indexes.push_back({pip.index_url, pip.index_set_by});
+  }
+  for (const std::string& extra : pip.extra_index_urls) indexes.push_back({extra, "extra-index-url"});
+  for (const Location& index : indexes) {
+    TRY_ASSIGN(auto found, search.in_index(index));
+    if (found) return std::move(*found);
+  }
+  if (no_default && indexes.empty()) {
+    for (const std::string& skipped : pip.skipped)
+      no_default->with("skipped", skipped, "pip's configuration");
+    return fail(std::move(no_default->with("project", project).with("file", file)));
+  }
+  return fail(search.failure());
 }
 
 }  // namespace enginehost::transfer

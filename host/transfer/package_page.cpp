@@ -62,12 +62,21 @@ std::string without_entities(std::string_view text) {
   return plain;
 }
 
+bool is_space(char character) { return std::string_view(" \t\r\n\f").find(character) != npos; }
+
+// Returns whether a tag of that name ("<a") begins there.
+bool begins_tag(std::string_view page, std::size_t at, std::string_view tag) {
+  return has_word(page, at, tag) && at + tag.size() < page.size() && is_space(page[at + tag.size()]);
+}
+
 // Returns the value of href="…" in a tag's text.
 std::optional<std::string_view> reference_in(std::string_view tag) {
   for (std::size_t at = 0; at < tag.size(); ++at) {
     if (!has_word(tag, at, "href=")) continue;
     at += 5;
-    if (at == tag.size() || (tag[at] != '"' && tag[at] != '\'')) return {};
+    if (at == tag.size()) return {};
+    const bool quoted = tag[at] == '"' || tag[at] == '\'';
+    if (!quoted) return tag.substr(at, tag.find_first_of(" \t\r\n\f", at) - at);
     const std::size_t end = tag.find(tag[at], at + 1);
     if (end == npos) return {};
     return tag.substr(at + 1, end - at - 1);
@@ -76,11 +85,13 @@ std::optional<std::string_view> reference_in(std::string_view tag) {
 }
 
 // Reads <a href="…/file.whl#sha256=…" …>file.whl</a>, once through the page, because each search goes on
-// where the one before ended.
+// where the one before ended. Pages of find-links may have any text within the link.
 Result<std::optional<Listed>> find_in_html(std::string_view page, std::string_view file) {
   std::size_t links = 0;
+  std::string base;
   for (std::size_t at = page.find('<'); at != npos; at = page.find('<', at)) {
-    if (!has_word(page, at, "<a ")) {
+    const bool is_base = base.empty() && begins_tag(page, at, "<base");
+    if (!is_base && !begins_tag(page, at, "<a")) {
       ++at;
       continue;
     }
@@ -88,17 +99,23 @@ Result<std::optional<Listed>> find_in_html(std::string_view page, std::string_vi
       return unreadable("it has more than " + std::to_string(most_listed) + " links, which is the limit");
     const std::size_t end = page.find('>', at), close = end == npos ? npos : page.find('<', end);
     if (close == npos) break;
-    const std::string_view tag = page.substr(at, end - at);
+    const auto reference = reference_in(page.substr(at, end - at));
     at = close;
-    if (!has_word(page, close, "</a") || trim(page.substr(end + 1, close - end - 1)) != file) continue;
-    const auto reference = reference_in(tag);
     if (!reference) continue;
+    if (is_base) {
+      base = without_entities(*reference);
+      continue;
+    }
+    const bool named_by_text =
+        has_word(page, close, "</a") && trim(page.substr(end + 1, close - end - 1)) == file;
+    if (!named_by_text && file_name_of(*reference) != file) continue;
     Listed listed;
     listed.url = without_entities(*reference);
     if (const std::size_t hash = listed.url.find('#'); hash != std::string::npos) {
       if (listed.url.compare(hash + 1, 7, "sha256=") == 0) listed.sha256 = listed.url.substr(hash + 8);
       listed.url.erase(hash);
     }
+    if (!base.empty()) listed.url = join_url(base, listed.url);
     return listed;
   }
   return std::optional<Listed>();

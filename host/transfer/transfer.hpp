@@ -94,6 +94,19 @@ using enginehost::is_url;
 std::string join_url(std::string_view base, std::string_view reference);
 // Returns the host in lower case, without user and port; empty if the URL cannot be read.
 std::string host_of(std::string_view url);
+// Returns "https://host:port", to which credentials are bound.
+std::string origin_of(const std::string& url);
+// Returns the URL with the user and password of `from` if it has none and both are of one origin.
+std::string with_credentials_of(std::string_view url, std::string_view from);
+// Returns the text with each "%41" replaced by the byte it stands for.
+std::string percent_decoded(std::string_view text);
+// Returns the last element of the URL's path, decoded.
+std::string file_name_of(std::string_view url);
+// Returns "file:///…" for an absolute path.
+std::string file_url_of(const std::filesystem::path& path);
+// Returns the absolute path that a URL names with file:; nothing for other URLs and for files of another
+// host.
+std::optional<std::filesystem::path> path_of_file_url(std::string_view url);
 // Returns true for "localhost", names ending in ".localhost", 127.0.0.0/8 and ::1.
 bool is_loopback(std::string_view host);
 // Returns the URL without user, password and query, for messages and logs.

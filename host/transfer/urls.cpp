@@ -4,6 +4,7 @@
 #include <iterator>
 #include <memory>
 
+#include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/transfer/transfer.hpp"
 
@@ -33,6 +34,86 @@ std::string host_of(std::string_view text) {
   ::curl_free(host);
   if (result.starts_with('[') && result.ends_with(']')) result = result.substr(1, result.size() - 2);
   return result;
+}
+
+std::string origin_of(const std::string& url) {
+  const std::string plain = without_credentials(url);
+  const std::size_t host = plain.find("://");
+  if (host == std::string::npos) return plain;
+  std::string origin = to_lower(plain.substr(0, plain.find('/', host + 3)));
+  const bool with_port =
+      origin.find(':', origin.find(']') == std::string::npos ? host + 3 : origin.find(']')) !=
+      std::string::npos;
+  if (!with_port) origin += origin.starts_with("https:") ? ":443" : ":80";
+  return origin;
+}
+
+std::string with_credentials_of(std::string_view url, std::string_view from) {
+  const auto user_of = [](std::string_view text) {
+    const std::size_t host = text.find("://") + 3;
+    const std::size_t at = text.substr(0, text.find_first_of("/?#", host)).rfind('@');
+    return at == std::string_view::npos || at < host ? std::string_view() : text.substr(host, at + 1 - host);
+  };
+  std::string result(url);
+  if (is_url(url) && is_url(from) && user_of(url).empty() &&
+      origin_of(result) == origin_of(std::string(from)))
+    result.insert(result.find("://") + 3, user_of(from));
+  return result;
+}
+
+std::string percent_decoded(std::string_view text) {
+  const auto digit = [](char c) {
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
+  };
+  std::string plain;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool escaped =
+        text[i] == '%' && i + 2 < text.size() && digit(text[i + 1]) >= 0 && digit(text[i + 2]) >= 0;
+    plain += escaped ? static_cast<char>(digit(text[i + 1]) * 16 + digit(text[i + 2])) : text[i];
+    if (escaped) i += 2;
+  }
+  return plain;
+}
+
+std::string file_url_of(const std::filesystem::path& path) {
+  constexpr std::string_view hex = "0123456789ABCDEF", plain = "/-._~:";
+  std::string url = path.has_root_name() ? "file:///" : "file://";
+  for (const char character : generic_text(path)) {
+    const bool is_plain = (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z') ||
+                          (character >= '0' && character <= '9') ||
+                          plain.find(character) != std::string_view::npos;
+    const auto byte = static_cast<unsigned char>(character);
+    if (is_plain)
+      url += character;
+    else
+      url.append(1, '%').append(1, hex[byte >> 4]).append(1, hex[byte & 15]);
+  }
+  return url;
+}
+
+std::string file_name_of(std::string_view url) {
+  const std::string_view path = url.substr(0, url.find_first_of("?#"));
+  return percent_decoded(path.substr(path.rfind('/') + 1));
+}
+
+std::optional<std::filesystem::path> path_of_file_url(std::string_view url) {
+  if (!to_lower(url.substr(0, 5)).starts_with("file:")) return {};
+  url.remove_prefix(5);
+  if (url.starts_with("//")) {
+    url.remove_prefix(2);
+    const std::string_view host = url.substr(0, std::min(url.find('/'), url.size()));
+    if (!host.empty() && to_lower(host) != "localhost") return {};
+    url.remove_prefix(host.size());
+  }
+  std::string path = percent_decoded(url.substr(0, url.find_first_of("?#")));
+  // "/C:/folder" on Windows.
+  if (std::filesystem::path::preferred_separator == '\\' && path.size() > 2 && path[2] == ':')
+    path.erase(0, 1);
+  const std::filesystem::path result = path_of(path);
+  return result.is_absolute() ? std::optional(result) : std::nullopt;
 }
 
 bool is_loopback(std::string_view host) {

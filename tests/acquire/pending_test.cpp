@@ -48,6 +48,22 @@ TEST_F(PendingTest, AddsSizesOfTheManifestAndOfLocalFiles) {
   EXPECT_THAT(both.licenses, ElementsAre("MIT"));
 }
 
+// A file of this machine is read whole.
+TEST_F(PendingTest, CountsTheRangesThatAreFetched) {
+  using Kind = manifest::Source::Kind;
+  runtime.ranges = {{0, 100}, {500, 600}};
+  EXPECT_EQ(pending().bytes, 207u);
+  for (const auto& [kind, bytes] :
+       {std::pair{Kind::package_index, 207u}, {Kind::oci, 207u}, {Kind::file, 1007u}}) {
+    runtime.sources.front().kind = kind;
+    EXPECT_EQ(pending().bytes, bytes);
+  }
+  sample.manifest->repository = "https://engines.example/repository";
+  runtime.sources.front() = SampleBuild::file("runtime.zip");
+  sample.runtime().artifacts = {runtime};
+  EXPECT_EQ(pending_download(*sample.build, nullptr).bytes, 200u);
+}
+
 TEST_F(PendingTest, NamesPackageIndexAndRegistry) {
   runtime.sources.front().kind = manifest::Source::Kind::package_index;
   EXPECT_THAT(pending().sources, ElementsAre("folder", "package index"));

@@ -206,6 +206,36 @@ TEST_F(Processes, KilledWithSeveralConnectionsTheNextRunFetchesLittleMore) {
   expect_installed(cache, "killed in parts");
 }
 
+TEST_F(Processes, KilledWhileRangesArriveTheNextRunFetchesTheRest) {
+  server.emplace("limit_rate 8m;");
+  const std::vector<test::ArchiveEntry> entries{{"share/large", test::noise(6'000'000)},
+                                                {"lib/a.so", test::noise(6'000'000, 2)},
+                                                {"share/other", test::noise(6'000'000, 3)},
+                                                {"lib/b.so", test::noise(6'000'000, 4)}};
+  archive = test::make_archive("zip", entries);
+  test::write_text(server->root() / "runtime", archive);
+  test::give_plugin(sample, folder / "repository");
+  sample.runtime().artifacts = {
+      SampleBuild::artifact(archive, "zip", {SampleBuild::url(server->url("runtime"))})};
+  test::name_files(sample.runtime().artifacts[0], entries, {"lib/*"}, server->root() / "runtime");
+  test::write_text(folder / "manifest.json", manifest_of(*sample.build));
+  for (int number = 0; number < 6; ++number) {
+    const fs::path cache = folder / ("cache" + std::to_string(number));
+    const pid_t process = start(command(cache));
+    std::this_thread::sleep_for(std::chrono::milliseconds(50 + 230 * number));
+    ::kill(process, SIGKILL);
+    ::waitpid(process, nullptr, 0);
+    std::uint64_t there = 0;
+    if (fs::exists(cache / "partial"))
+      for (const auto& partial : fs::directory_iterator(cache / "partial")) there += fs::file_size(partial);
+    const std::string output = run(command(cache)).output;
+    ASSERT_THAT(output, testing::StartsWith("installed ")) << number;
+    const auto fetched = std::strtoull(output.c_str() + 10, nullptr, 10);
+    EXPECT_LT(fetched + there, 12'000'000 + 100'000u) << number << ": what had arrived was not fetched again";
+    expect_installed(cache, std::to_string(number));
+  }
+}
+
 class SystemCalls : public Processes {
  protected:
   bool all = std::getenv("ENGINEHOST_EXHAUSTIVE") != nullptr;

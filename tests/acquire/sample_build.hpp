@@ -2,12 +2,15 @@
 #pragma once
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
+#include "base/text.hpp"
 #include "host/acquire/acquire.hpp"
+#include "host/acquire/partial_zip.hpp"
 #include "tests/support/archives.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -74,6 +77,31 @@ inline void give_plugin(SampleBuild& sample, const std::filesystem::path& folder
   sample.manifest->repository = path_text(folder);
   sample.manifest->components["plugin"].artifacts = {
       SampleBuild::artifact(archive, "tar.gz", {SampleBuild::file("plugin.tar.gz")})};
+}
+
+// Describes a zip archive of these entries, which lies in `file`, as engine-manifest add does with `select`.
+inline void name_files(manifest::Artifact& artifact, const std::vector<ArchiveEntry>& entries,
+                       std::vector<std::string> select, const std::filesystem::path& file) {
+  cache::TreeList list;
+  for (const ArchiveEntry& entry : entries) {
+    if (std::none_of(select.begin(), select.end(),
+                     [&](const std::string& pattern) { return matches_pattern(entry.path, pattern); }))
+      continue;
+    cache::TreeEntry named{cache::TreeEntry::Kind::file, entry.bytes.size(), entry.path,
+                           sha256_hex(entry.bytes)};
+    if ((entry.mode & 0111) != 0) named.kind = cache::TreeEntry::Kind::executable;
+    if (!entry.link.empty())
+      named = {cache::TreeEntry::Kind::link, entry.link.size(), entry.path, entry.link};
+    list.entries.push_back(std::move(named));
+  }
+  std::sort(list.entries.begin(), list.entries.end(),
+            [](const auto& left, const auto& right) { return left.path < right.path; });
+  artifact.select = std::move(select);
+  artifact.tree = list.id();
+  artifact.files = std::move(list.entries);
+  auto ranges = acquire::ranges_to_fetch(file, artifact, artifact.files);
+  EXPECT_TRUE(ranges);
+  if (ranges) artifact.ranges = std::move(*ranges);
 }
 
 }  // namespace enginehost::test

@@ -59,6 +59,7 @@ void add_closure_benchmarks(const Effort& effort);
 void add_command_benchmarks(const Effort& effort);
 void add_decide_benchmarks(const Effort& effort);
 void add_detect_benchmarks(const Effort& effort);
+void add_fetch_benchmarks(const Effort& effort);
 void add_install_benchmarks(const Effort& effort);
 void add_list_benchmarks(const Effort& effort);
 void add_open_benchmarks(const Effort& effort);

@@ -13,14 +13,20 @@ std::optional<Json> manifest_of(const std::string& engine, const std::vector<Par
   for (const Part& part : parts) {
     const auto sha256 = sha256_of_file(part.file);
     if (!sha256) return std::nullopt;
-    const std::string location = part.url.empty() ? part.file.native() : part.url;
-    Json artifact =
-        Json::object()
-            .set("sha256", *sha256)
-            .set("size", static_cast<std::int64_t>(fs::file_size(part.file)))
-            .set("archive", part.archive)
-            .set("sources",
-                 Json::array().push(Json::object().set(part.url.empty() ? "file" : "url", location)));
+    Json source = Json::object();
+    if (!part.project.empty())
+      source.set("package_index",
+                 Json::object().set("project", part.project).set("file", part.file.filename().native()));
+    else if (!part.url.empty())
+      source.set("url", part.url);
+    else
+      source.set("file", part.file.native());
+    Json artifact = Json::object()
+                        .set("sha256", *sha256)
+                        .set("size", static_cast<std::int64_t>(fs::file_size(part.file)))
+                        .set("archive", part.archive)
+                        .set("sources", Json::array().push(std::move(source)));
+    if (!part.select.empty()) artifact.set("select", Json::strings(part.select));
     if (part.archive == "none") artifact.set("path", part.file.filename().native());
     components.set(part.name,
                    Json::object().set("version", "1").set("artifacts", Json::array().push(artifact)));

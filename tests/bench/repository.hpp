@@ -15,6 +15,8 @@ struct Part {
   std::string archive;         // "none": the file itself under its own name
   std::string url;             // empty: the file is the source
   bool is_plugin = false;
+  std::vector<std::string> select = {};  // of the archive; empty: all
+  std::string project = {};              // its project on a package index, which is then the source
 };
 
 // A manifest of one build of `engine`, whose first part marked as plugin is its plugin (or the first

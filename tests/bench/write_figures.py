@@ -116,6 +116,8 @@ ROWS = [
     within("decide/again", "decision over 500 builds that are in memory", "<= 0.2 ms", over("decide", "explain_all"),
            lambda c: c["decide_ns"], 0.2, "explaining every check of every build"),
     *installs(),
+    simple("fetch/onnxruntime", "engine-cache fetch of ONNX Runtime from a local package index, empty cache, durable",
+           "<= 0.6 x", over("fetch", "uv"), at_most, 0.6, "uv pip install of the same wheel, empty cache"),
     *over_the_wire(),
     simple("call/add_4096", "call through the plugin ABI, Add of 4096 floats", "<= 1.3 x", over("abi", "direct"), at_most, 1.3,
            "the same function linked in"),

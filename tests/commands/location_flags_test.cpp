@@ -67,6 +67,13 @@ TEST_F(LocationFlagsTest, FollowTheNameOfEachCommandThatKnowsThem) {
     EXPECT_EQ(with_given_flags(printed), wanted) << printed;
 }
 
+TEST_F(LocationFlagsTest, NameThePackageIndexWithoutItsPassword) {
+  give({"reference", "--package-index", "https://me:secret@mirror.example/simple"});
+  EXPECT_EQ(
+      with_given_flags("engine-cache fetch x installs it; engine-cache list"),
+      "engine-cache fetch --package-index https://mirror.example/simple x installs it; engine-cache list");
+}
+
 TEST_F(LocationFlagsTest, NameOnlyTheMachineThatWasDecidedFor) {
   give({"--platform", "a.json"});
   decides_for("b.json");

@@ -110,6 +110,7 @@ class CudaFlavors : public testing::Test {
     return artifact.set("sha256", digest)
         .set("tree", nullptr)
         .set("files", nullptr)
+        .set("ranges", nullptr)
         .set("size", bytes.size())
         .set("archive", "zip")
         .set("sources", Json::array().push(Json::object().set("file", "files/" + digest)));

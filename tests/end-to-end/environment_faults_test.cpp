@@ -1,5 +1,6 @@
 // Effects of the environment on an open: LD_LIBRARY_PATH and LD_PRELOAD of a shell, privileges of a program,
 // names of the cache's folder.
+#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <unistd.h>
 
@@ -55,6 +56,36 @@ TEST_F(EnvironmentFaults, L11Case07AForeignLibraryOfTheSameNameNeverWins) {
   EXPECT_EQ((*library)["origin"].as_string(), "cache");
   EXPECT_THAT(run.document["warnings"].dump(), HasSubstr("EH-L11"));
   EXPECT_THAT(run.document["warnings"].dump(), HasSubstr(foreign.native()));
+}
+
+// The variable disturbs other programs too.
+TEST_F(EnvironmentFaults, WhatTheVariableHidesIsPrinted) {
+  publish(with_library("libcudart.so.12", named("libcudart.so.12", "ours")));
+  const fs::path foreign = elsewhere("libcudart.so.12", named("libcudart.so.12", "theirs"));
+  RunOptions options;
+  options.environment = {"LD_LIBRARY_PATH=" + foreign.parent_path().native()};
+  EXPECT_THAT(workplace.info({"reference", "--repository", repository.root().native()}, options).error,
+              HasSubstr("EH-L11"));
+}
+
+// The system has a library of the same name. EngineHost opens the build's own one first.
+TEST_F(EnvironmentFaults, AHarmlessLibraryOfTheSystemIsADetail) {
+  const char* name = "libgomp.so.1";
+  void* const handle = dlopen(name, RTLD_LAZY);
+  if (handle == nullptr) GTEST_SKIP() << "skipped: " << dlerror();
+  dlclose(handle);
+  TestBuild build = with_library(name, named(name, "ours"));
+  build.files.front().bytes = plugin_that_needs({name}, "");  // without a search path of its own
+  publish(build);
+  const std::vector<std::string> plain = {"reference", "--repository", repository.root().native()};
+  EXPECT_EQ(workplace.info(plain).error.find("EH-L11"), std::string::npos);
+  const auto elsewhere_with = [&](const char* flag) {
+    std::vector<std::string> arguments = plain;
+    arguments.push_back(flag);
+    return Workplace().info(arguments);
+  };
+  EXPECT_THAT(elsewhere_with("--verbose").error, HasSubstr("EH-L11"));
+  EXPECT_THAT(elsewhere_with("--json").document["warnings"].dump(), HasSubstr("EH-L11"));
 }
 
 TEST_F(EnvironmentFaults, ReportsL11Case07ForAForeignLibraryOpenedByName) {

@@ -62,9 +62,11 @@ INSTANTIATE_TEST_SUITE_P(
                     "linux-ubuntu2004-driver470-gtx1080ti", "linux-ubuntu2204-driver525-rtx3090",
                     "linux-ubuntu2204-driver535-a100x2-one-hidden", "linux-ubuntu2204-stub-library",
                     "linux-ubuntu2404-driver580-h100", "linux-ubuntu2404-driver580-rtx4090",
-                    "linux-ubuntu2404-driver580-rtx5090", "macos-arm64-m2", "macos-x86_64-intel",
-                    "macos-x86_64-rosetta-m2", "windows11-cuda118-driver522-rtx3060",
-                    "windows11-cudart65-driver595-rtx5090", "wsl2-ubuntu2204-rtx4070"),
+                    "linux-ubuntu2404-driver580-rtx5090", "linux-ubuntu2404-driver580-gtx1080-rtx4090",
+                    "linux-ubuntu2404-arc-a770", "linux-rhel8-no-gpu", "macos-arm64-m2", "macos12-arm64-m1",
+                    "macos-x86_64-intel", "macos-x86_64-rosetta-m2", "windows11-cuda118-driver522-rtx3060",
+                    "windows11-cudart65-driver595-rtx5090", "windows11-driver527-rtx3060",
+                    "windows11-rx7900xtx", "wsl2-ubuntu2204-rtx4070"),
     [](const auto& machine) {
       std::string name = machine.param;
       std::replace(name.begin(), name.end(), '-', '_');
@@ -223,19 +225,27 @@ TEST_F(FirstScreen, APlanShowsDownloadAndLicense) {
   EXPECT_FALSE(chosen["licenses"].as_array().empty());
 }
 
-TEST_F(FirstScreen, ANewerReleaseWithoutPluginIsNamed) {
+TEST_F(FirstScreen, ANewerVersionIsReportedWithItsReason) {
   TestRepository repository(workplace.folder() / "repository");
   TestBuild newer = good_build("reference-newer");
   newer.version = "2.0.0";
-  newer.not_built = "compile it";
+  newer.not_built = "there is no adapter";
   repository.add(good_build());
   repository.add(newer);
   repository.write();
   const std::string location = repository.root().native();
-  const auto named = HasSubstr("2.0.0 would be newer: no plugin of it was built here");
+  const auto named = HasSubstr("newer, but    2.0.0 cpu: there is no adapter\n");
   EXPECT_THAT(workplace.info({"reference", "--plan", "--repository", location}).output, named);
   EXPECT_THAT(workplace.info({"reference", "--repository", location}).output, named);
   EXPECT_THAT(workplace.info({"reference@1", "--repository", location}).output, Not(named));
+  const Ended run = workplace.info({"reference", "--repository", location, "--json"});
+  ASSERT_EQ(run.outcome()["newer"].as_array().size(), 1u) << run.said();
+  const Json& passed_over = run.outcome()["newer"].as_array()[0];
+  EXPECT_EQ(passed_over["version"].as_string(), "2.0.0");
+  EXPECT_EQ(passed_over["build"].as_string(), "reference-newer");
+  EXPECT_EQ(passed_over["code"].as_string(), "EH-S12");
+  EXPECT_EQ(passed_over["reason"].as_string(), "there is no adapter");
+  EXPECT_FALSE(run.outcome()["fallback"].as_bool());
 }
 
 }  // namespace

@@ -242,6 +242,49 @@ TEST_F(Flags, AnUnusedForcedBuildIsReported) {
   }
 }
 
+// The build works; its manifest asks for more memory than any machine has.
+TEST_F(Flags, ForceOpensWhatDetectionRejectsAndReportsIt) {
+  TestBuild large = good_build("reference-large");
+  large.requirements = Json::object().set("memory", std::int64_t{1} << 50);
+  repository.add(large);
+  repository.write();
+  RunOptions variable;
+  variable.environment = {"ENGINEHOST_FORCE=reference-large"};
+  const std::vector<std::string> plain = {"reference", "--repository", location(), "--json"};
+  std::vector<std::string> flag = plain;
+  flag.insert(flag.end(), {"--force", "reference-large"});
+  EXPECT_EQ(workplace.info(plain).candidate("reference-large")["verdict"].as_string(), "rejected");
+  for (const Ended& run : {workplace.info(flag), workplace.info(plain, variable)}) {
+    EXPECT_EQ(run.status, 0) << run.said();
+    EXPECT_EQ(run.outcome()["build"].as_string(), "reference-large") << run.said();
+    EXPECT_EQ(run.outcome()["state"].as_string(), "opened");
+    EXPECT_TRUE(run.outcome()["forced"].as_bool());
+    EXPECT_EQ(run.document["request"]["force"].as_string(), "reference-large");
+    EXPECT_TRUE(run.candidate("reference-large")["forced"].as_bool());
+    EXPECT_THAT(run.document["warnings"].dump(), HasSubstr("EH-S25"));
+  }
+  const Ended text = workplace.info({"reference", "--repository", location(), "--force", "reference-large"});
+  EXPECT_THAT(text.output, HasSubstr("forced        although it needs memory >= ")) << text.said();
+  EXPECT_THAT(text.error, HasSubstr("reference-large is forced, although it needs memory >= "));
+  const Ended after = workplace.info(plain);
+  EXPECT_EQ(after.outcome()["build"].as_string(), "reference-good") << "force is for one run";
+  EXPECT_FALSE(after.outcome()["forced"].as_bool());
+}
+
+TEST_F(Flags, ForceAcceptsNoLicense) {
+  TestBuild licensed = good_build("reference-licensed");
+  licensed.license = "invented-1.0";
+  repository.add(licensed);
+  repository.write();
+  const Ended run =
+      workplace.info({"reference", "--repository", location(), "--json", "--force", "reference-licensed"});
+  EXPECT_EQ(run.status, 0) << run.said();
+  EXPECT_EQ(run.outcome()["build"].as_string(), "reference-good") << run.said();
+  EXPECT_TRUE(run.outcome()["fallback"].as_bool());
+  EXPECT_EQ(run.candidate("reference-licensed")["diagnosis"]["code"].as_string(), "EH-P03") << run.said();
+  EXPECT_THAT(run.document["warnings"].dump(), HasSubstr("EH-S22"));
+}
+
 TEST_F(Flags, AForcedBuildThatIsUsedIsNoFallback) {
   RunOptions options;
   options.environment = {"ENGINEHOST_FORCE=reference-good"};

@@ -185,6 +185,58 @@ TEST(Network, AnUnreachedRepositoryIsNotAskedAtEachOpen) {
   EXPECT_EQ(served.server.requests("GET " + served.path()), 2);
 }
 
+// The same for the server of the best build's files, where another build is installed and proven.
+TEST(Network, AnUnreachedServerOfFilesIsNotAskedAtEachOpen) {
+  const Workplace workplace;
+  std::atomic<bool> back = false;
+  const std::string archive = zip_of({{plugin_name, reference_plugin()}});
+  FaultServer server([&](const FaultServer::Request& request, FaultServer::Connection& connection) {
+    if (!back) return connection.stall(60s);
+    connection.answer("200 OK", request.method == "HEAD" ? "" : archive);
+  });
+  TestRepository repository(workplace.folder() / "repository");
+  TestBuild better = good_build("reference-better");
+  better.version = "2.0.0";
+  Json artifact = Json::object().set("sha256", sha256_hex(archive)).set("size", archive.size());
+  artifact.set("archive", "zip")
+      .set("sources", Json::array().push(Json::object().set("url", server.url("better.zip"))));
+  repository.add(good_build());
+  repository.add_with_artifacts(better, Json::array().push(std::move(artifact)));
+  repository.write();
+  workplace.configure(
+      Json::object()
+          .set("repositories_default", false)
+          .set("repositories",
+               Json::array().push(
+                   Json::object().set("location", repository.root().native()).set("unsigned", true)))
+          .set("downloads", Json::object().set("stall_timeout_seconds", 1).set("retries", 0)));
+  const auto asked_by = [&](const char* command, std::vector<std::string> arguments, const char* opened) {
+    const int before = server.requests();
+    const Ended run = workplace.run(command, std::move(arguments));
+    EXPECT_EQ(run.status, 0) << run.said();
+    EXPECT_EQ(run.outcome()["build"].as_string(), opened) << run.said();
+    EXPECT_EQ(run.outcome()["fallback"].as_bool(), !back) << run.said();
+    return server.requests() - before;
+  };
+  const std::vector<std::string> model = {"reference", source_path("/examples/two-layers.model"), "--json"};
+  EXPECT_GT(asked_by("engine-run", model, "reference-good"), 0);
+  EXPECT_EQ(asked_by("engine-run", model, "reference-good"), 0);
+  EXPECT_GT(asked_by("engine-info", {"reference", "--json"}, "reference-good"), 0) << "it asks each time";
+  std::vector<std::string> forced = model;
+  forced.insert(forced.end(), {"--force", "reference-better"});
+  EXPECT_GT(asked_by("engine-run", forced, "reference-good"), 0) << "and so does a request that names it";
+  back = true;
+  EXPECT_EQ(workplace.run("engine-run", model).outcome()["build"].as_string(), "reference-good");
+  int notes = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(workplace.cache() / "state"))
+    if (entry.path().parent_path().filename() == "unreached") {
+      std::filesystem::last_write_time(entry.path(), std::filesystem::file_time_type::clock::now() - 301s);
+      ++notes;
+    }
+  EXPECT_EQ(notes, 1);
+  EXPECT_GT(asked_by("engine-run", model, "reference-better"), 0);
+}
+
 TEST(Network, ACutConnectionIsResumedWhereItEnded) {
   Served served;
   FaultServer cutting([&](const FaultServer::Request& request, FaultServer::Connection& connection) {

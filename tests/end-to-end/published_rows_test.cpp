@@ -5,6 +5,8 @@
 #include <array>
 #include <cctype>
 
+#include "tests/end-to-end/places.hpp"
+#include "tests/end-to-end/without_plugins.hpp"
 #include "tests/end-to-end/workplace.hpp"
 #include "tests/support/paths.hpp"
 
@@ -31,12 +33,13 @@ class PublishedRows : public testing::TestWithParam<Row> {};
 
 TEST_P(PublishedRows, AreDecidedByDriverCardAndLibc) {
   const Workplace workplace;
-  const std::string build_tree = build_path("/share/enginehost/repository");
   const std::string machine = source_path("/tests/profiles/") + GetParam().machine + ".json";
   for (std::size_t i = 0; i < published.size(); ++i) {
     const auto& [engine, build] = published.at(i);
+    const bool is_pytorch = std::string_view(engine) == "pytorch";
     const Ended planned =
-        workplace.info({engine, "--json", "--plan", "--repository", build_tree, "--platform", machine});
+        workplace.info({engine, "--json", "--plan", "--repository",
+                        is_pytorch ? repository_without_plugins() : repository, "--platform", machine});
     const Json& candidate = planned.candidate(build);
     ASSERT_FALSE(candidate.is_null()) << build << "\n" << planned.said();
     const std::string code = candidate["diagnosis"]["code"].as_string();
@@ -52,9 +55,10 @@ TEST_P(PublishedRows, AreDecidedByDriverCardAndLibc) {
 
 // A card is used wherever a build fits it. No CPU build comes before it, even if the build needs system
 // libraries that the record does not mention. CUDA 13 needs a driver from 580 on (EH-G03) and code for the
-// card from 7.5 on, so a V100 is refused whatever its driver (EH-G05). A GeForce RTX 50 runs ONNX Runtime for
-// CUDA 12.8 by its PTX for 9.0, and no PyTorch before 2.7, whose wheels have none. The plugin of ONNX Runtime
-// is compiled on Debian 12, whose glibc CentOS 7 and Ubuntu 20.04 do not have (EH-L08).
+// card from 7.5 on, so a V100 or GTX 1080 Ti is refused whatever its driver (EH-G05). A GeForce RTX 50 runs
+// ONNX Runtime for CUDA 12.8 by its PTX for 9.0, and no PyTorch before 2.7, whose wheels have none. The
+// plugin of ONNX Runtime is compiled on Debian 12, whose glibc CentOS 7 and Ubuntu 20.04 do not have
+// (EH-L08).
 INSTANTIATE_TEST_SUITE_P(
     RecordedMachines, PublishedRows,
     testing::Values(
@@ -82,7 +86,7 @@ INSTANTIATE_TEST_SUITE_P(
             {"EH-G01", "EH-G01", "EH-G01", "EH-G01", "EH-G01", "EH-G01"},
             "1.27.0-cpu"},
         Row{"linux-ubuntu2004-driver470-gtx1080ti",
-            {"EH-S12", "EH-L08", "EH-L08", "EH-S12", "EH-G03", "EH-G03"},
+            {"EH-S12", "EH-L08", "EH-L08", "EH-S12", "EH-G05", "EH-G05"},
             ""},
         Row{"linux-ubuntu2204-driver525-rtx3090",
             {"EH-S12", "fits", "EH-G03", "EH-S12", "EH-S12", "EH-G03"},

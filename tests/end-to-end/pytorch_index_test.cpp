@@ -72,10 +72,10 @@ TEST(PyTorchIndex, AVoiceDetectorMatchesItsOnnxModel) {
   write_npy<std::int64_t>(at / "rate.npy", "<i8", "()", {16000});
 
   const std::string model = models + "/silero_vad/data/silero_vad";
-  const Ended script =
-      workplace.run("engine-run", {"pytorch", model + ".jit", "--input", "x=" + (at / "tones.npy").string(),
-                                   "--input", "sr=" + (at / "rate.npy").string(), "--output",
-                                   (at / "script").string(), "--repository", repository});
+  const Ended script = workplace.run(
+      "engine-run",
+      {"pytorch@1.13", model + ".jit", "--input", "x=" + (at / "tones.npy").string(), "--input",
+       "sr=" + (at / "rate.npy").string(), "--output", (at / "script").string(), "--repository", repository});
   ASSERT_EQ(script.status, 0) << script.said();
   const Ended onnx = workplace.run(
       "engine-run",

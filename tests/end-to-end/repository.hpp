@@ -28,7 +28,7 @@ struct TestBuild {
   std::string arch = {};       // empty: this machine's
   std::string license;         // an id that requires explicit acceptance; empty: none
   Json terms;                  // of the license; null: invented by TestRepository
-  std::string not_built = {};  // how to compile the plugin; empty: it is compiled
+  std::string not_built = {};  // why there is no plugin; empty: there is one
 };
 
 // The bytes of the plugin that this build made; read once.

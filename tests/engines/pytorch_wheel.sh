@@ -25,25 +25,17 @@ skip() {
 said=$(python3 "$source_folder/tests/engines/fetch_wheel.py" "${platform[@]}" "$downloads" torch "$release" \
   'torch/lib/libc10.so' 'torch/lib/libtorch_cpu.so' 2>&1) || skip "the libraries" "$said"
 libraries=${said##*$'\n'}/torch/lib
-said=$(python3 "$source_folder/engines/pytorch/fetch_headers.py" --release "$release" "$build/torch" 2>&1) ||
-  skip "the headers" "$said"
-torch=${said##*$'\n'}
+torch=$(python3 "$source_folder/engines/pytorch/fetch_headers.py" --release "$release" "$build/torch" 2>"$downloads/said") ||
+  skip "the headers" "$(cat "$downloads/said")"
 own=$build/pytorch-$release
 cmake -S "$source_folder" -B "$own" -G Ninja -DCMAKE_BUILD_TYPE=Release -DENGINEHOST_TESTS=OFF \
   -DENGINEHOST_BENCHMARKS=OFF -DENGINEHOST_TORCH_ROOT="system;$torch" | grep 'engines/pytorch' | tee "$own.configured"
 grep -q "libtorch $minor (wheel, C++11 ABI $abi)" "$own.configured"
 cmake --build "$own" --target enginehost_repository
 repository=$own/share/enginehost/repository
-# Without weak references ("w"), which may stay undefined: the initializer of a thread-local variable that needs none.
-symbols() { nm -D "$@" | awk 'NF > 1 && $(NF - 1) != "w" { print $NF }' | sed 's/@.*//' | sort -u; }
 # The first one, if there are two, is for the system's libtorch.
-plugin=$(find "$own/engines" -name libengine_pytorch.so | sort | tail -n 1)
-symbols --undefined-only "$plugin" | grep -E 'c10|2at|torch' >"$own.needed"
-[ "$(wc -l <"$own.needed")" -gt 20 ]
-if ! comm -23 "$own.needed" <(symbols --defined-only "$libraries"/*.so) | tee "$own.missing" | diff - /dev/null; then
-  echo "the wheel's libraries lack these symbols of the plugin"
-  exit 1
-fi
+"$source_folder/tests/engines/pytorch_symbols.sh" "$(find "$own/engines" -name libengine_pytorch.so | sort | tail -n 1)" \
+  "$libraries"/*.so
 
 home=$(mktemp -d)
 trap 'rm -rf "$home"' EXIT

@@ -257,6 +257,17 @@ TEST(Catalog, AnUnreachableIndexDoesNotSuggestInstallingPip) {
   EXPECT_THAT(first_remedy(diagnose("EH-N12").with("problem", "no pip answers")), HasSubstr("install pip"));
 }
 
+TEST(Catalog, AnIndexThatWantsAPasswordNamesNetrcAndTheKeyring) {
+  const auto first_remedy = [](Diagnosis diagnosis) {
+    complete(diagnosis);
+    return diagnosis.remedy.front();
+  };
+  Diagnosis refused = diagnose("EH-N12");
+  refused.with("index", "https://x/simple").with("failure", "EH-N04").with("status", "401");
+  EXPECT_THAT(first_remedy(refused), HasSubstr("into ~/.netrc"));
+  EXPECT_THAT(first_remedy(refused.with("keyring", "import")), HasSubstr("keyring-provider = import"));
+}
+
 TEST(Catalog, AModelThatCannotBeReadIsNotFetchedAgain) {
   const auto first_remedy = [](Diagnosis diagnosis) {
     complete(diagnosis);

@@ -185,8 +185,10 @@ def compile_pytorch(folder, work, report):
     source = os.path.join(folder, "source")
     plugin = os.path.join(work, "libengine_pytorch.so")
     names = ("plugin", "cuda_part", "devices", "tensors", "operations", "model", "ports", "results", "selftest")
+    with open(torch + "/include/ATen/ATen.h", encoding="utf-8") as header:
+        standard = "20" if "#error C++20" in header.read() else "17"
     status, _, errors = run([
-        compiler, "-std=c++17", "-O1", "-shared", "-fPIC", "-fvisibility=hidden", "-w",
+        compiler, f"-std=c++{standard}", "-O1", "-shared", "-fPIC", "-fvisibility=hidden", "-w",
         f"-D_GLIBCXX_USE_CXX11_ABI={abi}", '-DENGINEHOST_PLUGIN_VERSION="0"', '-DENGINEHOST_PLUGIN_BUILD="check"',
         "-I", source, "-I", source + "/plugin-api/include", "-I", torch + "/include",
         "-I", torch + "/include/torch/csrc/api/include",

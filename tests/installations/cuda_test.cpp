@@ -2,7 +2,10 @@
 #include <gmock/gmock.h>
 
 #include "host/installations/cuda_parts.hpp"
+#include "host/installations/cuda_version.hpp"
+#include "host/resolve/plan.hpp"
 #include "tests/installations/environments.hpp"
+#include "tests/resolve/shipped.hpp"
 
 namespace enginehost::installations {
 namespace {
@@ -136,7 +139,7 @@ TEST_F(CudaOfAnEnvironment, StandsInForComponentsThatItHoldsWhole) {
   ASSERT_EQ(builds.size(), 1u);
   EXPECT_THAT(builds.front()->components, ElementsAre("rtc"));
   EXPECT_THAT(builds.front()->search, Contains(at("env/lib/libcudnn.so.9")));
-  EXPECT_GT(builds.front()->priority, 0);
+  EXPECT_TRUE(builds.front()->in_place) << "which ranks it before the original";
 }
 
 TEST_F(CudaOfAnEnvironment, OfAnotherMajorVersionCompletesNothing) {
@@ -145,6 +148,117 @@ TEST_F(CudaOfAnEnvironment, OfAnotherMajorVersionCompletesNothing) {
   const auto installation = identify(folder() / "other");
   ASSERT_TRUE(installation);
   EXPECT_THAT(completed_builds(*installation, catalog()), IsEmpty());
+}
+
+// The names of these libraries are the same for several CUDA versions. Their device code names its compiler.
+class LibrariesOfOneName : public test::Environments {
+ protected:
+  // A library with the compiler's mark for that CUDA version; without one if it is empty.
+  void part(const std::string& file, const std::string& soname, const std::string& cuda) {
+    const std::string mark = "Cuda compilation tools, release " + cuda + ", V" + cuda + ".99";
+    library(file, cuda.empty() ? "int f(void) { return 1; }" : "const char mark[] = \"" + mark + "\";",
+            {"-Wl,-soname," + soname});
+  }
+  void cudnn_9(const std::string& environment, const std::string& cuda) {
+    make_conda_record(environment, "cudnn", "9.1.0");
+    part(environment + "/lib/libcudnn.so.9", "libcudnn.so.9", "");
+    part(environment + "/lib/libcudnn_ops.so.9", "libcudnn_ops.so.9", cuda);
+  }
+  // The ids of the shipped builds that the environment completes, without the environment's digest.
+  std::vector<std::string> completed_by(const std::string& environment) {
+    std::vector<std::string> ids;
+    const auto installation = identify(folder() / environment);
+    EXPECT_TRUE(installation);
+    if (!installation) return ids;
+    for (const auto& build : completed_builds(*installation, resolve::shipped()))
+      ids.push_back(build->id.substr(0, build->id.rfind("-with-")));
+    return ids;
+  }
+  std::string first_choice(const std::string& environment, const std::string& engine,
+                           const std::string& version) {
+    manifest::Catalog catalog = resolve::shipped();
+    const auto installation = identify(folder() / environment);
+    EXPECT_TRUE(installation);
+    if (installation)
+      for (auto& build : completed_builds(*installation, catalog)) catalog.builds.push_back(build);
+    resolve::Request request;
+    request.engine = engine;
+    request.version = version;
+    const resolve::Plan plan = resolve::decide(resolve::machine_called("linux-ubuntu2404-driver580-rtx4090"),
+                                               catalog, {}, request, 1);
+    EXPECT_EQ(plan.candidates.front().rank, 1);
+    return plan.candidates.front().build->id;
+  }
+};
+
+TEST_F(LibrariesOfOneName, CudnnOfCuda12CompletesNoBuildForCuda13) {
+  cudnn_9("env", "12.4");
+  const std::vector<std::string> completed = completed_by("env");
+  EXPECT_THAT(completed, Contains("onnxruntime-1.24.4-cu128-linux-x86_64"));
+  EXPECT_THAT(completed, Contains("pytorch-2.9.1-cu128-linux-x86_64"));
+  for (const std::string& id : completed) EXPECT_EQ(id.find("-cu13"), std::string::npos) << id;
+  EXPECT_EQ(first_choice("env", "onnxruntime", ""), "onnxruntime-1.27.0-cu130-linux-x86_64");
+}
+
+TEST_F(LibrariesOfOneName, CudnnOfCuda13CompletesThem) {
+  cudnn_9("env", "13.0");
+  EXPECT_THAT(completed_by("env"), Contains("onnxruntime-1.27.0-cu130-linux-x86_64"));
+  EXPECT_THAT(completed_by("env"), testing::Not(Contains("onnxruntime-1.24.4-cu128-linux-x86_64")));
+  EXPECT_EQ(first_choice("env", "onnxruntime", "").substr(0, 43),
+            "onnxruntime-1.27.0-cu130-linux-x86_64-with-")
+      << "before the one that is downloaded whole";
+}
+
+TEST_F(LibrariesOfOneName, ACurandDoesNotLiftAnOlderCudaAboveANewerOne) {
+  for (const char* cuda : {"11.7", "12.4"}) {
+    const std::string environment = std::string("cuda") + cuda;
+    make_conda_record(environment, "libcurand", "10.2.10");
+    part(environment + "/lib/libcurand.so.10", "libcurand.so.10", cuda);
+    EXPECT_EQ(first_choice(environment, "pytorch", "2.0"), "pytorch-2.0.1-cu118-linux-x86_64") << cuda;
+  }
+  EXPECT_THAT(completed_by("cuda11.7"), Contains("pytorch-2.0.1-cu117-linux-x86_64"));
+  EXPECT_THAT(completed_by("cuda12.4"), testing::Not(Contains("pytorch-2.0.1-cu117-linux-x86_64")));
+}
+
+// The device code of CUDA 11's libraries does not name its compiler.
+TEST_F(LibrariesOfOneName, WithoutAMarkTheOtherNamesDecideIfTheyAgree) {
+  const auto major_of_curand = [&](const std::string& environment) {
+    const auto installation = identify(folder() / environment);
+    if (!installation) return std::int64_t{-1};
+    CudaMajors majors(installation->cuda);
+    for (const CudaLibrary& one : installation->cuda)
+      if (one.soname == "libcurand.so.10") return majors.of(one);
+    return std::int64_t{-1};
+  };
+  make_conda_record("env", "libcurand", "10.2.10");
+  part("env/lib/libcurand.so.10", "libcurand.so.10", "");
+  EXPECT_EQ(major_of_curand("env"), 0);
+  part("env/lib/libcudart.so.11.0", "libcudart.so.11.0", "");
+  part("env/lib/libcublas.so.11", "libcublas.so.11", "");
+  EXPECT_EQ(major_of_curand("env"), 11);
+  part("env/lib/libnvJitLink.so.12", "libnvJitLink.so.12", "");
+  EXPECT_EQ(major_of_curand("env"), 0) << "two versions are installed";
+}
+
+TEST(CudaMajorOfName, IsTheVersionWhereTheNameShowsIt) {
+  for (const auto& [name, major] :
+       std::initializer_list<std::pair<const char*, std::int64_t>>{{"libcudart.so.11.0", 11},
+                                                                   {"libcudart-d0da41ae.so.11.0", 11},
+                                                                   {"libcublas.so.12", 12},
+                                                                   {"libcublasLt.so.13", 13},
+                                                                   {"libnvrtc.so.11.2", 11},
+                                                                   {"libnvrtc-builtins.so.12.4", 12},
+                                                                   {"libnvJitLink.so.13", 13},
+                                                                   {"libcufft.so.11", 12},
+                                                                   {"libcufft.so.12", 13},
+                                                                   {"libcufft.so.10", 0},
+                                                                   {"libcurand.so.10", 0},
+                                                                   {"libcudnn.so.9", 0},
+                                                                   {"libcusparse.so.12", 0},
+                                                                   {"libcusolver.so.11", 0},
+                                                                   {"libnccl.so.2", 0},
+                                                                   {"libcudart.so", 0}})
+    EXPECT_EQ(cuda_major_of_name(name), major) << name;
 }
 
 }  // namespace

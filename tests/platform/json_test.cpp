@@ -50,7 +50,7 @@ TEST(PlatformJson, HasTheMembersOfTheContract) {
   const Json json = to_json(Platform{});
   for (const char* name :
        {"os", "distribution", "arch", "kernel", "libc", "libstdcxx", "cpu", "memory", "disk", "cuda", "rocm",
-        "metal", "vcruntime", "conda", "container", "wsl", "loader_environment", "libraries"})
+        "other_gpus", "metal", "vcruntime", "conda", "container", "wsl", "loader_environment", "libraries"})
     EXPECT_NE(json.find(name), nullptr) << name;
   for (const char* name : {"driver", "driver_cuda", "devices", "visible_devices", "toolkits", "cudnn"})
     EXPECT_NE(json["cuda"].find(name), nullptr) << name;

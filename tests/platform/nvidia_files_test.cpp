@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "host/platform/parts.hpp"
 #include "tests/platform/fixtures.hpp"
 #include "tests/support/this_architecture.hpp"
 
@@ -52,6 +53,28 @@ TEST(Hardware, WslHidesTheBusSoItIsUnknown) {
   const auto fact = nvidia_hardware(machine.root(), wsl_2);
   EXPECT_TRUE(fact.is_unknown());
   EXPECT_THAT(fact.why(), HasSubstr("/dev/dxg"));
+}
+
+TEST(OtherGpus, CardsOfAmdAndIntelAreListedByMaker) {
+  FakeRoot machine, bare;
+  machine.pci("0000:03:00.0", "0x1002", "0x744c", "0x030000")
+      .pci("0000:03:00.1", "0x1002", "0xab30", "0x040300");
+  machine.pci("0000:00:02.0", "0x8086", "0x56a0", "0x030000")
+      .pci("0000:00:1f.0", "0x8086", "0x7a04", "0x060100");
+  machine.pci("0000:01:00.0", "0x10de", "0x2684", "0x030000")
+      .pci("0000:02:00.0", "0x1a03", "0x2000", "0x030000");
+  const auto fact = detect_other_gpus(machine.root(), no_wsl);
+  EXPECT_EQ(fact.value(), "AMD 1002:744c, Intel 8086:56a0") << "a server's console chip computes nothing";
+  EXPECT_EQ(fact.source(), "/sys/bus/pci/devices");
+  EXPECT_TRUE(detect_other_gpus(bare.root(), no_wsl).is_unknown());
+  bare.pci("0000:01:00.0", "0x10de", "0x2684", "0x030000");
+  EXPECT_TRUE(detect_other_gpus(bare.root(), no_wsl).is_absent());
+}
+
+TEST(OtherGpus, WslHidesTheBusSoTheyAreUnknown) {
+  FakeRoot machine;
+  machine.pci("1e5a:00:00.0", "0x1414", "0x008e", "0x030200").file("/dev/dxg", "");
+  EXPECT_TRUE(detect_other_gpus(machine.root(), wsl_2).is_unknown());
 }
 
 TEST(Hardware, TegraHasNoBusAndReportsChipAndRelease) {

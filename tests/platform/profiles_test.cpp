@@ -66,7 +66,7 @@ TEST_P(Profile, DriverAndItsNewestCudaBelongTogether) {
   // Windows numbers differ within a release: 522.06 belongs to the branch that came with 11.8, and 595 is
   // newer than the table.
   static const std::map<std::string, std::string> windows_branches = {
-      {"522", "11.8"}, {"595", "13.2"}, {"581", "13.0"}};
+      {"522", "11.8"}, {"527", "12.0"}, {"595", "13.2"}, {"581", "13.0"}};
   // docs.nvidia.com/jetson: JetPack's release notes, by release of Linux for Tegra.
   static const std::map<std::string, std::string> jetson_releases = {{"L4T 36.4.3", "12.6"}};
   if (platform.cuda.hardware.value().starts_with("tegra")) {
@@ -102,7 +102,7 @@ TEST_P(Profile, LibrariesAreThoseOfTheDistribution) {
       {"centos 7", {"2.17", "3.4.19"}},     {"ubuntu 20.04", {"2.31", "3.4.28"}},
       {"ubuntu 22.04", {"2.35", "3.4.30"}}, {"ubuntu 24.04", {"2.39", "3.4.33"}},
       {"debian 12", {"2.36", "3.4.30"}},    {"rhel 9.4", {"2.34", "3.4.29"}},
-      {"fedora 41", {"2.40", "3.4.33"}}};
+      {"rhel 8.10", {"2.28", "3.4.25"}},    {"fedora 41", {"2.40", "3.4.33"}}};
   const std::string key = platform.distribution.value().id + " " + platform.distribution.value().version;
   ASSERT_TRUE(expected.contains(key)) << key;
   EXPECT_EQ(platform.libc.value().version, expected.at(key).first);

@@ -1,5 +1,4 @@
 #include "host/publish/pack.hpp"
-#include "host/publish/requirements.hpp"
 #include "host/publish/wheel_name.hpp"
 #include "host/transfer/chunk_list.hpp"
 #include "tests/publish/fixture.hpp"
@@ -412,83 +411,6 @@ TEST_F(PublisherTest, LintFindsAPublishedFileWithOtherBytes) {
   for (const auto& file : fs::directory_iterator(repository() / "files"))
     std::ofstream(file.path(), std::ios::app) << "more";
   EXPECT_THAT(problems(), HasSubstr("has the sha256"));
-}
-
-TEST(Requirements, OfAGpuFlavorHoldToolkitAndArchitecturesOnly) {
-  ArtifactFacts part;
-  part.files = {"lib/libgpu.so"};
-  LibraryFacts library;
-  library.path = "lib/libgpu.so";
-  library.kind = "elf";
-  library.machine = "x86_64";
-  library.needed = {"libcuda.so.1", "libc.so.6", "libcudart.so.11.0"};
-  library.sass = {"8.6", "7.0", "10.0"};
-  library.ptx = {"9.0"};
-  library.isa = 3;
-  part.libraries = {library};
-  const Json needs = requirements_of({part}, "cu118");
-  EXPECT_EQ(needs["cuda"].dump(), R"({"toolkit":"11.8","sass":["7.0","8.6","10.0"],"ptx":["9.0"]})");
-  EXPECT_EQ(needs["cpu"].dump(), R"(["x86-64-v3"])");
-  EXPECT_EQ(needs["libraries"].dump(), R"(["libcudart.so.11.0"])");
-}
-
-TEST(Requirements, ANeedWithoutANameIsNone) {
-  LibraryFacts library;
-  library.path = "lib/libengine_x.so";
-  library.kind = "elf";
-  library.needed = {"", "libwhole.so.1"};
-  ArtifactFacts part;
-  part.files = {library.path};
-  part.libraries = {library};
-  EXPECT_EQ(requirements_of({part}, "cpu")["libraries"].dump(), R"(["libwhole.so.1"])");
-  EXPECT_EQ((*adapter_of(library))["needs"].dump(), R"(["libwhole.so.1"])");
-}
-
-TEST(Requirements, LibrariesFoundByRunpathAreNotRequired) {
-  LibraryFacts library;
-  library.path = "lib/libengine_x.so";
-  library.kind = "elf";
-  library.needed = {"libelsewhere.so.1", "libsystem.so.1"};
-  LibraryFacts other = library;
-  other.path = "lib/libother.so";
-  other.found_by_own_path = {{"libelsewhere.so.1", "/opt/vendor/lib"}};
-  ArtifactFacts part;
-  part.files = {library.path, other.path};
-  part.libraries = {library, other};
-  EXPECT_EQ(requirements_of({part}, "cpu")["libraries"].dump(), R"(["libsystem.so.1"])");
-  const auto found = outside({part}, "cpu");
-  ASSERT_EQ(found.size(), 2u);
-  EXPECT_EQ(found[0].found_in, "/opt/vendor/lib");
-  EXPECT_EQ(found[1].found_in, "");
-  const ArtifactFacts again = facts_from_json(to_json(part));
-  EXPECT_EQ(again.libraries[1].found_by_own_path, other.found_by_own_path);
-  EXPECT_EQ(to_json(part)["libraries"].as_array()[0].find("found_by_own_path"), nullptr);
-}
-
-TEST(Requirements, OfMacosAndWindowsLibraries) {
-  ArtifactFacts mac;
-  mac.files = {"lib/libmac.dylib"};
-  LibraryFacts library;
-  library.path = "lib/libmac.dylib";
-  library.kind = "macho";
-  library.machine = "aarch64";
-  library.minimum_os = "14.0";
-  library.needed = {"/usr/lib/libSystem.B.dylib", "@rpath/libmac.dylib", "@rpath/libgone.dylib"};
-  mac.libraries = {library};
-  EXPECT_EQ(requirements_of({mac}, "mps")["os_version"].as_string(), ">=14.0");
-  ASSERT_EQ(outside({mac}, "mps").size(), 1u);
-  EXPECT_EQ(outside({mac}, "mps")[0].name, "libgone.dylib");
-  EXPECT_EQ(system_of({mac}).arch, "arm64");
-
-  library.kind = "pe";
-  library.machine = "x86_64";
-  library.needed = {"KERNEL32.dll", "api-ms-win-crt-heap-l1-1-0.dll", "VCRUNTIME140.dll", "Far.dll"};
-  ArtifactFacts windows;
-  windows.files = {"lib/engine.dll"};
-  windows.libraries = {library};
-  EXPECT_EQ(requirements_of({windows}, "cpu")["vcruntime"].as_string(), ">=14.0");
-  EXPECT_EQ(outside({windows}, "cpu")[0].name, "far.dll");
-  EXPECT_EQ(system_of({windows}).os, "windows");
 }
 
 }  // namespace

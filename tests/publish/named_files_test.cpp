@@ -2,9 +2,11 @@
 #include "host/publish/named_files.hpp"
 
 #include "base/text.hpp"
+#include "host/acquire/description.hpp"
 #include "host/manifest/repository.hpp"
 #include "tests/publish/fixture.hpp"
 #include "tests/support/archives.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace enginehost::publish {
 namespace {
@@ -99,6 +101,29 @@ TEST_F(NamedFilesTest, OnlyTheFilesThatAreTakenAreNamed) {
   EXPECT_THAT(listed(), ElementsAre("F " + std::to_string(fs::file_size(toy())) + " lib/" + library_name(),
                                     "F 3 share/words.txt"));
   EXPECT_THAT(problems() + warnings(), IsEmpty());
+}
+
+// A user's machine then fetches 1 MiB of the 6.
+TEST_F(NamedFilesTest, TheRangesOfTheFilesThatAreTakenAreNamed) {
+  auto all = entries();
+  all.insert(all.begin() + 1, {"docs/large", test::noise(5u << 20), 0644});
+  all.push_back({"lib/data.bin", test::noise(1u << 20, 2), 0644});
+  const std::string zip = test::make_archive("zip", all);
+  AddRequest archive = archived("engine.zip", zip);
+  archive.select = {"lib/*", "bin/*"};
+  added(archive);
+  const std::vector<transfer::Range> ranges = artifact().ranges;
+  ASSERT_EQ(ranges.size(), 2u);
+  EXPECT_EQ(ranges[0].begin, 0u);
+  EXPECT_LT(ranges[0].end, zip.find("docs/large"));
+  EXPECT_GT(ranges[1].begin, 5u << 20);
+  EXPECT_LT(ranges[1].end, zip.size());
+  EXPECT_THAT(problems() + warnings(), IsEmpty());
+  archive.select.clear();
+  added(archive);
+  EXPECT_THAT(artifact().ranges, IsEmpty()) << "all of it is taken";
+  added(archived("engine.tar.gz", test::make_archive("tar.gz", all)));
+  EXPECT_THAT(artifact().ranges, IsEmpty());
 }
 
 TEST_F(NamedFilesTest, AWheelAndAFolderHaveTheirFilesNamed) {
@@ -203,7 +228,7 @@ TEST(NamedFiles, TheEstimateIsNeverTooLow) {
     entries.push_back(
         {Kind::executable, std::uint64_t{9'999'999'999'999}, paths.back(), std::string(64, 'a')});
   }
-  const Json artifact = Json::object().set("files", named_files(entries));
+  const Json artifact = Json::object().set("files", acquire::named_files(entries));
   const Json component = Json::object().set("artifacts", Json::array().push(artifact));
   const Json manifest = Json::object().set("components", Json::object().set("one", component));
   const std::size_t text = Workspace::text_of(manifest).size();

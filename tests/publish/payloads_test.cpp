@@ -45,8 +45,7 @@ Result<void> fetch(const manifest::Artifact& artifact, const shipped::fs::path& 
     transfer::UrlRequest request;
     request.url = found.url;
     request.expected_size = artifact.size;
-    request.ca_bundle = found.certificate;
-    TRY(transfer::fetch_url(request, sink, options).map([](const auto&) {}));
+    TRY(transfer::fetch_url(request, sink, found.options).map([](const auto&) {}));
   }
   sink.close();
   return {};

@@ -41,7 +41,7 @@ std::vector<Expectation> expectations() {
          because({{"EH-L08", {"2.8.0-cpu", "2.8.0-cu126", "2.8.0-cu128", "2.8.0-cu129"}},
                   {"EH-G01", {"1.13.1-cu117", "2.0.1-cu117", "2.0.1-cu118"}}}));
   expect("ubuntu_driver_470_gtx1080", with_gpus(ubuntu20, "470.223.02", "11.4", {{"GTX 1080", "6.1"}}),
-         cuda_11_and_cpu, because({{"EH-G03", {"2.8.0-cu126", "2.8.0-cu128", "2.8.0-cu129"}}}));
+         cuda_11_and_cpu, because({{"EH-G03", {"2.8.0-cu126"}}, {"EH-G05", {"2.8.0-cu128", "2.8.0-cu129"}}}));
   // 12.0 runs 12.6 to 12.9 by minor-version compatibility, 11.x natively; the version counts before that.
   expect("ubuntu_driver_525_rtx3090", with_gpus(ubuntu22, "525.147.05", "12.0", {{"RTX 3090", "8.6"}}),
          {"2.8.0-cu129", "2.8.0-cu128", "2.8.0-cu126", "2.0.1-cu118", "2.0.1-cu117", "1.13.1-cu117",

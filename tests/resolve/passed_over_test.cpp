@@ -19,7 +19,7 @@ manifest::Catalog without_plugin(const std::string& version) {
   for (auto& build : offered.builds) {
     if (build->engine != "pytorch" || build->version != version) continue;
     auto changed = std::make_shared<manifest::Build>(*build);
-    changed->not_built = "compile it";
+    changed->not_built = "there is no adapter";
     build = changed;
   }
   return offered;
@@ -34,7 +34,8 @@ Request for_pytorch() {
 TEST(PassedOverTest, NamesTheDriverThatABetterBuildNeeds) {
   const Platform old_driver = with_gpus(ubuntu22, "470.256.02", "11.4", {{"GeForce GTX 1080 Ti", "6.1"}});
   EXPECT_EQ(chosen(plan_for(old_driver)), "2.0.1-cu118");
-  EXPECT_EQ(better(plan_for(old_driver)), "2.8.0-cu129: needs driver 525.60.13");
+  EXPECT_EQ(better(plan_for(old_driver)), "2.8.0-cu126: needs driver 525.60.13")
+      << "the others have no code for the card";
 }
 
 TEST(PassedOverTest, NamesTheCodeThatABuildLacks) {
@@ -52,7 +53,7 @@ TEST(PassedOverTest, NamesMissingHardwareIfThatIsAll) {
 TEST(PassedOverTest, PrefersABuildThatTheHardwareCouldRun) {
   const Plan plan = decide(ubuntu22, without_plugin("2.8.0"), {}, for_pytorch(), now);
   EXPECT_EQ(chosen(plan), "2.0.1-cpu");
-  EXPECT_EQ(better(plan), "2.8.0-cpu: no plugin was built");
+  EXPECT_EQ(better(plan), "2.8.0-cpu: there is no adapter");
 }
 
 TEST(PassedOverTest, IsEmptyForTheBestBuild) {
@@ -71,7 +72,7 @@ TEST(PassedOverTest, ShowsTheNearestBuildWithItsCodeIfNothingFits) {
   std::erase_if(offered.builds, [](const auto& build) { return build->version != "2.8.0"; });
   const auto not_built = nearest_build(decide(ubuntu22, offered, {}, for_pytorch(), now));
   ASSERT_TRUE(not_built);
-  EXPECT_EQ(not_built->code + " " + not_built->reason, "EH-S12 no plugin was built for 2.8.0");
+  EXPECT_EQ(not_built->code + " " + not_built->reason, "EH-S12 2.8.0 cpu: there is no adapter");
   EXPECT_FALSE(better_build(decide(ubuntu22, offered, {}, for_pytorch(), now))) << "nothing is chosen";
 }
 
@@ -121,13 +122,22 @@ TEST(PassedOverTest, PrefersTheDriverToALibraryOfCuda) {
   EXPECT_EQ(better(decide(machine, offered, {}, for_pytorch(), now)), "2.8.0-cu129: needs libcublas.so.12");
 }
 
-TEST(PassedOverTest, ANewerReleaseWithoutPluginIsFound) {
+TEST(PassedOverTest, EachNewerVersionHasItsReason) {
+  const auto newer_than = [](const Plan& plan) {
+    std::vector<std::string> texts;
+    for (const PassedOver& one : newer_passed_over(plan, plan.candidates.front()))
+      texts.push_back(short_name(*one.candidate) + ": " + one.code + " " + one.reason);
+    return texts;
+  };
   const Plan plan = decide(ubuntu22, without_plugin("2.8.0"), {}, for_pytorch(), now);
-  const Candidate* newer = newer_without_plugin(plan, "2.0.1");
-  ASSERT_NE(newer, nullptr);
-  EXPECT_EQ(short_name(*newer), "2.8.0-cpu");
-  EXPECT_EQ(newer_without_plugin(plan, "2.8.0"), nullptr);
-  EXPECT_EQ(newer_without_plugin(plan_for(ubuntu22), "1.0"), nullptr) << "everything is compiled";
+  EXPECT_EQ(newer_than(plan), std::vector<std::string>{"2.8.0-cpu: EH-S12 there is no adapter"});
+  EXPECT_TRUE(newer_than(plan_for(ubuntu22)).empty()) << "the newest is chosen";
+  Request older = for_pytorch();
+  older.version = "2.0";
+  EXPECT_TRUE(newer_than(plan_for(ubuntu22, older)).empty()) << "the request excludes newer ones";
+  const Platform old_driver = with_gpus(ubuntu22, "470.256.02", "11.4", {{"GeForce GTX 1080 Ti", "6.1"}});
+  EXPECT_EQ(newer_than(plan_for(old_driver)),
+            std::vector<std::string>{"2.8.0-cu126: EH-G03 needs driver 525.60.13"});
 }
 
 }  // namespace

@@ -105,8 +105,9 @@ TEST_P(Properties, HoldForEveryMachineAndRequest) {
   bool ranked_part = true, unknown_seen = false;
   for (const Candidate& candidate : plan.candidates) {
     const std::vector<Check> checks = candidate.checks();
-    const bool any_no = std::any_of(checks.begin(), checks.end(),
-                                    [](const Check& check) { return check.result == Answer::no; });
+    const bool any_no = std::any_of(checks.begin(), checks.end(), [](const Check& check) {
+      return check.result == Answer::no && !check.overridden;
+    });
     const bool any_unknown = std::any_of(checks.begin(), checks.end(),
                                          [](const Check& check) { return check.result == Answer::unknown; });
     EXPECT_FALSE(is_excluded_without_reason(candidate)) << candidate.build->id;
@@ -126,7 +127,8 @@ TEST_P(Properties, HoldForEveryMachineAndRequest) {
       EXPECT_FALSE(unknown_seen && !any_unknown) << candidate.build->id;
       unknown_seen = unknown_seen || any_unknown;
     }
-    for (const Check& check : candidate.checks()) EXPECT_TRUE(check.code.empty());
+    for (const Check& check : candidate.checks()) EXPECT_TRUE(check.code.empty() || check.overridden);
+    EXPECT_TRUE(!candidate.forced || candidate.build->id == request.force);
   }
   EXPECT_EQ(plan.diagnosis.has_value(), expected_rank == 0);
   for (const Candidate& candidate : plan.candidates)

@@ -158,12 +158,12 @@ TEST(AvailabilityTest, WithdrawnUndigestedAndUncompiledBuildsAreListedAndNotTrie
 
   manifest::Catalog with_uncompiled = catalog();
   auto uncompiled = std::make_shared<manifest::Build>(build_named("reference-1.0.0-cpu-linux-x86_64"));
-  uncompiled->not_built = "cmake --build build --target engine_reference";
+  uncompiled->not_built = "no adapter for it yet";
   with_uncompiled.builds.assign(1, uncompiled);
   const Plan other = decide(ubuntu22, with_uncompiled, {}, request_for("reference"), now);
   ASSERT_TRUE(other.diagnosis);
   EXPECT_EQ(other.diagnosis->code, "EH-S12");
-  EXPECT_EQ(other.diagnosis->value("how"), "cmake --build build --target engine_reference");
+  EXPECT_EQ(other.diagnosis->value("reason"), "no adapter for it yet");
 }
 
 TEST(AvailabilityTest, OfflineServesInstalledBuildsAndLocalFiles) {
@@ -220,24 +220,29 @@ TEST(HistoryTest, TheEndOfAQuarantineIsReportedAsATime) {
   EXPECT_EQ(find(plan, "2.8.0-cu129")->diagnosis()->value("retry_after"), "2100-01-01T00:00:00Z");
 }
 
-TEST(HistoryTest, ForceTriesAQuarantinedBuildFirstButNotOneThatCannotFit) {
+TEST(HistoryTest, ForceTriesABuildThatIsQuarantinedOrDoesNotFitFirst) {
   Request request = request_for();
   request.force = "pytorch-2.0.1-cpu-linux-x86_64";
   EXPECT_EQ(chosen(plan_for(a100, request, history_with(request.force, history::State::quarantined))),
             "2.0.1-cpu");
   request.force = "pytorch-2.8.0-cu129-linux-x86_64";
-  EXPECT_EQ(chosen(plan_for(ubuntu22, request)), "2.8.0-cpu");
+  const Plan plan = plan_for(ubuntu22, request);
+  EXPECT_EQ(chosen(plan), "2.8.0-cu129");
+  EXPECT_TRUE(plan.candidates.front().forced);
+  EXPECT_EQ(ranked(plan).at(1), "2.8.0-cpu") << "if it cannot be opened";
 }
 
 TEST(HistoryTest, AnUnusedForcedBuildIsReportedAsAFallback) {
   Request request = request_for();
   request.force = "pytorch-2.8.0-cu129-linux-x86_64";
   EXPECT_FALSE(plan_for(a100, request).forced_in_vain) << "it is the one that is used";
+  request.version = "2.0";
   Plan plan = plan_for(ubuntu22, request);
   EXPECT_TRUE(plan.fallback);
-  ASSERT_TRUE(plan.forced_in_vain) << "it cannot fit";
+  ASSERT_TRUE(plan.forced_in_vain) << "the request excludes it";
   EXPECT_EQ(plan.forced_in_vain->code, "EH-S22");
   EXPECT_FALSE(plan.forced_in_vain->value("reason").empty());
+  request.version.clear();
   request.force = "no-such-build";
   plan = plan_for(a100, request);
   EXPECT_TRUE(plan.fallback);
@@ -363,7 +368,7 @@ TEST(CudaTest, KnowsTheOldestDriverOfEachMajorVersion) {
   EXPECT_EQ(minor_version_driver(11, false), "450.80.02");
   EXPECT_EQ(minor_version_driver(11, true), "452.39");
   EXPECT_EQ(minor_version_driver(12, false), "525.60.13");
-  EXPECT_EQ(minor_version_driver(12, true), "527.41");
+  EXPECT_EQ(minor_version_driver(12, true), "528.33");
   EXPECT_EQ(minor_version_driver(13, false), "580.65.06");
   EXPECT_EQ(minor_version_driver(13, true), "580");
   EXPECT_EQ(minor_version_driver(10, false), "");
@@ -437,7 +442,7 @@ TEST(DescribeTest, TheTableNamesTheDecidingFactsAndJsonHoldsThemToo) {
   const std::string table = describe_plan(plan, false);
   EXPECT_THAT(table, HasSubstr("1     pytorch-2.0.1-cu118-linux-x86_64"));
   EXPECT_THAT(table,
-              HasSubstr("EH-G03 needs NVIDIA driver for CUDA 12.9, found driver 470.223.02 (CUDA 11.4)"));
+              HasSubstr("EH-G03 needs NVIDIA driver for CUDA 12.6, found driver 470.223.02 (CUDA 11.4)"));
   EXPECT_THAT(table, HasSubstr("for other systems or versions"));
   EXPECT_THAT(describe_plan(plan, true), HasSubstr("glibc >= 2.17"));
   const Json json = to_json(plan.candidates[0]);

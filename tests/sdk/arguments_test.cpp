@@ -147,6 +147,11 @@ const std::vector<WrongCall> wrong_calls = {
            error);
      },
      "request.installations[0]"},
+    {"APackageIndexIsNoLocation",
+     [](enginehost_error** error) {
+       return open_with([](auto& request) { request.package_index = "mirror.example/simple"; }, error);
+     },
+     "request.package_index"},
     {"PlanWithoutJson",
      [](enginehost_error** error) {
        const enginehost_request request = request_without([](auto&) {});

@@ -39,6 +39,26 @@ TEST_F(Sdk, AnOpenEngineDescribesItself) {
   EXPECT_EQ(report["outcome"]["build"].as_string(), "reference-good");
 }
 
+// The build works; its manifest asks for more memory than any machine has.
+TEST_F(Sdk, ForceOpensABuildThatDoesNotFit) {
+  TestBuild large = good_build("reference-large");
+  large.requirements = Json::object().set("memory", std::int64_t{1} << 50);
+  repository_.add(large);
+  publish();
+  enginehost_request request = this->request();
+  const auto plain = open(request);
+  ASSERT_NE(plain, nullptr) << said();
+  EXPECT_STREQ(enginehost_engine_build(plain.get()), "reference-good");
+  request.force = "reference-large";
+  const auto forced = open(request);
+  ASSERT_NE(forced, nullptr) << said();
+  EXPECT_STREQ(enginehost_engine_build(forced.get()), "reference-large") << "it is another request";
+  EXPECT_EQ(enginehost_engine_is_fallback(forced.get()), 0);
+  const Json report = parsed(enginehost_engine_report(forced.get()));
+  EXPECT_TRUE(report["outcome"]["forced"].as_bool());
+  EXPECT_THAT(report["warnings"].dump(), HasSubstr("EH-S25"));
+}
+
 TEST_F(Sdk, DevicesAreListedAndANumberBeyondThemIsRefused) {
   publish();
   const auto engine = open(request());

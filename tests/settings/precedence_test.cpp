@@ -217,13 +217,32 @@ INSTANTIATE_TEST_SUITE_P(
                     Wrong{R"({"repositories": ["srv"]})", "repositories", "neither a URL nor"},
                     Wrong{R"({"repositories": [{"location": "/x", "unsigned": 1}]})", "repositories",
                           "each element"},
-                    Wrong{R"({"package_index": "packages"})", "package_index", "not a URL"},
+                    Wrong{R"({"package_index": "packages"})", "package_index", "nor an absolute folder"},
                     Wrong{R"({"plain_http_registries": ["http://a"]})", "plain_http_registries", "HOST:PORT"},
                     Wrong{R"({"registry_mirrors": ["a.example"]})", "registry_mirrors", "HOST[:PORT]=MIRROR"},
                     Wrong{R"({"proxy": "proxy.example:3128"})", "proxy", "not the URL of a proxy"},
                     Wrong{R"({"extra_ca": "mine.pem"})", "extra_ca", "not an absolute path"},
                     Wrong{R"({"downloads": {"retries": 1000}})", "downloads.retries", "not between"},
                     Wrong{R"({"policy": 3})", "policy", "expected an object"}));
+
+TEST_F(SettingsTest, AFlagNamesThePackageIndex) {
+  user_file(R"({"package_index": "https://packages.example/simple"})");
+  flags_.package_index = "https://me:secret@mirror.example/simple";
+  const Settings settings = load();
+  EXPECT_EQ(settings.package_index, "https://me:secret@mirror.example/simple");
+  EXPECT_EQ(settings.find("package_index")->value, "https://mirror.example/simple");
+  EXPECT_EQ(settings.find("package_index")->source, "--package-index");
+  for (const std::string& location : {std::string("file:///srv/simple"), absolute("/srv/simple")}) {
+    flags_.package_index = location;
+    EXPECT_EQ(load().package_index, location);
+  }
+  for (const char* location : {"mirror.example/simple", "simple", "ftp://mirror.example", ""}) {
+    flags_.package_index = location;
+    EXPECT_EQ(refusal().value("flag"), "--package-index") << location;
+  }
+  flags_.by_application = true;
+  EXPECT_EQ(refusal().value("argument"), "request.package_index");
+}
 
 TEST_F(SettingsTest, AWrongVariableIsNamed) {
   environment_.variables["ENGINEHOST_OFFLINE"] = "perhaps";

@@ -23,12 +23,16 @@ Certificates::Certificates() {
   write_text(folder_ / "extensions", "subjectAltName=DNS:localhost,IP:127.0.0.1\n");
   openssl({"x509", "-req", "-in", at("server.csr"), "-CA", at("ca.pem"), "-CAkey", at("ca.key"),
            "-CAcreateserial", "-days", "2", "-extfile", at("extensions"), "-out", at("server.pem")});
+  write_text(folder_ / "client.pem", read_text(folder_ / "server.pem") + read_text(folder_ / "server.key"));
+  write_text(folder_ / "authorities/ca.pem", read_text(folder_ / "ca.pem"));
+  openssl({"rehash", at("authorities")});
 }
 
-std::string Certificates::directives(int port) const {
+std::string Certificates::directives(int port, bool asks) const {
   return "listen 127.0.0.1:" + std::to_string(port) + " ssl; ssl_certificate " +
          host_path(folder_ / "server.pem") + "; ssl_certificate_key " + host_path(folder_ / "server.key") +
-         ";";
+         ";" +
+         (asks ? " ssl_verify_client on; ssl_client_certificate " + host_path(folder_ / "ca.pem") + ";" : "");
 }
 
 }  // namespace enginehost::test

@@ -13,8 +13,12 @@ class Certificates {
  public:
   Certificates();
   std::string authority() const { return generic_text(folder_ / "ca.pem"); }
-  // Directives for NginxServer: a second port that speaks TLS.
-  std::string directives(int port) const;
+  // A file with a certificate of this authority and its key.
+  std::string client() const { return generic_text(folder_ / "client.pem"); }
+  // A folder with the authority, as `openssl rehash` makes it.
+  std::string folder() const { return generic_text(folder_ / "authorities"); }
+  // Directives for NginxServer: a second port that speaks TLS. It wants a client certificate with `asks`.
+  std::string directives(int port, bool asks = false) const;
 
  private:
   TemporaryFolder folder_;

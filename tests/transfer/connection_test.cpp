@@ -93,6 +93,41 @@ TEST_F(TlsTest, ACertificateForAnotherNameIsRefused) {
       << diagnosis.value("curl_said");
 }
 
+TEST_F(TlsTest, TheCertificateOfATrustedHostIsNotChecked) {
+  test::write_text(server.root() / "file", "bytes");
+  options.trusted_hosts = {"other.example", "localhost:1"};
+  EXPECT_EQ(code(url("file")), "EH-N05");
+  for (const std::string& host : {std::string("localhost"), "LOCALHOST:" + std::to_string(port)}) {
+    options.trusted_hosts = {host};
+    EXPECT_EQ(code(url("file")), "ok") << host;
+    EXPECT_EQ(code("https://other.localhost:" + std::to_string(port) + "/file"), "EH-N05") << host;
+  }
+}
+
+TEST_F(TlsTest, AFolderOfAuthoritiesIsTrusted) {
+  test::write_text(server.root() / "file", "bytes");
+  options.ca_bundle = certificates.folder();
+  EXPECT_EQ(code(url("file")), "ok");
+  const test::Certificates other;
+  options.ca_bundle = other.folder();
+  EXPECT_EQ(code(url("file")), "EH-N05");
+}
+
+TEST_F(TlsTest, AClientCertificateIsSentToAServerThatAsks) {
+  const int asking_port = test::free_port();
+  const test::NginxServer asking(certificates.directives(asking_port, true));
+  const std::string where = "https://localhost:" + std::to_string(asking_port) + "/file";
+  test::write_text(asking.root() / "file", "bytes");
+  options.ca_bundle = certificates.authority();
+  EXPECT_EQ(code(where), "EH-N04");
+  options.client_certificate = certificates.client();
+  EXPECT_EQ(code(where), "ok");
+  options.client_certificate = "/no/such.pem";
+  EXPECT_EQ(code(where), "EH-N05");
+  EXPECT_NE(diagnosis.value("curl_said").find("/no/such.pem"), std::string_view::npos)
+      << diagnosis.value("curl_said");
+}
+
 TEST_F(ConnectionTest, AnInvalidAddressIsNamedAsOne) {
   EXPECT_EQ(code("http://127.0.0.1:99999/x"), "EH-N11");
   EXPECT_NE(diagnosis.value("malformed"), "");

@@ -1,6 +1,6 @@
-// Queries the package index for a file: PROJECT FILE SHA256 [CONFIGURED-INDEX [FORBIDDEN-URL]]; prints the
-// URL or path, or the code and the source of the index's host; and on standard error the most memory that it
-// ever used, in KiB. A separate process, because pip is queried once per process.
+// Queries the package index for a file: PROJECT FILE SHA256 [NAMED-INDEX [FORBIDDEN-URL [ANSWERS-FOLDER]]];
+// prints the URL or path and the facts of its requests, or the code and the evidence; and on standard error
+// the most memory that it ever used, in KiB. A separate process, because each has an environment of its own.
 #include <sys/resource.h>
 
 #include <cstdio>
@@ -20,15 +20,17 @@ int main(int count, char** arguments) {
       if (!url.starts_with(forbidden)) return {};
       return fail(diagnose("EH-P01").with("what", "that host"));
     };
+  if (count > 6) options.answers_folder = arguments[6];
   const auto found = transfer::locate_package(arguments[1], arguments[2], arguments[3], options);
   if (found) {
-    const auto index = transfer::package_index(options);
-    std::printf("%s %s\n", found->url.empty() ? found->path.c_str() : found->url.c_str(),
-                index->reported_by.c_str());
+    std::printf("%s\n", found->url.empty() ? found->path.c_str() : found->url.c_str());
+    for (const std::string& fact :
+         {found->options.ca_bundle, found->options.client_certificate, found->options.proxy})
+      std::printf("%s\n", fact.c_str());
   } else {
     std::printf("%s\n", found.error().code.c_str());
     for (const Evidence& fact : found.error().evidence)
-      std::printf("%s=%s\n", fact.what.c_str(), fact.value.c_str());
+      std::printf("%s=%s [%s]\n", fact.what.c_str(), fact.value.c_str(), fact.source.c_str());
   }
   struct rusage usage {};
   ::getrusage(RUSAGE_SELF, &usage);

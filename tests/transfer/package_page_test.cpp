@@ -44,6 +44,16 @@ TEST(PackagePage, HasUrlDigestAndSizeOfTheFile) {
   EXPECT_EQ(found_in("{\"files\":[]}"), "none");
 }
 
+TEST(PackagePage, AnHtmlLinkIsKnownByItsTextOrItsUrl) {
+  const std::string name = file;
+  EXPECT_EQ(found_in(link_to("/x?a=1&amp;b=2")), "/x?a=1&b=2");
+  EXPECT_EQ(found_in("<a href='a/" + name + "'>download</a>"), "a/" + name);
+  EXPECT_EQ(found_in("<A\nHREF=a/sample%2D1.0-py3-none-any.whl class=x>it</A>"),
+            "a/sample%2D1.0-py3-none-any.whl");
+  EXPECT_EQ(found_in("<base href=\"https://b.example/w/\">" + link_to("../x")), "https://b.example/x");
+  EXPECT_EQ(found_in("<a href=\"a/other-" + name + "\">x</a><abbr href=" + name + ">x</abbr>"), "none");
+}
+
 TEST(PackagePage, ADamagedJsonPageIsNoEmptyOne) {
   const std::string whole = "{\"files\":[" + entry("x") + "]}";
   for (std::size_t size = 1; size < whole.size(); ++size)
@@ -77,7 +87,7 @@ TEST(PackagePage, FindsTheLinkInHtml) {
             "x?a=1&b=2");
   EXPECT_EQ(found_in(link_to("x&amp;lt;y")), "x&lt;y");
   EXPECT_EQ(found_in("<a >" + std::string(file) + "</a>" + link_to("x")), "x");
-  EXPECT_EQ(found_in("<a href=x>" + std::string(file) + "</a>"), "none");
+  EXPECT_EQ(found_in("<a href=x>" + std::string(file) + "</a>"), "x");
   EXPECT_EQ(found_in("<a href=\"x\">" + std::string(file)), "none");
   EXPECT_EQ(found_in("<a href=\"x"), "none");
   EXPECT_EQ(found_in("<a "), "none");

@@ -3,6 +3,7 @@
 #include <functional>
 #include <string>
 
+#include "host/transfer/connection_settings.hpp"
 #include "host/transfer/progress_bar.hpp"
 #include "host/transfer/transfer.hpp"
 
@@ -20,6 +21,41 @@ TEST(Urls, AreJoinedAsABrowserWould) {
 TEST(Urls, AreShownWithoutUserPasswordAndQuery) {
   EXPECT_EQ(without_credentials("https://me:se@cret@a.example/x?token=1#f"), "https://a.example/x");
   EXPECT_EQ(without_credentials("https://a.example/x@y"), "https://a.example/x@y");
+}
+
+TEST(Urls, OfFilesGiveTheirPath) {
+  EXPECT_EQ(path_of_file_url("file:///srv/a%20b/c%2Bd?x#y"), "/srv/a b/c+d");
+  EXPECT_EQ(path_of_file_url("FILE://LOCALHOST/srv"), "/srv");
+  EXPECT_EQ(path_of_file_url("file:/srv/100%"), "/srv/100%");
+  for (const char* other : {"file://host/srv", "file:srv", "https://a.example/x", "/srv", "fil", ""})
+    EXPECT_EQ(path_of_file_url(other), std::nullopt) << other;
+  EXPECT_EQ(join_url("file:///srv/simple/x/index.html", "../../files/y%20z.whl"),
+            "file:///srv/files/y%20z.whl");
+  for (const char* path : {"/srv/a b/ä#?%41", "/"})
+    EXPECT_EQ(path_of_file_url(file_url_of(path)), path) << path;
+  EXPECT_EQ(file_name_of("../a/torch-2.0.1%2Bcpu.whl?x=/y#sha256=1/2"), "torch-2.0.1+cpu.whl");
+}
+
+TEST(Urls, GetCredentialsOfTheirOwnOriginOnly) {
+  const char* from = "https://me:p%40ss@a.example/simple/x/";
+  EXPECT_EQ(with_credentials_of("https://a.example:443/f", from), "https://me:p%40ss@a.example:443/f");
+  EXPECT_EQ(with_credentials_of("https://A.example/f", from), "https://me:p%40ss@A.example/f");
+  for (const char* other : {"http://a.example/f", "https://a.example:8443/f", "https://b.example/f",
+                            "https://you:x@a.example/f", "https://a.example.evil.example/f", "file:///f"})
+    EXPECT_EQ(with_credentials_of(other, from), other);
+  EXPECT_EQ(with_credentials_of("https://a.example/f", "https://a.example/@x"), "https://a.example/f");
+}
+
+TEST(Urls, TrustedHostsAreComparedWithHostAndPort) {
+  TransferOptions options;
+  options.trusted_hosts = {"A.example", "b.example:8443", "[::1]"};
+  for (const char* trusted : {"https://a.example/x", "https://a.example:9443/x",
+                              "https://me:x@b.example:8443/x", "https://[::1]:444/x"})
+    EXPECT_TRUE(is_trusted_host(trusted, options)) << trusted;
+  for (const char* other :
+       {"https://b.example/x", "https://b.example:84/x", "https://a.example.evil.example/",
+        "https://evil.example/a.example", "https://a.example@evil.example/"})
+    EXPECT_FALSE(is_trusted_host(other, options)) << other;
 }
 
 TEST(Pages, AreRecognizedByTheirFirstBytes) {

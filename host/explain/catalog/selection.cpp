@@ -245,11 +245,13 @@ constexpr Entry entries[] = {
      .exit_status = S::nothing_fits,
      .category = Category::request},
     {.code = "EH-S12",
-     .title = "plugin not compiled here",
-     .meaning = "The build is known, but its plugin was not compiled when EngineHost was built.",
-     .before = "the local repository",
-     .causes = {"the plugin of {build} was not compiled: {reason}", "the plugin was not compiled"},
-     .remedies = {"compile it: {how}", see_all},
+     .title = "no plugin for this build",
+     .meaning =
+         "The build is known, but its repository does not have the plugin that opens it. A build tree has "
+         "the plugins that were compiled there.",
+     .before = "the repository",
+     .causes = {"{build} cannot be opened: {reason}", "the repository does not have the build's plugin"},
+     .remedies = {see_all, "use another version or flavor, or a repository that has the plugin"},
      .exit_status = S::nothing_fits,
      .category = Category::request},
     {.code = "EH-S13",
@@ -317,31 +319,43 @@ constexpr Entry entries[] = {
      .exit_status = S::nothing_fits},
     {.code = "EH-S22",
      .title = "forced build not used",
-     .meaning = "ENGINEHOST_FORCE or the API named a build for this run, and another one is opened.",
+     .meaning = "--force, ENGINEHOST_FORCE or the API named a build for this run, and another one is opened.",
      .before = "the forced build among the candidates",
      .causes = {"{build} was forced and cannot be used here: it {reason}",
                 "{build} was forced, and no repository lists it; did you mean {nearest}?",
                 "{build} was forced, and no repository lists it{?unknown}",
                 "{build} was forced and cannot be used here"},
      .remedies = {"engine-info ENGINE --plan --explain shows every build and why it is not used",
-                  "clear ENGINEHOST_FORCE to open the best build"},
+                  "leave out --force and clear ENGINEHOST_FORCE to open the best build"},
      .exit_status = S::nothing_fits,
      .category = Category::request},
     {.code = "EH-S24",
      .title = "accelerator not used",
-     .meaning = "The machine has an accelerator, or the request prefers one (cuda,cpu). Builds for it exist, "
-                "but a build for the processor is opened. The others do not fit, may not fit, or are "
-                "prereleases. A warning.",
+     .meaning = "The machine has an accelerator, or the request prefers one (cuda,cpu), but a build for the "
+                "processor is opened. The builds for the accelerator do not fit, may not fit, or are "
+                "prereleases; or there are none for this system. A warning.",
      .before = decided,
      .causes =
          {"{device} is preferred, but {build} is for the processor; as for {nearest}, {reason}",
           "this machine has {accelerator}, but {build} is for the processor; as for {nearest}, {reason}",
+          "this machine has {accelerator}, but {build} is for the processor: {reason}",
           "a build for the processor is opened on a machine with an accelerator"},
      .remedies = {"engine-info --code {first_code} explains the reason and what to do about it",
                   "to use it, name it: {named|word}",
                   "engine-info {engine} --plan --explain shows every build and why it is not used",
                   "to stop this warning, request the processor: --flavor cpu, or \"flavor\": \"cpu\" in the "
                   "configuration"},
+     .exit_status = S::nothing_fits,
+     .category = Category::request},
+    {.code = "EH-S25",
+     .title = "forced build does not fit this machine",
+     .meaning =
+         "--force, ENGINEHOST_FORCE or the API named a build, and it is opened although the machine does "
+         "not meet its requirements. A warning.",
+     .before = decided,
+     .causes = {"{build} is forced, although it {reason}", "a build is forced that does not fit"},
+     .remedies = {"engine-info --code {first_code} explains the requirement",
+                  "leave out --force and clear ENGINEHOST_FORCE to open the best build that fits"},
      .exit_status = S::nothing_fits,
      .category = Category::request},
 };

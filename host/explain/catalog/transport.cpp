@@ -199,21 +199,27 @@ constexpr Entry entries[] = {
      .category = request},
     {.code = "EH-N12",
      .title = "no package index",
-     .meaning = "The source is a package index, and none is known (there is no pip to ask and none is "
-                "configured), or the index does not answer.",
-     .before = "pip's configuration, then package_index of the configuration",
+     .meaning =
+         "The source is a package index, and none is known (none is configured, and there is no pip whose "
+         "default could be used), or the index does not answer.",
+     .before = "package_index of the configuration, then pip's configuration, then pip's default",
      .causes = {"no package index is known: {problem}",
+                "{index} answered {status} when it was asked for {project}",
                 "{index} could not be asked for {project}: {curl_said} ({failure})",
                 "{index} could not be asked for {project}: {failure}",
                 "{file} must come from a package index, and none is known: {problem}",
                 "the file must come from a package index, and none is known"},
      .remedies =
-         {"{?failure}check the network: {index} did not answer",
-          "{?failure}set https_proxy if the network needs a proxy",
+         {"{?keyring}put user and password for {index} into ~/.netrc: EngineHost does not read the keyring "
+          "that "
+          "pip uses (keyring-provider = {keyring})",
+          "{status=401}{!keyring}put user and password for {index} into ~/.netrc",
+          "{?failure}{!status}check the network: {index} did not answer",
+          "{?failure}{!status}set https_proxy if the network needs a proxy",
           "{?failure}without a network: use what is installed (--offline), or copy a filled cache here",
-          "{?skipped}{!failure}correct the owner or the permissions: PATH has a pip or python3 that is not "
-          "run, {skipped...}",
-          "{!failure}install pip (Debian: python3-pip), or set package_index in the configuration",
+          "{?skipped}correct the owner or the permissions of what was left out: {skipped...}",
+          "{!failure}install pip (Debian: python3-pip), whose default index is then used",
+          "{!failure}name an index: --package-index URL, or package_index in the configuration",
           "name the file itself: a source {\"file\": …} or a mirror"},
      .exit_status = S::not_fetched,
      .category = request},
@@ -228,7 +234,9 @@ constexpr Entry entries[] = {
      .remedies = {"{?problem}report it to the operator of {index}; until then use another index, or another "
                   "source of "
                   "the same file",
-                  "{!problem}check that the index mirrors {project}, or use another source"},
+                  "{!problem}check that the index mirrors {project}, or use another source",
+                  "{?skipped}correct the owner or the permissions of what was left out: {skipped...}",
+                  "{!problem}name another index: --package-index URL"},
      .exit_status = S::not_fetched,
      .category = request},
     {.code = "EH-N16",
@@ -238,6 +246,20 @@ constexpr Entry entries[] = {
      .causes = {"{source} is a source of the kind {kind}, which this version cannot fetch from",
                 "a source is of an unsupported kind"},
      .remedies = {"update EngineHost, or use another source of the same artifact"},
+     .exit_status = S::not_fetched,
+     .category = request},
+    {.code = "EH-N17",
+     .title = "pip's configuration cannot be used",
+     .meaning =
+         "A file or a variable that configures pip holds what pip refuses, too, or a path that is relative. "
+         "EngineHost takes the package index, the certificates and the proxy from there.",
+     .before = "pip's files and the variables PIP_…",
+     .causes = {"{set_by} sets {key} to \"{value}\": {problem}", "{set_by}: {problem}",
+                "{set_by} cannot be read: {os_said}", "pip's configuration cannot be used"},
+     .remedies =
+         {"{?key}correct {key} in {set_by}, or remove it", "{!key}correct {set_by}",
+          "to leave out all files of pip, this time: PIP_CONFIG_FILE=/dev/null (on Windows: nul), and "
+          "--package-index URL"},
      .exit_status = S::not_fetched,
      .category = request},
 };

@@ -15,6 +15,10 @@ Fact<std::string> detect_wsl(const Fact<std::string>&) { return Fact<std::string
 // Containers on a Mac are Linux programs in a virtual machine.
 Fact<std::string> detect_container(const Root&) { return Fact<std::string>::absent("not Linux"); }
 
+Fact<std::string> detect_other_gpus(const Root&, const Fact<std::string>&) {
+  return Fact<std::string>::absent("macOS reports its GPU as a Metal device");
+}
+
 Fact<Rocm> detect_rocm(const Root&) { return Fact<Rocm>::absent("not Linux"); }
 
 }  // namespace enginehost::platform

@@ -31,7 +31,7 @@ using What = MachineInput::What;
 using namespace std::string_view_literals;
 
 // Change this when detect() reads something else, so that facts remembered by an older version are not used.
-constexpr std::string_view version = "machine key 3";
+constexpr std::string_view version = "machine key 4";
 
 // Avoids std::filesystem because this runs at every open.
 class KeyText {

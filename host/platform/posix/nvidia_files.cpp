@@ -1,9 +1,7 @@
 #include "host/platform/nvidia_files.hpp"
 
-#include <cstdio>
-#include <map>
-
 #include "base/text.hpp"
+#include "host/platform/posix/pci_devices.hpp"
 
 namespace enginehost::platform {
 namespace {
@@ -13,35 +11,6 @@ constexpr const char* wsl_folder = "/usr/lib/wsl/lib/";
 struct FoundTegra {
   std::string text, source;
 };
-
-bool is_graphics_class(std::string_view text) {  // "0x030000" display, "0x030200" 3D, "0x120000" accelerator
-  return text.starts_with("0x03") || text.starts_with("0x12");
-}
-
-// Returns the addresses of NVIDIA's devices from /proc/bus/pci/devices, which has vendor and device of every
-// device in one file ("0100\t10de2684\t…"). sysfs needs two opens per device, and servers have hundreds. The
-// address has bus, device and function: 8 + 5 + 3 bits.
-std::optional<std::vector<std::string>> nvidia_addresses(const Root& root,
-                                                         const std::vector<std::string>& all) {
-  const auto text = root.read("/proc/bus/pci/devices");
-  if (!text) return std::nullopt;
-  std::vector<std::string> suffixes, addresses;
-  for (const std::string& line : split(*text, '\n')) {
-    const std::vector<std::string> columns = split(line, '\t');
-    if (columns.size() < 2 || !columns[1].starts_with("10de") || columns[0].size() != 4) continue;
-    const unsigned number = static_cast<unsigned>(std::stoul("0" + columns[0], nullptr, 16));
-    char address[16];
-    std::snprintf(address, sizeof address, ":%02x:%02x.%x", number >> 8, number >> 3 & 31u, number & 7u);
-    suffixes.emplace_back(address);
-  }
-  for (const std::string& name : all)  // "0000:01:00.0": the file has no domain
-    for (const std::string& suffix : suffixes)
-      if (name.ends_with(suffix)) {
-        addresses.push_back(name);
-        break;
-      }
-  return addresses;
-}
 
 // Returns "tegra234, L4T 36.4.3" on a Jetson, else nothing. The release file begins with "# R36 (release),
 // REVISION: 4.3, GCID: …". The chip is the last of the board's names, which end in zero bytes. A container
@@ -80,20 +49,8 @@ std::optional<std::string> version_like(std::string_view word) {
 std::string driver_library_name() { return "libcuda.so.1"; }
 
 Fact<std::string> nvidia_hardware(const Root& root, const Fact<std::string>& wsl) {
-  const std::string folder = "/sys/bus/pci/devices";
-  const std::vector<std::string> all = root.list(folder);
-  std::map<std::string, int> found;
-  for (const std::string& address : nvidia_addresses(root, all).value_or(all)) {
-    const std::string device = folder + "/" + address;
-    if (root.read(device + "/vendor").value_or("") != "0x10de") continue;
-    if (!is_graphics_class(root.read(device + "/class").value_or("")))
-      continue;  // the card's audio, USB and bridges
-    const std::string id = root.read(device + "/device").value_or("0x????");
-    ++found["10de:" + id.substr(id.find('x') + 1)];
-  }
-  std::vector<std::string> names;
-  for (const auto& [name, count] : found)
-    names.push_back(count > 1 ? name + " x " + std::to_string(count) : name);
+  const std::string folder = pci_folder;
+  std::vector<std::string> names = graphics_devices(root, "10de");
   // The chip's own GPU is not on the bus, but additional cards may be.
   if (const auto tegra = find_tegra(root)) {
     names.insert(names.begin(), tegra->text);
@@ -102,7 +59,7 @@ Fact<std::string> nvidia_hardware(const Root& root, const Fact<std::string>& wsl
   if (!names.empty()) return Fact<std::string>::known(join(names, ", "), folder);
   if (wsl.is_known() && root.exists("/dev/dxg"))
     return Fact<std::string>::unknown("WSL shows GPUs through /dev/dxg, not on the PCI bus");
-  if (all.empty() && !root.is_folder(folder)) return Fact<std::string>::unknown(folder + " is not there");
+  if (!root.is_folder(folder)) return Fact<std::string>::unknown(folder + " is not there");
   return Fact<std::string>::absent(folder);
 }
 

@@ -1,5 +1,7 @@
 #include "host/platform/windows/display_devices.hpp"
 
+#include <map>
+
 #include "base/text.hpp"
 #include "base/windows/system.hpp"
 #include "base/windows/wide.hpp"
@@ -29,14 +31,14 @@ std::string property_of(HDEVINFO devices, SP_DEVINFO_DATA& device, DWORD which) 
 }
 
 // Returns "10de:2503" for "pci\ven_10de&dev_2503&subsys_…".
-std::string id_of(const std::string& hardware) {
+std::string id_of(const std::string& vendor, const std::string& hardware) {
   const std::size_t at = hardware.find("&dev_");
-  return "10de:" + (at == std::string::npos ? "????" : hardware.substr(at + 5, 4));
+  return vendor + ":" + (at == std::string::npos ? "????" : hardware.substr(at + 5, 4));
 }
 
 }  // namespace
 
-std::optional<std::vector<DisplayDevice>> nvidia_devices() {
+std::optional<std::vector<DisplayDevice>> display_devices(const std::string& vendor) {
   const HDEVINFO devices = ::SetupDiGetClassDevsW(nullptr, L"PCI", nullptr, DIGCF_PRESENT | DIGCF_ALLCLASSES);
   if (devices == INVALID_HANDLE_VALUE) return std::nullopt;
   std::vector<DisplayDevice> found;
@@ -44,14 +46,14 @@ std::optional<std::vector<DisplayDevice>> nvidia_devices() {
   device.cbSize = sizeof device;
   for (DWORD i = 0; ::SetupDiEnumDeviceInfo(devices, i, &device) != 0; ++i) {
     const std::string hardware = property_of(devices, device, SPDRP_HARDWAREID);
-    if (hardware.find("ven_10de") == std::string::npos) continue;
+    if (hardware.find("ven_" + vendor) == std::string::npos) continue;
     // A card's audio, USB and bridges are devices too. With a driver, the device's class identifies a GPU;
     // without one, the class on the bus: "cc_0300" display, "cc_0302" 3D, "cc_12" accelerator.
     const std::string bus = hardware + " " + property_of(devices, device, SPDRP_COMPATIBLEIDS);
     const bool display = property_of(devices, device, SPDRP_CLASSGUID) == display_class;
     if (!display && bus.find("cc_03") == std::string::npos && bus.find("cc_12") == std::string::npos)
       continue;
-    DisplayDevice one{id_of(hardware), {}};
+    DisplayDevice one{id_of(vendor, hardware), {}};
     if (const std::string key = property_of(devices, device, SPDRP_DRIVER); !key.empty()) {
       const std::string provider = registry::text(class_keys + key, "ProviderName").value_or("");
       if (to_lower(provider) == "nvidia")
@@ -61,6 +63,15 @@ std::optional<std::vector<DisplayDevice>> nvidia_devices() {
   }
   ::SetupDiDestroyDeviceInfoList(devices);
   return found;
+}
+
+std::vector<std::string> names_of(const std::vector<DisplayDevice>& devices) {
+  std::map<std::string, int> found;
+  for (const DisplayDevice& device : devices) ++found[device.id];
+  std::vector<std::string> names;
+  for (const auto& [name, count] : found)
+    names.push_back(count > 1 ? name + " x " + std::to_string(count) : name);
+  return names;
 }
 
 std::string nvidia_version(const std::string& of_windows) {

@@ -1,7 +1,5 @@
 #include "host/platform/nvidia_files.hpp"
 
-#include <map>
-
 #include "base/environment.hpp"
 #include "base/text.hpp"
 #include "host/binary/binary.hpp"
@@ -22,19 +20,15 @@ std::string driver_library_name() { return "nvcuda.dll"; }
 
 TextFact nvidia_hardware(const Root& root, const TextFact&) {
   if (!root.is_this_machine()) return TextFact::unknown(another_root);
-  const auto devices = nvidia_devices();
+  const auto devices = display_devices("10de");
   if (!devices) return TextFact::unknown(no_answer);
-  std::map<std::string, int> found;
-  for (const DisplayDevice& device : *devices) ++found[device.id];
-  std::vector<std::string> names;
-  for (const auto& [name, count] : found)
-    names.push_back(count > 1 ? name + " x " + std::to_string(count) : name);
+  const std::vector<std::string> names = names_of(*devices);
   return names.empty() ? TextFact::absent("SetupAPI") : TextFact::known(join(names, ", "), "SetupAPI");
 }
 
 TextFact kernel_driver(const Root& root, const TextFact&) {
   if (!root.is_this_machine()) return TextFact::unknown(another_root);
-  const auto devices = nvidia_devices();
+  const auto devices = display_devices("10de");
   if (!devices) return TextFact::unknown(no_answer);
   for (const DisplayDevice& device : *devices)
     if (std::string version = nvidia_version(device.driver_version); !version.empty())

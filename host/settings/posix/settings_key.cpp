@@ -126,7 +126,8 @@ std::optional<SettingsKey> settings_key(const FlagValues& flags) {
   if (!text.add_folders(flags.repositories) || !text.add_folders(flags.installations) ||
       !text.add_folder(flags.cache) || !text.add_folder(flags.helper))
     return std::nullopt;
-  for (const std::optional<std::string>* flag : {&flags.flavor, &flags.device, &flags.log, &flags.force})
+  for (const std::optional<std::string>* flag :
+       {&flags.flavor, &flags.device, &flags.log, &flags.force, &flags.package_index})
     text.add_flag(*flag);
   text.add(flags.offline ? (*flags.offline ? "offline" : "online") : "");
   text.add(flags.allow_unsigned ? "unsigned" : "");

@@ -3,27 +3,27 @@
 #include <gtest/gtest.h>
 
 #include "host/transfer/package_index.hpp"
+#include "host/transfer/pip.hpp"
+#include "host/transfer/pip_answer.hpp"
 
 namespace enginehost::transfer {
 namespace {
 
 TEST(PackageIndexWithoutPip, TheDiagnosisNamesEveryCommandThatWasTried) {
-  const auto found = package_index({});
-  if (found) GTEST_SKIP() << "there is a pip here";
-  EXPECT_EQ(found.error().code, "EH-N12");
-  std::vector<std::string> asked;
-  for (const Evidence& fact : found.error().evidence)
-    if (fact.what == "asked") asked.push_back(fact.value);
-  EXPECT_THAT(asked, testing::ElementsAre("py -m pip", "python -m pip", "pip"));
+  const auto answer = ask_pip({}, false);
+  if (answer) GTEST_SKIP() << "there is a pip here";
+  EXPECT_EQ(answer.error().code, "EH-N12");
+  EXPECT_THAT(answer.error().values("asked"), testing::ElementsAre("py -m pip", "python -m pip", "pip"));
 }
 
-TEST(PackageIndexWithoutPip, TheConfiguredIndexIsTaken) {
-  TransferOptions options;
-  options.package_index = "https://index.example/simple";
-  const auto found = package_index(options);
-  ASSERT_TRUE(found);
-  if (found->reported_by != "configuration") GTEST_SKIP() << "there is a pip here";
-  EXPECT_THAT(found->urls, testing::ElementsAre("https://index.example/simple"));
+TEST(PackageIndexWithoutPip, PipsFilesLieInTheFoldersOfWindows) {
+  for (const auto& list : {pip_files().global, pip_files().user})
+    for (const std::filesystem::path& file : list) EXPECT_EQ(file.filename(), "pip.ini") << file;
+  EXPECT_FALSE(pip_files().global.empty());
+}
+
+TEST(PackageIndexWithoutPip, ReadsAFileUrlWithADrive) {
+  EXPECT_EQ(path_of_file_url("file:///C:/a%20folder/x"), std::filesystem::path("C:/a folder/x"));
 }
 
 }  // namespace

@@ -175,10 +175,14 @@ typedef struct enginehost_request {
   void (*on_log)(const enginehost_log* message, void* user_data);
   int32_t log_level; /* lowest level delivered: ENGINEHOST_LOG_...; 0: as configured ("log", ENGINEHOST_LOG) */
   int32_t reserved_log;
+  /* A build's id, which is tried first, even if it is quarantined or does not fit this machine; NULL: none.
+   * docs/settings.md says what it does not override. */
+  const char* force;
+  const char* package_index; /* URL or folder of the index of Python packages; NULL: as configured, else pip's */
 } enginehost_request;
 #define ENGINEHOST_REQUEST_INIT                                                                                  \
   {sizeof(enginehost_request), NULL, NULL, NULL, NULL, 0, 0, 0, 0, NULL, NULL, NULL, 0, NULL, 0, NULL, NULL, NULL, \
-   NULL, NULL, 0, 0, NULL, 0, NULL, 0, 0}
+   NULL, NULL, 0, 0, NULL, 0, NULL, 0, 0, NULL, NULL}
 
 /* Chooses, fetches, verifies, probes and loads a build; if one fails, tries the next best in the same call.  Blocks.
  * [any], also several different requests at the same time.  An engine that this process has open by the same request is

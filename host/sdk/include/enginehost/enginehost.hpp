@@ -84,7 +84,10 @@ struct Request {
   std::vector<std::string> installations = {};  // environments whose engine may be opened in place
   // Called on the engine's threads as long as the engine is open. An exception ends the program.
   std::function<void(const enginehost_log&)> on_log = nullptr;
-  int log_level = 0;  // ENGINEHOST_LOG_...; 0: as configured
+  int log_level = 0;       // ENGINEHOST_LOG_...; 0: as configured
+  std::string force = {};  // a build's id, tried first even if it does not fit this machine
+  std::string package_index =
+      {};  // URL or folder of the index of Python packages; empty: as configured, else pip's
 };
 
 // The result of a small computation on a device; see enginehost_engine_check.
@@ -368,6 +371,7 @@ class Engine {
       c.version = text(request.version);
       c.flavor = text(request.flavor);
       c.device = text(request.device);
+      c.force = text(request.force);
       c.require = request.require;
       c.offline = request.offline;
       c.no_probe = !request.probe;
@@ -376,6 +380,7 @@ class Engine {
       c.helper = text(request.helper);
       c.repositories = repositories.data();
       c.repository_count = repositories.size();
+      c.package_index = text(request.package_index);
       c.installations = installations.data();
       c.installation_count = installations.size();
       c.accepted_licenses = licenses.data();

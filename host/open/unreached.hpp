@@ -1,0 +1,26 @@
+// Notes that a server did not answer, so that the next opens do not wait for it again.
+//
+// A note is a file with the failure. It counts for five minutes. A note that cannot be written or read only
+// costs the wait again. Any thread.
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+
+#include "base/diagnosis.hpp"
+
+namespace enginehost::open {
+
+// Returns true if the failure means that no server answered: EH-N01, EH-N02 or EH-N03.
+bool is_unreached(const Diagnosis& failure);
+
+// Returns the age of the file in seconds. A time in the future counts as now. Nothing if there is no such
+// file.
+std::optional<std::int64_t> age_of(const std::filesystem::path& file, std::int64_t now);
+
+// Returns the failure of a note that still counts. `note` may be empty: there is none.
+std::optional<Diagnosis> recently_unreached(const std::filesystem::path& note, std::int64_t now);
+// Writes the note and its folder. Does nothing with an empty path or another failure.
+void note_unreached(const std::filesystem::path& note, const Diagnosis& failure);
+
+}  // namespace enginehost::open

@@ -1,0 +1,174 @@
+#include "host/transfer/pip_settings.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "base/environment.hpp"
+#include "base/files.hpp"
+#include "base/ownership.hpp"
+#include "base/paths.hpp"
+#include "base/text.hpp"
+#include "host/transfer/ini_file.hpp"
+#include "host/transfer/pip.hpp"
+
+namespace enginehost::transfer {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t largest_file = 1u << 20;
+constexpr std::string_view environment = ":env:";
+// The sections in pip's order; a later one wins.
+constexpr std::string_view sections[] = {"global", "download", "install", environment};
+// "pypi-url" is pip's other name for "index-url".
+constexpr std::string_view keys[] = {
+    "pypi-url",     "index-url", "extra-index-url", "no-index", "find-links",
+    "trusted-host", "cert",      "client-cert",     "proxy",    "keyring-provider"};
+
+struct Setting {
+  std::string section, key, value, set_by;
+};
+
+std::string option_name(std::string_view name) {
+  std::string key = to_lower(name);
+  std::ranges::replace(key, '_', '-');
+  return key.starts_with("--") ? key.substr(2) : key;
+}
+
+class PipSettingsReader {
+ public:
+  explicit PipSettingsReader(PipSettings& settings) : settings_(settings) {}
+
+  Result<void> read_files(const fs::path& site);
+  void read_environment();
+  Result<void> apply();
+
+ private:
+  Result<void> read(const fs::path& file);
+  void set(Setting setting);
+  static tl::unexpected<Diagnosis> refuse(const Setting& setting, std::string_view problem) {
+    return fail(diagnose("EH-N17")
+                    .with("set_by", setting.set_by)
+                    .with("key", setting.key)
+                    .with("value", setting.value)
+                    .with("problem", problem));
+  }
+  Result<void> apply(const Setting& setting);
+
+  PipSettings& settings_;
+  std::vector<Setting> all_;
+};
+
+// An empty value counts here: it hides the value of a file that was read before.
+void PipSettingsReader::set(Setting setting) {
+  const auto known = std::ranges::find_if(
+      all_, [&](const Setting& one) { return one.section == setting.section && one.key == setting.key; });
+  if (known == all_.end())
+    all_.push_back(std::move(setting));
+  else
+    *known = std::move(setting);
+}
+
+Result<void> PipSettingsReader::read(const fs::path& file) {
+  std::error_code error;
+  if (!fs::exists(file, error)) return {};
+  if (const auto problem = ownership_problem(file)) {
+    settings_.skipped.push_back(path_text(file) + ": " + std::string(problem->value("problem")));
+    return {};
+  }
+  auto text = read_file(file, largest_file, "EH-N17");
+  auto entries = text ? read_ini(*text) : Result<std::vector<IniEntry>>(fail(text.error()));
+  if (!entries) return fail(std::move(entries.error().with("set_by", path_text(file))));
+  for (IniEntry& entry : *entries)
+    set({std::move(entry.section), option_name(entry.name), std::move(entry.value), path_text(file)});
+  return {};
+}
+
+Result<void> PipSettingsReader::read_files(const fs::path& site) {
+  const std::optional<std::string> named = environment_variable("PIP_CONFIG_FILE");
+  if (named == null_device) return {};
+  const PipFiles files = pip_files();
+  for (const fs::path& file : files.global) TRY(read(file));
+  // The named file takes the place of the user's, if it exists.
+  const fs::path instead = path_of(named.value_or(""));
+  std::error_code error;
+  if (!instead.is_absolute() || !fs::exists(instead, error))
+    for (const fs::path& file : files.user) TRY(read(file));
+  if (!site.empty()) TRY(read(site / pip_file_name));
+  if (instead.is_absolute()) TRY(read(instead));
+  return {};
+}
+
+void PipSettingsReader::read_environment() {
+  for (const std::string_view key : keys) {
+    std::string name = "PIP_" + std::string(key);
+    for (char& letter : name)
+      if (letter == '-')
+        letter = '_';
+      else if (letter >= 'a' && letter <= 'z')
+        letter = static_cast<char>(letter - 'a' + 'A');
+    if (auto value = environment_variable(name.c_str()))
+      set({std::string(environment), std::string(key), std::move(*value), name});
+  }
+}
+
+Result<void> PipSettingsReader::apply(const Setting& setting) {
+  const std::string& key = setting.key;
+  if (key == "index-url" || key == "pypi-url") {
+    settings_.index_url = setting.value;
+    settings_.index_set_by = setting.set_by;
+  }
+  if (key == "extra-index-url") settings_.extra_index_urls = words_of(setting.value);
+  if (key == "find-links") settings_.find_links = words_of(setting.value);
+  if (key == "trusted-host") settings_.trusted_hosts = words_of(setting.value);
+  if (key == "proxy") settings_.proxy = setting.value;
+  if (key == "keyring-provider") settings_.keyring_provider = setting.value;
+  if (key == "cert" || key == "client-cert") {
+    if (!path_of(setting.value).is_absolute()) return refuse(setting, "it is not an absolute path");
+    (key == "cert" ? settings_.cert : settings_.client_cert) = setting.value;
+  }
+  if (key == "no-index") {
+    const std::string value = to_lower(setting.value);
+    const auto is = [&](std::initializer_list<std::string_view> words) {
+      return std::ranges::find(words, value) != words.end();
+    };
+    settings_.no_index = is({"y", "yes", "t", "true", "on", "1"});
+    if (!settings_.no_index && !is({"n", "no", "f", "false", "off", "0"}))
+      return refuse(setting, "it is none of yes, no, true, false, on, off, 1, 0");
+  }
+  return {};
+}
+
+Result<void> PipSettingsReader::apply() {
+  for (const std::string_view section : sections)
+    for (const Setting& setting : all_)
+      if (setting.section == section && !setting.value.empty()) TRY(apply(setting));
+  return {};
+}
+
+}  // namespace
+
+std::vector<std::string> words_of(std::string_view text) {
+  constexpr std::string_view white = " \t\r\n\v\f";
+  std::vector<std::string> words;
+  for (std::size_t begin = 0; (begin = text.find_first_not_of(white, begin)) != std::string_view::npos;) {
+    const std::size_t end = std::min(text.find_first_of(white, begin), text.size());
+    words.emplace_back(text.substr(begin, end - begin));
+    begin = end;
+  }
+  return words;
+}
+
+Result<PipSettings> read_pip_settings(const fs::path& site) {
+  PipSettings settings;
+  PipSettingsReader reader(settings);
+  TRY(reader.read_files(site));
+  reader.read_environment();
+  TRY(reader.apply());
+  return settings;
+}
+
+}  // namespace enginehost::transfer

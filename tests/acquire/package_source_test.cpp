@@ -1,0 +1,61 @@
+// Components whose source is a package index.
+#include "tests/acquire/acquire_fixture.hpp"
+
+namespace enginehost::acquire {
+namespace {
+
+class PackageSourceTest : public AcquireTest {
+ protected:
+  const std::string wheel = "runtime-1.0-py3-none-any.whl";
+
+  // Names the index as the only source. Its page is below `root`, and the wheel beside it.
+  void offer_on_index(const fs::path& root, const std::string& archive) {
+    manifest::Source source;
+    source.kind = manifest::Source::Kind::package_index;
+    source.project = "Runtime";
+    source.file = wheel;
+    sample.runtime().artifacts = {SampleBuild::artifact(archive, "zip", {source})};
+    test::write_text(root / ("files/" + wheel), archive);
+    test::write_text(root / "simple/runtime/index.html", "<a href=\"../../files/" + wheel + "#sha256=" +
+                                                             sha256_hex(archive) + "\">" + wheel + "</a>");
+  }
+};
+
+TEST_F(PackageSourceTest, InstallsFromAnIndexInAFolder) {
+  offer_on_index(folder.path(), test::make_archive("zip", content));
+  options.transfer.package_index = path_text(folder / "simple");
+  const auto acquired = get();
+  ASSERT_TRUE(acquired) << acquired.error().code;
+  EXPECT_EQ(installed_text("lib/data.txt"), std::string(50'000, 'x'));
+}
+
+TEST_F(PackageSourceTest, SendsCredentialsAndRecordsNone) {
+  const test::NginxServer guarded("if ($http_authorization != \"Basic dXNlcjpwYXNz\") { return 401; }");
+  offer_on_index(guarded.root(), test::make_archive("zip", content));
+  options.transfer.package_index = guarded.url("simple");
+  const auto refused = get();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "EH-N12");
+  EXPECT_EQ(refused.error().value("status"), "401");
+  options.transfer.package_index = "http://user:pass@" + guarded.url("simple").substr(7);
+  const auto acquired = get();
+  ASSERT_TRUE(acquired) << acquired.error().code;
+  EXPECT_THAT(acquired->sources, testing::Contains(guarded.url("files/" + wheel)));
+  for (const auto& entry : fs::recursive_directory_iterator(folder / "cache"))
+    if (entry.is_regular_file())
+      EXPECT_EQ(test::read_text(entry.path()).find("user:pass"), std::string::npos) << entry;
+}
+
+TEST_F(PackageSourceTest, ASlowFileComesOverSeveralConnections) {
+  const test::NginxServer slow("limit_rate 4m;");
+  offer_on_index(slow.root(), test::make_archive("zip", {{"lib/data.bin", test::noise(20'000'000)}}));
+  options.transfer.package_index = slow.url("simple");
+  options.transfer.smallest_part = 1u << 20;
+  options.transfer.rate_window = 150ms;
+  options.transfer.stall_limit = 5s;
+  ASSERT_EQ(code(), "ok");
+  EXPECT_GT(slow.requests("GET /files/"), 1);
+}
+
+}  // namespace
+}  // namespace enginehost::acquire

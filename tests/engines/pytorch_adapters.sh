@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# The PyTorch adapters of every release that the manifest names for this machine: compiled with the headers of the published
+# wheel, their symbols compared with its libraries, and compiled again in another folder without the compiler cache, where the
+# bytes must be the same. 700 MB are fetched, whole wheels are not.
+#
+#   pytorch_adapters.sh SOURCE BUILD [RELEASE]     (BUILD: the build tree, which keeps what is fetched; RELEASE: only this one)
+#
+# Exit status 77: the package index cannot be reached.
+set -euo pipefail
+source_folder=$1
+build=$2
+roots=$(python3 -B "$source_folder/engines/pytorch/fetch_headers.py" --libraries ${3:+--release "$3"} "$build/torch") || { echo "skipped: not every release could be fetched, see above"; exit 77; }
+other=$(mktemp -d)
+trap 'rm -rf "$other"' EXIT
+mkdir "$other/source"
+tar -C "$source_folder" --exclude './build*' --exclude ./out --exclude ./.git -c . | tar -C "$other/source" -x
+
+# make SOURCE TREE HEADERS: compiles the adapters of all releases.
+make() {
+  local targets=() release
+  for release in ${roots//;/ }; do
+    release=${release##*/}
+    targets+=("engine_pytorch_${release%.*}")
+  done
+  cmake -S "$1" -B "$2" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DENGINEHOST_TESTS=OFF -DENGINEHOST_BENCHMARKS=OFF \
+    -DENGINEHOST_TORCH_ROOT="${roots//"$build/torch"/"$3"}" >/dev/null
+  cmake --build "$2" --target "${targets[@]}"
+}
+first=$build/pytorch-adapters
+make "$source_folder" "$first" "$build/torch"
+mkdir "$other/headers"
+tar -C "$build/torch" --exclude libraries -c "${3:-.}" | tar -C "$other/headers" -x
+CCACHE_DISABLE=1 make "$other/source" "$other/tree" "$other/headers"
+for root in ${roots//;/ }; do
+  release=${root##*/}
+  plugin=engines/pytorch-${release%.*}/libengine_pytorch.so
+  "$source_folder/tests/engines/pytorch_symbols.sh" "$first/$plugin" "$root"/libraries/*.so
+  cmp "$first/$plugin" "$other/tree/$plugin"
+done
+echo "the same bytes in both folders"

@@ -1,0 +1,133 @@
+#include "tests/resolve/shipped.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/files.hpp"
+#include "base/text.hpp"
+#include "host/manifest/repository.hpp"
+#include "host/resolve/accelerator.hpp"
+#include "host/resolve/passed_over.hpp"
+#include "host/resolve/plan.hpp"
+#include "tests/support/paths.hpp"
+
+namespace enginehost::resolve {
+namespace {
+
+namespace fs = std::filesystem;
+
+template <class T>
+T or_end(Result<T> result, const std::string& file) {
+  if (result) return std::move(*result);
+  std::fprintf(stderr, "%s: %s %s\n", file.c_str(), result.error().code.c_str(),
+               std::string(result.error().value("problem")).c_str());
+  std::exit(1);
+}
+
+Json document_of(const std::string& file) {
+  return or_end(parse_json(or_end(read_file(file), file), file), file);
+}
+
+std::vector<std::string> names_in(const std::string& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(test::source_path(folder)))
+    if (entry.path().extension() == ".json") names.push_back(entry.path().stem().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Json compiled(const Json& component) {
+  Json source = Json::object().set("file", "files/plugin.tar.gz");
+  Json artifact = Json::object().set("sha256", std::string(64, '0')).set("size", 1).set("archive", "tar.gz");
+  artifact.set("sources", Json::array().push(std::move(source)));
+  Json result = Json::object().set("license", component["license"]);
+  return result.set("artifacts", Json::array().push(std::move(artifact)));
+}
+
+// Returns the template with a digest for each plugin. A build that no adapter opens anywhere keeps its
+// reason.
+Json with_plugins(const Json& manifest) {
+  Json components = Json::object(), builds = Json::array(), result = Json::object();
+  for (const auto& [name, component] : manifest["components"].as_object())
+    components.set(name, component.find("plugin_of") != nullptr ? compiled(component) : component);
+  for (const Json& build : manifest["builds"].as_array()) {
+    Json copy = Json::object();
+    for (const auto& [name, value] : build.as_object())
+      if (name != "not_built" || !value.as_string().starts_with(compilable)) copy.set(name, value);
+    builds.push(std::move(copy));
+  }
+  for (const auto& [name, value] : manifest.as_object())
+    if (name != "components" && name != "builds") result.set(name, value);
+  return result.set("components", std::move(components)).set("builds", std::move(builds));
+}
+
+std::string cells(const Plan& plan, const platform::Platform& machine) {
+  std::string text;
+  const bool fits = !plan.candidates.empty() && plan.candidates.front().rank == 1;
+  if (fits) {
+    const Candidate& chosen = plan.candidates.front();
+    text += chosen.build->version + " " + chosen.build->flavor;
+    if (chosen.uncertain) text += " (not certain)";
+    if (const auto better = better_build(plan))
+      text += " | " + better->candidate->build->version + " " + better->candidate->build->flavor + ": " +
+              better->reason;
+    for (const PassedOver& newer : newer_passed_over(plan, chosen))
+      text += "\n    newer " + newer.candidate->build->version + " " + newer.candidate->build->flavor + ": " +
+              newer.reason;
+    if (const auto idle = idle_accelerator(plan, machine, *chosen.build))
+      text += "\n    unused " + std::string(idle->value("accelerator")) + ": " +
+              std::string(idle->value("reason"));
+    return text;
+  }
+  text = "none";
+  if (plan.diagnosis) text += " (" + plan.diagnosis->code + ")";
+  if (const auto nearest = nearest_build(plan))
+    text += " | " + nearest->candidate->build->version + " " + nearest->candidate->build->flavor + ": " +
+            nearest->code + " " + nearest->reason;
+  return text;
+}
+
+}  // namespace
+
+const manifest::Catalog& shipped() {
+  static const manifest::Catalog read = [] {
+    manifest::Catalog catalog;
+    for (const std::string& name : names_in("/manifests/templates")) {
+      const std::string file = test::source_path("/manifests/templates/") + name + ".json";
+      std::string text = or_end(read_file(file), file);
+      const std::string version = "@VERSION@";
+      for (std::size_t at = 0; (at = text.find(version)) != std::string::npos;)
+        text.replace(at, version.size(), "0.1.0");
+      const Json document = with_plugins(or_end(parse_json(text, file), file));
+      manifest::merge(catalog, or_end(manifest::read_manifest(document, "/repository", file), file));
+    }
+    return catalog;
+  }();
+  return read;
+}
+
+std::vector<std::string> recorded_machines() { return names_in("/tests/profiles"); }
+
+platform::Platform machine_called(const std::string& name) {
+  const std::string file = test::source_path("/tests/profiles/") + name + ".json";
+  return or_end(platform::platform_from_json(document_of(file), file), file);
+}
+
+std::string decisions_table() {
+  std::string text;
+  for (const std::string& name : recorded_machines()) {
+    const platform::Platform machine = machine_called(name);
+    text += (text.empty() ? "" : "\n") + name + "\n";
+    for (const std::string& engine : shipped().engines()) {
+      Request request;
+      request.engine = engine;
+      text += "  " + engine + ": " + cells(decide(machine, shipped(), {}, request, 1'795'000'000), machine) +
+              "\n";
+    }
+  }
+  return text;
+}
+
+}  // namespace enginehost::resolve
