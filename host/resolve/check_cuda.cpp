@@ -278,10 +278,6 @@ void check_device_memory(std::uint64_t required, const Machine& machine,
   });
 }
 
-}  // namespace
-
-namespace {
-
 // Returns true if the build has no code for any of the GPUs, so that a newer driver would not help.
 bool lacks_code_for(const std::vector<const CudaDevice*>& wanted, const CudaRequirement& required) {
   return !wanted.empty() && !(required.sass.empty() && required.ptx.empty()) &&
