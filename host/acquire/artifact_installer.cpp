@@ -94,7 +94,7 @@ Result<transfer::Mirror> ArtifactInstaller::registry_mirror(const manifest::Sour
   return oci::locate(source.location, wanted_of(artifact_, work_.build, work_.options),
                      work_.options.transfer, work_.cancel)
       .map([](const oci::Located& located) {
-        return transfer::Mirror{located.url, {}, located.authorization};
+        return transfer::Mirror{located.url, located.authorization};
       });
 }
 
@@ -105,13 +105,13 @@ Result<ArtifactInstaller::Mirrors> ArtifactInstaller::mirrors_of(const Group& gr
   const manifest::Source& first = *group.front();
   if (artifact_.size.value_or(0) == 0) return mirrors;
   if (is_mirror(first)) {
-    for (const manifest::Source* source : group) mirrors.places.push_back({url_of(*source), {}, {}});
+    for (const manifest::Source* source : group) mirrors.places.push_back({url_of(*source), {}});
   } else if (first.kind == manifest::Source::Kind::package_index) {
     report(Phase::asking, 0, 0, first.text());
     TRY_ASSIGN(const transfer::PackageFile found,
                transfer::locate_package(first.project, first.file, artifact_.sha256, work_.options.transfer,
                                         work_.cancel));
-    if (!found.url.empty()) mirrors = {{{found.url, {}, {}}}, found.options};
+    if (!found.url.empty()) mirrors = {{{found.url, {}}}, found.options};
   } else if (first.kind == manifest::Source::Kind::oci) {
     report(Phase::asking, 0, 0, first.text());
     TRY_ASSIGN(transfer::Mirror mirror, registry_mirror(first));

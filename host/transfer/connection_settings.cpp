@@ -15,8 +15,7 @@ namespace {
 
 constexpr std::uint64_t largest_bundle = 16u << 20;
 
-std::string chosen_bundle(const std::string& bundle, const TransferOptions& options) {
-  if (!bundle.empty()) return bundle;
+std::string chosen_bundle(const TransferOptions& options) {
   if (!options.ca_bundle.empty()) return options.ca_bundle;
   // The variables that curl and OpenSSL use; libcurl itself ignores both once it has a default.
   for (const char* name : {"CURL_CA_BUNDLE", "SSL_CERT_FILE"})
@@ -36,8 +35,8 @@ Result<std::string> read_bundle(const std::string& file, std::string_view proble
 
 }  // namespace
 
-Result<Certificates> certificates_for(const std::string& bundle, const TransferOptions& options) {
-  Certificates certificates{chosen_bundle(bundle, options), {}};
+Result<Certificates> certificates_for(const TransferOptions& options) {
+  Certificates certificates{chosen_bundle(options), {}};
   if (options.extra_ca.empty()) {
     if (certificates.file.empty() && needs_given_certificates())
       certificates.pem = system_certificates(largest_bundle);

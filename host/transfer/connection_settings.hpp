@@ -13,10 +13,10 @@ struct Certificates {
   std::string pem;   // PEM text; has priority over the file
 };
 
-// Returns `bundle` (of the request), else the options' bundle, else CURL_CA_BUNDLE or SSL_CERT_FILE, else the
-// system's, and adds the options' extra_ca. EH-N05 with "file" if extra_ca (then with "setting", "set_by"),
-// or the bundle that it is added to, cannot be read.
-Result<Certificates> certificates_for(const std::string& bundle, const TransferOptions& options);
+// Returns the options' bundle, else CURL_CA_BUNDLE or SSL_CERT_FILE, else the system's, and adds the options'
+// extra_ca. EH-N05 with "file" if extra_ca (then with "setting", "set_by"), or the bundle that it is added
+// to, cannot be read.
+Result<Certificates> certificates_for(const TransferOptions& options);
 
 // Returns the proxy of a request to the URL, without credentials, for messages only (libcurl applies NO_PROXY
 // itself). Empty if none is configured.

@@ -37,7 +37,6 @@ class PartSink {
 
 struct Mirror {
   std::string url;
-  std::string ca_bundle;  // for this mirror; empty: the options'
   Authorization authorization;
 };
 

@@ -17,7 +17,6 @@ Connection::Connection(Order order, PartSink& sink, MayRestart may_restart, std:
   thread_ = std::thread([this, on_end = std::move(on_end)] {
     UrlRequest request;
     request.url = order_.from->url;
-    request.ca_bundle = order_.from->ca_bundle;
     request.authorization = order_.from->authorization;
     request.expected_size = order_.size;
     request.etag = order_.etag;

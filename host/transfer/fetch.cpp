@@ -236,7 +236,6 @@ Result<TransferReport> Fetch::run() {
     HttpRequest request;
     request.url = request_.url;  // always the original, because a redirect's target may expire within minutes
     request.accept = request_.accept;
-    request.ca_bundle = request_.ca_bundle;
     request.authorization = request_.authorization;
     request.http1_only = http1_only_;
     asked_ = restart_ ? 0 : sink_.held();

@@ -461,7 +461,7 @@ HttpOutcome HttpClient::exchange(const HttpRequest& request, const OnAnswer& on_
       headers = ::curl_slist_append(headers, ("Content-Type: " + request.upload->content_type).c_str());
     if (request.upload && !request.upload->content_range.empty())
       headers = ::curl_slist_append(headers, ("Content-Range: " + request.upload->content_range).c_str());
-    if (auto found = certificates_for(request.ca_bundle, state.options))
+    if (auto found = certificates_for(state.options))
       state.certificates = std::move(*found);
     else
       state.stop(std::move(found.error().with("url", without_credentials(url))));

@@ -32,7 +32,6 @@ struct HttpRequest {
   std::optional<std::uint64_t> range_end;  // first byte that is not wanted
   std::string if_range;                    // a strong ETag, or empty
   std::string accept;
-  std::string ca_bundle;
   bool http1_only = false;
   Authorization authorization;
   std::string method;                // empty: GET, or HEAD with head_only

@@ -34,7 +34,6 @@ struct UrlRequest {
   std::optional<std::uint64_t> expected_size;     // another length is EH-N07 (or EH-N06)
   std::uint64_t limit = std::uint64_t{16} << 30;  // more bytes are refused: EH-N07
   std::string accept;                             // an Accept header, or empty
-  std::string ca_bundle;                          // for this request; empty: the options'
   Authorization authorization;                    // for this request
   // Total limit, with all attempts and waits. Every 16 KiB received add a second, up to longest_time. 0:
   // none.

@@ -36,7 +36,7 @@ class DownloadTest : public testing::Test {
   Result<DownloadReport> get(std::initializer_list<std::string> urls) { return get(urls, sink); }
   Result<DownloadReport> get(std::initializer_list<std::string> urls, test::MemoryParts& parts) {
     DownloadRequest request;
-    for (const std::string& url : urls) request.mirrors.push_back({url, {}, {}});
+    for (const std::string& url : urls) request.mirrors.push_back({url, {}});
     request.size = payload.size();
     failures.clear();
     return download(request, parts, options, failures, progress, cancel);
