@@ -19,7 +19,7 @@ PROGRAMS = ["bin/engine-info", "bin/engine-run", "bin/engine-cache", "bin/engine
             "libexec/enginehost/enginehost-probe"]
 EXPECTED = [
     "include/enginehost/enginehost.h", "include/enginehost/enginehost.hpp", "include/enginehost/engine_plugin.h",
-    "share/enginehost/repository/index.json", "share/enginehost/repository/manifests/reference.json"]
+    "share/enginehost/repository/index.json"]
 
 failures = []
 
@@ -113,6 +113,8 @@ def check_files(system, prefix, source):
     for name in EXPECTED + system.files + [program + system.ending for program in PROGRAMS]:
         if not (prefix / name).is_file():
             fail("%s is not installed" % name)
+    if not list((prefix / "share/enginehost/repository/manifests").glob("reference-*.json")):
+        fail("the manifest of the reference engine is not installed")
     # The pages that remedies name exist under those names.
     pages = prefix / "share/doc/enginehost"
     named = set()
