@@ -92,15 +92,18 @@ Comparison first_plan(bool quick, bool tls) {
   const std::string url =
       std::string(tls ? "https" : "http") + "://localhost:" + std::to_string(link->port()) + "/repository";
   // A user's configuration does not change the figure.
-  test::write_text(folder / "config/enginehost/config.json",
-                   Json::object().set("extra_ca", tls ? certificates->authority() : Json()).dump());
+  Json configuration = Json::object();
+  if (tls) configuration.set("extra_ca", certificates->authority());
+  test::write_text(folder / "config/enginehost/config.json", configuration.dump());
+  // The sides keep the servers alive.
+  const std::vector<std::shared_ptr<void>> running = {certificates, server, link, plain};
   const std::vector<std::string> environment = {"XDG_CONFIG_HOME=" + (folder / "config").native(),
                                                 "ENGINEHOST_CACHE=" + cache.native()};
   const std::string key = (folder / "key.pub").native();
   Comparison comparison;
   comparison.sides = {{"plan",
                        [=]() -> std::optional<double> {
-                         static_cast<void>(certificates);
+                         static_cast<void>(running);
                          std::error_code ignored;
                          fs::remove_all(cache, ignored);
                          if (!spawn({program("engine-cache"), "trust", "add", key}, environment))

@@ -286,6 +286,7 @@ greatest ratio of {repetitions} repetitions. A ratio above 1 is slower than the 
   so.
 - **The line** of the first plan is a relay between the command and nginx. Each byte arrives 25 ms after it was sent,
   and a new connection needs 50 ms before it carries anything. The bandwidth is not limited.
+- **The folder** of 100 engines holds copies of the manifest of TensorFlow of this tree.
 - **Commands** run offline with one engine installed. Their output goes to /dev/null.
 """, end="")
 
