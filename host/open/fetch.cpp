@@ -6,6 +6,7 @@
 #include "host/explain/explain.hpp"
 #include "host/open/install.hpp"
 #include "host/open/open.hpp"
+#include "host/open/unreached.hpp"
 
 namespace enginehost::open {
 
@@ -96,8 +97,13 @@ Result<acquire::Acquired> fetch_best(OpenContext& context, resolve::Plan& plan, 
   acquiring.unpacked_limit = context.settings().downloads.max_unpacked_bytes;
   acquiring.consent = options.consent;
   std::optional<Diagnosis> first;
+  SilentServers silent;
   for (resolve::Candidate& candidate : plan.candidates) {
     if (candidate.rank == 0 || std::ranges::count(options.passed_over, candidate.build->id) != 0) continue;
+    if (auto failure = silent.failure_of(*candidate.build, context.store())) {
+      candidate.turn_down(resolve::Verdict::failed, std::move(*failure));
+      continue;
+    }
     auto acquired = install_noted(context, *candidate.build, acquiring, options.progress);
     if (acquired) {
       candidate.verdict = resolve::Verdict::chosen;
@@ -108,6 +114,7 @@ Result<acquire::Acquired> fetch_best(OpenContext& context, resolve::Plan& plan, 
       return acquired;
     }
     Diagnosis failure = std::move(acquired.error().within("while fetching " + candidate.build->id));
+    silent.note(failure);
     const bool ends = ends_the_search(failure);
     // A caller that canceled gets EH-P10.
     if (!first || failure.code == "EH-P10") first = failure;

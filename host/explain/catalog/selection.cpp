@@ -36,9 +36,11 @@ constexpr Entry entries[] = {
      .meaning =
          "A large download, or one under a license that must be accepted, needs consent, and nobody gave it.",
      .before = "size and licenses of the plan",
-     .causes = {"the license {license} of {component} must be accepted",
-                "the license {license} must be accepted", "the download of {bytes} was declined",
-                "consent was not given"},
+     .causes =
+         {"the license {license} of {component} must be accepted; these parts are {part}, and the build "
+          "does not load without them",
+          "the license {license} of {component} must be accepted", "the license {license} must be accepted",
+          "the download of {bytes} was declined", "consent was not given"},
      .remedies =
          {"{!asked}read {license_text} and accept it: --accept-license {license|word}",
           "{!asked}{!license_text}read {url} and accept it: --accept-license {license|word}",
