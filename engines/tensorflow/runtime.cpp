@@ -86,6 +86,7 @@ void find_all(void* handle, Api& api, const std::string& path, engine_call* call
   ENGINEHOST_FIND(TF_NewBuffer);
   ENGINEHOST_FIND(TF_DeleteBuffer);
   ENGINEHOST_FIND(TF_GetAllOpList);
+  ENGINEHOST_FIND(TF_GetRegisteredKernelsForOp);
   ENGINEHOST_FIND(TF_NewGraph);
   ENGINEHOST_FIND(TF_DeleteGraph);
   ENGINEHOST_FIND(TF_GraphOperationByName);
@@ -159,6 +160,15 @@ std::shared_ptr<Runtime> Runtime::open(const engine_host* host, const Wanted& wa
   }
   known = runtime;
   return runtime;
+}
+
+bool Runtime::has_gpu_code() const {
+  const Status status(*this);
+  TF_Buffer* list = api_.TF_GetRegisteredKernelsForOp("MatMul", status.get());
+  const bool found =
+      status.code() == 0 && lists_gpu_kernel({static_cast<const char*>(list->data), list->length});
+  api_.TF_DeleteBuffer(list);
+  return found;
 }
 
 const std::set<std::string>& Runtime::stateless() const {

@@ -53,12 +53,7 @@ void* find_own_symbol(void* library, const std::string& file, const char* name) 
 }
 
 std::string missing_library_in(const std::string& loader_text) {
-  const size_t end = loader_text.find(": cannot open shared object file");
-  if (end == std::string::npos) return "";
-  // The runtime puts its own text before the loader's.
-  const size_t blank = loader_text.rfind(' ', end);
-  const size_t begin = blank == std::string::npos ? 0 : blank + 1;
-  return loader_text.substr(begin, end - begin);
+  return engines::missing_library_in(loader_text);
 }
 
 }  // namespace enginehost::engines::onnxruntime
