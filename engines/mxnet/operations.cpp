@@ -180,7 +180,7 @@ engine_status run_operation(engine_instance* engine, const char* name, const eng
     if (found == engine->operations.end() || !found->second->fits(given)) {
       if (engine->operations.size() >= most_kept) engine->operations.clear();
       const Network network{symbol_of(operation, more), no_parameters()};
-      auto prepared = std::make_unique<Prepared>(engine->runtime, network, given);
+      auto prepared = std::make_unique<Prepared>(engine->runtime, engine->operations_on, network, given);
       found = engine->operations.insert_or_assign(key, std::move(prepared)).first;
     }
     found->second->run(given, 1, aligned.scalar(), results, call);

@@ -49,6 +49,8 @@ void find_all(void* handle, Api& api, const std::string& path, engine_call* call
   ENGINEHOST_FIND(MXGetLastError);
   ENGINEHOST_FIND(MXGetVersion);
   ENGINEHOST_FIND(MXSetNumOMPThreads);
+  ENGINEHOST_FIND(MXLibInfoFeatures);
+  ENGINEHOST_FIND(MXGetGPUCount);
   ENGINEHOST_FIND(MXSymbolCreateFromJSON);
   ENGINEHOST_FIND(MXSymbolFree);
   ENGINEHOST_FIND(MXSymbolListArguments);
@@ -98,18 +100,36 @@ std::shared_ptr<Runtime> Runtime::open(const engine_host* host, const char* want
   return runtime;
 }
 
-void Runtime::check(int result, engine_status otherwise) const {
-  if (result == 0) return;
+bool Runtime::has_cuda_code() const {
+  const Feature* features = nullptr;
+  size_t count = 0;
+  check(api_.MXLibInfoFeatures(&features, &count), ENGINE_UNSUPPORTED);
+  for (size_t i = 0; i < count; i++) {
+    if (std::string("CUDA") == features[i].name) return features[i].enabled;
+  }
+  return false;
+}
+
+std::string Runtime::last_error() const {
   // "...: Check failed: ...
   // Stack trace:
   // [bt] ..." The addresses are useless in a message and are cut.
   std::string message = api_.MXGetLastError();
   message = message.substr(0, message.find("\nStack trace"));
   while (!message.empty() && (message.back() == '\n' || message.back() == ' ')) message.pop_back();
-  if (message.find("std::bad_alloc") != std::string::npos ||
-      message.find("Failed to allocate CPU Memory") != std::string::npos) {
+  return message;
+}
+
+void Runtime::check(int result, engine_status otherwise) const {
+  if (result == 0) return;
+  const std::string message = last_error();
+  const auto has = [&](const char* text) { return message.find(text) != std::string::npos; };
+  // "CUDA: no kernel image is available for execution on the device"
+  if (otherwise != ENGINE_INTERNAL && has("CUDA: ")) otherwise = ENGINE_UNAVAILABLE;
+  // "cudaMalloc retry failed: out of memory"
+  if (has("std::bad_alloc") || has("Failed to allocate CPU Memory") ||
+      (has("cudaMalloc") && has("out of memory")))
     otherwise = ENGINE_NO_MEMORY;
-  }
   throw Failure{otherwise, message, result};
 }
 

@@ -22,6 +22,10 @@ class Runtime {
   const std::string& path() const { return path_; }
   const std::string& version() const { return version_; }
 
+  // True if the library was built with code for CUDA, whether or not this machine has a device.
+  bool has_cuda_code() const;
+  // Returns this thread's last message of MXNet.
+  std::string last_error() const;
   // Throws MXNet's message when `result` is not 0.
   void check(int result, engine_status otherwise) const;
 

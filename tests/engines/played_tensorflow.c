@@ -38,7 +38,7 @@ static char first_gpu_config[4096];
 
 static int fail(struct status* status, int code, const char* message) {
   status->code = code;
-  snprintf(status->message, sizeof status->message, "%s", message);
+  snprintf(status->message, sizeof status->message, "%.255s", message);
   return code;
 }
 static void release(void* data, size_t length) {
