@@ -131,7 +131,8 @@ void Session::require_gpu() const {
 Failure Status::failure(engine_status otherwise) const {
   Failure out{otherwise, runtime_->TF_Message(status_), code()};
   if (code() == code_invalid_argument) out.status = ENGINE_INVALID;
-  const bool of_cuda = code() == code_internal && out.message.find("CUDA") != std::string::npos;
+  const bool of_cuda = code() == code_internal && (out.message.find("CUDA") != std::string::npos ||
+                                                   out.message.find("cuda") != std::string::npos);
   // "TensorFlow device (GPU:0) is being mapped to multiple devices": a process can use one GPU.
   if (of_cuda || code() == code_already_exists) out.status = ENGINE_UNAVAILABLE;
   if (code() == code_resource_exhausted || out.message.find("CUDA_ERROR_OUT_OF_MEMORY") != std::string::npos)

@@ -144,6 +144,7 @@ TEST_F(TensorFlowCudaDriver, FailuresOfCudaHaveTheirClasses) {
         std::pair("failed initializing StreamExecutor for CUDA device ordinal 0: INTERNAL: failed call to "
                   "cuDevicePrimaryCtxRetain: CUDA_ERROR_UNKNOWN: unknown error",
                   ENGINE_UNAVAILABLE),
+        std::pair("cudaGetDevice() failed. Status: named symbol not found", ENGINE_UNAVAILABLE),
         std::pair("another failure", ENGINE_CORRUPT)}) {
     fail_next_session(message);
     Model refused(engine, "savedmodel", model(), false, {}, cuda);
