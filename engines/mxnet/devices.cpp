@@ -1,7 +1,7 @@
 #include "engines/mxnet/devices.hpp"
 
 #include "engines/mxnet/instance.hpp"
-#include "engines/support/posix/runtime_library.hpp"
+#include "engines/support/runtime_library.hpp"
 
 namespace enginehost::engines::mxnet {
 namespace {

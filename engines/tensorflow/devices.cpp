@@ -2,7 +2,7 @@
 
 #include <sstream>
 
-#include "engines/support/posix/runtime_library.hpp"
+#include "engines/support/runtime_library.hpp"
 #include "engines/tensorflow/instance.hpp"
 
 namespace enginehost::engines::tensorflow {
@@ -34,8 +34,7 @@ void open_cuda_libraries(const std::string& root, const char* paths, engine_call
   std::istringstream list(paths);
   for (std::string path; std::getline(list, path, ',');) {
     const std::string file = wanted_library(root, "tensorflow.cuda", path.c_str(), call);
-    if (dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE) == nullptr)
-      throw Failure{ENGINE_UNAVAILABLE, "A library of CUDA cannot be loaded: " + loader_says(call)};
+    open_runtime("A library of CUDA", file, call);
   }
 }
 
