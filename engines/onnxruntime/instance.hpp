@@ -21,7 +21,7 @@ struct engine_instance {
 
   const engine_host* host;
   std::shared_ptr<enginehost::engines::onnxruntime::Runtime> runtime;
-  enginehost::engines::onnxruntime::Devices devices;
+  enginehost::engines::Devices devices;
   enginehost::engines::onnxruntime::LogReceiver log;
   enginehost::engines::onnxruntime::Watcher watcher;
   std::string threads;  // "": the runtime's default

@@ -36,14 +36,7 @@ void check_graph(engine_instance* engine, engine_device device, engine_call* cal
 engine_status run_selftest(engine_instance* engine, int32_t level, engine_device device,
                            engine_call* call) noexcept {
   return catch_all(call, [&] {
-    if (engine->devices.cuda_provider.empty() && !engine->devices.has(device)) {
-      Text text;
-      call->detail(call, "device", text.device(device).c_str());
-      throw Failure{ENGINE_INVALID, "This build has only cpu:0."};
-    }
-    require_device(engine->devices, device, call);
-    if (call->is_cancelled(call) != 0)
-      throw Failure{ENGINE_CANCELLED, "The self-test was stopped before it began."};
+    require_testable(engine->devices, device, call);
     // Level 0: create() has resolved every symbol of the library (RTLD_NOW) and obtained its table. The CUDA
     // provider is loaded at first use.
     if (device.type == ENGINE_CUDA) {

@@ -1,14 +1,13 @@
 #include "engines/tensorflow/runtime.hpp"
 
 #include <sys/stat.h>
-#include <unistd.h>
 #ifdef __linux__
 #include <link.h>
 #endif
 
 #include <map>
 
-#include "engines/support/posix/runtime_library.hpp"
+#include "engines/support/runtime_library.hpp"
 #include "engines/tensorflow/saved_model.hpp"
 
 namespace enginehost::engines::tensorflow {
@@ -23,7 +22,7 @@ std::string locate(const engine_host* host, const char* wanted, engine_call* cal
   const std::string root = host->root;
   if (wanted != nullptr) return wanted_library(root, "tensorflow.library", wanted, call);
   for (const char* place : places) {
-    if (access((root + "/" + place).c_str(), F_OK) == 0) return root + "/" + place;
+    if (file_exists(root + "/" + place)) return root + "/" + place;
   }
   call->detail(call, "missing_library", "libtensorflow_cc.so.2");
   call->detail(call, "path", host->root);
@@ -71,8 +70,10 @@ void refuse_a_second_release(const std::string& path, engine_call* call) {
 void offer_python(const char* name, engine_call* call) {
   if (name == nullptr || dlsym(RTLD_DEFAULT, "PyTuple_Type") != nullptr) return;
   if (dlopen(name, RTLD_NOW | RTLD_GLOBAL) != nullptr) return;
-  throw Failure{ENGINE_UNAVAILABLE,
-                "This release of TensorFlow needs a library of Python: " + loader_says(call)};
+  const char* text = dlerror();
+  const std::string why = text == nullptr ? "the loader gave no reason" : text;
+  report_loader_text(why, call);
+  throw Failure{ENGINE_UNAVAILABLE, "This release of TensorFlow needs a library of Python: " + why};
 }
 
 void find_all(void* handle, Api& api, const std::string& path, engine_call* call) {
@@ -86,6 +87,7 @@ void find_all(void* handle, Api& api, const std::string& path, engine_call* call
   ENGINEHOST_FIND(TF_NewBuffer);
   ENGINEHOST_FIND(TF_DeleteBuffer);
   ENGINEHOST_FIND(TF_GetAllOpList);
+  ENGINEHOST_FIND(TF_GetRegisteredKernelsForOp);
   ENGINEHOST_FIND(TF_NewGraph);
   ENGINEHOST_FIND(TF_DeleteGraph);
   ENGINEHOST_FIND(TF_GraphOperationByName);
@@ -140,12 +142,7 @@ std::shared_ptr<Runtime> Runtime::open(const engine_host* host, const Wanted& wa
   if (known != nullptr) return known;
   refuse_a_second_release(identity, call);
   offer_python(wanted.python, call);
-  void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) {
-    const std::string why = loader_says(call);
-    call->detail(call, "path", path.c_str());
-    throw Failure{ENGINE_UNAVAILABLE, "TensorFlow cannot be loaded: " + why};
-  }
+  void* handle = open_runtime("TensorFlow", path, call);
   std::shared_ptr<Runtime> runtime(new Runtime);
   runtime->path_ = path;
   find_all(handle, runtime->api_, path, call);
@@ -159,6 +156,15 @@ std::shared_ptr<Runtime> Runtime::open(const engine_host* host, const Wanted& wa
   }
   known = runtime;
   return runtime;
+}
+
+bool Runtime::has_gpu_code() const {
+  const Status status(*this);
+  TF_Buffer* list = api_.TF_GetRegisteredKernelsForOp("MatMul", status.get());
+  const bool found =
+      status.code() == 0 && lists_gpu_kernel({static_cast<const char*>(list->data), list->length});
+  api_.TF_DeleteBuffer(list);
+  return found;
 }
 
 const std::set<std::string>& Runtime::stateless() const {

@@ -136,6 +136,8 @@ std::optional<PassedOver> better_build(const Plan& plan) {
     if (candidate.merit >= chosen->merit) continue;
     const std::optional<Check> check = strongest_refusal(candidate);
     if (check && is_out_of_question(check->code)) continue;
+    // It fits here too, and something that needs no explanation ranks it lower.
+    if (why_passed_over(candidate).reason.empty()) continue;
     const Candidate*& place = check && lacks_hardware(*check) ? best_elsewhere : best;
     if (place == nullptr || candidate.merit < place->merit) place = &candidate;
   }
