@@ -46,6 +46,13 @@ bool Devices::has(engine_device device) const {
   return false;
 }
 
+std::string Devices::name_of(engine_device device) const {
+  if (device.type == ENGINE_OTHER_DEVICE && !provider.kind.empty())
+    return provider.kind + ":" + std::to_string(device.index);
+  Text text;
+  return text.device(device).c_str();
+}
+
 Devices list_devices(const std::string& library) {
   Devices devices;
   Device cpu;
@@ -62,20 +69,18 @@ Devices list_devices(const std::string& library) {
 
 void require_device(const Devices& devices, engine_device device, engine_call* call) {
   if (devices.has(device)) return;
-  Text wanted;
-  wanted.device(device);
+  const std::string wanted = devices.name_of(device);
   call->detail(call, "device", wanted.c_str());
   std::string message;
   if (device.type == ENGINE_CUDA && !devices.cuda_provider.empty() && !devices.why_no_cuda.empty()) {
     report_missing_library(devices.why_no_cuda, call);
-    message = std::string(wanted.c_str()) + " is not available: " + devices.why_no_cuda;
+    message = wanted + " is not available: " + devices.why_no_cuda;
   } else {
     message = "This build has ";
     for (size_t i = 0; i < devices.list.size(); i++) {
-      Text one;
-      message += (i == 0 ? "" : ", ") + std::string(one.device(devices.list[i].device).c_str());
+      message += (i == 0 ? "" : ", ") + devices.name_of(devices.list[i].device);
     }
-    message = (devices.list.size() == 1 ? "This build has only cpu:0" : message) + ", not " + wanted.c_str();
+    message = (devices.list.size() == 1 ? "This build has only cpu:0" : message) + ", not " + wanted;
   }
   throw Failure{ENGINE_UNAVAILABLE, message + "."};
 }

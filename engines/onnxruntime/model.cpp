@@ -1,6 +1,6 @@
 #include "engines/onnxruntime/model.hpp"
 
-#include "engines/onnxruntime/cuda_session.hpp"
+#include "engines/onnxruntime/device_session.hpp"
 #include "engines/onnxruntime/system.hpp"
 #include "engines/onnxruntime/tensors.hpp"
 #include "engines/support/options.hpp"
@@ -14,7 +14,7 @@ void set_options(engine_model& model, OrtSessionOptions* options, const engine_m
                  engine_call* call) {
   const Runtime& runtime = *model.engine->runtime;
   std::string threads = model.engine->threads;
-  bool measured = model.device.type == ENGINE_CUDA;
+  bool measured = model.device.type != ENGINE_CPU;
   const std::string prefix = "onnxruntime.";
   for (size_t i = 0; i < desc.option_count; i++) {
     std::string key = desc.options[i].key;
@@ -252,7 +252,7 @@ engine_status load_model(engine_instance* engine, const engine_model_desc* desc,
     runtime.check(api::create_session_options(runtime.table(), options.out()), ENGINE_NO_MEMORY);
     model->device = desc->device;
     // The caller's own settings are applied later and win.
-    if (desc->device.type == ENGINE_CUDA) compute_on_cuda(runtime, options.get(), desc->device.index, call);
+    if (desc->device.type != ENGINE_CPU) compute_on(*engine, options.get(), desc->device, call);
     set_options(*model, options.get(), *desc, call);
     call->progress(call, 0, 0, "load");
     if (call->is_cancelled(call) != 0)

@@ -3,6 +3,7 @@
 // file is not linked to it.
 #include "engines/onnxruntime/instance.hpp"
 #include "engines/onnxruntime/model.hpp"
+#include "engines/onnxruntime/provider.hpp"
 
 namespace enginehost::engines::onnxruntime {
 namespace {
@@ -11,7 +12,9 @@ engine_status create(const engine_host* host, const engine_entry* options, size_
                      engine_instance** out, engine_call* call) noexcept {
   *out = nullptr;
   return catch_all(call, [&] {
-    if (const char* key = unknown_option(options, option_count, {"onnxruntime.library"})) {
+    if (const char* key =
+            unknown_option(options, option_count,
+                           {"onnxruntime.library", "onnxruntime.provider", "onnxruntime.provider_library"})) {
       call->detail(call, "option", key);
       throw Failure{ENGINE_INVALID, std::string("The engine onnxruntime has no option \"") + key +
                                         "\"; settings of a session are options of its model."};
@@ -19,6 +22,8 @@ engine_status create(const engine_host* host, const engine_entry* options, size_
     std::shared_ptr<Runtime> runtime =
         Runtime::open(host, find_entry(options, option_count, "onnxruntime.library"), call);
     auto engine = std::make_unique<engine_instance>(host, std::move(runtime));
+    add_provider(*engine, find_entry(options, option_count, "onnxruntime.provider"),
+                 find_entry(options, option_count, "onnxruntime.provider_library"), call);
     const char* threads = find_entry(options, option_count, "threads");
     if (threads != nullptr) engine->threads = threads;
     engine->facts = {{"version", engine->runtime->version()}, {"library", engine->runtime->path().c_str()}};

@@ -1,4 +1,4 @@
-#include "engines/onnxruntime/cuda_session.hpp"
+#include "engines/onnxruntime/device_session.hpp"
 #include "engines/onnxruntime/one_node_model.hpp"
 #include "engines/support/matmul_check.hpp"
 
@@ -36,9 +36,9 @@ void check_graph(engine_instance* engine, engine_device device, engine_call* cal
 engine_status run_selftest(engine_instance* engine, int32_t level, engine_device device,
                            engine_call* call) noexcept {
   return catch_all(call, [&] {
-    if (engine->devices.cuda_provider.empty() && !engine->devices.has(device)) {
-      Text text;
-      call->detail(call, "device", text.device(device).c_str());
+    if (engine->devices.cuda_provider.empty() && engine->devices.provider.kind.empty() &&
+        !engine->devices.has(device)) {
+      call->detail(call, "device", engine->devices.name_of(device).c_str());
       throw Failure{ENGINE_INVALID, "This build has only cpu:0."};
     }
     require_device(engine->devices, device, call);
@@ -46,11 +46,11 @@ engine_status run_selftest(engine_instance* engine, int32_t level, engine_device
       throw Failure{ENGINE_CANCELLED, "The self-test was stopped before it began."};
     // Level 0: create() has resolved every symbol of the library (RTLD_NOW) and obtained its table. The CUDA
     // provider is loaded at first use.
-    if (device.type == ENGINE_CUDA) {
+    if (device.type != ENGINE_CPU) {
       HeldSessionOptions options(*engine->runtime);
       engine->runtime->check(api::create_session_options(engine->runtime->table(), options.out()),
                              ENGINE_NO_MEMORY);
-      compute_on_cuda(*engine->runtime, options.get(), device.index, call);
+      compute_on(*engine, options.get(), device, call);
     }
     if (level >= ENGINE_SELFTEST_DEVICE) {
       const Runtime& runtime = *engine->runtime;
