@@ -46,6 +46,10 @@ bool Devices::has(engine_device device) const {
   return false;
 }
 
+bool Devices::reaches(engine_device device) const {
+  return (device.type == ENGINE_CPU || device.type == ENGINE_OTHER_DEVICE) && has(device);
+}
+
 std::string Devices::name_of(engine_device device) const {
   if (device.type == ENGINE_OTHER_DEVICE && !provider.kind.empty())
     return provider.kind + ":" + std::to_string(device.index);

@@ -25,6 +25,9 @@ struct Devices {
   std::string why_no_cuda;    // with a provider: why it has no device
   Provider provider;
   bool has(engine_device device) const;
+  // True for devices whose tensors this adapter holds: the CPU, and those of the provider, in host memory
+  // too.
+  bool reaches(engine_device device) const;
   // Returns "cuda:0", and "ggml:0" for a device of the provider.
   std::string name_of(engine_device device) const;
 };

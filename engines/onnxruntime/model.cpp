@@ -295,7 +295,12 @@ engine_status run_model(engine_model* model, const engine_run* what, engine_resu
     for (size_t i = 0; i < what->input_count; i++) {
       const char* name = model->inputs[what->inputs[i].input].name;
       inputs.all.push_back(nullptr);
-      inputs.all.back() = borrow(runtime, *what->inputs[i].tensor, name, call).leave();
+      engine_tensor given = *what->inputs[i].tensor;
+      // A provider's tensors are in host memory.
+      if (given.device.type == ENGINE_OTHER_DEVICE && given.device.type == model->device.type &&
+          given.device.index == model->device.index)
+        given.device = {ENGINE_CPU, 0};
+      inputs.all.back() = borrow(runtime, given, name, call).leave();
       input_names.push_back(name);
     }
     for (const engine_port& port : model->outputs) output_names.push_back(port.name);

@@ -38,13 +38,23 @@ const engine_entry* facts(engine_instance* engine, size_t* count) noexcept {
   return engine->facts.data();
 }
 
-engine_status create_tensor(engine_instance*, const engine_tensor* like, engine_owned_tensor** out,
-                            engine_call* call) noexcept {
-  return create_host_tensor("", like, out, call);
+// Returns the tensor as one in host memory, where a provider's tensors are too.
+engine_tensor in_memory(const engine_instance& engine, engine_tensor tensor) {
+  if (engine.devices.reaches(tensor.device)) tensor.device = {ENGINE_CPU, 0};
+  return tensor;
 }
-engine_status copy_tensor(engine_instance*, const engine_tensor* from, const engine_tensor* to,
+
+engine_status create_tensor(engine_instance* engine, const engine_tensor* like, engine_owned_tensor** out,
+                            engine_call* call) noexcept {
+  const engine_tensor wanted = in_memory(*engine, *like);
+  const engine_status status = create_host_tensor("", &wanted, out, call);
+  if (status == ENGINE_OK) (*out)->tensor.device = like->device;
+  return status;
+}
+engine_status copy_tensor(engine_instance* engine, const engine_tensor* from, const engine_tensor* to,
                           engine_call* call) noexcept {
-  return copy_host_tensor("", from, to, call);
+  const engine_tensor source = in_memory(*engine, *from), target = in_memory(*engine, *to);
+  return copy_host_tensor("", &source, &target, call);
 }
 
 constexpr engine_tensor_v1 tensor_table = {create_tensor, copy_tensor};

@@ -143,6 +143,36 @@ TEST_F(OnnxRuntimeProvider, GgmlComputesWhatTheCpuComputes) {
   }
 }
 
+// Tensors of the device are in host memory, and say where they belong.
+TEST_F(OnnxRuntimeProvider, OperationsComputeOnTheDeviceOfTheirInputs) {
+  if (const std::string why = add_runtime("1.30.0"); !why.empty()) GTEST_SKIP() << why;
+  if (const std::string why = add("onnxruntime-ggml", "0.2.0", "onnxruntime_ggml*/*.so*"); !why.empty())
+    GTEST_SKIP() << why;
+  Engine engine(library, root, ggml);
+  ASSERT_EQ(engine.status, ENGINE_OK) << engine.call.message();
+  Floats a({2, 2}, {1, 2, 3, 4}), on_cpu({2, 2}, {1, 2, 3, 4});
+  a.tensor.device = first;
+  Results results, refused;
+  results.offer = true;  // the host's memory is not the device's
+  Call call, of_two;
+  ASSERT_EQ(engine.run("MatMul", {&a.tensor, &a.tensor}, results, call), ENGINE_OK) << call.message();
+  EXPECT_THAT(results.of(0).as<float>(), testing::ElementsAre(7, 10, 15, 22));
+  EXPECT_EQ(results.of(0).tensor.device.type, first.type);
+  EXPECT_EQ(call.details["placement"], "ggml 1");
+  EXPECT_EQ(engine.run("MatMul", {&a.tensor, &on_cpu.tensor}, refused, of_two), ENGINE_INVALID);
+  EXPECT_EQ(of_two.message(), "Input 1 of MatMul is on cpu:0; input 0 is on ggml:0.");
+  Call of_model;
+  Results from_model;
+  onnx::Graph graph;
+  graph.nodes = {onnx::node("Relu", {"a"}, {"y"})};
+  graph.inputs = {onnx::value("a", onnx::float32, {"2", "2"})};
+  graph.outputs = {onnx::value("y", onnx::float32, {"2", "2"})};
+  Model model(engine, "onnx", graph.bytes(), true, {}, first);
+  ASSERT_EQ(model.status, ENGINE_OK) << model.call.message();
+  ASSERT_EQ(model.run({{0, &a.tensor}}, from_model, of_model), ENGINE_OK) << of_model.message();
+  EXPECT_THAT(from_model.of(0).as<float>(), testing::ElementsAre(1, 2, 3, 4));
+}
+
 // Det is an operation that ggml lacks.
 TEST_F(OnnxRuntimeProvider, NodesThatTheProviderLacksRunOnTheCpuOnlyIfAllowed) {
   if (const std::string why = add_runtime("1.30.0"); !why.empty()) GTEST_SKIP() << why;
