@@ -365,7 +365,7 @@ constexpr Entry entries[] = {
      .meaning = "The build has an execution provider of ONNX Runtime beside the processor (openvino, webgpu, "
                 "ggml, dml, coreml). EngineHost opens it only if the request names its flavor or its device, "
                 "because EngineHost's tests never ran it on an accelerator.",
-     .before = decided,
+     .before = "the flavor and the device of the request",
      .causes = {"{build} is opened only for {required}; the request names {found}",
                 "the build is opened only if the request names its flavor"},
      .remedies = {"request its flavor: --flavor FLAVOR, or \"flavor\" in the configuration or the API"},
