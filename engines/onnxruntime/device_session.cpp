@@ -45,8 +45,8 @@ void report_placement(engine_model& model, engine_call* call) {
   const std::map<std::string, int> nodes = model.placement->end(*model.engine->runtime, model.session.get());
   std::string text;
   int all = 0, on_device = 0;
-  const Devices& devices = model.engine->devices;
-  const std::string& requested = model.device.type == ENGINE_CUDA ? cuda_provider : devices.provider.name;
+  const std::string& requested =
+      model.device.type == ENGINE_CUDA ? cuda_provider : model.engine->provider.name;
   for (const auto& [provider, count] : nodes) {
     text += (text.empty() ? "" : ", ") + provider + " " + std::to_string(count);
     all += count;
@@ -54,7 +54,7 @@ void report_placement(engine_model& model, engine_call* call) {
   }
   if (text.empty()) text = "unknown: the runtime wrote no readable profile";
   call->detail(call, "placement", text.c_str());
-  const std::string device = devices.name_of(model.device);
+  const std::string device = name_of(*model.engine, model.device);
   const engine_host* host = model.engine->host;
   const bool elsewhere = model.device.type != ENGINE_CPU && on_device < all;
   const std::string message = "Nodes of the model on " + device + ": " + text + ".";

@@ -46,17 +46,6 @@ bool Devices::has(engine_device device) const {
   return false;
 }
 
-bool Devices::reaches(engine_device device) const {
-  return (device.type == ENGINE_CPU || device.type == ENGINE_OTHER_DEVICE) && has(device);
-}
-
-std::string Devices::name_of(engine_device device) const {
-  if (device.type == ENGINE_OTHER_DEVICE && !provider.kind.empty())
-    return provider.kind + ":" + std::to_string(device.index);
-  Text text;
-  return text.device(device).c_str();
-}
-
 Devices list_devices(const std::string& library) {
   Devices devices;
   Device cpu;
@@ -73,18 +62,20 @@ Devices list_devices(const std::string& library) {
 
 void require_device(const Devices& devices, engine_device device, engine_call* call) {
   if (devices.has(device)) return;
-  const std::string wanted = devices.name_of(device);
+  Text wanted;
+  wanted.device(device);
   call->detail(call, "device", wanted.c_str());
   std::string message;
   if (device.type == ENGINE_CUDA && !devices.cuda_provider.empty() && !devices.why_no_cuda.empty()) {
     report_missing_library(devices.why_no_cuda, call);
-    message = wanted + " is not available: " + devices.why_no_cuda;
+    message = std::string(wanted.c_str()) + " is not available: " + devices.why_no_cuda;
   } else {
     message = "This build has ";
     for (size_t i = 0; i < devices.list.size(); i++) {
-      message += (i == 0 ? "" : ", ") + devices.name_of(devices.list[i].device);
+      Text one;
+      message += (i == 0 ? "" : ", ") + std::string(one.device(devices.list[i].device).c_str());
     }
-    message = (devices.list.size() == 1 ? "This build has only cpu:0" : message) + ", not " + wanted;
+    message = (devices.list.size() == 1 ? "This build has only cpu:0" : message) + ", not " + wanted.c_str();
   }
   throw Failure{ENGINE_UNAVAILABLE, message + "."};
 }

@@ -1,6 +1,7 @@
 #include "engines/onnxruntime/model.hpp"
 
 #include "engines/onnxruntime/device_session.hpp"
+#include "engines/onnxruntime/provider.hpp"
 #include "engines/onnxruntime/system.hpp"
 #include "engines/onnxruntime/tensors.hpp"
 #include "engines/support/options.hpp"
@@ -239,6 +240,7 @@ engine_status load_model(engine_instance* engine, const engine_model_desc* desc,
       throw Failure{ENGINE_UNSUPPORTED, std::string("The model is of the format \"") + desc->format +
                                             "\"; this engine reads \"onnx\"."};
     }
+    require_own_device(*engine, desc->device, call);
     require_device(engine->devices, desc->device, call);
     if (const int error = desc->path == nullptr ? 0 : why_unreadable(desc->path); error != 0) {
       call->detail(call, "path", desc->path);

@@ -40,7 +40,7 @@ const engine_entry* facts(engine_instance* engine, size_t* count) noexcept {
 
 // Returns the tensor as one in host memory, where a provider's tensors are too.
 engine_tensor in_memory(const engine_instance& engine, engine_tensor tensor) {
-  if (engine.devices.reaches(tensor.device)) tensor.device = {ENGINE_CPU, 0};
+  if (is_reached(engine, tensor.device)) tensor.device = {ENGINE_CPU, 0};
   return tensor;
 }
 

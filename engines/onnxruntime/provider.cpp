@@ -59,7 +59,7 @@ void add_provider(engine_instance& engine, const char* kind, const char* library
   if (kind == nullptr) return;
   Runtime& runtime = *engine.runtime;
   void* const* table = runtime.table();
-  Provider& provider = engine.devices.provider;
+  Provider& provider = engine.provider;
   provider.kind = kind;
   const BuiltIn* known = library == nullptr ? &built_in_provider(kind, call) : nullptr;
   if (known != nullptr && known->appended_as != nullptr) {
@@ -113,11 +113,32 @@ void add_provider(engine_instance& engine, const char* kind, const char* library
   }
 }
 
+std::string name_of(const engine_instance& engine, engine_device device) {
+  if (device.type == ENGINE_OTHER_DEVICE && !engine.provider.kind.empty())
+    return engine.provider.kind + ":" + std::to_string(device.index);
+  Text text;
+  return text.device(device).c_str();
+}
+
+bool is_reached(const engine_instance& engine, engine_device device) {
+  return (device.type == ENGINE_CPU || device.type == ENGINE_OTHER_DEVICE) && engine.devices.has(device);
+}
+
+void require_own_device(const engine_instance& engine, engine_device device, engine_call* call) {
+  if (engine.provider.kind.empty() || engine.devices.has(device)) return;
+  const std::string wanted = name_of(engine, device);
+  call->detail(call, "device", wanted.c_str());
+  std::string has;
+  for (const Device& one : engine.devices.list)
+    has += (has.empty() ? "" : ", ") + name_of(engine, one.device);
+  throw Failure{ENGINE_UNAVAILABLE, "This build has " + has + ", not " + wanted + "."};
+}
+
 void compute_on_provider(engine_instance& engine, OrtSessionOptions* options, int32_t index,
                          engine_call* call) {
   const Runtime& runtime = *engine.runtime;
   void* const* table = runtime.table();
-  const Provider& provider = engine.devices.provider;
+  const Provider& provider = engine.provider;
   OrtStatus* status = nullptr;
   if (provider.devices.empty()) {
     status = api::append_provider(table, options, built_in_provider(provider.kind, call).appended_as, nullptr,

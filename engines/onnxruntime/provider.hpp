@@ -9,6 +9,15 @@ namespace enginehost::engines::onnxruntime {
 // runtime's own library holds the provider. Throws a Failure with the reason if there is no device.
 void add_provider(engine_instance& engine, const char* kind, const char* library, engine_call* call);
 
+// Returns "cuda:0", and "ggml:0" for a device of the provider.
+std::string name_of(const engine_instance& engine, engine_device device);
+
+// True for devices whose tensors this adapter holds: the CPU, and those of the provider, in host memory too.
+bool is_reached(const engine_instance& engine, engine_device device);
+
+// Throws a Failure if the build has a provider, and `device` is none of the build's.
+void require_own_device(const engine_instance& engine, engine_device device, engine_call* call);
+
 // Configures a session on device `index` of the provider.
 void compute_on_provider(engine_instance& engine, OrtSessionOptions* options, int32_t index,
                          engine_call* call);

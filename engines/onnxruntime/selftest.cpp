@@ -1,5 +1,6 @@
 #include "engines/onnxruntime/device_session.hpp"
 #include "engines/onnxruntime/one_node_model.hpp"
+#include "engines/onnxruntime/provider.hpp"
 #include "engines/support/matmul_check.hpp"
 
 namespace enginehost::engines::onnxruntime {
@@ -36,9 +37,10 @@ void check_graph(engine_instance* engine, engine_device device, engine_call* cal
 engine_status run_selftest(engine_instance* engine, int32_t level, engine_device device,
                            engine_call* call) noexcept {
   return catch_all(call, [&] {
-    if (engine->devices.cuda_provider.empty() && engine->devices.provider.kind.empty() &&
-        !engine->devices.has(device)) {
-      call->detail(call, "device", engine->devices.name_of(device).c_str());
+    require_own_device(*engine, device, call);
+    if (engine->devices.cuda_provider.empty() && !engine->devices.has(device)) {
+      Text text;
+      call->detail(call, "device", text.device(device).c_str());
       throw Failure{ENGINE_INVALID, "This build has only cpu:0."};
     }
     require_device(engine->devices, device, call);

@@ -5,6 +5,7 @@
 
 #include "engines/onnxruntime/model.hpp"
 #include "engines/onnxruntime/one_node_model.hpp"
+#include "engines/onnxruntime/provider.hpp"
 #include "engines/onnxruntime/tensors.hpp"
 #include "engines/support/onnx_rules.hpp"
 
@@ -82,15 +83,15 @@ engine_device device_of(const engine_instance& engine, const char* name, const e
   engine_device first = {ENGINE_CPU, 0};
   const auto refuse = [&](size_t number, const std::string& why) {
     return Failure{ENGINE_INVALID, "Input " + std::to_string(number) + " of " + name + " is on " +
-                                       engine.devices.name_of(inputs[number]->device) + "; " + why + "."};
+                                       name_of(engine, inputs[number]->device) + "; " + why + "."};
   };
   for (size_t i = 0; i < count; i++) {
     const engine_device given = inputs[i]->device;
     const engine_device device = in_host_memory(given) ? engine_device{ENGINE_CPU, 0} : given;
-    if (!engine.devices.reaches(device)) throw refuse(i, "this build computes on cpu:0");
+    if (!is_reached(engine, device)) throw refuse(i, "this build computes on cpu:0");
     if (i == 0) first = device;
     if (device.type != first.type || device.index != first.index)
-      throw refuse(i, "input 0 is on " + engine.devices.name_of(first));
+      throw refuse(i, "input 0 is on " + name_of(engine, first));
   }
   return first;
 }
@@ -152,7 +153,7 @@ engine_status run_operation(engine_instance* engine, const char* name, const eng
       key.append(std::to_string(std::strlen(text))).append(":").append(text);
     };
     add_to_key(name);
-    add_to_key(engine->devices.name_of(device).c_str());
+    add_to_key(name_of(*engine, device).c_str());
     for (size_t i = 0; i < input_count; i++) {
       int type = to_ort_type(inputs[i]->dtype);
       if (type == 0) {
