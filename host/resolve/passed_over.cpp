@@ -63,7 +63,7 @@ std::string reason_of(const Check& check) {
 // Returns true if the request excludes the build, or nobody should use it.
 bool is_out_of_question(std::string_view code) {
   return code == "EH-S03" || code == "EH-S04" || code == "EH-S05" || code == "EH-S09" || code == "EH-S11" ||
-         code == "EH-M14";
+         code == "EH-S26" || code == "EH-M14";
 }
 
 // Returns true if only other hardware would help.
