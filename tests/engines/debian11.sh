@@ -87,7 +87,10 @@ PYTHON
   )
   rm -rf "${root:?}/builds/$name"
   cp -rL "$folder" "$root/builds/$name"
-  in_root /builds/engine-plugin-check "/builds/$name/libengine_$name.so" --root "/builds/$name" | tee "$scratch/checks"
+  # EngineHost loads the libraries of a build before its plugin; here the loader finds them.
+  folders=$(cd "$root" && find "builds/$name" -name '*.so*' -printf '/%h\n' | sort -u | paste -s -d :)
+  in_root /usr/bin/env LD_LIBRARY_PATH="$folders" /builds/engine-plugin-check "/builds/$name/libengine_$name.so" \
+    --root "/builds/$name" --timeout 300 | tee "$scratch/checks"
   grep -q 'All checks passed' "$scratch/checks"
 done
 echo "reference, ONNX Runtime and PyTorch $release load and compute with ${system%.}"
