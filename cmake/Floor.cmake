@@ -33,6 +33,7 @@ add_custom_target(enginehost_floor_stubs DEPENDS "${ENGINEHOST_FLOOR_STUBS}/libc
 list(TRANSFORM floor_sources PREPEND "${PROJECT_SOURCE_DIR}/engines/support/floor/")
 add_library(enginehost_floor STATIC ${floor_sources})
 target_link_libraries(enginehost_floor PRIVATE enginehost_warnings)
+target_compile_options(enginehost_floor PRIVATE -g0)  # no path of this folder, which the plugins would contain
 set_target_properties(enginehost_floor PROPERTIES UNITY_BUILD OFF ARCHIVE_OUTPUT_DIRECTORY "${ENGINEHOST_FLOOR_STUBS}")
 target_include_directories(enginehost_floor PRIVATE "${PROJECT_SOURCE_DIR}")
 add_dependencies(enginehost_floor enginehost_floor_stubs)
