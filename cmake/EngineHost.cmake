@@ -78,7 +78,7 @@ target_compile_options(enginehost_warnings INTERFACE
   # False warnings of GCC 12 in joined files: that std::string writes past its end, and that a class of an included .cpp file
   # is in other files.
   $<$<AND:$<BOOL:${CMAKE_UNITY_BUILD}>,$<CXX_COMPILER_ID:GNU>>:-Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread
-    -Wno-subobject-linkage>
+    $<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>>
   $<$<COMPILE_LANGUAGE:CXX>:-Wconversion -Wnon-virtual-dtor>
   $<$<BOOL:${ENGINEHOST_WERROR}>:-Werror>)
 
@@ -124,8 +124,10 @@ function(enginehost_module name)
   target_link_libraries(enginehost_${name} PUBLIC ${MODULE_DEPENDS} PRIVATE enginehost_warnings ${MODULE_LIBRARIES})
 endfunction()
 
+include(Floor)
+
 # enginehost_plugin(NAME SOURCES ... [LIBRARIES ...]) builds engines/libengine_NAME.so (.dylib, .dll), which exports one
-# symbol only.
+# symbol only and runs on older systems than this one.
 function(enginehost_plugin name)
   cmake_parse_arguments(PLUGIN "" "" "SOURCES;LIBRARIES" ${ARGN})
   enginehost_darwin_sources(PLUGIN_SOURCES)
@@ -145,6 +147,7 @@ function(enginehost_plugin name)
   endif()
   # -fvisibility=hidden alone leaks weak symbols of libstdc++ templates; the version script does not.
   enginehost_exports(engine_${name} "${PROJECT_SOURCE_DIR}/engines/support/exports.map")
+  enginehost_floor(engine_${name})
 endfunction()
 
 # The prefix of paths in the tests: Wine shows the root as drive Z.

@@ -6,6 +6,8 @@
 #include "engines/pytorch/results.hpp"
 #include "engines/pytorch/tensors.hpp"
 #include "engines/support/onnx_rules.hpp"
+#include "engines/support/tensor.hpp"
+#include "engines/support/text.hpp"
 
 namespace enginehost::engines::pytorch {
 namespace {
@@ -121,12 +123,17 @@ const Operation& find(const char* name, engine_call* call) {
                 std::string("This adapter has no operation \"") + name + "\"; it has " + names + "."};
 }
 
-void check_devices(const Operation& operation, const Inputs& inputs) {
-  for (size_t i = 1; i < inputs.size(); i++) {
-    if (inputs[i].device() == inputs[0].device()) continue;
-    throw Failure{ENGINE_INVALID, std::string("The inputs of ") + operation.name + " live on " +
-                                      inputs[0].device().str() + " and " + inputs[i].device().str() +
-                                      "; copy them to one device first."};
+// One of them may be a device that this build lacks, so nothing is borrowed before.
+void check_devices(const char* name, const engine_tensor* const* inputs, size_t input_count) {
+  for (size_t i = 1; i < input_count; i++) {
+    const engine_device one = inputs[0]->device, other = inputs[i]->device;
+    if (in_host_memory(one) && in_host_memory(other)) continue;
+    if (one.type == other.type && one.index == other.index) continue;
+    Text text;
+    text << "The inputs of " << name << " live on ";
+    text.device(one) << " and ";
+    text.device(other) << "; copy them to one device first.";
+    throw Failure{ENGINE_INVALID, text.c_str()};
   }
 }
 
@@ -144,13 +151,13 @@ engine_status run_operation(engine_instance* engine, const char* name, const eng
     }
     if (call->is_cancelled(call) != 0)
       throw Failure{ENGINE_CANCELLED, "The operation was stopped before it began."};
+    check_devices(name, inputs, input_count);
     c10::InferenceMode guard;
     Inputs borrowed;
     for (size_t i = 0; i < input_count; i++) {
       std::string input = "input " + std::to_string(i) + " of " + name;
       borrowed.push_back(borrow(*inputs[i], input.c_str(), engine, call));
     }
-    check_devices(operation, borrowed);
     const Attributes given(name, attributes, attribute_count, call);
     check_onnx_rules(name, inputs, input_count, given);
     at::Tensor out = operation.compute(borrowed, given);

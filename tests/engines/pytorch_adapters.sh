@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The PyTorch adapters of every release that the manifest names for this machine: compiled with the headers of the published
-# wheel, their symbols compared with its libraries, and compiled again in another folder without the compiler cache, where the
+# wheel, all their symbols looked up in its libraries and in RHEL 8's, and compiled again in another folder without the compiler cache, where the
 # bytes must be the same. 700 MB are fetched, whole wheels are not.
 #
 #   pytorch_adapters.sh SOURCE BUILD [RELEASE]     (BUILD: the build tree, which keeps what is fetched; RELEASE: only this one)
@@ -34,7 +34,8 @@ CCACHE_DISABLE=1 make "$other/source" "$other/tree" "$other/headers"
 for root in ${roots//;/ }; do
   release=${root##*/}
   plugin=engines/pytorch-${release%.*}/libengine_pytorch.so
-  "$source_folder/tests/engines/pytorch_symbols.sh" "$first/$plugin" "$root"/libraries/*.so
+  python3 -B "$source_folder/tests/engines/check_floor.py" "$source_folder/cmake/floor/symbols.txt" "$(uname -m)" \
+    "$first/$plugin" "$root"/libraries/*.so
   cmp "$first/$plugin" "$other/tree/$plugin"
 done
 echo "the same bytes in both folders"

@@ -13,8 +13,8 @@ namespace enginehost::resolve {
 inline constexpr std::string_view compilable = "its plugin (engines/";
 
 // Returns the templates of manifests/ as a repository in which every plugin that can be compiled is compiled.
-// The repository of a build tree differs from it only in the plugins: some are missing, and each adds the C
-// library that it was compiled with to the requirements. Ends the program if a template cannot be read.
+// In the repository of a build tree some plugins are missing. The rows say what payload and plugin need
+// together (engines_floor_of_rows). Ends the program if a template cannot be read.
 const manifest::Catalog& shipped();
 
 // Returns the names of tests/profiles, sorted.

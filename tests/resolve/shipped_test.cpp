@@ -254,6 +254,24 @@ TEST(ShippedDecisions, NoDriverIsNeededForABuildWithoutCodeForTheCard) {
                           "2.9.1 cu128: no code for compute 6.1", "2.8.0 cu126: needs driver 525.60.13"));
 }
 
+// Payloads and adapters need glibc 2.28 and GLIBCXX 3.4.25 at most.
+TEST(ShippedDecisions, OlderSystemsRunTheBuildsForTheProcessor) {
+  for (const char* name : {"linux-ubuntu2004-driver470-gtx1080ti", "linux-rhel8-no-gpu"}) {
+    const platform::Platform machine = machine_called(name);
+    EXPECT_EQ(first(plan_of(machine, "pytorch", "cpu")), "pytorch-2.15.0-cpu-linux-x86_64-index") << name;
+    EXPECT_EQ(first(plan_of(machine, "onnxruntime", "cpu")), "onnxruntime-1.27.0-cpu-linux-x86_64") << name;
+    EXPECT_EQ(first(plan_of(machine, "tensorflow", "cpu")), "tensorflow-2.21.0-cpu-linux-x86_64") << name;
+  }
+}
+
+// Its libstdc++ has GLIBCXX 3.4.19, as the payload asks for, but an adapter needs a newer one.
+TEST(ShippedDecisions, TheAdapterDecidesToo) {
+  const platform::Platform machine = machine_called("linux-centos7-no-gpu");
+  EXPECT_EQ(against(plan_of(machine, "pytorch"), "pytorch-2.0.1-cpu-linux-x86_64-index"),
+            "EH-L09 GLIBCXX >= 3.4.22, found 3.4.19");
+  EXPECT_THAT(first(plan_of(machine, "reference")), testing::StartsWith("reference-"));
+}
+
 TEST(ShippedDecisions, NewerVersionsAreReportedWithTheirReasons) {
   const Plan plan = plan_of(machine_called("linux-laptop-toolkit129-driver535-rtx4060"), "pytorch");
   EXPECT_EQ(first(plan), "pytorch-2.9.1-cu128-linux-x86_64");

@@ -1,6 +1,5 @@
 // GCC's headers since 11 call std::__throw_bad_array_new_length (bits/new_allocator.h) where older ones
-// called std::__throw_bad_alloc. libstdc++ exports it since GLIBCXX_3.4.29, so this one name would exclude
-// Ubuntu 20.04 and RHEL 8. The plugin therefore defines its own; exports.map hides it.
+// called std::__throw_bad_alloc. libstdc++ exports it since GLIBCXX_3.4.29.
 #include <new>
 
 namespace std {
