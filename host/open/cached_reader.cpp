@@ -26,19 +26,19 @@ fs::path folder_of_copies(const cache::Store& store, const std::string& location
   return store.root() / "repositories" / sha256_hex(location).substr(0, 32);
 }
 
-std::optional<Diagnosis> SilentServers::find(const std::string& location) const {
+std::optional<Diagnosis> SilentRepositoryServers::find(const std::string& location) const {
   const std::lock_guard lock(mutex_);
   const auto found = known_.find(transfer::origin_of(location));
   return found != known_.end() ? std::optional(found->second) : std::nullopt;
 }
 
-void SilentServers::add(const std::string& location, const Diagnosis& why) {
+void SilentRepositoryServers::add(const std::string& location, const Diagnosis& why) {
   const std::lock_guard lock(mutex_);
   known_.emplace(transfer::origin_of(location), why);
 }
 
 CachedReader::CachedReader(fs::path folder, const transfer::TransferOptions& transfer,
-                           SilentServers& silent_servers, std::int64_t now, CatalogOrigin& origin,
+                           SilentRepositoryServers& silent_servers, std::int64_t now, CatalogOrigin& origin,
                            const std::optional<CancelToken>& cancel, bool spare_unreached)
     : folder_(std::move(folder)),
       transfer_(transfer),

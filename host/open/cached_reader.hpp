@@ -24,7 +24,7 @@ std::filesystem::path folder_of_copies(const cache::Store& store, const std::str
 
 // Why servers that sent nothing in time are not asked again for the same catalog. A server is a scheme, a
 // host and a port. Any thread.
-class SilentServers {
+class SilentRepositoryServers {
  public:
   // `location`: any URL of the server.
   std::optional<Diagnosis> find(const std::string& location) const;
@@ -40,7 +40,7 @@ class SilentServers {
 class CachedReader : public manifest::DocumentReader, public manifest::DocumentMemory {
  public:
   CachedReader(std::filesystem::path folder, const transfer::TransferOptions& transfer,
-               SilentServers& silent_servers, std::int64_t now, CatalogOrigin& origin,
+               SilentRepositoryServers& silent_servers, std::int64_t now, CatalogOrigin& origin,
                const std::optional<CancelToken>& cancel, bool spare_unreached = false);
 
   void expect(const std::vector<manifest::Expected>& documents) override;
@@ -78,7 +78,7 @@ class CachedReader : public manifest::DocumentReader, public manifest::DocumentM
   std::int64_t oldest_kept_ = 0;  // age in seconds of the oldest kept copy that was used
   std::filesystem::path folder_;
   const transfer::TransferOptions& transfer_;
-  SilentServers& silent_servers_;
+  SilentRepositoryServers& silent_servers_;
   transfer::DocumentFetcher fetcher_;
   std::int64_t now_;
   CatalogOrigin& origin_;

@@ -270,7 +270,7 @@ def check_same_builds(arguments, prefix, scratch, environment):
             {"repositories_default": False, "repositories": [{"location": url}]}), encoding="utf-8")
         run([prefix / "bin/engine-cache", "trust", "add", key], env=stranger)
         manifests = sorted((prefix / "share/enginehost/repository/manifests").glob("*.json"))
-        for engine in (file.stem for file in manifests):
+        for engine in (json.loads(file.read_bytes())["engine"] for file in manifests):
             installed = builds_of(prefix / "bin/engine-info", engine, environment)
             for where, found in [
                     ("the build tree", builds_of(arguments.build / "bin/engine-info", engine, environment)),
