@@ -1,13 +1,13 @@
 // engine.model/1 over a SavedModel.
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <list>
 
 #include "engines/support/options.hpp"
 #include "engines/support/port.hpp"
+#include "engines/support/system.hpp"
 #include "engines/tensorflow/instance.hpp"
 #include "engines/tensorflow/run.hpp"
 #include "engines/tensorflow/saved_model.hpp"
@@ -73,9 +73,10 @@ std::vector<std::string> check_description(const engine_instance& engine, const 
   require_device(engine.devices, desc.device, call);
   if (desc.path == nullptr)
     throw Failure{ENGINE_INVALID, "A SavedModel is a folder and cannot be loaded from memory."};
-  struct stat info {};
   const std::string file = std::string(desc.path) + "/saved_model.pb";
-  if (stat(file.c_str(), &info) != 0) {
+  if (std::FILE* readable = open_for_reading(file.c_str())) {
+    std::fclose(readable);
+  } else {
     const int error = errno;
     call->detail(call, "path", file.c_str());
     throw Failure{ENGINE_INVALID, "A SavedModel is a folder with a file saved_model.pb, and " + file +
