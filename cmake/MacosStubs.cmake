@@ -68,3 +68,27 @@ exports:
     INTERFACE_INCLUDE_DIRECTORIES "${ENGINEHOST_STUBS}/include")
 endfunction()
 list(PREPEND CMAKE_MODULE_PATH "${CMAKE_CURRENT_LIST_DIR}/macos-stubs")
+
+# enginehost_tbd(FILE INSTALL_NAME SOURCE...) makes the stub FILE with the names that libraries for macOS define.
+function(enginehost_tbd file install_name)
+  if(NOT EXISTS "${file}")
+    execute_process(COMMAND "${PROJECT_SOURCE_DIR}/cmake/macos-stubs/make_tbd.sh" "${install_name}" "${file}" ${ARGN}
+      RESULT_VARIABLE failed)
+    if(failed)
+      message(FATAL_ERROR "${file} could not be made, for the reason above; scripts/install-dependencies.sh --tests installs LLVM 14")
+    endif()
+  endif()
+endfunction()
+
+# enginehost_libcxx_stub(TARGET) links TARGET with macOS's libc++.1.dylib instead of zig's libc++ (scripts/zig-root.sh), because
+# C++ objects that a plugin and the libraries of its runtime give to each other must be of one libc++. The stub has the names of
+# zig's libc++, which is LLVM's, as Apple's is. Of these, the headers use for macOS 11 only those that its libc++ has.
+function(enginehost_libcxx_stub target)
+  get_filename_component(made "${CMAKE_CXX_COMPILER}" DIRECTORY)
+  set(made "${made}/../${CMAKE_SYSTEM_PROCESSOR}")
+  enginehost_tbd("${ENGINEHOST_STUBS}/libc++.tbd" /usr/lib/libc++.1.dylib "${made}/libc++.a" "${made}/libc++abi.a")
+  target_link_libraries(${target} PRIVATE "${ENGINEHOST_STUBS}/libc++.tbd")
+  # zig's headers otherwise use what zig's own libc++ has: checks of a debug build, and what macOS 11 lacks.
+  target_compile_options(${target} PRIVATE -U_LIBCPP_HAS_NO_VENDOR_AVAILABILITY_ANNOTATIONS
+    -U_LIBCPP_HARDENING_MODE -D_LIBCPP_HARDENING_MODE=_LIBCPP_HARDENING_MODE_NONE)
+endfunction()

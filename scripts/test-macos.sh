@@ -2,7 +2,8 @@
 # Compiles and links EngineHost for macOS here: libenginehost, the commands, the probe and the engines, for Apple
 # silicon and for Intel, with warnings as errors. The result is installed and read as files (tests/macos: processor,
 # oldest system, exported names, dependencies, as LLVM's tools read them), and its repository is resolved for the
-# recorded Macs. Nothing is run: docs/what-was-run.md says what that proves and what it does not.
+# recorded Macs. The PyTorch adapters of all releases for Apple silicon are linked with the published wheels' libraries,
+# of which 400 MB are fetched, and every symbol is looked up there. Nothing is run: docs/what-was-run.md says what that proves and what it does not.
 #
 #   scripts/test-macos.sh [CPU ...]      arm64 and x86_64 if none is named
 #
@@ -41,24 +42,59 @@ decided() {
   esac
 }
 
+# Each symbol of a plugin is looked up in the published libraries, by dyld's rules.
+check_pytorch() {
+  local root view status=0
+  for root in ${torch//;/ }; do
+    view=$(mktemp -d)
+    mkdir "$view/torch"
+    ln -s "$root/lib" "$view/torch/lib"
+    cp "build-macos-zig-arm64/engines/pytorch-$(basename "${root%.*}")/libengine_pytorch.dylib" "$view"
+    if ! build/bin/engine-info --inspect "$view/libengine_pytorch.dylib" --symbols \
+      --platform tests/profiles/macos-arm64-m2.json >"$view/said"; then
+      cat "$view/said"
+      status=1
+    elif llvm-nm-14 -m --undefined-only "$view/libengine_pytorch.dylib" >"$view/symbols" &&
+      grep -q '(from libtorch_cpu)' "$view/symbols" && ! grep -qv '(from lib\(torch_cpu\|c10\|c++\|System\))' "$view/symbols"; then
+      say "PyTorch $(basename "$root"): the wheel's libraries, libc++ and libSystem export all" \
+        "$(wc -l <"$view/symbols") symbols of its adapter"
+    else
+      complain "PyTorch $(basename "$root"): a symbol of its adapter is of no library that it may need"
+      status=1
+    fi
+    rm -r "$view"
+  done
+  return $status
+}
+
 heading "The programs of this machine that read them"
 cmake --preset ci
 cmake --build build --parallel "$(jobs_that_fit)" --target macos_files_tests engine-info
 for cpu in "${cpus[@]}"; do
   heading "macOS on $cpu"
   begin=$SECONDS
-  cmake --preset "macos-zig-$cpu"
+  torch=
+  if [ "$cpu" = arm64 ] && ! torch=$(python3 -B engines/pytorch/fetch_headers.py --os macos --arch arm64 build/torch-macos); then
+    complain "without these releases of PyTorch, see above"
+  fi
+  cmake --preset "macos-zig-$cpu" -DENGINEHOST_TORCH_ROOT="$torch"
   cmake --build "build-macos-zig-$cpu" --parallel "$(jobs_that_fit)"
   say "made in $((SECONDS - begin)) s"
   installed=$root/build-macos-zig-$cpu/installed
   rm -rf "$installed"
   cmake --install "build-macos-zig-$cpu" --prefix "$installed" >/dev/null
   mkdir "$installed/plugins"
-  for archive in "$installed"/share/enginehost/repository/files/*.tar.gz; do tar -xzf "$archive" -C "$installed/plugins"; done
+  for archive in "$installed"/share/enginehost/repository/files/*.tar.gz; do
+    case $archive in
+      */libengine_pytorch-*) ;;  # several of one name, which need more than macOS
+      *) tar -xzf "$archive" -C "$installed/plugins" ;;
+    esac
+  done
   ENGINEHOST_MACOS_INSTALLED=$installed build/tests/macos_files_tests --gtest_brief=1
   case $cpu in
     arm64)
-      for engine in reference onnxruntime tensorflow; do decided arm64 "$engine" macos-arm64-m2; done
+      for engine in reference onnxruntime tensorflow ${torch:+pytorch}; do decided arm64 "$engine" macos-arm64-m2; done
+      check_pytorch
       ;;
     x86_64)
       for engine in reference mxnet; do

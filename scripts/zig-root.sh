@@ -7,7 +7,8 @@
 #   FOLDER/x86_64/standard.pch           the standard library's headers, precompiled: a C++20 file then compiles in two
 #                                        thirds of the time. Missing includes show up for arm64, which has none
 #   FOLDER/bin/CPU-{clang,clang++}       compile with zig and link with LLVM's linker for Mach-O, which knows the
-#                                        options of Apple's; zig's own does not
+#                                        options of Apple's; zig's own does not. C++'s library is linked in, unless
+#                                        the command names a stub of macOS's (libc++.tbd)
 #
 #   scripts/zig-root.sh [FOLDER]         FOLDER: out/zig of this tree if not named
 #
@@ -24,7 +25,7 @@ minimum_system=11.0
 
 folder=${1:-$root/out/zig}
 complete=$folder/complete
-contents="6 $package $minimum_system"  # the number is the version of this script's layout
+contents="7 $package $minimum_system"  # the number is the version of this script's layout
 if [ -f "$complete" ] && [ "$(cat "$complete")" = "$contents" ]; then
   say "$folder is complete."
   exit 0
@@ -99,8 +100,12 @@ for argument in "\$@"; do
       exec "$folder/ziglang/zig" ${language#*:} -target $zig_target -fno-sanitize=undefined "\$@" ;;
   esac
 done
+case " \$* " in
+  */libc++.tbd*) ;;
+  *) set -- "\$@" "$folder/$cpu/libc++.a" "$folder/$cpu/libc++abi.a" ;;
+esac
 exec clang-14 --target=$cpu-apple-macos$minimum_system -mlinker-version=609 -fuse-ld=/usr/bin/ld64.lld-14 -nostdlib "\$@" \\
-  "$folder/$cpu/libc++.a" "$folder/$cpu/libc++abi.a" "$folder/$cpu/libcompiler_rt.a" \\
+  "$folder/$cpu/libcompiler_rt.a" \\
   "$folder/ziglang/lib/libc/darwin/libSystem.tbd"
 END
     chmod +x "bin/$cpu-${language%:*}"

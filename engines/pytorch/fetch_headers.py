@@ -36,7 +36,7 @@ TABLE = HERE / "headers.json"
 PREFIX = "torch/"
 HEADERS = ["torch/include/**"]
 LIBRARIES = {"linux": ["torch/lib/libc10.so", "torch/lib/libtorch_cpu.so"],
-             "macos": ["torch/lib/libc10.dylib", "torch/lib/libtorch_cpu.dylib"]}
+             "macos": ["torch/lib/*.dylib"]}
 
 
 def releases(system: str, arch: str) -> dict:
