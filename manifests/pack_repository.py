@@ -285,25 +285,31 @@ def pack(options: argparse.Namespace) -> None:
     serial = max(now, old.get("serial", 0) + 1)
     stamps = {"serial": serial, "created": instant(now), "expires": instant(now + EXPIRES_AFTER_DAYS * 86400)}
 
-    files, manifests = {}, {}
+    files, manifests = {}, []
     table = json.loads(pathlib.Path(options.files).read_text()) if options.files else {}
     for template in sorted(pathlib.Path(options.templates).glob("*.json")):
         try:
-            manifests[f"manifests/{template.name}"] = fill(
-                json.loads(template.read_text().replace("@VERSION@", options.version)), plugins, options, files)
-            name_files(manifests[f"manifests/{template.name}"], table)
+            manifests.append(fill(json.loads(template.read_text().replace("@VERSION@", options.version)), plugins, options,
+                                  files))
+            name_files(manifests[-1], table)
         except (Broken, KeyError, TypeError, ValueError) as error:
             raise Broken(f"{template}: {type(error).__name__}: {error}") from error
 
     # An unchanged manifest keeps its stamps, and with them its digest.
-    for path, manifest in manifests.items():
-        before = previous(output / path)
+    known = {before.get("engine"): before
+             for before in (previous(output / entry["path"]) for entry in old.get("manifests", []))}
+    entries = []
+    for manifest in manifests:
+        before = known.get(manifest["engine"], {})
         kept = {key: before.get(key) for key in stamps}
         manifest.update(kept if to_bytes({**manifest, **kept}) == to_bytes(before) else stamps)
-        files[path] = to_bytes(manifest)
-    index = {"format": 1, "name": options.name, **stamps, "manifests": [
-        {"path": path, "sha256": hashlib.sha256(files[path]).hexdigest(), "size": len(files[path])}
-        for path in sorted(manifests)]}
+        content = to_bytes(manifest)
+        digest = hashlib.sha256(content).hexdigest()
+        # The path names the engine, so that a request for another one does not read the manifest.
+        path = f"manifests/{manifest['engine']}-{digest}.json"
+        files[path] = content
+        entries.append({"path": path, "sha256": digest, "size": len(content)})
+    index = {"format": 1, "name": options.name, **stamps, "manifests": entries}
     for path, content in files.items():
         place = output / path
         if not place.is_file() or place.read_bytes() != content:

@@ -52,7 +52,11 @@ fetch_headers() {
   fi
   folders=$(python3 -B engines/pytorch/fetch_headers.py build/torch) ||
     complain "without these releases of PyTorch; run the script again for them"
-  torch=(-DENGINEHOST_TORCH_ROOT="system${folders:+;$folders}")
+  # Folders that somebody gave this build folder stay.
+  local given=()
+  mapfile -t given < <(sed -n 's/^ENGINEHOST_TORCH_ROOT:[A-Z]*=//p' build/CMakeCache.txt 2>/dev/null | tr ';' '\n' |
+    grep -vxF -e system -e "" | grep -v "^$root/build/torch/")
+  torch=(-DENGINEHOST_TORCH_ROOT="$(IFS=';' && echo "system${folders:+;$folders}${given[*]:+;${given[*]}}")")
 }
 
 build() {

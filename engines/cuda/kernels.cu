@@ -5,14 +5,6 @@
 namespace enginehost::engines::cuda {
 namespace {
 
-constexpr int threads = 256;
-constexpr int64_t most_blocks = 65535;  // enough to fill any device; each thread then takes several elements
-
-int64_t blocks_for(int64_t items, int64_t per_block) {
-  const int64_t wanted = (items + per_block - 1) / per_block;
-  return wanted < most_blocks ? wanted : most_blocks;
-}
-
 struct Add {
   __device__ float operator()(float a, float b) const { return a + b; }
 };
@@ -21,19 +13,11 @@ struct Multiply {
 };
 
 template <class Operation>
-__global__ void binary_kernel(const float* left, const float* right, float* out, int64_t elements, Axes axes) {
+__device__ void binary(const float* left, const float* right, float* out, int64_t elements, Axes axes) {
   const int64_t stride = static_cast<int64_t>(gridDim.x) * threads;
   for (int64_t i = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x; i < elements; i += stride) {
     const Position from = position_of(axes, i);
     out[i] = Operation()(left[from.left], right[from.right]);
-  }
-}
-
-__global__ void relu_kernel(const float* in, float* out, int64_t elements) {
-  const int64_t stride = static_cast<int64_t>(gridDim.x) * threads;
-  for (int64_t i = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x; i < elements; i += stride) {
-    const float value = in[i];
-    out[i] = value < 0 ? 0 : value;
   }
 }
 
@@ -58,7 +42,29 @@ __device__ float together(float value, float* room) {
   return room[0];
 }
 
-__global__ void softmax_kernel(const float* in, float* out, int64_t lines, int64_t length, int64_t inner) {
+}  // namespace
+
+// The names by which windows/kernels.cpp finds the kernels.
+extern "C" {
+
+__global__ void enginehost_add(const float* left, const float* right, float* out, int64_t elements, Axes axes) {
+  binary<Add>(left, right, out, elements, axes);
+}
+
+__global__ void enginehost_multiply(const float* left, const float* right, float* out, int64_t elements,
+                                    Axes axes) {
+  binary<Multiply>(left, right, out, elements, axes);
+}
+
+__global__ void enginehost_relu(const float* in, float* out, int64_t elements) {
+  const int64_t stride = static_cast<int64_t>(gridDim.x) * threads;
+  for (int64_t i = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x; i < elements; i += stride) {
+    const float value = in[i];
+    out[i] = value < 0 ? 0 : value;
+  }
+}
+
+__global__ void enginehost_softmax(const float* in, float* out, int64_t lines, int64_t length, int64_t inner) {
   __shared__ float room[threads];
   for (int64_t line = blockIdx.x; line < lines; line += gridDim.x) {
     const int64_t start = line / inner * length * inner + line % inner;
@@ -73,28 +79,28 @@ __global__ void softmax_kernel(const float* in, float* out, int64_t lines, int64
   }
 }
 
-}  // namespace
+}  // extern "C"
 
 cudaError_t launch_binary(Binary operation, const float* left, const float* right, float* out, int64_t elements,
                           const Axes& axes, cudaStream_t stream) {
   const auto blocks = static_cast<unsigned>(blocks_for(elements, threads));
   if (operation == Binary::add)
-    binary_kernel<Add><<<blocks, threads, 0, stream>>>(left, right, out, elements, axes);
+    enginehost_add<<<blocks, threads, 0, stream>>>(left, right, out, elements, axes);
   else
-    binary_kernel<Multiply><<<blocks, threads, 0, stream>>>(left, right, out, elements, axes);
+    enginehost_multiply<<<blocks, threads, 0, stream>>>(left, right, out, elements, axes);
   return cudaGetLastError();
 }
 
 cudaError_t launch_relu(const float* in, float* out, int64_t elements, cudaStream_t stream) {
   const auto blocks = static_cast<unsigned>(blocks_for(elements, threads));
-  relu_kernel<<<blocks, threads, 0, stream>>>(in, out, elements);
+  enginehost_relu<<<blocks, threads, 0, stream>>>(in, out, elements);
   return cudaGetLastError();
 }
 
 cudaError_t launch_softmax(const float* in, float* out, int64_t outer, int64_t length, int64_t inner,
                            cudaStream_t stream) {
   const auto blocks = static_cast<unsigned>(blocks_for(outer * inner, 1));
-  softmax_kernel<<<blocks, threads, 0, stream>>>(in, out, outer * inner, length, inner);
+  enginehost_softmax<<<blocks, threads, 0, stream>>>(in, out, outer * inner, length, inner);
   return cudaGetLastError();
 }
 

@@ -1,4 +1,5 @@
-// The kernels of kernels.cu as C++ functions. They are queued in `stream` of the current device and do not
+// The kernels of kernels.cu as C++ functions. windows/kernels.cpp has the same functions for systems for
+// which nvcc does not compile here. They are queued in `stream` of the current device and do not
 // wait. The result is that of the launch; errors on the device appear when the stream is synchronized.
 #pragma once
 #include <cuda_runtime_api.h>
@@ -9,6 +10,15 @@
 namespace enginehost::engines::cuda {
 
 enum class Binary { add, multiply };
+
+// The threads of a block, and the blocks of a launch: enough to fill any device; each thread may take several
+// elements.
+constexpr int threads = 256;
+inline int64_t blocks_for(int64_t items, int64_t per_block) {
+  constexpr int64_t most = 65535;
+  const int64_t wanted = (items + per_block - 1) / per_block;
+  return wanted < most ? wanted : most;
+}
 
 // The axes of a broadcast result, the last one fastest, and how many elements each operand moves along each
 // of them (0: the operand repeats). Neighboring axes with the same steps are merged.

@@ -12,12 +12,19 @@ using Predictor = void*;
 using Symbol = void*;
 using Array = void*;
 
-constexpr int cpu_device = 1;
+constexpr int cpu_device = 1, gpu_device = 2;
+
+struct Feature {
+  const char* name;
+  bool enabled;
+};
 
 struct Api {
   const char* (*MXGetLastError)();
   int (*MXGetVersion)(int* version);  // 10901 is 1.9.1
   int (*MXSetNumOMPThreads)(int count);
+  int (*MXLibInfoFeatures)(const Feature** features, size_t* count);
+  int (*MXGetGPUCount)(int* count);
 
   int (*MXSymbolCreateFromJSON)(const char* json, Symbol* out);
   int (*MXSymbolFree)(Symbol);

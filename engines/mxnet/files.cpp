@@ -1,12 +1,12 @@
 #include "engines/mxnet/files.hpp"
 
-#include <dirent.h>
-
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <limits>
-#include <memory>
+
+#include "engines/support/runtime_library.hpp"
+#include "engines/support/system.hpp"
 
 namespace enginehost::engines::mxnet {
 namespace {
@@ -35,7 +35,7 @@ std::string read_file(const std::string& path, engine_call* call) {
     return Failure{ENGINE_INVALID,
                    "The model file " + path + " cannot be read: " + std::strerror(error) + "."};
   };
-  std::FILE* file = std::fopen(path.c_str(), "rbe");
+  std::FILE* file = open_for_reading(path.c_str());
   if (file == nullptr) throw refuse(errno);
   std::string out;
   char block[65536];
@@ -56,10 +56,7 @@ std::string parameter_file(const std::string& path, const char* wanted) {
   std::string name = path.substr(folder.size()), best;
   if (!ends_with(name, symbol_end)) return "";
   name.resize(name.size() - std::strlen(symbol_end));
-  const std::unique_ptr<DIR, int (*)(DIR*)> open(opendir(folder.empty() ? "." : folder.c_str()), closedir);
-  if (open == nullptr) return "";
-  while (const dirent* entry = readdir(open.get())) {
-    const std::string file = entry->d_name;
+  for (const std::string& file : names_in_folder(folder)) {
     // More digits are a later epoch; of equal length the greater text is later.
     const bool later = file.size() != best.size() ? file.size() > best.size() : file > best;
     if (is_epoch_of(file, name) && (best.empty() || later)) best = file;

@@ -9,6 +9,7 @@
 
 struct engine_model {
   std::shared_ptr<enginehost::engines::mxnet::Runtime> runtime;
+  engine_device device{};
   enginehost::engines::mxnet::Network network;
   // For the shapes of the last run.
   std::unique_ptr<enginehost::engines::mxnet::Prepared> prepared;
@@ -24,19 +25,15 @@ namespace enginehost::engines::mxnet {
 namespace {
 
 // Returns the requested parameter file, or nullptr.
-const char* check_description(const engine_model_desc& desc, engine_call* call) {
+const char* check_description(const engine_instance& engine, const engine_model_desc& desc,
+                              engine_call* call) {
   if (std::strcmp(desc.format, "mxnet") != 0) {
     throw Failure{ENGINE_UNSUPPORTED, std::string("The model is of the format \"") + desc.format +
                                           "\"; this engine reads \"mxnet\"."};
   }
   allow_options<Failure>("Models of MXNet have", desc.options, desc.option_count, {"mxnet.params"}, call);
   const char* parameters = find_entry(desc.options, desc.option_count, "mxnet.params");
-  if (desc.device.type != ENGINE_CPU || desc.device.index != 0) {
-    Text text, device;
-    call->detail(call, "device", device.device(desc.device).c_str());
-    throw Failure{ENGINE_UNAVAILABLE,
-                  (text << "This engine has only cpu:0, not " << device.c_str() << ".").c_str()};
-  }
+  require_device(engine.devices, desc.device, call);
   if (desc.path == nullptr) {
     throw Failure{ENGINE_INVALID,
                   "A model of MXNet is two files, a symbol and its parameters; name the symbol's file."};
@@ -119,12 +116,13 @@ engine_status load_model(engine_instance* engine, const engine_model_desc* desc,
                          engine_call* call) noexcept {
   *out = nullptr;
   return catch_all(call, [&] {
-    const char* parameters = check_description(*desc, call);
+    const char* parameters = check_description(*engine, *desc, call);
     call->progress(call, 0, 0, "load");
     if (call->is_cancelled(call) != 0)
       throw Failure{ENGINE_CANCELLED, "Loading was stopped before it began."};
     auto model = std::make_unique<engine_model>();
     model->runtime = engine->runtime;
+    model->device = desc->device;
     model->network = read_network(desc->path, parameters, call);
     try {
       describe_ports(*model);
@@ -179,7 +177,7 @@ engine_status run_model(engine_model* model, const engine_run* what, engine_resu
     if (model->prepared == nullptr || !model->prepared->fits(inputs)) {
       model->prepared.reset();  // frees the memory before its successor is made, because both would hold the
                                 // whole network
-      model->prepared = std::make_unique<Prepared>(model->runtime, model->network, inputs);
+      model->prepared = std::make_unique<Prepared>(model->runtime, model->device, model->network, inputs);
     }
     model->prepared->run(inputs, model->outputs.size(), false, results, call);
   });

@@ -46,7 +46,7 @@ std::string attributes_of(const Operation& operation, const Attributes<Failure>&
 }
 
 // Returns the JSON of Symbol.save, reduced to what Symbol.load needs.
-std::string symbol_of(const Operation& operation, const std::string& attributes) {
+std::string symbol_of(const Operation& operation, const std::string& attributes, int version) {
   std::string nodes, edges, arguments;
   for (size_t i = 0; i < operation.inputs; i++) {
     const std::string number = std::to_string(i), comma = i == 0 ? "" : ", ";
@@ -57,7 +57,8 @@ std::string symbol_of(const Operation& operation, const std::string& attributes)
   nodes += std::string(R"({"op": ")") + operation.kind + R"(", "name": "result")" + attributes +
            R"(, "inputs": [)" + edges + "]}";
   return R"({"nodes": [)" + nodes + R"(], "arg_nodes": [)" + arguments + R"(], "heads": [[)" +
-         std::to_string(operation.inputs) + R"(, 0, 0]], "attrs": {"mxnet_version": ["int", 10901]}})";
+         std::to_string(operation.inputs) + R"(, 0, 0]], "attrs": {"mxnet_version": ["int", )" +
+         std::to_string(version) + "]}}";
 }
 
 bool is_product(const Operation& operation) { return std::strcmp(operation.kind, "dot") == 0; }
@@ -179,8 +180,8 @@ engine_status run_operation(engine_instance* engine, const char* name, const eng
     auto found = engine->operations.find(key);
     if (found == engine->operations.end() || !found->second->fits(given)) {
       if (engine->operations.size() >= most_kept) engine->operations.clear();
-      const Network network{symbol_of(operation, more), no_parameters()};
-      auto prepared = std::make_unique<Prepared>(engine->runtime, network, given);
+      const Network network{symbol_of(operation, more, engine->runtime->version_number()), no_parameters()};
+      auto prepared = std::make_unique<Prepared>(engine->runtime, engine->operations_on, network, given);
       found = engine->operations.insert_or_assign(key, std::move(prepared)).first;
     }
     found->second->run(given, 1, aligned.scalar(), results, call);

@@ -2,8 +2,8 @@
 // engine_plugin_v1, at the end. The library comes with the build; this file is not linked to it.
 #include <cstring>
 
+#include "engines/mxnet/devices.hpp"
 #include "engines/mxnet/instance.hpp"
-#include "engines/support/only_processor.hpp"
 #include "engines/support/options.hpp"
 
 namespace enginehost::engines::mxnet {
@@ -24,6 +24,7 @@ engine_status create(const engine_host* host, const engine_entry* options, size_
     auto engine = std::make_unique<engine_instance>();
     engine->host = host;
     engine->runtime = Runtime::open(host, find_entry(options, option_count, "mxnet.library"), call);
+    engine->devices = list_devices(*engine->runtime);
     if (const char* threads = find_entry(options, option_count, "threads"))
       set_threads(*engine->runtime, threads, call);
     engine->facts = {{"version", engine->runtime->version().c_str()},
@@ -39,14 +40,6 @@ const engine_entry* facts(engine_instance* engine, size_t* count) noexcept {
   return engine->facts.data();
 }
 
-engine_status device_info(engine_instance*, uint32_t number, engine_device_info* out,
-                          engine_call* call) noexcept {
-  engine_device_info info = {};
-  info.name = "MXNet";
-  info.architecture = info.driver = "";
-  return report_processor("", number, info, out, call);
-}
-
 engine_status create_tensor(engine_instance*, const engine_tensor* like, engine_owned_tensor** out,
                             engine_call* call) noexcept {
   return create_host_tensor("", like, out, call);
@@ -56,7 +49,6 @@ engine_status copy_tensor(engine_instance*, const engine_tensor* from, const eng
   return copy_host_tensor("", from, to, call);
 }
 
-constexpr engine_device_v1 device_table = {one_device, device_info};
 constexpr engine_tensor_v1 tensor_table = {create_tensor, copy_tensor};
 
 const void* query(engine_instance*, const char* id) noexcept {

@@ -81,7 +81,7 @@ std::string Prepared::signature_of(const std::vector<GivenInput>& inputs) {
   return out;
 }
 
-Prepared::Prepared(std::shared_ptr<Runtime> runtime, const Network& network,
+Prepared::Prepared(std::shared_ptr<Runtime> runtime, engine_device device, const Network& network,
                    const std::vector<GivenInput>& inputs)
     : runtime_(std::move(runtime)), signature_(signature_of(inputs)) {
   std::vector<const char*> names;
@@ -96,9 +96,10 @@ Prepared::Prepared(std::shared_ptr<Runtime> runtime, const Network& network,
   }
   const auto count = static_cast<uint32_t>(names.size());
   runtime_->check((*runtime_)->MXPredCreateEx(network.symbol.c_str(), network.parameters.data(),
-                                              static_cast<int>(network.parameters.size()), cpu_device, 0,
-                                              count, names.data(), starts.data(), sizes.data(), count,
-                                              names.data(), types_of.data(), &predictor_),
+                                              static_cast<int>(network.parameters.size()),
+                                              device.type == ENGINE_CUDA ? gpu_device : cpu_device,
+                                              device.index, count, names.data(), starts.data(), sizes.data(),
+                                              count, names.data(), types_of.data(), &predictor_),
                   ENGINE_INVALID);
 }
 

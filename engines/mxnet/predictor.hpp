@@ -34,8 +34,10 @@ void check_input(const engine_tensor& tensor, const char* name, engine_call* cal
 
 class Prepared {
  public:
-  // The inputs must have passed check_input. Their data is not read yet.
-  Prepared(std::shared_ptr<Runtime> runtime, const Network& network, const std::vector<GivenInput>& inputs);
+  // The inputs must have passed check_input. Their data is not read yet. All operations compute on `device`,
+  // or making the network fails: MXNet never falls back to the CPU.
+  Prepared(std::shared_ptr<Runtime> runtime, engine_device device, const Network& network,
+           const std::vector<GivenInput>& inputs);
   ~Prepared();
   Prepared(const Prepared&) = delete;
   Prepared& operator=(const Prepared&) = delete;

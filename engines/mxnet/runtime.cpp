@@ -1,31 +1,39 @@
 #include "engines/mxnet/runtime.hpp"
 
+#ifndef _WIN32
 #include <signal.h>
-#include <unistd.h>
 
 #include <array>
+#endif
 #include <map>
 #include <mutex>
 
-#include "engines/support/posix/runtime_library.hpp"
+#include "engines/support/runtime_library.hpp"
 
 namespace enginehost::engines::mxnet {
 namespace {
 
-constexpr const char* place = "mxnet/libmxnet.so";
+#ifdef _WIN32
+constexpr const char *file_name = "libmxnet.dll", *place = "mxnet/libmxnet.dll";
+#else
+constexpr const char *file_name = "libmxnet.so", *place = "mxnet/libmxnet.so";
+#endif
 
 std::string locate(const engine_host* host, const char* wanted, engine_call* call) {
   const std::string root = host->root;
   if (wanted != nullptr) return wanted_library(root, "mxnet.library", wanted, call);
   const std::string path = root + "/" + place;
-  if (access(path.c_str(), F_OK) == 0) return path;
-  call->detail(call, "missing_library", "libmxnet.so");
+  if (file_exists(path)) return path;
+  call->detail(call, "missing_library", file_name);
   call->detail(call, "path", host->root);
   throw Failure{ENGINE_CORRUPT, std::string("There is no ") + place + " below " + root + "."};
 }
 
 // MXNet installs handlers for SIGSEGV and other signals while it is loaded. Signal handlers belong to the
 // host, so they are restored.
+#ifdef _WIN32
+class SignalGuard {};  // on Windows such a handler belongs to MXNet's own C library
+#else
 class SignalGuard {
  public:
   SignalGuard() {
@@ -43,12 +51,15 @@ class SignalGuard {
  private:
   std::array<struct sigaction, 32> before_{};  // without the real-time signals, which have no default use
 };
+#endif
 
 void find_all(void* handle, Api& api, const std::string& path, engine_call* call) {
-#define ENGINEHOST_FIND(name) find_function(handle, #name, api.name, path, "which MXNet 1.9 has", call)
+#define ENGINEHOST_FIND(name) find_function(handle, #name, api.name, path, "which MXNet has since 1.7", call)
   ENGINEHOST_FIND(MXGetLastError);
   ENGINEHOST_FIND(MXGetVersion);
   ENGINEHOST_FIND(MXSetNumOMPThreads);
+  ENGINEHOST_FIND(MXLibInfoFeatures);
+  ENGINEHOST_FIND(MXGetGPUCount);
   ENGINEHOST_FIND(MXSymbolCreateFromJSON);
   ENGINEHOST_FIND(MXSymbolFree);
   ENGINEHOST_FIND(MXSymbolListArguments);
@@ -80,17 +91,12 @@ std::shared_ptr<Runtime> Runtime::open(const engine_host* host, const char* want
   const std::lock_guard lock(open_mutex);
   std::shared_ptr<Runtime>& known = open_runtimes()[real_path(path)];
   if (known != nullptr) return known;
-  const SignalGuard kept;
-  void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) {
-    const std::string why = loader_says(call);
-    call->detail(call, "path", path.c_str());
-    throw Failure{ENGINE_UNAVAILABLE, "MXNet cannot be loaded: " + why};
-  }
+  [[maybe_unused]] const SignalGuard kept;
+  void* handle = open_runtime("MXNet", path, call);
   std::shared_ptr<Runtime> runtime(new Runtime);
   runtime->path_ = path;
   find_all(handle, runtime->api_, path, call);
-  int version = 0;
+  int& version = runtime->version_number_;
   runtime->check(runtime->api_.MXGetVersion(&version), ENGINE_UNSUPPORTED);
   runtime->version_ = std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." +
                       std::to_string(version % 100);
@@ -98,18 +104,36 @@ std::shared_ptr<Runtime> Runtime::open(const engine_host* host, const char* want
   return runtime;
 }
 
-void Runtime::check(int result, engine_status otherwise) const {
-  if (result == 0) return;
+bool Runtime::has_cuda_code() const {
+  const Feature* features = nullptr;
+  size_t count = 0;
+  check(api_.MXLibInfoFeatures(&features, &count), ENGINE_UNSUPPORTED);
+  for (size_t i = 0; i < count; i++) {
+    if (std::string("CUDA") == features[i].name) return features[i].enabled;
+  }
+  return false;
+}
+
+std::string Runtime::last_error() const {
   // "...: Check failed: ...
   // Stack trace:
   // [bt] ..." The addresses are useless in a message and are cut.
   std::string message = api_.MXGetLastError();
   message = message.substr(0, message.find("\nStack trace"));
   while (!message.empty() && (message.back() == '\n' || message.back() == ' ')) message.pop_back();
-  if (message.find("std::bad_alloc") != std::string::npos ||
-      message.find("Failed to allocate CPU Memory") != std::string::npos) {
+  return message;
+}
+
+void Runtime::check(int result, engine_status otherwise) const {
+  if (result == 0) return;
+  const std::string message = last_error();
+  const auto has = [&](const char* text) { return message.find(text) != std::string::npos; };
+  // "CUDA: no kernel image is available for execution on the device"
+  if (otherwise != ENGINE_INTERNAL && has("CUDA: ")) otherwise = ENGINE_UNAVAILABLE;
+  // "cudaMalloc retry failed: out of memory"
+  if (has("std::bad_alloc") || has("Failed to allocate CPU Memory") ||
+      (has("cudaMalloc") && has("out of memory")))
     otherwise = ENGINE_NO_MEMORY;
-  }
   throw Failure{otherwise, message, result};
 }
 

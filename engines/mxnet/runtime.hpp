@@ -21,7 +21,12 @@ class Runtime {
   const Api* operator->() const { return &api_; }
   const std::string& path() const { return path_; }
   const std::string& version() const { return version_; }
+  int version_number() const { return version_number_; }  // 10901 is 1.9.1
 
+  // True if the library was built with code for CUDA, whether or not this machine has a device.
+  bool has_cuda_code() const;
+  // Returns this thread's last message of MXNet.
+  std::string last_error() const;
   // Throws MXNet's message when `result` is not 0.
   void check(int result, engine_status otherwise) const;
 
@@ -30,6 +35,7 @@ class Runtime {
 
   Api api_{};
   std::string path_, version_;
+  int version_number_ = 0;
 };
 
 }  // namespace enginehost::engines::mxnet

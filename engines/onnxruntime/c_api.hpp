@@ -1,6 +1,6 @@
 // The part of ONNX Runtime's C API that this adapter uses, declared from its documented behavior. The API is
 // one table of function pointers that only grows at its end, so slot numbers are stable. The tests run these
-// with releases from 1.20 to 1.27. Compiling needs no header of ONNX Runtime.
+// with releases from 1.20 to 1.30. Compiling needs no header of ONNX Runtime.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -20,9 +20,16 @@ struct OrtTypeInfo;
 struct OrtTensorInfo;
 struct OrtModelMetadata;
 struct OrtCudaOptions;
+struct OrtEpDevice;
+struct OrtHardwareDevice;
+struct OrtKeyValuePairs;
 
 // The table for GetApi(n) has at least the functions of release 1.n; every later release provides it too.
 constexpr uint32_t oldest_api = 17;
+// From this release on, execution providers may be libraries of their own.
+constexpr uint32_t provider_api = 23;
+// From this release on, the runtime lists the hardware that it found.
+constexpr uint32_t hardware_api = 24;
 
 struct OrtApiBase {
   void* const* (*get_api)(uint32_t version);
@@ -44,6 +51,7 @@ enum OrtErrorCode {
   ort_invalid_graph = 10,
 };
 enum OrtValueKind { ort_unknown_value = 0, ort_tensor = 1, ort_sequence = 2, ort_map = 3 };
+enum OrtHardwareKind { ort_hardware_cpu = 0, ort_hardware_gpu = 1, ort_hardware_npu = 2 };
 constexpr int ort_string = 8;
 
 // Functions that can fail return a status: nullptr for success, else an object to release.
@@ -73,6 +81,7 @@ inline constexpr Function<9, OrtSession*, const OrtRunOptions*, const char* cons
     run;
 inline constexpr Function<10, OrtSessionOptions**> create_session_options;
 inline constexpr Function<14, OrtSessionOptions*, const OrtPathCharacter*> enable_profiling;
+inline constexpr Function<17, OrtSessionOptions*> disable_memory_pattern;
 inline constexpr Function<24, OrtSessionOptions*, int> set_intra_op_threads;
 inline constexpr Function<30, const OrtSession*, size_t*> input_count;
 inline constexpr Function<31, const OrtSession*, size_t*> output_count;
@@ -115,6 +124,22 @@ inline constexpr Function<204, OrtSessionOptions*, const OrtCudaOptions*> append
 inline constexpr Function<205, OrtCudaOptions**> create_cuda_options;
 inline constexpr Function<206, OrtCudaOptions*, const char* const*, const char* const*, size_t>
     update_cuda_options;
+inline constexpr Function<216, OrtSessionOptions*, const char*, const char* const*, const char* const*,
+                          size_t>
+    append_provider;
+inline constexpr PlainFunction<297, const char*, const OrtKeyValuePairs*, const char*> key_value;
+inline constexpr Function<301, OrtEnv*, const char*, const OrtPathCharacter*> register_provider;
+inline constexpr Function<303, const OrtEnv*, const OrtEpDevice* const**, size_t*> provider_devices;
+inline constexpr Function<304, OrtSessionOptions*, OrtEnv*, const OrtEpDevice* const*, size_t,
+                          const char* const*, const char* const*, size_t>
+    append_provider_devices;
+inline constexpr PlainFunction<307, int, const OrtHardwareDevice*> hardware_kind;
+inline constexpr PlainFunction<309, const char*, const OrtHardwareDevice*> hardware_vendor;
+inline constexpr PlainFunction<311, const OrtKeyValuePairs*, const OrtHardwareDevice*> hardware_metadata;
+inline constexpr PlainFunction<312, const char*, const OrtEpDevice*> provider_of_device;
+inline constexpr PlainFunction<316, const OrtHardwareDevice*, const OrtEpDevice*> hardware_of_device;
+inline constexpr Function<397, const OrtEnv*, size_t*> hardware_count;
+inline constexpr Function<398, const OrtEnv*, const OrtHardwareDevice**, size_t> hardware_devices;
 inline constexpr PlainFunction<92, void, OrtEnv*> release_env;
 inline constexpr PlainFunction<93, void, OrtStatus*> release_status;
 inline constexpr PlainFunction<94, void, OrtMemoryInfo*> release_memory;

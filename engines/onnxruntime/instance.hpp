@@ -10,6 +10,17 @@
 #include "engines/onnxruntime/watcher.hpp"
 #include "engines/support/tensor.hpp"
 
+namespace enginehost::engines::onnxruntime {
+
+// The execution provider that the build's options name; its devices are the ABI's ENGINE_OTHER_DEVICE.
+struct Provider {
+  std::string kind;                         // of its devices: "ggml"; empty: the build names none
+  std::string name;                         // as the runtime's profile names it
+  std::vector<const OrtEpDevice*> devices;  // by their index; empty if the runtime lists none for it
+};
+
+}  // namespace enginehost::engines::onnxruntime
+
 struct engine_instance {
   engine_instance(const engine_host* of, std::shared_ptr<enginehost::engines::onnxruntime::Runtime> loaded)
       : host(of),
@@ -21,7 +32,7 @@ struct engine_instance {
 
   const engine_host* host;
   std::shared_ptr<enginehost::engines::onnxruntime::Runtime> runtime;
-  enginehost::engines::onnxruntime::Devices devices;
+  enginehost::engines::Devices devices;
   enginehost::engines::onnxruntime::LogReceiver log;
   enginehost::engines::onnxruntime::Watcher watcher;
   std::string threads;  // "": the runtime's default
@@ -29,6 +40,7 @@ struct engine_instance {
   // Single operations are models of one node, made at first use.
   std::map<std::string, engine_model*> operations;
   std::mutex operations_mutex;
+  enginehost::engines::onnxruntime::Provider provider;
 };
 
 namespace enginehost::engines::onnxruntime {

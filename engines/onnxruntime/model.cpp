@@ -1,6 +1,7 @@
 #include "engines/onnxruntime/model.hpp"
 
-#include "engines/onnxruntime/cuda_session.hpp"
+#include "engines/onnxruntime/device_session.hpp"
+#include "engines/onnxruntime/provider.hpp"
 #include "engines/onnxruntime/system.hpp"
 #include "engines/onnxruntime/tensors.hpp"
 #include "engines/support/options.hpp"
@@ -14,7 +15,7 @@ void set_options(engine_model& model, OrtSessionOptions* options, const engine_m
                  engine_call* call) {
   const Runtime& runtime = *model.engine->runtime;
   std::string threads = model.engine->threads;
-  bool measured = model.device.type == ENGINE_CUDA;
+  bool measured = model.device.type != ENGINE_CPU;
   const std::string prefix = "onnxruntime.";
   for (size_t i = 0; i < desc.option_count; i++) {
     std::string key = desc.options[i].key;
@@ -239,6 +240,7 @@ engine_status load_model(engine_instance* engine, const engine_model_desc* desc,
       throw Failure{ENGINE_UNSUPPORTED, std::string("The model is of the format \"") + desc->format +
                                             "\"; this engine reads \"onnx\"."};
     }
+    require_own_device(*engine, desc->device, call);
     require_device(engine->devices, desc->device, call);
     if (const int error = desc->path == nullptr ? 0 : why_unreadable(desc->path); error != 0) {
       call->detail(call, "path", desc->path);
@@ -252,7 +254,7 @@ engine_status load_model(engine_instance* engine, const engine_model_desc* desc,
     runtime.check(api::create_session_options(runtime.table(), options.out()), ENGINE_NO_MEMORY);
     model->device = desc->device;
     // The caller's own settings are applied later and win.
-    if (desc->device.type == ENGINE_CUDA) compute_on_cuda(runtime, options.get(), desc->device.index, call);
+    if (desc->device.type != ENGINE_CPU) compute_on(*engine, options.get(), desc->device, call);
     set_options(*model, options.get(), *desc, call);
     call->progress(call, 0, 0, "load");
     if (call->is_cancelled(call) != 0)
@@ -295,7 +297,12 @@ engine_status run_model(engine_model* model, const engine_run* what, engine_resu
     for (size_t i = 0; i < what->input_count; i++) {
       const char* name = model->inputs[what->inputs[i].input].name;
       inputs.all.push_back(nullptr);
-      inputs.all.back() = borrow(runtime, *what->inputs[i].tensor, name, call).leave();
+      engine_tensor given = *what->inputs[i].tensor;
+      // A provider's tensors are in host memory.
+      if (given.device.type == ENGINE_OTHER_DEVICE && given.device.type == model->device.type &&
+          given.device.index == model->device.index)
+        given.device = {ENGINE_CPU, 0};
+      inputs.all.back() = borrow(runtime, given, name, call).leave();
       input_names.push_back(name);
     }
     for (const engine_port& port : model->outputs) output_names.push_back(port.name);

@@ -3,6 +3,7 @@
 // file is not linked to it.
 #include "engines/onnxruntime/instance.hpp"
 #include "engines/onnxruntime/model.hpp"
+#include "engines/onnxruntime/provider.hpp"
 
 namespace enginehost::engines::onnxruntime {
 namespace {
@@ -11,7 +12,9 @@ engine_status create(const engine_host* host, const engine_entry* options, size_
                      engine_instance** out, engine_call* call) noexcept {
   *out = nullptr;
   return catch_all(call, [&] {
-    if (const char* key = unknown_option(options, option_count, {"onnxruntime.library"})) {
+    if (const char* key =
+            unknown_option(options, option_count,
+                           {"onnxruntime.library", "onnxruntime.provider", "onnxruntime.provider_library"})) {
       call->detail(call, "option", key);
       throw Failure{ENGINE_INVALID, std::string("The engine onnxruntime has no option \"") + key +
                                         "\"; settings of a session are options of its model."};
@@ -19,6 +22,8 @@ engine_status create(const engine_host* host, const engine_entry* options, size_
     std::shared_ptr<Runtime> runtime =
         Runtime::open(host, find_entry(options, option_count, "onnxruntime.library"), call);
     auto engine = std::make_unique<engine_instance>(host, std::move(runtime));
+    add_provider(*engine, find_entry(options, option_count, "onnxruntime.provider"),
+                 find_entry(options, option_count, "onnxruntime.provider_library"), call);
     const char* threads = find_entry(options, option_count, "threads");
     if (threads != nullptr) engine->threads = threads;
     engine->facts = {{"version", engine->runtime->version()}, {"library", engine->runtime->path().c_str()}};
@@ -33,13 +38,23 @@ const engine_entry* facts(engine_instance* engine, size_t* count) noexcept {
   return engine->facts.data();
 }
 
-engine_status create_tensor(engine_instance*, const engine_tensor* like, engine_owned_tensor** out,
-                            engine_call* call) noexcept {
-  return create_host_tensor("", like, out, call);
+// Returns the tensor as one in host memory, where a provider's tensors are too.
+engine_tensor in_memory(const engine_instance& engine, engine_tensor tensor) {
+  if (is_reached(engine, tensor.device)) tensor.device = {ENGINE_CPU, 0};
+  return tensor;
 }
-engine_status copy_tensor(engine_instance*, const engine_tensor* from, const engine_tensor* to,
+
+engine_status create_tensor(engine_instance* engine, const engine_tensor* like, engine_owned_tensor** out,
+                            engine_call* call) noexcept {
+  const engine_tensor wanted = in_memory(*engine, *like);
+  const engine_status status = create_host_tensor("", &wanted, out, call);
+  if (status == ENGINE_OK) (*out)->tensor.device = like->device;
+  return status;
+}
+engine_status copy_tensor(engine_instance* engine, const engine_tensor* from, const engine_tensor* to,
                           engine_call* call) noexcept {
-  return copy_host_tensor("", from, to, call);
+  const engine_tensor source = in_memory(*engine, *from), target = in_memory(*engine, *to);
+  return copy_host_tensor("", &source, &target, call);
 }
 
 constexpr engine_tensor_v1 tensor_table = {create_tensor, copy_tensor};

@@ -1,5 +1,8 @@
 #include "engines/onnxruntime/runtime.hpp"
 
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
 #include <list>
 #include <map>
 #include <mutex>
@@ -68,6 +71,14 @@ void report_missing_library(const std::string& loader_text, engine_call* call) {
   if (!name.empty()) call->detail(call, "missing_library", name.c_str());
 }
 
+std::string loader_words(const std::string& message) {
+  const std::string before = " with error: ";
+  const size_t at = message.find(before);
+  std::string words = at == std::string::npos ? message : message.substr(at + before.size());
+  while (!words.empty() && (words.back() == '\n' || words.back() == ' ')) words.pop_back();
+  return words;
+}
+
 std::shared_ptr<Runtime> Runtime::open(const engine_host* host, const char* wanted, engine_call* call) {
   std::string path = locate(host, wanted, call), identity = real_path(path);
   std::lock_guard lock(open_mutex);
@@ -98,6 +109,8 @@ std::shared_ptr<Runtime> Runtime::open(const engine_host* host, const char* want
     throw Failure{ENGINE_UNSUPPORTED, std::string("ONNX Runtime ") + runtime->version_ +
                                           " is older than 1.17, the oldest this adapter knows."};
   }
+  if (const char* minor = std::strchr(runtime->version_, '.'))
+    runtime->api_version_ = static_cast<uint32_t>(std::strtoul(minor + 1, nullptr, 10));
   void* const* table = runtime->table_;
   runtime->check(api::create_env_with_logger(table, log_to_hosts, nullptr, severity_of(host->log_level),
                                              "enginehost", &runtime->environment_),
@@ -129,6 +142,34 @@ std::unique_ptr<Failure> Runtime::failure(OrtStatus* status, engine_status other
 
 void Runtime::check(OrtStatus* status, engine_status otherwise) const {
   if (std::unique_ptr<Failure> failed = failure(status, otherwise)) throw *failed;
+}
+
+std::vector<const OrtEpDevice*> Runtime::provider_devices() const {
+  const OrtEpDevice* const* devices = nullptr;  // belongs to the environment
+  size_t count = 0;
+  check(api::provider_devices(table_, environment_, &devices, &count), ENGINE_INTERNAL);
+  return {devices, devices + count};
+}
+
+const std::vector<const OrtEpDevice*>& Runtime::register_provider(const std::string& kind,
+                                                                  const std::string& library,
+                                                                  engine_call* call) {
+  std::lock_guard lock(providers_mutex_);
+  if (const auto known = providers_.find(library); known != providers_.end()) return known->second;
+  const std::vector<const OrtEpDevice*> before = provider_devices();
+  const PathText path = path_for_runtime(library);
+  if (auto failed = failure(api::register_provider(table_, environment_, kind.c_str(), path.c_str()),
+                            ENGINE_UNAVAILABLE)) {
+    const std::string words = loader_words(failed->message);
+    report_missing_library(words, call);
+    call->detail(call, "path", library.c_str());
+    throw Failure{ENGINE_UNAVAILABLE, "The execution provider " + kind + " cannot be registered: " + words,
+                  failed->native};
+  }
+  std::vector<const OrtEpDevice*>& offered = providers_[library];
+  for (const OrtEpDevice* device : provider_devices())
+    if (std::find(before.begin(), before.end(), device) == before.end()) offered.push_back(device);
+  return offered;
 }
 
 std::string Runtime::take(char* text) const {

@@ -1,7 +1,10 @@
 // A loaded ONNX Runtime: its file, its function table, and its one environment in a process.
 #pragma once
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <vector>
 
 #include "engines/onnxruntime/c_api.hpp"
 #include "engines/onnxruntime/failure.hpp"
@@ -21,6 +24,8 @@ class Runtime {
   void* const* table() const { return table_; }
   const std::string& path() const { return path_; }
   const char* version() const { return version_; }
+  // The number of the newest function table: 27 for release 1.27.
+  uint32_t api_version() const { return api_version_; }
   OrtEnv* environment() const { return environment_; }
   const OrtMemoryInfo* host_memory() const { return host_memory_; }
   OrtAllocator* allocator() const { return allocator_; }
@@ -30,6 +35,12 @@ class Runtime {
   void check(OrtStatus* status, engine_status otherwise) const;
   // Same without throwing: nullptr when nothing failed.
   std::unique_ptr<Failure> failure(OrtStatus* status, engine_status otherwise) const;
+  // Registers the library of an execution provider under the name `kind`, once in this environment, and
+  // returns the devices that it offers. Throws a Failure with the loader's reason.
+  const std::vector<const OrtEpDevice*>& register_provider(const std::string& kind,
+                                                           const std::string& library, engine_call* call);
+  // Returns the devices of all execution providers, those in the runtime's own library included.
+  std::vector<const OrtEpDevice*> provider_devices() const;
   // Returns a copy of text that the runtime allocated, and frees the original.
   std::string take(char* text) const;
 
@@ -40,9 +51,12 @@ class Runtime {
   void* const* table_ = nullptr;
   std::string path_;
   const char* version_ = "";
+  uint32_t api_version_ = 0;
   OrtEnv* environment_ = nullptr;
   OrtMemoryInfo* host_memory_ = nullptr;
   OrtAllocator* allocator_ = nullptr;
+  std::mutex providers_mutex_;
+  std::map<std::string, std::vector<const OrtEpDevice*>> providers_;  // by their libraries
 };
 
 // The environment has one logger for the process, but there may be many hosts: each registered host gets
@@ -61,6 +75,9 @@ class LogReceiver {
 // Reports "missing_library" if a text such as "libcudnn.so.9: cannot open shared object file: ..." names a
 // library.
 void report_missing_library(const std::string& loader_text, engine_call* call);
+
+// Returns the loader's text without the runtime's own file and line before it.
+std::string loader_words(const std::string& message);
 
 // Releases an object of the runtime when it goes out of scope.
 template <class Object, class Release>

@@ -1,5 +1,6 @@
-#include "engines/onnxruntime/cuda_session.hpp"
+#include "engines/onnxruntime/device_session.hpp"
 #include "engines/onnxruntime/one_node_model.hpp"
+#include "engines/onnxruntime/provider.hpp"
 #include "engines/support/matmul_check.hpp"
 
 namespace enginehost::engines::onnxruntime {
@@ -36,21 +37,15 @@ void check_graph(engine_instance* engine, engine_device device, engine_call* cal
 engine_status run_selftest(engine_instance* engine, int32_t level, engine_device device,
                            engine_call* call) noexcept {
   return catch_all(call, [&] {
-    if (engine->devices.cuda_provider.empty() && !engine->devices.has(device)) {
-      Text text;
-      call->detail(call, "device", text.device(device).c_str());
-      throw Failure{ENGINE_INVALID, "This build has only cpu:0."};
-    }
-    require_device(engine->devices, device, call);
-    if (call->is_cancelled(call) != 0)
-      throw Failure{ENGINE_CANCELLED, "The self-test was stopped before it began."};
+    require_own_device(*engine, device, call);
+    require_testable(engine->devices, device, call);
     // Level 0: create() has resolved every symbol of the library (RTLD_NOW) and obtained its table. The CUDA
     // provider is loaded at first use.
-    if (device.type == ENGINE_CUDA) {
+    if (device.type != ENGINE_CPU) {
       HeldSessionOptions options(*engine->runtime);
       engine->runtime->check(api::create_session_options(engine->runtime->table(), options.out()),
                              ENGINE_NO_MEMORY);
-      compute_on_cuda(*engine->runtime, options.get(), device.index, call);
+      compute_on(*engine, options.get(), device, call);
     }
     if (level >= ENGINE_SELFTEST_DEVICE) {
       const Runtime& runtime = *engine->runtime;

@@ -5,6 +5,7 @@
 
 #include "engines/onnxruntime/model.hpp"
 #include "engines/onnxruntime/one_node_model.hpp"
+#include "engines/onnxruntime/provider.hpp"
 #include "engines/onnxruntime/tensors.hpp"
 #include "engines/support/onnx_rules.hpp"
 
@@ -58,8 +59,46 @@ struct KeepsTheRules : engine_call {
   }
 };
 
+// Passes results on as tensors of `device`, which the runtime gives in host memory.
+struct OnDevice : engine_results {
+  OnDevice(engine_results* outer, engine_device of) : engine_results{}, wanted(outer), device(of) {
+    size = sizeof(engine_results);
+    host_data = this;
+    place = [](engine_results*, uint32_t, const char*,
+               const engine_tensor*) noexcept -> const engine_tensor* { return nullptr; };
+    give = [](engine_results* self, uint32_t output, const char* name, engine_owned_tensor* tensor) noexcept {
+      auto* own = static_cast<OnDevice*>(self->host_data);
+      tensor->tensor.device = own->device;
+      own->wanted->give(own->wanted, output, name, tensor);
+    };
+  }
+  engine_results* wanted;
+  engine_device device;
+};
+
+// Returns the device that the inputs are on. Throws a Failure if there are several, or if it is not the
+// engine's.
+engine_device device_of(const engine_instance& engine, const char* name, const engine_tensor* const* inputs,
+                        size_t count) {
+  engine_device first = {ENGINE_CPU, 0};
+  const auto refuse = [&](size_t number, const std::string& why) {
+    return Failure{ENGINE_INVALID, "Input " + std::to_string(number) + " of " + name + " is on " +
+                                       name_of(engine, inputs[number]->device) + "; " + why + "."};
+  };
+  for (size_t i = 0; i < count; i++) {
+    const engine_device given = inputs[i]->device;
+    const engine_device device = in_host_memory(given) ? engine_device{ENGINE_CPU, 0} : given;
+    if (!is_reached(engine, device)) throw refuse(i, "this build computes on cpu:0");
+    if (i == 0) first = device;
+    if (device.type != first.type || device.index != first.index)
+      throw refuse(i, "input 0 is on " + name_of(engine, first));
+  }
+  return first;
+}
+
 engine_model* make(engine_instance* engine, const std::string& name, const std::vector<int>& types,
-                   const engine_entry* attributes, size_t attribute_count, engine_call* call) {
+                   engine_device device, const engine_entry* attributes, size_t attribute_count,
+                   engine_call* call) {
   // Holds the attempt's own reports back, because its status may have to be changed.
   struct Quiet : engine_call {
     std::string message;
@@ -87,7 +126,7 @@ engine_model* make(engine_instance* engine, const std::string& name, const std::
   desc.format = "onnx";
   desc.data = bytes.data();
   desc.data_size = bytes.size();
-  desc.device = {ENGINE_CPU, 0};
+  desc.device = device;
   engine_model* model = nullptr;
   engine_status status = load_model(engine, &desc, &model, &quiet);
   if (status == ENGINE_OK) return model;
@@ -104,7 +143,9 @@ engine_status run_operation(engine_instance* engine, const char* name, const eng
                             size_t input_count, const engine_entry* attributes, size_t attribute_count,
                             engine_results* results, engine_call* call) noexcept {
   engine_model* model = nullptr;
+  engine_device device{};
   engine_status status = catch_all(call, [&] {
+    device = device_of(*engine, name, inputs, input_count);
     std::vector<int> types;
     // Each text follows its length, so that two requests have the same key only when they are equal.
     std::string key;
@@ -112,13 +153,8 @@ engine_status run_operation(engine_instance* engine, const char* name, const eng
       key.append(std::to_string(std::strlen(text))).append(":").append(text);
     };
     add_to_key(name);
+    add_to_key(name_of(*engine, device).c_str());
     for (size_t i = 0; i < input_count; i++) {
-      if (!in_host_memory(inputs[i]->device)) {
-        Text text;
-        text << "Input " << static_cast<int64_t>(i) << " of " << name << " is on ";
-        throw Failure{ENGINE_INVALID,
-                      (text.device(inputs[i]->device) << "; this build computes on cpu:0.").c_str()};
-      }
       int type = to_ort_type(inputs[i]->dtype);
       if (type == 0) {
         Text text;
@@ -143,17 +179,22 @@ engine_status run_operation(engine_instance* engine, const char* name, const eng
         for (auto& [unused, kept] : engine->operations) unload_model(kept);
         engine->operations.clear();
       }
-      model = make(engine, name, types, once.data(), once.size(), call);
+      model = make(engine, name, types, device, once.data(), once.size(), call);
       engine->operations.emplace(key, model);
     } else {
       model = known->second;
     }
   });
   if (status != ENGINE_OK) return status;
+  std::vector<engine_tensor> in_memory;  // the inputs as the runtime takes them
   std::vector<engine_value> values;
   status = catch_all(call, [&] {
-    for (size_t i = 0; i < input_count; i++)
-      values.push_back({static_cast<uint32_t>(i), 0, nullptr, inputs[i]});
+    in_memory.reserve(input_count);
+    for (size_t i = 0; i < input_count; i++) {
+      in_memory.push_back(*inputs[i]);
+      in_memory.back().device = {ENGINE_CPU, 0};
+      values.push_back({static_cast<uint32_t>(i), 0, nullptr, &in_memory.back()});
+    }
   });
   if (status != ENGINE_OK) return status;
   engine_run run{};
@@ -161,7 +202,9 @@ engine_status run_operation(engine_instance* engine, const char* name, const eng
   run.inputs = values.data();
   run.input_count = values.size();
   KeepsTheRules checked_call(call);
-  return run_model(model, &run, results, always_known(name) ? &checked_call : call);
+  OnDevice on_device(results, device);
+  return run_model(model, &run, device.type == ENGINE_CPU ? results : &on_device,
+                   always_known(name) ? &checked_call : call);
 }
 
 }  // namespace

@@ -36,8 +36,10 @@ enum Code {
   code_invalid_argument = 3,
   code_deadline_exceeded = 4,
   code_not_found = 5,
+  code_already_exists = 6,
   code_resource_exhausted = 8,
   code_unimplemented = 12,
+  code_internal = 13,
   code_data_loss = 15,
 };
 // TF_DataType, the values that other places need by name
@@ -55,6 +57,7 @@ struct Api {
   TF_Buffer* (*TF_NewBuffer)();
   void (*TF_DeleteBuffer)(TF_Buffer*);
   TF_Buffer* (*TF_GetAllOpList)();
+  TF_Buffer* (*TF_GetRegisteredKernelsForOp)(const char* operation, TF_Status*);
 
   TF_Graph* (*TF_NewGraph)();
   void (*TF_DeleteGraph)(TF_Graph*);

@@ -1,13 +1,13 @@
 // engine.model/1 over a SavedModel.
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <list>
 
 #include "engines/support/options.hpp"
 #include "engines/support/port.hpp"
+#include "engines/support/system.hpp"
 #include "engines/tensorflow/instance.hpp"
 #include "engines/tensorflow/run.hpp"
 #include "engines/tensorflow/saved_model.hpp"
@@ -24,6 +24,7 @@ struct Method {
 }  // namespace enginehost::engines::tensorflow
 
 struct engine_model {
+  const engine_host* host = nullptr;
   std::unique_ptr<enginehost::engines::tensorflow::Session> session;
   bool copies_inputs = true;
   std::list<enginehost::engines::tensorflow::Method> methods;
@@ -54,26 +55,28 @@ std::vector<std::string> split(const std::string& text) {
 }
 
 // "tensorflow.tags" selects one of the file's graphs, as in "serve" or "serve,gpu".
-std::vector<std::string> check_description(const engine_model_desc& desc, engine_call* call) {
+std::vector<std::string> check_description(const engine_instance& engine, const engine_model_desc& desc,
+                                           engine_call* call) {
   if (std::strcmp(desc.format, "savedmodel") != 0) {
     throw Failure{ENGINE_UNSUPPORTED, std::string("The model is of the format \"") + desc.format +
                                           "\"; this engine reads \"savedmodel\"."};
   }
-  allow_options<Failure>("Models of TensorFlow have", desc.options, desc.option_count, {"tensorflow.tags"},
-                         call);
+  allow_options<Failure>("Models of TensorFlow have", desc.options, desc.option_count,
+                         {"tensorflow.tags", "placement"}, call);
+  const char* placement = find_entry(desc.options, desc.option_count, "placement");
+  if (placement != nullptr && std::strcmp(placement, "measure") != 0) {
+    call->detail(call, "option", "placement");
+    throw Failure{ENGINE_INVALID, "The option placement can only be \"measure\"."};
+  }
   const char* given = find_entry(desc.options, desc.option_count, "tensorflow.tags");
   const std::vector<std::string> tags = split(given != nullptr ? given : "serve");
-  if (desc.device.type != ENGINE_CPU || desc.device.index != 0) {
-    Text text, device;
-    call->detail(call, "device", device.device(desc.device).c_str());
-    throw Failure{ENGINE_UNAVAILABLE,
-                  (text << "This engine has only cpu:0, not " << device.c_str() << ".").c_str()};
-  }
+  require_device(engine.devices, desc.device, call);
   if (desc.path == nullptr)
     throw Failure{ENGINE_INVALID, "A SavedModel is a folder and cannot be loaded from memory."};
-  struct stat info {};
   const std::string file = std::string(desc.path) + "/saved_model.pb";
-  if (stat(file.c_str(), &info) != 0) {
+  if (std::FILE* readable = open_for_reading(file.c_str())) {
+    std::fclose(readable);
+  } else {
     const int error = errno;
     call->detail(call, "path", file.c_str());
     throw Failure{ENGINE_INVALID, "A SavedModel is a folder with a file saved_model.pb, and " + file +
@@ -141,15 +144,16 @@ engine_status load_model(engine_instance* engine, const engine_model_desc* desc,
                          engine_call* call) noexcept {
   *out = nullptr;
   return catch_all(call, [&] {
-    const std::vector<std::string> tags = check_description(*desc, call);
+    const std::vector<std::string> tags = check_description(*engine, *desc, call);
     call->progress(call, 0, 0, "load");
     if (call->is_cancelled(call) != 0)
       throw Failure{ENGINE_CANCELLED, "Loading was stopped before it began."};
     auto model = std::make_unique<engine_model>();
+    model->host = engine->host;
     std::string description;
     try {
-      model->session =
-          std::make_unique<Session>(engine->runtime, engine->threads, desc->path, tags, description);
+      model->session = std::make_unique<Session>(engine->runtime, Place{desc->device, engine->threads},
+                                                 desc->path, tags, description);
     } catch (Failure& failure) {
       call->detail(call, "path", desc->path);
       // "Could not find meta graph def matching supplied tags: ...": the file is intact, the request is
@@ -160,6 +164,8 @@ engine_status load_model(engine_instance* engine, const engine_model_desc* desc,
       }
       throw;
     }
+    if (find_entry(desc->options, desc->option_count, "placement") != nullptr)
+      model->session->measure_placement();
     const MetaGraph graph = read_meta_graph(description);
     describe_functions(*model, graph);
     model->copies_inputs = keeps_state(graph, engine->runtime->stateless());
@@ -213,7 +219,8 @@ engine_status run_model(engine_model* model, const engine_run* what, engine_resu
     for (size_t i = 0; i < given.size(); i++) {
       if (!given[i]) throw refuse(method.inputs[i].name, "is missing");
     }
-    std::vector<HeldTensor> made = run_session(*model->session, fed, values, method.fetched, call);
+    std::vector<HeldTensor> made =
+        run_session(*model->session, model->host, fed, values, method.fetched, call);
     // Memory shared between a result and an input can only be detected while the input is held.
     for (size_t i = 0; i < made.size(); i++)
       hand_out(std::move(made[i]), static_cast<uint32_t>(i), method.outputs[i].name, results);

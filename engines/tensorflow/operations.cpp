@@ -129,7 +129,8 @@ engine_status run_operation(engine_instance* engine, const char* name, const eng
       const std::string input = "input " + std::to_string(i) + " of " + name;
       values.push_back(hand_in(engine->runtime, *inputs[i], input.c_str(), false, call));
     }
-    std::vector<HeldTensor> made = run_session(*engine->session, node.inputs, values, {node.output}, call);
+    std::vector<HeldTensor> made =
+        run_session(*engine->session, engine->host, node.inputs, values, {node.output}, call);
     hand_out(std::move(made.front()), 0, name, results);
   });
 }

@@ -3,8 +3,8 @@
 // file is not linked to it.
 #include <cstring>
 
-#include "engines/support/only_processor.hpp"
 #include "engines/support/options.hpp"
+#include "engines/tensorflow/devices.hpp"
 #include "engines/tensorflow/instance.hpp"
 
 namespace enginehost::engines::tensorflow {
@@ -14,38 +14,22 @@ std::string checked_threads(const char* text, engine_call* call) {
   return text != nullptr ? std::to_string(read_threads<Failure>(text, "TensorFlow", call)) : "";
 }
 
-// Returns TensorFlow's name of the session's CPU, the only device that this adapter uses.
-std::string name_of_cpu(const Session& session) {
-  const Runtime& runtime = *session.runtime();
-  const Status status(runtime);
-  TF_DeviceList* list = runtime->TF_SessionListDevices(session.get(), status.get());
-  status.check(ENGINE_UNAVAILABLE);
-  std::string out;
-  for (int i = 0; i < runtime->TF_DeviceListCount(list) && out.empty(); i++) {
-    const char* type = runtime->TF_DeviceListType(list, i, status.get());
-    if (type == nullptr || std::strcmp(type, "CPU") != 0) continue;
-    if (const char* name = runtime->TF_DeviceListName(list, i, status.get())) out = name;
-  }
-  runtime->TF_DeleteDeviceList(list);
-  if (out.empty()) throw Failure{ENGINE_UNAVAILABLE, "TensorFlow lists no device of the type CPU."};
-  return out;
-}
-
 engine_status create(const engine_host* host, const engine_entry* options, size_t option_count,
                      engine_instance** out, engine_call* call) noexcept {
   *out = nullptr;
   return catch_all(call, [&] {
     allow_options<Failure>("The engine tensorflow has", options, option_count,
-                           {"tensorflow.library", "tensorflow.python"}, call);
+                           {"tensorflow.library", "tensorflow.python", "tensorflow.cuda"}, call);
     auto engine = std::make_unique<engine_instance>();
     engine->host = host;
     engine->threads = checked_threads(find_entry(options, option_count, "threads"), call);
+    open_cuda_libraries(host->root, find_entry(options, option_count, "tensorflow.cuda"), call);
     engine->runtime = Runtime::open(host,
                                     {find_entry(options, option_count, "tensorflow.library"),
                                      find_entry(options, option_count, "tensorflow.python")},
                                     call);
-    engine->session = std::make_unique<Session>(engine->runtime, engine->threads);
-    engine->device_name = name_of_cpu(*engine->session);
+    engine->session = std::make_unique<Session>(engine->runtime, Place{{ENGINE_CPU, 0}, engine->threads});
+    engine->devices = list_devices(*engine->session);
     engine->facts = {{"version", (*engine->runtime)->TF_Version()},
                      {"library", engine->runtime->path().c_str()}};
     *out = engine.release();
@@ -59,14 +43,6 @@ const engine_entry* facts(engine_instance* engine, size_t* count) noexcept {
   return engine->facts.data();
 }
 
-engine_status device_info(engine_instance* engine, uint32_t number, engine_device_info* out,
-                          engine_call* call) noexcept {
-  engine_device_info info = {};
-  info.name = engine->device_name.c_str();
-  info.architecture = info.driver = "";
-  return report_processor("", number, info, out, call);
-}
-
 engine_status create_tensor(engine_instance*, const engine_tensor* like, engine_owned_tensor** out,
                             engine_call* call) noexcept {
   return create_host_tensor("", like, out, call);
@@ -76,7 +52,6 @@ engine_status copy_tensor(engine_instance*, const engine_tensor* from, const eng
   return copy_host_tensor("", from, to, call);
 }
 
-constexpr engine_device_v1 device_table = {one_device, device_info};
 constexpr engine_tensor_v1 tensor_table = {create_tensor, copy_tensor};
 
 const void* query(engine_instance*, const char* id) noexcept {

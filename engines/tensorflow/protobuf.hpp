@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "engines/tensorflow/failure.hpp"
+
 namespace enginehost::engines::tensorflow {
 
 struct Field {
@@ -32,6 +34,16 @@ class Message {
   std::string_view rest_;
   bool damaged_ = false;
 };
+
+// Calls `use` with every field. Throws a Failure (ENGINE_CORRUPT) when the message is damaged.
+template <class Use>
+void each_field(std::string_view message, Use&& use) {
+  Message fields(message);
+  while (std::optional<Field> field = fields.next()) use(*field);
+  if (fields.damaged())
+    throw Failure{ENGINE_CORRUPT,
+                  "TensorFlow's description of the model or the run ends in the middle or is damaged."};
+}
 
 // Returns the last field of that number, which counts for fields that are not repeated, or an empty one.
 Field last_field(std::string_view message, uint32_t number);

@@ -1,34 +1,42 @@
 #include "engines/tensorflow/runtime.hpp"
 
-#include <sys/stat.h>
-#include <unistd.h>
 #ifdef __linux__
 #include <link.h>
+#include <sys/stat.h>
 #endif
 
 #include <map>
 
-#include "engines/support/posix/runtime_library.hpp"
+#include "engines/support/runtime_library.hpp"
 #include "engines/tensorflow/saved_model.hpp"
 
 namespace enginehost::engines::tensorflow {
 namespace {
 
 // Locations of the C API: in wheels since 2.12, in the archives of the C library (the last is 2.18), and in
-// wheels up to 2.10 in Python's own module, which needs a Python library beside it.
+// wheels up to 2.10 in Python's own module, which needs a Python library beside it. On Windows, the wheels of
+// 2.21.0 and 2.10.1 have it in libraries that are linked to Python's.
+#ifdef _WIN32
+constexpr const char* places[] = {"tensorflow/python/_pywrap_tensorflow_common.dll",
+                                  "tensorflow/python/_pywrap_tensorflow_internal.pyd"};
+#else
 constexpr const char* places[] = {"tensorflow/libtensorflow_cc.so.2", "lib/libtensorflow.so.2",
                                   "tensorflow/python/_pywrap_tensorflow_internal.so"};
+#endif
 
 std::string locate(const engine_host* host, const char* wanted, engine_call* call) {
   const std::string root = host->root;
   if (wanted != nullptr) return wanted_library(root, "tensorflow.library", wanted, call);
   for (const char* place : places) {
-    if (access((root + "/" + place).c_str(), F_OK) == 0) return root + "/" + place;
+    if (file_exists(root + "/" + place)) return root + "/" + place;
   }
-  call->detail(call, "missing_library", "libtensorflow_cc.so.2");
+  const std::string first = places[0];
+  call->detail(call, "missing_library", first.substr(first.rfind('/') + 1).c_str());
   call->detail(call, "path", host->root);
-  throw Failure{ENGINE_CORRUPT, "There is no " + std::string(places[0]) + " below " + root +
-                                    ", and neither " + places[1] + " nor " + places[2] + "."};
+  std::string all;
+  for (const char* one : places) all += (all.empty() ? "" : ", ") + std::string(one);
+  throw Failure{ENGINE_CORRUPT,
+                "There is no library of TensorFlow below " + root + ". Searched: " + all + "."};
 }
 
 #ifdef __linux__
@@ -61,19 +69,33 @@ void refuse_a_second_release(const std::string& path, engine_call* call) {
                 "Another TensorFlow is in this process (" + other +
                     "); both call their library libtensorflow_framework.so.2, so only one can be used."};
 #else
-  // macOS' loader distinguishes libraries by their path.
+  // The loaders of macOS and Windows distinguish libraries by their path.
   static_cast<void>(path);
   static_cast<void>(call);
 #endif
 }
 
+#ifdef _WIN32
+// A library of Windows is linked to that of Python.
+void offer_python(const char*, engine_call*) {}
+bool is_own_symbol(void*, const std::string&) { return true; }  // GetProcAddress searches only that file
+#else
 // Makes Python's symbols visible in the whole process, for a library that is linked to no Python.
 void offer_python(const char* name, engine_call* call) {
   if (name == nullptr || dlsym(RTLD_DEFAULT, "PyTuple_Type") != nullptr) return;
   if (dlopen(name, RTLD_NOW | RTLD_GLOBAL) != nullptr) return;
-  throw Failure{ENGINE_UNAVAILABLE,
-                "This release of TensorFlow needs a library of Python: " + loader_says(call)};
+  const char* text = dlerror();
+  const std::string why = text == nullptr ? "the loader gave no reason" : text;
+  report_loader_text(why, call);
+  throw Failure{ENGINE_UNAVAILABLE, "This release of TensorFlow needs a library of Python: " + why};
 }
+
+// dlsym also searches the library's dependencies; the symbols must come from the requested file.
+bool is_own_symbol(void* symbol, const std::string& identity) {
+  Dl_info where{};
+  return dladdr(symbol, &where) != 0 && real_path(where.dli_fname) == identity;
+}
+#endif
 
 void find_all(void* handle, Api& api, const std::string& path, engine_call* call) {
 #define ENGINEHOST_FIND(name) \
@@ -86,6 +108,7 @@ void find_all(void* handle, Api& api, const std::string& path, engine_call* call
   ENGINEHOST_FIND(TF_NewBuffer);
   ENGINEHOST_FIND(TF_DeleteBuffer);
   ENGINEHOST_FIND(TF_GetAllOpList);
+  ENGINEHOST_FIND(TF_GetRegisteredKernelsForOp);
   ENGINEHOST_FIND(TF_NewGraph);
   ENGINEHOST_FIND(TF_DeleteGraph);
   ENGINEHOST_FIND(TF_GraphOperationByName);
@@ -140,25 +163,26 @@ std::shared_ptr<Runtime> Runtime::open(const engine_host* host, const Wanted& wa
   if (known != nullptr) return known;
   refuse_a_second_release(identity, call);
   offer_python(wanted.python, call);
-  void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) {
-    const std::string why = loader_says(call);
-    call->detail(call, "path", path.c_str());
-    throw Failure{ENGINE_UNAVAILABLE, "TensorFlow cannot be loaded: " + why};
-  }
+  void* handle = open_runtime("TensorFlow", path, call);
   std::shared_ptr<Runtime> runtime(new Runtime);
   runtime->path_ = path;
   find_all(handle, runtime->api_, path, call);
-  // dlsym also searches the library's dependencies; the symbols must come from the requested file.
-  Dl_info where{};
-  if (dladdr(reinterpret_cast<void*>(runtime->api_.TF_SessionRun), &where) == 0 ||
-      real_path(where.dli_fname) != identity) {
+  if (!is_own_symbol(reinterpret_cast<void*>(runtime->api_.TF_SessionRun), identity)) {
     call->detail(call, "missing_symbol", "TF_SessionRun");
     call->detail(call, "path", path.c_str());
     throw Failure{ENGINE_UNSUPPORTED, path + " does not export TF_SessionRun itself."};
   }
   known = runtime;
   return runtime;
+}
+
+bool Runtime::has_gpu_code() const {
+  const Status status(*this);
+  TF_Buffer* list = api_.TF_GetRegisteredKernelsForOp("MatMul", status.get());
+  const bool found =
+      status.code() == 0 && lists_gpu_kernel({static_cast<const char*>(list->data), list->length});
+  api_.TF_DeleteBuffer(list);
+  return found;
 }
 
 const std::set<std::string>& Runtime::stateless() const {

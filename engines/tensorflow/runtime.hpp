@@ -1,5 +1,6 @@
 // A loaded TensorFlow: its file and its functions.
 #pragma once
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -28,6 +29,8 @@ class Runtime {
 
   const Api* operator->() const { return &api_; }
   const std::string& path() const { return path_; }
+  // True if the library was built with code for GPUs, whether or not this machine has one.
+  bool has_gpu_code() const;
   // Returns the kinds of operations without state; read at first use.
   const std::set<std::string>& stateless() const;
 
@@ -62,14 +65,20 @@ class Status {
   TF_Status* status_;
 };
 
-// A graph and a session over it. It always computes on the CPU, whatever the build supports: the
-// configuration excludes GPUs before anything could use one.
+// Where a session computes. A session on the CPU is configured without GPUs, whatever the build supports. One
+// on cuda:N sees that GPU only; TensorFlow still computes what has no code for GPUs on the CPU.
+struct Place {
+  engine_device device{ENGINE_CPU, 0};
+  std::string threads;  // "": TensorFlow's default
+};
+
+// A graph and a session over it.
 class Session {
  public:
   // Creates an empty graph, to which operations are added.
-  Session(std::shared_ptr<Runtime> runtime, const std::string& threads);
+  Session(std::shared_ptr<Runtime> runtime, const Place& place);
   // Loads a SavedModel; `meta_graph` receives its MetaGraphDef.
-  Session(std::shared_ptr<Runtime> runtime, const std::string& threads, const char* folder,
+  Session(std::shared_ptr<Runtime> runtime, const Place& place, const char* folder,
           const std::vector<std::string>& tags, std::string& meta_graph);
   ~Session();
   Session(const Session&) = delete;
@@ -78,13 +87,24 @@ class Session {
   const std::shared_ptr<Runtime>& runtime() const { return runtime_; }
   TF_Graph* graph() const { return graph_; }
   TF_Session* get() const { return session_; }
+  engine_device device() const { return device_; }
+  // Returns TensorFlow's name of the session's first device of the type "CPU" or "GPU"; "" if it has none.
+  std::string device_name(const char* type) const;
+
+  // The first run after this reports where the operations ran. Sessions on a GPU begin so.
+  void measure_placement() { unmeasured_ = true; }
+  bool take_measurement() const { return unmeasured_.exchange(false); }
 
  private:
   void make_graph();
+  void release() const;
+  void require_gpu() const;
 
   std::shared_ptr<Runtime> runtime_;
   TF_Graph* graph_ = nullptr;
   TF_Session* session_ = nullptr;
+  engine_device device_;
+  mutable std::atomic<bool> unmeasured_;
 };
 
 }  // namespace enginehost::engines::tensorflow

@@ -2,21 +2,10 @@
 
 #include <algorithm>
 
-#include "engines/tensorflow/failure.hpp"
 #include "engines/tensorflow/protobuf.hpp"
 
 namespace enginehost::engines::tensorflow {
 namespace {
-
-// Calls `use` with every field; damage is an error of the whole document.
-template <class Use>
-void each_field(std::string_view message, Use&& use) {
-  Message fields(message);
-  while (std::optional<Field> field = fields.next()) use(*field);
-  if (fields.damaged()) {
-    throw Failure{ENGINE_CORRUPT, "The description of the model ends in the middle or is damaged."};
-  }
-}
 
 // TensorShapeProto: dim 2 { size 1, name 2 }, unknown_rank 3
 void read_shape(std::string_view message, Endpoint& out) {
@@ -164,6 +153,15 @@ std::set<std::string> stateless_operations(std::string_view op_list) {
     if (!stateful) out.insert(std::move(name));
   });
   return out;
+}
+
+bool lists_gpu_kernel(std::string_view kernel_list) {
+  // KernelList: kernel 1 { device_type 2 }
+  bool found = false;
+  each_field(kernel_list, [&](const Field& field) {
+    found = found || (field.number == 1 && last_field(field.bytes, 2).bytes == "GPU");
+  });
+  return found;
 }
 
 }  // namespace enginehost::engines::tensorflow

@@ -40,6 +40,9 @@ MetaGraph read_meta_graph(std::string_view bytes);
 // Returns the kinds of operations that keep no state, from a library's OpList (op_def.proto).
 std::set<std::string> stateless_operations(std::string_view op_list);
 
+// True if a library's KernelList (kernel_def.proto) has a kernel for the device type GPU.
+bool lists_gpu_kernel(std::string_view kernel_list);
+
 // Splits "name:1" into its parts; ":0" may be left out. False if the text is no such name; a control input
 // ("^name") is none.
 bool split_tensor_name(std::string_view text, std::string& operation, int& index);

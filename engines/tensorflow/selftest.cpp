@@ -1,5 +1,4 @@
 #include "engines/support/matmul_check.hpp"
-#include "engines/support/only_processor.hpp"
 #include "engines/tensorflow/instance.hpp"
 #include "engines/tensorflow/tensors.hpp"
 
@@ -8,10 +7,18 @@ namespace {
 
 engine_status run_selftest(engine_instance* engine, int32_t level, engine_device device,
                            engine_call* call) noexcept {
-  if (const engine_status refused = may_test("", device, call)) return refused;
   return catch_all(call, [&] {
+    require_testable(engine->devices, device, call);
     // Level 0: create() has resolved every symbol of the library (RTLD_NOW), found its functions and opened a
-    // session.
+    // session. A session on a GPU loads CUDA's libraries, opens the device and allocates on it.
+    if (device.type == ENGINE_CUDA) {
+      engine_instance on_device;
+      on_device.host = engine->host;
+      on_device.runtime = engine->runtime;
+      on_device.session = std::make_unique<Session>(engine->runtime, Place{device, engine->threads});
+      if (level >= ENGINE_SELFTEST_GRAPH) check_matmul(&on_device, operation_table, call);
+      return;
+    }
     if (level >= ENGINE_SELFTEST_DEVICE) {
       const int64_t size = 1024;
       const HeldTensor tensor(engine->runtime,

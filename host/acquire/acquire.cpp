@@ -284,7 +284,9 @@ Result<Question> question_for(const manifest::Build& build, const cache::Store& 
           license.license = known->second;
       question.licenses.push_back(std::move(license));
     }
-    question.licenses[position->second].components.push_back(component->id);
+    LicenseQuestion& license = question.licenses[position->second];
+    license.components.push_back(component->id);
+    license.download += size.value_or(0);
   }
   return question;
 }

@@ -22,6 +22,7 @@ struct LicenseQuestion {
   std::string name;  // the key in the manifest
   manifest::License license;
   std::vector<std::string> components;
+  std::uint64_t download = 0;  // bytes of these components, of the parts whose size is known
 };
 
 // The pending download, as shown before the first byte is fetched.

@@ -77,4 +77,18 @@ Pending pending_download(const manifest::Build& build, const cache::Store* store
   return pending;
 }
 
+std::set<std::string> needed_hosts(const manifest::Build& build, const cache::Store& store) {
+  std::set<std::string> needed;
+  for (const manifest::Component* component : build.all_components()) {
+    const manifest::Artifact* artifact = first_usable(*component);
+    if (artifact == nullptr || installed_tree(*component, store)) continue;
+    std::set<std::string> hosts;
+    for (const manifest::Source& source : artifact->sources)
+      hosts.insert(source.kind == Kind::url ? transfer::host_of(source.location) : "");
+    if (hosts.size() == 1) needed.insert(*hosts.begin());
+  }
+  needed.erase("");
+  return needed;
+}
+
 }  // namespace enginehost::acquire

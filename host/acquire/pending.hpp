@@ -1,6 +1,7 @@
 // The parts of a build that would have to be fetched, as far as its manifest knows them.
 #pragma once
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,5 +24,9 @@ struct Pending {
 // `store`: its trees and builds are not missing; nullptr for another machine, where everything is. Any
 // thread.
 Pending pending_download(const manifest::Build& build, const cache::Store* store);
+
+// Returns the hosts that must answer for the missing parts of the build: those of the parts that lie on one
+// host only. Any thread.
+std::set<std::string> needed_hosts(const manifest::Build& build, const cache::Store& store);
 
 }  // namespace enginehost::acquire

@@ -63,8 +63,9 @@ constexpr std::uint64_t size_to_ask_for = 100'000'000;
 std::string title_of(const cache::Installed& installed);
 
 // Returns the consent function of a command. On a terminal it asks before a download of more than
-// size_to_ask_for, unless `yes`, and for each license that needs acceptance, whose text it shows first. A
-// text is shown once in a process. Without a terminal a license must have been accepted before, by
+// size_to_ask_for, unless `yes`, and for each license that needs acceptance. It prints what the
+// license covers and shows its text first, a long one on demand. A license that was refused is not asked
+// about again by this function. Without a terminal a license must have been accepted before, by
 // --accept-license or by policy; the size is not asked for. Acceptances are recorded.
 //
 // `bar` is cleared before a question, and shows what is going to be downloaded. The context and the bar must

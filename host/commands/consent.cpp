@@ -1,11 +1,13 @@
 #include <algorithm>
 #include <cstdio>
 #include <iostream>
+#include <memory>
 #include <set>
 
 #include "base/paths.hpp"
 #include "base/pluralize.hpp"
 #include "base/printable.hpp"
+#include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "host/commands/common.hpp"
 #include "host/commands/pager.hpp"
@@ -17,13 +19,15 @@
 namespace enginehost::commands {
 namespace {
 
-// Returns true for an answer that begins with y. The end of the input is a no.
-bool ask(const std::string& question) {
-  say_aside("%s [y/N] ", question.c_str());
+constexpr std::ptrdiff_t lines_shown_unasked = 40;
+
+// Returns the first letter of the answer, a small one. The end of the input and an empty line are a no.
+char ask(const std::string& question, const char* choices = "[y/N]") {
+  say_aside("%s %s ", question.c_str(), choices);
   std::fflush(stderr);
   std::string answer;
-  return static_cast<bool>(std::getline(std::cin, answer)) && !answer.empty() &&
-         (answer.front() == 'y' || answer.front() == 'Y');
+  if (!std::getline(std::cin, answer) || answer.empty()) return 'n';
+  return answer.front() == 'Y' ? 'y' : answer.front() == 'R' ? 'r' : answer.front();
 }
 
 std::shared_ptr<const manifest::Build> build_of(open::OpenContext& context, const std::string& id) {
@@ -68,29 +72,56 @@ std::string announcement(open::OpenContext& context, const acquire::Question& qu
                         (licenses.empty() ? "" : "  " + licenses));
 }
 
-// Shows the text once in this process, or says why it cannot be shown.
-void show_license(open::OpenContext& context, const std::string& build, const manifest::License& license) {
-  static auto& shown = *new std::set<std::string>;
-  const auto text = open::license_text(context.store(), license, build_of(context, build).get(),
-                                       context.transfer_options(), context.cancel());
-  if (!text)
-    say_aside("the text of %s cannot be shown: %s\n", printable_line(license.id).c_str(),
-              explain::one_line(text.error()).c_str());
-  else if (shown.insert(*text).second && !show_in_pager(*text))
-    say_aside_text(*text + "\n\n");
+void show(const std::string& text) {
+  if (!show_in_pager(text)) say_aside_text(text + "\n\n");
 }
 
-bool ask_for_license(open::OpenContext& context, const std::string& build, const manifest::License& license) {
-  show_license(context, build, license);
-  return ask(printable_line(title_of(context, build) + " is covered by the license " + license.id +
-                            (license.url.empty() ? "" : " (" + license.url + ")") + ".") +
-             " Do you accept it?");
+// Returns the sentence before the question. For a license of a part of the build it has the part's size and
+// the reason why the build needs it.
+std::string reason_of(open::OpenContext& context, const acquire::Question& question,
+                      const acquire::LicenseQuestion& license) {
+  const std::string title = title_of(context, question.build);
+  const std::string covered = "covered by the license " + license.license.id +
+                              (license.license.url.empty() ? "" : " (" + license.license.url + ")") + ".";
+  const auto part = open::part_of_download(question, license);
+  if (!part) return printable_line(title + " is " + covered);
+  const auto build = build_of(context, question.build);
+  const bool is_for_processor = build != nullptr && build->flavor == "cpu";
+  return printable_line(title + " needs " + join(license.components, ", ") + " (" + *part + "), " + covered +
+                        " Its libraries do not load without " +
+                        (license.components.size() == 1 ? "this part" : "these parts") +
+                        (is_for_processor ? ", on a machine without a GPU, too." : "."));
+}
+
+// Shows a short text unasked, once in this process, and prints the path of a long one.
+bool ask_for_license(open::OpenContext& context, const acquire::Question& question,
+                     const acquire::LicenseQuestion& license) {
+  static auto& shown = *new std::set<std::string>;
+  const auto text =
+      open::license_text(context.store(), license.license, build_of(context, question.build).get(),
+                         context.transfer_options(), context.cancel());
+  const auto lines = text ? std::count(text->begin(), text->end(), '\n') : 0;
+  const bool is_long = lines > lines_shown_unasked;
+  if (!text)
+    say_aside("the text of %s cannot be shown: %s\n", printable_line(license.license.id).c_str(),
+              explain::one_line(text.error()).c_str());
+  else if (!is_long && shown.insert(*text).second)
+    show(*text);
+  say_aside("%s\n", reason_of(context, question, license).c_str());
+  if (is_long)
+    say_aside("It has %td lines: %s\n", lines,
+              printable_line(path_text(open::text_file(context.store(), sha256_hex(*text)))).c_str());
+  for (;;) {
+    const char answer = ask("Do you accept it?", is_long ? "[y/N, r to read it]" : "[y/N]");
+    if (answer != 'r' || !is_long) return answer == 'y';
+    show(*text);
+  }
 }
 
 // Names the kept text, which can be read without a network, as that of a bundle.
-Diagnosis consent_missing(const open::OpenContext& context, const std::string& build,
+Diagnosis consent_missing(const open::OpenContext& context, const acquire::Question& question,
                           const acquire::LicenseQuestion& license) {
-  Diagnosis diagnosis = open::consent_missing(build, license);
+  Diagnosis diagnosis = open::consent_missing(question, license);
   if (open::kept_text(context.store(), license.license.sha256))
     diagnosis.with("license_text", path_text(open::text_file(context.store(), license.license.sha256)));
   return diagnosis;
@@ -100,19 +131,24 @@ Diagnosis consent_missing(const open::OpenContext& context, const std::string& b
 
 std::function<Result<void>(const acquire::Question&)> consent_for(open::OpenContext& context,
                                                                   transfer::ProgressBar* bar, bool yes) {
-  return [&context, bar, yes](const acquire::Question& question) -> Result<void> {
+  // Another release comes under the same license, perhaps in other words. A refusal counts for it, too.
+  const auto refused = std::make_shared<std::set<std::string>>();
+  return [&context, bar, yes, refused](const acquire::Question& question) -> Result<void> {
     if (bar != nullptr) bar->clear();
     const bool terminal = is_terminal(standard_input) && is_terminal(standard_error);
     TRY_ASSIGN(const std::vector<acquire::LicenseQuestion> licenses,
                open::licenses_to_ask(context.settings(), question));
     for (const acquire::LicenseQuestion& license : licenses) {
-      if (!terminal || !ask_for_license(context, question.build, license.license))
-        return fail(consent_missing(context, question.build, license));
+      if (!terminal || refused->contains(license.license.id) ||
+          !ask_for_license(context, question, license)) {
+        refused->insert(license.license.id);
+        return fail(consent_missing(context, question, license));
+      }
       TRY(open::accept_license(context.settings(), open::terms_of(license.license),
                                settings::ConsentWay::terminal));
     }
     if (terminal && !yes && question.download > size_to_ask_for) {
-      if (!ask(size_question(context, question)))
+      if (ask(size_question(context, question)) != 'y')
         return fail(
             diagnose("EH-P03").with("build", question.build).with("bytes", format_bytes(question.download)));
     } else if (bar != nullptr && question.download > 0) {

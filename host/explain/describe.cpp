@@ -137,7 +137,8 @@ void add_other_facts(const Diagnosis& diagnosis, const Style& style, std::vector
                                                                 "of_other_flavors",
                                                                 "demanded_by",
                                                                 "for_other_devices",
-                                                                "device_set_by"};
+                                                                "device_set_by",
+                                                                "to_be_named"};
   std::size_t count = 0;
   std::set<std::string_view> values;
   for (const Evidence& fact : diagnosis.evidence) {

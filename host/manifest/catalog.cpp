@@ -70,7 +70,7 @@ std::string Build::loading_digest() const {
 }
 
 std::vector<std::string> Catalog::engines() const {
-  std::vector<std::string> names;
+  std::vector<std::string> names(unread_engines.begin(), unread_engines.end());
   for (const auto& build : builds) names.push_back(build->engine);
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -166,7 +167,8 @@ struct Catalog {
   std::vector<std::string> warnings;
   std::vector<Diagnosis>
       failures;  // repositories and manifests that could not be read; the others are still used
-  std::vector<std::string> engines() const;  // sorted, unique
+  std::set<std::string> unread_engines;      // whose manifests were not needed (load_repository's `engines`)
+  std::vector<std::string> engines() const;  // of builds and unread ones; sorted, unique
 };
 
 // Reads one manifest document. `repository`, `name` and `signed_by` as in Manifest. Errors: EH-M02: a field

@@ -16,6 +16,7 @@ namespace enginehost::manifest {
 namespace {
 
 constexpr int most_attempts = 3;
+constexpr std::uint64_t most_held_bytes = 16u << 20;  // of manifests that arrived and are not parsed yet
 // A server without a valid timestamp is not asked at every open.
 constexpr std::int64_t expired_copy_seconds = 300;
 constexpr std::int64_t a_day = 86'400;
@@ -25,6 +26,19 @@ constexpr std::int64_t clocks_differ =
 std::string size_text(std::string_view bytes) {
   const auto number = parse_integer(bytes);
   return number && *number >= 0 ? format_bytes(static_cast<std::uint64_t>(*number)) : std::string(bytes);
+}
+
+constexpr std::string_view folder_of_manifests = "manifests/";
+
+// Returns the engine that a path_of_manifest() names; empty for other paths.
+std::string engine_named_by(const IndexEntry& entry) {
+  const std::string ending = path_of_manifest("", entry.sha256).substr(folder_of_manifests.size());
+  if (!entry.path.starts_with(folder_of_manifests) || !entry.path.ends_with(ending) ||
+      entry.path.size() < folder_of_manifests.size() + ending.size())
+    return {};
+  std::string engine = entry.path.substr(folder_of_manifests.size());
+  engine.resize(engine.size() - ending.size());
+  return is_lower_id(engine) ? engine : std::string();
 }
 
 // A URL's failure keeps its own code, which shows whether to try again. A folder's becomes a failure of the
@@ -50,14 +64,21 @@ void warn_when_expired(const std::string& what, const std::string& expires, std:
     warnings.push_back(what + " expired at " + expires + ": newer builds may be missing");
 }
 
+std::optional<std::string> kept_copy(const IndexEntry& entry, DocumentMemory* memory) {
+  auto kept = memory != nullptr ? memory->find(entry.sha256) : std::nullopt;
+  return kept && sha256_hex(*kept) == entry.sha256 ? std::move(kept) : std::nullopt;
+}
+
 Result<std::string> read_verified(const std::string& location, const IndexEntry& entry,
                                   DocumentReader& reader, DocumentMemory* memory) {
-  if (memory != nullptr)
-    if (auto kept = memory->find(entry.sha256); kept && sha256_hex(*kept) == entry.sha256)
-      return std::move(*kept);
   const std::string document = below(location, entry.path);
-  TRY_ASSIGN(std::string bytes, reader.read_listed(document, largest_document));
   Diagnosis differs = diagnose("EH-M05").with("document", document).with("repository", location);
+  auto read = reader.read_listed(document, largest_document);
+  // An expected document is received up to the size that the index states.
+  if (!read && read.error().code == "EH-N07" && entry.size != 0)
+    return fail(differs.with("expected_size", std::to_string(entry.size), "index.json")
+                    .with("size", read.error().value("actual"), "the server"));
+  TRY_ASSIGN(std::string bytes, std::move(read));
   if (entry.size != 0 && bytes.size() != entry.size)
     return fail(differs.with("expected_size", std::to_string(entry.size), "index.json")
                     .with("size", std::to_string(bytes.size()), "document"));
@@ -82,10 +103,12 @@ Result<Index> index_of(const std::string& bytes, const std::string& name, const 
 }
 
 Result<std::shared_ptr<const Manifest>> load_manifest(const RepositoryContent& content,
-                                                      const IndexEntry& entry, DocumentReader& reader,
+                                                      const IndexEntry& entry,
+                                                      std::optional<std::string> kept, DocumentReader& reader,
                                                       DocumentMemory* memory, std::uint64_t& bytes_left) {
   const std::string& location = content.location;
-  TRY_ASSIGN(const std::string bytes, read_verified(location, entry, reader, memory));
+  TRY_ASSIGN(const std::string bytes,
+             kept ? Result<std::string>(std::move(*kept)) : read_verified(location, entry, reader, memory));
   if (bytes.size() > bytes_left)
     return fail(diagnose("EH-M07")
                     .with("repository", location)
@@ -97,7 +120,69 @@ Result<std::shared_ptr<const Manifest>> load_manifest(const RepositoryContent& c
     return read_manifest(document, location, name, content.signed_by);
   });
   if (!manifest) return fail(sent_from(location, std::move(manifest).error()));
+  // A client that needs another engine does not read this manifest, so the index must be right.
+  if (!entry.engine.empty() && (*manifest)->engine != entry.engine)
+    return fail(sent_from(location, diagnose("EH-M02")
+                                        .with("document", name)
+                                        .with("member", "engine")
+                                        .with("problem", "it is \"" + (*manifest)->engine +
+                                                             "\", and the index lists the manifest for \"" +
+                                                             entry.engine + "\"")));
   return manifest;
+}
+
+bool is_signed_for(const RepositoryContent& content, const std::string& engine) {
+  return content.engines.empty() || std::ranges::find(content.engines, engine) != content.engines.end();
+}
+
+// Returns the entries whose manifests have to be read, in the order of the index, and notes the engines of
+// the others.
+std::vector<const IndexEntry*> needed_entries(RepositoryContent& content,
+                                              const std::set<std::string>& engines) {
+  std::vector<const IndexEntry*> needed;
+  for (const IndexEntry& entry : content.index.manifests) {
+    if (entry.engine.empty()) {
+      needed.push_back(&entry);
+    } else if (is_signed_for(content, entry.engine)) {
+      if (engines.empty() || engines.contains(entry.engine))
+        needed.push_back(&entry);
+      else
+        content.unread_engines.insert(entry.engine);
+    }
+  }
+  return needed;
+}
+
+// Reads manifests in groups. The documents of a group are fetched together and held until they are parsed, so
+// their sizes are limited.
+void load_manifests(RepositoryContent& content, const std::vector<const IndexEntry*>& entries,
+                    DocumentReader& reader, DocumentMemory* memory, std::int64_t now) {
+  std::uint64_t bytes_left = most_manifest_bytes;
+  for (std::size_t begin = 0, end = 0; begin < entries.size(); begin = end) {
+    std::vector<std::optional<std::string>> kept;
+    std::vector<Expected> expected;
+    for (std::uint64_t held = 0; end < entries.size() && (held < most_held_bytes || end == begin); ++end) {
+      const IndexEntry& entry = *entries[end];
+      const std::uint64_t most = entry.size != 0 ? std::min(entry.size, largest_document) : largest_document;
+      held += most;
+      kept.push_back(kept_copy(entry, memory));
+      if (!kept.back()) expected.push_back({below(content.location, entry.path), most});
+    }
+    reader.expect(expected);
+    for (std::size_t i = begin; i < end; ++i) {
+      auto manifest =
+          load_manifest(content, *entries[i], std::move(kept[i - begin]), reader, memory, bytes_left);
+      if (!manifest) {
+        Diagnosis failure = std::move(manifest).error().within("reading repository " + content.location);
+        if (!entries[i]->engine.empty()) failure.with("manifest_of", entries[i]->engine, "index.json");
+        content.failures.push_back(std::move(failure));
+        continue;
+      }
+      if (!is_signed_for(content, (*manifest)->engine)) continue;
+      warn_when_expired("the manifest " + (*manifest)->name, (*manifest)->expires, now, content.warnings);
+      content.manifests.push_back(std::move(*manifest));
+    }
+  }
 }
 
 // Reads the index, verified when the repository is signed, and the facts that follow from it.
@@ -161,7 +246,7 @@ Result<void> read_unsigned_index(RepositoryContent& content, RepositoryFiles& fi
 
 Result<RepositoryContent> read_repository(const std::string& location, DocumentReader& reader,
                                           std::int64_t now, DocumentMemory* memory, const Trust* trust,
-                                          bool with_manifests) {
+                                          const std::set<std::string>& engines, bool with_manifests) {
   RepositoryContent content;
   content.location = location;
   RepositoryFiles files(location, reader, trust != nullptr ? trust->known_as : std::string());
@@ -177,27 +262,15 @@ Result<RepositoryContent> read_repository(const std::string& location, DocumentR
                     .with("problem", "its index lists " + std::to_string(content.index.manifests.size()) +
                                          " manifests, and at most " + std::to_string(most_manifests) +
                                          " are read"));
-  std::uint64_t bytes_left = most_manifest_bytes;
-  for (const IndexEntry& entry : content.index.manifests) {
-    auto manifest = load_manifest(content, entry, reader, memory, bytes_left);
-    if (!manifest) {
-      content.failures.push_back(std::move(manifest).error().within("reading repository " + location));
-      continue;
-    }
-    if (!content.engines.empty() &&
-        std::ranges::find(content.engines, (*manifest)->engine) == content.engines.end())
-      continue;
-    warn_when_expired("the manifest " + (*manifest)->name, (*manifest)->expires, now, content.warnings);
-    content.manifests.push_back(std::move(*manifest));
-  }
+  load_manifests(content, needed_entries(content, engines), reader, memory, now);
   return content;
 }
 
 Result<RepositoryContent> read_with_retries(const std::string& location, DocumentReader& reader,
                                             std::int64_t now, DocumentMemory* memory, const Trust* trust,
-                                            bool with_manifests) {
+                                            const std::set<std::string>& engines, bool with_manifests) {
   for (int attempt = 1;; ++attempt) {
-    auto content = read_repository(location, reader, now, memory, trust, with_manifests);
+    auto content = read_repository(location, reader, now, memory, trust, engines, with_manifests);
     if (content && content->timestamp_expired && attempt == 1 &&
         reader.refetch_older_than(expired_copy_seconds))
       continue;
@@ -216,6 +289,10 @@ Result<RepositoryContent> read_with_retries(const std::string& location, Documen
 }
 
 }  // namespace
+
+std::string path_of_manifest(const std::string& engine, const std::string& sha256) {
+  return std::string(folder_of_manifests) + engine + "-" + sha256 + ".json";
+}
 
 std::optional<std::int64_t> seconds_of_time(const std::string& text) {
   if (!is_time(text)) return std::nullopt;
@@ -293,6 +370,7 @@ Result<Index> read_index(const Json& document, const std::string& name) {
       std::optional<std::uint64_t> size;
       members.size("size", Need::nullable, size);
       entry.size = size.value_or(0);
+      entry.engine = engine_named_by(entry);
       members.warn_of_unknown();
       index.manifests.push_back(std::move(entry));
     }
@@ -304,17 +382,19 @@ Result<Index> read_index(const Json& document, const std::string& name) {
 }
 
 Result<RepositoryContent> load_repository(const std::string& location, DocumentReader& reader,
-                                          std::int64_t now, DocumentMemory* memory, const Trust* trust) {
-  return read_with_retries(location, reader, now, memory, trust, true);
+                                          std::int64_t now, DocumentMemory* memory, const Trust* trust,
+                                          const std::set<std::string>& engines) {
+  return read_with_retries(location, reader, now, memory, trust, engines, true);
 }
 
 Result<RepositoryContent> load_index(const std::string& location, DocumentReader& reader, std::int64_t now,
                                      const Trust& trust) {
-  return read_with_retries(location, reader, now, nullptr, &trust, false);
+  return read_with_retries(location, reader, now, nullptr, &trust, {}, false);
 }
 
 void merge(Catalog& catalog, const RepositoryContent& repository) {
   for (const auto& manifest : repository.manifests) merge(catalog, manifest);
+  catalog.unread_engines.insert(repository.unread_engines.begin(), repository.unread_engines.end());
   catalog.warnings.insert(catalog.warnings.end(), repository.warnings.begin(), repository.warnings.end());
   catalog.failures.insert(catalog.failures.end(), repository.failures.begin(), repository.failures.end());
   if (!repository.expired.empty()) catalog.expired[repository.location] = repository.expired;

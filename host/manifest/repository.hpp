@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,11 +20,20 @@ constexpr std::uint64_t largest_document = 8u << 20;  // bytes of an index or a 
 constexpr std::size_t most_manifests = 500;
 constexpr std::uint64_t most_manifest_bytes = 64u << 20;  // of all manifests together
 
+// A document that will be read, and the most bytes that are accepted of it.
+struct Expected {
+  std::string location;
+  std::uint64_t limit = largest_document;
+};
+
 // Reads the bytes of documents. The caller supplies it: FolderReader below for folders, and for URLs a reader
 // that host/open builds on host/transfer. Used by one thread at a time.
 class DocumentReader {
  public:
   virtual ~DocumentReader() = default;
+  // Announces the documents that are probably read next, so that a server is asked for them at once. The
+  // answers are held until they are read. Failures are returned by read().
+  virtual void expect(const std::vector<Expected>&) {}
   // Returns the whole document at `location` (an absolute path or a URL), at most `limit` bytes.
   virtual Result<std::string> read(const std::string& location, std::uint64_t limit) = 0;
   // The same for a document whose digest the index holds: its text cannot change while the index does not.
@@ -57,7 +67,12 @@ class DocumentMemory {
 struct IndexEntry {
   std::string path, sha256;
   std::uint64_t size = 0;
+  std::string engine;  // as the path names it (path_of_manifest()); empty: the index does not say
 };
+
+// Returns the path that names the engine of a manifest: "manifests/ENGINE-SHA256.json". The path says it
+// because older readers warn of unknown members of an index.
+std::string path_of_manifest(const std::string& engine, const std::string& sha256);
 
 // The signatures that a repository needs; the store must outlive this value.
 struct Trust {
@@ -96,8 +111,9 @@ struct RepositoryContent {
   bool timestamp_expired = false;  // the server, or a kept copy, has no valid timestamp.json
   std::string expired;  // the date that has passed, after which nothing new may be installed; or empty
   std::vector<std::shared_ptr<const Manifest>> manifests;
-  std::vector<std::string> warnings;  // expired, unknown fields
-  std::vector<Diagnosis> failures;    // manifests that could not be used; the others are still used
+  std::set<std::string> unread_engines;  // of manifests that were not needed
+  std::vector<std::string> warnings;     // expired, unknown fields
+  std::vector<Diagnosis> failures;       // manifests that could not be used; the others are still used
 };
 
 // Reads index.json below `location` (an absolute folder or a URL) and every manifest it lists. `now`, in
@@ -105,10 +121,12 @@ struct RepositoryContent {
 // used: EH-M05 ("document", "expected", "found", or "expected_size", "size"). The whole call fails only when
 // the index cannot be used: EH-M07 ("repository", "problem", and the reader's facts). With `trust`, wrong
 // signatures are EH-M08 to EH-M11 and EH-M13 (trust/signed_repository.hpp). Without `trust`, signatures are
-// not checked.
+// not checked. With `engines`, manifests that the index names for other engines are not read. A manifest of
+// another engine than the index names is not used: EH-M02.
 Result<RepositoryContent> load_repository(const std::string& location, DocumentReader& reader,
                                           std::int64_t now, DocumentMemory* memory = nullptr,
-                                          const Trust* trust = nullptr);
+                                          const Trust* trust = nullptr,
+                                          const std::set<std::string>& engines = {});
 
 // Reads only the index, verified, and stores what was seen (versions, blocks). For a repository whose builds
 // are installed and that the request does not name.

@@ -110,6 +110,8 @@ Result<std::vector<Answer>> answer(const settings::Settings& settings, const Sit
   open::OpenContext context(settings, request.platform, cancel);
   open::FetchOptions fetching = options;
   fetching.passed_over.insert(fetching.passed_over.end(), request.set_aside.begin(), request.set_aside.end());
+  // The catalog is read once for all of them.
+  for (const EngineConstraint& constraint : request.constraints) context.need_engine(constraint.engine);
   for (const EngineConstraint& constraint : request.constraints) {
     resolve::Request asked;
     asked.engine = constraint.engine;

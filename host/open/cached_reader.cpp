@@ -26,19 +26,45 @@ fs::path folder_of_copies(const cache::Store& store, const std::string& location
   return store.root() / "repositories" / sha256_hex(location).substr(0, 32);
 }
 
-CachedReader::CachedReader(fs::path folder, const transfer::TransferOptions& transfer, std::int64_t now,
-                           CatalogOrigin& origin, const std::optional<CancelToken>& cancel,
-                           bool spare_unreached)
+std::optional<Diagnosis> SilentRepositoryServers::find(const std::string& location) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = known_.find(transfer::origin_of(location));
+  return found != known_.end() ? std::optional(found->second) : std::nullopt;
+}
+
+void SilentRepositoryServers::add(const std::string& location, const Diagnosis& why) {
+  const std::lock_guard lock(mutex_);
+  known_.emplace(transfer::origin_of(location), why);
+}
+
+CachedReader::CachedReader(fs::path folder, const transfer::TransferOptions& transfer,
+                           SilentRepositoryServers& silent_servers, std::int64_t now, CatalogOrigin& origin,
+                           const std::optional<CancelToken>& cancel, bool spare_unreached)
     : folder_(std::move(folder)),
       transfer_(transfer),
+      silent_servers_(silent_servers),
+      fetcher_(transfer, cancel),
       now_(now),
       origin_(origin),
-      cancel_(cancel),
       spare_unreached_(spare_unreached) {}
+
+// Returns an age at which the copy would not serve if the server must be asked.
+std::int64_t CachedReader::age_of_usable_copy(const std::string& location) const {
+  return refetch_ ? index_lifetime_seconds + 1 : age_of_copy(place_of(location), now_);
+}
+
+void CachedReader::expect(const std::vector<manifest::Expected>& documents) {
+  if (transfer_.offline) return;
+  std::vector<manifest::Expected> wanted;
+  for (const manifest::Expected& one : documents)
+    if (!arrived_.contains(one.location) && age_of_usable_copy(one.location) > index_lifetime_seconds)
+      wanted.push_back(one);
+  if (!wanted.empty() && may_ask(wanted.front().location)) fetch(wanted);
+}
 
 Result<std::string> CachedReader::read(const std::string& location, std::uint64_t limit) {
   const fs::path kept = place_of(location);
-  const std::int64_t age = refetch_ ? index_lifetime_seconds + 1 : age_of_copy(kept, now_);
+  const std::int64_t age = age_of_usable_copy(location);
   if (!kept.empty()) origin_.documents.push_back(path_text(kept));
   const auto fresh_for = [&](std::int64_t seconds) {
     origin_.fresh_until = std::min(origin_.fresh_until, now_ + std::max<std::int64_t>(0, seconds));
@@ -71,6 +97,7 @@ Result<std::string> CachedReader::read(const std::string& location, std::uint64_
 
 bool CachedReader::refetch() {
   fresh_.clear();
+  arrived_.clear();
   warnings.clear();
   refetch_ = true;
   spare_unreached_ = false;
@@ -97,40 +124,59 @@ void CachedReader::keep(const std::string& sha256, const std::string& bytes) {
     static_cast<void>(write_file(folder_ / sha256, bytes, false));
 }
 
+Result<std::string> CachedReader::ask(const std::string& location, std::uint64_t limit) {
+  if (!arrived_.contains(location)) {
+    if (!may_ask(location)) return fail(*silent_);
+    fetch({{location, limit}});
+  }
+  return std::move(arrived_.extract(location).mapped());
+}
+
+// Returns false if the server is not asked because it did not answer, and stores why in silent_.
+bool CachedReader::may_ask(const std::string& location) {
+  if (silent_ || transfer_.offline || came_ > 0) return !silent_;
+  if (spare_unreached_ && (silent_ = recently_unreached(note_of_unreached(), now_))) origin_.spared = true;
+  // Another repository waited for this server just now.
+  if (!silent_ && (silent_ = silent_servers_.find(location))) note_unreached(note_of_unreached(), *silent_);
+  return !silent_;
+}
+
 // A slow repository must not keep installed builds from opening. All its documents together have twice the
 // time limit of one document, and each document that arrives adds an eighth. A repository that sent nothing
 // in time is not asked for the next document.
-Result<std::string> CachedReader::ask(const std::string& location, std::uint64_t limit) {
-  if (spare_unreached_ && came_ == 0 && !silent_ && !transfer_.offline &&
-      (silent_ = recently_unreached(note_of_unreached(), now_)))
-    origin_.spared = true;
-  if (silent_) return fail(*silent_);
-  const Milliseconds time = 2 * transfer_.document_limit + came_ * (transfer_.document_limit / 8);
+void CachedReader::fetch(const std::vector<manifest::Expected>& documents) {
+  const Milliseconds eighth = transfer_.document_limit / 8;
+  const Milliseconds time = 2 * transfer_.document_limit + came_ * eighth;
+  std::vector<transfer::WantedDocument> wanted;
+  for (const manifest::Expected& one : documents) wanted.push_back({one.location, one.limit});
   const auto began = std::chrono::steady_clock::now();
-  auto bytes = transfer::fetch_text(location, transfer_, limit, "application/json", cancel_,
-                                    std::max(time - spent_, Milliseconds(1)));
+  auto answers =
+      fetcher_.fetch(wanted, "application/json", {std::max(time - spent_, Milliseconds(1)), eighth});
   spent_ += std::chrono::duration_cast<Milliseconds>(std::chrono::steady_clock::now() - began);
-  // Documents do not begin like a web page. The sign-in page of a network is not the publisher's mistake.
-  const auto page = bytes ? transfer::title_of_page(bytes->substr(0, 4096)) : std::nullopt;
-  if (page) {
-    Diagnosis diagnosis = diagnose("EH-N06").with("url", transfer::without_credentials(location));
-    if (!page->empty()) diagnosis.with("title", *page, "the first bytes");
-    bytes = fail(std::move(diagnosis));
+  const bool is_first = came_ == 0;
+  std::optional<Diagnosis> failure, late;
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    Result<std::string>& bytes = answers[i];
+    // Documents do not begin like a web page. The sign-in page of a network is not the publisher's mistake.
+    const auto page = bytes ? transfer::title_of_page(bytes->substr(0, 4096)) : std::nullopt;
+    if (page) {
+      Diagnosis diagnosis = diagnose("EH-N06").with("url", transfer::without_credentials(wanted[i].url));
+      if (!page->empty()) diagnosis.with("title", *page, "the first bytes");
+      bytes = fail(std::move(diagnosis));
+    }
+    if (bytes) ++came_;
+    if (!bytes && !failure) failure = bytes.error();
+    if (!bytes && bytes.error().code == "EH-N03" && !late) late = bytes.error();
+    arrived_.insert_or_assign(wanted[i].url, std::move(bytes));
   }
-  if (bytes)
-    ++came_;
-  else if (bytes.error().code == "EH-N03" && (came_ == 0 || spent_ >= time))
-    silent_ = bytes.error();
-  note_whether_reached(bytes);
-  return bytes;
-}
-
-void CachedReader::note_whether_reached(const Result<std::string>& bytes) const {
-  const fs::path note = note_of_unreached();
-  if (note.empty() || transfer_.offline) return;
+  if (late && (came_ == 0 || spent_ >= time)) silent_ = late;
+  if (late && came_ == 0) silent_servers_.add(wanted.front().url, *late);
+  if (transfer_.offline || !is_first) return;
   std::error_code ignored;
-  if (bytes && came_ == 1) fs::remove(note, ignored);
-  if (!bytes && came_ == 0) note_unreached(note, bytes.error());
+  if (came_ == 0)
+    note_unreached(note_of_unreached(), *failure);
+  else if (const fs::path note = note_of_unreached(); !note.empty())
+    fs::remove(note, ignored);
 }
 
 // Returns the file that records why the first document could not be fetched.

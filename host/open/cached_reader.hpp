@@ -4,14 +4,17 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/cancel.hpp"
+#include "base/diagnosis.hpp"
 #include "cache/store.hpp"
 #include "host/manifest/repository.hpp"
 #include "host/open/repositories.hpp"
+#include "host/transfer/document_fetcher.hpp"
 #include "host/transfer/options.hpp"
 
 namespace enginehost::open {
@@ -19,13 +22,28 @@ namespace enginehost::open {
 // Returns the folder for copies of its documents; empty without a cache.
 std::filesystem::path folder_of_copies(const cache::Store& store, const std::string& location);
 
+// Why servers that sent nothing in time are not asked again for the same catalog. A server is a scheme, a
+// host and a port. Any thread.
+class SilentRepositoryServers {
+ public:
+  // `location`: any URL of the server.
+  std::optional<Diagnosis> find(const std::string& location) const;
+  void add(const std::string& location, const Diagnosis& why);
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<std::string, Diagnosis> known_;
+};
+
 // A copy serves for an hour. Without a network it serves however old it is, with a warning. Only verified
 // documents are kept. One thread at a time.
 class CachedReader : public manifest::DocumentReader, public manifest::DocumentMemory {
  public:
-  CachedReader(std::filesystem::path folder, const transfer::TransferOptions& transfer, std::int64_t now,
-               CatalogOrigin& origin, const std::optional<CancelToken>& cancel, bool spare_unreached = false);
+  CachedReader(std::filesystem::path folder, const transfer::TransferOptions& transfer,
+               SilentRepositoryServers& silent_servers, std::int64_t now, CatalogOrigin& origin,
+               const std::optional<CancelToken>& cancel, bool spare_unreached = false);
 
+  void expect(const std::vector<manifest::Expected>& documents) override;
   Result<std::string> read(const std::string& location, std::uint64_t limit) override;
 
   // Returns whether the server sent a document.
@@ -44,12 +62,15 @@ class CachedReader : public manifest::DocumentReader, public manifest::DocumentM
  private:
   using Milliseconds = std::chrono::milliseconds;
 
+  std::int64_t age_of_usable_copy(const std::string& location) const;
   Result<std::string> ask(const std::string& location, std::uint64_t limit);
+  bool may_ask(const std::string& location);
+  void fetch(const std::vector<manifest::Expected>& documents);
   std::filesystem::path note_of_unreached() const;
-  void note_whether_reached(const Result<std::string>& bytes) const;
   std::filesystem::path place_of(const std::string& location) const;
 
-  std::map<std::string, std::string> fresh_;
+  std::map<std::string, std::string> fresh_;            // what was read of the server, not yet kept
+  std::map<std::string, Result<std::string>> arrived_;  // answers that were not read yet
   std::optional<Diagnosis> silent_;
   Milliseconds spent_{0};
   int came_ = 0;
@@ -57,9 +78,10 @@ class CachedReader : public manifest::DocumentReader, public manifest::DocumentM
   std::int64_t oldest_kept_ = 0;  // age in seconds of the oldest kept copy that was used
   std::filesystem::path folder_;
   const transfer::TransferOptions& transfer_;
+  SilentRepositoryServers& silent_servers_;
+  transfer::DocumentFetcher fetcher_;
   std::int64_t now_;
   CatalogOrigin& origin_;
-  const std::optional<CancelToken>& cancel_;
   bool spare_unreached_;
 };
 

@@ -71,9 +71,16 @@ Result<void> accept_license(const settings::Settings& settings, const settings::
       settings::AuditLog(settings.state_folder, settings.audit_rotate_bytes).add("consent", facts), settings);
 }
 
-Diagnosis consent_missing(const std::string& build, const acquire::LicenseQuestion& license) {
+std::optional<std::string> part_of_download(const acquire::Question& question,
+                                            const acquire::LicenseQuestion& license) {
+  if (license.components.size() == question.sources.size()) return {};
+  return format_bytes(license.download) + " of " + format_bytes(question.download);
+}
+
+Diagnosis consent_missing(const acquire::Question& question, const acquire::LicenseQuestion& license) {
   Diagnosis diagnosis = diagnose("EH-P03");
-  diagnosis.with("build", build)
+  if (const auto part = part_of_download(question, license)) diagnosis.with("part", *part);
+  diagnosis.with("build", question.build)
       .with("license", license.license.id)
       .with("url", license.license.url)
       .with("component", join(license.components, ", "));

@@ -2,6 +2,7 @@
 //
 // Thread safety: any thread.
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,7 +29,12 @@ Result<std::vector<acquire::LicenseQuestion>> licenses_to_ask(const settings::Se
 Result<void> accept_license(const settings::Settings& settings, const settings::LicenseTerms& terms,
                             settings::ConsentWay way);
 
-// Returns EH-P03 with "build", "license", "url", "component" and "sha256".
-Diagnosis consent_missing(const std::string& build, const acquire::LicenseQuestion& license);
+// Returns the part of the download that the license covers, "11 MiB of 130 MiB". Nothing if it covers all of
+// it.
+std::optional<std::string> part_of_download(const acquire::Question& question,
+                                            const acquire::LicenseQuestion& license);
+
+// Returns EH-P03 with "build", "license", "url", "component", "part" (part_of_download) and "sha256".
+Diagnosis consent_missing(const acquire::Question& question, const acquire::LicenseQuestion& license);
 
 }  // namespace enginehost::open

@@ -6,6 +6,7 @@
 #include "host/explain/explain.hpp"
 #include "host/open/install.hpp"
 #include "host/open/open.hpp"
+#include "host/open/unreached.hpp"
 
 namespace enginehost::open {
 
@@ -24,18 +25,25 @@ bool keeps_builds_unknown(const Diagnosis& failure, bool offline) {
 std::optional<Diagnosis> why_nothing_is_known(const manifest::Catalog& catalog, const resolve::Plan& plan) {
   const auto& failures = catalog.failures;
   if (failures.empty() || !plan.diagnosis) return plan.diagnosis;
-  const bool none_readable = plan.candidates.empty() && catalog.builds.empty();
+  const bool none_readable =
+      plan.candidates.empty() && catalog.builds.empty() && catalog.unread_engines.empty();
   // Builds that are quarantined, or would have to be fetched, are known.
   const bool may_be_elsewhere = plan.diagnosis->code == "EH-S01" || plan.diagnosis->code == "EH-S02";
   auto cause = none_readable ? failures.begin() : failures.end();
-  if (may_be_elsewhere && !none_readable)
+  const auto of_its_manifest = std::ranges::find_if(failures, [&](const Diagnosis& failure) {
+    return failure.value("manifest_of") == plan.request.engine;
+  });
+  if (plan.candidates.empty() && of_its_manifest != failures.end())
+    cause = of_its_manifest;
+  else if (may_be_elsewhere && !none_readable)
     cause = std::ranges::find_if(failures, [&](const Diagnosis& failure) {
       return keeps_builds_unknown(failure, plan.request.offline);
     });
   const bool is_cause = cause != failures.end();
   if (!is_cause && !plan.candidates.empty()) return plan.diagnosis;
   Diagnosis diagnosis = is_cause ? *cause : *plan.diagnosis;
-  if (is_cause && !none_readable) diagnosis.with("also", explain::one_line(*plan.diagnosis));
+  if (is_cause && !none_readable && cause != of_its_manifest)
+    diagnosis.with("also", explain::one_line(*plan.diagnosis));
   for (auto failure = failures.begin(); failure != failures.end(); ++failure)
     if (failure != cause) diagnosis.with("also", explain::one_line(*failure));
   if (is_cause) diagnosis.within("while looking for builds of " + plan.request.engine);
@@ -89,8 +97,13 @@ Result<acquire::Acquired> fetch_best(OpenContext& context, resolve::Plan& plan, 
   acquiring.unpacked_limit = context.settings().downloads.max_unpacked_bytes;
   acquiring.consent = options.consent;
   std::optional<Diagnosis> first;
+  SilentServers silent;
   for (resolve::Candidate& candidate : plan.candidates) {
     if (candidate.rank == 0 || std::ranges::count(options.passed_over, candidate.build->id) != 0) continue;
+    if (auto failure = silent.failure_of(*candidate.build, context.store())) {
+      candidate.turn_down(resolve::Verdict::failed, std::move(*failure));
+      continue;
+    }
     auto acquired = install_noted(context, *candidate.build, acquiring, options.progress);
     if (acquired) {
       candidate.verdict = resolve::Verdict::chosen;
@@ -101,6 +114,7 @@ Result<acquire::Acquired> fetch_best(OpenContext& context, resolve::Plan& plan, 
       return acquired;
     }
     Diagnosis failure = std::move(acquired.error().within("while fetching " + candidate.build->id));
+    silent.note(failure);
     const bool ends = ends_the_search(failure);
     // A caller that canceled gets EH-P10.
     if (!first || failure.code == "EH-P10") first = failure;

@@ -101,8 +101,13 @@ std::vector<Candidate*> in_order_of_trial(OpenContext& context, const OpenReques
 // Tries the ranked candidates in order until one opens.
 void try_candidates(OpenContext& context, const OpenRequest& open, Outcome& outcome) {
   const std::vector<std::string> devices = demanded_devices(outcome.plan.request);
+  SilentServers silent;
   for (Candidate* const one : in_order_of_trial(context, open, outcome)) {
     Candidate& candidate = *one;
+    if (auto failure = silent.failure_of(*candidate.build, context.store())) {
+      candidate.turn_down(Verdict::failed, std::move(*failure));
+      continue;
+    }
     const std::filesystem::path note = note_of_servers(context, outcome.plan, *candidate.build);
     AttemptLog log;
     auto opened = attempt(context, *candidate.build, devices, open.attempt, log);
@@ -115,6 +120,7 @@ void try_candidates(OpenContext& context, const OpenRequest& open, Outcome& outc
       return;
     }
     note_unreached(note, opened.error());
+    silent.note(opened.error());
     const std::string& set_by = outcome.plan.request.device_source;
     if (opened.error().code == "EH-S09" && !set_by.empty())
       opened.error().with("device_set_by", set_by, "request");

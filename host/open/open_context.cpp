@@ -130,10 +130,20 @@ const manifest::Catalog& OpenContext::catalog() {
     settings::Settings settings = this->settings();
     // Installations of this machine do not belong to another one.
     if (recorded_) settings.installations.clear();
-    catalog_ =
-        load_catalog(settings, store_, transfer_options(), now(), catalog_origin_, cancel_, spare_unreached_);
+    catalog_ = load_catalog(settings, store_, transfer_options(), now(), catalog_origin_, cancel_,
+                            spare_unreached_, needed_engines_);
   }
   return *catalog_;
+}
+
+void OpenContext::need_engine(const std::string& engine) {
+  if (catalog_ && (needed_engines_.empty() || needed_engines_.contains(engine))) return;
+  if (engine.empty())
+    needed_engines_.clear();
+  else
+    needed_engines_.insert(engine);
+  catalog_.reset();
+  catalog_origin_ = {};
 }
 
 bool OpenContext::ask_the_spared() {

@@ -68,7 +68,11 @@ class OpenContext {
   void refresh() { refresh_ = true; }
   // Returns the inputs of platform().
   platform::DetectRequest detect_request() const;
+  // Returns the manifests of every engine, or of those that were asked for with need_engine().
   const manifest::Catalog& catalog();
+  // Says that the request is about this engine (empty: about all), so that catalog() need not read other
+  // manifests. Reads the catalog again if it was read without this engine. References to it are then void.
+  void need_engine(const std::string& engine);
   // Skips repositories that were recently unreachable (repositories.hpp). Call it before catalog(), which is
   // read only once.
   void spare_unreached() { spare_unreached_ = true; }
@@ -126,6 +130,7 @@ class OpenContext {
   bool recorded_ = false, refresh_ = false, spare_unreached_ = false;
   std::optional<CancelToken> cancel_;
   std::unique_ptr<platform::Platform> platform_;  // large, and rarely needed
+  std::set<std::string> needed_engines_;          // empty: all
   std::optional<manifest::Catalog> catalog_;
   CatalogOrigin catalog_origin_;
   std::chrono::seconds probe_deadline_{0};

@@ -1,8 +1,10 @@
 #include "host/open/repositories.hpp"
 
 #include <algorithm>
+#include <future>
 #include <map>
 #include <set>
+#include <system_error>
 
 #include "base/files.hpp"
 #include "base/ownership.hpp"
@@ -18,6 +20,7 @@
 #include "host/manifest/trust/root.hpp"
 #include "host/open/cached_reader.hpp"
 #include "host/open/mirrors.hpp"
+#include "host/open/observed_reader.hpp"
 #include "host/settings/policy.hpp"
 #include "host/transfer/transfer.hpp"
 
@@ -52,6 +55,27 @@ struct Answer {
   Result<manifest::RepositoryContent> content;
 };
 
+// The result of reading one repository. Several are read at once, and each result is used in its turn.
+struct Loaded {
+  Result<manifest::RepositoryContent> content = manifest::RepositoryContent();
+  CatalogOrigin origin;
+  std::vector<std::string> warnings;
+  bool has_asked = false;
+};
+
+constexpr std::size_t most_at_once = 8;  // repositories behind URLs
+
+// Runs the work on a thread of its own, or when its result is used.
+template <class Work>
+std::future<Loaded> start(bool at_once, Work work) {
+  if (at_once) try {
+      return std::async(std::launch::async, work);
+    } catch (const std::system_error&) {
+      // The system has no more threads.
+    }
+  return std::async(std::launch::deferred, work);
+}
+
 bool belongs_to_the_sdk(const settings::Repository& repository) { return repository.source == "default"; }
 
 bool is_named_by_request(const settings::Repository& repository) {
@@ -76,6 +100,10 @@ void remove_unanswered(std::vector<Answer>& answers, std::vector<std::string>& w
   for (Answer& answer : answers) {
     const settings::Repository& repository = *answer.repository;
     if (!answer.content || belongs_to_the_sdk(repository)) continue;
+    if (!repository.engines.empty())
+      std::erase_if(answer.content->unread_engines, [&](const std::string& engine) {
+        return std::ranges::find(repository.engines, engine) == repository.engines.end();
+      });
     std::erase_if(answer.content->manifests, [&](const auto& manifest) {
       const auto& engines = repository.engines;
       if (!engines.empty()) {
@@ -113,37 +141,10 @@ void add_repository(manifest::Catalog& catalog, Result<manifest::RepositoryConte
   for (const auto& manifest : content->manifests) expires(origin, manifest->expires, now);
 }
 
-// Passes every document that another reader reads to an observer.
-class ObservedReader : public manifest::DocumentReader, public manifest::DocumentMemory {
- public:
-  ObservedReader(manifest::DocumentReader& reader, manifest::DocumentMemory* memory,
-                 const DocumentObserver& observer)
-      : reader_(reader), memory_(memory), observer_(observer) {}
-
-  Result<std::string> read(const std::string& location, std::uint64_t limit) override {
-    auto bytes = reader_.read(location, limit);
-    if (bytes) observer_(location, *bytes);
-    return bytes;
-  }
-  std::optional<std::string> find(const std::string& sha256) override {
-    auto bytes = memory_ != nullptr ? memory_->find(sha256) : std::nullopt;
-    if (bytes) observer_({}, *bytes);
-    return bytes;
-  }
-  void keep(const std::string& sha256, const std::string& bytes) override {
-    if (memory_ != nullptr) memory_->keep(sha256, bytes);
-  }
-
- private:
-  manifest::DocumentReader& reader_;
-  manifest::DocumentMemory* memory_;
-  const DocumentObserver& observer_;
-};
-
 // Adds installed builds that no repository lists (it is gone, unreachable, or has moved on). A build that one
 // request tried from an unsigned repository serves only requests that name that repository.
-void add_installed(manifest::Catalog& catalog, const cache::Store& store,
-                   const settings::Settings& settings) {
+void add_installed(manifest::Catalog& catalog, const cache::Store& store, const settings::Settings& settings,
+                   const std::set<std::string>& engines) {
   std::set<std::string> listed;
   for (const auto& build : catalog.builds) listed.insert(build->id);
   for (const cache::Installed& summary : store.list()) {
@@ -151,6 +152,10 @@ void add_installed(manifest::Catalog& catalog, const cache::Store& store,
     // Builds of an installation are offered only while it is requested, and as it is now.
     if (!summary.in_place.empty()) continue;
     if (!summary.only_for.empty() && !settings::lists(settings, summary.only_for)) continue;
+    if (!engines.empty() && !engines.contains(summary.engine)) {
+      catalog.unread_engines.insert(summary.engine);
+      continue;
+    }
     const auto record = store.record_of(summary.build);
     if (!record || !*record) continue;
     const std::string name = "the record of the installed " + summary.build;
@@ -246,10 +251,11 @@ Diagnosis by_policy(Diagnosis failure, const settings::Repository& repository, c
 Result<manifest::RepositoryContent> load(const settings::Repository& repository,
                                          const settings::Settings& settings, manifest::DocumentReader& reader,
                                          manifest::DocumentMemory* memory, std::int64_t now,
-                                         const manifest::Trust* proof) {
+                                         const manifest::Trust* proof,
+                                         const std::set<std::string>& engines = {}) {
   // The last seen version of a signed repository is kept in the state folder.
   auto content = settings::mark_as_state(
-      manifest::load_repository(repository.location, reader, now, memory, proof), settings);
+      manifest::load_repository(repository.location, reader, now, memory, proof, engines), settings);
   if (!content) return fail(by_policy(std::move(content).error(), repository, settings.policy, reader));
   return content;
 }
@@ -319,7 +325,8 @@ namespace {
 // once an hour. A failure is not reported: the request did not ask for it, and the next one tries again.
 void ask_origins(const settings::Settings& settings, const cache::Store& store,
                  const manifest::TrustStore& store_of_trust, const transfer::TransferOptions& transfer,
-                 std::int64_t now, const std::optional<CancelToken>& cancel) {
+                 SilentRepositoryServers& silent, std::int64_t now,
+                 const std::optional<CancelToken>& cancel) {
   std::set<std::string> origins;
   for (const cache::Installed& summary : store.list())
     if (!summary.signers.empty() && settings::is_url(summary.origin) &&
@@ -328,7 +335,8 @@ void ask_origins(const settings::Settings& settings, const cache::Store& store,
       origins.insert(summary.origin);
   for (const std::string& location : origins) {
     CatalogOrigin unused;
-    CachedReader reader(folder_of_copies(store, location), transfer, now, unused, cancel, !settings.refresh);
+    CachedReader reader(folder_of_copies(store, location), transfer, silent, now, unused, cancel,
+                        !settings.refresh);
     if (settings.refresh) reader.ask_again();
     manifest::Trust trust = trust_in(store_of_trust, settings, false);
     trust.required = true;
@@ -386,38 +394,57 @@ OwnRepository own_repository(const settings::Settings& settings) {
 manifest::Catalog load_catalog(const settings::Settings& settings, const cache::Store& store,
                                const transfer::TransferOptions& transfer, std::int64_t now,
                                CatalogOrigin& origin, const std::optional<CancelToken>& cancel,
-                               bool spare_unreached) {
+                               bool spare_unreached, const std::set<std::string>& engines) {
   manifest::Catalog catalog;
   const manifest::TrustStore store_of_trust = trust_store(settings);
-  manifest::Trust trust = trust_in(store_of_trust, settings, transfer.offline);
-  bool online = false;
-  std::vector<Answer> answers;
-  for (const settings::Repository& repository : settings.repositories) {
+  SilentRepositoryServers silent;
+  const auto load_one = [&](const settings::Repository& repository) {
+    Loaded loaded;
+    manifest::Trust trust = trust_in(store_of_trust, settings, transfer.offline);
     const manifest::Trust* proof = proof_of(repository, settings.policy, trust);
     if (proof != nullptr)
       for (const fs::path& file : store_of_trust.files(repository.location))
-        origin.documents.push_back(path_text(file));
-    if (settings::is_url(repository.location)) {
-      CachedReader reader(folder_of_copies(store, repository.location), transfer, now, origin, cancel,
-                          spare_unreached && !repository.by_caller);
-      // A repository on the command line is asked for its present answer. An application names it at every
-      // open.
-      if (settings.refresh || (repository.by_caller && !settings.by_application)) reader.ask_again();
-      answers.push_back({&repository, load(repository, settings, reader, &reader, now, proof)});
-      catalog.warnings.insert(catalog.warnings.end(), reader.warnings.begin(), reader.warnings.end());
-      online = online || reader.has_asked();
-    } else {
-      NotingReader reader(origin);
-      answers.push_back({&repository, load(repository, settings, reader, nullptr, now, proof)});
+        loaded.origin.documents.push_back(path_text(file));
+    if (!settings::is_url(repository.location)) {
+      NotingReader reader(loaded.origin);
+      loaded.content = load(repository, settings, reader, nullptr, now, proof, engines);
+      return loaded;
     }
+    CachedReader reader(folder_of_copies(store, repository.location), transfer, silent, now, loaded.origin,
+                        cancel, spare_unreached && !repository.by_caller);
+    // A repository on the command line is asked for its present answer. An application names it at every
+    // open.
+    if (settings.refresh || (repository.by_caller && !settings.by_application)) reader.ask_again();
+    loaded.content = load(repository, settings, reader, &reader, now, proof, engines);
+    loaded.warnings = std::move(reader.warnings);
+    loaded.has_asked = reader.has_asked();
+    return loaded;
+  };
+  std::vector<std::future<Loaded>> loads;
+  const auto urls = std::ranges::count_if(
+      settings.repositories, [](const settings::Repository& one) { return settings::is_url(one.location); });
+  for (const settings::Repository& repository : settings.repositories)
+    loads.push_back(start(urls > 1 && settings::is_url(repository.location) && loads.size() < most_at_once,
+                          [&load_one, one = &repository] { return load_one(*one); }));
+  bool online = false;
+  std::vector<Answer> answers;
+  for (std::size_t i = 0; i < loads.size(); ++i) {
+    Loaded loaded = loads[i].get();
+    answers.push_back({&settings.repositories[i], std::move(loaded.content)});
+    catalog.warnings.insert(catalog.warnings.end(), loaded.warnings.begin(), loaded.warnings.end());
+    online = online || loaded.has_asked;
+    origin.documents.insert(origin.documents.end(), loaded.origin.documents.begin(),
+                            loaded.origin.documents.end());
+    origin.fresh_until = std::min(origin.fresh_until, loaded.origin.fresh_until);
+    origin.spared = origin.spared || loaded.origin.spared;
   }
   remove_unanswered(answers, catalog.warnings);
   for (Answer& answer : answers)
     add_repository(catalog, std::move(answer.content), settings.mirrors, now, origin);
   if ((online || settings.refresh) && !transfer.offline)
-    ask_origins(settings, store, store_of_trust, transfer, now, cancel);
+    ask_origins(settings, store, store_of_trust, transfer, silent, now, cancel);
   if (!store_of_trust.folder().empty()) origin.documents.push_back(path_text(store_of_trust.folder()));
-  add_installed(catalog, store, settings);
+  add_installed(catalog, store, settings, engines);
   // A skipped layer is not an empty layer.
   origin.passed_over = cache::layers_passed_over(store.layers());
   add_installations(catalog, settings, origin);
@@ -436,7 +463,8 @@ Result<manifest::RepositoryContent> read_repository(const settings::Settings& se
   manifest::Trust trust = trust_in(store_of_trust, settings, transfer.offline);
   const manifest::Trust* proof = proof_of(repository, settings.policy, trust);
   if (settings::is_url(repository.location)) {
-    CachedReader kept(folder_of_copies(store, repository.location), transfer, now, origin, cancel);
+    SilentRepositoryServers silent;
+    CachedReader kept(folder_of_copies(store, repository.location), transfer, silent, now, origin, cancel);
     ObservedReader reader(kept, &kept, observer);
     return read_whole(repository, settings, reader, now, proof);
   }

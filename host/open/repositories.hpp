@@ -62,11 +62,13 @@ std::optional<Diagnosis> block_of(const settings::Settings& settings, const mani
 //
 // Never fails as a whole: failures are in Catalog::failures and ::warnings. Opens no socket if
 // transfer.offline. Fills in `origin`. With `spare_unreached`, a repository that was unreachable in the last
-// five minutes is not asked again unless the command line names it; its earlier failure is reported.
+// five minutes is not asked again unless the command line names it; its earlier failure is reported. With
+// `engines`, manifests and records that are known to be of other engines are not read
+// (Catalog::unread_engines).
 manifest::Catalog load_catalog(const settings::Settings& settings, const cache::Store& store,
                                const transfer::TransferOptions& transfer, std::int64_t now,
                                CatalogOrigin& origin, const std::optional<CancelToken>& cancel = {},
-                               bool spare_unreached = false);
+                               bool spare_unreached = false, const std::set<std::string>& engines = {});
 
 // Reads one repository as load_catalog does, and passes every document to the observer with its location. The
 // location is empty for a document that was kept by digest.

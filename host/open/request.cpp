@@ -35,6 +35,8 @@ std::optional<Diagnosis> refused_by_policy(const resolve::Request& request,
 
 Result<resolve::Plan> decide(OpenContext& context, resolve::Request request) {
   TRY(context.check_records());
+  // A forced build may be one of another engine.
+  context.need_engine(request.force.empty() ? request.engine : std::string());
   for (const cache::Installed& installed : context.store().list()) request.installed.insert(installed.build);
   context.look_for_libraries(request.engine);
   return resolve::decide(context.platform(), context.catalog(), context.history(), std::move(request),

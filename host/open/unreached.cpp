@@ -4,7 +4,9 @@
 
 #include "base/files.hpp"
 #include "base/paths.hpp"
+#include "host/acquire/pending.hpp"
 #include "host/explain/explain.hpp"
+#include "host/transfer/transfer.hpp"
 
 namespace enginehost::open {
 namespace {
@@ -36,6 +38,18 @@ std::optional<Diagnosis> recently_unreached(const std::filesystem::path& note, s
 void note_unreached(const std::filesystem::path& note, const Diagnosis& failure) {
   if (!note.empty() && is_unreached(failure) && make_folders(note.parent_path()))
     static_cast<void>(write_file(note, explain::to_json(failure).dump(), false));
+}
+
+void SilentServers::note(const Diagnosis& failure) {
+  if (is_unreached(failure)) failures_.emplace(transfer::host_of(failure.value("url")), failure);
+}
+
+std::optional<Diagnosis> SilentServers::failure_of(const manifest::Build& build,
+                                                   const cache::Store& store) const {
+  if (failures_.empty()) return {};
+  for (const std::string& host : acquire::needed_hosts(build, store))
+    if (const auto found = failures_.find(host); found != failures_.end()) return found->second;
+  return {};
 }
 
 }  // namespace enginehost::open

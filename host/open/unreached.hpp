@@ -5,9 +5,14 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <optional>
+#include <string>
 
 #include "base/diagnosis.hpp"
+#include "cache/store.hpp"
+#include "host/manifest/catalog.hpp"
 
 namespace enginehost::open {
 
@@ -22,5 +27,18 @@ std::optional<std::int64_t> age_of(const std::filesystem::path& file, std::int64
 std::optional<Diagnosis> recently_unreached(const std::filesystem::path& note, std::int64_t now);
 // Writes the note and its folder. Does nothing with an empty path or another failure.
 void note_unreached(const std::filesystem::path& note, const Diagnosis& failure);
+
+// The servers that did not answer while builds were tried one after the other. The next build on such a
+// server would wait as long for nothing.
+class SilentServers {
+ public:
+  // Does nothing with another failure.
+  void note(const Diagnosis& failure);
+  // Returns the failure of a server that must answer for the missing parts of the build.
+  std::optional<Diagnosis> failure_of(const manifest::Build& build, const cache::Store& store) const;
+
+ private:
+  std::map<std::string, Diagnosis, std::less<>> failures_;  // by host
+};
 
 }  // namespace enginehost::open

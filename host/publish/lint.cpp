@@ -15,6 +15,7 @@
 #include "cache/tree_list.hpp"
 #include "host/acquire/component.hpp"
 #include "host/publish/add.hpp"
+#include "host/publish/lint_index.hpp"
 #include "host/publish/named_files.hpp"
 #include "host/publish/reach.hpp"
 #include "host/publish/requirements.hpp"
@@ -406,30 +407,6 @@ class LintRun {
   LintFindings& findings_;
 };
 
-// Checks a manifest against an index that was written by hand, as a client does that fetches it.
-void as_its_index_says(const Workspace& workspace, const std::string& name, const std::string& text,
-                       LintFindings& findings) {
-  const auto index = workspace.index();
-  if (!index || !*index) return;
-  for (const manifest::IndexEntry& entry : (*index)->manifests) {
-    if (path_text(workspace.folder() / path_of(entry.path)) != name) continue;
-    const std::string digest = sha256_hex(text);
-    if (digest != entry.sha256)
-      findings.errors.push_back(diagnose("EH-M05")
-                                    .with("document", name)
-                                    .with("expected", entry.sha256, "index.json")
-                                    .with("found", digest, "document")
-                                    .with("remedy", "correct its \"sha256\" and \"size\" in index.json"));
-    else if (entry.size != 0 && entry.size != text.size())
-      findings.errors.push_back(diagnose("EH-M16")
-                                    .with("document", "index.json")
-                                    .with("problem", "it says that " + name + " has " +
-                                                         pluralize(entry.size, "byte", "bytes") +
-                                                         ", and it has " + std::to_string(text.size()))
-                                    .with("remedy", "correct \"size\""));
-  }
-}
-
 void odd(const std::string& warning, const std::string& document, LintFindings& findings) {
   findings.errors.push_back(diagnose("EH-M16")
                                 .with("document", document)
@@ -446,6 +423,7 @@ void look_at(const Workspace& workspace, const fs::path& file, SeenNames& seen, 
   if (!document) return findings.errors.push_back(document.error());
   const auto manifest = manifest::read_manifest(*document, path_text(workspace.folder()), name);
   if (!manifest) return findings.errors.push_back(manifest.error());
+  if (!workspace.has_engines_folder()) as_its_path_says(workspace, name, (*manifest)->engine, findings);
   for (const std::string& warning : (*manifest)->warnings) odd(warning, name, findings);
   LintRun run(workspace, name, text->size(), seen, findings);
   std::set<std::string> used;

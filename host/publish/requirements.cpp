@@ -38,13 +38,16 @@ constexpr std::array<std::string_view, 4> nvidia_driver = {"libcuda.so.1", "libn
 
 // Libraries of a bare Windows that engine libraries use; api-ms-win-* and ext-ms-* are names for parts of
 // them.
-constexpr std::array<std::string_view, 31> windows_system = {
-    "kernel32.dll", "kernelbase.dll", "ntdll.dll",    "user32.dll",   "gdi32.dll",  "advapi32.dll",
-    "shell32.dll",  "ole32.dll",      "oleaut32.dll", "ws2_32.dll",   "bcrypt.dll", "crypt32.dll",
-    "dbghelp.dll",  "shlwapi.dll",    "setupapi.dll", "version.dll",  "winmm.dll",  "psapi.dll",
-    "iphlpapi.dll", "dxgi.dll",       "d3d12.dll",    "d3d11.dll",    "msvcrt.dll", "ucrtbase.dll",
-    "rpcrt4.dll",   "secur32.dll",    "userenv.dll",  "cfgmgr32.dll", "dxcore.dll", "imagehlp.dll",
-    "wintrust.dll"};
+constexpr std::array<std::string_view, 33> windows_system = {
+    "kernel32.dll", "kernelbase.dll", "ntdll.dll",    "user32.dll",
+    "gdi32.dll",    "advapi32.dll",   "shell32.dll",  "ole32.dll",
+    "oleaut32.dll", "ws2_32.dll",     "bcrypt.dll",   "crypt32.dll",
+    "dbghelp.dll",  "shlwapi.dll",    "setupapi.dll", "version.dll",
+    "winmm.dll",    "psapi.dll",      "iphlpapi.dll", "dxgi.dll",
+    "d3d12.dll",    "d3d11.dll",      "msvcrt.dll",   "ucrtbase.dll",
+    "rpcrt4.dll",   "secur32.dll",    "userenv.dll",  "cfgmgr32.dll",
+    "dxcore.dll",   "imagehlp.dll",   "wintrust.dll", "bcryptprimitives.dll",
+    "normaliz.dll"};
 
 bool is_vcruntime(const std::string& name) {
   return name.starts_with("vcruntime") || name.starts_with("msvcp") || name.starts_with("concrt") ||

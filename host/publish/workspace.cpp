@@ -214,9 +214,9 @@ Result<bool> Workspace::prepare(std::int64_t now) const {
     TRY_ASSIGN(const std::string bytes, read_file(file, 8u << 20));
     // Refuses manifests that no reader accepts before the index is made for signing.
     TRY_ASSIGN(const Json document, parse_json(bytes, path_text(file)));
-    TRY(manifest::read_manifest(document, path_text(folder_), path_text(file)).map([](const auto&) {}));
+    TRY_ASSIGN(const auto manifest, manifest::read_manifest(document, path_text(folder_), path_text(file)));
     const std::string digest = sha256_hex(bytes);
-    const std::string path = "manifests/" + path_text(file.stem()) + "-" + digest.substr(0, 16) + ".json";
+    const std::string path = manifest::path_of_manifest(manifest->engine, digest);
     const auto made = read_file(folder_ / path_of(path));
     if (!made || *made != bytes) {
       TRY(make_folders(folder_ / "manifests"));

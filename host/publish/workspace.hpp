@@ -9,7 +9,7 @@
 //   chunks/SHA256.txt    lists of the pieces of large archives (transfer/chunk_list.hpp), by their own digest
 //   .lock                held while something here is changed
 // Made by sign and publish, together a repository that can be tried at once (--repository FOLDER):
-//   root.json  roots/N.json  manifests/NAME-DIGEST.json  index.json  and their .minisig files
+//   root.json  roots/N.json  manifests/ENGINE-SHA256.json  index.json  and their .minisig files
 //
 // A manifest under manifests/ never changes, so that clients with an older index still find what it lists.
 #pragma once

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +23,20 @@ std::string accelerator_for(std::string_view device, const platform::Platform& m
   if (device == "cuda" && cuda.hardware.is_known()) return "NVIDIA hardware (" + cuda.hardware.value() + ")";
   if (device == "rocm" && !machine.rocm.value().gfx.empty()) return "AMD " + machine.rocm.value().gfx.front();
   if (device == "mps" && machine.metal.is_known()) return machine.metal.value().device;
+  return {};
+}
+
+// Returns the accelerator that the execution provider `device` of ONNX Runtime computes on; empty: none is
+// known.
+std::string accelerator_for_provider(std::string_view device, const platform::Platform& machine) {
+  if ((device == "coreml" || device == "webgpu") && machine.metal.is_known())
+    return machine.metal.value().device;
+  if (!machine.other_gpus.is_known()) return {};
+  for (const std::string& card : split(machine.other_gpus.value(), ',')) {
+    const bool is_intel = trim(card).starts_with("Intel ");
+    if (device == "dml" || device == "webgpu" || (device == "openvino" && is_intel))
+      return std::string(trim(card));
+  }
   return {};
 }
 
@@ -80,10 +95,15 @@ std::optional<Diagnosis> idle_accelerator(const Plan& plan, const platform::Plat
     std::string accelerator;
   };
   std::optional<Missed> nearest;
-  bool excluded = false;  // the request excludes builds for an accelerator of this machine
+  std::set<std::string> to_be_named;  // flavors that compute on an accelerator of this machine
+  bool excluded = false;              // the request excludes builds for an accelerator of this machine
   const std::string requested = requested_first(plan.request);
   for (const Candidate& candidate : plan.candidates) {
     const std::string device(main_device(*candidate.build));
+    if (!accelerator_for_provider(device, machine).empty()) {
+      const auto check = decisive_check(candidate);
+      if (check && check->code == "EH-S26") to_be_named.insert(candidate.build->flavor);
+    }
     const std::string accelerator = accelerator_for(device, machine);
     if (accelerator.empty() && (requested.empty() || (requested != device && requested != "gpu"))) continue;
     if (candidate.verdict == Verdict::failed || candidate.verdict == Verdict::quarantined ||
@@ -108,8 +128,16 @@ std::optional<Diagnosis> idle_accelerator(const Plan& plan, const platform::Plat
         std::all_of(plan.candidates.begin(), plan.candidates.end(),
                     [](const Candidate& candidate) { return main_device(*candidate.build) == "cpu"; });
     if (excluded || accelerators.empty() || computes_only_on_processors) return std::nullopt;
-    return diagnosis.with("accelerator", accelerators, "this machine")
-        .with("build", taken.id, "catalog")
+    diagnosis.with("accelerator", accelerators, "this machine").with("build", taken.id, "catalog");
+    if (!to_be_named.empty())
+      return diagnosis
+          .with("reason",
+                "a build that may use it is opened only if the request names its flavor (" +
+                    join({to_be_named.begin(), to_be_named.end()}, ", ") + ")",
+                "repositories")
+          .with("to_be_named", *to_be_named.begin(), "repositories")
+          .with("engine", taken.engine);
+    return diagnosis
         .with("reason", "no build of " + taken.engine + " for this system uses it", "repositories")
         .with("engine", taken.engine);
   }

@@ -10,8 +10,10 @@ namespace enginehost::resolve {
 // Returns EH-S24 if `taken` is a CPU build that nobody requested, and the machine has an accelerator of any
 // maker. Evidence: "accelerator", "build", "reason". If an untried build of the engine is for the
 // accelerator, also "nearest", and "first_code", or "named" (engine@version) if the build is a prerelease
-// that the request would have to name. A build is untried because it did not fit, because less is known about
-// it, or because it is such a prerelease. An engine whose builds are all for processors has nothing to miss.
+// that the request would have to name. If only builds with an execution provider of ONNX Runtime compute on
+// it, "to_be_named" is the flavor of one. A build is untried because it did not fit, because less is known
+// about it, or because it is such a prerelease. An engine whose builds are all for processors has nothing to
+// miss.
 //
 // The same applies if the request lists a device first ("device": the "cuda" of "cuda,cpu"), whatever the
 // machine has. Returns nothing for a build that was tried and failed, because that failure is reported

@@ -88,6 +88,24 @@ bool offers(const Build& build, std::string_view kind) {
   return !lists_devices && kind == "cpu";
 }
 
+// Execution providers of ONNX Runtime that a build has beside the CPU. EngineHost's tests never ran one on an
+// accelerator, and a machine without one would download more for nothing, so such a build has to be
+// requested.
+constexpr std::string_view execution_providers[] = {"coreml",   "dml", "ggml",  "nv-tensorrt-rtx",
+                                                    "openvino", "qnn", "webgpu"};
+
+// Returns true if the build is for an execution provider and the request names neither its flavor, nor its
+// device, nor itself.
+bool is_unrequested_provider(const Build& build, const Question& question) {
+  const Request& request = question.request;
+  const std::string_view provider = main_device(build);
+  return std::ranges::find(execution_providers, provider) != std::end(execution_providers) &&
+         request.flavor != build.flavor && request.force != build.id &&
+         std::none_of(question.devices.begin(), question.devices.end(), [&](const std::string& device) {
+           return std::string_view(device).substr(0, device.find(':')) == provider;
+         });
+}
+
 }  // namespace
 
 std::string_view main_device(const Build& build) {
@@ -99,6 +117,8 @@ std::string_view main_device(const Build& build) {
   if (build.requires_.metal || flavor.starts_with("mps") || flavor.starts_with("metal")) return "mps";
   for (const char* other : {"xpu", "vulkan", "directml", "cann", "tpu"})
     if (flavor.starts_with(other)) return other;
+  for (const std::string_view provider : execution_providers)
+    if (flavor == provider) return provider;
   return "cpu";
 }
 
@@ -118,14 +138,22 @@ bool check_request(const Build& build, const Question& question, CheckFindings& 
                   [&] { return reported("version " + request.version, build.version, "manifest"); });
     if (!holds) return false;
   }
-  if (!request.require || request.flavor.empty()) return true;
-  const bool holds = build.flavor == request.flavor;
-  findings.note(holds, "EH-S04", [&] {
-    Check check = reported("flavor " + request.flavor, build.flavor, "manifest");
-    if (!request.flavor_source.empty()) check.evidence = {{"demanded_by", request.flavor_source, "request"}};
-    return check;
+  if (request.require && !request.flavor.empty()) {
+    const bool holds = build.flavor == request.flavor;
+    findings.note(holds, "EH-S04", [&] {
+      Check check = reported("flavor " + request.flavor, build.flavor, "manifest");
+      if (!request.flavor_source.empty())
+        check.evidence = {{"demanded_by", request.flavor_source, "request"}};
+      return check;
+    });
+    if (!holds) return false;
+  }
+  if (!is_unrequested_provider(build, question)) return true;
+  findings.note(Answer::no, "EH-S26", [&] {
+    return reported("a request for flavor " + build.flavor,
+                    request.flavor.empty() ? "no flavor" : "flavor " + request.flavor, "request");
   });
-  return holds;
+  return false;
 }
 
 void check_availability(const Build& build, const Question& question, CheckFindings& findings) {

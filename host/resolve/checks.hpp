@@ -62,7 +62,8 @@ struct Held {
 };
 Held hold(const manifest::Build& build, const Question& question, CheckFindings& findings);
 
-// Returns the device kind that the build mainly computes on, by its flavor: "cuda", "rocm", "mps" or "cpu".
+// Returns the device kind that the build mainly computes on, by its flavor: "cuda", "rocm", "mps", "cpu", or
+// an execution provider of ONNX Runtime ("webgpu").
 std::string_view main_device(const manifest::Build& build);
 // Returns the devices that a request names, in order: "cuda:0,cpu" is {"cuda:0","cpu"}.
 std::vector<std::string> devices_of(const std::string& request);

@@ -144,7 +144,8 @@ std::string nearest_version(std::string_view wanted, const std::vector<std::stri
 // Names the parts of the request that refused builds, because only omitting those allows more. `sorted` is
 // parallel to the candidates.
 void add_refusing_constraints(const Plan& plan, const std::vector<Weighed*>& sorted, Diagnosis& diagnosis) {
-  std::size_t flavors = 0, devices = 0, others = 0;
+  std::size_t flavors = 0, devices = 0, unrequested = 0, others = 0;
+  std::string to_be_named;
   std::vector<std::string> versions;
   for (std::size_t i = 0; i < sorted.size(); ++i) {
     const std::string_view code = sorted[i]->refusal;
@@ -155,6 +156,7 @@ void add_refusing_constraints(const Plan& plan, const std::vector<Weighed*>& sor
       ++others;
     if (code == "EH-S04") ++flavors;
     if (code == "EH-S09") ++devices;
+    if (code == "EH-S26" && unrequested++ == 0) to_be_named = plan.candidates[i].build->flavor;
   }
   const auto add = [&](std::string_view key, std::size_t count) {
     if (count != 0) diagnosis.with(key, std::to_string(count), "repositories");
@@ -165,6 +167,7 @@ void add_refusing_constraints(const Plan& plan, const std::vector<Weighed*>& sor
   else
     add("of_other_versions", versions.size());
   add("of_other_flavors", flavors);
+  if (unrequested != 0 && unrequested == others) diagnosis.with("to_be_named", to_be_named, "repositories");
   if (flavors != 0 && !plan.request.flavor_source.empty())
     diagnosis.with("demanded_by", plan.request.flavor_source, "request");
   add("for_other_devices", devices);

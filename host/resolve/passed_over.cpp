@@ -63,7 +63,7 @@ std::string reason_of(const Check& check) {
 // Returns true if the request excludes the build, or nobody should use it.
 bool is_out_of_question(std::string_view code) {
   return code == "EH-S03" || code == "EH-S04" || code == "EH-S05" || code == "EH-S09" || code == "EH-S11" ||
-         code == "EH-M14";
+         code == "EH-S26" || code == "EH-M14";
 }
 
 // Returns true if only other hardware would help.
@@ -136,6 +136,8 @@ std::optional<PassedOver> better_build(const Plan& plan) {
     if (candidate.merit >= chosen->merit) continue;
     const std::optional<Check> check = strongest_refusal(candidate);
     if (check && is_out_of_question(check->code)) continue;
+    // It fits here too, and something that needs no explanation ranks it lower.
+    if (why_passed_over(candidate).reason.empty()) continue;
     const Candidate*& place = check && lacks_hardware(*check) ? best_elsewhere : best;
     if (place == nullptr || candidate.merit < place->merit) place = &candidate;
   }

@@ -195,7 +195,7 @@ Result<void> consent(const enginehost_request& request, const settings::Settings
   }
   if (licenses.empty()) return {};
   return fail(std::move(
-      open::consent_missing(asked.build, licenses.front())
+      open::consent_missing(asked, licenses.front())
           .with("asked", callback ? "request.on_consent" : "request.accepted_licenses", "the request")));
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "host/transfer/document_time.hpp"
+#include "host/transfer/fetch_text_over.hpp"
 #include "host/transfer/http_exchange.hpp"
 #include "host/transfer/meter.hpp"
 #include "host/transfer/transfer.hpp"
@@ -52,13 +53,13 @@ bool wait(milliseconds time, const std::optional<CancelToken>& cancel) {
 // Fetches one file from a server into a sink.
 class Fetch {
  public:
-  Fetch(const UrlRequest& request, Sink& sink, const TransferOptions& options,
+  Fetch(HttpClient& client, const UrlRequest& request, Sink& sink, const TransferOptions& options,
         const ProgressCallback& progress, const std::optional<CancelToken>& cancel)
       : request_(request),
         sink_(sink),
         options_(options),
         cancel_(cancel),
-        client_(options, cancel),
+        client_(client),
         meter_(progress, Progress::Phase::downloading, without_credentials(request.url)) {
     meter_.expect(request.expected_size);
     etag_ = request.etag;
@@ -79,7 +80,7 @@ class Fetch {
   Sink& sink_;
   const TransferOptions& options_;
   const std::optional<CancelToken>& cancel_;
-  HttpClient client_;
+  HttpClient& client_;
   Meter meter_;
   TransferReport report_;
 
@@ -294,14 +295,19 @@ class TextSink : public Sink {
   std::string text;
 };
 
+Result<void> check_request(const UrlRequest& request, const TransferOptions& options) {
+  if (options.offline) return fail(offline_refusal(request.url));
+  if (is_url(request.url)) return {};
+  return fail(diagnose("EH-N11").with("url", request.url).with("problem", "neither http nor https"));
+}
+
 }  // namespace
 
 Result<TransferReport> fetch_url(const UrlRequest& request, Sink& sink, const TransferOptions& options,
                                  const ProgressCallback& progress, const std::optional<CancelToken>& cancel) {
-  if (options.offline) return fail(offline_refusal(request.url));
-  if (!is_url(request.url))
-    return fail(diagnose("EH-N11").with("url", request.url).with("problem", "neither http nor https"));
-  return Fetch(request, sink, options, progress, cancel).run();
+  TRY(check_request(request, options));
+  HttpClient client(options, cancel);
+  return Fetch(client, request, sink, options, progress, cancel).run();
 }
 
 Result<std::optional<std::uint64_t>> ask_size(std::string_view url, const TransferOptions& options,
@@ -323,6 +329,15 @@ Result<std::optional<std::uint64_t>> ask_size(std::string_view url, const Transf
 Result<std::string> fetch_text(std::string_view url, const TransferOptions& options, std::uint64_t limit,
                                std::string_view accept, const std::optional<CancelToken>& cancel,
                                std::optional<milliseconds> longest_time) {
+  if (options.offline) return fail(offline_refusal(url));
+  HttpClient client(options, cancel);
+  return fetch_text_over(client, url, options, limit, accept, cancel, longest_time);
+}
+
+Result<std::string> fetch_text_over(HttpClient& client, std::string_view url, const TransferOptions& options,
+                                    std::uint64_t limit, std::string_view accept,
+                                    const std::optional<CancelToken>& cancel,
+                                    std::optional<milliseconds> longest_time) {
   TextSink sink;
   UrlRequest request;
   request.url = url;
@@ -330,7 +345,8 @@ Result<std::string> fetch_text(std::string_view url, const TransferOptions& opti
   request.accept = accept;
   request.time_limit = options.document_limit;
   if (longest_time) request.longest_time = *longest_time;
-  TRY(fetch_url(request, sink, options, {}, cancel).map([](const TransferReport&) {}));
+  TRY(check_request(request, options));
+  TRY(Fetch(client, request, sink, options, {}, cancel).run().map([](const TransferReport&) {}));
   return std::move(sink.text);
 }
 

@@ -64,6 +64,7 @@ void add_install_benchmarks(const Effort& effort);
 void add_list_benchmarks(const Effort& effort);
 void add_open_benchmarks(const Effort& effort);
 void add_operation_benchmarks(const Effort& effort);
+void add_plan_benchmarks(const Effort& effort);
 void add_probe_benchmarks(const Effort& effort);
 void add_wire_benchmarks(const Effort& effort);
 

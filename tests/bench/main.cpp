@@ -24,6 +24,7 @@ int main(int argc, char** argv) {
   add_open_benchmarks(effort);
   add_probe_benchmarks(effort);
   add_command_benchmarks(effort);
+  add_plan_benchmarks(effort);
   add_fetch_benchmarks(effort);
   add_install_benchmarks(effort);
   add_wire_benchmarks(effort);

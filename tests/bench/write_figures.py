@@ -118,6 +118,13 @@ ROWS = [
     *installs(),
     simple("fetch/onnxruntime", "engine-cache fetch of ONNX Runtime from a local package index, empty cache, durable",
            "<= 0.6 x", over("fetch", "uv"), at_most, 0.6, "uv pip install of the same wheel, empty cache"),
+    Row("plan/first", "first plan of an engine over a signed repository of 100 engines, HTTP, 50 ms round trip, as a process",
+        "<= 0.3 s", over("plan", "round_trip"), lambda c: c["plan_ns"] <= 300 * MILLISECOND,
+        "one request over an open connection of the same line"),
+    Row("plan/first_tls", "the same over TLS", "", over("plan", "round_trip"), None,
+        "one request over an open connection of the same line, without TLS"),
+    within("plan/folder", "reading one engine of a folder of 100 engines", "<= 5 ms", over("one", "all"),
+           lambda c: c["one_ns"], 5, "reading all of them"),
     *over_the_wire(),
     simple("call/add_4096", "call through the plugin ABI, Add of 4096 floats", "<= 1.3 x", over("abi", "direct"), at_most, 1.3,
            "the same function linked in"),
@@ -277,6 +284,9 @@ greatest ratio of {repetitions} repetitions. A ratio above 1 is slower than the 
 - **Archives** hold real libraries of this machine, about 250 MB unpacked. nginx serves them on the loopback interface
   into an empty cache. EngineHost syncs to disk and hashes the unpacked files. A peer syncs only where the table says
   so.
+- **The line** of the first plan is a relay between the command and nginx. Each byte arrives 25 ms after it was sent,
+  and a new connection needs 50 ms before it carries anything. The bandwidth is not limited.
+- **The folder** of 100 engines holds copies of the manifest of TensorFlow of this tree.
 - **Commands** run offline with one engine installed. Their output goes to /dev/null.
 """, end="")
 

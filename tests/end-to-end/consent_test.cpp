@@ -115,6 +115,77 @@ TEST_F(Consent, ShowsTheTextOnATerminalBeforeAsking) {
   EXPECT_EQ(server.requests("GET /eula.txt"), 1) << "the text was kept the first time";
 }
 
+TEST_F(Consent, PrintsThePathOfALongTextAndShowsItOnDemand) {
+  std::string text;
+  for (int line = 1; line <= 60; ++line) text += "Clause " + std::to_string(line) + ".\n";
+  publish(text, text);
+  RunOptions options;
+  options.launcher = on_a_terminal();
+  const std::vector<std::string> arguments = {"reference", "--repository", location()};
+  options.input = "n\n";
+  const Ended declined = workplace.info(arguments, options);
+  EXPECT_EQ(declined.status, 8) << declined.said();
+  const std::string kept = host_path(workplace.cache() / "blobs/sha256" / sha256_hex(text));
+  EXPECT_THAT(declined.output, HasSubstr("It has 60 lines: " + kept));
+  EXPECT_THAT(declined.output, HasSubstr("Do you accept it? [y/N, r to read it]"));
+  EXPECT_THAT(declined.output, Not(HasSubstr("Clause 1.")));
+  options.input = "r\ny\n";
+  options.environment = {"PAGER=cat"};  // less would wait for a key
+  const Ended agreed = workplace.info(arguments, options);
+  EXPECT_EQ(agreed.status, 0) << agreed.said();
+  EXPECT_THAT(agreed.output, HasSubstr("Clause 1."));
+  EXPECT_THAT(agreed.output, HasSubstr("Clause 60."));
+}
+
+// As a CPU build of PyTorch, which needs two libraries of NVIDIA.
+TEST_F(Consent, SaysWhyALicenseOfAPartIsNeededAndHowLargeThePartIs) {
+  write_text(server.root() / "eula.txt", first_text);
+  TestBuild build = good_build();
+  build.license = "vendor";
+  build.terms = Json::object()
+                    .set("id", "LicenseRef-vendor")
+                    .set("url", server.url("eula.txt"))
+                    .set("sha256", sha256_hex(first_text))
+                    .set("accept", "explicit");
+  build.first_licensed = build.files.size();
+  build.files.push_back({"vendor/part", std::string(3 << 20, 'x')});
+  TestRepository repository(workplace.folder() / "repository");
+  repository.add(build);
+  repository.write();
+  const Ended refused = open();
+  EXPECT_EQ(refused.status, 8) << refused.said();
+  EXPECT_THAT(evidence(refused.diagnosis(), "part"), HasSubstr("3.0 MiB of "));
+  RunOptions options;
+  options.launcher = on_a_terminal();
+  options.input = "n\n";
+  const Ended declined = workplace.info({"reference", "--repository", location()}, options);
+  EXPECT_EQ(declined.status, 8) << declined.said();
+  EXPECT_THAT(declined.output, HasSubstr("(3.0 MiB of "));
+  EXPECT_THAT(declined.output,
+              HasSubstr("Its libraries do not load without this part, on a machine without a GPU, too."));
+  EXPECT_THAT(declined.output, Not(HasSubstr(" is covered by the license")));
+}
+
+TEST_F(Consent, ARefusedLicenseIsNotAskedAboutForTheNextRelease) {
+  TestRepository repository(workplace.folder() / "repository");
+  for (const char* version : {"3.0.0", "2.0.0", "1.0.0"}) {
+    TestBuild build = good_build(std::string("reference-") + version);
+    build.version = version;
+    build.license = version == std::string("1.0.0") ? "" : "vendor";
+    repository.add(build);
+  }
+  repository.write();
+  RunOptions options;
+  options.launcher = on_a_terminal();
+  options.input = "n\n";
+  const Ended declined = workplace.info({"reference", "--repository", location()}, options);
+  EXPECT_EQ(declined.status, 0) << declined.said();
+  const std::size_t first = declined.output.find("Do you accept it?");
+  ASSERT_NE(first, std::string::npos) << declined.said();
+  EXPECT_EQ(declined.output.find("Do you accept it?", first + 1), std::string::npos) << declined.said();
+  EXPECT_THAT(declined.output, HasSubstr("reference-1.0.0"));
+}
+
 TEST_F(Consent, AsksEvenWhenTheTextCannotBeShown) {
   publish(first_text, second_text);
   RunOptions options;

@@ -42,7 +42,10 @@ class CudaFlavors : public testing::Test {
                  .value_or(build_path("/share/enginehost/repository"));
     wheels_ = environment_variable("ENGINEHOST_CUDA_WHEELS").value_or("");
     library_ = reference_plugin();
-    Json manifest = read_json(built_ / "manifests/cuda.json");
+    Json index = read_json(built_ / "index.json"), manifest;
+    for (const Json& entry : index["manifests"].as_array())
+      if (entry["path"].as_string().starts_with("manifests/cuda-"))
+        manifest = read_json(built_ / entry["path"].as_string());
     Json components = Json::object(), licenses = manifest["licenses"];
     for (const auto& [id, component] : manifest["components"].as_object())
       components.set(id, id.find("-plugin-") != id.npos ? plugin(component) : payload(component));
@@ -59,7 +62,6 @@ class CudaFlavors : public testing::Test {
     manifest.set("components", components).set("builds", builds).set("licenses", licenses);
     const std::string text = manifest.dump(1);
     write_text(repository() / "manifests/cuda.json", text);
-    Json index = read_json(built_ / "index.json");
     Json entry = Json::object();
     entry.set("path", "manifests/cuda.json").set("sha256", sha256_hex(text)).set("size", text.size());
     index.set("manifests", Json::array().push(entry));

@@ -75,7 +75,7 @@ TEST(TensorFlowEngine, OpensTheLastWheelWithTheInterfaceInPythonsModule) {
 }
 
 // The code of the first check that refuses the build; "" where it fits, "other" where it is for another
-// system. EH-S12: it fits, and only its plugin is not compiled here.
+// system.
 struct Decision {
   const char* machine;
   const char *tensorflow_cu125, *tensorflow_cu112, *mxnet_cu112, *mxnet_cu102, *cpu;
@@ -109,26 +109,26 @@ INSTANTIATE_TEST_SUITE_P(
     RecordedMachines, FrameworkDecisions,
     testing::Values(
         Decision{"linux-alpine-musl", "EH-L29", "EH-L29", "EH-L29", "EH-L29", "EH-L29"},
-        Decision{"linux-centos7-no-gpu", "EH-L08", "EH-G01", "EH-G01", "EH-G01", "EH-L08"},
+        Decision{"linux-centos7-no-gpu", "EH-L08", "EH-L08", "EH-L08", "EH-L08", "EH-L08"},
         Decision{"linux-container-without-gpus", "EH-G01", "EH-G01", "EH-G01", "EH-G01", ""},
-        Decision{"linux-driver-timed-out", "EH-S12", "EH-S12", "EH-S12", "EH-S12", ""},
+        Decision{"linux-driver-timed-out", "", "", "", "", ""},
         Decision{"linux-fedora41-nouveau-rtx3060", "EH-G01", "EH-G01", "EH-G01", "EH-G01", ""},
-        Decision{"linux-laptop-toolkit129-driver535-rtx4060", "EH-S12", "EH-S12", "EH-S12", "EH-G05", ""},
-        Decision{"linux-rhel9-driver580-v100", "EH-S12", "EH-S12", "EH-S12", "EH-S12", ""},
+        Decision{"linux-laptop-toolkit129-driver535-rtx4060", "", "", "", "EH-G05", ""},
+        Decision{"linux-rhel9-driver580-v100", "", "", "", "", ""},
         Decision{"linux-rocm62-rx7900xtx", "EH-G01", "EH-G01", "EH-G01", "EH-G01", ""},
         Decision{"linux-toolkit-without-driver", "EH-G01", "EH-G01", "EH-G01", "EH-G01", ""},
-        Decision{"linux-ubuntu2004-driver470-gtx1080ti", "EH-G03", "EH-S12", "EH-S12", "EH-S12", "EH-L08"},
-        Decision{"linux-ubuntu2204-driver525-rtx3090", "EH-S12", "EH-S12", "EH-S12", "EH-G05", ""},
-        Decision{"linux-ubuntu2204-driver535-a100x2-one-hidden", "EH-S12", "EH-S12", "EH-S12", "EH-G05", ""},
+        Decision{"linux-ubuntu2004-driver470-gtx1080ti", "EH-L08", "EH-L08", "EH-L08", "EH-L08", "EH-L08"},
+        Decision{"linux-ubuntu2204-driver525-rtx3090", "", "", "", "EH-G05", ""},
+        Decision{"linux-ubuntu2204-driver535-a100x2-one-hidden", "", "", "", "EH-G05", ""},
         Decision{"linux-ubuntu2204-stub-library", "EH-G02", "EH-G02", "EH-G02", "EH-G02", ""},
-        Decision{"linux-ubuntu2404-driver580-h100", "EH-S12", "EH-S12", "EH-G05", "EH-G05", ""},
-        Decision{"linux-ubuntu2404-driver580-rtx4090", "EH-S12", "EH-S12", "EH-S12", "EH-G05", ""},
-        Decision{"linux-ubuntu2404-driver580-rtx5090", "EH-S12", "EH-S12", "EH-G05", "EH-G05", ""},
+        Decision{"linux-ubuntu2404-driver580-h100", "", "", "EH-G05", "EH-G05", ""},
+        Decision{"linux-ubuntu2404-driver580-rtx4090", "", "", "", "EH-G05", ""},
+        Decision{"linux-ubuntu2404-driver580-rtx5090", "", "", "EH-G05", "EH-G05", ""},
         Decision{"macos-arm64-m2", "other", "other", "other", "other", "other"},
         Decision{"macos-x86_64-intel", "other", "other", "other", "other", "other"},
         Decision{"windows11-cuda118-driver522-rtx3060", "other", "other", "other", "other", "other"},
         Decision{"windows11-cudart65-driver595-rtx5090", "other", "other", "other", "other", "other"},
-        Decision{"wsl2-ubuntu2204-rtx4070", "EH-S12", "EH-S12", "EH-S12", "EH-G05", ""}),
+        Decision{"wsl2-ubuntu2204-rtx4070", "", "", "", "EH-G05", ""}),
     [](const auto& instance) {
       std::string name;
       for (char one : std::string(instance.param.machine)) {

@@ -237,6 +237,41 @@ TEST(Network, AnUnreachedServerOfFilesIsNotAskedAtEachOpen) {
   EXPECT_GT(asked_by("engine-run", model, "reference-better"), 0);
 }
 
+// Two builds on a server that does not answer, and one elsewhere. None is installed.
+TEST(Network, ASilentServerIsNotAskedForTheNextBuild) {
+  FaultServer server(
+      [&](const FaultServer::Request&, FaultServer::Connection& connection) { connection.stall(60s); });
+  for (const bool size_known : {true, false})
+    for (const char* command : {"engine-info", "engine-cache"}) {
+      const Workplace workplace;
+      TestRepository repository(workplace.folder() / "repository");
+      for (const char* version : {"3.0.0", "2.0.0"}) {
+        TestBuild build = good_build(std::string("reference-") + version);
+        build.version = version;
+        Json artifact =
+            Json::object()
+                .set("sha256", sha256_hex(version))
+                .set("archive", "zip")
+                .set("sources", Json::array().push(Json::object().set("url", server.url(version))));
+        if (size_known) artifact.set("size", 1000);
+        repository.add_with_artifacts(build, Json::array().push(std::move(artifact)));
+      }
+      repository.add(good_build());
+      repository.write();
+      workplace.configure(
+          Json::object().set("downloads", Json::object().set("stall_timeout_seconds", 1).set("retries", 0)));
+      std::vector<std::string> arguments = {"reference", "--repository", repository.root().native()};
+      if (command == std::string("engine-cache")) arguments.insert(arguments.begin(), "fetch");
+      const std::size_t before = server.seen().size();
+      const Ended run = workplace.run(command, arguments);
+      EXPECT_EQ(run.status, 0) << run.said();
+      EXPECT_THAT(run.said(), HasSubstr("reference-good"));
+      const auto seen = server.seen();
+      ASSERT_GT(seen.size(), before);
+      for (std::size_t i = before; i < seen.size(); ++i) EXPECT_EQ(seen[i].path, "/3.0.0") << command;
+    }
+}
+
 TEST(Network, ACutConnectionIsResumedWhereItEnded) {
   Served served;
   FaultServer cutting([&](const FaultServer::Request& request, FaultServer::Connection& connection) {

@@ -57,7 +57,8 @@ void TestRepository::add(const TestBuild& build) {
                         .set("path", file.path)
                         .set("sources", Json::array().push(source_of(digest)));
     Json component = Json::object().set("artifacts", Json::array().push(std::move(artifact)));
-    if (!build.license.empty()) component.set("license", build.license);
+    if (!build.license.empty() && components.size() >= build.first_licensed)
+      component.set("license", build.license);
     if (!build.optional.empty()) component.set("optional", Json::strings(build.optional));
     components_.set(name, std::move(component));
     components.push_back(std::move(name));

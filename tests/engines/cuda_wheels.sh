@@ -14,7 +14,9 @@ mkdir -p "$wheels"
 # needs.
 python3 - "$source_folder/manifests/templates/cuda.json" >"$wheels/wanted" <<'PYTHON'
 import json, sys
-for component in json.load(open(sys.argv[1], encoding="utf-8"))["components"].values():
+for name, component in json.load(open(sys.argv[1], encoding="utf-8"))["components"].items():
+    if name.endswith("-windows-x86_64"):
+        continue
     for artifact in component.get("artifacts", []):
         print(artifact["sources"][0]["package_index"]["project"], component["version"],
               artifact["sources"][0]["package_index"]["file"])

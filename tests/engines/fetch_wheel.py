@@ -21,7 +21,8 @@ import zipfile
 
 def main() -> int:
     arguments = sys.argv[1:]
-    platforms = ["manylinux_2_28_x86_64", "manylinux_2_27_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64", "any"]
+    platforms = ["manylinux_2_28_x86_64", "manylinux_2_27_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64", "any",
+                 "manylinux_2_35_x86_64"]
     suffix = ""
     if arguments[0] == "--platform":
         platforms, suffix = [arguments[1], "any"], "-" + arguments[1]

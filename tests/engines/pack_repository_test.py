@@ -90,6 +90,10 @@ class PackRepository(unittest.TestCase):
     def read(self, path, output="repository"):
         return json.loads((self.root / output / path).read_bytes())
 
+    def manifest(self):
+        [entry] = self.read("index.json")["manifests"]
+        return self.read(entry["path"])
+
     def snapshot(self, output="repository"):
         base = self.root / output
         return {str(file.relative_to(base)): (file.read_bytes(), file.stat().st_mtime_ns)
@@ -97,7 +101,7 @@ class PackRepository(unittest.TestCase):
 
     def test_a_compiled_plugin_becomes_the_artifact_of_its_component(self):
         self.pack()
-        manifest = self.read("manifests/toy.json")
+        manifest = self.manifest()
         component = manifest["components"]["toy-plugin-linux"]
         artifact = component["artifacts"][0]
         archive = self.root / "repository" / artifact["sources"][0]["file"]
@@ -117,18 +121,20 @@ class PackRepository(unittest.TestCase):
         self.assertEqual((index["format"], index["name"]), (1, "test"))
         for entry in index["manifests"]:
             content = (self.root / "repository" / entry["path"]).read_bytes()
-            self.assertEqual((entry["sha256"], entry["size"]), (hashlib.sha256(content).hexdigest(), len(content)))
+            digest = hashlib.sha256(content).hexdigest()
+            self.assertEqual((entry["sha256"], entry["size"]), (digest, len(content)))
+            self.assertEqual(entry["path"], f"manifests/toy-{digest}.json", "the path names the engine")
 
     def test_a_plugin_that_was_not_compiled_leaves_its_builds_listed_with_what_would_compile_it(self):
         self.pack(plugins=False)
-        manifest = self.read("manifests/toy.json")
+        manifest = self.manifest()
         self.assertEqual(manifest["builds"][0]["not_built"], "never seen")
         self.assertIn("engine_toy", manifest["builds"][1]["not_built"])
         self.assertEqual(manifest["components"]["toy-plugin-linux"]["artifacts"], [])
 
     def test_what_the_plugin_requires_raises_the_requirements_of_its_builds(self):
         self.pack()
-        manifest = self.read("manifests/toy.json")
+        manifest = self.manifest()
         said = subprocess.run(["readelf", "-VW", self.plugin], capture_output=True, text=True, check=True).stdout
         newest = max((word[6:] for word in said.split() if word.startswith("GLIBC_2")), key=pack_repository.version_key)
         expected = max(newest, "2.5", key=pack_repository.version_key)
@@ -148,7 +154,7 @@ class PackRepository(unittest.TestCase):
     def test_plugins_of_one_release_are_distinguished_by_their_abi(self):
         old, new, other = (self.libtorch_plugin(*one) for one in (("old", 0), ("new", 1), ("other", 1)))
         self.pack_for_libtorch(("toy-2.0-wheel", new), ("toy-2.0-wheel", old), ("toy-2.3-system", other))
-        manifest = self.read("manifests/toy.json")
+        manifest = self.manifest()
         files = {}
         for identifier, component in manifest["components"].items():
             if component["artifacts"]:
@@ -171,7 +177,7 @@ class PackRepository(unittest.TestCase):
 
     def test_a_plugin_for_the_other_abi_is_not_what_the_published_builds_wait_for(self):
         self.pack_for_libtorch(("toy-2.0-wheel", self.libtorch_plugin("new", 1)))
-        builds = {build["id"]: build for build in self.read("manifests/toy.json")["builds"]}
+        builds = {build["id"]: build for build in self.manifest()["builds"]}
         self.assertIn("not_built", builds["toy-1.2.3-cpu-linux"])
         self.assertNotIn("not_built", builds["toy-2.0-cpu-linux-x86_64-wheel-abi1"])
 
@@ -209,7 +215,8 @@ class PackRepository(unittest.TestCase):
         self.pack(epoch=1000000000)  # a clock that went backwards
         after = self.snapshot()
         self.assertEqual(self.read("index.json")["serial"], 2000000001)
-        self.assertEqual(len([path for path in after if path.startswith("files/")]), 1)
+        for folder in ("files/", "manifests/"):
+            self.assertEqual(len([path for path in after if path.startswith(folder)]), 1)
         self.assertNotEqual(set(before), set(after))
         self.assertFalse([path for path in after if ".new-" in path])
 

@@ -138,8 +138,11 @@ def likely_installations():
 
 
 def engines_of(host):
-    with open(os.path.join(host.repository, "index.json"), encoding="utf-8") as file:
-        return sorted({os.path.splitext(os.path.basename(entry["path"]))[0] for entry in json.load(file)["manifests"]})
+    def read(path):
+        with open(os.path.join(host.repository, path), encoding="utf-8") as file:
+            return json.load(file)
+
+    return sorted({read(entry["path"])["engine"] for entry in read("index.json")["manifests"]})
 
 
 def names_of_devices(outcome):

@@ -156,18 +156,33 @@ EXPORT int cuGetExportTable(const void** table, const void* id) {
 // "Operation not supported": the result of every other function.
 static int not_played(void) { return 801; }
 
-// The real runtime (libcudart) gets every function of the driver from here, by name and version.
+// Functions that MXNet links by name.
+#define NOT_PLAYED(name) \
+  EXPORT int name(void) { return not_played(); }
+NOT_PLAYED(cuDevicePrimaryCtxRetain)
+NOT_PLAYED(cuGetErrorString)
+NOT_PLAYED(cuGraphKernelNodeGetParams)
+NOT_PLAYED(cuGraphNodeGetType)
+NOT_PLAYED(cuLaunchKernel)
+NOT_PLAYED(cuModuleGetFunction)
+NOT_PLAYED(cuModuleLoadDataEx)
+NOT_PLAYED(cuModuleUnload)
+
+EXPORT int cuGetProcAddress(const char* name, void** function, int version, unsigned long long flags);
+
+// The real runtime (libcudart) gets every function of the driver from here, by name and version. Before
+// CUDA 12, the function of this name has no status.
 EXPORT int cuGetProcAddress_v2(const char* name, void** function, int version, unsigned long long flags,
                                int* status) {
   static void* self;
   int (*const otherwise)(void) = not_played;
   char versioned[128];
   Dl_info where;
-  (void)version;
   (void)flags;
+  const int old = version < 12000 && strcmp(name, "cuGetProcAddress") == 0;
   if (self == NULL && dladdr(&gpu_count, &where) != 0) self = dlopen(where.dli_fname, RTLD_NOLOAD | RTLD_NOW);
   snprintf(versioned, sizeof versioned, "%s_v2", name);
-  *function = self != NULL ? dlsym(self, versioned) : NULL;
+  *function = self != NULL && !old ? dlsym(self, versioned) : NULL;
   if (*function == NULL && self != NULL) *function = dlsym(self, name);
   if (*function == NULL) memcpy(function, &otherwise, sizeof *function);
   if (status != NULL) *status = 0;

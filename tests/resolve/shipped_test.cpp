@@ -186,14 +186,58 @@ TEST(ShippedDecisions, AnUnansweredDriverQueryIsTheReason) {
 }
 
 TEST(ShippedDecisions, AnUnusedAcceleratorOfAnyMakerIsMentioned) {
-  const std::string none = ": no build of onnxruntime for this system uses it";
-  EXPECT_EQ(unused_in("linux-rocm62-rx7900xtx", "onnxruntime"), "AMD gfx1100" + none);
-  EXPECT_EQ(unused_in("windows11-rx7900xtx", "onnxruntime"), "AMD 1002:744c" + none);
-  EXPECT_EQ(unused_in("linux-ubuntu2404-arc-a770", "onnxruntime"), "Intel 8086:56a0" + none);
-  EXPECT_EQ(unused_in("macos-arm64-m2", "onnxruntime"), "Apple M2" + none);
+  const std::string none = ": no build of tensorflow for this system uses it",
+                    named = ": a build that may use it is opened only if the request names its flavor ";
+  EXPECT_EQ(unused_in("linux-rocm62-rx7900xtx", "tensorflow"), "AMD gfx1100" + none);
+  EXPECT_EQ(unused_in("linux-rocm62-rx7900xtx", "onnxruntime"), "AMD gfx1100" + named + "(webgpu)");
+  EXPECT_EQ(unused_in("windows11-rx7900xtx", "onnxruntime"), "AMD 1002:744c" + named + "(dml, webgpu)");
+  EXPECT_EQ(unused_in("linux-ubuntu2404-arc-a770", "onnxruntime"),
+            "Intel 8086:56a0" + named + "(openvino, webgpu)");
+  EXPECT_EQ(unused_in("macos-arm64-m2", "onnxruntime"), "Apple M2" + named + "(coreml, webgpu)");
   EXPECT_EQ(unused_in("linux-ubuntu2404-arc-a770", "reference"), "") << "it computes on processors only";
   EXPECT_EQ(unused_in("linux-rhel8-no-gpu", "onnxruntime"), "");
   EXPECT_EQ(unused_in("linux-ubuntu2404-driver580-rtx4090", "onnxruntime"), "") << "it is used";
+}
+
+// A machine without such a GPU would download more for nothing, and no GPU ever ran it in the tests.
+TEST(ShippedDecisions, AnExecutionProviderHasToBeRequested) {
+  const platform::Platform arc = machine_called("linux-ubuntu2404-arc-a770");
+  const std::string openvino = "onnxruntime-1.27.0-openvino-linux-x86_64";
+  const Plan usual = plan_of(arc, "onnxruntime");
+  EXPECT_EQ(first(usual), "onnxruntime-1.27.0-cpu-linux-x86_64");
+  EXPECT_EQ(against(usual, openvino), "EH-S26 a request for flavor openvino, found no flavor");
+  EXPECT_EQ(first(plan_of(arc, "onnxruntime", "openvino")), openvino);
+  EXPECT_EQ(first(plan_of(arc, "onnxruntime", "openvino:0,cpu")), openvino);
+  EXPECT_EQ(first(plan_of(arc, "onnxruntime", "cpu")), "onnxruntime-1.27.0-cpu-linux-x86_64");
+  Request request;
+  request.engine = "onnxruntime";
+  request.flavor = "openvino";
+  EXPECT_EQ(first(decide(arc, shipped(), {}, request, moment)), openvino);
+  request.flavor.clear();
+  request.force = openvino;
+  EXPECT_EQ(first(decide(arc, shipped(), {}, request, moment)), openvino);
+  request.force.clear();
+  request.version = "1.30.0";
+  const Plan only_providers = decide(arc, shipped(), {}, request, moment);
+  ASSERT_TRUE(only_providers.diagnosis);
+  EXPECT_EQ(only_providers.diagnosis->code, "EH-S01");
+  EXPECT_EQ(only_providers.diagnosis->value("to_be_named"), "ggml");
+}
+
+TEST(ShippedDecisions, EachSystemHasTheProvidersOfItsGpus) {
+  const auto gets = [](const std::string& machine, const std::string& device) {
+    return first(plan_of(machine_called(machine), "onnxruntime", device));
+  };
+  EXPECT_EQ(gets("windows11-rx7900xtx", "dml"), "onnxruntime-1.24.4-dml-windows-x86_64");
+  EXPECT_EQ(gets("windows11-rx7900xtx", "webgpu"), "onnxruntime-1.27.0-webgpu-windows-x86_64");
+  EXPECT_EQ(gets("macos-arm64-m2", "coreml"), "onnxruntime-1.27.0-coreml-macos-arm64");
+  EXPECT_EQ(gets("macos-arm64-m2", "ggml"), "onnxruntime-1.30.0-ggml-macos-arm64");
+  EXPECT_EQ(gets("linux-rocm62-rx7900xtx", "webgpu"), "onnxruntime-1.27.0-webgpu-linux-x86_64");
+  EXPECT_EQ(gets("linux-rocm62-rx7900xtx", "dml"), "") << "it is for Windows";
+  const Plan listed =
+      plan_of(machine_called("linux-ubuntu2404-driver580-rtx4090"), "onnxruntime", "nv-tensorrt-rtx");
+  EXPECT_EQ(first(listed), "");
+  EXPECT_THAT(against(listed, "onnxruntime-1.27.0-nv-tensorrt-rtx-linux-x86_64"), HasSubstr("EH-S12"));
 }
 
 // An update of the driver would not help: no build of 2.11.0 has code for the card.

@@ -6,6 +6,8 @@ install_test.py --source TREE --build BUILD --cmake CMAKE [--wine SCRIPT]
 Exit status 1 and a line a failure. With SCRIPT the build is one for Windows by MinGW, and that runs its programs.
 """
 import argparse
+import functools
+import http.server
 import json
 import os
 import pathlib
@@ -14,12 +16,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 
 PROGRAMS = ["bin/engine-info", "bin/engine-run", "bin/engine-cache", "bin/engine-manifest",
             "libexec/enginehost/enginehost-probe"]
 EXPECTED = [
     "include/enginehost/enginehost.h", "include/enginehost/enginehost.hpp", "include/enginehost/engine_plugin.h",
-    "share/enginehost/repository/index.json", "share/enginehost/repository/manifests/reference.json"]
+    "share/enginehost/repository/index.json"]
 
 failures = []
 
@@ -113,6 +116,8 @@ def check_files(system, prefix, source):
     for name in EXPECTED + system.files + [program + system.ending for program in PROGRAMS]:
         if not (prefix / name).is_file():
             fail("%s is not installed" % name)
+    if not list((prefix / "share/enginehost/repository/manifests").glob("reference-*.json")):
+        fail("the manifest of the reference engine is not installed")
     # The pages that remedies name exist under those names.
     pages = prefix / "share/doc/enginehost"
     named = set()
@@ -223,6 +228,67 @@ def check_commands(system, prefix, environment):
         fail("the probe program in use is not the installed one: %s" % where)
 
 
+def builds_of(program, engine, environment, *more):
+    """What a plan says of each build of an engine: id, verdict, and the code of its refusal."""
+    said = subprocess.run([program, engine, "--plan", "--json", *more], env=environment, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+    candidates = json.loads(said.stdout or "{}").get("candidates", [])
+    if not candidates:
+        fail("%s plans no build of %s: %s" % (program, engine, said.stderr))
+    return [(one["build"], one["verdict"], (one.get("diagnosis") or {}).get("code")) for one in candidates]
+
+
+def publish(prefix, scratch, environment):
+    """The installed repository, signed and published as docs/publishing.md does it. Returns folder and public key."""
+    source, site = scratch / "source", scratch / "site"
+    manifest = str(prefix / "bin/engine-manifest")
+    run([manifest, "init", source, "--name", "published"], env=environment)
+    repository = prefix / "share/enginehost/repository"
+    for file in (repository / "manifests").glob("*.json"):
+        shutil.copy(file, source / "engines")
+    shutil.copytree(repository / "files", source / "files", dirs_exist_ok=True)
+    run(["minisign", "-G", "-W", "-p", scratch / "published.pub", "-s", scratch / "published.key"])
+    run([manifest, "sign", source, "--key", scratch / "published.key"], env=environment)
+    run([manifest, "publish", source, site], env=environment)
+    return site, scratch / "published.pub"
+
+
+def check_same_builds(arguments, prefix, scratch, environment):
+    """The build tree, the installed prefix and a published repository offer the same builds."""
+    if not shutil.which("minisign"):
+        print("skipped: there is no minisign; no repository is published")
+        return
+    site, key = publish(prefix, scratch, environment)
+    handler = functools.partial(QuietHandler, directory=str(site))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = "http://127.0.0.1:%d" % server.server_port
+        # A machine that knows nothing but the published repository and its key.
+        stranger = dict(environment, XDG_CONFIG_HOME=str(scratch / "stranger"), ENGINEHOST_CACHE=str(scratch / "stranger-cache"))
+        (scratch / "stranger/enginehost").mkdir(parents=True)
+        (scratch / "stranger/enginehost/config.json").write_text(json.dumps(
+            {"repositories_default": False, "repositories": [{"location": url}]}), encoding="utf-8")
+        run([prefix / "bin/engine-cache", "trust", "add", key], env=stranger)
+        manifests = sorted((prefix / "share/enginehost/repository/manifests").glob("*.json"))
+        for engine in (json.loads(file.read_bytes())["engine"] for file in manifests):
+            installed = builds_of(prefix / "bin/engine-info", engine, environment)
+            for where, found in [
+                    ("the build tree", builds_of(arguments.build / "bin/engine-info", engine, environment)),
+                    ("the published repository", builds_of(prefix / "bin/engine-info", engine, stranger))]:
+                if found != installed:
+                    fail("%s offers other builds of %s than the installed prefix:\n%s\n%s" % (
+                        where, engine, [one for one in found if one not in installed],
+                        [one for one in installed if one not in found]))
+        server.shutdown()
+    if len(manifests) < 4:
+        fail("only the builds of %d engines were compared" % len(manifests))
+
+
+class QuietHandler(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
 def check_links(pages):
     """Every link of every installed page leads to an installed file."""
     count = 0
@@ -278,6 +344,7 @@ def main():
         check_links(prefix / "share/doc/enginehost")
         if not arguments.wine:
             check_authors_page(prefix)
+            check_same_builds(arguments, prefix, scratch, environment)
         check_exports(system, library / system.library)
         check_header(system, prefix / "include", scratch)
         check_examples(system, arguments, prefix, scratch, environment)

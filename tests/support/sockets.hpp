@@ -15,6 +15,8 @@ Socket connect(int port);
 // As recv(2) and send(2): how many bytes, 0 at the end, negative on failure. No signal is raised.
 std::ptrdiff_t receive(Socket socket, char* into, std::size_t size);
 std::ptrdiff_t send(Socket socket, const char* from, std::size_t size);
+// Small pieces are sent without waiting for the other side's confirmation of earlier ones.
+void send_at_once(Socket socket);
 // Waits until bytes or the other side's end arrive, or the time is over.
 void wait(Socket socket, std::chrono::milliseconds time);
 // Makes close() a reset instead of an orderly end.

@@ -4,7 +4,7 @@
 
 #include <cerrno>
 
-#include "engines/support/posix/runtime_library.hpp"
+#include "engines/support/runtime_library.hpp"
 
 namespace enginehost::engines::onnxruntime {
 
@@ -35,14 +35,10 @@ std::filesystem::path make_private_folder() {
 }
 
 void* open_library(const std::string& path, bool for_good, std::string& problem) {
-  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | (for_good ? RTLD_NODELETE : 0));
-  if (library != nullptr) return library;
-  const char* said = dlerror();
-  problem = said == nullptr ? "the loader gave no reason" : said;
-  return nullptr;
+  return engines::open_library(path, for_good, problem);
 }
 
-void* find_symbol(void* library, const char* name) { return dlsym(library, name); }
+void* find_symbol(void* library, const char* name) { return engines::find_symbol(library, name); }
 
 void* find_own_symbol(void* library, const std::string& file, const char* name) {
   void* symbol = dlsym(library, name);
@@ -53,12 +49,7 @@ void* find_own_symbol(void* library, const std::string& file, const char* name) 
 }
 
 std::string missing_library_in(const std::string& loader_text) {
-  const size_t end = loader_text.find(": cannot open shared object file");
-  if (end == std::string::npos) return "";
-  // The runtime puts its own text before the loader's.
-  const size_t blank = loader_text.rfind(' ', end);
-  const size_t begin = blank == std::string::npos ? 0 : blank + 1;
-  return loader_text.substr(begin, end - begin);
+  return engines::missing_library_in(loader_text);
 }
 
 }  // namespace enginehost::engines::onnxruntime

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cwchar>
 
-#include "engines/onnxruntime/windows/paths.hpp"
+#include "engines/support/runtime_library.hpp"
 
 namespace enginehost::engines::onnxruntime {
 namespace {

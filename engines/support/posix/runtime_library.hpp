@@ -1,14 +1,17 @@
-// Finds the library of an adapter's engine in the installed build and looks up its functions.
+// See engines/support/runtime_library.hpp.
 #pragma once
+#include <dirent.h>
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <cstdlib>
-#include <cstring>
+#include <memory>
 #include <string>
-
-#include "engines/support/failure.hpp"
+#include <vector>
 
 namespace enginehost::engines {
+
+inline constexpr const char* name_of_cuda_driver = "libcuda.so.1";
 
 // Resolves symbolic links; returns the path itself when that fails.
 inline std::string real_path(const std::string& path) {
@@ -18,48 +21,42 @@ inline std::string real_path(const std::string& path) {
   return out;
 }
 
+inline bool file_exists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
+
 // True if a path inside the installed build would lead out of it.
 inline bool leaves_the_view(const std::string& path) {
   return path.empty() || path.front() == '/' || ("/" + path + "/").find("/../") != std::string::npos;
 }
 
-// Returns the file below `root` that the option `key` names; throws a Failure if the path would lead out of
-// `root`.
-inline std::string wanted_library(const std::string& root, const char* key, const char* wanted,
-                                  engine_call* call) {
-  if (!leaves_the_view(wanted)) return root + "/" + wanted;
-  call->detail(call, "option", key);
-  throw Failure{ENGINE_INVALID, std::string("The option ") + key +
-                                    " names a path inside the installed build, and \"" + wanted +
-                                    "\" is none."};
+// Returns the missing library that the loader's text names ("libpython3.10.so.1.0" of
+// "libpython3.10.so.1.0: cannot open shared object file: ..."); empty when it names none. A runtime may put
+// its own text before the loader's.
+inline std::string missing_library_in(const std::string& loader_text) {
+  const size_t end = loader_text.find(": cannot open shared object file");
+  if (end == std::string::npos) return "";
+  const size_t blank = loader_text.rfind(' ', end);
+  const size_t begin = blank == std::string::npos ? 0 : blank + 1;
+  return loader_text.substr(begin, end - begin);
 }
 
-// Returns the loader's last error. Reports "missing_library"
-// ("libpython3.10.so.1.0" of "libpython3.10.so.1.0: cannot open shared
-// object file: ...") and "missing_symbol", as far as the text names them.
-inline std::string loader_says(engine_call* call) {
+// Loads a library; with `for_good` it is never unloaded. On failure returns nullptr and the loader's text in
+// `problem`.
+inline void* open_library(const std::string& path, bool for_good, std::string& problem) {
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | (for_good ? RTLD_NODELETE : 0));
+  if (library != nullptr) return library;
   const char* text = dlerror();
-  std::string why = text == nullptr ? "the loader gave no reason" : text;
-  const size_t missing = why.find(": cannot open shared object file");
-  if (missing != std::string::npos) call->detail(call, "missing_library", why.substr(0, missing).c_str());
-  constexpr const char* before_symbol = "undefined symbol: ";
-  const size_t symbol = why.find(before_symbol);
-  if (symbol != std::string::npos)
-    call->detail(call, "missing_symbol", why.substr(symbol + std::strlen(before_symbol)).c_str());
-  return why;
+  problem = text == nullptr ? "the loader gave no reason" : text;
+  return nullptr;
 }
+inline void* find_symbol(void* library, const char* name) { return dlsym(library, name); }
 
-// Finds a function of the library that was opened from `path`. Otherwise
-// throws a Failure whose message ends with `who_has_it`: "which MXNet 1.9
-// has".
-template <class Pointer>
-void find_function(void* handle, const char* name, Pointer& out, const std::string& path,
-                   const char* who_has_it, engine_call* call) {
-  out = reinterpret_cast<Pointer>(dlsym(handle, name));
-  if (out != nullptr) return;
-  call->detail(call, "missing_symbol", name);
-  call->detail(call, "path", path.c_str());
-  throw Failure{ENGINE_UNSUPPORTED, path + " does not export " + name + ", " + who_has_it + "."};
+// Returns the names in a folder; nothing if it cannot be read.
+inline std::vector<std::string> names_in_folder(const std::string& folder) {
+  std::vector<std::string> names;
+  const std::unique_ptr<DIR, int (*)(DIR*)> open(opendir(folder.empty() ? "." : folder.c_str()), closedir);
+  if (open == nullptr) return names;
+  while (const dirent* entry = readdir(open.get())) names.emplace_back(entry->d_name);
+  return names;
 }
 
 }  // namespace enginehost::engines

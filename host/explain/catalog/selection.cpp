@@ -36,9 +36,11 @@ constexpr Entry entries[] = {
      .meaning =
          "A large download, or one under a license that must be accepted, needs consent, and nobody gave it.",
      .before = "size and licenses of the plan",
-     .causes = {"the license {license} of {component} must be accepted",
-                "the license {license} must be accepted", "the download of {bytes} was declined",
-                "consent was not given"},
+     .causes =
+         {"the license {license} of {component} must be accepted; these parts are {part}, and the build "
+          "does not load without them",
+          "the license {license} of {component} must be accepted", "the license {license} must be accepted",
+          "the download of {bytes} was declined", "consent was not given"},
      .remedies =
          {"{!asked}read {license_text} and accept it: --accept-license {license|word}",
           "{!asked}{!license_text}read {url} and accept it: --accept-license {license|word}",
@@ -144,6 +146,7 @@ constexpr Entry entries[] = {
           "{?of_other_versions}leave the version out to allow other versions",
           "{?of_other_flavors}leave the flavor out ({demanded_by}) to allow other flavors",
           "{?of_other_flavors}{!demanded_by}leave the flavor out (--require) to allow other flavors",
+          "to try a build that has to be requested: --flavor {to_be_named|word}",
           "{?for_other_devices}leave the device out ({device_set_by}) to allow builds for other devices",
           "{?for_other_devices}{!device_set_by}leave the device out (--device) to allow builds for other "
           "devices"},
@@ -342,6 +345,7 @@ constexpr Entry entries[] = {
           "a build for the processor is opened on a machine with an accelerator"},
      .remedies = {"engine-info --code {first_code} explains the reason and what to do about it",
                   "to use it, name it: {named|word}",
+                  "to try it: engine-info {engine|word} --flavor {to_be_named|word}",
                   "engine-info {engine} --plan --explain shows every build and why it is not used",
                   "to stop this warning, request the processor: --flavor cpu, or \"flavor\": \"cpu\" in the "
                   "configuration"},
@@ -356,6 +360,17 @@ constexpr Entry entries[] = {
      .causes = {"{build} is forced, although it {reason}", "a build is forced that does not fit"},
      .remedies = {"engine-info --code {first_code} explains the requirement",
                   "leave out --force and clear ENGINEHOST_FORCE to open the best build that fits"},
+     .exit_status = S::nothing_fits,
+     .category = Category::request},
+    {.code = "EH-S26",
+     .title = "build has to be requested",
+     .meaning = "The build has an execution provider of ONNX Runtime beside the processor (openvino, webgpu, "
+                "ggml, dml, coreml). EngineHost opens it only if the request names its flavor or its device, "
+                "because EngineHost's tests never ran it on an accelerator.",
+     .before = "the flavor and the device of the request",
+     .causes = {"{build} is opened only for {required}; the request names {found}",
+                "the build is opened only if the request names its flavor"},
+     .remedies = {"request its flavor: --flavor FLAVOR, or \"flavor\" in the configuration or the API"},
      .exit_status = S::nothing_fits,
      .category = Category::request},
 };

@@ -219,10 +219,12 @@ class Probe {
     return otherwise;
   }
 
-  Result<void> test_wanted(std::string text, std::int32_t level) {
-    if (text == "gpu") {
-      const auto any = std::ranges::find_if(devices_, &Device::is_accelerator);
-      if (any != devices_.end()) text = any->text();
+  Result<void> test_wanted(const std::string& text, std::int32_t level) {
+    // The engine's own name for a device counts first: "ggml:0" is no kind that every host knows.
+    if (const Device* const device = first_meant(devices_, text)) {
+      auto tested = engine_->self_test(level, device->id);
+      if (!tested) return fail(std::move(tested.error().with("device", device->text())));
+      return {};
     }
     engine_device wanted{};
     const bool is_device = parse_device(text, wanted);

@@ -32,6 +32,25 @@ Signers signers_of(const Root& root, Role role) {
   return {role, root.keys_for(role), root.threshold_for(role), root.revoked};
 }
 
+std::string path_of_signature(const std::string& path, const PublicKey& key) {
+  return path + "." + key.id + ".minisig";
+}
+
+void add_signatures(std::vector<std::string>& paths, const std::string& path,
+                    const std::vector<PublicKey>& keys) {
+  for (const PublicKey& key : keys) paths.push_back(path_of_signature(path, key));
+}
+
+// Adds what is read after the root. Folders have no use for a timestamp, and no server is asked offline.
+void add_documents_of(std::vector<std::string>& paths, const Root& root) {
+  paths.push_back("index.json");
+  add_signatures(paths, "index.json", root.keys_for(Role::index));
+  const std::vector<PublicKey> keys = root.keys_for(Role::timestamp);
+  if (keys.empty()) return;
+  paths.push_back("timestamp.json");
+  add_signatures(paths, "timestamp.json", keys);
+}
+
 // Checks one signature against its key and returns its statement, or the failure.
 Result<Statement> judge(RepositoryFiles& files, const std::string& path, const std::string& bytes,
                         const PublicKey& key, Role role, const std::string& text,
@@ -152,6 +171,13 @@ Result<std::vector<std::string>> signers_of_first_root(RepositoryFiles& files, c
 
 std::string RepositoryFiles::name_of(const std::string& path) const { return below(location_, path); }
 
+void RepositoryFiles::expect(const std::vector<std::string>& paths) {
+  std::vector<Expected> unknown;
+  for (const std::string& path : paths)
+    if (!known_.contains(path)) unknown.push_back({name_of(path)});
+  reader_.expect(unknown);
+}
+
 Result<std::optional<std::string>> RepositoryFiles::find(const std::string& path) {
   if (const auto known = known_.find(path); known != known_.end()) return known->second;
   auto bytes = reader_.read(name_of(path), largest_document);
@@ -164,7 +190,7 @@ Result<SignedBy> check_signatures(RepositoryFiles& files, const std::string& pat
   std::vector<std::pair<Statement, std::vector<std::string>>> groups;
   std::optional<Diagnosis> wrong;
   for (const PublicKey& key : signers.keys) {
-    const std::string signature_path = path + "." + key.id + ".minisig";
+    const std::string signature_path = path_of_signature(path, key);
     TRY_ASSIGN(const auto text, files.find(signature_path));
     if (!text) continue;
     auto statement = judge(files, path, bytes, key, signers.role, *text, signature_path);
@@ -224,6 +250,16 @@ Result<std::optional<VerifiedIndex>> open_signed(RepositoryFiles& files, const T
     verified.seen.root.clear();
   if (!required && keys.empty()) return std::nullopt;
 
+  std::optional<Root> before;
+  std::vector<std::string> expected = {"root.json"};
+  if (!verified.seen.root.empty()) {
+    TRY_ASSIGN(before, parse_root(verified.seen.root, "the accepted root of " + files.location()));
+    add_documents_of(expected, *before);
+  } else {
+    expected.push_back("index.json");
+    add_signatures(expected, "root.json", bootstrap(keys).keys);
+  }
+  files.expect(expected);
   const auto root_bytes = files.find("root.json");
   if (!required && (!root_bytes || !*root_bytes)) return std::nullopt;
   if (!root_bytes) return fail(root_bytes.error());
@@ -231,11 +267,10 @@ Result<std::optional<VerifiedIndex>> open_signed(RepositoryFiles& files, const T
     return fail(about(keys.empty() ? "EH-M10" : "EH-M08", files, "root.json")
                     .with("expected", "1")
                     .with("found", "0"));
-  if (**root_bytes == verified.seen.root) {
-    TRY_ASSIGN(verified.root, parse_root(**root_bytes, files.name_of("root.json")));
-  } else if (!verified.seen.root.empty()) {
-    TRY_ASSIGN(const Root before, parse_root(verified.seen.root, "the accepted root of " + files.location()));
-    TRY_ASSIGN(verified.root, follow(files, **root_bytes, signers_of(before, Role::root), before.version));
+  if (before && **root_bytes == verified.seen.root) {
+    verified.root = *before;
+  } else if (before) {
+    TRY_ASSIGN(verified.root, follow(files, **root_bytes, signers_of(*before, Role::root), before->version));
     start_over_without_removed_keys(verified.seen, before, verified.root);
   } else {
     // At first the version does not count, but a root that was removed with its key leaves its version as a
@@ -264,6 +299,9 @@ Result<std::optional<VerifiedIndex>> open_signed(RepositoryFiles& files, const T
   verified.engines = engines_of(keys, verified.seen);
   verified.seen.root = **root_bytes;
   verified.seen.root_version = verified.root.version;
+  expected.clear();
+  add_documents_of(expected, verified.root);
+  files.expect(expected);
 
   TRY_ASSIGN(auto index, files.find("index.json"));
   if (!index)

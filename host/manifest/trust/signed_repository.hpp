@@ -35,6 +35,8 @@ class RepositoryFiles {
 
   const std::string& location() const { return location_; }
   const std::string& known_as() const { return known_as_; }
+  // Announces the documents that are probably looked for next (DocumentReader::expect).
+  void expect(const std::vector<std::string>& paths);
   // Returns the whole document, or nothing when the repository has no such file. Other failures (no network)
   // are errors.
   Result<std::optional<std::string>> find(const std::string& path);

@@ -35,7 +35,8 @@ def fetch(source: dict, place: pathlib.Path) -> str:
 
 def main() -> int:
     repository, engine, wanted, folder = sys.argv[1:]
-    manifest = json.loads((pathlib.Path(repository) / "manifests" / f"{engine}.json").read_bytes())
+    [place] = (pathlib.Path(repository) / "manifests").glob(f"{engine}-*.json")
+    manifest = json.loads(place.read_bytes())
     manifest["builds"] = [build for build in manifest["builds"] if build["id"] == wanted]
     [build] = manifest["builds"]
     used = {build["plugin"]["component"], *build["components"]}

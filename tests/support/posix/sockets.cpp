@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -53,6 +54,11 @@ std::ptrdiff_t receive(Socket socket, char* into, std::size_t size) {
 
 std::ptrdiff_t send(Socket socket, const char* from, std::size_t size) {
   return ::send(number(socket), from, size, MSG_NOSIGNAL);
+}
+
+void send_at_once(Socket socket) {
+  const int yes = 1;
+  ::setsockopt(number(socket), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
 }
 
 void wait(Socket socket, std::chrono::milliseconds time) {

@@ -57,6 +57,11 @@ std::ptrdiff_t send(Socket socket, const char* from, std::size_t size) {
   return ::send(number(socket), from, static_cast<int>(size), 0);
 }
 
+void send_at_once(Socket socket) {
+  const int yes = 1;
+  ::setsockopt(number(socket), IPPROTO_TCP, TCP_NODELAY, reinterpret_cast<const char*>(&yes), sizeof yes);
+}
+
 void wait(Socket socket, std::chrono::milliseconds time) {
   WSAPOLLFD watched{number(socket), POLLIN, 0};
   ::WSAPoll(&watched, 1, static_cast<INT>(time.count()));

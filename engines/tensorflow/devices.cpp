@@ -1,0 +1,43 @@
+#include "engines/tensorflow/devices.hpp"
+
+#include <sstream>
+
+#include "engines/support/runtime_library.hpp"
+#include "engines/tensorflow/instance.hpp"
+
+namespace enginehost::engines::tensorflow {
+namespace {
+
+uint32_t device_count(engine_instance* engine) noexcept {
+  return static_cast<uint32_t>(engine->devices.list.size());
+}
+
+engine_status device_info(engine_instance* engine, uint32_t number, engine_device_info* out,
+                          engine_call* call) noexcept {
+  return report_device(engine->devices.list, number, out, call);
+}
+
+}  // namespace
+
+Devices list_devices(const Session& on_cpu) {
+  const std::string cpu = on_cpu.device_name("CPU");
+  if (cpu.empty()) throw Failure{ENGINE_UNAVAILABLE, "TensorFlow lists no device of the type CPU."};
+  Devices devices = only_cpu(cpu);
+  if (on_cpu.runtime()->has_gpu_code()) add_cuda_devices(devices);
+  return devices;
+}
+
+void open_cuda_libraries(const std::string& root, const char* paths, engine_call* call) {
+  Devices devices;
+  if (paths != nullptr) add_cuda_devices(devices);
+  if (devices.list.empty()) return;
+  std::istringstream list(paths);
+  for (std::string path; std::getline(list, path, ',');) {
+    const std::string file = wanted_library(root, "tensorflow.cuda", path.c_str(), call);
+    open_runtime("A library of CUDA", file, call);
+  }
+}
+
+extern const engine_device_v1 device_table = {device_count, device_info};
+
+}  // namespace enginehost::engines::tensorflow

@@ -1,0 +1,60 @@
+#include "host/transfer/document_fetcher.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <functional>
+#include <new>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "host/transfer/fetch_text_over.hpp"
+
+namespace enginehost::transfer {
+
+DocumentFetcher::DocumentFetcher(const TransferOptions& options, std::optional<CancelToken> cancel)
+    : options_(options), cancel_(std::move(cancel)) {}
+
+DocumentFetcher::~DocumentFetcher() = default;
+
+std::vector<Result<std::string>> DocumentFetcher::fetch(const std::vector<WantedDocument>& wanted,
+                                                        std::string_view accept, Patience patience) {
+  using std::chrono::milliseconds;
+  const auto began = std::chrono::steady_clock::now();
+  std::vector<Result<std::string>> results(wanted.size(), fail(diagnose("EH-P10")));
+  std::atomic<std::size_t> next = 0, arrived = 0;
+  const auto time_left = [&] {
+    const auto passed = std::chrono::steady_clock::now() - began;
+    const milliseconds all = patience.time + static_cast<int>(arrived) * patience.per_document;
+    return std::max(all - std::chrono::duration_cast<milliseconds>(passed), milliseconds(1));
+  };
+  const auto work = [&](HttpClient& client) noexcept {
+    for (std::size_t i = next++; i < wanted.size(); i = next++) {
+      // Exceptions must not leave the thread.
+      try {
+        results[i] =
+            fetch_text_over(client, wanted[i].url, options_, wanted[i].limit, accept, cancel_, time_left());
+        if (results[i]) ++arrived;
+      } catch (const std::bad_alloc&) {
+        results[i] = fail(diagnose("EH-P51"));
+      } catch (const std::exception& thrown) {
+        results[i] = fail(diagnose("EH-P99").with("problem", thrown.what()));
+      }
+    }
+  };
+  const std::size_t count = std::min(wanted.size(), most_at_once);
+  while (clients_.size() < count) clients_.push_back(std::make_unique<HttpClient>(options_, cancel_));
+  std::vector<std::thread> threads;
+  threads.reserve(count);
+  try {
+    for (std::size_t i = 1; i < count; ++i) threads.emplace_back(work, std::ref(*clients_[i]));
+  } catch (const std::system_error&) {
+    // The system has no more threads. The ones that run, and this one, fetch everything.
+  }
+  if (count > 0) work(*clients_.front());
+  for (std::thread& thread : threads) thread.join();
+  return results;
+}
+
+}  // namespace enginehost::transfer
