@@ -9,7 +9,8 @@ asm(".section .nv_fatb, \"dr\"\n"
     ".balign 16\n"
     ".globl enginehost_device_code\n"
     "enginehost_device_code:\n"
-    ".incbin \"" ENGINEHOST_DEVICE_CODE "\"\n"
+    ".incbin \"" ENGINEHOST_DEVICE_CODE
+    "\"\n"
     ".text\n");
 
 extern "C" const char enginehost_device_code[];
@@ -23,10 +24,9 @@ cudaError_t load_code(cudaLibrary_t* code) {
   static std::mutex mutex;
   static cudaLibrary_t loaded = nullptr;
   const std::lock_guard<std::mutex> alone(mutex);
-  const cudaError_t error =
-      loaded != nullptr
-          ? cudaSuccess
-          : cudaLibraryLoadData(&loaded, enginehost_device_code, nullptr, nullptr, 0, nullptr, nullptr, 0);
+  const cudaError_t error = loaded != nullptr ? cudaSuccess
+                                              : cudaLibraryLoadData(&loaded, enginehost_device_code, nullptr,
+                                                                    nullptr, 0, nullptr, nullptr, 0);
   *code = loaded;
   return error;
 }
