@@ -74,12 +74,15 @@ def main() -> int:
     # Functions of these moved into libc.so.6 later, so nobody names them when linking.
     with_libc = [name for name in libraries if name.startswith(("ld-", "libpthread", "libdl", "librt"))]
     for library, versions in libraries.items():
-        name = library if library in with_libc or library == "libc.so.6" else library.partition(".so")[0] + ".so"
+        in_script = library in [*with_libc, "libc.so.6", "libgcc_s.so.1"]
+        name = library if in_script else library.partition(".so")[0] + ".so"
         make_stub(library, versions, folder / name, compiler)
     make_filesystem(folder / "libfilesystem.a", ar, compiler)
     whole = " ".join(str(folder.resolve() / name) for name in with_libc)
     static = said_by(compiler, "-print-file-name=libc_nonshared.a")  # atexit()
     (folder / "libc.so").write_text(f"GROUP ( {folder.resolve() / 'libc.so.6'} {static} AS_NEEDED ( {whole} ) )\n")
+    # As the compiler's own: libgcc.a has the rest, such as atomic operations for arm64.
+    (folder / "libgcc_s.so").write_text(f"GROUP ( {folder.resolve() / 'libgcc_s.so.1'} -lgcc )\n")
     for name in with_libc:
         if not name.startswith("ld-"):
             (folder / (name.partition(".so")[0] + ".so")).write_text(f"INPUT ( AS_NEEDED ( {folder.resolve() / name} ) )\n")
