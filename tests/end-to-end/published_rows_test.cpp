@@ -57,13 +57,13 @@ TEST_P(PublishedRows, AreDecidedByDriverCardAndLibc) {
 // libraries that the record does not mention. CUDA 13 needs a driver from 580 on (EH-G03) and code for the
 // card from 7.5 on, so a V100 or GTX 1080 Ti is refused whatever its driver (EH-G05). A GeForce RTX 50 runs
 // ONNX Runtime for CUDA 12.8 by its PTX for 9.0, and no PyTorch before 2.7, whose wheels have none. The
-// plugin of ONNX Runtime is compiled on Debian 12, whose glibc CentOS 7 and Ubuntu 20.04 do not have
-// (EH-L08).
+// wheels of ONNX Runtime need a newer glibc than CentOS 7 has (EH-L08), and the plugin of PyTorch a newer
+// libstdc++ (EH-L09).
 INSTANTIATE_TEST_SUITE_P(
     RecordedMachines, PublishedRows,
     testing::Values(
         Row{"linux-alpine-musl", {"EH-L29", "EH-L29", "EH-L29", "EH-L29", "EH-L29", "EH-L29"}, ""},
-        Row{"linux-centos7-no-gpu", {"EH-L08", "EH-L08", "EH-L08", "EH-G01", "EH-L08", "EH-L08"}, ""},
+        Row{"linux-centos7-no-gpu", {"EH-L08", "EH-L08", "EH-L08", "EH-L09", "EH-L08", "EH-L08"}, ""},
         Row{"linux-container-without-gpus",
             {"EH-G01", "EH-G01", "EH-G01", "EH-G01", "EH-G01", "EH-G01"},
             "1.27.0-cpu"},
@@ -86,8 +86,8 @@ INSTANTIATE_TEST_SUITE_P(
             {"EH-G01", "EH-G01", "EH-G01", "EH-G01", "EH-G01", "EH-G01"},
             "1.27.0-cpu"},
         Row{"linux-ubuntu2004-driver470-gtx1080ti",
-            {"EH-S12", "EH-L08", "EH-L08", "EH-S12", "EH-G05", "EH-G05"},
-            ""},
+            {"EH-S12", "EH-G03", "EH-G05", "EH-S12", "EH-G05", "EH-G05"},
+            "1.27.0-cpu"},
         Row{"linux-ubuntu2204-driver525-rtx3090",
             {"EH-S12", "fits", "EH-G03", "EH-S12", "EH-S12", "EH-G03"},
             "1.24.4-cu128"},

@@ -108,7 +108,7 @@ INSTANTIATE_TEST_SUITE_P(
         Decision{"linux-laptop-toolkit129-driver535-rtx4060.json", "EH-S12", "EH-S12", "EH-S12", "EH-S12"},
         Decision{"linux-ubuntu2404-driver580-h100.json", "EH-G05", "EH-S12", "EH-S12", "EH-S12"},
         Decision{"linux-ubuntu2404-driver580-rtx5090.json", "EH-G05", "EH-G05", "EH-G05", "EH-S12"},
-        Decision{"linux-centos7-no-gpu.json", "EH-G01", "EH-G01", "EH-L08", "EH-L08"},
+        Decision{"linux-centos7-no-gpu.json", "EH-L09", "EH-L09", "EH-L08", "EH-L08"},
         Decision{"linux-fedora41-nouveau-rtx3060.json", "EH-G01", "EH-G01", "EH-G01", "EH-G01"},
         Decision{"linux-toolkit-without-driver.json", "EH-G01", "EH-G01", "EH-G01", "EH-G01"},
         Decision{"linux-container-without-gpus.json", "EH-G01", "EH-G01", "EH-G01", "EH-G01"},

@@ -13,7 +13,7 @@ def main() -> int:
     templates, repository, version = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3]
     compared, failed = 0, 0
     for template in sorted(templates.glob("*.json")):
-        manifest = json.loads((repository / "manifests" / template.name).read_text())
+        manifest, = (json.loads(file.read_text()) for file in (repository / "manifests").glob(template.stem + "-*.json"))
         packed = {build["id"]: build["requires"] for build in manifest["builds"] if "not_built" not in build}
         for build in json.loads(template.read_text())["builds"]:
             needed = packed.get(build["id"].replace("@VERSION@", version))
