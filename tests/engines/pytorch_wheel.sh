@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # PyTorch from a published wheel: the plugin is compiled with the headers of the wheel alone, its symbols are looked up
-# in the wheel's libraries, and it is packed into a repository. The build for the CPU is fetched from the package index,
-# opened and run with a model. 620 MB (2.0.1) and 530 MB (2.11.0). Where Debian's libtorch is installed, one build tree
+# in the wheel's libraries, and it is packed into a repository. A build is fetched from the package index, opened and run
+# with a model: 1.7 GB (1.13.1), 620 MB (2.0.1), 530 MB (2.11.0). Where Debian's libtorch is installed, one build tree
 # makes plugins for both, and each opens its own.
 #
 #   pytorch_wheel.sh SOURCE BUILD RELEASE      (BUILD: the build tree whose commands are run)
@@ -15,9 +15,15 @@ minor=${release%.*}
 downloads=$build/downloads
 # The wheels have the newer C++ ABI since 2.7; those before 2.1 are for the oldest platform that pip knows.
 case $release in
-  2.0.*) abi=0 platform=(--platform manylinux1_x86_64) ;;
+  1.* | 2.0.*) abi=0 platform=(--platform manylinux1_x86_64) ;;
   *) abi=1 platform=() ;;
 esac
+# The only published wheel of 1.13.1 is for CUDA 11.7. Without a GPU it has to be forced, and computes on the CPU.
+case $release in
+  1.*) name=pytorch-$release-cu117-linux-x86_64 chosen=(--force "$name" --accept-license LicenseRef-NVIDIA-cuDNN-SLA) ;;
+  *) name=pytorch-$release-cpu-linux-x86_64 chosen=(--flavor cpu) ;;
+esac
+chosen+=(--accept-license LicenseRef-NVIDIA-CUDA-EULA)
 skip() {
   printf 'skipped: %s of torch %s cannot be fetched: %s\n' "$1" "$release" "${2##*$'\n'}"
   exit 77
@@ -42,13 +48,12 @@ trap 'rm -rf "$home"' EXIT
 export HOME=$home XDG_CACHE_HOME=$home/cache XDG_CONFIG_HOME=$home/config ENGINEHOST_CACHE=$home/store
 # Only the wheel of the package index, because the vendor's own CPU wheel would be tried first.
 document=$home/opened.json
-"$build/bin/engine-info" pytorch --flavor cpu --self-test --json --repository "$repository" \
-  --accept-license LicenseRef-NVIDIA-CUDA-EULA >"$document"
-python3 - "$document" "$release" <<'PYTHON'
+"$build/bin/engine-info" pytorch "${chosen[@]}" --self-test --json --repository "$repository" >"$document"
+python3 - "$document" "$name" <<'PYTHON'
 import json, sys
 outcome = json.load(open(sys.argv[1], encoding="utf-8"))["outcome"]
 assert outcome["state"] == "opened", outcome
-build = f"pytorch-{sys.argv[2]}-cpu-linux-x86_64"
+build = sys.argv[2]
 assert outcome["build"] in (build + "-index", build), outcome["build"]
 own = {library["soname"]: library["origin"] for library in outcome["loaded"]}
 assert own["libtorch_cpu.so"] == "cache" and own["libc10.so"] == "cache", own
@@ -77,7 +82,7 @@ angles = [2 * math.pi * i / 16000 for i in range(512)]
 npy("x", "(1, 512)", "<f4", "f", [0.3 * math.sin(220 * a) + 0.1 * math.sin(1200 * a) for a in angles])
 npy("sr", "()", "<i8", "q", [16000])
 PYTHON
-"$build/bin/engine-run" pytorch "$downloads/silero-vad-5.1.2/silero_vad/data/silero_vad.jit" --flavor cpu \
+"$build/bin/engine-run" pytorch "$downloads/silero-vad-5.1.2/silero_vad/data/silero_vad.jit" "${chosen[@]}" \
   --repository "$repository" --input "x=$home/x.npy" --input "sr=$home/sr.npy" --output "$home/out"
 python3 - "$home/out/output.npy" <<'PYTHON'
 import struct, sys
