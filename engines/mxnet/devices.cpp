@@ -4,18 +4,6 @@
 #include "engines/support/runtime_library.hpp"
 
 namespace enginehost::engines::mxnet {
-namespace {
-
-uint32_t device_count(engine_instance* engine) noexcept {
-  return static_cast<uint32_t>(engine->devices.list.size());
-}
-
-engine_status device_info(engine_instance* engine, uint32_t number, engine_device_info* out,
-                          engine_call* call) noexcept {
-  return report_device(engine->devices.list, number, out, call);
-}
-
-}  // namespace
 
 Devices list_devices(const Runtime& runtime) {
   Devices devices = only_cpu("MXNet");
@@ -33,6 +21,7 @@ Devices list_devices(const Runtime& runtime) {
   return devices;
 }
 
-extern const engine_device_v1 device_table = {device_count, device_info};
+extern const engine_device_v1 device_table = {count_devices<engine_instance>,
+                                              describe_device<engine_instance>};
 
 }  // namespace enginehost::engines::mxnet

@@ -85,4 +85,15 @@ inline void require_testable(const Devices& devices, engine_device device, engin
     throw Failure{ENGINE_CANCELLED, "The self-test was stopped before it began."};
 }
 
+// The functions of engine.device/1 for an instance with a member `devices`.
+template <class Instance>
+uint32_t count_devices(Instance* engine) noexcept {
+  return static_cast<uint32_t>(engine->devices.list.size());
+}
+template <class Instance>
+engine_status describe_device(Instance* engine, uint32_t number, engine_device_info* out,
+                              engine_call* call) noexcept {
+  return report_device(engine->devices.list, number, out, call);
+}
+
 }  // namespace enginehost::engines

@@ -44,9 +44,8 @@ inline void* open_runtime(const char* name, const std::string& path, engine_call
   throw Failure{ENGINE_UNAVAILABLE, std::string(name) + " cannot be loaded: " + problem};
 }
 
-// Finds a function of the library that was opened from `path`. Otherwise
-// throws a Failure whose message ends with `who_has_it`: "which MXNet 1.9
-// has".
+// Finds a function of the library that was opened from `path`. Otherwise throws a Failure whose message ends
+// with `who_has_it`: "which MXNet 1.9 has".
 template <class Pointer>
 void find_function(void* handle, const char* name, Pointer& out, const std::string& path,
                    const char* who_has_it, engine_call* call) {

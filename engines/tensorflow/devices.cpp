@@ -6,18 +6,6 @@
 #include "engines/tensorflow/instance.hpp"
 
 namespace enginehost::engines::tensorflow {
-namespace {
-
-uint32_t device_count(engine_instance* engine) noexcept {
-  return static_cast<uint32_t>(engine->devices.list.size());
-}
-
-engine_status device_info(engine_instance* engine, uint32_t number, engine_device_info* out,
-                          engine_call* call) noexcept {
-  return report_device(engine->devices.list, number, out, call);
-}
-
-}  // namespace
 
 Devices list_devices(const Session& on_cpu) {
   const std::string cpu = on_cpu.device_name("CPU");
@@ -38,6 +26,7 @@ void open_cuda_libraries(const std::string& root, const char* paths, engine_call
   }
 }
 
-extern const engine_device_v1 device_table = {device_count, device_info};
+extern const engine_device_v1 device_table = {count_devices<engine_instance>,
+                                              describe_device<engine_instance>};
 
 }  // namespace enginehost::engines::tensorflow

@@ -77,17 +77,18 @@ Pending pending_download(const manifest::Build& build, const cache::Store* store
   return pending;
 }
 
-std::set<std::string> needed_hosts(const manifest::Build& build, const cache::Store& store) {
-  std::set<std::string> needed;
+std::vector<std::string> needed_urls(const manifest::Build& build, const cache::Store& store) {
+  std::vector<std::string> needed;
   for (const manifest::Component* component : build.all_components()) {
     const manifest::Artifact* artifact = first_usable(*component);
     if (artifact == nullptr || installed_tree(*component, store)) continue;
-    std::set<std::string> hosts;
-    for (const manifest::Source& source : artifact->sources)
-      hosts.insert(source.kind == Kind::url ? transfer::host_of(source.location) : "");
-    if (hosts.size() == 1) needed.insert(*hosts.begin());
+    const manifest::Source& first = artifact->sources.front();
+    const bool is_alone = std::ranges::all_of(artifact->sources, [&](const manifest::Source& source) {
+      return source.kind == Kind::url &&
+             transfer::origin_of(source.location) == transfer::origin_of(first.location);
+    });
+    if (is_alone) needed.push_back(first.location);
   }
-  needed.erase("");
   return needed;
 }
 

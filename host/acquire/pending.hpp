@@ -1,7 +1,6 @@
 // The parts of a build that would have to be fetched, as far as its manifest knows them.
 #pragma once
 #include <cstdint>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -25,8 +24,8 @@ struct Pending {
 // thread.
 Pending pending_download(const manifest::Build& build, const cache::Store* store);
 
-// Returns the hosts that must answer for the missing parts of the build: those of the parts that lie on one
-// host only. Any thread.
-std::set<std::string> needed_hosts(const manifest::Build& build, const cache::Store& store);
+// Returns a URL of each missing part of the build that lies on one server only: without an answer of that
+// server the build cannot be fetched. Any thread.
+std::vector<std::string> needed_urls(const manifest::Build& build, const cache::Store& store);
 
 }  // namespace enginehost::acquire

@@ -88,7 +88,7 @@ std::string reason_of(open::OpenContext& context, const acquire::Question& quest
   const auto build = build_of(context, question.build);
   const bool is_for_processor = build != nullptr && build->flavor == "cpu";
   return printable_line(title + " needs " + join(license.components, ", ") + " (" + *part + "), " + covered +
-                        " Its libraries do not load without " +
+                        " The build does not work without " +
                         (license.components.size() == 1 ? "this part" : "these parts") +
                         (is_for_processor ? ", on a machine without a GPU, too." : "."));
 }
@@ -108,9 +108,13 @@ bool ask_for_license(open::OpenContext& context, const acquire::Question& questi
   else if (!is_long && shown.insert(*text).second)
     show(*text);
   say_aside("%s\n", reason_of(context, question, license).c_str());
-  if (is_long)
-    say_aside("It has %td lines: %s\n", lines,
-              printable_line(path_text(open::text_file(context.store(), sha256_hex(*text)))).c_str());
+  if (is_long) {
+    const std::string sha256 = sha256_hex(*text);
+    const bool is_kept = open::kept_text(context.store(), sha256).has_value();
+    say_aside(
+        "It has %td lines%s\n", lines,
+        is_kept ? printable_line(": " + path_text(open::text_file(context.store(), sha256))).c_str() : ".");
+  }
   for (;;) {
     const char answer = ask("Do you accept it?", is_long ? "[y/N, r to read it]" : "[y/N]");
     if (answer != 'r' || !is_long) return answer == 'y';

@@ -6,7 +6,6 @@
 #include "base/paths.hpp"
 #include "base/pluralize.hpp"
 #include "base/sha256.hpp"
-#include "host/open/unreached.hpp"
 #include "host/transfer/transfer.hpp"
 
 namespace enginehost::open {
@@ -26,19 +25,8 @@ fs::path folder_of_copies(const cache::Store& store, const std::string& location
   return store.root() / "repositories" / sha256_hex(location).substr(0, 32);
 }
 
-std::optional<Diagnosis> SilentRepositoryServers::find(const std::string& location) const {
-  const std::lock_guard lock(mutex_);
-  const auto found = known_.find(transfer::origin_of(location));
-  return found != known_.end() ? std::optional(found->second) : std::nullopt;
-}
-
-void SilentRepositoryServers::add(const std::string& location, const Diagnosis& why) {
-  const std::lock_guard lock(mutex_);
-  known_.emplace(transfer::origin_of(location), why);
-}
-
 CachedReader::CachedReader(fs::path folder, const transfer::TransferOptions& transfer,
-                           SilentRepositoryServers& silent_servers, std::int64_t now, CatalogOrigin& origin,
+                           SilentServers& silent_servers, std::int64_t now, CatalogOrigin& origin,
                            const std::optional<CancelToken>& cancel, bool spare_unreached)
     : folder_(std::move(folder)),
       transfer_(transfer),
@@ -170,7 +158,7 @@ void CachedReader::fetch(const std::vector<manifest::Expected>& documents) {
     arrived_.insert_or_assign(wanted[i].url, std::move(bytes));
   }
   if (late && (came_ == 0 || spent_ >= time)) silent_ = late;
-  if (late && came_ == 0) silent_servers_.add(wanted.front().url, *late);
+  if (late && came_ == 0) silent_servers_.note(wanted.front().url, *late);
   if (transfer_.offline || !is_first) return;
   std::error_code ignored;
   if (came_ == 0)

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,6 +13,7 @@
 #include "cache/store.hpp"
 #include "host/manifest/repository.hpp"
 #include "host/open/repositories.hpp"
+#include "host/open/unreached.hpp"
 #include "host/transfer/document_fetcher.hpp"
 #include "host/transfer/options.hpp"
 
@@ -22,25 +22,12 @@ namespace enginehost::open {
 // Returns the folder for copies of its documents; empty without a cache.
 std::filesystem::path folder_of_copies(const cache::Store& store, const std::string& location);
 
-// Why servers that sent nothing in time are not asked again for the same catalog. A server is a scheme, a
-// host and a port. Any thread.
-class SilentRepositoryServers {
- public:
-  // `location`: any URL of the server.
-  std::optional<Diagnosis> find(const std::string& location) const;
-  void add(const std::string& location, const Diagnosis& why);
-
- private:
-  mutable std::mutex mutex_;
-  std::map<std::string, Diagnosis> known_;
-};
-
 // A copy serves for an hour. Without a network it serves however old it is, with a warning. Only verified
 // documents are kept. One thread at a time.
 class CachedReader : public manifest::DocumentReader, public manifest::DocumentMemory {
  public:
   CachedReader(std::filesystem::path folder, const transfer::TransferOptions& transfer,
-               SilentRepositoryServers& silent_servers, std::int64_t now, CatalogOrigin& origin,
+               SilentServers& silent_servers, std::int64_t now, CatalogOrigin& origin,
                const std::optional<CancelToken>& cancel, bool spare_unreached = false);
 
   void expect(const std::vector<manifest::Expected>& documents) override;
@@ -78,7 +65,7 @@ class CachedReader : public manifest::DocumentReader, public manifest::DocumentM
   std::int64_t oldest_kept_ = 0;  // age in seconds of the oldest kept copy that was used
   std::filesystem::path folder_;
   const transfer::TransferOptions& transfer_;
-  SilentRepositoryServers& silent_servers_;
+  SilentServers& silent_servers_;
   transfer::DocumentFetcher fetcher_;
   std::int64_t now_;
   CatalogOrigin& origin_;

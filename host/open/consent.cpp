@@ -74,7 +74,8 @@ Result<void> accept_license(const settings::Settings& settings, const settings::
 std::optional<std::string> part_of_download(const acquire::Question& question,
                                             const acquire::LicenseQuestion& license) {
   if (license.components.size() == question.sources.size()) return {};
-  return format_bytes(license.download) + " of " + format_bytes(question.download);
+  return format_bytes(license.download) + " of " + (question.download_known ? "" : "at least ") +
+         format_bytes(question.download);
 }
 
 Diagnosis consent_missing(const acquire::Question& question, const acquire::LicenseQuestion& license) {

@@ -100,7 +100,7 @@ Result<acquire::Acquired> fetch_best(OpenContext& context, resolve::Plan& plan, 
   SilentServers silent;
   for (resolve::Candidate& candidate : plan.candidates) {
     if (candidate.rank == 0 || std::ranges::count(options.passed_over, candidate.build->id) != 0) continue;
-    if (auto failure = silent.failure_of(*candidate.build, context.store())) {
+    if (auto failure = silent.find(*candidate.build, context.store())) {
       candidate.turn_down(resolve::Verdict::failed, std::move(*failure));
       continue;
     }
@@ -114,7 +114,7 @@ Result<acquire::Acquired> fetch_best(OpenContext& context, resolve::Plan& plan, 
       return acquired;
     }
     Diagnosis failure = std::move(acquired.error().within("while fetching " + candidate.build->id));
-    silent.note(failure);
+    if (is_unreached(failure)) silent.note(std::string(failure.value("url")), failure);
     const bool ends = ends_the_search(failure);
     // A caller that canceled gets EH-P10.
     if (!first || failure.code == "EH-P10") first = failure;

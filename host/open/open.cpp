@@ -104,7 +104,7 @@ void try_candidates(OpenContext& context, const OpenRequest& open, Outcome& outc
   SilentServers silent;
   for (Candidate* const one : in_order_of_trial(context, open, outcome)) {
     Candidate& candidate = *one;
-    if (auto failure = silent.failure_of(*candidate.build, context.store())) {
+    if (auto failure = silent.find(*candidate.build, context.store())) {
       candidate.turn_down(Verdict::failed, std::move(*failure));
       continue;
     }
@@ -120,7 +120,7 @@ void try_candidates(OpenContext& context, const OpenRequest& open, Outcome& outc
       return;
     }
     note_unreached(note, opened.error());
-    silent.note(opened.error());
+    if (is_unreached(opened.error())) silent.note(std::string(opened.error().value("url")), opened.error());
     const std::string& set_by = outcome.plan.request.device_source;
     if (opened.error().code == "EH-S09" && !set_by.empty())
       opened.error().with("device_set_by", set_by, "request");

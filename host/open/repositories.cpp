@@ -325,8 +325,7 @@ namespace {
 // once an hour. A failure is not reported: the request did not ask for it, and the next one tries again.
 void ask_origins(const settings::Settings& settings, const cache::Store& store,
                  const manifest::TrustStore& store_of_trust, const transfer::TransferOptions& transfer,
-                 SilentRepositoryServers& silent, std::int64_t now,
-                 const std::optional<CancelToken>& cancel) {
+                 SilentServers& silent, std::int64_t now, const std::optional<CancelToken>& cancel) {
   std::set<std::string> origins;
   for (const cache::Installed& summary : store.list())
     if (!summary.signers.empty() && settings::is_url(summary.origin) &&
@@ -397,7 +396,7 @@ manifest::Catalog load_catalog(const settings::Settings& settings, const cache::
                                bool spare_unreached, const std::set<std::string>& engines) {
   manifest::Catalog catalog;
   const manifest::TrustStore store_of_trust = trust_store(settings);
-  SilentRepositoryServers silent;
+  SilentServers silent;
   const auto load_one = [&](const settings::Repository& repository) {
     Loaded loaded;
     manifest::Trust trust = trust_in(store_of_trust, settings, transfer.offline);
@@ -463,7 +462,7 @@ Result<manifest::RepositoryContent> read_repository(const settings::Settings& se
   manifest::Trust trust = trust_in(store_of_trust, settings, transfer.offline);
   const manifest::Trust* proof = proof_of(repository, settings.policy, trust);
   if (settings::is_url(repository.location)) {
-    SilentRepositoryServers silent;
+    SilentServers silent;
     CachedReader kept(folder_of_copies(store, repository.location), transfer, silent, now, origin, cancel);
     ObservedReader reader(kept, &kept, observer);
     return read_whole(repository, settings, reader, now, proof);

@@ -40,15 +40,20 @@ void note_unreached(const std::filesystem::path& note, const Diagnosis& failure)
     static_cast<void>(write_file(note, explain::to_json(failure).dump(), false));
 }
 
-void SilentServers::note(const Diagnosis& failure) {
-  if (is_unreached(failure)) failures_.emplace(transfer::host_of(failure.value("url")), failure);
+void SilentServers::note(const std::string& url, const Diagnosis& why) {
+  const std::lock_guard lock(mutex_);
+  failures_.emplace(transfer::origin_of(url), why);
 }
 
-std::optional<Diagnosis> SilentServers::failure_of(const manifest::Build& build,
-                                                   const cache::Store& store) const {
-  if (failures_.empty()) return {};
-  for (const std::string& host : acquire::needed_hosts(build, store))
-    if (const auto found = failures_.find(host); found != failures_.end()) return found->second;
+std::optional<Diagnosis> SilentServers::find(const std::string& url) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = failures_.find(transfer::origin_of(url));
+  return found != failures_.end() ? std::optional(found->second) : std::nullopt;
+}
+
+std::optional<Diagnosis> SilentServers::find(const manifest::Build& build, const cache::Store& store) const {
+  for (const std::string& url : acquire::needed_urls(build, store))
+    if (auto failure = find(url)) return failure;
   return {};
 }
 

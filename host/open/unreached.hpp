@@ -5,8 +5,8 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -28,17 +28,19 @@ std::optional<Diagnosis> recently_unreached(const std::filesystem::path& note, s
 // Writes the note and its folder. Does nothing with an empty path or another failure.
 void note_unreached(const std::filesystem::path& note, const Diagnosis& failure);
 
-// The servers that did not answer while builds were tried one after the other. The next build on such a
-// server would wait as long for nothing.
+// Why servers did not answer during one open. They are not asked again, which would take as long for nothing.
+// A server is a scheme, a host and a port. Any thread.
 class SilentServers {
  public:
-  // Does nothing with another failure.
-  void note(const Diagnosis& failure);
+  // `url`: any URL of the server.
+  void note(const std::string& url, const Diagnosis& why);
+  std::optional<Diagnosis> find(const std::string& url) const;
   // Returns the failure of a server that must answer for the missing parts of the build.
-  std::optional<Diagnosis> failure_of(const manifest::Build& build, const cache::Store& store) const;
+  std::optional<Diagnosis> find(const manifest::Build& build, const cache::Store& store) const;
 
  private:
-  std::map<std::string, Diagnosis, std::less<>> failures_;  // by host
+  mutable std::mutex mutex_;
+  std::map<std::string, Diagnosis> failures_;  // by server
 };
 
 }  // namespace enginehost::open

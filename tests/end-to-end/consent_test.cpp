@@ -162,7 +162,7 @@ TEST_F(Consent, SaysWhyALicenseOfAPartIsNeededAndHowLargeThePartIs) {
   EXPECT_EQ(declined.status, 8) << declined.said();
   EXPECT_THAT(declined.output, HasSubstr("(3.0 MiB of "));
   EXPECT_THAT(declined.output,
-              HasSubstr("Its libraries do not load without this part, on a machine without a GPU, too."));
+              HasSubstr("The build does not work without this part, on a machine without a GPU, too."));
   EXPECT_THAT(declined.output, Not(HasSubstr(" is covered by the license")));
 }
 

@@ -2,27 +2,15 @@
 
 #include <cerrno>
 
-#include "engines/support/runtime_library.hpp"
-
 namespace enginehost::engines::onnxruntime {
 
 const char* const runtime_name = "onnxruntime.dll";
 const char* const provider_name = "onnxruntime_providers_cuda.dll";
-const char* const driver_name = "nvcuda.dll";
 
 PathText path_for_runtime(const std::string& utf8) { return path_of(utf8).make_preferred().native(); }
 
-std::string real_path(const std::string& path) { return engines::real_path(path); }
-
-bool leaves_the_view(const std::string& path) { return engines::leaves_the_view(path); }
-
 std::string beside(const std::string& file, const char* name) {
   return text_of(path_of(file).replace_filename(name));
-}
-
-bool exists(const std::string& path) {
-  std::error_code error;
-  return std::filesystem::exists(path_of(path), error);
 }
 
 int why_unreadable(const char* path) {
@@ -45,19 +33,9 @@ std::filesystem::path make_private_folder() {
   return {};
 }
 
-void* open_library(const std::string& path, bool for_good, std::string& problem) {
-  return engines::open_library(path, for_good, problem);
-}
-
-void* find_symbol(void* library, const char* name) { return engines::find_symbol(library, name); }
-
 // GetProcAddress searches only this file; a function that it forwards to another file counts as its own.
 void* find_own_symbol(void* library, const std::string&, const char* name) {
   return find_symbol(library, name);
-}
-
-std::string missing_library_in(const std::string& loader_text) {
-  return engines::missing_library_in(loader_text);
 }
 
 }  // namespace enginehost::engines::onnxruntime

@@ -38,7 +38,7 @@ constexpr Entry entries[] = {
      .before = "size and licenses of the plan",
      .causes =
          {"the license {license} of {component} must be accepted; these parts are {part}, and the build "
-          "does not load without them",
+          "does not work without them",
           "the license {license} of {component} must be accepted", "the license {license} must be accepted",
           "the download of {bytes} was declined", "consent was not given"},
      .remedies =
