@@ -33,21 +33,27 @@ std::string ArtifactInstaller::url_of(const manifest::Source& source) const {
                                                      : source.location;
 }
 
-// Returns true if the source can share a download with others: the size is known and it is a URL.
-bool ArtifactInstaller::is_mirror(const manifest::Source& source) const {
+// Returns true if parts of the file can be asked for, and so from several sources at once: the size is known,
+// and the source is no file of this machine.
+bool ArtifactInstaller::has_parts(const manifest::Source& source) const {
+  if (artifact_.size.value_or(0) == 0) return false;
   const bool by_url =
       source.kind == manifest::Source::Kind::url || source.kind == manifest::Source::Kind::file;
-  return by_url && artifact_.size.value_or(0) > 0 && transfer::is_url(url_of(source));
+  return !by_url || transfer::is_url(url_of(source));
 }
 
+// A registry's mirror that the configuration names is asked alone, because it is there to spare the registry.
 std::vector<ArtifactInstaller::Group> ArtifactInstaller::groups() const {
   std::vector<Group> result;
-  bool mirrors = false;
+  bool shares_before = false;
   for (const manifest::Source& source : sources_) {
-    const bool mirror = is_mirror(source);
-    if (!mirror || !mirrors) result.emplace_back();
+    const bool of_manifest =
+        std::any_of(artifact_.sources.begin(), artifact_.sources.end(),
+                    [&](const manifest::Source& known) { return known.location == source.location; });
+    const bool shares = of_manifest && has_parts(source);
+    if (!shares || !shares_before) result.emplace_back();
     result.back().push_back(&source);
-    mirrors = mirror;
+    shares_before = shares;
   }
   return result;
 }
@@ -90,69 +96,50 @@ Result<ArtifactInstaller::Delivery> ArtifactInstaller::fetch_alone(const manifes
   return fail(diagnose("EH-N16").with("source", source.text()).with("kind", "unknown"));
 }
 
-Result<transfer::Mirror> ArtifactInstaller::registry_mirror(const manifest::Source& source) {
-  return oci::locate(source.location, wanted_of(artifact_, work_.build, work_.options),
-                     work_.options.transfer, work_.cancel)
-      .map([](const oci::Located& located) {
-        return transfer::Mirror{located.url, located.authorization};
-      });
-}
-
-// Returns the URLs of a group. Returns nothing for a file of this machine and for an archive of unknown size,
-// which come in one piece.
-Result<ArtifactInstaller::Mirrors> ArtifactInstaller::mirrors_of(const Group& group) {
-  Mirrors mirrors{{}, work_.options.transfer};
-  const manifest::Source& first = *group.front();
-  if (artifact_.size.value_or(0) == 0) return mirrors;
-  if (is_mirror(first)) {
-    for (const manifest::Source* source : group) mirrors.places.push_back({url_of(*source), {}});
-  } else if (first.kind == manifest::Source::Kind::package_index) {
-    report(Phase::asking, 0, 0, first.text());
-    TRY_ASSIGN(const transfer::PackageFile found,
-               transfer::locate_package(first.project, first.file, artifact_.sha256, work_.options.transfer,
-                                        work_.cancel));
-    if (!found.url.empty()) mirrors = {{{found.url, {}}}, found.options};
-  } else if (first.kind == manifest::Source::Kind::oci) {
-    report(Phase::asking, 0, 0, first.text());
-    TRY_ASSIGN(transfer::Mirror mirror, registry_mirror(first));
-    mirrors.places.push_back(std::move(mirror));
+transfer::Mirror ArtifactInstaller::mirror_of(const manifest::Source& source) const {
+  using Options = transfer::TransferOptions;
+  switch (source.kind) {
+    case manifest::Source::Kind::url:
+    case manifest::Source::Kind::file:
+      break;
+    case manifest::Source::Kind::package_index:
+      return {source.text(), [&](const Options& options, const CancelToken& cancel) {
+                return transfer::locate_package(source.project, source.file, artifact_.sha256, options,
+                                                cancel)
+                    .map([](const transfer::PackageFile& found) {
+                      return transfer::Place{found.url, found.path, {}, found.options};
+                    });
+              }};
+    case manifest::Source::Kind::oci:
+      return {source.text(), [&](const Options& options, const CancelToken& cancel) {
+                return oci::locate(source.location, wanted_of(artifact_, work_.build, work_.options), options,
+                                   cancel)
+                    .map([](const oci::Located& located) {
+                      return transfer::Place{located.url, {}, located.authorization, {}};
+                    });
+              }};
   }
-  return mirrors;
+  return {url_of(source), {}};
 }
 
-// A registry's token is valid for minutes, but a download may take an hour: goes on with a new token. Three
-// tokens in a row that brought nothing end the download.
-Result<transfer::DownloadReport> ArtifactInstaller::download(const Group& group, Mirrors mirrors,
-                                                             transfer::PartSink& sink,
+// Fetches what the sink lacks from sources with parts.
+Result<transfer::DownloadReport> ArtifactInstaller::download(const Group& group, transfer::PartSink& sink,
                                                              std::vector<transfer::MirrorFailure>& left,
                                                              const transfer::ProgressCallback& progress) {
-  const std::uint64_t before = size_of(sink.missing());
-  std::uint64_t missing = before;
-  for (int useless_tokens = 0;;) {
-    auto report = transfer::download({mirrors.places, *artifact_.size}, sink, mirrors.options, left, progress,
-                                     work_.cancel);
-    if (report) report->received += before - missing;
-    const bool expired = !report && group.front()->kind == manifest::Source::Kind::oci &&
-                         report.error().value("status") == "401";
-    if (!expired) return report;
-    const std::uint64_t now = size_of(sink.missing());
-    useless_tokens = now < missing ? 0 : useless_tokens + 1;
-    missing = now;
-    if (useless_tokens == 3) return report;
-    left.clear();
-    TRY_ASSIGN(mirrors.places.front(), registry_mirror(*group.front()));
-  }
+  transfer::DownloadRequest request{{}, *artifact_.size};
+  for (const manifest::Source* source : group) request.mirrors.push_back(mirror_of(*source));
+  if (request.mirrors.front().locate) report(Phase::asking, 0, 0, request.mirrors.front().name);
+  return transfer::download(request, sink, work_.options.transfer, left, progress, work_.cancel);
 }
 
 Result<ArtifactInstaller::Delivery> ArtifactInstaller::fetch(const Group& group, GrowingFile& file,
                                                              std::vector<transfer::MirrorFailure>& left) {
-  TRY_ASSIGN(Mirrors mirrors, mirrors_of(group));
-  if (mirrors.places.empty()) {
+  if (!has_parts(*group.front())) {
     TRY_ASSIGN(Delivery delivery, fetch_alone(*group.front(), file));
     delivery.from = group;
     return delivery;
   }
-  TRY_ASSIGN(transfer::DownloadReport report, download(group, std::move(mirrors), file, left, progress_));
+  TRY_ASSIGN(transfer::DownloadReport report, download(group, file, left, progress_));
   work_.acquired.downloaded += report.received;
   Delivery delivery{std::move(report.url), {}};
   for (const std::size_t place : report.contributors) delivery.from.push_back(group[place]);
@@ -245,14 +232,12 @@ Result<std::optional<std::string>> ArtifactInstaller::from_ranges(Group& group,
     std::string where = path_text(partial);
     if (!parts.missing().empty()) {
       std::vector<transfer::MirrorFailure> left;
-      auto mirrors = mirrors_of(group);
-      if (mirrors && mirrors->places.empty()) return std::optional<std::string>();
+      if (!has_parts(*group.front())) return std::optional<std::string>();
       const std::uint64_t passed_over = *artifact_.size - size();
       const auto show = [&](const transfer::Progress& now) {
         report(now.phase, now.done - std::min(now.done, passed_over), now.bytes_per_second, now.source);
       };
-      auto fetched = mirrors ? download(group, std::move(*mirrors), parts, left, show)
-                             : Result<transfer::DownloadReport>(fail(std::move(mirrors).error()));
+      auto fetched = download(group, parts, left, show);
       if (!fetched && !fetched.error().code.starts_with("EH-N") && !is_forbidden(fetched.error().code))
         return fail(std::move(fetched).error());
       if (!fetched && left.empty()) left.push_back({0, std::move(fetched).error(), true});

@@ -36,7 +36,7 @@ class ArtifactInstaller {
   std::uint64_t size() const { return by_ranges_ ? size_of(artifact_.ranges) : artifact_.size.value_or(0); }
 
  private:
-  // Sources that are asked together: adjacent URLs, or one source of any other kind.
+  // Sources that are asked together: adjacent sources with parts, or one without.
   using Group = std::vector<const manifest::Source*>;
   // Removes the sources that cannot give the artifact. Returns nothing if it must be fetched whole.
   Result<std::optional<std::string>> from_ranges(Group& group, std::vector<Failure>& failures);
@@ -45,12 +45,8 @@ class ArtifactInstaller {
     std::string where;
     Group from;
   };
-  struct Mirrors {
-    std::vector<transfer::Mirror> places;
-    transfer::TransferOptions options;  // for all of them
-  };
   std::vector<Group> groups() const;
-  bool is_mirror(const manifest::Source& source) const;
+  bool has_parts(const manifest::Source& source) const;
   Result<std::string> from_group(Group group, std::vector<Failure>& failures);
   Result<Delivery> fetch(const Group& group, GrowingFile& file, std::vector<transfer::MirrorFailure>& left);
   Result<Delivery> fetch_alone(const manifest::Source& source, GrowingFile& file);
@@ -62,9 +58,8 @@ class ArtifactInstaller {
   Result<std::string> publish(UnpackedTree tree, GrowingFile& file);
   Result<std::string> publish_selected(UnpackedTree tree);
   Result<std::string> publish_tree(UnpackedTree tree);
-  Result<Mirrors> mirrors_of(const Group& group);
-  Result<transfer::Mirror> registry_mirror(const manifest::Source& source);
-  Result<transfer::DownloadReport> download(const Group& group, Mirrors mirrors, transfer::PartSink& sink,
+  transfer::Mirror mirror_of(const manifest::Source& source) const;
+  Result<transfer::DownloadReport> download(const Group& group, transfer::PartSink& sink,
                                             std::vector<transfer::MirrorFailure>& left,
                                             const transfer::ProgressCallback& progress);
   bool most_arrived_whole() const;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <deque>
 #include <list>
 #include <mutex>
 #include <system_error>
@@ -41,10 +42,11 @@ class Download {
         sink_(sink),
         options_(options),
         failures_(failures),
+        located_(request.mirrors.begin(), request.mirrors.end()),
         mirrors_(request.mirrors.size()),
         align_(std::max<std::uint64_t>(sink.alignment(), 1)),
         meter_(progress, Progress::Phase::downloading,
-               request.mirrors.empty() ? "" : without_credentials(request.mirrors.front().url)) {
+               request.mirrors.empty() ? "" : without_credentials(request.mirrors.front().name)) {
     meter_.expect(request.size);
   }
   Result<DownloadReport> run(const std::optional<CancelToken>& cancel);
@@ -84,6 +86,7 @@ class Download {
   PartSink& sink_;
   const TransferOptions& options_;
   std::vector<MirrorFailure>& failures_;
+  std::deque<LocatedMirror> located_;
   std::vector<State> mirrors_;
   const std::uint64_t align_;
   Meter meter_;
@@ -189,8 +192,8 @@ void Download::start_connections() {
     if (!mirror) return;
     const auto range = next_range();
     if (!range) return;
-    Connection::Order order{*mirror,       &request_.mirrors[*mirror], *range,
-                            request_.size, mirrors_[*mirror].etag,     options_};
+    Connection::Order order{*mirror,       &located_[*mirror],     *range,
+                            request_.size, mirrors_[*mirror].etag, options_};
     // If other mirrors can serve, a failing one is retried at most once.
     if (another_usable(*mirror)) order.options.retries = std::min(1, options_.retries);
     const auto may_restart = [this]() -> Result<bool> {
@@ -221,7 +224,7 @@ void Download::give_up(std::size_t mirror, const Diagnosis& diagnosis, bool out)
   ++mirrors_[mirror].strikes;
   MirrorFailure failure{mirror, diagnosis, out};
   if (failure.diagnosis.value("url").empty())
-    failure.diagnosis.with("url", without_credentials(request_.mirrors[mirror].url));
+    failure.diagnosis.with("url", without_credentials(request_.mirrors[mirror].name));
   // Keeps the last diagnosis of each mirror.
   for (MirrorFailure& known : failures_)
     if (known.mirror == mirror) {
@@ -414,7 +417,7 @@ DownloadReport Download::report(Clock::time_point began) const {
     report.contributors.push_back(i);
     if (most == nullptr || mirrors_[i].bytes > most->bytes) {
       most = &mirrors_[i];
-      report.url = most->url.empty() ? without_credentials(request_.mirrors[i].url) : most->url;
+      report.url = most->url.empty() ? without_credentials(request_.mirrors[i].name) : most->url;
     }
   }
   return report;
@@ -453,11 +456,6 @@ Result<DownloadReport> Download::run(const std::optional<CancelToken>& cancel) {
 Result<DownloadReport> download(const DownloadRequest& request, PartSink& sink,
                                 const TransferOptions& options, std::vector<MirrorFailure>& failures,
                                 const ProgressCallback& progress, const std::optional<CancelToken>& cancel) {
-  if (options.offline) {
-    const std::string url =
-        request.mirrors.empty() ? std::string() : without_credentials(request.mirrors.front().url);
-    return fail(diagnose("EH-N10").with("url", url));
-  }
   return Download(request, sink, options, failures, progress).run(cancel);
 }
 

@@ -2,6 +2,8 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,9 +37,21 @@ class PartSink {
   virtual std::uint64_t alignment() const { return 1; }
 };
 
-struct Mirror {
+// Where a mirror has the file.
+struct Place {
   std::string url;
+  std::filesystem::path path;  // a file of this machine, if there is no url
   Authorization authorization;
+  std::optional<TransferOptions> options;  // in place of the download's
+};
+
+struct Mirror {
+  // Its URL, or what a package index or registry is asked for.
+  std::string name;
+  // Returns the place. Not set: it is at the URL. Called before the first request, on the connection's
+  // thread, and again if the place answers 401, because a registry's token is valid for minutes. One call at
+  // a time. The options are the download's, with the retries that it allows this mirror.
+  std::function<Result<Place>(const TransferOptions&, const CancelToken&)> locate;
 };
 
 struct DownloadRequest {
@@ -69,7 +83,7 @@ struct DownloadReport {
 //
 // Blocks. Progress is reported on the calling thread; other threads write to the sink. Reacts to cancel
 // within 100 ms. Fails when every mirror was given up, with the diagnosis of the last; all failures are
-// appended to `failures`. Errors: those of fetch_url, and the sink's.
+// appended to `failures`. Errors: those of fetch_url, of fetch_file, of locate, and the sink's.
 Result<DownloadReport> download(const DownloadRequest& request, PartSink& sink,
                                 const TransferOptions& options, std::vector<MirrorFailure>& failures,
                                 const ProgressCallback& progress = {},

@@ -3,6 +3,8 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <memory>
+#include <mutex>
 #include <thread>
 
 #include "host/transfer/download.hpp"
@@ -10,13 +12,30 @@
 
 namespace enginehost::transfer {
 
+// A mirror whose place is asked for once, for all connections. Any thread.
+class LocatedMirror {
+ public:
+  explicit LocatedMirror(const Mirror& mirror) : mirror_(mirror) {}
+  const std::string& name() const { return mirror_.name; }
+  bool may_move() const { return mirror_.locate != nullptr; }
+  // `useless`: the place that this function returned before and that answered 401. It is asked for again
+  // unless another connection did.
+  Result<std::shared_ptr<const Place>> place(const TransferOptions& options, const CancelToken& cancel,
+                                             const std::shared_ptr<const Place>& useless = {});
+
+ private:
+  const Mirror& mirror_;
+  std::mutex mutex_;
+  std::shared_ptr<const Place> place_;
+};
+
 // Fetches `range` and ends. Its owner may shorten the range or stop it. The owner calls its functions from
 // one thread.
 class Connection : public Sink {
  public:
   struct Order {
     std::size_t mirror = 0;
-    const Mirror* from = nullptr;
+    LocatedMirror* from = nullptr;
     Range range;
     std::uint64_t size = 0;  // of the whole file
     std::string etag;        // from the mirror, or empty
@@ -61,6 +80,9 @@ class Connection : public Sink {
   std::uint64_t wanted_until() const override { return end_ >= order_.size ? UINT64_MAX : end_.load(); }
 
  private:
+  Result<TransferReport> fetch();
+  Result<TransferReport> fetch_from(const Place& place);
+
   const Order order_;
   PartSink& sink_;
   const MayRestart may_restart_;

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <vector>
@@ -29,33 +30,38 @@ Result<TransferReport> fetch_file(const std::filesystem::path& file,
                     .with("actual", std::to_string(actual)));
   };
   if (expected_size && size != *expected_size) return wrong_length(size);
-  // Starts at 0, because reading again is cheaper than comparing the held bytes.
-  TRY(sink.start(0));
+  std::uint64_t position = sink.held() <= size ? sink.held() : 0;
+  TRY(sink.start(position));
   TransferReport report;
   report.url = path_text(file);
   report.attempts = 1;
+  report.resumed_at = position;
   Meter meter(progress, Progress::Phase::downloading, path_text(file));
   meter.expect(size);
   std::vector<char> buffer(1u << 20);
-  for (;;) {
+  while (position < sink.wanted_until()) {
     if (cancel && cancel->canceled()) return fail(diagnose("EH-P10").with("file", path_text(file)));
-    const ssize_t got = calls::read(opened.get(), buffer.data(), buffer.size());
+    const ssize_t got =
+        calls::pread(opened.get(), buffer.data(), buffer.size(), static_cast<calls::Offset>(position));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return fail(diagnose_errno("EH-N14", errno).with("file", path_text(file)));
     if (got == 0) break;
-    const std::string_view bytes(buffer.data(), static_cast<std::size_t>(got));
+    std::string_view bytes(buffer.data(), static_cast<std::size_t>(got));
     // The file grows while it is read, or has no real size.
-    if (expected_size && bytes.size() > *expected_size - report.received)
-      return wrong_length(report.received + bytes.size());
-    if (report.head.size() < 4096) report.head.append(bytes.substr(0, 4096 - report.head.size()));
+    if (expected_size && bytes.size() > *expected_size - position)
+      return wrong_length(position + bytes.size());
+    bytes = bytes.substr(0, sink.wanted_until() - position);
+    if (position < 4096) report.head.append(bytes.substr(0, 4096 - position));
     TRY(sink.write(bytes));
+    position += bytes.size();
     report.received += bytes.size();
-    meter.at(report.received);
+    meter.at(position);
   }
-  if (expected_size && report.received != *expected_size) return wrong_length(report.received);
-  report.size = report.received;
+  if (expected_size && position < std::min(*expected_size, sink.wanted_until()))
+    return wrong_length(position);
+  report.size = size;
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-  meter.at(report.received, true);
+  meter.at(position, true);
   return report;
 }
 

@@ -80,8 +80,8 @@ Result<std::string> fetch_text(std::string_view url, const TransferOptions& opti
                                const std::optional<CancelToken>& cancel = {},
                                std::optional<std::chrono::milliseconds> longest_time = {});
 
-// Reads a local file into a sink. EH-N14 with "file" and the errno facts if it cannot be read. EH-N07 if its
-// size is not the expected one.
+// Reads a local file into a sink, from where the sink stands. EH-N14 with "file" and the errno facts if it
+// cannot be read. EH-N07 if its size is not the expected one.
 Result<TransferReport> fetch_file(const std::filesystem::path& file,
                                   std::optional<std::uint64_t> expected_size, Sink& sink,
                                   const ProgressCallback& progress = {},

@@ -57,5 +57,55 @@ TEST_F(PackageSourceTest, ASlowFileComesOverSeveralConnections) {
   EXPECT_GT(slow.requests("GET /files/"), 1);
 }
 
+// Every kind of source is asked for parts of one file, the first of them first.
+TEST_F(PackageSourceTest, AnIndexARegistryAndAUrlServeOneFileTogether) {
+  const std::string archive = test::make_archive("zip", {{"lib/data.bin", test::noise(24'000'000)}});
+  const test::NginxServer index("limit_rate 2m;"), registry("limit_rate 2m;"), url("limit_rate 2m;");
+  offer_on_index(index.root(), archive);
+  auto& sources = sample.runtime().artifacts[0].sources;
+  manifest::Source image;
+  image.kind = manifest::Source::Kind::oci;
+  image.location = "127.0.0.1:" + std::to_string(registry.port()) + "/engines/sample";
+  test::write_text(registry.root() / ("v2/engines/sample/blobs/sha256:" + sha256_hex(archive)), archive);
+  manifest::Source direct;
+  direct.kind = manifest::Source::Kind::url;
+  direct.location = url.url("runtime.zip");
+  test::write_text(url.root() / "runtime.zip", archive);
+  const manifest::Source on_index = sources.front();
+  options.transfer.package_index = index.url("simple");
+  options.transfer.plain_http_registries = {"127.0.0.1:" + std::to_string(registry.port())};
+  options.transfer.smallest_part = 1u << 20;
+  options.transfer.rate_window = 150ms;
+  options.transfer.stall_limit = 5s;
+  for (const auto& order : {std::vector{on_index, image, direct}, std::vector{image, direct, on_index}}) {
+    sources = order;
+    const int before[] = {index.requests("GET /files/"), registry.requests("GET /v2/engines/sample/blobs"),
+                          url.requests("GET /runtime.zip")};
+    ASSERT_EQ(code(), "ok");
+    EXPECT_GT(index.requests("GET /files/"), before[0]);
+    EXPECT_GT(registry.requests("GET /v2/engines/sample/blobs"), before[1]);
+    EXPECT_GT(url.requests("GET /runtime.zip"), before[2]);
+    ASSERT_TRUE(store.remove(sample.build->id));
+  }
+}
+
+TEST_F(PackageSourceTest, ASilentIndexLeavesTheFileToTheNextSource) {
+  const std::string archive = test::make_archive("zip", content);
+  test::FaultServer silent([](const auto&, auto& connection) { connection.stall(20s); });
+  const test::NginxServer url;
+  offer_on_index(url.root(), archive);
+  manifest::Source direct;
+  direct.kind = manifest::Source::Kind::url;
+  direct.location = url.url("files/" + wheel);
+  sample.runtime().artifacts[0].sources.push_back(direct);
+  options.transfer.package_index = silent.url("simple");
+  options.transfer.patience = 300ms;
+  options.transfer.document_limit = 60s;
+  options.transfer.stall_limit = 60s;
+  const auto began = std::chrono::steady_clock::now();
+  ASSERT_EQ(code(), "ok");
+  EXPECT_LT(std::chrono::steady_clock::now() - began, 15s);
+}
+
 }  // namespace
 }  // namespace enginehost::acquire
