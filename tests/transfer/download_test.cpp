@@ -411,7 +411,7 @@ TEST_F(DownloadTest, ALocatedFileOfThisMachineIsReadFromWhereTheSinkStands) {
   EXPECT_EQ(report->received, payload.size() - (5u << 20));
 }
 
-TEST_F(DownloadTest, ANewTokenReplacesAnExpiredOneForAllConnections) {
+TEST_F(DownloadTest, AnExpiredTokenIsReplacedForAllConnections) {
   std::atomic<int> tokens = 0;
   FaultServer registry([&](const Request& request, Connection& connection) {
     if (request.header("Authorization") != "Bearer " + std::to_string(tokens.load()) || tokens == 1)
