@@ -94,7 +94,10 @@ engine_status status_of(cudaError_t error) {
 }
 
 Failure failed_call(cudaError_t error, const char* call, int device) {
-  return library_failure(status_of(error), "cuda", error, call, device, cudaGetErrorName(error),
+  // On Windows, cudart passes its calls to the driver's nvcudart_hybrid64.dll. Without a driver it returns
+  // 801 from each, and no text.
+  const char* const name = cudaGetErrorName(error);
+  return library_failure(status_of(error), "cuda", error, call, device, name == nullptr ? "cudaError" : name,
                          cudaGetErrorString(error));
 }
 

@@ -20,7 +20,7 @@ import tempfile
 def fetch(source: dict, place: pathlib.Path) -> str:
     """Returns the reason why pip could not get the file; "" when it is in `place`."""
     project, file = source["project"], source["file"]
-    _, version, python, _, platforms = re.fullmatch(r"(.+?)-(.+?)-cp(.+?)-(.+?)-(.+)\.whl", file).groups()
+    _, version, python, _, platforms = re.fullmatch(r"(.+?)-(.+?)-(?:cp|py)(.+?)-(.+?)-(.+)\.whl", file).groups()
     with tempfile.TemporaryDirectory(dir=place.parent) as scratch:
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps",
                    "--only-binary", ":all:", "--python-version", python, "--dest", scratch, f"{project}=={version}"]
