@@ -43,6 +43,9 @@ def main() -> int:
     manifest["components"] = {name: part for name, part in manifest["components"].items() if name in used}
     manifest["licenses"] = {name: terms for name, terms in manifest["licenses"].items()
                             if any(part.get("license") == name for part in manifest["components"].values())}
+    for terms in manifest["licenses"].values():
+        if terms.get("text", {}).get("component") not in used:
+            terms.pop("text", None)  # it is in a component of another system
     out = pathlib.Path(folder)
     for part in ("files", "manifests"):
         (out / part).mkdir(parents=True, exist_ok=True)

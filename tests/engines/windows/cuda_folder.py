@@ -1,35 +1,35 @@
 #!/usr/bin/env python3
-"""Fetches NVIDIA's DLLs as the CUDA engine's build for Windows selects them, and puts the engine beside them.
+"""Puts the CUDA engine for Windows and the DLLs that its manifest selects into one folder.
 
-usage: cuda_folder.py MANIFEST DOWNLOADS PLUGIN FOLDER
+usage: cuda_folder.py REPOSITORY PLUGIN FOLDER
 
-Windows finds the libraries that a DLL needs in that DLL's own folder. The plugin is copied last: a folder with it is
-complete. Exit status 3: pip could not get a wheel; the last line of standard error is the reason.
+REPOSITORY is one of tests/end-to-end/windows/wheel_repository.py. Windows finds the libraries that a DLL needs in that
+DLL's own folder. The plugin is copied last: a folder with it is complete. Exit status 77: there is no such repository.
 """
+import fnmatch
 import json
-import os
 import pathlib
 import shutil
-import subprocess
 import sys
+import zipfile
 
 
 def main() -> int:
-    manifest, downloads, plugin, folder = map(pathlib.Path, sys.argv[1:])
+    repository, plugin, folder = map(pathlib.Path, sys.argv[1:])
+    if not (repository / "index.json").exists():
+        print(f"skipped: there are no wheels at {repository}", file=sys.stderr)
+        return 77
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    parts = json.loads(manifest.read_text())
-    [build] = [build for build in parts["builds"] if build["os"] == "windows"]
-    for component in (parts["components"][name] for name in build["components"]):
-        [artifact] = component["artifacts"]
-        project = artifact["sources"][0]["package_index"]["project"]
-        fetched = subprocess.run([sys.executable, pathlib.Path(__file__).parent.parent / "fetch_wheel.py", "--platform", "win_amd64",
-                                  downloads, project, component["version"], *artifact["select"]],
-                                 stdout=subprocess.PIPE, text=True)
-        if fetched.returncode != 0:
-            return fetched.returncode
-        for library in pathlib.Path(fetched.stdout.strip()).rglob("*.dll"):
-            os.link(library, folder / library.name)
+    manifest = json.loads((repository / "manifests/cuda.json").read_text())
+    for artifact in (artifact for part in manifest["components"].values() for artifact in part["artifacts"]):
+        if artifact["archive"] != "zip":
+            continue
+        with zipfile.ZipFile(repository / artifact["sources"][0]["file"]) as wheel:
+            for name in wheel.namelist():
+                if name.endswith(".dll") and any(fnmatch.fnmatch(name, glob) for glob in artifact["select"]):
+                    with wheel.open(name) as library, open(folder / pathlib.PurePosixPath(name).name, "wb") as out:
+                        shutil.copyfileobj(library, out)
     shutil.copy(plugin, folder)
     return 0
 

@@ -1,4 +1,4 @@
-// The CUDA engine beside NVIDIA's published DLLs, which cuda_folder.py fetched.
+// The CUDA engine beside NVIDIA's published DLLs, in the folder that cuda_folder.py made.
 #include <gmock/gmock.h>
 
 #include "base/paths.hpp"
