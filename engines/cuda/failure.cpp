@@ -94,8 +94,8 @@ engine_status status_of(cudaError_t error) {
 }
 
 Failure failed_call(cudaError_t error, const char* call, int device) {
-  // On Windows, cudart passes its calls to the driver's nvcudart_hybrid64.dll. Without a driver it returns
-  // 801 from each, and no text.
+  // cudart 13 for Windows needs the driver's libraries (nvcuda.dll, nvcudart_hybrid64.dll) for every call.
+  // Without them each call returns 801, and these two return no text.
   const char* const name = cudaGetErrorName(error);
   return library_failure(status_of(error), "cuda", error, call, device, name == nullptr ? "cudaError" : name,
                          cudaGetErrorString(error));
