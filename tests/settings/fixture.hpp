@@ -33,7 +33,7 @@ class SettingsTest : public testing::Test {
   static std::string absolute(const std::string& path) {
     return std::filesystem::path("/").is_absolute() ? path : "C:" + path;
   }
-  // That path as settings return it.
+  // The path as settings return it.
   static std::string native(const std::string& path) {
     return path_text(path_of(absolute(path)).make_preferred());
   }
