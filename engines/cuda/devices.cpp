@@ -18,7 +18,8 @@ Failure no_devices(cudaError_t error, int driver) {
   // The runtime returns cudaErrorInsufficientDriver both for a driver that is too old and for a missing one;
   // a missing driver has version 0 (CUDA Runtime API, cudaDriverGetVersion).
   if (driver == 0) {
-    failure.message = "There is no NVIDIA driver: " + failure.message;
+    failure.message =
+        "There is no NVIDIA driver for CUDA " + cuda_version(CUDART_VERSION) + ": " + failure.message;
     failure.details.emplace_back("found", cuda_version(driver));
   } else {
     failure.message = "There is no CUDA device: " + failure.message + "; the driver supports CUDA " +

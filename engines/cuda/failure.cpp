@@ -94,7 +94,10 @@ engine_status status_of(cudaError_t error) {
 }
 
 Failure failed_call(cudaError_t error, const char* call, int device) {
-  return library_failure(status_of(error), "cuda", error, call, device, cudaGetErrorName(error),
+  // cudart 13 for Windows needs the driver's libraries (nvcuda.dll, nvcudart_hybrid64.dll) for every call.
+  // Without them each call returns 801, and these two return no text.
+  const char* const name = cudaGetErrorName(error);
+  return library_failure(status_of(error), "cuda", error, call, device, name == nullptr ? "cudaError" : name,
                          cudaGetErrorString(error));
 }
 

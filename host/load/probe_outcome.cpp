@@ -256,9 +256,10 @@ void refine_report(Diagnosis& diagnosis) {
     const auto native = parse_integer(diagnosis.value("native"));
     const std::string_view code = native ? explain::class_of_cuda_error(*native) : std::string_view();
     if (!code.empty()) diagnosis.code = code;
-    // 35 is also the runtime's error when there is no driver at all; the driver's version is 0 then.
+    // 35 is also the runtime's error when there is no driver at all, and 801 is it on Windows; the driver's
+    // version is 0 then.
     const std::string_view found = diagnosis.value("found");
-    if (native == 35 && (found == "0" || found == "0.0")) diagnosis.code = "EH-G01";
+    if ((native == 35 || native == 801) && (found == "0" || found == "0.0")) diagnosis.code = "EH-G01";
     return;
   }
   // An adapter passes on its runtime's message. It gets a class of its own only for facts that only the

@@ -43,7 +43,8 @@ class Check {
     else if (!doubts_.empty())
       report_.verdict = Verdict::unsure;
     report_.diagnoses.insert(report_.diagnoses.end(), doubts_.begin(), doubts_.end());
-    for (const std::string& library : own) report_.load_order.push_back(path_of(library));
+    if (report_.kind == binary::Kind::pe) add_opened_by_name(later);
+    for (const std::string& library : order_) report_.load_order.push_back(path_of(library));
     return std::move(report_);
   }
 
@@ -69,6 +70,13 @@ class Check {
       if (const auto own = by_name_.find(loader_->key(name)); own != by_name_.end())
         add_needs(own->second, depth + 1);
     order_.push_back(file);
+  }
+
+  // Windows searches none of the build's folders for a plain name (LoadLibrary), but finds an open library by
+  // it. cuDNN opens its parts, and NVRTC its builtins, by a plain name.
+  void add_opened_by_name(const std::vector<std::string>& later) {
+    for (const std::string& library : later)
+      if (lazy(library) && !optional(library)) add_needs(library, 0);
   }
 
   void take(const ForeignLoader::Outcome& outcome) {

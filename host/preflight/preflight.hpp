@@ -51,8 +51,8 @@ struct Report {
   std::vector<linker::HighestVersion> highest;
   std::vector<binary::GpuCode::Entry> gpu_code;
   // Files to open before the plugin, by absolute path and in this order (leaves first): the build's own
-  // libraries that the plugin needs. Neither a missing RUNPATH nor LD_LIBRARY_PATH then decides which file is
-  // used.
+  // libraries that the plugin needs, and those that are opened by a name that the loader does not find.
+  // Neither a missing RUNPATH nor LD_LIBRARY_PATH then decides which file is used.
   std::vector<std::filesystem::path> load_order;
   // Files that glibc finds only through the DT_RPATH of this program, leaves first. Another program, such as
   // the probe, must open these before all others to get the same files.

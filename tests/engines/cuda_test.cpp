@@ -1,22 +1,28 @@
 // The CUDA engine over the toolkit it was compiled with. Tests that need a GPU are skipped without one; the
 // tests that requests are checked, and refused with the reason, are not.
-#include <cmath>
+#include <gmock/gmock.h>
 
-#include "base/version.hpp"
+#include <cmath>
+#include <regex>
+#include <sstream>
+
 #include "host/binary/binary.hpp"
-#include "tests/engines/elf_names.hpp"
 #include "tests/engines/plugin_host.hpp"
 
 namespace enginehost::engines::tests {
 namespace {
 
-using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
 
 constexpr engine_device cuda = {ENGINE_CUDA, 0};
 const std::string file = ENGINEHOST_CUDA_ENGINE;
+
+// GoogleTest's own expressions have no [0-9] on Windows.
+bool matches(const std::string& text, const char* pattern) {
+  return std::regex_match(text, std::regex(pattern));
+}
 
 class Cuda : public testing::Test {
  protected:
@@ -36,37 +42,6 @@ class Cuda : public testing::Test {
   Library library{file};
   Engine engine{library, testing::TempDir()};
 };
-
-TEST(CudaFile, NeedsTheRuntimeLibrariesAndNoDriverOrLocalPath) {
-  const ElfNames names = read_elf_names(file);
-  EXPECT_THAT(names.exported, ElementsAre(ENGINE_PLUGIN_SYMBOL));
-  for (const char* library : {"libcudart.so.", "libcublasLt.so.", "libcudnn.so.9"})
-    EXPECT_THAT(names.needed, Contains(StartsWith(library)));
-  EXPECT_THAT(names.needed, testing::Not(Contains(StartsWith("libcuda.so"))));
-  // The loader finds them where NVIDIA's wheels put them in the view; LD_LIBRARY_PATH still comes first.
-  const std::string dynamic = output_of("readelf -dW '" + file + "'");
-  EXPECT_THAT(dynamic, HasSubstr("runpath: [$ORIGIN/nvidia/"));
-  EXPECT_THAT(dynamic, HasSubstr(":$ORIGIN/nvidia/cudnn/lib]"));
-  EXPECT_THAT(dynamic, testing::Not(testing::AnyOf(HasSubstr("[/"), HasSubstr(":/"))));
-}
-
-#ifndef ENGINEHOST_SANITIZED
-// Ubuntu 20.04 has glibc 2.31 and GCC 9's libstdc++, and the oldest drivers that CUDA 11.8 runs on.
-TEST(CudaFile, NeedsNothingNewerThanUbuntu2004Has) {
-  const auto info = binary::read_binary(file);
-  ASSERT_TRUE(info.has_value());
-  int seen = 0;
-  for (const auto& need : info->version_needs)
-    for (const auto& [family, newest] :
-         {std::pair{"GLIBC_", "2.31"}, std::pair{"GLIBCXX_", "3.4.28"}, std::pair{"CXXABI_", "1.3.12"}})
-      if (need.version.starts_with(family)) {
-        ++seen;
-        EXPECT_TRUE(compare_versions(need.version.substr(std::string(family).size()), newest) <= 0)
-            << need.version << " of " << need.library;
-      }
-  EXPECT_GT(seen, 3);
-}
-#endif
 
 TEST(CudaFile, HoldsCodeForEveryRequestedArchitectureAndPtxOfTheNewest) {
   std::vector<std::string> expected, found;
@@ -89,9 +64,9 @@ TEST(CudaFile, HoldsCodeForEveryRequestedArchitectureAndPtxOfTheNewest) {
 TEST_F(Cuda, ReportsTheLoadedLibraries) {
   EXPECT_STREQ(library->engine, "cuda");
   EXPECT_EQ(library->flags & ENGINE_PLUGIN_UNLOADABLE, 0u);
-  EXPECT_THAT(engine.fact("cuda"), testing::MatchesRegex("1[13]\\.[0-9]+"));
+  EXPECT_TRUE(matches(engine.fact("cuda"), "1[13]\\.[0-9]+")) << engine.fact("cuda");
   EXPECT_THAT(engine.fact("cudnn"), StartsWith("9."));
-  EXPECT_THAT(engine.fact("cublas"), testing::MatchesRegex("[0-9]+\\.[0-9]+\\.[0-9]+"));
+  EXPECT_TRUE(matches(engine.fact("cublas"), "[0-9]+\\.[0-9]+\\.[0-9]+")) << engine.fact("cublas");
   EXPECT_EQ(engine.fact("code"), ENGINEHOST_CUDA_CODE);
   EXPECT_EQ(engine.models, nullptr);
 }
@@ -241,7 +216,7 @@ TEST_F(CudaDevice, IsDescribedAndPassesItsSelfTest) {
   EXPECT_STREQ(info.kind, "cuda");
   EXPECT_GT(info.memory_total, info.memory_free);
   EXPECT_GT(info.memory_free, 0u);
-  EXPECT_THAT(info.architecture, testing::MatchesRegex("[0-9]+\\.[0-9]"));
+  EXPECT_TRUE(matches(info.architecture, "[0-9]+\\.[0-9]")) << info.architecture;
 }
 
 TEST_F(CudaDevice, ComputesEveryOperation) {

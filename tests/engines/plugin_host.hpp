@@ -17,8 +17,8 @@
 #include "tests/engines/windows/loader.hpp"
 #else
 #include "tests/engines/posix/loader.hpp"
-#include "tests/support/paths.hpp"
 #endif
+#include "tests/support/paths.hpp"
 
 namespace enginehost::engines::tests {
 

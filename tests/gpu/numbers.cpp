@@ -2,8 +2,8 @@
 
 #include <bit>
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
+#include <new>
 
 namespace enginehost::gpu {
 namespace {
@@ -24,9 +24,9 @@ std::uint16_t half_of(double value) {
   const double size = std::fabs(value);
   if (size < 0x1p-14)
     return static_cast<std::uint16_t>(sign | static_cast<int>(std::nearbyint(size * 0x1p24)));
-  const float near = rounded(size, 10);
-  if (near > 65504.0F) return sign | 0x7c00;
-  const auto bits = std::bit_cast<std::uint32_t>(near);
+  const float nearest = rounded(size, 10);
+  if (nearest > 65504.0F) return sign | 0x7c00;
+  const auto bits = std::bit_cast<std::uint32_t>(nearest);
   return static_cast<std::uint16_t>(sign | ((bits >> 13) - ((127 - 15) << 10)));
 }
 
@@ -117,10 +117,12 @@ std::size_t elements_of(const Shape& shape) {
   return out;
 }
 
-void FreeMemory::operator()(std::byte* memory) const { std::free(memory); }
+constexpr std::align_val_t alignment{64};
+
+void FreeMemory::operator()(std::byte* memory) const { ::operator delete(memory, alignment); }
 
 Memory allocate(std::size_t bytes) {
-  return Memory(static_cast<std::byte*>(std::aligned_alloc(64, (bytes + 64) / 64 * 64)));
+  return Memory(static_cast<std::byte*>(::operator new(bytes + 64, alignment, std::nothrow)));
 }
 
 }  // namespace enginehost::gpu

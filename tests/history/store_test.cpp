@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "base/paths.hpp"
 #include "tests/history/folder.hpp"
 
 namespace enginehost::history {
@@ -72,7 +73,7 @@ TEST(Store, AnInvalidRecordsFolderIsReportedAndNotTakenForEmpty) {
   Folder folder;
   folder.file("history", "x");
   EXPECT_THAT(read(folder.path, 0).warnings,
-              ::testing::ElementsAre(HasSubstr((folder.path / "history").native() + " cannot be read")));
+              ::testing::ElementsAre(HasSubstr(path_text(folder.path / "history") + " cannot be read")));
 }
 
 TEST(Store, AFolderInARecordsPlaceIsReplacedAndCleared) {

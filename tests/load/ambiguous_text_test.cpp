@@ -292,14 +292,17 @@ TEST_F(AmbiguousText, BusErrorF04F14ACutFileWhileLoadingAChangedOneLater) {
   EXPECT_EQ(recheck(crash, spec(whole)).code, "EH-R02") << "a bus error of a whole file is the engine's own";
 }
 
-TEST_F(AmbiguousText, Error35WithoutADriverItIsNotTooOld) {
-  const auto reported = [](const char* found) {
-    Diagnosis diagnosis = diagnose("EH-E01").with("origin", "cuda").with("native", "35").with("found", found);
+TEST_F(AmbiguousText, CudaErrorsWithoutADriverNameTheMissingDriver) {
+  const auto reported = [](const char* native, const char* found) {
+    Diagnosis diagnosis =
+        diagnose("EH-E01").with("origin", "cuda").with("native", native).with("found", found);
     refine_report(diagnosis);
     return diagnosis.code;
   };
-  EXPECT_EQ(reported("0"), "EH-G01");
-  EXPECT_EQ(reported("11.4"), "EH-G03");
+  EXPECT_EQ(reported("35", "0"), "EH-G01");
+  EXPECT_EQ(reported("35", "11.4"), "EH-G03");
+  EXPECT_EQ(reported("801", "0.0"), "EH-G01");
+  EXPECT_EQ(reported("801", "13.0"), "EH-E01");
 }
 
 TEST_F(AmbiguousText, Error193IsComparedWithTheFile) {

@@ -106,6 +106,22 @@ TEST_F(ForeignBuild, Case08ALibraryOpenedAtRunTimeBelongsToTheClosure) {
   EXPECT_EQ(report.diagnoses.front().value("library"), "nvrtc-builtins64_113.dll");
 }
 
+// cuDNN ended the process ("Cannot load symbol cudnnGetVersion"), because Windows did not find its parts by
+// their plain names.
+TEST_F(ForeignBuild, LibrariesThatAreOpenedByNameAreOpenedBeforeThePlugin) {
+  dll("cudnn64_9.dll");
+  dll("cudnn_graph64_9.dll");
+  dll("cudnn_ops64_9.dll", {"cudnn_graph64_9.dll"});
+  dll("cudnn_adv64_9.dll");
+  ForeignSpec spec = build(dll("engine.dll", {"cudnn64_9.dll"}));
+  spec.lazy = {"cudnn_ops64_9.dll"};
+  const Report report = check_foreign(spec);
+  EXPECT_EQ(report.verdict, Verdict::loads);
+  EXPECT_THAT(report.load_order,
+              ElementsAre(workshop_.path("lib/cudnn64_9.dll"), workshop_.path("lib/cudnn_graph64_9.dll"),
+                          workshop_.path("lib/cudnn_ops64_9.dll")));
+}
+
 TEST_F(ForeignBuild, ADLLFromElsewhereIsADoubtUntilThePlatformIsKnown) {
   const auto runtime = dll("MSVCP140.dll");
   const auto engine = dll("engine.dll", {"MSVCP140.dll"}, "-lkernel32");

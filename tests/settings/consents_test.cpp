@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
+#include "base/paths.hpp"
 #include "host/settings/person.hpp"
 #include "host/settings/record_lines.hpp"
 #include "tests/settings/fixture.hpp"
@@ -108,18 +109,19 @@ TEST_F(ConsentFile, ANonFileInItsPlaceFailsWithARemedy) {
   const auto file = state() / "consents/consents.jsonl";
   std::filesystem::create_directories(file.parent_path());
   for (const bool pipe : {true, false}) {
-    if (pipe) {
-      ASSERT_EQ(::mkfifo(file.c_str(), 0644), 0);
-    } else {
-      std::filesystem::create_directory(file);
-    }
+#ifdef _WIN32
+    if (pipe) continue;  // pipes are in no folder there
+#else
+    if (pipe) ASSERT_EQ(::mkfifo(file.c_str(), 0644), 0);
+#endif
+    if (!pipe) std::filesystem::create_directory(file);
     const auto written = record_consent(state(), Consent::now({"First", "", one_}, ConsentWay::flag));
     ASSERT_FALSE(written);
     EXPECT_EQ(written.error().code, "EH-F16");
-    EXPECT_EQ(written.error().value("in_the_way"), file.native());
+    EXPECT_EQ(written.error().value("in_the_way"), path_text(file));
     const auto read = Consents::read(state());
     ASSERT_FALSE(read);
-    EXPECT_EQ(read.error().value("in_the_way"), file.native());
+    EXPECT_EQ(read.error().value("in_the_way"), path_text(file));
     std::filesystem::remove(file);
   }
 }

@@ -33,6 +33,10 @@ class SettingsTest : public testing::Test {
   static std::string absolute(const std::string& path) {
     return std::filesystem::path("/").is_absolute() ? path : "C:" + path;
   }
+  // The path as settings return it.
+  static std::string native(const std::string& path) {
+    return path_text(path_of(absolute(path)).make_preferred());
+  }
   std::filesystem::path user_config() const { return user_config_file(environment_); }
   std::filesystem::path system_config() const { return environment_.system_config; }
 

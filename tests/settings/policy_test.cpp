@@ -143,7 +143,7 @@ TEST_F(PolicyFile, AListAndALockLeaveTheShippedRepositoryOut) {
   }
   EXPECT_TRUE(serves(R"({"policy": {"repositories": [], "repositories_default": true}})"));
   EXPECT_TRUE(serves(R"({"repositories_default": true, "policy": {"locked": ["repositories"]}})"));
-  EXPECT_TRUE(serves(R"({"policy": {"repositories": [")" + path_text(root_ / "prefix") + R"("]}})"));
+  EXPECT_TRUE(serves(R"({"policy": {"repositories": [")" + generic_text(root_ / "prefix") + R"("]}})"));
   EXPECT_FALSE(serves(R"({"repositories_default": true, "policy": {"repositories_default": false}})"));
 }
 

@@ -82,9 +82,9 @@ TEST_F(SettingsTest, EveryEnvironmentVariableOfTheContractIsRead) {
       {"ENGINEHOST_PROBE_LAUNCHER", "prlimit  --as=1000"}};
   const Settings settings = load();
   ASSERT_EQ(settings.repositories.size(), 3u);
-  EXPECT_EQ(settings.repositories[0].location, absolute("/srv/one"));
+  EXPECT_EQ(settings.repositories[0].location, native("/srv/one"));
   EXPECT_EQ(settings.repositories[1].location, "https://two.example:8080/repo");
-  EXPECT_EQ(settings.repositories[2].location, absolute("/srv/three"));
+  EXPECT_EQ(settings.repositories[2].location, native("/srv/three"));
   EXPECT_EQ(settings.cache_folder, absolute("/srv/cache"));
   EXPECT_TRUE(settings.offline);
   EXPECT_EQ(settings.log, "debug");
@@ -149,9 +149,8 @@ TEST_F(SettingsTest, RepositoriesOfAllSourcesAddUpTheStrongestFirst) {
   std::vector<std::string> locations;
   const Settings settings = load();
   for (const Repository& repository : settings.repositories) locations.push_back(repository.location);
-  EXPECT_THAT(locations,
-              ElementsAre(path_text(root_ / "here/flag-folder"), absolute("/srv/environment"),
-                          absolute("/srv/user"), "https://user.example/r", absolute("/srv/system")));
+  EXPECT_THAT(locations, ElementsAre(path_text(root_ / "here/flag-folder"), native("/srv/environment"),
+                                     native("/srv/user"), "https://user.example/r", native("/srv/system")));
   EXPECT_FALSE(settings.repositories[0].unsigned_allowed) << "a folder, whose owner decides";
   flags_.allow_unsigned = true;
   EXPECT_TRUE(load().repositories[0].unsigned_allowed);
@@ -323,7 +322,7 @@ TEST_F(SettingsTest, PolicyErrorsOfApiValuesNameNoFlags) {
   flags_.cache = absolute("/srv/mine");
   EXPECT_EQ(refusal().value("flag"), "the application (request.cache)");
   EXPECT_EQ(refusal().value("what"),
-            "\"" + absolute("/srv/mine") + "\", which the application (request.cache) asks for");
+            "\"" + native("/srv/mine") + "\", which the application (request.cache) asks for");
   flags_ = before;
   flags_.accept_licenses = {"X"};
   EXPECT_EQ(refusal().value("flag"), "the application (request.accepted_licenses)");

@@ -20,7 +20,7 @@ import tempfile
 def fetch(source: dict, place: pathlib.Path) -> str:
     """Returns the reason why pip could not get the file; "" when it is in `place`."""
     project, file = source["project"], source["file"]
-    _, version, python, _, platforms = re.fullmatch(r"(.+?)-(.+?)-cp(.+?)-(.+?)-(.+)\.whl", file).groups()
+    _, version, python, _, platforms = re.fullmatch(r"(.+?)-(.+?)-(?:cp|py)(.+?)-(.+?)-(.+)\.whl", file).groups()
     with tempfile.TemporaryDirectory(dir=place.parent) as scratch:
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps",
                    "--only-binary", ":all:", "--python-version", python, "--dest", scratch, f"{project}=={version}"]
@@ -43,6 +43,9 @@ def main() -> int:
     manifest["components"] = {name: part for name, part in manifest["components"].items() if name in used}
     manifest["licenses"] = {name: terms for name, terms in manifest["licenses"].items()
                             if any(part.get("license") == name for part in manifest["components"].values())}
+    for terms in manifest["licenses"].values():
+        if terms.get("text", {}).get("component") not in used:
+            terms.pop("text", None)  # it is in a component of another system
     out = pathlib.Path(folder)
     for part in ("files", "manifests"):
         (out / part).mkdir(parents=True, exist_ok=True)
