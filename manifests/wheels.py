@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import typing
 import urllib.parse
 import urllib.request
 import zipfile
@@ -133,8 +134,14 @@ def contiguous(infos: list) -> list:
     return ranges
 
 
-def members_in(url: str, patterns: list) -> tuple:
-    """The digest of these members' tree, their content by path, and the paths of programs."""
+class Members(typing.NamedTuple):
+    tree: str  # the digest
+    files: dict  # content by path
+    programs: set  # paths
+    fetched: int  # bytes
+
+
+def members_in(url: str, patterns: list) -> Members:
     file, files = RangedFile(url), {}
     with zipfile.ZipFile(io.BufferedReader(file, 1 << 16)) as wheel:
         wanted = selected(record_of(wheel), {"select": patterns})
@@ -147,7 +154,8 @@ def members_in(url: str, patterns: list) -> tuple:
             if sha256 != hashlib.sha256(content).hexdigest():
                 raise Broken(f"{path} is not as the wheel's RECORD says")
             files[path] = content
-    return tree_of(wanted), files, {path for path, _, _, *executable in wanted if executable}
+    programs = {path for path, _, _, *executable in wanted if executable}
+    return Members(tree_of(wanted), files, programs, sum(len(content) for _, content in file.parts))
 
 
 def write_folder(folder: pathlib.Path, files: dict, programs: set = frozenset()) -> None:

@@ -77,7 +77,7 @@ def main() -> int:
             if not known_as.is_file() or json.loads(known_as.read_text()) != release:
                 index = index or index_url()
                 patterns = HEADERS + (LIBRARIES["macos"] if options.os == "macos" else [])
-                tree, files, _ = members_in(url_of(index, "torch", name), patterns)
+                tree, files, *_ = members_in(url_of(index, "torch", name), patterns)
                 if options.record:
                     table[sha256] = release["headers"] = tree
                 elif tree != table.get(sha256):
@@ -87,7 +87,7 @@ def main() -> int:
                                       known_as.name: json.dumps(release, indent=1).encode()})
             if options.libraries and not (folder / "libraries").is_dir():
                 index = index or index_url()
-                _, files, _ = members_in(url_of(index, "torch", name), LIBRARIES[options.os])
+                _, files, *_ = members_in(url_of(index, "torch", name), LIBRARIES[options.os])
                 write_folder(folder / "libraries", {path.rpartition("/")[2]: content for path, content in files.items()})
             folders.append(str(folder))
         except (Broken, OSError, ValueError, KeyError, subprocess.SubprocessError, zipfile.BadZipFile) as error:
