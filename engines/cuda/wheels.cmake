@@ -72,6 +72,7 @@ function(enginehost_cuda_wheels root)
     INCLUDES ${includes}
     LIBRARIES "${runtime}" "${cudnn}" ${name}_cublasLt
     FOLDERS ${folders})
+  enginehost_map_paths(engine_${name} "${root}=cuda-${version}")
   get_filename_component(runtime_folder "${runtime}" DIRECTORY)
   get_filename_component(cudnn_folder "${cudnn}" DIRECTORY)
   set_target_properties(engine_${name} PROPERTIES OUTPUT_NAME engine_cuda ENGINEHOST_CUDA_STAND_IN ON
