@@ -49,8 +49,8 @@ cudaError_t find(Kernel kernel, const void** found) {
     static __fatBinC_Wrapper_t code = {FATBINC_MAGIC, FATBINC_VERSION, enginehost_device_code, nullptr};
     void** module = __cudaRegisterFatBinary(&code);
     for (int i = 0; i < kernel_count; i++)
-      __cudaRegisterFunction(module, &addresses[i], const_cast<char*>(names[i]), names[i], -1, nullptr, nullptr,
-                             nullptr, nullptr, nullptr);
+      __cudaRegisterFunction(module, &addresses[i], const_cast<char*>(names[i]), names[i], -1, nullptr,
+                             nullptr, nullptr, nullptr, nullptr);
     __cudaRegisterFatBinaryEnd(module);
     return true;
   }();
@@ -91,7 +91,8 @@ cudaError_t launch(Kernel kernel, int64_t blocks, void** arguments, cudaStream_t
   const void* function = nullptr;
   cudaError_t error = find(kernel, &function);
   if (error == cudaSuccess)
-    error = cudaLaunchKernel(function, dim3(static_cast<unsigned>(blocks)), dim3(threads), arguments, 0, stream);
+    error =
+        cudaLaunchKernel(function, dim3(static_cast<unsigned>(blocks)), dim3(threads), arguments, 0, stream);
   static_cast<void>(cudaGetLastError());  // returned here; clears the error for the next call
   return error;
 }
@@ -102,8 +103,7 @@ cudaError_t launch_binary(Binary operation, const float* left, const float* righ
                           int64_t elements, const Axes& axes, cudaStream_t stream) {
   Axes copy = axes;
   void* arguments[] = {&left, &right, &out, &elements, &copy};
-  return launch(operation == Binary::add ? add : multiply,
-                blocks_for(elements, threads), arguments, stream);
+  return launch(operation == Binary::add ? add : multiply, blocks_for(elements, threads), arguments, stream);
 }
 
 cudaError_t launch_relu(const float* in, float* out, int64_t elements, cudaStream_t stream) {
