@@ -37,7 +37,7 @@ parts=$(python3 -B "$source_folder/engines/cuda/fetch_parts.py" --accept-license
 
 # make SOURCE TREE PARTS TESTS TARGET...: compiles in another tree, with no other toolkit.
 make() {
-  cmake -S "$1" -B "$2" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DENGINEHOST_TESTS="$4" -DENGINEHOST_BENCHMARKS=OFF \
+  cmake -S "$1" -B "$2" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_UNITY_BUILD=ON -DENGINEHOST_TESTS="$4" -DENGINEHOST_BENCHMARKS=OFF \
     -DENGINEHOST_CUDA_ROOT="$3" | grep 'engines/cuda'
   cmake --build "$2" --target engine_cuda engine_cuda_11 "${@:5}"
 }
