@@ -30,14 +30,16 @@ TABLE = HERE / "parts.json"
 SELECT = ["nvidia/*/include/**", "nvidia/*/lib/libcudart.so.*", "nvidia/*/lib/libcudnn.so.9", "nvidia/*/lib/libnvrtc.so.*",
           "nvidia/*/lib/libnvrtc-builtins.so.*", "nvidia/*/bin/fatbinary", "*.dist-info/**/License.txt", "*.dist-info/License.txt"]
 # Wheels that only compiling needs, by release of CUDA. CUDA 11's wheels have no fatbinary; a newer one serves all.
-FATBINARY = ("nvidia-cuda-nvcc", "nvidia_cuda_nvcc-13.0.88-py3-none-manylinux2014_x86_64.manylinux_2_17_x86_64.whl")
+NEWER = "py3-none-manylinux2014_x86_64.manylinux_2_17_x86_64.whl"
+FATBINARY = ("nvidia-cuda-nvcc", f"nvidia_cuda_nvcc-13.0.88-{NEWER}", SELECT)
 COMPILER = {
-    "11.8": [FATBINARY, ("nvidia-cuda-nvcc-cu11", "nvidia_cuda_nvcc_cu11-11.8.89-py3-none-manylinux2014_x86_64.whl")],
-    "13.0": [FATBINARY, ("nvidia-cuda-crt", "nvidia_cuda_crt-13.0.88-py3-none-manylinux2014_x86_64.manylinux_2_17_x86_64.whl")]}
+    "11.8": [FATBINARY, ("nvidia-cuda-nvcc-cu11", "nvidia_cuda_nvcc_cu11-11.8.89-py3-none-manylinux2014_x86_64.whl", SELECT)],
+    "13.0": [FATBINARY, ("nvidia-cuda-crt", f"nvidia_cuda_crt-13.0.88-{NEWER}", SELECT),
+             ("nvidia-cuda-cccl", f"nvidia_cuda_cccl-13.0.85-{NEWER}", ["nvidia/*/include/nv/**", "*.dist-info/**/License.txt"])]}
 
 
 def releases(template: dict) -> dict:
-    """release of CUDA -> (architectures of the kernels, [(project, file name)] of the wheels)."""
+    """release of CUDA -> (architectures of the kernels, [(project, file name, what to select)] of the wheels)."""
     found = {}
     for build in template["builds"]:
         if (build["os"], build["arch"]) == ("linux", "x86_64"):
@@ -45,7 +47,7 @@ def releases(template: dict) -> dict:
             for name in build["components"]:
                 for artifact in template["components"][name]["artifacts"]:
                     wheel = artifact["sources"][0]["package_index"]
-                    wheels.append((wheel["project"], wheel["file"]))
+                    wheels.append((wheel["project"], wheel["file"], SELECT))
             found[cuda["toolkit"]] = ([one.replace(".", "") for one in cuda["sass"]], wheels + COMPILER[cuda["toolkit"]])
     return found
 
@@ -64,18 +66,18 @@ def main() -> int:
     for version, (code, wheels) in releases(template).items():
         folder = options.folder.resolve() / version
         known_as = folder / "release.json"
-        release = {"cuda": version, "code": code, "parts": {file: table.get(file, {}).get("tree") for _, file in wheels}}
+        release = {"cuda": version, "code": code, "parts": {file: table.get(file, {}).get("tree") for _, file, _ in wheels}}
         if known_as.is_file() and json.loads(known_as.read_text()) == release:
             folders.append(str(folder))
             continue
         if missing:
-            wanted.append((version, sum(table[file]["fetched"] for _, file in wheels)))
+            wanted.append((version, sum(table[file]["fetched"] for _, file, _ in wheels)))
             continue
         content, programs, fetched = {}, set(), 0
         try:
-            for project, file in wheels:
+            for project, file, select in wheels:
                 index = index or index_url()
-                found = members_in(url_of(index, project, file), SELECT)
+                found = members_in(url_of(index, project, file), select)
                 if options.record:
                     release["parts"][file] = found.tree
                     table[file] = {"tree": found.tree, "fetched": found.fetched}

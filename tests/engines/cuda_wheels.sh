@@ -43,6 +43,11 @@ make() {
 }
 own=$build/cuda-both
 make "$source_folder" "$own" "$parts" ON engines_cuda_tests engines_cuda_11_tests
+# A toolkit's headers may lie where every compiler looks.
+if ninja -C "$own" -t deps | grep -E '^ +/.*/(cuda|cublas|cudnn|crt/|nv/).*' | grep -v "^ *$build/cuda/" | grep -v "^ *$source_folder/" | sort -u | grep .; then
+  echo "the plugins were compiled with these headers, which fetch_parts.py does not fetch"
+  exit 1
+fi
 plugin_13=engines/libengine_cuda.so
 plugin_11=engines/cuda-11/libengine_cuda.so
 

@@ -36,7 +36,7 @@ class FetchParts(unittest.TestCase):
 
     def test_a_release_that_is_there_needs_neither_network_nor_license(self):
         for version, (code, wheels) in fetch_parts.releases(TEMPLATE).items():
-            release = {"cuda": version, "code": code, "parts": {file: TABLE[file]["tree"] for _, file in wheels}}
+            release = {"cuda": version, "code": code, "parts": {file: TABLE[file]["tree"] for _, file, _ in wheels}}
             (self.folder / version).mkdir(parents=True)
             (self.folder / version / "release.json").write_text(json.dumps(release))
         fetched = self.fetch()
@@ -44,7 +44,7 @@ class FetchParts(unittest.TestCase):
         self.assertEqual(sorted(pathlib.Path(one).name for one in fetched.stdout.strip().split(";")), ["11.8", "13.0"])
 
     def test_the_rows_of_the_manifest_name_the_size(self):
-        size = f"{sum(TABLE[file]['fetched'] for _, wheels in fetch_parts.releases(TEMPLATE).values() for _, file in wheels) >> 20} MiB"
+        size = f"{sum(TABLE[file]['fetched'] for _, wheels in fetch_parts.releases(TEMPLATE).values() for _, file, _ in wheels) >> 20} MiB"
         rows = [build for build in TEMPLATE["builds"] if build["os"] == "linux"]
         self.assertEqual(len(rows), 2)
         for said in [build["not_built"] for build in rows] + [self.fetch().stderr, fetch_parts.__doc__.replace("\n", " ")]:
