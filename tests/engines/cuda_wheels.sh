@@ -39,11 +39,11 @@ parts=$(python3 -B "$source_folder/engines/cuda/fetch_parts.py" --accept-license
 make() {
   cmake -S "$1" -B "$2" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_UNITY_BUILD=ON -DENGINEHOST_TESTS="$4" -DENGINEHOST_BENCHMARKS=OFF \
     -DENGINEHOST_CUDA_ROOT="$3" | grep 'engines/cuda'
-  cmake --build "$2" --target engine_cuda engine_cuda_11 "${@:5}"
+  cmake --build "$2" --target engine_cuda_13 engine_cuda_11 "${@:5}"
 }
 own=$build/cuda-both
-make "$source_folder" "$own" "$parts" ON engines_cuda_tests engines_cuda_11_tests
-plugin_13=engines/libengine_cuda.so
+make "$source_folder" "$own" "$parts" ON engines_cuda_13_tests engines_cuda_11_tests
+plugin_13=engines/cuda-13/libengine_cuda.so
 plugin_11=engines/cuda-11/libengine_cuda.so
 
 # check PLUGIN TESTS WHEEL...: with the whole libraries of these wheels.
@@ -60,7 +60,7 @@ check() {
   folders=$(printf '%s:' "$libraries"/nvidia/*/lib)
   LD_LIBRARY_PATH=${folders%:} "$own/tests/$2"
 }
-check $plugin_13 engines_cuda_tests nvidia_cuda_runtime nvidia_cublas nvidia_cudnn_cu13
+check $plugin_13 engines_cuda_13_tests nvidia_cuda_runtime nvidia_cublas nvidia_cudnn_cu13
 check $plugin_11 engines_cuda_11_tests nvidia_cuda_runtime_cu11 nvidia_cublas_cu11 nvidia_cudnn_cu11
 
 version=$(sed -n 's/^CMAKE_PROJECT_VERSION:STATIC=//p' "$own/CMakeCache.txt")
