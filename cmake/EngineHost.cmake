@@ -150,6 +150,22 @@ function(enginehost_plugin name)
   enginehost_floor(engine_${name})
 endfunction()
 
+# enginehost_map_paths(TARGET [FOLDER=NAME]...) makes the same bytes in every folder, with and without the compiler cache, which
+# passes relative paths. FOLDER is outside the source tree. The last map that fits counts.
+function(enginehost_map_paths target)
+  foreach(place "${PROJECT_SOURCE_DIR}=." "${CMAKE_BINARY_DIR}=." "${CMAKE_BINARY_DIR}/=" ${ARGN})
+    string(REGEX MATCH "^[^=]+" from "${place}")
+    string(REPLACE "${from}" "" to "${place}")
+    file(RELATIVE_PATH relative "${CMAKE_BINARY_DIR}" "${from}")
+    string(REGEX REPLACE "/$" "" relative "${relative}")
+    foreach(path "${from}" "${relative}")
+      if(path)
+        target_compile_options(${target} PRIVATE "-ffile-prefix-map=${path}${to}")
+      endif()
+    endforeach()
+  endforeach()
+endfunction()
+
 # The prefix of paths in the tests: Wine shows the root as drive Z.
 if(WIN32 AND CMAKE_CROSSCOMPILING)
   set(ENGINEHOST_DRIVE "Z:")

@@ -6,7 +6,8 @@
 #   scripts/setup.sh [--accept-license ID]...
 #
 # --accept-license  accepts a license, as engine-info does. PyTorch's build may need two libraries under NVIDIA's: on a terminal
-#                   engine-info asks; without one, or if the answer is no, PyTorch is not run and the script prints how to go on
+#                   engine-info asks; without one, or if the answer is no, PyTorch is not run and the script prints how to go on.
+#                   The plugins of the CUDA engine are compiled with parts of NVIDIA's wheels, under two licenses
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "$0")/common.sh"
@@ -16,6 +17,7 @@ bin=build/bin
 example=build/example
 consent=()
 torch=()
+cuda=()
 while [ $# -gt 0 ]; do
   case $1 in
     --accept-license)
@@ -24,7 +26,7 @@ while [ $# -gt 0 ]; do
       shift 2
       ;;
     -h | --help)
-      sed -n '2,9s/^# \{0,1\}//p' "$0"
+      sed -n '2,10s/^# \{0,1\}//p' "$0"
       exit 0
       ;;
     *)
@@ -59,13 +61,32 @@ fetch_headers() {
   torch=(-DENGINEHOST_TORCH_ROOT="$(IFS=';' && echo "system${folders:+;$folders}${given[*]:+;${given[*]}}")")
 }
 
+# The plugins for CUDA need a compiler and headers of NVIDIA's, for which the installed toolkit is not needed.
+fetch_cuda_parts() {
+  [ "$(uname -sm)" = "Linux x86_64" ] || return 0
+  heading "NVIDIA's compiler and headers for the CUDA engine"
+  local folders status=0
+  if [ -n "$no_index" ]; then
+    say "skipped, and with it the plugins that are not there yet: $no_index"
+    return
+  fi
+  folders=$(python3 -B engines/cuda/fetch_parts.py "${consent[@]}" build/cuda) || status=$?
+  if [ $status -eq 3 ]; then
+    say "With your consent, this command fetches them and makes the plugins:"
+    say "  scripts/setup.sh --accept-license LicenseRef-NVIDIA-CUDA-EULA --accept-license LicenseRef-NVIDIA-cuDNN-SLA"
+  elif [ $status -ne 0 ]; then
+    complain "without these plugins of the CUDA engine; run the script again for them"
+  fi
+  [ -z "$folders" ] || cuda=(-DENGINEHOST_CUDA_ROOT="system;$folders")
+}
+
 build() {
   heading "Build"
   # scripts/test.sh builds the tests; without them the first answer comes in half the time. An existing build folder keeps
   # its tests.
   local tests=()
   [ -f build/CMakeCache.txt ] || tests=(-DENGINEHOST_TESTS=OFF -DENGINEHOST_BENCHMARKS=OFF)
-  cmake --preset release "${tests[@]}" "${torch[@]}"
+  cmake --preset release "${tests[@]}" "${torch[@]}" "${cuda[@]}"
   cmake --build --preset release --parallel "$(jobs_that_fit)"
 }
 
@@ -167,6 +188,7 @@ main() {
   install_dependencies
   no_index=$(package_index_reachable) || true
   fetch_headers
+  fetch_cuda_parts
   build
   show_reference
   run_reference_model

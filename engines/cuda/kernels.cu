@@ -44,7 +44,7 @@ __device__ float together(float value, float* room) {
 
 }  // namespace
 
-// The names by which windows/kernels.cpp finds the kernels.
+// The names by which embedded_kernels.cpp finds the kernels.
 extern "C" {
 
 __global__ void enginehost_add(const float* left, const float* right, float* out, int64_t elements, Axes axes) {
@@ -81,6 +81,8 @@ __global__ void enginehost_softmax(const float* in, float* out, int64_t lines, i
 
 }  // extern "C"
 
+#ifndef __CUDACC_RTC__  // embedded_kernels.cpp has the host's functions for what NVRTC compiles
+
 cudaError_t launch_binary(Binary operation, const float* left, const float* right, float* out, int64_t elements,
                           const Axes& axes, cudaStream_t stream) {
   const auto blocks = static_cast<unsigned>(blocks_for(elements, threads));
@@ -103,5 +105,7 @@ cudaError_t launch_softmax(const float* in, float* out, int64_t outer, int64_t l
   enginehost_softmax<<<blocks, threads, 0, stream>>>(in, out, outer * inner, length, inner);
   return cudaGetLastError();
 }
+
+#endif
 
 }  // namespace enginehost::engines::cuda

@@ -1,5 +1,5 @@
-// The kernels of kernels.cu as C++ functions. windows/kernels.cpp has the same functions for systems for
-// which nvcc does not compile here. They are queued in `stream` of the current device and do not
+// The kernels of kernels.cu as C++ functions. embedded_kernels.cpp has the same functions where nvcc does not
+// compile them. They are queued in `stream` of the current device and do not
 // wait. The result is that of the launch; errors on the device appear when the stream is synchronized.
 #pragma once
 #include <cuda_runtime_api.h>

@@ -16,21 +16,17 @@ output lists the folders, separated by semicolons, as ENGINEHOST_TORCH_ROOT take
 Exit status: 0, 1 something could not be fetched (the others are there), 2 wrong usage.
 """
 import argparse
-import hashlib
-import io
 import json
 import pathlib
 import platform
-import shutil
 import subprocess
 import sys
-import tempfile
 import zipfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 MANIFESTS = HERE.parent.parent / "manifests"
 sys.path.insert(0, str(MANIFESTS))
-from name_files import Broken, RangedFile, index_url, record_of, selected, tree_of, url_of  # noqa: E402
+from wheels import Broken, index_url, members_in, url_of, write_folder  # noqa: E402
 
 TABLE = HERE / "headers.json"
 PREFIX = "torch/"
@@ -54,53 +50,6 @@ def releases(system: str, arch: str) -> dict:
                     if wheel.get("project") == "torch":
                         found[build["version"]] = (plugin.get("cxx11_abi", ""), artifact["sha256"], wheel["file"])
     return dict(sorted(found.items(), key=lambda one: [int(part) for part in one[0].split(".")]))
-
-
-def contiguous(infos: list) -> list:
-    """The byte ranges of these members, joined where less than 1 MiB lies between two."""
-    ranges = []
-    for info in sorted(infos, key=lambda one: one.header_offset):
-        # A local header repeats the name and may have more extra fields than the directory has.
-        end = info.header_offset + 30 + len(info.filename) + 1024 + info.compress_size
-        if ranges and info.header_offset < ranges[-1][1] + (1 << 20):
-            ranges[-1][1] = max(end, ranges[-1][1])
-        else:
-            ranges.append([info.header_offset, end])
-    return ranges
-
-
-def members_in(url: str, patterns: list) -> tuple:
-    """The digest of these members' tree, and their content by the path below torch/."""
-    file, files = RangedFile(url), {}
-    with zipfile.ZipFile(io.BufferedReader(file, 1 << 16)) as wheel:
-        wanted = selected(record_of(wheel), {"select": patterns})
-        if not wanted:
-            raise Broken(f"the wheel has no {' and no '.join(patterns)}")
-        for begin, end in contiguous([wheel.getinfo(path) for path, *_ in wanted]):
-            file.prefetch(begin, end)
-        for path, _, sha256, *_ in wanted:
-            content = wheel.read(path)
-            if sha256 != hashlib.sha256(content).hexdigest():
-                raise Broken(f"{path} is not as the wheel's RECORD says")
-            files[path[len(PREFIX):]] = content
-    return tree_of(wanted), files
-
-
-def write(folder: pathlib.Path, files: dict) -> None:
-    """Nothing is visible before everything is written."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    made = pathlib.Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
-    try:
-        for path, content in files.items():
-            target = made / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(content)
-        made.chmod(0o755)
-        if folder.exists():
-            shutil.rmtree(folder)
-        made.rename(folder)
-    finally:
-        shutil.rmtree(made, ignore_errors=True)
 
 
 def main() -> int:
@@ -128,17 +77,18 @@ def main() -> int:
             if not known_as.is_file() or json.loads(known_as.read_text()) != release:
                 index = index or index_url()
                 patterns = HEADERS + (LIBRARIES["macos"] if options.os == "macos" else [])
-                tree, files = members_in(url_of(index, "torch", name), patterns)
+                tree, files, *_ = members_in(url_of(index, "torch", name), patterns)
                 if options.record:
                     table[sha256] = release["headers"] = tree
                 elif tree != table.get(sha256):
                     raise Broken(f"the headers of {name} give {tree}, headers.json has {table.get(sha256)}")
                 print(f"PyTorch {version}: {len(files)} files, {sum(map(len, files.values())) >> 20} MiB", file=sys.stderr)
-                write(folder, {**files, known_as.name: json.dumps(release, indent=1).encode()})
+                write_folder(folder, {**{path[len(PREFIX):]: content for path, content in files.items()},
+                                      known_as.name: json.dumps(release, indent=1).encode()})
             if options.libraries and not (folder / "libraries").is_dir():
                 index = index or index_url()
-                _, files = members_in(url_of(index, "torch", name), LIBRARIES[options.os])
-                write(folder / "libraries", {path.rpartition("/")[2]: content for path, content in files.items()})
+                _, files, *_ = members_in(url_of(index, "torch", name), LIBRARIES[options.os])
+                write_folder(folder / "libraries", {path.rpartition("/")[2]: content for path, content in files.items()})
             folders.append(str(folder))
         except (Broken, OSError, ValueError, KeyError, subprocess.SubprocessError, zipfile.BadZipFile) as error:
             print(f"PyTorch {version}: {name} could not be read from pip's package index: {error}", file=sys.stderr)

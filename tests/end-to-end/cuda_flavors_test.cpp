@@ -48,7 +48,7 @@ class CudaFlavors : public testing::Test {
         manifest = read_json(built_ / entry["path"].as_string());
     Json components = Json::object(), licenses = manifest["licenses"];
     for (const auto& [id, component] : manifest["components"].as_object())
-      components.set(id, id.find("-plugin-") != id.npos ? plugin(component) : payload(component));
+      components.set(id, id.find("-plugin-") != id.npos ? plugin(id, component) : payload(component));
     if (wheels_.empty())
       for (const auto& [name, text] : texts_)
         licenses.set(name, Json(licenses[name]).set("sha256", sha256_hex(text)));
@@ -71,14 +71,14 @@ class CudaFlavors : public testing::Test {
   fs::path repository() const { return workplace_.folder() / "repository"; }
 
   // The cache does not depend on the plugin's content; another file stands in where none was compiled.
-  Json plugin(Json component) {
+  Json plugin(const std::string& id, Json component) {
     const Json& artifacts = component["artifacts"];
     if (!artifacts.as_array().empty()) {
       const std::string file = artifacts.as_array()[0]["sources"].as_array()[0]["file"].as_string();
       write_text(repository() / file, read_text(built_ / file));
       return component;
     }
-    EXPECT_TRUE(wheels_.empty()) << "that repository was to have both plugins";
+    EXPECT_TRUE(wheels_.empty() || !id.ends_with("-linux-x86_64")) << id << " is missing in that repository";
     return component.set("version", version)
         .set("artifacts",
              Json::array().push(stored({{"libengine_cuda.so", reference_plugin()}}, Json::object())));

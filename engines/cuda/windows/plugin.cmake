@@ -1,5 +1,5 @@
 # The plugin for Windows, made by MinGW on another system. nvcc makes the device code, which is the same on
-# every system; windows/kernels.cpp holds it. The import libraries name the functions that the plugin calls, so
+# every system; embedded_kernels.cpp holds it. The import libraries name the functions that the plugin calls, so
 # no file of a toolkit for Windows is needed. Called by toolkit.cmake with nvcc's `codes`.
 get_filename_component(toolkit "${CMAKE_CUDA_COMPILER}" DIRECTORY)
 find_path(ENGINEHOST_CUDA_INCLUDE cuda_runtime_api.h HINTS "${toolkit}/../include" NO_CMAKE_FIND_ROOT_PATH)
@@ -26,8 +26,6 @@ add_custom_command(OUTPUT "${device_code}"
     "${CMAKE_CURRENT_SOURCE_DIR}/kernels.cu" -o "${device_code}"
   DEPENDS kernels.cu kernels.hpp
   COMMENT "Compiling the kernels' device code" VERBATIM)
-set_source_files_properties(windows/kernels.cpp PROPERTIES
-  COMPILE_DEFINITIONS "ENGINEHOST_DEVICE_CODE=\"${device_code}\"" OBJECT_DEPENDS "${device_code}")
 
 set(libraries)
 foreach(name cudart64_13 cublasLt64_13 cudnn64_9)
@@ -47,7 +45,7 @@ enginehost_cuda_plugin(cuda
   MAJOR 13
   CODE "sass ${code_names} ptx ${newest_name}"
   BUILT_BY "nvcc"
-  KERNELS windows/kernels.cpp
+  DEVICE_CODE "${device_code}"
   INCLUDES "${ENGINEHOST_CUDA_INCLUDE}" "${ENGINEHOST_CUDNN_INCLUDE}"
   LIBRARIES ${libraries}
   FOLDERS cu13 cudnn)
