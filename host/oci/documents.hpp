@@ -53,4 +53,13 @@ struct Document {
 // JSON is EH-N32 too, with the parser's facts.
 Result<Document> read_document(std::string_view text, std::string_view name);
 
+// The names that registries use for os and arch: those of the Go language (GOOS, GOARCH).
+struct PlatformName {
+  std::string os, architecture, variant;
+};
+
+// Returns linux/amd64 for ("linux", "x86_64") and darwin/arm64 for ("macos", "arm64"). Names without another
+// form stay unchanged.
+PlatformName platform_name(std::string_view os, std::string_view arch);
+
 }  // namespace enginehost::oci

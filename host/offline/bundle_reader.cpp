@@ -13,8 +13,7 @@
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "host/offline/frame_end.hpp"
-#include "host/offline/parts_list.hpp"
-#include "host/offline/parts_without_list.hpp"
+#include "host/offline/parts.hpp"
 #include "host/offline/tar_header.hpp"
 
 namespace enginehost::offline {
