@@ -12,9 +12,8 @@
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
-#include "host/offline/frame_end.hpp"
+#include "host/offline/framing.hpp"
 #include "host/offline/parts.hpp"
-#include "host/offline/tar_header.hpp"
 
 namespace enginehost::offline {
 namespace {

@@ -15,7 +15,6 @@
 #include "host/manifest/trust/signed_repository.hpp"
 #include "tests/manifest/documents.hpp"
 #include "tools/publish/secret_key.hpp"
-#include "tools/publish/signing_primitives.hpp"
 
 namespace enginehost::manifest {
 

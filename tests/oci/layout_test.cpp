@@ -1,4 +1,4 @@
-#include "tools/oci/layout.hpp"
+#include "tools/oci/artifact.hpp"
 
 #include <map>
 

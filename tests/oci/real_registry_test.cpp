@@ -10,7 +10,7 @@
 #include "tests/support/registry_server.hpp"
 #include "tests/support/token_server.hpp"
 #include "tests/support/variables.hpp"
-#include "tools/oci/layout.hpp"
+#include "tools/oci/artifact.hpp"
 #include "tools/oci/push.hpp"
 
 namespace enginehost::oci {

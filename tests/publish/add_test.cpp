@@ -1,7 +1,7 @@
 #include "host/transfer/chunk_list.hpp"
 #include "tests/publish/fixture.hpp"
+#include "tools/publish/names.hpp"
 #include "tools/publish/pack.hpp"
-#include "tools/publish/wheel_name.hpp"
 
 namespace enginehost::publish {
 namespace {

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "tests/publish/fixture.hpp"
-#include "tools/publish/scratch.hpp"
+#include "tools/publish/pack.hpp"
 
 namespace enginehost::publish {
 namespace {

@@ -16,7 +16,7 @@
 #include "host/commands/say.hpp"
 #include "host/explain/explain.hpp"
 #include "tools/commands/engine_cache.hpp"
-#include "tools/oci/layout.hpp"
+#include "tools/oci/artifact.hpp"
 #include "tools/offline/export_bundle.hpp"
 
 namespace enginehost::commands {

@@ -4,8 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "tools/conformance/loader.hpp"
-#include "tools/conformance/supervision.hpp"
+#include "tools/conformance/system.hpp"
 
 namespace engineplugin {
 

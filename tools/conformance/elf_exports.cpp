@@ -1,4 +1,4 @@
-#include "tools/conformance/elf_exports.hpp"
+#include "tools/conformance/library_file.hpp"
 
 #include <elf.h>
 

@@ -3,7 +3,7 @@
 
 #include "tools/conformance/checks.hpp"
 #include "tools/conformance/library_file.hpp"
-#include "tools/conformance/paths.hpp"
+#include "tools/conformance/system.hpp"
 
 namespace engineplugin {
 namespace {

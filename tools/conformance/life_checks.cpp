@@ -5,10 +5,7 @@
 #include <set>
 
 #include "tools/conformance/checks.hpp"
-#include "tools/conformance/loader.hpp"
-#include "tools/conformance/paths.hpp"
-#include "tools/conformance/process_state.hpp"
-#include "tools/conformance/supervision.hpp"
+#include "tools/conformance/system.hpp"
 
 namespace engineplugin {
 namespace {

@@ -11,9 +11,7 @@
 #include <iostream>
 
 #include "tools/conformance/checks.hpp"
-#include "tools/conformance/command.hpp"
-#include "tools/conformance/paths.hpp"
-#include "tools/conformance/supervision.hpp"
+#include "tools/conformance/system.hpp"
 
 namespace {
 
@@ -155,3 +153,7 @@ int engineplugin::check_command(int count, char** words) {
   std::printf(failures == 0 ? "All checks passed.\n" : "%d failed.\n", failures);
   return written(failures == 0 ? 0 : 1);
 }
+
+#ifndef _WIN32
+int main(int count, char** words) { return engineplugin::check_command(count, words); }
+#endif

@@ -6,7 +6,6 @@
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "cache/tree_list.hpp"
-#include "tools/oci/pack.hpp"
 
 namespace enginehost::oci {
 namespace {

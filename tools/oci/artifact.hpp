@@ -1,5 +1,6 @@
 // An installed build in the form of a registry: a manifest, a config and one layer per component.
 #pragma once
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <set>
@@ -10,6 +11,7 @@
 #include "base/json.hpp"
 #include "base/result.hpp"
 #include "cache/installed.hpp"
+#include "cache/tree_list.hpp"
 #include "host/oci/documents.hpp"
 
 namespace enginehost::oci {
@@ -60,5 +62,33 @@ std::string tag_of(std::string_view build);
 
 // Returns a descriptor's set members as JSON.
 Json to_json(const Descriptor& descriptor);
+
+// Makes `folder` a layout, unless it is one, and returns an empty folder in it for packing, so that packed
+// archives need not be copied. Errors: EH-P47 ("file", "problem") when the folder holds something else;
+// EH-F15, EH-F16. Only one process at a time may write a layout.
+Result<std::filesystem::path> begin_layout(const std::filesystem::path& folder);
+
+// Adds the artifacts to a layout that was begun, and removes the packing folder. Keeps existing blobs of the
+// right size and the entries of index.json under other names. Each artifact gets its tag (tag_of() its build)
+// as org.opencontainers.image.ref.name; several at once also get an image index under `index_name`. The same
+// artifacts in an empty folder give the same bytes. index.json is written last and by rename, so an
+// interrupted write leaves the layout's earlier content valid. Errors: EH-F15, EH-F16.
+Result<void> write_layout(const std::filesystem::path& folder, const std::vector<Artifact>& artifacts,
+                          const std::string& index_name);
+
+struct Packed {
+  std::string sha256;  // of the archive
+  std::uint64_t size = 0;
+};
+
+inline constexpr int packing_level = 3;  // zstd level
+
+// Writes the tree's files, in the order of its list, as a pax tar under zstd into the new file `archive`. The
+// same tree gives the same bytes with the same libzstd (times 0, owner 0, modes 0644 and 0755, one thread, a
+// fixed level); with any libzstd, it unpacks to the same tree id. The files are hashed and compared with the
+// list as they are read. Errors: EH-F08 ("file"): the cache is damaged. EH-F01: a file cannot be read.
+// EH-F15, EH-F16: writing. EH-P10: canceled.
+Result<Packed> pack_tree(const cache::TreeList& list, const std::filesystem::path& folder,
+                         const std::filesystem::path& archive, const std::optional<CancelToken>& cancel = {});
 
 }  // namespace enginehost::oci

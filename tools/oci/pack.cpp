@@ -1,4 +1,4 @@
-#include "tools/oci/pack.hpp"
+#include "tools/oci/artifact.hpp"
 
 #include <archive.h>
 #include <archive_entry.h>

@@ -16,9 +16,9 @@
 #include "base/sha256.hpp"
 #include "host/offline/bundle_list.hpp"
 #include "host/offline/bundle_reader.hpp"
+#include "host/offline/framing.hpp"
 #include "host/offline/parts.hpp"
 #include "host/offline/request.hpp"
-#include "host/offline/tar_header.hpp"
 
 namespace enginehost::offline {
 namespace {

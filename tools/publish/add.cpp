@@ -17,11 +17,9 @@
 #include "host/manifest/shapes.hpp"
 #include "host/transfer/chunk_list.hpp"
 #include "tools/publish/listing.hpp"
-#include "tools/publish/named_files.hpp"
+#include "tools/publish/names.hpp"
 #include "tools/publish/pack.hpp"
 #include "tools/publish/requirements.hpp"
-#include "tools/publish/scratch.hpp"
-#include "tools/publish/wheel_name.hpp"
 
 namespace enginehost::publish {
 namespace {

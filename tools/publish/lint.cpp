@@ -15,12 +15,9 @@
 #include "cache/tree_list.hpp"
 #include "host/acquire/component.hpp"
 #include "tools/publish/add.hpp"
-#include "tools/publish/lint_index.hpp"
-#include "tools/publish/named_files.hpp"
-#include "tools/publish/reach.hpp"
+#include "tools/publish/names.hpp"
 #include "tools/publish/requirements.hpp"
 #include "tools/publish/signing.hpp"
-#include "tools/publish/wheel_name.hpp"
 
 namespace enginehost::publish {
 namespace {

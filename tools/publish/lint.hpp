@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "tools/publish/workspace.hpp"
@@ -29,5 +30,16 @@ struct LintFindings {
 // was never examined is a warning. With `now` the root's date is checked too: a warning after half of its
 // time, later an error.
 LintFindings lint(const Workspace& workspace, std::optional<std::int64_t> now = std::nullopt);
+
+// Checks of a manifest against an index that was written by hand, as a client that fetches it does them. An
+// index that is missing or cannot be read is reported elsewhere. Any thread.
+
+// Compares digest and size. `name` is the path of the manifest, `text` its content.
+void as_its_index_says(const Workspace& workspace, const std::string& name, const std::string& text,
+                       LintFindings& findings);
+// Compares the engine that the manifest's path names. A client that needs this engine refuses the manifest,
+// and others do not read it.
+void as_its_path_says(const Workspace& workspace, const std::string& name, const std::string& engine,
+                      LintFindings& findings);
 
 }  // namespace enginehost::publish

@@ -1,4 +1,4 @@
-#include "tools/publish/lint_index.hpp"
+#include "tools/publish/lint.hpp"
 
 #include "base/paths.hpp"
 #include "base/pluralize.hpp"

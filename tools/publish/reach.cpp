@@ -1,4 +1,4 @@
-#include "tools/publish/reach.hpp"
+#include "tools/publish/requirements.hpp"
 
 #include <algorithm>
 #include <map>
@@ -8,7 +8,6 @@
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/preflight/described.hpp"
-#include "tools/publish/requirements.hpp"
 
 namespace enginehost::publish {
 namespace {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/json.hpp"
+#include "host/manifest/catalog.hpp"
 #include "tools/publish/artifact_facts.hpp"
 
 namespace enginehost::publish {
@@ -42,5 +43,16 @@ struct System {
   std::string os, arch;
 };
 System system_of(const std::vector<ArtifactFacts>& parts);
+
+// A library that lies in a build's components where the libraries that need it would not find it.
+struct OutOfReach {
+  std::string problem, remedy;
+  bool certain = true;  // false: only an optional run-time dependency, or the facts are incomplete
+};
+
+// Returns one entry per name, by the rules with which users' machines predict whether the build loads
+// (host/preflight). Skips libraries that the system provides, by itself or as `requires.libraries`. Empty
+// when the plugin is not among the parts, and on Windows (preflight::check_described). Any thread.
+std::vector<OutOfReach> out_of_reach(const manifest::Build& build, const std::vector<ArtifactFacts>& parts);
 
 }  // namespace enginehost::publish

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/text.hpp"
-#include "tools/publish/signing_primitives.hpp"
 
 namespace enginehost::publish {
 namespace {

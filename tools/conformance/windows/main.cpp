@@ -1,8 +1,15 @@
+#ifndef WIN32_LEAN_AND_MEAN
+#define WIN32_LEAN_AND_MEAN
+#endif
+#ifndef NOMINMAX
+#define NOMINMAX
+#endif
+#include <windows.h>
+
 #include <string>
 #include <vector>
 
-#include "tools/conformance/command.hpp"
-#include "tools/conformance/windows/system.hpp"
+#include "tools/conformance/system.hpp"
 
 namespace {
 

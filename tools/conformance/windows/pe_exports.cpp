@@ -1,4 +1,4 @@
-#include "tools/conformance/windows/pe_exports.hpp"
+#include "tools/conformance/library_file.hpp"
 
 #include <algorithm>
 #include <fstream>

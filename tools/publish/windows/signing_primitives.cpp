@@ -1,4 +1,4 @@
-#include "tools/publish/signing_primitives.hpp"
+#include "tools/publish/secret_key.hpp"
 
 #include <gcrypt.h>
 

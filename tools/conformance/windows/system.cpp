@@ -1,12 +1,92 @@
-#include "tools/conformance/supervision.hpp"
+#include "tools/conformance/system.hpp"
 
-#include "tools/conformance/windows/system.hpp"
+#ifndef WIN32_LEAN_AND_MEAN
+#define WIN32_LEAN_AND_MEAN
+#endif
+#ifndef NOMINMAX
+#define NOMINMAX
+#endif
+#include <malloc.h>
+#include <windows.h>
+// Must follow <windows.h>, which it needs.
+#include <tlhelp32.h>
 
+#include <cfenv>
+#include <clocale>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <new>
 
 namespace engineplugin {
+const char* const how_opened = "LoadLibraryEx, its own folder and the system's";
+
+void* open_library(const std::string& file) {
+  return LoadLibraryExW(path_of(file).make_preferred().c_str(), nullptr,
+                        LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR | LOAD_LIBRARY_SEARCH_DEFAULT_DIRS);
+}
+
+std::string last_error() { return "LoadLibraryEx failed with error " + std::to_string(GetLastError()); }
+
+void close_library(void* library) { FreeLibrary(static_cast<HMODULE>(library)); }
+
+bool is_loaded(const std::string& file) {
+  return GetModuleHandleW(path_of(file).make_preferred().c_str()) != nullptr;
+}
+
+void* find_symbol(void* library, const char* name) {
+  return reinterpret_cast<void*>(GetProcAddress(static_cast<HMODULE>(library), name));
+}
+
+std::filesystem::path file_of(const void* address) {
+  HMODULE module = nullptr;
+  wchar_t path[4096];
+  if (!GetModuleHandleExW(
+          GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT,
+          static_cast<LPCWSTR>(address), &module) ||
+      GetModuleFileNameW(module, path, 4096) == 0)
+    return {};
+  return path;
+}
+
+void* allocate_aligned(std::size_t bytes) { return _aligned_malloc((bytes + 63) / 64 * 64, 64); }
+void release_aligned(void* block) { _aligned_free(block); }
+
+// Signal handlers belong to each C runtime here; the handler of exceptions belongs to the process.
+ProcessState ProcessState::now() {
+  ProcessState state;
+  const LPTOP_LEVEL_EXCEPTION_FILTER filter = SetUnhandledExceptionFilter(nullptr);
+  SetUnhandledExceptionFilter(filter);
+  state.handlers.push_back(std::to_string(reinterpret_cast<std::uintptr_t>(filter)));
+  state.locale = std::setlocale(LC_ALL, nullptr);
+  std::error_code error;
+  state.folder = path_text(std::filesystem::current_path(error));
+  for (char** entry = _environ; entry && *entry; entry++) state.environment.emplace_back(*entry);
+  state.rounding = std::fegetround();
+  return state;
+}
+
+std::string ProcessState::difference(const ProcessState& later) const {
+  if (handlers != later.handlers) return "the handler of unhandled exceptions was changed";
+  if (locale != later.locale) return "the locale was changed to " + later.locale;
+  if (folder != later.folder) return "the current folder was changed to " + later.folder;
+  if (environment != later.environment) return "the environment was changed";
+  if (rounding != later.rounding) return "the rounding mode was changed";
+  return "";
+}
+
+int thread_count() {
+  const HANDLE snapshot = CreateToolhelp32Snapshot(TH32CS_SNAPTHREAD, 0);
+  THREADENTRY32 entry{};
+  entry.dwSize = sizeof entry;
+  int count = 0;
+  for (BOOL more = Thread32First(snapshot, &entry); more; more = Thread32Next(snapshot, &entry))
+    count += entry.th32OwnerProcessID == GetCurrentProcessId() ? 1 : 0;
+  CloseHandle(snapshot);
+  return count;
+}
+
 namespace {
 
 // The child finds the memory shared with its parent by the handle in this variable.
