@@ -10,7 +10,7 @@ namespace {
 // Offsets of the fields: POSIX.1-2017, pax, "ustar Interchange Format".
 constexpr std::size_t size_at = 124, checksum_at = 148, name_length = 100;
 constexpr std::uint64_t largest_octal = 077777777777;
-// Of a zstd frame (RFC 8878, 3.1.1).
+// The magic number of a zstd frame (RFC 8878, 3.1.1).
 constexpr std::uint32_t magic = 0xFD2FB528;
 
 }  // namespace

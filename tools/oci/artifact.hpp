@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/cancel.hpp"
@@ -15,6 +16,14 @@
 #include "host/oci/documents.hpp"
 
 namespace enginehost::oci {
+
+// EngineHost's names. An artifact is one build: its config is the EngineHost manifest of that build, its
+// layers are the components' archives.
+inline constexpr std::string_view artifact_type = "application/vnd.enginehost.build.v1";
+inline constexpr std::string_view config_type = "application/vnd.enginehost.manifest.v1+json";
+inline constexpr std::string_view build_annotation = "org.enginehost.build";
+inline constexpr std::string_view component_annotation = "org.enginehost.component";
+inline constexpr std::string_view tree_annotation = "org.enginehost.tree";
 
 // Bytes with a digest, held in `bytes` or in `file`. A file that two builds share as a component is
 // transferred once.
