@@ -96,7 +96,7 @@ std::optional<std::string> from_base64(std::string_view text) {
 
 // "https://registry.example/v2/", as Docker writes it, stands for the host. "registry.example/team" does not,
 // because its credentials are valid only below that name.
-std::string_view host_of(std::string_view key) {
+std::string_view host_of_key(std::string_view key) {
   for (const std::string_view scheme : {"https://", "http://"})
     if (key.starts_with(scheme))
       return key.substr(scheme.size(), key.find('/', scheme.size()) - scheme.size());
@@ -154,7 +154,7 @@ std::optional<transfer::Authorization> credentials_in(std::string_view json, std
   const auto document = parse_json(json, "credentials", {1u << 20, 16});
   if (!document) return {};
   for (const auto& [key, entry] : (*document)["auths"].as_object()) {
-    if (host_of(key) != host) continue;
+    if (host_of_key(key) != host) continue;
     const auto text = from_base64(entry["auth"].as_string());
     const std::size_t colon = text ? text->find(':') : std::string::npos;
     if (colon == std::string::npos || colon == 0) continue;

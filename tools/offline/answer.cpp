@@ -27,7 +27,7 @@ Result<std::vector<std::string>> texts_of(const Json& document, const char* memb
 
 Result<SiteRequest> read_request(std::string_view text, std::string_view name) {
   TRY_ASSIGN(const Json document, parse_json(text, name, {largest_list, 32, most_values}));
-  if (document["kind"].as_string() != kind)
+  if (document["kind"].as_string() != request_kind)
     return refused(name, "kind", "does not say that this is a request");
   if (const std::int64_t format = document["format"].as_integer(); format != 1)
     return fail(diagnose("EH-M04")
