@@ -80,6 +80,20 @@ Json json_of(const std::vector<Blob>& blobs) {
   return list;
 }
 
+// Leases keep the builds from being removed while they are read.
+Result<std::vector<cache::Lease>> leases_of(const cache::Store& store, const BundleList& list) {
+  std::vector<cache::Lease> leases;
+  for (const BundledBuild& build : list.builds) {
+    TRY_ASSIGN(const auto installed, store.record_of(build.id));
+    if (!installed) return fail(store.not_installed(build.id));
+    TRY_ASSIGN(cache::Lease lease, store.lease(*installed));
+    leases.push_back(std::move(lease));
+  }
+  return leases;
+}
+
+}  // namespace
+
 std::string text_of(const BundleList& list) {
   Json built = Json::array(), kept = Json::array(), licensed = Json::array();
   for (const BundledBuild& build : list.builds) {
@@ -127,20 +141,6 @@ std::string text_of(const BundleList& list) {
       .set("needs", json_of(list.needs));
   return document.dump(1) + "\n";
 }
-
-// Leases keep the builds from being removed while they are read.
-Result<std::vector<cache::Lease>> leases_of(const cache::Store& store, const BundleList& list) {
-  std::vector<cache::Lease> leases;
-  for (const BundledBuild& build : list.builds) {
-    TRY_ASSIGN(const auto installed, store.record_of(build.id));
-    if (!installed) return fail(store.not_installed(build.id));
-    TRY_ASSIGN(cache::Lease lease, store.lease(*installed));
-    leases.push_back(std::move(lease));
-  }
-  return leases;
-}
-
-}  // namespace
 
 Result<Exported> export_bundle(const open::OpenContext& context, const ExportRequest& request) {
   TRY_ASSIGN(Contents contents, gather(context, request.selection));

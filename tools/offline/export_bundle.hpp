@@ -5,6 +5,9 @@
 
 namespace enginehost::offline {
 
+// Returns the bytes of the entry bundle.json; read_bundle_list() reads them.
+std::string text_of(const BundleList& list);
+
 struct Exported {
   BundleList list;
   std::string list_digest;
