@@ -249,13 +249,13 @@ if $sanitizers; then
   stage "ThreadSanitizer" sanitized tsan "${thread_targets[@]}"
   stage "Fuzzing" scripts/fuzz.sh --seconds 10
 fi
-covering "Each file by itself" CMakeLists.txt cmake base cache host plugin-api engines -- run_each_file
+covering "Each file by itself" CMakeLists.txt cmake base cache host plugin-api engines tools -- run_each_file
 covering "Windows programs under Wine" base host/load cmake/windows-libraries cmake/toolchains scripts/test-windows.sh \
   ':(glob)**/windows/**' -- run_windows
-covering "arm64 programs under qemu" base host/binary host/linker host/resolve plugin-api cmake/toolchains \
+covering "arm64 programs under qemu" base host/binary host/linker host/resolve plugin-api tools/conformance cmake/toolchains \
   scripts/test-arm64.sh -- run_arm64
 if $everything; then
-  covering "Programs for macOS" base cache host plugin-api engines cmake -- scripts/test-macos.sh
-  covering "Label exhaustive" base cache host plugin-api engines manifests tests -- run_exhaustive
+  covering "Programs for macOS" base cache host plugin-api engines tools cmake -- scripts/test-macos.sh
+  covering "Label exhaustive" base cache host plugin-api engines tools manifests tests -- run_exhaustive
 fi
 finish "$main_log"

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "base/text.hpp"
-#include "host/acquire/case_folding.hpp"
+#include "host/acquire/entry_names.hpp"
 
 namespace enginehost::acquire {
 namespace {

@@ -9,9 +9,9 @@
 
 #include "base/names_in_utf8.hpp"
 #include "base/text.hpp"
+#include "host/acquire/entry_names.hpp"
 #include "host/acquire/portable_names.hpp"
 #include "host/acquire/zip_stream.hpp"
-#include "host/oci/entry_names.hpp"
 
 namespace enginehost::acquire {
 namespace {
@@ -156,7 +156,7 @@ Result<void> accept_name(const std::string& name, const std::string& path, Archi
 
 Result<void> take_entry(const manifest::Artifact& artifact, archive* from, archive_entry* entry,
                         ArchiveInput& reader, cache::TreeWriter& writer, Unpacked& unpacked) {
-  const std::optional<std::string> read = oci::name_of(entry);
+  const std::optional<std::string> read = name_of(entry);
   if (!read) return fail(diagnose("EH-F19").with("entry", "").with("problem", "its name cannot be read"));
   const std::string& name = *read;
   TRY(count_entry(artifact, name, reader));
@@ -171,7 +171,7 @@ Result<void> take_entry(const manifest::Artifact& artifact, archive* from, archi
     TRY(accept_name(name, path, reader));
     if (::archive_entry_hardlink(entry) != nullptr) return refuse("hard link");
     if (type == AE_IFLNK) {
-      TRY(writer.add_link(path, oci::link_target_of(entry)));
+      TRY(writer.add_link(path, link_target_of(entry)));
     } else if (type == AE_IFREG || type == 0) {
       TRY(writer.begin_file(path, (::archive_entry_perm(entry) & 0111) != 0 && artifact.archive != "zip"));
       TRY(copy_data(artifact, from, reader, writer));

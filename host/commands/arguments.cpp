@@ -70,7 +70,16 @@ std::string unknown_flag(const CLI::App* at, const std::string& flag) {
   return "there is no flag " + flag + did_you_mean(flag, known);
 }
 
+// The subcommands of engine-cache that tools/commands adds, where it is built.
+bool is_of_the_tools(const CLI::App& app, const std::string& word) {
+  return path_of_command(app) == "engine-cache" && (word == "push" || word == "export" || word == "fulfil");
+}
+
 std::string unknown_subcommand(const CLI::App* at, const std::string& word) {
+  if (is_of_the_tools(*at, word))
+    return word +
+           " belongs to the tools of EngineHost, and this engine-cache was built without them: build " +
+           "EngineHost with -DENGINEHOST_TOOLS=ON, which is the default";
   if (word == "help") return "help is no subcommand; " + path_of_command(*at) + " --help shows the help";
   std::vector<std::string> known;
   for (const CLI::App* below : subcommands_of(*at)) known.push_back(below->get_name());

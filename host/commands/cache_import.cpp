@@ -1,11 +1,13 @@
 // engine-cache import: installs a bundle's builds into the cache, or into the layer that all users read.
+#include <CLI/CLI.hpp>
 #include <cstdio>
+#include <memory>
 
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "cache/layer_trust.hpp"
 #include "host/commands/common.hpp"
-#include "host/commands/offline.hpp"
+#include "host/commands/engine_cache.hpp"
 #include "host/commands/say.hpp"
 #include "host/commands/system_layer_umask.hpp"
 #include "host/explain/explain.hpp"
@@ -17,8 +19,13 @@
 namespace enginehost::commands {
 namespace {
 
-cache::Store target_of(const OfflineRun& run) {
-  if (run.flags.layer != "system")
+struct ImportFlags {
+  std::string file, layer;
+  bool unsigned_allowed = false;
+};
+
+cache::Store target_of(const CacheRun& run, const ImportFlags& flags) {
+  if (flags.layer != "system")
     return cache::Store::open(run.settings.cache_folder, run.settings.system_layers, "engine-cache");
   // The first layer that is searched; if there is none yet, the default place of one.
   const auto& layers = run.settings.system_layers;
@@ -28,9 +35,10 @@ cache::Store target_of(const OfflineRun& run) {
 }
 
 // Returns the stores that may hold files which the request lists as present: the cache and all layers.
-std::vector<cache::Store> places_beside(const OfflineRun& run, const cache::Store& target) {
+std::vector<cache::Store> places_beside(const CacheRun& run, const ImportFlags& flags,
+                                        const cache::Store& target) {
   std::vector<cache::Store> places;
-  if (run.flags.layer != "system") return places;  // the store itself searches the layers
+  if (flags.layer != "system") return places;  // the store itself searches the layers
   for (const std::filesystem::path& layer : run.settings.system_layers)
     if (layer != target.root()) places.push_back(cache::Store::open(layer, {}, "engine-cache"));
   places.push_back(cache::Store::open(run.settings.cache_folder, {}, "engine-cache"));
@@ -38,7 +46,7 @@ std::vector<cache::Store> places_beside(const OfflineRun& run, const cache::Stor
 }
 
 // Returns why this machine takes nothing from the layer that was imported into.
-std::vector<std::string> why_not_used(const OfflineRun& run, const cache::Store& store) {
+std::vector<std::string> why_not_used(const CacheRun& run, const cache::Store& store) {
   std::vector<std::string> warnings;
   for (const Diagnosis& why : cache::layers_passed_over({store.root()}))
     warnings.push_back(explain::one_line(why));
@@ -69,20 +77,18 @@ Json reported(const offline::ImportedBuild& build, bool as_text) {
       .set("files_named_by", build.files_named_by_manifest ? "manifest" : "bundle");
 }
 
-}  // namespace
-
-Result<Json> import_command(const OfflineRun& run) {
-  const cache::Store store = target_of(run);
+Result<Json> import_into_store(const CacheRun& run, const ImportFlags& flags) {
+  const cache::Store store = target_of(run, flags);
   open::OpenContext context(run.settings, {}, run.cancel);
   offline::ImportRequest request;
-  request.file = given_path(run.flags.file);
+  request.file = given_path(flags.file);
   // A policy that demands signatures of the built-in repository demands them of a bundle, too.
   const settings::Policy& policy = run.settings.policy;
   const open::OwnRepository own = open::own_repository(run.settings);
   request.own_manifests = own.manifests;
   request.own_repository = own.location;
   const bool by_policy = !policy.unsigned_repositories || policy.require_signatures;
-  const bool for_everyone = run.flags.layer == "system" && !run.flags.unsigned_allowed;
+  const bool for_everyone = flags.layer == "system" && !flags.unsigned_allowed;
   request.unsigned_allowed = !by_policy && !for_everyone;
   const manifest::TrustStore keys = open::trust_store(run.settings);
   const manifest::Trust trust = open::trust_in(keys, run.settings, true);
@@ -110,8 +116,8 @@ Result<Json> import_command(const OfflineRun& run) {
     as.digests.push_back(cache::digest_of_trees(build.trees));
     return open::block_of(run.settings, keys, build.build, as, by_bundle);
   };
-  request.also_here = places_beside(run, store);
-  request.readable_by_all = run.flags.layer == "system";
+  request.also_here = places_beside(run, flags, store);
+  request.readable_by_all = flags.layer == "system";
   request.unpacked_limit = run.settings.downloads.max_unpacked_bytes;
   request.cancel = run.cancel;
   request.now = open::OpenContext::now();
@@ -119,7 +125,7 @@ Result<Json> import_command(const OfflineRun& run) {
   request.consent = consent_for(context, &bar);
   request.progress = bar_for(bar, path_text(request.file));
   if (request.readable_by_all || is_system_layer(store, run.settings)) set_system_layer_umask();
-  if (run.flags.layer != "system") TRY(open::repair_places(context));
+  if (flags.layer != "system") TRY(open::repair_places(context));
   auto imports = offline::import_bundle(store, request);
   if (!imports && for_everyone && (imports.error().code == "EH-M08" || imports.error().code == "EH-M10"))
     imports.error().with("named_by", "--layer system");
@@ -148,6 +154,23 @@ Result<Json> import_command(const OfflineRun& run) {
       .set("layer", path_text(store.root()))
       .set("builds", std::move(builds))
       .set("warnings", Json::strings(imported.warnings));
+}
+
+}  // namespace
+
+CacheSubcommand add_import(CLI::App& app) {
+  const auto flags = std::make_shared<ImportFlags>();
+  CLI::App* importing = app.add_subcommand("import", "install the builds of a bundle");
+  importing->add_option("FILE", flags->file, "a bundle, or the beginning of the names of its parts")
+      ->required();
+  importing
+      ->add_option("--layer", flags->layer,
+                   "system: for all users of this machine; user: for you (the default)")
+      ->check(CLI::IsMember({"system", "user"}))
+      ->type_name("LAYER");
+  importing->add_flag("--unsigned", flags->unsigned_allowed,
+                      "with --layer system: also builds that nobody signed, for every user of this machine");
+  return {importing, [flags](const CacheRun& run) { return import_into_store(run, *flags); }};
 }
 
 }  // namespace enginehost::commands

@@ -1,27 +1,29 @@
-// engine-cache request and fulfil: a machine without a network writes a request, and one with a network
-// answers it.
+// engine-cache request: a machine without a network writes down what it needs. One with a network answers
+// with engine-cache fulfil (tools/commands).
+#include <CLI/CLI.hpp>
 #include <cstdio>
+#include <memory>
 #include <set>
 
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/shell_word.hpp"
 #include "base/text.hpp"
-#include "host/commands/cache_export.hpp"
-#include "host/commands/offline.hpp"
+#include "host/commands/engine_cache.hpp"
 #include "host/commands/request_args.hpp"
 #include "host/commands/say.hpp"
 #include "host/explain/explain.hpp"
-#include "host/offline/bundle_writer.hpp"
 #include "host/offline/request.hpp"
-#include "host/open/document.hpp"
 
 namespace enginehost::commands {
 namespace {
 
-constexpr std::uint64_t largest_request = 64u << 20;
+struct RequestFlags {
+  std::string file, flavor, device, require;
+  std::vector<std::string> engines;
+};
 
-Result<std::vector<offline::EngineConstraint>> constraints_of(const OfflineFlags& flags,
+Result<std::vector<offline::EngineConstraint>> constraints_of(const RequestFlags& flags,
                                                               const cache::Store& store) {
   std::set<std::string> engines(flags.engines.begin(), flags.engines.end());
   if (engines.empty()) {
@@ -44,37 +46,16 @@ Result<std::vector<offline::EngineConstraint>> constraints_of(const OfflineFlags
   return constraints;
 }
 
-// Returns the file for the answer. ".request" is replaced with ".bundle"; any other name gets ".bundle"
-// appended, so that two requests never share an answer.
-Result<std::filesystem::path> answer_of(const std::filesystem::path& request, const std::string& output) {
-  std::filesystem::path answer = given_path(output);
-  if (output.empty()) {
-    answer = request;
-    if (answer.extension() == ".request")
-      answer.replace_extension(".bundle");
-    else
-      answer += ".bundle";
-  }
-  std::error_code error;
-  if (std::filesystem::equivalent(answer, request, error))
-    return fail(wrong_usage("engine-cache", "--output " + output +
-                                                " is the request that would be answered: "
-                                                "write the answer under another name"));
-  return answer;
-}
-
-}  // namespace
-
-Result<Json> request_command(const OfflineRun& run) {
+Result<Json> write_request(const CacheRun& run, const RequestFlags& flags) {
   open::OpenContext context(run.settings, {}, run.cancel);
-  TRY_ASSIGN(auto constraints, constraints_of(run.flags, context.store()));
+  TRY_ASSIGN(auto constraints, constraints_of(flags, context.store()));
   if (constraints.empty())
     return fail(diagnose("EH-P40")
                     .with("program", "engine-cache")
                     .with("problem", "nothing is installed, so an ENGINE has to be named"));
   TRY(context.check_records());  // the request lists what is quarantined here
   const offline::SiteRequest request = offline::request_of_this_machine(context, std::move(constraints));
-  TRY_ASSIGN(const std::filesystem::path file, offline::place_for_file(given_path(run.flags.file)));
+  TRY_ASSIGN(const std::filesystem::path file, offline::place_for_file(given_path(flags.file)));
   TRY(explain::mark_as_argument(write_file(file, request.text())));
   std::vector<std::string> wanted;
   for (const offline::EngineConstraint& constraint : request.constraints)
@@ -90,54 +71,18 @@ Result<Json> request_command(const OfflineRun& run) {
       .set("holds", static_cast<std::uint64_t>(request.holds.size()));
 }
 
-Result<Json> fulfil_command(const OfflineRun& run) {
-  const std::filesystem::path file = given_path(run.flags.file);
-  TRY_ASSIGN(const std::string text, read_file(file, largest_request, "EH-P47"));
-  TRY_ASSIGN(const offline::SiteRequest request,
-             explain::mark_as_argument(offline::read_request(text, path_text(file))));
-  TRY_ASSIGN(const std::filesystem::path answer, answer_of(file, run.flags.output));
-  transfer::ProgressBar bar(stderr, run.common.quiet, !run.common.json);
-  // The decision is for the platform of the request, not for this machine.
-  open::OpenContext context(run.settings, request.platform, run.cancel);
-  TRY_ASSIGN(const auto answers,
-             offline::answer(run.settings, request,
-                             {consent_for(context, &bar, run.common.yes), bar.callback(), {}}, run.cancel));
-  bar.clear();
-  Json answered = Json::array();
-  for (const offline::Answer& given : answers) {
-    answered.push(Json::object()
-                      .set("engine", given.constraint.engine)
-                      .set("build", given.build)
-                      .set("was_there", given.was_there)
-                      .set("downloaded", given.downloaded)
-                      .set("passed_over", Json::strings(given.passed_over))
-                      .set("turned_down", open::turned_down_document(given.turned_down))
-                      .set("warnings", open::warnings_document(context, given.warnings)));
-    if (!run.common.json && !given.passed_over.empty())
-      say("%s  is quarantined on the machine that asks (it failed there, or was disabled): %s instead\n",
-          join(given.passed_over, ", ").c_str(), given.build.c_str());
-    for (const open::TurnedDown& one : given.turned_down)
-      if (!run.common.json)
-        say("%s  %s: %s instead\n", one.build.c_str(), one.why ? explain::one_line(*one.why).c_str() : "",
-            given.build.c_str());
-    print_warnings({}, given.warnings, run.common.quiet || run.common.json);
-    if (!run.common.json && given.was_there) say("%s  is there already\n", given.build.c_str());
-  }
-  Json document = Json::object();
-  offline::ExportRequest writing;
-  writing.selection = offline::selection_for(request, answers);
-  if (!writing.selection.builds.empty()) {
-    writing.file = answer;
-    writing.selection.licenses_by_order.insert(run.flags.redistribute.begin(), run.flags.redistribute.end());
-    TRY_ASSIGN(writing.largest_part, given_size("--max-part", run.flags.max_part));
-    writing.progress = bar_for(bar, path_text(writing.file));
-    TRY_ASSIGN(const offline::Exported exported,
-               explain::mark_as_argument(offline::export_bundle(context, writing), writing.file));
-    bar.clear();
-    note_export(context, exported, writing.file);
-    document = reported(exported, writing.file, !run.common.json);
-  }
-  return std::move(document.set("format", 1).set("answers", std::move(answered)));
+}  // namespace
+
+CacheSubcommand add_request(CLI::App& app) {
+  const auto flags = std::make_shared<RequestFlags>();
+  CLI::App* requesting = app.add_subcommand("request", "write down what this machine needs from another one");
+  requesting->add_option("FILE", flags->file, "the request to write")->required();
+  requesting->add_option("ENGINE[@VERSION]", flags->engines,
+                         "the engines; without one: newer builds of what is installed");
+  requesting->add_option("--flavor", flags->flavor, "prefer a flavor")->type_name("FLAVOR");
+  requesting->add_option("--require", flags->require, "this flavor or none")->type_name("FLAVOR");
+  requesting->add_option("--device", flags->device, "the device that must be opened")->type_name("DEVICE");
+  return {requesting, [flags](const CacheRun& run) { return write_request(run, *flags); }};
 }
 
 }  // namespace enginehost::commands

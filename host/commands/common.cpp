@@ -220,6 +220,13 @@ std::string title_of(const cache::Installed& installed) {
                                   : installed.engine + " " + installed.version + " " + installed.flavor;
 }
 
+std::function<void(std::uint64_t, std::uint64_t)> bar_for(transfer::ProgressBar& bar, std::string what) {
+  if (!bar.prints()) return {};
+  return [&bar, what = std::move(what)](std::uint64_t done, std::uint64_t total) {
+    bar.show({transfer::Progress::Phase::checking, done, total, 0, what});
+  };
+}
+
 int end_with(const Diagnosis& diagnosis, bool json) {
   if (json)
     print(Json::object().set("format", 1).set("diagnosis", explain::to_json(diagnosis)));

@@ -75,6 +75,9 @@ std::function<Result<void>(const acquire::Question&)> consent_for(open::OpenCont
                                                                   transfer::ProgressBar* bar = nullptr,
                                                                   bool yes = false);
 
+// Returns a callback that shows the progress of work on files of this machine.
+std::function<void(std::uint64_t, std::uint64_t)> bar_for(transfer::ProgressBar& bar, std::string what);
+
 // Prints a diagnosis and returns its exit status. With `json` it is a document on stdout ("format",
 // "diagnosis"), else text on stderr.
 int end_with(const Diagnosis& diagnosis, bool json);

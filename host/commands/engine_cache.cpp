@@ -1,4 +1,5 @@
-// engine-cache: fetches, lists, checks, repairs and removes installed builds.
+#include "host/commands/engine_cache.hpp"
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -14,14 +15,11 @@
 #include "host/acquire/origin.hpp"
 #include "host/commands/build_names.hpp"
 #include "host/commands/cache_gc.hpp"
-#include "host/commands/cache_push.hpp"
 #include "host/commands/cache_trust.hpp"
 #include "host/commands/cache_verify.hpp"
 #include "host/commands/common.hpp"
 #include "host/commands/licenses.hpp"
 #include "host/commands/location_flags.hpp"
-#include "host/commands/offline.hpp"
-#include "host/commands/program.hpp"
 #include "host/commands/quarantine.hpp"
 #include "host/commands/recorded_platform.hpp"
 #include "host/commands/report.hpp"
@@ -209,7 +207,7 @@ Result<Json> remove(const settings::Settings& settings, const Flags& flags) {
       .set("stayed", std::move(left));
 }
 
-int run(int argc, char** argv) {
+int run(int argc, char** argv, const std::vector<AddSubcommand>& added) {
   CLI::App app{"fetch, list, check, repair and remove engine builds"};
   app.name("engine-cache");
   app.require_subcommand(1);
@@ -217,7 +215,6 @@ int run(int argc, char** argv) {
   app.fallthrough();
   Flags flags;
   QuarantineFlags quarantine_flags;
-  PushFlags push_flags;
   VerifyFlags verify_flags;
   GcFlags gc_flags;
   TrustFlags trust_flags;
@@ -238,13 +235,13 @@ int run(int argc, char** argv) {
   CLI::App* verifying = add_verify(app, verify_flags);
   CLI::App* removing = app.add_subcommand("remove", "remove an installed build and its pin");
   removing->add_option("ID", flags.build, build_id_meaning)->required();
-  CLI::App* pushing = add_push(app, push_flags);
   add_gc(app, gc_flags);
   CLI::App* quarantining = add_quarantine(app, quarantine_flags);
   LicenseFlags license_flags;
   CLI::App* licensing = add_licenses(app, license_flags);
   CLI::App* trusting = add_trust(app, trust_flags);
-  OfflineCommands offline(app);
+  std::vector<CacheSubcommand> others{add_import(app), add_request(app)};
+  for (const AddSubcommand add : added) others.push_back(add(app));
   if (const auto status = parse(app, argc, argv)) return *status;
 
   auto settings = settings_of(flags.common);
@@ -255,7 +252,7 @@ int run(int argc, char** argv) {
   const cache::Store store =
       cache::Store::open(settings->cache_folder, settings->system_layers, "engine-cache");
   // Checked before any question, and before anything is written.
-  if (fetching->parsed() || pushing->parsed())
+  if (fetching->parsed())
     if (const auto placed = store.check_place(); !placed) return end_with(placed.error(), flags.common.json);
   const bool only_reads =
       listing->parsed() || path->parsed() || (verifying->parsed() && !verify_flags.repair);
@@ -275,14 +272,14 @@ int run(int argc, char** argv) {
   if (fetching->parsed()) return report(fetch(*settings, flags, cancel), flags.common.json);
   if (listing->parsed()) return report(list(store, *settings, flags), flags.common.json);
   if (removing->parsed()) return report(remove(*settings, flags), flags.common.json);
-  if (pushing->parsed())
-    return run_push(*settings, push_flags, flags.common.json, flags.common.quiet, cancel);
   if (licensing->parsed()) return run_licenses(*settings, license_flags, flags.common, cancel);
   if (verifying->parsed())
     return run_verify(*settings, verify_flags, flags.common.json, flags.common.quiet, cancel);
   if (gc_flags.parsed()) return run_gc(*settings, store, gc_flags, flags.common.json);
   if (trusting->parsed()) return run_trust(*settings, trust_flags, flags.common.json);
-  if (const auto status = offline.run(*settings, flags.common, cancel)) return *status;
+  for (const CacheSubcommand& other : others)
+    if (other.parser->parsed())
+      return report(other.run({*settings, flags.common, cancel}), flags.common.json);
   if (quarantining->parsed()) return run_quarantine(*settings, quarantine_flags, flags.common.json);
   if (const auto placed = store.check_place(); !placed) return end_with(placed.error(), flags.common.json);
   if (path->parsed() && flags.common.json)
@@ -294,8 +291,8 @@ int run(int argc, char** argv) {
 
 }  // namespace
 
-int run_program(int argc, char** argv) {
-  return guarded(argc, argv, [&] { return run(argc, argv); });
+int run_engine_cache(int argc, char** argv, const std::vector<AddSubcommand>& added) {
+  return guarded(argc, argv, [&] { return run(argc, argv, added); });
 }
 
 }  // namespace enginehost::commands

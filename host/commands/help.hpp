@@ -20,6 +20,9 @@ struct HelpText {
   std::string_view page;  // the page that describes it, in docs/
 };
 
+// Adds the texts of a program that has more commands. Call it before help_of(), from the main thread.
+void add_help_texts(const std::vector<HelpText>& more);
+
 // Returns the texts of a command or subcommand; nullptr if there are none.
 const HelpText* help_text_of(std::string_view command);
 

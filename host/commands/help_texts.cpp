@@ -5,8 +5,8 @@
 namespace enginehost::commands {
 namespace {
 
-const std::vector<HelpText>& texts() {
-  static const auto& all = *new std::vector<HelpText>{
+std::vector<HelpText>& texts() {
+  static auto& all = *new std::vector<HelpText>{
       {"engine-info",
        {{"engine-info", "what opens here"},
         {"engine-info pytorch", "open it and show what you got"},
@@ -42,11 +42,6 @@ const std::vector<HelpText>& texts() {
        {{"engine-cache remove mxnet", "the only installed build of an engine"},
         {"engine-cache remove onnxruntime@1.24", "one version of it"}},
        "storage.md"},
-      {"engine-cache push",
-       {{"engine-cache push mxnet registry.example/engines:cpu", "send one build"},
-        {"engine-cache push mxnet registry.example/engines --manifest mxnet.json",
-         "also write the manifest that fetches it from there"}},
-       "fleet.md"},
       {"engine-cache gc",
        {{"engine-cache gc --max-size 20G", "remove the longest unused builds"},
         {"engine-cache gc --max-age 30d --dry-run", "show what would be removed"}},
@@ -118,14 +113,6 @@ const std::vector<HelpText>& texts() {
          "its versions and blocks, not its keys"},
         {"engine-cache trust forget /srv/engines --json", "the same for a program"}},
        "publishing.md"},
-      {"engine-cache export",
-       {{"engine-cache export engines.bundle onnxruntime mxnet", "two builds in one file"},
-        {"engine-cache export engines.bundle pytorch --max-part 4000M", "in parts for a small medium"}},
-       "admin.md"},
-      {"engine-cache fulfil",
-       {{"engine-cache fulfil lab.request", "write lab.bundle"},
-        {"engine-cache fulfil lab.request --output answer.bundle", "write it under another name"}},
-       "admin.md"},
       {"engine-cache import",
        {{"engine-cache import engines.bundle", "into your cache"},
         {"engine-cache import engines.bundle --layer system", "for all users of this machine"}},
@@ -133,38 +120,15 @@ const std::vector<HelpText>& texts() {
       {"engine-cache request",
        {{"engine-cache request lab.request onnxruntime@1.27", "ask for one engine"},
         {"engine-cache request lab.request", "ask for newer builds of all installed engines"}},
-       "admin.md"},
-      {"engine-manifest",
-       {{"engine-manifest init repository --name \"Toy engines\"", "begin a repository"},
-        {"engine-manifest lint repository", "find what would fail for users"}},
-       "publishing.md"},
-      {"engine-manifest init",
-       {{"engine-manifest init repository --name \"Toy engines\"", "begin a repository"},
-        {"engine-manifest init repository --name \"Toy engines\" --json", "the same for a program"}},
-       "publishing.md"},
-      {"engine-manifest add",
-       {{"engine-manifest add repository toy --engine toy --version 1.0 --flavor cpu", "pack a folder"},
-        {"engine-manifest add repository toy.whl --engine toy --version 1.0 --flavor cpu "
-         "--plugin libengine_toy.so",
-         "a wheel and its plugin"}},
-       "publishing.md"},
-      {"engine-manifest lint",
-       {{"engine-manifest lint repository", "one line for each finding"},
-        {"engine-manifest lint repository --json", "the same for a program"}},
-       "publishing.md"},
-      {"engine-manifest sign",
-       {{"engine-manifest sign repository --key safe.key", "sign with one key"},
-        {"engine-manifest sign repository --key safe.key --add-index-key daily.pub",
-         "let a second key sign the index"}},
-       "publishing.md"},
-      {"engine-manifest publish",
-       {{"engine-manifest publish repository served", "write the folder for a web server"},
-        {"engine-manifest publish repository served --json", "the same for a program"}},
-       "publishing.md"}};
+       "admin.md"}};
   return all;
 }
 
 }  // namespace
+
+void add_help_texts(const std::vector<HelpText>& more) {
+  texts().insert(texts().end(), more.begin(), more.end());
+}
 
 const HelpText* help_text_of(std::string_view command) {
   const auto& all = texts();

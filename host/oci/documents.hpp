@@ -20,14 +20,8 @@ inline constexpr std::string_view accepted_types =
     "application/vnd.docker.distribution.manifest.list.v2+json";
 inline constexpr std::uint64_t largest_document = 4u << 20;  // the limit of registries, too
 
-// EngineHost's names. An artifact is one build: its config is the EngineHost manifest of that build, its
-// layers are the components' archives.
-inline constexpr std::string_view artifact_type = "application/vnd.enginehost.build.v1";
-inline constexpr std::string_view config_type = "application/vnd.enginehost.manifest.v1+json";
+// The name of a flavor, in the entry of an index (tools/oci/artifact.hpp has the other names of EngineHost).
 inline constexpr std::string_view flavor_annotation = "org.enginehost.flavor";
-inline constexpr std::string_view build_annotation = "org.enginehost.build";
-inline constexpr std::string_view component_annotation = "org.enginehost.component";
-inline constexpr std::string_view tree_annotation = "org.enginehost.tree";
 
 struct Descriptor {
   std::string media_type, digest;  // digest: 64 hexadecimal digits
@@ -52,5 +46,14 @@ struct Document {
 // (Docker's schema 1), a digest that is not sha256, a negative size or more than 1000 entries. Unreadable
 // JSON is EH-N32 too, with the parser's facts.
 Result<Document> read_document(std::string_view text, std::string_view name);
+
+// The names that registries use for os and arch: those of the Go language (GOOS, GOARCH).
+struct PlatformName {
+  std::string os, architecture, variant;
+};
+
+// Returns linux/amd64 for ("linux", "x86_64") and darwin/arm64 for ("macos", "arm64"). Names without another
+// form stay unchanged.
+PlatformName platform_name(std::string_view os, std::string_view arch);
 
 }  // namespace enginehost::oci

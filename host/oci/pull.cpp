@@ -5,7 +5,6 @@
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "host/oci/documents.hpp"
-#include "host/oci/platform_names.hpp"
 #include "host/oci/reference.hpp"
 #include "host/oci/registry.hpp"
 

@@ -6,7 +6,7 @@
 
 #include "base/json.hpp"
 #include "base/text.hpp"
-#include "host/oci/credentials.hpp"
+#include "host/oci/authorization.hpp"
 #include "host/oci/reference.hpp"
 #include "host/transfer/document_time.hpp"
 #include "host/transfer/transfer.hpp"

@@ -9,7 +9,7 @@
 
 #include "base/cancel.hpp"
 #include "base/result.hpp"
-#include "host/oci/challenge.hpp"
+#include "host/oci/authorization.hpp"
 #include "host/transfer/http_exchange.hpp"
 #include "host/transfer/options.hpp"
 

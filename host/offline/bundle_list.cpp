@@ -11,14 +11,6 @@
 namespace enginehost::offline {
 namespace {
 
-constexpr std::string_view kind = "enginehost-bundle";
-
-Json json_of(const std::vector<Blob>& blobs) {
-  Json list = Json::array();
-  for (const Blob& blob : blobs) list.push(Json::object().set("sha256", blob.sha256).set("size", blob.size));
-  return list;
-}
-
 // Reads members strictly; the first mistake is kept.
 class Reading {
  public:
@@ -194,54 +186,6 @@ bool is_document_path(std::string_view path) {
   return path.size() <= 200 && manifest::is_view_path(path) && any_text(path);
 }
 
-std::string BundleList::text() const {
-  Json built = Json::array(), kept = Json::array(), licensed = Json::array();
-  for (const BundledBuild& build : builds) {
-    Json components = Json::object();
-    for (const auto& [component, tree] : build.trees) components.set(component, tree);
-    built.push(Json::object()
-                   .set("id", build.id)
-                   .set("engine", build.engine)
-                   .set("version", build.version)
-                   .set("flavor", build.flavor)
-                   .set("os", build.os)
-                   .set("arch", build.arch)
-                   .set("manifest", build.manifest)
-                   .set("trees", std::move(components)));
-  }
-  for (const BundledRepository& repository : repositories) {
-    Json listed = Json::array();
-    for (const RepositoryDocument& document : repository.documents)
-      listed.push(Json::object().set("path", document.path).set("sha256", document.sha256));
-    kept.push(Json::object().set("name", repository.name).set("documents", std::move(listed)));
-  }
-  for (const BundledLicense& license : licenses) {
-    Json entry = Json::object().set("id", license.id);
-    if (!license.url.empty()) entry.set("url", license.url);
-    if (!license.sha256.empty()) entry.set("sha256", license.sha256);
-    if (!license.redistribute.empty()) entry.set("redistribute", license.redistribute);
-    licensed.push(std::move(entry.set("text", license.text)
-                                .set("by_order", license.by_order)
-                                .set("components", Json::strings(license.components))));
-  }
-  Json document = Json::object();
-  document.set("format", bundle_format)
-      .set("kind", kind)
-      .set("builds", std::move(built))
-      .set("repositories", std::move(kept))
-      .set("licenses", std::move(licensed));
-  if (base)
-    document.set("base", Json::object()
-                             .set("name", base->name)
-                             .set("list", base->list)
-                             .set("builds", Json::strings(base->builds)));
-  document.set("spdx", Json::object().set("sha256", spdx.sha256).set("size", spdx.size))
-      .set("documents", json_of(documents))
-      .set("files", json_of(files))
-      .set("needs", json_of(needs));
-  return document.dump(1) + "\n";
-}
-
 std::uint64_t BundleList::size() const {
   std::uint64_t sum = spdx.size;
   for (const auto* blobs : {&documents, &files})
@@ -257,7 +201,7 @@ Result<BundleList> read_bundle_list(std::string_view text, std::string_view name
                               .with("file", name)
                               .with("entry", list_entry)
                               .with("problem", document.error().value("problem"))));
-  if ((*document)["kind"].as_string() != kind) {
+  if ((*document)["kind"].as_string() != list_kind) {
     reading.refuse("kind", "does not say that this is a bundle");
     return fail(std::move(*reading.mistake));
   }

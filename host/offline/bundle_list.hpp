@@ -13,7 +13,7 @@ namespace enginehost::offline {
 
 constexpr std::string_view list_entry = "bundle.json", spdx_entry = "spdx.json",
                            blob_folder = "blobs/sha256/";
-constexpr int bundle_format = 1;
+constexpr std::string_view list_kind = "enginehost-bundle";
 constexpr std::uint64_t largest_list = 64u << 20;        // bytes of the list and of any other document
 constexpr std::uint64_t largest_documents = 256u << 20;  // of all documents together
 constexpr std::size_t most_values = 4'000'000;           // of the list: a file takes three of them
@@ -70,7 +70,6 @@ struct BundleList {
   std::vector<Blob>
       needs;  // files of the trees that the bundle leaves out because the base or the machine has them
 
-  std::string text() const;
   std::uint64_t size() const;  // bytes of everything except the list
 };
 

@@ -12,10 +12,8 @@
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
-#include "host/offline/frame_end.hpp"
-#include "host/offline/parts_list.hpp"
-#include "host/offline/parts_without_list.hpp"
-#include "host/offline/tar_header.hpp"
+#include "host/offline/framing.hpp"
+#include "host/offline/parts.hpp"
 
 namespace enginehost::offline {
 namespace {

@@ -1,15 +1,17 @@
-// The request of a machine without network access, and its answer on a machine that has it.
+// The request of a machine without network access. A machine that has it answers with a bundle
+// (tools/offline/answer.hpp).
 #pragma once
 #include <filesystem>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "host/offline/export_bundle.hpp"
-#include "host/open/fetch.hpp"
 #include "host/open/open_context.hpp"
 
 namespace enginehost::offline {
+
+constexpr std::string_view request_kind = "enginehost-request";
 
 // An engine as an open would request it.
 struct EngineConstraint {
@@ -31,27 +33,8 @@ struct SiteRequest {
 // Reads the platform, cache and history of this machine.
 SiteRequest request_of_this_machine(open::OpenContext& context, std::vector<EngineConstraint> constraints);
 
-// Errors: EH-M01, EH-M02 ("document", "member", "problem"), EH-M04: not such a document.
-Result<SiteRequest> read_request(std::string_view text, std::string_view name);
-
-struct Answer {
-  EngineConstraint constraint;
-  std::string build;       // the chosen build's id
-  bool was_there = false;  // the requesting machine has it already
-  std::uint64_t downloaded = 0;
-  std::vector<std::string> passed_over;            // better builds that are quarantined there, best first
-  std::vector<open::TurnedDown> turned_down = {};  // better builds that could not be fetched here
-  std::vector<Diagnosis> warnings = {};            // see acquire::Acquired
-};
-
-// Chooses for the requesting machine by the rules of an open there, and installs the chosen builds here.
-// Skips builds that are quarantined there; EH-S14 ("set_aside_by") where only such builds fit. Fails with the
-// first constraint that cannot be met.
-Result<std::vector<Answer>> answer(const settings::Settings& settings, const SiteRequest& request,
-                                   const open::FetchOptions& options,
-                                   const std::optional<CancelToken>& cancel = {});
-
-// Selects what a bundle for that machine must bring, and what it can leave out.
-Selection selection_for(const SiteRequest& request, const std::vector<Answer>& answers);
+// Returns the path to write for a file of this name: the regular file that a link leads to, or the name
+// itself. Error: EH-P40 when something else has the name, such as a device, which a rename would replace.
+Result<std::filesystem::path> place_for_file(const std::filesystem::path& file);
 
 }  // namespace enginehost::offline

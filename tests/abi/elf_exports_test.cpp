@@ -1,6 +1,6 @@
 // The reader of exports reads other people's files: whatever the bytes are, it returns and does not read
 // outside of them.
-#include "elf_exports.hpp"
+#include "tools/conformance/library_file.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "elf_exports.hpp"
+#include "tools/conformance/library_file.hpp"
 
 namespace {
 

@@ -12,14 +12,16 @@ import sys
 ROOMS = ["base", "plugin-api", "cache", "engines", "manifests"] + [
     "host/" + name for name in (
         "binary", "linker", "platform", "settings", "transfer", "oci", "manifest", "installations", "history", "resolve", "acquire",
-        "preflight", "explain", "load", "open", "offline", "publish", "sdk", "commands")]
+        "preflight", "explain", "load", "open", "offline", "sdk", "commands")] + [
+    # The loader ends here: nothing above includes what publishers and authors of engines run.
+    "tools/" + name for name in ("conformance", "oci", "offline", "publish", "commands")]
 
 # The page that documents the order: its table has one row per module.
 PAGE = "docs/ARCHITECTURE.md"
 ROW = re.compile(r"^\| `([a-z-]+(?:/[a-z]+)?)/?` \|", re.MULTILINE)
 
 # Modules that may include less than what stands above them.
-ONLY = {"plugin-api": set(), "cache": {"base"}, "engines": {"plugin-api"}}
+ONLY = {"plugin-api": set(), "cache": {"base"}, "engines": {"plugin-api"}, "tools/conformance": {"plugin-api"}}
 
 # Parts of modules whose promise an include would break: folder -> (headers, the promise).
 NOT_IN = {
@@ -46,7 +48,7 @@ DESTROYED_AT_EXIT = re.compile(
     r"^(?:[ \t]+static[ \t]+(?:const[ \t]+)?|(?:static[ \t]+|const[ \t]+)*)"
     r"std::(?:string|vector|map|set|unordered_\w+|optional|function|unique_ptr|shared_ptr|deque|list)\b(?!_view)"
     r"[^;(){}=&*]*[ \t>]\w+[ \t]*[;={]", re.MULTILINE)
-ENDS_WITH_ITS_PROGRAM = ("host/commands/", "host/publish/", "host/load/helper/")
+ENDS_WITH_ITS_PROGRAM = ("host/commands/", "host/load/helper/")
 
 TOKENS = re.compile(
     r'//[^\n]*|/\*.*?\*/'                                  # comments
@@ -81,7 +83,7 @@ def sources(root):
 def module_of(path):
     """The module of a path relative to the root, or None."""
     parts = path.split("/")
-    if parts[0] == "host":
+    if parts[0] in ("host", "tools"):
         name = "/".join(parts[:2]) if len(parts) > 2 else None
     else:
         name = parts[0]

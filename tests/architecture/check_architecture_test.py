@@ -45,6 +45,18 @@ class Rules(unittest.TestCase):
             self.assert_broken(self.includes(f"{upper}/x/a.cpp", f"{lower}/b.hpp"),
                                f"{upper} must not include {lower}/b.hpp", "a.cpp:1")
 
+    def test_the_tools_may_include_the_loader_and_never_the_reverse(self):
+        self.assert_kept(self.includes("tools/publish/a.cpp", "host/acquire/b.hpp"))
+        self.assert_kept(self.includes("tools/commands/a.cpp", "host/commands/b.hpp"))
+        for module in ("base", "cache", "host/open", "host/sdk", "host/commands"):
+            for tool in ("tools/oci", "tools/offline", "tools/publish", "tools/commands"):
+                self.assert_broken(self.includes(f"{module}/a.cpp", f"{tool}/b.hpp"),
+                                   f"{module} must not include {tool}/b.hpp of {tool}")
+
+    def test_the_plugin_check_knows_the_plugin_header_only(self):
+        self.assert_kept({**PLUGIN_HEADER, "tools/conformance/a.cpp": "#include <enginehost/engine_plugin.h>\n"})
+        self.assert_broken(self.includes("tools/conformance/a.cpp", "base/json.hpp"), "must not include base/json.hpp")
+
     def test_the_page_lists_the_modules_in_order(self):
         def broken(modules):
             with tempfile.TemporaryDirectory() as folder:
@@ -110,6 +122,7 @@ class Rules(unittest.TestCase):
         self.assert_broken({"host/stray.cpp": ""}, "stands in no module")
         self.assert_broken({"utilities/a.cpp": ""}, "stands in no module")
         self.assert_broken({"host/misc/a.cpp": ""}, "stands in no module")
+        self.assert_broken({"tools/misc/a.cpp": ""}, "stands in no module")
         self.assert_kept({"tests/base/a.cpp": '#include "anything.hpp"\n', "examples/a.c": ""})
 
     def test_promises_of_parts_are_kept(self):

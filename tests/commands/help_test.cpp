@@ -64,12 +64,15 @@ TEST_F(Help, FitsTheWidth) {
 }
 
 TEST_F(Help, HasTextsForEachPublishedCommand) {
-  for (const char* command : {"engine-info", "engine-run", "engine-cache fetch", "engine-manifest sign"}) {
+  for (const char* command : {"engine-info", "engine-run", "engine-cache fetch", "engine-cache import"}) {
     const HelpText* text = help_text_of(command);
     ASSERT_NE(text, nullptr) << command;
     EXPECT_GE(text->examples.size(), 2u);
   }
   EXPECT_EQ(help_text_of("engine-cache polish"), nullptr);
+  add_help_texts({{"engine-cache polish", {{"engine-cache polish", "make it shine"}}, "storage.md"}});
+  ASSERT_NE(help_text_of("engine-cache polish"), nullptr) << "a program added it";
+  EXPECT_EQ(help_text_of("engine-cache polish")->page, "storage.md");
 }
 
 }  // namespace

@@ -148,5 +148,21 @@ TEST(HelpTexts, AreNamedForTheWordHelp) {
   EXPECT_THAT(workplace.run("engine-run", {"reference"}).error, Not(HasSubstr("Usage: ")));
 }
 
+// The program of a build with -DENGINEHOST_TOOLS=OFF.
+TEST(HelpTexts, OfABuildWithoutToolsRefuseTheirSubcommands) {
+  const Workplace workplace;
+  const Command alone{"../tests/engine-cache-without-tools", {}};
+  const std::string help = help_of(workplace, alone);
+  EXPECT_THAT(help, HasSubstr("\n  import "));
+  EXPECT_EQ(workplace.run(alone.program, {"list"}).status, 0);
+  for (const std::string name : {"push", "export", "fulfil"}) {
+    EXPECT_THAT(help, Not(HasSubstr("\n  " + name + " ")));
+    const Ended refused = workplace.run(alone.program, {name, "lab.bundle", "mxnet", "--redistribute", "X"});
+    EXPECT_EQ(refused.status, 2) << refused.said();
+    EXPECT_THAT(refused.error, HasSubstr(name + " belongs to the tools of EngineHost"));
+    EXPECT_THAT(refused.error, HasSubstr("-DENGINEHOST_TOOLS=ON"));
+  }
+}
+
 }  // namespace
 }  // namespace enginehost::test

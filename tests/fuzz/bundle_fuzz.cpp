@@ -2,6 +2,7 @@
 #include "host/offline/bundle_list.hpp"
 #include "host/offline/bundle_reader.hpp"
 #include "tests/fuzz/input_file.hpp"
+#include "tools/offline/export_bundle.hpp"
 
 using enginehost::fuzz::require;
 namespace offline = enginehost::offline;
@@ -15,9 +16,9 @@ void read_list(std::string_view text) {
     return;
   }
   // An accepted list is the same when it is written again.
-  const std::string written = list->text();
+  const std::string written = text_of(*list);
   const auto again = offline::read_bundle_list(written, "again");
-  require(again && again->text() == written);
+  require(again && text_of(*again) == written);
   for (const offline::BundledRepository& repository : list->repositories)
     for (const offline::RepositoryDocument& document : repository.documents)
       require(document.path.front() != '/' && document.path.find("..") == std::string::npos);

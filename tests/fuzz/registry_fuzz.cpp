@@ -2,8 +2,7 @@
 // tokens, error documents, image manifests and indexes, references, credentials.
 #include <algorithm>
 
-#include "host/oci/challenge.hpp"
-#include "host/oci/credentials.hpp"
+#include "host/oci/authorization.hpp"
 #include "host/oci/documents.hpp"
 #include "host/oci/reference.hpp"
 #include "host/oci/registry.hpp"

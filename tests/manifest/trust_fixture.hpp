@@ -13,9 +13,8 @@
 #include "host/manifest/repository.hpp"
 #include "host/manifest/trust/root.hpp"
 #include "host/manifest/trust/signed_repository.hpp"
-#include "host/publish/secret_key.hpp"
-#include "host/publish/signing_primitives.hpp"
 #include "tests/manifest/documents.hpp"
+#include "tools/publish/secret_key.hpp"
 
 namespace enginehost::manifest {
 

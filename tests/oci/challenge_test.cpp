@@ -1,4 +1,4 @@
-#include "host/oci/challenge.hpp"
+#include "host/oci/authorization.hpp"
 
 #include <gtest/gtest.h>
 

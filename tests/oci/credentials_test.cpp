@@ -1,4 +1,4 @@
-#include "host/oci/credentials.hpp"
+#include "host/oci/authorization.hpp"
 
 #include <gtest/gtest.h>
 

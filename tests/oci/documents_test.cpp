@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/oci/platform_names.hpp"
-
 namespace enginehost::oci {
 namespace {
 

@@ -6,9 +6,9 @@
 #include <clocale>
 
 #include "host/acquire/acquire.hpp"
-#include "host/oci/artifact.hpp"
 #include "tests/acquire/sample_build.hpp"
 #include "tests/support/links.hpp"
+#include "tools/oci/artifact.hpp"
 
 namespace enginehost::test {
 

@@ -1,4 +1,4 @@
-#include "host/oci/layout.hpp"
+#include "tools/oci/artifact.hpp"
 
 #include <map>
 

@@ -1,5 +1,5 @@
 // Pushing to registries that refuse or fail.
-#include "host/oci/push.hpp"
+#include "tools/oci/push.hpp"
 
 #include <gmock/gmock.h>
 

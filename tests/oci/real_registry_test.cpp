@@ -4,14 +4,14 @@
 #include "base/child_process.hpp"
 #include "base/json.hpp"
 #include "base/paths.hpp"
-#include "host/oci/layout.hpp"
 #include "host/oci/pull.hpp"
-#include "host/oci/push.hpp"
 #include "tests/oci/installed_build.hpp"
 #include "tests/support/nginx_server.hpp"
 #include "tests/support/registry_server.hpp"
 #include "tests/support/token_server.hpp"
 #include "tests/support/variables.hpp"
+#include "tools/oci/artifact.hpp"
+#include "tools/oci/push.hpp"
 
 namespace enginehost::oci {
 namespace {

@@ -28,7 +28,7 @@ class Hostile : public test::SiteTest {
     auto list = read_bundle_list(entries[0].second, "good");
     EXPECT_TRUE(list);
     change(*list);
-    entries[0].second = list->text();
+    entries[0].second = text_of(*list);
     return said(entries);
   }
   std::string with_text(const std::string& from, const std::string& to) {
@@ -71,7 +71,7 @@ class Hostile : public test::SiteTest {
     const auto plugin = cache::read_tree_list(blobs[list->builds[0].trees[0].second], "plugin");
     for (const cache::TreeEntry& entry : plugin->entries) wanted.insert(entry.identity);
     for (const std::string& digest : wanted) list->files.push_back({digest, blobs[digest].size()});
-    Entries entries{{std::string(list_entry), list->text()}, good[1]};
+    Entries entries{{std::string(list_entry), text_of(*list)}, good[1]};
     for (const auto* kind : {&list->documents, &list->files})
       for (const Blob& blob : *kind)
         entries.emplace_back(std::string(blob_folder) + blob.sha256, blobs[blob.sha256]);
@@ -238,7 +238,7 @@ TEST_F(Hostile, AFileOfNoBuildIsRefused) {
   list->files.push_back(blob);
   std::sort(list->files.begin(), list->files.end(),
             [](const Blob& a, const Blob& b) { return a.sha256 < b.sha256; });
-  entries[0].second = list->text();
+  entries[0].second = text_of(*list);
   EXPECT_THAT(said(entries), HasSubstr("files that no build has"));
 }
 

@@ -4,7 +4,7 @@
 #include <sstream>
 
 #include "base/child_process.hpp"
-#include "host/offline/parts_list.hpp"
+#include "host/offline/parts.hpp"
 #include "tests/offline/site.hpp"
 #include "tests/support/paths.hpp"
 

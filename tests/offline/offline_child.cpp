@@ -3,8 +3,8 @@
 #include <cstdio>
 #include <cstring>
 
-#include "host/offline/export_bundle.hpp"
 #include "host/offline/import_bundle.hpp"
+#include "tools/offline/export_bundle.hpp"
 
 using namespace enginehost;
 

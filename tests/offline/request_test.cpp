@@ -1,4 +1,4 @@
-#include "host/offline/request.hpp"
+#include "tools/offline/answer.hpp"
 
 #include "tests/offline/site.hpp"
 #include "tests/support/paths.hpp"

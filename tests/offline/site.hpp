@@ -14,12 +14,12 @@
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "host/offline/bundle_reader.hpp"
-#include "host/offline/export_bundle.hpp"
+#include "host/offline/framing.hpp"
 #include "host/offline/import_bundle.hpp"
-#include "host/offline/tar_header.hpp"
 #include "tests/support/archives.hpp"
 #include "tests/support/links.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tools/offline/export_bundle.hpp"
 
 namespace enginehost::test {
 

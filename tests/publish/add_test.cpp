@@ -1,7 +1,7 @@
-#include "host/publish/pack.hpp"
-#include "host/publish/wheel_name.hpp"
 #include "host/transfer/chunk_list.hpp"
 #include "tests/publish/fixture.hpp"
+#include "tools/publish/names.hpp"
+#include "tools/publish/pack.hpp"
 
 namespace enginehost::publish {
 namespace {

@@ -3,13 +3,13 @@
 #include <gmock/gmock.h>
 
 #include "base/sha256.hpp"
-#include "host/publish/add.hpp"
-#include "host/publish/lint.hpp"
-#include "host/publish/publish.hpp"
-#include "host/publish/signing.hpp"
 #include "tests/manifest/trust_fixture.hpp"
 #include "tests/support/this_architecture.hpp"
 #include "tests/support/workshop.hpp"
+#include "tools/publish/add.hpp"
+#include "tools/publish/lint.hpp"
+#include "tools/publish/publish.hpp"
+#include "tools/publish/signing.hpp"
 
 namespace enginehost::publish {
 

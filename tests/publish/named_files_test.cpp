@@ -1,5 +1,5 @@
 // The names of files that `add` writes, and what `lint` asks for.
-#include "host/publish/named_files.hpp"
+#include "tools/publish/names.hpp"
 
 #include "base/text.hpp"
 #include "host/acquire/description.hpp"

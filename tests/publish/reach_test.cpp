@@ -1,8 +1,8 @@
 // Libraries of a build that are not found there: lint reports what users' machines would.
-#include "host/publish/reach.hpp"
 #include "host/linker/machine.hpp"
 #include "host/preflight/preflight.hpp"
 #include "tests/publish/fixture.hpp"
+#include "tools/publish/requirements.hpp"
 
 namespace enginehost::publish {
 namespace {

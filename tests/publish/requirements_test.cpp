@@ -1,5 +1,5 @@
 // Requirements of a build, derived from its files.
-#include "host/publish/requirements.hpp"
+#include "tools/publish/requirements.hpp"
 
 #include <gmock/gmock.h>
 

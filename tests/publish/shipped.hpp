@@ -4,10 +4,10 @@
 
 #include "base/files.hpp"
 #include "base/paths.hpp"
-#include "host/publish/lint.hpp"
-#include "host/publish/workspace.hpp"
 #include "tests/support/paths.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tools/publish/lint.hpp"
+#include "tools/publish/workspace.hpp"
 
 namespace enginehost::publish::shipped {
 

@@ -1,5 +1,5 @@
 // The vectors of RFC 8032 (Ed25519, section 7.1) and RFC 7914 (scrypt, section 12), for either library.
-#include "host/publish/signing_primitives.hpp"
+#include "tools/publish/secret_key.hpp"
 
 #include <gtest/gtest.h>
 

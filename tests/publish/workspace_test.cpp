@@ -8,8 +8,8 @@
 #include <functional>
 #include <thread>
 
-#include "host/publish/scratch.hpp"
 #include "tests/publish/fixture.hpp"
+#include "tools/publish/pack.hpp"
 
 namespace enginehost::publish {
 namespace {

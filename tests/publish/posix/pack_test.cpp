@@ -1,8 +1,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "host/publish/pack.hpp"
 #include "tests/publish/fixture.hpp"
+#include "tools/publish/pack.hpp"
 
 namespace enginehost::publish {
 namespace {

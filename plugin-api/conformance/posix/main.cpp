@@ -1,3 +1,0 @@
-#include "../command.hpp"
-
-int main(int count, char** words) { return engineplugin::check_command(count, words); }

@@ -1,0 +1,263 @@
+#include "tools/offline/contents.hpp"
+
+#include <algorithm>
+
+#include "base/paths.hpp"
+#include "base/sha256.hpp"
+#include "base/text.hpp"
+#include "host/open/license_text.hpp"
+
+namespace enginehost::offline {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t largest_license_text = 1u << 20;
+
+struct Described {
+  std::shared_ptr<const manifest::Build> build;
+  std::string document;  // digest
+};
+
+Diagnosis unusable_record(const cache::Installed& installed, std::string_view problem) {
+  return diagnose("EH-F08")
+      .with("build", installed.build)
+      .with("file", path_text(installed.layer / "refs"))
+      .with("problem", problem);
+}
+
+// Reduces paths to their last part, because the location of a user's files is private.
+Json without_paths(const Json& manifest) {
+  if (manifest.is_array()) {
+    Json list = Json::array();
+    for (const Json& element : manifest.as_array()) list.push(without_paths(element));
+    return list;
+  }
+  if (!manifest.is_object()) return manifest;
+  Json object = Json::object();
+  for (const auto& [name, value] : manifest.as_object()) {
+    const bool local = name == "file" && path_of(value.as_string()).is_absolute();
+    object.set(name, local ? Json(path_text(path_of(value.as_string()).filename())) : without_paths(value));
+  }
+  return object;
+}
+
+// A configured repository's documents, byte for byte as they were served.
+struct RepositoryCopy {
+  std::string name;                              // for people: a URL, or the name in a folder's index
+  std::map<std::string, std::string> documents;  // path below the repository -> bytes; includes signatures
+  manifest::RepositoryContent content;
+};
+
+// Returns the path below the repository in the form of its documents, or empty.
+std::string path_below(const std::string& location, const std::string& repository) {
+  const bool url = settings::is_url(repository);
+  const std::string prefix = url ? repository : generic_text(path_of(repository));
+  const std::string whole = url ? location : generic_text(path_of(location));
+  const std::size_t slash = prefix.ends_with('/') ? 0 : 1;
+  if (!whole.starts_with(prefix) || (slash == 1 && whole.substr(prefix.size(), 1) != "/")) return {};
+  return whole.substr(prefix.size() + slash);
+}
+
+// A folder's path may identify a person and is not passed on.
+std::string public_name(const settings::Repository& repository, const manifest::Index& index) {
+  if (settings::is_url(repository.location)) return repository.location;
+  if (!index.name.empty()) return index.name;
+  return path_text(path_of(repository.location).filename());
+}
+
+// Skips repositories that cannot be read, because installed builds have their own records.
+std::vector<RepositoryCopy> copy_repositories(const open::OpenContext& context) {
+  std::vector<RepositoryCopy> copies;
+  for (const settings::Repository& repository : context.settings().repositories) {
+    RepositoryCopy copy;
+    std::map<std::string, std::string> by_digest;
+    auto content = open::read_repository(
+        context.settings(), repository, context.store(), context.transfer_options(), open::OpenContext::now(),
+        [&](const std::string& location, const std::string& bytes) {
+          if (const std::string path = path_below(location, repository.location); !path.empty())
+            copy.documents.insert_or_assign(path, bytes);
+          by_digest.insert_or_assign(sha256_hex(bytes), bytes);
+        },
+        context.cancel());
+    if (!content) continue;
+    // Documents found by digest were not read under their path, and a URL's path is written differently.
+    for (const manifest::IndexEntry& entry : content->index.manifests)
+      if (const auto found = by_digest.find(entry.sha256); found != by_digest.end())
+        copy.documents.insert_or_assign(entry.path, found->second);
+    copy.name = public_name(repository, content->index);
+    copy.content = std::move(*content);
+    copies.push_back(std::move(copy));
+  }
+  return copies;
+}
+
+class ContentsBuilder {
+ public:
+  ContentsBuilder(const open::OpenContext& context, const Selection& selection)
+      : context_(context), selection_(selection), copies_(copy_repositories(context)) {}
+
+  Result<Contents> run() {
+    std::set<std::string> ids(selection_.builds.begin(), selection_.builds.end());
+    for (const std::string& id : ids) TRY(add(id));
+    add_license_texts();
+    finish();
+    return std::move(contents_);
+  }
+
+ private:
+  Result<void> add(const std::string& id) {
+    TRY_ASSIGN(const auto installed, context_.store().record_of(id));
+    if (!installed) return fail(context_.store().not_installed(id));
+    if (!installed->in_place.empty())
+      return fail(diagnose("EH-S33").with("build", id).with("path", installed->in_place));
+    TRY_ASSIGN(const Described described, describe(*installed));
+    const manifest::Build& build = *described.build;
+    TRY(add_licenses(build));
+    const auto components = build.all_components();
+    if (components.size() != installed->trees.size())
+      return fail(unusable_record(*installed, "its record has another number of trees than of components"));
+    BundledBuild bundled{build.id, build.engine, build.version,      build.flavor,
+                         build.os, build.arch,   described.document, {}};
+    for (std::size_t i = 0; i < components.size(); ++i) {
+      TRY_ASSIGN(const cache::TreeList tree, context_.store().list_of(*installed, installed->trees[i]));
+      const std::string text = tree.text();
+      contents_.documents.emplace(installed->trees[i], text);
+      bundled.trees.emplace_back(components[i]->id, installed->trees[i]);
+      const fs::path folder = cache::Store::tree_folder(installed->layer, installed->trees[i]);
+      for (const cache::TreeEntry& entry : tree.entries) {
+        if (entry.kind == cache::TreeEntry::Kind::link) continue;
+        sizes_.emplace(entry.identity, entry.size);
+        contents_.files.emplace(entry.identity, folder / path_of(entry.path));
+      }
+    }
+    contents_.list.builds.push_back(std::move(bundled));
+    builds_.push_back(described.build);
+    return {};
+  }
+
+  // Describes the build by the repository that offers exactly these bytes, with its document and signature;
+  // otherwise by the build's own record.
+  Result<Described> describe(const cache::Installed& installed) {
+    for (std::size_t at = 0; at < copies_.size(); ++at)
+      for (const auto& manifest : copies_[at].content.manifests)
+        for (const auto& build : manifest->builds) {
+          if (build->id != installed.build || build->artifacts_digest() != installed.artifacts_digest)
+            continue;
+          for (const auto& [path, bytes] : copies_[at].documents) {
+            if (!generic_text(path_of(manifest->name)).ends_with("/" + path) || path == "index.json")
+              continue;
+            used_[at].insert(path);
+            const std::string digest = sha256_hex(bytes);
+            contents_.documents.emplace(digest, bytes);
+            return Described{std::shared_ptr<const manifest::Build>(manifest, build.get()), digest};
+          }
+        }
+    const std::string name = "the record of the installed " + installed.build;
+    TRY_ASSIGN(const Json document, parse_json(installed.manifest, name));
+    const std::string bytes = without_paths(document).dump(1) + "\n";
+    TRY_ASSIGN(const auto manifest, manifest::read_manifest(document, "", name));
+    for (const auto& build : manifest->builds) {
+      if (build->id != installed.build) continue;
+      const std::string digest = sha256_hex(bytes);
+      contents_.documents.emplace(digest, bytes);
+      return Described{std::shared_ptr<const manifest::Build>(manifest, build.get()), digest};
+    }
+    return fail(unusable_record(installed, "its record does not describe it"));
+  }
+
+  Result<void> add_licenses(const manifest::Build& build) {
+    const auto owner = build.manifest.lock();
+    for (const manifest::Component* component : build.all_components()) {
+      if (component->license.empty() || !owner) continue;
+      const auto found = owner->licenses.find(component->license);
+      if (found == owner->licenses.end()) continue;
+      const manifest::License& license = found->second;
+      // Without a statement, redistribution is assumed to be allowed only where no acceptance is needed.
+      const std::string may = !license.redistribute.empty() ? license.redistribute
+                              : license.explicit_consent    ? "ask"
+                                                            : "yes";
+      const bool ordered = selection_.licenses_by_order.contains(license.id) ||
+                           selection_.licenses_by_order.contains(component->license);
+      if (may != "yes" && !ordered)
+        return fail(diagnose("EH-P60")
+                        .with("build", build.id)
+                        .with("component", component->id)
+                        .with("license", license.id)
+                        .with("redistribute", may, license.redistribute.empty() ? "not stated" : "manifest")
+                        .with("url", license.url));
+      BundledLicense& listed = licenses_[license.id + "\n" + license.sha256];
+      listed.id = license.id;
+      listed.url = license.url;
+      listed.sha256 = license.sha256;
+      listed.redistribute = may;
+      listed.by_order = may != "yes";
+      if (std::find(listed.components.begin(), listed.components.end(), component->id) ==
+          listed.components.end())
+        listed.components.push_back(component->id);
+    }
+    return {};
+  }
+
+  // Finds license texts by digest: the store keeps the text that a user was shown before agreeing, and most
+  // components contain theirs.
+  void add_license_texts() {
+    for (auto& [key, license] : licenses_) {
+      std::optional<std::string> text = open::kept_text(context_.store(), license.sha256);
+      if (const auto found = contents_.files.find(license.sha256); !text && found != contents_.files.end()) {
+        auto carried = read_file(found->second, largest_license_text);
+        if (carried && sha256_hex(*carried) == license.sha256) text = std::move(*carried);
+      }
+      if (!text || text->size() > largest_license_text) continue;
+      license.text = true;
+      contents_.documents.emplace(license.sha256, std::move(*text));
+    }
+  }
+
+  void finish() {
+    BundleList& list = contents_.list;
+    for (const auto& [at, manifests] : used_) {
+      const RepositoryCopy& copy = copies_[at];
+      BundledRepository repository{copy.name, {}};
+      for (const auto& document : copy.documents) {
+        const std::string& path = document.first;
+        const bool other_manifest =
+            std::any_of(copy.content.index.manifests.begin(), copy.content.index.manifests.end(),
+                        [&](const manifest::IndexEntry& entry) { return entry.path == path; }) &&
+            !manifests.contains(path);
+        if (other_manifest || !is_document_path(path)) continue;
+        const std::string digest = sha256_hex(document.second);
+        repository.documents.push_back({path, digest});
+        contents_.documents.emplace(digest, document.second);
+      }
+      list.repositories.push_back(std::move(repository));
+    }
+    for (auto& [key, license] : licenses_) {
+      std::sort(license.components.begin(), license.components.end());
+      list.licenses.push_back(std::move(license));
+    }
+    list.base = selection_.base;
+    contents_.spdx = spdx_of(builds_);
+    list.spdx = {sha256_hex(contents_.spdx), contents_.spdx.size()};
+    for (const auto& [digest, bytes] : contents_.documents) list.documents.push_back({digest, bytes.size()});
+    for (const auto& [digest, size] : sizes_)
+      (selection_.held.contains(digest) ? list.needs : list.files).push_back({digest, size});
+  }
+
+  const open::OpenContext& context_;
+  const Selection& selection_;
+  std::vector<RepositoryCopy> copies_;
+  std::map<std::size_t, std::set<std::string>> used_;  // copies, and which of their manifests
+  std::vector<std::shared_ptr<const manifest::Build>> builds_;
+  std::map<std::string, BundledLicense> licenses_;
+  std::map<std::string, std::uint64_t> sizes_;  // of files, by digest
+  Contents contents_;
+};
+
+}  // namespace
+
+Result<Contents> gather(const open::OpenContext& context, const Selection& selection) {
+  return ContentsBuilder(context, selection).run();
+}
+
+}  // namespace enginehost::offline

@@ -1,0 +1,48 @@
+#include "tools/publish/lint.hpp"
+
+#include "base/paths.hpp"
+#include "base/pluralize.hpp"
+#include "base/sha256.hpp"
+
+namespace enginehost::publish {
+
+void as_its_index_says(const Workspace& workspace, const std::string& name, const std::string& text,
+                       LintFindings& findings) {
+  const auto index = workspace.index();
+  if (!index || !*index) return;
+  for (const manifest::IndexEntry& entry : (*index)->manifests) {
+    if (path_text(workspace.folder() / path_of(entry.path)) != name) continue;
+    const std::string digest = sha256_hex(text);
+    if (digest != entry.sha256)
+      findings.errors.push_back(diagnose("EH-M05")
+                                    .with("document", name)
+                                    .with("expected", entry.sha256, "index.json")
+                                    .with("found", digest, "document")
+                                    .with("remedy", "correct its \"sha256\" and \"size\" in index.json"));
+    else if (entry.size != 0 && entry.size != text.size())
+      findings.errors.push_back(diagnose("EH-M16")
+                                    .with("document", "index.json")
+                                    .with("problem", "it says that " + name + " has " +
+                                                         pluralize(entry.size, "byte", "bytes") +
+                                                         ", and it has " + std::to_string(text.size()))
+                                    .with("remedy", "correct \"size\""));
+  }
+}
+
+void as_its_path_says(const Workspace& workspace, const std::string& name, const std::string& engine,
+                      LintFindings& findings) {
+  const auto index = workspace.index();
+  if (!index || !*index) return;
+  for (const manifest::IndexEntry& entry : (*index)->manifests)
+    if (path_text(workspace.folder() / path_of(entry.path)) == name && !entry.engine.empty() &&
+        entry.engine != engine)
+      findings.errors.push_back(
+          diagnose("EH-M16")
+              .with("document", "index.json")
+              .with("problem", "the path " + entry.path + " names the engine " + entry.engine +
+                                   ", and the manifest is one of " + engine)
+              .with("remedy", "rename the file to " + manifest::path_of_manifest(engine, entry.sha256) +
+                                  ", and correct \"path\""));
+}
+
+}  // namespace enginehost::publish
