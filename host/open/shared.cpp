@@ -130,9 +130,16 @@ bool leads_to(const CachedDecision& decision, const SharedEngine& engine) {
          decision.fallback == engine.outcome().fallback;
 }
 
-// Returns true if deciding again would lead to this engine.
+std::string basis_of(const settings::Settings& settings) {
+  std::string text = std::to_string(environment_digest());
+  for (const settings::Setting& setting : settings.effective)
+    text.append("\n").append(setting.key).append("=").append(setting.value);
+  return text;
+}
+
+// Returns true if deciding again, under the same settings, would lead to this engine.
 bool is_still_right(OpenContext& context, const OpenRequest& open, const SharedEngine& engine) {
-  if (open.bypass_cache || refused_by_policy(open.request, context.settings())) return false;
+  if (open.bypass_cache || engine.basis() != basis_of(context.settings())) return false;
   context.spare_unreached();
   const auto plan = decide(context, completed(open.request, defaults_of(context.settings())));
   if (!plan || plan->fallback != engine.outcome().fallback) return false;
@@ -146,10 +153,11 @@ bool is_still_right(OpenContext& context, const OpenRequest& open, const SharedE
 }  // namespace
 
 SharedEngine::SharedEngine(std::unique_ptr<OpenContext> context, Outcome outcome,
-                           std::string preferred_device)
+                           std::string preferred_device, std::string basis)
     : context_(std::move(context)),
       outcome_(std::move(outcome)),
-      preferred_device_(std::move(preferred_device)) {
+      preferred_device_(std::move(preferred_device)),
+      basis_(std::move(basis)) {
   for (const load::Device& device : outcome_.opened->devices) device_names_.push_back(device.text());
   health_ = outcome_.opened->engine->health();
   listener_ = health_->add_listener([spoiled = spoiled_](const load::DeviceEvent& happened) {
@@ -215,9 +223,9 @@ Result<std::shared_ptr<SharedEngine>> open_shared(const SharedRequest& request) 
   std::unique_ptr<OpenContext> context;
   const OpenRequest open =
       request.request([&context]() -> const settings::Settings& { return context->settings(); });
-  const auto share = [&](Outcome outcome, std::string preferred_device, Watch watch) {
-    auto engine =
-        std::make_shared<SharedEngine>(std::move(context), std::move(outcome), std::move(preferred_device));
+  const auto share = [&](Outcome outcome, std::string preferred_device, std::string basis, Watch watch) {
+    auto engine = std::make_shared<SharedEngine>(std::move(context), std::move(outcome),
+                                                 std::move(preferred_device), std::move(basis));
     Table::of_this_process().put(request.key, engine, std::move(watch), looked_at);
     return engine;
   };
@@ -232,7 +240,7 @@ Result<std::shared_ptr<SharedEngine>> open_shared(const SharedRequest& request) 
     }
     std::string preferred_device = decision->defaults.device;
     if (auto outcome = open_by(*context, open, std::move(*decision), looked_at))
-      return share(std::move(*outcome), std::move(preferred_device), std::move(watch));
+      return share(std::move(*outcome), std::move(preferred_device), {}, std::move(watch));
   }
   TRY_ASSIGN(settings::Settings settings, read_settings());
   context = std::make_unique<OpenContext>(std::move(settings), std::nullopt, request.cancel);
@@ -242,9 +250,9 @@ Result<std::shared_ptr<SharedEngine>> open_shared(const SharedRequest& request) 
   }
   Outcome outcome = open_engine(*context, open, decisions);
   if (!outcome.opened) return fail(outcome.diagnosis ? std::move(*outcome.diagnosis) : diagnose("EH-S01"));
-  std::string preferred_device = context->settings().device;
   Watch watch(*context);
-  return share(std::move(outcome), std::move(preferred_device), std::move(watch));
+  std::string preferred_device = context->settings().device, basis = basis_of(context->settings());
+  return share(std::move(outcome), std::move(preferred_device), std::move(basis), std::move(watch));
 }
 
 }  // namespace enginehost::open
