@@ -177,7 +177,7 @@ std::optional<int> parse(CLI::App& app, int argc, char** argv) {
   return std::nullopt;
 }
 
-Result<settings::Settings> settings_of(const CommonFlags& flags, settings::FlagValues values) {
+settings::FlagValues values_of(const CommonFlags& flags, settings::FlagValues values) {
   values.repositories = flags.repositories;
   values.installations = flags.installations;
   values.accept_licenses = flags.accept_licenses;
@@ -187,7 +187,12 @@ Result<settings::Settings> settings_of(const CommonFlags& flags, settings::FlagV
   values.refresh = flags.refresh;
   if (flags.offline) values.offline = true;
   if (flags.verbose) values.log = "info";
-  return settings::load_settings(values, settings::Environment::of_this_process());
+  return values;
+}
+
+Result<settings::Settings> settings_of(const CommonFlags& flags, settings::FlagValues values) {
+  return settings::load_settings(values_of(flags, std::move(values)),
+                                 settings::Environment::of_this_process());
 }
 
 Result<settings::Settings> settings_without_configuration(const CommonFlags& flags) {

@@ -49,6 +49,7 @@ std::filesystem::path given_path(const std::string& path);
 std::optional<int> parse(CLI::App& app, int argc, char** argv);
 
 // Returns the settings from flags, environment and configuration files.
+settings::FlagValues values_of(const CommonFlags& flags, settings::FlagValues values = {});
 Result<settings::Settings> settings_of(const CommonFlags& flags, settings::FlagValues values = {});
 
 // Returns settings for a configuration that cannot be used. Reads no file and no ENGINEHOST_ variable except

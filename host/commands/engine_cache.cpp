@@ -62,7 +62,7 @@ Result<Json> fetch_for(const settings::Settings& settings, std::optional<platfor
   // The request is that of the next open. The settings of this machine do not apply to another one.
   if (auto refused = open::refused_by_policy(request, settings); here && refused)
     return fail(std::move(*refused));
-  if (here) request = open::completed(std::move(request), settings);
+  if (here) request = open::completed(std::move(request), open::defaults_of(settings));
   request.offline = settings.offline;
   TRY_ASSIGN(resolve::Plan plan, open::decide(context, std::move(request)));
   transfer::ProgressBar bar(stderr, flags.common.quiet, !flags.common.json);

@@ -208,21 +208,21 @@ int run(int argc, char** argv) {
   if (!flags.output.empty())
     if (const auto made = explain::mark_as_argument(make_folders(path_of(flags.output))); !made)
       return end_with(made.error(), flags.common.json);
+  open::OpenRequest request;
+  request.bypass_cache = flags.common.refresh;  // the new answers of repositories decide
+  request.request = *asked_for;
+  open::DecisionCache decisions = open::decisions_for(values_of(flags.common), request);
   auto settings = settings_of(flags.common);
   if (!settings) return end_with(settings.error(), flags.common.json);
   const CancelToken cancel = cancel_on_signal();
   open::OpenContext context(std::move(*settings), {}, cancel);
-
-  open::OpenRequest request;
-  request.bypass_cache = flags.common.refresh;  // the new answers of repositories decide
-  request.request = *asked_for;
   // Never destroyed: an engine logs to the very end.
   auto& bar = *new transfer::ProgressBar(stderr, flags.common.quiet, !flags.common.json);
   request.attempt.consent = consent_for(context, &bar, flags.common.yes);
   request.attempt.progress = bar.callback();
   request.attempt.before_probe = [&bar] { bar.step("checking", "loads in a child process"); };
   log_to_standard_error(request.attempt, bar, flags.common.quiet);
-  open::Outcome& outcome = open_in_command(context, request, flags.common.json);
+  open::Outcome& outcome = open_in_command(context, request, flags.common.json, std::move(decisions));
   bar.clear();
   if (outcome.opened) bar.ready(title_of(outcome.opened->installed));
   Json document = flags.common.json ? open::document(context, outcome) : Json::object();

@@ -186,7 +186,8 @@ std::string engines_text(open::OpenContext& context, const Screen& screen) {
     if (!failures.empty()) break;
     resolve::Request request;
     request.engine = engine;
-    const auto plan = open::decide(context, open::completed(std::move(request), context.settings()));
+    const auto plan =
+        open::decide(context, open::completed(std::move(request), open::defaults_of(context.settings())));
     if (plan)
       rows.push_back(row_of(
           *plan, [&](const manifest::Build& build) { return download_text(context, plan->request, build); }));

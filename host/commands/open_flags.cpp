@@ -26,12 +26,13 @@ void ended_by_another() {
 
 }  // namespace
 
-open::Outcome& open_in_command(open::OpenContext& context, const open::OpenRequest& request, bool json) {
+open::Outcome& open_in_command(open::OpenContext& context, const open::OpenRequest& request, bool json,
+                               open::DecisionCache decisions) {
   if (json) keep_output_for_documents();
   as_document = json;
   // Exit handlers run in reverse order: those of libraries that are loaded from here on run before this one.
   std::atexit(ended_by_another);
-  kept = new open::Outcome(open::open_engine(context, request));
+  kept = new open::Outcome(open::open_cached(context, request, decisions));
   return *kept;
 }
 

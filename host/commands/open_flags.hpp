@@ -9,6 +9,7 @@ namespace enginehost::commands {
 // crash there (EH-R13) must not become the command's status. If loaded code calls exit(), the command ends
 // with EH-R04; a call of _exit() cannot be detected. `json`: what the engine prints goes to standard error.
 // Call it once in a process.
-open::Outcome& open_in_command(open::OpenContext& context, const open::OpenRequest& request, bool json);
+open::Outcome& open_in_command(open::OpenContext& context, const open::OpenRequest& request, bool json,
+                               open::DecisionCache decisions = {});
 
 }  // namespace enginehost::commands

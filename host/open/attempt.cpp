@@ -8,9 +8,9 @@
 #include "host/explain/explain.hpp"
 #include "host/history/sentinel.hpp"
 #include "host/load/in_process/reported_text.hpp"
-#include "host/open/cached_decision.hpp"
 #include "host/open/crash.hpp"
 #include "host/open/crash_guard.hpp"
+#include "host/open/decision_cache.hpp"
 #include "host/open/failed_load_libraries.hpp"
 #include "host/open/install.hpp"
 #include "host/open/load_check.hpp"
@@ -86,10 +86,10 @@ class Attempt {
     }
   }
 
-  Result<std::shared_ptr<Opened>> ready(const CachedDecision& decision, cache::Installed* record) {
+  Result<std::shared_ptr<Opened>> cached(CachedDecision& decision) {
     auto opened = std::make_shared<Opened>();
-    if (record != nullptr) {
-      opened->installed = std::move(*record);
+    if (!decision.installed.digest.empty()) {
+      opened->installed = std::move(decision.installed);
       TRY_ASSIGN(opened->lease, context_.store().lease_as_recorded(opened->installed));
     } else {
       TRY_ASSIGN(cache::Store::Leased found, context_.store().find_leased(decision.build, decision.digest));
@@ -313,11 +313,10 @@ Result<std::shared_ptr<Opened>> attempt(OpenContext& context, const manifest::Bu
   return opened;
 }
 
-Result<std::shared_ptr<Opened>> attempt_cached(OpenContext& context, const CachedDecision& decision,
-                                               cache::Installed* record,
+Result<std::shared_ptr<Opened>> attempt_cached(OpenContext& context, CachedDecision& decision,
                                                const std::vector<std::string>& devices,
                                                const AttemptOptions& options, AttemptLog& log) {
-  return Attempt(context, devices, options, log).ready(decision, record);
+  return Attempt(context, devices, options, log).cached(decision);
 }
 
 Result<std::shared_ptr<Opened>> attempt_file(OpenContext& context, const std::filesystem::path& plugin,

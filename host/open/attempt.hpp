@@ -72,13 +72,12 @@ Result<std::shared_ptr<Opened>> attempt(OpenContext& context, const manifest::Bu
                                         const AttemptOptions& options, AttemptLog& log);
 
 // Opens the build that a cached decision names. Checks only the record of the build and the stamps of its
-// files. `record` is the build's record if it is known (it is moved from), else null.
+// files. Moves the build's record out of the decision.
 //
 // On failure nothing is recorded and nothing is repaired, because the caller then decides again and meets the
 // same failure. EH-F01 with "build": the build is not installed, or another one than the decision's.
 struct CachedDecision;
-Result<std::shared_ptr<Opened>> attempt_cached(OpenContext& context, const CachedDecision& decision,
-                                               cache::Installed* record,
+Result<std::shared_ptr<Opened>> attempt_cached(OpenContext& context, CachedDecision& decision,
                                                const std::vector<std::string>& devices,
                                                const AttemptOptions& options, AttemptLog& log);
 

@@ -1,9 +1,12 @@
-// Everything that an early decision depends on, reduced to as few checks as possible.
+// Everything that a cached decision depends on, reduced to as few checks as possible.
 //
-// Each file gets one line; the strictest requested check wins ("rights" over "stamp" over "identity" and
+// Each file is checked once; the strictest requested check wins ("rights" over "stamp" over "identity" and
 // "there"). Names that exist or are absent are covered by the nearest directory above them, if the times of
-// that directory change with its names. One check of the directory then answers for all of them. The format
-// of the lines is in dependency_stamp.hpp.
+// that directory change with its names. One check of the directory then answers for all of them.
+//
+// A file that changes within the clock resolution of its file system can keep its time. A set is therefore
+// unusable if a stamped file changed less than half a second before it began, or less than three seconds on a
+// file system that counts whole seconds.
 //
 // Thread safety: one thread. Errors: text() returns nothing if the set cannot be relied on.
 #pragma once
@@ -14,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "host/open/dependency.hpp"
 #include "host/platform/machine_key.hpp"
 
 namespace enginehost::open {
@@ -21,44 +25,32 @@ namespace enginehost::open {
 // Collects dependencies with the add functions; text() returns their lines.
 class DependencySet {
  public:
-  // `began_ns`: files that changed shortly before this time or later are not settled and make the set
-  // unusable.
+  // `began_ns`: files that changed shortly before this time or later are not settled.
   explicit DependencySet(std::int64_t began_ns) : began_ns_(began_ns) {}
 
-  void add_rights(const std::string& file);
-  void add_writable(const std::string& folder);
-  void add_runnable(const std::string& file);
-  void add_there(const std::string& file);
-  void add_empty(const std::string& folder);
+  void add(Dependency dependency);
+  // Adds the path as it is now.
+  void add(Dependency::Kind kind, const std::string& path);
   void add(const platform::MachineInput& input);
-  // Adds the stamp lines of a cached decision.
-  void add_lines(std::string_view lines);
-  // Leaves out the stamps of these files, because the key text identifies them.
+  // Leaves out the stamps of these files, because the key of the decision identifies them.
   void leave_out(std::vector<std::string> files) { stamped_elsewhere_ = std::move(files); }
 
   // Returns all lines. Returns nothing if a file was not at rest, has two different stamps, or has a line
   // break in its name.
   std::optional<std::string> text() const;
 
+  // Returns true if every line of such a text holds. `now`: seconds since 1970.
+  static bool holds(std::string_view text, std::int64_t now);
+
  private:
-  struct Line {
-    std::string name, value, path;
-  };
-  struct CoveringDirectory {
-    std::string folder;
-    std::string value;        // the value of a "folder" line
-    std::string same_moment;  // "DEVICE INODE SIZE TIME ", as in the directory's stamp
-  };
-  void add(std::string name, std::string value, const std::string& path);
-  void add_stamp(const std::string& file, bool with_rights);
-  const Line* find(std::string_view name, const std::string& path) const;
-  bool is_stamped_elsewhere(const Line& line) const;
-  std::optional<CoveringDirectory> covering_directory_of(const Line& line) const;
+  const Dependency* find(Dependency::Kind kind, const std::string& path) const;
+  const Dependency* strictest_stamp(const std::string& path) const;
+  bool is_checked_elsewhere(const Dependency& dependency) const;
 
   std::int64_t began_ns_;
   bool usable_ = true;
   std::vector<std::string> stamped_elsewhere_;
-  std::vector<Line> lines_;
+  std::vector<Dependency> all_;
 };
 
 }  // namespace enginehost::open

@@ -8,7 +8,7 @@
 #include "host/load/probe_outcome.hpp"
 #include "host/load/recheck.hpp"
 #include "host/load/wire.hpp"
-#include "host/open/cached_decision.hpp"
+#include "host/open/decision_cache.hpp"
 #include "host/open/failed_load_libraries.hpp"
 #include "host/open/gpu_facts.hpp"
 #include "host/open/open_engines.hpp"

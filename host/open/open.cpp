@@ -8,8 +8,7 @@
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "host/explain/explain.hpp"
-#include "host/open/cached_decision.hpp"
-#include "host/open/early_decision.hpp"
+#include "host/open/decision_cache.hpp"
 #include "host/open/fetch.hpp"
 #include "host/open/request.hpp"
 #include "host/open/unreached.hpp"
@@ -196,39 +195,6 @@ Outcome open_file(OpenContext& context, const OpenRequest& open) {
   return outcome;
 }
 
-// Goes straight to loading by a cached decision. `record`: the build's record, which is moved from; null if
-// it must be read.
-std::optional<Outcome> open_by(OpenContext& context, const CachedDecision& decision, cache::Installed* record,
-                               resolve::Request request, const AttemptOptions& options,
-                               std::chrono::steady_clock::time_point begin) {
-  Outcome outcome;
-  outcome.plan.request = std::move(request);
-  AttemptLog log;
-  const std::chrono::duration<double, std::milli> looking = std::chrono::steady_clock::now() - begin;
-  log.timings_ms.emplace_back("ticket", looking.count());
-  auto opened =
-      attempt_cached(context, decision, record, demanded_devices(outcome.plan.request), options, log);
-  if (!opened) return std::nullopt;
-  add_log(outcome, log);
-  outcome.state = State::opened;
-  outcome.by_cached_decision = true;
-  context.set_passed_over(decision.passed_over);
-  outcome.fallback = decision.fallback;
-  outcome.opened = std::move(*opened);
-  return outcome;
-}
-
-std::optional<Outcome> open_cached(OpenContext& context, const OpenRequest& open,
-                                   const DecisionCache& decisions) {
-  const auto begin = std::chrono::steady_clock::now();
-  const auto decision = decisions.find();
-  if (!decision) return std::nullopt;
-  auto outcome =
-      open_by(context, *decision, nullptr, completed(open.request, context.settings()), open.attempt, begin);
-  if (outcome) outcome->decision = std::make_shared<CachedDecision>(*decision);
-  return outcome;
-}
-
 // Returns the best candidate that may be tried, or the end.
 auto first_that_fits(auto& candidates) {
   return std::ranges::find_if(candidates, [](const Candidate& candidate) { return candidate.rank > 0; });
@@ -241,20 +207,32 @@ bool may_do_better_elsewhere(const resolve::Plan& plan) {
          !plan.request.installed.contains(first->build->id);
 }
 
-Outcome decide_and_open(OpenContext& context, const OpenRequest& open, const DecisionCache& decisions) {
+// Returns true if an equal request may open the same build without deciding again, as far as the outcome
+// says.
+bool is_repeatable(const Outcome& outcome) {
+  return outcome.state == State::opened && outcome.proven_before && !outcome.probed &&
+         outcome.downloaded == 0 && outcome.chosen != nullptr && outcome.chosen->rank == 1 &&
+         !outcome.opened->installed.unlike_its_record;
+}
+
+Outcome failed_with(resolve::Request request, Diagnosis why) {
+  Outcome outcome;
+  outcome.plan.request = std::move(request);
+  outcome.diagnosis = std::move(why);
+  return outcome;
+}
+
+// `open`: completed.
+Outcome decide_and_open(OpenContext& context, const OpenRequest& open) {
   Outcome outcome;
   const auto begin = std::chrono::steady_clock::now();
-  auto plan = decide(context, completed(open.request, context.settings()));
+  auto plan = decide(context, open.request);
   if (plan && may_do_better_elsewhere(*plan) && context.ask_the_spared())
-    plan = decide(context, completed(open.request, context.settings()));
-  if (!plan) {
-    outcome.plan.request = completed(open.request, context.settings());
-    outcome.diagnosis = std::move(plan).error();
-    return outcome;
-  }
+    plan = decide(context, open.request);
+  if (!plan) return failed_with(open.request, std::move(plan).error());
   outcome.plan = std::move(*plan);
-  const std::chrono::duration<double, std::milli> settings_key = std::chrono::steady_clock::now() - begin;
-  outcome.timings_ms.emplace_back("decide", settings_key.count());
+  const std::chrono::duration<double, std::milli> deciding = std::chrono::steady_clock::now() - begin;
+  outcome.timings_ms.emplace_back("decide", deciding.count());
 
   if (auto forbidden = forbidden_by_name(context.catalog())) {
     outcome.diagnosis = std::move(forbidden);
@@ -299,7 +277,6 @@ Outcome decide_and_open(OpenContext& context, const OpenRequest& open, const Dec
   warn_of_force(outcome);
   warn_of_forced_failure(outcome);
   warn_of_idle_accelerator(context, outcome);
-  decisions.keep(outcome);
   return outcome;
 }
 
@@ -333,43 +310,61 @@ int Outcome::exit_status() const {
   return static_cast<int>(diagnosis ? explain::exit_status(*diagnosis) : explain::ExitStatus::bug);
 }
 
-std::optional<Outcome> open_engine(OpenContext& context, const OpenRequest& open, EarlyDecision& ready,
-                                   std::chrono::steady_clock::time_point begin) {
-  if (context.cancel() && context.cancel()->canceled()) return std::nullopt;
-  resolve::Request request = open.request;
-  if (request.flavor.empty() && !request.require) request.flavor = ready.flavor;
-  if (request.device.empty()) request.device = ready.device;
-  request.offline = request.offline || ready.offline;
-  cache::Installed* const record =
-      ready.installed.digest == ready.decision.digest ? &ready.installed : nullptr;
-  return open_by(context, ready.decision, record, std::move(request), open.attempt, begin);
+DecisionCache decisions_for(const settings::FlagValues& flags, const OpenRequest& open) {
+  if (open.plan_only || open.bypass_cache || !open.plugin.empty()) return {};
+  return {flags, open.request, open.attempt.probe, open.attempt.probe_deadline};
 }
 
-Outcome open_engine(OpenContext& context, const OpenRequest& open) {
+std::optional<Outcome> open_by(OpenContext& context, const OpenRequest& open, CachedDecision decision,
+                               std::chrono::steady_clock::time_point begin) {
+  if (context.cancel() && context.cancel()->canceled()) return std::nullopt;
+  Outcome outcome;
+  outcome.plan.request = completed(open.request, decision.defaults);
+  AttemptLog log;
+  const std::chrono::duration<double, std::milli> looking = std::chrono::steady_clock::now() - begin;
+  log.timings_ms.emplace_back("ticket", looking.count());
+  auto opened = attempt_cached(context, decision, demanded_devices(outcome.plan.request), open.attempt, log);
+  if (!opened) return std::nullopt;
+  add_log(outcome, log);
+  outcome.state = State::opened;
+  outcome.by_cached_decision = true;
+  context.set_passed_over(std::move(decision.passed_over));
+  outcome.fallback = decision.fallback;
+  outcome.opened = std::move(*opened);
+  return outcome;
+}
+
+Outcome open_engine(OpenContext& context, OpenRequest open, DecisionCache& decisions) {
   if (!open.plugin.empty()) return open_file(context, open);
   if (open.attempt.probe_deadline) context.allow_probe(*open.attempt.probe_deadline);
-  if (context.cancel() && context.cancel()->canceled() && !open.plan_only) {
-    Outcome stopped;
-    stopped.plan.request = completed(open.request, context.settings());
-    stopped.diagnosis = diagnose("EH-P10");
-    return stopped;
-  }
-  if (auto refused = refused_by_policy(open.request, context.settings())) {
-    Outcome outcome;
-    outcome.plan.request = open.request;
-    outcome.diagnosis = std::move(refused);
-    return outcome;
-  }
-  const DecisionCache decisions(context, open);
-  if (!open.plan_only && !open.bypass_cache)
-    if (auto ready = open_cached(context, open, decisions)) return std::move(*ready);
+  auto refused = refused_by_policy(open.request, context.settings());
+  const resolve::Request request = completed(open.request, defaults_of(context.settings()));
+  if (context.cancel() && context.cancel()->canceled() && !open.plan_only)
+    return failed_with(request, diagnose("EH-P10"));
+  if (refused) return failed_with(std::move(open.request), std::move(*refused));
+  open.request = request;
+  decisions.begin(context);
   // A request that can be served does not wait for a repository that just did not answer.
   if (!open.plan_only && !open.bypass_cache) context.spare_unreached();
-  Outcome outcome = decide_and_open(context, open, decisions);
+  Outcome outcome = decide_and_open(context, open);
   const bool stopped = outcome.diagnosis && outcome.diagnosis->code == "EH-P10";
   if (outcome.state == State::failed && !stopped && context.ask_the_spared())
-    outcome = decide_and_open(context, open, decisions);
+    outcome = decide_and_open(context, open);
+  if (is_repeatable(outcome))
+    decisions.keep(context, outcome.plan, outcome.opened->installed, outcome.fallback, outcome.warnings);
   return outcome;
+}
+
+Outcome open_engine(OpenContext& context, OpenRequest open) {
+  DecisionCache none;
+  return open_engine(context, std::move(open), none);
+}
+
+Outcome open_cached(OpenContext& context, const OpenRequest& open, DecisionCache& decisions) {
+  const auto begin = std::chrono::steady_clock::now();
+  if (auto decision = decisions.find())
+    if (auto outcome = open_by(context, open, std::move(*decision), begin)) return std::move(*outcome);
+  return open_engine(context, open, decisions);
 }
 
 void weigh(OpenContext& context, Outcome& outcome) {

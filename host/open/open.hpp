@@ -13,6 +13,7 @@
 
 #include "base/json.hpp"
 #include "host/open/attempt.hpp"
+#include "host/open/decision_cache.hpp"
 #include "host/open/open_context.hpp"
 #include "host/resolve/plan.hpp"
 
@@ -36,8 +37,7 @@ struct Outcome {
   // With the final verdicts. An open by a cached decision fills in only the request; see weigh().
   resolve::Plan plan;
   bool by_cached_decision = false;
-  std::shared_ptr<const CachedDecision> decision;  // the decision that was used, if found under settings
-  std::shared_ptr<Opened> opened;                  // set if state is opened
+  std::shared_ptr<Opened> opened;  // set if state is opened
   // Points into plan.candidates: the build that was opened, or would be. Null if the plan was not made, or no
   // longer lists the build.
   const resolve::Candidate* chosen = nullptr;
@@ -57,14 +57,20 @@ struct Outcome {
 bool ends_the_search(const Diagnosis& failure);
 
 // Opens the best candidate. Never throws. Blocks while it downloads and probes; the context's cancel token
-// ends it with EH-P10.
-Outcome open_engine(OpenContext& context, const OpenRequest& request);
+// ends it with EH-P10. Keeps the decision in the cache if a later open may repeat it.
+Outcome open_engine(OpenContext& context, OpenRequest request, DecisionCache& decisions);
+Outcome open_engine(OpenContext& context, OpenRequest request);  // without the cache
 
-// Opens the build of an early decision, in a context made of its places. Returns nothing if the build does
-// not open that way; the caller then opens it with settings. Moves the record out of `ready`.
-struct EarlyDecision;
-std::optional<Outcome> open_engine(OpenContext& context, const OpenRequest& request, EarlyDecision& ready,
-                                   std::chrono::steady_clock::time_point begin);
+// Returns the cache of the request's decisions. Call it before settings are read.
+DecisionCache decisions_for(const settings::FlagValues& flags, const OpenRequest& request);
+
+// Opens the build of a cached decision, in a context made of its places or of settings. Returns nothing if
+// the build does not open that way; the caller then calls open_engine(). `begin`: of the open.
+std::optional<Outcome> open_by(OpenContext& context, const OpenRequest& request, CachedDecision decision,
+                               std::chrono::steady_clock::time_point begin);
+
+// Opens by the cached decision if there is one, else as open_engine().
+Outcome open_cached(OpenContext& context, const OpenRequest& request, DecisionCache& decisions);
 
 // Fills in the plan of an outcome that a cached decision led to, for display. Evaluates the candidates as
 // they are now.

@@ -25,6 +25,9 @@ std::string builds_folder(const std::filesystem::path& cache_folder) {
 std::string records_folder(const std::filesystem::path& state_folder) {
   return text_below(state_folder, {"history"});
 }
+std::string sentinels_folder(const std::filesystem::path& state_folder) {
+  return text_below(state_folder, {"running"});
+}
 
 OpenContext::OpenContext(settings::Settings settings, std::optional<platform::Platform> recorded,
                          std::optional<CancelToken> cancel)
@@ -242,10 +245,10 @@ Result<void> OpenContext::remember(history::Record record) {
       written.error().value("variable").empty())
     written.error().with("place", "state");
   written = settings::mark_as_state(std::move(written), settings());
-  if (!written && !state_folder_.empty() && warnings_.empty())
-    warnings_.push_back("the record of " + record.build +
-                        " cannot be kept: " + std::string(written.error().value("folder")) +
-                        " cannot be written (" + std::string(written.error().value("os_said")) + ")");
+  if (!written && !state_folder_.empty())
+    warn("the record of " + record.build +
+         " cannot be kept: " + std::string(written.error().value("folder")) + " cannot be written (" +
+         std::string(written.error().value("os_said")) + ")");
   const std::string build = record.build;
   history_->history.records.insert_or_assign(build, std::move(record));
   return written;
@@ -270,11 +273,18 @@ Result<void> OpenContext::forget(const std::string& build) {
 
 void OpenContext::note(std::string_view event, const Json& facts) {
   const settings::AuditLog log(state_folder_, settings().audit_rotate_bytes);
-  auto added = log.add(event, facts);
-  if (added || audit_failed_) return;
-  audit_failed_ = true;
-  warnings_.push_back("the audit log of " + path_text(state_folder_) + " cannot be written (" +
-                      added.error().code + " " + std::string(added.error().value("os_said")) + ")");
+  if (const auto added = log.add(event, facts); !added)
+    warn("the audit log of " + path_text(state_folder_) + " cannot be written (" + added.error().code + " " +
+         std::string(added.error().value("os_said")) + ")");
+}
+
+void OpenContext::warn(std::string text) {
+  if (std::ranges::find(warnings_, text) == warnings_.end()) warnings_.push_back(std::move(text));
+}
+
+bool OpenContext::warnings_last() const {
+  return warnings_.empty() && (!catalog_ || catalog_->warnings.empty()) &&
+         (!history_ || history_->warnings.empty());
 }
 
 std::vector<std::string> OpenContext::warnings() const {

@@ -28,6 +28,8 @@ namespace enginehost::open {
 // Folders whose times change when a build is installed or removed, and when a record is written or cleared.
 std::string builds_folder(const std::filesystem::path& cache_folder);
 std::string records_folder(const std::filesystem::path& state_folder);
+// The folder of the sentinels (history/sentinel.hpp).
+std::string sentinels_folder(const std::filesystem::path& state_folder);
 
 // The inputs of one request. Each part is gathered when it is first used and then stays, so that all stages
 // see the same state.
@@ -38,7 +40,7 @@ class OpenContext {
   // `recorded`: decides for that machine instead of this one.
   explicit OpenContext(settings::Settings settings, std::optional<platform::Platform> recorded = {},
                        std::optional<CancelToken> cancel = {});
-  // The folders of an early decision. Settings are read later, when they are first used. They were readable
+  // The folders of a cached decision. Settings are read later, when they are first used. They were readable
   // when the decision was made; if they no longer are, warnings() says why and these folders stay.
   struct Places {
     std::filesystem::path cache_folder, state_folder;
@@ -99,7 +101,7 @@ class OpenContext {
   // Returns the machine as the loader sees it, including the libraries that this process holds now.
   linker::Machine machine();
 
-  // Writes a record. If that fails, the record is kept in memory and warnings() says so once. Returns EH-F15
+  // Writes a record. If that fails, the record is kept in memory and warnings() says so. Returns EH-F15
   // or EH-F16 for callers that were asked to store it. Keeps nothing if check_records() fails.
   Result<void> remember(history::Record record);
   // Fails with EH-F16 if there is no folder for records.
@@ -116,7 +118,10 @@ class OpenContext {
   std::vector<std::string> warnings() const;
   // Sets the messages about skipped layers from a cached decision. They are used until the catalog is read.
   void set_passed_over(std::vector<std::string> messages) { known_passed_over_ = std::move(messages); }
-  void warn(std::string text) { warnings_.push_back(std::move(text)); }
+  // Adds the warning unless it is there already.
+  void warn(std::string text);
+  // Returns true if the next open would give all of warnings() again: they are of settings and system layers.
+  bool warnings_last() const;
 
   static std::int64_t now();  // seconds since 1970
 
@@ -138,7 +143,6 @@ class OpenContext {
   std::optional<history::ReadResult> history_;
   std::set<std::string> only_read_;  // builds that have a record in read_state_folder_
   std::vector<std::string> warnings_, known_passed_over_;
-  bool audit_failed_ = false;
 };
 
 }  // namespace enginehost::open

@@ -1,25 +1,32 @@
 #include "host/open/request.hpp"
 
-#include <string>
 #include <utility>
 
 #include "host/settings/policy.hpp"
 
 namespace enginehost::open {
 
-resolve::Request completed(resolve::Request request, const settings::Settings& settings) {
-  if (request.flavor.empty() && !request.require) {
-    request.flavor = settings.flavor;
-    if (const auto* setting = settings.find("flavor"); setting != nullptr && !settings.flavor.empty())
-      request.flavor_source = setting->source;
+RequestDefaults defaults_of(const settings::Settings& settings) {
+  const auto source_of = [&](const char* key) {
+    const settings::Setting* const setting = settings.find(key);
+    return setting != nullptr ? setting->source : std::string();
+  };
+  return {settings.flavor, settings.flavor.empty() ? "" : source_of("flavor"),
+          settings.device, settings.device.empty() ? "" : source_of("device"),
+          settings.force,  settings.offline};
+}
+
+resolve::Request completed(resolve::Request request, const RequestDefaults& defaults) {
+  if (request.flavor.empty() && !request.require && !defaults.flavor.empty()) {
+    request.flavor = defaults.flavor;
+    request.flavor_source = defaults.flavor_source;
   }
-  if (request.device.empty() && !settings.device.empty()) {
-    request.device = settings.device;
-    if (const auto* setting = settings.find("device"); setting != nullptr)
-      request.device_source = setting->source;
+  if (request.device.empty() && !defaults.device.empty()) {
+    request.device = defaults.device;
+    request.device_source = defaults.device_source;
   }
-  if (request.force.empty()) request.force = settings.force;
-  request.offline = request.offline || settings.offline;
+  if (request.force.empty()) request.force = defaults.force;
+  request.offline = request.offline || defaults.offline;
   return request;
 }
 

@@ -3,6 +3,7 @@
 // Thread safety: one thread at a time, as for OpenContext.
 #pragma once
 #include <optional>
+#include <string>
 
 #include "base/diagnosis.hpp"
 #include "host/open/open_context.hpp"
@@ -11,9 +12,14 @@
 
 namespace enginehost::open {
 
-// Returns the request with flavor, device, force and offline taken from the settings where it leaves them
-// open.
-resolve::Request completed(resolve::Request request, const settings::Settings& settings);
+// The values of the settings, for what a request leaves open.
+struct RequestDefaults {
+  std::string flavor, flavor_source, device, device_source, force;
+  bool offline = false;
+};
+RequestDefaults defaults_of(const settings::Settings& settings);
+
+resolve::Request completed(resolve::Request request, const RequestDefaults& defaults);
 
 // Returns EH-P01 if the request asks for something against a key that the policy locks.
 std::optional<Diagnosis> refused_by_policy(const resolve::Request& request,

@@ -12,10 +12,10 @@
 #include "base/paths.hpp"
 #include "base/per_process.hpp"
 #include "base/text.hpp"
-#include "host/open/cached_decision.hpp"
+#include "host/open/decision_cache.hpp"
 #include "host/open/document.hpp"
-#include "host/open/early_decision.hpp"
 #include "host/open/open_lock.hpp"
+#include "host/open/request.hpp"
 
 namespace enginehost::open {
 namespace {
@@ -49,19 +49,32 @@ class WatchedFolder {
   FileDescriptor descriptor_;
 };
 
-// The state that is checked each time: two folders and the environment. The cached decision notices within a
-// second that a folder was moved away.
-struct Generation {
-  std::uint64_t environment = 0;
-  Folders folders;
-  bool operator==(const Generation&) const = default;
+// The state that is checked each time an engine is shared: two folders and the environment. The cached
+// decision notices within a second that a folder was moved away.
+class Watch {
+ public:
+  explicit Watch(const OpenContext& context)
+      : builds_(builds_folder(context.store().root())),
+        records_(context.state_folder().empty() ? std::string() : records_folder(context.state_folder())),
+        seen_(now()) {}
+  bool is_unchanged() const { return now() == seen_; }
+
+ private:
+  struct State {
+    std::uint64_t environment = 0;
+    FileStamp builds, records;
+    bool operator==(const State&) const = default;
+  };
+  State now() const { return {environment_digest(), builds_.now(), records_.now()}; }
+
+  WatchedFolder builds_, records_;
+  State seen_;
 };
 
 struct Entry {
   std::string key;
   std::weak_ptr<SharedEngine> engine;
-  WatchedFolder builds, records;
-  Generation generation;
+  Watch watch;
   Clock::time_point looked_at, put_at;
 };
 
@@ -84,24 +97,14 @@ class Table {
     engine = entry->engine.lock();
     if (!engine || engine->is_spoiled()) return {};
     const bool looked = entry->put_at >= began || Clock::now() - entry->looked_at < look_again_after;
-    return {std::move(engine), !looked || generation_of(*entry) != entry->generation};
+    return {std::move(engine), !looked || !entry->watch.is_unchanged()};
   }
 
-  // `folders`: their stamps at the time of the check, if known.
-  void put(const std::string& key, const std::shared_ptr<SharedEngine>& engine, const OpenContext& context,
-           Clock::time_point looked_at, const std::optional<Folders>& folders = {}) {
+  void put(const std::string& key, const std::shared_ptr<SharedEngine>& engine, Watch watch,
+           Clock::time_point looked_at) {
     const std::lock_guard<std::mutex> hold(mutex_);
     std::erase_if(entries_, [&](const Entry& entry) { return entry.key == key; });
-    Entry entry;
-    entry.key = key;
-    entry.engine = engine;
-    entry.builds = WatchedFolder(builds_folder(context.store().root()));
-    if (!context.state_folder().empty())
-      entry.records = WatchedFolder(records_folder(context.state_folder()));
-    entry.looked_at = looked_at;
-    entry.put_at = Clock::now();
-    entry.generation = {environment_digest(), folders ? *folders : folders_of(entry)};
-    entries_.push_back(std::move(entry));
+    entries_.push_back({key, engine, std::move(watch), looked_at, Clock::now()});
   }
 
   // Removes the watched folders of engines that nobody holds any more.
@@ -116,8 +119,6 @@ class Table {
         std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) { return entry.key == key; });
     return found != entries_.end() ? &*found : nullptr;
   }
-  static Folders folders_of(const Entry& entry) { return {entry.builds.now(), entry.records.now()}; }
-  static Generation generation_of(const Entry& entry) { return {environment_digest(), folders_of(entry)}; }
 
   std::mutex mutex_;
   std::vector<Entry> entries_;
@@ -129,19 +130,34 @@ bool leads_to(const CachedDecision& decision, const SharedEngine& engine) {
          decision.fallback == engine.outcome().fallback;
 }
 
-// Returns true if the cached decision would still lead to this engine.
+std::string basis_of(const settings::Settings& settings) {
+  std::string text = std::to_string(environment_digest());
+  for (const settings::Setting& setting : settings.effective)
+    text.append("\n").append(setting.key).append("=").append(setting.value);
+  return text;
+}
+
+// Returns true if deciding again, under the same settings, would lead to this engine.
 bool is_still_right(OpenContext& context, const OpenRequest& open, const SharedEngine& engine) {
-  const auto decision = DecisionCache(context, open).find();
-  return decision && leads_to(*decision, engine);
+  if (open.bypass_cache || engine.basis() != basis_of(context.settings())) return false;
+  context.spare_unreached();
+  const auto plan = decide(context, completed(open.request, defaults_of(context.settings())));
+  if (!plan || plan->fallback != engine.outcome().fallback) return false;
+  const auto first = std::ranges::find(plan->candidates, 1, &resolve::Candidate::rank);
+  const cache::Installed& installed = engine.opened().installed;
+  if (first == plan->candidates.end() || !first->proven || first->build->id != installed.build) return false;
+  const auto found = context.store().find(installed.build);
+  return found && *found && (*found)->digest == installed.digest;
 }
 
 }  // namespace
 
 SharedEngine::SharedEngine(std::unique_ptr<OpenContext> context, Outcome outcome,
-                           std::string preferred_device)
+                           std::string preferred_device, std::string basis)
     : context_(std::move(context)),
       outcome_(std::move(outcome)),
-      preferred_device_(std::move(preferred_device)) {
+      preferred_device_(std::move(preferred_device)),
+      basis_(std::move(basis)) {
   for (const load::Device& device : outcome_.opened->devices) device_names_.push_back(device.text());
   health_ = outcome_.opened->engine->health();
   listener_ = health_->add_listener([spoiled = spoiled_](const load::DeviceEvent& happened) {
@@ -207,35 +223,36 @@ Result<std::shared_ptr<SharedEngine>> open_shared(const SharedRequest& request) 
   std::unique_ptr<OpenContext> context;
   const OpenRequest open =
       request.request([&context]() -> const settings::Settings& { return context->settings(); });
-  const auto opened = [&](Outcome outcome, std::string preferred_device,
-                          const std::optional<Folders>& folders) {
-    OpenContext& seen = *context;
-    auto engine =
-        std::make_shared<SharedEngine>(std::move(context), std::move(outcome), std::move(preferred_device));
-    Table::of_this_process().put(request.key, engine, seen, looked_at, folders);
+  const auto share = [&](Outcome outcome, std::string preferred_device, std::string basis, Watch watch) {
+    auto engine = std::make_shared<SharedEngine>(std::move(context), std::move(outcome),
+                                                 std::move(preferred_device), std::move(basis));
+    Table::of_this_process().put(request.key, engine, std::move(watch), looked_at);
     return engine;
   };
-  const EarlyDecisionCache early_decisions(flags, open);
-  if (const auto ready = canceled ? nullptr : early_decisions.find()) {
-    context = std::make_unique<OpenContext>(std::move(ready->places), read_settings, request.cancel);
-    if (open_already && leads_to(ready->decision, *open_already)) {
-      Table::of_this_process().put(request.key, open_already, *context, looked_at, ready->folders);
+  DecisionCache decisions = decisions_for(flags, open);
+  if (auto decision = canceled ? std::nullopt : decisions.find()) {
+    context = std::make_unique<OpenContext>(decision->places(), read_settings, request.cancel);
+    // Before the load, which may take long.
+    Watch watch(*context);
+    if (open_already && leads_to(*decision, *open_already)) {
+      Table::of_this_process().put(request.key, open_already, std::move(watch), looked_at);
       return open_already;
     }
-    if (auto outcome = open_engine(*context, open, *ready, looked_at))
-      return opened(std::move(*outcome), ready->device, ready->folders);
+    std::string preferred_device = decision->defaults.device;
+    if (auto outcome = open_by(*context, open, std::move(*decision), looked_at))
+      return share(std::move(*outcome), std::move(preferred_device), {}, std::move(watch));
   }
   TRY_ASSIGN(settings::Settings settings, read_settings());
   context = std::make_unique<OpenContext>(std::move(settings), std::nullopt, request.cancel);
   if (open_already && !canceled && is_still_right(*context, open, *open_already)) {
-    Table::of_this_process().put(request.key, open_already, *context, looked_at);
+    Table::of_this_process().put(request.key, open_already, Watch(*context), looked_at);
     return open_already;
   }
-  Outcome outcome = open_engine(*context, open);
+  Outcome outcome = open_engine(*context, open, decisions);
   if (!outcome.opened) return fail(outcome.diagnosis ? std::move(*outcome.diagnosis) : diagnose("EH-S01"));
-  if (outcome.decision) early_decisions.keep(*context, outcome, *outcome.decision);
-  std::string preferred_device = context->settings().device;
-  return opened(std::move(outcome), std::move(preferred_device), std::nullopt);
+  Watch watch(*context);
+  std::string preferred_device = context->settings().device, basis = basis_of(context->settings());
+  return share(std::move(outcome), std::move(preferred_device), std::move(basis), std::move(watch));
 }
 
 }  // namespace enginehost::open

@@ -23,8 +23,9 @@ namespace enginehost::open {
 // exclusive().
 class SharedEngine {
  public:
-  // `preferred_device`: from the settings.
-  SharedEngine(std::unique_ptr<OpenContext> context, Outcome outcome, std::string preferred_device);
+  // `preferred_device`: from the settings. `basis`: of an open that decided, see basis().
+  SharedEngine(std::unique_ptr<OpenContext> context, Outcome outcome, std::string preferred_device,
+               std::string basis);
   SharedEngine(const SharedEngine&) = delete;
   SharedEngine& operator=(const SharedEngine&) = delete;
   ~SharedEngine();
@@ -40,6 +41,9 @@ class SharedEngine {
 
   // Returns the configured preference: "cuda:1,cpu", or "" for none.
   const std::string& preferred_device() const { return preferred_device_; }
+
+  // Returns the environment and the settings under which an open decided; empty for a cached decision.
+  const std::string& basis() const { return basis_; }
 
   // Returns the JSON document, made at the first call. Any thread.
   const std::string& report();
@@ -59,7 +63,7 @@ class SharedEngine {
   std::mutex calls_, reporting_;
   std::unique_ptr<OpenContext> context_;
   Outcome outcome_;
-  std::string preferred_device_;
+  std::string preferred_device_, basis_;
   std::vector<std::string> device_names_;
   std::optional<std::string> report_;
   std::shared_ptr<load::Health> health_;

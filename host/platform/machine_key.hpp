@@ -22,9 +22,6 @@ enum class Reach {
 // by themselves (free memory, free space) are left out. So are files that detect() found in unusual places:
 // see file_dependencies(). Any thread, as long as no thread changes the environment.
 std::string machine_key(const DetectRequest& request, Reach reach);
-// The same with an earlier machine_key_text(), from before a load brought libraries into this process. On
-// Windows that text is ignored and the current one is used.
-std::string machine_key(const DetectRequest& request, Reach reach, const std::string& key_text);
 
 // Returns the text that machine_key() digests, for callers that compare it themselves.
 std::string machine_text(const DetectRequest& request, Reach reach);
@@ -45,10 +42,10 @@ struct MachineInput {
   bool operator==(const MachineInput&) const = default;
 };
 
-// The same in two parts, for callers that compare each file by itself (early decision in host/open): the text
-// that needs no look at a file, and the files that supply the rest. machine_text() is unchanged while the
-// text is equal, every file gives the same answer and the request is the same. On macOS and Windows nearly
-// everything is in the text, because these systems are not asked through files. For this machine only:
+// The same in two parts, for callers that compare each file by itself (cached decisions in host/open): the
+// text that needs no look at a file, and the files that supply the rest. machine_text() is unchanged while
+// the text is equal, every file gives the same answer and the request is the same. On macOS and Windows
+// nearly everything is in the text, because these systems are not asked through files. For this machine only:
 // `request.root` is "/". Any thread.
 std::string machine_key_text(Reach reach);
 std::vector<MachineInput> machine_inputs(const DetectRequest& request, Reach reach);

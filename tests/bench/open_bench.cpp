@@ -10,11 +10,11 @@
 namespace enginehost::bench {
 namespace {
 
-// An early decision is stored only for files at rest.
+// A decision is kept only for files at rest.
 void open_until_settled(const Turn& open, const std::filesystem::path& cache) {
   std::error_code error;
   for (int tries = 0; tries < 20; ++tries) {
-    const bool none = std::filesystem::is_empty(cache / "state/shortcuts", error);
+    const bool none = std::filesystem::is_empty(cache / "state/decisions", error);
     if (!error && !none) return;
     static_cast<void>(open());
     std::this_thread::sleep_for(std::chrono::milliseconds(300));

@@ -123,23 +123,21 @@ int open_engine(char** arguments) {
   return finish(begin, end);
 }
 
-// The files that the early decisions of a cache name (host/open/dependency_stamp.hpp), each once.
+// The files that a cached decision names (host/open/dependency.hpp), each once.
 int look(const char* cache) {
   std::vector<std::string> files;
   std::error_code error;
   for (const auto& entry :
-       std::filesystem::directory_iterator(std::string(cache) + "/state/shortcuts", error)) {
-    std::ifstream early_decisions(entry.path());
-    for (std::string line; std::getline(early_decisions, line);) {
-      const std::string name = line.substr(0, line.find(' '));
-      const std::size_t path = line.find(" /");
-      if (path != std::string::npos && !name.starts_with("if-") && name != "helper" && name != "state" &&
-          name != "layer" && name != "load")
+       std::filesystem::directory_iterator(std::string(cache) + "/state/decisions", error)) {
+    std::ifstream decision(entry.path());
+    std::string line;
+    while (std::getline(decision, line) && line != "depends on") continue;
+    while (std::getline(decision, line))
+      if (const std::size_t path = line.find(" /"); path != std::string::npos && !line.starts_with("if-"))
         files.push_back(line.substr(path + 1));
-    }
     break;
   }
-  if (files.empty()) return fail_with("the cache has no shortcut");
+  if (files.empty()) return fail_with("the cache has no decision");
   const auto begin = Clock::now();
   struct stat status {};
   for (const std::string& file : files) static_cast<void>(::stat(file.c_str(), &status));

@@ -231,7 +231,7 @@ TEST_F(Retry, CachedDecisionIgnoresLibrariesThatTheBuildBrings) {
     ASSERT_EQ(run.status, 0) << run.said();
     std::string decisions;
     for (const auto& file : std::filesystem::recursive_directory_iterator(workplace.cache() / "state"))
-      if (file.is_regular_file() && file.path().parent_path().filename() == "ready")
+      if (file.is_regular_file() && file.path().parent_path().filename() == "decisions")
         decisions += read_text(file.path());
     if (time == 2) {
       EXPECT_THAT(decisions, testing::HasSubstr("\nbuild bringing\n"));

@@ -1,4 +1,5 @@
 // A cached decision leads to the engine that a new decision would choose, and never to another one.
+#include <algorithm>
 #include <cstdlib>
 #include <optional>
 #include <utility>
@@ -225,6 +226,9 @@ TEST_F(CachedDecisionTest, AppliesToItsOwnRequestOnly) {
   request_.request.force = "reference-good";
   EXPECT_FALSE(open().by_cached_decision);
   request_ = before;
+  request_.attempt.probe = false;
+  EXPECT_FALSE(open().by_cached_decision);
+  request_ = before;
   EXPECT_TRUE(open().by_cached_decision);
 }
 
@@ -232,10 +236,161 @@ TEST_F(CachedDecisionTest, AppliesToItsOwnSettingsOnly) {
   flags_.offline = true;
   EXPECT_FALSE(open().by_cached_decision);
   flags_.offline.reset();
+  flags_.device = "cpu";
+  EXPECT_FALSE(open().by_cached_decision);
+  flags_.device.reset();
+  EXPECT_TRUE(open().by_cached_decision);
   test::TestRepository second(folder_ / "second");
   second.write();
   flags_.repositories.push_back(path_text(second.root()));
   EXPECT_FALSE(open().by_cached_decision);
+}
+
+TEST_F(CachedDecisionTest, AppliesToItsOwnVariablesOnly) {
+  for (const char* name : {"ENGINEHOST_LOG", "XDG_DATA_HOME", "https_proxy"}) {
+    const Variable variable(name, "error");
+    EXPECT_FALSE(open().by_cached_decision) << name;
+  }
+  EXPECT_TRUE(open().by_cached_decision);
+}
+
+// A relative folder means another place below each current folder.
+TEST_F(CachedDecisionTest, ThereIsNoneForARelativeFolder) {
+  flags_.cache = path_text(fs::relative(path_of(*flags_.cache)));
+  for (int i = 0; i < 2; ++i) expect_decided_again();
+}
+
+// The decision holds what an open needs of the build's record, unchanged.
+TEST_F(CachedDecisionTest, HoldsTheRecordOfTheBuild) {
+  const Outcome outcome = open();
+  const cache::Installed& known = outcome.opened->installed;
+  const auto recorded = context_->store().record_of("reference-good");
+  ASSERT_TRUE(recorded && *recorded);
+  EXPECT_EQ(cache::record_lines(known), cache::record_lines(**recorded));
+  EXPECT_EQ(known.folder, (*recorded)->folder);
+  EXPECT_EQ(known.layer, (*recorded)->layer);
+  EXPECT_EQ(known.manifest, "");
+  EXPECT_NE(read_file(decision_file())->find("\nrecord engine reference\n"), std::string::npos);
+}
+
+// A removal waits until the engine is closed, as with any other open.
+TEST_F(CachedDecisionTest, KeepsTheBuildInUse) {
+  const Outcome outcome = open();
+  const fs::path lease = folder_ / "cache" / "leases" / (outcome.opened->installed.digest + ".lk");
+  const auto lock = cache::FileLock::try_exclusive(lease, "");
+  ASSERT_TRUE(lock);
+  EXPECT_FALSE(lock->has_value());
+}
+
+TEST_F(CachedDecisionTest, IsBypassedWhileTheBuildIsBeingRemoved) {
+  const fs::path name = fs::directory_iterator(folder_ / "cache" / "leases")->path();
+  {
+    const auto lock = cache::FileLock::exclusive(name, "");
+    ASSERT_TRUE(lock);
+    auto decision = decisions_for(flags_, request_).find();
+    ASSERT_TRUE(decision);
+    context_ = std::make_unique<OpenContext>(settings());
+    EXPECT_FALSE(open_by(*context_, request_, *decision, {})) << "somebody takes it away, or its lock";
+  }
+  fs::remove(name);
+  EXPECT_FALSE(open().by_cached_decision) << "it has no lock any more";
+}
+
+TEST_F(CachedDecisionTest, EndsWhenTheUsersConfigurationChangesOrIsRemoved) {
+  test::write_text(test::config_of_tests(), R"({"repositories_default": false, "flavor": "cpu"})");
+  EXPECT_FALSE(open().by_cached_decision);
+  open_until_ready();
+  fs::remove(test::config_of_tests());
+  EXPECT_FALSE(decisions_for(flags_, request_).find());
+}
+
+TEST_F(CachedDecisionTest, NoticesAConfigurationOfTheSameSizeAndTime) {
+  const fs::path config = test::config_of_tests();
+  const auto before = fs::last_write_time(config);
+  test::write_text(config, R"({"repositories_default": fals })");
+  fs::last_write_time(config, before);
+  EXPECT_FALSE(decisions_for(flags_, request_).find());
+}
+
+#ifndef _WIN32
+TEST_F(CachedDecisionTest, DependsOnTheSystemsConfigurationAndLayer) {
+  const auto text = read_file(decision_file());
+  ASSERT_TRUE(text);
+  for (const std::string& path :
+       {std::string("/etc/enginehost/config.json"), std::string("/var/lib/enginehost")})
+    EXPECT_TRUE(
+        text->find("absent " + path + "\n") != std::string::npos ||
+        (text->find("\nrights ") != std::string::npos && text->find(" " + path + "\n") != std::string::npos))
+        << path;
+  EXPECT_NE(text->find("\nwritable " + state().native() + "\n"), std::string::npos);
+}
+
+TEST_F(CachedDecisionTest, EndsWhenTheStateFolderBecomesUnwritable) {
+  if (::geteuid() == 0) GTEST_SKIP() << "nothing is forbidden to root";
+  fs::permissions(state(), fs::perms::owner_read | fs::perms::owner_exec);
+  const auto found = decisions_for(flags_, request_).find();
+  fs::permissions(state(), fs::perms::owner_all);
+  EXPECT_FALSE(found);
+}
+#endif
+
+// The index holds the digest of the correct manifest, and another one is not used.
+TEST_F(CachedDecisionTest, StaysWhenAManifestChangesThatTheIndexDoesNotList) {
+  const fs::path index = repository_.root() / "index.json";
+  const auto document = parse_json(*read_file(index), "the index");
+  ASSERT_TRUE(document);
+  const fs::path manifest =
+      index.parent_path() / path_of((*document)["manifests"].as_array().at(0)["path"].as_string());
+  test::write_text(manifest, "{}");
+  EXPECT_TRUE(open().by_cached_decision);
+  request_.bypass_cache = true;
+  const Outcome outcome = open();
+  ASSERT_EQ(outcome.state, State::opened);
+  EXPECT_EQ(outcome.opened->installed.build, "reference-good");
+  EXPECT_EQ(outcome.warnings.front().code, "EH-M05");
+}
+
+TEST_F(CachedDecisionTest, EndsWhenThisProgramsFirstOpenIsForgotten) {
+  EXPECT_NE(read_file(decision_file())->find("\nopened_before yes\n"), std::string::npos);
+  fs::remove_all(state() / "tried");
+  EXPECT_FALSE(open().by_cached_decision);
+  EXPECT_FALSE(fs::is_empty(state() / "tried"));
+  open_until_ready();
+}
+
+// A warning that the next open would not give again must not take the place of one that it would.
+TEST_F(CachedDecisionTest, IsNotKeptWithAWarningThatMayPass) {
+  request_.bypass_cache = true;
+  const Outcome outcome = open();
+  ASSERT_EQ(outcome.state, State::opened);
+  request_.bypass_cache = false;
+  const auto keep = [&](const std::vector<Diagnosis>& warnings) {
+    fs::remove_all(decisions());
+    DecisionCache cache = decisions_for(flags_, request_);
+    cache.begin(*context_);
+    cache.keep(*context_, outcome.plan, outcome.opened->installed, false, warnings);
+    return fs::exists(decisions());
+  };
+  EXPECT_TRUE(keep({}));
+  history::Record proof = *context_->history().find("reference-good");
+  const Diagnosis lasting = diagnose("EH-R07").with("output", "text");
+  proof.facts.set("warnings", Json::array().push(explain::to_json(lasting)));
+  ASSERT_TRUE(history::write(state(), proof));
+  std::this_thread::sleep_for(std::chrono::milliseconds(700));  // until the record is at rest
+  context_ = std::make_unique<OpenContext>(settings());
+  EXPECT_TRUE(keep({lasting}));
+  EXPECT_FALSE(keep({diagnose("EH-L11").with("library", "libpassing.so")})) << "as many, but another";
+}
+
+TEST_F(CachedDecisionTest, RemovesTheFilesOfEarlierVersions) {
+  const fs::path early = folder_ / "cache" / "state" / "shortcuts", late = state() / "ready";
+  test::write_text(early / "0123456789abcdef", "enginehost-shortcut 5\n");
+  test::write_text(late / "0123456789abcdef", "enginehost-ready 2\n");
+  fs::remove_all(decisions());
+  open_until_ready();
+  EXPECT_TRUE(context_->warnings().empty());
+  EXPECT_FALSE(fs::exists(early));
+  EXPECT_FALSE(fs::exists(late));
 }
 
 TEST_F(CachedDecisionTest, DoesNotServeDamagedFiles) {
@@ -248,8 +403,7 @@ TEST_F(CachedDecisionTest, DoesNotServeDamagedFiles) {
 }
 
 TEST_F(CachedDecisionTest, ADamagedOneIsAMiss) {
-  fs::path decision;
-  for (const auto& entry : fs::directory_iterator(state() / "ready")) decision = entry.path();
+  const fs::path decision = decision_file();
   std::string bytes = *read_file(decision);
   const std::size_t at = bytes.find("build reference-good");
   ASSERT_NE(at, std::string::npos);
@@ -276,14 +430,6 @@ TEST_F(CachedDecisionTest, EndsWhenAProcessDiedWhileLoading) {
   const auto died = run_child(dying);
   ASSERT_TRUE(died && died->succeeded());
   EXPECT_FALSE(open().by_cached_decision);
-}
-
-// Its first open writes a crash marker and erases it, which changes only that folder's time.
-TEST_F(CachedDecisionTest, ServesAProgramsFirstAndSecondOpen) {
-  fs::remove_all(state() / "tried");
-  EXPECT_TRUE(open().by_cached_decision);
-  EXPECT_FALSE(fs::is_empty(state() / "tried"));
-  EXPECT_TRUE(open().by_cached_decision);
 }
 
 TEST_F(CachedDecisionTest, IsBypassedWhileACrashMarkerExists) {
@@ -335,7 +481,7 @@ TEST_F(LoadOrder, StoresNoDecisionWhileARepositoryCannotBeRead) {
 TEST_F(LoadOrder, StoresNoDecisionOnFilesThatWereJustWritten) {
   ASSERT_EQ(open().state, State::opened);
   open();
-  EXPECT_FALSE(fs::exists(state() / "ready"));
+  EXPECT_FALSE(fs::exists(decisions()));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The dependencies of an early decision in few lines, each of which still notices every change of its
+// The dependencies of a cached decision in few lines, each of which still notices every change of its
 // subject.
 #include "host/open/dependency_set.hpp"
 
@@ -9,7 +9,6 @@
 
 #include "base/file_system.hpp"
 #include "base/files.hpp"
-#include "host/open/dependency_stamp.hpp"
 #include "tests/support/posix/limit.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -20,6 +19,7 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::Not;
 using What = platform::MachineInput::What;
+using Kind = Dependency::Kind;
 
 class DependencySetTest : public testing::Test {
  protected:
@@ -37,18 +37,7 @@ class DependencySetTest : public testing::Test {
     const auto text = dependencies_.text();
     return text ? *text : "nothing";
   }
-  // Whether all lines hold now, as the reader of an early decision checks them.
-  static bool holds(std::string text) {
-    DependencyStamps dependency_stamps(0);
-    for (std::size_t at = 0; at < text.size();) {
-      const std::size_t end = text.find('\n', at), space = text.find(' ', at);
-      text[end] = '\0';
-      if (!dependency_stamps.hold(std::string_view(text).substr(at, space - at), text.data() + space + 1))
-        return false;
-      at = end + 1;
-    }
-    return true;
-  }
+  static bool holds(const std::string& text) { return DependencySet::holds(text, 0); }
   void put(const std::string& name) { test::write_text(folder_ / name, "new"); }
   static void make_it_later(const fs::path& path) {
     fs::last_write_time(path, fs::last_write_time(path) + std::chrono::seconds(1));
@@ -129,8 +118,8 @@ TEST_F(DependencySetTest, NoFolderThatJustChangedCovers) {
 }
 
 TEST_F(DependencySetTest, OneLineHoldsTheStrictestCheckOfAFile) {
-  dependencies_.add_rights(at("here/file"));
-  dependencies_.add_runnable(at("here/file"));
+  dependencies_.add(Kind::rights, at("here/file"));
+  dependencies_.add(Kind::runnable, at("here/file"));
   dependencies_.add({What::stamp, at("here/file")});
   dependencies_.add({What::identity, at("here/file")});
   dependencies_.add({What::presence, at("here/file")});
@@ -144,7 +133,7 @@ TEST_F(DependencySetTest, OneLineHoldsTheStrictestCheckOfAFile) {
 
 TEST_F(DependencySetTest, LeavesOutAFileThatIsRecordedElsewhere) {
   DependencySet dependencies(later());
-  dependencies.add_lines(stamp_line(at("here/file")) + stamp_line(at("here/deep")));
+  for (const char* name : {"here/file", "here/deep"}) dependencies.add(Kind::stamp, at(name));
   dependencies.leave_out({at("here/file")});
   const auto text = dependencies.text();
   ASSERT_TRUE(text);
@@ -156,18 +145,18 @@ TEST_F(DependencySetTest, TwoStampsOfOneFileGiveNoText) {
   dependencies_.add({What::stamp, at("here/file")});
   EXPECT_NE(lines(), "nothing");
   make_it_later(folder_ / "here/file");
-  dependencies_.add_rights(at("here/file"));
+  dependencies_.add(Kind::rights, at("here/file"));
   EXPECT_EQ(lines(), "nothing");
 }
 
 TEST_F(DependencySetTest, AFileThatJustChangedGivesNoText) {
   DependencySet now(wall_clock_ns());
-  now.add_rights(at("here/file"));
+  now.add(Kind::rights, at("here/file"));
   EXPECT_EQ(now.text(), std::nullopt);
 }
 
 TEST_F(DependencySetTest, AnEmptyFolderIsCheckedByTimeOrElseByNames) {
-  dependencies_.add_lines("empty " + at("here/deep") + "\n");
+  dependencies_.add(Kind::empty, at("here/deep"));
   const std::string text = lines();
   EXPECT_THAT(text, testing::StartsWith("still "));
   EXPECT_TRUE(holds(text));
@@ -210,17 +199,17 @@ TEST_F(DependencySetTest, TheBootIsIdentifiedByItsClocks) {
 }
 
 TEST_F(DependencySetTest, APathWithALineBreakGivesNoText) {
-  dependencies_.add_writable(at("here") + "\nstamp");
+  dependencies_.add(Kind::writable, at("here") + "\nstamp");
   EXPECT_EQ(lines(), "nothing");
   DependencySet other(later());
-  other.add_rights(at("here") + "\nabsent /nothing");
+  other.add(Kind::rights, at("here") + "\nabsent /nothing");
   EXPECT_EQ(other.text(), std::nullopt);
 }
 
 TEST_F(DependencySetTest, ATimeThatIsSetBackHidesNoName) {
   dependencies_.add({What::presence, at("here/one")});
   dependencies_.add({What::presence, at("here/two")});
-  dependencies_.add_empty(at("here/deep"));
+  dependencies_.add(Kind::empty, at("here/deep"));
   const std::string text = lines();
   for (const char* name : {"here/one", "here/deep/one"}) {
     const fs::path folder = (folder_ / name).parent_path();
@@ -235,16 +224,16 @@ TEST_F(DependencySetTest, ATimeThatIsSetBackHidesNoName) {
 
 TEST_F(DependencySetTest, MalformedLinesNeverHold) {
   for (const char* line : {"stamp 1 2 3\n", "stamp x 2 3 4 /\n", "noexec maybe /\n", "content /\n",
-                           "anything /\n", "still 1 2 /\n", "until never\n"})
+                           "anything /\n", "still 1 2 /\n", "until never\n", "absent\n", "\n",
+                           "absent /no/line/end", "stamp 1 2 3 4", "stamp 99999999999999999999999 2 3 4 /\n"})
     EXPECT_FALSE(holds(line)) << line;
 }
 
-// The crash marker of a process that died may be there.
-TEST(DependencyStamp, AChecksumChangesWithEachByteAndWithTheLength) {
+TEST(Dependency, AChecksumChangesWithEachByteAndWithTheLength) {
   for (const std::size_t length : {0u, 1u, 7u, 8u, 15u, 16u, 17u, 33u, 4096u}) {
     std::string text(length, 'x');
-    const std::string whole = checksum(text);
-    EXPECT_EQ(whole.size(), 32u);
+    const auto whole = checksum(text);
+    EXPECT_EQ(checksum_text(text).size(), 32u);
     EXPECT_EQ(whole, checksum(text));
     for (std::size_t i = 0; i < length; ++i) {
       text[i] ^= 1;
@@ -255,10 +244,10 @@ TEST(DependencyStamp, AChecksumChangesWithEachByteAndWithTheLength) {
   }
 }
 
-TEST(DependencyStamp, AnUnreadableFolderIsNotEmpty) {
+TEST(Dependency, AnUnreadableFolderIsNotEmpty) {
   const test::TemporaryFolder folder;
   const auto is_empty = [&](const char* name) {
-    return DependencyStamps(0).hold("empty", (folder / name).c_str());
+    return Dependency{Dependency::Kind::empty, {}, (folder / name).native()}.holds(0);
   };
   fs::create_directory(folder / "empty");
   test::write_text(folder / "full/one", "text");

@@ -44,8 +44,9 @@ class LoadOrder : public testing::Test {
   }
   // Opens as a process without an open engine would. The engine is closed again; its context is kept.
   Outcome open() {
+    DecisionCache decisions = decisions_for(flags_, request_);
     context_ = std::make_unique<OpenContext>(settings());
-    return open_engine(*context_, request_);
+    return open_cached(*context_, request_, decisions);
   }
   // Opens until a cached decision is used: files must have been at rest for a while before one is stored.
   void open_until_ready() {
@@ -57,6 +58,12 @@ class LoadOrder : public testing::Test {
     }
   }
   std::filesystem::path state() const { return settings().state_folder; }
+  std::filesystem::path decisions() const { return folder_ / "cache" / "state" / "decisions"; }
+  std::filesystem::path decision_file() const {
+    std::error_code error;
+    const std::filesystem::directory_iterator first(decisions(), error);
+    return first == std::filesystem::directory_iterator() ? std::filesystem::path() : first->path();
+  }
   std::filesystem::path view_of(const Outcome& outcome) const { return outcome.opened->installed.folder; }
 
   test::TemporaryFolder folder_;

@@ -89,6 +89,31 @@ TEST_F(SharedOpen, ChecksAgainAfterASecondAndKeepsSharing) {
   EXPECT_EQ(times_decided_, decided) << "checked again within a second";
 }
 
+TEST_F(SharedOpen, KeepsSharingWithoutACachedDecision) {
+  flags_.cache = path_text(std::filesystem::relative(path_of(*flags_.cache)));
+  ask();  // proves the build
+  const auto first = ask();
+  std::this_thread::sleep_for(std::chrono::milliseconds(1100));
+  EXPECT_EQ(first, ask());
+  EXPECT_FALSE(std::filesystem::exists(decisions()));
+}
+
+TEST_F(SharedOpen, TheReportOfACachedDecisionHasSettingsAndCandidates) {
+  open_until_ready();
+  const auto engine = ask();
+  ASSERT_NE(engine, nullptr);
+  EXPECT_TRUE(engine->outcome().by_cached_decision);
+  EXPECT_FALSE(engine->device_names().empty());
+  const auto document = parse_json(engine->report(), "the report");
+  ASSERT_TRUE(document);
+  EXPECT_EQ((*document)["candidates"].as_array().at(0)["verdict"].as_string(), "chosen");
+  bool cache_is_reported = false;
+  for (const Json& setting : (*document)["config"].as_array())
+    cache_is_reported |=
+        setting["key"].as_string() == "cache" && setting["value"].as_string() == *flags_.cache;
+  EXPECT_TRUE(cache_is_reported);
+}
+
 TEST_F(SharedOpen, DoesNotReturnAQuarantinedBuild) {
   const auto first = ask();
   ASSERT_NE(first, nullptr);

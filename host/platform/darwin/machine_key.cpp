@@ -62,9 +62,7 @@ std::vector<MachineInput> machine_inputs(const DetectRequest& request, Reach) {
   return inputs;
 }
 
-namespace {
-
-std::string rest_of_text(const DetectRequest& request) {
+std::string machine_text(const DetectRequest& request, Reach reach) {
   MachineKeyBuilder rest;
   rest.add("root", path_text(request.root));
   rest.add("helper", path_text(request.helper));
@@ -73,21 +71,11 @@ std::string rest_of_text(const DetectRequest& request) {
   rest.add("cache", path_text(request.cache_folder));
   if (!request.cache_folder.empty())
     rest.add("noexec", forbids_execution(request.cache_folder) ? "yes" : "no");
-  return rest.text();
-}
-
-}  // namespace
-
-std::string machine_text(const DetectRequest& request, Reach reach) {
-  return machine_key_text(reach) + rest_of_text(request);
+  return machine_key_text(reach) + rest.text();
 }
 
 std::string machine_key(const DetectRequest& request, Reach reach) {
   return sha256_hex(machine_text(request, reach));
-}
-
-std::string machine_key(const DetectRequest& request, Reach, const std::string& key_text) {
-  return sha256_hex(key_text + rest_of_text(request));
 }
 
 std::vector<std::string> files_in_machine_key_text(const std::string&) { return {}; }

@@ -14,7 +14,6 @@
 #include <iterator>
 
 #include "base/environment.hpp"
-#include "base/first_bytes.hpp"
 #include "base/posix/environment.hpp"
 #include "base/posix/mapped_build_id.hpp"
 #include "base/sha256.hpp"
@@ -71,20 +70,10 @@ void add_environment(KeyText& key_text, Reach reach) {
 // Returns whether builds are chosen or verified by this library. A loaded library satisfies every need of its
 // name, wherever files of that name lie. `name`: the file's name after "lib", or the whole name.
 bool is_reported(const char* name) {
-  struct Beginning {
-    std::uint64_t bytes, mask;
-  };
-  static constexpr auto begins = [](std::string_view text) {
-    return Beginning{first_bytes(text),
-                     text.size() < 8 ? (std::uint64_t{1} << 8 * text.size()) - 1 : ~std::uint64_t{0}};
-  };
-  static constexpr Beginning reported[] = {begins("stdc++."), begins("cuda."),  begins("nvidia-m"),
-                                           begins("cudart."), begins("cudnn."), begins("c.so."),
-                                           begins("m.so."),   begins("gcc_s."), begins("ld-linux")};
-  const std::uint64_t bytes = first_bytes({name, ::strnlen(name, 8)});
-  for (const Beginning& one : reported)
-    if ((bytes & one.mask) == one.bytes) return true;
-  return false;
+  static constexpr std::string_view reported[] = {"stdc++.", "cuda.", "nvidia-m", "cudart.", "cudnn.",
+                                                  "c.so.",   "m.so.", "gcc_s.",   "ld-linux"};
+  return std::ranges::any_of(
+      reported, [name](std::string_view one) { return std::string_view(name).starts_with(one); });
 }
 
 // Calls action(object, path) for each such library in this process.
@@ -280,30 +269,18 @@ std::vector<std::string> files_in_machine_key_text(const std::string& key_text) 
   return files;
 }
 
-namespace {
-
-std::string rest_of_text(const DetectRequest& request, Reach reach) {
+std::string machine_text(const DetectRequest& request, Reach reach) {
   const Root root(request.root);
   KeyText rest;
   rest.add("helper", request.helper.native());
   for (const std::string& word : request.helper_launcher) rest.add("launcher", word);
   rest.add("cache", request.cache_folder.native());
   for (const MachineInput& input : inputs_below(root, request, reach)) add_answer(rest, root, request, input);
-  return rest.take();
-}
-
-}  // namespace
-
-std::string machine_text(const DetectRequest& request, Reach reach) {
-  return machine_key_text(reach) + rest_of_text(request, reach);
+  return machine_key_text(reach) + rest.take();
 }
 
 std::string machine_key(const DetectRequest& request, Reach reach) {
   return sha256_hex(machine_text(request, reach));
-}
-
-std::string machine_key(const DetectRequest& request, Reach reach, const std::string& key_text) {
-  return sha256_hex(key_text + rest_of_text(request, reach));
 }
 
 }  // namespace enginehost::platform

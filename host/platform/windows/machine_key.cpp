@@ -128,12 +128,15 @@ std::string machine_key(const DetectRequest& request, Reach reach) {
   return sha256_hex(machine_text(request, reach));
 }
 
-std::string machine_key(const DetectRequest& request, Reach reach, const std::string&) {
-  return machine_key(request, reach);
-}
-
 std::string machine_key_text(Reach reach) { return machine_text({}, reach); }
-std::vector<MachineInput> machine_inputs(const DetectRequest&, Reach) { return {}; }
+
+std::vector<MachineInput> machine_inputs(const DetectRequest& request, Reach) {
+  std::vector<MachineInput> inputs;
+  if (!request.helper.empty()) inputs.push_back({MachineInput::What::stamp, path_text(request.helper)});
+  if (!request.cache_folder.empty())
+    inputs.push_back({MachineInput::What::noexec, path_text(request.cache_folder)});
+  return inputs;
+}
 
 std::vector<std::string> files_in_machine_key_text(const std::string&) { return {}; }
 

@@ -10,75 +10,9 @@
 #include "base/files.hpp"
 #include "base/posix/environment.hpp"
 #include "base/process.hpp"
-#include "base/text.hpp"
 
 namespace enginehost::settings {
 namespace {
-
-// Gathers the text. Avoids std::filesystem because this runs at every open.
-class SettingsKeyBuilder {
- public:
-  SettingsKeyBuilder() { text_.reserve(512); }
-
-  // Adds the value without passwords, because the text is stored in the cache and passwords do not affect the
-  // result.
-  void add(std::string_view value) {
-    if (value.find('@') == std::string_view::npos)
-      text_.append(value).push_back('\0');
-    else
-      text_.append(without_passwords(value)).push_back('\0');
-  }
-  void add_variable(std::string_view name, std::string_view value) {
-    text_.append(name).push_back('=');
-    // libcurl also accepts "user:password@proxy:3128" as a proxy.
-    const std::size_t user = value.rfind('@');
-    if (user != std::string_view::npos && (name.ends_with("_proxy") || name.ends_with("_PROXY")) &&
-        value.find("://") == std::string_view::npos)
-      value.remove_prefix(user);
-    add(value);
-  }
-  void add_flag(const std::optional<std::string>& value) {
-    text_.push_back(value ? '+' : '-');  // distinguishes "" from no value
-    if (value) add(*value);
-  }
-  void add_all(const std::vector<std::string>& values) {
-    for (const std::string& value : values) add(value);
-    text_.push_back('\n');
-  }
-  // Returns false for a relative folder, whose meaning depends on the current folder.
-  bool add_folder(const std::optional<std::string>& folder) {
-    add_flag(folder);
-    return !folder || folder->starts_with('/');
-  }
-  bool add_folders(const std::vector<std::string>& folders) {
-    add_all(folders);
-    for (const std::string& folder : folders)
-      if (!folder.starts_with('/') && !is_url(folder)) return false;
-    return true;
-  }
-  // Adds the name, the folder that it leads to (a file may have names in several) and the file. While they
-  // are unchanged, the settings derived from the file's folder are too, and it is the same release.
-  bool add_file(const std::string& file) {
-    calls::Status status{};
-    return calls::stat(file, &status) == 0 && add_file(file, status);
-  }
-  bool add_file(const std::string& file, const calls::Status& status) {
-    const std::size_t slash = file.rfind('/');
-    calls::Status folder{};
-    if (slash == std::string::npos || calls::stat(file.substr(0, slash + 1), &folder) != 0) return false;
-    add(file);
-    for (const std::int64_t number :
-         {static_cast<std::int64_t>(folder.st_dev), static_cast<std::int64_t>(folder.st_ino),
-          static_cast<std::int64_t>(status.st_dev), static_cast<std::int64_t>(status.st_ino),
-          static_cast<std::int64_t>(status.st_size), calls::modified_ns(status), calls::changed_ns(status)})
-      add(std::to_string(number));
-    return true;
-  }
-  std::string take() { return std::move(text_); }
-
- private:
-  std::string text_;
-};
 
 // Points into the environment, because this runs at every open. Null also for an empty value.
 const char* variable(std::string_view name) {
@@ -105,7 +39,7 @@ std::string cache_of(const FlagValues& flags) {
 }
 
 // Adds the running program's file under a name whose last element is no link.
-bool add_program(SettingsKeyBuilder& text) {
+bool add_program(inside::KeyBuilder& text) {
 #ifdef __linux__
   // Uses the name it was started by, because executable_path() is the first use of /proc and takes longer
   // than all else here. For a script this is the script.
@@ -122,18 +56,8 @@ bool add_program(SettingsKeyBuilder& text) {
 }  // namespace
 
 std::optional<SettingsKey> settings_key(const FlagValues& flags) {
-  SettingsKeyBuilder text;
-  if (!text.add_folders(flags.repositories) || !text.add_folders(flags.installations) ||
-      !text.add_folder(flags.cache) || !text.add_folder(flags.helper))
-    return std::nullopt;
-  for (const std::optional<std::string>* flag :
-       {&flags.flavor, &flags.device, &flags.log, &flags.force, &flags.package_index})
-    text.add_flag(*flag);
-  text.add(flags.offline ? (*flags.offline ? "offline" : "online") : "");
-  text.add(flags.allow_unsigned ? "unsigned" : "");
-  text.add(flags.probe_launcher ? "launcher" : "");
-  if (flags.probe_launcher) text.add_all(*flags.probe_launcher);
-  text.add_all(flags.accept_licenses);
+  inside::KeyBuilder text;
+  if (!text.add_flags(flags)) return std::nullopt;
   // Without HOME the user database would be needed.
   const char* home = variable("HOME");
   if (home == nullptr || *home != '/') return std::nullopt;
