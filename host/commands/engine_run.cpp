@@ -214,7 +214,7 @@ int run(int argc, char** argv) {
   open::OpenContext context(std::move(*settings), {}, cancel);
 
   open::OpenRequest request;
-  request.bypass_cache = flags.common.refresh;  // the new answers of repositories decide
+  request.bypass_cache = flags.common.values.refresh;  // the new answers of repositories decide
   request.request = *asked_for;
   // Never destroyed: an engine logs to the very end.
   auto& bar = *new transfer::ProgressBar(stderr, flags.common.quiet, !flags.common.json);

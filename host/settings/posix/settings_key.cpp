@@ -37,24 +37,27 @@ class SettingsKeyBuilder {
       value.remove_prefix(user);
     add(value);
   }
-  void add_flag(const std::optional<std::string>& value) {
-    text_.push_back(value ? '+' : '-');  // distinguishes "" from no value
-    if (value) add(*value);
-  }
-  void add_all(const std::vector<std::string>& values) {
-    for (const std::string& value : values) add(value);
-    text_.push_back('\n');
-  }
   // Returns false for a relative folder, whose meaning depends on the current folder.
-  bool add_folder(const std::optional<std::string>& folder) {
-    add_flag(folder);
-    return !folder || folder->starts_with('/');
-  }
-  bool add_folders(const std::vector<std::string>& folders) {
-    add_all(folders);
-    for (const std::string& folder : folders)
-      if (!folder.starts_with('/') && !is_url(folder)) return false;
-    return true;
+  bool add_flags(const FlagValues& flags) {
+    bool absolute = true;
+    const auto add_all = [&](const Json& values, bool folders) {
+      for (const Json& value : values.is_array() ? values.as_array() : Json::Array{values}) {
+        add(value.is_string() ? value.as_string() : value.dump());
+        absolute =
+            absolute && (!folders || is_url(value.as_string()) || path_of(value.as_string()).is_absolute());
+      }
+      text_.push_back('\n');
+    };
+    add_all(Json::strings(flags.repositories), true);
+    add_all(Json::strings(flags.accept_licenses), false);
+    add(flags.allow_unsigned ? "unsigned" : "");
+    for (const Declaration& setting : declarations) {
+      const Json value = setting.flag.given != nullptr ? setting.flag.given(flags) : Json();
+      if (value.is_null()) continue;
+      add(setting.key);
+      add_all(value, setting.member.kind == Kind::path || setting.member.kind == Kind::paths);
+    }
+    return absolute;
   }
   // Adds the name, the folder that it leads to (a file may have names in several) and the file. While they
   // are unchanged, the settings derived from the file's folder are too, and it is the same release.
@@ -123,17 +126,7 @@ bool add_program(SettingsKeyBuilder& text) {
 
 std::optional<SettingsKey> settings_key(const FlagValues& flags) {
   SettingsKeyBuilder text;
-  if (!text.add_folders(flags.repositories) || !text.add_folders(flags.installations) ||
-      !text.add_folder(flags.cache) || !text.add_folder(flags.helper))
-    return std::nullopt;
-  for (const std::optional<std::string>* flag :
-       {&flags.flavor, &flags.device, &flags.log, &flags.force, &flags.package_index})
-    text.add_flag(*flag);
-  text.add(flags.offline ? (*flags.offline ? "offline" : "online") : "");
-  text.add(flags.allow_unsigned ? "unsigned" : "");
-  text.add(flags.probe_launcher ? "launcher" : "");
-  if (flags.probe_launcher) text.add_all(*flags.probe_launcher);
-  text.add_all(flags.accept_licenses);
+  if (!text.add_flags(flags)) return std::nullopt;
   // Without HOME the user database would be needed.
   const char* home = variable("HOME");
   if (home == nullptr || *home != '/') return std::nullopt;
