@@ -87,7 +87,7 @@ TEST(SettingsPage, NamesEveryVariableThatIsRead) {
   const std::size_t list = code.find("transfer_variables[]");
   ASSERT_NE(list, std::string::npos);
   variables.merge(found_in(code.substr(list, code.find(';', list) - list), "\"([A-Za-z_]+)\""));
-  variables.merge(found_in(text_of("host/settings/posix/system_places.cpp"), "\"(XDG_[A-Z_]+)\""));
+  variables.merge(found_in(text_of("host/settings/posix/system.cpp"), "\"(XDG_[A-Z_]+)\""));
   for (const std::string& variable : variables)
     EXPECT_THAT(page, testing::HasSubstr("`" + variable + "`")) << variable;
 }
