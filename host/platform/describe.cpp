@@ -20,6 +20,7 @@ struct TableRow {
 class Wording {
  public:
   Lines of(const std::string& value) const { return {value.empty() ? "\"\"" : value}; }
+  Lines of(std::uint64_t bytes) const { return {format_bytes(bytes)}; }
   Lines of(const Distribution& value) const {
     return {value.name.empty() ? value.id + " " + value.version : value.name};
   }

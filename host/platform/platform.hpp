@@ -171,6 +171,7 @@ struct Platform {
   Fact<Libc> libc;
   Fact<Libstdcxx> libstdcxx;
   Fact<Cpu> cpu;
+  Fact<std::uint64_t> page_size;  // of memory, in bytes: 4096, 16384 or 65536
   Fact<Memory> memory;
   Fact<Disk> disk;
   Cuda cuda;
@@ -195,6 +196,7 @@ struct Platform {
     visit("libc", self.libc);
     visit("libstdcxx", self.libstdcxx);
     visit("cpu", self.cpu);
+    visit("page_size", self.page_size);
     visit("memory", self.memory);
     visit("disk", self.disk);
     visit("cuda", self.cuda);

@@ -1,6 +1,7 @@
 #include <mach/mach.h>
 #include <sys/sysctl.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -175,6 +176,8 @@ Fact<Metal> detect_metal() {
 }
 
 void detect_own_facts(Platform& platform, const Root&, const LibrarySearch&) {
+  // A program under Rosetta has smaller pages than the Mac.
+  platform.page_size = Fact<std::uint64_t>::known(static_cast<std::uint64_t>(::getpagesize()), "getpagesize");
   platform.metal = detect_metal();
   platform.other_gpus = Fact<std::string>::absent("macOS reports its GPU as a Metal device");
 }

@@ -1,6 +1,7 @@
 #include <sched.h>
 #include <sys/statvfs.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 #if defined(__GLIBC__) || __has_include(<gnu/libc-version.h>)
 #include <gnu/libc-version.h>
 #endif
@@ -398,6 +399,10 @@ Fact<std::string> detect_other_gpus(const Root& root, const Fact<std::string>& w
 }
 
 void detect_own_facts(Platform& platform, const Root& root, const LibrarySearch& libraries) {
+  const long page = ::sysconf(_SC_PAGESIZE);
+  platform.page_size =
+      page > 0 ? Fact<std::uint64_t>::known(static_cast<std::uint64_t>(page), "sysconf(_SC_PAGESIZE)")
+               : Fact<std::uint64_t>::unknown("sysconf(_SC_PAGESIZE) failed");
   platform.libc = detect_libc(root);
   platform.libstdcxx = detect_libstdcxx(root, libraries);
   platform.container = detect_container(root);

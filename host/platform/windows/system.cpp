@@ -266,6 +266,9 @@ Fact<std::string> detect_other_gpus(const Root& root, const Fact<std::string>&) 
 }
 
 void detect_own_facts(Platform& platform, const Root& root, const LibrarySearch&) {
+  SYSTEM_INFO system{};
+  ::GetSystemInfo(&system);
+  platform.page_size = Fact<std::uint64_t>::known(system.dwPageSize, "GetSystemInfo");
   platform.container = detect_container(root);
   platform.rocm = detect_rocm(root);
   platform.other_gpus = detect_other_gpus(root, platform.wsl);
