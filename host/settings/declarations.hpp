@@ -26,6 +26,7 @@ struct DownloadLimits {
   int connect_timeout_seconds = 15;
   int stall_timeout_seconds = 30;  // without receiving a byte
   int retries = 4;
+  int connections = 8;  // of one download, at most
 };
 
 // The values and their defaults.
@@ -238,6 +239,7 @@ inline constexpr Declaration declarations[] = {
     {"downloads.connect_timeout_seconds", limit<&L::connect_timeout_seconds>, {.least = 1, .most = one_hour}},
     {"downloads.stall_timeout_seconds", limit<&L::stall_timeout_seconds>, {.least = 1, .most = one_hour}},
     {"downloads.retries", limit<&L::retries>, {.most = 100}},
+    {"downloads.connections", limit<&L::connections>, {.least = 1, .most = 64}},
     {"probe_deadline_seconds", member<&S::probe_deadline_seconds>, {.least = 1, .most = one_hour}},
     {"probe_memory_bytes", member<&S::probe_memory_bytes>, {.most = most_bytes}},
     {"audit_rotate_bytes", member<&S::audit_rotate_bytes>, {.least = 4096, .most = most_bytes}},
