@@ -2,55 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
+
+#include "base/record.hpp"
 
 namespace enginehost::cache {
 namespace {
 
 constexpr std::string_view first_line = "enginehost-ref 1";
-
-// A value is one line, but a manifest may put any text into an option.
-std::string escaped(std::string_view text) {
-  std::string result;
-  result.reserve(text.size());
-  for (const char character : text) {
-    if (character == '\\')
-      result += "\\\\";
-    else if (character == '\n')
-      result += "\\n";
-    else if (character == '\r')
-      result += "\\r";
-    else
-      result += character;
-  }
-  return result;
-}
-
-std::string unescaped(std::string_view text) {
-  if (text.find('\\') == std::string_view::npos) return std::string(text);
-  std::string result;
-  result.reserve(text.size());
-  while (!text.empty()) {
-    const std::size_t plain = std::min(text.find('\\'), text.size());
-    result.append(text.substr(0, plain));
-    text.remove_prefix(plain);
-    if (text.empty()) break;
-    // A trailing "\" stands for itself.
-    const char next = text.size() > 1 ? text[1] : '\\';
-    result += next == 'n' ? '\n' : next == 'r' ? '\r' : next;
-    text.remove_prefix(std::min<std::size_t>(2, text.size()));
-  }
-  return result;
-}
-
-template <class Number>
-bool take_number(std::string_view& text, Number& value) {
-  const auto [after, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{}) return false;
-  text.remove_prefix(static_cast<std::size_t>(after - text.data()));
-  if (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  return true;
-}
 
 struct TextMember {
   std::string_view key;
@@ -79,13 +37,6 @@ constexpr std::array<ListMember, 5> list_members{{{"tree", &Installed::trees},
                                                   {"signer", &Installed::signers},
                                                   {"optional", &Installed::optional}}};
 
-void add_line(std::string& text, std::string_view key, std::string_view value) {
-  text += key;
-  text += ' ';
-  text += value;
-  text += '\n';
-}
-
 }  // namespace
 
 int strength_of_proof(const Installed& installed) {
@@ -96,12 +47,12 @@ int strength_of_proof(const Installed& installed) {
 bool take_record_line(Installed& installed, std::string_view key, std::string_view value) {
   for (const TextMember& text : text_members)
     if (key == text.key) {
-      installed.*text.member = unescaped(value);
+      installed.*text.member = unescaped_line(value);
       return true;
     }
   for (const ListMember& list : list_members)
     if (key == list.key) {
-      (installed.*list.member).push_back(unescaped(value));
+      (installed.*list.member).push_back(unescaped_line(value));
       return true;
     }
   if (key == "installed_at") return take_number(value, installed.installed_at);
@@ -109,7 +60,8 @@ bool take_record_line(Installed& installed, std::string_view key, std::string_vi
   if (key == "option") {
     const std::size_t middle = value.find('=');
     if (middle == std::string_view::npos) return false;
-    installed.options.emplace_back(unescaped(value.substr(0, middle)), unescaped(value.substr(middle + 1)));
+    installed.options.emplace_back(unescaped_line(value.substr(0, middle)),
+                                   unescaped_line(value.substr(middle + 1)));
     return true;
   }
   if (key == "file") {
@@ -117,7 +69,7 @@ bool take_record_line(Installed& installed, std::string_view key, std::string_vi
     if (!take_number(value, file.size) || !take_number(value, file.modified_ns) ||
         !take_number(value, file.inode))
       return false;
-    file.path = unescaped(value);
+    file.path = unescaped_line(value);
     installed.files.push_back(std::move(file));
   }
   return true;
@@ -125,22 +77,25 @@ bool take_record_line(Installed& installed, std::string_view key, std::string_vi
 
 std::string record_lines(const Installed& installed) {
   std::string text;
-  const auto line = [&](std::string_view key, std::string_view value) { add_line(text, key, value); };
+  const auto line = [&](std::string_view key, std::string_view value) {
+    add_key_and_value(text, key, value);
+  };
   for (const TextMember& member : text_members)
     // The manifest comes last; those behind "plugin" are empty for many builds.
     if (member.key != "manifest" &&
         !(member.member != &Installed::plugin && (installed.*member.member).empty()))
-      line(member.key, escaped(installed.*member.member));
+      line(member.key, escaped_line(installed.*member.member));
   line("installed_at", std::to_string(installed.installed_at));
   line("size", std::to_string(installed.size));
   for (const ListMember& list : list_members)
-    for (const std::string& value : installed.*list.member) line(list.key, escaped(value));
+    for (const std::string& value : installed.*list.member) line(list.key, escaped_line(value));
   // '=' separates name and value. The name contains none, because it is a JSON member that the schema
   // restricts.
-  for (const auto& [name, value] : installed.options) line("option", escaped(name) + '=' + escaped(value));
+  for (const auto& [name, value] : installed.options)
+    line("option", escaped_line(name) + '=' + escaped_line(value));
   for (const LoadableFile& file : installed.files)
     line("file", std::to_string(file.size) + ' ' + std::to_string(file.modified_ns) + ' ' +
-                     std::to_string(file.inode) + ' ' + escaped(file.path));
+                     std::to_string(file.inode) + ' ' + escaped_line(file.path));
   return text;
 }
 
@@ -148,7 +103,7 @@ std::string write_record(const Installed& installed) {
   std::string text(first_line);
   text += '\n';
   text += record_lines(installed);
-  add_line(text, "manifest", escaped(installed.manifest));
+  add_key_and_value(text, "manifest", escaped_line(installed.manifest));
   text += "end\n";
   return text;
 }
@@ -164,16 +119,12 @@ Result<Installed> read_record(std::string_view text, std::string_view name, bool
   Installed installed;
   bool ended = false;
   text.remove_prefix(std::min(text.size(), first_line.size() + 1));
-  while (!text.empty() && !ended) {
-    const std::size_t end = text.find('\n');
-    if (end == std::string_view::npos) break;
-    const std::string_view line = text.substr(0, end);
-    text.remove_prefix(end + 1);
-    const std::size_t space = line.find(' ');
-    const std::string_view key = line.substr(0, space);
-    ended = key == "end" || (summary && (key == "file" || key == "manifest"));
-    if (ended || space == std::string_view::npos) continue;
-    if (!take_record_line(installed, key, line.substr(space + 1))) return no_record("malformed line");
+  while (!ended) {
+    const auto line = take_key_and_value(text);
+    if (!line) break;
+    ended = line->key == "end" || (summary && (line->key == "file" || line->key == "manifest"));
+    if (ended) continue;
+    if (!take_record_line(installed, line->key, line->value)) return no_record("malformed line");
   }
   if (!ended && !summary) return no_record("cut off");
   if (installed.build.empty() || installed.digest.empty()) return no_record("incomplete");

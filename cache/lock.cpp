@@ -10,6 +10,7 @@
 #include "base/file_system.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
+#include "base/record.hpp"
 #include "base/text.hpp"
 #include "cache/lock_owner.hpp"
 
@@ -57,11 +58,8 @@ std::string content_of(std::string_view program, std::int64_t since, std::uint64
 
 LockHolder holder_in(std::string_view content) {
   LockHolder holder;
-  for (const std::string& line : split(content, '\n')) {
-    const std::size_t space = line.find(' ');
-    if (space == std::string::npos) continue;
-    const std::string_view key = std::string_view(line).substr(0, space);
-    const std::string_view value = trim(std::string_view(line).substr(space));
+  while (const auto line = take_key_and_value(content)) {
+    const std::string_view key = line->key, value = trim(line->value);
     const std::int64_t number = parse_integer(value).value_or(0);
     if (key == "pid") holder.pid = number;
     if (key == "since") holder.since = number;

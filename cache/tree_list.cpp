@@ -1,10 +1,10 @@
 #include "cache/tree_list.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 
 #include "base/paths.hpp"
+#include "base/record.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 
@@ -36,10 +36,8 @@ Result<TreeEntry> read_line(std::string_view line, std::string_view name) {
   if (line.size() < 4 || line[1] != ' ') return no_list(name, "malformed line", line);
   if (line[0] != 'F' && line[0] != 'X' && line[0] != 'L') return no_list(name, "unknown kind of entry", line);
   entry.kind = static_cast<TreeEntry::Kind>(line[0]);
-  const char* end = line.data() + line.size();
-  const auto [after, error] = std::from_chars(line.data() + 2, end, entry.size);
-  if (error != std::errc{} || after == end || *after != ' ') return no_list(name, "malformed size", line);
-  std::string_view rest(after + 1, static_cast<std::size_t>(end - after - 1));
+  std::string_view rest = line.substr(2);
+  if (!take_number(rest, entry.size)) return no_list(name, "malformed size", line);
   // A link's size is the length of its target, so that a target with a space is unambiguous.
   const std::size_t identity_length = entry.kind == TreeEntry::Kind::link ? std::size_t{entry.size} : 64;
   if (identity_length >= rest.size() || rest[identity_length] != ' ')
@@ -84,16 +82,14 @@ Result<TreeList> read_tree_list(std::string_view text, std::string_view name) {
   TreeList list;
   std::string_view before;
   std::vector<std::string_view> paths;
-  while (!text.empty()) {
-    const std::size_t end = text.find('\n');
-    if (end == std::string_view::npos) return no_list(name, "the last line is cut", text);
-    const std::string_view line = text.substr(0, end);
+  while (const auto taken = take_line(text)) {
+    const std::string_view line = *taken;
     if (!before.empty() && line <= before) return no_list(name, "not sorted", line);
     TRY_ASSIGN(TreeEntry entry, read_line(line, name));
     list.entries.push_back(std::move(entry));
     before = line;
-    text.remove_prefix(end + 1);
   }
+  if (!text.empty()) return no_list(name, "the last line is cut", text);
   for (const TreeEntry& entry : list.entries) paths.push_back(entry.path);
   std::sort(paths.begin(), paths.end());
   if (const auto twice = std::adjacent_find(paths.begin(), paths.end()); twice != paths.end())

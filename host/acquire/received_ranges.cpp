@@ -1,7 +1,6 @@
 #include "host/acquire/received_ranges.hpp"
 
-#include <charconv>
-
+#include "base/record.hpp"
 #include "base/sha256.hpp"
 
 namespace enginehost::acquire {
@@ -9,15 +8,6 @@ namespace {
 
 constexpr std::string_view first_words = "enginehost-received 1 ";
 constexpr std::size_t digest_size = 64;
-
-// Takes "123 " from the front of the text.
-std::optional<std::uint64_t> take_number(std::string_view& text) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end == text.data() + text.size() || (*end != ' ' && *end != '\n')) return {};
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()) + 1);
-  return number;
-}
 
 }  // namespace
 
@@ -42,14 +32,15 @@ std::optional<std::vector<transfer::Range>> read_received_note(std::string_view 
   std::string_view rest = text.substr(0, text.size() - digest_size);
   if (sha256_hex(rest) != text.substr(text.size() - digest_size)) return {};
   rest.remove_prefix(first_words.size());
-  if (take_number(rest) != size) return {};
+  std::uint64_t noted = 0;
+  if (!take_number(rest, noted, '\n') || noted != size) return {};
   std::vector<transfer::Range> received;
   while (!rest.empty() && rest.front() != '\n') {
-    const auto begin = take_number(rest);
-    const auto end = begin ? take_number(rest) : std::nullopt;
-    if (!end || *begin >= *end || *end > size) return {};
-    if (!received.empty() && *begin <= received.back().end) return {};
-    received.push_back({*begin, *end});
+    transfer::Range range;
+    if (!take_number(rest, range.begin) || !take_number(rest, range.end, '\n')) return {};
+    if (range.begin >= range.end || range.end > size) return {};
+    if (!received.empty() && range.begin <= received.back().end) return {};
+    received.push_back(range);
   }
   return received;
 }

@@ -20,7 +20,6 @@
 #include "host/commands/stdout_writer.hpp"
 #include "host/explain/explain.hpp"
 #include "host/open/document.hpp"
-#include "host/settings/layer.hpp"
 #include "host/transfer/terminal.hpp"
 
 namespace enginehost::commands {
@@ -65,6 +64,27 @@ std::optional<std::string> blank_value(const CLI::App& app) {
   for (const CLI::App* called : app.get_subcommands())
     if (auto found = blank_value(*called)) return found;
   return std::nullopt;
+}
+
+CLI::Option* add_flag_of(const settings::Declaration& setting, settings::FlagValues& values, CLI::App& app) {
+  using Texts = std::vector<std::string>;
+  const std::string name = settings::flag_of(setting.key);
+  const std::string help =
+      setting.flag.help +
+      (setting.rules.has_variable ? " [env: " + settings::variable_of(setting.key) + "]" : "");
+  const auto give = [&setting, &values](const Json& given) { setting.flag.give(values, given); };
+  switch (setting.member.kind) {
+    case settings::Kind::toggle:
+      return app.add_flag_callback(
+          name, [give] { give(true); }, help);
+    case settings::Kind::texts:
+    case settings::Kind::paths:
+      return repeatable(app.add_option_function<Texts>(
+                            name, [give](const Texts& given) { give(Json::strings(given)); }, help))
+          ->type_name(setting.flag.value);
+    default:
+      return app.add_option_function<std::string>(name, give, help)->type_name(setting.flag.value);
+  }
 }
 
 int answered(const CLI::App& app, const CLI::Success& asked, bool json) {
@@ -116,36 +136,21 @@ void add_version_flag(CLI::App& app) {
 }
 
 void CommonFlags::add_to(CLI::App& app) {
-  repeatable(app.add_option("--repository", repositories,
+  repeatable(app.add_option("--repository", values.repositories,
                             "a repository (folder or URL), asked before the configured ones; repeatable "
                             "[env: ENGINEHOST_REPOSITORIES]"))
       ->type_name("URL")
       ->group("Sources");
-  app.add_flag("--allow-unsigned", allow_unsigned,
+  app.add_flag("--allow-unsigned", values.allow_unsigned,
                "URLs of --repository may be unsigned: their servers then decide which code runs")
       ->group("Sources");
-  app.add_flag("--refresh", refresh,
+  app.add_flag("--refresh", values.refresh,
                "ask every repository now; without it, answers are kept for up to an hour")
       ->group("Sources");
-  repeatable(
-      app.add_option(
-          "--installation", installations,
-          "a conda environment, a Python environment or a folder of libraries whose engine may be opened "
-          "in place; repeatable [env: ENGINEHOST_INSTALLATIONS]"))
-      ->type_name("DIR")
-      ->group("Sources");
-  app.add_option("--package-index", package_index,
-                 "the index of Python packages, in place of those of pip's configuration: a URL or a folder")
-      ->type_name("URL")
-      ->group("Sources");
-  app.add_option("--cache", cache, "the cache folder [env: ENGINEHOST_CACHE]")
-      ->type_name("DIR")
-      ->group("Sources");
-  app.add_flag("--offline", offline,
-               "open no socket: choose among installed builds and those in folders [env: ENGINEHOST_OFFLINE]")
-      ->group("Sources");
-  repeatable(
-      app.add_option("--accept-license", accept_licenses, "accept the license with this id; repeatable"))
+  for (const settings::Declaration& setting : settings::declarations)
+    if (setting.flag.help != nullptr) add_flag_of(setting, values, app)->group("Sources");
+  repeatable(app.add_option("--accept-license", values.accept_licenses,
+                            "accept the license with this id; repeatable"))
       ->type_name("ID")
       ->group("Consent");
   app.add_flag("--yes", yes, "download without asking, whatever the size; licenses are still asked for")
@@ -177,22 +182,14 @@ std::optional<int> parse(CLI::App& app, int argc, char** argv) {
   return std::nullopt;
 }
 
-settings::FlagValues values_of(const CommonFlags& flags, settings::FlagValues values) {
-  values.repositories = flags.repositories;
-  values.installations = flags.installations;
-  values.accept_licenses = flags.accept_licenses;
-  if (!flags.cache.empty()) values.cache = flags.cache;
-  if (!flags.package_index.empty()) values.package_index = flags.package_index;
-  values.allow_unsigned = flags.allow_unsigned;
-  values.refresh = flags.refresh;
-  if (flags.offline) values.offline = true;
+settings::FlagValues values_of(const CommonFlags& flags) {
+  settings::FlagValues values = flags.values;
   if (flags.verbose) values.log = "info";
   return values;
 }
 
-Result<settings::Settings> settings_of(const CommonFlags& flags, settings::FlagValues values) {
-  return settings::load_settings(values_of(flags, std::move(values)),
-                                 settings::Environment::of_this_process());
+Result<settings::Settings> settings_of(const CommonFlags& flags) {
+  return settings::load_settings(values_of(flags), settings::Environment::of_this_process());
 }
 
 Result<settings::Settings> settings_without_configuration(const CommonFlags& flags) {
@@ -203,12 +200,12 @@ Result<settings::Settings> settings_without_configuration(const CommonFlags& fla
   environment.reads_user_config = false;
   environment.system_config.clear();
   settings::FlagValues values;
-  if (!flags.cache.empty()) values.cache = flags.cache;
+  values.cache = flags.values.cache;
   values.offline = true;
   auto settings = settings::load_settings(values, environment);
   if (!settings && environment.variables.erase("ENGINEHOST_CACHE") != 0)
     settings = settings::load_settings(values, environment);
-  if (settings && !flags.offline)
+  if (settings && !flags.values.offline)
     for (settings::Setting& setting : settings->effective)
       if (setting.key == "offline") setting.source = "the configuration was left out";
   return settings;

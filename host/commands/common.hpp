@@ -23,11 +23,10 @@ namespace enginehost::commands {
 
 // The flags of all commands that choose or open engines.
 struct CommonFlags {
-  bool json = false, quiet = false, verbose = false, offline = false, yes = false, allow_unsigned = false,
-       refresh = false;
-  std::vector<std::string> repositories, installations, accept_licenses;
-  std::string cache, package_index;
+  bool json = false, quiet = false, verbose = false, yes = false;
+  settings::FlagValues values;
 
+  // The app refers to this object until its arguments are parsed.
   void add_to(CLI::App& app);
 };
 
@@ -49,8 +48,8 @@ std::filesystem::path given_path(const std::string& path);
 std::optional<int> parse(CLI::App& app, int argc, char** argv);
 
 // Returns the settings from flags, environment and configuration files.
-settings::FlagValues values_of(const CommonFlags& flags, settings::FlagValues values = {});
-Result<settings::Settings> settings_of(const CommonFlags& flags, settings::FlagValues values = {});
+settings::FlagValues values_of(const CommonFlags& flags);
+Result<settings::Settings> settings_of(const CommonFlags& flags);
 
 // Returns settings for a configuration that cannot be used. Reads no file and no ENGINEHOST_ variable except
 // the cache's, and not that one if it is unusable. For showing the machine only, never for opening an engine,

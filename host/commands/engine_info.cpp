@@ -317,8 +317,7 @@ int run(int argc, char** argv) {
   if (!flags.codes.empty()) return explain_codes(flags);
   if (!flags.inspect.empty()) return inspect(flags);
 
-  settings::FlagValues values;
-  auto settings = settings_of(flags.common, values);
+  auto settings = settings_of(flags.common);
   const bool machine_only = flags.engine.empty() && flags.plugin.empty();
   std::optional<Diagnosis> broken;
   if (!settings && machine_only) {

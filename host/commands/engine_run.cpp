@@ -209,7 +209,7 @@ int run(int argc, char** argv) {
     if (const auto made = explain::mark_as_argument(make_folders(path_of(flags.output))); !made)
       return end_with(made.error(), flags.common.json);
   open::OpenRequest request;
-  request.bypass_cache = flags.common.refresh;  // the new answers of repositories decide
+  request.bypass_cache = flags.common.values.refresh;  // the new answers of repositories decide
   request.request = *asked_for;
   open::DecisionCache decisions = open::decisions_for(values_of(flags.common), request);
   auto settings = settings_of(flags.common);

@@ -2,7 +2,7 @@
 
 #include "base/text.hpp"
 #include "host/resolve/version_specifier.hpp"
-#include "host/settings/layer.hpp"
+#include "host/settings/settings.hpp"
 
 namespace enginehost::commands {
 namespace {

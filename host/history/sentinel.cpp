@@ -13,6 +13,7 @@
 #include "base/json.hpp"
 #include "base/paths.hpp"
 #include "base/process.hpp"
+#include "base/record.hpp"
 #include "base/text.hpp"
 #include "host/history/program.hpp"
 
@@ -270,7 +271,7 @@ std::string crash_marker_of(const Crash& crash) {
   bool plain = true;
   const auto add = [&](std::string_view name, std::string_view value) {
     plain = plain && value.find('\n') == std::string_view::npos;
-    word.append(name).append(" ").append(value).append("\n");
+    add_key_and_value(word, name, value);
   };
   add("build", crash.build);
   add("digest", crash.digest);
@@ -288,11 +289,8 @@ std::optional<Crash> crash_of(std::string_view word) {
   if (!word.starts_with(first_of_word) || !word.ends_with(last_of_word)) return std::nullopt;
   Crash crash;
   std::int64_t moment = 0;
-  for (const std::string& line : split(word, '\n')) {
-    const std::size_t space = line.find(' ');
-    if (space == std::string::npos) continue;
-    const std::string_view name = std::string_view(line).substr(0, space);
-    const std::string value = line.substr(space + 1);
+  while (const auto line = take_key_and_value(word)) {
+    const auto [name, value] = *line;
     const std::int64_t number = parse_integer(value).value_or(0);
     if (name == "build") crash.build = value;
     if (name == "digest") crash.digest = value;

@@ -111,13 +111,13 @@ ProbeResult probe(const ProbeRequest& request) {
 Json ProbeResult::to_json() const {
   Json devices_json = Json::array(), facts_json = Json::object();
   for (const auto& [key, value] : facts) facts_json.set(key, value);
-  for (const Device& device : devices)
-    devices_json.push(Json::object()
-                          .set("id", device.text())
-                          .set("name", device.name)
-                          .set("architecture", device.architecture)
-                          .set("driver", device.driver)
-                          .set("memory", device.memory_total));
+  for (const Device& device : devices) {
+    // This list is older than that of the outcome: it names the device otherwise and has less of it.
+    const Json whole = load::to_json(device);
+    Json one = Json::object().set("id", whole["device"]);
+    for (const char* name : {"name", "architecture", "driver", "memory"}) one.set(name, whole[name]);
+    devices_json.push(std::move(one));
+  }
   Json warnings_json = Json::array();
   for (const Diagnosis& warning : warnings) warnings_json.push(explain::to_json(warning));
   return Json::object()

@@ -33,19 +33,22 @@ std::vector<std::pair<std::string, std::string>> pairs_from_wire(const Json& wir
   return pairs;
 }
 
+Json to_json(const Device& device) {
+  return Json::object()
+      .set("device", device.text())
+      .set("name", device.name)
+      .set("architecture", device.architecture)
+      .set("driver", device.driver)
+      .set("uuid", device.uuid)
+      .set("memory", device.memory_total)
+      .set("memory_free", device.memory_free);
+}
+
 Json devices_to_wire(const std::vector<Device>& devices) {
   Json list = Json::array();
   for (const Device& device : devices)
-    list.push(Json::object()
-                  .set("type", device.id.type)
-                  .set("index", device.id.index)
-                  .set("kind", device.kind)
-                  .set("name", device.name)
-                  .set("architecture", device.architecture)
-                  .set("driver", device.driver)
-                  .set("uuid", device.uuid)
-                  .set("memory_total", device.memory_total)
-                  .set("memory_free", device.memory_free));
+    list.push(
+        to_json(device).set("type", device.id.type).set("index", device.id.index).set("kind", device.kind));
   return list;
 }
 
@@ -60,7 +63,7 @@ std::vector<Device> devices_from_wire(const Json& wire) {
     device.architecture = one["architecture"].as_string();
     device.driver = one["driver"].as_string();
     device.uuid = one["uuid"].as_string();
-    device.memory_total = static_cast<std::uint64_t>(one["memory_total"].as_integer());
+    device.memory_total = static_cast<std::uint64_t>(one["memory"].as_integer());
     device.memory_free = static_cast<std::uint64_t>(one["memory_free"].as_integer());
     devices.push_back(std::move(device));
   }

@@ -1,4 +1,4 @@
-// JSON messages between the probe and its parent.
+// JSON of devices, and of the messages between the probe and its parent.
 #pragma once
 #include <string>
 #include <utility>
@@ -20,6 +20,9 @@ Diagnosis diagnosis_from_wire(const Json& wire);
 Json pairs_to_wire(const std::vector<std::pair<std::string, std::string>>& pairs);
 std::vector<std::pair<std::string, std::string>> pairs_from_wire(const Json& wire);
 
+// Returns the device as the documents of the commands have it.
+Json to_json(const Device& device);
+// Adds the numbers that only programs need.
 Json devices_to_wire(const std::vector<Device>& devices);
 std::vector<Device> devices_from_wire(const Json& wire);
 

@@ -7,6 +7,7 @@
 #include "base/paths.hpp"
 #include "host/acquire/origin.hpp"
 #include "host/explain/explain.hpp"
+#include "host/load/wire.hpp"
 #include "host/resolve/describe.hpp"
 #include "host/resolve/passed_over.hpp"
 
@@ -16,17 +17,6 @@
 
 namespace enginehost::open {
 namespace {
-
-Json device_document(const load::Device& device) {
-  return Json::object()
-      .set("device", device.text())
-      .set("name", device.name)
-      .set("architecture", device.architecture)
-      .set("driver", device.driver)
-      .set("uuid", device.uuid)
-      .set("memory", device.memory_total)
-      .set("memory_free", device.memory_free);
-}
 
 // Returns what the candidate would download; null if it is not tried.
 Json download_document(OpenContext& context, const resolve::Candidate& candidate) {
@@ -67,13 +57,9 @@ Json outcome_document(OpenContext& context, const Outcome& outcome) {
   document.set("newer", std::move(newer));
   Json devices = Json::array(), capabilities = Json::array(), loaded = Json::array(), facts = Json::object();
   if (outcome.opened) {
-    for (const load::Device& device : outcome.opened->devices) devices.push(device_document(device));
+    for (const load::Device& device : outcome.opened->devices) devices.push(load::to_json(device));
     capabilities = Json::strings(outcome.opened->engine->capabilities());
-    for (const load::Library& library : outcome.opened->libraries)
-      loaded.push(Json::object()
-                      .set("soname", library.soname)
-                      .set("path", library.path)
-                      .set("origin", library.origin));
+    loaded = load::libraries_to_wire(outcome.opened->libraries);
     for (const auto& [key, value] : outcome.opened->engine->facts()) facts.set(key, value);
   }
   Json timings = Json::object();

@@ -78,6 +78,7 @@ transfer::TransferOptions OpenContext::transfer_options() const {
   options.stall_limit = std::chrono::seconds(settings().downloads.stall_timeout_seconds);
   options.document_limit = std::max(options.stall_limit / 2, std::chrono::milliseconds(2'000));
   options.retries = settings().downloads.retries;
+  options.most_connections = settings().downloads.connections;
   options.extra_ca = path_text(settings().extra_ca);
   if (const settings::Setting* setting = settings().find("extra_ca"); setting != nullptr)
     options.extra_ca_set_by = setting->source;

@@ -1,10 +1,11 @@
 #include "host/platform/describe.hpp"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "base/pluralize.hpp"
 #include "base/text.hpp"
-#include "host/platform/fact_list.hpp"
+#include "host/platform/platform.hpp"
 
 namespace enginehost::platform {
 namespace {
@@ -19,6 +20,7 @@ struct TableRow {
 class Wording {
  public:
   Lines of(const std::string& value) const { return {value.empty() ? "\"\"" : value}; }
+  Lines of(std::uint64_t bytes) const { return {format_bytes(bytes)}; }
   Lines of(const Distribution& value) const {
     return {value.name.empty() ? value.id + " " + value.version : value.name};
   }
@@ -115,20 +117,17 @@ void show_all(TableRow& row) {
 std::string describe(const Platform& platform) {
   const Wording wording;
   std::vector<TableRow> rows;
-  for_each_fact(
-      platform,
-      [&](const char* name, const auto& fact) {
-        // Prints nothing when no build requested a library.
-        if (&platform.libraries != static_cast<const void*>(&fact) || !fact.is_unknown())
-          add_rows(wording, name, fact, rows);
-      },
-      [&](const char* name, const Cuda& cuda) {
-        for_each_cuda_fact(cuda, [&](const char* member, const auto& fact) {
-          add_rows(wording, std::string(name) + "." + member, fact, rows);
-          if (static_cast<const void*>(&fact) == &cuda.visible_devices && fact.is_absent())
-            show_all(rows.back());
-        });
+  Platform::for_each_member(platform, [&](const char* name, const auto& part) {
+    if constexpr (std::is_same_v<decltype(part), const Cuda&>)
+      Cuda::for_each_member(part, [&](const char* member, const auto& fact) {
+        add_rows(wording, std::string(name) + "." + member, fact, rows);
+        if (static_cast<const void*>(&fact) == &part.visible_devices && fact.is_absent())
+          show_all(rows.back());
       });
+    // Prints nothing when no build requested a library.
+    else if (&platform.libraries != static_cast<const void*>(&part) || !part.is_unknown())
+      add_rows(wording, name, part, rows);
+  });
 
   // Sources form one column, as far right as ordinary values need; longer values push their own source
   // further.

@@ -3,9 +3,39 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/environment.hpp"
 #include "host/platform/parts.hpp"
 
 namespace enginehost::platform {
+
+Fact<Conda> detect_conda() {
+  auto prefix = environment_variable("CONDA_PREFIX");
+  if (!prefix || prefix->empty()) return Fact<Conda>::absent("CONDA_PREFIX");
+  return Fact<Conda>::known({std::move(*prefix), environment_variable("CONDA_DEFAULT_ENV").value_or("")},
+                            "CONDA_PREFIX");
+}
+
+bool is_loader_variable(std::string_view name) {
+  static constexpr std::string_view prefixes[] = {"LD_",  "CUDA_", "NVIDIA_", "NCCL_",
+                                                  "HIP_", "ROCR_", "HSA_"};
+  static constexpr std::string_view names[] = {"CONDA_PREFIX", "GLIBC_TUNABLES", "PYTORCH_CUDA_ALLOC_CONF"};
+  return std::any_of(std::begin(prefixes), std::end(prefixes),
+                     [&](std::string_view prefix) { return name.starts_with(prefix); }) ||
+         std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
+
+Fact<Variables> detect_loader_environment() {
+  Variables found;
+  for (auto& variable : process_variables())
+    if (is_loader_variable(variable.first)) found.push_back(std::move(variable));
+  if (found.empty()) return Fact<Variables>::absent("environment");
+  std::sort(found.begin(), found.end());
+  // A name can occur twice in a process's environment; getenv returns the first.
+  found.erase(std::unique(found.begin(), found.end(),
+                          [](const auto& left, const auto& right) { return left.first == right.first; }),
+              found.end());
+  return Fact<Variables>::known(std::move(found), "environment");
+}
 
 Platform detect(const DetectRequest& request) {
   const Root root(request.root);
@@ -15,19 +45,20 @@ Platform detect(const DetectRequest& request) {
   platform.arch = detect_arch();
   platform.kernel = detect_kernel(root);
   platform.distribution = detect_distribution(root);
-  platform.libc = detect_libc(root);
-  platform.libstdcxx = detect_libstdcxx(root, libraries);
   platform.cpu = detect_cpu();
   platform.memory = detect_memory(root);
   platform.disk = detect_disk(request.cache_folder);
-  platform.wsl = detect_wsl(platform.kernel);
+  // detect_own_facts() replaces those that this system has.
+  platform.libc = Fact<Libc>::absent("not Linux");
+  platform.libstdcxx = Fact<Libstdcxx>::absent("not Linux");
+  platform.container = Fact<std::string>::absent("not Linux");
+  platform.wsl = Fact<std::string>::absent("not Linux");
+  platform.rocm = Fact<Rocm>::absent("not Linux");
+  platform.metal = Fact<Metal>::absent("not macOS");
+  platform.vcruntime = Fact<std::string>::absent("not Windows");
+  detect_own_facts(platform, root, libraries);
   platform.cuda = detect_cuda(root, libraries, platform.wsl, request);
-  platform.rocm = detect_rocm(root);
-  platform.other_gpus = detect_other_gpus(root, platform.wsl);
-  platform.metal = detect_metal();
-  platform.vcruntime = detect_vcruntime(root);
   platform.conda = detect_conda();
-  platform.container = detect_container(root);
   platform.loader_environment = detect_loader_environment();
   return platform;
 }

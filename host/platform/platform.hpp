@@ -15,15 +15,32 @@ struct Distribution {
   std::string id, name,
       version;  // "debian", "Debian GNU/Linux 12 (bookworm)", "12"; "macos", "macOS", "14.5"
   bool operator==(const Distribution&) const = default;
+  template <class Self, class Visit>
+  static void for_each_member(Self& self, Visit&& visit) {
+    visit("id", self.id);
+    visit("name", self.name);
+    visit("version", self.version);
+  }
 };
 struct Libc {
   std::string name, version;  // "glibc" or "musl", "2.36"; on Windows and macOS the fact is absent
   bool operator==(const Libc&) const = default;
+  template <class Self, class Visit>
+  static void for_each_member(Self& self, Visit&& visit) {
+    visit("name", self.name);
+    visit("version", self.version);
+  }
 };
 struct Libstdcxx {
   std::string path;             // of the libstdc++.so.6 the loader would find
   std::string glibcxx, cxxabi;  // newest version each defines: "3.4.30", "1.3.13"
   bool operator==(const Libstdcxx&) const = default;
+  template <class Self, class Visit>
+  static void for_each_member(Self& self, Visit&& visit) {
+    visit("path", self.path);
+    visit("glibcxx", self.glibcxx);
+    visit("cxxabi", self.cxxabi);
+  }
 };
 struct Cpu {
   std::string model;
@@ -33,16 +50,35 @@ struct Cpu {
   std::vector<std::string> features;
   int cores = 0;  // available to this process
   bool operator==(const Cpu&) const = default;
+  template <class Self, class Visit>
+  static void for_each_member(Self& self, Visit&& visit) {
+    visit("model", self.model);
+    visit("level", self.level);
+    visit("features", self.features);
+    visit("cores", self.cores);
+  }
 };
 struct Memory {
   std::uint64_t total = 0, available = 0;  // bytes; a container's limit counts
   bool operator==(const Memory&) const = default;
+  template <class Self, class Visit>
+  static void for_each_member(Self& self, Visit&& visit) {
+    visit("total", self.total);
+    visit("available", self.available);
+  }
 };
 struct Disk {
   std::string folder;                 // of the cache
   std::uint64_t total = 0, free = 0;  // bytes, what this user may use
   bool noexec = false;
   bool operator==(const Disk&) const = default;
+  template <class Self, class Visit>
+  static void for_each_member(Self& self, Visit&& visit) {
+    visit("folder", self.folder);
+    visit("total", self.total);
+    visit("free", self.free);
+    visit("noexec", self.noexec);
+  }
 };
 struct CudaDevice {
   int index = 0;  // NVML's index; without NVML, CUDA's, after CUDA_VISIBLE_DEVICES
@@ -51,6 +87,15 @@ struct CudaDevice {
   bool visible =
       true;  // false: the driver does not show it to this process (CUDA_VISIBLE_DEVICES, a broken node)
   bool operator==(const CudaDevice&) const = default;
+  template <class Self, class Visit>
+  static void for_each_member(Self& self, Visit&& visit) {
+    visit("index", self.index);
+    visit("name", self.name);
+    visit("compute_capability", self.compute_capability);
+    visit("uuid", self.uuid);
+    visit("memory", self.memory);
+    visit("visible", self.visible);
+  }
 };
 // A CUDA toolkit, cuDNN or ROCm on the machine. Never decides between builds, because a build brings its own
 // or names its system libraries.
@@ -58,6 +103,12 @@ struct Installed {
   std::string version, path;
   std::string note;  // why it is ignored or what is unusual about it; usually empty
   bool operator==(const Installed&) const = default;
+  template <class Self, class Visit>
+  static void for_each_member(Self& self, Visit&& visit) {
+    visit("version", self.version);
+    visit("path", self.path);
+    visit("note", self.note);
+  }
 };
 struct Cuda {
   Fact<std::string> driver;       // kernel driver, "535.104.05"
@@ -70,19 +121,45 @@ struct Cuda {
   Fact<Installed> library;     // libcuda.so.1 the loader would find; note "stub" for a link stub
   Fact<std::string> init;      // the result of cuInit: "0", "803"; the facts that it decided explain it
   bool operator==(const Cuda&) const = default;
+  template <class Self, class Visit>
+  static void for_each_member(Self& self, Visit&& visit) {
+    visit("driver", self.driver);
+    visit("driver_cuda", self.driver_cuda);
+    visit("devices", self.devices);
+    visit("visible_devices", self.visible_devices);
+    visit("toolkits", self.toolkits);
+    visit("cudnn", self.cudnn);
+    visit("hardware", self.hardware);
+    visit("library", self.library);
+    visit("init", self.init);
+  }
 };
 struct Rocm {
   std::string version;           // "6.2.0"; empty when only devices are known
   std::vector<std::string> gfx;  // "gfx1100", one per device
   bool operator==(const Rocm&) const = default;
+  template <class Self, class Visit>
+  static void for_each_member(Self& self, Visit&& visit) {
+    visit("version", self.version);
+    visit("gfx", self.gfx);
+  }
 };
 struct Metal {
   std::string device;  // "Apple M2"
   bool operator==(const Metal&) const = default;
+  template <class Self, class Visit>
+  static void for_each_member(Self& self, Visit&& visit) {
+    visit("device", self.device);
+  }
 };
 struct Conda {
   std::string prefix, name;
   bool operator==(const Conda&) const = default;
+  template <class Self, class Visit>
+  static void for_each_member(Self& self, Visit&& visit) {
+    visit("prefix", self.prefix);
+    visit("name", self.name);
+  }
 };
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
@@ -94,6 +171,7 @@ struct Platform {
   Fact<Libc> libc;
   Fact<Libstdcxx> libstdcxx;
   Fact<Cpu> cpu;
+  Fact<std::uint64_t> page_size;  // of memory, in bytes: 4096, 16384 or 65536
   Fact<Memory> memory;
   Fact<Disk> disk;
   Cuda cuda;
@@ -109,6 +187,29 @@ struct Platform {
   // requested names are listed: see look_for_libraries().
   Fact<Variables> libraries;
   bool operator==(const Platform&) const = default;
+  template <class Self, class Visit>
+  static void for_each_member(Self& self, Visit&& visit) {
+    visit("os", self.os);
+    visit("distribution", self.distribution);
+    visit("arch", self.arch);
+    visit("kernel", self.kernel);
+    visit("libc", self.libc);
+    visit("libstdcxx", self.libstdcxx);
+    visit("cpu", self.cpu);
+    visit("page_size", self.page_size);
+    visit("memory", self.memory);
+    visit("disk", self.disk);
+    visit("cuda", self.cuda);
+    visit("rocm", self.rocm);
+    visit("other_gpus", self.other_gpus);
+    visit("metal", self.metal);
+    visit("vcruntime", self.vcruntime);
+    visit("conda", self.conda);
+    visit("container", self.container);
+    visit("wsl", self.wsl);
+    visit("loader_environment", self.loader_environment);
+    visit("libraries", self.libraries);
+  }
 };
 
 // Returns the "platform" object of the contract. Every member is {"value","source"}, {"absent":true,"source"}

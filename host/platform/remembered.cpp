@@ -29,6 +29,14 @@ bool is_unchanged(const Json& stamp) {
          now->modified_ns == members[4].as_integer();
 }
 
+// An older EngineHost remembered fewer facts.
+bool has_every_fact(const Json& platform) {
+  const Json facts = to_json(Platform());
+  for (const auto& [name, fact] : facts.as_object())
+    if (platform.find(name) == nullptr) return false;
+  return true;
+}
+
 }  // namespace
 
 std::optional<Platform> recall(const DetectRequest& request, const std::string& key,
@@ -36,7 +44,8 @@ std::optional<Platform> recall(const DetectRequest& request, const std::string& 
   const auto text = read_file(file, largest_file);
   if (!text) return std::nullopt;
   const auto document = parse_json(*text, path_text(file));
-  if (!document || (*document)["format"].as_integer() != 1 || (*document)["key"].as_string() != key)
+  if (!document || (*document)["format"].as_integer() != 1 || (*document)["key"].as_string() != key ||
+      !has_every_fact((*document)["platform"]))
     return std::nullopt;
   // A clock that was set back would extend their lifetime.
   if ((*document)["seen"].as_integer() > now || (*document)["until"].as_integer() <= now) return std::nullopt;

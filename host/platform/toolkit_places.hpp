@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "host/platform/platform.hpp"
 #include "host/platform/root.hpp"
-#include "host/platform/variables.hpp"
 
 namespace enginehost::platform {
 

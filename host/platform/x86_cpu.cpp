@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <initializer_list>
 
-#include "host/platform/cpu.hpp"
+#include "host/platform/parts.hpp"
 
 namespace enginehost::platform {
 namespace {

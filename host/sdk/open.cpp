@@ -16,7 +16,7 @@
 #include "host/open/document.hpp"
 #include "host/resolve/version_specifier.hpp"
 #include "host/sdk/handles.hpp"
-#include "host/settings/layer.hpp"
+#include "host/settings/settings.hpp"
 
 namespace {
 

@@ -29,76 +29,27 @@ class Members {
     known_.push_back(key);
     return object_.find(key);
   }
-  void text(const char* key, std::optional<std::string>& target) {
-    const Json* value = find(key);
-    if (value == nullptr) return;
-    if (!value->is_string()) return refuse(key, wrong_type(*value, "a string"));
-    target = value->as_string();
+  // Returns the value if the object has it and it can be used, else null. `name`: of the member.
+  const Json* checked(const Declaration& declaration, const char* name) {
+    const Json* value = find(name);
+    const std::string problem = value != nullptr ? problem_of(declaration, *value) : std::string();
+    if (!problem.empty()) refuse(name, problem);
+    return problem.empty() ? value : nullptr;
   }
-  // Refuses an empty name, because an unset value is expressed by leaving the key out.
-  void name(const char* key, std::optional<std::string>& target) {
-    text(key, target);
-    if (target && target->empty()) refuse(key, "it is empty: give it a value, or leave it out");
+  // Leaves `target` as it is if the object has no such member.
+  template <class T>
+  void read(const Declaration& declaration, T& target) {
+    if (const Json* value = checked(declaration, declaration.key)) declare::assign(target, *value);
   }
-  void folder(const char* key, std::optional<std::string>& target) {
-    text(key, target);
-    // A relative path would mean another folder for each program that reads this file.
-    if (target && !path_of(*target).is_absolute()) refuse(key, "\"" + *target + "\" is not an absolute path");
-  }
-  void flag(const char* key, std::optional<bool>& target) {
-    const Json* value = find(key);
-    if (value == nullptr) return;
-    if (!value->is_bool()) return refuse(key, wrong_type(*value, "true or false"));
-    target = value->as_bool();
-  }
-  void number(const char* key, std::int64_t least, std::int64_t most, std::optional<std::int64_t>& target) {
-    const Json* value = find(key);
-    if (value == nullptr) return;
-    if (!value->is_integer()) return refuse(key, wrong_type(*value, "a whole number"));
-    if (value->as_integer() < least || value->as_integer() > most)
-      return refuse(
-          key, value->dump() + " is not between " + std::to_string(least) + " and " + std::to_string(most));
-    target = value->as_integer();
-  }
-  void texts(const char* key, std::optional<std::vector<std::string>>& target, bool folders = false) {
-    const Json* value = find(key);
-    if (value == nullptr) return;
-    if (!value->is_array()) return refuse(key, wrong_type(*value, "a list of strings"));
-    target.emplace();
-    for (const Json& element : value->as_array()) {
-      if (!element.is_string()) return refuse(key, wrong_type(element, "a string") + " in the list");
-      if (element.as_string().empty()) return refuse(key, "an element of the list is empty");
-      if (folders && !path_of(element.as_string()).is_absolute())
-        return refuse(key, "\"" + element.as_string() + "\" is not an absolute path");
-      target->push_back(element.as_string());
-    }
-  }
-  // Reads server names. A pattern may begin with "*.", which matches every name below.
-  void hosts(const char* key, std::optional<std::vector<std::string>>& target, bool patterns) {
-    texts(key, target);
-    for (const std::string& host : target.value_or(std::vector<std::string>{})) {
-      const std::string_view name = std::string_view(host).substr(patterns && host.starts_with("*.") ? 2 : 0);
-      if (name.empty() || name.find_first_of("/\\@=?#* ") != std::string_view::npos)
-        return refuse(
-            key, "\"" + host + "\" is not HOST or HOST:PORT" + (patterns ? ", or \"*.\" before one" : ""));
-    }
-  }
-  // Refuses texts that cannot be a digest, because they would silently block nothing.
-  void digests(const char* key, std::optional<std::vector<std::string>>& target) {
-    texts(key, target);
-    if (!target) return;
-    for (std::string& digest : *target) {
-      std::string plain = to_lower(digest);
-      if (plain.starts_with("sha256:")) plain.erase(0, 7);
-      if (!is_sha256_hex(plain))
-        return refuse(key, "\"" + digest + "\" is not a SHA-256 digest: 64 hexadecimal digits");
-      digest = std::move(plain);
-    }
+  // The name of a declared setting may be the last part of its key.
+  void setting(const Declaration& declaration, const char* name, Layer& layer) {
+    if (const Json* value = checked(declaration, name))
+      layer.values.set(declaration.key,
+                       declaration.member.kind == Kind::objects ? checked_mirrors(name, *value) : *value);
   }
   void repositories(const char* key, std::optional<std::vector<Repository>>& target) {
-    const Json* value = find(key);
+    const Json* value = checked({key, {Kind::objects}}, key);
     if (value == nullptr) return;
-    if (!value->is_array()) return refuse(key, wrong_type(*value, "a list"));
     target.emplace();
     for (const Json& element : value->as_array()) {
       const Json& location = element.is_object() ? element["location"] : element;
@@ -120,29 +71,9 @@ class Members {
       for (const Json& engine : engines.as_array()) target->back().engines.push_back(engine.as_string());
     }
   }
-  void mirrors(const char* key, std::optional<std::vector<Mirror>>& target) {
-    const Json* value = find(key);
-    if (value == nullptr) return;
-    if (!value->is_array()) return refuse(key, wrong_type(*value, "a list"));
-    target.emplace();
-    const auto folder_of = [](const Json& url) {
-      return url.as_string().ends_with('/') ? url.as_string() : url.as_string() + "/";
-    };
-    for (const Json& element : value->as_array()) {
-      const Json &of = element["of"], &use = element["use"];
-      if (!is_url(of.as_string()) || !is_url(use.as_string()))
-        return refuse(key, "each element is {\"of\": URL, \"use\": URL}");
-      // They are written to records of installed builds, which many users may read.
-      if (of.as_string().find('@') != std::string::npos || use.as_string().find('@') != std::string::npos)
-        return refuse(key, "a URL holds no user and password here: put them into ~/.netrc");
-      look_into(key, target->size(), element, {"of", "use"});
-      target->push_back({folder_of(of), folder_of(use)});
-    }
-  }
   void accepted_licenses(const char* key, std::vector<AcceptedLicense>& target) {
-    const Json* value = find(key);
+    const Json* value = checked({key, {Kind::objects}}, key);
     if (value == nullptr) return;
-    if (!value->is_array()) return refuse(key, wrong_type(*value, "a list"));
     for (const Json& element : value->as_array()) {
       const Json& id = element.is_object() ? element["id"] : element;
       const Json& sha256 = element["sha256"];
@@ -161,6 +92,23 @@ class Members {
   std::optional<Diagnosis> mistake;
 
  private:
+  Json checked_mirrors(const char* key, const Json& value) {
+    const auto folder_of = [](const Json& url) {
+      return url.as_string().ends_with('/') ? url.as_string() : url.as_string() + "/";
+    };
+    Json mirrors = Json::array();
+    for (const Json& element : value.as_array()) {
+      const Json &of = element["of"], &use = element["use"];
+      if (!is_url(of.as_string()) || !is_url(use.as_string()))
+        refuse(key, "each element is {\"of\": URL, \"use\": URL}");
+      // They are written to records of installed builds, which many users may read.
+      if (of.as_string().find('@') != std::string::npos || use.as_string().find('@') != std::string::npos)
+        refuse(key, "a URL holds no user and password here: put them into ~/.netrc");
+      look_into(key, mirrors.as_array().size(), element, {"of", "use"});
+      mirrors.push(Json::object().set("of", folder_of(of)).set("use", folder_of(use)));
+    }
+    return mirrors;
+  }
   void warn_unknown(const Json& object, const std::string& prefix, const std::vector<std::string>& known,
                     std::vector<std::string>& warnings) const {
     for (const auto& [key, value] : object.as_object()) {
@@ -175,113 +123,72 @@ class Members {
                  const std::vector<std::string>& known) {
     warn_unknown(element, prefix_ + key + "[" + std::to_string(place) + "].", known, of_elements_);
   }
-  static std::string wrong_type(const Json& value, const char* wanted) {
-    return std::string("expected ") + wanted + ", found " + value.type_name();
-  }
-
   const Json& object_;
   std::string file_, prefix_;
   std::vector<std::string> known_, of_elements_;
 };
 
-constexpr std::int64_t most_bytes = std::int64_t{1} << 50;
-// The proxy kinds of libcurl. The value is not printed because it may contain a password.
-bool is_proxy(const std::string& url) {
-  for (const char* scheme : {"http://", "https://", "socks4://", "socks4a://", "socks5://", "socks5h://"})
-    if (url.starts_with(scheme)) return true;
-  return false;
+constexpr std::string_view below_downloads = "downloads.";
+
+// An element of allowed_hosts may begin with "*.", which matches every name below.
+std::string not_a_host_pattern(const std::string& text) {
+  const std::string problem = not_a_host(text.starts_with("*.") ? text.substr(2) : text);
+  return problem.empty() ? problem : "\"" + text + "\" is not HOST or HOST:PORT, or \"*.\" before one";
+}
+
+std::string without_algorithm(const std::string& digest) {
+  const std::string plain = to_lower(digest);
+  return plain.starts_with("sha256:") ? plain.substr(7) : plain;
+}
+
+// A text that cannot be a digest would silently block nothing.
+std::string not_a_digest(const std::string& text) {
+  if (is_sha256_hex(without_algorithm(text))) return {};
+  return "\"" + text + "\" is not a SHA-256 digest: 64 hexadecimal digits";
 }
 
 // Reads the values that both a configuration file and a policy block may hold.
-void read_values(Members& members, Layer& layer) {
-  members.flag("repositories_default", layer.repositories_default);
-  members.folder("cache", layer.cache);
-  members.folder("state", layer.state);
-  members.texts("system_layers", layer.system_layers, true);
-  members.texts("installations", layer.installations, true);
-  members.name("flavor", layer.flavor);
-  members.name("device", layer.device);
-  if (const std::string wrong = not_a_device(layer.device.value_or("")); !wrong.empty())
-    members.refuse("device", wrong);
-  members.flag("offline", layer.offline);
-  members.text("log", layer.log);
-  if (layer.log && !is_log_level(*layer.log))
-    members.refuse("log", "\"" + *layer.log + "\" is none of error, warning, info, debug");
-  members.text("verify", layer.verify);
-  if (layer.verify && *layer.verify != "stamps" && *layer.verify != "sample" && *layer.verify != "full")
-    members.refuse("verify", "\"" + *layer.verify + "\" is none of stamps, sample, full");
-  members.texts("probe_launcher", layer.probe_launcher);
-  constexpr std::int64_t one_hour = 3600;
-  members.number("probe_deadline_seconds", 1, one_hour, layer.probe_deadline);
-  members.number("probe_memory_bytes", 0, most_bytes, layer.probe_memory_bytes);
-  members.number("cache_max_bytes", 1, most_bytes, layer.cache_max_bytes);
-  members.folder("helper", layer.helper);
-  members.hosts("plain_http_registries", layer.plain_http_registries, false);
-  members.texts("registry_mirrors", layer.registry_mirrors);
-  for (const std::string& rule : layer.registry_mirrors.value_or(std::vector<std::string>{})) {
-    const std::vector<std::string> sides = split(rule, '=');
-    if (sides.size() != 2 || sides[0].empty() || sides[1].empty() ||
-        rule.find_first_of("/@ ") != std::string::npos)
-      members.refuse("registry_mirrors", "\"" + rule + "\" is not HOST[:PORT]=MIRROR[:PORT]");
-  }
-  members.folder("extra_ca", layer.extra_ca);
-  members.text("proxy", layer.proxy);
-  if (layer.proxy && !is_proxy(*layer.proxy))
-    members.refuse("proxy", "it is not the URL of a proxy (http://, https:// or socks5h://)");
-  members.text("no_proxy", layer.no_proxy);
-  members.text("package_index", layer.package_index);
-  if (layer.package_index)
-    if (const std::string wrong = not_an_index(*layer.package_index); !wrong.empty())
-      members.refuse("package_index", wrong);
-  members.mirrors("mirrors", layer.mirrors);
-  members.number("audit_rotate_bytes", 4096, most_bytes, layer.audit_rotate_bytes);
-}
-
-Result<void> read_downloads(Members& above, const std::string& file, const std::string& prefix, Layer& layer,
-                            std::vector<std::string>& warnings) {
-  const Json* downloads = above.find("downloads");
+Result<void> read_values(Members& members, const std::string& file, const std::string& prefix, Layer& layer,
+                         std::vector<std::string>& warnings) {
+  for (const Declaration& one : declarations)
+    if (one.rules.in_files && !std::string_view(one.key).starts_with(below_downloads))
+      members.setting(one, one.key, layer);
+  const Json* downloads = members.find("downloads");
   if (downloads == nullptr) return {};
   if (!downloads->is_object()) {
-    above.refuse("downloads", std::string("expected an object, found ") + downloads->type_name());
+    members.refuse("downloads", std::string("expected an object, found ") + downloads->type_name());
     return {};
   }
-  Members members(*downloads, file, prefix + "downloads.");
-  members.number("max_artifact_bytes", 1, most_bytes, layer.max_artifact_bytes);
-  members.number("max_unpacked_bytes", 1, most_bytes, layer.max_unpacked_bytes);
-  members.number("connect_timeout_seconds", 1, 3600, layer.connect_timeout);
-  members.number("stall_timeout_seconds", 1, 3600, layer.stall_timeout);
-  members.number("retries", 0, 100, layer.retries);
-  members.warn_unknown(warnings);
-  if (members.mistake) return fail(*members.mistake);
+  Members limits(*downloads, file, prefix + "downloads.");
+  for (const Declaration& one : declarations)
+    if (std::string_view(one.key).starts_with(below_downloads))
+      limits.setting(one, one.key + below_downloads.size(), layer);
+  limits.warn_unknown(warnings);
+  if (limits.mistake) return fail(*limits.mistake);
   return {};
 }
 
 Result<void> read_policy(const Json& block, const std::string& file, ConfigFile& config) {
   Members members(block, file, "policy.");
   config.locked.source = "policy of " + file;
-  read_values(members, config.locked);
-  TRY(read_downloads(members, file, "policy.", config.locked, config.warnings));
-  std::optional<std::vector<std::string>> repositories, hosts, forbidden, locked, blocked;
-  std::optional<bool> unsigned_repositories, require_signatures;
-  members.texts("repositories", repositories);
-  members.flag("unsigned_repositories", unsigned_repositories);
-  members.hosts("allowed_hosts", hosts, true);
-  members.flag("require_signatures", require_signatures);
-  members.texts("locked", locked);
-  members.accepted_licenses("accept_licenses", config.policy.accepted_licenses);
-  members.texts("forbid_licenses", forbidden);
-  members.number("max_staleness_days", 0, 36500, config.policy.max_staleness_days);
-  members.digests("blocked", blocked);
+  TRY(read_values(members, file, "policy.", config.locked, config.warnings));
+  Policy& policy = config.policy;
+  policy.file = file;
+  const auto texts = [](const char* key, std::string (*problem)(const std::string&) = nullptr) {
+    return Declaration{key, {Kind::texts}, {.problem = problem}};
+  };
+  members.read(texts("repositories"), policy.allowed_repositories);
+  members.read({"unsigned_repositories", {Kind::toggle}}, policy.unsigned_repositories);
+  members.read(texts("allowed_hosts", not_a_host_pattern), policy.allowed_hosts);
+  members.read({"require_signatures", {Kind::toggle}}, policy.require_signatures);
+  members.read(texts("locked"), config.locked_keys);
+  members.accepted_licenses("accept_licenses", policy.accepted_licenses);
+  members.read(texts("forbid_licenses"), policy.forbidden_licenses);
+  members.read({"max_staleness_days", {Kind::number}, {.most = 36500}}, policy.max_staleness_days);
+  members.read(texts("blocked", not_a_digest), policy.blocked);
+  for (std::string& digest : policy.blocked) digest = without_algorithm(digest);
   members.warn_unknown(config.warnings);
   if (members.mistake) return fail(*members.mistake);
-  config.policy.file = file;
-  config.policy.allowed_repositories = std::move(repositories);
-  config.policy.unsigned_repositories = unsigned_repositories.value_or(true);
-  config.policy.allowed_hosts = std::move(hosts);
-  config.policy.require_signatures = require_signatures.value_or(false);
-  config.locked_keys = locked.value_or(std::vector<std::string>{});
-  config.policy.blocked = blocked.value_or(std::vector<std::string>{});
-  config.policy.forbidden_licenses = forbidden.value_or(std::vector<std::string>{});
   return {};
 }
 
@@ -326,8 +233,7 @@ Result<ConfigFile> read_config_file(const fs::path& file, bool is_system_file, b
 
   Members members(document, path_text(file), "");
   members.repositories("repositories", config.layer.repositories);
-  read_values(members, config.layer);
-  TRY(read_downloads(members, path_text(file), "", config.layer, config.warnings));
+  TRY(read_values(members, path_text(file), "", config.layer, config.warnings));
   const Json* policy = members.find("policy");
   members.find("$schema");
   members.warn_unknown(config.warnings);

@@ -19,13 +19,6 @@ Diagnosis unusable(const char* kind, std::string_view name, std::string_view key
   return diagnose("EH-P02").with(kind, name).with("key", key).with("problem", problem);
 }
 
-Result<std::vector<std::string>> words_of(const std::string& text) {
-  std::vector<std::string> words;
-  for (const std::string& word : split(text, ' '))
-    if (!word.empty()) words.push_back(word);
-  return words;
-}
-
 // Returns true for "ftp://x/", "file:///x" and "oci://x": URLs that cannot be a repository and are not meant
 // as folders.
 bool is_other_url(const std::string& location) {
@@ -39,52 +32,11 @@ bool is_other_url(const std::string& location) {
          std::all_of(location.begin(), location.begin() + static_cast<std::ptrdiff_t>(colon), is_scheme);
 }
 
-// A kind of device, with a number to select one of several.
-bool is_device(std::string_view text) {
-  const std::size_t colon = text.find(':');
-  const std::string_view kind = text.substr(0, colon);
-  const auto is_name = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
-  };
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  if (kind.empty() || !std::all_of(kind.begin(), kind.end(), is_name)) return false;
-  if (colon == std::string_view::npos) return true;
-  const std::string_view number = text.substr(colon + 1);
-  return !number.empty() && number.size() < 6 && std::all_of(number.begin(), number.end(), is_digit);
-}
-
-// Returns the member of enginehost.h through which the application sets the key.
-std::string member_of_request(std::string_view key) {
-  return "request." + std::string(key == "accept_licenses" ? "accepted_licenses"
-                                  : key == "log"           ? "log_level"
-                                                           : key);
-}
-
 }  // namespace
 
 const std::string* Environment::find(const std::string& name) const {
   const auto found = variables.find(name);
   return found != variables.end() && !found->second.empty() ? &found->second : nullptr;
-}
-
-std::optional<bool> parse_switch(const std::string& text) {
-  const std::string lower = to_lower(text);
-  if (lower == "1" || lower == "true" || lower == "yes" || lower == "on") return true;
-  if (lower == "0" || lower == "false" || lower == "no" || lower == "off") return false;
-  return std::nullopt;
-}
-
-bool is_log_level(const std::string& text) {
-  return text == "error" || text == "warning" || text == "info" || text == "debug";
-}
-
-std::string not_a_device(const std::string& text) {
-  if (text.empty()) return {};
-  for (const std::string& device : split(text, ','))
-    if (!is_device(trim(device)))
-      return "\"" + std::string(trim(device)) +
-             "\" is no device: give names as cpu, cuda:0, mps or gpu, several separated by commas";
-  return {};
 }
 
 std::vector<std::string> split_locations(const std::string& text) {
@@ -116,68 +68,34 @@ Result<Layer> layer_of_environment(const Environment& environment) {
       layer.repositories->push_back({plain_location(location), false, "ENGINEHOST_REPOSITORIES"});
     }
   }
-  if (const std::string* text = environment.find("ENGINEHOST_CACHE")) {
-    if (!path_of(*text).is_absolute())
-      return fail(
-          unusable("variable", "ENGINEHOST_CACHE", "cache", "\"" + *text + "\" is not an absolute folder"));
-    layer.cache = *text;
-  }
-  if (const std::string* text = environment.find("ENGINEHOST_INSTALLATIONS")) {
-    layer.installations.emplace();
-    for (const std::string& folder : split(*text, folder_separator())) {
-      if (folder.empty()) continue;
-      if (!path_of(folder).is_absolute())
-        return fail(unusable("variable", "ENGINEHOST_INSTALLATIONS", "installations",
-                             "\"" + folder + "\" is not an absolute folder"));
-      layer.installations->push_back(folder);
-    }
-  }
-  if (const std::string* text = environment.find("ENGINEHOST_FLAVOR")) layer.flavor = *text;
-  if (const std::string* text = environment.find("ENGINEHOST_DEVICE")) {
-    if (const std::string wrong = not_a_device(*text); !wrong.empty())
-      return fail(unusable("variable", "ENGINEHOST_DEVICE", "device", wrong));
-    layer.device = *text;
-  }
-  if (const std::string* text = environment.find("ENGINEHOST_FORCE")) layer.force = *text;
-  if (const std::string* text = environment.find("ENGINEHOST_OFFLINE")) {
-    layer.offline = parse_switch(*text);
-    if (!layer.offline)
-      return fail(
-          unusable("variable", "ENGINEHOST_OFFLINE", "offline", "\"" + *text + "\" is neither 1 nor 0"));
-  }
-  if (const std::string* text = environment.find("ENGINEHOST_LOG")) {
-    if (!is_log_level(*text))
-      return fail(unusable("variable", "ENGINEHOST_LOG", "log",
-                           "\"" + *text + "\" is none of error, warning, info, debug"));
-    layer.log = *text;
-  }
-  if (const std::string* text = environment.find("ENGINEHOST_PROBE_LAUNCHER")) {
-    TRY_ASSIGN(layer.probe_launcher, words_of(*text));
+  for (const Declaration& one : declarations) {
+    const std::string variable = one.rules.has_variable ? variable_of(one.key) : "";
+    const std::string* text = one.rules.has_variable ? environment.find(variable) : nullptr;
+    if (text == nullptr) continue;
+    Json value;
+    if (const std::string problem = read_variable(one, *text, value); !problem.empty())
+      return fail(unusable("variable", variable, one.key, problem));
+    layer.values.set(one.key, std::move(value));
   }
   return layer;
 }
 
 std::string said_by(std::string_view key, bool by_application) {
-  if (by_application) return "the application (" + member_of_request(key) + ")";
-  if (key == "repositories") return "--repository";  // repeated, one each
-  if (key == "installations") return "--installation";
-  if (key == "accept_licenses") return "--accept-license";
-  if (key == "log") return "--verbose";
-  std::string flag = "--" + std::string(key);
-  std::replace(flag.begin(), flag.end(), '_', '-');
-  return flag;
+  return by_application ? "the application (" + request_member_of(key) + ")" : flag_of(key);
 }
 
 Result<Layer> layer_of_flags(const FlagValues& flags, const Environment& environment) {
   Layer layer;
   layer.source = flags.by_application ? "application" : "flag";
-  const auto absolute = [&](const std::string& folder) {
-    return plain_location(path_text(environment.current_folder / path_of(folder)));
+  // As an absolute path, an empty one would be the current folder.
+  const auto absolute = [&](const Json& path) {
+    const std::string& text = path.as_string();
+    return text.empty() ? text : plain_location(path_text(environment.current_folder / path_of(text)));
   };
   const auto refused = [&](const char* key, const std::string& problem) {
     return flags.by_application
-               ? diagnose("EH-P45").with("argument", member_of_request(key)).with("problem", problem)
-               : unusable("flag", said_by(key, false), key, problem);
+               ? diagnose("EH-P45").with("argument", request_member_of(key)).with("problem", problem)
+               : unusable("flag", flag_of(key), key, problem);
   };
   if (!flags.repositories.empty()) {
     layer.repositories.emplace();
@@ -198,34 +116,19 @@ Result<Layer> layer_of_flags(const FlagValues& flags, const Environment& environ
                                      true});
     }
   }
-  if (flags.cache) {
-    if (flags.cache->empty()) return fail(refused("cache", "the folder is empty"));
-    layer.cache = absolute(*flags.cache);
-  }
-  if (!flags.installations.empty()) {
-    layer.installations.emplace();
-    for (const std::string& folder : flags.installations) {
-      if (folder.empty()) return fail(refused("installations", "the folder is empty"));
-      layer.installations->push_back(absolute(folder));
+  for (const Declaration& one : declarations) {
+    Json value = one.flag.given != nullptr ? one.flag.given(flags) : Json();
+    if (value.is_null()) continue;
+    if (one.member.kind == Kind::path) value = absolute(value);
+    if (one.member.kind == Kind::paths) {
+      Json list = Json::array();
+      for (const Json& path : value.as_array()) list.push(absolute(path));
+      value = std::move(list);
     }
+    if (const std::string problem = problem_of(one, value); !problem.empty())
+      return fail(refused(one.key, problem));
+    layer.values.set(one.key, std::move(value));
   }
-  if (flags.log && !is_log_level(*flags.log))
-    return fail(refused("log", "\"" + *flags.log + "\" is none of error, warning, info, debug"));
-  if (flags.helper) {
-    if (flags.helper->empty()) return fail(refused("helper", "the file is empty"));
-    layer.helper = absolute(*flags.helper);
-  }
-  if (flags.package_index) {
-    if (const std::string problem = not_an_index(*flags.package_index); !problem.empty())
-      return fail(refused("package_index", problem));
-    layer.package_index = flags.package_index;
-  }
-  layer.flavor = flags.flavor;
-  layer.device = flags.device;
-  layer.log = flags.log;
-  layer.force = flags.force;
-  layer.offline = flags.offline;
-  layer.probe_launcher = flags.probe_launcher;
   return layer;
 }
 

@@ -19,17 +19,7 @@ struct Layer {
   std::string source;
   bool is_callers() const { return source == "flag" || source == "application"; }
   std::optional<std::vector<Repository>> repositories;
-  std::optional<bool> repositories_default, offline;
-  std::optional<std::string> cache, state, flavor, device, log, force, helper, package_index, verify;
-  std::optional<std::vector<std::string>> system_layers, probe_launcher;
-  std::optional<std::vector<std::string>> installations;
-  std::optional<std::vector<std::string>> plain_http_registries, registry_mirrors;
-  std::optional<std::vector<Mirror>> mirrors;
-  std::optional<std::string> extra_ca, proxy, no_proxy;
-  std::optional<std::int64_t> audit_rotate_bytes;
-  std::optional<std::int64_t> max_artifact_bytes, max_unpacked_bytes, connect_timeout, stall_timeout, retries,
-      probe_deadline;
-  std::optional<std::int64_t> cache_max_bytes, probe_memory_bytes;
+  Json values = Json::object();  // by key, checked
 };
 
 // A configuration file: its layer and, for the system's file, its policy.
@@ -54,11 +44,5 @@ Result<Layer> layer_of_flags(const FlagValues& flags, const Environment& environ
 // Names the flag or the API member that a value came from: "--repository", "the application
 // (request.repositories)".
 std::string said_by(std::string_view key, bool by_application);
-
-// Parses "true", "1", "yes", "on" and their opposites.
-std::optional<bool> parse_switch(const std::string& text);
-bool is_log_level(const std::string& text);
-// Returns what is wrong with a list of devices ("cpu", "cuda:0,cpu"); empty when it is valid or empty.
-std::string not_a_device(const std::string& text);
 
 }  // namespace enginehost::settings

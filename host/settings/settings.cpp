@@ -18,16 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string text_of(const std::string& value) { return without_passwords(value); }
-std::string text_of(bool value) { return value ? "true" : "false"; }
-std::string text_of(std::int64_t value) { return std::to_string(value); }
-std::string text_of(const std::vector<std::string>& values) { return join(values, " "); }
-std::string text_of(const std::vector<Mirror>& mirrors) {
-  std::vector<std::string> texts;
-  for (const Mirror& mirror : mirrors) texts.push_back(mirror.of + " -> " + mirror.use);
-  return join(texts, " ");
-}
-
 // Merges the sources key by key and records the result for engine-info.
 class SettingsMerge {
  public:
@@ -38,30 +28,26 @@ class SettingsMerge {
         locked_(system.locked),
         locked_keys_(system.locked_keys) {}
 
-  // Returns the strongest source's value, or nothing. Policy overrides everything: a contradicting flag is an
-  // error, and a contradicting weaker source is overridden with a warning. A key that the policy locks
-  // without a value has the system file's value, or its default.
-  template <class T>
-  std::optional<T> pick(const char* key, std::optional<T> Layer::*member) {
+  // Stores the strongest source's value and returns whether there is one. Policy overrides everything: a
+  // contradicting flag is an error, and a contradicting weaker source is overridden with a warning. A key
+  // that the policy locks without a value has the system file's value, or its default.
+  bool merge(const Declaration& setting) {
+    const char* key = setting.key;
     known_.emplace_back(key);
-    std::optional<T> fixed = locked_.*member;
-    const bool by_value = fixed.has_value();
+    const Json* fixed = locked_.values.find(key);
+    const bool by_value = fixed != nullptr;
     const bool locked = by_value || is_locked_key(key);
-    if (locked && !by_value) fixed = layers_.back()->*member;
+    if (locked && !by_value) fixed = layers_.back()->values.find(key);
     if (locked) settings_.policy.locked.emplace_back(key);
     for (const Layer* layer : layers_) {
-      const std::optional<T>& said = layer->*member;
-      if (!said || (locked && fixed && *said == *fixed)) continue;
+      const Json* said = layer->values.find(key);
+      if (said == nullptr || (fixed != nullptr && *said == *fixed)) continue;
       const std::string source = source_of(*layer, key);
-      if (!locked) {
-        record(key, text_of(*said), source);
-        return said;
-      }
-      override_value(key, source, shown(key, text_of(*said)), layer->is_callers(), by_value,
-                     fixed ? shown(key, text_of(*fixed)) : "its default");
+      if (!locked) return take(setting, *said, source);
+      override_value(key, source, text_of(*said), layer->is_callers(), by_value,
+                     fixed != nullptr ? text_of(*fixed) : "its default");
     }
-    if (fixed) record(key, text_of(*fixed), by_value ? locked_.source : layers_.back()->source);
-    return fixed;
+    return fixed != nullptr && take(setting, *fixed, by_value ? locked_.source : layers_.back()->source);
   }
 
   // Reports that a source below set another value than the effective one.
@@ -96,10 +82,11 @@ class SettingsMerge {
     }
   }
   // Returns whether the system's file or its policy sets the value to true.
-  bool system_asks_for(std::optional<bool> Layer::*member) const {
-    return (locked_.*member).value_or((layers_.back()->*member).value_or(false));
+  bool system_asks_for(const char* key) const {
+    const Json* fixed = locked_.values.find(key);
+    return fixed != nullptr ? fixed->as_bool() : layers_.back()->values[key].as_bool();
   }
-  // Locks a key that pick() does not merge.
+  // Locks a key that merge() does not merge.
   bool lock(const char* key) {
     known_.emplace_back(key);
     if (!is_locked_key(key)) return false;
@@ -110,7 +97,6 @@ class SettingsMerge {
   void record(std::string key, std::string value, std::string source) {
     const bool locked =
         settings_.policy.locks(key == "repository" ? "repositories" : key) || source == locked_.source;
-    value = shown(key, value);
     settings_.effective.push_back({std::move(key), std::move(value), std::move(source), locked});
   }
   void refuse(Diagnosis diagnosis) {
@@ -120,15 +106,14 @@ class SettingsMerge {
   const std::vector<const Layer*>& layers() const { return layers_; }
 
  private:
-  static std::string shown(const std::string& key, const std::string& value) {
-    return key == "proxy" ? without_passwords(value) : value;
+  bool take(const Declaration& setting, const Json& value, const std::string& source) {
+    setting.member.store(settings_, value);
+    record(setting.key, text_of(value), source);
+    return true;
   }
-  static std::string source_of(const Layer& layer, std::string key) {
+  static std::string source_of(const Layer& layer, const char* key) {
     if (layer.is_callers()) return said_by(key, layer.source == "application");
-    if (layer.source != "environment") return layer.source;
-    std::transform(key.begin(), key.end(), key.begin(),
-                   [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
-    return "ENGINEHOST_" + key;
+    return layer.source == "environment" ? variable_of(key) : layer.source;
   }
 
   Settings& settings_;
@@ -143,9 +128,7 @@ class SettingsMerge {
 // the system's file enables it or the list contains its place. The author of that file need not know the
 // place.
 void add_default_repository(Settings& settings, SettingsMerge& merge, const Environment& environment,
-                            bool locked) {
-  const auto said = merge.pick("repositories_default", &Layer::repositories_default);
-  settings.repositories_default = said.value_or(true);
+                            bool said) {
   if (!settings.repositories_default) return;
   auto looked_for = default_repository(environment, settings.warnings, &settings.inputs);
   if (!looked_for) return merge.refuse(std::move(looked_for).error());
@@ -154,8 +137,8 @@ void add_default_repository(Settings& settings, SettingsMerge& merge, const Envi
   const std::string location = plain_location(path_text(place->folder));
   if (lists(settings, location)) return;
   const Policy& policy = settings.policy;
-  if (merge.system_asks_for(&Layer::repositories_default) ||
-      (!locked && lies_in(location, policy.allowed_repositories))) {
+  if (merge.system_asks_for("repositories_default") ||
+      (!policy.locks("repositories") && lies_in(location, policy.allowed_repositories))) {
     settings.repositories.push_back({location, !policy.require_signatures, "default"});
     return;
   }
@@ -167,7 +150,7 @@ void add_default_repository(Settings& settings, SettingsMerge& merge, const Envi
     merge.record("repositories_default", "false", "policy of " + policy.file);
 }
 
-void add_repositories(Settings& settings, SettingsMerge& merge, const Environment& environment) {
+void add_repositories(Settings& settings, SettingsMerge& merge) {
   const bool locked = merge.lock("repositories");
   for (const Layer* layer : merge.layers())
     for (Repository repository : layer->repositories.value_or(std::vector<Repository>{})) {
@@ -206,14 +189,18 @@ void add_repositories(Settings& settings, SettingsMerge& merge, const Environmen
             "decides which code runs here");
       settings.repositories.push_back(std::move(repository));
     }
-  add_default_repository(settings, merge, environment, locked);
+}
+
+void choose_repositories(Settings& settings, SettingsMerge& merge, const Environment& environment,
+                         bool said) {
+  add_default_repository(settings, merge, environment, said);
   for (const Repository& repository : settings.repositories)
     merge.record("repository", without_passwords(repository.location), repository.source);
 }
 
-void choose_places(Settings& settings, SettingsMerge& merge, const Environment& environment) {
-  if (const auto cache = merge.pick("cache", &Layer::cache)) {
-    settings.cache_folder = path_of(plain_location(*cache));
+void choose_cache(Settings& settings, SettingsMerge& merge, const Environment& environment, bool said) {
+  if (said) {
+    settings.cache_folder = path_of(plain_location(path_text(settings.cache_folder)));
   } else {
     const SettingsPlace place = default_cache(environment);
     settings.cache_folder = place.folder;
@@ -228,70 +215,75 @@ void choose_places(Settings& settings, SettingsMerge& merge, const Environment& 
                      .with("variable", settings.find("cache")->source)
                      .with("key", "cache")
                      .with("problem", "\"" + printable_line(text) + "\" is not UTF-8"));
-  for (const std::string& folder :
-       merge.pick("installations", &Layer::installations).value_or(std::vector<std::string>{}))
-    settings.installations.push_back(path_of(plain_location(folder)));
-  const auto layers = merge.pick("system_layers", &Layer::system_layers);
-  for (const std::string& layer : layers.value_or(std::vector<std::string>{}))
-    settings.system_layers.push_back(path_of(layer));
-  std::error_code error;
-  if (!layers && fs::is_directory(environment.system_layer, error)) {
-    settings.system_layers.push_back(environment.system_layer);
-    merge.record("system_layers", path_text(environment.system_layer), "default");
-  }
-  if (const auto state = merge.pick("state", &Layer::state)) {
-    settings.state_folder = path_of(*state) / machine_name(environment);
-    if (const Setting* setting = settings.find("state")) settings.state_set_by = setting->source;
-  } else {
-    const SettingsPlace place = default_state(settings.cache_folder, environment, &settings.inputs);
-    settings.state_folder = place.folder;
-    settings.read_state_folder = read_only_state(settings.cache_folder, place, environment);
-    merge.record("state", path_text(place.folder),
-                 place.folder.empty() ? "nowhere to write"
-                 // Must differ from "default", because places with that source are not shown.
-                 : !settings.read_state_folder.empty() && place.source == "default"
-                     ? "the cache's cannot be written"
-                     : place.source);
-    if (place.folder.empty())
-      settings.warnings.push_back(
-          "no folder for proofs and quarantine can be written: they last for this run only");
-  }
-  if (const auto helper = merge.pick("helper", &Layer::helper)) {
-    settings.helper = path_of(*helper);
-  } else {
-    const auto found = default_helper(environment, settings.warnings, &settings.inputs);
-    if (!found) merge.refuse(found.error());
-    const SettingsPlace place = found.value_or(SettingsPlace{});
-    settings.helper = place.folder;
-    // Explains why neither the probe nor EngineHost's own repository is found.
-    if (place.folder.empty() && environment.executable_folder.empty() && environment.library_folder.empty() &&
-        executable_path().empty())
-      settings.warnings.emplace_back(
-          "EngineHost's own folder is unknown because /proc/self/exe cannot be read, so the repository and "
-          "the probe beside it are not found; mount /proc, or name them: --repository, and \"helper\" in the "
-          "configuration");
-    merge.record("helper", path_text(place.folder), place.folder.empty() ? "not found" : place.source);
-  }
 }
 
-void choose_limits(Settings& settings, SettingsMerge& merge) {
-  DownloadLimits& limits = settings.downloads;
-  const auto bytes = [&](const char* key, std::optional<std::int64_t> Layer::*member, std::uint64_t& target) {
-    if (const auto value = merge.pick(key, member)) target = static_cast<std::uint64_t>(*value);
-  };
-  const auto number = [&](const char* key, std::optional<std::int64_t> Layer::*member, int& target) {
-    if (const auto value = merge.pick(key, member)) target = static_cast<int>(*value);
-  };
-  bytes("downloads.max_artifact_bytes", &Layer::max_artifact_bytes, limits.max_artifact_bytes);
-  bytes("downloads.max_unpacked_bytes", &Layer::max_unpacked_bytes, limits.max_unpacked_bytes);
-  bytes("cache_max_bytes", &Layer::cache_max_bytes, settings.cache_max_bytes);
-  number("downloads.connect_timeout_seconds", &Layer::connect_timeout, limits.connect_timeout_seconds);
-  number("downloads.stall_timeout_seconds", &Layer::stall_timeout, limits.stall_timeout_seconds);
-  number("downloads.retries", &Layer::retries, limits.retries);
-  number("probe_deadline_seconds", &Layer::probe_deadline, settings.probe_deadline_seconds);
-  if (const auto memory = merge.pick("probe_memory_bytes", &Layer::probe_memory_bytes))
-    settings.probe_memory_bytes = static_cast<std::uint64_t>(*memory);
-  bytes("audit_rotate_bytes", &Layer::audit_rotate_bytes, settings.audit_rotate_bytes);
+void choose_installations(Settings& settings, SettingsMerge&, const Environment&, bool) {
+  for (fs::path& folder : settings.installations) folder = path_of(plain_location(path_text(folder)));
+}
+
+void choose_layers(Settings& settings, SettingsMerge& merge, const Environment& environment, bool said) {
+  std::error_code error;
+  if (said || !fs::is_directory(environment.system_layer, error)) return;
+  settings.system_layers.push_back(environment.system_layer);
+  merge.record("system_layers", path_text(environment.system_layer), "default");
+}
+
+void choose_state(Settings& settings, SettingsMerge& merge, const Environment& environment, bool said) {
+  if (said) {
+    settings.state_folder /= machine_name(environment);
+    settings.state_set_by = settings.find("state")->source;
+    return;
+  }
+  const SettingsPlace place = default_state(settings.cache_folder, environment, &settings.inputs);
+  settings.state_folder = place.folder;
+  settings.read_state_folder = read_only_state(settings.cache_folder, place, environment);
+  merge.record("state", path_text(place.folder),
+               place.folder.empty() ? "nowhere to write"
+               // Must differ from "default", because places with that source are not shown.
+               : !settings.read_state_folder.empty() && place.source == "default"
+                   ? "the cache's cannot be written"
+                   : place.source);
+  if (place.folder.empty())
+    settings.warnings.push_back(
+        "no folder for proofs and quarantine can be written: they last for this run only");
+}
+
+void choose_helper(Settings& settings, SettingsMerge& merge, const Environment& environment, bool said) {
+  if (said) return;
+  const auto found = default_helper(environment, settings.warnings, &settings.inputs);
+  if (!found) merge.refuse(found.error());
+  const SettingsPlace place = found.value_or(SettingsPlace{});
+  settings.helper = place.folder;
+  // Explains why neither the probe nor EngineHost's own repository is found.
+  if (place.folder.empty() && environment.executable_folder.empty() && environment.library_folder.empty() &&
+      executable_path().empty())
+    settings.warnings.emplace_back(
+        "EngineHost's own folder is unknown because /proc/self/exe cannot be read, so the repository and "
+        "the probe beside it are not found; mount /proc, or name them: --repository, and \"helper\" in the "
+        "configuration");
+  merge.record("helper", path_text(place.folder), place.folder.empty() ? "not found" : place.source);
+}
+
+// The settings that need more than their value: a default that the machine decides, or a canonical spelling.
+// `said`: a source has a value, which is stored.
+struct Choice {
+  std::string_view key;
+  void (*choose)(Settings&, SettingsMerge&, const Environment&, bool said);
+};
+constexpr Choice choices[] = {{"repositories_default", choose_repositories},
+                              {"cache", choose_cache},
+                              {"installations", choose_installations},
+                              {"system_layers", choose_layers},
+                              {"state", choose_state},
+                              {"helper", choose_helper}};
+
+void choose(const Declaration& setting, Settings& settings, SettingsMerge& merge,
+            const Environment& environment) {
+  const bool said = merge.merge(setting);
+  if (!said && setting.rules.shows_default)
+    merge.record(setting.key, text_of(setting.member.stored(settings)), "default");
+  for (const Choice& choice : choices)
+    if (choice.key == setting.key) choice.choose(settings, merge, environment, said);
 }
 
 // Records the rest of the policy as settings, because it decides as much as they do.
@@ -387,36 +379,13 @@ Result<Settings> load_settings(const FlagValues& flags, const Environment& envir
   settings.warnings.insert(settings.warnings.end(), system.warnings.begin(), system.warnings.end());
   SettingsMerge merge(settings, {&from_flags, &from_environment, &user.layer, &system.layer}, system);
   merge.record("config", path_text(user_file), named != nullptr ? "ENGINEHOST_CONFIG" : "default");
-  add_repositories(settings, merge, environment);
-  choose_places(settings, merge, environment);
-
-  settings.flavor = merge.pick("flavor", &Layer::flavor).value_or("");
-  settings.device = merge.pick("device", &Layer::device).value_or("");
-  settings.verify = merge.pick("verify", &Layer::verify).value_or("stamps");
-  settings.force = merge.pick("force", &Layer::force).value_or("");
-  settings.probe_launcher =
-      merge.pick("probe_launcher", &Layer::probe_launcher).value_or(std::vector<std::string>{});
-  settings.package_index = merge.pick("package_index", &Layer::package_index).value_or("");
-  settings.plain_http_registries =
-      merge.pick("plain_http_registries", &Layer::plain_http_registries).value_or(std::vector<std::string>{});
-  settings.registry_mirrors =
-      merge.pick("registry_mirrors", &Layer::registry_mirrors).value_or(std::vector<std::string>{});
-  settings.mirrors = merge.pick("mirrors", &Layer::mirrors).value_or(std::vector<Mirror>{});
-  settings.proxy = merge.pick("proxy", &Layer::proxy).value_or("");
-  settings.no_proxy = merge.pick("no_proxy", &Layer::no_proxy).value_or("");
-  settings.extra_ca = path_of(merge.pick("extra_ca", &Layer::extra_ca).value_or(""));
-  const auto offline = merge.pick("offline", &Layer::offline);
-  settings.offline = offline.value_or(false);
-  if (!offline) merge.record("offline", "false", "default");
-  const auto log = merge.pick("log", &Layer::log);
-  settings.log = log.value_or("warning");
-  if (!log) merge.record("log", settings.log, "default");
-  choose_limits(settings, merge);
+  add_repositories(settings, merge);
+  for (const Declaration& setting : declarations) choose(setting, settings, merge, environment);
   if (settings.policy.max_staleness_days)
-    merge.record("policy.max_staleness_days", text_of(*settings.policy.max_staleness_days),
+    merge.record("policy.max_staleness_days", std::to_string(*settings.policy.max_staleness_days),
                  settings.policy.file);
   if (!settings.policy.blocked.empty())
-    merge.record("policy.blocked", text_of(settings.policy.blocked), settings.policy.file);
+    merge.record("policy.blocked", join(settings.policy.blocked, " "), settings.policy.file);
   record_transfer_environment(merge, environment);
 
   for (const AcceptedLicense& license : settings.policy.accepted_licenses)

@@ -10,6 +10,7 @@
 
 #include "base/location.hpp"
 #include "base/result.hpp"
+#include "host/settings/declarations.hpp"
 
 namespace enginehost::settings {
 
@@ -30,25 +31,6 @@ struct Repository {
 struct Setting {
   std::string key, value, source;
   bool locked = false;  // nobody below the system's file can change it
-};
-
-// A place that holds the same files: what a URL that begins with `of` names is first searched below `use`.
-struct Mirror {
-  std::string of, use;  // both http(s) URLs that end in "/"
-  bool operator==(const Mirror&) const = default;
-};
-
-// The values given on the command line or through the API; unset values come from the next source.
-struct FlagValues {
-  std::vector<std::string> repositories;   // relative folders are taken from Environment::current_folder
-  std::vector<std::string> installations;  // the same
-  std::optional<std::string> cache, flavor, device, log, force, helper, package_index;
-  std::optional<bool> offline;
-  bool allow_unsigned = false;  // URLs among `repositories` may be unsigned
-  bool refresh = false;         // ask every repository, whatever was kept of it
-  std::optional<std::vector<std::string>> probe_launcher;
-  std::vector<std::string> accept_licenses;
-  bool by_application = false;  // through the API, so that messages do not mention flags
 };
 
 // The process environment that settings are read from, as a value: tests build one, programs take the
@@ -72,15 +54,6 @@ struct Environment {
   static Environment of_this_process();
   // Returns the variable's value; an empty one counts as unset.
   const std::string* find(const std::string& name) const;
-};
-
-// Limits on downloads.
-struct DownloadLimits {
-  std::uint64_t max_artifact_bytes = std::uint64_t{16} << 30;
-  std::uint64_t max_unpacked_bytes = std::uint64_t{64} << 30;
-  int connect_timeout_seconds = 15;
-  int stall_timeout_seconds = 30;  // without receiving a byte
-  int retries = 4;
 };
 
 // A license that the administrator accepts for everyone on this machine; with a digest only that text.
@@ -115,40 +88,13 @@ struct Inputs {
   std::vector<std::string> runnable;  // files that were executable
 };
 
-struct Settings {
+struct Settings : DeclaredSettings {
   std::vector<Repository> repositories;  // in order, the strongest first, the default one last
-  bool repositories_default = true;
-  std::filesystem::path cache_folder;
-  std::vector<std::filesystem::path> system_layers;  // read-only caches that are searched before cache_folder
-  std::vector<std::filesystem::path>
-      installations;                   // of other programs, whose engines may be opened in place
-  std::filesystem::path state_folder;  // empty: state is only kept in memory (a warning says so)
-  std::string state_set_by;            // the source that named that folder; empty: none
+  std::string state_set_by;              // the source that named state_folder; empty: none
   // The cache's own state folder, when it cannot be written and state_folder is another: what was quarantined
   // or agreed to there still counts. Otherwise empty.
   std::filesystem::path read_state_folder;
-  std::string flavor, device;  // empty: any
-  bool offline = false;
-  bool refresh = false;         // see FlagValues
-  std::string log = "warning";  // "error", "warning", "info", "debug"
-  std::string force;            // a build id, for one run
-  std::vector<std::string> probe_launcher;
-  int probe_deadline_seconds =
-      30;  // how long a build may take to start in the probe before it counts as hanging
-  // Bytes that a build may take in the probe; 0: no limit, nothing: load::default_memory_limit().
-  std::optional<std::uint64_t> probe_memory_bytes;
-  std::string verify = "stamps";      // what an open checks of an installed build: "stamps", "sample", "full"
-  std::uint64_t cache_max_bytes = 0;  // the limit that `engine-cache gc` enforces; 0: none
-  std::filesystem::path helper;       // enginehost-probe; empty: not found
-  std::string package_index;          // used in place of pip's; empty: pip's
-  std::vector<std::string>
-      plain_http_registries;                  // HOST[:PORT] of OCI registries that may be used without TLS
-  std::vector<std::string> registry_mirrors;  // "HOST[:PORT]=MIRROR[:PORT]": tried before HOST
-  std::vector<Mirror> mirrors;                // in order
-  std::string proxy, no_proxy;                // empty: the environment's, with libcurl's variables
-  std::filesystem::path extra_ca;  // PEM certificates trusted in addition to the system's; empty: none
-  std::uint64_t audit_rotate_bytes = 1u << 20;  // a longer audit log is renamed and a new one begun
-  DownloadLimits downloads;
+  bool refresh = false;  // see FlagValues
   Policy policy;
   std::vector<std::string>
       accept_licenses;             // ids, from the flags, the API, and the policy's entries without a digest

@@ -1,15 +1,12 @@
 #include "host/settings/settings_key.hpp"
 
 #include "base/files.hpp"
+#include "base/location.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
+#include "host/settings/declarations.hpp"
 
 namespace enginehost::settings::inside {
-namespace {
-
-bool is_absolute(const std::string& folder) { return path_of(folder).is_absolute(); }
-
-}  // namespace
 
 void KeyBuilder::add(std::string_view value) {
   if (value.find('@') == std::string_view::npos)
@@ -29,28 +26,25 @@ void KeyBuilder::add_variable(std::string_view name, std::string_view value) {
 }
 
 bool KeyBuilder::add_flags(const FlagValues& flags) {
-  const auto add_all = [&](const std::vector<std::string>& values) {
-    for (const std::string& value : values) add(value);
+  bool absolute = true;
+  const auto add_all = [&](const Json& values, bool folders) {
+    for (const Json& value : values.is_array() ? values.as_array() : Json::Array{values}) {
+      add(value.is_string() ? value.as_string() : value.dump());
+      absolute =
+          absolute && (!folders || is_url(value.as_string()) || path_of(value.as_string()).is_absolute());
+    }
     text_.push_back('\n');
   };
-  for (const std::vector<std::string>* folders : {&flags.repositories, &flags.installations}) {
-    add_all(*folders);
-    for (const std::string& folder : *folders)
-      if (!is_absolute(folder) && !is_url(folder)) return false;
-  }
-  for (const std::optional<std::string>* folder : {&flags.cache, &flags.helper})
-    if (*folder && !is_absolute(**folder)) return false;
-  for (const std::optional<std::string>* flag : {&flags.cache, &flags.helper, &flags.flavor, &flags.device,
-                                                 &flags.log, &flags.force, &flags.package_index}) {
-    text_.push_back(*flag ? '+' : '-');  // distinguishes "" from no value
-    if (*flag) add(**flag);
-  }
-  add(flags.offline ? (*flags.offline ? "offline" : "online") : "");
+  add_all(Json::strings(flags.repositories), true);
+  add_all(Json::strings(flags.accept_licenses), false);
   add(flags.allow_unsigned ? "unsigned" : "");
-  add(flags.probe_launcher ? "launcher" : "");
-  if (flags.probe_launcher) add_all(*flags.probe_launcher);
-  add_all(flags.accept_licenses);
-  return true;
+  for (const Declaration& setting : declarations) {
+    const Json value = setting.flag.given != nullptr ? setting.flag.given(flags) : Json();
+    if (value.is_null()) continue;
+    add(setting.key);
+    add_all(value, setting.member.kind == Kind::path || setting.member.kind == Kind::paths);
+  }
+  return absolute;
 }
 
 bool KeyBuilder::add_file(const std::string& file) {

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <optional>
 
 #include "base/file_calls.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
+#include "base/record.hpp"
 #include "base/sha256.hpp"
 
 namespace enginehost::transfer {
@@ -19,24 +19,13 @@ constexpr std::uint64_t largest_file = std::uint64_t{1} << 50;
 
 std::uint64_t count_of(std::uint64_t size, std::uint64_t chunk) { return (size + chunk - 1) / chunk; }
 
-// Takes the next line without its end; nothing if there is no line end.
-std::optional<std::string_view> take_line(std::string_view& text) {
-  const std::size_t end = text.find('\n');
-  if (end == std::string_view::npos) return {};
-  const std::string_view line = text.substr(0, end);
-  text.remove_prefix(end + 1);
-  return line;
-}
-
-std::optional<std::uint64_t> take_number(std::string_view& text, std::string_view name) {
-  const auto line = take_line(text);
-  if (!line || !line->starts_with(name) || line->substr(name.size(), 1) != " ") return {};
-  const std::string_view digits = line->substr(name.size() + 1);
+std::optional<std::uint64_t> take_member(std::string_view& text, std::string_view name) {
+  const auto line = take_key_and_value(text);
+  if (!line || line->key != name) return {};
+  std::string_view digits = line->value;
   std::uint64_t value = 0;
-  const auto [after, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   // A number has one spelling: no sign, no leading zero, nothing after it.
-  if (error != std::errc{} || after != digits.data() + digits.size()) return {};
-  if (digits.size() > 1 && digits.front() == '0') return {};
+  if (!take_number(digits, value, '\n') || std::to_string(value) != line->value) return {};
   return value;
 }
 
@@ -56,9 +45,9 @@ Result<ChunkList> read_chunk_list(std::string_view text, std::string_view name) 
     return fail(diagnose("EH-M02").with("document", name).with("member", member).with("problem", problem));
   };
   if (take_line(text) != title) return refuse("title", "not a list of chunks of version 1");
-  const auto size = take_number(text, "size");
+  const auto size = take_member(text, "size");
   if (!size || *size == 0 || *size > largest_file) return refuse("size", "not a number of bytes");
-  const auto chunk = take_number(text, "chunk");
+  const auto chunk = take_member(text, "chunk");
   if (!chunk || *chunk < smallest_chunk || *chunk > largest_chunk)
     return refuse("chunk", "not a number of bytes from 64 KiB to 1 GiB");
   const std::uint64_t count = count_of(*size, *chunk);

@@ -411,6 +411,25 @@ TEST(Record, IsReadBackWithAnyText) {
   EXPECT_EQ(again->files.at(0).inode, 2u);
 }
 
+// Caches hold records of this form, with values of every kind.
+TEST(Record, OfBeforeIsReadAndWrittenTheSame) {
+  const std::string text =
+      "enginehost-ref 1\nbuild reference-1.0-cpu-linux\nengine reference\nversion 1.0\nflavor cpu\ndigest " +
+      std::string(64, 'a') + "\nartifacts " + std::string(64, 'b') +
+      "\nplugin lib/engine.so\norigin https://a.example/r\nfiles_by archive\ninstalled_at 1764270000\n"
+      "size 1234\ntree " +
+      std::string(64, 'c') +
+      "\nsearch lib\nsigner k1\nsigner k2\noptional libodd.so\noption path=C:\\\\a\\nb\\r\n"
+      "file 1200 1764270000123456789 77 lib/engine one.so\nmanifest {\"a\": \"\\\\n\"}\nend\n";
+  const auto record = read_record(text, "record");
+  ASSERT_TRUE(record);
+  EXPECT_EQ(record->options.at(0).second, "C:\\a\nb\r");
+  EXPECT_EQ(record->files.at(0).path, "lib/engine one.so");
+  EXPECT_EQ(record->files.at(0).modified_ns, 1764270000123456789);
+  EXPECT_EQ(record->signers.size(), 2u);
+  EXPECT_EQ(write_record(*record), text);
+}
+
 TEST(Record, CutAnywhereIsAnErrorAndNeverAnotherRecord) {
   Installed installed;
   installed.build = "one";

@@ -1,5 +1,4 @@
 // This machine's processor compared with its kernel and /proc/cpuinfo.
-#include "host/platform/cpu.hpp"
 
 #include <gmock/gmock.h>
 #if defined(__aarch64__)

@@ -21,6 +21,7 @@ TEST(Describe, EveryFactHasItsLine) {
 TEST(Describe, KnownAbsentAndUnknownReadDifferently) {
   const std::string text = describe(full_platform());
   EXPECT_THAT(text, ContainsRegex("libc +glibc 2.39 +\\(gnu_get_libc_version\\)"));
+  EXPECT_THAT(text, ContainsRegex("page_size +64 KiB +\\(sysconf"));
   EXPECT_THAT(text, ContainsRegex("metal +none +\\(not macOS\\)"));
   EXPECT_THAT(text, ContainsRegex("wsl +unknown \\(the kernel's release is not known\\)"));
 }

@@ -22,6 +22,8 @@ TEST(Detect, ThisMachineIsDetectedAndRoundTrips) {
   EXPECT_TRUE(platform.kernel.is_known());
   EXPECT_TRUE(platform.libc.is_known());
   EXPECT_TRUE(platform.cpu.is_known());
+  EXPECT_THAT(platform.page_size.value(), testing::AnyOf(4096u, 16384u, 65536u));
+  EXPECT_EQ(platform.page_size.source(), "sysconf(_SC_PAGESIZE)");
   EXPECT_GT(platform.memory.value().total, 0u);
   EXPECT_GE(platform.memory.value().total, platform.memory.value().available);
   EXPECT_TRUE(platform.disk.is_known());

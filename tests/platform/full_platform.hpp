@@ -14,6 +14,7 @@ inline Platform full_platform() {
   p.libstdcxx = Fact<Libstdcxx>::known({"/lib/x86_64-linux-gnu/libstdc++.so.6", "3.4.33", "1.3.15"},
                                        "/etc/ld.so.cache");
   p.cpu = Fact<Cpu>::known({"AMD EPYC 7763", "x86-64-v3", {"avx", "avx2", "fma"}, 64}, "cpuid");
+  p.page_size = Fact<std::uint64_t>::known(65536, "sysconf(_SC_PAGESIZE)");
   p.memory = Fact<Memory>::known({540'000'000'000u, 500'000'000'000u}, "/proc/meminfo");
   p.disk = Fact<Disk>::known({"/home/anna/.cache/enginehost", 2'000'000'000'000u, 1'500'000'000'000u, true},
                              "statvfs of /home/anna");

@@ -48,9 +48,26 @@ TEST(PlatformJson, FactsHaveExactlyThreeForms) {
 
 TEST(PlatformJson, HasTheMembersOfTheContract) {
   const Json json = to_json(Platform{});
-  for (const char* name :
-       {"os", "distribution", "arch", "kernel", "libc", "libstdcxx", "cpu", "memory", "disk", "cuda", "rocm",
-        "other_gpus", "metal", "vcruntime", "conda", "container", "wsl", "loader_environment", "libraries"})
+  for (const char* name : {"os",
+                           "distribution",
+                           "arch",
+                           "kernel",
+                           "libc",
+                           "libstdcxx",
+                           "cpu",
+                           "page_size",
+                           "memory",
+                           "disk",
+                           "cuda",
+                           "rocm",
+                           "other_gpus",
+                           "metal",
+                           "vcruntime",
+                           "conda",
+                           "container",
+                           "wsl",
+                           "loader_environment",
+                           "libraries"})
     EXPECT_NE(json.find(name), nullptr) << name;
   for (const char* name : {"driver", "driver_cuda", "devices", "visible_devices", "toolkits", "cudnn"})
     EXPECT_NE(json["cuda"].find(name), nullptr) << name;
@@ -91,8 +108,8 @@ TEST(PlatformJson, WrongTypesAreNamedWithTheirPlace) {
                 "whole number"},
            Case{R"({"cuda":{"devices":{"value":[{"index":-1}]}}})", "platform.cuda.devices.value[0].index",
                 "out of range"},
-           Case{R"({"os":{"unknown":true},"cpu":{"value":{"features":[1]}}})", "platform.cpu.value.features",
-                "expected a text"},
+           Case{R"({"os":{"unknown":true},"cpu":{"value":{"features":[1]}}})",
+                "platform.cpu.value.features[0]", "expected a text"},
            Case{R"({"format":2,"platform":{"os":{"unknown":true}}})", "format", "format 1"},
            Case{R"({"engine":"pytorch"})", "platform", "no report of a machine"},
            Case{R"([1])", "platform", "expected an object"},

@@ -223,6 +223,15 @@ TEST_F(Remembered, FactsEndWhenAReadFileChanged) {
   EXPECT_FALSE(recall(request_, "key", file_, now_ + 60));
 }
 
+TEST_F(Remembered, FactsOfAnOlderProgramThatLackOneAreIgnored) {
+  const Json whole = *parse_json(*read_file(file_), "platform.json");
+  Json::Object older;
+  for (const auto& [name, fact] : whole["platform"].as_object())
+    if (name != "wsl") older.emplace_back(name, fact);
+  ASSERT_TRUE(write_file(file_, Json(whole).set("platform", older).dump(), false));
+  EXPECT_FALSE(recall(request_, "key", file_, now_ + 60));
+}
+
 TEST_F(Remembered, ADamagedFileIsIgnored) {
   root_.file("/state/platform.json", "{\"format\":1,\"key\":\"key\",");
   EXPECT_FALSE(recall(request_, "key", file_, now_ + 60));

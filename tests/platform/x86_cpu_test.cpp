@@ -1,7 +1,7 @@
 // Features and levels from the results of CPUID.
 #include <gmock/gmock.h>
 
-#include "host/platform/cpu.hpp"
+#include "host/platform/parts.hpp"
 
 namespace enginehost::platform {
 namespace {

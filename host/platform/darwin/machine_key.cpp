@@ -5,7 +5,7 @@
 #include "base/process.hpp"
 #include "base/sha256.hpp"
 #include "host/platform/darwin/kernel_values.hpp"
-#include "host/platform/variables.hpp"
+#include "host/platform/parts.hpp"
 
 namespace enginehost::platform {
 namespace {

@@ -1,9 +1,42 @@
+#include <mach/mach.h>
+#include <sys/sysctl.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/file_calls.hpp"
+#include "base/file_system.hpp"
+#include "base/paths.hpp"
+#include "base/system_errors.hpp"
+#include "base/text.hpp"
 #include "host/platform/darwin/kernel_values.hpp"
 #include "host/platform/parts.hpp"
 
 namespace enginehost::platform {
+
+namespace kernel {
+
+std::string text(const char* name) {
+  char value[256] = {};
+  std::size_t size = sizeof value - 1;
+  return ::sysctlbyname(name, value, &size, nullptr, 0) == 0 ? value : std::string();
+}
+
+std::optional<std::uint64_t> number(const char* name) {
+  unsigned char bytes[8] = {};
+  std::size_t size = sizeof bytes;
+  if (::sysctlbyname(name, bytes, &size, nullptr, 0) != 0) return std::nullopt;
+  // Both processors of Macs are little-endian, so a shorter number is the start of a longer one.
+  std::uint64_t value = 0;
+  std::memcpy(&value, bytes, size < sizeof value ? size : sizeof value);
+  return value;
+}
+
+}  // namespace kernel
+
 namespace {
 
 constexpr const char* version_file = "/System/Library/CoreServices/SystemVersion.plist";
@@ -51,6 +84,102 @@ Fact<Distribution> detect_distribution(const Root& root) {
   }
   if (version.empty()) return Fact<Distribution>::unknown(std::string(version_file) + " has no version");
   return Fact<Distribution>::known({"macos", "macOS " + version, version}, source);
+}
+
+namespace {
+
+#if defined(__x86_64__)
+
+Cpu ask_processor() { return x86_cpu(cpuid_of_this_processor()); }
+
+#else
+
+// Apple's names ("Determining instruction set characteristics") and Linux's names for the same features.
+Cpu ask_processor() {
+  struct Feature {
+    const char *name, *apple;
+  };
+  static constexpr Feature features[] = {
+      {"aes", "hw.optional.arm.FEAT_AES"},       {"pmull", "hw.optional.arm.FEAT_PMULL"},
+      {"sha1", "hw.optional.arm.FEAT_SHA1"},     {"sha2", "hw.optional.arm.FEAT_SHA256"},
+      {"sha512", "hw.optional.arm.FEAT_SHA512"}, {"crc32", "hw.optional.armv8_crc32"},
+      {"atomics", "hw.optional.arm.FEAT_LSE"},   {"asimdhp", "hw.optional.arm.FEAT_FP16"},
+      {"fphp", "hw.optional.arm.FEAT_FP16"},     {"asimdrdm", "hw.optional.arm.FEAT_RDM"},
+      {"lrcpc", "hw.optional.arm.FEAT_LRCPC"},   {"asimddp", "hw.optional.arm.FEAT_DotProd"},
+      {"i8mm", "hw.optional.arm.FEAT_I8MM"},     {"bf16", "hw.optional.arm.FEAT_BF16"},
+      {"sme", "hw.optional.arm.FEAT_SME"}};
+  Cpu cpu;
+  cpu.features = {"fp", "asimd"};  // every Apple arm64 processor has them
+  for (const Feature& feature : features)
+    if (kernel::number(feature.apple).value_or(0) != 0) cpu.features.emplace_back(feature.name);
+  std::sort(cpu.features.begin(), cpu.features.end());
+  return cpu;
+}
+
+#endif
+
+}  // namespace
+
+Fact<Cpu> detect_cpu() {
+  static const Cpu& processor = *new Cpu(ask_processor());
+  Cpu cpu = processor;
+  cpu.model = trim(kernel::text("machdep.cpu.brand_string"));
+  cpu.cores = static_cast<int>(kernel::number("hw.activecpu").value_or(0));
+  return Fact<Cpu>::known(std::move(cpu), "sysctl");
+}
+
+// Available memory is what needs no writing of pages: free pages, and those whose content is on disk as well.
+Fact<Memory> detect_memory(const Root&) {
+  Memory memory;
+  memory.total = kernel::number("hw.memsize").value_or(0);
+  if (memory.total == 0) return Fact<Memory>::unknown("sysctl hw.memsize failed");
+  vm_statistics64_data_t pages{};
+  mach_msg_type_number_t words = HOST_VM_INFO64_COUNT;
+  vm_size_t page = 0;
+  const mach_port_t host = ::mach_host_self();
+  if (::host_page_size(host, &page) == KERN_SUCCESS &&
+      ::host_statistics64(host, HOST_VM_INFO64, reinterpret_cast<host_info64_t>(&pages), &words) ==
+          KERN_SUCCESS)
+    memory.available =
+        (std::uint64_t{pages.free_count} + pages.inactive_count + pages.purgeable_count) * page;
+  ::mach_port_deallocate(mach_task_self(), host);
+  return Fact<Memory>::known(memory, "sysctl hw.memsize, host_statistics64");
+}
+
+Fact<Disk> detect_disk(const std::filesystem::path& cache_folder) {
+  if (cache_folder.empty()) return Fact<Disk>::unknown("no cache folder was named");
+  std::filesystem::path folder = cache_folder;
+  calls::Status status{};
+  // The cache may not exist yet; it will lie on the disk of its nearest existing parent.
+  while (calls::stat(folder, &status) != 0) {
+    if (errno != ENOENT || !folder.has_relative_path())
+      return Fact<Disk>::unknown("stat of " + path_text(folder) + ": " + error_text(errno));
+    folder = folder.parent_path();
+  }
+  const auto space = space_below(folder);
+  if (!space) return Fact<Disk>::unknown("statfs of " + path_text(folder) + ": " + error_text(errno));
+  return Fact<Disk>::known({path_text(cache_folder), space->total, space->free, forbids_execution(folder)},
+                           "statfs of " + path_text(folder));
+}
+
+// Decides by system and processor, without calling a GPU's driver. macOS 11, the oldest supported, needs a
+// Mac whose GPU has Metal (Apple, "macOS Big Sur is compatible with these computers"). A virtual machine may
+// have no GPU. Apple silicon's GPU has the chip's name, also for a program under Rosetta.
+Fact<Metal> detect_metal() {
+  if (kernel::number("kern.hv_vmm_present").value_or(0) != 0)
+    return Fact<Metal>::unknown("a virtual machine, which may show a GPU or not");
+  const std::string chip = kernel::text("machdep.cpu.brand_string");
+  if (chip.starts_with("Apple")) return Fact<Metal>::known({chip}, "machdep.cpu.brand_string");
+  if (chip.starts_with("VirtualApple"))
+    return Fact<Metal>::known({"Apple silicon"}, "sysctl.proc_translated");
+  return Fact<Metal>::known({"the GPU of this Mac"}, "macOS 11 or later");
+}
+
+void detect_own_facts(Platform& platform, const Root&, const LibrarySearch&) {
+  // A program under Rosetta has smaller pages than the Mac.
+  platform.page_size = Fact<std::uint64_t>::known(static_cast<std::uint64_t>(::getpagesize()), "getpagesize");
+  platform.metal = detect_metal();
+  platform.other_gpus = Fact<std::string>::absent("macOS reports its GPU as a Metal device");
 }
 
 }  // namespace enginehost::platform

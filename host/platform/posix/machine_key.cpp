@@ -20,8 +20,8 @@
 #include "base/text.hpp"
 #include "host/linker/machine.hpp"
 #include "host/linker/this_linux.hpp"
+#include "host/platform/parts.hpp"
 #include "host/platform/root.hpp"
-#include "host/platform/variables.hpp"
 
 namespace enginehost::platform {
 namespace {

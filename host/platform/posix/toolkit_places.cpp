@@ -3,6 +3,7 @@
 #include "base/environment.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
+#include "host/platform/parts.hpp"
 
 namespace enginehost::platform {
 namespace {

@@ -9,8 +9,8 @@
 #include "base/windows/system.hpp"
 #include "base/windows/wide.hpp"
 #include "host/platform/device_signs.hpp"
+#include "host/platform/parts.hpp"
 #include "host/platform/root.hpp"
-#include "host/platform/variables.hpp"
 #include "host/platform/windows/registry.hpp"
 #include "host/platform/windows/system.hpp"
 

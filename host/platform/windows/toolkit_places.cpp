@@ -2,6 +2,7 @@
 
 #include "base/environment.hpp"
 #include "base/text.hpp"
+#include "host/platform/parts.hpp"
 #include "host/platform/windows/registry.hpp"
 
 namespace enginehost::platform {

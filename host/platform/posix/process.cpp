@@ -3,10 +3,24 @@
 #include <string_view>
 
 #include "base/environment.hpp"
+#include "base/posix/environment.hpp"
 #include "base/posix/local_accounts.hpp"
 #include "host/platform/anonymous.hpp"
+#include "host/platform/parts.hpp"
 
 namespace enginehost::platform {
+
+Variables process_variables() {
+  Variables variables;
+  for (char** entry = environment_entries(); *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const std::size_t equals = text.find('=');
+    if (equals != std::string_view::npos)
+      variables.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return variables;
+}
+
 namespace {
 
 // System accounts have system folders as their home ("/", "/usr/sbin"), which identify nobody.

@@ -1,8 +1,12 @@
 #include <cwchar>
 
+#include "base/environment.hpp"
+#include "base/process.hpp"
+#include "base/text.hpp"
 #include "base/windows/system.hpp"
 #include "base/windows/wide.hpp"
-#include "host/platform/variables.hpp"
+#include "host/platform/anonymous.hpp"
+#include "host/platform/parts.hpp"
 
 namespace enginehost::platform {
 
@@ -22,6 +26,19 @@ Variables process_variables() {
   }
   ::FreeEnvironmentStringsW(block);
   return variables;
+}
+
+Identity this_user() {
+  Identity identity;
+  identity.home = environment_variable("USERPROFILE").value_or("");
+  while (!identity.home.empty() && (identity.home.back() == '\\' || identity.home.back() == '/'))
+    identity.home.pop_back();
+  if (identity.home.size() < 3) identity.home.clear();  // a drive
+  identity.user = effective_user();
+  // A system account identifies nobody, and its name is an element of many paths.
+  const std::string name = to_lower(identity.user);
+  if (name == "system" || name == "local service" || name == "network service") identity.user.clear();
+  return identity;
 }
 
 }  // namespace enginehost::platform
