@@ -1,4 +1,4 @@
-// EH-F: files, archives, the cache and the disk.
+// EH-F: files, archives, bundles, the cache and the disk.
 #include "host/explain/catalog/tables.hpp"
 
 namespace enginehost::explain {
@@ -291,8 +291,34 @@ constexpr Entry entries[] = {
                   "try again"},
      .exit_status = S::cache,
      .category = Category::transient},
+    {.code = "EH-F19",
+     .title = "archive entry refused",
+     .proof = Proof::none,
+     .meaning = "An archive contains an entry that is not safe: a path or link that leaves the folder, a "
+                "device, the same path twice, or more bytes than allowed.",
+     .before = "every entry, before anything is written for it",
+     .causes = {"the entry {entry} of {file} is refused: {problem}",
+                "the entry {entry} of the archive is refused: {problem}", "an entry is refused: {problem}",
+                "the archive contains an entry that is not safe"},
+     .remedies =
+         {"{!place}use another version, and report this one to its publisher; nothing of it was installed",
+          "{place=argument}leave the entry out with --select, or name another archive"},
+     .exit_status = S::wrong_bytes,
+     .category = Category::request},
+    {.code = "EH-F20",
+     .title = "components collide",
+     .proof = Proof::none,
+     .meaning = "Two components of a build hold different bytes under the same path.",
+     .before = "the lists of both components",
+     .causes = {"{path} is different in two components of the build ({first} and {second})",
+                "two components of the build hold different bytes under the same path"},
+     .remedies =
+         {"ask the publisher of the manifest to correct it: components of one build must not overlap"},
+     .exit_status = S::wrong_bytes,
+     .category = Category::request},
     {.code = "EH-F21",
      .title = "archive cannot be unpacked",
+     .proof = Proof::none,
      .meaning = "An archive with the right digest cannot be decoded, contradicts its own directory, or does "
                 "not contain what the manifest says: a mistake of its publisher.",
      .before = "the archive against its directory and the manifest's select and tree",
@@ -321,6 +347,7 @@ constexpr Entry entries[] = {
      .category = Category::request},
     {.code = "EH-F23",
      .title = "cache cannot be used",
+     .proof = Proof::none,
      .meaning = "The list of installed or quarantined builds cannot be read. The cache, or a folder in it, "
                 "belongs to another user or is no folder; a disk or a server fails; or the file that "
                 "describes the layout of the cache is damaged.",
@@ -337,6 +364,7 @@ constexpr Entry entries[] = {
      .category = Category::request},
     {.code = "EH-F24",
      .title = "too many open files",
+     .proof = Proof::none,
      .meaning = "The process, or the whole system, may open no further file.",
      .after = "EMFILE, ENFILE",
      .causes = {"{program} could not be started: {os_said}", "{file} cannot be opened: {os_said}",
@@ -346,10 +374,69 @@ constexpr Entry entries[] = {
                   "close programs that hold many files open"},
      .exit_status = S::cache,
      .category = Category::transient},
+    {.code = "EH-F40",
+     .title = "bundle damaged or not a bundle",
+     .proof = Proof::none,
+     .meaning = "The bytes of a bundle differ from its list, the list contradicts itself or the manifests, "
+                "or the file is no bundle. Nothing of it was installed.",
+     .before = "every byte against the bundle's list, and the list against the manifests",
+     .causes = {"{file} cannot be imported: at its entry {entry}, {problem}",
+                "{file} cannot be imported: {build}: {problem}", "{file} cannot be imported: {problem}",
+                "a bundle cannot be imported: {problem}", "the file is not a bundle, or it is damaged"},
+     .remedies = {"copy {file} again from where it was exported, and compare the two with sha256sum",
+                  "{!file}copy the bundle again from where it was exported",
+                  "or export it again on the machine that has the builds: engine-cache export"},
+     .exit_status = S::wrong_bytes,
+     .category = Category::request},
+    {.code = "EH-F42",
+     .title = "part of a bundle missing",
+     .proof = Proof::none,
+     .meaning = "A bundle was exported in several parts, and one of them is not beside the list of parts, or "
+                "the list not beside the parts.",
+     .before = "the list of parts",
+     .causes = {"{part} is missing: part {number} of {count} that {list} names",
+                "{part}, the list of the bundle's parts, is missing; found: {parts_found}",
+                "{part} cannot be read", "a part of the bundle is missing"},
+     .remedies = {"{!parts_found}copy {part} into the folder of the other parts, and import again",
+                  "{?parts_found}copy {part} from where it was exported into the folder of the parts, and "
+                  "import {bundle}",
+                  "{?parts_found}if all parts are there but the list is lost: join the parts in order into "
+                  "one file, and import that",
+                  "{!part}copy all parts into one folder, and import again"},
+     .exit_status = S::not_fetched,
+     .category = Category::request},
+    {.code = "EH-F43",
+     .title = "part of a bundle wrong",
+     .proof = Proof::none,
+     .meaning = "A part of a bundle is cut, changed, or belongs to another export.",
+     .before = "size and sha256 against the list of parts",
+     .causes = {"{part}: {problem} ({size} bytes of {expected_size})", "{part}: {problem}",
+                "a part of the bundle is wrong"},
+     .remedies = {"copy {part} again from where it was exported", "{!part}copy the parts again"},
+     .exit_status = S::wrong_bytes,
+     .category = Category::request},
+    {.code = "EH-F44",
+     .title = "bundle needs an earlier one",
+     .proof = Proof::none,
+     .meaning = "A bundle contains only the difference to an earlier one, and the files of the earlier one "
+                "are not in this cache.",
+     .before = "the files that the bundle needs against all that is installed",
+     .causes = {"{file} contains only the difference to {base}, and this cache lacks {count|file|files} "
+                "({bytes|bytes}) of {base}",
+                "{file} leaves out the files that the requesting machine had, and this cache lacks "
+                "{count|file|files} ({bytes|bytes}) of them",
+                "a bundle needs files that this cache lacks"},
+     .remedies = {"import {base} first, which contains {base_build...}",
+                  "{?layer}name the cache that the request was made for: --cache DIR; or make a new request "
+                  "for the layer: engine-cache request --cache {layer|word} FILE ENGINE",
+                  "{!layer}make a new request here: engine-cache request FILE ENGINE",
+                  "export again without --base"},
+     .exit_status = S::not_fetched,
+     .category = Category::request},
 };
 
 }  // namespace
 
-std::span<const Entry> content_entries() { return entries; }
+std::span<const Entry> files_entries() { return entries; }
 
 }  // namespace enginehost::explain

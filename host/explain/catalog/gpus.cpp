@@ -190,6 +190,6 @@ constexpr Entry entries[] = {
 
 }  // namespace
 
-std::span<const Entry> gpu_entries() { return entries; }
+std::span<const Entry> gpus_entries() { return entries; }
 
 }  // namespace enginehost::explain

@@ -1,4 +1,4 @@
-// EH-N: fetching. EH-M: manifests and trust.
+// EH-N: fetching from servers, package indexes and registries.
 #include "host/explain/catalog/tables.hpp"
 
 namespace enginehost::explain {
@@ -7,64 +7,8 @@ namespace {
 using history::Category;
 using S = ExitStatus;
 constexpr Category request = Category::request;
-// For documents other than manifests, the evidence says how they were named ("place", "named_by").
-constexpr std::string_view manifest_page =
-    "{!place}docs/manifests.md and manifests/schema say what a manifest needs";
-constexpr std::string_view settings_page =
-    "{place=configuration}docs/settings.md lists the keys of a configuration file, and their values";
-constexpr std::string_view platform_file =
-    "{named_by=--platform}engine-info --platform-json writes such a file, on the machine that it describes";
-
-constexpr std::string_view sent_by = "report it to the operator of {sent_by}, or use another repository";
 
 constexpr Entry entries[] = {
-    {.code = "EH-M01",
-     .title = "not a JSON document",
-     .meaning = "A document is not valid JSON, too long or nested too deep.",
-     .before = "strict parsing",
-     .causes = {"{document} is not valid JSON at byte {position}: {problem}",
-                "{document} is not valid JSON: {problem}", "a document is not valid JSON"},
-     .remedies = {sent_by, "{!sent_by}correct {document}", manifest_page, settings_page, platform_file},
-     .exit_status = S::usage,
-     .category = request},
-    {.code = "EH-M02",
-     .title = "field missing or wrong",
-     .meaning = "A document lacks a field that is required, or a field has the wrong type or value.",
-     .before = "the format's schema",
-     .causes = {"{document}: {member}: {problem}", "{document}: {problem}",
-                "a document does not have the required form"},
-     .remedies = {sent_by, "{!sent_by}correct {member} in {document}", manifest_page, platform_file},
-     .exit_status = S::usage,
-     .category = request},
-    {.code = "EH-M03",
-     .title = "unknown critical field",
-     .meaning = "The document names a field as critical that this version does not know.",
-     .before = "the member \"critical\"",
-     .causes = {"{document} marks {member} as critical; this version does not know it",
-                "{document} uses a critical field that this version does not know"},
-     .remedies = {"update EngineHost"},
-     .exit_status = S::usage,
-     .category = request},
-    {.code = "EH-M04",
-     .title = "format too new",
-     .meaning = "The document is written in a newer format than this version reads.",
-     .before = "the member \"format\"",
-     .causes = {"{document} has format {found}; this version reads format {supported}",
-                "{document} has a newer format than this version reads: {problem}",
-                "{document} has a newer format than this version reads"},
-     .remedies = {"update EngineHost"},
-     .exit_status = S::usage,
-     .category = request},
-    {.code = "EH-M05",
-     .title = "manifest differs from its index",
-     .meaning = "The manifest's digest or size is not the one its repository's index states.",
-     .before = "sha256 against index.json",
-     .causes = {"{document} has sha256 {found}; the index says {expected}",
-                "{document} is not the manifest that the index names"},
-     .remedies = {"{remedy}", "{!remedy}fetch again: the repository may have been changed meanwhile",
-                  "{!remedy}the repository's publisher: write index.json again after a change to a manifest"},
-     .exit_status = S::wrong_bytes,
-     .category = request},
     {.code = "EH-N01",
      .title = "host not found",
      .meaning = "The name of the server could not be resolved.",
@@ -239,6 +183,24 @@ constexpr Entry entries[] = {
                   "{!problem}name another index: --package-index URL"},
      .exit_status = S::not_fetched,
      .category = request},
+    {.code = "EH-N14",
+     .title = "source file cannot be read",
+     .meaning = "A file source of a manifest is missing or not readable.",
+     .before = "opening the file",
+     .causes = {"{file} cannot be read: {os_said}", "{file} cannot be read: {problem}",
+                "{file} cannot be read"},
+     .remedies = {"put the file at {file} and make it readable, or use another repository"},
+     .exit_status = S::not_fetched,
+     .category = Category::request},
+    {.code = "EH-N15",
+     .title = "component has no source",
+     .meaning = "No artifact of a component has both a digest and a place to fetch it from.",
+     .before = "the manifest",
+     .causes = {"the component {component} has no source that can be verified", "no source can be verified"},
+     .remedies = {"ask the publisher to add sha256 and sources to the component in the manifest: without "
+                  "them the build cannot be installed"},
+     .exit_status = S::nothing_fits,
+     .category = Category::request},
     {.code = "EH-N16",
      .title = "source of an unsupported kind",
      .meaning = "This version cannot fetch from sources of that kind; the other sources are tried.",
@@ -262,10 +224,98 @@ constexpr Entry entries[] = {
           "--package-index URL"},
      .exit_status = S::not_fetched,
      .category = request},
+    {.code = "EH-N30",
+     .title = "registry refuses access",
+     .meaning = "The registry, or the token service that it names, does not allow the request with these "
+                "credentials.",
+     .after = "401 or 403 after signing in as WWW-Authenticate asks",
+     .causes = {"{registry} refuses access to {repository}: {problem} ({token_service})",
+                "{registry} answered {status} for {repository}: {registry_said}",
+                "{registry} answered {status} for {repository}",
+                "signing in to the registry failed: {problem}", "the registry refuses access"},
+     .remedies =
+         {"{signed_in=no}sign in: skopeo login {registry} (or podman, docker), or add a line to ~/.netrc",
+          "check the name: registries also refuse access to names that do not exist",
+          "{signed_in=yes}ask the registry's administrator for the right to {actions} {repository}"},
+     .exit_status = S::not_fetched,
+     .category = request},
+    {.code = "EH-N31",
+     .title = "not in the registry",
+     .meaning = "The registry answered, but has no such repository, tag, manifest or blob.",
+     .after = "404 for what the reference names",
+     .causes = {"{registry} does not have {reference}: {registry_said}",
+                "{registry} does not have {reference}", "the registry does not have it"},
+     .remedies = {"check the reference, and whether it was pushed: engine-cache push ID REGISTRY/NAME",
+                  "if a mirror no longer has it, EngineHost asks the registry itself next"},
+     .exit_status = S::not_fetched,
+     .category = request},
+    {.code = "EH-N32",
+     .title = "not an image manifest",
+     .meaning = "The registry's document under a reference is neither a readable image manifest nor a "
+                "readable image index.",
+     .after = "strict parsing of the document",
+     .causes = {"{reference} is a document of the type {media_type}: {problem}", "{reference}: {problem}",
+                "the registry gave no image manifest"},
+     .remedies = {"check that the reference names what EngineHost (or oras) pushed, not an image in Docker's "
+                  "old format",
+                  "if the registry is behind a sign-in page or a proxy, check what it answers"},
+     .exit_status = S::not_fetched,
+     .category = request},
+    {.code = "EH-N33",
+     .title = "manifest with the wrong content",
+     .meaning = "The registry gave a manifest with another digest than the requested one.",
+     .after = "sha256 of the document against the reference",
+     .causes = {"{url} gave a manifest with sha256 {actual_sha256} instead of {expected_sha256}",
+                "a registry gave a manifest with the wrong content"},
+     .remedies = {"use another mirror, and report it to the operator of this one"},
+     .exit_status = S::wrong_bytes,
+     .category = request},
+    {.code = "EH-N34",
+     .title = "artifact not listed",
+     .meaning = "The manifest or index exists, but does not list the wanted archive.",
+     .after = "the digests of its layers; platforms and flavors of its entries",
+     .causes = {"{reference} does not list sha256 {sha256}: {problem}",
+                "the registry's manifest does not list it"},
+     .remedies = {"check that the reference belongs to this build; a tag may have moved, a digest cannot",
+                  "push the build again: engine-cache push ID REGISTRY/NAME"},
+     .exit_status = S::not_fetched,
+     .category = request},
+    {.code = "EH-N35",
+     .title = "not a reference of a registry",
+     .meaning = "The text does not name something in a registry.",
+     .before = "the grammar of the OCI distribution specification",
+     .causes = {"{reference}: {problem}", "a reference cannot be read"},
+     .remedies = {"write HOST[:PORT]/NAME[:TAG][@sha256:DIGEST], such as registry.example/engines/torch"},
+     .exit_status = S::usage,
+     .category = request},
+    {.code = "EH-N36",
+     .title = "registry refuses the push",
+     .meaning = "The registry did not take a blob or a manifest.",
+     .after = "the status of its answer",
+     .causes = {"{registry} refused to {step}: {status}, {registry_said}",
+                "{registry} refused to {step}: {status}", "the registry refuses the push"},
+     .remedies =
+         {"{status=405}this registry is read-only, as a pull-through mirror is: push to the one it mirrors",
+          "{status=413}a proxy before the registry limits the length of requests: raise it",
+          "{status=404}create the repository first, if the registry requires it",
+          "check the registry's log; the push left nothing under the tag"},
+     .exit_status = S::not_fetched,
+     .category = request},
+    {.code = "EH-N37",
+     .title = "registry without TLS",
+     .meaning = "The registry did not answer in TLS. EngineHost uses registries without TLS only on this "
+                "machine, or if the configuration names them.",
+     .after = "the TLS handshake",
+     .causes = {"{registry} does not speak TLS ({curl_said})", "the registry does not speak TLS"},
+     .remedies = {"give the registry a certificate",
+                  "or, in a trusted network, add it to the configuration: \"plain_http_registries\": "
+                  "[\"{registry}\"]"},
+     .exit_status = S::not_fetched,
+     .category = request},
 };
 
 }  // namespace
 
-std::span<const Entry> transport_entries() { return entries; }
+std::span<const Entry> network_entries() { return entries; }
 
 }  // namespace enginehost::explain

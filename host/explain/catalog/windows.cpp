@@ -1,5 +1,5 @@
-// EH-W and EH-X: Windows and macOS. On those systems their loaders decide; on Linux EngineHost decides from
-// the files, and from the texts and numbers of those loaders.
+// EH-W: Windows. There its loader decides; on Linux EngineHost decides from the files, and from the texts and
+// numbers of that loader.
 #include "host/explain/catalog/tables.hpp"
 
 namespace enginehost::explain {
@@ -35,6 +35,9 @@ constexpr Entry entries[] = {
                   "EngineHost does"}},
     {.code = "EH-W03",
      .title = "function missing in a DLL",
+     .proof = Proof::from_file,
+     .unproduced =
+         "needs the loader of Windows: Wine loads a DLL that lacks an import, and never reports error 127",
      .meaning = "An older DLL of that name was found first.",
      .before = "imports against the exports of the DLL that would be found",
      .after = "error 127",
@@ -65,6 +68,8 @@ constexpr Entry entries[] = {
      .category = Category::crash},
     {.code = "EH-W06",
      .title = "old Visual C++ runtime found first",
+     .proof = Proof::from_file,
+     .unproduced = "needs Microsoft's Visual C++ runtime, old and new: Wine's own works under any version",
      .meaning =
          "A program folder (a Java runtime) contains an older MSVCP140.dll than the engine was built with.",
      .before = "linker version of the DLLs against the file version of the MSVCP140.dll that would be found",
@@ -106,6 +111,10 @@ constexpr Entry entries[] = {
      .category = Category::transient},
     {.code = "EH-W10",
      .title = "blocked by application control",
+     .proof = Proof::parsed,
+     .unproduced =
+         "needs Windows: Wine has no application control, and no file shows what a policy allows; the error "
+         "numbers are read",
      .meaning = "Smart App Control, WDAC or AppLocker does not allow the DLL.",
      .after = "errors 4551, 1260, 577",
      .causes = {"{error_number=577}Windows accepts no signature of {file}, or requires one that it lacks "
@@ -127,6 +136,10 @@ constexpr Entry entries[] = {
      .category = Category::transient},
     {.code = "EH-W12",
      .title = "path or side-by-side configuration wrong",
+     .proof = Proof::from_file,
+     .unproduced = "needs Windows: Wine loads from long paths, and without the assembly that a manifest "
+                   "names; the error "
+                   "numbers are read",
      .meaning = "The path is too long or not there, or an assembly the DLL names is missing.",
      .before = "the length of the path; the manifest among the file's resources",
      .after = "errors 3, 206, 14001",
@@ -136,91 +149,10 @@ constexpr Entry entries[] = {
           "{file} cannot be loaded: {os_said}", "the path is too long, or an assembly is missing"},
      .remedies = {"install the assembly {assembly}", "set ENGINEHOST_CACHE to a short path{!assembly}",
                   "install the Visual C++ Redistributable the DLL was built with"}},
-    {.code = "EH-X01",
-     .title = "library missing",
-     .meaning = "A library or its @rpath was not found.",
-     .before = "load commands and LC_RPATH of the file and of all that it needs; libraries of macOS itself "
-               "lie in the shared cache and not on disk",
-     .after = "\"Library not loaded\"",
-     .causes = {"{needed_by|name} needs {library...}, which was not found", "{library...} was not found",
-                "a library was not found"},
-     .remedies = {"publisher: give {needed_by|name} an LC_RPATH for the folder of {present_at}",
-                  "install {provided_by...}",
-                  "use a build that includes it; publishers: LC_RPATH @loader_path for libraries in the same "
-                  "folder"}},
-    {.code = "EH-X02",
-     .title = "library for another processor",
-     .meaning = "The file has no slice for this process, which may run under Rosetta.",
-     .before = "slices of the file",
-     .after = "\"incompatible architecture\"",
-     .causes = {"{file} is built for {built_for}; this process runs under Rosetta as {machine}{?rosetta}",
-                "{file} is built for {built_for}; this process is {machine}",
-                "the library has no slice for this process"},
-     .remedies =
-         {"use the build for {machine}, or start the program without Rosetta",
-          "use the build for this processor; engine-info ENGINE --plan --explain lists them{!machine}"}},
-    {.code = "EH-X03",
-     .title = "not a Mach-O file",
-     .meaning = "The file is damaged or something else.",
-     .before = "magic bytes and the sizes of the segments",
-     .after = "\"not a mach-o file\", \"slice is not valid mach-o file\"",
-     .causes = {"{file} is not a Mach-O file: {problem}", "{file} is not a Mach-O file",
-                "the file is not a Mach-O file"},
-     .remedies = {repair},
-     .exit_status = ExitStatus::wrong_bytes,
-     .category = Category::content},
-    {.code = "EH-X04",
-     .title = "code signature refused",
-     .meaning = "The signature is missing, broken, or of another team than the program's.",
-     .before = "LC_CODE_SIGNATURE",
-     .after = "\"code signature … not valid for use in process\", \"code signing blocked mmap()\"",
-     .causes = {"{file} is not loaded by Apple silicon: {problem}",
-                "the code signature of {file} is not accepted", "the code signature is not accepted"},
-     .remedies = {repair,
-                  "publisher: sign it again after every change (codesign -f -s -); a hardened program needs "
-                  "the entitlement disable-library-validation"},
-     .category = Category::policy},
-    {.code = "EH-X05",
-     .title = "quarantined by macOS",
-     .meaning = "The file carries the mark of a download.",
-     .before = "the attribute com.apple.quarantine",
-     .after = "\"library load disallowed by system policy\"",
-     .causes = {"{file} is marked as a download by {downloaded_by}, and macOS loads it only if it is "
-                "notarized or allowed",
-                "macOS holds {file} in quarantine", "macOS holds the file in quarantine"},
-     .remedies =
-         {"run engine-cache verify --deep; if it finds no damage: xattr -d com.apple.quarantine {file|word}",
-          "use a signed and notarized build{!file}"},
-     .category = Category::policy},
-    {.code = "EH-X06",
-     .title = "blocked by the sandbox",
-     .meaning = "The program's sandbox, or its hardened runtime, forbids loading it from there.",
-     .before = "the program's entitlements",
-     .after = "\"file system sandbox blocked mmap()\", \"relative path not allowed in hardened program\"",
-     .causes = {"the sandbox does not allow {file}", "the sandbox does not allow the library"},
-     .remedies = {"set ENGINEHOST_CACHE to a folder in the program's container"},
-     .category = Category::policy},
-    {.code = "EH-X07",
-     .title = "macOS too old",
-     .meaning = "The library is built for a newer macOS.",
-     .before = "LC_BUILD_VERSION against this macOS",
-     .after = "\"Symbol not found\", \"newer than running OS\"",
-     .causes = {"{file} needs macOS {required}; this is {found}",
-                "{required_by|name} is built for macOS {required}", "the library is built for a newer macOS"},
-     .remedies =
-         {"update macOS, or use a build for older systems (engine-info ENGINE --plan --explain lists them)"}},
-    {.code = "EH-X08",
-     .title = "not a library for this platform",
-     .meaning = "An executable, or a file for another Apple platform.",
-     .before = "file type and platform of the file",
-     .after = "\"cannot dlopen a main executable\", \"wrong platform to load into process\"",
-     .causes = {"{file} is for {built_for}", "{file} is an executable, or for another Apple platform",
-                "the file is an executable, or for another Apple platform"},
-     .remedies = {"use the build for macOS; engine-info ENGINE --plan --explain lists them"}},
 };
 
 }  // namespace
 
-std::span<const Entry> foreign_entries() { return entries; }
+std::span<const Entry> windows_entries() { return entries; }
 
 }  // namespace enginehost::explain

@@ -1,4 +1,4 @@
-// EH-M08 and on: signatures of repositories, and findings of engine-manifest.
+// EH-M: manifests, repositories and their signatures.
 #include "host/explain/catalog/tables.hpp"
 
 namespace enginehost::explain {
@@ -6,8 +6,84 @@ namespace {
 
 using history::Category;
 using S = ExitStatus;
+constexpr Category request = Category::request;
+
+// For documents other than manifests, the evidence says how they were named ("place", "named_by").
+constexpr std::string_view manifest_page =
+    "{!place}docs/manifests.md and manifests/schema say what a manifest needs";
+constexpr std::string_view settings_page =
+    "{place=configuration}docs/settings.md lists the keys of a configuration file, and their values";
+constexpr std::string_view platform_file =
+    "{named_by=--platform}engine-info --platform-json writes such a file, on the machine that it describes";
+constexpr std::string_view sent_by = "report it to the operator of {sent_by}, or use another repository";
 
 constexpr Entry entries[] = {
+    {.code = "EH-M01",
+     .title = "not a JSON document",
+     .meaning = "A document is not valid JSON, too long or nested too deep.",
+     .before = "strict parsing",
+     .causes = {"{document} is not valid JSON at byte {position}: {problem}",
+                "{document} is not valid JSON: {problem}", "a document is not valid JSON"},
+     .remedies = {sent_by, "{!sent_by}correct {document}", manifest_page, settings_page, platform_file},
+     .exit_status = S::usage,
+     .category = request},
+    {.code = "EH-M02",
+     .title = "field missing or wrong",
+     .meaning = "A document lacks a field that is required, or a field has the wrong type or value.",
+     .before = "the format's schema",
+     .causes = {"{document}: {member}: {problem}", "{document}: {problem}",
+                "a document does not have the required form"},
+     .remedies = {sent_by, "{!sent_by}correct {member} in {document}", manifest_page, platform_file},
+     .exit_status = S::usage,
+     .category = request},
+    {.code = "EH-M03",
+     .title = "unknown critical field",
+     .meaning = "The document names a field as critical that this version does not know.",
+     .before = "the member \"critical\"",
+     .causes = {"{document} marks {member} as critical; this version does not know it",
+                "{document} uses a critical field that this version does not know"},
+     .remedies = {"update EngineHost"},
+     .exit_status = S::usage,
+     .category = request},
+    {.code = "EH-M04",
+     .title = "format too new",
+     .meaning = "The document is written in a newer format than this version reads.",
+     .before = "the member \"format\"",
+     .causes = {"{document} has format {found}; this version reads format {supported}",
+                "{document} has a newer format than this version reads: {problem}",
+                "{document} has a newer format than this version reads"},
+     .remedies = {"update EngineHost"},
+     .exit_status = S::usage,
+     .category = request},
+    {.code = "EH-M05",
+     .title = "manifest differs from its index",
+     .meaning = "The manifest's digest or size is not the one its repository's index states.",
+     .before = "sha256 against index.json",
+     .causes = {"{document} has sha256 {found}; the index says {expected}",
+                "{document} is not the manifest that the index names"},
+     .remedies = {"{remedy}", "{!remedy}fetch again: the repository may have been changed meanwhile",
+                  "{!remedy}the repository's publisher: write index.json again after a change to a manifest"},
+     .exit_status = S::wrong_bytes,
+     .category = request},
+    {.code = "EH-M06",
+     .title = "manifest path leaves the repository",
+     .meaning = "An index names a manifest by a path that is absolute or climbs out of the repository.",
+     .before = "the path in index.json",
+     .causes = {"{member} of {document} is {path}, which leaves the repository"},
+     .remedies = {"ask the publisher of the repository to correct the path; other repositories still work"},
+     .exit_status = S::usage,
+     .category = Category::request},
+    {.code = "EH-M07",
+     .title = "repository cannot be used",
+     .meaning = "The index of a repository is missing, cannot be reached or is wrong.",
+     .before = "index.json of the repository",
+     .causes = {"the repository {repository} cannot be used: {problem} ({os_said})",
+                "the repository {repository} cannot be used: {problem}",
+                "a repository cannot be used: {problem}"},
+     .remedies = {"check the address {repository}: its index.json must exist and be readable",
+                  "without a network, name a folder with --repository or use what is installed (--offline)"},
+     .exit_status = S::not_fetched,
+     .category = Category::request},
     {.code = "EH-M08",
      .title = "too few signatures",
      .meaning = "A document of a repository that must be signed is not signed, or not by as many keys as its "
@@ -139,10 +215,37 @@ constexpr Entry entries[] = {
      .remedies = {"{remedy}", "see docs/publishing.md for all steps"},
      .exit_status = S::usage,
      .category = Category::request},
+    {.code = "EH-M40",
+     .title = "no signed manifest lists the bundle's files",
+     .meaning =
+         "Policy requires signed repositories, and no signed manifest of a repository lists the files "
+         "of this build. Or a build is installed with a better proof of its files than the bundle has.",
+     .before = "signatures, trees, digests and file digests of the bundled repository's manifests",
+     .causes =
+         {"{build} from {installed_from} is installed, and the bundle would replace its files by others: "
+          "{problem}",
+          "{build} would be installed in {for_everyone} for every user, and {problem}",
+          "{policy} in {policy_file} requires a signed manifest that names the files of {build}: {problem}",
+          "policy requires signatures for {build}, and {problem} (repository {repository})",
+          "policy requires signatures for {build}, and {problem}",
+          "policy requires signatures, and no manifest of a repository lists the files of {build}",
+          "policy requires signatures, and no signed manifest lists the files of the bundle"},
+     .remedies =
+         {"{?installed_from}if you trust the bundle more: engine-cache remove {build|word}, then "
+          "import it again",
+          "{?for_everyone}if you trust the bundle: engine-cache import --layer system --unsigned FILE",
+          "{!installed_from}ask the publisher of {repository} to sign it (docs/publishing.md), then "
+          "export the build again",
+          "{!installed_from}export it on a machine that reads the build's repository, if the "
+          "manifest there names the trees "
+          "(\"tree\" of each artifact, or \"digest\" of the build)",
+          "{!installed_from}docs/manifests.md says how a manifest names them"},
+     .exit_status = S::wrong_bytes,
+     .category = Category::request},
 };
 
 }  // namespace
 
-std::span<const Entry> trust_entries() { return entries; }
+std::span<const Entry> manifests_entries() { return entries; }
 
 }  // namespace enginehost::explain
