@@ -11,7 +11,7 @@
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
-#include "cache/lock_owner.hpp"
+#include "cache/system_locks.hpp"
 
 namespace enginehost::cache {
 namespace {

@@ -6,7 +6,6 @@
 #include <optional>
 
 #include "base/text.hpp"
-#include "host/acquire/case_folding.hpp"
 
 namespace enginehost::acquire {
 namespace {

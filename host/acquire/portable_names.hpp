@@ -10,6 +10,13 @@
 
 namespace enginehost::acquire {
 
+// Case folding of file names.
+
+// Returns the same letter for all letters that differ only in case.
+char32_t without_case(char32_t point);
+
+// Names in archives that mean the same on every file system.
+
 // Returns an empty text if the path means the same on Linux, Windows and macOS, else the problem. Refused
 // are: text that is not UTF-8, combining marks (a file system that composes names would change them), a colon
 // (on Windows a stream of another file) and other characters that Windows refuses, device names (CON, NUL,

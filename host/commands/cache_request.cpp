@@ -5,7 +5,7 @@
 
 #include "base/files.hpp"
 #include "base/paths.hpp"
-#include "base/shell_word.hpp"
+#include "base/printable.hpp"
 #include "base/text.hpp"
 #include "host/commands/cache_export.hpp"
 #include "host/commands/offline.hpp"

@@ -4,9 +4,8 @@
 #include <string>
 
 #include "base/text.hpp"
-#include "host/preflight/driver.hpp"
-#include "host/resolve/cuda_tables.hpp"
-#include "host/resolve/visible_devices.hpp"
+#include "host/preflight/judgments.hpp"
+#include "host/resolve/nvidia_rules.hpp"
 
 namespace enginehost::open {
 namespace {

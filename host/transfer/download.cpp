@@ -8,7 +8,7 @@
 #include <system_error>
 
 #include "host/transfer/download_connection.hpp"
-#include "host/transfer/meter.hpp"
+#include "host/transfer/progress.hpp"
 
 namespace enginehost::transfer {
 namespace {

@@ -9,7 +9,7 @@
 #include <set>
 #include <string>
 
-#include "base/shell_word.hpp"
+#include "base/printable.hpp"
 #include "host/explain/explain.hpp"
 #include "host/explain/providers.hpp"
 #include "host/explain/template.hpp"

@@ -1,4 +1,4 @@
-#include "host/acquire/case_folding.hpp"
+#include "host/acquire/portable_names.hpp"
 
 #include <cstdint>
 

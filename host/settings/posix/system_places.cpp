@@ -5,7 +5,7 @@
 
 #include "base/file_calls.hpp"
 #include "base/paths.hpp"
-#include "base/transient_errors.hpp"
+#include "base/system_errors.hpp"
 
 namespace enginehost::settings {
 namespace {
