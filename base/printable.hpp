@@ -1,19 +1,30 @@
-// Untrusted text (manifests, licenses, file names, messages of libraries) made safe for a terminal.
+// Text for people: untrusted text made safe for a terminal, and arguments quoted for a shell.
 #pragma once
 #include <string>
 #include <string_view>
 
 namespace enginehost {
 
+// Untrusted text (manifests, licenses, file names, messages of libraries) made safe for a terminal.
+
 // Returns true if every byte belongs to a character of UTF-8 (RFC 3629: no surrogates, no overlong forms).
 bool is_utf8(std::string_view text);
 
-// Returns the text with control characters (C0, DEL and C1, the latter also as UTF-8) and invalid UTF-8 bytes escaped
-// as "\x1b", and invisible characters and those that change the direction of the text as "\u{202e}". Line feeds and
-// tabs stay; a form feed becomes a line break.
+// Returns the text with control characters (C0, DEL and C1, the latter also as UTF-8) and invalid UTF-8 bytes
+// escaped as "\x1b", and invisible characters and those that change the direction of the text as "\u{202e}".
+// Line feeds and tabs stay; a form feed becomes a line break.
 std::string printable(std::string_view text);
 
-// Returns the same on one line: line separators become spaces, so that a value cannot imitate a line of EngineHost.
+// Returns the same on one line: line separators become spaces, so that a value cannot imitate a line of
+// EngineHost.
 std::string printable_line(std::string_view text);
+
+// Quoting for command lines that are printed for people.
+
+// Returns the argument as a shell must read it, quoted if needed, so that a pasted command passes exactly
+// this argument. The quoting is for sh and compatible shells (bash, zsh); on Windows for both cmd and
+// PowerShell. A leading
+// "-" is not protected: no quoting changes how a program reads it.
+std::string shell_word(std::string_view text);
 
 }  // namespace enginehost

@@ -1,11 +1,10 @@
-#include "base/transient_errors.hpp"
+#include "base/system_errors.hpp"
 
 #include <algorithm>
 #include <cerrno>
 #include <iterator>
 
 #include "base/file_calls.hpp"
-#include "base/system_errors.hpp"
 
 namespace enginehost {
 namespace {

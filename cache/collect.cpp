@@ -11,8 +11,8 @@
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
-#include "cache/orphaned_trees.hpp"
 #include "cache/sharing.hpp"
+#include "cache/store_parts.hpp"
 #include "cache/store_paths.hpp"
 #include "cache/sweep.hpp"
 

@@ -6,10 +6,10 @@
 #include "base/file_calls.hpp"
 #include "base/file_system.hpp"
 #include "base/files.hpp"
-#include "cache/part_lock.hpp"
 #include "cache/sharing.hpp"
 #include "cache/store.hpp"
 #include "cache/store_paths.hpp"
+#include "cache/system_locks.hpp"
 
 namespace enginehost::cache {
 

@@ -12,7 +12,7 @@
 #include "base/paths.hpp"
 #include "base/record.hpp"
 #include "base/text.hpp"
-#include "cache/lock_owner.hpp"
+#include "cache/system_locks.hpp"
 
 namespace enginehost::cache {
 namespace {

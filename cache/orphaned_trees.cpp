@@ -1,4 +1,4 @@
-#include "cache/orphaned_trees.hpp"
+#include "cache/store_parts.hpp"
 
 #include <cerrno>
 
@@ -8,7 +8,6 @@
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "cache/store_paths.hpp"
-#include "cache/unexpected_entries.hpp"
 
 namespace enginehost::cache::inside {
 namespace {

@@ -1,11 +1,10 @@
-#include "cache/rebuild_list.hpp"
+#include "cache/store_parts.hpp"
 
 #include "base/file_calls.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "cache/store_paths.hpp"
-#include "cache/tree_care.hpp"
 
 namespace enginehost::cache::inside {
 namespace {

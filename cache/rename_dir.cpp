@@ -1,4 +1,4 @@
-#include "cache/rename_dir.hpp"
+#include "cache/store_parts.hpp"
 
 #include <cerrno>
 #include <system_error>

@@ -7,9 +7,8 @@
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "cache/layer_trust.hpp"
-#include "cache/rebuild_list.hpp"
+#include "cache/store_parts.hpp"
 #include "cache/store_paths.hpp"
-#include "cache/tree_care.hpp"
 
 namespace enginehost::cache {
 namespace {

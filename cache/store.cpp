@@ -14,10 +14,9 @@
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "cache/layer_trust.hpp"
-#include "cache/orphaned_trees.hpp"
 #include "cache/sharing.hpp"
+#include "cache/store_parts.hpp"
 #include "cache/store_paths.hpp"
-#include "cache/unexpected_entries.hpp"
 
 namespace enginehost::cache {
 namespace {

@@ -11,11 +11,9 @@
 #include "base/paths.hpp"
 #include "base/remove_tree.hpp"
 #include "base/sha256.hpp"
-#include "cache/orphaned_trees.hpp"
 #include "cache/sharing.hpp"
+#include "cache/store_parts.hpp"
 #include "cache/store_paths.hpp"
-#include "cache/tree_care.hpp"
-#include "cache/view.hpp"
 
 namespace enginehost::cache {
 namespace {

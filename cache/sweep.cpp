@@ -10,10 +10,9 @@
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/remove_tree.hpp"
-#include "cache/orphaned_trees.hpp"
 #include "cache/sharing.hpp"
+#include "cache/store_parts.hpp"
 #include "cache/store_paths.hpp"
-#include "cache/tree_care.hpp"
 
 namespace enginehost::cache {
 namespace inside {

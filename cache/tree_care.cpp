@@ -1,5 +1,5 @@
 // Trees that several builds share: published, checked before reuse, quarantined when damaged.
-#include "cache/tree_care.hpp"
+#include "cache/store_parts.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -9,11 +9,8 @@
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
-#include "cache/rebuild_list.hpp"
-#include "cache/rename_dir.hpp"
 #include "cache/sharing.hpp"
 #include "cache/store_paths.hpp"
-#include "cache/view.hpp"
 
 namespace enginehost::cache {
 namespace inside {

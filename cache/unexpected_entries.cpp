@@ -1,4 +1,4 @@
-#include "cache/unexpected_entries.hpp"
+#include "cache/store_parts.hpp"
 
 #include <cerrno>
 

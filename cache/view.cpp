@@ -1,4 +1,4 @@
-#include "cache/view.hpp"
+#include "cache/store_parts.hpp"
 
 #include <cerrno>
 

@@ -1,4 +1,4 @@
-#include "base/shell_word.hpp"
+#include "base/printable.hpp"
 
 #include <algorithm>
 

@@ -8,8 +8,8 @@
 #include "base/text.hpp"
 #include "host/acquire/component.hpp"
 #include "host/acquire/description.hpp"
-#include "host/acquire/registry_sources.hpp"
 #include "host/acquire/selected_ranges.hpp"
+#include "host/acquire/sources.hpp"
 #include "host/transfer/package_index.hpp"
 #include "host/transfer/transfer.hpp"
 

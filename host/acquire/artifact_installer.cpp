@@ -5,8 +5,8 @@
 
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
-#include "host/acquire/chunks.hpp"
 #include "host/acquire/description.hpp"
+#include "host/acquire/sources.hpp"
 #include "host/transfer/package_index.hpp"
 #include "host/transfer/transfer.hpp"
 

@@ -8,8 +8,8 @@
 
 #include "host/acquire/component.hpp"
 #include "host/acquire/growing_file.hpp"
-#include "host/acquire/registry_sources.hpp"
 #include "host/acquire/selected_ranges.hpp"
+#include "host/acquire/sources.hpp"
 #include "host/acquire/unpacking.hpp"
 #include "host/transfer/download.hpp"
 

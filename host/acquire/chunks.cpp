@@ -1,4 +1,4 @@
-#include "host/acquire/chunks.hpp"
+#include "host/acquire/sources.hpp"
 
 #include "base/files.hpp"
 #include "base/paths.hpp"

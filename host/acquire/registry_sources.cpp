@@ -1,4 +1,4 @@
-#include "host/acquire/registry_sources.hpp"
+#include "host/acquire/sources.hpp"
 
 namespace enginehost::acquire {
 

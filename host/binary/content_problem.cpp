@@ -1,4 +1,4 @@
-#include "host/binary/content_problem.hpp"
+#include "host/binary/formats.hpp"
 
 #include <algorithm>
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "host/binary/binary.hpp"
-#include "host/binary/content_problem.hpp"
 #include "host/binary/file_view.hpp"
+#include "host/binary/formats.hpp"
 
 namespace enginehost::binary {
 

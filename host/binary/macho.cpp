@@ -1,8 +1,7 @@
-#include "host/binary/macho.hpp"
+#include "host/binary/formats.hpp"
 
 #include <algorithm>
 
-#include "host/binary/content_problem.hpp"
 #include "host/binary/macho_file.hpp"
 
 namespace enginehost::binary {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <array>
 
-#include "host/binary/content_problem.hpp"
+#include "host/binary/formats.hpp"
 #include "host/binary/macho_file.hpp"
 
 namespace enginehost::binary {

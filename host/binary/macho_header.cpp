@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "host/binary/content_problem.hpp"
+#include "host/binary/formats.hpp"
 #include "host/binary/macho_file.hpp"
 
 // Constants and layouts are those of <mach-o/loader.h> and <mach-o/fat.h>.

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "host/binary/content_problem.hpp"
+#include "host/binary/formats.hpp"
 #include "host/binary/macho_file.hpp"
 #include "host/binary/symbol_limits.hpp"
 

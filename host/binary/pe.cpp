@@ -1,6 +1,5 @@
-#include "host/binary/pe.hpp"
+#include "host/binary/formats.hpp"
 
-#include "host/binary/content_problem.hpp"
 #include "host/binary/pe_file.hpp"
 
 namespace enginehost::binary {

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "host/binary/content_problem.hpp"
+#include "host/binary/formats.hpp"
 #include "host/binary/pe_file.hpp"
 #include "host/binary/symbol_limits.hpp"
 

@@ -2,7 +2,7 @@
 
 #include "base/paths.hpp"
 #include "host/binary/elf_symbols.hpp"
-#include "host/binary/macho.hpp"
+#include "host/binary/formats.hpp"
 #include "host/binary/macho_file.hpp"
 #include "host/binary/pe_file.hpp"
 

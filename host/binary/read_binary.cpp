@@ -2,9 +2,7 @@
 #include <string_view>
 
 #include "host/binary/elf_file.hpp"
-#include "host/binary/macho.hpp"
-#include "host/binary/pe.hpp"
-#include "host/binary/sniff.hpp"
+#include "host/binary/formats.hpp"
 
 namespace enginehost::binary {
 

@@ -1,4 +1,4 @@
-#include "host/binary/sniff.hpp"
+#include "host/binary/formats.hpp"
 
 #include <algorithm>
 #include <array>

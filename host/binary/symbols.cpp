@@ -1,5 +1,5 @@
 #include "host/binary/elf_file.hpp"
-#include "host/binary/macho.hpp"
+#include "host/binary/formats.hpp"
 #include "host/binary/macho_file.hpp"
 #include "host/binary/pe_file.hpp"
 

@@ -7,7 +7,7 @@
 
 #include "base/files.hpp"
 #include "base/paths.hpp"
-#include "base/shell_word.hpp"
+#include "base/printable.hpp"
 #include "base/text.hpp"
 #include "host/commands/engine_cache.hpp"
 #include "host/commands/request_args.hpp"

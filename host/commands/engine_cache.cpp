@@ -9,7 +9,6 @@
 #include "base/paths.hpp"
 #include "base/pluralize.hpp"
 #include "base/printable.hpp"
-#include "base/shell_word.hpp"
 #include "base/text.hpp"
 #include "cache/layer_trust.hpp"
 #include "host/acquire/origin.hpp"

@@ -8,7 +8,6 @@
 #include "base/pluralize.hpp"
 #include "base/printable.hpp"
 #include "base/sha256.hpp"
-#include "base/shell_word.hpp"
 #include "base/text.hpp"
 #include "host/commands/bench.hpp"
 #include "host/commands/common.hpp"

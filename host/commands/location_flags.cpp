@@ -3,7 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
-#include "base/shell_word.hpp"
+#include "base/printable.hpp"
 #include "base/text.hpp"
 
 namespace enginehost::commands {

@@ -10,7 +10,6 @@
 #include "base/paths.hpp"
 #include "base/pluralize.hpp"
 #include "base/printable.hpp"
-#include "base/shell_word.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "host/acquire/origin.hpp"

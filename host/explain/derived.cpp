@@ -1,4 +1,4 @@
-#include "host/explain/derived.hpp"
+#include "host/explain/template.hpp"
 
 #include <cxxabi.h>
 

@@ -1,7 +1,5 @@
 #include "host/explain/describe_code.hpp"
 
-#include "host/explain/proven.hpp"
-
 namespace enginehost::explain {
 namespace {
 
@@ -99,16 +97,16 @@ std::string describe_code(const Entry& entry) {
   add_line(text, "known after", entry.after);
   for (const std::string_view remedy : entry.remedies) add_line(text, "to do", readable(remedy));
   add_line(text, "the build", consequence(entry.category));
-  if (const Proven how = proven(entry.code); how.how != Proof::none)
+  if (entry.proof != Proof::none)
     add_line(text, "proven",
-             how.reason.empty() ? "tests produce it"
-                                : std::string(name_of(how.how)) + " only: " + std::string(how.reason));
+             entry.unproduced.empty()
+                 ? "tests produce it"
+                 : std::string(name_of(entry.proof)) + " only: " + std::string(entry.unproduced));
   add_line(text, "exit status", exit_status_text(entry));
   return text;
 }
 
 Json code_document(const Entry& entry) {
-  const Proven how = proven(entry.code);
   Json document = Json::object()
                       .set("code", entry.code)
                       .set("title", entry.title)
@@ -124,8 +122,8 @@ Json code_document(const Entry& entry) {
     for (const auto& [said, exit] : statuses_of_plugins()) statuses.set(said, static_cast<int>(exit));
     document.set("exit_statuses", std::move(statuses));
   }
-  if (how.how != Proof::none)
-    document.set("proven", Json::object().set("how", name_of(how.how)).set("reason", how.reason));
+  if (entry.proof != Proof::none)
+    document.set("proven", Json::object().set("how", name_of(entry.proof)).set("reason", entry.unproduced));
   return document;
 }
 

@@ -6,7 +6,6 @@
 
 #include "base/files.hpp"
 #include "base/paths.hpp"
-#include "host/explain/derived.hpp"
 #include "host/explain/providers.hpp"
 #include "host/explain/template.hpp"
 

@@ -32,6 +32,18 @@ enum class ExitStatus {
   interrupted = 130
 };
 
+// How far tests prove a class of a failed load on the development machines (Linux, no GPU). A test compares
+// every "produced" with the names of the tests.
+enum class Proof {
+  none,       // not a class of a failed load (EH-N, EH-M, EH-P, EH-S, EH-E)
+  produced,   // a test causes the real failure, and EngineHost reports the class, file and cause
+  from_file,  // detected from files made for it; the failure itself needs another system or device
+  parsed,     // the class is read from the failure's text or number; its source needs another system
+  described   // only the entry exists: nothing can detect the class yet
+};
+// "produced", "from the file", "parsed", "described"; empty for none.
+std::string_view name_of(Proof proof);
+
 // A list of templates; the first empty one ends it.
 struct Lines {
   std::string_view line[14]{};
@@ -58,13 +70,15 @@ struct Lines {
 // A template is used only if all its keys are there and its conditions hold. The value of "engine" replaces
 // ENGINE in "engine-info ENGINE".
 struct Entry {
-  std::string_view code{};     // "EH-L01"
-  std::string_view title{};    // a phrase without evidence
-  std::string_view meaning{};  // what the code means
-  std::string_view before{};   // how it is detected before anything is loaded; empty if it cannot be
-  std::string_view after{};    // how it is detected afterwards; empty if always before
-  Lines causes{};              // the first usable template is the cause
-  Lines remedies{};            // every usable template; the first is the best remedy
+  std::string_view code{};   // "EH-L01"
+  std::string_view title{};  // a phrase without evidence
+  Proof proof = Proof::produced;
+  std::string_view unproduced{};  // why no test produces it; empty for "produced"
+  std::string_view meaning{};     // what the code means
+  std::string_view before{};      // how it is detected before anything is loaded; empty if it cannot be
+  std::string_view after{};       // how it is detected afterwards; empty if always before
+  Lines causes{};                 // the first usable template is the cause
+  Lines remedies{};               // every usable template; the first is the best remedy
   ExitStatus exit_status = ExitStatus::not_loaded;
   history::Category category = history::Category::host;
 };

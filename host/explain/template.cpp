@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/shell_word.hpp"
+#include "base/printable.hpp"
 #include "base/text.hpp"
 
 namespace enginehost::explain {

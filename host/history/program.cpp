@@ -1,7 +1,6 @@
 #include "host/history/program.hpp"
 
 #include "base/process.hpp"
-#include "host/history/running_program.hpp"
 
 namespace enginehost::history {
 

@@ -9,7 +9,7 @@
 #include "base/file_calls.hpp"
 #include "base/paths.hpp"
 #include "base/remove_tree.hpp"
-#include "base/transient_errors.hpp"
+#include "base/system_errors.hpp"
 #include "host/history/memory.hpp"
 
 namespace enginehost::history {

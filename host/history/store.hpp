@@ -34,7 +34,7 @@ struct ReadResult {
   std::vector<std::string> warnings;  // records that could not be read and were ignored
   std::vector<std::string>
       unreadable;  // builds of the unreadable records, as far as the file names show them
-  // A record or the folder that cannot be read now but may be readable later (base/transient_errors.hpp):
+  // A record or the folder that cannot be read now but may be readable later (base/system_errors.hpp):
   // nothing may be decided or written from this result. EH-F24 or EH-F23, with "file" or "folder".
   std::optional<Diagnosis> failure;
 };

@@ -1,4 +1,4 @@
-#include "host/installations/cuda_parts.hpp"
+#include "host/installations/in_place.hpp"
 
 #include <algorithm>
 #include <map>
@@ -9,7 +9,6 @@
 #include "base/text.hpp"
 #include "host/installations/closure.hpp"
 #include "host/installations/cuda_version.hpp"
-#include "host/installations/in_place.hpp"
 
 namespace enginehost::installations {
 namespace {

@@ -7,12 +7,9 @@
 
 #include "base/file_calls.hpp"
 #include "base/paths.hpp"
-#include "host/linker/executable_stack.hpp"
 #include "host/linker/linker.hpp"
+#include "host/linker/loader_rules.hpp"
 #include "host/linker/search.hpp"
-#include "host/linker/static_tls.hpp"
-#include "host/linker/verdict.hpp"
-#include "host/linker/versions.hpp"
 
 namespace enginehost::linker {
 namespace {

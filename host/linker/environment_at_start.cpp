@@ -2,7 +2,7 @@
 
 #include "base/environment.hpp"
 #include "base/files.hpp"
-#include "host/linker/static_tls.hpp"
+#include "host/linker/loader_rules.hpp"
 #include "host/linker/this_linux.hpp"
 
 namespace enginehost::linker {

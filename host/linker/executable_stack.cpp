@@ -1,8 +1,7 @@
-#include "host/linker/executable_stack.hpp"
+#include "host/linker/loader_rules.hpp"
 
 #include "base/paths.hpp"
 #include "base/version.hpp"
-#include "host/linker/tunables.hpp"
 
 namespace enginehost::linker {
 namespace {

@@ -4,7 +4,7 @@
 #include "base/paths.hpp"
 #include "base/version.hpp"
 #include "host/linker/linker.hpp"
-#include "host/linker/versions.hpp"
+#include "host/linker/loader_rules.hpp"
 
 namespace enginehost::linker {
 namespace {

@@ -1,4 +1,4 @@
-#include "host/linker/static_tls.hpp"
+#include "host/linker/loader_rules.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -7,7 +7,6 @@
 #include "base/paths.hpp"
 #include "base/version.hpp"
 #include "host/binary/static_tls.hpp"
-#include "host/linker/tunables.hpp"
 
 namespace enginehost::linker {
 namespace {

@@ -1,4 +1,4 @@
-#include "host/linker/tunables.hpp"
+#include "host/linker/loader_rules.hpp"
 
 #include <charconv>
 #include <string>

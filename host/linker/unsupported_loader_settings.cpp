@@ -1,7 +1,6 @@
-#include "host/linker/unsupported_loader_settings.hpp"
+#include "host/linker/loader_rules.hpp"
 
 #include "base/text.hpp"
-#include "host/linker/static_tls.hpp"
 #include "host/linker/this_linux.hpp"
 
 namespace enginehost::linker {

@@ -1,4 +1,4 @@
-#include "host/linker/verdict.hpp"
+#include "host/linker/loader_rules.hpp"
 
 #include <algorithm>
 #include <iterator>

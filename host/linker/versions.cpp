@@ -1,4 +1,4 @@
-#include "host/linker/versions.hpp"
+#include "host/linker/loader_rules.hpp"
 
 #include <algorithm>
 #include <map>

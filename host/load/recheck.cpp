@@ -8,8 +8,8 @@
 #include "base/text.hpp"
 #include "host/binary/binary.hpp"
 #include "host/explain/loader_text.hpp"
-#include "host/linker/static_tls.hpp"
-#include "host/preflight/memory.hpp"
+#include "host/linker/loader_rules.hpp"
+#include "host/preflight/judgments.hpp"
 
 namespace enginehost::load {
 namespace {

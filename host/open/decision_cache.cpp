@@ -8,8 +8,8 @@
 #include "base/file_calls.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
+#include "base/system_errors.hpp"
 #include "base/text.hpp"
-#include "base/transient_errors.hpp"
 #include "cache/layer_trust.hpp"
 #include "host/explain/explain.hpp"
 #include "host/history/firsts.hpp"
@@ -31,8 +31,8 @@ constexpr std::string_view format_line = "enginehost-decision 1\n";
 constexpr std::string_view end_of_decision = "depends on";
 constexpr std::size_t checksum_size = 32, most_bytes = 1u << 20, most_decisions = 100;
 
-std::string key_of(const settings::SettingsKey& settings_key, const resolve::Request& request,
-                   bool probe, std::optional<std::chrono::seconds> probe_deadline) {
+std::string key_of(const settings::SettingsKey& settings_key, const resolve::Request& request, bool probe,
+                   std::optional<std::chrono::seconds> probe_deadline) {
   std::string key;
   const auto add = [&](std::string_view value) { key.append(value).push_back('\0'); };
   add(ENGINEHOST_VERSION);
@@ -207,8 +207,7 @@ void add_decision(DependencySet& dependencies, OpenContext& context, const resol
     const history::Record* const record = context.history().find(candidate.build->id);
     if (record != nullptr && history::rests_on_a_limit(*record)) dependencies.add(Kind::limits, "");
   }
-  for (const auto& [path, stamp] :
-       platform::file_dependencies(context.platform(), platform::Reach::decisive))
+  for (const auto& [path, stamp] : platform::file_dependencies(context.platform(), platform::Reach::decisive))
     dependencies.add(Kind::stamp, path);
 }
 
@@ -231,8 +230,8 @@ OpenContext::Places CachedDecision::places() const {
   return places;
 }
 
-DecisionCache::DecisionCache(const settings::FlagValues& flags, const resolve::Request& request,
-                             bool probe, std::optional<std::chrono::seconds> probe_deadline)
+DecisionCache::DecisionCache(const settings::FlagValues& flags, const resolve::Request& request, bool probe,
+                             std::optional<std::chrono::seconds> probe_deadline)
     : began_ns_(wall_clock_ns()) {
   if (!request.force.empty()) return;  // a forced build is for one run
   const auto settings_key = settings::settings_key(flags);

@@ -4,9 +4,8 @@
 #include <string>
 
 #include "base/text.hpp"
-#include "host/preflight/driver.hpp"
-#include "host/resolve/cuda_tables.hpp"
-#include "host/resolve/visible_devices.hpp"
+#include "host/preflight/judgments.hpp"
+#include "host/resolve/nvidia_rules.hpp"
 
 namespace enginehost::open {
 namespace {
@@ -53,6 +52,12 @@ void report_driver(const platform::Platform& platform, const cache::Installed& i
   if (!least.empty()) diagnosis.with("minimum_driver", least, "NVIDIA's table");
 }
 
+void report_versions(const Cuda& cuda, Diagnosis& diagnosis) {
+  if (cuda.driver.is_known()) diagnosis.with("driver", cuda.driver.value(), cuda.driver.source());
+  if (cuda.library.is_known() && !cuda.library.value().version.empty())
+    diagnosis.with("library_version", cuda.library.value().version, cuda.library.source());
+}
+
 // CUDA ends the list at the first invalid entry. An invalid first entry hides every device.
 bool hides_all(const std::string& variable) {
   const std::string first(trim(variable.substr(0, variable.find(','))));
@@ -82,6 +87,8 @@ void add_gpu_facts(const platform::Platform& platform, const cache::Installed& i
     report_driver(platform, installed, diagnosis);
   else if (diagnosis.code == "EH-G07")
     report_visible_devices(platform.cuda, diagnosis);
+  else if (diagnosis.code == "EH-G09")
+    report_versions(platform.cuda, diagnosis);
 }
 
 }  // namespace enginehost::open

@@ -7,7 +7,7 @@
 #include "host/explain/explain.hpp"
 #include "host/history/firsts.hpp"
 #include "host/open/this_machine.hpp"
-#include "host/preflight/expected_paths.hpp"
+#include "host/preflight/judgments.hpp"
 
 namespace enginehost::open {
 namespace {

@@ -12,7 +12,6 @@
 #include "base/text.hpp"
 #include "cache/layer_trust.hpp"
 #include "host/explain/explain.hpp"
-#include "host/installations/cuda_parts.hpp"
 #include "host/installations/in_place.hpp"
 #include "host/manifest/location.hpp"
 #include "host/manifest/repository.hpp"

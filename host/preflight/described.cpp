@@ -5,7 +5,7 @@
 
 #include "base/paths.hpp"
 #include "host/preflight/foreign.hpp"
-#include "host/preflight/load_order.hpp"
+#include "host/preflight/judgments.hpp"
 
 namespace enginehost::preflight {
 namespace {

@@ -1,4 +1,4 @@
-#include "host/preflight/driver.hpp"
+#include "host/preflight/judgments.hpp"
 
 #include <algorithm>
 #include <cerrno>

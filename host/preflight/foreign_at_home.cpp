@@ -1,11 +1,11 @@
-#include "host/preflight/foreign_at_home.hpp"
+#include "host/preflight/native.hpp"
 
 #include <algorithm>
 #include <set>
 
 #include "base/files.hpp"
 #include "base/paths.hpp"
-#include "host/preflight/plugin_header.hpp"
+#include "host/preflight/judgments.hpp"
 
 namespace enginehost::preflight {
 namespace {

@@ -1,4 +1,4 @@
-#include "host/preflight/mixed_cuda_sources.hpp"
+#include "host/preflight/judgments.hpp"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include "host/preflight/opened_by_name.hpp"
+#include "host/preflight/judgments.hpp"
 
 #include <algorithm>
 

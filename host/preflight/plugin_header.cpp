@@ -1,4 +1,4 @@
-#include "host/preflight/plugin_header.hpp"
+#include "host/preflight/judgments.hpp"
 
 #include <algorithm>
 

@@ -1,11 +1,10 @@
-#include "host/preflight/recorded.hpp"
+#include "host/preflight/native.hpp"
 
 #include <algorithm>
 
 #include "base/paths.hpp"
 #include "base/version.hpp"
-#include "host/linker/verdict.hpp"
-#include "host/preflight/native.hpp"
+#include "host/linker/loader_rules.hpp"
 
 namespace enginehost::preflight {
 namespace {

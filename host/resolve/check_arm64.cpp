@@ -1,6 +1,6 @@
 #include "base/version.hpp"
-#include "host/resolve/arm64.hpp"
 #include "host/resolve/checks.hpp"
+#include "host/resolve/nvidia_rules.hpp"
 
 namespace enginehost::resolve {
 namespace {

@@ -4,11 +4,10 @@
 #include <string_view>
 #include <vector>
 
-#include "host/resolve/cuda_tables.hpp"
 #include "host/resolve/findings.hpp"
+#include "host/resolve/nvidia_rules.hpp"
 #include "host/resolve/plan.hpp"
 #include "host/resolve/version_specifier.hpp"
-#include "host/resolve/visible_devices.hpp"
 
 namespace enginehost::resolve {
 

@@ -1,4 +1,4 @@
-#include "host/resolve/cuda_tables.hpp"
+#include "host/resolve/nvidia_rules.hpp"
 
 #include "base/version.hpp"
 

@@ -1,4 +1,4 @@
-#include "host/resolve/visible_devices.hpp"
+#include "host/resolve/nvidia_rules.hpp"
 
 #include <algorithm>
 

@@ -3,8 +3,8 @@
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
+#include "base/system_errors.hpp"
 #include "base/text.hpp"
-#include "base/transient_errors.hpp"
 #include "host/settings/layer.hpp"
 
 namespace enginehost::settings {

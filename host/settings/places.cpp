@@ -6,7 +6,7 @@
 #include "base/file_calls.hpp"
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
-#include "base/transient_errors.hpp"
+#include "base/system_errors.hpp"
 #include "host/settings/system_places.hpp"
 
 namespace enginehost::settings {

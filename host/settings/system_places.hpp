@@ -26,7 +26,7 @@ std::vector<LikelyInstallation> system_installations(const Environment& environm
 std::string why_anybody_may_change(const std::filesystem::path& system_config);
 
 // Empty when all of these paths are as protected as the SDK itself. Fails where that cannot be determined now
-// (base/transient_errors.hpp).
+// (base/system_errors.hpp).
 Result<std::string> why_untrusted(const std::vector<std::filesystem::path>& paths,
                                   const std::filesystem::path& sdk_folder);
 

@@ -7,7 +7,6 @@
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
-#include "host/transfer/system_certificates.hpp"
 #include "host/transfer/transfer.hpp"
 
 namespace enginehost::transfer {

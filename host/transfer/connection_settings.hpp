@@ -1,11 +1,23 @@
-// Certificates and proxy of a connection. For http_exchange only.
+// Certificates and proxy of a connection.
 #pragma once
+#include <cstdint>
 #include <string>
 
 #include "base/result.hpp"
 #include "host/transfer/options.hpp"
 
 namespace enginehost::transfer {
+
+// The certificates that the system trusts, for callers that add to them.
+
+// Returns them in PEM form, at most `limit` bytes; empty if the system keeps none.
+std::string system_certificates(std::uint64_t limit);
+
+// Returns true if the library verifies only against a given list, because its check with the system's own
+// list is none. Wine 8 is such a system.
+bool needs_given_certificates();
+
+// Certificates and proxy of a connection. For http_exchange only.
 
 // The certificates to check against; both empty: libcurl's defaults.
 struct Certificates {

@@ -8,7 +8,7 @@
 #include <system_error>
 
 #include "host/transfer/download_connection.hpp"
-#include "host/transfer/meter.hpp"
+#include "host/transfer/progress.hpp"
 
 namespace enginehost::transfer {
 namespace {
@@ -22,11 +22,7 @@ constexpr milliseconds tick{20};
 
 double seconds(Clock::duration time) { return std::chrono::duration<double>(time).count(); }
 
-bool is_wrong_bytes(const std::string& code) {
-  return code == "EH-N06" || code == "EH-N07" || code == "EH-N08";
-}
-
-// Returns true if the same mirror may serve later.
+// Returns true if the same mirror may serve later. Wrong bytes are no such failure.
 bool is_transient(const Diagnosis& diagnosis) {
   if (diagnosis.code == "EH-N01" || diagnosis.code == "EH-N02" || diagnosis.code == "EH-N03") return true;
   if (diagnosis.code != "EH-N04") return false;
@@ -316,9 +312,7 @@ std::optional<Diagnosis> Download::judge(Connection& connection) {
   }
   ++mirror.failures_since_data;
   const int patience = another_usable(connection.mirror()) ? 2 : 1;
-  give_up(
-      connection.mirror(), diagnosis,
-      is_wrong_bytes(diagnosis.code) || !is_transient(diagnosis) || mirror.failures_since_data >= patience);
+  give_up(connection.mirror(), diagnosis, !is_transient(diagnosis) || mirror.failures_since_data >= patience);
   return {};
 }
 

@@ -7,7 +7,7 @@
 #include "host/transfer/document_time.hpp"
 #include "host/transfer/fetch_text_over.hpp"
 #include "host/transfer/http_exchange.hpp"
-#include "host/transfer/meter.hpp"
+#include "host/transfer/progress.hpp"
 #include "host/transfer/transfer.hpp"
 
 namespace enginehost::transfer {

@@ -6,7 +6,7 @@
 #include "base/file_calls.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
-#include "host/transfer/meter.hpp"
+#include "host/transfer/progress.hpp"
 #include "host/transfer/transfer.hpp"
 
 namespace enginehost::transfer {

@@ -1,4 +1,4 @@
-#include "host/transfer/ini_file.hpp"
+#include "host/transfer/pip.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -12,8 +12,6 @@
 #include "base/text.hpp"
 #include "host/transfer/package_page.hpp"
 #include "host/transfer/pip.hpp"
-#include "host/transfer/pip_answer.hpp"
-#include "host/transfer/pip_settings.hpp"
 
 namespace enginehost::transfer {
 namespace {

@@ -1,11 +1,31 @@
-// pip on this system: its commands and the places of its configuration files.
+// pip on this machine: where it reads its configuration, what that says, and what only pip and Python
+// themselves know.
 #pragma once
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/cancel.hpp"
+#include "base/result.hpp"
+#include "host/transfer/options.hpp"
+
 namespace enginehost::transfer {
+
+// The format of pip's configuration files, as Python's configparser reads it (RawConfigParser with its
+// defaults).
+
+struct IniEntry {
+  std::string section, name, value;  // the name in lower case; lines of a value are joined by '\n'
+};
+
+// Returns the entries of all sections in their order. Each section begins with the entries of [DEFAULT].
+// Error: EH-N17 ("problem") where Python refuses the file too: a line that is none, a name or a section given
+// twice, text that is not UTF-8.
+Result<std::vector<IniEntry>> read_ini(std::string_view text);
+
+// pip on this system: its commands and the places of its configuration files.
 
 // Each a command and its first arguments, the most likely first.
 const std::vector<std::vector<std::string>>& pip_commands();
@@ -30,5 +50,49 @@ std::filesystem::path home_folder();
 // place does not show it: a script that starts one of several Pythons (pyenv), a launcher, or PYTHONHOME is
 // set.
 std::optional<std::filesystem::path> prefix_of(const std::filesystem::path& python);
+
+// pip's configuration, read as pip reads it: its files, then the variables PIP_….
+
+struct PipSettings {
+  std::string index_url;     // empty: pip's default
+  std::string index_set_by;  // the file or the variable
+  std::vector<std::string> extra_index_urls, find_links, trusted_hosts;
+  bool no_index = false;
+  std::string cert, client_cert;  // absolute paths, or empty
+  std::string proxy;
+  std::string keyring_provider;      // empty: pip's default
+  std::vector<std::string> skipped;  // "FILE: why it was not read"
+};
+
+// Reads what `pip install` and `pip download` would obey: [global], then [download], then [install], each
+// after all files, then the variables. `site` is the folder of the Python (sys.prefix); empty: it has no
+// file. A file that another user could have written is skipped, because it decides which server gets the
+// user's credentials.
+//
+// Error: EH-N17 ("set_by", "problem"; "key", "value" of one setting) for a file or a value that pip refuses
+// too, and for a relative path of a certificate.
+Result<PipSettings> read_pip_settings(const std::filesystem::path& site);
+
+// Splits at white space, as pip splits lists.
+std::vector<std::string> words_of(std::string_view text);
+
+// Facts that only Python and pip themselves know, asked once and kept for the next process.
+
+struct PipAnswer {
+  std::string index;             // pip's default index; empty only with needs_prefix, if there is no pip
+  std::filesystem::path prefix;  // the Python's sys.prefix; empty: there is no Python
+};
+
+// Runs pip (python3 -m pip, pip3, pip; the first that works) without its configuration. The answer is kept in
+// options.answers_folder until the Python or its pip is another file. A `prefix` counts for an hour only,
+// because a script may start another Python then; with `needs_prefix` an older answer is asked for again.
+//
+// Error: EH-N12 ("asked", "skipped", "problem") if no pip works. EH-P10. Any thread.
+Result<PipAnswer> ask_pip(const TransferOptions& options, bool needs_prefix,
+                          const std::optional<CancelToken>& cancel = {});
+
+// Returns sys.prefix of the virtual environment that is active ($VIRTUAL_ENV), else of the first Python of
+// PATH. Empty if there is no Python; nothing if only that Python knows.
+std::optional<std::filesystem::path> python_prefix();
 
 }  // namespace enginehost::transfer

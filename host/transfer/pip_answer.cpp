@@ -1,4 +1,4 @@
-#include "host/transfer/pip_answer.hpp"
+#include "host/transfer/pip.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -15,7 +15,6 @@
 #include "base/paths.hpp"
 #include "base/system_program.hpp"
 #include "base/text.hpp"
-#include "host/transfer/pip.hpp"
 #include "host/transfer/transfer.hpp"
 
 namespace enginehost::transfer {

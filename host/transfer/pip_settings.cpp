@@ -1,4 +1,4 @@
-#include "host/transfer/pip_settings.hpp"
+#include "host/transfer/pip.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -11,8 +11,6 @@
 #include "base/ownership.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
-#include "host/transfer/ini_file.hpp"
-#include "host/transfer/pip.hpp"
 
 namespace enginehost::transfer {
 namespace {

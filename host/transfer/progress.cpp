@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "host/transfer/meter.hpp"
-
 namespace enginehost::transfer {
 
 const char* name_of(Progress::Phase phase) {

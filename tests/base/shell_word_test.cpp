@@ -1,5 +1,5 @@
 // Printed commands can be pasted.
-#include "base/shell_word.hpp"
+#include "base/printable.hpp"
 
 #include <gmock/gmock.h>
 

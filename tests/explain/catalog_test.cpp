@@ -9,7 +9,7 @@
 #include <set>
 #include <string>
 
-#include "base/shell_word.hpp"
+#include "base/printable.hpp"
 #include "host/explain/explain.hpp"
 #include "host/explain/providers.hpp"
 #include "host/explain/template.hpp"
@@ -31,6 +31,40 @@ TEST(Catalog, EveryClassHasTitleMeaningAndRemedyAndIsThereOnce) {
     EXPECT_NE(entry.causes.begin(), entry.causes.end()) << entry.code;
     EXPECT_NE(entry.remedies.begin(), entry.remedies.end()) << entry.code;
   }
+}
+
+// Returns the words that stand alone between quotes in the sources, "library" and "EH-L01" among them, except
+// those of the catalog itself.
+std::set<std::string> quoted_words() {
+  const std::regex word("\"([A-Za-z0-9_-]+)\"");
+  std::set<std::string> found;
+  for (const char* top : {"base", "cache", "host", "plugin-api"})
+    for (const auto& file : std::filesystem::recursive_directory_iterator(test::source_path("/") + top)) {
+      const std::string extension = file.path().extension().string();
+      const bool of_catalog = file.path().parent_path().filename() == "catalog";
+      if ((extension != ".cpp" && extension != ".hpp") || of_catalog) continue;
+      std::ifstream input(file.path());
+      for (std::string line; std::getline(input, line);)
+        for (auto at = std::sregex_iterator(line.begin(), line.end(), word); at != std::sregex_iterator();
+             ++at)
+          found.insert((*at)[1]);
+    }
+  return found;
+}
+
+TEST(Catalog, EveryKeyOfATemplateIsSetSomewhere) {
+  const std::set<std::string> words = quoted_words();
+  ASSERT_GT(words.size(), 1000u);
+  const std::regex slot("\\{[?!+]?([a-z0-9_]+)");
+  for (const Entry& entry : all())
+    for (const Lines& lines : {entry.causes, entry.remedies})
+      for (const std::string_view line : lines) {
+        const std::string text(line);
+        for (auto at = std::sregex_iterator(text.begin(), text.end(), slot); at != std::sregex_iterator();
+             ++at)
+          EXPECT_TRUE(words.contains((*at)[1]))
+              << entry.code << ": nothing sets {" << (*at)[1] << "}: " << line;
+      }
 }
 
 TEST(Catalog, HoldsTheClassesThatAreDiagnosedEndToEnd) {

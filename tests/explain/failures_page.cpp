@@ -7,7 +7,6 @@
 
 #include "host/explain/describe_code.hpp"
 #include "host/explain/explain.hpp"
-#include "host/explain/proven.hpp"
 
 namespace enginehost::explain {
 namespace {
@@ -68,7 +67,7 @@ std::string summary() {
     std::size_t count = 0;
     for (std::size_t kind = 0; kind < std::size(kinds); ++kind) {
       int number = 0;
-      for (const Entry* entry : of(family.letter)) number += proven(entry->code).how == kinds[kind] ? 1 : 0;
+      for (const Entry* entry : of(family.letter)) number += entry->proof == kinds[kind] ? 1 : 0;
       sums[kind] += number;
       count += static_cast<std::size_t>(number);
       text += " | " + std::to_string(number);
@@ -114,11 +113,10 @@ std::string section(const Entry& entry, const TestsOfClasses& tests) {
   add_item(text, "known afterwards", std::string(entry.after));
   for (const std::string_view remedy : entry.remedies) add_item(text, "to do", readable(remedy));
   add_item(text, "the build", std::string(consequence(entry.category)));
-  const Proven how = proven(entry.code);
-  std::string mark(name_of(how.how));
-  if (!how.reason.empty()) mark += ": " + std::string(how.reason);
+  std::string mark(name_of(entry.proof));
+  if (!entry.unproduced.empty()) mark += ": " + std::string(entry.unproduced);
   add_item(text, "proven", mark);
-  if (const auto found = tests.find(id_of(entry)); how.how != Proof::none && found != tests.end())
+  if (const auto found = tests.find(id_of(entry)); entry.proof != Proof::none && found != tests.end())
     for (const std::string& test : found->second) text += "  " + wrapped("- " + test, 4);
   add_item(text, "exit status", exit_status_text(entry));
   return text + "\n";

@@ -7,7 +7,6 @@
 #include <iterator>
 
 #include "host/explain/explain.hpp"
-#include "host/explain/proven.hpp"
 #include "tests/support/paths.hpp"
 
 namespace enginehost::explain {
@@ -31,34 +30,34 @@ TEST(FailuresPage, EveryClassOfAFailedLoadSaysHowFarItIsProven) {
   for (const auto& [letter, last] : classes)
     for (int number = 1; number <= last; ++number, ++count) {
       const std::string id = std::string(1, letter) + (number < 10 ? "0" : "") + std::to_string(number);
-      ASSERT_NE(find(id), nullptr) << id;
-      const Proven how = proven(id);
-      EXPECT_NE(how.how, Proof::none) << id;
-      EXPECT_EQ(how.reason.empty(), how.how == Proof::produced)
+      const Entry* entry = find(id);
+      ASSERT_NE(entry, nullptr) << id;
+      EXPECT_NE(entry->proof, Proof::none) << id;
+      EXPECT_EQ(entry->unproduced.empty(), entry->proof == Proof::produced)
           << id << ": a reason, or tests that produce it";
     }
   EXPECT_EQ(count, 104);
   for (const Entry& entry : all()) {
     if (std::string_view("NMPSE").find(entry.code[3]) == std::string_view::npos) continue;
-    EXPECT_EQ(proven(entry.code).how, Proof::none) << entry.code;
+    EXPECT_EQ(entry.proof, Proof::none) << entry.code;
   }
 }
 
 TEST(FailuresPage, EveryProducedClassHasATestOfItsName) {
   for (const Entry& entry : all()) {
-    if (proven(entry.code).how != Proof::produced) continue;
+    if (entry.proof != Proof::produced) continue;
     EXPECT_NE(tests().count(std::string(entry.code.substr(3))), 0u)
-        << entry.code << " is marked as produced in catalog/proven.cpp, but no test has "
-        << entry.code.substr(3) << " in its name";
+        << entry.code << " is marked as produced in the catalog, but no test has " << entry.code.substr(3)
+        << " in its name";
   }
 }
 
 TEST(FailuresPage, EveryClassWithATestIsMarkedAsProduced) {
   for (const auto& [id, names] : tests()) {
     if (find(id) == nullptr) continue;
-    const Proof how = proven(id).how;
+    const Proof how = find(id)->proof;
     EXPECT_TRUE(how == Proof::produced || how == Proof::from_file || how == Proof::none)
-        << id << " is marked as " << name_of(how) << " in catalog/proven.cpp, but " << names.front()
+        << id << " is marked as " << name_of(how) << " in the catalog, but " << names.front()
         << " bears its name";
   }
 }

@@ -4,9 +4,8 @@
 #include <gmock/gmock.h>
 
 #include "base/version.hpp"
-#include "host/linker/static_tls.hpp"
+#include "host/linker/loader_rules.hpp"
 #include "host/linker/symbols.hpp"
-#include "host/linker/unsupported_loader_settings.hpp"
 #include "tests/faults/real_dlopen.hpp"
 #include "tests/support/this_architecture.hpp"
 #include "tests/support/workshop.hpp"

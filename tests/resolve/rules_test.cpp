@@ -1,9 +1,8 @@
 // The rules one by one: request, ranking, history, offline, unknown facts.
 #include <gmock/gmock.h>
 
-#include "host/resolve/cuda_tables.hpp"
 #include "host/resolve/describe.hpp"
-#include "host/resolve/visible_devices.hpp"
+#include "host/resolve/nvidia_rules.hpp"
 #include "tests/resolve/machines.hpp"
 
 namespace enginehost::resolve {

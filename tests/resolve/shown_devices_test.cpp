@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "host/platform/driver_answer.hpp"
-#include "host/resolve/visible_devices.hpp"
+#include "host/resolve/nvidia_rules.hpp"
 #include "tests/resolve/machines.hpp"
 
 namespace enginehost::resolve {

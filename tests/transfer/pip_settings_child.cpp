@@ -2,8 +2,7 @@
 #include <cstdio>
 
 #include "base/json.hpp"
-#include "host/transfer/pip_answer.hpp"
-#include "host/transfer/pip_settings.hpp"
+#include "host/transfer/pip.hpp"
 
 using namespace enginehost;
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <string>
 #include <vector>
 
 #include "host/explain/catalog/tables.hpp"
@@ -9,15 +10,32 @@ std::span<const Entry> all() {
   // Never destroyed, because threads may still report failures while the process ends.
   static const auto& sorted = *new std::vector<Entry>([] {
     std::vector<Entry> entries;
-    for (const auto family :
-         {content_entries(), linking_entries(), running_entries(), gpu_entries(), foreign_entries(),
-          transport_entries(), registry_entries(), trust_entries(), selection_entries(), calling_entries(),
-          offline_entries(), installation_entries()})
-      entries.insert(entries.end(), family.begin(), family.end());
-    std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.code < b.code; });
+    for (const auto letter : {engines_entries(), files_entries(), gpus_entries(), linking_entries(),
+                              manifests_entries(), network_entries(), process_entries(), running_entries(),
+                              selection_entries(), windows_entries(), macos_entries()})
+      entries.insert(entries.end(), letter.begin(), letter.end());
+    constexpr std::string_view of_failed_loads = "FGLRWX";
+    for (Entry& entry : entries)
+      if (of_failed_loads.find(entry.code[3]) == std::string_view::npos) entry.proof = Proof::none;
     return entries;
   }());
   return sorted;
+}
+
+std::string_view name_of(Proof proof) {
+  switch (proof) {
+    case Proof::none:
+      return "";
+    case Proof::produced:
+      return "produced";
+    case Proof::from_file:
+      return "from the file";
+    case Proof::parsed:
+      return "parsed";
+    case Proof::described:
+      return "described";
+  }
+  return "";
 }
 
 const Entry* find(std::string_view code) {

@@ -9,7 +9,6 @@ using history::Category;
 constexpr std::string_view newer_system =
     "use a build for older systems (engine-info ENGINE --plan --explain lists them) or a newer operating "
     "system; never copy another system's C library here";
-
 // For a DT_NEEDED with a slash in it: the loader does not search for it.
 constexpr std::string_view by_current_folder =
     "{needed_by|name} needs {library}, a path from the current folder {current_folder}, and {tried} does not "
@@ -405,6 +404,8 @@ constexpr Entry entries[] = {
      .remedies = {"use the build for glibc"}},
     {.code = "EH-L29",
      .title = "built for glibc",
+     .proof = Proof::from_file,
+     .unproduced = "the texts come from musl's own loader, and the machine is a described one",
      .meaning = "The library belongs to a system with the GNU C library; this one has musl.",
      .before = "version needs GLIBC_…",
      .after = "\"Error relocating …: symbol not found\"",

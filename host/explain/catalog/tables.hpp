@@ -1,4 +1,4 @@
-// The families of the catalog. Each is in a file of its own, sorted by code.
+// The tables of the catalog: one for each letter, in a file of its own, sorted by code.
 #pragma once
 #include <span>
 
@@ -6,17 +6,16 @@
 
 namespace enginehost::explain {
 
-std::span<const Entry> content_entries();       // F
-std::span<const Entry> linking_entries();       // L
-std::span<const Entry> running_entries();       // R, E
-std::span<const Entry> gpu_entries();           // G
-std::span<const Entry> foreign_entries();       // W, X
-std::span<const Entry> transport_entries();     // N, M
-std::span<const Entry> registry_entries();      // N3x
-std::span<const Entry> trust_entries();         // M08 and on
-std::span<const Entry> selection_entries();     // S, P
-std::span<const Entry> installation_entries();  // S30 to S33
-std::span<const Entry> offline_entries();       // F40 to F44, M40, P60
-std::span<const Entry> calling_entries();       // F19 to F21, M06, M07, N14 to N16, P21 to P99, S18 to S20
+std::span<const Entry> engines_entries();    // E
+std::span<const Entry> files_entries();      // F
+std::span<const Entry> gpus_entries();       // G
+std::span<const Entry> linking_entries();    // L
+std::span<const Entry> manifests_entries();  // M
+std::span<const Entry> network_entries();    // N
+std::span<const Entry> process_entries();    // P
+std::span<const Entry> running_entries();    // R
+std::span<const Entry> selection_entries();  // S
+std::span<const Entry> windows_entries();    // W
+std::span<const Entry> macos_entries();      // X
 
 }  // namespace enginehost::explain

@@ -1,4 +1,4 @@
-#include "host/history/running_program.hpp"
+#include "host/history/program.hpp"
 
 #include <mach-o/dyld.h>
 #include <mach-o/loader.h>
@@ -8,7 +8,6 @@
 
 #include "base/files.hpp"
 #include "base/process.hpp"
-#include "host/history/program.hpp"
 
 namespace enginehost::history {
 

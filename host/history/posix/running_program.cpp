@@ -4,7 +4,6 @@
 #include "base/posix/mapped_build_id.hpp"
 #include "base/process.hpp"
 #include "host/history/program.hpp"
-#include "host/history/running_program.hpp"
 
 namespace enginehost::history {
 

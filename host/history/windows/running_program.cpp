@@ -1,10 +1,9 @@
-#include "host/history/running_program.hpp"
+#include "host/history/program.hpp"
 
 #include <cstdio>
 
 #include "base/process.hpp"
 #include "base/windows/system.hpp"
-#include "host/history/program.hpp"
 
 namespace enginehost::history {
 

@@ -1,4 +1,4 @@
-#include "host/load/helper/process_state.hpp"
+#include "host/load/helper/this_process.hpp"
 
 #include "base/child_process.hpp"
 

@@ -1,7 +1,17 @@
-// System-specific operations of the probe on its own process.
+// What the probe does to its own process, and what it watches there. Each system implements it.
 #pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/diagnosis.hpp"
 
 namespace enginehost::helper {
+
+// System-specific operations of the probe on its own process.
 
 // Call once, before any untrusted code runs. Makes the process end with its parent, write no core file, and
 // show no window that waits for a person.
@@ -16,5 +26,60 @@ void end_within(unsigned seconds, int descriptor, const char* nonce);
 
 // Moves descriptor 3 to another number; -1 when it is no pipe or socket.
 int take_private_channel();
+
+// Ends the processes that a build leaves behind.
+
+// Call first, before threads are started and anything of a build is known. On Linux the call returns in a new
+// child of the process. The process itself adopts everything that the child starts, also daemons in a session
+// of their own, waits for the child, ends what is left, and ends as the child did. It
+//
+//   - passes SIGABRT on to the child, also when the child has left the process group;
+//   - ends the child and everything that it started at SIGTERM, and when its own parent dies;
+//   - waits for a child that no signal ends, so that its parent notices.
+//
+// On other systems, and if no process can be started, the call does nothing.
+void supervise();
+
+// Limits that the probe sets for itself, so that a build that takes without end meets them before the machine
+// does. They only lower what the process may use, and hold in its children too.
+
+struct MemoryUse {
+  std::uint64_t bytes = 0;  // taken since the limit was set
+  std::uint64_t limit = 0;  // 0: no limit was set
+};
+
+// Call once, before any code of a build runs. `memory_bytes`: what the build may take; 0: no limit. On Linux
+// it is RLIMIT_DATA, which counts what a process may write to and nothing that is only reserved: drivers of
+// GPUs reserve far more address space than the machine has memory. RLIMIT_AS would count that, and
+// RLIMIT_NPROC the processes of the whole user.
+void set_limits(std::uint64_t memory_bytes);
+
+// Returns zeros on systems without such a limit. Allowed in a signal handler.
+MemoryUse memory_use();
+
+// Reports on the answer channel where the process died.
+
+// Installs handlers for SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT and SIGTRAP on a stack of their own. Each
+// writes one JSON line to `descriptor` and lets the signal end the process:
+// {"nonce","crash":{"signal","address","in_library","instruction","stack_overflow","exception","what"}}
+// `nonce` must live as long as the process. Call once, on the main thread.
+void report_crashes(int descriptor, const char* nonce);
+
+// State that all code of a process shares, compared before and after a build's constructors ran.
+
+struct ProcessState {
+  std::array<const void*, 65> handlers{};  // by signal number
+  std::string locale, folder, umask;
+  std::size_t descriptors = 0, threads = 0;
+  // Further state of this system, each with the words for it.
+  std::vector<std::pair<const char*, std::string>> others;
+};
+
+// Reads the current state. Changes nothing.
+ProcessState look_at_process();
+
+// Returns EH-R09 for each difference ("changed", "before", "after"). `own` also compares threads and
+// descriptors, which a living engine may rightly keep.
+std::vector<Diagnosis> differences(const ProcessState& before, const ProcessState& after, bool own);
 
 }  // namespace enginehost::helper

@@ -1,8 +1,11 @@
-#include "host/preflight/native.hpp"
+#include <sys/mount.h>
+#include <string>
 
+#include "base/paths.hpp"
 #include "host/linker/this_mac.hpp"
-#include "host/preflight/foreign_at_home.hpp"
-#include "host/preflight/memory.hpp"
+#include "host/preflight/judgments.hpp"
+#include "host/preflight/native.hpp"
+#include "host/preflight/preflight.hpp"
 
 namespace enginehost::preflight {
 
@@ -19,6 +22,44 @@ Report check_native(const Spec& spec) {
   Report report = check_foreign(foreign);
   if (is_native(report.kind)) finish_at_home(spec, report);
   return report;
+}
+
+// Checks whether code may run from a folder (EH-L22).
+
+// Unsigned code cannot be mapped executable on Apple silicon; the closure reports that (EH-X04).
+Result<void> check_executable_mapping(const std::filesystem::path& file) {
+  struct statfs status {};
+  if (::statfs(file.c_str(), &status) != 0 || (status.f_flags & MNT_NOEXEC) == 0) return {};
+  return fail(std::move(diagnose("EH-L22")
+                            .with("file", path_text(file))
+                            .with("folder", path_text(file.parent_path()))
+                            .with("mount_point", status.f_mntonname, "statfs")
+                            .with("flag", "noexec", "statfs")));
+}
+
+// macOS accepts RLIMIT_AS and does not enforce it.
+std::optional<std::uint64_t> address_space_limit() { return std::nullopt; }
+std::optional<std::uint64_t> data_limit() { return std::nullopt; }
+bool lacks_memory_for(const std::filesystem::path&, std::uint64_t) { return false; }
+
+void judge_memory(const Spec& spec, const linker::Closure& closure, Report& report) {
+  std::uint64_t needed = 0;
+  const linker::Object* largest = nullptr;
+  for (const linker::Object& object : closure.objects) {
+    if (object.info == nullptr || object.found_by == "already loaded") continue;
+    needed += object.info->memory_size;
+    if (largest == nullptr || object.info->memory_size > largest->info->memory_size) largest = &object;
+  }
+  if (largest == nullptr || spec.platform == nullptr || !spec.platform->memory.is_known()) return;
+  const platform::Memory& memory = spec.platform->memory.value();
+  if (memory.total == 0 || needed <= memory.total) return;
+  report.warnings.push_back(
+      std::move(diagnose("EH-L23")
+                    .with("file", path_text(spec.plugin))
+                    .with("needed", std::to_string(needed), "segments of the closure")
+                    .with("memory", std::to_string(memory.total), spec.platform->memory.source())
+                    .with("largest", largest->path)
+                    .with("largest_size", std::to_string(largest->info->memory_size), "segments")));
 }
 
 }  // namespace enginehost::preflight

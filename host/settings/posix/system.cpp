@@ -13,8 +13,8 @@
 #include "base/posix/environment.hpp"
 #include "base/posix/local_accounts.hpp"
 #include "base/process.hpp"
+#include "base/system_errors.hpp"
 #include "base/text.hpp"
-#include "base/transient_errors.hpp"
 #include "host/settings/person.hpp"
 #include "host/settings/system_places.hpp"
 

@@ -1,4 +1,4 @@
-#include "host/transfer/system_certificates.hpp"
+#include "host/transfer/connection_settings.hpp"
 
 #include "base/windows/system.hpp"
 

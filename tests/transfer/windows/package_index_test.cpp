@@ -4,7 +4,6 @@
 
 #include "host/transfer/package_index.hpp"
 #include "host/transfer/pip.hpp"
-#include "host/transfer/pip_answer.hpp"
 
 namespace enginehost::transfer {
 namespace {

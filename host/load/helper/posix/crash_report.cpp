@@ -1,4 +1,4 @@
-#include "host/load/helper/crash_report.hpp"
+#include "host/load/helper/this_process.hpp"
 
 #include <cxxabi.h>
 #include <dlfcn.h>
@@ -11,8 +11,7 @@
 #include <exception>
 #include <typeinfo>
 
-#include "host/load/helper/limits.hpp"
-#include "host/load/helper/posix/crash_details.hpp"
+#include "host/load/helper/posix/process.hpp"
 
 namespace enginehost::helper {
 namespace {

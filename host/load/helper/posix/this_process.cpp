@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <csignal>
 
-#include "host/load/helper/posix/end_with_parent.hpp"
+#include "host/load/helper/posix/process.hpp"
 
 namespace enginehost::helper {
 

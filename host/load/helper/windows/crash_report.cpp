@@ -1,4 +1,4 @@
-#include "host/load/helper/crash_report.hpp"
+#include "host/load/helper/this_process.hpp"
 
 #include <cxxabi.h>
 #include <io.h>

@@ -1,8 +1,0 @@
-#include "cache/lock_owner.hpp"
-
-namespace enginehost::cache::inside {
-
-// Windows reports users of a file only through a service for installers, which takes seconds.
-std::optional<LockOwner> owner_of_lock(int) { return {}; }
-
-}  // namespace enginehost::cache::inside

@@ -1,0 +1,87 @@
+// Rules of glibc's and musl's loaders that a closure is judged by.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "host/linker/linker.hpp"
+#include "host/linker/machine.hpp"
+
+namespace enginehost::linker {
+
+// Whether a loader accepts a file that it finds.
+struct Refusal {
+  std::string why;
+  bool fatal = false;  // the loader stops with an error; otherwise it continues its search
+  Diagnosis diagnosis;
+};
+
+// Returns why the loader would refuse the file; nothing if it accepts it. The checks have the order of
+// open_verify and _dl_map_object_from_fd (glibc elf/dl-load.c): a file of another class or machine is
+// skipped, every other problem ends the search with an error. `direct` = the requested file.
+std::optional<Refusal> refusal_of(const Machine& machine, const binary::BinaryInfo& info,
+                                  const std::string& path, bool direct);
+
+// Comparison of needed symbol versions with those that the found libraries define.
+
+// Looks up each DT_VERNEED entry among the DT_VERDEF of the file that serves the name, as glibc
+// elf/dl-version.c does (`serving`: name -> index of that object). musl checks no versions when it loads, so
+// only the highest versions are recorded there. The check whether packed relocations (DT_RELR) are announced
+// is also here, as in glibc.
+void check_versions(const Machine& machine, const Reader& reader,
+                    const std::unordered_map<std::string, int>& serving, Closure& closure);
+
+// "GLIBC" and "2.34" for "GLIBC_2.34"; the second part is empty if the name is no dotted version of a family.
+struct VersionName {
+  std::string_view family;
+  std::string_view version;
+};
+VersionName parse_version_name(std::string_view name);
+
+// GLIBC_TUNABLES, the C library's settings at program start.
+
+// Returns the number that the text assigns to this name; the last assignment counts. Absent = not set, or no
+// number.
+std::optional<std::uint64_t> tunable(std::string_view tunables, std::string_view name);
+
+// Static thread-local storage: what the libraries of a closure need and what a process has.
+
+// Returns the bytes that glibc reserves at the start of a process for libraries opened later (elf/dl-tls.c,
+// _dl_tls_static_surplus_init): 1664, or the result of the tunables glibc.rtld.nns and
+// glibc.rtld.optional_static_tls.
+std::uint64_t static_tls_reserve(const Machine& machine, std::string_view tunables);
+
+// Adds to the closure: refused (EH-L19) if its needs exceed the reserve in any process, a doubt if they may.
+// musl has no reserve: refused (EH-L29).
+void judge_static_tls(const Machine& machine, const Request& request, Reader& reader, Closure& closure);
+
+// Returns GLIBC_TUNABLES at the start of this process, "" = not set. Read once. Thread safety: any thread.
+const std::string& loader_tunables_at_start();
+
+// Libraries that need an executable stack.
+
+// Adds EH-L20 to the closure for such a library. It is a warning where the loader makes the stack executable
+// (glibc before 2.41) or does not check (musl). It is refused where the loader refuses it (glibc 2.41 and
+// newer, NEWS of 2.41), and a doubt where the stack may be executable from the start.
+void judge_executable_stack(const Machine& machine, const Request& request, Reader& reader, Closure& closure);
+
+// Loader settings that change the search in ways that EngineHost does not model.
+
+// The settings at program start, "" = not set.
+struct UnsupportedLoaderSettings {
+  std::string audit;       // LD_AUDIT
+  std::string tunables;    // GLIBC_TUNABLES
+  std::string hwcap_mask;  // LD_HWCAP_MASK
+};
+
+// Returns the variable or tunable because of which this machine's loader may find other files, "" = none. An
+// audit library may name any file; a masked processor feature changes which hwcaps folders are searched. Only
+// loading can decide then.
+std::string unsupported_setting(const Machine& machine, const UnsupportedLoaderSettings& loader_settings);
+
+// Returns the settings at the start of this process. Thread safety: any thread.
+UnsupportedLoaderSettings loader_settings_at_start();
+
+}  // namespace enginehost::linker

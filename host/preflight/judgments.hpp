@@ -1,0 +1,134 @@
+// What the static check of a build is made of: which files are opened in which order, and the findings about
+// each.
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/diagnosis.hpp"
+#include "host/linker/machine.hpp"
+#include "host/preflight/preflight.hpp"
+#include "host/preflight/view_index.hpp"
+
+namespace enginehost::preflight {
+
+// The order in which a build's libraries are opened, and the libraries that its plugin may open by itself
+// later.
+
+std::vector<std::filesystem::path> as_paths(const std::vector<std::string>& files);
+
+// Returns the closure of a library of the build that is opened after those others.
+linker::Closure close_after(const Spec& spec, linker::Reader& reader, const std::string& file,
+                            const std::vector<std::string>& opened_before);
+
+struct LoadOrder {
+  std::vector<std::string> before;  // opened before the plugin, by path and in this order
+  std::vector<std::string> later;   // not needed by the plugin by name, but it may open them while it runs
+};
+LoadOrder load_order_of(const Spec& spec, const ViewIndex& index, linker::Reader& reader);
+
+// True when the manifest lists the library as opened while the build runs.
+bool is_lazy(const Spec& spec, const std::string& path);
+
+// Paths where a missing library would be found once it is installed.
+
+// Returns the paths in the folder whose appearance would satisfy the need: the file itself, and the file in
+// each subfolder for newer processors that the loader tries first (glibc-hwcaps/x86-64-v3, tls). For a
+// subfolder that does not exist, the first missing folder on the way. `exists` answers for folders of the
+// machine.
+std::vector<std::string> places_of(const linker::Machine& machine, const std::string& folder,
+                                   const std::string& name,
+                                   const std::function<bool(const std::string&)>& exists);
+
+// The libraries of a build that only this program finds.
+
+// Returns the libraries that glibc finds through the program's own DT_RPATH for `files` (opened after
+// `order`) and their needs, whether or not the process has loaded them already. Needed libraries come before
+// their users. Empty for most programs; the cost is then reading the program's headers.
+std::vector<std::filesystem::path> found_via_program_rpath(const Spec& spec, linker::Reader& reader,
+                                                           const std::vector<std::string>& order,
+                                                           const std::vector<std::string>& files);
+
+// Libraries that another library opens by name when it needs them. Only the text of the name in the file
+// shows this.
+
+// EH-R15 for each of `files` (and of their closure) that is known to open its parts by name (cuDNN, NVRTC)
+// and whose parts are neither in the build nor in the loader's search: library..., needed_by, searched... .
+// The file shows the name but not how it is used, so this is a likely failure, never a certain one.
+std::vector<Diagnosis> missing_parts(const Spec& spec, const ViewIndex& index, linker::Reader& reader,
+                                     const std::vector<std::string>& files);
+
+// Returns libraries of the build that one of `files` opens by name and that its own RUNPATH does not reach.
+// Without help the machine decides which file the loader finds for them; once the build's own is open, its
+// SONAME matches. cuDNN 9 for CUDA 11 searches NVRTC in "nvrtc/lib", where no wheel has it, and NVRTC 13 has
+// no RUNPATH at all to find its builtins.
+std::vector<std::string> parts_out_of_reach(const Spec& spec, const ViewIndex& index, linker::Reader& reader,
+                                            const std::vector<std::string>& files);
+
+// Checks a plugin's descriptor without running the plugin.
+
+// Adds EH-R11 or EH-R12 to the diagnoses, or to the doubts when the descriptor is filled in at start and
+// cannot be read. `on_disk` is the location of the plugin's file on this machine. Adds nothing when the file
+// is no library at all: the code that reads its imports reports that.
+void judge_plugin_header(const std::filesystem::path& plugin, const std::filesystem::path& on_disk,
+                         std::vector<Diagnosis>& diagnoses, std::vector<Diagnosis>& doubts);
+
+// Explains a missing or wrong NVIDIA driver library on this machine.
+
+// Adds why there is no driver here: "container", "pci_device", or "no_gpu" if the bus was read and has none.
+void add_driver_facts(const platform::Platform& platform, Diagnosis& diagnosis);
+
+// Replaces "library missing" diagnoses of libcuda.so.1 with EH-G01, which explains why it is missing here.
+// Adds EH-G02 when the closure takes a toolkit's link stub for the driver, and EH-G15 when WSL's library is
+// not in the loader's search.
+void judge_driver(const Spec& spec, const linker::Closure& closure, std::vector<Diagnosis>& diagnoses);
+
+// EH-G08 when the closure has the driver's library and the kernel has its module, but the device file between
+// them is missing or not accessible (a container, a cgroup): path, os_said. The driver itself returns 100 or
+// 999 then.
+void judge_device_files(const Spec& spec, const linker::Closure& closure, const linker::Reader& reader,
+                        std::vector<Diagnosis>& warnings);
+
+// Checks whether the GPU code in a build's files suits the devices of this machine.
+
+// EH-G05 when devices are known, the files hold GPU code, and none of it runs on any visible device:
+// device..., compute_capability..., sass (the code in the files). The code is read from an undocumented
+// section and is a union over many kernels, so the finding is likely but not certain: it is a warning, and
+// the probe decides. Reads the files only when there is a device to compare with.
+void judge_gpu_code(const Spec& spec, const std::vector<std::string>& files,
+                    std::vector<Diagnosis>& warnings);
+
+// Libraries that must come from one source: the CUDA toolkit's, the parts of cuDNN, the OpenMP runtime.
+
+// Returns the names that the closure's libraries need, directly or through others. Other libraries of the
+// process (a command has its network libraries loaded) do not affect whether the build loads.
+std::set<std::string> names_used(const linker::Closure& closure);
+
+// EH-R16: parts of cuDNN come from two folders. EH-G17: CUDA's libraries do. EH-G18: the process has loaded
+// the runtime of another CUDA major version. EH-L35: two OpenMP runtimes would be in one process; one of them
+// may be there already. Failure is likely but not certain: these are warnings, and the probe decides. All
+// files of a build count as one source, in whatever folders they are.
+void judge_mixed_sources(const Spec& spec, const linker::Closure& closure, std::vector<Diagnosis>& warnings);
+
+// Checks whether this process has enough memory and address space for a build's libraries.
+
+// Returns the limit on this process's address space in bytes (RLIMIT_AS); nothing when there is no limit.
+std::optional<std::uint64_t> address_space_limit();
+// Same for its writable memory (RLIMIT_DATA).
+std::optional<std::uint64_t> data_limit();
+
+// True when this process cannot get the memory that the loader requests for a file with segments of this
+// size. It maps and unmaps that much. False where this cannot be determined.
+bool lacks_memory_for(const std::filesystem::path& file, std::uint64_t bytes);
+
+// Adds EH-L23 to the diagnoses when the closure's segments and the process's current mappings exceed the
+// limit on its address space: the loader will certainly fail. Adds it to the warnings when they exceed the
+// memory of the machine or container: they are mapped, not filled, so loading may work. Reads the running
+// process. On Windows only a warning, EH-W11, when they exceed the memory that can still be committed.
+void judge_memory(const Spec& spec, const linker::Closure& closure, Report& report);
+
+}  // namespace enginehost::preflight
