@@ -34,10 +34,10 @@ struct KindOfLine {
   std::size_t numbers;
 };
 // In the order of Kind.
-constexpr KindOfLine kinds[] = {{"stamp", 4},    {"rights", 5},   {"identity", 2}, {"content", 2}, {"names", 2},
-                                {"there", 0},    {"absent", 0},   {"empty", 0},    {"still", 3},   {"folder", 3},
-                                {"writable", 0}, {"runnable", 0}, {"noexec", 0},   {"limits", 2},  {"until", 1},
-                                {"made", 1},     {"boot", 1}};
+constexpr KindOfLine kinds[] = {
+    {"stamp", 4},  {"rights", 5}, {"identity", 2}, {"content", 2}, {"names", 2},    {"there", 0},
+    {"absent", 0}, {"empty", 0},  {"still", 3},    {"folder", 3},  {"writable", 0}, {"runnable", 0},
+    {"noexec", 0}, {"limits", 2}, {"until", 1},    {"made", 1},    {"boot", 1}};
 constexpr std::string_view covered_mark = "if-";
 
 bool is_there(const std::string& path) {
@@ -131,7 +131,8 @@ bool Dependency::holds(std::int64_t now) const {
       return std::abs(boot_moment_ns() - static_cast<std::int64_t>(stamp[0])) <= between_two_clocks_ns;
     default:
       Stamp current{};
-      return (look(kind, path, current) && current == stamp) || (kind == Kind::still && is_empty_folder(path));
+      return (look(kind, path, current) && current == stamp) ||
+             (kind == Kind::still && is_empty_folder(path));
   }
 }
 

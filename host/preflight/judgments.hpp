@@ -1,4 +1,4 @@
-// What the static check of a build is made of: which files are opened in which order, and the findings about
+// Parts of the static check of a build: which files are opened in which order, and the findings about
 // each.
 #pragma once
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What the probe does to its own process, and what it watches there. Each system implements it.
+// Operations of the probe on its own process, and its watch over it. Each system implements them.
 #pragma once
 #include <array>
 #include <cstddef>
