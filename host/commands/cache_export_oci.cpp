@@ -8,9 +8,9 @@
 #include "host/commands/build_names.hpp"
 #include "host/commands/common.hpp"
 #include "host/commands/say.hpp"
+#include "host/context/open_context.hpp"
 #include "host/explain/explain.hpp"
 #include "host/oci/layout.hpp"
-#include "host/open/open_context.hpp"
 
 namespace enginehost::commands {
 Result<Json> export_oci(const OfflineRun& run) {

@@ -12,9 +12,9 @@
 #include "host/commands/build_names.hpp"
 #include "host/commands/common.hpp"
 #include "host/commands/say.hpp"
+#include "host/context/open_context.hpp"
 #include "host/explain/explain.hpp"
 #include "host/oci/push.hpp"
-#include "host/open/open_context.hpp"
 #include "host/transfer/progress_bar.hpp"
 
 namespace enginehost::commands {

@@ -5,9 +5,9 @@
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
+#include "host/consent/license_text.hpp"
 #include "host/offline/repository_copies.hpp"
 #include "host/offline/spdx.hpp"
-#include "host/open/license_text.hpp"
 
 namespace enginehost::offline {
 namespace {
@@ -155,7 +155,7 @@ class ContentsBuilder {
   // components contain theirs.
   void add_license_texts() {
     for (auto& [key, license] : licenses_) {
-      std::optional<std::string> text = open::kept_text(context_.store(), license.sha256);
+      std::optional<std::string> text = consent::kept_text(context_.store(), license.sha256);
       if (const auto found = contents_.files.find(license.sha256); !text && found != contents_.files.end()) {
         auto carried = read_file(found->second, largest_license_text);
         if (carried && sha256_hex(*carried) == license.sha256) text = std::move(*carried);

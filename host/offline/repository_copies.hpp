@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "host/open/open_context.hpp"
+#include "host/context/open_context.hpp"
 
 namespace enginehost::offline {
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "host/context/open_context.hpp"
 #include "host/offline/export_bundle.hpp"
 #include "host/open/fetch.hpp"
-#include "host/open/open_context.hpp"
 
 namespace enginehost::offline {
 

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "base/cancel.hpp"
+#include "host/context/open_context.hpp"
 #include "host/open/device_check.hpp"
 #include "host/open/open.hpp"
-#include "host/open/open_context.hpp"
 
 namespace enginehost::open {
 

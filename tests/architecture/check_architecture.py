@@ -12,11 +12,11 @@ import sys
 ROOMS = ["base", "plugin-api", "cache", "engines", "manifests"] + [
     "host/" + name for name in (
         "binary", "linker", "platform", "settings", "transfer", "oci", "manifest", "installations", "history", "resolve", "acquire",
-        "preflight", "explain", "load", "open", "offline", "publish", "sdk", "commands")]
+        "preflight", "explain", "load", "catalog", "consent", "context", "decision_cache", "attempt", "open", "offline", "publish", "sdk", "commands")]
 
 # The page that documents the order: its table has one row per module.
 PAGE = "docs/ARCHITECTURE.md"
-ROW = re.compile(r"^\| `([a-z-]+(?:/[a-z]+)?)/?` \|", re.MULTILINE)
+ROW = re.compile(r"^\| `([a-z-]+(?:/[a-z_]+)?)/?` \|", re.MULTILINE)
 
 # Modules that may include less than what stands above them.
 ONLY = {"plugin-api": set(), "cache": {"base"}, "engines": {"plugin-api"}}
