@@ -1,13 +1,18 @@
-// Values that a forked child must not share with its parent: locks held by threads that the child lacks, and files
-// opened under the parent's identity.
+// Values that a forked child must not share with its parent: locks held by threads that the child lacks, and
+// files opened under the parent's identity.
 #pragma once
 #include <atomic>
+#include <mutex>
 
 namespace enginehost {
 
-// Returns the number of forks between this process and the one that loaded this code. A child made without the C
-// library's fork() counts as its parent. Makes no system call. Thread safety: any thread.
+// Returns the number of forks between this process and the one that loaded this code. A child made without
+// the C library's fork() counts as its parent. Makes no system call. Thread safety: any thread.
 unsigned generation_of_process();
+
+// Holds the mutex during every fork, so that a child never finds it locked by a thread that it does not have.
+// For one mutex of the process, which is never destroyed. Does nothing on Windows. Thread safety: any thread.
+void hold_over_forks(std::mutex& mutex);
 
 // A value created on first use in each process and never destroyed. Thread safety: any thread.
 template <class Value>

@@ -131,4 +131,12 @@ Result<Installed> read_record(std::string_view text, std::string_view name, bool
   return installed;
 }
 
+std::string rebase_into_view(const std::string& recorded, const Installed& installed) {
+  const std::string view = "/views/" + installed.digest + "/";
+  const std::string path(generic_text(path_of(recorded)));
+  const std::size_t at = path.find(view);
+  if (at == std::string::npos) return recorded;
+  return std::string(path_text(installed.folder / path_of(path.substr(at + view.size()))));
+}
+
 }  // namespace enginehost::cache

@@ -70,4 +70,8 @@ bool take_record_line(Installed& installed, std::string_view key, std::string_vi
 // it is no record.
 Result<Installed> read_record(std::string_view text, std::string_view name, bool summary = false);
 
+// Returns a recorded absolute path in the build's current view, if it was in the build's view: a cache may be
+// moved or copied. Returns other paths unchanged.
+std::string rebase_into_view(const std::string& recorded, const Installed& installed);
+
 }  // namespace enginehost::cache

@@ -7,7 +7,7 @@
 
 #include "base/cancel.hpp"
 #include "base/json.hpp"
-#include "host/open/attempt.hpp"
+#include "host/attempt/attempt.hpp"
 
 namespace enginehost::commands {
 

@@ -8,13 +8,13 @@
 #include "base/paths.hpp"
 #include "base/pluralize.hpp"
 #include "base/text.hpp"
+#include "host/attempt/install.hpp"
 #include "host/commands/build_names.hpp"
 #include "host/commands/common.hpp"
 #include "host/commands/location_flags.hpp"
 #include "host/commands/say.hpp"
+#include "host/context/open_context.hpp"
 #include "host/explain/explain.hpp"
-#include "host/open/install.hpp"
-#include "host/open/open_context.hpp"
 
 namespace enginehost::commands {
 namespace {

@@ -6,14 +6,14 @@
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "cache/layer_trust.hpp"
+#include "host/attempt/install.hpp"
+#include "host/catalog/repositories.hpp"
 #include "host/commands/common.hpp"
 #include "host/commands/engine_cache.hpp"
 #include "host/commands/say.hpp"
 #include "host/commands/system_layer_umask.hpp"
 #include "host/explain/explain.hpp"
 #include "host/offline/import_bundle.hpp"
-#include "host/open/install.hpp"
-#include "host/open/repositories.hpp"
 #include "host/settings/policy.hpp"
 
 namespace enginehost::commands {
@@ -84,14 +84,14 @@ Result<Json> import_into_store(const CacheRun& run, const ImportFlags& flags) {
   request.file = given_path(flags.file);
   // A policy that demands signatures of the built-in repository demands them of a bundle, too.
   const settings::Policy& policy = run.settings.policy;
-  const open::OwnRepository own = open::own_repository(run.settings);
+  const catalog::OwnRepository own = catalog::own_repository(run.settings);
   request.own_manifests = own.manifests;
   request.own_repository = own.location;
   const bool by_policy = !policy.unsigned_repositories || policy.require_signatures;
   const bool for_everyone = flags.layer == "system" && !flags.unsigned_allowed;
   request.unsigned_allowed = !by_policy && !for_everyone;
-  const manifest::TrustStore keys = open::trust_store(run.settings);
-  const manifest::Trust trust = open::trust_in(keys, run.settings, true);
+  const manifest::TrustStore keys = catalog::trust_store(run.settings);
+  const manifest::Trust trust = catalog::trust_in(keys, run.settings, true);
   request.trust = &trust;
   // A list or a lock of repositories applies to bundles, too.
   request.origin = [&](const std::string& build, const std::string& repository, const std::string& doubt) {
@@ -114,7 +114,7 @@ Result<Json> import_into_store(const CacheRun& run, const ImportFlags& flags) {
                         const std::vector<manifest::Blocked>& by_bundle) {
     manifest::InstalledAs as{build.trees, build.repository, build.signed_by};
     as.digests.push_back(cache::digest_of_trees(build.trees));
-    return open::block_of(run.settings, keys, build.build, as, by_bundle);
+    return catalog::block_of(run.settings, keys, build.build, as, by_bundle);
   };
   request.also_here = places_beside(run, flags, store);
   request.readable_by_all = flags.layer == "system";

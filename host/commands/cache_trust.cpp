@@ -10,15 +10,15 @@
 #include "base/paths.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
+#include "host/catalog/repositories.hpp"
 #include "host/commands/build_names.hpp"
 #include "host/commands/common.hpp"
 #include "host/commands/given_key.hpp"
 #include "host/commands/say.hpp"
+#include "host/context/open_context.hpp"
 #include "host/manifest/repository.hpp"
 #include "host/manifest/trust/root.hpp"
 #include "host/manifest/trust/trust_store.hpp"
-#include "host/open/open_context.hpp"
-#include "host/open/repositories.hpp"
 
 namespace enginehost::commands {
 namespace {
@@ -61,7 +61,7 @@ void note(const settings::Settings& settings, std::string_view event, const Json
 }
 
 int add(const settings::Settings& settings, const TrustFlags& flags, bool json) {
-  const manifest::TrustStore store = open::trust_store(settings);
+  const manifest::TrustStore store = catalog::trust_store(settings);
   const auto key = given_public_key(flags.key);
   if (!key) return end_with(key.error(), json);
   std::vector<std::string> repositories;
@@ -110,7 +110,7 @@ int add(const settings::Settings& settings, const TrustFlags& flags, bool json) 
 }
 
 int list(const settings::Settings& settings, bool json) {
-  const manifest::TrustStore store = open::trust_store(settings);
+  const manifest::TrustStore store = catalog::trust_store(settings);
   const auto keys = store.keys();
   if (!keys) return end_with(keys.error(), json);
   Json listed = Json::array(), repositories = Json::array();
@@ -155,7 +155,7 @@ std::string to_upper(std::string text) {
 Result<std::string> key_named(const settings::Settings& settings, const std::string& given) {
   std::string whole = manifest::full_key_id(given);
   std::vector<std::string> ids;
-  if (const auto keys = open::trust_store(settings).keys())
+  if (const auto keys = catalog::trust_store(settings).keys())
     for (const manifest::TrustedKey& key : *keys) ids.push_back(key.key.id);
   if (whole.empty() || std::find(ids.begin(), ids.end(), whole) != ids.end()) return whole;
   TRY_ASSIGN(std::string id, id_beginning_with(given, ids, "keys"));
@@ -174,7 +174,7 @@ int remove(const settings::Settings& settings, const TrustFlags& flags, bool jso
   if (!named) return end_with(named.error(), json);
   const std::string& id = *named;
   if (id.empty()) return refuse("a key id is 16 hexadecimal digits");
-  const auto removed = settings::mark_as_state(open::trust_store(settings).remove(id), settings);
+  const auto removed = settings::mark_as_state(catalog::trust_store(settings).remove(id), settings);
   if (!removed) return end_with(removed.error(), json);
   if (!*removed) return refuse("no key with this id was added here");
   note(settings, "trust_remove", Json::object().set("key_id", id), json);
@@ -190,7 +190,7 @@ int forget(const settings::Settings& settings, const TrustFlags& flags, bool jso
   const std::string repository =
       plain_location(is_url(flags.repository) ? flags.repository
                                               : path_text(fs::absolute(path_of(flags.repository), error)));
-  const auto forgotten = settings::mark_as_state(open::trust_store(settings).forget(repository), settings);
+  const auto forgotten = settings::mark_as_state(catalog::trust_store(settings).forget(repository), settings);
   if (!forgotten) return end_with(forgotten.error(), json);
   const std::string shown = without_passwords(repository);
   if (*forgotten) note(settings, "trust_forget", Json::object().set("repository", shown), json);

@@ -9,14 +9,14 @@
 #include "cache/check.hpp"
 #include "cache/layer_trust.hpp"
 #include "host/acquire/repair.hpp"
+#include "host/attempt/install.hpp"
 #include "host/commands/audit_check.hpp"
 #include "host/commands/build_names.hpp"
 #include "host/commands/common.hpp"
 #include "host/commands/records_check.hpp"
 #include "host/commands/say.hpp"
+#include "host/context/open_context.hpp"
 #include "host/explain/explain.hpp"
-#include "host/open/install.hpp"
-#include "host/open/open_context.hpp"
 
 namespace enginehost::commands {
 namespace {

@@ -70,7 +70,7 @@ std::string title_of(const cache::Installed& installed);
 //
 // `bar` is cleared before a question, and shows what is going to be downloaded. The context and the bar must
 // outlive the function. Errors: EH-P03 with "license", "url" or "bytes" if declined; those of
-// open::licenses_to_ask.
+// consent::licenses_to_ask.
 std::function<Result<void>(const acquire::Question&)> consent_for(open::OpenContext& context,
                                                                   transfer::ProgressBar* bar = nullptr,
                                                                   bool yes = false);

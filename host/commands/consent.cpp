@@ -12,9 +12,9 @@
 #include "host/commands/common.hpp"
 #include "host/commands/pager.hpp"
 #include "host/commands/say.hpp"
+#include "host/consent/consent.hpp"
+#include "host/consent/license_text.hpp"
 #include "host/explain/explain.hpp"
-#include "host/open/consent.hpp"
-#include "host/open/license_text.hpp"
 
 namespace enginehost::commands {
 namespace {
@@ -83,7 +83,7 @@ std::string reason_of(open::OpenContext& context, const acquire::Question& quest
   const std::string title = title_of(context, question.build);
   const std::string covered = "covered by the license " + license.license.id +
                               (license.license.url.empty() ? "" : " (" + license.license.url + ")") + ".";
-  const auto part = open::part_of_download(question, license);
+  const auto part = consent::part_of_download(question, license);
   if (!part) return printable_line(title + " is " + covered);
   const auto build = build_of(context, question.build);
   const bool is_for_processor = build != nullptr && build->flavor == "cpu";
@@ -98,8 +98,8 @@ bool ask_for_license(open::OpenContext& context, const acquire::Question& questi
                      const acquire::LicenseQuestion& license) {
   static auto& shown = *new std::set<std::string>;
   const auto text =
-      open::license_text(context.store(), license.license, build_of(context, question.build).get(),
-                         context.transfer_options(), context.cancel());
+      consent::license_text(context.store(), license.license, build_of(context, question.build).get(),
+                            context.transfer_options(), context.cancel());
   const auto lines = text ? std::count(text->begin(), text->end(), '\n') : 0;
   const bool is_long = lines > lines_shown_unasked;
   if (!text)
@@ -110,10 +110,10 @@ bool ask_for_license(open::OpenContext& context, const acquire::Question& questi
   say_aside("%s\n", reason_of(context, question, license).c_str());
   if (is_long) {
     const std::string sha256 = sha256_hex(*text);
-    const bool is_kept = open::kept_text(context.store(), sha256).has_value();
-    say_aside(
-        "It has %td lines%s\n", lines,
-        is_kept ? printable_line(": " + path_text(open::text_file(context.store(), sha256))).c_str() : ".");
+    const bool is_kept = consent::kept_text(context.store(), sha256).has_value();
+    say_aside("It has %td lines%s\n", lines,
+              is_kept ? printable_line(": " + path_text(consent::text_file(context.store(), sha256))).c_str()
+                      : ".");
   }
   for (;;) {
     const char answer = ask("Do you accept it?", is_long ? "[y/N, r to read it]" : "[y/N]");
@@ -125,9 +125,9 @@ bool ask_for_license(open::OpenContext& context, const acquire::Question& questi
 // Names the kept text, which can be read without a network, as that of a bundle.
 Diagnosis consent_missing(const open::OpenContext& context, const acquire::Question& question,
                           const acquire::LicenseQuestion& license) {
-  Diagnosis diagnosis = open::consent_missing(question, license);
-  if (open::kept_text(context.store(), license.license.sha256))
-    diagnosis.with("license_text", path_text(open::text_file(context.store(), license.license.sha256)));
+  Diagnosis diagnosis = consent::consent_missing(question, license);
+  if (consent::kept_text(context.store(), license.license.sha256))
+    diagnosis.with("license_text", path_text(consent::text_file(context.store(), license.license.sha256)));
   return diagnosis;
 }
 
@@ -141,15 +141,15 @@ std::function<Result<void>(const acquire::Question&)> consent_for(open::OpenCont
     if (bar != nullptr) bar->clear();
     const bool terminal = is_terminal(standard_input) && is_terminal(standard_error);
     TRY_ASSIGN(const std::vector<acquire::LicenseQuestion> licenses,
-               open::licenses_to_ask(context.settings(), question));
+               consent::licenses_to_ask(context.settings(), question));
     for (const acquire::LicenseQuestion& license : licenses) {
       if (!terminal || refused->contains(license.license.id) ||
           !ask_for_license(context, question, license)) {
         refused->insert(license.license.id);
         return fail(consent_missing(context, question, license));
       }
-      TRY(open::accept_license(context.settings(), open::terms_of(license.license),
-                               settings::ConsentWay::terminal));
+      TRY(consent::accept_license(context.settings(), consent::terms_of(license.license),
+                                  settings::ConsentWay::terminal));
     }
     if (terminal && !yes && question.download > size_to_ask_for) {
       if (ask(size_question(context, question)) != 'y')

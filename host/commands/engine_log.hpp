@@ -2,8 +2,8 @@
 #pragma once
 #include <string>
 
+#include "host/attempt/attempt.hpp"
 #include "host/load/in_process/engine_log.hpp"
-#include "host/open/attempt.hpp"
 #include "host/transfer/progress_bar.hpp"
 
 namespace enginehost::commands {

@@ -6,9 +6,9 @@
 #include "base/pluralize.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
+#include "host/context/request.hpp"
 #include "host/explain/explain.hpp"
 #include "host/open/fetch.hpp"
-#include "host/open/request.hpp"
 #include "host/resolve/passed_over.hpp"
 #include "host/settings/policy.hpp"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "host/commands/screen.hpp"
-#include "host/open/open_context.hpp"
+#include "host/context/open_context.hpp"
 #include "host/resolve/plan.hpp"
 
 namespace enginehost::commands {

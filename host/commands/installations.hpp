@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "host/context/open_context.hpp"
 #include "host/installations/installation.hpp"
-#include "host/open/open_context.hpp"
 
 namespace enginehost::commands {
 

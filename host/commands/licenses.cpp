@@ -16,9 +16,9 @@
 #include "host/commands/build_names.hpp"
 #include "host/commands/pager.hpp"
 #include "host/commands/say.hpp"
+#include "host/consent/consent.hpp"
+#include "host/consent/license_text.hpp"
 #include "host/explain/explain.hpp"
-#include "host/open/consent.hpp"
-#include "host/open/license_text.hpp"
 #include "host/settings/person.hpp"
 #include "host/settings/policy.hpp"
 
@@ -96,7 +96,7 @@ Result<Json> list(open::OpenContext& context, bool json) {
   Json licenses = Json::array(), records = Json::array();
   for (const Listed& listed : licenses_of(context.catalog())) {
     const manifest::License& license = listed.license;
-    const settings::LicenseTerms terms = open::terms_of(license);
+    const settings::LicenseTerms terms = consent::terms_of(license);
     const settings::Consent* mine = consents.find(terms, uid);
     const settings::Consent* anyone = mine != nullptr ? mine : consents.find(terms);
     const std::string state = state_of(context.settings(), listed, mine);
@@ -107,8 +107,8 @@ Result<Json> list(open::OpenContext& context, bool json) {
     const std::string digest = !license.sha256.empty() ? license.sha256
                                : anyone != nullptr     ? anyone->terms.sha256
                                                        : "";
-    const bool kept = open::kept_text(context.store(), digest).has_value();
-    const std::string file = kept ? path_text(open::text_file(context.store(), digest)) : "";
+    const bool kept = consent::kept_text(context.store(), digest).has_value();
+    const std::string file = kept ? path_text(consent::text_file(context.store(), digest)) : "";
     licenses.push(Json::object()
                       .set("license", license.id)
                       .set("names", Json::strings({listed.names.begin(), listed.names.end()}))
@@ -197,7 +197,7 @@ Result<Json> accept(open::OpenContext& context, LicenseFlags flags, const Common
   auto meant = meant_by(flags, known, given_sha256);
   // A bundle's license must be accepted before any of its builds is known here. The text came with the
   // bundle.
-  if (!meant && meant.error().code == "EH-P07" && open::kept_text(context.store(), given_sha256))
+  if (!meant && meant.error().code == "EH-P07" && consent::kept_text(context.store(), given_sha256))
     meant = std::vector<Listed>{of_text(flags.id, given_sha256)};
   // A repository that could not be read may name the license.
   if (!meant && meant.error().code == "EH-P07" && !context.catalog().failures.empty())
@@ -212,19 +212,19 @@ Result<Json> accept(open::OpenContext& context, LicenseFlags flags, const Common
     if (auto locked = settings::consent_locked(settings.policy, license.id)) return fail(std::move(*locked));
     Result<std::string> text = given;
     if (given.empty())
-      text = open::license_text(context.store(), license, listed.build.get(), context.transfer_options(),
-                                context.cancel());
+      text = consent::license_text(context.store(), license, listed.build.get(), context.transfer_options(),
+                                   context.cancel());
     // A wrong text ends the command. Without any text the person decides.
     if (!text && text.error().code == "EH-N08") return fail(std::move(text).error());
     if (text) {
-      TRY_ASSIGN(license.sha256, open::keep_text(context.store(), *text));
+      TRY_ASSIGN(license.sha256, consent::keep_text(context.store(), *text));
       if (!common.json && !common.quiet && !show_in_pager(*text, true)) say_text(*text + "\n\n");
     } else if (!common.quiet) {
       say_aside("warning: the text of %s was not shown: %s\n", printable_line(license.id).c_str(),
                 explain::one_line(text.error()).c_str());
     }
-    const settings::LicenseTerms terms = open::terms_of(license);
-    TRY(open::accept_license(settings, terms, settings::ConsentWay::command));
+    const settings::LicenseTerms terms = consent::terms_of(license);
+    TRY(consent::accept_license(settings, terms, settings::ConsentWay::command));
     accepted.push(settings::to_json(settings::Consent::now(terms, settings::ConsentWay::command)));
     if (!common.json)
       say("%s is accepted%s%s\n", printable_line(license.id).c_str(),

@@ -11,8 +11,8 @@
 #include "host/commands/quarantine_text.hpp"
 #include "host/commands/request_args.hpp"
 #include "host/commands/say.hpp"
-#include "host/open/open_context.hpp"
-#include "host/open/this_machine.hpp"
+#include "host/context/open_context.hpp"
+#include "host/context/this_machine.hpp"
 
 namespace enginehost::commands {
 namespace {

@@ -7,8 +7,8 @@
 #include "base/paths.hpp"
 #include "host/commands/location_flags.hpp"
 #include "host/commands/say.hpp"
+#include "host/context/open_context.hpp"
 #include "host/history/store.hpp"
-#include "host/open/open_context.hpp"
 #include "host/settings/record_lines.hpp"
 
 namespace enginehost::commands {

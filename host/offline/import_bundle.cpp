@@ -7,10 +7,10 @@
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
+#include "host/consent/license_text.hpp"
 #include "host/offline/bundle_reader.hpp"
 #include "host/offline/provenance.hpp"
 #include "host/offline/staged_files.hpp"
-#include "host/open/license_text.hpp"
 
 namespace enginehost::offline {
 namespace {
@@ -116,7 +116,7 @@ class Importing {
         if (license == owner->licenses.end()) continue;
         const auto text = documents_.find(license->second.sha256);
         if (text != documents_.end())
-          TRY(open::keep_text(store_, text->second).map([](const std::string&) {}));
+          TRY(consent::keep_text(store_, text->second).map([](const std::string&) {}));
       }
     }
     return {};

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "host/open/open_context.hpp"
+#include "host/context/open_context.hpp"
 
 namespace enginehost::offline {
 

@@ -4,8 +4,8 @@
 
 #include <mutex>
 
+#include "host/attempt/attempt.hpp"
 #include "host/load/in_process/check.hpp"
-#include "host/open/attempt.hpp"
 
 namespace enginehost::open {
 

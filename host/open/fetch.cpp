@@ -1,74 +1,14 @@
 #include "host/open/fetch.hpp"
 
 #include <algorithm>
-#include <set>
 
+#include "host/attempt/install.hpp"
+#include "host/catalog/failures.hpp"
+#include "host/catalog/unreached.hpp"
 #include "host/explain/explain.hpp"
-#include "host/open/install.hpp"
 #include "host/open/open.hpp"
-#include "host/open/unreached.hpp"
 
 namespace enginehost::open {
-
-namespace {
-
-// Returns true for a repository that could not be asked, or whose documents are not the published ones. Its
-// builds are unknown.
-bool keeps_builds_unknown(const Diagnosis& failure, bool offline) {
-  if (!failure.value("installation").empty() || (offline && failure.code.starts_with("EH-N"))) return false;
-  const explain::ExitStatus status = explain::exit_status(failure);
-  return status == explain::ExitStatus::not_fetched || status == explain::ExitStatus::wrong_bytes;
-}
-
-}  // namespace
-
-std::optional<Diagnosis> why_nothing_is_known(const manifest::Catalog& catalog, const resolve::Plan& plan) {
-  const auto& failures = catalog.failures;
-  if (failures.empty() || !plan.diagnosis) return plan.diagnosis;
-  const bool none_readable =
-      plan.candidates.empty() && catalog.builds.empty() && catalog.unread_engines.empty();
-  // Builds that are quarantined, or would have to be fetched, are known.
-  const bool may_be_elsewhere = plan.diagnosis->code == "EH-S01" || plan.diagnosis->code == "EH-S02";
-  auto cause = none_readable ? failures.begin() : failures.end();
-  const auto of_its_manifest = std::ranges::find_if(failures, [&](const Diagnosis& failure) {
-    return failure.value("manifest_of") == plan.request.engine;
-  });
-  if (plan.candidates.empty() && of_its_manifest != failures.end())
-    cause = of_its_manifest;
-  else if (may_be_elsewhere && !none_readable)
-    cause = std::ranges::find_if(failures, [&](const Diagnosis& failure) {
-      return keeps_builds_unknown(failure, plan.request.offline);
-    });
-  const bool is_cause = cause != failures.end();
-  if (!is_cause && !plan.candidates.empty()) return plan.diagnosis;
-  Diagnosis diagnosis = is_cause ? *cause : *plan.diagnosis;
-  if (is_cause && !none_readable && cause != of_its_manifest)
-    diagnosis.with("also", explain::one_line(*plan.diagnosis));
-  for (auto failure = failures.begin(); failure != failures.end(); ++failure)
-    if (failure != cause) diagnosis.with("also", explain::one_line(*failure));
-  if (is_cause) diagnosis.within("while looking for builds of " + plan.request.engine);
-  return diagnosis;
-}
-
-std::optional<Diagnosis> forbidden_by_name(const manifest::Catalog& catalog) {
-  for (const Diagnosis& failure : catalog.failures)
-    if (failure.code == "EH-P01" && !failure.value("flag").empty()) return failure;
-  return std::nullopt;
-}
-
-std::vector<Diagnosis> catalog_warnings(const manifest::Catalog& catalog, bool offline) {
-  std::vector<Diagnosis> warnings;
-  std::set<std::string> lines;
-  for (const Diagnosis& failure : catalog.failures) {
-    // The catalog warns itself about a document that did not arrive in time.
-    const bool unreached = failure.code.starts_with("EH-N") && failure.code != "EH-N03";
-    const bool is_one = failure.code.starts_with("EH-M") || failure.code == "EH-P01" || unreached;
-    // Failures of installations are reported with the other facts about them.
-    if (!is_one || (unreached && offline) || !failure.value("installation").empty()) continue;
-    if (lines.insert(explain::one_line(failure)).second) warnings.push_back(failure);
-  }
-  return warnings;
-}
 
 acquire::Pending pending_download(OpenContext& context, const manifest::Build& build) {
   return acquire::pending_download(build, context.is_recorded() ? nullptr : &context.store());
@@ -90,14 +30,14 @@ bool is_fallback(const resolve::Plan& plan) {
 }
 
 Result<acquire::Acquired> fetch_best(OpenContext& context, resolve::Plan& plan, const FetchOptions& options) {
-  if (auto forbidden = forbidden_by_name(context.catalog())) return fail(std::move(*forbidden));
+  if (auto forbidden = catalog::forbidden_by_name(context.catalog())) return fail(std::move(*forbidden));
   acquire::AcquireOptions acquiring;
   acquiring.transfer = context.transfer_options();
   acquiring.download_limit = context.settings().downloads.max_artifact_bytes;
   acquiring.unpacked_limit = context.settings().downloads.max_unpacked_bytes;
   acquiring.consent = options.consent;
   std::optional<Diagnosis> first;
-  SilentServers silent;
+  catalog::SilentServers silent;
   for (resolve::Candidate& candidate : plan.candidates) {
     if (candidate.rank == 0 || std::ranges::count(options.passed_over, candidate.build->id) != 0) continue;
     if (auto failure = silent.find(*candidate.build, context.store())) {
@@ -109,19 +49,19 @@ Result<acquire::Acquired> fetch_best(OpenContext& context, resolve::Plan& plan, 
       candidate.verdict = resolve::Verdict::chosen;
       // A fetched build must not hide that a repository was refused.
       for (Diagnosis& failure :
-           catalog_warnings(context.catalog(), plan.request.offline || context.settings().offline))
+           catalog::catalog_warnings(context.catalog(), plan.request.offline || context.settings().offline))
         acquired->warnings.push_back(std::move(failure));
       return acquired;
     }
     Diagnosis failure = std::move(acquired.error().within("while fetching " + candidate.build->id));
-    if (is_unreached(failure)) silent.note(std::string(failure.value("url")), failure);
+    if (catalog::is_unreached(failure)) silent.note(std::string(failure.value("url")), failure);
     const bool ends = ends_the_search(failure);
     // A caller that canceled gets EH-P10.
     if (!first || failure.code == "EH-P10") first = failure;
     candidate.turn_down(resolve::Verdict::failed, std::move(failure));
     if (ends) break;
   }
-  if (!first) first = why_nothing_is_known(context.catalog(), plan);
+  if (!first) first = catalog::why_nothing_is_known(context.catalog(), plan);
   return fail(first ? std::move(*first) : diagnose("EH-S01"));
 }
 

@@ -9,7 +9,7 @@
 
 #include "host/acquire/acquire.hpp"
 #include "host/acquire/pending.hpp"
-#include "host/open/open_context.hpp"
+#include "host/context/open_context.hpp"
 #include "host/resolve/plan.hpp"
 
 namespace enginehost::open {
@@ -20,20 +20,6 @@ struct FetchOptions {
   // Ids of builds to skip, because the machine they are fetched for cannot use them.
   std::vector<std::string> passed_over;
 };
-
-// Returns the plan's diagnosis, or the reason why builds are unknown. "Unknown engine" and "no build fits"
-// are not the cause while a repository cannot be reached or is not as published. Further failures are in
-// "also".
-std::optional<Diagnosis> why_nothing_is_known(const manifest::Catalog& catalog, const resolve::Plan& plan);
-
-// Returns EH-P01 for a repository that the command line or the request names and policy forbids. It is the
-// answer whatever other repositories offer. A forbidden repository of a configuration file is left out, with
-// a warning.
-std::optional<Diagnosis> forbidden_by_name(const manifest::Catalog& catalog);
-
-// Returns each repository and manifest that could not be read, once, as warnings for a request that succeeds
-// anyway. Omits repositories that were not asked because the request is offline.
-std::vector<Diagnosis> catalog_warnings(const manifest::Catalog& catalog, bool offline);
 
 // Returns the parts of the build that an open would fetch; for a recorded machine, all of them.
 acquire::Pending pending_download(OpenContext& context, const manifest::Build& build);

@@ -7,11 +7,12 @@
 
 #include "base/sha256.hpp"
 #include "base/text.hpp"
+#include "host/catalog/failures.hpp"
+#include "host/catalog/unreached.hpp"
+#include "host/context/request.hpp"
+#include "host/decision_cache/decision_cache.hpp"
 #include "host/explain/explain.hpp"
-#include "host/open/decision_cache.hpp"
 #include "host/open/fetch.hpp"
-#include "host/open/request.hpp"
-#include "host/open/unreached.hpp"
 #include "host/resolve/accelerator.hpp"
 
 namespace enginehost::open {
@@ -83,8 +84,8 @@ std::vector<Candidate*> in_order_of_trial(OpenContext& context, const OpenReques
     const bool is_forced = outcome.plan.request.force == candidate.build->id;
     auto failure = open.bypass_cache || is_forced || !another_is_installed
                        ? std::nullopt
-                       : recently_unreached(note_of_servers(context, outcome.plan, *candidate.build),
-                                            OpenContext::now());
+                       : catalog::recently_unreached(note_of_servers(context, outcome.plan, *candidate.build),
+                                                     OpenContext::now());
     if (!failure) {
       order.push_back(&candidate);
       continue;
@@ -100,7 +101,7 @@ std::vector<Candidate*> in_order_of_trial(OpenContext& context, const OpenReques
 // Tries the ranked candidates in order until one opens.
 void try_candidates(OpenContext& context, const OpenRequest& open, Outcome& outcome) {
   const std::vector<std::string> devices = demanded_devices(outcome.plan.request);
-  SilentServers silent;
+  catalog::SilentServers silent;
   for (Candidate* const one : in_order_of_trial(context, open, outcome)) {
     Candidate& candidate = *one;
     if (auto failure = silent.find(*candidate.build, context.store())) {
@@ -118,8 +119,9 @@ void try_candidates(OpenContext& context, const OpenRequest& open, Outcome& outc
       outcome.chosen = &candidate;
       return;
     }
-    note_unreached(note, opened.error());
-    if (is_unreached(opened.error())) silent.note(std::string(opened.error().value("url")), opened.error());
+    catalog::note_unreached(note, opened.error());
+    if (catalog::is_unreached(opened.error()))
+      silent.note(std::string(opened.error().value("url")), opened.error());
     const std::string& set_by = outcome.plan.request.device_source;
     if (opened.error().code == "EH-S09" && !set_by.empty())
       opened.error().with("device_set_by", set_by, "request");
@@ -234,17 +236,17 @@ Outcome decide_and_open(OpenContext& context, const OpenRequest& open) {
   const std::chrono::duration<double, std::milli> deciding = std::chrono::steady_clock::now() - begin;
   outcome.timings_ms.emplace_back("decide", deciding.count());
 
-  if (auto forbidden = forbidden_by_name(context.catalog())) {
+  if (auto forbidden = catalog::forbidden_by_name(context.catalog())) {
     outcome.diagnosis = std::move(forbidden);
     return outcome;
   }
   const auto first = first_that_fits(outcome.plan.candidates);
   const std::vector<Diagnosis> unusable = unusable_installations(context.catalog(), outcome.plan);
   // A successful open must not hide that a repository was refused or not reached.
-  std::vector<Diagnosis> unread =
-      catalog_warnings(context.catalog(), outcome.plan.request.offline || context.settings().offline);
+  std::vector<Diagnosis> unread = catalog::catalog_warnings(
+      context.catalog(), outcome.plan.request.offline || context.settings().offline);
   if (first == outcome.plan.candidates.end()) {
-    outcome.diagnosis = why_nothing_is_known(context.catalog(), outcome.plan);
+    outcome.diagnosis = catalog::why_nothing_is_known(context.catalog(), outcome.plan);
     // A failure that is in the diagnosis is not also a warning.
     if (!outcome.plan.candidates.empty() && outcome.diagnosis->value("also").empty())
       outcome.warnings = std::move(unread);

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "base/json.hpp"
-#include "host/open/attempt.hpp"
-#include "host/open/decision_cache.hpp"
-#include "host/open/open_context.hpp"
+#include "host/attempt/attempt.hpp"
+#include "host/context/open_context.hpp"
+#include "host/decision_cache/decision_cache.hpp"
 #include "host/resolve/plan.hpp"
 
 namespace enginehost::open {

@@ -7,122 +7,17 @@
 #include <utility>
 
 #include "base/environment.hpp"
-#include "base/file_calls.hpp"
-#include "base/files.hpp"
-#include "base/paths.hpp"
-#include "base/per_process.hpp"
 #include "base/text.hpp"
-#include "host/open/decision_cache.hpp"
+#include "host/attempt/process_engines.hpp"
+#include "host/context/request.hpp"
+#include "host/decision_cache/decision_cache.hpp"
 #include "host/open/document.hpp"
-#include "host/open/open_lock.hpp"
-#include "host/open/request.hpp"
 
 namespace enginehost::open {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-constexpr std::chrono::seconds look_again_after{1};
+using Clock = ProcessEngines::Clock;
 constexpr std::chrono::milliseconds wait_step{2};
-
-// A folder that is kept open, so that checking it resolves no path. A folder that did not exist at first is
-// checked by its path.
-class WatchedFolder {
- public:
-  WatchedFolder() = default;
-  explicit WatchedFolder(std::string path)
-      : path_(std::move(path)),
-        descriptor_(path_.empty() ? -1 : calls::open(path_, O_PATH | O_DIRECTORY | O_CLOEXEC)) {}
-
-  // Returns the current stamp, or zeros if the folder does not exist (any more).
-  FileStamp now() const {
-    calls::Status status{};
-    const bool held = descriptor_.valid();
-    if (held ? calls::fstat(descriptor_.get(), &status) != 0
-             : path_.empty() || calls::stat(path_, &status) != 0)
-      return {};
-    if (status.st_nlink == 0) return {};
-    return {static_cast<std::uint64_t>(status.st_dev), status.st_ino, 0, calls::modified_ns(status)};
-  }
-
- private:
-  std::string path_;
-  FileDescriptor descriptor_;
-};
-
-// The state that is checked each time an engine is shared: two folders and the environment. The cached
-// decision notices within a second that a folder was moved away.
-class Watch {
- public:
-  explicit Watch(const OpenContext& context)
-      : builds_(builds_folder(context.store().root())),
-        records_(context.state_folder().empty() ? std::string() : records_folder(context.state_folder())),
-        seen_(now()) {}
-  bool is_unchanged() const { return now() == seen_; }
-
- private:
-  struct State {
-    std::uint64_t environment = 0;
-    FileStamp builds, records;
-    bool operator==(const State&) const = default;
-  };
-  State now() const { return {environment_digest(), builds_.now(), records_.now()}; }
-
-  WatchedFolder builds_, records_;
-  State seen_;
-};
-
-struct Entry {
-  std::string key;
-  std::weak_ptr<SharedEngine> engine;
-  Watch watch;
-  Clock::time_point looked_at, put_at;
-};
-
-class Table {
- public:
-  // Never destroyed, because engines may be freed while the process ends. A forked child starts with an empty
-  // table, because it does not have the threads and devices of its parent's engines.
-  static Table& of_this_process() {
-    static PerProcess<Table> table;
-    return table.here();
-  }
-
-  // Returns the open engine, and whether its dependencies must be checked before it is shared. A call that
-  // began before the engine was put here needs no check.
-  std::pair<std::shared_ptr<SharedEngine>, bool> find(const std::string& key, Clock::time_point began) {
-    std::shared_ptr<SharedEngine> engine;  // may be the last reference; it is released after the mutex
-    const std::lock_guard<std::mutex> hold(mutex_);
-    Entry* const entry = entry_of(key);
-    if (entry == nullptr) return {};
-    engine = entry->engine.lock();
-    if (!engine || engine->is_spoiled()) return {};
-    const bool looked = entry->put_at >= began || Clock::now() - entry->looked_at < look_again_after;
-    return {std::move(engine), !looked || !entry->watch.is_unchanged()};
-  }
-
-  void put(const std::string& key, const std::shared_ptr<SharedEngine>& engine, Watch watch,
-           Clock::time_point looked_at) {
-    const std::lock_guard<std::mutex> hold(mutex_);
-    std::erase_if(entries_, [&](const Entry& entry) { return entry.key == key; });
-    entries_.push_back({key, engine, std::move(watch), looked_at, Clock::now()});
-  }
-
-  // Removes the watched folders of engines that nobody holds any more.
-  void drop_closed() {
-    const std::lock_guard<std::mutex> hold(mutex_);
-    std::erase_if(entries_, [](const Entry& entry) { return entry.engine.expired(); });
-  }
-
- private:
-  Entry* entry_of(const std::string& key) {
-    const auto found =
-        std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) { return entry.key == key; });
-    return found != entries_.end() ? &*found : nullptr;
-  }
-
-  std::mutex mutex_;
-  std::vector<Entry> entries_;
-};
 
 bool leads_to(const CachedDecision& decision, const SharedEngine& engine) {
   const cache::Installed& installed = engine.opened().installed;
@@ -167,7 +62,7 @@ SharedEngine::SharedEngine(std::unique_ptr<OpenContext> context, Outcome outcome
 
 SharedEngine::~SharedEngine() {
   health_->remove_listener(listener_);
-  Table::of_this_process().drop_closed();
+  ProcessEngines::here().drop_closed();
 }
 
 const std::string& SharedEngine::report() {
@@ -202,19 +97,21 @@ Result<load::DeviceCheck> SharedEngine::check(const std::string& device, const l
 }
 
 Result<std::shared_ptr<SharedEngine>> open_shared(const SharedRequest& request) {
+  ProcessEngines& engines = ProcessEngines::here();
   const Clock::time_point began = Clock::now();
   const bool canceled = request.cancel && request.cancel->canceled();
   std::shared_ptr<SharedEngine> open_already;
   bool must_look = false;
-  std::tie(open_already, must_look) = Table::of_this_process().find(request.key, began);
-  if (open_already && !must_look && !canceled) return open_already;
+  const auto look = [&] {
+    std::tie(open_already, must_look) = engines.shared(request.key, began);
+    if (open_already && open_already->is_spoiled()) open_already.reset();
+    return open_already && !must_look && !canceled;
+  };
+  if (look()) return open_already;
 
-  TRY_ASSIGN(const OpenLock lock, open_lock(request.key, request.cancel));
+  TRY_ASSIGN(const OpenLock lock, engines.open_lock(request.key, request.cancel));
   // Another thread may have opened it since, even if the lock was free again.
-  if (!canceled) {
-    std::tie(open_already, must_look) = Table::of_this_process().find(request.key, began);
-    if (open_already && !must_look) return open_already;
-  }
+  if (look()) return open_already;
   const Clock::time_point looked_at = Clock::now();
   const settings::FlagValues flags = request.flags();
   const auto read_settings = [flags] {
@@ -226,7 +123,7 @@ Result<std::shared_ptr<SharedEngine>> open_shared(const SharedRequest& request) 
   const auto share = [&](Outcome outcome, std::string preferred_device, std::string basis, Watch watch) {
     auto engine = std::make_shared<SharedEngine>(std::move(context), std::move(outcome),
                                                  std::move(preferred_device), std::move(basis));
-    Table::of_this_process().put(request.key, engine, std::move(watch), looked_at);
+    engines.share(request.key, engine, std::move(watch), looked_at);
     return engine;
   };
   DecisionCache decisions = decisions_for(flags, open);
@@ -235,7 +132,7 @@ Result<std::shared_ptr<SharedEngine>> open_shared(const SharedRequest& request) 
     // Before the load, which may take long.
     Watch watch(*context);
     if (open_already && leads_to(*decision, *open_already)) {
-      Table::of_this_process().put(request.key, open_already, std::move(watch), looked_at);
+      engines.share(request.key, open_already, std::move(watch), looked_at);
       return open_already;
     }
     std::string preferred_device = decision->defaults.device;
@@ -245,7 +142,7 @@ Result<std::shared_ptr<SharedEngine>> open_shared(const SharedRequest& request) 
   TRY_ASSIGN(settings::Settings settings, read_settings());
   context = std::make_unique<OpenContext>(std::move(settings), std::nullopt, request.cancel);
   if (open_already && !canceled && is_still_right(*context, open, *open_already)) {
-    Table::of_this_process().put(request.key, open_already, Watch(*context), looked_at);
+    engines.share(request.key, open_already, Watch(*context), looked_at);
     return open_already;
   }
   Outcome outcome = open_engine(*context, open, decisions);

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "base/cancel.hpp"
+#include "host/context/open_context.hpp"
 #include "host/open/device_check.hpp"
 #include "host/open/open.hpp"
-#include "host/open/open_context.hpp"
 
 namespace enginehost::open {
 
@@ -25,7 +25,7 @@ class SharedEngine {
  public:
   // `preferred_device`: from the settings. `basis`: of an open that decided, see basis().
   SharedEngine(std::unique_ptr<OpenContext> context, Outcome outcome, std::string preferred_device,
-               std::string basis);
+               std::string basis = {});
   SharedEngine(const SharedEngine&) = delete;
   SharedEngine& operator=(const SharedEngine&) = delete;
   ~SharedEngine();

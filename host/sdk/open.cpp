@@ -11,8 +11,8 @@
 #include "base/location.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
+#include "host/consent/consent.hpp"
 #include "host/explain/explain.hpp"
-#include "host/open/consent.hpp"
 #include "host/open/document.hpp"
 #include "host/resolve/version_specifier.hpp"
 #include "host/sdk/handles.hpp"
@@ -162,7 +162,7 @@ std::string key_of(const enginehost_request& request) {
 // Returns the caller's answer. Without a callback, any license that nobody accepted is refused.
 Result<void> consent(const enginehost_request& request, const settings::Settings& settings,
                      const acquire::Question& asked) {
-  TRY_ASSIGN(const std::vector<acquire::LicenseQuestion> licenses, open::licenses_to_ask(settings, asked));
+  TRY_ASSIGN(const std::vector<acquire::LicenseQuestion> licenses, consent::licenses_to_ask(settings, asked));
   std::vector<const char*> ids, urls, digests;
   for (const acquire::LicenseQuestion& license : licenses) {
     ids.push_back(license.license.id.c_str());
@@ -184,7 +184,7 @@ Result<void> consent(const enginehost_request& request, const settings::Settings
         "request.on_consent", [&] { return request.on_consent(&question, request.user_data) != 0; });
     if (agreed) {
       for (const acquire::LicenseQuestion& license : licenses)
-        TRY(open::accept_license(settings, open::terms_of(license.license), settings::ConsentWay::api));
+        TRY(consent::accept_license(settings, consent::terms_of(license.license), settings::ConsentWay::api));
       return {};
     }
     if (ids.empty())
@@ -195,7 +195,7 @@ Result<void> consent(const enginehost_request& request, const settings::Settings
   }
   if (licenses.empty()) return {};
   return fail(std::move(
-      open::consent_missing(asked, licenses.front())
+      consent::consent_missing(asked, licenses.front())
           .with("asked", callback ? "request.on_consent" : "request.accepted_licenses", "the request")));
 }
 

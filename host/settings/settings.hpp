@@ -22,7 +22,7 @@ struct Repository {
   std::string source;  // "--repository", "ENGINEHOST_REPOSITORIES", the configuration file, "default"
   bool by_caller = false;  // from a flag or the API
   // The engines that it may offer; empty: every engine, but of those of EngineHost's own repository only with
-  // a request that names it (see open::load_catalog).
+  // a request that names it (see catalog::load_catalog).
   std::vector<std::string> engines = {};
   bool keep = false;  // what is fetched from it serves every request (engine-cache fetch --keep)
 };

@@ -12,13 +12,14 @@ import sys
 ROOMS = ["base", "plugin-api", "cache", "engines", "manifests"] + [
     "host/" + name for name in (
         "binary", "linker", "platform", "settings", "transfer", "oci", "manifest", "installations", "history", "resolve", "acquire",
-        "preflight", "explain", "load", "open", "offline", "sdk", "commands")] + [
+        "preflight", "explain", "load", "catalog", "consent", "context", "decision_cache", "attempt",
+        "open", "offline", "sdk", "commands")] + [
     # The loader ends here: nothing above includes what publishers and authors of engines run.
     "tools/" + name for name in ("conformance", "oci", "offline", "publish", "commands")]
 
 # The page that documents the order: its table has one row per module.
 PAGE = "docs/ARCHITECTURE.md"
-ROW = re.compile(r"^\| `([a-z-]+(?:/[a-z]+)?)/?` \|", re.MULTILINE)
+ROW = re.compile(r"^\| `([a-z-]+(?:/[a-z_]+)?)/?` \|", re.MULTILINE)
 
 # Modules that may include less than what stands above them.
 ONLY = {"plugin-api": set(), "cache": {"base"}, "engines": {"plugin-api"}, "tools/conformance": {"plugin-api"}}

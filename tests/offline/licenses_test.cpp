@@ -1,4 +1,4 @@
-#include "host/open/license_text.hpp"
+#include "host/consent/license_text.hpp"
 #include "tests/offline/site.hpp"
 
 namespace enginehost::offline {
@@ -53,16 +53,16 @@ TEST_F(Licenses, AKeptTextTravelsWithTheBundle) {
     return false;
   };
   EXPECT_FALSE(text_in("without.bundle"));
-  ASSERT_TRUE(open::keep_text(site.store(), test::kept_terms));
+  ASSERT_TRUE(consent::keep_text(site.store(), test::kept_terms));
   EXPECT_TRUE(text_in("with.bundle"));
   EXPECT_TRUE(import(folder / "without.bundle", "none"));
-  EXPECT_EQ(open::kept_text(store("none"), sha256_hex(test::kept_terms)), std::nullopt);
+  EXPECT_EQ(consent::kept_text(store("none"), sha256_hex(test::kept_terms)), std::nullopt);
   EXPECT_TRUE(import(folder / "with.bundle"));
-  EXPECT_EQ(open::kept_text(store(), sha256_hex(test::kept_terms)), test::kept_terms);
+  EXPECT_EQ(consent::kept_text(store(), sha256_hex(test::kept_terms)), test::kept_terms);
   cache::CollectOptions everything;
   everything.max_age = std::chrono::seconds(0);
   ASSERT_TRUE(store().collect(everything));
-  EXPECT_EQ(open::kept_text(store(), sha256_hex(test::kept_terms)), test::kept_terms);
+  EXPECT_EQ(consent::kept_text(store(), sha256_hex(test::kept_terms)), test::kept_terms);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "host/open/gpu_facts.hpp"
+#include "host/attempt/gpu_facts.hpp"
 
 #include <gtest/gtest.h>
 

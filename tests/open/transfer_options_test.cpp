@@ -1,7 +1,7 @@
 // Settings of downloads reach the transfers.
 #include <gtest/gtest.h>
 
-#include "host/open/open_context.hpp"
+#include "host/context/open_context.hpp"
 
 namespace enginehost::open {
 namespace {

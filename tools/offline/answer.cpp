@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/sha256.hpp"
-#include "host/open/request.hpp"
+#include "host/context/request.hpp"
 #include "host/resolve/version_specifier.hpp"
 
 namespace enginehost::offline {

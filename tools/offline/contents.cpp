@@ -5,7 +5,7 @@
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
-#include "host/open/license_text.hpp"
+#include "host/consent/license_text.hpp"
 
 namespace enginehost::offline {
 namespace {
@@ -72,14 +72,18 @@ std::vector<RepositoryCopy> copy_repositories(const open::OpenContext& context) 
   for (const settings::Repository& repository : context.settings().repositories) {
     RepositoryCopy copy;
     std::map<std::string, std::string> by_digest;
-    auto content = open::read_repository(
-        context.settings(), repository, context.store(), context.transfer_options(), open::OpenContext::now(),
-        [&](const std::string& location, const std::string& bytes) {
+    const transfer::TransferOptions transfer = context.transfer_options();
+    auto content = catalog::read_repository(
+        {.settings = context.settings(),
+         .store = context.store(),
+         .transfer = transfer,
+         .now = open::OpenContext::now(),
+         .cancel = context.cancel()},
+        repository, [&](const std::string& location, const std::string& bytes) {
           if (const std::string path = path_below(location, repository.location); !path.empty())
             copy.documents.insert_or_assign(path, bytes);
           by_digest.insert_or_assign(sha256_hex(bytes), bytes);
-        },
-        context.cancel());
+        });
     if (!content) continue;
     // Documents found by digest were not read under their path, and a URL's path is written differently.
     for (const manifest::IndexEntry& entry : content->index.manifests)
@@ -203,7 +207,7 @@ class ContentsBuilder {
   // components contain theirs.
   void add_license_texts() {
     for (auto& [key, license] : licenses_) {
-      std::optional<std::string> text = open::kept_text(context_.store(), license.sha256);
+      std::optional<std::string> text = consent::kept_text(context_.store(), license.sha256);
       if (const auto found = contents_.files.find(license.sha256); !text && found != contents_.files.end()) {
         auto carried = read_file(found->second, largest_license_text);
         if (carried && sha256_hex(*carried) == license.sha256) text = std::move(*carried);

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "host/context/open_context.hpp"
 #include "host/offline/bundle_list.hpp"
-#include "host/open/open_context.hpp"
 
 namespace enginehost::offline {
 

@@ -1,0 +1,330 @@
+#include "host/attempt/attempt.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "base/paths.hpp"
+#include "host/attempt/crash_guard.hpp"
+#include "host/attempt/install.hpp"
+#include "host/attempt/load_check.hpp"
+#include "host/attempt/loading.hpp"
+#include "host/attempt/process_engines.hpp"
+#include "host/attempt/remember.hpp"
+#include "host/attempt/stopwatch.hpp"
+#include "host/context/crash.hpp"
+#include "host/decision_cache/decision_cache.hpp"
+#include "host/explain/explain.hpp"
+#include "host/history/sentinel.hpp"
+#include "host/load/in_process/reported_text.hpp"
+
+namespace enginehost::open {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int most_repairs = 2, most_retries = 3;
+
+// One attempt with everything that its stages share.
+class Attempt {
+ public:
+  Attempt(OpenContext& context, const std::vector<std::string>& devices, const AttemptOptions& options,
+          AttemptLog& log)
+      : context_(context), options_(options), log_(log), parts_{context, devices, options, log} {}
+
+  Result<std::shared_ptr<Opened>> build(const manifest::Build& build) {
+    warn_of_suspicion(build);
+    hinted_deadline_ = std::chrono::seconds(build.probe_seconds);
+    for (int repairs = 0, retries = 0, removals = 0;;) {
+      auto opened = std::make_shared<Opened>();
+      const std::size_t warnings = log_.warnings.size();
+      TRY_ASSIGN(opened->installed, install(build));
+      auto lease = context_.store().lease(opened->installed);
+      // Another process removed it in between: install it again.
+      if (!lease && lease.error().code == "EH-F01" && ++removals <= most_repairs) continue;
+      if (!lease) return fail(std::move(lease).error());
+      opened->lease = std::move(*lease);
+      if (record_crashes(opened->lease)) {
+        const history::Record* record = context_.history().find(build.id);
+        if (record != nullptr && record->state == history::State::quarantined)
+          return fail(explain::diagnosis_from_json(record->diagnosis));
+        warn_of_suspicion(build);
+      }
+      auto brought_up = bring_up(*opened, build);
+      OpenLock lock = std::move(load_lock_);
+      if (brought_up) {
+        engines_.forget_failed_load(opened->installed);
+        return opened;
+      }
+      Diagnosis failure = std::move(brought_up).error();
+      // The steps below may take long. Other threads may load meanwhile, and must know the libraries in their
+      // way.
+      engines_.note_failed_load(opened->installed, loading_.take_left(), false);
+      lock.end();
+      if (move_damage_aside(opened->installed, failure) && repairs < most_repairs) {
+        ++repairs;
+        continue;
+      }
+      if (explain::category(failure) == history::Category::transient && retries < most_retries &&
+          failure.code != "EH-R05" && wait(retries)) {
+        ++retries;
+        log_.warnings.resize(warnings);  // the next try reports them again
+        continue;
+      }
+      if (failure.value("engine").empty()) failure.with("engine", build.engine, "manifest");
+      if (repairs > 0) failure.with("fetched_again", std::to_string(repairs));
+      if (retries > 0) failure.with("tried_again", std::to_string(retries));
+      // Another cache folder is no remedy then, because layers are searched first.
+      if (opened->installed.read_only && explain::category(failure) == history::Category::policy)
+        failure.with("read_only_layer", path_text(opened->installed.layer));
+      const bool remembered =
+          remember_failure(context_, load_check_.basis(opened->installed, build), failure);
+      engines_.note_failed_load(opened->installed, {}, remembered);
+      return fail(std::move(failure));
+    }
+  }
+
+  Result<std::shared_ptr<Opened>> cached(CachedDecision& decision) {
+    auto opened = std::make_shared<Opened>();
+    if (!decision.installed.digest.empty()) {
+      opened->installed = std::move(decision.installed);
+      TRY_ASSIGN(opened->lease, context_.store().lease_as_recorded(opened->installed));
+    } else {
+      TRY_ASSIGN(cache::Store::Leased found, context_.store().find_leased(decision.build, decision.digest));
+      opened->installed = std::move(found.installed);
+      opened->lease = std::move(found.lease);
+    }
+    TRY_ASSIGN(const OpenLock lock, engines_.load_lock(context_.cancel()));
+    // The cached decision does not hold the build's library names. The full path has them.
+    if (engines_.any_failed_load() || engines_.engine_beside(decision.digest))
+      return fail(diagnose("EH-L17").with("build", decision.build));
+    // The markers stay in the lease for the full path.
+    if (!context_.state_folder().empty() && !crashes_of(opened->lease.stale_markers()).empty())
+      return fail(diagnose("EH-R02").with("build", decision.build));
+    load_check_.by_cached_decision(decision);
+    log_.proven_before = true;
+    auto crash_guard = std::make_shared<CrashGuard>(
+        GuardedBuild{context_.state_folder(), decision.build, decision.digest, decision.artifacts, true,
+                     decision.opened_before, decision.program, &opened->lease});
+    if (auto up = loading_.load(*opened, *crash_guard); !up) {
+      engines_.note_failed_load(opened->installed, loading_.take_left(), false);
+      return fail(std::move(up).error());
+    }
+    crash_guard->opening_ended(true);
+    opened->engine->health()->observe_work(std::move(crash_guard));
+    note_open(*opened);
+    return opened;
+  }
+
+  Result<std::shared_ptr<Opened>> file(const fs::path& plugin) {
+    auto opened = std::make_shared<Opened>();
+    opened->installed.folder = plugin.parent_path();
+    opened->installed.plugin = path_text(plugin.filename());
+    TRY_ASSIGN(const OpenLock lock, try_out(opened->installed));
+    CrashGuard crash_guard({});
+    TRY(loading_.load(*opened, crash_guard));
+    if (!log_.probed) note_unproven(opened->installed);
+    note_open(*opened);
+    return opened;
+  }
+
+ private:
+  // A busy device or a full table of descriptors is often free again in a moment.
+  bool wait(int retries) const {
+    using namespace std::chrono_literals;
+    constexpr std::chrono::milliseconds times[] = {100ms, 400ms, 1500ms};
+    const auto until = std::chrono::steady_clock::now() + times[retries];
+    while (std::chrono::steady_clock::now() < until) {
+      if (context_.cancel() && context_.cancel()->canceled()) return false;
+      std::this_thread::sleep_for(20ms);
+    }
+    return true;
+  }
+
+  static std::vector<history::Crash> crashes_of(const std::vector<std::string>& markers) {
+    std::vector<history::Crash> crashes;
+    for (const std::string& marker : markers)
+      if (auto crash = history::crash_of(marker)) crashes.push_back(std::move(*crash));
+    return crashes;
+  }
+
+  // Returns true if a process died while it loaded this build, which was proven and had survived before. The
+  // proof no longer holds.
+  bool record_crashes(cache::Lease& lease) {
+    if (context_.state_folder().empty()) return false;
+    const auto crashes = crashes_of(lease.take_stale_markers());
+    for (const history::Crash& crash : crashes) note_crash(context_, crash);
+    return !crashes.empty();
+  }
+
+  void warn_of_suspicion(const manifest::Build& build) {
+    const history::Record* record = context_.history().find(build.id);
+    if (record != nullptr && record->state == history::State::suspect)
+      log_.warnings.push_back(explain::diagnosis_from_json(record->diagnosis));
+  }
+
+  Result<cache::Installed> install(const manifest::Build& build) {
+    const Stopwatch watch(log_, "acquire");
+    acquire::AcquireOptions acquiring;
+    acquiring.transfer = context_.transfer_options();
+    acquiring.download_limit = context_.settings().downloads.max_artifact_bytes;
+    acquiring.unpacked_limit = context_.settings().downloads.max_unpacked_bytes;
+    acquiring.hash_bytes = settings::bytes_to_hash(context_.settings());
+    acquiring.consent = options_.consent;
+    TRY_ASSIGN(acquire::Acquired acquired, install_noted(context_, build, acquiring, options_.progress));
+    log_.downloaded += acquired.downloaded;
+    log_.download_seconds += acquired.seconds;
+    for (Diagnosis& warning : acquired.warnings) log_.warnings.push_back(std::move(warning));
+    return std::move(acquired.installed);
+  }
+
+  Result<void> beside_what_is_loaded(const cache::Installed& installed) {
+    TRY(load_check_.beside_failed_load_libraries(installed));
+    if (engines_.engine_beside(identity_of(installed))) TRY(load_check_.beside_others(installed));
+    return {};
+  }
+
+  // Probes run without the load lock. Libraries that were loaded meanwhile are checked afterwards.
+  Result<OpenLock> try_out(const cache::Installed& installed) {
+    const std::uint64_t noted = engines_.engines_noted();
+    TRY(load_check_.check_and_probe(installed, !options_.probe, hinted_deadline_));
+    TRY_ASSIGN(OpenLock lock, engines_.load_lock(context_.cancel()));
+    TRY(load_check_.beside_failed_load_libraries(installed));
+    if ((lock.waited() || noted != engines_.engines_noted()) &&
+        engines_.engine_beside(identity_of(installed)))
+      TRY(load_check_.beside_others(installed));
+    return lock;
+  }
+
+  // Loads an installed build. Leaves the load lock in load_lock_ for the caller, who records the result.
+  Result<void> bring_up(Opened& opened, const manifest::Build& build) {
+    const bool proven = load_check_.by_record(opened.installed, build);
+    log_.proven_before = proven;
+    if (proven) {
+      TRY_ASSIGN(load_lock_, engines_.load_lock(context_.cancel()));
+      TRY(beside_what_is_loaded(opened.installed));
+    } else {
+      TRY_ASSIGN(load_lock_, try_out(opened.installed));
+    }
+    auto crash_guard = std::make_shared<CrashGuard>(
+        GuardedBuild{context_.state_folder(), opened.installed.build, opened.installed.digest,
+                     build.artifacts_digest(), proven, false, "", &opened.lease});
+    TRY(loading_.load(opened, *crash_guard));
+    if (!proven) warn_of_another_engine(opened, build.engine);
+    const bool crashed_once = load_check_.crashed_once().has_value();
+    if (!proven && log_.probed)
+      remember_success(context_, load_check_.basis(opened.installed, build), load_check_.facts(),
+                       load_check_.crashed_once());
+    if (!proven && !log_.probed) note_unproven(opened.installed);
+    crash_guard->opening_ended(proven || (log_.probed && !crashed_once));
+    opened.engine->health()->observe_work(std::move(crash_guard));
+    note_open(opened);
+    return {};
+  }
+
+  // Most likely a file of another build under this build's name.
+  void warn_of_another_engine(const Opened& opened, const std::string& engine) {
+    const char* const reported = opened.plugin->plugin().engine;
+    if (reported == nullptr || reported == engine) return;
+    load_check_.note(
+        std::move(diagnose("EH-R12")
+                      .with("file", path_text(opened.plugin->file()))
+                      .with("plugin_engine", load::reported_text(reported), "the plugin's descriptor")
+                      .with("engine", engine, "the manifest")));
+  }
+
+  // The build ran in this process without a probe in a child.
+  void note_unproven(const cache::Installed& installed) {
+    context_.note("load_unproven", Json::object()
+                                       .set("build", installed.build)
+                                       .set("digest", installed.digest)
+                                       .set("file", path_text(installed.folder / path_of(installed.plugin))));
+  }
+
+  void note_open(const Opened& opened) {
+    std::vector<std::string> folders = own_folders(opened);
+    if (!opened.installed.digest.empty()) folders.push_back(path_text(opened.installed.folder));
+    engines_.note_engine(opened.installed.build, identity_of(opened.installed), std::move(folders));
+  }
+
+  // Explains that the file with wrong content is as published, or is no file of the build. Fetching it again
+  // would not help.
+  static void report_whole(const cache::Installed& installed, Diagnosis& failure) {
+    const fs::path file = path_of(failure.value("file"));
+    if (file.is_absolute() && !is_below(file, installed.folder))
+      failure.with("outside", "yes", "no file of the build");
+    else
+      failure.with("as_published", "yes",
+                   "every file of the build has the digest that the manifest gives it");
+  }
+
+  // Returns true if files were damaged and have been moved aside, to be fetched again.
+  bool move_damage_aside(const cache::Installed& installed, Diagnosis& failure) {
+    const history::Category category = explain::category(failure);
+    // The static check passed, but the loader rejects the files: a name in one of them may have changed.
+    const bool unbound = load_check_.checked_whole() && category == history::Category::host &&
+                         failure.code.starts_with("EH-L");
+    const bool suspicious =
+        category == history::Category::content || category == history::Category::crash || unbound;
+    const bool content = category == history::Category::content;
+    if (!suspicious || (installed.read_only && !content)) return false;
+    const auto problems = context_.store().verify(installed.build, true, context_.cancel());
+    if (problems && problems->empty() && content) report_whole(installed, failure);
+    if (!problems || problems->empty() || installed.read_only) return false;
+    Diagnosis damage = problems->front().diagnosis;
+    // The static check of this attempt saw whole files. A file that is cut now was written to while it was in
+    // use.
+    if (load_check_.checked_whole() && (damage.code == "EH-F02" || damage.code == "EH-F04"))
+      damage.code = "EH-F14";
+    damage.with("noticed_as", explain::one_line(failure));
+    log_.warnings.push_back(damage);
+    failure = damage;
+    cache::WaitOptions wait;
+    wait.cancel = context_.cancel();
+    auto stage = context_.store().stage("build-" + installed.build, wait);
+    return stage && context_.store().reject_damaged(installed.build, *stage).has_value();
+  }
+
+  OpenContext& context_;
+  const AttemptOptions& options_;
+  AttemptLog& log_;
+  const AttemptParts parts_;
+  ProcessEngines& engines_ = ProcessEngines::here();
+  LoadCheck load_check_{parts_};
+  Loading loading_{parts_, load_check_};
+  OpenLock load_lock_;                       // for loading
+  std::chrono::seconds hinted_deadline_{0};  // from the manifest
+};
+
+}  // namespace
+
+void AttemptLog::warn(Diagnosis warning) {
+  const bool reported = std::ranges::any_of(warnings, [&](const Diagnosis& known) {
+    return known.code == warning.code && explain::one_line(known) == explain::one_line(warning);
+  });
+  if (!reported) warnings.push_back(std::move(warning));
+}
+
+Result<std::shared_ptr<Opened>> attempt(OpenContext& context, const manifest::Build& build,
+                                        const std::vector<std::string>& devices,
+                                        const AttemptOptions& options, AttemptLog& log) {
+  auto opened = Attempt(context, devices, options, log).build(build);
+  if (!opened) opened.error().within("while opening " + build.id);
+  return opened;
+}
+
+Result<std::shared_ptr<Opened>> attempt_cached(OpenContext& context, CachedDecision& decision,
+                                               const std::vector<std::string>& devices,
+                                               const AttemptOptions& options, AttemptLog& log) {
+  return Attempt(context, devices, options, log).cached(decision);
+}
+
+Result<std::shared_ptr<Opened>> attempt_file(OpenContext& context, const std::filesystem::path& plugin,
+                                             const std::vector<std::string>& devices,
+                                             const AttemptOptions& options, AttemptLog& log) {
+  auto opened = Attempt(context, devices, options, log).file(plugin);
+  if (!opened) opened.error().within("while opening the plugin " + path_text(plugin));
+  return opened;
+}
+
+}  // namespace enginehost::open

@@ -1,0 +1,272 @@
+#include "host/attempt/load_check.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "base/paths.hpp"
+#include "host/attempt/gpu_facts.hpp"
+#include "host/attempt/process_engines.hpp"
+#include "host/attempt/stopwatch.hpp"
+#include "host/decision_cache/decision_cache.hpp"
+#include "host/explain/explain.hpp"
+#include "host/load/probe_outcome.hpp"
+#include "host/load/recheck.hpp"
+#include "host/load/wire.hpp"
+
+namespace enginehost::open {
+namespace {
+
+namespace fs = std::filesystem;
+
+Json strings_of(const std::vector<fs::path>& paths) {
+  Json list = Json::array();
+  for (const fs::path& path : paths) list.push(path_text(path));
+  return list;
+}
+
+Diagnosis of_the_static_check(Diagnosis failure) {
+  return std::move(failure.with("stage", "preflight", "nothing was executed"));
+}
+
+}  // namespace
+
+std::int32_t log_level(const AttemptParts& attempting) {
+  if (attempting.options.log_level != 0) return attempting.options.log_level;
+  const std::string& level = attempting.context.settings().log;
+  return level == "debug"   ? ENGINE_LOG_DEBUG
+         : level == "info"  ? ENGINE_LOG_INFO
+         : level == "error" ? ENGINE_LOG_ERROR
+                            : ENGINE_LOG_WARNING;
+}
+
+bool LoadCheck::by_record(const cache::Installed& installed, const manifest::Build& build) {
+  const history::Record* record = parts_.context.history().find(installed.build);
+  if (record == nullptr || record->state != history::State::proven || record->digest != installed.digest ||
+      !history::is_of_loading(*record, build.loading_digest()))
+    return false;
+  load_order_.clear();
+  for (const Json& path : record->facts["load_order"].as_array())
+    load_order_.push_back(path_of(cache::rebase_into_view(path.as_string(), installed)));
+  own_ = libraries_in(record->facts);
+  for (load::Library& library : own_) library.path = cache::rebase_into_view(library.path, installed);
+  for (const Json& warning : record->facts["warnings"].as_array())
+    parts_.log.warn(explain::diagnosis_from_json(warning));
+  return true;
+}
+
+void LoadCheck::by_cached_decision(const CachedDecision& decision) {
+  load_order_.clear();
+  for (const std::string& path : decision.load_order) load_order_.push_back(path_of(path));
+  for (const std::string& text : decision.warnings)
+    if (const auto warning = parse_json(text, "a cached decision"))
+      parts_.log.warn(explain::diagnosis_from_json(*warning));
+  own_ = opened_first();
+}
+
+Result<void> LoadCheck::check_and_probe(const cache::Installed& installed, bool without_probe,
+                                        std::chrono::seconds hinted) {
+  AttemptLog& log = parts_.log;
+  spec_ = spec_of(installed);
+  checked_whole_ = false;
+  preflight::Report report;
+  {
+    const Stopwatch watch(log, "preflight");
+    report = preflight::check(*spec_);
+  }
+  depends_on_ = report.depends_on;
+  // Libraries that the plugin of an installation opens on demand are not in the closure.
+  if (!installed.in_place.empty())
+    depends_on_.insert(depends_on_.end(), spec_->search.begin(), spec_->search.end());
+  // Libraries that the process holds instead of the build's.
+  own_.clear();
+  for (const Diagnosis& warning : report.warnings)
+    if (warning.code == "EH-L17")
+      own_.push_back({std::string(warning.value("library")), std::string(warning.value("wanted")), "cache"});
+  TRY(beside_failed_load_libraries(installed));
+  if (auto conflict = ProcessEngines::here().conflict_with_engines(identity_of(installed), report.warnings))
+    return fail(of_the_static_check(std::move(*conflict)));
+  for (Diagnosis& warning : report.warnings) log.warnings.push_back(std::move(warning));
+  if (report.verdict == preflight::Verdict::fails) {
+    // All other causes are included, so that nobody repairs one and then meets the next.
+    Diagnosis failure = report.diagnoses.front();
+    for (std::size_t i = 1; i < report.diagnoses.size(); ++i)
+      failure.with("also", explain::one_line(report.diagnoses[i]));
+    return fail(of_the_static_check(std::move(failure)));
+  }
+  checked_whole_ = true;
+  load_order_ = report.load_order;
+  via_program_rpath_ = report.via_program_rpath;
+  if (!without_probe) {
+    if (!parts_.context.settings().helper.empty())
+      TRY(probe(installed, hinted));
+    else
+      log.warnings.push_back(diagnose("EH-P21").with("build", installed.build));
+  }
+  own_ = libraries_in(probe_facts_);
+  return {};
+}
+
+Result<void> LoadCheck::beside_others(const cache::Installed& installed) {
+  const Stopwatch watch(parts_.log, "preflight");
+  spec_ = spec_of(installed);
+  preflight::Report report = preflight::check(*spec_);
+  if (auto conflict = ProcessEngines::here().conflict_with_engines(identity_of(installed), report.warnings))
+    return fail(of_the_static_check(std::move(*conflict)));
+  for (Diagnosis& warning : report.warnings) parts_.log.warn(std::move(warning));
+  return {};
+}
+
+Result<void> LoadCheck::beside_failed_load_libraries(const cache::Installed& installed) const {
+  if (auto conflict = ProcessEngines::here().conflict_with_failed_load(installed, own_))
+    return fail(std::move(*conflict));
+  return {};
+}
+
+Diagnosis LoadCheck::explained(Diagnosis failure, const cache::Installed& installed) {
+  if (!spec_) spec_ = spec_of(installed);
+  // Only creating an engine reports this here, because nothing else was requested yet.
+  if (failure.code == "EH-E01" && failure.value("stage").empty()) failure.with("stage", "create");
+  add_whose_option(installed, failure);
+  load::refine_report(failure);
+  Diagnosis diagnosis = load::recheck(std::move(failure), *spec_);
+  add_gpu_facts(parts_.context.platform(), installed, diagnosis);
+  return diagnosis;
+}
+
+void LoadCheck::note(Diagnosis warning) {
+  Json warnings = probe_facts_["warnings"];
+  warnings.push(explain::to_json(warning));
+  probe_facts_.set("warnings", std::move(warnings));
+  parts_.log.warn(std::move(warning));
+}
+
+load::LoadRequest LoadCheck::load_request(const cache::Installed& installed) const {
+  return {.plugin = path_of(text_below(installed.folder, {installed.plugin})),
+          .view = installed.folder,
+          .preload = load_order_,
+          .on_stage = {},
+          .root = path_of(installed.root)};
+}
+
+Json LoadCheck::facts() const {
+  Json facts = probe_facts_;
+  facts.set("load_order", strings_of(load_order_));
+  return facts;
+}
+
+Basis LoadCheck::basis(const cache::Installed& installed, const manifest::Build& build) const {
+  const AttemptLog& log = parts_.log;
+  return {&installed,  build.artifacts_digest(),       build.loading_digest(), spec_ ? &*spec_ : nullptr,
+          depends_on_, log.probed || log.proven_before};
+}
+
+preflight::Spec LoadCheck::spec_of(const cache::Installed& installed) const {
+  preflight::Spec spec;
+  spec.view = installed.folder;
+  spec.plugin = installed.folder / path_of(installed.plugin);
+  for (const std::string& folder : installed.search)
+    spec.search.push_back(installed.folder / path_of(folder));
+  spec.optional = installed.optional;
+  spec.lazy = installed.lazy;
+  spec.machine = parts_.context.machine();
+  spec.platform = &parts_.context.platform();
+  return spec;
+}
+
+std::vector<load::Library> LoadCheck::opened_first() const {
+  std::vector<load::Library> libraries;
+  for (const fs::path& path : load_order_) libraries.push_back({"", path_text(path), "cache"});
+  return libraries;
+}
+
+std::vector<load::Library> LoadCheck::libraries_in(const Json& facts) const {
+  std::vector<load::Library> libraries = load::libraries_from_wire(facts["libraries"]);
+  std::erase_if(libraries, [](const load::Library& library) { return library.origin != "cache"; });
+  std::ranges::move(opened_first(), std::back_inserter(libraries));
+  return libraries;
+}
+
+// create() gets the manifest's options. The caller of an open cannot set one.
+void LoadCheck::add_whose_option(const cache::Installed& installed, Diagnosis& failure) {
+  if (failure.code != "EH-E01") return;
+  const std::string_view option = failure.value("option");
+  for (const auto& [key, value] : installed.options)
+    if (key == option)
+      failure.with("option_value", value, "options of the build")
+          .with("option_set_by", "manifest", "options of the build")
+          .with("build", installed.build, "manifest");
+}
+
+Result<void> LoadCheck::probe(const cache::Installed& installed, std::chrono::seconds hinted) {
+  AttemptLog& log = parts_.log;
+  const Stopwatch watch(log, "probe");
+  load::ProbeRequest request;
+  request.helper = parts_.context.settings().helper;
+  request.launcher = parts_.context.settings().probe_launcher;
+  request.load = load_request(installed);
+  // The probe does not have this program's DT_RPATH, so the libraries found by it are passed by path. A
+  // library that the build opens by a bare name at run time is not covered.
+  request.load.preload.insert(request.load.preload.begin(), via_program_rpath_.begin(),
+                              via_program_rpath_.end());
+  request.options = installed.options;
+  request.devices = parts_.devices;
+  set_deadline(request, hinted);
+  set_memory(request);
+  request.cancel = parts_.context.cancel();
+  const auto& listening = parts_.options.log;
+  if (listening) request.log_level = log_level(parts_);
+  if (parts_.options.before_probe) parts_.options.before_probe();
+  load::ProbeResult result = load::probe(request);
+  for (const load::LogLine& line : result.log)
+    if (listening) listening->report({line.level, line.topic, line.message, true});
+  for (Diagnosis& warning : result.warnings) add_gpu_facts(parts_.context.platform(), installed, warning);
+  probe_facts_ = result.to_json();
+  for (Diagnosis& warning : result.warnings) log.warn(std::move(warning));
+  log.probed = result.passed;
+  crashed_once_ = std::move(result.crashed_once);
+  if (result.passed) return {};
+  // A request with a shorter deadline than allowed learned nothing about the build.
+  const auto [allowed, allowed_by] = allowed_deadline(hinted);
+  if (result.diagnosis->code == "EH-R05" && request.deadline < allowed)
+    result.diagnosis->with("allowed", std::to_string(allowed.count()) + " s", allowed_by);
+  if (result.diagnosis->code == "EH-P20") add_who_chose_probe(*result.diagnosis);
+  return fail(explained(std::move(*result.diagnosis), installed));
+}
+
+// Names the setting that was set: the launcher or the probe program.
+void LoadCheck::add_who_chose_probe(Diagnosis& diagnosis) const {
+  const settings::Settings& settings = parts_.context.settings();
+  for (const char* key : {"probe_launcher", "helper"})
+    if (const settings::Setting* set = settings.find(key);
+        set != nullptr && set->source != "default" && !set->value.empty()) {
+      diagnosis.with("setting", key, "settings").with("set_by", set->source, "settings");
+      return;
+    }
+}
+
+// Returns the longer of the settings' and the manifest's deadline, and its source.
+std::pair<std::chrono::seconds, std::string> LoadCheck::allowed_deadline(std::chrono::seconds hinted) const {
+  const settings::Settings& settings = parts_.context.settings();
+  const auto configured = std::chrono::seconds(settings.probe_deadline_seconds);
+  if (hinted > configured) return {hinted, "probe_seconds of the manifest"};
+  const settings::Setting* set = settings.find("probe_deadline_seconds");
+  return {configured, "probe_deadline_seconds, " + (set != nullptr ? set->source : "default")};
+}
+
+// The deadline of the request has priority.
+void LoadCheck::set_deadline(load::ProbeRequest& request, std::chrono::seconds hinted) const {
+  std::tie(request.deadline, request.deadline_source) = allowed_deadline(hinted);
+  if (!parts_.options.probe_deadline) return;
+  request.deadline = *parts_.options.probe_deadline;
+  request.deadline_source = "the request";
+}
+
+void LoadCheck::set_memory(load::ProbeRequest& request) const {
+  const settings::Settings& settings = parts_.context.settings();
+  request.memory_bytes = settings.probe_memory_bytes.value_or(load::default_memory_limit());
+  const settings::Setting* set = settings.find("probe_memory_bytes");
+  request.memory_source =
+      "probe_memory_bytes, " + (set != nullptr ? set->source : "default: the memory of the machine");
+}
+
+}  // namespace enginehost::open

@@ -1,0 +1,89 @@
+// Reads all configured repositories and the installed builds as one catalog.
+//
+// Thread safety: any thread.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/cancel.hpp"
+#include "cache/store.hpp"
+#include "host/manifest/catalog.hpp"
+#include "host/manifest/repository.hpp"
+#include "host/manifest/trust/trust_store.hpp"
+#include "host/settings/settings.hpp"
+#include "host/transfer/options.hpp"
+
+namespace enginehost::catalog {
+
+// How repositories are read.
+struct CatalogRequest {
+  const settings::Settings& settings;
+  const cache::Store& store;
+  const transfer::TransferOptions& transfer;
+  std::int64_t now;  // seconds since 1970
+  std::optional<CancelToken> cancel = {};
+  // Does not ask a repository again that was unreachable in the last five minutes, unless the command line
+  // names it; its earlier failure is reported.
+  bool spare_unreached = false;
+  // Not empty: manifests and records that are known to be of other engines are not read
+  // (Catalog::unread_engines).
+  std::set<std::string> engines = {};
+};
+
+// The sources of a catalog, by which a later open checks whether it would read the same.
+struct CatalogOrigin {
+  // Files whose change may change the catalog: indexes and signatures of folders, and the kept copies of
+  // those of URLs. Manifests named by a digest in an index are not listed.
+  std::vector<std::string> documents;
+  std::int64_t fresh_until = INT64_MAX;  // seconds since 1970: first refresh or expiry of a document
+  std::vector<Diagnosis> passed_over;    // system layers that exist but are skipped
+  bool spared = false;                   // a repository was skipped, see CatalogRequest::spare_unreached
+};
+
+// Returns the user's trust store, over those of the system layers and of a read-only state folder. That
+// folder is left out if it belongs to another user or is writable for everyone.
+manifest::TrustStore trust_store(const settings::Settings& settings);
+// Returns what policy requires of every repository; `store` must outlive it.
+manifest::Trust trust_in(const manifest::TrustStore& store, const settings::Settings& settings, bool offline);
+
+// Returns the location of EngineHost's own repository and the digests of its manifests; empty if it is not
+// used or cannot be read.
+struct OwnRepository {
+  std::string location;
+  std::set<std::string> manifests;
+};
+OwnRepository own_repository(const settings::Settings& settings);
+
+// Returns EH-M14 ("build", "reason") if the policy, a repository that this machine has ever read, or `more`
+// blocks the build. `as`: as it is or would be installed. Fails closed: a state folder that cannot be read is
+// returned as the reason.
+std::optional<Diagnosis> block_of(const settings::Settings& settings, const manifest::TrustStore& trust,
+                                  const std::shared_ptr<const manifest::Build>& build,
+                                  const manifest::InstalledAs& as,
+                                  const std::vector<manifest::Blocked>& more);
+
+// Reads every repository of the settings, highest priority first. Adds the installed builds that no
+// repository lists, so that they can be opened without their repository, and the engines of
+// Settings::installations.
+//
+// Documents of URL repositories are kept below <cache>/repositories and fetched again after an hour. Without
+// a network the kept copies are used, with a warning. Which repositories must be signed, and by which keys,
+// is in docs/publishing.md, "What a user's machine checks".
+//
+// Never fails as a whole: failures are in Catalog::failures and ::warnings. Opens no socket if
+// transfer.offline. Fills in `origin`.
+manifest::Catalog load_catalog(const CatalogRequest& request, CatalogOrigin& origin);
+
+// Reads one repository as load_catalog does, and passes every document to the observer with its location. The
+// location is empty for a document that was kept by digest.
+using DocumentObserver = std::function<void(const std::string& location, const std::string& bytes)>;
+Result<manifest::RepositoryContent> read_repository(const CatalogRequest& request,
+                                                    const settings::Repository& repository,
+                                                    const DocumentObserver& observer);
+
+}  // namespace enginehost::catalog

@@ -1,0 +1,60 @@
+#include "host/catalog/unreached.hpp"
+
+#include <algorithm>
+
+#include "base/files.hpp"
+#include "base/paths.hpp"
+#include "host/acquire/pending.hpp"
+#include "host/explain/explain.hpp"
+#include "host/transfer/transfer.hpp"
+
+namespace enginehost::catalog {
+namespace {
+
+// A server that does not answer costs each open some seconds. Its return is noticed after this time.
+constexpr std::int64_t lifetime_seconds = 300;
+
+}  // namespace
+
+bool is_unreached(const Diagnosis& failure) {
+  return failure.code == "EH-N01" || failure.code == "EH-N02" || failure.code == "EH-N03";
+}
+
+std::optional<std::int64_t> age_of(const std::filesystem::path& file, std::int64_t now) {
+  const auto stamp = stamp_of(file);
+  if (!stamp) return std::nullopt;
+  return std::max<std::int64_t>(0, now - stamp->modified_ns / 1'000'000'000);
+}
+
+std::optional<Diagnosis> recently_unreached(const std::filesystem::path& note, std::int64_t now) {
+  if (note.empty() || age_of(note, now).value_or(lifetime_seconds + 1) > lifetime_seconds) return {};
+  const auto text = read_file(note, 1u << 20);
+  const auto document = text ? parse_json(*text, path_text(note)) : fail(text.error());
+  if (!document) return {};
+  Diagnosis failure = explain::diagnosis_from_json(*document);
+  return is_unreached(failure) ? std::optional<Diagnosis>(std::move(failure)) : std::nullopt;
+}
+
+void note_unreached(const std::filesystem::path& note, const Diagnosis& failure) {
+  if (!note.empty() && is_unreached(failure) && make_folders(note.parent_path()))
+    static_cast<void>(write_file(note, explain::to_json(failure).dump(), false));
+}
+
+void SilentServers::note(const std::string& url, const Diagnosis& why) {
+  const std::lock_guard lock(mutex_);
+  failures_.emplace(transfer::origin_of(url), why);
+}
+
+std::optional<Diagnosis> SilentServers::find(const std::string& url) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = failures_.find(transfer::origin_of(url));
+  return found != failures_.end() ? std::optional(found->second) : std::nullopt;
+}
+
+std::optional<Diagnosis> SilentServers::find(const manifest::Build& build, const cache::Store& store) const {
+  for (const std::string& url : acquire::needed_urls(build, store))
+    if (auto failure = find(url)) return failure;
+  return {};
+}
+
+}  // namespace enginehost::catalog

@@ -1,0 +1,311 @@
+#include "host/context/open_context.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <ctime>
+#include <filesystem>
+#include <system_error>
+
+#include "base/file_calls.hpp"
+#include "base/paths.hpp"
+#include "host/context/crash.hpp"
+#include "host/context/this_machine.hpp"
+#include "host/explain/explain.hpp"
+#include "host/load/probe.hpp"
+#include "host/platform/machine_key.hpp"
+#include "host/platform/remembered.hpp"
+#include "host/settings/audit.hpp"
+#include "host/settings/policy.hpp"
+
+namespace enginehost::open {
+
+std::string builds_folder(const std::filesystem::path& cache_folder) {
+  return text_below(cache_folder, {"refs"});
+}
+std::string records_folder(const std::filesystem::path& state_folder) {
+  return text_below(state_folder, {"history"});
+}
+std::string sentinels_folder(const std::filesystem::path& state_folder) {
+  return text_below(state_folder, {"running"});
+}
+
+OpenContext::OpenContext(settings::Settings settings, std::optional<platform::Platform> recorded,
+                         std::optional<CancelToken> cancel)
+    : settings_(std::move(settings)),
+      state_folder_(settings_->state_folder),
+      read_state_folder_(settings_->read_state_folder),
+      store_(cache::Store::open(settings_->cache_folder, settings_->system_layers)),
+      recorded_(recorded.has_value()),
+      cancel_(std::move(cancel)),
+      platform_(recorded ? std::make_unique<platform::Platform>(std::move(*recorded)) : nullptr) {}
+
+OpenContext::OpenContext(Places places, std::function<Result<settings::Settings>()> settings,
+                         std::optional<CancelToken> cancel)
+    : read_settings_(std::move(settings)),
+      state_folder_(std::move(places.state_folder)),
+      store_(cache::Store::open(std::move(places.cache_folder), std::move(places.system_layers))),
+      cancel_(std::move(cancel)) {}
+
+const settings::Settings& OpenContext::settings() const {
+  if (settings_) return *settings_;
+  if (auto read = read_settings_()) {
+    settings_ = std::move(*read);
+  } else {
+    // If the rules cannot be read, nothing is fetched that they might forbid.
+    settings_.emplace();
+    settings_->offline = true;
+    settings_->warnings.push_back(explain::one_line(read.error()));
+  }
+  settings_->cache_folder = store_.root();
+  settings_->system_layers = store_.layers();
+  settings_->state_folder = state_folder_;
+  settings_->read_state_folder.clear();
+  return *settings_;
+}
+
+std::int64_t OpenContext::now() { return static_cast<std::int64_t>(std::time(nullptr)); }
+
+transfer::TransferOptions OpenContext::transfer_options() const {
+  transfer::TransferOptions options;
+  options.offline = settings().offline;
+  options.package_index = settings().package_index;
+  if (const settings::Setting* setting = settings().find("package_index"); setting != nullptr)
+    options.package_index_set_by = setting->source;
+  options.answers_folder = path_text(state_folder_);
+  options.plain_http_registries = settings().plain_http_registries;
+  options.registry_mirrors = settings().registry_mirrors;
+  options.connect_limit = std::chrono::seconds(settings().downloads.connect_timeout_seconds);
+  options.stall_limit = std::chrono::seconds(settings().downloads.stall_timeout_seconds);
+  options.document_limit = std::max(options.stall_limit / 2, std::chrono::milliseconds(2'000));
+  options.retries = settings().downloads.retries;
+  options.most_connections = settings().downloads.connections;
+  options.extra_ca = path_text(settings().extra_ca);
+  if (const settings::Setting* setting = settings().find("extra_ca"); setting != nullptr)
+    options.extra_ca_set_by = setting->source;
+  options.proxy = settings().proxy;
+  options.no_proxy = settings().no_proxy;
+  if (settings().policy.allowed_hosts)
+    options.permit = [policy = settings().policy](std::string_view url) {
+      return settings::check_host(policy, url);
+    };
+  return options;
+}
+
+platform::DetectRequest OpenContext::detect_request() const {
+  platform::DetectRequest request;
+  request.helper = settings().helper;
+  request.helper_launcher = settings().probe_launcher;
+  request.cache_folder = settings().cache_folder;
+  return request;
+}
+
+const platform::Platform& OpenContext::platform() {
+  if (platform_) return *platform_;
+  const platform::DetectRequest request = detect_request();
+  std::error_code error;
+  if (!std::filesystem::is_directory(state_folder_, error)) {
+    platform_ = std::make_unique<platform::Platform>(platform::detect(request));
+    return *platform_;
+  }
+  const std::filesystem::path file = state_folder_ / "platform.json";
+  // Computed before detection, so that a change during detection is not missed.
+  const std::string key = platform::machine_key(request, platform::Reach::everything);
+  if (auto recalled = refresh_ ? std::nullopt : platform::recall(request, key, file, now()))
+    platform_ = std::make_unique<platform::Platform>(std::move(*recalled));
+  if (!platform_) {
+    platform_ = std::make_unique<platform::Platform>(platform::detect(request));
+    platform::remember(*platform_, key, file, now());
+  }
+  return *platform_;
+}
+
+void OpenContext::look_for_libraries(std::string_view engine) {
+  if (recorded_ || platform().os.value() != "linux") return;
+  std::vector<std::string> names;
+  for (const auto& build : catalog().builds)
+    if ((engine.empty() || build->engine == engine) && build->os == platform_->os.value() &&
+        build->arch == platform_->arch.value())
+      names.insert(names.end(), build->requires_.libraries.begin(), build->requires_.libraries.end());
+  platform::look_for_libraries(*platform_, std::move(names));
+}
+
+const manifest::Catalog& OpenContext::catalog() {
+  if (!catalog_) {
+    settings::Settings settings = this->settings();
+    // Installations of this machine do not belong to another one.
+    if (recorded_) settings.installations.clear();
+    const transfer::TransferOptions transfer = transfer_options();
+    catalog_ = catalog::load_catalog({.settings = settings,
+                                      .store = store_,
+                                      .transfer = transfer,
+                                      .now = now(),
+                                      .cancel = cancel_,
+                                      .spare_unreached = spare_unreached_,
+                                      .engines = needed_engines_},
+                                     catalog_origin_);
+  }
+  return *catalog_;
+}
+
+void OpenContext::need_engine(const std::string& engine) {
+  if (catalog_ && (needed_engines_.empty() || needed_engines_.contains(engine))) return;
+  if (engine.empty())
+    needed_engines_.clear();
+  else
+    needed_engines_.insert(engine);
+  catalog_.reset();
+  catalog_origin_ = {};
+}
+
+bool OpenContext::ask_the_spared() {
+  spare_unreached_ = false;
+  if (!catalog_ || !catalog_origin_.spared) return false;
+  catalog_.reset();
+  catalog_origin_ = {};
+  return true;
+}
+
+const catalog::CatalogOrigin& OpenContext::catalog_origin() {
+  static_cast<void>(catalog());
+  return catalog_origin_;
+}
+
+const history::Fingerprint& OpenContext::fingerprint() {
+  if (!fingerprint_)
+    fingerprint_ = fingerprint_of_this_machine(
+        platform(), settings().helper, settings().cache_folder, store_.layers(),
+        std::max(probe_deadline_, std::chrono::seconds(settings().probe_deadline_seconds)),
+        settings().probe_memory_bytes.value_or(load::default_memory_limit()));
+  return *fingerprint_;
+}
+
+void OpenContext::read_history() {
+  if (history_) return;
+  history_.emplace();
+  // A recorded machine's decision does not use this machine's history.
+  if (recorded_) return;
+  if (!state_folder_.empty()) *history_ = history::read(state_folder_, now(), &fingerprint());
+  if (!read_state_folder_.empty()) {
+    history::ReadResult there = history::read(read_state_folder_, now(), &fingerprint(), false);
+    for (const auto& [build, record] : there.history.records)
+      if (record.state != history::State::proven) only_read_.insert(build);
+    history::add_quarantined(*history_, std::move(there));
+  }
+  // Crashes are collected only if they can be added to the records; until then their files stay.
+  if (state_folder_.empty() || history_->failure) return;
+  for (const history::Crash& crash : history::collect_crashes(state_folder_)) note_crash(*this, crash);
+}
+
+Result<void> OpenContext::check_records() {
+  read_history();
+  if (history_->failure) return fail(*history_->failure);
+  return {};
+}
+
+const history::History& OpenContext::history() {
+  read_history();
+  return history_->history;
+}
+
+const std::vector<history::Stale>& OpenContext::stale_records() {
+  read_history();
+  return history_->stale;
+}
+
+const std::vector<std::string>& OpenContext::unreadable_records() {
+  read_history();
+  return history_->unreadable;
+}
+
+const std::vector<std::string>& OpenContext::record_warnings() {
+  read_history();
+  return history_->warnings;
+}
+
+const history::Record* OpenContext::before(const std::string& build) {
+  if (const history::Record* held = history().find(build)) return held;
+  for (const history::Stale& stale : history_->stale)
+    if (stale.record.build == build) return &stale.record;
+  return nullptr;
+}
+
+linker::Machine OpenContext::machine() {
+  linker::Machine machine = linker::describe_this_machine();
+  machine.loaded = linker::loaded_libraries();
+  return machine;
+}
+
+// Settings name no state folder if none can be written.
+Result<void> OpenContext::check_state_place() const {
+  if (!state_folder_.empty()) return {};
+  TRY(store_.check_place());
+  return fail(diagnose("EH-F16")
+                  .with("place", "state")
+                  .with("problem", "neither the cache " + path_text(store_.root()) +
+                                       " nor this user's state folder can be written"));
+}
+
+Result<void> OpenContext::remember(history::Record record) {
+  // The existing record may say that the build is disabled; it is never overwritten.
+  TRY(check_records());
+  Result<void> written = state_folder_.empty() ? check_state_place() : history::write(state_folder_, record);
+  if (!written && written.error().code == "EH-F16" && written.error().value("place").empty() &&
+      written.error().value("variable").empty())
+    written.error().with("place", "state");
+  written = settings::mark_as_state(std::move(written), settings());
+  if (!written && !state_folder_.empty())
+    warn("the record of " + record.build +
+         " cannot be kept: " + std::string(written.error().value("folder")) + " cannot be written (" +
+         std::string(written.error().value("os_said")) + ")");
+  const std::string build = record.build;
+  history_->history.records.insert_or_assign(build, std::move(record));
+  return written;
+}
+
+Result<void> OpenContext::check_may_end(const std::string& build) {
+  read_history();
+  if (!only_read_.contains(build)) return {};
+  return fail(diagnose_errno("EH-F16", calls::access(read_state_folder_.c_str(), W_OK) != 0 ? errno : EACCES)
+                  .with("place", "cache")
+                  .with("build", build)
+                  .with("folder", path_text(read_state_folder_)));
+}
+
+Result<void> OpenContext::forget(const std::string& build) {
+  TRY(check_may_end(build));
+  if (!state_folder_.empty())
+    TRY(settings::mark_as_state(history::clear(state_folder_, build), settings()).map([](bool) {}));
+  history_->history.records.erase(build);
+  return {};
+}
+
+void OpenContext::note(std::string_view event, const Json& facts) {
+  const settings::AuditLog log(state_folder_, settings().audit_rotate_bytes);
+  if (const auto added = log.add(event, facts); !added)
+    warn("the audit log of " + path_text(state_folder_) + " cannot be written (" + added.error().code + " " +
+         std::string(added.error().value("os_said")) + ")");
+}
+
+void OpenContext::warn(std::string text) {
+  if (std::ranges::find(warnings_, text) == warnings_.end()) warnings_.push_back(std::move(text));
+}
+
+bool OpenContext::warnings_last() const {
+  return warnings_.empty() && (!catalog_ || catalog_->warnings.empty()) &&
+         (!history_ || history_->warnings.empty());
+}
+
+std::vector<std::string> OpenContext::warnings() const {
+  std::vector<std::string> all = settings().warnings;
+  if (catalog_) {
+    all.insert(all.end(), catalog_->warnings.begin(), catalog_->warnings.end());
+    for (const Diagnosis& why : catalog_origin_.passed_over) all.push_back(explain::one_line(why));
+  } else {
+    all.insert(all.end(), known_passed_over_.begin(), known_passed_over_.end());
+  }
+  if (history_) all.insert(all.end(), history_->warnings.begin(), history_->warnings.end());
+  all.insert(all.end(), warnings_.begin(), warnings_.end());
+  return all;
+}
+
+}  // namespace enginehost::open

@@ -1,0 +1,53 @@
+#include "host/context/request.hpp"
+
+#include <utility>
+
+#include "host/settings/policy.hpp"
+
+namespace enginehost::open {
+
+RequestDefaults defaults_of(const settings::Settings& settings) {
+  const auto source_of = [&](const char* key) {
+    const settings::Setting* const setting = settings.find(key);
+    return setting != nullptr ? setting->source : std::string();
+  };
+  return {settings.flavor, settings.flavor.empty() ? "" : source_of("flavor"),
+          settings.device, settings.device.empty() ? "" : source_of("device"),
+          settings.force,  settings.offline};
+}
+
+resolve::Request completed(resolve::Request request, const RequestDefaults& defaults) {
+  if (request.flavor.empty() && !request.require && !defaults.flavor.empty()) {
+    request.flavor = defaults.flavor;
+    request.flavor_source = defaults.flavor_source;
+  }
+  if (request.device.empty() && !defaults.device.empty()) {
+    request.device = defaults.device;
+    request.device_source = defaults.device_source;
+  }
+  if (request.force.empty()) request.force = defaults.force;
+  request.offline = request.offline || defaults.offline;
+  return request;
+}
+
+std::optional<Diagnosis> refused_by_policy(const resolve::Request& request,
+                                           const settings::Settings& settings) {
+  for (const auto& [key, value] : {std::pair<const char*, const std::string&>{"flavor", request.flavor},
+                                   {"device", request.device},
+                                   {"force", request.force}})
+    if (auto allowed = settings::check_locked(settings, key, value); !allowed)
+      return std::move(allowed).error();
+  return std::nullopt;
+}
+
+Result<resolve::Plan> decide(OpenContext& context, resolve::Request request) {
+  TRY(context.check_records());
+  // A forced build may be one of another engine.
+  context.need_engine(request.force.empty() ? request.engine : std::string());
+  for (const cache::Installed& installed : context.store().list()) request.installed.insert(installed.build);
+  context.look_for_libraries(request.engine);
+  return resolve::decide(context.platform(), context.catalog(), context.history(), std::move(request),
+                         OpenContext::now());
+}
+
+}  // namespace enginehost::open
