@@ -29,7 +29,8 @@ std::string wrong_type(const Json& value, const char* wanted) {
   return std::string("expected ") + wanted + ", found " + value.type_name();
 }
 
-std::string problem_of_text(const Declaration& declaration, const std::string& text) {
+// `place`: what messages call a path.
+std::string problem_of_text(const Declaration& declaration, const std::string& text, const char* place) {
   if (declaration.rules.choices != nullptr) {
     const std::string choices = declaration.rules.choices;
     if ((", " + choices + ", ").find(", " + text + ", ") == std::string::npos)
@@ -42,19 +43,42 @@ std::string problem_of_text(const Declaration& declaration, const std::string& t
   // A relative path would mean another folder for each program that reads a file or a variable.
   const Kind kind = declaration.member.kind;
   if ((kind == Kind::path || kind == Kind::paths) && !path_of(text).is_absolute())
-    return quoted(text) + " is not an absolute path";
+    return quoted(text) + " is not an absolute " + place;
   return {};
 }
 
-std::string problem_of_list(const Declaration& declaration, const Json& value) {
+std::string problem_of_list(const Declaration& declaration, const Json& value, const char* place) {
   if (!value.is_array()) return wrong_type(value, "a list of strings");
   for (const Json& element : value.as_array()) {
     if (!element.is_string()) return wrong_type(element, "a string") + " in the list";
     if (element.as_string().empty()) return "an element of the list is empty";
-    if (std::string problem = problem_of_text(declaration, element.as_string()); !problem.empty())
+    if (std::string problem = problem_of_text(declaration, element.as_string(), place); !problem.empty())
       return problem;
   }
   return {};
+}
+
+std::string problem_of_value(const Declaration& declaration, const Json& value, const char* place) {
+  switch (declaration.member.kind) {
+    case Kind::toggle:
+      return value.is_bool() ? "" : wrong_type(value, "true or false");
+    case Kind::number:
+      if (!value.is_integer()) return wrong_type(value, "a whole number");
+      if (value.as_integer() >= declaration.rules.least && value.as_integer() <= declaration.rules.most)
+        return {};
+      return value.dump() + " is not between " + std::to_string(declaration.rules.least) + " and " +
+             std::to_string(declaration.rules.most);
+    case Kind::text:
+    case Kind::path:
+      return value.is_string() ? problem_of_text(declaration, value.as_string(), place)
+                               : wrong_type(value, "a string");
+    case Kind::texts:
+    case Kind::paths:
+      return problem_of_list(declaration, value, place);
+    case Kind::objects:
+      break;
+  }
+  return value.is_array() ? "" : wrong_type(value, "a list");
 }
 
 std::string in_capitals(std::string text) {
@@ -143,30 +167,11 @@ std::string read_variable(const Declaration& declaration, const std::string& tex
     if (!parsed) return quoted(text) + " is not a whole number";
     value = *parsed;
   }
-  return problem_of(declaration, value);
+  return problem_of_value(declaration, value, "folder");  // no variable names a file
 }
 
 std::string problem_of(const Declaration& declaration, const Json& value) {
-  switch (declaration.member.kind) {
-    case Kind::toggle:
-      return value.is_bool() ? "" : wrong_type(value, "true or false");
-    case Kind::number:
-      if (!value.is_integer()) return wrong_type(value, "a whole number");
-      if (value.as_integer() >= declaration.rules.least && value.as_integer() <= declaration.rules.most)
-        return {};
-      return value.dump() + " is not between " + std::to_string(declaration.rules.least) + " and " +
-             std::to_string(declaration.rules.most);
-    case Kind::text:
-    case Kind::path:
-      return value.is_string() ? problem_of_text(declaration, value.as_string())
-                               : wrong_type(value, "a string");
-    case Kind::texts:
-    case Kind::paths:
-      return problem_of_list(declaration, value);
-    case Kind::objects:
-      break;
-  }
-  return value.is_array() ? "" : wrong_type(value, "a list");
+  return problem_of_value(declaration, value, "path");
 }
 
 std::string text_of(const Json& value) {
