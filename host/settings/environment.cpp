@@ -87,10 +87,8 @@ std::string said_by(std::string_view key, bool by_application) {
 Result<Layer> layer_of_flags(const FlagValues& flags, const Environment& environment) {
   Layer layer;
   layer.source = flags.by_application ? "application" : "flag";
-  // As an absolute path, an empty one would be the current folder.
-  const auto absolute = [&](const Json& path) {
-    const std::string& text = path.as_string();
-    return text.empty() ? text : plain_location(path_text(environment.current_folder / path_of(text)));
+  const auto absolute = [&](const std::string& folder) {
+    return plain_location(path_text(environment.current_folder / path_of(folder)));
   };
   const auto refused = [&](const char* key, const std::string& problem) {
     return flags.by_application
@@ -119,11 +117,16 @@ Result<Layer> layer_of_flags(const FlagValues& flags, const Environment& environ
   for (const Declaration& one : declarations) {
     Json value = one.flag.given != nullptr ? one.flag.given(flags) : Json();
     if (value.is_null()) continue;
-    if (one.member.kind == Kind::path) value = absolute(value);
-    if (one.member.kind == Kind::paths) {
+    if (one.member.kind == Kind::path || one.member.kind == Kind::paths) {
       Json list = Json::array();
-      for (const Json& path : value.as_array()) list.push(absolute(path));
-      value = std::move(list);
+      for (const Json& path : value.is_array() ? value.as_array() : Json::Array{value}) {
+        // As an absolute path, an empty one would be the current folder.
+        if (path.as_string().empty())
+          return fail(refused(
+              one.key, std::string_view(one.key) == "helper" ? "the file is empty" : "the folder is empty"));
+        list.push(absolute(path.as_string()));
+      }
+      value = value.is_array() ? std::move(list) : list.as_array().front();
     }
     if (const std::string problem = problem_of(one, value); !problem.empty())
       return fail(refused(one.key, problem));
