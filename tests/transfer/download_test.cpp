@@ -1,71 +1,15 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #if defined(__linux__)
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #endif
 
-#include <thread>
-
-#include "host/transfer/transfer.hpp"
-#include "tests/support/fault_server.hpp"
-#include "tests/support/nginx_server.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/three_tries.hpp"
-#include "tests/transfer/memory_parts.hpp"
+#include "tests/transfer/download_fixture.hpp"
 
 namespace enginehost::transfer {
 namespace {
-
-using namespace std::chrono_literals;
-using test::FaultServer;
-using Connection = FaultServer::Connection;
-using Request = FaultServer::Request;
-
-class DownloadTest : public testing::Test {
- protected:
-  DownloadTest() {
-    options.first_backoff = 5ms;
-    options.stall_limit = 2s;
-    options.connect_limit = 500ms;
-    options.retries = 3;
-    options.rate_window = 60ms;
-    options.patience = 300ms;
-    options.smallest_part = 1u << 20;
-  }
-  Result<DownloadReport> get(std::initializer_list<std::string> urls) { return get(urls, sink); }
-  Result<DownloadReport> get(std::initializer_list<std::string> urls, test::MemoryParts& parts) {
-    DownloadRequest request;
-    for (const std::string& url : urls) request.mirrors.push_back({url, {}});
-    return get(std::move(request), parts);
-  }
-  Result<DownloadReport> get(DownloadRequest request, test::MemoryParts& parts) {
-    request.size = payload.size();
-    failures.clear();
-    return download(request, parts, options, failures, progress, cancel);
-  }
-  Result<DownloadReport> get(std::vector<Mirror> mirrors) { return get({std::move(mirrors), 0}, sink); }
-  // Answers range requests correctly.
-  void serve(const Request& request, Connection& connection) const {
-    const std::uint64_t from = request.range_start.value_or(0);
-    std::string_view rest = std::string_view(payload).substr(from);
-    const std::string range = request.header("Range");
-    if (const std::size_t dash = range.find('-'); dash != std::string::npos && dash + 1 < range.size())
-      rest = rest.substr(0, std::strtoull(range.c_str() + dash + 1, nullptr, 10) + 1 - from);
-    connection.answer(range.empty() ? "200 OK" : "206 Partial", rest,
-                      "Content-Range: bytes " + std::to_string(from) + "-" +
-                          std::to_string(from + rest.size() - 1) + "/" + std::to_string(payload.size()));
-  }
-  std::string dead() const { return "http://127.0.0.1:" + std::to_string(test::free_port()) + "/file"; }
-
-  const std::string payload = test::noise(12u << 20);
-  test::MemoryParts sink{12u << 20};
-  TransferOptions options;
-  std::vector<MirrorFailure> failures;
-  ProgressCallback progress;
-  std::optional<CancelToken> cancel;
-};
 
 TEST_F(DownloadTest, OneConnectionServesWhereItIsFast) {
   test::NginxServer server;
@@ -344,106 +288,6 @@ TEST_F(DownloadTest, AServerThatWantsFewerConnectionsGetsFewer) {
   ASSERT_TRUE(report) << report.error().code;
   EXPECT_TRUE(sink.bytes == payload);
   EXPECT_TRUE(failures.empty()) << failures[0].diagnosis.code;
-}
-
-TEST_F(DownloadTest, AMirrorIsLocatedOnceAndSharesTheWorkWithAUrl) {
-  test::NginxServer url("limit_rate 2m;"), index("limit_rate 2m;");
-  test::write_text(url.root() / "file", payload);
-  test::write_text(index.root() / "moved", payload);
-  options.rate_window = 150ms;
-  std::atomic<int> asked = 0;
-  const auto locate = [&](const TransferOptions& given, const CancelToken&) -> Result<Place> {
-    ++asked;
-    TransferOptions own = given;
-    own.user_agent = "its-own-options";
-    return Place{index.url("moved"), {}, {}, own};
-  };
-  for (const bool located_first : {true, false}) {
-    ASSERT_TRUE(sink.restart());
-    asked = 0;
-    const Mirror at_url{url.url("file"), {}}, located{"the index", locate};
-    const auto report = get(located_first ? std::vector{located, at_url} : std::vector{at_url, located});
-    ASSERT_TRUE(report) << report.error().code;
-    EXPECT_TRUE(sink.bytes == payload);
-    EXPECT_EQ(asked, 1);
-    EXPECT_EQ(report->contributors, (std::vector<std::size_t>{0, 1}));
-  }
-}
-
-TEST_F(DownloadTest, AMirrorThatCannotBeLocatedIsReported) {
-  test::NginxServer server;
-  test::write_text(server.root() / "file", payload);
-  const auto lost = [](const TransferOptions&, const CancelToken&) -> Result<Place> {
-    return fail(diagnose("EH-N12").with("index", "https://lab/simple"));
-  };
-  const auto report = get({Mirror{"the index", lost}, Mirror{server.url("file"), {}}});
-  ASSERT_TRUE(report) << report.error().code;
-  EXPECT_TRUE(sink.bytes == payload);
-  ASSERT_EQ(failures.size(), 1u);
-  EXPECT_EQ(failures[0].diagnosis.code, "EH-N12");
-  EXPECT_TRUE(failures[0].given_up);
-}
-
-TEST_F(DownloadTest, AMirrorThatIsSlowToLocateIsLeftForAnother) {
-  test::NginxServer server;
-  test::write_text(server.root() / "file", payload);
-  const auto slow = [](const TransferOptions&, const CancelToken& canceled) -> Result<Place> {
-    while (!canceled.canceled()) std::this_thread::sleep_for(5ms);
-    return fail(diagnose("EH-P10"));
-  };
-  const auto report = get({Mirror{"the index", slow}, Mirror{server.url("file"), {}}});
-  ASSERT_TRUE(report) << report.error().code;
-  EXPECT_TRUE(sink.bytes == payload);
-  ASSERT_EQ(failures.size(), 1u);
-  EXPECT_EQ(failures[0].diagnosis.code, "EH-N03");
-}
-
-TEST_F(DownloadTest, ALocatedFileOfThisMachineIsReadFromWhereTheSinkStands) {
-  test::TemporaryFolder folder;
-  test::write_text(folder / "file", payload);
-  sink.hold(0, std::string_view(payload).substr(0, 5u << 20));
-  const auto here = [&](const TransferOptions&, const CancelToken&) -> Result<Place> {
-    return Place{"", folder / "file", {}, {}};
-  };
-  const auto report = get({Mirror{"the index", here}});
-  ASSERT_TRUE(report) << report.error().code;
-  EXPECT_TRUE(sink.bytes == payload);
-  EXPECT_EQ(report->received, payload.size() - (5u << 20));
-}
-
-TEST_F(DownloadTest, AnExpiredTokenIsReplacedForAllConnections) {
-  std::atomic<int> tokens = 0;
-  FaultServer registry([&](const Request& request, Connection& connection) {
-    if (request.header("Authorization") != "Bearer " + std::to_string(tokens.load()) || tokens == 1)
-      connection.answer("401 Unauthorized", "{}");
-    else
-      serve(request, connection);
-  });
-  const auto locate = [&](const TransferOptions&, const CancelToken&) -> Result<Place> {
-    Authorization token;
-    token.bearer = std::to_string(++tokens);
-    return Place{registry.url("file"), {}, token, {}};
-  };
-  const auto report = get({Mirror{"the registry", locate}});
-  ASSERT_TRUE(report) << report.error().code;
-  EXPECT_TRUE(sink.bytes == payload);
-  EXPECT_EQ(tokens, 2);
-}
-
-TEST_F(DownloadTest, ThreeUselessTokensEndIt) {
-  int tokens = 0;
-  FaultServer registry(
-      [&](const Request&, Connection& connection) { connection.answer("401 Unauthorized", "{}"); });
-  const auto locate = [&](const TransferOptions&, const CancelToken&) -> Result<Place> {
-    ++tokens;
-    return Place{registry.url("file"), {}, {}, {}};
-  };
-  const auto report = get({Mirror{"the registry", locate}});
-  ASSERT_FALSE(report);
-  EXPECT_EQ(report.error().value("status"), "401");
-  EXPECT_EQ(tokens, 3);
-  EXPECT_EQ(get({registry.url("file")}).error().value("status"), "401");
-  EXPECT_EQ(registry.requests(), 4) << "a URL is not asked again";
 }
 
 TEST_F(DownloadTest, FailsWithEveryMirrorsReason) {
