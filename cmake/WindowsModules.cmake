@@ -4,7 +4,7 @@ add_subdirectory(plugin-api)
 add_subdirectory(cache)
 add_subdirectory(engines)
 foreach(module binary linker platform settings transfer oci manifest installations history resolve acquire preflight explain
-             load open offline sdk commands)
+             load catalog consent context decision_cache attempt open offline sdk commands)
   add_subdirectory(host/${module})
 endforeach()
 if(ENGINEHOST_TOOLS)
