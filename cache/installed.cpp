@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/paths.hpp"
 #include "base/record.hpp"
 
 namespace enginehost::cache {

@@ -19,7 +19,9 @@ void open_cuda_libraries(const std::string& root, const char* paths, engine_call
   Devices devices;
   if (paths != nullptr) add_cuda_devices(devices);
   if (devices.list.empty()) return;
-  std::istringstream list(paths);
+  // A constructor that takes the string over is newer than the floor (decision 033).
+  const std::string text = paths;
+  std::istringstream list(text);
   for (std::string path; std::getline(list, path, ',');) {
     const std::string file = wanted_library(root, "tensorflow.cuda", path.c_str(), call);
     open_runtime("A library of CUDA", file, call);

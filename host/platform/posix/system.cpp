@@ -174,7 +174,7 @@ Cpu ask_processor() {
   cpu.model = trim(processor_brand());
   return cpu;
 }
-constexpr const char* source = "cpuid";
+constexpr const char* cpu_source = "cpuid";
 
 #elif defined(__aarch64__)
 
@@ -198,12 +198,12 @@ Cpu ask_processor() {
   std::sort(cpu.features.begin(), cpu.features.end());
   return cpu;
 }
-constexpr const char* source = "AT_HWCAP";
+constexpr const char* cpu_source = "AT_HWCAP";
 
 #else
 
 Cpu ask_processor() { return {}; }
-constexpr const char* source = "this program";
+constexpr const char* cpu_source = "this program";
 
 #endif
 
@@ -214,7 +214,7 @@ Fact<Cpu> detect_cpu() {
   static const Cpu& processor = *new Cpu(ask_processor());
   Cpu cpu = processor;
   cpu.cores = usable_cores();
-  return Fact<Cpu>::known(std::move(cpu), source);
+  return Fact<Cpu>::known(std::move(cpu), cpu_source);
 }
 
 namespace {

@@ -155,7 +155,7 @@ Cpu ask_processor() {
   cpu.model = trim(processor_brand());
   return cpu;
 }
-constexpr const char* source = "cpuid";
+constexpr const char* cpu_source = "cpuid";
 
 #else
 
@@ -176,7 +176,7 @@ Cpu ask_processor() {
                   .value_or("");
   return cpu;
 }
-constexpr const char* source = "IsProcessorFeaturePresent";
+constexpr const char* cpu_source = "IsProcessorFeaturePresent";
 
 #endif
 
@@ -187,7 +187,7 @@ Fact<Cpu> detect_cpu() {
   static const Cpu& processor = *new Cpu(ask_processor());
   Cpu cpu = processor;
   cpu.cores = usable_cores();
-  return Fact<Cpu>::known(std::move(cpu), source);
+  return Fact<Cpu>::known(std::move(cpu), cpu_source);
 }
 
 // The limit of a container or of a job scheduler is that of its job object.
