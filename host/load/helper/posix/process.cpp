@@ -276,16 +276,16 @@ bool is_first_thread() { return ::gettid() == ::getpid(); }
 // The kernel keeps the program's name at the top of the stack and lets it grow down to the limit.
 // pthread_getattr_np would read and parse /proc/self/maps for the same.
 void find_stack(std::uintptr_t& low, std::uintptr_t& high) {
-  constexpr std::uintptr_t page = 4096;
+  constexpr std::uintptr_t page_size = 4096;
   const auto name = static_cast<std::uintptr_t>(::getauxval(AT_EXECFN));
   const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
   if (name < here) return;
-  high = (name + page) & ~(page - 1);
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_STACK, &limit) != 0) return;
+  high = (name + page_size) & ~(page_size - 1);
+  rlimit stack{};
+  if (::getrlimit(RLIMIT_STACK, &stack) != 0) return;
   // Without a limit the stack ends where the next mapping begins; a fault near the stack pointer still shows
   // an overflow.
-  low = limit.rlim_cur < high ? high - static_cast<std::uintptr_t>(limit.rlim_cur) : page;
+  low = stack.rlim_cur < high ? high - static_cast<std::uintptr_t>(stack.rlim_cur) : page_size;
 }
 
 namespace {
