@@ -89,6 +89,30 @@ TEST_F(PackageSourceTest, AnIndexARegistryAndAUrlServeOneFileTogether) {
   }
 }
 
+// However slow it is: it is there to spare the registry.
+TEST_F(PackageSourceTest, AConfiguredMirrorServesAloneBeforeItsRegistry) {
+  const std::string archive = test::make_archive("zip", {{"lib/data.bin", test::noise(12'000'000)}});
+  const test::NginxServer mirror("limit_rate 2m;"), registry;
+  const auto host_of = [](const test::NginxServer& server) {
+    return "127.0.0.1:" + std::to_string(server.port());
+  };
+  for (const test::NginxServer* server : {&mirror, &registry})
+    test::write_text(server->root() / ("v2/engines/sample/blobs/sha256:" + sha256_hex(archive)), archive);
+  manifest::Source image;
+  image.kind = manifest::Source::Kind::oci;
+  image.location = host_of(registry) + "/engines/sample";
+  sample.runtime().artifacts = {SampleBuild::artifact(archive, "zip", {image})};
+  options.transfer.plain_http_registries = {host_of(registry), host_of(mirror)};
+  options.transfer.registry_mirrors = {host_of(registry) + "=" + host_of(mirror)};
+  options.transfer.smallest_part = 1u << 20;
+  options.transfer.rate_window = 150ms;
+  options.transfer.patience = 300ms;
+  options.transfer.stall_limit = 5s;
+  ASSERT_EQ(code(), "ok");
+  EXPECT_GT(mirror.requests("GET /v2/engines/sample/blobs"), 1) << "in parts";
+  EXPECT_EQ(registry.requests("GET") + registry.requests("HEAD"), 0);
+}
+
 TEST_F(PackageSourceTest, ASilentIndexLeavesTheFileToTheNextSource) {
   const std::string archive = test::make_archive("zip", content);
   test::FaultServer silent([](const auto&, auto& connection) { connection.stall(20s); });
