@@ -8,6 +8,7 @@
 #include "base/file_calls.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
+#include "base/record.hpp"
 #include "base/system_errors.hpp"
 #include "base/text.hpp"
 #include "cache/layer_trust.hpp"
@@ -27,7 +28,7 @@ namespace fs = std::filesystem;
 using Kind = Dependency::Kind;
 
 constexpr std::string_view format_line = "enginehost-decision 1\n";
-constexpr std::string_view end_of_decision = "depends on";
+constexpr std::string_view end_of_decision = "dependencies";
 constexpr std::size_t checksum_size = 32, most_bytes = 1u << 20, most_decisions = 100;
 
 std::string key_of(const settings::SettingsKey& settings_key, const resolve::Request& request, bool probe,
@@ -100,19 +101,15 @@ std::vector<std::string> lines_of(const cache::Installed& member) {
 
 // Reads the lines up to the dependencies, and removes them from the text.
 bool take_decision(std::string_view& text, CachedDecision& decision) {
-  for (;;) {
-    const std::size_t end = text.find('\n');
-    if (end == std::string_view::npos) return false;
-    const std::string_view line = text.substr(0, end), name = line.substr(0, line.find(' '));
-    text.remove_prefix(end + 1);
-    if (line == end_of_decision) return !decision.digest.empty() && !decision.state_folder.empty();
+  while (const auto line = take_key_and_value(text)) {
+    if (line->key == end_of_decision) return !decision.digest.empty() && !decision.state_folder.empty();
     bool taken = false;
-    for_each_member(decision, [&](std::string_view member_name, auto& member) {
-      if (member_name == name && name.size() < line.size())
-        taken = take(member, line.substr(name.size() + 1));
+    for_each_member(decision, [&](std::string_view name, auto& member) {
+      if (name == line->key) taken = take(member, line->value);
     });
     if (!taken) return false;
   }
+  return false;
 }
 
 // Returns nothing if a value has a line break.
@@ -122,7 +119,7 @@ std::optional<std::string> text_of(const CachedDecision& decision) {
   for_each_member(decision, [&](std::string_view name, const auto& member) {
     for (const std::string& value : lines_of(member)) {
       plain = plain && value.find('\n') == std::string::npos;
-      text.append(name).append(" ").append(value).append("\n");
+      add_key_and_value(text, name, value);
     }
   });
   text.append(end_of_decision).append("\n");

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -14,6 +13,7 @@
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/process.hpp"
+#include "base/record.hpp"
 #include "base/text.hpp"
 #include "host/history/store.hpp"
 
@@ -144,26 +144,20 @@ void Dependency::put(std::string& text) const {
 }
 
 bool Dependency::take(std::string_view& text) {
-  const std::size_t size = text.find('\n');
-  if (size == std::string_view::npos) return false;
-  std::string_view line = text.substr(0, size);
-  text.remove_prefix(size + 1);
-  covered = line.starts_with(covered_mark);
-  if (covered) line.remove_prefix(covered_mark.size());
-  const std::string_view name = line.substr(0, line.find(' '));
+  auto line = take_line(text);
+  if (!line) return false;
+  covered = line->starts_with(covered_mark);
+  if (covered) line->remove_prefix(covered_mark.size());
+  const std::string_view name = line->substr(0, line->find(' '));
   const auto* const found = std::find_if(std::begin(kinds), std::end(kinds),
                                          [&](const KindOfLine& one) { return one.name == name; });
-  if (found == std::end(kinds) || name.size() == line.size()) return false;
-  line.remove_prefix(name.size() + 1);
+  if (found == std::end(kinds) || name.size() == line->size()) return false;
+  line->remove_prefix(name.size() + 1);
   kind = static_cast<Kind>(found - std::begin(kinds));
   stamp = {};
-  for (std::size_t i = 0; i < found->numbers; ++i) {
-    const char* const end = line.data() + line.size();
-    const auto [after, error] = std::from_chars(line.data(), end, stamp[i]);
-    if (error != std::errc() || after == end || *after != ' ') return false;
-    line.remove_prefix(static_cast<std::size_t>(after - line.data()) + 1);
-  }
-  path = line;
+  for (std::size_t i = 0; i < found->numbers; ++i)
+    if (!take_number(*line, stamp[i])) return false;
+  path = *line;
   return true;
 }
 
