@@ -18,11 +18,13 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "base/files.hpp"
+#include "base/record.hpp"
+#include "host/decision_cache/dependency.hpp"
 #include "host/explain/explain.hpp"
 #include "host/load/in_process/engine.hpp"
 #include "host/open/open.hpp"
@@ -123,18 +125,18 @@ int open_engine(char** arguments) {
   return finish(begin, end);
 }
 
-// The files that a cached decision names (host/open/dependency.hpp), each once.
+// The files that a cached decision names (host/decision_cache/dependency.hpp), each once.
 int look(const char* cache) {
   std::vector<std::string> files;
   std::error_code error;
   for (const auto& entry :
        std::filesystem::directory_iterator(std::string(cache) + "/state/decisions", error)) {
-    std::ifstream decision(entry.path());
-    std::string line;
-    while (std::getline(decision, line) && line != "depends on") continue;
-    while (std::getline(decision, line))
-      if (const std::size_t path = line.find(" /"); path != std::string::npos && !line.starts_with("if-"))
-        files.push_back(line.substr(path + 1));
+    const auto decision = read_file(entry.path());
+    std::string_view text = decision ? std::string_view(*decision) : std::string_view();
+    while (const auto line = take_line(text))
+      if (*line == "dependencies") break;
+    for (open::Dependency dependency; dependency.take(text);)
+      if (!dependency.covered && !dependency.path.empty()) files.push_back(dependency.path);
     break;
   }
   if (files.empty()) return fail_with("the cache has no decision");
