@@ -26,7 +26,7 @@ void add_artifact(const manifest::Artifact& artifact, const manifest::Build& bui
       add_once(pending.sources, "URL");
       break;
     case Kind::package_index:
-      add_once(pending.sources, "package index");
+      add_once(pending.sources, std::string(package_indexes));
       break;
     case Kind::oci:
       add_once(pending.sources, "registry");
@@ -77,7 +77,7 @@ Pending pending_download(const manifest::Build& build, const cache::Store* store
   return pending;
 }
 
-std::vector<std::string> needed_urls(const manifest::Build& build, const cache::Store& store) {
+std::vector<std::string> needed_servers(const manifest::Build& build, const cache::Store& store) {
   std::vector<std::string> needed;
   for (const manifest::Component* component : build.all_components()) {
     const manifest::Artifact* artifact = first_usable(*component);
@@ -88,6 +88,9 @@ std::vector<std::string> needed_urls(const manifest::Build& build, const cache::
              transfer::origin_of(source.location) == transfer::origin_of(first.location);
     });
     if (is_alone) needed.push_back(first.location);
+    const bool on_indexes = std::ranges::all_of(
+        artifact->sources, [](const manifest::Source& source) { return source.kind == Kind::package_index; });
+    if (on_indexes) needed.emplace_back(package_indexes);
   }
   return needed;
 }

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cache/store.hpp"
@@ -24,8 +25,11 @@ struct Pending {
 // thread.
 Pending pending_download(const manifest::Build& build, const cache::Store* store);
 
-// Returns a URL of each missing part of the build that lies on one server only: without an answer of that
-// server the build cannot be fetched. Any thread.
-std::vector<std::string> needed_urls(const manifest::Build& build, const cache::Store& store);
+// The name that needed_servers() has for the indexes that pip is configured to use.
+inline constexpr std::string_view package_indexes = "package index";
+
+// Returns a URL of each missing part of the build that lies on one server only, and package_indexes for a
+// part that only they have: without their answer the build cannot be fetched. Any thread.
+std::vector<std::string> needed_servers(const manifest::Build& build, const cache::Store& store);
 
 }  // namespace enginehost::acquire

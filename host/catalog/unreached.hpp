@@ -16,7 +16,8 @@
 
 namespace enginehost::catalog {
 
-// Returns true if the failure means that no server answered: EH-N01, EH-N02 or EH-N03.
+// Returns true if the failure means that no server answered: EH-N01, EH-N02 or EH-N03, or EH-N12 for one of
+// these.
 bool is_unreached(const Diagnosis& failure);
 
 // Returns the age of the file in seconds. A time in the future counts as now. Nothing if there is no such
@@ -29,7 +30,8 @@ std::optional<Diagnosis> recently_unreached(const std::filesystem::path& note, s
 void note_unreached(const std::filesystem::path& note, const Diagnosis& failure);
 
 // Why servers did not answer during one open. They are not asked again, which would take as long for nothing.
-// A server is a scheme, a host and a port. Any thread.
+// A server is a scheme, a host and a port; the package indexes are one server, because all of them are asked
+// for each file. Any thread.
 class SilentServers {
  public:
   // `url`: any URL of the server.

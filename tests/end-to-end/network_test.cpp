@@ -20,6 +20,11 @@ using namespace std::chrono_literals;
 
 Json source(const std::string& url) { return Json::object().set("url", url); }
 
+// Limits with which a server that does not answer is given up after two seconds.
+Json impatient() {
+  return Json::object().set("connect_timeout_seconds", 1).set("stall_timeout_seconds", 1).set("retries", 0);
+}
+
 void expect_opened(const Ended& run) {
   EXPECT_EQ(run.status, 0) << run.said();
   EXPECT_EQ(run.outcome()["state"].as_string(), "opened");
@@ -209,7 +214,7 @@ TEST(Network, AnUnreachedServerOfFilesIsNotAskedAtEachOpen) {
           .set("repositories",
                Json::array().push(
                    Json::object().set("location", repository.root().native()).set("unsigned", true)))
-          .set("downloads", Json::object().set("stall_timeout_seconds", 1).set("retries", 0)));
+          .set("downloads", impatient()));
   const auto asked_by = [&](const char* command, std::vector<std::string> arguments, const char* opened) {
     const int before = server.requests();
     const Ended run = workplace.run(command, std::move(arguments));
@@ -241,26 +246,31 @@ TEST(Network, AnUnreachedServerOfFilesIsNotAskedAtEachOpen) {
 TEST(Network, ASilentServerIsNotAskedForTheNextBuild) {
   FaultServer server(
       [&](const FaultServer::Request&, FaultServer::Connection& connection) { connection.stall(60s); });
-  for (const bool size_known : {true, false})
+  enum class From { url, url_of_unknown_size, index };
+  for (const From from : {From::url, From::url_of_unknown_size, From::index})
     for (const char* command : {"engine-info", "engine-cache"}) {
       const Workplace workplace;
       TestRepository repository(workplace.folder() / "repository");
-      for (const char* version : {"3.0.0", "2.0.0"}) {
-        TestBuild build = good_build(std::string("reference-") + version);
+      for (const std::string version : {"3.0.0", "2.0.0"}) {
+        TestBuild build = good_build("reference-" + version);
         build.version = version;
-        Json artifact =
-            Json::object()
-                .set("sha256", sha256_hex(version))
-                .set("archive", "zip")
-                .set("sources", Json::array().push(Json::object().set("url", server.url(version))));
-        if (size_known) artifact.set("size", 1000);
+        const Json on_index = Json::object()
+                                  .set("project", "runtime-" + version.substr(0, 1))
+                                  .set("file", "runtime-" + version + "-py3-none-any.whl");
+        const Json source = from == From::index ? Json::object().set("package_index", on_index)
+                                                : Json::object().set("url", server.url(version));
+        Json artifact = Json::object()
+                            .set("sha256", sha256_hex(version))
+                            .set("archive", "zip")
+                            .set("sources", Json::array().push(source));
+        if (from != From::url_of_unknown_size) artifact.set("size", 1000);
         repository.add_with_artifacts(build, Json::array().push(std::move(artifact)));
       }
       repository.add(good_build());
       repository.write();
-      workplace.configure(
-          Json::object().set("downloads", Json::object().set("stall_timeout_seconds", 1).set("retries", 0)));
-      std::vector<std::string> arguments = {"reference", "--repository", repository.root().native()};
+      workplace.configure(Json::object().set("downloads", impatient()));
+      std::vector<std::string> arguments = {"reference", "--repository", repository.root().native(),
+                                            "--package-index", server.url("simple")};
       if (command == std::string("engine-cache")) arguments.insert(arguments.begin(), "fetch");
       const std::size_t before = server.seen().size();
       const Ended run = workplace.run(command, arguments);
@@ -268,7 +278,8 @@ TEST(Network, ASilentServerIsNotAskedForTheNextBuild) {
       EXPECT_THAT(run.said(), HasSubstr("reference-good"));
       const auto seen = server.seen();
       ASSERT_GT(seen.size(), before);
-      for (std::size_t i = before; i < seen.size(); ++i) EXPECT_EQ(seen[i].path, "/3.0.0") << command;
+      const char* const first = from == From::index ? "/simple/runtime-3/" : "/3.0.0";
+      for (std::size_t i = before; i < seen.size(); ++i) EXPECT_EQ(seen[i].path, first) << command;
     }
 }
 
