@@ -1,6 +1,7 @@
 // Rules of glibc's and musl's loaders that a closure is judged by.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,6 +24,29 @@ struct Refusal {
 // skipped, every other problem ends the search with an error. `direct` = the requested file.
 std::optional<Refusal> refusal_of(const Machine& machine, const binary::BinaryInfo& info,
                                   const std::string& path, bool direct);
+
+// Parts that the closures of all systems share.
+
+// Returns why a file was not taken, in a word or two.
+std::string short_reason(const Diagnosis& why);
+// Returns the paths from the requested file to the object with this index.
+std::vector<std::string> chain_to(const Closure& closure, int index);
+
+// How the missing libraries of one system are reported.
+struct MissingRules {
+  const char* table;  // that names the needed libraries: "DT_NEEDED"
+  std::function<std::string_view(const Missing&)> code;
+  std::function<bool(const Rejected&, const Missing&)> is_about;
+  const char* of;  // before the needer's path: "DT_NEEDED of "
+  // Adds where one library was searched. Null: all libraries of a needer are searched in the same folders.
+  std::function<void(const Missing&, Diagnosis&)> add_search = nullptr;
+};
+// Adds the files that end a search (`fatal`), or those that were skipped and that nothing replaced.
+void add_rejected(const Closure& closure, const MissingRules& rules, bool fatal,
+                  std::vector<Diagnosis>& found);
+// Adds the missing libraries that no skipped file explains. Those of one needer share one diagnosis with the
+// searched folders. A path was not searched for and has its own.
+void add_missing(const Closure& closure, const MissingRules& rules, std::vector<Diagnosis>& found);
 
 // Comparison of needed symbol versions with those that the found libraries define.
 

@@ -20,7 +20,7 @@ std::vector<std::string> flags_of(const BinaryInfo& info) {
   mark(info.no_dlopen, "refuses dlopen");
   mark(info.no_default_directories, "no default folders");
   mark(info.packed_relocations, "packed relocations (DT_RELR)");
-  const binary::PeFacts& pe = *info.pe;
+  const binary::PeFacts& pe = info.pe;
   mark(pe.dynamic_base, "dynamic base");
   mark(pe.high_entropy_addresses, "high-entropy addresses");
   mark(pe.no_execute, "no execute (NX)");
@@ -30,10 +30,10 @@ std::vector<std::string> flags_of(const BinaryInfo& info) {
   mark(pe.no_isolation, "no isolation");
   mark(pe.bound_imports, "bound imports");
   mark(pe.managed, "managed code (.NET)");
-  mark(info.macho->two_level_namespace, "two-level namespace");
-  mark(info.macho->thread_locals, "thread-local variables");
-  mark(info.macho->chained_fixups, "chained fixups");
-  mark(info.macho->encrypted, "encrypted");
+  mark(info.macho.two_level_namespace, "two-level namespace");
+  mark(info.macho.thread_locals, "thread-local variables");
+  mark(info.macho.chained_fixups, "chained fixups");
+  mark(info.macho.encrypted, "encrypted");
   return flags;
 }
 
@@ -140,7 +140,7 @@ void add_file_lines(const BinaryInfo& info, bool with_needs, std::vector<std::st
   std::vector<std::string> needs = info.needed;
   if (macho) {
     needs.clear();
-    for (const binary::DylibNeed& need : info.macho->dylibs)
+    for (const binary::DylibNeed& need : info.macho.dylibs)
       if (need.how != binary::DylibNeed::How::weak && need.how != binary::DylibNeed::How::lazy)
         needs.push_back(need.name + " (" + std::string(binary::name_of(need.how)) + ", at least " +
                         need.compatibility_version + ")");
@@ -154,17 +154,17 @@ void add_file_lines(const BinaryInfo& info, bool with_needs, std::vector<std::st
   add_text(lines, "needs a processor of level", isa_level(info.isa_needed));
   if (macho) {
     if (!info.minimum_os.empty())
-      lines.push_back("built for " + info.macho->platform + " " + info.minimum_os + " and newer" +
-                      (info.macho->sdk.empty() ? "" : ", with SDK " + info.macho->sdk));
-    if (!info.macho->current_version.empty())
-      lines.push_back("version " + info.macho->current_version + ", compatible with " +
-                      info.macho->compatibility_version);
+      lines.push_back("built for " + info.macho.platform + " " + info.minimum_os + " and newer" +
+                      (info.macho.sdk.empty() ? "" : ", with SDK " + info.macho.sdk));
+    if (!info.macho.current_version.empty())
+      lines.push_back("version " + info.macho.current_version + ", compatible with " +
+                      info.macho.compatibility_version);
   }
   if (info.kind == Kind::pe) {
-    lines.push_back("linked by a linker of version " + info.pe->linker_version + " for the " +
-                    info.pe->subsystem + " subsystem " + info.minimum_os);
-    if (info.pe->dependent_load_flags != 0)
-      lines.push_back("searches its imports with flags " + std::to_string(info.pe->dependent_load_flags));
+    lines.push_back("linked by a linker of version " + info.pe.linker_version + " for the " +
+                    info.pe.subsystem + " subsystem " + info.minimum_os);
+    if (info.pe.dependent_load_flags != 0)
+      lines.push_back("searches its imports with flags " + std::to_string(info.pe.dependent_load_flags));
   }
   if (info.kind == Kind::pe || macho) lines.push_back(info.code_signed ? "signed" : "not signed");
   if (info.tls_size != 0) lines.push_back("thread-local data " + format_bytes(info.tls_size));
@@ -176,8 +176,8 @@ std::string head_line(const BinaryInfo& info) {
   std::string line = std::string(info.sniffed.empty() ? "file" : info.sniffed);
   if (!info.machine.empty()) line += " for " + info.machine;
   if (info.kind != Kind::unknown)
-    line += ", " + std::string(info.kind == Kind::macho && !info.macho->file_type.empty()
-                                   ? info.macho->file_type
+    line += ", " + std::string(info.kind == Kind::macho && !info.macho.file_type.empty()
+                                   ? info.macho.file_type
                                    : binary::name_of(info.type));
   line += ", " + format_bytes(info.file_size);
   // A file that is not mapped has no segments that could be truncated.
@@ -192,7 +192,7 @@ BinaryFacts gather_facts(const std::filesystem::path& file, BinaryInfo info) {
   BinaryFacts facts;
   for (const binary::Slice& slice : info.slices)
     if (auto one = binary::read_binary(file, slice.machine)) facts.slices.push_back(std::move(*one));
-  if (info.pe->has_resources)
+  if (info.pe.has_resources)
     if (auto resources = binary::pe_resources(file)) facts.resources = std::move(*resources);
   facts.info = std::move(info);
   return facts;
@@ -200,14 +200,14 @@ BinaryFacts gather_facts(const std::filesystem::path& file, BinaryInfo info) {
 
 Json to_json(const BinaryFacts& facts) {
   Members members = of_file(facts.info);
-  if (facts.info.kind == Kind::pe) members.always("pe", of_pe(*facts.info.pe, facts.resources));
-  if (facts.info.kind == Kind::macho) members.always("macho", of_macho(*facts.info.macho));
+  if (facts.info.kind == Kind::pe) members.always("pe", of_pe(facts.info.pe, facts.resources));
+  if (facts.info.kind == Kind::macho) members.always("macho", of_macho(facts.info.macho));
   if (!facts.slices.empty()) {
     Json slices = Json::array();
     for (std::size_t i = 0; i < facts.slices.size(); ++i) {
       Members slice = of_file(facts.slices[i]);
       slice.always("offset", facts.info.slices[i].offset).always("slice_size", facts.info.slices[i].size);
-      slice.always("macho", of_macho(*facts.slices[i].macho));
+      slice.always("macho", of_macho(facts.slices[i].macho));
       slices.push(slice.take());
     }
     members.always("slices", std::move(slices));

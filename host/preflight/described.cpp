@@ -15,7 +15,7 @@ void append(std::vector<linker::Missing>& to, std::vector<linker::Missing> more)
 }
 
 Report check_elf(const Spec& spec, const linker::DescribedFiles& files) {
-  linker::Reader reader(files);
+  linker::Reader reader({}, {}, &files);
   const ViewIndex index(spec, reader);
   const LoadOrder opening = load_order_of(spec, index, reader);
   const linker::Closure closure = close_after(spec, reader, path_text(spec.plugin), opening.before);

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "host/linker/described_files.hpp"
+#include "host/linker/linker.hpp"
 #include "host/preflight/preflight.hpp"
 
 namespace enginehost::preflight {

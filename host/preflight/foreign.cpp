@@ -145,8 +145,8 @@ class Check {
 }  // namespace
 
 Report check_foreign(const ForeignSpec& spec) {
-  linker::ForeignReader reader({}, spec.described);
-  const Result<binary::BinaryInfo>& info = reader.read(spec.file);
+  linker::Reader reader({}, {}, spec.described);
+  const Result<binary::BinaryInfo>& info = reader.read(path_text(spec.file));
   if (info && (info->kind == binary::Kind::pe || info->kind == binary::Kind::macho))
     return Check(spec, *info).run();
   Report report;

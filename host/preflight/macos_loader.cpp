@@ -1,7 +1,6 @@
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/linker/dyld.hpp"
-#include "host/linker/quarantine.hpp"
 #include "host/preflight/foreign_loader.hpp"
 
 namespace enginehost::preflight {
@@ -24,7 +23,7 @@ std::string architecture_for(const ForeignSpec& spec, const binary::BinaryInfo& 
 class MacosLoader final : public ForeignLoader {
  public:
   MacosLoader(const ForeignSpec& spec, const binary::BinaryInfo& file)
-      : reader_(architecture_for(spec, file), spec.described) {
+      : reader_({}, architecture_for(spec, file), spec.described) {
     if (spec.mac != nullptr) machine_ = *spec.mac;
     machine_.architecture = architecture_for(spec, file);
     if (spec.mac == nullptr && spec.platform != nullptr && spec.platform->distribution.is_known())
@@ -32,7 +31,7 @@ class MacosLoader final : public ForeignLoader {
   }
 
   std::vector<std::string> needs(const std::string& file) override {
-    const auto& info = reader_.read(path_of(file));
+    const auto& info = reader_.read(file);
     return info ? info->needed : std::vector<std::string>{};
   }
   // The last part of a path is the file's name; the same holds for an install name.
@@ -41,7 +40,7 @@ class MacosLoader final : public ForeignLoader {
     return name.ends_with(".dylib") || name.ends_with(".so");
   }
   std::vector<std::string> names_in(const std::filesystem::path& folder) const override {
-    return reader_.names_in(folder);
+    return reader_.names_in(path_text(folder));
   }
 
   Outcome close(const std::string& file, const std::vector<std::string>& preloaded) override {
@@ -62,7 +61,7 @@ class MacosLoader final : public ForeignLoader {
 
  private:
   linker::AppleMachine machine_;
-  linker::ForeignReader reader_;
+  linker::Reader reader_;
   linker::Closure closure_;
 };
 

@@ -11,7 +11,7 @@ namespace {
 class WindowsLoader final : public ForeignLoader {
  public:
   WindowsLoader(const ForeignSpec& spec, const binary::BinaryInfo& file)
-      : spec_(spec), reader_({}, spec.described) {
+      : spec_(spec), reader_({}, {}, spec.described) {
     if (spec.machine != nullptr) {
       machine_ = *spec.machine;
       return;
@@ -25,7 +25,7 @@ class WindowsLoader final : public ForeignLoader {
   }
 
   std::vector<std::string> needs(const std::string& file) override {
-    const auto& info = reader_.read(path_of(file));
+    const auto& info = reader_.read(file);
     return info ? info->needed : std::vector<std::string>{};
   }
   std::string key(const std::string& name) const override {
@@ -34,7 +34,7 @@ class WindowsLoader final : public ForeignLoader {
   }
   bool looks_like_library(const std::string& name) const override { return to_lower(name).ends_with(".dll"); }
   std::vector<std::string> names_in(const std::filesystem::path& folder) const override {
-    return reader_.names_in(folder);
+    return reader_.names_in(path_text(folder));
   }
 
   Outcome close(const std::string& file, const std::vector<std::string>& preloaded) override {
@@ -80,7 +80,7 @@ class WindowsLoader final : public ForeignLoader {
 
   const ForeignSpec& spec_;
   linker::WindowsMachine machine_;
-  linker::ForeignReader reader_;
+  linker::Reader reader_;
   linker::WindowsClosure closure_;
 };
 

@@ -190,7 +190,7 @@ oracle::Facts our_facts(const BinaryInfo& info) {
   mark(info.text_relocations, "flag TEXTREL");
   mark(info.no_dlopen, "flag NOOPEN");
   mark(info.no_default_directories, "flag NODEFLIB");
-  mark(info.position_independent_executable, "flag PIE");
+  mark(info.type == Type::position_independent_executable, "flag PIE");
   mark(info.executable_stack, "executable stack");
   facts.insert("needs " + std::to_string(info.needed_size) + " bytes");
   facts.insert("memory " + std::to_string(info.memory_size));

@@ -2,7 +2,7 @@
 #include <string>
 
 #include "base/paths.hpp"
-#include "host/linker/this_mac.hpp"
+#include "host/linker/dyld.hpp"
 #include "host/preflight/judgments.hpp"
 #include "host/preflight/native.hpp"
 #include "host/preflight/preflight.hpp"

@@ -5,7 +5,7 @@
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "base/windows/system.hpp"
-#include "host/linker/this_windows.hpp"
+#include "host/linker/windows.hpp"
 #include "host/preflight/judgments.hpp"
 #include "host/preflight/native.hpp"
 #include "host/preflight/preflight.hpp"

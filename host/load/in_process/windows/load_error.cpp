@@ -8,7 +8,7 @@
 #include "base/windows/system.hpp"
 #include "base/windows/wide.hpp"
 #include "host/explain/error_numbers.hpp"
-#include "host/linker/this_windows.hpp"
+#include "host/linker/windows.hpp"
 
 namespace enginehost::load {
 namespace {
@@ -72,7 +72,7 @@ Diagnosis about_policy(const linker::WindowsClosure& closure) {
 
 Diagnosis diagnose_load_error(const std::filesystem::path& file, std::uint32_t error,
                               std::vector<std::string> added_folders) {
-  linker::ForeignReader reader;
+  linker::Reader reader;
   const linker::WindowsMachine machine = linker::describe_this_windows(std::move(added_folders));
   linker::WindowsRequest request;
   request.file = path_text(file);

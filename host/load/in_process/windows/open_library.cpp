@@ -10,7 +10,7 @@
 #include "base/windows/file_calls.hpp"
 #include "base/windows/system.hpp"
 #include "base/windows/wide.hpp"
-#include "host/linker/this_windows.hpp"
+#include "host/linker/windows.hpp"
 #include "host/load/in_process/windows/load_error.hpp"
 
 namespace enginehost::load {
