@@ -1,3 +1,4 @@
+#include "host/binary/elf_file.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -9,7 +9,6 @@
 #include "host/explain/explain.hpp"
 #include "host/linker/machine.hpp"
 #include "host/load/probe_outcome.hpp"
-#include "host/load/probe_system.hpp"
 #include "host/load/wire.hpp"
 
 namespace enginehost::load {

@@ -1,20 +1,48 @@
-// Parts of the static check of a build: which files are opened in which order, and the findings about
-// each.
+// Index of the libraries in a build, by the names under which they are requested.
 #pragma once
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "base/diagnosis.hpp"
+#include "host/linker/linker.hpp"
 #include "host/linker/machine.hpp"
+#include "host/preflight/foreign.hpp"
 #include "host/preflight/preflight.hpp"
-#include "host/preflight/view_index.hpp"
 
 namespace enginehost::preflight {
+
+// The spec and the reader must outlive it.
+class ViewIndex {
+ public:
+  ViewIndex(const Spec& spec, linker::Reader& reader);
+
+  // All libraries in the search folders, sorted, without the plugin.
+  const std::vector<std::string>& libraries() const { return libraries_; }
+  // Returns the library with that file name or SONAME, or an empty text.
+  std::string find(const std::string& name) const;
+  bool in_view(const std::string& path) const;
+
+  // Appends the view's libraries that `file` needs to `order`, leaves first, without `file` itself and
+  // without those already there.
+  void add_needs(const std::string& file, std::vector<std::string>& order) const;
+
+ private:
+  void visit(const std::string& file, std::set<std::string>& visited, std::vector<std::string>& order,
+             int depth) const;
+  const Spec& spec_;
+  linker::Reader& reader_;
+  std::vector<std::string> libraries_;
+  std::map<std::string, std::string> by_name_;
+};
+
+// Parts of the static check of a build: which files are opened in which order, and the findings about
+// each.
 
 // The order in which a build's libraries are opened, and the libraries that its plugin may open by itself
 // later.
@@ -31,6 +59,8 @@ struct LoadOrder {
 };
 LoadOrder load_order_of(const Spec& spec, const ViewIndex& index, linker::Reader& reader);
 
+// True when the manifest lists the library as optional.
+bool is_optional(const Spec& spec, const std::string& path);
 // True when the manifest lists the library as opened while the build runs.
 bool is_lazy(const Spec& spec, const std::string& path);
 
@@ -125,10 +155,66 @@ std::optional<std::uint64_t> data_limit();
 // size. It maps and unmaps that much. False where this cannot be determined.
 bool lacks_memory_for(const std::filesystem::path& file, std::uint64_t bytes);
 
+// The memory that a closure's libraries ask for, without those that are loaded already.
+struct MemoryNeed {
+  std::uint64_t bytes = 0, largest_size = 0;
+  const linker::Object* largest = nullptr;  // null: nothing is needed
+};
+MemoryNeed memory_needed_by(const linker::Closure& closure);
+
 // Adds EH-L23 to the diagnoses when the closure's segments and the process's current mappings exceed the
 // limit on its address space: the loader will certainly fail. Adds it to the warnings when they exceed the
 // memory of the machine or container: they are mapped, not filled, so loading may work. Reads the running
 // process. On Windows only a warning, EH-W11, when they exceed the memory that can still be committed.
 void judge_memory(const Spec& spec, const linker::Closure& closure, Report& report);
+
+// Effects of the environment on a build's search: LD_LIBRARY_PATH, LD_PRELOAD, and the libraries that this
+// process has loaded already.
+
+struct Inquiry {
+  const Spec& spec;
+  const ViewIndex& index;
+  linker::Reader& reader;
+  const std::vector<std::string>& order;  // files that EngineHost opens first
+  const std::vector<std::string>& later;  // files that the plugin opens at run time
+};
+
+// Adds to the report's warnings: EH-L03 (repaired by opening the build's file first), EH-L11 (a variable
+// offers another file, of the build or of the system), EH-L17 (the process has loaded another file already),
+// EH-L34 (a preload that does not exist). Turns a missing library into EH-L30 or EH-L31 when it lies in a
+// folder of LD_LIBRARY_PATH that the loader does not search. Adds "from_environment" to failures caused by a
+// file that the variable put first.
+void judge_environment(const Inquiry& inquiry, const linker::Closure& closure, Report& report);
+
+// EH-L17 as a failure: a library of the build imports a symbol that the build's own file offers and the
+// already loaded file of the same name lacks. The loader uses the loaded one. Reads more files only when
+// there is such a pair.
+void judge_substitution(const Inquiry& inquiry, const linker::Closure& closure,
+                        std::vector<Diagnosis>& diagnoses);
+
+// The static check by the rules of this system's own loader, and for a recorded machine.
+
+// The static check by the rules of this system's own loader.
+
+// True for files that this system's loader accepts; others are checked as another system's (foreign.hpp).
+bool is_native(binary::Kind kind);
+// check() of preflight.hpp by this system's rules.
+Report check_native(const Spec& spec);
+
+// The rules of Linux and similar systems, for the machine in the Spec.
+Report check_elf(const Spec& spec);
+
+// check_foreign() for the machine's own files: on Windows and on macOS.
+
+// Judges the plugin's header, adds its doubts after the certain findings, and lists the files that the
+// verdict depends on. Reads the plugin.
+void finish_at_home(const Spec& spec, Report& report);
+
+// Judges a Linux library for a recorded machine, with no more facts than the record contains.
+
+// For spec.platform, which must not be null: system, processor, C library and its version come from the
+// record. A record lists no libraries. The file's needs are therefore searched on this machine if it is of
+// the record's kind, and not at all otherwise (Verdict::unsure). report.notes states which.
+Report check_for_record(Spec spec, const binary::BinaryInfo& info);
 
 }  // namespace enginehost::preflight

@@ -131,7 +131,7 @@ TEST_F(BuiltForMacOs, AMacOfThatKindAcceptsThePlugins) {
     mac.arch = platform::Fact<std::string>::known(one.info.machine == "aarch64" ? "arm64" : "x86_64", "");
     mac.distribution = platform::Fact<platform::Distribution>::known({"macos", "macOS 11.0", "11.0"}, "");
     preflight::ForeignSpec spec;
-    spec.file = one.file;
+    spec.plugin = one.file;
     spec.platform = &mac;
     spec.symbols = true;
     const preflight::Report report = preflight::check_foreign(spec);

@@ -7,7 +7,7 @@
 #include "base/json.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
-#include "host/preflight/described.hpp"
+#include "host/preflight/foreign.hpp"
 
 namespace enginehost::publish {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/text.hpp"
-#include "host/load/in_process/device_tensor.hpp"
+#include "host/load/in_process/tensors.hpp"
 
 namespace enginehost::load {
 namespace {

@@ -1,8 +1,10 @@
 // One library opened with the system's loader as engines need it: by absolute path, all symbols resolved at
 // once, and its symbols visible to no other library.
 #pragma once
+#include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "base/result.hpp"
@@ -54,5 +56,12 @@ class SearchFolders {
  private:
   std::vector<void*> cookies_;
 };
+
+// Only on Windows. Explains why `file` was not opened. The loader's number only shows that something is
+// missing, too long or forbidden; the files show which, searched as this process does with `added_folders`
+// (AddDllDirectory). The diagnosis always has "file", "error_number" and, where Windows has a text for it,
+// "os_said". Reads files and loads nothing. Any thread.
+Diagnosis diagnose_load_error(const std::filesystem::path& file, std::uint32_t error,
+                              std::vector<std::string> added_folders = {});
 
 }  // namespace enginehost::load
