@@ -148,12 +148,9 @@ Result<FileView> FileView::take(int descriptor, std::string path) {
 }
 
 const std::uint8_t* FileView::window(std::uint64_t offset, std::size_t count) const {
-  if (offset < head_length_) return count <= head_length_ - offset ? head_->data() + offset : nullptr;
-  if (last_ >= blocks_.size()) return nullptr;
-  const Block& block = *blocks_[last_];
-  if (offset < block.start || offset - block.start >= block.length) return nullptr;
-  const auto skip = static_cast<std::size_t>(offset - block.start);
-  return count <= block.length - skip ? block.bytes.data() + skip : nullptr;
+  for (const std::size_t index : {last_, std::size_t{0}})
+    if (index < blocks_.size() && blocks_[index].holds(offset, count)) return blocks_[index].at(offset);
+  return nullptr;
 }
 
 std::optional<Diagnosis> FileView::failure() const {
@@ -175,34 +172,32 @@ bool FileView::read_directly(std::uint64_t offset, void* to, std::size_t count) 
   return true;
 }
 
-const FileView::Block* FileView::block_at(std::uint64_t start) {
-  const auto length = static_cast<std::size_t>(std::min<std::uint64_t>(block_size, size_ - start));
-  const auto is_it = [&](const Block& block) { return block.start == start && block.length == length; };
-  if (last_ < blocks_.size() && is_it(*blocks_[last_])) return blocks_[last_].get();
-  for (std::size_t i = 0; i < blocks_.size(); ++i)
-    if (is_it(*blocks_[i])) {
-      last_ = i;
-      return blocks_[i].get();
-    }
-  return read_block(start, length);
+const FileView::Block* FileView::block_with(std::uint64_t offset) {
+  if (blocks_.empty() &&
+      read_block(0, static_cast<std::size_t>(size_ <= small_file ? size_ : block_size)) == nullptr)
+    return nullptr;
+  const auto known =
+      std::ranges::find_if(blocks_, [&](const Block& block) { return block.holds(offset, 1); });
+  last_ = static_cast<std::size_t>(known - blocks_.begin());
+  if (known != blocks_.end()) return &*known;
+  const std::uint64_t start = offset - offset % block_size;
+  return read_block(start, static_cast<std::size_t>(std::min<std::uint64_t>(block_size, size_ - start)));
 }
 
 const FileView::Block* FileView::read_block(std::uint64_t start, std::size_t length) {
   if (blocks_.size() < block_limit) {
     last_ = blocks_.size();
-    blocks_.push_back(std::make_unique_for_overwrite<Block>());
+    blocks_.emplace_back();
   } else {
     last_ = victim_;
-    victim_ = (victim_ + 1) % block_limit;
+    victim_ = victim_ % (block_limit - 1) + 1;
   }
-  Block& block = *blocks_[last_];
+  Block& block = blocks_[last_];
   block.start = start;
-  block.length = length;
-  if (!read_directly(start, block.bytes.data(), length)) {
-    block.start = ~std::uint64_t{0};  // never requested: blocks start at multiples of their size
-    return nullptr;
-  }
-  return &block;
+  block.bytes.resize(length);
+  if (read_directly(start, block.bytes.data(), length)) return &block;
+  block.bytes.clear();
+  return nullptr;
 }
 
 const std::uint8_t* FileView::part(std::uint64_t offset, std::size_t count) {
@@ -212,20 +207,8 @@ const std::uint8_t* FileView::part(std::uint64_t offset, std::size_t count) {
   return block == nullptr ? nullptr : block->bytes.data();
 }
 
-bool FileView::read_head() {
-  const auto length =
-      static_cast<std::size_t>(size_ <= small_file ? size_ : static_cast<std::uint64_t>(block_size));
-  // Not zeroed, because no unread byte is used.
-  if (!head_) head_ = std::make_unique_for_overwrite<std::array<std::uint8_t, small_file>>();
-  if (!read_directly(0, head_->data(), length)) return false;
-  head_length_ = length;
-  return true;
-}
-
 bool FileView::read(std::uint64_t offset, void* to, std::size_t count) {
   if (offset > size_ || size_ - offset < count) return false;
-  if (count == 0) return true;
-  if (head_length_ == 0 && !read_head()) return false;
   if (const std::uint8_t* from = window(offset, count)) {
     std::memcpy(to, from, count);
     return true;
@@ -233,12 +216,11 @@ bool FileView::read(std::uint64_t offset, void* to, std::size_t count) {
   if (count > block_size) return read_directly(offset, to, count);
   auto* target = static_cast<std::uint8_t*>(to);
   while (count > 0) {
-    std::uint64_t start = offset - offset % block_size;
-    const Block* block = block_at(start);
+    const Block* block = block_with(offset);
     if (block == nullptr) return false;
-    auto skip = static_cast<std::size_t>(offset - start);
-    std::size_t part = std::min(count, block->length - skip);
-    std::memcpy(target, block->bytes.data() + skip, part);
+    const std::size_t part =
+        std::min(count, block->bytes.size() - static_cast<std::size_t>(offset - block->start));
+    std::memcpy(target, block->at(offset), part);
     target += part;
     offset += part;
     count -= part;
@@ -260,30 +242,15 @@ bool FileView::read_fields(std::uint64_t offset, std::size_t count, bool big_end
 }
 
 std::optional<std::string> FileView::text(std::uint64_t offset, std::uint64_t limit) {
-  if (offset >= size_) return std::nullopt;
-  if (head_length_ == 0 && !read_head()) return std::nullopt;
-  if (const std::uint8_t* from = window(offset, 1)) {
-    const std::uint8_t* block_end = offset < head_length_
-                                        ? head_->data() + head_length_
-                                        : blocks_[last_]->bytes.data() + blocks_[last_]->length;
-    const auto most = static_cast<std::size_t>(
-        std::min<std::uint64_t>(limit, static_cast<std::uint64_t>(block_end - from)));
-    if (const void* end = std::memchr(from, 0, most))
-      return std::string(reinterpret_cast<const char*>(from),
-                         static_cast<std::size_t>(static_cast<const std::uint8_t*>(end) - from));
-  }
   std::string found;
   while (offset < size_ && found.size() < limit) {
-    std::uint64_t start = offset - offset % block_size;
-    const Block* block = block_at(start);
+    const Block* block = block_with(offset);
     if (block == nullptr) return std::nullopt;
-    auto skip = static_cast<std::size_t>(offset - start);
-    auto part = static_cast<std::size_t>(std::min<std::uint64_t>(block->length - skip, limit - found.size()));
-    const std::uint8_t* from = block->bytes.data() + skip;
-    const void* end = std::memchr(from, 0, part);
-    if (end != nullptr) part = static_cast<std::size_t>(static_cast<const std::uint8_t*>(end) - from);
-    found.append(reinterpret_cast<const char*>(from), part);
-    if (end != nullptr) return found;
+    const auto left = block->bytes.size() - static_cast<std::size_t>(offset - block->start);
+    const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(left, limit - found.size()));
+    const std::string_view bytes(reinterpret_cast<const char*>(block->at(offset)), part);
+    found.append(bytes.substr(0, bytes.find('\0')));
+    if (bytes.find('\0') != std::string_view::npos) return found;
     offset += part;
   }
   return std::nullopt;

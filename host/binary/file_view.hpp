@@ -93,14 +93,17 @@ class FileView {
   static constexpr std::size_t block_limit = 64;
   struct Block {
     std::uint64_t start = 0;
-    std::size_t length = 0;
-    std::array<std::uint8_t, block_size> bytes;
+    std::vector<std::uint8_t> bytes;
+    bool holds(std::uint64_t offset, std::size_t count) const {
+      return offset >= start && offset - start < bytes.size() && count <= bytes.size() - (offset - start);
+    }
+    const std::uint8_t* at(std::uint64_t offset) const { return bytes.data() + (offset - start); }
   };
   static Result<FileView> take(int descriptor, std::string path);
-  // Returns a pointer to these bytes if they are contiguous in what was read; else null.
+  // Returns a pointer to these bytes if they are in the block used last or in the first one; else null.
   const std::uint8_t* window(std::uint64_t offset, std::size_t count) const;
-  bool read_head();
-  const Block* block_at(std::uint64_t start);
+  // Returns the block with this byte; null if it cannot be read.
+  const Block* block_with(std::uint64_t offset);
   const Block* read_block(std::uint64_t start, std::size_t length);
   bool read_directly(std::uint64_t offset, void* to, std::size_t count);
 
@@ -109,13 +112,10 @@ class FileView {
   std::uint64_t size_ = 0;
   std::uint64_t device_ = 0;
   std::uint64_t inode_ = 0;
-  // The file's beginning: the first block, or all of a small file. Read at the first access.
-  std::unique_ptr<std::array<std::uint8_t, small_file>> head_;
-  std::size_t head_length_ = 0;
-  std::vector<std::unique_ptr<Block>> blocks_;
-  std::size_t last_ = 0;    // index of the block used last
-  std::size_t victim_ = 0;  // index of the block replaced next
-  int failed_ = 0;          // errno of a failed read
+  std::vector<Block> blocks_;  // the first one is the file's beginning, or all of a small file
+  std::size_t last_ = 0;       // index of the block used last
+  std::size_t victim_ = 1;     // index of the block replaced next
+  int failed_ = 0;             // errno of a failed read
 };
 
 // Returns the result of a reader, or EH-F01 if a read failed, because the result would be wrong or incomplete

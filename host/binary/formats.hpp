@@ -19,8 +19,6 @@ struct NumberName {
 // Returns the number's name, or "`otherwise` 12".
 std::string name_in(std::span<const NumberName> table, std::uint32_t number, std::string_view otherwise);
 
-// Content problems that every format can have.
-
 // Returns EH-F08 with a sentence about the problem.
 Diagnosis damaged(const FileView& file, std::string_view problem);
 // Adds EH-F04 before all other problems and raises info.needed_size to `needed`. `source` is the part of the
@@ -29,19 +27,13 @@ void add_truncated(const FileView& file, BinaryInfo& info, std::uint64_t needed,
 // Adds EH-F10 unless info.type is a shared library; `source` is the field that holds the type.
 void add_type_problem(const FileView& file, BinaryInfo& info, std::string_view type, std::string_view source);
 
-// Mach-O, the format of macOS libraries, alone or as slices of a universal file.
-
 bool is_macho(FileView& file);
 // Reads a Mach-O file (see is_macho()) into `info`, with its problems. `machine` chooses a slice; "" =
 // describe all.
 void read_macho(FileView& file, std::string_view machine, BinaryInfo& info);
 
-// PE/COFF, the format of Windows libraries: machine, imports, delay imports.
-
 // Reads a file that begins with "MZ" into `info`, with its problems.
 void read_pe(FileView& file, BinaryInfo& info);
-
-// Recognition of files that are no libraries: a login page, an archive, a Git LFS pointer.
 
 // Puts the format of a file that is neither ELF, PE nor Mach-O into info.sniffed and adds the matching
 // problem.

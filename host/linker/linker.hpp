@@ -82,7 +82,6 @@ class Reader {
   // Returns the file of that name in the folder, ignoring case; empty if there is none.
   std::string find_ignoring_case(const std::string& folder, std::string_view name);
   bool is_described() const { return described_ != nullptr; }
-  const std::filesystem::path& root() const { return root_; }
   // Returns the path under root(); absolute links of the machine stay inside it.
   std::filesystem::path on_disk(const std::string& path) const;
 

@@ -32,7 +32,6 @@ class LoaderCache {
   static LoaderCache parse(std::string bytes);
 
   bool empty() const { return count_ == 0; }
-  std::size_t size() const { return count_; }
   std::vector<Entry> entries() const;
   // Returns the path that ld.so would take for this name, among the entries with the wanted flags: the one
   // for the best active glibc-hwcaps folder ("x86-64-v4", ... best first), else the first plain one.

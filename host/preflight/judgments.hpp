@@ -1,4 +1,4 @@
-// Index of the libraries in a build, by the names under which they are requested.
+// Parts of the static check of a build: which files are opened in which order, and the findings about each.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -17,7 +17,8 @@
 
 namespace enginehost::preflight {
 
-// The spec and the reader must outlive it.
+// Index of the libraries in a build, by the names under which they are requested. The spec and the reader
+// must outlive it.
 class ViewIndex {
  public:
   ViewIndex(const Spec& spec, linker::Reader& reader);
@@ -41,12 +42,6 @@ class ViewIndex {
   std::map<std::string, std::string> by_name_;
 };
 
-// Parts of the static check of a build: which files are opened in which order, and the findings about
-// each.
-
-// The order in which a build's libraries are opened, and the libraries that its plugin may open by itself
-// later.
-
 std::vector<std::filesystem::path> as_paths(const std::vector<std::string>& files);
 
 // Returns the closure of a library of the build that is opened after those others.
@@ -64,8 +59,6 @@ bool is_optional(const Spec& spec, const std::string& path);
 // True when the manifest lists the library as opened while the build runs.
 bool is_lazy(const Spec& spec, const std::string& path);
 
-// Paths where a missing library would be found once it is installed.
-
 // Returns the paths in the folder whose appearance would satisfy the need: the file itself, and the file in
 // each subfolder for newer processors that the loader tries first (glibc-hwcaps/x86-64-v3, tls). For a
 // subfolder that does not exist, the first missing folder on the way. `exists` answers for folders of the
@@ -74,17 +67,12 @@ std::vector<std::string> places_of(const linker::Machine& machine, const std::st
                                    const std::string& name,
                                    const std::function<bool(const std::string&)>& exists);
 
-// The libraries of a build that only this program finds.
-
 // Returns the libraries that glibc finds through the program's own DT_RPATH for `files` (opened after
 // `order`) and their needs, whether or not the process has loaded them already. Needed libraries come before
 // their users. Empty for most programs; the cost is then reading the program's headers.
 std::vector<std::filesystem::path> found_via_program_rpath(const Spec& spec, linker::Reader& reader,
                                                            const std::vector<std::string>& order,
                                                            const std::vector<std::string>& files);
-
-// Libraries that another library opens by name when it needs them. Only the text of the name in the file
-// shows this.
 
 // EH-R15 for each of `files` (and of their closure) that is known to open its parts by name (cuDNN, NVRTC)
 // and whose parts are neither in the build nor in the loader's search: library..., needed_by, searched... .
@@ -99,15 +87,11 @@ std::vector<Diagnosis> missing_parts(const Spec& spec, const ViewIndex& index, l
 std::vector<std::string> parts_out_of_reach(const Spec& spec, const ViewIndex& index, linker::Reader& reader,
                                             const std::vector<std::string>& files);
 
-// Checks a plugin's descriptor without running the plugin.
-
 // Adds EH-R11 or EH-R12 to the diagnoses, or to the doubts when the descriptor is filled in at start and
 // cannot be read. `on_disk` is the location of the plugin's file on this machine. Adds nothing when the file
 // is no library at all: the code that reads its imports reports that.
 void judge_plugin_header(const std::filesystem::path& plugin, const std::filesystem::path& on_disk,
                          std::vector<Diagnosis>& diagnoses, std::vector<Diagnosis>& doubts);
-
-// Explains a missing or wrong NVIDIA driver library on this machine.
 
 // Adds why there is no driver here: "container", "pci_device", or "no_gpu" if the bus was read and has none.
 void add_driver_facts(const platform::Platform& platform, Diagnosis& diagnosis);
@@ -123,16 +107,12 @@ void judge_driver(const Spec& spec, const linker::Closure& closure, std::vector<
 void judge_device_files(const Spec& spec, const linker::Closure& closure, const linker::Reader& reader,
                         std::vector<Diagnosis>& warnings);
 
-// Checks whether the GPU code in a build's files suits the devices of this machine.
-
 // EH-G05 when devices are known, the files hold GPU code, and none of it runs on any visible device:
 // device..., compute_capability..., sass (the code in the files). The code is read from an undocumented
 // section and is a union over many kernels, so the finding is likely but not certain: it is a warning, and
 // the probe decides. Reads the files only when there is a device to compare with.
 void judge_gpu_code(const Spec& spec, const std::vector<std::string>& files,
                     std::vector<Diagnosis>& warnings);
-
-// Libraries that must come from one source: the CUDA toolkit's, the parts of cuDNN, the OpenMP runtime.
 
 // Returns the names that the closure's libraries need, directly or through others. Other libraries of the
 // process (a command has its network libraries loaded) do not affect whether the build loads.
@@ -143,8 +123,6 @@ std::set<std::string> names_used(const linker::Closure& closure);
 // may be there already. Failure is likely but not certain: these are warnings, and the probe decides. All
 // files of a build count as one source, in whatever folders they are.
 void judge_mixed_sources(const Spec& spec, const linker::Closure& closure, std::vector<Diagnosis>& warnings);
-
-// Checks whether this process has enough memory and address space for a build's libraries.
 
 // Returns the limit on this process's address space in bytes (RLIMIT_AS); nothing when there is no limit.
 std::optional<std::uint64_t> address_space_limit();
@@ -168,9 +146,6 @@ MemoryNeed memory_needed_by(const linker::Closure& closure);
 // process. On Windows only a warning, EH-W11, when they exceed the memory that can still be committed.
 void judge_memory(const Spec& spec, const linker::Closure& closure, Report& report);
 
-// Effects of the environment on a build's search: LD_LIBRARY_PATH, LD_PRELOAD, and the libraries that this
-// process has loaded already.
-
 struct Inquiry {
   const Spec& spec;
   const ViewIndex& index;
@@ -192,10 +167,6 @@ void judge_environment(const Inquiry& inquiry, const linker::Closure& closure, R
 void judge_substitution(const Inquiry& inquiry, const linker::Closure& closure,
                         std::vector<Diagnosis>& diagnoses);
 
-// The static check by the rules of this system's own loader, and for a recorded machine.
-
-// The static check by the rules of this system's own loader.
-
 // True for files that this system's loader accepts; others are checked as another system's (foreign.hpp).
 bool is_native(binary::Kind kind);
 // check() of preflight.hpp by this system's rules.
@@ -204,13 +175,9 @@ Report check_native(const Spec& spec);
 // The rules of Linux and similar systems, for the machine in the Spec.
 Report check_elf(const Spec& spec);
 
-// check_foreign() for the machine's own files: on Windows and on macOS.
-
 // Judges the plugin's header, adds its doubts after the certain findings, and lists the files that the
 // verdict depends on. Reads the plugin.
 void finish_at_home(const Spec& spec, Report& report);
-
-// Judges a Linux library for a recorded machine, with no more facts than the record contains.
 
 // For spec.platform, which must not be null: system, processor, C library and its version come from the
 // record. A record lists no libraries. The file's needs are therefore searched on this machine if it is of

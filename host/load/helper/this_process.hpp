@@ -12,8 +12,6 @@
 
 namespace enginehost::helper {
 
-// System-specific operations of the probe on its own process.
-
 // Call once, before any untrusted code runs. Makes the process end with its parent, write no core file, and
 // show no window that waits for a person.
 void prepare_process();
@@ -27,8 +25,6 @@ void end_within(unsigned seconds, int descriptor, const char* nonce);
 
 // Moves descriptor 3 to another number; -1 when it is no pipe or socket.
 int take_private_channel();
-
-// Ends the processes that a build leaves behind.
 
 // Call first, before threads are started and anything of a build is known. On Linux the call returns in a new
 // child of the process. The process itself adopts everything that the child starts, also daemons in a session
@@ -58,8 +54,6 @@ void set_limits(std::uint64_t memory_bytes);
 // Returns zeros on systems without such a limit. Allowed in a signal handler.
 MemoryUse memory_use();
 
-// Reports on the answer channel where the process died.
-
 // Installs handlers for SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT and SIGTRAP on a stack of their own. Each
 // writes one JSON line to `descriptor` and lets the signal end the process:
 // {"nonce","crash":{"signal","address","in_library","instruction","stack_overflow","exception","what"}}
@@ -78,8 +72,6 @@ struct ProcessState {
 
 // Reads the current state. Changes nothing.
 ProcessState look_at_process();
-
-// A library opened by name or path, its symbols, and the file that was really mapped.
 
 // File names of NVIDIA's driver and its management library on this system.
 extern const char* const cuda_driver_library;

@@ -81,7 +81,8 @@ class LoadedPlugin {
 // the symbol lies in the requested file. Constructors of the libraries run on this thread.
 //
 // Errors: EH-L01, L08, L09, L12 … as far as the loader's text shows the cause ("os_said", "file", "stage");
-// host/load/recheck.hpp compares them with the files. EH-R11: no descriptor. EH-R12: ABI floors do not meet
+// host/load/probe_outcome.hpp compares them with the files. EH-R11: no descriptor. EH-R12: ABI floors do not
+// meet
 // ("plugin_abi", "host_abi").
 //
 // Thread safety: any thread; the system's loader serializes the calls.

@@ -7,6 +7,7 @@
 #include <set>
 #include <string_view>
 #include <system_error>
+#include <unordered_map>
 
 #include "base/environment.hpp"
 #include "base/files.hpp"
@@ -163,32 +164,6 @@ bool same_file(const std::filesystem::path& a, const std::filesystem::path& b) {
   return a == b || std::filesystem::equivalent(a, b, error);
 }
 
-// Finds the library that serves a SONAME: the one that was loaded first.
-class Serving {
- public:
-  Serving(const std::vector<Library>& before, const std::vector<Library>& came) {
-    all_.reserve(before.size() + came.size());
-    for (const std::vector<Library>* libraries : {&before, &came})
-      for (const Library& library : *libraries) all_.push_back({name_of(library), all_.size(), &library});
-    std::sort(all_.begin(), all_.end());
-  }
-  const Library* find(std::string_view name) const {
-    const auto at = std::lower_bound(all_.begin(), all_.end(), Entry{name, 0, nullptr});
-    return at != all_.end() && at->name == name ? at->library : nullptr;
-  }
-
- private:
-  struct Entry {
-    std::string_view name;
-    std::size_t number;
-    const Library* library;
-    bool operator<(const Entry& other) const {
-      return name != other.name ? name < other.name : number < other.number;
-    }
-  };
-  std::vector<Entry> all_;
-};
-
 std::string way_of(const Library& library, bool was_there) {
   if (is_preloaded_by_environment(path_of(library.path))) return "LD_PRELOAD";
   if (was_there) return "the process had it before";
@@ -231,7 +206,10 @@ bool same_content(const std::filesystem::path& a, const std::filesystem::path& b
 std::vector<Diagnosis> hijacked(const std::vector<Library>& own,
                                 const std::vector<std::filesystem::path>& own_folders,
                                 const std::vector<Library>& came, const std::vector<Library>& before) {
-  const Serving serving(before, came);
+  // The library that serves a SONAME is the one that was loaded first.
+  std::unordered_map<std::string_view, const Library*> serving;
+  for (const std::vector<Library>* libraries : {&before, &came})
+    for (const Library& library : *libraries) serving.try_emplace(name_of(library), &library);
   std::vector<Diagnosis> found;
   std::set<std::string_view> looked_at;
   const auto look = [&](const Library& other, const std::string& wanted) {
@@ -248,13 +226,14 @@ std::vector<Diagnosis> hijacked(const std::vector<Library>& own,
                                   .with("by", way)));
   };
   for (const Library& wanted : own)
-    if (const Library* first = serving.find(name_of(wanted))) look(*first, wanted.path);
+    if (const auto first = serving.find(name_of(wanted)); first != serving.end())
+      look(*first->second, wanted.path);
   // Libraries that the build's record does not list.
   for (const Library& library : came) {
     if (library.origin == "cache" || looked_at.count(name_of(library)) != 0 || is_driver(library) ||
         is_among(before, library))
       continue;
-    const Library& first = *serving.find(name_of(library));
+    const Library& first = *serving.at(name_of(library));
     const std::string wanted = own_file(own_folders, name_of(library));
     if (!wanted.empty() && first.origin != "cache")
       look(first, wanted);

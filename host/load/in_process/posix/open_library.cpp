@@ -6,12 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define BOOST_DLL_USE_STD_FS
-#include <boost/dll/shared_library.hpp>
-
-#include <atomic>
 #include <cstring>
-#include <new>
 #include <string>
 #include <utility>
 
@@ -23,26 +18,7 @@
 
 namespace enginehost::load {
 
-namespace dll = boost::dll;
-
-struct OpenLibrary::State {
-  dll::shared_library library;
-  State* next = nullptr;  // the list of libraries that stay
-};
-
 namespace {
-
-// Extracts the dlerror text from what(), where it follows boost's own words:
-// "boost::dll::shared_library::load() failed (dlerror system message: /x.so: file too short): Bad file
-// descriptor …".
-std::string loader_said(const std::string& what) {
-  constexpr std::string_view begin = "dlerror system message: ";
-  const std::size_t at = what.find(begin);
-  if (at == std::string::npos) return what;
-  std::string text = what.substr(at + begin.size());
-  const std::size_t end = text.rfind("): ");
-  return end == std::string::npos ? text : text.substr(0, end);
-}
 
 Diagnosis failed_to_open(const std::filesystem::path& file, const std::string& text) {
   Diagnosis diagnosis = [&] {
@@ -55,43 +31,20 @@ Diagnosis failed_to_open(const std::filesystem::path& file, const std::string& t
 
 }  // namespace
 
-OpenLibrary::OpenLibrary() = default;
-OpenLibrary::OpenLibrary(OpenLibrary&&) noexcept = default;
-OpenLibrary& OpenLibrary::operator=(OpenLibrary&&) noexcept = default;
-OpenLibrary::~OpenLibrary() = default;
-
+// RTLD_NOW: a missing symbol fails here instead of ending the process later. RTLD_LOCAL: engines must not see
+// each other's symbols.
 Result<OpenLibrary> OpenLibrary::open(const std::filesystem::path& file) {
-  // The throwing form, because the error_code form loses dlerror's text. RTLD_NOW: a missing symbol fails
-  // here instead of ending the process later. RTLD_LOCAL: engines must not see each other's symbols.
-  try {
-    OpenLibrary opened;
-    opened.state_ = std::make_unique<State>();
-    opened.state_->library = dll::shared_library(file, dll::load_mode::rtld_now | dll::load_mode::rtld_local);
-    return opened;
-  } catch (const std::bad_alloc& none_left) {
-    return fail(diagnose("EH-L23").with("file", path_text(file)).with("os_said", none_left.what()));
-  } catch (const std::exception& error) {
-    return fail(failed_to_open(file, loader_said(error.what())));
-  }
+  OpenLibrary opened;
+  opened.handle_ = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (opened.is_open()) return opened;
+  const char* const text = ::dlerror();
+  return fail(failed_to_open(file, text != nullptr ? text : "dlopen gave no reason"));
 }
 
-bool OpenLibrary::is_open() const { return state_ != nullptr; }
+void* OpenLibrary::symbol(const char* name) const { return is_open() ? ::dlsym(handle_, name) : nullptr; }
 
-void* OpenLibrary::symbol(const char* name) const {
-  return state_ != nullptr ? ::dlsym(state_->library.native(), name) : nullptr;
-}
-
-void OpenLibrary::unload() { state_.reset(); }
-
-// Boost's object unloads in its destructor. It is kept in a list that is never freed, where a leak checker
-// can find it.
-void OpenLibrary::stay() {
-  static std::atomic<State*> staying{nullptr};
-  State* const state = state_.release();
-  if (state == nullptr) return;
-  state->next = staying.load();
-  while (!staying.compare_exchange_weak(state->next, state)) {
-  }
+void OpenLibrary::unload() {
+  if (void* const handle = std::exchange(handle_, nullptr)) ::dlclose(handle);
 }
 
 std::string file_of_address(const void* address) {

@@ -104,13 +104,6 @@ Diagnosis diagnose_load_error(const std::filesystem::path& file, std::uint32_t e
   return std::move(diagnosis.with("error_number", number_text(error), "LoadLibraryEx"));
 }
 
-struct OpenLibrary::State {
-  HMODULE module = nullptr;
-  ~State() {
-    if (module != nullptr) ::FreeLibrary(module);
-  }
-};
-
 namespace {
 
 // Windows searches the library's own folder (0x100) for what it needs, then the program's folder, the added
@@ -152,11 +145,6 @@ class NoWindows {
 
 }  // namespace
 
-OpenLibrary::OpenLibrary() = default;
-OpenLibrary::OpenLibrary(OpenLibrary&&) noexcept = default;
-OpenLibrary& OpenLibrary::operator=(OpenLibrary&&) noexcept = default;
-OpenLibrary::~OpenLibrary() = default;
-
 Result<OpenLibrary> OpenLibrary::open(const std::filesystem::path& file) {
   const NoWindows keep;
   const std::wstring path = calls::Name(file).for_call();
@@ -164,8 +152,7 @@ Result<OpenLibrary> OpenLibrary::open(const std::filesystem::path& file) {
   for (int i = 0;; ++i) {
     if (const HMODULE module = ::LoadLibraryExW(path.c_str(), nullptr, flags); module != nullptr) {
       OpenLibrary opened;
-      opened.state_ = std::make_unique<State>();
-      opened.state_->module = module;
+      opened.handle_ = module;
       return opened;
     }
     const DWORD error = ::GetLastError();
@@ -174,18 +161,13 @@ Result<OpenLibrary> OpenLibrary::open(const std::filesystem::path& file) {
   }
 }
 
-bool OpenLibrary::is_open() const { return state_ != nullptr; }
-
 void* OpenLibrary::symbol(const char* name) const {
-  if (state_ == nullptr) return nullptr;
-  return reinterpret_cast<void*>(::GetProcAddress(state_->module, name));
+  if (!is_open()) return nullptr;
+  return reinterpret_cast<void*>(::GetProcAddress(static_cast<HMODULE>(handle_), name));
 }
 
-void OpenLibrary::unload() { state_.reset(); }
-
-void OpenLibrary::stay() {
-  if (state_ != nullptr) state_->module = nullptr;
-  state_.reset();
+void OpenLibrary::unload() {
+  if (void* const handle = std::exchange(handle_, nullptr)) ::FreeLibrary(static_cast<HMODULE>(handle));
 }
 
 std::string file_of_address(const void* address) {
