@@ -97,11 +97,12 @@ constexpr Tables tables = {&device_table, &selftest_table, &tensor_table, &opera
 
 constexpr const char* capabilities[] = {"device.cuda", nullptr};
 
+// Not UNLOADABLE: the runtime and cuDNN keep threads and contexts for the rest of the process.
+constexpr engine_plugin descriptor =
+    describe_plugin("cuda", 0, capabilities, create, destroy, facts_in<engine_instance>, query<tables>);
+
 }  // namespace
 }  // namespace enginehost::engines::cuda
 
-using namespace enginehost::engines;
 using namespace enginehost::engines::cuda;
-// Not UNLOADABLE: the runtime and cuDNN keep threads and contexts for the rest of the process.
-extern "C" constexpr engine_plugin engine_plugin_v1 =
-    describe_plugin("cuda", 0, capabilities, create, destroy, facts_in<engine_instance>, query<tables>);
+extern "C" constexpr engine_plugin engine_plugin_v1 = descriptor;

@@ -49,12 +49,13 @@ constexpr Tables tables = {&device_table, &selftest_table, &tensor_table, &opera
 
 constexpr const char* capabilities[] = {"device.cpu", "format.mxnet", nullptr};
 
+// Not UNLOADABLE: MXNet's thread pools still exist after the last engine is destroyed.
+constexpr engine_plugin descriptor =
+    describe_plugin("mxnet", 0, capabilities, create, destroy_instance<engine_instance>,
+                    facts_in<engine_instance>, query<tables>);
+
 }  // namespace
 }  // namespace enginehost::engines::mxnet
 
-using namespace enginehost::engines;
 using namespace enginehost::engines::mxnet;
-// Not UNLOADABLE: MXNet's thread pools still exist after the last engine is destroyed.
-extern "C" constexpr engine_plugin engine_plugin_v1 =
-    describe_plugin("mxnet", 0, capabilities, create, destroy_instance<engine_instance>,
-                    facts_in<engine_instance>, query<tables>);
+extern "C" constexpr engine_plugin engine_plugin_v1 = descriptor;

@@ -55,12 +55,13 @@ constexpr Tables tables = {&device_table, &selftest_table, &tensor_table, &opera
 
 constexpr const char* capabilities[] = {"device.cpu", "format.torchscript", nullptr};
 
+// Not UNLOADABLE: libtorch registers operators and starts threads that it never removes.
+constexpr engine_plugin descriptor =
+    describe_plugin("pytorch", 0, capabilities, create, destroy_instance<engine_instance>,
+                    facts_in<engine_instance>, query<tables>);
+
 }  // namespace
 }  // namespace enginehost::engines::pytorch
 
-using namespace enginehost::engines;
 using namespace enginehost::engines::pytorch;
-// Not UNLOADABLE: libtorch registers operators and starts threads that it never removes.
-extern "C" constexpr engine_plugin engine_plugin_v1 =
-    describe_plugin("pytorch", 0, capabilities, create, destroy_instance<engine_instance>,
-                    facts_in<engine_instance>, query<tables>);
+extern "C" constexpr engine_plugin engine_plugin_v1 = descriptor;

@@ -89,10 +89,11 @@ constexpr Tables tables = {&device_table, &selftest_table, &tensor_table, &opera
 
 constexpr const char* capabilities[] = {"device.cpu", "format.reference", nullptr};
 
+constexpr engine_plugin descriptor = describe_plugin("reference", ENGINE_PLUGIN_UNLOADABLE, capabilities,
+                                                     create, destroy, facts, query<tables>);
+
 }  // namespace
 }  // namespace enginehost::engines::reference
 
-using namespace enginehost::engines;
 using namespace enginehost::engines::reference;
-extern "C" constexpr engine_plugin engine_plugin_v1 = describe_plugin(
-    "reference", ENGINE_PLUGIN_UNLOADABLE, capabilities, create, destroy, facts, query<tables>);
+extern "C" constexpr engine_plugin engine_plugin_v1 = descriptor;
