@@ -68,9 +68,9 @@ TEST_F(BuiltForMacOs, AllAreForOneProcessorAndMacOs11AndSigned) {
   for (const Built& one : built_) {
     EXPECT_EQ(one.info.machine, built_.front().info.machine) << one.file;
     EXPECT_EQ(one.info.minimum_os, "11.0") << one.file;
-    EXPECT_EQ(one.info.macho->platform, "macos") << one.file;
-    EXPECT_TRUE(one.info.macho->two_level_namespace) << one.file;
-    EXPECT_EQ(one.info.macho->file_type, one.what == What::program   ? "executable"
+    EXPECT_EQ(one.info.macho.platform, "macos") << one.file;
+    EXPECT_TRUE(one.info.macho.two_level_namespace) << one.file;
+    EXPECT_EQ(one.info.macho.file_type, one.what == What::program   ? "executable"
                                          : one.what == What::library ? "dylib"
                                                                      : "bundle")
         << one.file;
