@@ -11,6 +11,7 @@
 #include "base/paths.hpp"
 #include "base/process.hpp"
 #include "base/text.hpp"
+#include "host/linker/dyld.hpp"
 #include "host/linker/machine.hpp"
 
 namespace enginehost::linker {

@@ -13,6 +13,7 @@
 #include "base/process.hpp"
 #include "base/text.hpp"
 #include "host/binary/binary.hpp"
+#include "host/linker/dyld.hpp"
 #include "host/linker/machine.hpp"
 #include "host/linker/search.hpp"
 #include "host/linker/this_linux.hpp"

@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "base/windows/system.hpp"
 #include "base/windows/wide.hpp"
+#include "host/linker/dyld.hpp"
 #include "host/linker/machine.hpp"
 #include "host/linker/windows.hpp"
 // After <windows.h>, which it needs.

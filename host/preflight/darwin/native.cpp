@@ -43,18 +43,16 @@ bool lacks_memory_for(const std::filesystem::path&, std::uint64_t) { return fals
 
 void judge_memory(const Spec& spec, const linker::Closure& closure, Report& report) {
   const MemoryNeed need = memory_needed_by(closure);
-  if (need.largest == nullptr || object.info->memory_size > largest->info->memory_size) largest = &object;
-}
-if (need.largest == nullptr || spec.platform == nullptr || !spec.platform->memory.is_known()) return;
-const platform::Memory& memory = spec.platform->memory.value();
-if (memory.total == 0 || need.bytes <= memory.total) return;
-report.warnings.push_back(
-    std::move(diagnose("EH-L23")
-                  .with("file", path_text(spec.plugin))
-                  .with("needed", std::to_string(need.bytes), "segments of the closure")
-                  .with("memory", std::to_string(memory.total), spec.platform->memory.source())
-                  .with("largest", need.largest->path)
-                  .with("largest_size", std::to_string(need.largest_size), "segments")));
+  if (need.largest == nullptr || spec.platform == nullptr || !spec.platform->memory.is_known()) return;
+  const platform::Memory& memory = spec.platform->memory.value();
+  if (memory.total == 0 || need.bytes <= memory.total) return;
+  report.warnings.push_back(
+      std::move(diagnose("EH-L23")
+                    .with("file", path_text(spec.plugin))
+                    .with("needed", std::to_string(need.bytes), "segments of the closure")
+                    .with("memory", std::to_string(memory.total), spec.platform->memory.source())
+                    .with("largest", need.largest->path)
+                    .with("largest_size", std::to_string(need.largest_size), "segments")));
 }
 
 }  // namespace enginehost::preflight
