@@ -71,8 +71,8 @@ TEST_F(BuiltForMacOs, AllAreForOneProcessorAndMacOs11AndSigned) {
     EXPECT_EQ(one.info.macho.platform, "macos") << one.file;
     EXPECT_TRUE(one.info.macho.two_level_namespace) << one.file;
     EXPECT_EQ(one.info.macho.file_type, one.what == What::program   ? "executable"
-                                         : one.what == What::library ? "dylib"
-                                                                     : "bundle")
+                                        : one.what == What::library ? "dylib"
+                                                                    : "bundle")
         << one.file;
     if (one.what == What::program) {
       EXPECT_EQ(one.info.problems.at(0).code, "EH-F10") << one.file;
