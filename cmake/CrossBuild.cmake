@@ -1,7 +1,7 @@
 # Cross builds on Debian: links the header-only libraries of this machine into a folder of their own.
 set(headers "${CMAKE_BINARY_DIR}/debian-headers")
 file(MAKE_DIRECTORY "${headers}")
-foreach(name boost nlohmann tl CLI dlpack)
+foreach(name nlohmann tl CLI dlpack)
   if(NOT EXISTS "/usr/include/${name}")
     message(FATAL_ERROR "/usr/include/${name} is missing: see scripts/install-dependencies.sh")
   endif()

@@ -18,7 +18,7 @@ source "$(dirname "$0")/common.sh"
 # Headers for all architectures are included, because those of the building machine lie beside its own libc's.
 packages=(
   libc6-dev libstdc++-12-dev libcurl4-openssl-dev libarchive-dev libisal-dev libssl-dev
-  libboost1.81-dev nlohmann-json3-dev libcli11-dev libexpected-dev libdlpack-dev libgtest-dev libgmock-dev
+  nlohmann-json3-dev libcli11-dev libexpected-dev libdlpack-dev libgtest-dev libgmock-dev
 )
 # Without their dependencies: a native gcc 12 has installed those libraries.
 tool_packages=(gcc-12-aarch64-linux-gnu g++-12-aarch64-linux-gnu cpp-12-aarch64-linux-gnu libgcc-12-dev-arm64-cross

@@ -14,7 +14,7 @@ set -euo pipefail
 
 to_build=(
   build-essential cmake ninja-build pkg-config ccache
-  libboost1.81-dev nlohmann-json3-dev libcurl4-openssl-dev libarchive-dev libisal-dev libssl-dev libcli11-dev libexpected-dev
+  nlohmann-json3-dev libcurl4-openssl-dev libarchive-dev libisal-dev libssl-dev libcli11-dev libexpected-dev
   python3 python3-pip ca-certificates
 )
 to_test=(

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "engines/cuda/instance.hpp"
+#include "engines/support/plugin.hpp"
 
 namespace enginehost::engines::cuda {
 namespace {
@@ -92,39 +93,16 @@ void destroy(engine_instance* engine) noexcept {
   delete engine;
 }
 
-const engine_entry* facts(engine_instance* engine, size_t* count) noexcept {
-  *count = engine->facts.size();
-  return engine->facts.data();
-}
-
-const void* query(engine_instance*, const char* id) noexcept {
-  if (id == nullptr) return nullptr;
-  if (std::strcmp(id, ENGINE_DEVICE_V1) == 0) return &device_table;
-  if (std::strcmp(id, ENGINE_SELFTEST_V1) == 0) return &selftest_table;
-  if (std::strcmp(id, ENGINE_TENSOR_V1) == 0) return &tensor_table;
-  if (std::strcmp(id, ENGINE_OP_V1) == 0) return &operation_table;
-  return nullptr;
-}
+constexpr Tables tables = {&device_table, &selftest_table, &tensor_table, &operation_table, nullptr};
 
 constexpr const char* capabilities[] = {"device.cuda", nullptr};
+
+// Not UNLOADABLE: the runtime and cuDNN keep threads and contexts for the rest of the process.
+constexpr engine_plugin descriptor =
+    describe_plugin("cuda", 0, capabilities, create, destroy, facts_in<engine_instance>, query<tables>);
 
 }  // namespace
 }  // namespace enginehost::engines::cuda
 
 using namespace enginehost::engines::cuda;
-// Not UNLOADABLE: the runtime and cuDNN keep threads and contexts for the rest of the process.
-extern "C" constexpr engine_plugin engine_plugin_v1 = {ENGINE_PLUGIN_MAGIC,
-                                                       sizeof(engine_plugin),
-                                                       ENGINE_ABI_MAJOR,
-                                                       ENGINE_ABI_MINOR,
-                                                       0,
-                                                       0,
-                                                       0,
-                                                       "cuda",
-                                                       ENGINEHOST_PLUGIN_VERSION,
-                                                       ENGINEHOST_PLUGIN_BUILD,
-                                                       capabilities,
-                                                       create,
-                                                       destroy,
-                                                       facts,
-                                                       query};
+extern "C" constexpr engine_plugin engine_plugin_v1 = descriptor;

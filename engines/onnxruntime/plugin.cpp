@@ -1,6 +1,7 @@
 // libengine_onnxruntime: ONNX Runtime behind the plugin tables, through its C API. Start reading at
 // engine_plugin_v1, at the end. Works with any release from 1.17 on. The library comes with the build; this
 // file is not linked to it.
+#include "engines/support/plugin.hpp"
 #include "engines/onnxruntime/instance.hpp"
 #include "engines/onnxruntime/model.hpp"
 #include "engines/onnxruntime/provider.hpp"
@@ -31,13 +32,6 @@ engine_status create(const engine_host* host, const engine_entry* options, size_
   });
 }
 
-void destroy(engine_instance* engine) noexcept { delete engine; }
-
-const engine_entry* facts(engine_instance* engine, size_t* count) noexcept {
-  *count = engine->facts.size();
-  return engine->facts.data();
-}
-
 // Returns the tensor as one in host memory, where a provider's tensors are too.
 engine_tensor in_memory(const engine_instance& engine, engine_tensor tensor) {
   if (is_reached(engine, tensor.device)) tensor.device = {ENGINE_CPU, 0};
@@ -59,35 +53,17 @@ engine_status copy_tensor(engine_instance* engine, const engine_tensor* from, co
 
 constexpr engine_tensor_v1 tensor_table = {create_tensor, copy_tensor};
 
-const void* query(engine_instance*, const char* id) noexcept {
-  if (id == nullptr) return nullptr;
-  if (std::strcmp(id, ENGINE_DEVICE_V1) == 0) return &device_table;
-  if (std::strcmp(id, ENGINE_SELFTEST_V1) == 0) return &selftest_table;
-  if (std::strcmp(id, ENGINE_TENSOR_V1) == 0) return &tensor_table;
-  if (std::strcmp(id, ENGINE_OP_V1) == 0) return &operation_table;
-  if (std::strcmp(id, ENGINE_MODEL_V1) == 0) return &model_table;
-  return nullptr;
-}
+constexpr Tables tables = {&device_table, &selftest_table, &tensor_table, &operation_table, &model_table};
 
 constexpr const char* capabilities[] = {"device.cpu", "format.onnx", nullptr};
+
+// Not UNLOADABLE: the runtime's thread pools still exist after the last engine is destroyed.
+constexpr engine_plugin descriptor =
+    describe_plugin("onnxruntime", 0, capabilities, create, destroy_instance<engine_instance>,
+                    facts_in<engine_instance>, query<tables>);
 
 }  // namespace
 }  // namespace enginehost::engines::onnxruntime
 
 using namespace enginehost::engines::onnxruntime;
-// Not UNLOADABLE: the runtime's thread pools still exist after the last engine is destroyed.
-extern "C" constexpr engine_plugin engine_plugin_v1 = {ENGINE_PLUGIN_MAGIC,
-                                                       sizeof(engine_plugin),
-                                                       ENGINE_ABI_MAJOR,
-                                                       ENGINE_ABI_MINOR,
-                                                       0,
-                                                       0,
-                                                       0,
-                                                       "onnxruntime",
-                                                       ENGINEHOST_PLUGIN_VERSION,
-                                                       ENGINEHOST_PLUGIN_BUILD,
-                                                       capabilities,
-                                                       create,
-                                                       destroy,
-                                                       facts,
-                                                       query};
+extern "C" constexpr engine_plugin engine_plugin_v1 = descriptor;

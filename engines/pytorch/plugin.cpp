@@ -10,6 +10,7 @@
 #include "engines/pytorch/cuda_part.hpp"
 #include "engines/pytorch/instance.hpp"
 #include "engines/support/options.hpp"
+#include "engines/support/plugin.hpp"
 
 namespace enginehost::engines::pytorch {
 namespace {
@@ -50,42 +51,17 @@ engine_status create(const engine_host* host, const engine_entry* options, size_
   });
 }
 
-void destroy(engine_instance* engine) noexcept { delete engine; }
-
-const engine_entry* facts(engine_instance* engine, size_t* count) noexcept {
-  *count = engine->facts.size();
-  return engine->facts.data();
-}
-
-const void* query(engine_instance*, const char* id) noexcept {
-  if (id == nullptr) return nullptr;
-  if (std::strcmp(id, ENGINE_DEVICE_V1) == 0) return &device_table;
-  if (std::strcmp(id, ENGINE_SELFTEST_V1) == 0) return &selftest_table;
-  if (std::strcmp(id, ENGINE_TENSOR_V1) == 0) return &tensor_table;
-  if (std::strcmp(id, ENGINE_OP_V1) == 0) return &operation_table;
-  if (std::strcmp(id, ENGINE_MODEL_V1) == 0) return &model_table;
-  return nullptr;
-}
+constexpr Tables tables = {&device_table, &selftest_table, &tensor_table, &operation_table, &model_table};
 
 constexpr const char* capabilities[] = {"device.cpu", "format.torchscript", nullptr};
+
+// Not UNLOADABLE: libtorch registers operators and starts threads that it never removes.
+constexpr engine_plugin descriptor =
+    describe_plugin("pytorch", 0, capabilities, create, destroy_instance<engine_instance>,
+                    facts_in<engine_instance>, query<tables>);
 
 }  // namespace
 }  // namespace enginehost::engines::pytorch
 
 using namespace enginehost::engines::pytorch;
-// Not UNLOADABLE: libtorch registers operators and starts threads that it never removes.
-extern "C" constexpr engine_plugin engine_plugin_v1 = {ENGINE_PLUGIN_MAGIC,
-                                                       sizeof(engine_plugin),
-                                                       ENGINE_ABI_MAJOR,
-                                                       ENGINE_ABI_MINOR,
-                                                       0,
-                                                       0,
-                                                       0,
-                                                       "pytorch",
-                                                       ENGINEHOST_PLUGIN_VERSION,
-                                                       ENGINEHOST_PLUGIN_BUILD,
-                                                       capabilities,
-                                                       create,
-                                                       destroy,
-                                                       facts,
-                                                       query};
+extern "C" constexpr engine_plugin engine_plugin_v1 = descriptor;

@@ -3,6 +3,7 @@
 
 #include "engines/reference/instance.hpp"
 #include "engines/support/only_processor.hpp"
+#include "engines/support/plugin.hpp"
 
 #ifdef __x86_64__
 #include <cpuid.h>
@@ -84,34 +85,15 @@ engine_status copy_tensor(engine_instance*, const engine_tensor* from, const eng
 constexpr engine_device_v1 device_table = {one_device, device_info};
 constexpr engine_tensor_v1 tensor_table = {create_tensor, copy_tensor};
 
-const void* query(engine_instance*, const char* id) noexcept {
-  if (id == nullptr) return nullptr;
-  if (std::strcmp(id, ENGINE_DEVICE_V1) == 0) return &device_table;
-  if (std::strcmp(id, ENGINE_SELFTEST_V1) == 0) return &selftest_table;
-  if (std::strcmp(id, ENGINE_TENSOR_V1) == 0) return &tensor_table;
-  if (std::strcmp(id, ENGINE_OP_V1) == 0) return &operation_table;
-  if (std::strcmp(id, ENGINE_MODEL_V1) == 0) return &model_table;
-  return nullptr;
-}
+constexpr Tables tables = {&device_table, &selftest_table, &tensor_table, &operation_table, &model_table};
 
 constexpr const char* capabilities[] = {"device.cpu", "format.reference", nullptr};
+
+constexpr engine_plugin descriptor = describe_plugin("reference", ENGINE_PLUGIN_UNLOADABLE, capabilities,
+                                                     create, destroy, facts, query<tables>);
 
 }  // namespace
 }  // namespace enginehost::engines::reference
 
 using namespace enginehost::engines::reference;
-extern "C" constexpr engine_plugin engine_plugin_v1 = {ENGINE_PLUGIN_MAGIC,
-                                                       sizeof(engine_plugin),
-                                                       ENGINE_ABI_MAJOR,
-                                                       ENGINE_ABI_MINOR,
-                                                       0,
-                                                       0,
-                                                       ENGINE_PLUGIN_UNLOADABLE,
-                                                       "reference",
-                                                       ENGINEHOST_PLUGIN_VERSION,
-                                                       ENGINEHOST_PLUGIN_BUILD,
-                                                       capabilities,
-                                                       create,
-                                                       destroy,
-                                                       facts,
-                                                       query};
+extern "C" constexpr engine_plugin engine_plugin_v1 = descriptor;

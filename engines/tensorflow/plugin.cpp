@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "engines/support/options.hpp"
+#include "engines/support/plugin.hpp"
 #include "engines/tensorflow/devices.hpp"
 #include "engines/tensorflow/instance.hpp"
 
@@ -36,13 +37,6 @@ engine_status create(const engine_host* host, const engine_entry* options, size_
   });
 }
 
-void destroy(engine_instance* engine) noexcept { delete engine; }
-
-const engine_entry* facts(engine_instance* engine, size_t* count) noexcept {
-  *count = engine->facts.size();
-  return engine->facts.data();
-}
-
 engine_status create_tensor(engine_instance*, const engine_tensor* like, engine_owned_tensor** out,
                             engine_call* call) noexcept {
   return create_host_tensor("", like, out, call);
@@ -54,35 +48,17 @@ engine_status copy_tensor(engine_instance*, const engine_tensor* from, const eng
 
 constexpr engine_tensor_v1 tensor_table = {create_tensor, copy_tensor};
 
-const void* query(engine_instance*, const char* id) noexcept {
-  if (id == nullptr) return nullptr;
-  if (std::strcmp(id, ENGINE_DEVICE_V1) == 0) return &device_table;
-  if (std::strcmp(id, ENGINE_SELFTEST_V1) == 0) return &selftest_table;
-  if (std::strcmp(id, ENGINE_TENSOR_V1) == 0) return &tensor_table;
-  if (std::strcmp(id, ENGINE_OP_V1) == 0) return &operation_table;
-  if (std::strcmp(id, ENGINE_MODEL_V1) == 0) return &model_table;
-  return nullptr;
-}
+constexpr Tables tables = {&device_table, &selftest_table, &tensor_table, &operation_table, &model_table};
 
 constexpr const char* capabilities[] = {"device.cpu", "format.savedmodel", nullptr};
+
+// Not UNLOADABLE: TensorFlow's thread pools still exist after the last engine is destroyed.
+constexpr engine_plugin descriptor =
+    describe_plugin("tensorflow", 0, capabilities, create, destroy_instance<engine_instance>,
+                    facts_in<engine_instance>, query<tables>);
 
 }  // namespace
 }  // namespace enginehost::engines::tensorflow
 
 using namespace enginehost::engines::tensorflow;
-// Not UNLOADABLE: TensorFlow's thread pools still exist after the last engine is destroyed.
-extern "C" constexpr engine_plugin engine_plugin_v1 = {ENGINE_PLUGIN_MAGIC,
-                                                       sizeof(engine_plugin),
-                                                       ENGINE_ABI_MAJOR,
-                                                       ENGINE_ABI_MINOR,
-                                                       0,
-                                                       0,
-                                                       0,
-                                                       "tensorflow",
-                                                       ENGINEHOST_PLUGIN_VERSION,
-                                                       ENGINEHOST_PLUGIN_BUILD,
-                                                       capabilities,
-                                                       create,
-                                                       destroy,
-                                                       facts,
-                                                       query};
+extern "C" constexpr engine_plugin engine_plugin_v1 = descriptor;

@@ -10,8 +10,6 @@
 #include "host/attempt/load_check.hpp"
 #include "host/attempt/loading.hpp"
 #include "host/attempt/process_engines.hpp"
-#include "host/attempt/remember.hpp"
-#include "host/attempt/stopwatch.hpp"
 #include "host/context/crash.hpp"
 #include "host/decision_cache/decision_cache.hpp"
 #include "host/explain/explain.hpp"

@@ -16,7 +16,7 @@
 #include "host/acquire/acquire.hpp"
 #include "host/context/open_context.hpp"
 #include "host/load/in_process/engine.hpp"
-#include "host/load/in_process/engine_log.hpp"
+#include "host/load/in_process/listeners.hpp"
 #include "host/resolve/plan.hpp"
 #include "host/transfer/progress.hpp"
 

@@ -4,13 +4,10 @@
 #include <iterator>
 
 #include "base/paths.hpp"
-#include "host/attempt/gpu_facts.hpp"
 #include "host/attempt/process_engines.hpp"
-#include "host/attempt/stopwatch.hpp"
 #include "host/decision_cache/decision_cache.hpp"
 #include "host/explain/explain.hpp"
 #include "host/load/probe_outcome.hpp"
-#include "host/load/recheck.hpp"
 #include "host/load/wire.hpp"
 
 namespace enginehost::open {

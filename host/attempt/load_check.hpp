@@ -6,15 +6,28 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/diagnosis.hpp"
+#include "cache/store.hpp"
 #include "host/attempt/attempt.hpp"
-#include "host/attempt/remember.hpp"
+#include "host/context/open_context.hpp"
 #include "host/load/in_process/load.hpp"
 #include "host/load/probe.hpp"
+#include "host/platform/platform.hpp"
 #include "host/preflight/preflight.hpp"
 
 namespace enginehost::open {
+
+// Facts that the attempt learned about the build.
+struct Basis {
+  const cache::Installed* installed = nullptr;
+  std::string artifacts, loading;                 // manifest::Build::artifacts_digest(), loading_digest()
+  const preflight::Spec* spec = nullptr;          // where libraries were searched; may be null
+  std::vector<std::filesystem::path> depends_on;  // preflight::Report::depends_on
+  bool works_elsewhere = false;  // passed in the probe: the failure concerns only this program
+};
 
 // The inputs of all parts of one attempt; they outlive the parts.
 struct AttemptParts {
@@ -83,5 +96,49 @@ class LoadCheck {
   Json probe_facts_ = Json::object();
   std::optional<Diagnosis> crashed_once_;
 };
+
+// Measures how long the stages of an attempt take.
+
+// Adds the time of its scope to the log.
+class Stopwatch {
+ public:
+  Stopwatch(AttemptLog& log, std::string what) : log_(log), what_(std::move(what)) {}
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+  ~Stopwatch() {
+    const std::chrono::duration<double, std::milli> passed = std::chrono::steady_clock::now() - begin_;
+    for (auto& [what, milliseconds] : log_.timings_ms)
+      if (what == what_) {
+        milliseconds += passed.count();
+        return;
+      }
+    log_.timings_ms.emplace_back(std::move(what_), passed.count());
+  }
+
+ private:
+  AttemptLog& log_;
+  std::string what_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+// Writes the result of an attempt to the history: a failure with its dependencies, or a proof.
+//
+// Thread safety: one thread at a time, as for OpenContext.
+
+// Records a failure. Returns true if the record is kept, so that the next open chooses another build.
+bool remember_failure(OpenContext& context, const Basis& basis, const Diagnosis& failure);
+
+// Records a proof with the facts of the probe. Records a suspicion instead if the build crashed in the probe
+// and passed only the second time. A build that the user disabled and forced stays disabled.
+void remember_success(OpenContext& context, const Basis& basis, Json facts,
+                      const std::optional<Diagnosis>& crashed_once);
+
+// Adds facts about the machine's GPUs to a CUDA error of an engine.
+
+// Changes EH-G03 to EH-G01 if there is no driver at all. Otherwise adds the driver's version, what it
+// supports, and the version that the build's flavor needs. Adds CUDA_VISIBLE_DEVICES to EH-G07 if it hides
+// the devices ("visible_devices", "devices") or may do so ("limited_to"). Leaves other diagnoses unchanged.
+void add_gpu_facts(const platform::Platform& platform, const cache::Installed& installed,
+                   Diagnosis& diagnosis);
 
 }  // namespace enginehost::open

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "base/paths.hpp"
-#include "host/attempt/stopwatch.hpp"
-#include "host/load/in_process/audit.hpp"
+#include "host/attempt/load_check.hpp"
+#include "host/load/in_process/loaded.hpp"
 
 namespace enginehost::open {
 

@@ -7,7 +7,6 @@
 #include "base/environment.hpp"
 #include "base/file_calls.hpp"
 #include "base/paths.hpp"
-#include "host/load/in_process/audit.hpp"
 #include "host/load/in_process/loaded.hpp"
 #include "host/settings/settings.hpp"
 

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "host/binary/boxed.hpp"
 
 namespace enginehost::binary {
 
@@ -46,7 +45,6 @@ struct PeFacts {
   std::string subsystem;       // "windows", "console", "native", "EFI application", ...
   std::string system_version;  // MajorOperatingSystemVersion: "6.0"
   std::uint64_t image_base = 0;
-  std::uint32_t timestamp = 0;  // a hash for a reproducible build
   bool dynamic_base = false, high_entropy_addresses = false, no_execute = false;  // ASLR, 64-bit ASLR, NX
   bool force_integrity = false;  // loaded only with a valid signature
   bool app_container = false, control_flow_guard = false, no_isolation = false;
@@ -146,15 +144,14 @@ struct BinaryInfo {
   bool text_relocations = false;        // DT_TEXTREL
   bool no_dlopen = false;               // DF_1_NOOPEN
   bool no_default_directories = false;  // DF_1_NODEFLIB
-  bool position_independent_executable = false;  // DF_1_PIE
-  bool packed_relocations = false;               // DT_RELR: needs glibc 2.36
-  bool code_signed = false;                      // PE security directory, LC_CODE_SIGNATURE
-  std::uint32_t isa_needed = 0;                  // x86 ISA_1_NEEDED bits: 1 baseline, 2 v2, 4 v3, 8 v4
-  std::string minimum_os;                        // Mach-O minos, PE subsystem version
-  std::string build_id;                          // hex; LC_UUID of a Mach-O file
+  bool packed_relocations = false;      // DT_RELR: needs glibc 2.36
+  bool code_signed = false;             // PE security directory, LC_CODE_SIGNATURE
+  std::uint32_t isa_needed = 0;         // x86 ISA_1_NEEDED bits: 1 baseline, 2 v2, 4 v3, 8 v4
+  std::string minimum_os;               // Mach-O minos, PE subsystem version
+  std::string build_id;                 // hex; LC_UUID of a Mach-O file
 
-  Boxed<PeFacts> pe;
-  Boxed<MachoFacts> macho;
+  PeFacts pe;
+  MachoFacts macho;
   std::vector<Slice> slices;  // of a universal Mach-O file, in file order; else empty
 
   // The problems of the content, worst first; empty = none found. Codes and evidence (each also has "file"):
@@ -171,21 +168,6 @@ struct BinaryInfo {
   //   EH-F13 refuses dlopen            flag
   //   EH-L07 foreign ELF variety       problem, os_abi | byte_order | version
   std::vector<Diagnosis> problems;
-};
-
-// Memory to be reused for further files, for callers that read hundreds in turn. Thread safety: one thread at
-// a time.
-class Buffers {
- public:
-  Buffers();
-  Buffers(Buffers&&) noexcept;
-  Buffers& operator=(Buffers&&) noexcept;
-  ~Buffers();
-
- private:
-  friend class FileView;
-  struct Storage;
-  std::unique_ptr<Storage> kept_;
 };
 
 // Reads the file's metadata. Problems of the content are in BinaryInfo::problems. A healthy PE or Mach-O file
@@ -210,8 +192,7 @@ bool no_such_file(const Diagnosis& why);
 // Does the same for `name` in the folder with this descriptor (from open(2), also with O_PATH; AT_FDCWD with
 // a whole path as the name). `path` is the file's path in messages. Returns null if there is no such file or
 // only a dangling link, because a loader then continues with its next folder. That takes one system call.
-std::unique_ptr<Result<BinaryInfo>> read_binary_in(int folder, const std::string& name, std::string path,
-                                                   Buffers* buffers = nullptr);
+std::unique_ptr<Result<BinaryInfo>> read_binary_in(int folder, const std::string& name, std::string path);
 
 // A symbol of a dynamic symbol table, a PE export or import table, or a Mach-O export trie or symbol table.
 // Mach-O names keep the compiler's leading underscore.
@@ -249,6 +230,11 @@ Result<SymbolTable> read_symbols(const std::filesystem::path& file, std::string_
 // Errors: EH-F08 (problem), else as read_binary. Reads these tables whole: some ms for a large engine, 10 ms
 // for a million relocations.
 Result<void> check_bindings(const std::filesystem::path& file);
+
+// Returns whether a loader must place this library's own thread-local variables in the static block.
+// DF_STATIC_TLS does not show that, because it is also set for access to another library's variables. Returns
+// nothing if unknown: the file cannot be read, or is neither x86-64 nor AArch64. Reads the relocations.
+std::optional<bool> takes_own_static_tls(const std::filesystem::path& file);
 
 // The resources of a Windows library. Undocumented parts that do not match expectations are left empty.
 struct PeResources {

@@ -3,7 +3,6 @@
 
 #include "base/text.hpp"
 #include "host/binary/elf_file.hpp"
-#include "host/binary/symbol_limits.hpp"
 
 namespace enginehost::binary {
 namespace {
@@ -13,33 +12,33 @@ constexpr std::size_t needed_limit = 4096;
 constexpr std::size_t version_limit = 65536;
 
 // Names from <elf.h>.
-enum Tag : std::uint64_t {
-  DT_NULL = 0,
-  DT_NEEDED = 1,
-  DT_PLTRELSZ = 2,
-  DT_HASH = 4,
-  DT_STRTAB = 5,
-  DT_SYMTAB = 6,
-  DT_RELA = 7,
-  DT_RELASZ = 8,
-  DT_STRSZ = 10,
-  DT_SONAME = 14,
-  DT_RPATH = 15,
-  DT_TEXTREL = 22,
-  DT_JMPREL = 23,
-  DT_RUNPATH = 29,
-  DT_FLAGS = 30,
-  DT_RELR = 36,
-  DT_GNU_HASH = 0x6ffffef5,
-  DT_VERSYM = 0x6ffffff0,
-  DT_FLAGS_1 = 0x6ffffffb,
-  DT_VERDEF = 0x6ffffffc,
-  DT_VERNEED = 0x6ffffffe,
-  DT_AUXILIARY = 0x7ffffffd,
-  DT_FILTER = 0x7fffffff,
-};
+constexpr std::uint64_t DT_NULL = 0, DT_NEEDED = 1, DT_PLTRELSZ = 2, DT_HASH = 4, DT_STRTAB = 5,
+                        DT_SYMTAB = 6, DT_RELA = 7, DT_RELASZ = 8, DT_STRSZ = 10, DT_SONAME = 14,
+                        DT_RPATH = 15, DT_TEXTREL = 22, DT_JMPREL = 23, DT_RUNPATH = 29, DT_FLAGS = 30,
+                        DT_RELR = 36, DT_GNU_HASH = 0x6ffffef5, DT_VERSYM = 0x6ffffff0,
+                        DT_FLAGS_1 = 0x6ffffffb, DT_VERDEF = 0x6ffffffc, DT_VERNEED = 0x6ffffffe,
+                        DT_AUXILIARY = 0x7ffffffd, DT_FILTER = 0x7fffffff;
 constexpr std::uint64_t DF_TEXTREL = 4, DF_STATIC_TLS = 16;
 constexpr std::uint64_t DF_1_NOOPEN = 0x40, DF_1_NODEFLIB = 0x800, DF_1_PIE = 0x08000000;
+
+constexpr std::pair<std::uint64_t, std::uint64_t ElfDynamic::*> number_tags[] = {
+    {DT_PLTRELSZ, &ElfDynamic::plt_relocations_size},
+    {DT_HASH, &ElfDynamic::hash},
+    {DT_STRTAB, &ElfDynamic::string_table},
+    {DT_SYMTAB, &ElfDynamic::symbol_table},
+    {DT_RELA, &ElfDynamic::relocations},
+    {DT_RELASZ, &ElfDynamic::relocations_size},
+    {DT_STRSZ, &ElfDynamic::string_size},
+    {DT_JMPREL, &ElfDynamic::plt_relocations},
+    {DT_FLAGS, &ElfDynamic::flags},
+    {DT_GNU_HASH, &ElfDynamic::gnu_hash},
+    {DT_VERSYM, &ElfDynamic::version_symbols},
+    {DT_FLAGS_1, &ElfDynamic::flags_1},
+    {DT_VERDEF, &ElfDynamic::version_definitions},
+    {DT_VERNEED, &ElfDynamic::version_needs},
+};
+constexpr std::pair<std::uint64_t, std::optional<std::uint64_t> ElfDynamic::*> name_tags[] = {
+    {DT_SONAME, &ElfDynamic::soname}, {DT_RPATH, &ElfDynamic::rpath}, {DT_RUNPATH, &ElfDynamic::runpath}};
 
 // A loader has no such limit, so omitted entries must be reported.
 void take_need(std::uint64_t value, std::vector<std::uint64_t>& needs, ElfDynamic& dynamic) {
@@ -50,128 +49,37 @@ void take_need(std::uint64_t value, std::vector<std::uint64_t>& needs, ElfDynami
 }
 
 void take_entry(std::uint64_t tag, std::uint64_t value, ElfDynamic& dynamic) {
-  switch (tag) {
-    case DT_NEEDED:
-    // A filter's filtee is loaded like a need (glibc elf/dl-deps.c); without it the filter cannot be opened.
-    case DT_FILTER:
-      take_need(value, dynamic.needed, dynamic);
-      break;
-    case DT_AUXILIARY:
-      take_need(value, dynamic.optional, dynamic);
-      break;
-    case DT_HASH:
-      dynamic.hash = value;
-      break;
-    case DT_GNU_HASH:
-      dynamic.gnu_hash = value;
-      break;
-    case DT_STRTAB:
-      dynamic.string_table = value;
-      break;
-    case DT_STRSZ:
-      dynamic.string_size = value;
-      break;
-    case DT_SYMTAB:
-      dynamic.symbol_table = value;
-      break;
-    case DT_RELA:
-      dynamic.relocations = value;
-      break;
-    case DT_RELASZ:
-      dynamic.relocations_size = value;
-      break;
-    case DT_JMPREL:
-      dynamic.plt_relocations = value;
-      break;
-    case DT_PLTRELSZ:
-      dynamic.plt_relocations_size = value;
-      break;
-    case DT_SONAME:
-      dynamic.soname = value;
-      break;
-    case DT_RPATH:
-      dynamic.rpath = value;
-      break;
-    case DT_RUNPATH:
-      dynamic.runpath = value;
-      break;
-    case DT_TEXTREL:
-      dynamic.text_relocations = true;
-      break;
-    case DT_RELR:
-      dynamic.packed_relocations = true;
-      break;
-    case DT_FLAGS:
-      dynamic.flags = value;
-      break;
-    case DT_FLAGS_1:
-      dynamic.flags_1 = value;
-      break;
-    case DT_VERSYM:
-      dynamic.version_symbols = value;
-      break;
-    case DT_VERNEED:
-      dynamic.version_needs = value;
-      break;
-    case DT_VERDEF:
-      dynamic.version_definitions = value;
-      break;
-    default:
-      break;
-  }
+  // A filter's filtee is loaded like a need (glibc elf/dl-deps.c); without it the filter cannot be opened.
+  if (tag == DT_NEEDED || tag == DT_FILTER) take_need(value, dynamic.needed, dynamic);
+  if (tag == DT_AUXILIARY) take_need(value, dynamic.optional, dynamic);
+  if (tag == DT_TEXTREL) dynamic.text_relocations = true;
+  if (tag == DT_RELR) dynamic.packed_relocations = true;
+  for (const auto& [known, member] : number_tags)
+    if (known == tag) dynamic.*member = value;
+  for (const auto& [known, member] : name_tags)
+    if (known == tag) dynamic.*member = value;
 }
 
-// DT_VERNEED: a chain of libraries, each with a chain of versions (LSB, "Symbol Versioning"). The counts
-// beside the chains are ignored, as in glibc (elf/dl-version.c).
 bool read_version_needs(const ElfFile& elf, NameBudget& budget, BinaryInfo& info) {
-  if (elf.dynamic.version_needs == 0) return true;
-  std::optional<std::uint64_t> at = elf.offset_of(elf.dynamic.version_needs);
-  if (!at) return false;
-  std::uint64_t library = *at;
-  info.version_needs.reserve(8);
-  for (std::uint64_t i = 0;; ++i) {
-    Fields need;
-    if (!elf.fields(library, 16, need)) return false;
-    std::optional<std::string> file = elf.string_at(need.u32(4));
-    if (!file) return false;
-    std::uint64_t version = library + need.u32(8);
-    for (;;) {
-      Fields auxiliary;
-      if (info.version_needs.size() >= version_limit || !elf.fields(version, 16, auxiliary)) return false;
-      std::optional<std::string> name = elf.string_at(auxiliary.u32(8));
-      // Each also stores the name of its library.
-      if (!name || !budget.take(file->size() + name->size())) return false;
-      constexpr std::uint16_t VER_FLG_WEAK = 2;
-      info.version_needs.push_back({*file, std::move(*name), (auxiliary.u16(4) & VER_FLG_WEAK) != 0});
-      if (auxiliary.u32(12) == 0) break;
-      version += auxiliary.u32(12);
-    }
-    if (need.u32(12) == 0) break;
-    if (i >= version_limit) return false;
-    library += need.u32(12);
-  }
-  return true;
+  return for_each_needed_version(elf, [&](const ElfVersion& need) {
+    std::optional<std::string> library = elf.string_at(need.library), name = elf.string_at(need.name);
+    // Each also stores the name of its library.
+    if (!library || !name || !budget.take(library->size() + name->size())) return false;
+    constexpr std::uint16_t VER_FLG_WEAK = 2;
+    info.version_needs.push_back({std::move(*library), std::move(*name), (need.flags & VER_FLG_WEAK) != 0});
+    return true;
+  });
 }
 
 bool read_version_definitions(const ElfFile& elf, NameBudget& budget, BinaryInfo& info) {
-  if (elf.dynamic.version_definitions == 0) return true;
-  info.has_version_definitions = true;
-  std::optional<std::uint64_t> at = elf.offset_of(elf.dynamic.version_definitions);
-  if (!at) return false;
-  std::uint64_t position = *at;
-  for (std::uint64_t i = 0;; ++i) {
-    Fields definition, auxiliary;
-    if (i >= version_limit || !elf.fields(position, 20, definition) ||
-        !elf.fields(position + definition.u32(12), 8, auxiliary))
-      return false;
-    std::optional<std::string> name = elf.string_at(auxiliary.u32(0));
+  info.has_version_definitions = elf.dynamic.version_definitions != 0;
+  return for_each_defined_version(elf, [&](const ElfVersion& definition) {
+    std::optional<std::string> name = elf.string_at(definition.name);
     if (!name || !budget.take(name->size())) return false;
     constexpr std::uint16_t VER_FLG_BASE = 1;
-    if ((definition.u16(2) & VER_FLG_BASE) == 0) info.version_definitions.push_back(std::move(*name));
-    if (definition.u32(16) == 0) break;
-    position += definition.u32(16);
-  }
-  return true;
+    if ((definition.flags & VER_FLG_BASE) == 0) info.version_definitions.push_back(std::move(*name));
+    return true;
+  });
 }
 
 bool read_names(const ElfFile& elf, NameBudget& budget, BinaryInfo& info) {
@@ -204,6 +112,35 @@ bool read_names(const ElfFile& elf, NameBudget& budget, BinaryInfo& info) {
 }
 
 }  // namespace
+
+bool for_each_needed_version(const ElfFile& elf, const std::function<bool(const ElfVersion&)>& visit) {
+  if (elf.dynamic.version_needs == 0) return true;
+  std::optional<std::uint64_t> library = elf.offset_of(elf.dynamic.version_needs);
+  std::size_t count = 0;
+  for (Fields need, version; library && elf.fields(*library, 16, need); *library += need.u32(12)) {
+    for (std::uint64_t at = *library + need.u32(8);; at += version.u32(12)) {
+      if (++count > version_limit || !elf.fields(at, 16, version) ||
+          !visit({version.u16(6), version.u16(4), version.u32(8), need.u32(4)}))
+        return false;
+      if (version.u32(12) == 0) break;
+    }
+    if (need.u32(12) == 0) return true;
+  }
+  return false;
+}
+
+bool for_each_defined_version(const ElfFile& elf, const std::function<bool(const ElfVersion&)>& visit) {
+  if (elf.dynamic.version_definitions == 0) return true;
+  std::optional<std::uint64_t> at = elf.offset_of(elf.dynamic.version_definitions);
+  std::size_t count = 0;
+  for (Fields version, name; at && elf.fields(*at, 20, version); *at += version.u32(16)) {
+    if (++count > version_limit || !elf.fields(*at + version.u32(12), 8, name) ||
+        !visit({version.u16(4), version.u16(2), name.u32(0), 0}))
+      return false;
+    if (version.u32(16) == 0) return true;
+  }
+  return false;
+}
 
 bool read_elf_dynamic(ElfFile& elf, BinaryInfo& info) {
   const ElfSegment* segment = elf.first(PT_DYNAMIC);
@@ -244,7 +181,6 @@ bool read_elf_dynamic(ElfFile& elf, BinaryInfo& info) {
   info.packed_relocations = dynamic.packed_relocations;
   info.has_version_symbols = dynamic.version_symbols != 0;
   if ((dynamic.flags_1 & DF_1_PIE) != 0) {
-    info.position_independent_executable = true;
     info.type = Type::position_independent_executable;
     info.problems.push_back(std::move(
         diagnose("EH-F10").with("file", elf.file->path()).with("type", name_of(info.type), "DF_1_PIE")));

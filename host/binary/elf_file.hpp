@@ -2,6 +2,7 @@
 // Constants have their names of the System V gABI and the glibc <elf.h>.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -89,10 +90,47 @@ void read_elf_notes(const ElfFile& elf, BinaryInfo& info);
 // Implements read_binary for an ELF file. `elf` stays filled for further readers.
 void read_elf(FileView& file, ElfFile& elf, BinaryInfo& info);
 
-// Returns "x86_64", "aarch64", ... from e_machine, class, byte order and flags.
-std::string machine_name(const ElfFile& elf);
-std::string os_abi_name(std::uint8_t os_abi);
+// A version in DT_VERNEED or DT_VERDEF: a chain of libraries, each with a chain of versions, or one of
+// definitions (LSB, "Symbol Versioning"). The counts beside the chains are ignored, as in glibc
+// (elf/dl-version.c). Names are offsets in the string table.
+struct ElfVersion {
+  std::uint16_t index = 0, flags = 0;  // the index may have the bit 0x8000: hidden
+  std::uint32_t name = 0, library = 0;
+};
+// Call `visit` for each version. Return false if it does, or if the table cannot be read to its end.
+bool for_each_needed_version(const ElfFile& elf, const std::function<bool(const ElfVersion&)>& visit);
+bool for_each_defined_version(const ElfFile& elf, const std::function<bool(const ElfVersion&)>& visit);
+
 // Implements read_symbols for an ELF file.
 Result<SymbolTable> read_elf_symbols(FileView& file);
+
+// Iteration over the dynamic symbol table.
+
+struct RawSymbol {
+  std::uint32_t name = 0;  // offset in the string table
+  std::uint8_t info = 0;   // binding and type
+  std::uint8_t other = 0;  // visibility
+  std::uint16_t section = 0;
+  std::uint64_t address = 0;
+  std::uint64_t size = 0;
+  std::uint64_t index = 0;
+
+  bool defined() const { return section != 0; }
+  unsigned binding() const { return info >> 4; }
+  unsigned type() const { return info & 15u; }
+  bool exported() const {
+    constexpr unsigned STB_GLOBAL = 1, STB_WEAK = 2, STB_GNU_UNIQUE = 10;
+    const unsigned visibility = other & 3u;  // 0 default, 3 protected
+    return defined() && (binding() == STB_GLOBAL || binding() == STB_WEAK || binding() == STB_GNU_UNIQUE) &&
+           (visibility == 0 || visibility == 3);
+  }
+};
+
+// Calls `visit` for symbol 1, 2, ... until it returns false. Returns false if the table cannot be read to its
+// end. The number of symbols comes from the hash tables or the section headers.
+bool for_each_symbol(const ElfFile& elf, const std::function<bool(const RawSymbol&)>& visit);
+
+// Returns the number of symbols, if a hash table or a section of its own states it exactly.
+std::optional<std::uint64_t> symbol_count(const ElfFile& elf);
 
 }  // namespace enginehost::binary

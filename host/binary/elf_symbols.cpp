@@ -1,4 +1,4 @@
-#include "host/binary/elf_symbols.hpp"
+#include "host/binary/elf_file.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -62,46 +62,19 @@ struct VersionName {
   std::string library;
 };
 
-// Returns the version names by index. elf_dynamic.cpp has already followed these chains; damage ends the
-// loop.
+// Returns the version names by index. Damage, which elf_dynamic.cpp has reported, ends the list.
 std::unordered_map<std::uint16_t, VersionName> version_names(const ElfFile& elf) {
   std::unordered_map<std::uint16_t, VersionName> names;
   NameBudget budget(file_name_limit);
-  const auto keep = [&](std::uint16_t index, std::uint64_t version, const std::string& library) {
-    std::string text = elf.string_at(version).value_or("");
+  const auto keep = [&](const ElfVersion& one, const std::string& library) {
+    std::string text = elf.string_at(one.name).value_or("");
     if (!budget.take(text.size() + library.size())) return false;
-    names[index] = {std::move(text), library};
+    names[one.index] = {std::move(text), library};
     return true;
   };
-  if (std::optional<std::uint64_t> at = elf.offset_of(elf.dynamic.version_definitions);
-      at && elf.dynamic.version_definitions != 0) {
-    std::uint64_t position = *at;
-    Fields definition, auxiliary;
-    for (unsigned i = 0; i < 65536 && elf.fields(position, 20, definition); ++i) {
-      if (elf.fields(position + definition.u32(12), 8, auxiliary) &&
-          !keep(definition.u16(4), auxiliary.u32(0), {}))
-        return names;
-      if (definition.u32(16) == 0) break;
-      position += definition.u32(16);
-    }
-  }
-  if (std::optional<std::uint64_t> at = elf.offset_of(elf.dynamic.version_needs);
-      at && elf.dynamic.version_needs != 0) {
-    std::uint64_t library = *at;
-    Fields need, auxiliary;
-    unsigned total = 0;
-    for (unsigned i = 0; i < 65536 && elf.fields(library, 16, need); ++i) {
-      const std::string file = elf.string_at(need.u32(4)).value_or("");
-      std::uint64_t position = library + need.u32(8);
-      for (; ++total < 65536 && elf.fields(position, 16, auxiliary);) {
-        if (!keep(auxiliary.u16(6), auxiliary.u32(8), file)) return names;
-        if (auxiliary.u32(12) == 0) break;
-        position += auxiliary.u32(12);
-      }
-      if (need.u32(12) == 0) break;
-      library += need.u32(12);
-    }
-  }
+  for_each_defined_version(elf, [&](const ElfVersion& one) { return keep(one, {}); });
+  for_each_needed_version(
+      elf, [&](const ElfVersion& one) { return keep(one, elf.string_at(one.library).value_or("")); });
   return names;
 }
 

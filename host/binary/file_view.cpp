@@ -1,20 +1,109 @@
 #include "host/binary/file_view.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
+#include <string>
 #include <utility>
 
 #include "base/file_calls.hpp"
 #include "base/paths.hpp"
-#include "host/binary/open_failure.hpp"
+#include "base/process.hpp"
 
 namespace enginehost::binary {
-
 namespace {
 
-// The number of blocks whose memory is kept for the next file.
-constexpr std::size_t blocks_kept = 8;
+std::string octal(calls::Mode mode) {
+  std::array<char, 8> text{};
+  std::snprintf(text.data(), text.size(), "%04o", static_cast<unsigned>(mode & 07777));
+  return text.data();
+}
+
+// A component of the path is missing; a dangling link is reported separately.
+Diagnosis missing(const std::filesystem::path& file) {
+  std::filesystem::path prefix;
+  for (const std::filesystem::path& component : file) {
+    prefix /= component;
+    calls::Status status{};
+    if (calls::lstat(prefix.c_str(), &status) != 0)
+      return std::move(
+          diagnose("EH-F01").with("file", path_text(file)).with("first_missing", path_text(prefix)));
+    if (S_ISLNK(status.st_mode) && calls::stat(prefix.c_str(), &status) != 0)
+      return std::move(diagnose("EH-F11")
+                           .with("file", path_text(file))
+                           .with("problem", errno == ELOOP ? "link loop" : "dangling link")
+                           .with("link", path_text(prefix))
+                           .with("target", calls::target_of(prefix)));
+  }
+  return std::move(diagnose("EH-F01").with("file", path_text(file)));
+}
+
+Diagnosis loop(const std::filesystem::path& file) {
+  std::filesystem::path prefix;
+  for (const std::filesystem::path& component : file) {
+    prefix /= component;
+    calls::Status status{};
+    if (calls::stat(prefix.c_str(), &status) != 0 && errno == ELOOP) break;
+  }
+  return std::move(diagnose("EH-F11")
+                       .with("file", path_text(file))
+                       .with("problem", "link loop")
+                       .with("link", path_text(prefix))
+                       .with("target", calls::target_of(prefix)));
+}
+
+Diagnosis closed(const std::filesystem::path& file, int error_number) {
+  Diagnosis diagnosis = diagnose_errno("EH-L25", error_number);
+  diagnosis.with("file", path_text(file)).with("user", effective_user());
+  std::filesystem::path prefix;
+  for (const std::filesystem::path& component : file) {
+    prefix /= component;
+    calls::Status status{};
+    bool known = calls::stat(prefix.c_str(), &status) == 0;
+    int wanted = known && S_ISDIR(status.st_mode) ? X_OK : R_OK;
+    if (calls::may_access(prefix, wanted)) continue;
+    diagnosis.with("blocked_by", path_text(prefix));
+    if (known) diagnosis.with("mode", octal(status.st_mode)).with("owner", std::to_string(status.st_uid));
+    break;
+  }
+  return diagnosis;
+}
+
+}  // namespace
+
+Diagnosis why_not_opened(const std::filesystem::path& file, int error_number) {
+  if (calls::held_by_another(error_number))
+    return std::move(diagnose_errno("EH-W09", error_number).with("file", path_text(file)));
+  switch (error_number) {
+    case ENOENT:
+    case ENOTDIR:
+      return missing(file);
+    case ELOOP:
+      return loop(file);
+    case EACCES:
+      return closed(file, error_number);
+    case EPERM:
+      // Reading needs no privilege, so EPERM comes from a security module or filter (SELinux, fapolicyd,
+      // seccomp). The loader skips the rest of its list of folders then, unlike after EACCES.
+      return std::move(diagnose_errno("EH-L24", error_number)
+                           .with("file", path_text(file))
+                           .with("folder", path_text(file.parent_path())));
+    case ENXIO:
+    case ENODEV:
+      // A socket, or a device without a driver.
+      return std::move(diagnose_errno("EH-F11", error_number)
+                           .with("file", path_text(file))
+                           .with("problem", "a device, a pipe or a socket"));
+    case ENAMETOOLONG:
+      return std::move(diagnose_errno("EH-L33", error_number).with("file", path_text(file)));
+    default:
+      return std::move(diagnose_errno("EH-L26", error_number).with("file", path_text(file)));
+  }
+}
+
+namespace {
 
 // O_NONBLOCK, because opening a named pipe would block; regular files ignore it.
 int open_to_read(int folder, const calls::Name& name) {
@@ -27,58 +116,21 @@ int open_to_read(int folder, const calls::Name& name) {
 
 }  // namespace
 
-struct FileView::Block {
-  std::uint64_t start = 0;
-  std::size_t length = 0;
-  std::array<std::uint8_t, block_size> bytes;
-};
-
-struct FileView::Memory {
-  // The file's beginning: the first block, or all of a small file. Read at the first access.
-  std::array<std::uint8_t, small_file> head;
-  std::vector<std::unique_ptr<Block>> blocks;
-};
-
-struct Buffers::Storage {
-  std::unique_ptr<FileView::Memory> memory;
-};
-
-Buffers::Buffers() : kept_(std::make_unique<Storage>()) {}
-Buffers::Buffers(Buffers&&) noexcept = default;
-Buffers& Buffers::operator=(Buffers&&) noexcept = default;
-Buffers::~Buffers() = default;
-
-void FileView::Return::operator()(Memory* memory) const {
-  std::unique_ptr<Memory> back(memory);
-  if (to == nullptr || to->kept_->memory) return;
-  if (back->blocks.size() > blocks_kept) back->blocks.resize(blocks_kept);
-  to->kept_->memory = std::move(back);
-}
-
-FileView::FileView(Buffers* buffers) : memory_(nullptr, Return{buffers}) {
-  std::unique_ptr<Memory> memory;
-  if (buffers != nullptr) memory = std::move(buffers->kept_->memory);
-  // Not zeroed, because no unread byte is used.
-  if (!memory) memory = std::make_unique_for_overwrite<Memory>();
-  memory_.reset(memory.release());
-}
-
 Result<FileView> FileView::open(const std::filesystem::path& file) {
   const int descriptor = open_to_read(AT_FDCWD, file);
   if (descriptor < 0) return fail(why_not_opened(file, errno));
-  return take(descriptor, path_text(file), nullptr);
+  return take(descriptor, path_text(file));
 }
 
-std::optional<Result<FileView>> FileView::open_in(int folder, const std::string& name, std::string path,
-                                                  Buffers* buffers) {
+std::optional<Result<FileView>> FileView::open_in(int folder, const std::string& name, std::string path) {
   const int descriptor = open_to_read(folder, name);
-  if (descriptor >= 0) return take(descriptor, std::move(path), buffers);
+  if (descriptor >= 0) return take(descriptor, std::move(path));
   if (errno == ENOENT) return std::nullopt;
   return fail(why_not_opened(path_of(path), errno));
 }
 
-Result<FileView> FileView::take(int descriptor, std::string path, Buffers* buffers) {
-  FileView view(buffers);
+Result<FileView> FileView::take(int descriptor, std::string path) {
+  FileView view;
   view.descriptor_ = FileDescriptor(descriptor);
   view.path_ = std::move(path);
   calls::Status status{};
@@ -96,12 +148,9 @@ Result<FileView> FileView::take(int descriptor, std::string path, Buffers* buffe
 }
 
 const std::uint8_t* FileView::window(std::uint64_t offset, std::size_t count) const {
-  if (offset < head_length_) return count <= head_length_ - offset ? memory_->head.data() + offset : nullptr;
-  if (last_ >= blocks_) return nullptr;
-  const Block& block = *memory_->blocks[last_];
-  if (offset < block.start || offset - block.start >= block.length) return nullptr;
-  const auto skip = static_cast<std::size_t>(offset - block.start);
-  return count <= block.length - skip ? block.bytes.data() + skip : nullptr;
+  for (const std::size_t index : {last_, std::size_t{0}})
+    if (index < blocks_.size() && blocks_[index].holds(offset, count)) return blocks_[index].at(offset);
+  return nullptr;
 }
 
 std::optional<Diagnosis> FileView::failure() const {
@@ -123,36 +172,32 @@ bool FileView::read_directly(std::uint64_t offset, void* to, std::size_t count) 
   return true;
 }
 
-const FileView::Block* FileView::block_at(std::uint64_t start) {
-  std::vector<std::unique_ptr<Block>>& blocks = memory_->blocks;
-  const auto length = static_cast<std::size_t>(std::min<std::uint64_t>(block_size, size_ - start));
-  const auto is_it = [&](const Block& block) { return block.start == start && block.length == length; };
-  if (last_ < blocks_ && is_it(*blocks[last_])) return blocks[last_].get();
-  for (std::size_t i = 0; i < blocks_; ++i)
-    if (is_it(*blocks[i])) {
-      last_ = i;
-      return blocks[i].get();
-    }
-  return read_block(start, length);
+const FileView::Block* FileView::block_with(std::uint64_t offset) {
+  if (blocks_.empty() &&
+      read_block(0, static_cast<std::size_t>(size_ <= small_file ? size_ : block_size)) == nullptr)
+    return nullptr;
+  const auto known =
+      std::ranges::find_if(blocks_, [&](const Block& block) { return block.holds(offset, 1); });
+  last_ = static_cast<std::size_t>(known - blocks_.begin());
+  if (known != blocks_.end()) return &*known;
+  const std::uint64_t start = offset - offset % block_size;
+  return read_block(start, static_cast<std::size_t>(std::min<std::uint64_t>(block_size, size_ - start)));
 }
 
 const FileView::Block* FileView::read_block(std::uint64_t start, std::size_t length) {
-  std::vector<std::unique_ptr<Block>>& blocks = memory_->blocks;
-  if (blocks_ < block_limit) {
-    if (blocks_ == blocks.size()) blocks.push_back(std::make_unique_for_overwrite<Block>());
-    last_ = blocks_++;
+  if (blocks_.size() < block_limit) {
+    last_ = blocks_.size();
+    blocks_.emplace_back();
   } else {
     last_ = victim_;
-    victim_ = (victim_ + 1) % block_limit;
+    victim_ = victim_ % (block_limit - 1) + 1;
   }
-  Block& block = *blocks[last_];
+  Block& block = blocks_[last_];
   block.start = start;
-  block.length = length;
-  if (!read_directly(start, block.bytes.data(), length)) {
-    block.start = ~std::uint64_t{0};  // never requested: blocks start at multiples of their size
-    return nullptr;
-  }
-  return &block;
+  block.bytes.resize(length);
+  if (read_directly(start, block.bytes.data(), length)) return &block;
+  block.bytes.clear();
+  return nullptr;
 }
 
 const std::uint8_t* FileView::part(std::uint64_t offset, std::size_t count) {
@@ -162,18 +207,8 @@ const std::uint8_t* FileView::part(std::uint64_t offset, std::size_t count) {
   return block == nullptr ? nullptr : block->bytes.data();
 }
 
-bool FileView::read_head() {
-  const auto length =
-      static_cast<std::size_t>(size_ <= small_file ? size_ : static_cast<std::uint64_t>(block_size));
-  if (!read_directly(0, memory_->head.data(), length)) return false;
-  head_length_ = length;
-  return true;
-}
-
 bool FileView::read(std::uint64_t offset, void* to, std::size_t count) {
   if (offset > size_ || size_ - offset < count) return false;
-  if (count == 0) return true;
-  if (head_length_ == 0 && !read_head()) return false;
   if (const std::uint8_t* from = window(offset, count)) {
     std::memcpy(to, from, count);
     return true;
@@ -181,12 +216,11 @@ bool FileView::read(std::uint64_t offset, void* to, std::size_t count) {
   if (count > block_size) return read_directly(offset, to, count);
   auto* target = static_cast<std::uint8_t*>(to);
   while (count > 0) {
-    std::uint64_t start = offset - offset % block_size;
-    const Block* block = block_at(start);
+    const Block* block = block_with(offset);
     if (block == nullptr) return false;
-    auto skip = static_cast<std::size_t>(offset - start);
-    std::size_t part = std::min(count, block->length - skip);
-    std::memcpy(target, block->bytes.data() + skip, part);
+    const std::size_t part =
+        std::min(count, block->bytes.size() - static_cast<std::size_t>(offset - block->start));
+    std::memcpy(target, block->at(offset), part);
     target += part;
     offset += part;
     count -= part;
@@ -208,30 +242,15 @@ bool FileView::read_fields(std::uint64_t offset, std::size_t count, bool big_end
 }
 
 std::optional<std::string> FileView::text(std::uint64_t offset, std::uint64_t limit) {
-  if (offset >= size_) return std::nullopt;
-  if (head_length_ == 0 && !read_head()) return std::nullopt;
-  if (const std::uint8_t* from = window(offset, 1)) {
-    const std::uint8_t* block_end =
-        offset < head_length_ ? memory_->head.data() + head_length_
-                              : memory_->blocks[last_]->bytes.data() + memory_->blocks[last_]->length;
-    const auto most = static_cast<std::size_t>(
-        std::min<std::uint64_t>(limit, static_cast<std::uint64_t>(block_end - from)));
-    if (const void* end = std::memchr(from, 0, most))
-      return std::string(reinterpret_cast<const char*>(from),
-                         static_cast<std::size_t>(static_cast<const std::uint8_t*>(end) - from));
-  }
   std::string found;
   while (offset < size_ && found.size() < limit) {
-    std::uint64_t start = offset - offset % block_size;
-    const Block* block = block_at(start);
+    const Block* block = block_with(offset);
     if (block == nullptr) return std::nullopt;
-    auto skip = static_cast<std::size_t>(offset - start);
-    auto part = static_cast<std::size_t>(std::min<std::uint64_t>(block->length - skip, limit - found.size()));
-    const std::uint8_t* from = block->bytes.data() + skip;
-    const void* end = std::memchr(from, 0, part);
-    if (end != nullptr) part = static_cast<std::size_t>(static_cast<const std::uint8_t*>(end) - from);
-    found.append(reinterpret_cast<const char*>(from), part);
-    if (end != nullptr) return found;
+    const auto left = block->bytes.size() - static_cast<std::size_t>(offset - block->start);
+    const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(left, limit - found.size()));
+    const std::string_view bytes(reinterpret_cast<const char*>(block->at(offset)), part);
+    found.append(bytes.substr(0, bytes.find('\0')));
+    if (bytes.find('\0') != std::string_view::npos) return found;
     offset += part;
   }
   return std::nullopt;

@@ -58,14 +58,11 @@ class Fields {
 // reading 4 KiB is cheaper than mapping the file. Thread safety: one thread.
 class FileView {
  public:
-  struct Memory;
   // Errors: EH-F01, EH-F11, EH-L25, EH-L26 or EH-L33, as described at read_binary (binary.hpp).
   static Result<FileView> open(const std::filesystem::path& file);
   // Opens `name` in the folder with this descriptor; `path` is the file's path in messages. Returns nothing
-  // if there is no such file or only a dangling link, at the cost of one system call. `buffers`, if given,
-  // must outlive the view.
-  static std::optional<Result<FileView>> open_in(int folder, const std::string& name, std::string path,
-                                                 Buffers* buffers = nullptr);
+  // if there is no such file or only a dangling link, at the cost of one system call.
+  static std::optional<Result<FileView>> open_in(int folder, const std::string& name, std::string path);
 
   const std::string& path() const { return path_; }
   std::uint64_t size() const { return size_; }
@@ -94,18 +91,19 @@ class FileView {
   // A file up to this size is read at once; half of all installed libraries are not larger.
   static constexpr std::size_t small_file = 8192;
   static constexpr std::size_t block_limit = 64;
-  struct Block;
-  // Returns the memory to its Buffers.
-  struct Return {
-    Buffers* to = nullptr;
-    void operator()(Memory* memory) const;
+  struct Block {
+    std::uint64_t start = 0;
+    std::vector<std::uint8_t> bytes;
+    bool holds(std::uint64_t offset, std::size_t count) const {
+      return offset >= start && offset - start < bytes.size() && count <= bytes.size() - (offset - start);
+    }
+    const std::uint8_t* at(std::uint64_t offset) const { return bytes.data() + (offset - start); }
   };
-  explicit FileView(Buffers* buffers);
-  static Result<FileView> take(int descriptor, std::string path, Buffers* buffers);
-  // Returns a pointer to these bytes if they are contiguous in what was read; else null.
+  static Result<FileView> take(int descriptor, std::string path);
+  // Returns a pointer to these bytes if they are in the block used last or in the first one; else null.
   const std::uint8_t* window(std::uint64_t offset, std::size_t count) const;
-  bool read_head();
-  const Block* block_at(std::uint64_t start);
+  // Returns the block with this byte; null if it cannot be read.
+  const Block* block_with(std::uint64_t offset);
   const Block* read_block(std::uint64_t start, std::size_t length);
   bool read_directly(std::uint64_t offset, void* to, std::size_t count);
 
@@ -114,12 +112,10 @@ class FileView {
   std::uint64_t size_ = 0;
   std::uint64_t device_ = 0;
   std::uint64_t inode_ = 0;
-  std::size_t head_length_ = 0;
-  std::unique_ptr<Memory, Return> memory_;
-  std::size_t blocks_ = 0;  // number of blocks that hold parts of this file
-  std::size_t last_ = 0;    // index of the block used last
-  std::size_t victim_ = 0;  // index of the block replaced next
-  int failed_ = 0;          // errno of a failed read
+  std::vector<Block> blocks_;  // the first one is the file's beginning, or all of a small file
+  std::size_t last_ = 0;       // index of the block used last
+  std::size_t victim_ = 1;     // index of the block replaced next
+  int failed_ = 0;             // errno of a failed read
 };
 
 // Returns the result of a reader, or EH-F01 if a read failed, because the result would be wrong or incomplete

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 #include <utility>
 
+#include "host/binary/binary.hpp"
 #include "host/binary/elf_file.hpp"
 #include "host/binary/pe_file.hpp"
 
@@ -15,7 +17,7 @@ namespace {
 
 constexpr std::uint32_t block_magic = 0xBA55ED50;
 constexpr std::uint64_t block_header = 16;
-constexpr std::uint64_t entry_limit = 1u << 22;
+constexpr std::uint64_t gpu_entry_limit = 1u << 22;
 
 std::string arch_name(std::uint32_t arch) {
   return std::to_string(arch / 10) + "." + std::to_string(arch % 10);
@@ -26,7 +28,7 @@ class Scan {
   explicit Scan(FileView& file) : file_(file) {}
 
   void section(std::uint64_t at, std::uint64_t end) {
-    while (at + block_header <= end && entries_ < entry_limit) {
+    while (at + block_header <= end && entries_ < gpu_entry_limit) {
       Fields block;
       if (!file_.read_fields(at, block_header, false, block))
         return report("the section ends beyond the file");
@@ -42,7 +44,7 @@ class Scan {
       entries(start, std::min(start + size, end));
       at = (start + size + 7) / 8 * 8;
     }
-    if (entries_ >= entry_limit) report("there are more entries than the reader's limit");
+    if (entries_ >= gpu_entry_limit) report("there are more entries than the reader's limit");
   }
 
   GpuCode result() {
@@ -63,7 +65,7 @@ class Scan {
 
  private:
   void entries(std::uint64_t at, std::uint64_t end) {
-    while (at + 64 <= end && ++entries_ < entry_limit) {
+    while (at + 64 <= end && ++entries_ < gpu_entry_limit) {
       Fields entry;
       if (!file_.read_fields(at, 64, false, entry)) return report("a block ends beyond the file");
       const std::uint64_t header = entry.u32(4), size = entry.u64(8);
@@ -147,6 +149,60 @@ GpuCode look_through(FileView& file) {
 Result<GpuCode> gpu_code(const std::filesystem::path& path) {
   TRY_ASSIGN(FileView file, FileView::open(path));
   return unless_failed<GpuCode>(file, look_through(file));
+}
+
+// Library names in the text of a file.
+
+namespace {
+
+constexpr std::uint64_t text_section_limit = std::uint64_t{64} << 20;
+constexpr std::size_t longest_name = 128;
+
+bool in_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
+         c == '+';
+}
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// Returns "libcudnn_ops.so.9" if the text begins with such a name, or nothing. A period at the end of a
+// sentence is not part of it.
+std::string name_at(std::string_view text) {
+  std::size_t at = 0;
+  while (at < text.size() && in_name(text[at])) ++at;
+  if (text.substr(at, 3) != ".so") return {};
+  at += 3;
+  while (at + 1 < text.size() && text[at] == '.' && is_digit(text[at + 1])) {
+    ++at;
+    while (at < text.size() && is_digit(text[at])) ++at;
+  }
+  return std::string(text.substr(0, at));
+}
+
+std::vector<std::string> names_in(FileView& file, std::string_view prefix) {
+  std::set<std::string> names;
+  BinaryInfo info;
+  info.file_size = file.size();
+  ElfFile elf;
+  Fields magic;
+  const bool is_elf = file.read_fields(0, 4, true, magic) && magic.u32(0) == 0x7f454c46;
+  if (prefix.empty() || !is_elf || !read_elf_header(file, elf, info)) return {};
+  for (const ElfSection& section : elf.sections()) {
+    if (!section.name.starts_with(".rodata")) continue;
+    const auto bytes = file.bulk(section.offset, section.size, text_section_limit);
+    if (!bytes) continue;
+    const std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+    for (std::size_t at = text.find(prefix); at != std::string_view::npos; at = text.find(prefix, at + 1))
+      if (std::string name = name_at(text.substr(at, longest_name)); !name.empty())
+        names.insert(std::move(name));
+  }
+  return {names.begin(), names.end()};
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> library_names(const std::filesystem::path& path, std::string_view prefix) {
+  TRY_ASSIGN(FileView file, FileView::open(path));
+  return unless_failed<std::vector<std::string>>(file, names_in(file, prefix));
 }
 
 }  // namespace enginehost::binary

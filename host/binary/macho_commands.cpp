@@ -86,8 +86,8 @@ class Command {
         return dylib(How::upward);
       case LC_ID_DYLIB:
         info_.soname = text(fields_.u32(8));
-        info_.macho.fill().current_version = library_version(fields_.u32(16));
-        info_.macho.fill().compatibility_version = library_version(fields_.u32(20));
+        info_.macho.current_version = library_version(fields_.u32(16));
+        info_.macho.compatibility_version = library_version(fields_.u32(20));
         return;
       case LC_UUID:
         return uuid();
@@ -100,7 +100,7 @@ class Command {
         return;
       case LC_ENCRYPTION_INFO:
       case LC_ENCRYPTION_INFO_64:
-        info_.macho.fill().encrypted = fields_.u32(16) != 0;  // cryptid
+        info_.macho.encrypted = fields_.u32(16) != 0;  // cryptid
         return;
       case LC_DYLD_INFO:
         macho_.export_trie = {fields_.u32(40), fields_.u32(44)};
@@ -110,7 +110,7 @@ class Command {
         return;
       case LC_DYLD_CHAINED_FIXUPS:
         macho_.chained_fixups = {fields_.u32(8), fields_.u32(12)};
-        info_.macho.fill().chained_fixups = true;
+        info_.macho.chained_fixups = true;
         return;
       case LC_VERSION_MIN_MACOSX:
         return built_for(1, fields_.u32(8), fields_.u32(12));
@@ -167,7 +167,7 @@ class Command {
       const bool universal = macho_.place.offset != 0;
       if (universal && end > macho_.place.size) problem("a segment lies outside its slice");
     }
-    if (info_.macho->thread_locals) count_thread_locals(wide);
+    if (info_.macho.thread_locals) count_thread_locals(wide);
     macho_.segments.push_back(std::move(segment));
   }
 
@@ -224,11 +224,11 @@ class Command {
 
   // A file may be built for two platforms at once (macOS and Catalyst); macOS is the relevant one here.
   void built_for(std::uint32_t platform, std::uint32_t oldest, std::uint32_t sdk) {
-    if (info_.macho->platform == "macos") return;
-    info_.macho.fill().platform =
+    if (info_.macho.platform == "macos") return;
+    info_.macho.platform =
         platform < platforms.size() ? platforms[platform] : "platform " + std::to_string(platform);
     info_.minimum_os = system_version(oldest);
-    info_.macho.fill().sdk = sdk == 0 ? "" : system_version(sdk);
+    info_.macho.sdk = sdk == 0 ? "" : system_version(sdk);
   }
 
   MachoFile& macho_;

@@ -8,7 +8,7 @@ namespace enginehost::binary {
 namespace {
 
 constexpr std::uint32_t RT_VERSION = 16, RT_MANIFEST = 24;
-constexpr std::uint32_t entry_limit = 4096;
+constexpr std::uint32_t resource_entry_limit = 4096;
 constexpr std::uint64_t leaf_limit = 1u << 20;
 
 struct Leaf {
@@ -35,7 +35,7 @@ class Tree {
   std::optional<std::uint32_t> entry_of(std::uint64_t table, std::optional<std::uint32_t> number) const {
     Fields head;
     if (!pe_.fields_at(root_ + table, 16, head)) return std::nullopt;
-    const std::uint32_t count = std::min(std::uint32_t{head.u16(12)} + head.u16(14), entry_limit);
+    const std::uint32_t count = std::min(std::uint32_t{head.u16(12)} + head.u16(14), resource_entry_limit);
     for (std::uint32_t i = 0; i < count; ++i) {
       Fields entry;
       if (!pe_.fields_at(root_ + table + 16 + std::uint64_t{i} * 8, 8, entry)) return std::nullopt;

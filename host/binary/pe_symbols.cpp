@@ -2,7 +2,6 @@
 
 #include "host/binary/formats.hpp"
 #include "host/binary/pe_file.hpp"
-#include "host/binary/symbol_limits.hpp"
 
 // Tables are those of Microsoft's "PE Format" page, ".edata" and ".idata".
 namespace enginehost::binary {

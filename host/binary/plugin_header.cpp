@@ -1,7 +1,7 @@
 #include <array>
 
 #include "base/paths.hpp"
-#include "host/binary/elf_symbols.hpp"
+#include "host/binary/elf_file.hpp"
 #include "host/binary/formats.hpp"
 #include "host/binary/macho_file.hpp"
 #include "host/binary/pe_file.hpp"

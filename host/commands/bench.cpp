@@ -6,7 +6,7 @@
 
 #include "host/commands/npy.hpp"
 #include "host/explain/explain.hpp"
-#include "host/load/in_process/device_tensor.hpp"
+#include "host/load/in_process/tensors.hpp"
 
 namespace enginehost::commands {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "host/attempt/attempt.hpp"
-#include "host/load/in_process/engine_log.hpp"
+#include "host/load/in_process/listeners.hpp"
 #include "host/transfer/progress_bar.hpp"
 
 namespace enginehost::commands {

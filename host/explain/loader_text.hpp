@@ -1,6 +1,6 @@
 // Reads the messages of loaders, runtimes and engines. Such texts are ambiguous and often false (a file for
 // another machine is reported as "No such file or directory"). The result is a hint, never a verdict:
-// host/load/recheck.hpp compares it with the files.
+// host/load/probe_outcome.hpp compares it with the files.
 #pragma once
 #include <optional>
 #include <string>

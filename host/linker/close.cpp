@@ -24,10 +24,8 @@ struct IdentityHash {
 // request.
 constexpr std::size_t usual_objects = 320;
 
-// Returns why a file was not taken, in a word or two.
 std::string shortly(const Diagnosis& why) {
-  if (why.code == "EH-L25") return "permission denied";
-  return std::string(why.value(why.value("problem").empty() ? "errno" : "problem"));
+  return why.code == "EH-L25" ? "permission denied" : short_reason(why);
 }
 
 class ClosureWalk {
@@ -62,14 +60,15 @@ class ClosureWalk {
   // Names of already loaded libraries are taken; their needs were met when they were loaded.
   void take_loaded() {
     for (const LoadedLibrary& library : machine_.loaded) {
-      Object object;
-      object.path = path_text(library.path);
-      object.soname = library.soname;
-      object.name = machine_.libc == Libc::musl ? path_text(library.path.filename()) : library.soname;
-      object.found_by = "already loaded";
-      const auto& info = reader_.read(object.path);
-      if (info) object.info = &*info;
-      add(std::move(object));
+      const std::string path = path_text(library.path);
+      const auto& info = reader_.read(path);
+      add({machine_.libc == Libc::musl ? path_text(library.path.filename()) : library.soname,
+           path,
+           library.soname,
+           {},
+           "already loaded",
+           -1,
+           info ? &*info : nullptr});
     }
   }
 
@@ -93,12 +92,7 @@ class ClosureWalk {
       reject(path, path, -1, std::move(*refusal));
       if (other_machine) return;
     }
-    Object object;
-    object.name = object.path = path;
-    object.found_by = found_by;
-    object.soname = read->soname;
-    object.info = &*read;
-    add(std::move(object));
+    add({path, path, read->soname, {}, found_by, -1, &*read});
     for (std::size_t i = first; i < closure_.objects.size() && i < object_limit; ++i)
       bring_needs(static_cast<int>(i));
   }
@@ -136,7 +130,7 @@ class ClosureWalk {
           name.front() != '/' ? path_text(machine_.current_directory / path_of(name)) : name;
       if (try_file(reader_.read(path), path, name, parent, by_own_path_) == Search::is_over || optional)
         return;
-      miss(written, parent, {}, path, name.front() != '/');
+      miss(written, parent, {}, path, name.front() != '/' ? path_text(machine_.current_directory) : "");
       return;
     }
     if (places.empty()) places = places_of(parent);
@@ -282,15 +276,7 @@ class ClosureWalk {
       if (!fatal) return Search::goes_on;
       if (read->kind != binary::Kind::elf) return Search::is_over;
     }
-    Object object;
-    object.name = name;
-    object.path = path;
-    object.soname = read->soname;
-    object.needed_by = path_at(parent);
-    object.found_by = place.found_by();
-    object.parent = parent;
-    object.info = &*read;
-    add(std::move(object));
+    add({name, path, read->soname, std::string(path_at(parent)), place.found_by(), parent, &*read});
     return Search::is_over;
   }
 
@@ -343,14 +329,13 @@ class ClosureWalk {
   }
 
   void miss(const std::string& name, int parent, const std::vector<const SearchPlace*>& places,
-            const std::string& tried = {}, bool from_current_folder = false) {
+            const std::string& tried = {}, const std::string& current_folder = {}) {
     Missing missing;
     missing.name = name;
     missing.tried = tried;
-    missing.from_current_folder = from_current_folder;
+    missing.current_folder = current_folder;
     missing.needed_by = path_at(parent);
-    for (int i = parent; i >= 0; i = closure_.objects[static_cast<std::size_t>(i)].parent)
-      missing.chain.emplace(missing.chain.begin(), path_at(i));
+    missing.chain = chain_to(closure_, parent);
     std::set<std::string> looked_at;
     for (const SearchPlace* place : places) {
       const bool cache = place->kind == SearchPlace::Kind::cache;
@@ -361,7 +346,7 @@ class ClosureWalk {
     }
     // Beside the libraries of the closure, where a user may notice the file.
     for (const Object& object : closure_.objects) {
-      if (name.empty() || (!tried.empty() && !from_current_folder)) break;
+      if (name.empty() || (!tried.empty() && current_folder.empty())) break;
       const std::string folder(folder_of_file(object.path));
       if (object.found_by == "already loaded" || !looked_at.insert(folder).second) continue;
       const std::string beside = folder + "/" + name;

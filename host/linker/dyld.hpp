@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "host/linker/foreign_reader.hpp"
+#include "base/result.hpp"
 #include "host/linker/linker.hpp"
 
 namespace enginehost::linker {
@@ -46,7 +46,7 @@ bool in_shared_cache(const AppleMachine& machine, std::string_view path);
 // Builds the closure like linker::close. Object::found_by: "request", "preloaded", "already loaded", "shared
 // cache", "path", "LC_RPATH of /a/libx.dylib", "DYLD_LIBRARY_PATH", ... A missing weak library is no problem.
 // Each Searched is one path that was tried. Warnings: EH-X07 (file, required, found).
-Closure close_macos(const AppleMachine& machine, const AppleRequest& request, ForeignReader& reader);
+Closure close_macos(const AppleMachine& machine, const AppleRequest& request, Reader& reader);
 
 // Returns the closure's problems as diagnoses, worst first; empty if it loads:
 //   EH-X01  missing                          file, library..., needed_by, chain..., searched...;
@@ -64,5 +64,34 @@ std::vector<Diagnosis> diagnose_macos(const Closure& closure);
 // library without a file (the system's), or may come from any library (flat or dynamic lookup). Reads all
 // symbol tables once.
 std::vector<Diagnosis> missing_macos_symbols(const AppleMachine& machine, const Closure& closure);
+
+// The attribute com.apple.quarantine, with which macOS marks downloaded files. Gatekeeper checks its policy
+// before a marked library is loaded. The result (notarization, administrator's rules) cannot be read from the
+// file, so the mark is a doubt and no verdict.
+
+// "0083;5f1a2b3c;Safari;C1E2…": flags and time (hexadecimal), the program that downloaded it, an id.
+struct Quarantine {
+  std::string text;
+  std::string agent;      // "Safari"; may be empty
+  bool approved = false;  // a person has allowed opening it (flag 0x40)
+};
+
+// Returns nothing if the text is no such attribute. Pure.
+std::optional<Quarantine> parse_quarantine(std::string_view text);
+
+// Returns EH-X05 (file, attribute, downloaded_by) if the file is marked and nobody has allowed it.
+std::optional<Diagnosis> quarantine_problem(const std::filesystem::path& file);
+
+// Returns the text of the attribute of the file itself, not of a link's target; nothing if there is none or
+// the system has no attributes. On Linux it is user.com.apple.quarantine, because tar, rsync and Samba store
+// attributes of macOS below "user.". Thread safety: any thread.
+std::optional<std::string> quarantine_text(const std::filesystem::path& file);
+
+// The Mac that this process runs on, as a value. Only in programs for macOS.
+
+// Returns this process's processor, Rosetta translation, system version, program, DYLD_* variables and loaded
+// libraries, as they are now; what cannot be read is left empty. dyld removes DYLD_* from the environment of
+// programs for which it ignores them. Thread safety: any thread.
+AppleMachine describe_this_mac();
 
 }  // namespace enginehost::linker

@@ -1,15 +1,135 @@
+#include "host/linker/dyld.hpp"
+
 #include <algorithm>
 #include <map>
 #include <unordered_map>
+#include <vector>
 
 #include "base/paths.hpp"
+#include "base/text.hpp"
 #include "base/version.hpp"
-#include "host/linker/dyld_places.hpp"
+#include "host/linker/loader_rules.hpp"
 
 namespace enginehost::linker {
 namespace {
 
 using Image = std::pair<std::string, const binary::BinaryInfo*>;
+
+// A path that dyld tries for a name.
+struct DyldTry {
+  std::string path;
+  std::string why;       // "LC_RPATH of libx.dylib", "path", "DYLD_LIBRARY_PATH"
+  std::string found_by;  // "LC_RPATH of /a/libx.dylib"
+  bool fallback = false;
+};
+
+std::string folder_of(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? std::string(".") : std::string(path.substr(0, slash));
+}
+std::string leaf_of(std::string_view path) { return std::string(path.substr(path.rfind('/') + 1)); }
+
+// Returns "Foo.framework/Versions/A/Foo" for a path to a framework's library; empty for others (dyld(1),
+// DYLD_FRAMEWORK_PATH).
+std::string framework_part(std::string_view path) {
+  const std::size_t mark = path.rfind(".framework/");
+  if (mark == std::string_view::npos) return {};
+  const std::size_t start = path.rfind('/', mark);
+  const std::string_view name = path.substr(start + 1, mark - start - 1);
+  return leaf_of(path).starts_with(name) ? std::string(path.substr(start + 1)) : std::string();
+}
+
+class Tries {
+ public:
+  Tries(const AppleMachine& machine, const std::string& name) : machine_(machine), name_(name) {}
+
+  // `chain`: the image that needs the name, then those that brought it in, the caller of dlopen, and the
+  // program.
+  std::vector<DyldTry> run(const std::vector<Image>& chain) {
+    const std::string part = framework_part(name_);
+    if (!machine_.hardened) {
+      if (!part.empty()) add_variable(machine_.framework_path, part, "DYLD_FRAMEWORK_PATH", false);
+      add_variable(machine_.library_path, leaf_of(name_), "DYLD_LIBRARY_PATH", false);
+    }
+    add_itself(chain);
+    const std::vector<std::string> library_defaults{"/usr/local/lib", "/usr/lib"};
+    const std::vector<std::string> framework_defaults{"/Library/Frameworks", "/System/Library/Frameworks"};
+    if (!part.empty())
+      add_variable(chosen(machine_.fallback_framework_path, framework_defaults), part,
+                   "DYLD_FALLBACK_FRAMEWORK_PATH", true);
+    add_variable(chosen(machine_.fallback_library_path, library_defaults), leaf_of(name_),
+                 "DYLD_FALLBACK_LIBRARY_PATH", true);
+    return std::move(tries_);
+  }
+
+ private:
+  std::optional<std::vector<std::string>> chosen(const std::optional<std::vector<std::string>>& variable,
+                                                 const std::vector<std::string>& usual) const {
+    return variable && !machine_.hardened ? *variable : usual;
+  }
+
+  void add(std::string path, std::string why, std::string found_by, bool fallback) {
+    if (!path.starts_with('/')) {
+      if (machine_.hardened) return;  // "relative path not allowed in hardened program"
+      path = machine_.current_directory + "/" + path;
+    }
+    path = path_text(path_of(path).lexically_normal());
+    const bool known =
+        std::any_of(tries_.begin(), tries_.end(), [&](const DyldTry& other) { return other.path == path; });
+    if (!known) tries_.push_back({std::move(path), std::move(why), std::move(found_by), fallback});
+  }
+
+  void add_variable(const std::optional<std::vector<std::string>>& folders, const std::string& name,
+                    const char* variable, bool fallback) {
+    if (!folders) return;
+    for (const std::string& folder : *folders)
+      if (!folder.empty()) add(folder + "/" + name, variable, variable, fallback);
+  }
+
+  // Returns the folder for @loader_path or @executable_path, with the rest of the text. Nothing if the
+  // program is unknown.
+  std::optional<std::string> expanded(std::string_view text, const std::string& loader) const {
+    constexpr std::string_view at_loader = "@loader_path", at_program = "@executable_path";
+    if (text.starts_with(at_loader)) return folder_of(loader) + std::string(text.substr(at_loader.size()));
+    if (!text.starts_with(at_program)) return std::string(text);
+    if (machine_.program.empty()) return std::nullopt;
+    return folder_of(machine_.program) + std::string(text.substr(at_program.size()));
+  }
+
+  void add_itself(const std::vector<Image>& chain) {
+    constexpr std::string_view at_rpath = "@rpath/";
+    if (!name_.starts_with(at_rpath)) {
+      if (auto path = expanded(name_, chain.empty() ? std::string("/") : chain.front().first))
+        add(std::move(*path), "path", "path", false);
+      return;
+    }
+    const std::string rest = name_.substr(at_rpath.size());
+    for (const auto& [image, info] : chain) {
+      if (info == nullptr) continue;
+      for (const std::string& element : info->rpath) {
+        // @rpath inside LC_RPATH has no meaning and is skipped.
+        if (element.empty() || element.starts_with("@rpath")) continue;
+        if (auto folder = expanded(element, image))
+          add(*folder + "/" + rest, "LC_RPATH of " + leaf_of(image), "LC_RPATH of " + image, false);
+      }
+    }
+  }
+
+  const AppleMachine& machine_;
+  const std::string& name_;
+  std::vector<DyldTry> tries_;
+};
+
+}  // namespace
+
+bool in_shared_cache(const AppleMachine& machine, std::string_view path) {
+  if (machine.shared_cache.empty()) return path.starts_with("/usr/lib/") || path.starts_with("/System/");
+  return std::find(machine.shared_cache.begin(), machine.shared_cache.end(), path) !=
+         machine.shared_cache.end();
+}
+
+namespace {
+
 constexpr std::size_t deepest = 512;
 
 bool machine_fits(std::string_view process, std::string_view image) {
@@ -20,20 +140,14 @@ bool machine_fits(std::string_view process, std::string_view image) {
 
 class DyldClosureWalk {
  public:
-  DyldClosureWalk(const AppleMachine& machine, const AppleRequest& request, ForeignReader& reader)
+  DyldClosureWalk(const AppleMachine& machine, const AppleRequest& request, Reader& reader)
       : machine_(machine), request_(request), reader_(reader) {
     closure_.file = request.file;
   }
 
   Closure run() {
     for (const LoadedLibrary& library : machine_.loaded) {
-      const int index = add({.name = library.soname,
-                             .path = path_text(library.path),
-                             .soname = library.soname,
-                             .needed_by = {},
-                             .found_by = "already loaded",
-                             .parent = -1,
-                             .info = nullptr});
+      const int index = add({library.soname, path_text(library.path), library.soname, {}, "already loaded"});
       entered_[index] = true;
     }
     for (const std::string& file : request_.preloaded) open(file, "preloaded");
@@ -44,8 +158,8 @@ class DyldClosureWalk {
  private:
   const Object& object(int index) const { return closure_.objects[static_cast<std::size_t>(index)]; }
 
-  std::filesystem::path on_disk(const std::string& path) const {
-    return machine_.root.empty() ? path_of(path) : machine_.root / path_of(path).relative_path();
+  std::string on_disk(const std::string& path) const {
+    return machine_.root.empty() ? path : path_text(machine_.root / path_of(path).relative_path());
   }
 
   void open(const std::string& path, const char* found_by) {
@@ -57,13 +171,7 @@ class DyldClosureWalk {
       return;
     }
     if (serve_by_identity(path, *read)) return;
-    const int index = add({.name = path,
-                           .path = path,
-                           .soname = read->soname,
-                           .needed_by = {},
-                           .found_by = found_by,
-                           .parent = -1,
-                           .info = &*read});
+    const int index = add({path, path, read->soname, {}, found_by, -1, &*read});
     warn_of_version(object(index));
     std::vector<int> stack;
     load_dependents(index, stack);
@@ -97,7 +205,7 @@ class DyldClosureWalk {
       loaded.push_back(known->second);
       return;
     }
-    const std::vector<DyldTry> tries = dyld_tries(machine_, name, chain);
+    const std::vector<DyldTry> tries = Tries(machine_, name).run(chain);
     for (const DyldTry& one : tries) {
       const int index = try_path(one, name, parent);
       if (index < 0) continue;
@@ -114,13 +222,7 @@ class DyldClosureWalk {
     // A fallback name is not assumed to be in the cache, because every name would be found then.
     const bool assumed = machine_.shared_cache.empty() && one.fallback;
     if (!assumed && in_shared_cache(machine_, one.path))
-      return add({.name = name,
-                  .path = one.path,
-                  .soname = one.path,
-                  .needed_by = object(parent).path,
-                  .found_by = "shared cache",
-                  .parent = parent,
-                  .info = nullptr});
+      return add({name, one.path, one.path, object(parent).path, "shared cache", parent});
     const auto& read = reader_.read(on_disk(one.path));
     if (!read && binary::no_such_file(read.error())) return -1;
     if (std::optional<Rejected> refusal = refusal_of(one.path, read, false)) {
@@ -132,13 +234,7 @@ class DyldClosureWalk {
       return -1;
     }
     if (const std::optional<int> same = serve_by_identity(one.path, *read)) return *same;
-    const int index = add({.name = name,
-                           .path = one.path,
-                           .soname = read->soname,
-                           .needed_by = object(parent).path,
-                           .found_by = one.found_by,
-                           .parent = parent,
-                           .info = &*read});
+    const int index = add({name, one.path, read->soname, object(parent).path, one.found_by, parent, &*read});
     warn_of_version(object(index));
     return index;
   }
@@ -147,12 +243,12 @@ class DyldClosureWalk {
                                      bool direct) const {
     Rejected rejected{"", path, "", "", true, {}};
     if (!read) {
-      rejected.why = read.error().value(read.error().value("problem").empty() ? "errno" : "problem");
+      rejected.why = short_reason(read.error());
       rejected.diagnosis = read.error();
       return rejected;
     }
     const binary::BinaryInfo& info = *read;
-    const std::string& type = info.macho->file_type;
+    const std::string& type = info.macho.file_type;
     if (info.kind != binary::Kind::macho && info.kind != binary::Kind::unknown) {
       rejected.why = info.sniffed;
       rejected.diagnosis = diagnose("EH-X03");
@@ -167,11 +263,11 @@ class DyldClosureWalk {
     } else if (!info.problems.empty()) {
       rejected.why = info.kind == binary::Kind::macho ? "damaged" : info.sniffed;
       rejected.diagnosis = info.problems.front();
-    } else if (!info.macho->platform.empty() && info.macho->platform != "macos" &&
-               info.macho->platform != "maccatalyst") {
-      rejected.why = "for " + info.macho->platform;
+    } else if (!info.macho.platform.empty() && info.macho.platform != "macos" &&
+               info.macho.platform != "maccatalyst") {
+      rejected.why = "for " + info.macho.platform;
       rejected.diagnosis = diagnose("EH-X08");
-      rejected.diagnosis.with("file", path).with("built_for", info.macho->platform, "LC_BUILD_VERSION");
+      rejected.diagnosis.with("file", path).with("built_for", info.macho.platform, "LC_BUILD_VERSION");
     } else if (type != "dylib" && !(direct && type == "bundle")) {
       // A bundle is for dlopen; nothing can be linked against it.
       rejected.why = type;
@@ -227,9 +323,8 @@ class DyldClosureWalk {
     Missing missing;
     missing.name = name;
     missing.needed_by = object(parent).path;
-    for (int i = parent; i >= 0; i = object(i).parent)
-      missing.chain.insert(missing.chain.begin(), object(i).path);
-    for (const DyldTry& one : tries) missing.searched.push_back({one.path, one.why, false});
+    missing.chain = chain_to(closure_, parent);
+    for (const DyldTry& one : tries) missing.searched.push_back({one.path, one.why});
     // Beside the images on the way, where a user may notice the file.
     for (const Image& image : chain) {
       const std::string beside = image.first.substr(0, image.first.rfind('/') + 1) + leaf;
@@ -244,7 +339,7 @@ class DyldClosureWalk {
 
   const AppleMachine& machine_;
   const AppleRequest& request_;
-  ForeignReader& reader_;
+  Reader& reader_;
   Closure closure_;
   std::unordered_map<std::string, int> names_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, int> identities_;  // device, inode
@@ -253,42 +348,53 @@ class DyldClosureWalk {
 
 }  // namespace
 
-Closure close_macos(const AppleMachine& machine, const AppleRequest& request, ForeignReader& reader) {
+Closure close_macos(const AppleMachine& machine, const AppleRequest& request, Reader& reader) {
   return DyldClosureWalk(machine, request, reader).run();
 }
 
 std::vector<Diagnosis> diagnose_macos(const Closure& closure) {
-  std::vector<Diagnosis> found;
-  const auto missing_too = [&](const Rejected& file) {
-    return std::any_of(closure.missing.begin(), closure.missing.end(),
-                       [&](const Missing& missing) { return missing.name == file.name; });
-  };
-  for (const bool fatal : {true, false})
-    for (const Rejected& file : closure.rejected)
-      if (file.fatal == fatal && (fatal || missing_too(file))) found.push_back(file.diagnosis);
-  std::unordered_map<std::string, std::size_t> groups;  // needer -> index in found
-  for (const Missing& missing : closure.missing) {
-    if (std::any_of(closure.rejected.begin(), closure.rejected.end(),
-                    [&](const Rejected& file) { return !file.fatal && file.name == missing.name; }))
-      continue;
-    auto [group, added] = groups.emplace(missing.needed_by, found.size());
-    if (added) {
-      Diagnosis diagnosis = diagnose("EH-X01");
-      diagnosis.with("file", closure.file).with("needed_by", missing.needed_by, "load commands");
-      for (const std::string& link : missing.chain) diagnosis.with("chain", link);
-      found.push_back(std::move(diagnosis));
+  const auto add_search = [&](const Missing& missing, Diagnosis& diagnosis) {
+    bool by_rpath = false;
+    for (const Searched& place : missing.searched) {
+      diagnosis.with("searched", place.directory, place.why);
+      by_rpath = by_rpath || place.why.starts_with("LC_RPATH");
     }
-    Diagnosis& diagnosis = found[group->second];
-    diagnosis.with("library", missing.name, "load commands of " + missing.needed_by);
-    for (const Searched& place : missing.searched) diagnosis.with("searched", place.directory, place.why);
-    for (const std::string& path : missing.present_at) diagnosis.with("present_at", path);
-    const bool by_rpath =
-        std::any_of(missing.searched.begin(), missing.searched.end(),
-                    [](const Searched& place) { return place.why.starts_with("LC_RPATH"); });
     if (missing.name.starts_with("@rpath/") && !by_rpath)
       diagnosis.with("no_rpath", missing.name, "no LC_RPATH on the way from " + closure.file);
-  }
+  };
+  const MissingRules rules{
+      "load commands", [](const Missing&) { return "EH-X01"; },
+      [](const Rejected& file, const Missing& missing) { return file.name == missing.name; },
+      "load commands of ", add_search};
+  std::vector<Diagnosis> found;
+  for (const bool fatal : {true, false}) add_rejected(closure, rules, fatal, found);
+  add_missing(closure, rules, found);
   return found;
+}
+
+std::optional<Quarantine> parse_quarantine(std::string_view text) {
+  constexpr std::string_view digits = "0123456789abcdefABCDEF";
+  constexpr unsigned long user_approved = 0x40;
+  while (!text.empty() && (text.back() == '\0' || text.back() == '\n')) text.remove_suffix(1);
+  const std::vector<std::string> parts = split(text, ';');
+  const std::string& flags = parts.front();
+  if (flags.empty() || flags.size() > 8 || flags.find_first_not_of(digits) != std::string::npos)
+    return std::nullopt;
+  Quarantine found;
+  found.text = std::string(text);
+  found.approved = (std::stoul(flags, nullptr, 16) & user_approved) != 0;
+  if (parts.size() > 2) found.agent = parts[2];
+  return found;
+}
+
+std::optional<Diagnosis> quarantine_problem(const std::filesystem::path& file) {
+  const auto text = quarantine_text(file);
+  const auto found = text ? parse_quarantine(*text) : std::nullopt;
+  if (!found || found->approved) return std::nullopt;
+  Diagnosis diagnosis = diagnose("EH-X05");
+  diagnosis.with("file", path_text(file)).with("attribute", found->text, "com.apple.quarantine");
+  if (!found->agent.empty()) diagnosis.with("downloaded_by", found->agent, "com.apple.quarantine");
+  return diagnosis;
 }
 
 }  // namespace enginehost::linker

@@ -2,6 +2,7 @@
 
 #include "base/environment.hpp"
 #include "base/files.hpp"
+#include "base/process.hpp"
 #include "host/linker/loader_rules.hpp"
 #include "host/linker/this_linux.hpp"
 
@@ -53,6 +54,27 @@ std::optional<std::string> variable_at_start(std::string_view name) {
 const std::string& loader_tunables_at_start() {
   static const auto& text = *new std::string(variable_at_start("GLIBC_TUNABLES").value_or(""));
   return text;
+}
+
+std::vector<std::string> loader_variables_for_child() {
+  std::vector<std::string> changes;
+#ifdef __linux__
+  // Variables of ld.so(8) that decide which libraries are loaded and how, and one that would make a child
+  // only list them.
+  static constexpr const char* names[] = {
+      "LD_LIBRARY_PATH", "LD_PRELOAD",      "LD_AUDIT",      "GLIBC_TUNABLES",          "LD_BIND_NOW",
+      "LD_BIND_NOT",     "LD_DYNAMIC_WEAK", "LD_HWCAP_MASK", "LD_TRACE_LOADED_OBJECTS", "LD_ORIGIN_PATH"};
+  const bool secure = has_more_rights_than_its_caller();
+  const std::optional<std::string> environment = environment_at_start();
+  for (const std::string name : names) {
+    const std::optional<std::string> now = environment_variable(name.c_str());
+    std::optional<std::string> then = environment ? variable_in(*environment, name) : now;
+    if (name == names[0]) then = library_path_at_start();
+    if (secure) then.reset();
+    if (then != now) changes.push_back(then ? name + "=" + *then : name);
+  }
+#endif
+  return changes;
 }
 
 }  // namespace enginehost::linker

@@ -1,7 +1,7 @@
 #include <algorithm>
+#include <map>
 #include <tuple>
 
-#include "base/paths.hpp"
 #include "base/version.hpp"
 #include "host/linker/linker.hpp"
 #include "host/linker/loader_rules.hpp"
@@ -9,18 +9,13 @@
 namespace enginehost::linker {
 namespace {
 
-bool begins_with(std::string_view text, std::string_view start) {
-  return text.substr(0, start.size()) == start;
-}
-
 bool is_musl_name(std::string_view name) {
-  return begins_with(name, "libc.musl-") || begins_with(name, "ld-musl-");
+  return name.starts_with("libc.musl-") || name.starts_with("ld-musl-");
 }
-bool is_glibc_name(std::string_view name) { return begins_with(name, "ld-linux"); }
 
 std::string_view code_of(const Machine& machine, const Closure& closure, const Missing& missing) {
   if (machine.libc == Libc::glibc && is_musl_name(missing.name)) return "EH-L28";
-  if (machine.libc == Libc::musl && is_glibc_name(missing.name)) return "EH-L29";
+  if (machine.libc == Libc::musl && missing.name.starts_with("ld-linux")) return "EH-L29";
   if (!missing.present_at.empty()) return "EH-L03";
   return missing.needed_by == closure.file ? "EH-L01" : "EH-L02";
 }
@@ -38,54 +33,6 @@ std::string_view code_of(const VersionProblem& problem) {
 // For a name with a slash, the loader checks one file, whatever tokens the name has.
 bool is_about(const Rejected& file, const Missing& missing) {
   return file.name == missing.name || (!missing.tried.empty() && file.path == missing.tried);
-}
-
-void add_rejected(const Machine& machine, const Closure& closure, bool fatal, std::vector<Diagnosis>& found) {
-  for (const Rejected& file : closure.rejected) {
-    // A skipped file matters only if nothing was found instead.
-    const bool unreplaced = std::any_of(closure.missing.begin(), closure.missing.end(),
-                                        [&](const Missing& missing) { return is_about(file, missing); });
-    if (file.fatal != fatal || (!fatal && !unreplaced)) continue;
-    Diagnosis diagnosis = file.diagnosis;
-    // The development file libc.so is a linker script; only libraries built for musl need that name.
-    if (machine.libc == Libc::glibc && file.name == "libc.so" && diagnosis.code == "EH-F10")
-      diagnosis.code = "EH-L28";
-    found.push_back(std::move(diagnosis));
-  }
-}
-
-void add_missing(const Machine& machine, const Closure& closure, std::vector<Diagnosis>& found) {
-  std::vector<std::pair<std::pair<std::string_view, std::string_view>, std::size_t>>
-      groups;  // (code, needer)
-  for (const Missing& missing : closure.missing) {
-    const bool reported =
-        std::any_of(closure.rejected.begin(), closure.rejected.end(),
-                    [&](const Rejected& file) { return !file.fatal && is_about(file, missing); });
-    if (reported) continue;
-    const std::pair<std::string_view, std::string_view> key{code_of(machine, closure, missing),
-                                                            missing.needed_by};
-    // All missing libraries of one needer share one diagnosis with the searched folders. A path was not
-    // searched for and has its own.
-    const bool is_path = !missing.tried.empty();
-    const auto group = std::find_if(groups.begin(), groups.end(),
-                                    [&](const auto& known) { return !is_path && known.first == key; });
-    const std::size_t at = group == groups.end() ? found.size() : group->second;
-    if (at == found.size()) {
-      if (!is_path) groups.push_back({key, at});
-      Diagnosis diagnosis = diagnose(key.first);
-      diagnosis.with("file", closure.file).with("needed_by", missing.needed_by, "DT_NEEDED");
-      for (const std::string& link : missing.chain) diagnosis.with("chain", link);
-      for (const Searched& place : missing.searched)
-        diagnosis.with("searched", place.directory,
-                       place.exists ? place.why : place.why + ", does not exist");
-      if (is_path) diagnosis.with("tried", missing.tried, "a path in DT_NEEDED");
-      if (missing.from_current_folder) diagnosis.with("current_folder", path_text(machine.current_directory));
-      found.push_back(std::move(diagnosis));
-    }
-    Diagnosis& diagnosis = found[at];
-    diagnosis.with("library", missing.name, "DT_NEEDED of " + missing.needed_by);
-    for (const std::string& path : missing.present_at) diagnosis.with("present_at", path);
-  }
 }
 
 void add_versions(const Closure& closure, std::vector<Diagnosis>& found) {
@@ -125,14 +72,72 @@ void add_versions(const Closure& closure, std::vector<Diagnosis>& found) {
 
 }  // namespace
 
+std::string short_reason(const Diagnosis& why) {
+  return std::string(why.value(why.value("problem").empty() ? "errno" : "problem"));
+}
+
+std::vector<std::string> chain_to(const Closure& closure, int index) {
+  std::vector<std::string> chain;
+  for (; index >= 0; index = closure.objects[static_cast<std::size_t>(index)].parent)
+    chain.insert(chain.begin(), closure.objects[static_cast<std::size_t>(index)].path);
+  return chain;
+}
+
+void add_rejected(const Closure& closure, const MissingRules& rules, bool fatal,
+                  std::vector<Diagnosis>& found) {
+  for (const Rejected& file : closure.rejected) {
+    // A skipped file matters only if nothing was found instead.
+    const bool unreplaced =
+        std::any_of(closure.missing.begin(), closure.missing.end(),
+                    [&](const Missing& missing) { return rules.is_about(file, missing); });
+    if (file.fatal == fatal && (fatal || unreplaced)) found.push_back(file.diagnosis);
+  }
+}
+
+void add_missing(const Closure& closure, const MissingRules& rules, std::vector<Diagnosis>& found) {
+  std::map<std::pair<std::string_view, std::string_view>, std::size_t> groups;  // by code and needer
+  for (const Missing& missing : closure.missing) {
+    if (std::any_of(closure.rejected.begin(), closure.rejected.end(),
+                    [&](const Rejected& file) { return !file.fatal && rules.is_about(file, missing); }))
+      continue;
+    const std::string_view code = rules.code(missing);
+    const bool is_path = !missing.tried.empty();
+    const auto group = is_path ? groups.end() : groups.find({code, missing.needed_by});
+    const std::size_t at = group == groups.end() ? found.size() : group->second;
+    if (at == found.size()) {
+      if (!is_path) groups.emplace(std::pair(code, std::string_view(missing.needed_by)), at);
+      Diagnosis diagnosis = diagnose(code);
+      diagnosis.with("file", closure.file).with("needed_by", missing.needed_by, rules.table);
+      for (const std::string& link : missing.chain) diagnosis.with("chain", link);
+      for (const Searched& place : missing.searched)
+        if (!rules.add_search)
+          diagnosis.with("searched", place.directory,
+                         place.exists ? place.why : place.why + ", does not exist");
+      if (is_path) diagnosis.with("tried", missing.tried, "a path in DT_NEEDED");
+      if (!missing.current_folder.empty()) diagnosis.with("current_folder", missing.current_folder);
+      found.push_back(std::move(diagnosis));
+    }
+    found[at].with("library", missing.name, rules.of + missing.needed_by);
+    if (rules.add_search) rules.add_search(missing, found[at]);
+    for (const std::string& path : missing.present_at) found[at].with("present_at", path);
+  }
+}
+
 std::vector<Diagnosis> diagnose_closure(const Machine& machine, const Closure& closure) {
+  const MissingRules rules{"DT_NEEDED",
+                           [&](const Missing& missing) { return code_of(machine, closure, missing); },
+                           &is_about, "DT_NEEDED of "};
   std::vector<Diagnosis> found;
-  add_rejected(machine, closure, true, found);
+  add_rejected(closure, rules, true, found);
   // The requested file's own problem comes before those of its libraries.
   std::stable_partition(found.begin(), found.end(),
                         [&](const Diagnosis& diagnosis) { return diagnosis.value("file") == closure.file; });
-  add_rejected(machine, closure, false, found);
-  add_missing(machine, closure, found);
+  add_rejected(closure, rules, false, found);
+  // The development file libc.so is a linker script; only libraries built for musl need that name.
+  for (Diagnosis& diagnosis : found)
+    if (machine.libc == Libc::glibc && diagnosis.code == "EH-F10" && diagnosis.value("library") == "libc.so")
+      diagnosis.code = "EH-L28";
+  add_missing(closure, rules, found);
   add_versions(closure, found);
   found.insert(found.end(), closure.refused.begin(), closure.refused.end());
   return found;

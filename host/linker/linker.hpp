@@ -1,20 +1,50 @@
-// The closure of a shared library on a described Linux machine (glibc and musl): where the loader would
-// search, and what it would find. Nothing is loaded or run. Windows and macOS have other rules: windows.hpp,
-// dyld.hpp.
+// Libraries known by their metadata instead of a disk. The same code then checks builds whose archives are
+// elsewhere and builds on disk.
 #pragma once
 #include <filesystem>
+#include <map>
 #include <memory>
+#include <set>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "base/files.hpp"
 #include "base/result.hpp"
 #include "host/binary/binary.hpp"
-#include "host/linker/described_files.hpp"
 #include "host/linker/machine.hpp"
 
 namespace enginehost::linker {
+
+// Paths are absolute and written with "/". Thread safety: a plain value; const use from several threads is
+// safe.
+class DescribedFiles {
+ public:
+  // Adds a separate file: `info` gets an identity.
+  void add(const std::string& path, binary::BinaryInfo info);
+  // Adds a link to a file or folder; `target` is relative to the link's folder, as in links.
+  void add_link(const std::string& path, const std::string& target);
+
+  // Returns the library that a path leads to; null if there is none.
+  const binary::BinaryInfo* find(std::string_view path) const;
+  bool is_folder(std::string_view path) const;
+  // Returns the names directly in the folder, sorted.
+  std::vector<std::string> names_in(std::string_view folder) const;
+
+ private:
+  void note_folders(const std::string& path);
+  // Returns the path without links, "." and ".."; empty for a loop of links.
+  std::string resolved(std::string_view path) const;
+
+  std::map<std::string, binary::BinaryInfo> files_;
+  std::map<std::string, std::string> links_;
+  std::set<std::string> folders_ = {""};  // "" is the root
+};
+
+// The closure of a shared library on a described Linux machine (glibc and musl): where the loader would
+// search, and what it would find. Nothing is loaded or run. Windows and macOS have other rules: windows.hpp,
+// dyld.hpp.
 
 // Reads each file once and remembers which folders do not exist. May serve many closures over the same
 // machine while the files do not change. Keeps up to 32 folders open. Thread safety: one thread.
@@ -27,12 +57,10 @@ class Reader {
     FileDescriptor descriptor;  // files are opened relative to it; if invalid, by their whole path
   };
 
-  explicit Reader(std::filesystem::path root = {});
-  // Reads only these descriptions, which must outlive the reader, and no disk.
-  explicit Reader(const DescribedFiles& files) : described_(&files) {}
-  ~Reader();
-  Reader(Reader&&) noexcept;
-  Reader& operator=(Reader&&) noexcept;
+  // `machine` chooses the slice of universal Mach-O files (binary::read_binary). With `described`, which must
+  // outlive the reader, no disk is read; the descriptions are of that machine.
+  explicit Reader(std::filesystem::path root = {}, std::string machine = {},
+                  const DescribedFiles* described = nullptr);
 
   // Returns the library at this path of the machine, or why it could not be read. The reference lives as long
   // as the Reader.
@@ -51,19 +79,21 @@ class Reader {
   bool is_file(const std::string& path) const;
   // Returns the names in the folder, sorted, as far as it can be read.
   std::vector<std::string> names_in(const std::string& folder) const;
-  const std::filesystem::path& root() const { return root_; }
+  // Returns the file of that name in the folder, ignoring case; empty if there is none.
+  std::string find_ignoring_case(const std::string& folder, std::string_view name);
+  bool is_described() const { return described_ != nullptr; }
   // Returns the path under root(); absolute links of the machine stay inside it.
   std::filesystem::path on_disk(const std::string& path) const;
-  // Returns the number of files opened so far.
-  std::size_t files_read() const { return files_.size(); }
 
  private:
   std::filesystem::path root_;
-  const DescribedFiles* described_ = nullptr;
-  binary::Buffers buffers_;
+  std::string machine_;
+  const DescribedFiles* described_;
   std::unordered_map<std::string, std::unique_ptr<Result<binary::BinaryInfo>>> files_;
   std::unordered_map<std::string, Folder> folders_;
   std::size_t folders_open_ = 0;
+  // For each folder: the name in lower case -> the name.
+  std::unordered_map<std::string, std::unordered_map<std::string, std::string>> names_ignoring_case_;
 };
 
 struct Request {
@@ -100,7 +130,7 @@ struct Missing {
   std::string name;                     // as written; a name that is searched for has its tokens expanded
   std::string needed_by;                // path
   std::string tried;                    // for a name with a slash: the only path that the loader tries
-  bool from_current_folder = false;     // tried: the name is relative
+  std::string current_folder;           // tried: a relative name was searched from here
   std::vector<std::string> chain;       // paths, the requested file first, needed_by last
   std::vector<Searched> searched;       // in the loader's order
   std::vector<std::string> present_at;  // files of that name beside the closure's libraries, where the loader

@@ -93,33 +93,6 @@ LoaderCache LoaderCache::parse(std::string bytes) {
   return cache;
 }
 
-LoaderCache LoaderCache::of(const std::vector<Entry>& entries) {
-  std::vector<Entry> sorted = entries;
-  // ldconfig's order: names descending; for equal names, entries with hardware capabilities first.
-  std::stable_sort(sorted.begin(), sorted.end(), [](const Entry& a, const Entry& b) {
-    const int order = compare_names(a.soname, b.soname);
-    return order != 0 ? order > 0 : (!a.hwcaps.empty() && b.hwcaps.empty());
-  });
-  LoaderCache cache;
-  cache.count_ = sorted.size();
-  cache.bytes_.resize(new_header + cache.count_ * new_entry);
-  auto keep = [&](const std::string& text) {
-    const auto at = static_cast<std::uint32_t>(cache.bytes_.size());
-    cache.bytes_.append(text).push_back('\0');
-    return at;
-  };
-  for (std::size_t i = 0; i < sorted.size(); ++i) {
-    const Entry& entry = sorted[i];
-    Slot slot{entry.flags, keep(entry.soname), keep(entry.path), 0, entry.legacy_hwcap};
-    if (!entry.hwcaps.empty()) {
-      slot.hwcap = hwcap_extension | cache.hwcaps_names_.size();
-      cache.hwcaps_names_.push_back(keep(entry.hwcaps));
-    }
-    std::memcpy(cache.bytes_.data() + new_header + i * new_entry, &slot, sizeof slot);
-  }
-  return cache;
-}
-
 LoaderCache::Slot LoaderCache::slot(std::size_t index) const {
   static_assert(sizeof(Slot) == new_entry);
   Slot slot;

@@ -1,6 +1,7 @@
 // Rules of glibc's and musl's loaders that a closure is judged by.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,7 +25,26 @@ struct Refusal {
 std::optional<Refusal> refusal_of(const Machine& machine, const binary::BinaryInfo& info,
                                   const std::string& path, bool direct);
 
-// Comparison of needed symbol versions with those that the found libraries define.
+// Returns why a file was not taken, in a word or two.
+std::string short_reason(const Diagnosis& why);
+// Returns the paths from the requested file to the object with this index.
+std::vector<std::string> chain_to(const Closure& closure, int index);
+
+// How the missing libraries of one system are reported.
+struct MissingRules {
+  const char* table;  // that names the needed libraries: "DT_NEEDED"
+  std::function<std::string_view(const Missing&)> code;
+  std::function<bool(const Rejected&, const Missing&)> is_about;
+  const char* of;  // before the needer's path: "DT_NEEDED of "
+  // Adds where one library was searched. Null: all libraries of a needer are searched in the same folders.
+  std::function<void(const Missing&, Diagnosis&)> add_search = nullptr;
+};
+// Adds the files that end a search (`fatal`), or those that were skipped and that nothing replaced.
+void add_rejected(const Closure& closure, const MissingRules& rules, bool fatal,
+                  std::vector<Diagnosis>& found);
+// Adds the missing libraries that no skipped file explains. Those of one needer share one diagnosis with the
+// searched folders. A path was not searched for and has its own.
+void add_missing(const Closure& closure, const MissingRules& rules, std::vector<Diagnosis>& found);
 
 // Looks up each DT_VERNEED entry among the DT_VERDEF of the file that serves the name, as glibc
 // elf/dl-version.c does (`serving`: name -> index of that object). musl checks no versions when it loads, so
@@ -40,13 +60,9 @@ struct VersionName {
 };
 VersionName parse_version_name(std::string_view name);
 
-// GLIBC_TUNABLES, the C library's settings at program start.
-
 // Returns the number that the text assigns to this name; the last assignment counts. Absent = not set, or no
 // number.
 std::optional<std::uint64_t> tunable(std::string_view tunables, std::string_view name);
-
-// Static thread-local storage: what the libraries of a closure need and what a process has.
 
 // Returns the bytes that glibc reserves at the start of a process for libraries opened later (elf/dl-tls.c,
 // _dl_tls_static_surplus_init): 1664, or the result of the tunables glibc.rtld.nns and
@@ -60,14 +76,10 @@ void judge_static_tls(const Machine& machine, const Request& request, Reader& re
 // Returns GLIBC_TUNABLES at the start of this process, "" = not set. Read once. Thread safety: any thread.
 const std::string& loader_tunables_at_start();
 
-// Libraries that need an executable stack.
-
 // Adds EH-L20 to the closure for such a library. It is a warning where the loader makes the stack executable
 // (glibc before 2.41) or does not check (musl). It is refused where the loader refuses it (glibc 2.41 and
 // newer, NEWS of 2.41), and a doubt where the stack may be executable from the start.
 void judge_executable_stack(const Machine& machine, const Request& request, Reader& reader, Closure& closure);
-
-// Loader settings that change the search in ways that EngineHost does not model.
 
 // The settings at program start, "" = not set.
 struct UnsupportedLoaderSettings {

@@ -30,11 +30,8 @@ class LoaderCache {
   LoaderCache() = default;
   // Parses the file's bytes. Text that is no cache, or a damaged one, gives an empty cache, as for ld.so.
   static LoaderCache parse(std::string bytes);
-  // Builds a cache from entries, for tests and recorded machines.
-  static LoaderCache of(const std::vector<Entry>& entries);
 
   bool empty() const { return count_ == 0; }
-  std::size_t size() const { return count_; }
   std::vector<Entry> entries() const;
   // Returns the path that ld.so would take for this name, among the entries with the wanted flags: the one
   // for the best active glibc-hwcaps folder ("x86-64-v4", ... best first), else the first plain one.
@@ -130,7 +127,7 @@ std::string loader_folders_at_start();
 
 // Describes this process on this machine: its architecture, the environment at its start, the real cache and
 // folders. Loaded libraries are not included (see loaded_libraries). On Windows the loader's rules are
-// missing; see this_windows.hpp. Never fails: what cannot be read is left empty.
+// missing; see windows.hpp. Never fails: what cannot be read is left empty.
 Machine describe_this_machine();
 
 // Returns the shared objects of this process (dl_iterate_phdr, on Windows its modules) with their SONAMEs, in
@@ -140,5 +137,11 @@ std::vector<LoadedLibrary> loaded_libraries();
 // Returns those that every program started like this one loads: the libraries in LD_PRELOAD and
 // /etc/ld.so.preload and their dependencies. None on Windows and macOS.
 std::vector<LoadedLibrary> preloaded_libraries();
+
+// Returns entries for ChildRequest::environment: the loader's variables as this process was started with
+// them, where the program has changed them since. The loader of this process uses the original values; a
+// child's would use the new ones. With raised rights, where the loader ignores them, a child gets none. Empty
+// on Windows and macOS. Thread safety: any thread, while nobody changes the environment.
+std::vector<std::string> loader_variables_for_child();
 
 }  // namespace enginehost::linker

@@ -1,4 +1,3 @@
-
 #include <algorithm>
 #include <cerrno>
 #include <system_error>
@@ -6,6 +5,7 @@
 
 #include "base/file_calls.hpp"
 #include "base/paths.hpp"
+#include "base/text.hpp"
 #include "host/linker/linker.hpp"
 
 namespace enginehost::linker {
@@ -18,12 +18,10 @@ bool is_more_than_missing(const Diagnosis& why) {
 
 }  // namespace
 
-Reader::Reader(std::filesystem::path root) : root_(std::move(root)) {
+Reader::Reader(std::filesystem::path root, std::string machine, const DescribedFiles* described)
+    : root_(std::move(root)), machine_(std::move(machine)), described_(described) {
   if (root_ == "/") root_.clear();
 }
-Reader::~Reader() = default;
-Reader::Reader(Reader&&) noexcept = default;
-Reader& Reader::operator=(Reader&&) noexcept = default;
 
 std::filesystem::path Reader::on_disk(const std::string& path) const {
   if (root_.empty()) return path_of(path);
@@ -59,18 +57,13 @@ std::filesystem::path Reader::on_disk(const std::string& path) const {
 }
 
 const Result<binary::BinaryInfo>& Reader::read(const std::string& path) {
-  auto known = files_.find(path);
-  if (known == files_.end() && described_ != nullptr) {
-    const binary::BinaryInfo* info = described_->find(path);
-    Result<binary::BinaryInfo> read = fail(diagnose("EH-F01").with("file", path));
-    if (info != nullptr) read = *info;
-    known = files_.emplace(path, std::make_unique<Result<binary::BinaryInfo>>(std::move(read))).first;
-  }
-  if (known == files_.end())
-    known =
-        files_.emplace(path, std::make_unique<Result<binary::BinaryInfo>>(binary::read_binary(on_disk(path))))
-            .first;
-  return *known->second;
+  if (const auto known = files_.find(path); known != files_.end()) return *known->second;
+  const auto read = [&]() -> Result<binary::BinaryInfo> {
+    if (described_ == nullptr) return binary::read_binary(on_disk(path), machine_);
+    if (const binary::BinaryInfo* info = described_->find(path)) return *info;
+    return fail(diagnose("EH-F01").with("file", path));
+  };
+  return *files_.emplace(path, std::make_unique<Result<binary::BinaryInfo>>(read())).first->second;
 }
 
 const Result<binary::BinaryInfo>* Reader::find(const Folder& folder, const std::string& name,
@@ -87,8 +80,8 @@ const Result<binary::BinaryInfo>* Reader::find(const Folder& folder, const std::
     return there ? &read(path) : nullptr;
   }
   std::unique_ptr<Result<binary::BinaryInfo>> info =
-      folder.descriptor.valid() ? binary::read_binary_in(folder.descriptor.get(), name, path, &buffers_)
-                                : binary::read_binary_in(AT_FDCWD, path, path, &buffers_);
+      folder.descriptor.valid() ? binary::read_binary_in(folder.descriptor.get(), name, path)
+                                : binary::read_binary_in(AT_FDCWD, path, path);
   if (!info) return nullptr;
   // In an inaccessible folder it is unknown whether the file exists.
   if (!*info && !is_more_than_missing((*info).error()) && !file_exists(path)) return nullptr;
@@ -137,6 +130,88 @@ std::vector<std::string> Reader::names_in(const std::string& folder) const {
     names.push_back(path_text(at->path().filename()));
   std::sort(names.begin(), names.end());
   return names;
+}
+
+std::string Reader::find_ignoring_case(const std::string& folder, std::string_view name) {
+  const auto [known, added] = names_ignoring_case_.try_emplace(folder);
+  if (added)
+    for (std::string& one : names_in(folder)) known->second.emplace(to_lower(one), std::move(one));
+  const auto found = known->second.find(to_lower(name));
+  return found != known->second.end() ? path_text(path_of(folder) / path_of(found->second)) : std::string();
+}
+
+namespace {
+
+constexpr int link_limit = 40;  // the kernel's own
+
+std::string parent_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
+
+// Adds the parts of the path in reverse, so that the next one is at the end.
+void put_before(std::vector<std::string>& rest, std::string_view path) {
+  const auto parts = split(path, '/');
+  for (auto part = parts.rbegin(); part != parts.rend(); ++part) rest.emplace_back(*part);
+}
+
+}  // namespace
+
+void DescribedFiles::add(const std::string& path, binary::BinaryInfo info) {
+  info.device = 0;
+  info.inode = files_.size() + 1;
+  files_.insert_or_assign(path, std::move(info));
+  note_folders(path);
+}
+
+void DescribedFiles::add_link(const std::string& path, const std::string& target) {
+  links_.insert_or_assign(path, target);
+  note_folders(path);
+}
+
+void DescribedFiles::note_folders(const std::string& path) {
+  for (std::string folder = parent_of(path); folders_.insert(folder).second;) folder = parent_of(folder);
+}
+
+std::string DescribedFiles::resolved(std::string_view path) const {
+  std::vector<std::string> rest;
+  put_before(rest, path);
+  std::string done;
+  for (int links = 0; !rest.empty();) {
+    const std::string element = std::move(rest.back());
+    rest.pop_back();
+    if (element.empty() || element == ".") continue;
+    if (element == "..") {
+      if (!done.empty()) done = parent_of(done);
+      continue;
+    }
+    const auto link = links_.find(done + "/" + element);
+    if (link == links_.end()) {
+      done += "/" + element;
+      continue;
+    }
+    if (++links > link_limit) return {};
+    if (link->second.starts_with('/')) done.clear();
+    put_before(rest, link->second);
+  }
+  return done;
+}
+
+const binary::BinaryInfo* DescribedFiles::find(std::string_view path) const {
+  const auto found = files_.find(resolved(path));
+  return found != files_.end() ? &found->second : nullptr;
+}
+
+bool DescribedFiles::is_folder(std::string_view path) const { return folders_.contains(resolved(path)); }
+
+std::vector<std::string> DescribedFiles::names_in(std::string_view folder) const {
+  const std::string start = resolved(folder) + "/";
+  std::set<std::string> names;
+  const auto take = [&](const auto& paths) {
+    for (auto at = paths.lower_bound(start); at != paths.end() && at->first.starts_with(start); ++at)
+      if (std::string name = at->first.substr(start.size()); name.find('/') == std::string::npos)
+        names.insert(std::move(name));
+  };
+  take(files_);
+  take(links_);
+  return {names.begin(), names.end()};
 }
 
 }  // namespace enginehost::linker

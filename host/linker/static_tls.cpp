@@ -6,7 +6,7 @@
 
 #include "base/paths.hpp"
 #include "base/version.hpp"
-#include "host/binary/static_tls.hpp"
+#include "host/binary/binary.hpp"
 
 namespace enginehost::linker {
 namespace {

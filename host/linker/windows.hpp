@@ -10,7 +10,6 @@
 #include <string_view>
 #include <vector>
 
-#include "host/linker/foreign_reader.hpp"
 #include "host/linker/linker.hpp"
 
 namespace enginehost::linker {
@@ -78,7 +77,7 @@ std::vector<WindowsPlace> windows_places(const WindowsMachine& machine, std::uin
 
 // Returns a folder or file of the described machine as a path on this machine, ignoring case; empty if the
 // drive is not described.
-std::filesystem::path on_disk(const WindowsMachine& machine, std::string_view path, ForeignReader& reader);
+std::string on_disk(const WindowsMachine& machine, std::string_view path, Reader& reader);
 
 // A Closure with facts that only Windows has.
 struct WindowsClosure {
@@ -92,14 +91,13 @@ struct WindowsClosure {
 // Builds the closure breadth first, each base name once, like the loader's list of modules. Manifests
 // (side-by-side assemblies) and ".local" redirection are not followed; a warning (EH-W12) says that they may
 // change the result.
-WindowsClosure close_windows(const WindowsMachine& machine, const WindowsRequest& request,
-                             ForeignReader& reader);
+WindowsClosure close_windows(const WindowsMachine& machine, const WindowsRequest& request, Reader& reader);
 
 // Returns the functions that the named DLL of the closure does not export (EH-W03: file, path, library,
 // symbol..., required_by), in load order. DLLs without a file are assumed to be complete. Reads all symbol
 // tables once: some 10 ms for a large engine.
 std::vector<Diagnosis> missing_functions(const WindowsMachine& machine, const WindowsClosure& closure,
-                                         ForeignReader& reader);
+                                         Reader& reader);
 
 // Returns the closure's problems as diagnoses, worst first; empty if it loads:
 //   EH-W01  missing                  file, library..., needed_by, chain..., searched...
@@ -111,5 +109,18 @@ std::vector<Diagnosis> missing_functions(const WindowsMachine& machine, const Wi
 //   EH-W08  delay-loaded and missing                 library..., needed_by, searched...
 //   EH-W12  a manifest that names an assembly        file, assembly
 std::vector<Diagnosis> diagnose_windows(const WindowsClosure& closure);
+
+// The Windows machine that this process runs on, as a value. Only in programs for Windows.
+
+// Returns this process's folders, PATH, SetDllDirectory, drives, known DLLs and loaded modules, as they are
+// now. Windows does not report the folders of AddDllDirectory, so the caller passes its own in
+// `added_directories`. What cannot be read is left empty. Thread safety: any thread.
+WindowsMachine describe_this_windows(std::vector<std::string> added_directories = {});
+
+// Returns the file of a module (HMODULE), without the \\?\ prefix of long paths.
+std::filesystem::path file_of_module(void* module);
+
+// Returns the modules of this process with their file names, the program first.
+std::vector<LoadedLibrary> loaded_modules();
 
 }  // namespace enginehost::linker

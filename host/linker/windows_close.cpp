@@ -4,6 +4,7 @@
 
 #include "base/paths.hpp"
 #include "base/text.hpp"
+#include "host/linker/loader_rules.hpp"
 #include "host/linker/windows_names.hpp"
 
 namespace enginehost::linker {
@@ -34,17 +35,13 @@ bool same_path(std::string left, std::string right) {
 
 class WindowsClosureWalk {
  public:
-  WindowsClosureWalk(const WindowsMachine& machine, const WindowsRequest& request, ForeignReader& reader)
+  WindowsClosureWalk(const WindowsMachine& machine, const WindowsRequest& request, Reader& reader)
       : machine_(machine), request_(request), reader_(reader) {}
 
   WindowsClosure run() {
     closure().file = request_.file;
     for (const LoadedLibrary& library : machine_.loaded) {
-      Object object;
-      object.path = path_text(library.path);
-      object.name = object.soname = library.soname;
-      object.found_by = "already loaded";
-      add(std::move(object));
+      add({library.soname, path_text(library.path), library.soname, {}, "already loaded"});
     }
     for (const std::string& file : request_.preloaded) open(file, "preloaded");
     open(request_.file, "request");
@@ -68,7 +65,7 @@ class WindowsClosureWalk {
   void open(const std::string& path, const char* found_by) {
     if (serves(path, found_by)) return;
     const std::size_t first = closure().objects.size();
-    const std::filesystem::path file = on_disk(machine_, path, reader_);
+    const std::string file = on_disk(machine_, path, reader_);
     if (file.empty()) {
       Rejected missing{path, path, "", "missing", true, diagnose("EH-F01")};
       missing.diagnosis.with("file", path);
@@ -77,13 +74,7 @@ class WindowsClosureWalk {
     }
     const auto& read = reader_.read(file);
     if (refuse(path, path, -1, read, true)) return;
-    add({.name = path,
-         .path = path,
-         .soname = read->soname,
-         .needed_by = {},
-         .found_by = found_by,
-         .parent = -1,
-         .info = &*read});
+    add({path, path, read->soname, {}, found_by, -1, &*read});
     for (std::size_t i = first; i < closure().objects.size() && i < object_limit; ++i)
       bring_needs(static_cast<int>(i), path);
   }
@@ -93,7 +84,7 @@ class WindowsClosureWalk {
     if (info == nullptr) return;
     // All needs, also indirect ones, are searched with the flags and the folder of the DLL being loaded. Only
     // /DEPENDENTLOADFLAG gives a DLL a search of its own.
-    const std::uint32_t own = info->pe->dependent_load_flags;
+    const std::uint32_t own = info->pe.dependent_load_flags;
     const std::vector<WindowsPlace> places =
         windows_places(machine_, own != 0 ? own : request_.flags, own != 0 ? object(index).path : root);
     const std::vector<std::string> needed = info->needed;
@@ -105,25 +96,25 @@ class WindowsClosureWalk {
     const std::string name = module_name(written);
     if (system_name(name) == SystemName::api_set || modules_.count(name) != 0) return true;
     if (is_known(name)) {
-      serve_known(written, name, parent);
+      const std::string& folder = machine_.system_directory;
+      add({written,
+           folder.empty() ? std::string() : joined(folder, name),
+           {},
+           object(parent).path,
+           "known DLL",
+           parent});
       return true;
     }
     for (const WindowsPlace& place : places) {
-      const std::string path = joined(place.directory, name);
-      const std::filesystem::path file = on_disk(machine_, path, reader_);
+      const std::string file = on_disk(machine_, joined(place.directory, name), reader_);
       if (file.empty()) continue;
       const auto& read = reader_.read(file);
-      if (refuse(written, joined(place.directory, path_text(file.filename())), parent, read, false)) {
+      const std::string path = joined(place.directory, base_name(file));
+      if (refuse(written, path, parent, read, false)) {
         if (closure().rejected.back().fatal) return true;
         continue;
       }
-      add({.name = written,
-           .path = joined(place.directory, path_text(file.filename())),
-           .soname = read->soname,
-           .needed_by = object(parent).path,
-           .found_by = place.why,
-           .parent = parent,
-           .info = &*read});
+      add({written, path, read->soname, object(parent).path, place.why, parent, &*read});
       return true;
     }
     return serve_assumed(written, name, parent);
@@ -134,29 +125,15 @@ class WindowsClosureWalk {
            machine_.known_dlls.end();
   }
 
-  void serve_known(const std::string& written, const std::string& name, int parent) {
-    Object known;
-    known.name = written;
-    known.needed_by = object(parent).path;
-    known.parent = parent;
-    known.found_by = "known DLL";
-    if (!machine_.system_directory.empty()) known.path = joined(machine_.system_directory, name);
-    add(std::move(known));
-  }
-
   bool serve_assumed(const std::string& written, const std::string& name, int parent) {
     const SystemName kind = machine_.assume_system ? system_name(name) : SystemName::no;
     if (kind == SystemName::no) return false;
     if (kind == SystemName::redistributable) result_.redistributable.push_back(written);
     if (kind == SystemName::driver) result_.driver.push_back(written);
-    Object assumed;
-    assumed.name = written;
-    assumed.needed_by = object(parent).path;
-    assumed.parent = parent;
-    assumed.found_by = kind == SystemName::windows           ? "part of Windows"
-                       : kind == SystemName::redistributable ? "Visual C++ Redistributable"
-                                                             : "graphics driver";
-    add(std::move(assumed));
+    const char* const provider = kind == SystemName::windows           ? "part of Windows"
+                                 : kind == SystemName::redistributable ? "Visual C++ Redistributable"
+                                                                       : "graphics driver";
+    add({written, {}, {}, object(parent).path, provider, parent});
     return true;
   }
 
@@ -166,7 +143,7 @@ class WindowsClosureWalk {
     Rejected rejected{name, path, parent >= 0 ? object(parent).path : std::string(), "", true, {}};
     if (!read) {
       rejected.diagnosis = read.error();
-      rejected.why = read.error().value(read.error().value("problem").empty() ? "errno" : "problem");
+      rejected.why = short_reason(read.error());
     } else if (!read->problems.empty()) {
       rejected.diagnosis = read->problems.front();
       rejected.why = read->kind == binary::Kind::pe ? "damaged" : read->sniffed;
@@ -205,8 +182,7 @@ class WindowsClosureWalk {
     Missing missing;
     missing.name = name;
     missing.needed_by = object(parent).path;
-    for (int i = parent; i >= 0; i = object(i).parent)
-      missing.chain.insert(missing.chain.begin(), object(i).path);
+    missing.chain = chain_to(closure(), parent);
     std::set<std::string> looked_at;
     for (const WindowsPlace& place : places)
       if (looked_at.insert(to_lower(place.directory)).second)
@@ -222,8 +198,8 @@ class WindowsClosureWalk {
   }
 
   bool directory_exists(const std::string& directory) {
-    if (directory.starts_with('/')) return reader_.folder_exists(path_of(directory));
-    const std::filesystem::path folder = on_disk(machine_, directory, reader_);
+    if (directory.starts_with('/')) return reader_.folder_exists(directory);
+    const std::string folder = on_disk(machine_, directory, reader_);
     return !folder.empty() && reader_.folder_exists(folder);
   }
 
@@ -249,15 +225,14 @@ class WindowsClosureWalk {
 
   const WindowsMachine& machine_;
   const WindowsRequest& request_;
-  ForeignReader& reader_;
+  Reader& reader_;
   WindowsClosure result_;
   std::unordered_map<std::string, int> modules_;  // base name in lower case -> index
 };
 
 }  // namespace
 
-WindowsClosure close_windows(const WindowsMachine& machine, const WindowsRequest& request,
-                             ForeignReader& reader) {
+WindowsClosure close_windows(const WindowsMachine& machine, const WindowsRequest& request, Reader& reader) {
   return WindowsClosureWalk(machine, request, reader).run();
 }
 

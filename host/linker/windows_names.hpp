@@ -25,6 +25,6 @@ inline std::string module_name(const std::string& written) {
 }
 
 // Adds the warnings EH-W06, W07, W08 and W12 to the closure's list.
-void warn(const WindowsMachine& machine, WindowsClosure& closure, ForeignReader& reader);
+void warn(const WindowsMachine& machine, WindowsClosure& closure, Reader& reader);
 
 }  // namespace enginehost::linker

@@ -7,9 +7,8 @@
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "host/explain/explain.hpp"
-#include "host/linker/child_environment.hpp"
+#include "host/linker/machine.hpp"
 #include "host/load/probe_outcome.hpp"
-#include "host/load/probe_system.hpp"
 #include "host/load/wire.hpp"
 
 namespace enginehost::load {

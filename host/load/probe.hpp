@@ -12,7 +12,7 @@
 #include "base/json.hpp"
 #include "base/result.hpp"
 #include "host/load/in_process/engine.hpp"
-#include "host/load/in_process/engine_log.hpp"
+#include "host/load/in_process/listeners.hpp"
 #include "host/load/in_process/load.hpp"
 
 namespace enginehost::load {

@@ -10,7 +10,6 @@
 #include "host/explain/error_numbers.hpp"
 #include "host/explain/explain.hpp"
 #include "host/explain/loader_text.hpp"
-#include "host/load/probe_system.hpp"
 #include "host/load/wire.hpp"
 
 namespace enginehost::load {

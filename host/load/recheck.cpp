@@ -1,4 +1,4 @@
-#include "host/load/recheck.hpp"
+#include "host/load/probe_outcome.hpp"
 
 #include <algorithm>
 #include <optional>

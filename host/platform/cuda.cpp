@@ -2,7 +2,7 @@
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
-#include "host/linker/child_environment.hpp"
+#include "host/linker/machine.hpp"
 #include "host/platform/driver_answer.hpp"
 #include "host/platform/nvidia_files.hpp"
 #include "host/platform/parts.hpp"

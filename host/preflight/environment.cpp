@@ -1,4 +1,4 @@
-#include "host/preflight/environment.hpp"
+#include "host/preflight/judgments.hpp"
 
 #include <algorithm>
 #include <set>

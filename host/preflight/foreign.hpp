@@ -6,30 +6,23 @@
 #include <vector>
 
 #include "host/linker/dyld.hpp"
+#include "host/linker/linker.hpp"
 #include "host/linker/windows.hpp"
 #include "host/preflight/preflight.hpp"
 
 namespace enginehost::preflight {
 
-struct ForeignSpec {
-  std::filesystem::path view;                 // absolute; the build's folder. Empty: a single library
-  std::filesystem::path file;                 // absolute; the plugin, or the inspected file
-  std::vector<std::filesystem::path> search;  // absolute folders where the build's libraries lie
-  std::vector<std::string> optional;          // patterns over paths in the view (manifest "optional")
-  std::vector<std::string> lazy;              // file names opened at run time, looked up in `search`
-  // The target machine: processor, version, Visual C++ runtime, driver. Null: a machine that suits the file
-  // and of which nothing else is known.
-  const platform::Platform* platform = nullptr;
+// A build, and the machine that it is for. `machine` of the Spec is not used. Without a platform: a machine
+// that suits the file and of which nothing else is known.
+struct ForeignSpec : Spec {
   // Windows: the machine itself; `platform` may then be empty. Null: only facts that hold on every machine.
-  const linker::WindowsMachine* machine = nullptr;
-  // macOS likewise.
-  const linker::AppleMachine* mac = nullptr;
+  const linker::WindowsMachine* windows = nullptr;
+  const linker::AppleMachine* mac = nullptr;  // macOS likewise
   // Descriptions of the files, used in place of a disk; null: the files on the disk.
   const linker::DescribedFiles* described = nullptr;
   // Called with the closure of the file (its pointers are valid only during the call) and the report so far;
   // may be empty.
-  std::function<void(const linker::Closure&, Report&)> on_closure;
-  bool symbols = false;  // Windows: look for functions that are not exported (EH-W03)
+  std::function<void(const linker::Closure&, Report&)> on_closure = nullptr;
 };
 
 // Reads each file once. Any thread. The target's system files are not read: they are known by name
@@ -39,5 +32,25 @@ struct ForeignSpec {
 // of the build (PATH, DYLD_LIBRARY_PATH) are ignored, because the build's own files are opened first, by
 // path.
 Report check_foreign(const ForeignSpec& spec);
+
+// Checks whether a build's libraries would find each other on a user's machine, from descriptions of the
+// files. The archives need not be present.
+
+// Paths are those of the view, written with "/".
+struct DescribedBuild {
+  linker::DescribedFiles files;  // below described_view
+  std::string plugin;
+  std::vector<std::string> search, optional, lazy;  // as in the manifest
+  bool musl = false;
+};
+inline constexpr const char* described_view = "/view";
+// Converts "lib/libx.so" to "/view/lib/libx.so", and back.
+std::string in_described_view(const std::string& path);
+std::string view_path_of(const std::string& path);
+
+// Runs the search part of check() and check_foreign(). The report contains only missing and missing_later,
+// for a machine on which nothing exists but the build; libraries of the system are therefore among them. On
+// Windows, whose paths differ, nothing is reported as missing. Any thread.
+Report check_described(const DescribedBuild& build);
 
 }  // namespace enginehost::preflight

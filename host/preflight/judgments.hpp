@@ -1,23 +1,46 @@
-// Parts of the static check of a build: which files are opened in which order, and the findings about
-// each.
+// Parts of the static check of a build: which files are opened in which order, and the findings about each.
 #pragma once
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "base/diagnosis.hpp"
+#include "host/linker/linker.hpp"
 #include "host/linker/machine.hpp"
+#include "host/preflight/foreign.hpp"
 #include "host/preflight/preflight.hpp"
-#include "host/preflight/view_index.hpp"
 
 namespace enginehost::preflight {
 
-// The order in which a build's libraries are opened, and the libraries that its plugin may open by itself
-// later.
+// Index of the libraries in a build, by the names under which they are requested. The spec and the reader
+// must outlive it.
+class ViewIndex {
+ public:
+  ViewIndex(const Spec& spec, linker::Reader& reader);
+
+  // All libraries in the search folders, sorted, without the plugin.
+  const std::vector<std::string>& libraries() const { return libraries_; }
+  // Returns the library with that file name or SONAME, or an empty text.
+  std::string find(const std::string& name) const;
+  bool in_view(const std::string& path) const;
+
+  // Appends the view's libraries that `file` needs to `order`, leaves first, without `file` itself and
+  // without those already there.
+  void add_needs(const std::string& file, std::vector<std::string>& order) const;
+
+ private:
+  void visit(const std::string& file, std::set<std::string>& visited, std::vector<std::string>& order,
+             int depth) const;
+  const Spec& spec_;
+  linker::Reader& reader_;
+  std::vector<std::string> libraries_;
+  std::map<std::string, std::string> by_name_;
+};
 
 std::vector<std::filesystem::path> as_paths(const std::vector<std::string>& files);
 
@@ -31,10 +54,10 @@ struct LoadOrder {
 };
 LoadOrder load_order_of(const Spec& spec, const ViewIndex& index, linker::Reader& reader);
 
+// True when the manifest lists the library as optional.
+bool is_optional(const Spec& spec, const std::string& path);
 // True when the manifest lists the library as opened while the build runs.
 bool is_lazy(const Spec& spec, const std::string& path);
-
-// Paths where a missing library would be found once it is installed.
 
 // Returns the paths in the folder whose appearance would satisfy the need: the file itself, and the file in
 // each subfolder for newer processors that the loader tries first (glibc-hwcaps/x86-64-v3, tls). For a
@@ -44,17 +67,12 @@ std::vector<std::string> places_of(const linker::Machine& machine, const std::st
                                    const std::string& name,
                                    const std::function<bool(const std::string&)>& exists);
 
-// The libraries of a build that only this program finds.
-
 // Returns the libraries that glibc finds through the program's own DT_RPATH for `files` (opened after
 // `order`) and their needs, whether or not the process has loaded them already. Needed libraries come before
 // their users. Empty for most programs; the cost is then reading the program's headers.
 std::vector<std::filesystem::path> found_via_program_rpath(const Spec& spec, linker::Reader& reader,
                                                            const std::vector<std::string>& order,
                                                            const std::vector<std::string>& files);
-
-// Libraries that another library opens by name when it needs them. Only the text of the name in the file
-// shows this.
 
 // EH-R15 for each of `files` (and of their closure) that is known to open its parts by name (cuDNN, NVRTC)
 // and whose parts are neither in the build nor in the loader's search: library..., needed_by, searched... .
@@ -69,15 +87,11 @@ std::vector<Diagnosis> missing_parts(const Spec& spec, const ViewIndex& index, l
 std::vector<std::string> parts_out_of_reach(const Spec& spec, const ViewIndex& index, linker::Reader& reader,
                                             const std::vector<std::string>& files);
 
-// Checks a plugin's descriptor without running the plugin.
-
 // Adds EH-R11 or EH-R12 to the diagnoses, or to the doubts when the descriptor is filled in at start and
 // cannot be read. `on_disk` is the location of the plugin's file on this machine. Adds nothing when the file
 // is no library at all: the code that reads its imports reports that.
 void judge_plugin_header(const std::filesystem::path& plugin, const std::filesystem::path& on_disk,
                          std::vector<Diagnosis>& diagnoses, std::vector<Diagnosis>& doubts);
-
-// Explains a missing or wrong NVIDIA driver library on this machine.
 
 // Adds why there is no driver here: "container", "pci_device", or "no_gpu" if the bus was read and has none.
 void add_driver_facts(const platform::Platform& platform, Diagnosis& diagnosis);
@@ -93,16 +107,12 @@ void judge_driver(const Spec& spec, const linker::Closure& closure, std::vector<
 void judge_device_files(const Spec& spec, const linker::Closure& closure, const linker::Reader& reader,
                         std::vector<Diagnosis>& warnings);
 
-// Checks whether the GPU code in a build's files suits the devices of this machine.
-
 // EH-G05 when devices are known, the files hold GPU code, and none of it runs on any visible device:
 // device..., compute_capability..., sass (the code in the files). The code is read from an undocumented
 // section and is a union over many kernels, so the finding is likely but not certain: it is a warning, and
 // the probe decides. Reads the files only when there is a device to compare with.
 void judge_gpu_code(const Spec& spec, const std::vector<std::string>& files,
                     std::vector<Diagnosis>& warnings);
-
-// Libraries that must come from one source: the CUDA toolkit's, the parts of cuDNN, the OpenMP runtime.
 
 // Returns the names that the closure's libraries need, directly or through others. Other libraries of the
 // process (a command has its network libraries loaded) do not affect whether the build loads.
@@ -114,8 +124,6 @@ std::set<std::string> names_used(const linker::Closure& closure);
 // files of a build count as one source, in whatever folders they are.
 void judge_mixed_sources(const Spec& spec, const linker::Closure& closure, std::vector<Diagnosis>& warnings);
 
-// Checks whether this process has enough memory and address space for a build's libraries.
-
 // Returns the limit on this process's address space in bytes (RLIMIT_AS); nothing when there is no limit.
 std::optional<std::uint64_t> address_space_limit();
 // Same for its writable memory (RLIMIT_DATA).
@@ -125,10 +133,55 @@ std::optional<std::uint64_t> data_limit();
 // size. It maps and unmaps that much. False where this cannot be determined.
 bool lacks_memory_for(const std::filesystem::path& file, std::uint64_t bytes);
 
+// The memory that a closure's libraries ask for, without those that are loaded already.
+struct MemoryNeed {
+  std::uint64_t bytes = 0, largest_size = 0;
+  const linker::Object* largest = nullptr;  // null: nothing is needed
+};
+MemoryNeed memory_needed_by(const linker::Closure& closure);
+
 // Adds EH-L23 to the diagnoses when the closure's segments and the process's current mappings exceed the
 // limit on its address space: the loader will certainly fail. Adds it to the warnings when they exceed the
 // memory of the machine or container: they are mapped, not filled, so loading may work. Reads the running
 // process. On Windows only a warning, EH-W11, when they exceed the memory that can still be committed.
 void judge_memory(const Spec& spec, const linker::Closure& closure, Report& report);
+
+struct Inquiry {
+  const Spec& spec;
+  const ViewIndex& index;
+  linker::Reader& reader;
+  const std::vector<std::string>& order;  // files that EngineHost opens first
+  const std::vector<std::string>& later;  // files that the plugin opens at run time
+};
+
+// Adds to the report's warnings: EH-L03 (repaired by opening the build's file first), EH-L11 (a variable
+// offers another file, of the build or of the system), EH-L17 (the process has loaded another file already),
+// EH-L34 (a preload that does not exist). Turns a missing library into EH-L30 or EH-L31 when it lies in a
+// folder of LD_LIBRARY_PATH that the loader does not search. Adds "from_environment" to failures caused by a
+// file that the variable put first.
+void judge_environment(const Inquiry& inquiry, const linker::Closure& closure, Report& report);
+
+// EH-L17 as a failure: a library of the build imports a symbol that the build's own file offers and the
+// already loaded file of the same name lacks. The loader uses the loaded one. Reads more files only when
+// there is such a pair.
+void judge_substitution(const Inquiry& inquiry, const linker::Closure& closure,
+                        std::vector<Diagnosis>& diagnoses);
+
+// True for files that this system's loader accepts; others are checked as another system's (foreign.hpp).
+bool is_native(binary::Kind kind);
+// check() of preflight.hpp by this system's rules.
+Report check_native(const Spec& spec);
+
+// The rules of Linux and similar systems, for the machine in the Spec.
+Report check_elf(const Spec& spec);
+
+// Judges the plugin's header, adds its doubts after the certain findings, and lists the files that the
+// verdict depends on. Reads the plugin.
+void finish_at_home(const Spec& spec, Report& report);
+
+// For spec.platform, which must not be null: system, processor, C library and its version come from the
+// record. A record lists no libraries. The file's needs are therefore searched on this machine if it is of
+// the record's kind, and not at all otherwise (Verdict::unsure). report.notes states which.
+Report check_for_record(Spec spec, const binary::BinaryInfo& info);
 
 }  // namespace enginehost::preflight

@@ -7,11 +7,8 @@
 #include "base/paths.hpp"
 #include "host/linker/loader_rules.hpp"
 #include "host/linker/symbols.hpp"
-#include "host/preflight/environment.hpp"
 #include "host/preflight/foreign.hpp"
 #include "host/preflight/judgments.hpp"
-#include "host/preflight/native.hpp"
-#include "host/preflight/view_index.hpp"
 
 namespace enginehost::preflight {
 namespace {
@@ -155,7 +152,7 @@ class Check {
       doubts_.insert(doubts_.end(), doubts.begin(), doubts.end());
       return;
     }
-    if (index_.optional(library)) {
+    if (is_optional(spec_, library)) {
       report_.left_out.push_back(path_of(library));
       report_.warnings.push_back(
           std::move(found.front().with("left_out", library, "optional in the manifest")));
@@ -207,7 +204,7 @@ class Check {
     files.push_back(path_text(spec_.plugin));
     files.insert(files.end(), later.begin(), later.end());
     for (Diagnosis& missing : missing_parts(spec_, index_, reader_, files)) {
-      if (index_.optional(std::string(missing.value("needed_by"))))
+      if (is_optional(spec_, std::string(missing.value("needed_by"))))
         report_.warnings.push_back(std::move(missing.with("left_out", missing.value("needed_by"))));
       else
         doubts_.push_back(std::move(missing));
@@ -218,7 +215,8 @@ class Check {
   void check_tables() {
     for (const std::string& file : own_files()) {
       const auto reported = [&](const Diagnosis& diagnosis) { return diagnosis.value("file") == file; };
-      if (index_.optional(file) || std::any_of(report_.diagnoses.begin(), report_.diagnoses.end(), reported))
+      if (is_optional(spec_, file) ||
+          std::any_of(report_.diagnoses.begin(), report_.diagnoses.end(), reported))
         continue;
       auto bindings = binary::check_bindings(reader_.on_disk(file));
       if (!bindings && is_content_problem(bindings.error()) && !binary::no_such_file(bindings.error()))
@@ -291,7 +289,7 @@ Report inspect_foreign(const std::filesystem::path& file, bool symbols, const bi
   const std::string_view system = info.kind == binary::Kind::pe ? "windows" : "macos";
   const bool at_home = platform != nullptr && platform->os.is_known() && platform->os.value() == system;
   ForeignSpec spec;
-  spec.file = file;
+  spec.plugin = file;
   spec.platform = at_home ? platform : nullptr;
   spec.symbols = symbols;
   Report report = check_foreign(spec);

@@ -1,4 +1,4 @@
-// The static check: will this build load here? Reads files; loads and runs nothing.
+// The facts in a library file, as text for people and as JSON for programs.
 #pragma once
 #include <filesystem>
 #include <string>
@@ -10,9 +10,29 @@
 #include "host/linker/linker.hpp"
 #include "host/linker/machine.hpp"
 #include "host/platform/platform.hpp"
-#include "host/preflight/binary_facts.hpp"
 
 namespace enginehost::preflight {
+
+// Everything that --inspect shows of one file except the libraries it is loaded with.
+struct BinaryFacts {
+  binary::BinaryInfo info;                 // of a universal file: the first slice, with the machines of all
+  std::vector<binary::BinaryInfo> slices;  // of a universal file: each slice separately
+  binary::PeResources resources;
+  std::string gpu_code_note;  // why the list of GPU code may be incomplete
+};
+
+// `info` is the result of read_binary() for the file without a choice of slice.
+BinaryFacts gather_facts(const std::filesystem::path& file, binary::BinaryInfo info);
+
+// The member "binary" of the contract's inspect document. Members that do not apply to the format are left
+// out.
+Json to_json(const BinaryFacts& facts);
+
+// Returns the lines of a report; each begins with its own keyword ("machine", "needs", ...). with_needs =
+// false for a report that lists the libraries it would be loaded with.
+std::vector<std::string> to_lines(const BinaryFacts& facts, bool with_needs = true);
+
+// The static check: will this build load here? Reads files; loads and runs nothing.
 
 struct Spec {
   std::filesystem::path view;    // absolute; the build's folder. Empty: a single library

@@ -1,4 +1,4 @@
-#include "host/preflight/native.hpp"
+#include "host/preflight/judgments.hpp"
 
 #include <algorithm>
 

@@ -6,9 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "host/load/in_process/device_tensor.hpp"
-#include "host/load/in_process/passed_tensor.hpp"
-#include "host/load/in_process/results.hpp"
+#include "host/load/in_process/tensors.hpp"
 #include "host/sdk/chosen_device.hpp"
 #include "host/sdk/handles.hpp"
 #include "host/sdk/owned_tensor.hpp"

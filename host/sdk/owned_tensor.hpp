@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "host/load/in_process/results.hpp"
+#include "host/load/in_process/tensors.hpp"
 
 namespace enginehost::sdk {
 

@@ -80,12 +80,12 @@ TEST_F(Macho, ReadsMachineDylibsSearchPathsAndOldestSystem) {
   EXPECT_THAT(info->rpath, ElementsAre("@loader_path", "/opt/x"));
   EXPECT_EQ(info->soname, "@rpath/libengine.dylib");
   EXPECT_EQ(info->minimum_os, "12.3");
-  EXPECT_EQ(info->macho->sdk, "13.1");
-  EXPECT_EQ(info->macho->platform, "macos");
-  EXPECT_EQ(info->macho->file_type, "dylib");
-  EXPECT_EQ(info->macho->current_version, "3.2.1");
-  EXPECT_TRUE(info->macho->two_level_namespace);
-  EXPECT_TRUE(info->macho->thread_locals);
+  EXPECT_EQ(info->macho.sdk, "13.1");
+  EXPECT_EQ(info->macho.platform, "macos");
+  EXPECT_EQ(info->macho.file_type, "dylib");
+  EXPECT_EQ(info->macho.current_version, "3.2.1");
+  EXPECT_TRUE(info->macho.two_level_namespace);
+  EXPECT_TRUE(info->macho.thread_locals);
   EXPECT_EQ(info->tls_size, 4u);
   EXPECT_EQ(info->build_id.size(), 32u);
   EXPECT_TRUE(info->code_signed);  // lld signs files for Apple's own processors
@@ -109,12 +109,12 @@ TEST_F(Macho, KeepsTheMeaningOfEveryLoadCommand) {
   EXPECT_THAT(info->optional, ElementsAre("@rpath/libweak.dylib"));
   EXPECT_THAT(info->delayed, ElementsAre("@rpath/liblazy.dylib"));
   EXPECT_THAT(info->reexported, ElementsAre("@rpath/libinner.dylib"));
-  EXPECT_TRUE(info->macho->encrypted);
+  EXPECT_TRUE(info->macho.encrypted);
   std::vector<std::string> ways;
-  for (const DylibNeed& need : info->macho->dylibs) ways.emplace_back(name_of(need.how));
+  for (const DylibNeed& need : info->macho.dylibs) ways.emplace_back(name_of(need.how));
   EXPECT_THAT(ways, ElementsAre("required", "weak", "re-exported", "lazy", "upward", "upward"));
-  EXPECT_EQ(info->macho->dylibs.front().current_version, "1.2.3");
-  EXPECT_EQ(info->macho->dylibs.front().compatibility_version, "1.0.0");
+  EXPECT_EQ(info->macho.dylibs.front().current_version, "1.2.3");
+  EXPECT_EQ(info->macho.dylibs.front().compatibility_version, "1.0.0");
 }
 
 TEST_F(Macho, AUniversalFileListsAllItsMachinesAndOneCanBeChosen) {
@@ -190,7 +190,7 @@ TEST_F(Macho, ProgramsAndObjectsAreF10AndBundlesAreLibraries) {
   Result<BinaryInfo> bundle = read_binary(macos_library("one.so", "arm64", {"-bundle", at("one-arm64.o")}));
   EXPECT_TRUE(bundle->problems.empty());
   EXPECT_EQ(bundle->type, Type::shared_library);
-  EXPECT_EQ(bundle->macho->file_type, "bundle");
+  EXPECT_EQ(bundle->macho.file_type, "bundle");
   std::string program = macho({});
   program.replace(12, 4, little(2));
   EXPECT_EQ(read_binary(write("program", program))->problems.front().value("type"), "executable");
@@ -231,7 +231,7 @@ TEST_F(Macho, ChainedImportsServeWhenTheSymbolTableIsGone) {
   for (const Symbol& symbol : table->imports)
     found.push_back(symbol.name + " of " + symbol.library + (symbol.weak ? " weak" : ""));
   EXPECT_THAT(found, ElementsAre("_one of /one.dylib", "_maybe of /two.dylib weak", "_any of "));
-  EXPECT_TRUE(read_binary(folder() / "stripped.dylib")->macho->chained_fixups);
+  EXPECT_TRUE(read_binary(folder() / "stripped.dylib")->macho.chained_fixups);
 }
 
 TEST_F(Macho, ReadsReexportsOfAnExportTrieAndEndsItsLoops) {

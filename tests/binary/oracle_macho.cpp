@@ -210,7 +210,7 @@ Facts our_macho_facts(const std::string& file, const std::string& machine) {
   // A program is no library (EH-F10) but is still read.
   const bool program = info->type == Type::executable;
   EXPECT_TRUE(program || info->problems.empty()) << file << ": " << info->problems.front().code;
-  const MachoFacts& macho = *info->macho;
+  const MachoFacts& macho = info->macho;
   std::string type = macho.file_type == "executable" ? "execute" : macho.file_type;
   for (char& letter : type) letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
   facts.insert("type " + type);

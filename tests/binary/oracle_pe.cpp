@@ -166,7 +166,7 @@ Facts our_pe_facts(const std::string& file) {
     if (problem.code != "EH-F10" || info->type == Type::shared_library)
       ADD_FAILURE() << file << ": " << problem.code << " " << problem.value("problem");
   facts.insert("machine " + info->machine);
-  const PeFacts& pe = *info->pe;
+  const PeFacts& pe = info->pe;
   auto mark = [&](bool set, const char* word) {
     if (set) facts.insert(word);
   };

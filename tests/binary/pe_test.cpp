@@ -50,8 +50,8 @@ TEST_F(Pe, ReadsMachineImportsAndDelayedImports) {
     EXPECT_EQ(info->minimum_os, "6.2");
     EXPECT_EQ(info->needed_size, info->file_size);
     EXPECT_GT(info->memory_size, info->file_size);
-    EXPECT_EQ(info->pe->subsystem, "windows");
-    EXPECT_EQ(info->pe->linker_version, "14.0");
+    EXPECT_EQ(info->pe.subsystem, "windows");
+    EXPECT_EQ(info->pe.linker_version, "14.0");
     EXPECT_THAT(imports_of(folder() / "engine.dll"), ElementsAre("first.dll!one", "delayed second.dll!two"));
   }
 }
@@ -133,7 +133,7 @@ TEST_F(Pe, BoundImportsAreNotedAndDoNoHarm) {
   bytes.set_directory(11, 0x200, 24);
   Result<BinaryInfo> info = read_binary(write("bound.dll", bytes.all()));
   EXPECT_TRUE(info->problems.empty());
-  EXPECT_TRUE(info->pe->bound_imports);
+  EXPECT_TRUE(info->pe.bound_imports);
   EXPECT_THAT(info->needed, ElementsAre("first.dll"));
 }
 
@@ -154,7 +154,7 @@ TEST_F(Pe, ReportsFlagsOfTheHeader) {
   const std::vector<std::string> inputs{at("engine.obj"), at("first.dll.lib"), at("second.dll.lib")};
   auto linked = [&](std::vector<std::string> more) {
     more.insert(more.begin(), inputs.begin(), inputs.end());
-    return *read_binary(windows_library("flags.dll", "x64", more))->pe;
+    return read_binary(windows_library("flags.dll", "x64", more))->pe;
   };
   const PeFacts strict =
       linked({"/appcontainer", "/integritycheck", "/highentropyva", "/nxcompat", "/dynamicbase"});
@@ -182,7 +182,7 @@ TEST_F(Pe, ThreadLocalVariablesAndLoadConfigurationAreRead) {
         {windows_object("configured", x64, source), "/include:_tls_used", "/include:_load_config_used"}));
     EXPECT_TRUE(info->problems.empty());
     EXPECT_EQ(info->tls_size, 64u);
-    EXPECT_EQ(info->pe->dependent_load_flags, 0x800);
+    EXPECT_EQ(info->pe.dependent_load_flags, 0x800);
     EXPECT_EQ(info->machine, machine);
   }
 }
@@ -202,7 +202,7 @@ TEST_F(Pe, ReadsVersionAndSideBySideAssembliesOfResources) {
   const std::filesystem::path file =
       windows_library("resources.dll", "x64",
                       {at("engine.obj"), at("first.dll.lib"), at("second.dll.lib"), at("engine.res")});
-  EXPECT_TRUE(read_binary(file)->pe->has_resources);
+  EXPECT_TRUE(read_binary(file)->pe.has_resources);
   Result<PeResources> resources = pe_resources(file);
   ASSERT_TRUE(resources.has_value());
   EXPECT_EQ(resources->file_version, "14.38.33135.2");

@@ -18,7 +18,7 @@
 #include "base/environment.hpp"
 #include "base/text.hpp"
 #include "host/explain/explain.hpp"
-#include "host/load/recheck.hpp"
+#include "host/load/probe_outcome.hpp"
 #include "tests/faults/real_dlopen.hpp"
 #include "tests/faults/victims.hpp"
 

@@ -1,11 +1,8 @@
 // Libraries without a disk: paths lead where they would in a file system.
-#include "host/linker/described_files.hpp"
+#include "host/linker/linker.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include "host/linker/foreign_reader.hpp"
-#include "host/linker/linker.hpp"
 
 namespace enginehost::linker {
 namespace {
@@ -60,8 +57,8 @@ TEST_F(DescribedFilesTest, FoldersAreThoseWithEntries) {
 }
 
 TEST_F(DescribedFilesTest, ReadersDoNotAccessTheDisk) {
-  Reader reader(files);
-  ForeignReader foreign({}, &files);
+  Reader reader({}, {}, &files);
+  Reader foreign({}, {}, &files);
   EXPECT_TRUE(reader.read("/view/lib/libb.so"));
   EXPECT_EQ(reader.read("/view/lib/libb.so")->inode, reader.read("/view/far/away/libb.so")->inode)
       << "one file";

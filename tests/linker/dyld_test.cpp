@@ -89,7 +89,7 @@ class Dyld : public test::Workshop {
     std::filesystem::rename(machine_.root / from.substr(1), target);
   }
   Closure close_over(const std::string& file, std::vector<std::string> preloaded = {}) {
-    reader_ = ForeignReader(machine_.architecture);
+    reader_ = Reader({}, machine_.architecture);
     return close_macos(machine_, {file, std::move(preloaded), {}, {}}, reader_);
   }
   Diagnosis only(const Closure& closure) const {
@@ -99,7 +99,7 @@ class Dyld : public test::Workshop {
   }
 
   AppleMachine machine_;
-  ForeignReader reader_;
+  Reader reader_;
 };
 
 TEST_F(Dyld, X01AMissingLibraryIsNamedWithItsNeederAndEveryPathTried) {

@@ -8,6 +8,7 @@
 #include "base/child_process.hpp"
 #include "base/files.hpp"
 #include "host/linker/machine.hpp"
+#include "tests/linker/made_cache.hpp"
 
 namespace enginehost::linker {
 namespace {
@@ -44,10 +45,10 @@ TEST(Cache, ListsWhatLdconfigLists) {
 }
 
 TEST(Cache, TheBestActiveLevelWinsAndOtherMachinesAreSkipped) {
-  const LoaderCache cache = LoaderCache::of({
-      {"libx.so.10", "/plain/libx.so.10", 0x0303, "", 0},
+  const LoaderCache cache = cache_of({
       {"libx.so.10", "/v3/libx.so.10", 0x0303, "x86-64-v3", 0},
       {"libx.so.10", "/v2/libx.so.10", 0x0303, "x86-64-v2", 0},
+      {"libx.so.10", "/plain/libx.so.10", 0x0303, "", 0},
       {"libx.so.9", "/plain/libx.so.9", 0x0003, "", 0},
       {"liba.so.1", "/plain/liba.so.1", 0x0303, "", 0},
   });

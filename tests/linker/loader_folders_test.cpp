@@ -1,7 +1,7 @@
 // The variables that this process' loader got at the start, and its own folders: read from the kernel's copy
 // of the environment, from the loader where that copy was overwritten, and never from the current values of
 // setenv().
-#include "host/linker/posix/loader_folders.hpp"
+#include "host/linker/this_linux.hpp"
 
 #include <gmock/gmock.h>
 
@@ -15,9 +15,8 @@
 #include "base/process.hpp"
 #include "base/text.hpp"
 #include "host/binary/binary.hpp"
-#include "host/linker/child_environment.hpp"
 #include "host/linker/linker.hpp"
-#include "host/linker/this_linux.hpp"
+#include "host/linker/machine.hpp"
 #include "tests/support/workshop.hpp"
 
 extern char** environ;

@@ -7,6 +7,7 @@
 #include "host/linker/loader_rules.hpp"
 #include "host/linker/symbols.hpp"
 #include "tests/faults/real_dlopen.hpp"
+#include "tests/linker/made_cache.hpp"
 #include "tests/support/this_architecture.hpp"
 #include "tests/support/workshop.hpp"
 
@@ -339,7 +340,7 @@ TEST_F(LoaderVerdict, L19AllLibrariesOfTheClosureShareOneReserve) {
   entry.soname = "first.so";
   entry.path = (folder() / "system/first.so").native();
   entry.flags = machine_.cache_flags;
-  machine_.cache = LoaderCache::of({entry});
+  machine_.cache = cache_of({entry});
   EXPECT_EQ(closed(second).find("first.so")->found_by, "ld.so.cache");
   EXPECT_EQ(codes(second), "EH-L19");
   // A loaded library may have been there from the start: unknown.

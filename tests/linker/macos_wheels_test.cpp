@@ -74,7 +74,7 @@ TEST_P(MacosWheels, NothingIsMissingWhereNmFindsEveryName) {
         EXPECT_EQ(provider->second.count(name), 1u) << file << " wants " << name << " of " << library;
       }
   AppleMachine machine;
-  ForeignReader reader("aarch64");
+  Reader reader({}, "aarch64");
   for (const std::string& file : files)
     for (const Diagnosis& missing :
          missing_macos_symbols(machine, close_macos(machine, {file, {}, {}, {}}, reader)))

@@ -1,5 +1,5 @@
 // The quarantine mark of a download as macOS writes it.
-#include "host/linker/quarantine.hpp"
+#include "host/linker/dyld.hpp"
 #include "tests/support/paths.hpp"
 
 #include <gtest/gtest.h>

@@ -68,7 +68,7 @@ class Windows : public test::Workshop {
   }
   WindowsClosure close_over(const std::string& file, std::uint32_t flags = load_flags,
                             std::vector<std::string> preloaded = {}) {
-    reader_ = ForeignReader();
+    reader_ = Reader();
     return close_windows(machine_, {file, std::move(preloaded), flags, {}}, reader_);
   }
   static Diagnosis only(const WindowsClosure& closure) {
@@ -88,7 +88,7 @@ class Windows : public test::Workshop {
   }
 
   WindowsMachine machine_;
-  ForeignReader reader_;
+  Reader reader_;
 };
 
 TEST_F(Windows, W01AMissingDLLIsNamedWithItsImporterTheChainAndTheFolders) {

@@ -12,7 +12,6 @@
 #include "host/explain/loader_text.hpp"
 #include "host/load/in_process/load.hpp"
 #include "host/load/probe_outcome.hpp"
-#include "host/load/recheck.hpp"
 #include "tests/faults/workshop.hpp"
 #include "tests/support/this_architecture.hpp"
 

@@ -1,5 +1,5 @@
 // Whether the libraries of a build came from the build, with real files.
-#include "host/load/in_process/audit.hpp"
+#include "host/load/in_process/loaded.hpp"
 
 #include <dlfcn.h>
 #include <gmock/gmock.h>
@@ -12,7 +12,6 @@
 #include "base/files.hpp"
 #include "base/process.hpp"
 #include "host/explain/explain.hpp"
-#include "host/load/in_process/loaded.hpp"
 #include "tests/faults/workshop.hpp"
 
 namespace enginehost::load {

@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include "host/explain/explain.hpp"
-#include "host/load/recheck.hpp"
+#include "host/load/probe_outcome.hpp"
 #include "tests/load/probe_request.hpp"
 #include "tests/support/paths.hpp"
 

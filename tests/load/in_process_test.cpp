@@ -3,8 +3,8 @@
 
 #include <cstdlib>
 
-#include "host/load/in_process/floating_point.hpp"
 #include "host/load/in_process/load.hpp"
+#include "host/load/in_process/process_state_guard.hpp"
 #include "tests/faults/workshop.hpp"
 
 namespace enginehost::load {

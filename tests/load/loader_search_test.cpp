@@ -6,8 +6,7 @@
 #include <algorithm>
 
 #include "host/linker/linker.hpp"
-#include "host/load/loader_search.hpp"
-#include "host/load/recheck.hpp"
+#include "host/load/probe_outcome.hpp"
 #include "tests/load/probe_request.hpp"
 
 namespace enginehost::load {

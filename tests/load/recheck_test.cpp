@@ -1,5 +1,5 @@
 // Messages of loaders, compared with the files.
-#include "host/load/recheck.hpp"
+#include "host/load/probe_outcome.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

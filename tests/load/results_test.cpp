@@ -1,4 +1,4 @@
-#include "host/load/in_process/results.hpp"
+#include "host/load/in_process/tensors.hpp"
 
 #include <gtest/gtest.h>
 

@@ -68,11 +68,11 @@ TEST_F(BuiltForMacOs, AllAreForOneProcessorAndMacOs11AndSigned) {
   for (const Built& one : built_) {
     EXPECT_EQ(one.info.machine, built_.front().info.machine) << one.file;
     EXPECT_EQ(one.info.minimum_os, "11.0") << one.file;
-    EXPECT_EQ(one.info.macho->platform, "macos") << one.file;
-    EXPECT_TRUE(one.info.macho->two_level_namespace) << one.file;
-    EXPECT_EQ(one.info.macho->file_type, one.what == What::program   ? "executable"
-                                         : one.what == What::library ? "dylib"
-                                                                     : "bundle")
+    EXPECT_EQ(one.info.macho.platform, "macos") << one.file;
+    EXPECT_TRUE(one.info.macho.two_level_namespace) << one.file;
+    EXPECT_EQ(one.info.macho.file_type, one.what == What::program   ? "executable"
+                                        : one.what == What::library ? "dylib"
+                                                                    : "bundle")
         << one.file;
     if (one.what == What::program) {
       EXPECT_EQ(one.info.problems.at(0).code, "EH-F10") << one.file;
@@ -131,7 +131,7 @@ TEST_F(BuiltForMacOs, AMacOfThatKindAcceptsThePlugins) {
     mac.arch = platform::Fact<std::string>::known(one.info.machine == "aarch64" ? "arm64" : "x86_64", "");
     mac.distribution = platform::Fact<platform::Distribution>::known({"macos", "macOS 11.0", "11.0"}, "");
     preflight::ForeignSpec spec;
-    spec.file = one.file;
+    spec.plugin = one.file;
     spec.platform = &mac;
     spec.symbols = true;
     const preflight::Report report = preflight::check_foreign(spec);

@@ -1,4 +1,4 @@
-#include "host/attempt/gpu_facts.hpp"
+#include "host/attempt/load_check.hpp"
 
 #include <gtest/gtest.h>
 

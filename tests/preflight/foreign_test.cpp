@@ -47,7 +47,7 @@ class ForeignBuild : public ::testing::Test {
   ForeignSpec build(const std::filesystem::path& plugin) {
     ForeignSpec spec;
     spec.view = workshop_.folder();
-    spec.file = plugin;
+    spec.plugin = plugin;
     spec.search = {workshop_.path("lib")};
     return spec;
   }

@@ -39,7 +39,7 @@ class MacBuild : public ::testing::Test {
   // A library outside of the build, on mac_.
   ForeignSpec alone_on_a_mac(const std::filesystem::path& file) const {
     ForeignSpec spec;
-    spec.file = file;
+    spec.plugin = file;
     spec.platform = &mac_;
     return spec;
   }
@@ -54,7 +54,7 @@ TEST_F(MacBuild, ALibraryBesideOneWithoutLCRPATHIsOpenedFirst) {
       dylib("libengine.dylib", "int base(void);int e(void){return base();}", faults::quoted(base));
   ForeignSpec spec;
   spec.view = workshop_.folder();
-  spec.file = engine;
+  spec.plugin = engine;
   spec.search = {workshop_.path("lib")};
   const Report report = check_foreign(spec);
   EXPECT_EQ(report.kind, binary::Kind::macho);
@@ -90,7 +90,7 @@ TEST_F(MacBuild, X05AQuarantineMarkIsADoubtUntilItIsAllowed) {
     GTEST_SKIP() << "attributes are not kept here: " << std::strerror(errno);
   ForeignSpec spec;
   spec.view = workshop_.folder();
-  spec.file = engine;
+  spec.plugin = engine;
   const Report marked = check_foreign(spec);
   EXPECT_EQ(marked.verdict, Verdict::unsure);
   ASSERT_EQ(first_code(marked), "EH-X05");

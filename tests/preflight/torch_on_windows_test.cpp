@@ -92,7 +92,7 @@ class TorchOnWindows : public ::testing::Test {
       if (build["id"].as_string() == build_id) build_ = build;
     ASSERT_FALSE(build_.is_null());
     spec_.view = workshop_.folder();
-    spec_.file = workshop_.path(at("torch_cuda.dll"));
+    spec_.plugin = workshop_.path(at("torch_cuda.dll"));
     spec_.optional = texts(component["optional"]);
     spec_.lazy = texts(build_["lazy"]);
     for (const std::string& folder : texts(build_["search"])) spec_.search.push_back(workshop_.path(folder));

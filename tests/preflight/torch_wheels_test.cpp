@@ -43,7 +43,7 @@ class TorchWheels : public ::testing::TestWithParam<const char*> {  // the relea
     ForeignSpec spec;
     spec.view = folder_;
     spec.search = {spec.view / "torch/lib"};
-    spec.file = spec.search.front() / library;
+    spec.plugin = spec.search.front() / library;
     spec.optional = {"torch/lib/torch_python.dll", "torch/lib/libtorch_python.dylib"};
     spec.platform = &machine_;
     spec.symbols = true;

@@ -49,7 +49,7 @@ class Wine : public Workshop {
                                     const std::vector<std::string>& preloaded = {});
 
   linker::WindowsMachine machine_;
-  linker::ForeignReader reader_;
+  linker::Reader reader_;
 };
 
 // The folders of the prefix that stand for those of Windows.

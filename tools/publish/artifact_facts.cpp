@@ -95,7 +95,7 @@ Result<LibraryFacts> facts_of(const fs::path& file, std::string path, const bina
   facts.needed = info.needed;
   if (info.has_rpath || (info.kind == binary::Kind::macho && !info.rpath.empty())) facts.rpath = info.rpath;
   if (info.has_runpath) facts.runpath = info.runpath;
-  facts.dependent_load_flags = info.pe->dependent_load_flags;
+  facts.dependent_load_flags = info.pe.dependent_load_flags;
   facts.found_by_own_path = found_by_own_path(info);
   facts.minimum_os = info.kind == binary::Kind::macho ? info.minimum_os : "";
   facts.isa = level_of(info.isa_needed);

@@ -7,7 +7,7 @@
 #include "base/json.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
-#include "host/preflight/described.hpp"
+#include "host/preflight/foreign.hpp"
 
 namespace enginehost::publish {
 namespace {
@@ -37,9 +37,9 @@ binary::BinaryInfo described(const LibraryFacts& library, const std::string& arc
   info.has_rpath = library.rpath.has_value();
   info.has_runpath = library.runpath.has_value();
   if (info.kind == binary::Kind::pe)
-    info.pe.fill().dependent_load_flags = static_cast<std::uint16_t>(library.dependent_load_flags);
+    info.pe.dependent_load_flags = static_cast<std::uint16_t>(library.dependent_load_flags);
   if (info.kind == binary::Kind::macho) {
-    info.macho.fill().file_type = "dylib";
+    info.macho.file_type = "dylib";
     info.code_signed = true;  // not checked here
   }
   return info;

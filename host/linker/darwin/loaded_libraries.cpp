@@ -1,9 +1,17 @@
 #include <mach-o/dyld.h>
 #include <mach-o/loader.h>
+#include <sys/sysctl.h>
+#include <sys/xattr.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <cstring>
 
+#include "base/environment.hpp"
+#include "base/paths.hpp"
+#include "base/process.hpp"
+#include "base/text.hpp"
+#include "host/linker/dyld.hpp"
 #include "host/linker/machine.hpp"
 
 namespace enginehost::linker {
@@ -35,6 +43,56 @@ std::vector<LoadedLibrary> loaded_libraries() {
     if (const char* path = ::_dyld_get_image_name(i); path != nullptr)
       found.push_back({install_name_of(::_dyld_get_image_header(i)), path});
   return found;
+}
+
+// Libraries that dyld inserts belong to the Mac (dyld.hpp), not to the machine for judging a Linux build.
+std::vector<LoadedLibrary> preloaded_libraries() { return {}; }
+
+std::optional<std::string> quarantine_text(const std::filesystem::path& file) {
+  char text[1024];
+  const ssize_t size = ::getxattr(file.c_str(), "com.apple.quarantine", text, sizeof text, 0, XATTR_NOFOLLOW);
+  if (size < 0) return std::nullopt;
+  return std::string(text, static_cast<std::size_t>(size));
+}
+
+namespace {
+
+std::optional<std::vector<std::string>> folders_of(const char* variable) {
+  const std::optional<std::string> text = environment_variable(variable);
+  if (!text) return std::nullopt;
+  return split(*text, ':');
+}
+
+std::string reported_by_kernel(const char* name) {
+  char text[64] = {};
+  std::size_t size = sizeof text - 1;
+  return ::sysctlbyname(name, text, &size, nullptr, 0) == 0 ? text : std::string();
+}
+
+}  // namespace
+
+AppleMachine describe_this_mac() {
+  AppleMachine mac;
+#if defined(__aarch64__)
+  mac.architecture = "aarch64";
+#else
+  mac.architecture = "x86_64";
+#endif
+  int translated = 0;
+  std::size_t size = sizeof translated;
+  mac.rosetta =
+      ::sysctlbyname("sysctl.proc_translated", &translated, &size, nullptr, 0) == 0 && translated == 1;
+  mac.os_version = reported_by_kernel("kern.osproductversion");
+  mac.program = executable_path();
+  std::error_code error;
+  mac.current_directory = path_text(std::filesystem::current_path(error));
+  mac.hardened = ::issetugid() != 0;
+  mac.library_path = folders_of("DYLD_LIBRARY_PATH");
+  mac.framework_path = folders_of("DYLD_FRAMEWORK_PATH");
+  mac.fallback_library_path = folders_of("DYLD_FALLBACK_LIBRARY_PATH");
+  mac.fallback_framework_path = folders_of("DYLD_FALLBACK_FRAMEWORK_PATH");
+  mac.loaded = loaded_libraries();
+  return mac;
 }
 
 }  // namespace enginehost::linker

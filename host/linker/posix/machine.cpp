@@ -1,5 +1,8 @@
 #include "host/linker/machine.hpp"
 
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 #ifdef __GLIBC__
@@ -10,8 +13,14 @@
 #endif
 
 #include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
+#include <memory>
+#include <optional>
 #include <system_error>
+#include <utility>
 
 #include "base/cpuid.hpp"
 #include "base/environment.hpp"
@@ -21,10 +30,177 @@
 #include "base/process.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
-#include "host/linker/posix/loader_folders.hpp"
+#include "host/linker/search.hpp"
 #include "host/linker/this_linux.hpp"
 
 namespace enginehost::linker {
+namespace {
+
+// The kernel writes a line feed in a name as \012, and appends a mark to the name of a deleted file.
+std::string file_of_line(std::string_view line) {
+  const std::size_t slash = line.find('/');
+  if (slash == std::string_view::npos) return {};
+  line.remove_prefix(slash);
+  constexpr std::string_view removed = " (deleted)", escaped = "\\012";
+  if (line.ends_with(removed)) line.remove_suffix(removed.size());
+  std::string file;
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    const bool line_end = line.substr(at).starts_with(escaped);
+    file += line_end ? '\n' : line[at];
+    if (line_end) at += escaped.size() - 1;
+  }
+  return file;
+}
+
+}  // namespace
+
+std::string text_of_tag(const dl_phdr_info& library, std::int64_t tag) {
+  for (ElfW(Half) i = 0; i < library.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& segment = library.dlpi_phdr[i];
+    if (segment.p_type != PT_DYNAMIC) continue;
+    ElfW(Addr) strings = 0;
+    std::optional<ElfW(Addr)> at;
+    const auto* entry = reinterpret_cast<const ElfW(Dyn)*>(library.dlpi_addr + segment.p_vaddr);
+    for (; entry->d_tag != DT_NULL; ++entry) {
+      if (entry->d_tag == DT_STRTAB) strings = entry->d_un.d_ptr;
+      if (entry->d_tag == tag) at = entry->d_un.d_val;
+    }
+    if (!at || strings == 0) return {};
+    // glibc relocates DT_STRTAB in place except on a few architectures and in the vdso; musl does not.
+    if (strings < library.dlpi_addr) strings += library.dlpi_addr;
+    return reinterpret_cast<const char*>(strings + *at);
+  }
+  return {};
+}
+
+std::uintptr_t first_address(const dl_phdr_info& library) {
+  for (ElfW(Half) i = 0; i < library.dlpi_phnum; ++i)
+    if (library.dlpi_phdr[i].p_type == PT_LOAD) return library.dlpi_addr + library.dlpi_phdr[i].p_vaddr;
+  return 0;
+}
+
+std::string file_mapped_at(std::uintptr_t address) {
+  const Result<std::string> maps = read_file("/proc/self/maps");
+  if (!maps || address == 0) return {};
+  for (const std::string& line : split(*maps, '\n')) {
+    std::uintptr_t begin = 0, end = 0;
+    const char* const last = line.data() + line.size();
+    const auto first = std::from_chars(line.data(), last, begin, 16);
+    if (first.ec != std::errc() || first.ptr == last) continue;
+    if (std::from_chars(first.ptr + 1, last, end, 16).ec != std::errc()) continue;
+    if (address >= begin && address < end) return file_of_line(line);
+  }
+  return {};
+}
+
+namespace {
+
+using Folders = std::vector<std::string>;
+
+#ifdef __GLIBC__
+std::string text_of_program(std::int64_t tag) {
+  struct Asked {
+    std::int64_t tag;
+    std::string text;
+  } asked{tag, {}};
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* program, std::size_t, void* into) {
+        auto& question = *static_cast<Asked*>(into);
+        question.text = text_of_tag(*program, question.tag);
+        return 1;  // the first object is the program
+      },
+      &asked);
+  return std::move(asked.text);
+}
+
+Folders folders_of_tag(const Machine& machine, std::int64_t tag) {
+  const std::string path = text_of_program(tag);
+  return path.empty() ? Folders() : as_listed(machine, split(path, ':'));
+}
+#endif
+
+// Returns false if they are present but not all in front.
+bool drop_front(Folders& folders, const Folders& front) {
+  if (front.size() <= folders.size() && std::equal(front.begin(), front.end(), folders.begin())) {
+    folders.erase(folders.begin(), folders.begin() + static_cast<std::ptrdiff_t>(front.size()));
+    return true;
+  }
+  return std::find_first_of(folders.begin(), folders.end(), front.begin(), front.end()) == folders.end();
+}
+
+bool drop_back(Folders& folders, const Folders& back) {
+  if (back.size() > folders.size() || !std::equal(back.rbegin(), back.rend(), folders.rbegin())) return false;
+  folders.resize(folders.size() - back.size());
+  return true;
+}
+
+// Calls action(folder) for each folder, in the loader's order.
+template <class Action>
+void for_each_searched([[maybe_unused]] Action action) {
+#ifdef __GLIBC__
+  const std::unique_ptr<void, int (*)(void*)> program(::dlopen(nullptr, RTLD_LAZY), &::dlclose);
+  // dlinfo(3): first the size, then a buffer of that size for everything. glibc sets no flags that
+  // distinguish the folders.
+  Dl_serinfo size{};
+  if (program == nullptr || ::dlinfo(program.get(), RTLD_DI_SERINFOSIZE, &size) != 0) return;
+  const std::unique_ptr<std::byte[]> room(new std::byte[size.dls_size]);
+  auto* const all = reinterpret_cast<Dl_serinfo*>(room.get());
+  *all = size;
+  if (::dlinfo(program.get(), RTLD_DI_SERINFO, all) != 0) return;
+  for (unsigned i = 0; i < all->dls_cnt; ++i) action(all->dls_serpath[i].dls_name);
+#endif
+}
+
+}  // namespace
+
+std::string loader_folders_at_start() {
+  std::string folders;  // one text, because every open needs it
+  for_each_searched([&](const char* folder) { folders.append(folder).push_back(':'); });
+  return folders.empty() ? library_path_at_start().value_or("") : folders;
+}
+
+ListedFolders listed_folders([[maybe_unused]] const Machine& machine) {
+  ListedFolders folders;
+  for_each_searched([&](const char* folder) { folders.all.emplace_back(folder); });
+#ifdef __GLIBC__
+  folders.runpath = folders_of_tag(machine, DT_RUNPATH);
+  if (folders.runpath.empty()) folders.rpath = folders_of_tag(machine, DT_RPATH);
+#endif
+  return folders;
+}
+
+std::vector<std::string> as_listed(const Machine& machine, const std::vector<std::string>& elements) {
+  Folders folders;
+  const std::string program = path_text(machine.program);
+  const Speaker speaker{program.empty() ? std::string_view() : folder_of_file(program), true};
+  for (const std::string& element : elements) {
+    std::string folder = element.empty() ? "." : expand_tokens(machine, element, speaker);
+    while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
+    if (!folder.empty() && std::find(folders.begin(), folders.end(), folder) == folders.end())
+      folders.push_back(std::move(folder));
+  }
+  return folders;
+}
+
+std::vector<std::string> compiled_in(const ListedFolders& folders,
+                                     const std::vector<std::string>& library_path) {
+  Folders rest = folders.all;
+  const bool understood = drop_front(rest, folders.rpath) && drop_front(rest, library_path) &&
+                          drop_front(rest, folders.runpath) &&
+                          std::all_of(rest.begin(), rest.end(),
+                                      [](const std::string& folder) { return folder.starts_with('/'); });
+  return understood ? rest : Folders();
+}
+
+std::optional<std::vector<std::string>> reported_by_environment(const ListedFolders& folders,
+                                                                const std::vector<std::string>& compiled_in) {
+  Folders rest = folders.all;
+  if (compiled_in.empty() || !drop_back(rest, compiled_in)) return std::nullopt;
+  drop_back(rest, folders.runpath);
+  drop_front(rest, folders.rpath);
+  return rest;
+}
+
 namespace {
 
 struct Target {

@@ -6,8 +6,9 @@
 #include "base/text.hpp"
 #include "base/windows/system.hpp"
 #include "base/windows/wide.hpp"
+#include "host/linker/dyld.hpp"
 #include "host/linker/machine.hpp"
-#include "host/linker/this_windows.hpp"
+#include "host/linker/windows.hpp"
 // After <windows.h>, which it needs.
 #include <psapi.h>
 
@@ -151,5 +152,8 @@ std::vector<LoadedLibrary> loaded_libraries() {
 }
 
 std::vector<LoadedLibrary> preloaded_libraries() { return {}; }
+
+// File systems of Windows have no such attribute.
+std::optional<std::string> quarantine_text(const std::filesystem::path&) { return std::nullopt; }
 
 }  // namespace enginehost::linker

@@ -1,4 +1,4 @@
-#include "host/load/helper/ask_nvidia.hpp"
+#include "host/load/helper/subcommands.hpp"
 
 #include <array>
 #include <cstdint>
@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "host/load/helper/answer_channel.hpp"
-#include "host/load/helper/shared_library.hpp"
 #include "host/load/helper/this_process.hpp"
 
 namespace enginehost::helper {

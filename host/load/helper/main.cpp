@@ -2,8 +2,7 @@
 #include <cstdio>
 #include <string_view>
 
-#include "host/load/helper/ask_nvidia.hpp"
-#include "host/load/helper/probe.hpp"
+#include "host/load/helper/subcommands.hpp"
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "host/load/helper/probe.hpp"
+#include "host/load/helper/subcommands.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -10,13 +10,13 @@
 #include <set>
 #include <string>
 
+#include "base/child_process.hpp"
 #include "base/file_calls.hpp"
 #include "base/json.hpp"
 #include "base/paths.hpp"
 #include "host/load/helper/answer_channel.hpp"
 #include "host/load/helper/this_process.hpp"
 #include "host/load/in_process/engine.hpp"
-#include "host/load/in_process/floating_point.hpp"
 #include "host/load/wire.hpp"
 
 namespace enginehost::load {
@@ -36,6 +36,39 @@ std::string read_standard_input() {
   }
 }
 
+// Returns EH-R09 for each difference ("changed", "before", "after"). `own` also compares threads and
+// descriptors, which a living engine may rightly keep.
+std::vector<Diagnosis> differences(const helper::ProcessState& before, const helper::ProcessState& after,
+                                   bool own) {
+  std::vector<Diagnosis> found;
+  const auto compare = [&](const char* what, const std::string& was, const std::string& is) {
+    // Unknown when no descriptor was left to read it.
+    if (was != is && !was.empty() && !is.empty())
+      found.push_back(
+          std::move(diagnose("EH-R09").with("changed", what).with("before", was).with("after", is)));
+  };
+  std::string handlers;
+  for (std::size_t number = 1; number < before.handlers.size(); ++number)
+    if (before.handlers[number] != after.handlers[number])
+      handlers += (handlers.empty() ? "" : ", ") + signal_name(static_cast<int>(number));
+  if (!handlers.empty())
+    found.push_back(std::move(diagnose("EH-R09")
+                                  .with("changed", "the signal handlers of " + handlers)
+                                  .with("before", "those of the program")
+                                  .with("after", "those of the engine")));
+  compare("the locale", before.locale, after.locale);
+  compare("the current folder", before.folder, after.folder);
+  compare("the umask", before.umask, after.umask);
+  for (std::size_t i = 0; i < before.others.size() && i < after.others.size(); ++i)
+    compare(before.others[i].first, before.others[i].second, after.others[i].second);
+  if (!own) return found;
+  compare("the number of open descriptors", std::to_string(before.descriptors),
+          std::to_string(after.descriptors));
+  if (after.threads != 0)
+    compare("the number of threads", std::to_string(before.threads), std::to_string(after.threads));
+  return found;
+}
+
 // The probe: ends with its parent, leaves no core file, and reports each stage as it begins.
 class Probe {
  public:
@@ -51,7 +84,7 @@ class Probe {
     plugin_ = std::move(*loaded);
     warnings_ = plugin_->warnings();
     const helper::ProcessState loaded_state = helper::look_at_process();
-    for (Diagnosis& difference : helper::differences(before, loaded_state, true))
+    for (Diagnosis& difference : differences(before, loaded_state, true))
       warnings_.push_back(std::move(difference.with("file", path_text(load.plugin))));
     const std::uint32_t mode = floating_point_mode();
 
@@ -106,7 +139,7 @@ class Probe {
   // Warns of changes that creating and testing the engine made to the process.
   void warn_of_changes(const std::string& file, const helper::ProcessState& before, std::uint32_t mode) {
     constexpr std::string_view when = "making or testing the engine";
-    for (Diagnosis& difference : helper::differences(before, helper::look_at_process(), false))
+    for (Diagnosis& difference : differences(before, helper::look_at_process(), false))
       warnings_.push_back(std::move(difference.with("file", file).with("when", when)));
     if (floating_point_mode() == mode) return;
     warnings_.push_back(std::move(diagnose("EH-R08")

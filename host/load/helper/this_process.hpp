@@ -4,14 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/diagnosis.hpp"
 
 namespace enginehost::helper {
-
-// System-specific operations of the probe on its own process.
 
 // Call once, before any untrusted code runs. Makes the process end with its parent, write no core file, and
 // show no window that waits for a person.
@@ -26,8 +25,6 @@ void end_within(unsigned seconds, int descriptor, const char* nonce);
 
 // Moves descriptor 3 to another number; -1 when it is no pipe or socket.
 int take_private_channel();
-
-// Ends the processes that a build leaves behind.
 
 // Call first, before threads are started and anything of a build is known. On Linux the call returns in a new
 // child of the process. The process itself adopts everything that the child starts, also daemons in a session
@@ -57,8 +54,6 @@ void set_limits(std::uint64_t memory_bytes);
 // Returns zeros on systems without such a limit. Allowed in a signal handler.
 MemoryUse memory_use();
 
-// Reports on the answer channel where the process died.
-
 // Installs handlers for SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT and SIGTRAP on a stack of their own. Each
 // writes one JSON line to `descriptor` and lets the signal end the process:
 // {"nonce","crash":{"signal","address","in_library","instruction","stack_overflow","exception","what"}}
@@ -78,8 +73,28 @@ struct ProcessState {
 // Reads the current state. Changes nothing.
 ProcessState look_at_process();
 
-// Returns EH-R09 for each difference ("changed", "before", "after"). `own` also compares threads and
-// descriptors, which a living engine may rightly keep.
-std::vector<Diagnosis> differences(const ProcessState& before, const ProcessState& after, bool own);
+// File names of NVIDIA's driver and its management library on this system.
+extern const char* const cuda_driver_library;
+extern const char* const nvml_library;
+
+// Stays open until the process ends, because a driver must not be unloaded. One thread.
+class SharedLibrary {
+ public:
+  explicit SharedLibrary(const std::string& name_or_path);
+  bool is_open() const { return handle_ != nullptr; }
+  const std::string& error() const { return error_; }  // the loader's text
+  std::string path() const;                            // of the mapped file, symbolic links resolved
+
+  // Returns the function of that name, or null: older drivers lack newer ones.
+  template <class Function>
+  Function* function(const char* name) const {
+    return reinterpret_cast<Function*>(symbol(name));
+  }
+
+ private:
+  void* symbol(const char* name) const;
+  void* handle_ = nullptr;
+  std::string error_;
+};
 
 }  // namespace enginehost::helper

@@ -7,50 +7,12 @@
 namespace enginehost::load {
 namespace {
 
-Call* self(const engine_call* call) { return static_cast<Call*>(call->host_data); }
+// A plugin that reports in a loop must not fill the memory.
+constexpr std::size_t most_reports = 256;
 
 }  // namespace
 
-// A separate class so that the callbacks, which may not throw, can reach the private members.
-struct CallAccess {
-  static std::int32_t is_cancelled(const engine_call* call) noexcept {
-    return self(call)->canceled() ? 1 : 0;
-  }
-
-  static void progress(engine_call* call, std::uint64_t done, std::uint64_t total,
-                       const char* stage) noexcept {
-    const auto& report = self(call)->options_.progress;
-    if (!report) return;
-    try {
-      report(done, total, std::string_view(stage != nullptr ? stage : "", reported_length(stage)));
-    } catch (...) {  // an application's callback that throws must not end the process inside a plugin
-    }
-  }
-
-  static engine_status fail(engine_call* call, engine_status status, const char* origin, std::int64_t native,
-                            const char* message) noexcept {
-    try {
-      const std::lock_guard lock(self(call)->mutex_);
-      if (self(call)->reports_.size() < most_reports)
-        self(call)->reports_.push_back(
-            {status, reported_text(origin), native, reported_text(message, longest_message)});
-    } catch (...) {  // out of memory: the status itself still reports the failure
-    }
-    return status;
-  }
-
-  static void detail(engine_call* call, const char* key, const char* value) noexcept {
-    try {
-      const std::lock_guard lock(self(call)->mutex_);
-      if (self(call)->details_.size() < most_reports)
-        self(call)->details_.emplace_back(reported_text(key), reported_text(value));
-    } catch (...) {
-    }
-  }
-
-  // A plugin that reports in a loop must not fill the memory.
-  static constexpr std::size_t most_reports = 256;
-};
+Call* Call::of(const engine_call* call) { return static_cast<Call*>(call->host_data); }
 
 Call::Call(CallOptions options) : options_(std::move(options)) {
   const auto timeout = std::max(options_.timeout, std::chrono::milliseconds{0});
@@ -58,10 +20,37 @@ Call::Call(CallOptions options) : options_(std::move(options)) {
   call_.size = sizeof call_;
   call_.timeout_ms = static_cast<std::uint32_t>(std::min<std::int64_t>(timeout.count(), UINT32_MAX));
   call_.host_data = this;
-  call_.is_cancelled = &CallAccess::is_cancelled;
-  call_.progress = &CallAccess::progress;
-  call_.fail = &CallAccess::fail;
-  call_.detail = &CallAccess::detail;
+  call_.is_cancelled = [](const engine_call* call) noexcept -> std::int32_t {
+    return of(call)->canceled() ? 1 : 0;
+  };
+  call_.progress = [](engine_call* call, std::uint64_t done, std::uint64_t total,
+                      const char* stage) noexcept {
+    const auto& report = of(call)->options_.progress;
+    if (!report) return;
+    try {
+      report(done, total, std::string_view(stage != nullptr ? stage : "", reported_length(stage)));
+    } catch (...) {  // an application's callback that throws must not end the process inside a plugin
+    }
+  };
+  call_.fail = [](engine_call* call, engine_status status, const char* origin, std::int64_t native,
+                  const char* message) noexcept {
+    try {
+      const std::lock_guard lock(of(call)->mutex_);
+      if (of(call)->reports_.size() < most_reports)
+        of(call)->reports_.push_back(
+            {status, reported_text(origin), native, reported_text(message, longest_message)});
+    } catch (...) {  // out of memory: the status itself still reports the failure
+    }
+    return status;
+  };
+  call_.detail = [](engine_call* call, const char* key, const char* value) noexcept {
+    try {
+      const std::lock_guard lock(of(call)->mutex_);
+      if (of(call)->details_.size() < most_reports)
+        of(call)->details_.emplace_back(reported_text(key), reported_text(value));
+    } catch (...) {
+    }
+  };
 }
 
 bool Call::timed_out() const {
@@ -120,28 +109,18 @@ Diagnosis gave_wrongly(std::string_view function, std::string_view what) {
 }
 
 std::string name_of_status(engine_status status) {
-  switch (status) {
-    case ENGINE_OK:
-      return "ENGINE_OK";
-    case ENGINE_INVALID:
-      return "ENGINE_INVALID";
-    case ENGINE_UNSUPPORTED:
-      return "ENGINE_UNSUPPORTED";
-    case ENGINE_UNAVAILABLE:
-      return "ENGINE_UNAVAILABLE";
-    case ENGINE_NO_MEMORY:
-      return "ENGINE_NO_MEMORY";
-    case ENGINE_CANCELLED:
-      return "ENGINE_CANCELLED";
-    case ENGINE_CORRUPT:
-      return "ENGINE_CORRUPT";
-    case ENGINE_INTERNAL:
-      return "ENGINE_INTERNAL";
-    case ENGINE_LOST:
-      return "ENGINE_LOST";
-    default:
-      return "status " + std::to_string(status);
-  }
+  constexpr std::pair<engine_status, const char*> names[] = {{ENGINE_OK, "ENGINE_OK"},
+                                                             {ENGINE_INVALID, "ENGINE_INVALID"},
+                                                             {ENGINE_UNSUPPORTED, "ENGINE_UNSUPPORTED"},
+                                                             {ENGINE_UNAVAILABLE, "ENGINE_UNAVAILABLE"},
+                                                             {ENGINE_NO_MEMORY, "ENGINE_NO_MEMORY"},
+                                                             {ENGINE_CANCELLED, "ENGINE_CANCELLED"},
+                                                             {ENGINE_CORRUPT, "ENGINE_CORRUPT"},
+                                                             {ENGINE_INTERNAL, "ENGINE_INTERNAL"},
+                                                             {ENGINE_LOST, "ENGINE_LOST"}};
+  for (const auto& [known, name] : names)
+    if (known == status) return name;
+  return "status " + std::to_string(status);
 }
 
 }  // namespace enginehost::load

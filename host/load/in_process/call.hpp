@@ -53,7 +53,7 @@ class Call {
   std::optional<Diagnosis> overcome(std::string_view function) const;
 
  private:
-  friend struct CallAccess;
+  static Call* of(const engine_call* call);
   Diagnosis report(engine_status status) const;
   bool timed_out() const;
   bool canceled() const;

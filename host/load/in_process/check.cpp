@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/text.hpp"
-#include "host/load/in_process/device_tensor.hpp"
+#include "host/load/in_process/tensors.hpp"
 
 namespace enginehost::load {
 namespace {
@@ -42,29 +42,6 @@ std::vector<float> right_matrix() {
   return values;
 }
 
-// Makes the plugin give its own tensor, which states its device.
-class GivenResults {
- public:
-  GivenResults() {
-    results_.size = sizeof results_;
-    results_.host_data = this;
-    results_.place = [](engine_results*, std::uint32_t, const char*,
-                        const engine_tensor*) noexcept -> const engine_tensor* { return nullptr; };
-    results_.give = [](engine_results* results, std::uint32_t, const char*,
-                       engine_owned_tensor* given) noexcept {
-      static_cast<GivenResults*>(results->host_data)->tensor_.reset(given);
-    };
-  }
-  GivenResults(const GivenResults&) = delete;
-  GivenResults& operator=(const GivenResults&) = delete;
-  engine_results* get() { return &results_; }
-  const engine_tensor* tensor() const { return tensor_ ? &tensor_->tensor : nullptr; }
-
- private:
-  engine_results results_{};
-  OwnedTensor tensor_;
-};
-
 // One computation on one device; its inputs are on the device already.
 class Product {
  public:
@@ -89,9 +66,9 @@ class Product {
   Result<double> run(std::string& computed_on) {
     const engine_tensor* inputs[] = {&inputs_[0], &inputs_[1]};
     double fastest = std::numeric_limits<double>::max();
-    std::optional<GivenResults> given;
+    std::optional<Results> given;  // without memory of the host: the plugin's own tensor states its device
     for (int i = 0; i < runs; ++i) {
-      given.emplace();
+      given.emplace(false);
       Call call(options_);
       const auto begin = std::chrono::steady_clock::now();
       TRY(engine_.named(call.finish(engine_.op_table()->run(engine_.instance(), "MatMul", inputs, 2, nullptr,
@@ -99,8 +76,9 @@ class Product {
       const std::chrono::duration<double, std::milli> passed = std::chrono::steady_clock::now() - begin;
       fastest = std::min(fastest, passed.count());
     }
-    const engine_tensor* result = given->tensor();
-    if (result == nullptr) return fail(wrong("nothing", "a tensor"));
+    if (!given->problem().empty()) return fail(wrong_form());
+    if (given->outputs().empty()) return fail(wrong("nothing", "a tensor"));
+    const engine_tensor* result = &given->outputs().back()->tensor();
     computed_on = engine_.name_of(result->device);
     const bool same = result->device.type == device_.id.type && result->device.index == device_.id.index;
     if (!same)
@@ -119,11 +97,13 @@ class Product {
                          .with("wanted", wanted, "arithmetic"));
   }
 
+  Diagnosis wrong_form() const { return wrong("a tensor of another type or shape", "float32[128, 128]"); }
+
   Result<void> compare(const engine_tensor& result) {
     const bool fits = result.ndim == 2 && result.shape != nullptr && result.shape[0] == extent &&
                       result.shape[1] == extent && result.dtype.code == ENGINE_FLOAT &&
                       result.dtype.bits == 32 && result.data != nullptr;
-    if (!fits) return fail(wrong("a tensor of another type or shape", "float32[128, 128]"));
+    if (!fits) return fail(wrong_form());
     std::vector<float> values(elements);
     if (result.device.type == ENGINE_CPU) {
       const auto* data =

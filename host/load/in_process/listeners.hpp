@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -76,6 +79,23 @@ class Listeners {
   std::condition_variable ended_;
   std::vector<Registered> listeners_;
   std::size_t next_ = 1;
+};
+
+// Log messages of an engine's plugin, on their way to the application's listeners.
+
+struct LogMessage {
+  std::int32_t level = 0;           // ENGINE_LOG_*
+  std::string_view topic, message;  // the plugin's text; valid until the listener returns
+  bool in_probe = false;            // logged in the child process that probed the build
+};
+
+// Listeners are called on the plugin's threads, possibly concurrently, and must not throw.
+using EngineLog = Listeners<LogMessage>;
+
+// An owned copy of a message.
+struct LogLine {
+  std::int32_t level = 0;
+  std::string topic, message;
 };
 
 }  // namespace enginehost::load

@@ -14,23 +14,9 @@
 
 namespace enginehost::load {
 
-struct LoadedPlugin::State {
-  std::filesystem::path file, view, root;
-  const engine_plugin* plugin = nullptr;
-  std::vector<Library> libraries;
-  std::shared_ptr<const MappedPaths> before;
-  MappedPaths came;                 // added by loading
-  std::uint64_t loaded_so_far = 0;  // after that
-  std::vector<Diagnosis> warnings;
-  // Opened first and closed last; emptied without closing for a plugin that must stay.
-  std::vector<OpenLibrary> preloads;
-  OpenLibrary library;
-  SearchFolders searched;
-};
-
 namespace {
 
-bool same_file(const std::string& a, const std::filesystem::path& b) {
+bool is_same_file(const std::string& a, const std::filesystem::path& b) {
   calls::Status of_a{}, of_b{};
   return a == path_text(b) || (calls::stat(a, &of_a) == 0 && calls::stat(b, &of_b) == 0 &&
                                of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino);
@@ -53,7 +39,7 @@ Result<const engine_plugin*> descriptor_of(const std::filesystem::path& file, co
   if (symbol == nullptr)
     return fail(
         diagnose("EH-R11").with("file", path_text(file)).with("symbol", ENGINE_PLUGIN_SYMBOL, "dlsym"));
-  if (const std::string where = file_of_address(symbol); where.empty() || !same_file(where, file))
+  if (const std::string where = file_of_address(symbol); where.empty() || !is_same_file(where, file))
     return fail(diagnose("EH-R11")
                     .with("file", path_text(file))
                     .with("symbol", ENGINE_PLUGIN_SYMBOL)
@@ -72,101 +58,99 @@ Result<const engine_plugin*> descriptor_of(const std::filesystem::path& file, co
 
 }  // namespace
 
-LoadedPlugin::LoadedPlugin(std::unique_ptr<State> state) : state_(std::move(state)) {}
-
 LoadedPlugin::~LoadedPlugin() {
-  if ((state_->plugin->flags & ENGINE_PLUGIN_UNLOADABLE) != 0) {
-    state_->library.unload();
-    while (!state_->preloads.empty()) state_->preloads.pop_back();
+  if (plugin_ != nullptr && (plugin_->flags & ENGINE_PLUGIN_UNLOADABLE) != 0) {
+    library_.unload();
+    while (!preloads_.empty()) preloads_.pop_back();
     return;
   }
-  state_->library.stay();
-  state_->searched.stay();
-  for (OpenLibrary& library : state_->preloads) library.stay();
+  // After a failure too: a library whose constructors ran cannot be unloaded safely.
+  library_.stay();
+  for (OpenLibrary& library : preloads_) library.stay();
+  if (plugin_ != nullptr) searched_.stay();
 }
-
-const engine_plugin& LoadedPlugin::plugin() const { return *state_->plugin; }
-const std::filesystem::path& LoadedPlugin::file() const { return state_->file; }
-const std::filesystem::path& LoadedPlugin::view() const { return state_->view; }
-const std::filesystem::path& LoadedPlugin::root() const {
-  return state_->root.empty() ? state_->view : state_->root;
-}
-const std::vector<Library>& LoadedPlugin::libraries() const { return state_->libraries; }
 
 std::vector<Library> LoadedPlugin::libraries_since() const {
   std::vector<Library> later;
-  if (loaded_so_far() == state_->loaded_so_far) return later;
+  if (loaded_so_far() == loaded_so_far_) return later;
   for (Library& library : mapped_libraries())
-    if (!state_->before->has(library.path) && !state_->came.has(library.path))
-      later.push_back(std::move(library));
-  find_sources(later, state_->view);
+    if (!before_->has(library.path) && !came_->has(library.path)) later.push_back(std::move(library));
+  find_sources(later, view_);
   return later;
 }
 
-const std::vector<Diagnosis>& LoadedPlugin::warnings() const { return state_->warnings; }
-
-class Loader {
- public:
-  static Result<std::unique_ptr<LoadedPlugin>> load(LoadRequest request) {
-    auto state = std::make_unique<LoadedPlugin::State>();
-    state->file = std::move(request.plugin);
-    state->view = std::move(request.view);
-    if (state->view.empty()) state->view = state->file.parent_path();
-    state->root = std::move(request.root);
-    state->before = std::move(request.before);
-    if (!state->before) state->before = std::make_shared<const MappedPaths>(MappedPaths::now());
-    const std::filesystem::path& file = state->file;
-    const MappedPaths& before = *state->before;
-    const auto report = [&](const char* stage) {
-      if (request.on_stage) request.on_stage(stage);
-    };
-    ProcessStateGuard kept(request.streams);
-    state->searched = SearchFolders(file, request.preload);
-    if (!request.preload.empty()) report("preload");
-    for (const std::filesystem::path& library : request.preload) {
-      auto opened = OpenLibrary::open(library);
-      if (!opened) return stay(std::move(state), std::move(opened.error().with("stage", "preload")));
-      state->preloads.push_back(std::move(*opened));
-    }
-    report("load");
-    auto opened = OpenLibrary::open(file);
-    if (!opened) return stay(std::move(state), std::move(opened.error().with("stage", "load")));
-    state->library = std::move(*opened);
-    for (Diagnosis& change : kept.restore())
-      state->warnings.push_back(std::move(change.with("file", path_text(file))));
-    report("entry");
-    auto descriptor = descriptor_of(file, state->library);
-    if (!descriptor) return stay(std::move(state), std::move(descriptor.error().with("stage", "entry")));
-    state->plugin = *descriptor;
-    state->loaded_so_far = loaded_so_far();
-    std::vector<Library> came = mapped_since(before);
-    if (!request.preload.empty()) {
-      std::vector<Library> all = mapped_then(before);
-      all.insert(all.end(), came.begin(), came.end());
-      for (Diagnosis& warning : substituted(all, request.preload))
-        state->warnings.push_back(std::move(warning));
-    }
-    // Files of the view that were mapped before count as if this load had added them.
-    if (before.may_lie_below(path_text(state->view)))
-      for (Library& library : mapped_then(before))
-        if (is_below(path_of(library.path), state->view)) state->libraries.push_back(std::move(library));
-    for (const Library& library : came) state->came.add(library.path);
-    std::move(came.begin(), came.end(), std::back_inserter(state->libraries));
-    find_sources(state->libraries, state->view);
-    return std::unique_ptr<LoadedPlugin>(new LoadedPlugin(std::move(state)));
+Result<void> LoadedPlugin::load(const LoadRequest& request) {
+  const auto enter = [&](const char* stage) {
+    if (request.on_stage) request.on_stage(stage);
+  };
+  const auto failed = [](Diagnosis& why, const char* stage) {
+    return fail(std::move(why.with("stage", stage)));
+  };
+  ProcessStateGuard kept(request.streams);
+  searched_ = SearchFolders(file_, request.preload);
+  if (!request.preload.empty()) enter("preload");
+  for (const std::filesystem::path& library : request.preload) {
+    auto opened = OpenLibrary::open(library);
+    if (!opened) return failed(opened.error(), "preload");
+    preloads_.push_back(std::move(*opened));
   }
+  enter("load");
+  auto opened = OpenLibrary::open(file_);
+  if (!opened) return failed(opened.error(), "load");
+  library_ = std::move(*opened);
+  for (Diagnosis& change : kept.restore())
+    warnings_.push_back(std::move(change.with("file", path_text(file_))));
+  enter("entry");
+  auto descriptor = descriptor_of(file_, library_);
+  if (!descriptor) return failed(descriptor.error(), "entry");
+  plugin_ = *descriptor;
+  return {};
+}
 
- private:
-  // After a failure too: a library whose constructors ran cannot be unloaded safely.
-  static tl::unexpected<Diagnosis> stay(std::unique_ptr<LoadedPlugin::State> state, Diagnosis diagnosis) {
-    for (OpenLibrary& library : state->preloads) library.stay();
-    state->library.stay();
-    return fail(std::move(diagnosis));
+void LoadedPlugin::list_libraries(const LoadRequest& request) {
+  loaded_so_far_ = loaded_so_far();
+  std::vector<Library> came = mapped_since(*before_);
+  if (!request.preload.empty()) {
+    std::vector<Library> all = mapped_then(*before_);
+    all.insert(all.end(), came.begin(), came.end());
+    for (Diagnosis& warning : substituted(all, request.preload)) warnings_.push_back(std::move(warning));
   }
-};
+  // Files of the view that were mapped before count as if this load had added them.
+  if (before_->may_lie_below(path_text(view_)))
+    for (Library& library : mapped_then(*before_))
+      if (is_below(path_of(library.path), view_)) libraries_.push_back(std::move(library));
+  came_ = std::make_shared<MappedPaths>();
+  for (const Library& library : came) came_->add(library.path);
+  std::move(came.begin(), came.end(), std::back_inserter(libraries_));
+  find_sources(libraries_, view_);
+}
 
 Result<std::unique_ptr<LoadedPlugin>> load_plugin(LoadRequest request) {
-  return Loader::load(std::move(request));
+  std::unique_ptr<LoadedPlugin> plugin(new LoadedPlugin);
+  plugin->file_ = request.plugin;
+  plugin->view_ = request.view.empty() ? request.plugin.parent_path() : request.view;
+  plugin->root_ = request.root;
+  plugin->before_ = std::move(request.before);
+  if (!plugin->before_) plugin->before_ = std::make_shared<const MappedPaths>(MappedPaths::now());
+  TRY(plugin->load(request));
+  plugin->list_libraries(request);
+  return plugin;
+}
+
+std::vector<Diagnosis> ProcessStateGuard::restore() {
+  std::vector<Diagnosis> reported;
+  if (const std::uint32_t now = floating_point_mode(); now != floating_point_.mode())
+    reported.push_back(std::move(diagnose("EH-R08")
+                                     .with("before", hexadecimal(floating_point_.mode()), "MXCSR")
+                                     .with("after", hexadecimal(now), "MXCSR")));
+  if (const std::uint16_t now = x87_mode(); now != floating_point_.x87())
+    reported.push_back(std::move(diagnose("EH-R09")
+                                     .with("changed", "the control word of the x87 unit")
+                                     .with("before", hexadecimal(floating_point_.x87()))
+                                     .with("after", hexadecimal(now))));
+  floating_point_.restore();
+  restore_system(reported);
+  return reported;
 }
 
 }  // namespace enginehost::load

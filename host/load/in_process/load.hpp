@@ -2,6 +2,7 @@
 #pragma once
 #include <enginehost/engine_plugin.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "host/load/in_process/open_library.hpp"
 #include "host/load/in_process/process_state_guard.hpp"
 
 namespace enginehost::load {
@@ -43,31 +45,44 @@ class LoadedPlugin {
   LoadedPlugin& operator=(const LoadedPlugin&) = delete;
   ~LoadedPlugin();
 
-  const engine_plugin& plugin() const;
-  const std::filesystem::path& file() const;
-  const std::filesystem::path& view() const;
-  const std::filesystem::path& root() const;  // passed to the plugin as host->root
+  const engine_plugin& plugin() const { return *plugin_; }
+  const std::filesystem::path& file() const { return file_; }
+  const std::filesystem::path& view() const { return view_; }
+  // Passed to the plugin as host->root.
+  const std::filesystem::path& root() const { return root_.empty() ? view_ : root_; }
   // Libraries that this load brought into the process, in load order, with the files they really came from.
-  const std::vector<Library>& libraries() const;
+  const std::vector<Library>& libraries() const { return libraries_; }
   // Libraries that came after the load; an adapter opens its runtime when its engine is created. Listed again
   // at each call.
   std::vector<Library> libraries_since() const;
   // EH-L11 for each library of the build that another file replaced ("library", "path", "wanted"). EH-R08 and
   // EH-R09 for state that loading changed and ProcessStateGuard restored.
-  const std::vector<Diagnosis>& warnings() const;
+  const std::vector<Diagnosis>& warnings() const { return warnings_; }
 
  private:
-  friend class Loader;
-  struct State;
-  explicit LoadedPlugin(std::unique_ptr<State> state);
-  std::unique_ptr<State> state_;
+  friend Result<std::unique_ptr<LoadedPlugin>> load_plugin(LoadRequest request);
+  LoadedPlugin() = default;
+  Result<void> load(const LoadRequest& request);
+  void list_libraries(const LoadRequest& request);
+
+  std::filesystem::path file_, view_, root_;
+  const engine_plugin* plugin_ = nullptr;  // null: loading failed
+  std::vector<Library> libraries_;
+  std::shared_ptr<const MappedPaths> before_;
+  std::shared_ptr<MappedPaths> came_;  // added by loading
+  std::uint64_t loaded_so_far_ = 0;    // after that
+  std::vector<Diagnosis> warnings_;
+  std::vector<OpenLibrary> preloads_;  // opened first and closed last
+  OpenLibrary library_;
+  SearchFolders searched_;
 };
 
 // Opens the preloads in order, then the plugin, and checks its descriptor: magic, size, ABI floors, and that
 // the symbol lies in the requested file. Constructors of the libraries run on this thread.
 //
 // Errors: EH-L01, L08, L09, L12 … as far as the loader's text shows the cause ("os_said", "file", "stage");
-// host/load/recheck.hpp compares them with the files. EH-R11: no descriptor. EH-R12: ABI floors do not meet
+// host/load/probe_outcome.hpp compares them with the files. EH-R11: no descriptor. EH-R12: ABI floors do not
+// meet
 // ("plugin_abi", "host_abi").
 //
 // Thread safety: any thread; the system's loader serializes the calls.

@@ -1,17 +1,48 @@
 #include "host/load/in_process/model.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <filesystem>
 #include <system_error>
 
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
-#include "host/load/in_process/floating_point.hpp"
-#include "host/load/in_process/model_problem.hpp"
 #include "host/load/in_process/reported_text.hpp"
 
 namespace enginehost::load {
+namespace {
+
+std::string problem_of_ports(const engine_port* ports, std::size_t count, const std::string& kind) {
+  if (count > 0 && ports == nullptr) return "no list of the model's " + kind + "s";
+  for (std::size_t i = 0; i < count; ++i) {
+    const engine_port& port = ports[i];
+    if (port.name == nullptr) return "no name of the model's " + kind + " " + std::to_string(i);
+    // -1 means any rank.
+    if (port.ndim < -1 || port.ndim > highest_rank)
+      return "the rank " + std::to_string(port.ndim) + " for the model's " + kind + " " +
+             reported_text(port.name);
+    if (port.ndim > 0 && port.shape == nullptr)
+      return "no shape of the model's " + kind + " " + reported_text(port.name) + ", whose rank is " +
+             std::to_string(port.ndim);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string problem_of(const engine_model_info* info) {
+  if (info == nullptr) return "no description of the model";
+  if (info->functions == nullptr || info->function_count == 0) return "no function of the model";
+  for (std::size_t i = 0; i < info->function_count; ++i) {
+    const engine_function& function = info->functions[i];
+    std::string problem = problem_of_ports(function.inputs, function.input_count, "input");
+    if (problem.empty()) problem = problem_of_ports(function.outputs, function.output_count, "output");
+    if (!problem.empty()) return problem;
+  }
+  return {};
+}
+
 namespace {
 
 // Returns the formats that the engine's capabilities name.
@@ -129,24 +160,14 @@ std::string name_of_type(engine_dtype type) {
     return name_of_type(type) + " in " + lanes + " lanes";
   }
   const std::string bits = std::to_string(type.bits);
-  switch (type.code) {
-    case ENGINE_FLOAT:
-      return "float" + bits;
-    case ENGINE_INT:
-      return "int" + bits;
-    case ENGINE_UINT:
-      return "uint" + bits;
-    case ENGINE_COMPLEX:
-      return "complex" + bits;
-    case ENGINE_BFLOAT:
-      return "bfloat" + bits;
-    case ENGINE_BOOL:
-      return type.bits == 8 ? "bool" : "bool" + bits;
-    case ENGINE_STRING:
-      return "string";
-    default:
-      return "type " + std::to_string(type.code) + " of " + bits + " bits";
-  }
+  if (type.code == ENGINE_STRING) return "string";
+  if (type.code == ENGINE_BOOL && type.bits == 8) return "bool";
+  constexpr std::pair<int, const char*> names[] = {{ENGINE_FLOAT, "float"},   {ENGINE_INT, "int"},
+                                                   {ENGINE_UINT, "uint"},     {ENGINE_COMPLEX, "complex"},
+                                                   {ENGINE_BFLOAT, "bfloat"}, {ENGINE_BOOL, "bool"}};
+  for (const auto& [code, name] : names)
+    if (code == type.code) return name + bits;
+  return "type " + std::to_string(type.code) + " of " + bits + " bits";
 }
 
 std::string describe_port(const engine_port& port) {

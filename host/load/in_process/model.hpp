@@ -11,8 +11,7 @@
 #include "base/result.hpp"
 #include "host/load/in_process/call.hpp"
 #include "host/load/in_process/engine.hpp"
-#include "host/load/in_process/passed_tensor.hpp"
-#include "host/load/in_process/results.hpp"
+#include "host/load/in_process/tensors.hpp"
 
 namespace enginehost::load {
 

@@ -1,4 +1,4 @@
-#include "host/load/probe_system.hpp"
+#include "host/load/probe_outcome.hpp"
 
 namespace enginehost::load {
 

@@ -1,7 +1,7 @@
 #include "host/platform/library_search.hpp"
 
 #include "base/paths.hpp"
-#include "host/linker/this_mac.hpp"
+#include "host/linker/dyld.hpp"
 
 namespace enginehost::platform {
 

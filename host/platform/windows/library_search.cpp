@@ -5,7 +5,7 @@
 
 #include "base/paths.hpp"
 #include "base/text.hpp"
-#include "host/linker/this_windows.hpp"
+#include "host/linker/windows.hpp"
 
 namespace enginehost::platform {
 namespace {

@@ -2,9 +2,8 @@
 #include <string>
 
 #include "base/paths.hpp"
-#include "host/linker/this_mac.hpp"
+#include "host/linker/dyld.hpp"
 #include "host/preflight/judgments.hpp"
-#include "host/preflight/native.hpp"
 #include "host/preflight/preflight.hpp"
 
 namespace enginehost::preflight {
@@ -14,7 +13,7 @@ bool is_native(binary::Kind kind) { return kind == binary::Kind::macho; }
 Report check_native(const Spec& spec) {
   linker::AppleMachine machine = linker::describe_this_mac();
   machine.loaded = spec.machine.loaded;
-  ForeignSpec foreign = foreign_spec_of(spec);
+  ForeignSpec foreign{spec};
   foreign.mac = &machine;
   foreign.on_closure = [&](const linker::Closure& closure, Report& report) {
     judge_memory(spec, closure, report);
@@ -43,23 +42,17 @@ std::optional<std::uint64_t> data_limit() { return std::nullopt; }
 bool lacks_memory_for(const std::filesystem::path&, std::uint64_t) { return false; }
 
 void judge_memory(const Spec& spec, const linker::Closure& closure, Report& report) {
-  std::uint64_t needed = 0;
-  const linker::Object* largest = nullptr;
-  for (const linker::Object& object : closure.objects) {
-    if (object.info == nullptr || object.found_by == "already loaded") continue;
-    needed += object.info->memory_size;
-    if (largest == nullptr || object.info->memory_size > largest->info->memory_size) largest = &object;
-  }
-  if (largest == nullptr || spec.platform == nullptr || !spec.platform->memory.is_known()) return;
+  const MemoryNeed need = memory_needed_by(closure);
+  if (need.largest == nullptr || spec.platform == nullptr || !spec.platform->memory.is_known()) return;
   const platform::Memory& memory = spec.platform->memory.value();
-  if (memory.total == 0 || needed <= memory.total) return;
+  if (memory.total == 0 || need.bytes <= memory.total) return;
   report.warnings.push_back(
       std::move(diagnose("EH-L23")
                     .with("file", path_text(spec.plugin))
-                    .with("needed", std::to_string(needed), "segments of the closure")
+                    .with("needed", std::to_string(need.bytes), "segments of the closure")
                     .with("memory", std::to_string(memory.total), spec.platform->memory.source())
-                    .with("largest", largest->path)
-                    .with("largest_size", std::to_string(largest->info->memory_size), "segments")));
+                    .with("largest", need.largest->path)
+                    .with("largest_size", std::to_string(need.largest_size), "segments")));
 }
 
 }  // namespace enginehost::preflight

@@ -14,7 +14,6 @@
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/preflight/judgments.hpp"
-#include "host/preflight/native.hpp"
 #include "host/preflight/preflight.hpp"
 
 namespace enginehost::preflight {
@@ -124,28 +123,19 @@ bool lacks_memory_for(const std::filesystem::path& file, std::uint64_t bytes) {
 }
 
 void judge_memory(const Spec& spec, const linker::Closure& closure, Report& report) {
-  std::uint64_t needed = 0, largest_size = 0;
-  const linker::Object* largest = nullptr;
-  for (const linker::Object& object : closure.objects) {
-    if (object.info == nullptr || object.found_by == "already loaded") continue;
-    const std::uint64_t most = ~std::uint64_t{0} - needed;  // the size in a file is untrusted
-    needed += std::min(most, object.info->memory_size);
-    if (object.info->memory_size <= largest_size) continue;
-    largest_size = object.info->memory_size;
-    largest = &object;
-  }
-  if (largest == nullptr) return;
+  const MemoryNeed need = memory_needed_by(closure);
+  if (need.largest == nullptr) return;
   const auto with_sizes = [&](std::string_view what, std::uint64_t limit, std::string_view source) {
     return Diagnosis(diagnose("EH-L23")
                          .with("file", path_text(spec.plugin))
-                         .with("needed", std::to_string(needed), "PT_LOAD of the closure")
+                         .with("needed", std::to_string(need.bytes), "PT_LOAD of the closure")
                          .with(what, std::to_string(limit), source)
-                         .with("largest", largest->path)
-                         .with("largest_size", std::to_string(largest_size), "PT_LOAD"));
+                         .with("largest", need.largest->path)
+                         .with("largest_size", std::to_string(need.largest_size), "PT_LOAD"));
   };
   if (const auto limit = address_space_limit()) {
     const std::uint64_t used = mapped_now();
-    if (needed + used > *limit) {
+    if (need.bytes + used > *limit) {
       report.diagnoses.push_back(std::move(
           with_sizes("limit", *limit, "RLIMIT_AS").with("used", std::to_string(used), "/proc/self/statm")));
       return;
@@ -159,7 +149,7 @@ void judge_memory(const Spec& spec, const linker::Closure& closure, Report& repo
   }
   if (spec.platform == nullptr || !spec.platform->memory.is_known()) return;
   const platform::Memory& memory = spec.platform->memory.value();
-  if (memory.total != 0 && needed > memory.total)
+  if (memory.total != 0 && need.bytes > memory.total)
     report.warnings.push_back(with_sizes("memory", memory.total, spec.platform->memory.source()));
 }
 

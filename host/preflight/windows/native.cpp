@@ -5,9 +5,8 @@
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "base/windows/system.hpp"
-#include "host/linker/this_windows.hpp"
+#include "host/linker/windows.hpp"
 #include "host/preflight/judgments.hpp"
-#include "host/preflight/native.hpp"
 #include "host/preflight/preflight.hpp"
 
 namespace enginehost::preflight {
@@ -70,8 +69,8 @@ bool is_native(binary::Kind kind) { return kind == binary::Kind::pe; }
 Report check_native(const Spec& spec) {
   linker::WindowsMachine machine = linker::describe_this_windows();
   machine.loaded = spec.machine.loaded;
-  ForeignSpec foreign = foreign_spec_of(spec);
-  foreign.machine = &machine;
+  ForeignSpec foreign{spec};
+  foreign.windows = &machine;
   foreign.on_closure = [&](const linker::Closure& closure, Report& report) {
     judge_memory(spec, closure, report);
     warn_of_loaded(spec, closure, report.warnings);
@@ -93,25 +92,19 @@ bool lacks_memory_for(const std::filesystem::path&, std::uint64_t) { return fals
 
 // Only the writable part of a DLL counts against the commit limit, so the total is a warning.
 void judge_memory(const Spec& spec, const linker::Closure& closure, Report& report) {
-  std::uint64_t needed = 0, largest_size = 0;
-  const linker::Object* largest = nullptr;
-  for (const linker::Object& object : closure.objects) {
-    if (object.info == nullptr || object.found_by == "already loaded") continue;
-    needed += object.info->memory_size;
-    if (object.info->memory_size <= largest_size) continue;
-    largest_size = object.info->memory_size;
-    largest = &object;
-  }
+  const MemoryNeed need = memory_needed_by(closure);
   MEMORYSTATUSEX status{};
   status.dwLength = sizeof status;
-  if (largest == nullptr || ::GlobalMemoryStatusEx(&status) == 0 || needed <= status.ullAvailPageFile) return;
+  if (need.largest == nullptr || ::GlobalMemoryStatusEx(&status) == 0 ||
+      need.bytes <= status.ullAvailPageFile)
+    return;
   report.warnings.push_back(
       std::move(diagnose("EH-W11")
                     .with("file", path_text(spec.plugin))
-                    .with("needed", std::to_string(needed), "SizeOfImage of the closure")
+                    .with("needed", std::to_string(need.bytes), "SizeOfImage of the closure")
                     .with("limit", std::to_string(status.ullAvailPageFile), "GlobalMemoryStatusEx")
-                    .with("largest", largest->path)
-                    .with("largest_size", std::to_string(largest_size), "SizeOfImage")));
+                    .with("largest", need.largest->path)
+                    .with("largest_size", std::to_string(need.largest_size), "SizeOfImage")));
 }
 
 }  // namespace enginehost::preflight

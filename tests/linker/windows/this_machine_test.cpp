@@ -1,5 +1,5 @@
 // This machine as a value, and our verdicts compared with its loader's. Under Wine the loader is Wine's.
-#include "host/linker/this_windows.hpp"
+#include "host/linker/windows.hpp"
 
 #include <gmock/gmock.h>
 
@@ -31,7 +31,7 @@ class ThisWindows : public testing::Test {
   WindowsClosure closure_of(const fs::path& file, std::vector<std::string> added = {}) {
     WindowsRequest request;
     request.file = path_text(file);
-    ForeignReader reader;
+    Reader reader;
     return close_windows(describe_this_windows(std::move(added)), request, reader);
   }
   // Whether Windows loads it with our loader's flags: the number of the error, or 0.

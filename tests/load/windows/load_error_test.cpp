@@ -1,6 +1,6 @@
 // Numbers of LoadLibraryEx together with the files. Where Wine's loader cannot return a number of Windows,
 // the test passes it in, over real DLLs, and has "Number" in its name.
-#include "host/load/in_process/windows/load_error.hpp"
+#include "host/load/in_process/open_library.hpp"
 
 #include <gmock/gmock.h>
 
@@ -12,7 +12,6 @@
 #include "base/text.hpp"
 #include "base/windows/system.hpp"
 #include "host/explain/explain.hpp"
-#include "host/load/in_process/open_library.hpp"
 #include "tests/support/paths.hpp"
 #include "tests/support/temporary_folder.hpp"
 

@@ -18,7 +18,6 @@
 #include <initializer_list>
 
 #include "host/load/helper/posix/process.hpp"
-#include "host/load/helper/shared_library.hpp"
 #include "host/load/helper/this_process.hpp"
 
 namespace enginehost::helper {

@@ -29,7 +29,6 @@
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "host/load/helper/posix/process.hpp"
-#include "host/load/helper/shared_library.hpp"
 #include "host/load/helper/this_process.hpp"
 
 namespace enginehost::helper {
@@ -44,16 +43,24 @@ constexpr rlim_t most_descriptors = 65536;
 // Set once before a build's code runs.
 std::uint64_t limit = 0, used_before = 0, page = 4096;
 
+// Reads the beginning of a file of /proc, and terminates it. Without allocation, because a signal handler
+// reads too. Empty if it cannot be read.
+template <std::size_t size>
+std::string_view read_proc(const char* path, char (&text)[size]) {
+  const int file = ::open(path, O_RDONLY | O_CLOEXEC);
+  const ssize_t length = file >= 0 ? ::read(file, text, size - 1) : -1;
+  if (file >= 0) ::close(file);
+  text[length > 0 ? length : 0] = '\0';
+  return text;
+}
+
 // Returns what RLIMIT_DATA counts: the sixth number of /proc/self/statm, in pages. 0 if it cannot be read.
 std::uint64_t data_bytes() {
-  const int file = ::open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-  if (file < 0) return 0;
-  char text[256];
-  const ssize_t length = ::read(file, text, sizeof text);
-  ::close(file);
+  char buffer[256];
+  const std::string_view text = read_proc("/proc/self/statm", buffer);
   std::uint64_t number = 0;
   int spaces = 0;
-  for (ssize_t at = 0; at < length && spaces < 6; ++at) {
+  for (std::size_t at = 0; at < text.size() && spaces < 6; ++at) {
     if (text[at] == ' ') {
       ++spaces;
       if (spaces < 6) number = 0;
@@ -98,15 +105,6 @@ MemoryUse memory_use() {
 }
 
 namespace {
-
-// Without streams and std::filesystem: their tables and locales would be most of the cost of this small
-// process.
-std::string status_of_process() {
-  const FileDescriptor file(::open("/proc/self/status", O_RDONLY | O_CLOEXEC));
-  char text[4096];
-  const ssize_t length = file.valid() ? ::read(file.get(), text, sizeof text) : -1;
-  return length > 0 ? std::string(text, static_cast<std::size_t>(length)) : std::string();
-}
 
 std::string_view value_in(std::string_view status, std::string_view label) {
   const std::size_t at = status.find(label);
@@ -168,7 +166,10 @@ std::size_t open_descriptors() {
 
 ProcessState look_at_process() {
   ProcessState state;
-  const std::string status = status_of_process();
+  // Without streams and std::filesystem: their tables and locales would be most of the cost of this small
+  // process.
+  char buffer[4096];
+  const std::string_view status = read_proc("/proc/self/status", buffer);
   look_at_handlers(status, state);
   if (const char* locale = std::setlocale(LC_ALL, nullptr)) state.locale = locale;
   char folder[PATH_MAX];
@@ -257,17 +258,10 @@ void read_instruction(std::uintptr_t address, char (&text)[9]) {
 }
 
 int count_threads() {
-  const int file = ::open("/proc/self/status", O_RDONLY | O_CLOEXEC);
-  if (file < 0) return 0;
   char text[4096];
-  const ssize_t length = ::read(file, text, sizeof text - 1);
-  ::close(file);
-  if (length <= 0) return 0;
-  text[length] = '\0';
-  const char* at = std::strstr(text, "\nThreads:");
   int count = 0;
-  for (at = at != nullptr ? at + 9 : ""; *at != '\0' && *at != '\n'; ++at)
-    if (*at >= '0' && *at <= '9') count = count * 10 + (*at - '0');
+  for (const char digit : value_in(read_proc("/proc/self/status", text), "\nThreads:"))
+    if (digit >= '0' && digit <= '9') count = count * 10 + (digit - '0');
   return count;
 }
 
@@ -297,12 +291,7 @@ constexpr int most_waits = 200;  // for processes that do not end at once, such 
 pid_t parent_of(const char* process) {
   char path[64], text[512];
   std::snprintf(path, sizeof path, "/proc/%.20s/stat", process);
-  const int file = ::open(path, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return -1;
-  const ssize_t length = ::read(file, text, sizeof text - 1);
-  ::close(file);
-  if (length <= 0) return -1;
-  text[length] = '\0';
+  read_proc(path, text);
   const char* after = std::strrchr(text, ')');
   return after != nullptr && std::strlen(after) > 4 ? static_cast<pid_t>(std::atoi(after + 4)) : -1;
 }
@@ -377,3 +366,37 @@ void supervise() {
 }
 
 }  // namespace enginehost::helper
+
+// The probe calls dlopen only through this frame (the linker's --wrap=dlopen), which no unwinder can pass.
+//
+// An uncaught exception of a constructor must end in the C++ runtime that threw it, which prints its type and
+// message. Without the barrier the unwinder would go on into frames of this program. Its own, statically
+// linked runtime cannot read the exception and aborts without a message. Code without unwind information ends
+// the walk: _Unwind_RaiseException returns _URC_END_OF_STACK, so the thrower's __cxa_throw calls its own
+// std::terminate.
+#if defined(__x86_64__)
+__asm__(
+    ".text\n"
+    ".globl __wrap_dlopen\n"
+    ".type __wrap_dlopen, @function\n"
+    "__wrap_dlopen:\n"
+    "  subq $8, %rsp\n"
+    "  call __real_dlopen@PLT\n"
+    "  addq $8, %rsp\n"
+    "  ret\n"
+    ".size __wrap_dlopen, .-__wrap_dlopen\n");
+#elif defined(__aarch64__)
+__asm__(
+    ".text\n"
+    ".globl __wrap_dlopen\n"
+    ".type __wrap_dlopen, %function\n"
+    "__wrap_dlopen:\n"
+    "  stp x29, x30, [sp, #-16]!\n"
+    "  bl __real_dlopen\n"
+    "  ldp x29, x30, [sp], #16\n"
+    "  ret\n"
+    ".size __wrap_dlopen, .-__wrap_dlopen\n");
+#else
+extern "C" void* __real_dlopen(const char* file, int mode);
+extern "C" void* __wrap_dlopen(const char* file, int mode) { return __real_dlopen(file, mode); }
+#endif

@@ -1,38 +1,24 @@
 #include "host/load/in_process/open_library.hpp"
 
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-#define BOOST_DLL_USE_STD_FS
-#include <boost/dll/shared_library.hpp>
+#include <cstring>
+#include <string>
+#include <utility>
 
-#include <atomic>
-#include <new>
-
+#include "base/child_process.hpp"
+#include "base/files.hpp"
 #include "base/paths.hpp"
 #include "host/explain/loader_text.hpp"
+#include "host/load/in_process/process_state_guard.hpp"
 
 namespace enginehost::load {
 
-namespace dll = boost::dll;
-
-struct OpenLibrary::State {
-  dll::shared_library library;
-  State* next = nullptr;  // the list of libraries that stay
-};
-
 namespace {
-
-// Extracts the dlerror text from what(), where it follows boost's own words:
-// "boost::dll::shared_library::load() failed (dlerror system message: /x.so: file too short): Bad file
-// descriptor …".
-std::string loader_said(const std::string& what) {
-  constexpr std::string_view begin = "dlerror system message: ";
-  const std::size_t at = what.find(begin);
-  if (at == std::string::npos) return what;
-  std::string text = what.substr(at + begin.size());
-  const std::size_t end = text.rfind("): ");
-  return end == std::string::npos ? text : text.substr(0, end);
-}
 
 Diagnosis failed_to_open(const std::filesystem::path& file, const std::string& text) {
   Diagnosis diagnosis = [&] {
@@ -45,43 +31,20 @@ Diagnosis failed_to_open(const std::filesystem::path& file, const std::string& t
 
 }  // namespace
 
-OpenLibrary::OpenLibrary() = default;
-OpenLibrary::OpenLibrary(OpenLibrary&&) noexcept = default;
-OpenLibrary& OpenLibrary::operator=(OpenLibrary&&) noexcept = default;
-OpenLibrary::~OpenLibrary() = default;
-
+// RTLD_NOW: a missing symbol fails here instead of ending the process later. RTLD_LOCAL: engines must not see
+// each other's symbols.
 Result<OpenLibrary> OpenLibrary::open(const std::filesystem::path& file) {
-  // The throwing form, because the error_code form loses dlerror's text. RTLD_NOW: a missing symbol fails
-  // here instead of ending the process later. RTLD_LOCAL: engines must not see each other's symbols.
-  try {
-    OpenLibrary opened;
-    opened.state_ = std::make_unique<State>();
-    opened.state_->library = dll::shared_library(file, dll::load_mode::rtld_now | dll::load_mode::rtld_local);
-    return opened;
-  } catch (const std::bad_alloc& none_left) {
-    return fail(diagnose("EH-L23").with("file", path_text(file)).with("os_said", none_left.what()));
-  } catch (const std::exception& error) {
-    return fail(failed_to_open(file, loader_said(error.what())));
-  }
+  OpenLibrary opened;
+  opened.handle_ = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (opened.is_open()) return opened;
+  const char* const text = ::dlerror();
+  return fail(failed_to_open(file, text != nullptr ? text : "dlopen gave no reason"));
 }
 
-bool OpenLibrary::is_open() const { return state_ != nullptr; }
+void* OpenLibrary::symbol(const char* name) const { return is_open() ? ::dlsym(handle_, name) : nullptr; }
 
-void* OpenLibrary::symbol(const char* name) const {
-  return state_ != nullptr ? ::dlsym(state_->library.native(), name) : nullptr;
-}
-
-void OpenLibrary::unload() { state_.reset(); }
-
-// Boost's object unloads in its destructor. It is kept in a list that is never freed, where a leak checker
-// can find it.
-void OpenLibrary::stay() {
-  static std::atomic<State*> staying{nullptr};
-  State* const state = state_.release();
-  if (state == nullptr) return;
-  state->next = staying.load();
-  while (!staying.compare_exchange_weak(state->next, state)) {
-  }
+void OpenLibrary::unload() {
+  if (void* const handle = std::exchange(handle_, nullptr)) ::dlclose(handle);
 }
 
 std::string file_of_address(const void* address) {
@@ -96,5 +59,95 @@ SearchFolders::SearchFolders(SearchFolders&&) noexcept = default;
 SearchFolders& SearchFolders::operator=(SearchFolders&&) noexcept = default;
 SearchFolders::~SearchFolders() = default;
 void SearchFolders::stay() {}
+
+namespace {
+
+constexpr int streams = 3;
+constexpr const char* names[streams] = {"standard input", "standard output", "standard error"};
+
+bool leads_to(const struct stat& was, int descriptor) {
+  struct stat now {};
+  return ::fstat(descriptor, &now) == 0 && was.st_dev == now.st_dev && was.st_ino == now.st_ino &&
+         was.st_rdev == now.st_rdev;
+}
+
+// Describes the difference of two sets: "SIGINT, SIGTERM and 3 more".
+std::string signals_between(const sigset_t& before, const sigset_t& after) {
+  constexpr std::size_t most_named = 4;
+  std::string text;
+  std::size_t count = 0;
+  for (int number = 1; number < NSIG; ++number) {
+    // sigismember is a macro on macOS and takes no "::".
+    if (sigismember(&before, number) == sigismember(&after, number)) continue;
+    if (++count <= most_named) text += (text.empty() ? "" : ", ") + signal_name(number);
+  }
+  return count > most_named ? text + " and " + std::to_string(count - most_named) + " more" : text;
+}
+
+}  // namespace
+
+struct ProcessStateGuard::OfSystem {
+  pid_t process = ::getpid();
+  sigset_t blocked{};
+  FileDescriptor copies[streams];
+  struct stat files[streams] {};  // files that the descriptors lead to
+};
+
+ProcessStateGuard::ProcessStateGuard(Streams look) : of_system_(std::make_unique<OfSystem>()) {
+  ::pthread_sigmask(SIG_SETMASK, nullptr, &of_system_->blocked);
+  if (look == Streams::not_looked_at) return;
+  // The copies get numbers above the streams. A stream that the program has closed has no copy.
+  for (int stream = 0; stream < streams; ++stream) {
+    FileDescriptor& copy = of_system_->copies[stream];
+    copy = FileDescriptor(::fcntl(stream, F_DUPFD_CLOEXEC, streams));
+    if (copy.valid() && ::fstat(copy.get(), &of_system_->files[stream]) != 0) copy.close();
+  }
+}
+
+ProcessStateGuard::~ProcessStateGuard() {
+  if (of_system_ != nullptr) restore();
+}
+
+void ProcessStateGuard::restore_system(std::vector<Diagnosis>& reported) {
+  const std::unique_ptr<OfSystem> kept = std::move(of_system_);
+  OfSystem& was = *kept;
+  if (::getpid() != was.process) ::_exit(1);
+  sigset_t blocked{};
+  ::pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+  // One comparison at each open instead of one for each signal, because the sets rarely differ.
+  if (std::string signals; std::memcmp(&was.blocked, &blocked, sizeof blocked) != 0 &&
+                           !(signals = signals_between(was.blocked, blocked)).empty()) {
+    ::pthread_sigmask(SIG_SETMASK, &was.blocked, nullptr);
+    reported.push_back(std::move(diagnose("EH-R09")
+                                     .with("changed", "the blocked signals of this thread (" + signals + ")")
+                                     .with("before", "the program's")
+                                     .with("after", "the engine's; the program's were restored")));
+  }
+  bool closed_others = false;
+  for (int stream = 0; stream < streams; ++stream) {
+    FileDescriptor& copy = was.copies[stream];
+    if (!copy.valid()) continue;
+    if (!leads_to(was.files[stream], copy.get())) {
+      // Code that closes all descriptors begins at the lowest number. The copy's number may belong to another
+      // file now.
+      static_cast<void>(copy.release());
+      closed_others = true;
+      continue;
+    }
+    if (leads_to(was.files[stream], stream)) continue;
+    const bool closed = ::fcntl(stream, F_GETFD) < 0;
+    ::dup2(copy.get(), stream);
+    reported.push_back(
+        std::move(diagnose("EH-R09")
+                      .with("changed", names[stream])
+                      .with("before", "the program's")
+                      .with("after", closed ? "closed; it was restored" : "another one; it was restored")));
+  }
+  if (closed_others)
+    reported.push_back(std::move(diagnose("EH-R09")
+                                     .with("changed", "descriptors that it did not open")
+                                     .with("before", "open")
+                                     .with("after", "closed")));
+}
 
 }  // namespace enginehost::load

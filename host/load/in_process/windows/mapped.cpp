@@ -3,7 +3,7 @@
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "base/windows/system.hpp"
-#include "host/linker/this_windows.hpp"
+#include "host/linker/windows.hpp"
 #include "host/load/in_process/loaded.hpp"
 
 namespace enginehost::load {

@@ -1,7 +1,9 @@
 #include "host/load/in_process/open_library.hpp"
 
+#include <cstdio>
 #include <mutex>
 #include <set>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -10,17 +12,97 @@
 #include "base/windows/file_calls.hpp"
 #include "base/windows/system.hpp"
 #include "base/windows/wide.hpp"
-#include "host/linker/this_windows.hpp"
-#include "host/load/in_process/windows/load_error.hpp"
+#include "host/explain/error_numbers.hpp"
+#include "host/linker/windows.hpp"
+#include "host/load/in_process/process_state_guard.hpp"
 
 namespace enginehost::load {
+namespace {
 
-struct OpenLibrary::State {
-  HMODULE module = nullptr;
-  ~State() {
-    if (module != nullptr) ::FreeLibrary(module);
+// The loader catches exceptions of start code. It returns the exception's code as the error number where it
+// has no number of its own (998 is an access violation).
+constexpr DWORD illegal_instruction = 0xC000001D, thrown_by_gcc = 0x20474343;
+bool is_exception(DWORD error) { return error >= 0x80000000u || error == thrown_by_gcc; }
+
+std::string_view class_of(DWORD error) {
+  if (const std::string_view known = explain::class_of_windows_error(error); !known.empty()) return known;
+  if (error == illegal_instruction) return "EH-R01";
+  return is_exception(error) ? "EH-W05" : "EH-F08";
+}
+
+std::string number_text(DWORD error) {
+  if (!is_exception(error)) return std::to_string(error);
+  char text[16];
+  std::snprintf(text, sizeof text, "0x%08lX", error);
+  return text;
+}
+
+// True for numbers that a finding in the files can explain: a missing DLL does not explain start code that
+// failed.
+bool is_about_files(DWORD error) {
+  return error == ERROR_MOD_NOT_FOUND || error == ERROR_PROC_NOT_FOUND || error == ERROR_BAD_EXE_FORMAT ||
+         error == ERROR_FILE_NOT_FOUND || error == ERROR_PATH_NOT_FOUND;
+}
+
+// The loader does not report whose manifest names a missing assembly. The first in load order is reported.
+Diagnosis about_assemblies(const linker::WindowsClosure& closure) {
+  for (const Diagnosis& warning : closure.closure.warnings)
+    if (warning.code == "EH-W12") return warning;
+  return diagnose("EH-W12");
+}
+
+// The loader does not report which path is too long: it is the longest one.
+Diagnosis about_paths(const linker::WindowsClosure& closure, const std::filesystem::path& file) {
+  std::string longest = path_text(file);
+  for (const linker::Object& object : closure.closure.objects)
+    if (windows::wide(object.path).size() > windows::wide(longest).size()) longest = object.path;
+  Diagnosis diagnosis = diagnose("EH-W12");
+  diagnosis.with("file", longest).with("path_length", std::to_string(windows::wide(longest).size()));
+  return diagnosis;
+}
+
+// Collects the facts in the file by which a policy decides. Only Windows can decide whether a certificate is
+// trusted.
+Diagnosis about_policy(const linker::WindowsClosure& closure) {
+  Diagnosis diagnosis = diagnose("EH-W10");
+  for (const linker::Object& object : closure.closure.objects) {
+    if (object.info == nullptr || object.found_by != "request") continue;
+    diagnosis.with("file", object.path)
+        .with("signature", object.info->code_signed ? "a certificate is attached" : "none",
+              "security directory of the file");
   }
-};
+  return diagnosis;
+}
+
+}  // namespace
+
+Diagnosis diagnose_load_error(const std::filesystem::path& file, std::uint32_t error,
+                              std::vector<std::string> added_folders) {
+  linker::Reader reader;
+  const linker::WindowsMachine machine = linker::describe_this_windows(std::move(added_folders));
+  linker::WindowsRequest request;
+  request.file = path_text(file);
+  const linker::WindowsClosure closure = linker::close_windows(machine, request, reader);
+  std::vector<Diagnosis> found;
+  if (is_about_files(error)) found = linker::diagnose_windows(closure);
+  if (found.empty() && error == ERROR_PROC_NOT_FOUND)
+    found = linker::missing_functions(machine, closure, reader);
+  const std::string_view code = class_of(error);
+  Diagnosis diagnosis = !found.empty()                        ? std::move(found.front())
+                        : error == ERROR_SXS_CANT_GEN_ACTCTX  ? about_assemblies(closure)
+                        : error == ERROR_FILENAME_EXCED_RANGE ? about_paths(closure, file)
+                        : code == "EH-W10"                    ? about_policy(closure)
+                                                              : diagnose(code);
+  if (diagnosis.value("file").empty()) diagnosis.with("file", path_text(file));
+  if (diagnosis.code == "EH-F08") diagnosis.with("problem", windows::error_text(error));
+  if (error == illegal_instruction)
+    diagnosis.with("in_library", path_text(file), "or a DLL that it needs")
+        .with("exception_code", number_text(error));
+  // Windows has no texts for exception codes.
+  if (const std::string said = windows::error_text(error); !said.empty())
+    diagnosis.with("os_said", said, "LoadLibraryEx");
+  return std::move(diagnosis.with("error_number", number_text(error), "LoadLibraryEx"));
+}
 
 namespace {
 
@@ -63,11 +145,6 @@ class NoWindows {
 
 }  // namespace
 
-OpenLibrary::OpenLibrary() = default;
-OpenLibrary::OpenLibrary(OpenLibrary&&) noexcept = default;
-OpenLibrary& OpenLibrary::operator=(OpenLibrary&&) noexcept = default;
-OpenLibrary::~OpenLibrary() = default;
-
 Result<OpenLibrary> OpenLibrary::open(const std::filesystem::path& file) {
   const NoWindows keep;
   const std::wstring path = calls::Name(file).for_call();
@@ -75,8 +152,7 @@ Result<OpenLibrary> OpenLibrary::open(const std::filesystem::path& file) {
   for (int i = 0;; ++i) {
     if (const HMODULE module = ::LoadLibraryExW(path.c_str(), nullptr, flags); module != nullptr) {
       OpenLibrary opened;
-      opened.state_ = std::make_unique<State>();
-      opened.state_->module = module;
+      opened.handle_ = module;
       return opened;
     }
     const DWORD error = ::GetLastError();
@@ -85,18 +161,13 @@ Result<OpenLibrary> OpenLibrary::open(const std::filesystem::path& file) {
   }
 }
 
-bool OpenLibrary::is_open() const { return state_ != nullptr; }
-
 void* OpenLibrary::symbol(const char* name) const {
-  if (state_ == nullptr) return nullptr;
-  return reinterpret_cast<void*>(::GetProcAddress(state_->module, name));
+  if (!is_open()) return nullptr;
+  return reinterpret_cast<void*>(::GetProcAddress(static_cast<HMODULE>(handle_), name));
 }
 
-void OpenLibrary::unload() { state_.reset(); }
-
-void OpenLibrary::stay() {
-  if (state_ != nullptr) state_->module = nullptr;
-  state_.reset();
+void OpenLibrary::unload() {
+  if (void* const handle = std::exchange(handle_, nullptr)) ::FreeLibrary(static_cast<HMODULE>(handle));
 }
 
 std::string file_of_address(const void* address) {
@@ -133,5 +204,12 @@ SearchFolders::~SearchFolders() {
   }
 }
 void SearchFolders::stay() { cookies_.clear(); }
+
+// Windows has no signal masks and no fork, and each C runtime has descriptors of its own.
+struct ProcessStateGuard::OfSystem {};
+
+ProcessStateGuard::ProcessStateGuard(Streams) {}
+ProcessStateGuard::~ProcessStateGuard() = default;
+void ProcessStateGuard::restore_system(std::vector<Diagnosis>&) {}
 
 }  // namespace enginehost::load

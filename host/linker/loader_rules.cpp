@@ -1,9 +1,14 @@
 #include "host/linker/loader_rules.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <iterator>
+#include <string>
 
+#include "base/paths.hpp"
+#include "base/text.hpp"
 #include "base/version.hpp"
+#include "host/linker/this_linux.hpp"
 
 namespace enginehost::linker {
 namespace {
@@ -129,6 +134,93 @@ std::optional<Refusal> refusal_of(const Machine& machine, const binary::BinaryIn
     return refusal;
   }
   return std::nullopt;
+}
+
+namespace {
+
+bool leaves_stack_alone(const Machine& machine) {
+  return machine.libc == Libc::glibc && !machine.libc_version.empty() &&
+         compare_versions(machine.libc_version, "2.41") >= 0;
+}
+
+// The stack is executable from the start with glibc.rtld.execstack=2 (glibc 2.42, and backports to 2.41 in
+// distributions), or if the program itself needs it.
+enum class Stack { plain, perhaps_executable, executable };
+Stack stack_at_start(const Machine& machine, const Request& request, Reader& reader) {
+  if (tunable(request.tunables, "glibc.rtld.execstack") == 2)
+    return compare_versions(machine.libc_version, "2.42") >= 0 ? Stack::executable
+                                                               : Stack::perhaps_executable;
+  const std::string program = path_text(machine.program);
+  if (program.empty()) return Stack::plain;
+  const auto& info = reader.read(program);
+  return info && info->executable_stack ? Stack::perhaps_executable : Stack::plain;
+}
+
+}  // namespace
+
+void judge_executable_stack(const Machine& machine, const Request& request, Reader& reader,
+                            Closure& closure) {
+  for (const Object& object : closure.objects) {
+    if (object.info == nullptr || !object.info->executable_stack || object.found_by == "already loaded")
+      continue;
+    Diagnosis diagnosis = diagnose("EH-L20");
+    diagnosis.with("file", object.path);
+    const Stack stack =
+        leaves_stack_alone(machine) ? stack_at_start(machine, request, reader) : Stack::executable;
+    if (stack != Stack::executable) {
+      // "have" would suggest a certain refusal, and the behavior of a backported 2.41 is unknown.
+      if (stack == Stack::plain) diagnosis.with("have", machine.libc_version, "glibc");
+      (stack == Stack::plain ? closure.refused : closure.doubts).push_back(std::move(diagnosis));
+    } else if (object.found_by != "ld.so.cache" && object.found_by != "default") {
+      closure.warnings.push_back(std::move(diagnosis));
+    }
+  }
+}
+
+// glibc reads decimal, 0x and 0 numbers (elf/dl-minimal.c, _dl_strtoul); the last assignment counts.
+std::optional<std::uint64_t> tunable(std::string_view tunables, std::string_view name) {
+  std::optional<std::uint64_t> value;
+  for (const std::string& entry : split(tunables, ':')) {
+    if (!entry.starts_with(name) || entry.size() <= name.size() || entry[name.size()] != '=') continue;
+    std::string_view digits = std::string_view(entry).substr(name.size() + 1);
+    int base = 10;
+    if (digits.starts_with("0x") || digits.starts_with("0X")) {
+      base = 16;
+      digits.remove_prefix(2);
+    } else if (digits.starts_with("0")) {
+      base = 8;
+    }
+    std::uint64_t number = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number, base);
+    if (error == std::errc() && end == digits.data() + digits.size() && !digits.empty()) value = number;
+  }
+  return value;
+}
+
+namespace {
+
+bool sets(const std::string& tunables, std::string_view name) {
+  for (const std::string& entry : split(tunables, ':'))
+    if (entry.size() > name.size() + 1 && entry.starts_with(name) && entry[name.size()] == '=') return true;
+  return false;
+}
+
+}  // namespace
+
+std::string unsupported_setting(const Machine& machine, const UnsupportedLoaderSettings& loader_settings) {
+  if (machine.libc != Libc::glibc || machine.secure) return {};
+  if (!loader_settings.audit.empty()) return "LD_AUDIT";
+  if (sets(loader_settings.tunables, "glibc.cpu.hwcaps")) return "glibc.cpu.hwcaps in GLIBC_TUNABLES";
+  // It affects the hwcaps folders of glibc before 2.37 (elf/dl-hwcaps.c).
+  if (machine.legacy_hwcaps.empty()) return {};
+  if (!loader_settings.hwcap_mask.empty()) return "LD_HWCAP_MASK";
+  if (sets(loader_settings.tunables, "glibc.cpu.hwcap_mask")) return "glibc.cpu.hwcap_mask in GLIBC_TUNABLES";
+  return {};
+}
+
+UnsupportedLoaderSettings loader_settings_at_start() {
+  return {variable_at_start("LD_AUDIT").value_or(""), loader_tunables_at_start(),
+          variable_at_start("LD_HWCAP_MASK").value_or("")};
 }
 
 }  // namespace enginehost::linker

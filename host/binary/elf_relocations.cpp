@@ -2,50 +2,25 @@
 // (elf/dl-reloc.c, sysdeps/x86_64/dl-machine.h), and reads and writes wherever they point.
 #include <algorithm>
 
-#include "host/binary/elf_symbols.hpp"
+#include "host/binary/elf_file.hpp"
 
 namespace enginehost::binary {
 namespace {
 
-constexpr std::uint64_t table_limit = 512u << 20;
-constexpr std::uint64_t entry_size = 24;  // Elf64_Rela
+constexpr std::uint64_t elf_table_limit = 512u << 20;
+constexpr std::uint64_t entry_size = 24;  // Elf64_Rela: offset, info (symbol and type), addend
 // Millions of relocations are read in pieces that fit the processor's cache.
 constexpr std::uint64_t piece = 10'000 * entry_size;
 
-std::uint64_t number_at(const std::vector<std::uint8_t>& bytes, std::size_t at, std::size_t count) {
-  std::uint64_t value = 0;
-  for (std::size_t i = count; i-- > 0;) value = (value << 8) | bytes[at + i];
-  return value;
-}
-
 // Returns the highest index of a version definition or need: the length of glibc's table (elf/dl-version.c).
 std::uint64_t highest_version(const ElfFile& elf) {
-  constexpr unsigned steps = 65536;
   std::uint64_t highest = 1;
-  Fields entry, auxiliary;
-  if (const auto at = elf.offset_of(elf.dynamic.version_definitions);
-      at && elf.dynamic.version_definitions != 0) {
-    std::uint64_t position = *at;
-    for (unsigned i = 0; i < steps && elf.fields(position, 20, entry); ++i) {
-      highest = std::max<std::uint64_t>(highest, entry.u16(4) & 0x7fffu);
-      if (entry.u32(16) == 0) break;
-      position += entry.u32(16);
-    }
-  }
-  if (const auto at = elf.offset_of(elf.dynamic.version_needs); at && elf.dynamic.version_needs != 0) {
-    std::uint64_t library = *at;
-    unsigned total = 0;
-    for (unsigned i = 0; i < steps && elf.fields(library, 16, entry); ++i) {
-      std::uint64_t position = library + entry.u32(8);
-      for (; ++total < steps && elf.fields(position, 16, auxiliary);) {
-        highest = std::max<std::uint64_t>(highest, auxiliary.u16(6) & 0x7fffu);
-        if (auxiliary.u32(12) == 0) break;
-        position += auxiliary.u32(12);
-      }
-      if (entry.u32(12) == 0) break;
-      library += entry.u32(12);
-    }
-  }
+  const auto take = [&](const ElfVersion& version) {
+    highest = std::max<std::uint64_t>(highest, version.index & 0x7fffu);
+    return true;
+  };
+  for_each_defined_version(elf, take);
+  for_each_needed_version(elf, take);
   return highest;
 }
 
@@ -68,11 +43,11 @@ class Bindings {
     if (elf_.dynamic.version_symbols == 0 || !symbols_) return nullptr;
     if (elf_.dynamic.version_needs == 0 && elf_.dynamic.version_definitions == 0) return nullptr;
     const auto at = elf_.offset_of(elf_.dynamic.version_symbols);
-    const auto table = at ? elf_.file->bulk(*at, *symbols_ * 2, table_limit) : std::nullopt;
+    const auto table = at ? elf_.file->bulk(*at, *symbols_ * 2, elf_table_limit) : std::nullopt;
     if (!table) return "its table of symbol versions lies outside the file";
     const std::uint64_t highest = highest_version(elf_);
     for (std::size_t i = 0; i + 2 <= table->size(); i += 2)
-      if ((number_at(*table, i, 2) & 0x7fff) > highest)
+      if ((number_at<std::uint16_t>(&(*table)[i], false) & 0x7fff) > highest)
         return "a symbol has a version that the file does not name";
     return nullptr;
   }
@@ -81,7 +56,7 @@ class Bindings {
     if (address == 0 || size == 0) return nullptr;
     constexpr const char* outside = "its relocations lie outside the file";
     const auto at = elf_.offset_of(address);
-    if (!at || size > table_limit) return outside;
+    if (!at || size > elf_table_limit) return outside;
     for (std::uint64_t done = 0; done < size; done += piece) {
       const auto entries = elf_.file->bulk(*at + done, std::min(piece, size - done), piece);
       if (!entries) return outside;
@@ -92,7 +67,8 @@ class Bindings {
 
   const char* relocations(const std::vector<std::uint8_t>& entries) {
     for (std::size_t i = 0; i + entry_size <= entries.size(); i += entry_size) {
-      const std::uint64_t place = number_at(entries, i, 8), info = number_at(entries, i + 8, 8);
+      const auto place = number_at<std::uint64_t>(&entries[i], false),
+                 info = number_at<std::uint64_t>(&entries[i + 8], false);
       if ((info & 0xffffffff) == 0) continue;  // R_X86_64_NONE, R_AARCH64_NONE
       if (symbols_ && (info >> 32) >= *symbols_ && (info >> 32) != 0)
         return "a relocation refers to a symbol that the file does not list";
@@ -102,7 +78,7 @@ class Bindings {
   }
 
   bool may_be_written(std::uint64_t place) {
-    constexpr std::uint32_t PT_LOAD = 1, PF_W = 2;
+    constexpr std::uint32_t PF_W = 2;
     if (place >= begin_ && place < end_) return true;
     for (const ElfSegment& segment : elf_.segments) {
       if (segment.type != PT_LOAD || (!elf_.dynamic.text_relocations && (segment.flags & PF_W) == 0))
@@ -137,6 +113,68 @@ Result<void> check(FileView& file) {
 Result<void> check_bindings(const std::filesystem::path& path) {
   TRY_ASSIGN(FileView file, FileView::open(path));
   return unless_failed(file, check(file));
+}
+
+// Whether a library needs its thread-local variables at fixed distances from the thread pointer. Linkers mark
+// that with DF_STATIC_TLS, except binutils for arm64, where glibc uses only the relocation
+// (sysdeps/aarch64/dl-machine.h, CHECK_STATIC_TLS).
+
+namespace {
+
+constexpr std::uint32_t R_X86_64_TPOFF64 = 18, R_AARCH64_TLS_TPREL = 1030;
+
+// Returns whether a DT_RELA relocation of this type has a symbol that `asked` accepts.
+template <class Asked>
+bool has_relocation(const ElfFile& elf, std::uint32_t type, const Asked& asked) {
+  constexpr std::uint64_t limit = 64u << 20;
+  const auto at = elf.offset_of(elf.dynamic.relocations);
+  const std::uint64_t size = std::min(elf.dynamic.relocations_size, limit);
+  if (!at) return false;
+  for (std::uint64_t done = 0; done < size; done += piece) {
+    const auto entries = elf.file->bulk(*at + done, std::min(piece, size - done), piece);
+    if (!entries) return false;
+    for (std::size_t i = 0; i + entry_size <= entries->size(); i += entry_size)
+      if (number_at<std::uint32_t>(&(*entries)[i + 8], false) == type &&
+          asked(number_at<std::uint32_t>(&(*entries)[i + 12], false)))
+        return true;
+  }
+  return false;
+}
+
+bool is_wide_little(const ElfFile& elf) {
+  return elf.wide && !elf.big_endian && elf.dynamic.relocations != 0;
+}
+
+// Symbol 0 is the library's own block; it may also be a symbol that the library exports.
+bool is_own(const ElfFile& elf, std::uint32_t symbol) {
+  if (symbol == 0) return true;
+  constexpr std::uint64_t symbol_size = 24;  // Elf64_Sym
+  const auto table = elf.offset_of(elf.dynamic.symbol_table);
+  Fields entry;
+  return table && elf.fields(*table + symbol * symbol_size, symbol_size, entry) && entry.u16(6) != 0;
+}
+
+}  // namespace
+
+bool has_static_tls_relocation(const ElfFile& elf) {
+  return elf.machine == EM_AARCH64 && is_wide_little(elf) &&
+         has_relocation(elf, R_AARCH64_TLS_TPREL, [](std::uint32_t) { return true; });
+}
+
+std::optional<bool> takes_own_static_tls(const std::filesystem::path& path) {
+  Result<FileView> file = FileView::open(path);
+  if (!file) return std::nullopt;
+  BinaryInfo info;
+  ElfFile elf;
+  info.file_size = file->size();
+  if (!read_elf_header(*file, elf, info) || !read_elf_dynamic(elf, info)) return std::nullopt;
+  if ((elf.machine != EM_X86_64 && elf.machine != EM_AARCH64) || !elf.wide || elf.big_endian)
+    return std::nullopt;
+  if (!is_wide_little(elf)) return false;
+  const bool own = has_relocation(elf, elf.machine == EM_X86_64 ? R_X86_64_TPOFF64 : R_AARCH64_TLS_TPREL,
+                                  [&](std::uint32_t symbol) { return is_own(elf, symbol); });
+  if (!own && file->failure()) return std::nullopt;
+  return own;
 }
 
 }  // namespace enginehost::binary

@@ -6,7 +6,12 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "base/result.hpp"
+#include "host/load/in_process/call.hpp"
+#include "host/load/in_process/engine.hpp"
 
 namespace enginehost::load {
 
@@ -86,5 +91,39 @@ bool is_host_memory(engine_device device);
 // True for row-major data without gaps. Strides may be missing; if present they must equal the default.
 // Strides of an axis of length 1 and of a tensor without elements are ignored. ndim and shape must be valid.
 bool is_compact(const engine_tensor& tensor);
+
+// A tensor that an application passed, converted to what engine_plugin.h promises plugins: no strides, a
+// valid shape and type, and data that begins at a multiple of its element's size.
+
+// Movable. The tensor is valid as long as this object and the application's tensor. Any thread.
+class PassedTensor {
+ public:
+  // EH-P44 ("input", "given", "wanted"): strides with gaps; a missing shape, a negative rank or extent, or a
+  // byte count that overflows; a type of several lanes or of no bits; strings of another size; no data
+  // although there are elements. Host memory that begins between two elements is copied; on a device it is
+  // EH-P44. EH-E01 when there is no memory for the copy.
+  static Result<PassedTensor> take(std::string_view input, const engine_tensor& passed);
+
+  const engine_tensor& tensor() const { return tensor_; }
+
+ private:
+  struct Free {
+    void operator()(std::byte* memory) const;
+  };
+  engine_tensor tensor_{};
+  std::unique_ptr<std::byte, Free> copy_;
+};
+
+// Tensors in an engine's own memory, through its engine.tensor/1 table.
+
+// Creates an uninitialized tensor of this type and shape on `like`'s device; ignores the data, offset and
+// strides of `like`. The engine must have the table. EH-E01 for what the plugin reports, or when what it
+// gives is no tensor.
+Result<OwnedTensor> create_tensor(Engine& engine, engine_tensor like, const CallOptions& options);
+
+// Copies between devices of the engine, or between one of them and host memory. The engine must have the
+// table.
+Result<void> copy_tensor(Engine& engine, const engine_tensor& from, const engine_tensor& to,
+                         const CallOptions& options);
 
 }  // namespace enginehost::load

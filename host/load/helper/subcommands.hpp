@@ -1,11 +1,12 @@
-// `enginehost-probe drivers`: queries NVIDIA's libraries for the driver's version and its devices.
+// The subcommands of the probe program. argv[0] is the subcommand.
 #pragma once
 
 namespace enginehost::helper {
 
-// argv[0] is the subcommand. Options: --nonce TEXT, --libcuda PATH, --nvml PATH (default: the names that the
-// driver installs, found by the loader). The environment is the host's, so CUDA_VISIBLE_DEVICES acts as it
-// would there. NVML ignores that variable and reports hidden devices too.
+// `enginehost-probe drivers`: queries NVIDIA's libraries for the driver's version and its devices. Options:
+// --nonce TEXT, --libcuda PATH, --nvml PATH (default: the names that the driver installs, found by the
+// loader). The environment is the host's, so CUDA_VISIBLE_DEVICES acts as it would there. NVML ignores that
+// variable and reports hidden devices too.
 //
 // Writes one line for each fact at once to descriptor 3 (or stdout), so that nothing learned is lost when the
 // driver hangs or crashes. The driver's version comes first because it needs no device:
@@ -28,3 +29,13 @@ namespace enginehost::helper {
 int ask_nvidia(int argc, char** argv);
 
 }  // namespace enginehost::helper
+
+namespace enginehost::load {
+
+// `enginehost-probe probe [--audit NONCE]`, the child's side of host/load/probe.hpp. Small: no network, no
+// cryptography, no resolver. It reads the request, one JSON document, from standard input. Writes
+// one JSON line for each stage to file descriptor 3. Success is only the request's nonce. Returns the exit
+// status.
+int run_probe(int argc, char** argv);
+
+}  // namespace enginehost::load

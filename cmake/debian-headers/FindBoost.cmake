@@ -1,4 +1,0 @@
-if(NOT TARGET Boost::headers)
-  add_library(Boost::headers INTERFACE IMPORTED)
-endif()
-set(Boost_FOUND TRUE)
