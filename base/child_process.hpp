@@ -3,8 +3,10 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/cancel.hpp"
@@ -13,7 +15,7 @@
 namespace enginehost {
 
 struct ChildRequest {
-  // argv[0] is an absolute path, or is looked up in PATH. For programs of the system use base/system_program.hpp.
+  // argv[0] is an absolute path, or is looked up in PATH. For programs of the system use run_by_name().
   std::vector<std::string> argv;
   // Variables that extend or replace the inherited ones ("NAME=value"; "NAME" alone removes it).
   std::vector<std::string> environment;
@@ -56,6 +58,23 @@ struct ChildOutcome {
 // Errors: a program that cannot be started is EH-P20, or what code_of_start_error() returns ("program", errno facts).
 // Thread safety: any thread; blocks.
 Result<ChildOutcome> run_child(const ChildRequest& request);
+
+// Programs that are found by name: python3, pip, gnuplot.
+
+struct FoundProgram {
+  std::filesystem::path file;        // absolute; empty: none
+  std::vector<std::string> skipped;  // "ENTRY: why it was not used", for each entry of PATH that holds such a program
+};
+
+// Looks the program up in `path`, the value of PATH. Skips relative and empty entries, because the program would then
+// depend on the current folder. Skips programs that another user could have put there (base/ownership.hpp). On Windows
+// ".exe" is added to a name without an extension.
+FoundProgram find_program(std::string_view name, std::string_view path);
+
+// Runs the program argv[0] names, looked up in this process's PATH. It starts in the root folder, and Python programs
+// take no module from the current folder (PYTHONSAFEPATH). A folder that somebody else prepared therefore runs no code.
+// Errors: EH-P20 with "program", and "skipped" for each skipped entry; those of run_child().
+Result<ChildOutcome> run_by_name(ChildRequest request);
 
 // Returns EH-P51 if the system has no process or memory left, EH-P20 otherwise.
 inline std::string_view code_of_start_error(int error_number) {

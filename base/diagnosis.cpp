@@ -1,7 +1,10 @@
 #include "base/diagnosis.hpp"
 
+#include <algorithm>
 #include <cerrno>
+#include <iterator>
 
+#include "base/file_calls.hpp"
 #include "base/file_system.hpp"
 #include "base/system_errors.hpp"
 #include "base/text.hpp"
@@ -46,6 +49,21 @@ Diagnosis diagnose_errno(std::string_view code, int error_number) {
     if (const std::uint64_t limit = file_size_limit(); limit != UINT64_MAX)
       diagnosis.with("limit", std::to_string(limit), "RLIMIT_FSIZE");
   return diagnosis;
+}
+
+namespace {
+
+constexpr int passing[] = {EMFILE, ENFILE, ENOMEM, EIO, ESTALE, ETIMEDOUT, EBUSY, EAGAIN, EINTR, ENOTCONN};
+
+}  // namespace
+
+bool is_transient(int error_number) {
+  return std::find(std::begin(passing), std::end(passing), error_number) != std::end(passing);
+}
+
+bool is_transient(std::string_view name) {
+  return std::any_of(std::begin(passing), std::end(passing),
+                     [name](int number) { return name == error_name(number); });
 }
 
 }  // namespace enginehost

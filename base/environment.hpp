@@ -18,4 +18,8 @@ std::optional<std::string> environment_variable(const char* name);
 // collision-proof against an attacker. Thread safety: any thread, while nobody changes the environment.
 std::uint64_t environment_digest();
 
+// Returns the "NAME=value" entries, ended by nullptr; none if they do not count. For POSIX systems. Thread
+// safety: any thread, while nobody changes the environment.
+char** environment_entries();
+
 }  // namespace enginehost

@@ -48,10 +48,4 @@ void allow_holes(int file);
 // does not report holes.
 std::optional<std::uint64_t> first_hole(int file, std::uint64_t from);
 
-// Waits until everything below the folder is on the disk. Returns false and sets errno on failure.
-bool write_out_below(const std::filesystem::path& folder);
-
-// Swaps two names atomically. Returns false if the file system or the system does not support it.
-bool exchange_names(const std::filesystem::path& one, const std::filesystem::path& other);
-
 }  // namespace enginehost

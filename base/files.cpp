@@ -7,11 +7,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/copy_file.hpp"
 #include "base/file_calls.hpp"
 #include "base/file_system.hpp"
 #include "base/paths.hpp"
 #include "base/process.hpp"
+#include "base/text.hpp"
 
 namespace enginehost {
 namespace {
@@ -21,15 +21,8 @@ namespace fs = std::filesystem;
 // Writes to an empty file.
 Result<void> write_all(int file, std::string_view bytes) {
   // SIGXFSZ would end the process, which may be an application's.
-  if (bytes.size() > file_size_limit()) return fail(diagnose_errno("EH-F17", EFBIG));
-  while (!bytes.empty()) {
-    const ssize_t written = calls::write(file, bytes.data(), bytes.size());
-    if (written < 0) {
-      if (errno == EINTR) continue;
-      return fail(diagnose_errno(code_of_write_error(errno), errno));
-    }
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
+  const int why = bytes.size() > file_size_limit() ? EFBIG : write_whole(file, bytes);
+  if (why != 0) return fail(diagnose_errno(code_of_write_error(why), why));
   return {};
 }
 
@@ -120,7 +113,6 @@ Result<std::string> read_once(const fs::path& file, std::uint64_t limit, std::st
     bytes.resize(before + step);
     const ssize_t got = calls::read(opened.get(), bytes.data() + before, step);
     bytes.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-    if (got < 0 && errno == EINTR) continue;
     if (got < 0) return fail(diagnose_errno(code, errno).with("file", path_text(file)));
     const bool whole = size > 0 && bytes.size() == size && static_cast<std::size_t>(got) < step;
     if (bytes.size() <= limit && (got == 0 || whole)) return bytes;
@@ -149,6 +141,36 @@ std::string link_to_nothing(const fs::path& folder) {
 Result<FileDescriptor> open_to_read(const fs::path& file, std::string_view code) {
   calls::Status status{};
   return opened_with(status, file, code);
+}
+
+int write_whole(int file, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = calls::write(file, bytes.data(), bytes.size());
+    if (written < 0) return errno;
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return 0;
+}
+
+int write_whole_at(int file, std::string_view bytes, std::uint64_t at) {
+  while (!bytes.empty()) {
+    const ssize_t written = calls::pwrite(file, bytes.data(), bytes.size(), static_cast<calls::Offset>(at));
+    if (written < 0) return errno;
+    at += static_cast<std::uint64_t>(written);
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return 0;
+}
+
+Result<void> read_pieces(int file, const fs::path& named, std::string_view code,
+                         const std::function<Result<void>(std::string_view)>& take) {
+  std::vector<char> buffer(1u << 20);
+  for (;;) {
+    const ssize_t got = file < 0 ? -1 : calls::read(file, buffer.data(), buffer.size());
+    if (got < 0) return fail(diagnose_errno(code, errno).with("file", path_text(named)));
+    if (got == 0) return {};
+    TRY(take({buffer.data(), static_cast<std::size_t>(got)}));
+  }
 }
 
 // On NFS, an open file that another machine replaced by a rename must be opened again by its name.
@@ -227,6 +249,41 @@ Result<void> write_file(const fs::path& file, std::string_view bytes, bool durab
   return {};
 }
 
+// Not std::filesystem::copy_file, which reports EIO for a full disk and does not show which side failed.
+std::optional<CopyFailure> copy_bytes(int source, int target) {
+  calls::Status status{};
+  if (calls::fstat(source, &status) != 0) return CopyFailure{true, errno};
+  // SIGXFSZ would end the process, which may be an application's.
+  if (static_cast<std::uint64_t>(status.st_size) > file_size_limit()) return CopyFailure{false, EFBIG};
+  if (clone_content(target, source)) return std::nullopt;
+  std::vector<char> buffer(std::size_t{1} << 20);
+  for (;;) {
+    const ssize_t got = calls::read(source, buffer.data(), buffer.size());
+    if (got < 0) return CopyFailure{true, errno};
+    if (got == 0) return std::nullopt;
+    if (const int why = write_whole(target, {buffer.data(), static_cast<std::size_t>(got)}); why != 0)
+      return CopyFailure{false, why};
+  }
+}
+
+Result<void> write_copy(const fs::path& from, const fs::path& to, const fs::path& named) {
+  TRY_ASSIGN(const FileDescriptor source, open_to_read(from));
+  FileDescriptor target(calls::open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
+  if (!target.valid()) return fail(write_failure(errno, named));
+  auto failure = copy_bytes(source.get(), target.get());
+  if (!failure && calls::close(target.release()) != 0) failure = CopyFailure{false, errno};
+  if (!failure) return {};
+  target.close();
+  calls::unlink(to.c_str());
+  if (failure->reading)
+    return fail(diagnose_errno("EH-F01", failure->error_number).with("file", path_text(from)));
+  Diagnosis why = write_failure(failure->error_number, named);
+  calls::Status status{};
+  if (why.code == "EH-F17" && calls::fstat(source.get(), &status) == 0)
+    why.with("needed", std::to_string(status.st_size));
+  return fail(std::move(why));
+}
+
 Result<void> copy_into_place(const fs::path& from, const fs::path& to, const fs::path& until_whole) {
   const auto give_up = [&](int why) {
     calls::unlink(until_whole.c_str());
@@ -248,6 +305,25 @@ Result<fs::path> make_private_folder(const fs::path& parent, std::string_view pr
     if (errno != EEXIST) return fail(write_failure(errno, folder));
   }
   return fail(write_failure(EEXIST, parent));
+}
+
+namespace {
+
+template <class Iterator>
+std::vector<fs::path> paths_from(Iterator at, std::error_code& error) {
+  std::vector<fs::path> paths;
+  for (; !error && at != Iterator(); at.increment(error)) paths.push_back(at->path());
+  return paths;
+}
+
+}  // namespace
+
+std::vector<fs::path> entries_of(const fs::path& folder, std::error_code& error) {
+  return paths_from(fs::directory_iterator(folder, error), error);
+}
+
+std::vector<fs::path> entries_below(const fs::path& folder, std::error_code& error) {
+  return paths_from(fs::recursive_directory_iterator(folder, error), error);
 }
 
 Result<void> sync_folder(const fs::path& folder) {
@@ -313,15 +389,9 @@ void fill_with_what_differs(std::vector<unsigned char>& into) {
 }  // namespace
 
 std::string random_hex(std::size_t bytes) {
-  static constexpr char digits[] = "0123456789abcdef";
   std::vector<unsigned char> random(bytes);
   if (!fill_with_random_bytes(random.data(), bytes)) fill_with_what_differs(random);
-  std::string text;
-  for (const unsigned char byte : random) {
-    text += digits[byte >> 4];
-    text += digits[byte & 15];
-  }
-  return text;
+  return hex_of({reinterpret_cast<const char*>(random.data()), bytes});
 }
 
 bool is_below(const fs::path& child, const fs::path& parent) {

@@ -3,8 +3,12 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <vector>
 
 #include "base/result.hpp"
 
@@ -48,6 +52,15 @@ Result<FileDescriptor> open_to_read(const std::filesystem::path& file, std::stri
 Result<std::string> read_file(const std::filesystem::path& file, std::uint64_t limit = 64u << 20,
                               std::string_view code = "EH-F01");
 
+// Writes all bytes, at the file's position or at an offset. Returns 0 or an errno.
+int write_whole(int file, std::string_view bytes);
+int write_whole_at(int file, std::string_view bytes, std::uint64_t at);
+
+// Passes the rest of an open file to `take`, up to 1 MiB at a time; the first error ends it. `file` may be the result
+// of a failed open. Errors: `code` with "file" and the errno facts.
+Result<void> read_pieces(int file, const std::filesystem::path& named, std::string_view code,
+                         const std::function<Result<void>(std::string_view)>& take);
+
 // Returns the first bytes of a kernel file (/proc, /sys) without trailing newline; empty if absent or unreadable.
 std::string read_kernel_file(const std::filesystem::path& file);
 
@@ -61,6 +74,24 @@ Result<void> make_folders(const std::filesystem::path& folder);
 // "file", "folder" and the errno facts.
 Result<void> write_file(const std::filesystem::path& file, std::string_view bytes, bool durable = true);
 
+struct CopyFailure {
+  bool reading = false;  // false: writing failed
+  int error_number = 0;
+};
+
+// Copies the bytes of `source` into the empty file `target`, both open. The two share blocks where the file system
+// supports it. A file larger than this process may write is not begun (EFBIG). Returns nothing on success.
+std::optional<CopyFailure> copy_bytes(int source, int target);
+
+// Creates the file `to` with the bytes of `from`, mode 0644 modified by umask. The two share blocks where the file
+// system supports it. The copy is not durable; after a failure `to` is absent. Errors: EH-F01 if `from` cannot be read,
+// else those of write_file. They name the file `named`, for callers that rename it later.
+Result<void> write_copy(const std::filesystem::path& from, const std::filesystem::path& to,
+                        const std::filesystem::path& named);
+inline Result<void> write_copy(const std::filesystem::path& from, const std::filesystem::path& to) {
+  return write_copy(from, to, to);
+}
+
 // Copies `from` to `to` with mode 0644, replacing `to` atomically and durably. While incomplete, the copy is named
 // `until_whole`, in the same folder; a leftover of that name is replaced. Errors: as write_file.
 Result<void> copy_into_place(const std::filesystem::path& from, const std::filesystem::path& to,
@@ -68,6 +99,16 @@ Result<void> copy_into_place(const std::filesystem::path& from, const std::files
 
 // Creates a folder with mode 0700 below `parent`, named prefix + random text.
 Result<std::filesystem::path> make_private_folder(const std::filesystem::path& parent, std::string_view prefix);
+
+// Removes as much as possible and puts the first reason for a failure into `error`. A missing folder is no error. Links
+// are removed, not followed. std::filesystem::remove_all of libstdc++ is not used because it loops forever on Windows
+// when something inside is open.
+void remove_tree(const std::filesystem::path& folder, std::error_code& error);
+
+// Returns the entries of a folder, or everything below it with folders before their content, as far as they can be
+// read. Links are not followed. `error`: why the rest is missing.
+std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder, std::error_code& error);
+std::vector<std::filesystem::path> entries_below(const std::filesystem::path& folder, std::error_code& error);
 
 // Makes renames and creations in a folder durable. File systems that cannot sync folders (EINVAL) are ignored.
 Result<void> sync_folder(const std::filesystem::path& folder);

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+#include <utility>
 
 namespace enginehost {
 namespace {
@@ -58,19 +59,18 @@ class SaxReader : public nlohmann::json_sax<Library> {
  public:
   explicit SaxReader(const JsonLimits& limits) : limits_(limits) {}
 
-  bool is_complete() const { return open_.empty(); }
-
   bool null() override { return place(Json()); }
   bool boolean(bool value) override { return place(Json(value)); }
   bool number_integer(number_integer_t value) override {
     return place(Json(static_cast<std::int64_t>(value)));
   }
   bool number_unsigned(number_unsigned_t value) override {
-    if (value > static_cast<number_unsigned_t>(std::numeric_limits<std::int64_t>::max()))
+    if (keeps_values() && value > static_cast<number_unsigned_t>(std::numeric_limits<std::int64_t>::max()))
       return refuse("the integer " + std::to_string(value) + " is larger than 9223372036854775807");
     return place(Json(static_cast<std::int64_t>(value)));
   }
   bool number_float(number_float_t value, const string_t& text) override {
+    if (!keeps_values()) return place(Json(value));
     if (!std::isfinite(value)) return refuse("the number " + text + " is out of range");
     // The library delivers integers beyond 64 bits as floats; they are not silently rounded here.
     if (text.find_first_of(".eE") == string_t::npos)
@@ -99,12 +99,15 @@ class SaxReader : public nlohmann::json_sax<Library> {
   std::string problem;
   Json document;
 
- private:
+ protected:
   struct Level {
     Json value;
     std::string key;
     std::set<std::string, std::less<>> names;
   };
+
+  // Returns false within a part of the document that is skipped: only its syntax and depth are checked.
+  virtual bool keeps_values() const { return true; }
 
   bool refuse(std::string why) {
     if (problem.empty()) problem = shortened(std::move(why));
@@ -114,7 +117,7 @@ class SaxReader : public nlohmann::json_sax<Library> {
     return ++values_ <= limits_.values ||
            refuse("it has more than " + std::to_string(limits_.values) + " values, which is the limit");
   }
-  bool place(Json value) {
+  virtual bool place(Json value) {
     if (!count()) return false;
     if (open_.empty()) {
       document = std::move(value);
@@ -127,7 +130,7 @@ class SaxReader : public nlohmann::json_sax<Library> {
     }
     return true;
   }
-  bool open(Json value) {
+  virtual bool open(Json value) {
     if (open_.size() >= limits_.depth)
       return refuse("nested deeper than " + std::to_string(limits_.depth) + " levels");
     open_.push_back({std::move(value), {}, {}});
@@ -144,105 +147,52 @@ class SaxReader : public nlohmann::json_sax<Library> {
   std::vector<Level> open_;
 };
 
-// Builds the elements of one array, one at a time, and skips the rest of the document.
-class ArrayReader : public nlohmann::json_sax<Library> {
+// Builds the elements of one array of the document, one at a time, and skips the rest.
+class ArrayReader : public SaxReader {
  public:
   ArrayReader(std::string_view member, const std::function<void(const Json&)>& take,
               const JsonArrayLimits& limits)
-      : member_(member), take_(take), limits_(limits), element_(element_limits()) {}
+      : SaxReader({limits.bytes, limits.depth, limits.values}),
+        member_(member),
+        take_(take),
+        most_(limits.elements) {}
 
-  bool null() override {
-    return value([](SaxReader& to) { return to.null(); });
-  }
-  bool boolean(bool one) override {
-    return value([&](SaxReader& to) { return to.boolean(one); });
-  }
-  bool number_integer(number_integer_t one) override {
-    return value([&](SaxReader& to) { return to.number_integer(one); });
-  }
-  bool number_unsigned(number_unsigned_t one) override {
-    return value([&](SaxReader& to) { return to.number_unsigned(one); });
-  }
-  bool number_float(number_float_t one, const string_t& text) override {
-    return value([&](SaxReader& to) { return to.number_float(one, text); });
-  }
-  bool string(string_t& one) override {
-    return value([&](SaxReader& to) { return to.string(one); });
-  }
-  bool binary(binary_t& one) override { return element_.binary(one); }
-  bool start_object(std::size_t size) override {
-    if (!go_down()) return false;
-    return !in_array_ || forward([&](SaxReader& to) { return to.start_object(size); });
-  }
-  bool start_array(std::size_t size) override {
-    if (depth_ == 0) return refuse("it is not an object");
-    if (!go_down()) return false;
-    if (in_array_) return forward([&](SaxReader& to) { return to.start_array(size); });
-    in_array_ = depth_ == depth_of_elements && is_member_;
-    return true;
-  }
   bool key(string_t& name) override {
-    if (in_array_) return forward([&](SaxReader& to) { return to.key(name); });
-    if (depth_ != 1) return true;
-    is_member_ = name == member_;
-    if (is_member_ && found_) return refuse("the member \"" + name + "\" occurs twice");
-    found_ = found_ || is_member_;
+    if (keeps_values()) return SaxReader::key(name);
+    if (open_.size() != 1) return true;
+    if (name == member_ && std::exchange(found_, true))
+      return refuse("the member \"" + name + "\" occurs twice");
+    open_.back().key = std::move(name);
     return true;
   }
-  bool end_object() override {
-    --depth_;
-    return !in_array_ || forward([](SaxReader& to) { return to.end_object(); });
-  }
-  bool end_array() override {
-    --depth_;
-    if (in_array_ && depth_ < depth_of_elements) {
-      in_array_ = false;
-      return true;
-    }
-    return !in_array_ || forward([](SaxReader& to) { return to.end_array(); });
-  }
-  bool parse_error(std::size_t position, const std::string& token, const Library::exception& error) override {
-    element_.parse_error(position, token, error);
-    return refuse(element_.problem);
-  }
-
-  std::string problem;
 
  private:
-  static constexpr std::size_t depth_of_elements = 2;  // the document, the array
-
-  JsonLimits element_limits() const { return {limits_.bytes, limits_.depth, limits_.values}; }
-  bool refuse(std::string why) {
-    if (problem.empty()) problem = shortened(std::move(why));
-    return false;
+  // Within the array, or one of its elements.
+  bool keeps_values() const override {
+    return open_.size() > 1 && open_[1].value.is_array() && open_[0].key == member_;
   }
-  bool go_down() {
-    return ++depth_ <= limits_.depth ||
-           refuse("nested deeper than " + std::to_string(limits_.depth) + " levels");
+  bool open(Json value) override {
+    if (open_.empty() && !value.is_object()) return refuse("it is not an object");
+    return SaxReader::open(std::move(value));
   }
-  template <class Event>
-  bool value(Event event) {
-    if (depth_ == 0) return refuse("it is not an object");
-    return !in_array_ || forward(event);
-  }
-  template <class Event>
-  bool forward(Event event) {
-    if (!event(element_)) return refuse(element_.problem);
-    if (!element_.is_complete()) return true;
-    if (++elements_ > limits_.elements)
-      return refuse("\"" + std::string(member_) + "\" has more than " + std::to_string(limits_.elements) +
+  bool place(Json value) override {
+    if (open_.empty() && !value.is_object()) return refuse("it is not an object");
+    if (!keeps_values()) return true;
+    if (open_.size() > 2) return SaxReader::place(std::move(value));
+    if (!count()) return false;
+    if (++elements_ > most_)
+      return refuse("\"" + std::string(member_) + "\" has more than " + std::to_string(most_) +
                     " elements, which is the limit");
-    take_(element_.document);
-    element_ = SaxReader(element_limits());
+    take_(value);
+    values_ = 0;
     return true;
   }
 
   std::string_view member_;
   const std::function<void(const Json&)>& take_;
-  const JsonArrayLimits& limits_;
-  SaxReader element_;
-  std::size_t depth_ = 0, elements_ = 0;
-  bool is_member_ = false, found_ = false, in_array_ = false;
+  const std::size_t most_;
+  std::size_t elements_ = 0;
+  bool found_ = false;
 };
 
 tl::unexpected<Diagnosis> not_json(std::string_view name, std::string_view problem,
@@ -252,8 +202,7 @@ tl::unexpected<Diagnosis> not_json(std::string_view name, std::string_view probl
   return fail(std::move(diagnosis));
 }
 
-Result<void> read_events(std::string_view text, std::string_view name, std::size_t limit,
-                         nlohmann::json_sax<Library>& handler, const std::string& problem) {
+Result<void> read_events(std::string_view text, std::string_view name, std::size_t limit, SaxReader& reader) {
   if (text.size() > limit)
     return not_json(
         name, "it is " + std::to_string(text.size()) + " bytes long; the limit is " + std::to_string(limit));
@@ -262,8 +211,8 @@ Result<void> read_events(std::string_view text, std::string_view name, std::size
     return not_json(name, "it contains a NUL byte", nul);
   std::size_t position = 0;
   if (!Library::sax_parse(CountingIterator(text.data(), &position),
-                          CountingIterator(text.data() + text.size(), &position), &handler))
-    return not_json(name, problem, position);
+                          CountingIterator(text.data() + text.size(), &position), &reader))
+    return not_json(name, reader.problem, position);
   return {};
 }
 
@@ -386,7 +335,7 @@ std::string Json::dump(int indent) const {
 
 Result<Json> parse_json(std::string_view text, std::string_view name, const JsonLimits& limits) {
   SaxReader reader(limits);
-  TRY(read_events(text, name, limits.bytes, reader, reader.problem));
+  TRY(read_events(text, name, limits.bytes, reader));
   return std::move(reader.document);
 }
 
@@ -399,7 +348,7 @@ Result<void> read_json_array(std::string_view text, std::string_view name, std::
           "a string in it is longer than " + std::to_string(limits.string) + " bytes, which is the limit",
           position);
   ArrayReader reader(member, take, limits);
-  return read_events(text, name, limits.bytes, reader, reader.problem);
+  return read_events(text, name, limits.bytes, reader);
 }
 
 }  // namespace enginehost

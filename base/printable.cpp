@@ -3,32 +3,33 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <filesystem>
 
 namespace enginehost {
 namespace {
 
 std::uint32_t byte_of(char c) { return static_cast<unsigned char>(c); }
 
-// The first character of the text and its length in bytes; 0 bytes if the text does not begin with one.
-struct Character {
-  std::size_t bytes = 0;
-  std::uint32_t point = 0;
-};
+constexpr bool is_windows_shell = std::filesystem::path::preferred_separator == '\\';
 
-Character first_of(std::string_view text) {
-  const std::uint32_t lead = byte_of(text.front());
-  if (lead < 0x80) return {1, lead};
-  const std::size_t bytes = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (lead < 0xC2 || lead > 0xF4 || text.size() < bytes) return {};
-  std::uint32_t point = lead & (0x7Fu >> bytes);
-  for (std::size_t i = 1; i < bytes; ++i) {
-    const std::uint32_t next = byte_of(text[i]);
-    if ((next & 0xC0) != 0x80) return {};
-    point = point << 6 | (next & 0x3F);
+// Letters beyond ASCII are not plain, because some of them are blanks.
+bool is_plain_in_a_shell(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+         std::string_view(is_windows_shell ? "-_./:+\\" : "-_./:,+@%=").find(c) != std::string_view::npos;
+}
+
+// Quotation marks are common to cmd and PowerShell. Within them, PowerShell expands `$` and the backtick, and
+// cmd expands `%NAME%`. No spelling is right for both, so these stay as they are. For the program, a
+// backslash counts only before a quotation mark.
+std::string quoted_on_windows(std::string_view text) {
+  std::string word = "\"";
+  std::size_t backslashes = 0;
+  for (const char c : text) {
+    if (c == '"') word.append(backslashes + 1, '\\');
+    backslashes = c == '\\' ? backslashes + 1 : 0;
+    word += c;
   }
-  constexpr std::uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-  if (point < least[bytes] || point > 0x10FFFF || (point >= 0xD800 && point <= 0xDFFF)) return {};
-  return {bytes, point};
+  return word.append(backslashes, '\\') + "\"";
 }
 
 // Characters that are not seen, or that change the order of those around them, so that a text reads as
@@ -67,7 +68,7 @@ std::string made_printable(std::string_view text, bool one_line) {
   std::string result;
   result.reserve(text.size());
   while (!text.empty()) {
-    const Character character = first_of(text);
+    const Utf8Character character = first_character(text);
     if (text.starts_with("\r\n")) text.remove_prefix(1);
     const char c = text.front();
     const std::size_t bytes = character.bytes == 0 ? 1 : character.bytes;
@@ -88,9 +89,25 @@ std::string made_printable(std::string_view text, bool one_line) {
 
 }  // namespace
 
+Utf8Character first_character(std::string_view text) {
+  const std::uint32_t lead = byte_of(text.front());
+  if (lead < 0x80) return {1, lead};
+  const std::size_t bytes = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  if (lead < 0xC2 || lead > 0xF4 || text.size() < bytes) return {};
+  std::uint32_t point = lead & (0x7Fu >> bytes);
+  for (std::size_t i = 1; i < bytes; ++i) {
+    const std::uint32_t next = byte_of(text[i]);
+    if ((next & 0xC0) != 0x80) return {};
+    point = point << 6 | (next & 0x3F);
+  }
+  constexpr std::uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+  if (point < least[bytes] || point > 0x10FFFF || (point >= 0xD800 && point <= 0xDFFF)) return {};
+  return {bytes, point};
+}
+
 bool is_utf8(std::string_view text) {
   while (!text.empty()) {
-    const std::size_t bytes = first_of(text).bytes;
+    const std::size_t bytes = first_character(text).bytes;
     if (bytes == 0) return false;
     text.remove_prefix(bytes);
   }
@@ -104,5 +121,19 @@ std::string printable(std::string_view text) {
 }
 
 std::string printable_line(std::string_view text) { return made_printable(text, true); }
+
+std::string shell_word(std::string_view text) {
+  // zsh replaces a leading "=name" with the path of a program.
+  if (!text.empty() && text.front() != '=' && std::all_of(text.begin(), text.end(), is_plain_in_a_shell))
+    return std::string(text);
+  if (is_windows_shell) return quoted_on_windows(text);
+  std::string word = "'";
+  for (const char c : text)
+    if (c == '\'')
+      word += "'\\''";
+    else
+      word += c;
+  return word + "'";
+}
 
 }  // namespace enginehost

@@ -1,5 +1,6 @@
 // Text for people: untrusted text made safe for a terminal, and arguments quoted for a shell.
 #pragma once
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -7,7 +8,15 @@ namespace enginehost {
 
 // Untrusted text (manifests, licenses, file names, messages of libraries) made safe for a terminal.
 
-// Returns true if every byte belongs to a character of UTF-8 (RFC 3629: no surrogates, no overlong forms).
+// The first character of a text that is not empty. 0 bytes: the text does not begin with one (RFC 3629: no surrogates,
+// no overlong forms).
+struct Utf8Character {
+  std::size_t bytes = 0;
+  std::uint32_t point = 0;
+};
+Utf8Character first_character(std::string_view text);
+
+// Returns true if every byte belongs to a character of UTF-8.
 bool is_utf8(std::string_view text);
 
 // Returns the text with control characters (C0, DEL and C1, the latter also as UTF-8) and invalid UTF-8 bytes

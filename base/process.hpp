@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string>
 
+struct dl_phdr_info;
+
 namespace enginehost {
 
 // Fills the buffer from the system's random generator; waits until it is seeded. Returns false if the system has none;
@@ -35,5 +37,9 @@ const char* home_variable();
 
 // Returns the running program's file; empty if the system does not report it.
 std::string executable_path();
+
+// Returns a loaded object's GNU build id as hexadecimal digits; "" if it has none. Reads memory, because the file may
+// have been replaced since. On Linux only.
+std::string mapped_build_id(const dl_phdr_info& object);
 
 }  // namespace enginehost

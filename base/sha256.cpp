@@ -1,12 +1,8 @@
 #include "base/sha256.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <vector>
 
-#include "base/file_calls.hpp"
 #include "base/files.hpp"
-#include "base/paths.hpp"
 
 namespace enginehost {
 
@@ -19,14 +15,11 @@ std::string sha256_hex(std::string_view bytes) {
 Result<std::string> sha256_of_file(const std::filesystem::path& file) {
   TRY_ASSIGN(const FileDescriptor opened, open_to_read(file));
   Sha256 digest;
-  std::vector<char> buffer(1u << 20);
-  for (;;) {
-    const ssize_t got = calls::read(opened.get(), buffer.data(), buffer.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return fail(diagnose_errno("EH-F01", errno).with("file", path_text(file)));
-    if (got == 0) return digest.hex();
-    digest.update({buffer.data(), static_cast<std::size_t>(got)});
-  }
+  TRY(read_pieces(opened.get(), file, "EH-F01", [&](std::string_view bytes) -> Result<void> {
+    digest.update(bytes);
+    return {};
+  }));
+  return digest.hex();
 }
 
 bool is_sha256_hex(std::string_view text) {

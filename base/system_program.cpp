@@ -1,4 +1,4 @@
-#include "base/system_program.hpp"
+#include "base/child_process.hpp"
 
 #include <cerrno>
 

@@ -5,8 +5,6 @@
 #include <cstdio>
 #include <numeric>
 
-#include "base/pluralize.hpp"
-
 namespace enginehost {
 
 std::vector<std::string> split(std::string_view text, char separator) {
@@ -69,6 +67,36 @@ std::string without_passwords(std::string_view text) {
     if (user != std::string_view::npos) text.remove_prefix(user + 1);
   }
   return result.append(text);
+}
+
+std::string pluralize(std::uint64_t number, std::string_view one, std::string_view several) {
+  return std::to_string(number) + " " + std::string(number == 1 ? one : several);
+}
+
+std::string hex_of(std::string_view bytes) {
+  static constexpr char digits[] = "0123456789abcdef";
+  std::string text;
+  text.reserve(2 * bytes.size());
+  for (const char character : bytes) {
+    const auto byte = static_cast<unsigned char>(character);
+    text += digits[byte >> 4];
+    text += digits[byte & 15];
+  }
+  return text;
+}
+
+std::string percent_encoded(std::string_view text, std::string_view plain) {
+  static constexpr char digits[] = "0123456789ABCDEF";
+  std::string result;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+        plain.find(c) != std::string_view::npos)
+      result += c;
+    else
+      result.append(1, '%').append(1, digits[byte >> 4]).append(1, digits[byte & 15]);
+  }
+  return result;
 }
 
 std::optional<std::int64_t> parse_integer(std::string_view text) {

@@ -8,6 +8,9 @@
 
 namespace enginehost {
 
+// Returns a number with its noun: "1 build", "3 builds".
+std::string pluralize(std::uint64_t number, std::string_view one, std::string_view several);
+
 // Splits at each separator: split("a::b", ':') is {"a","","b"}. An empty text has one empty element, as ld.so reads
 // search paths.
 std::vector<std::string> split(std::string_view text, char separator);
@@ -21,6 +24,12 @@ std::string format_bytes(std::uint64_t bytes);
 // Removes the user and password from each "scheme://user:password@", so that no password is printed, stored or passed
 // on.
 std::string without_passwords(std::string_view text);
+
+// Returns two lower-case hexadecimal digits for each byte.
+std::string hex_of(std::string_view bytes);
+
+// Returns the text with "%2F" for each byte that is neither an ASCII letter, nor a digit, nor one of `plain`.
+std::string percent_encoded(std::string_view text, std::string_view plain);
 
 // Returns the whole text as a decimal number, or nothing.
 std::optional<std::int64_t> parse_integer(std::string_view text);

@@ -8,7 +8,7 @@
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
-#include "cache/store_paths.hpp"
+#include "cache/store_inside.hpp"
 
 namespace enginehost::cache {
 namespace {
@@ -85,9 +85,8 @@ class Checker {
   std::vector<std::string> names_in(const char* folder) {
     std::vector<std::string> names;
     std::error_code error;
-    for (auto it = fs::directory_iterator(root_ / folder, error); !error && it != fs::end(it);
-         it.increment(error))
-      names.push_back(path_text(it->path().filename()));
+    for (const fs::path& entry : entries_of(root_ / folder, error))
+      names.push_back(path_text(entry.filename()));
     note_unread("I2", "", root_ / folder, error);
     if (is_unread(error)) all_read_ = false;
     std::sort(names.begin(), names.end());
@@ -101,17 +100,11 @@ class Checker {
       const fs::path at = std::move(folders.back());
       folders.pop_back();
       std::error_code error, gone;
-      for (auto it = fs::directory_iterator(at, error); !error && it != fs::end(it); it.increment(error)) {
-        const std::string path = generic_text(it->path().lexically_relative(folder));
-        if (fs::is_directory(it->symlink_status(gone)))
-          folders.push_back(it->path());
-        else if (!known(path))
-          note(invariant, build,
-               {Problem::Kind::unexpected, path,
-                diagnose("EH-F08")
-                    .with("file", path_text(it->path()))
-                    .with("problem", "nobody installed it")});
-      }
+      for (const fs::path& entry : entries_of(at, error))
+        if (fs::is_directory(fs::symlink_status(entry, gone)))
+          folders.push_back(entry);
+        else if (!known(generic_text(entry.lexically_relative(folder))))
+          note(invariant, build, unlisted_file(folder, entry));
       note_unread(invariant, build, at, error);
     }
   }
@@ -334,27 +327,6 @@ void Checker::rest() {
 Result<std::vector<Violation>> check(const fs::path& root, const CheckOptions& options) {
   TRY(Store::open(root).check_readable());
   return Checker(root, options).run();
-}
-
-std::string fingerprint_of(const fs::path& folder) {
-  std::map<std::string, std::string> lines;
-  std::error_code error;
-  const auto add = [&](const fs::path& path) {
-    calls::Status status{};
-    if (calls::lstat(path.c_str(), &status) != 0) return;
-    std::string line = std::to_string(status.st_mode) + " " + std::to_string(status.st_size) + " " +
-                       std::to_string(calls::modified_ns(status)) + " ";
-    if (S_ISREG(status.st_mode)) line += sha256_of_file(path).value_or("unreadable");
-    if (S_ISLNK(status.st_mode)) line += path_text(fs::read_symlink(path, error));
-    lines.emplace(generic_text(path.lexically_relative(folder)), std::move(line));
-  };
-  add(folder);
-  for (auto it = fs::recursive_directory_iterator(folder, error); !error && it != fs::end(it);
-       it.increment(error))
-    add(it->path());
-  std::string text;
-  for (const auto& [path, line] : lines) text += line + " " + path + "\n";
-  return sha256_hex(text);
 }
 
 }  // namespace enginehost::cache

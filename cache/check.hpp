@@ -5,8 +5,8 @@
 //   I2  a recorded build has its trees and its view, and both are correct
 //   I5  when no process is active and everything was swept: nothing unfinished, nothing unreferenced
 //
-// I4 (leased files do not change) and I9 (nothing writes to a read-only layer) are comparisons: see
-// fingerprint_of.
+// I4 (leased files do not change) and I9 (nothing writes to a read-only layer) are comparisons, made by the
+// tests.
 #pragma once
 #include <filesystem>
 #include <optional>
@@ -15,7 +15,7 @@
 
 #include "base/cancel.hpp"
 #include "base/result.hpp"
-#include "cache/problem.hpp"
+#include "cache/store.hpp"
 
 namespace enginehost::cache {
 
@@ -34,8 +34,5 @@ struct Violation {
 
 // Reads only. Errors: EH-P10 if canceled; EH-F16 and EH-F23 as Store::check_readable().
 Result<std::vector<Violation>> check(const std::filesystem::path& root, const CheckOptions& options = {});
-
-// Returns a digest of everything below a folder: names, kinds, modes, sizes, times of change and contents.
-std::string fingerprint_of(const std::filesystem::path& folder);
 
 }  // namespace enginehost::cache

@@ -1,5 +1,5 @@
 // Collection: chooses builds to remove by age and size.
-#include "cache/collect.hpp"
+#include "cache/store.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -12,9 +12,7 @@
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "cache/sharing.hpp"
-#include "cache/store_parts.hpp"
-#include "cache/store_paths.hpp"
-#include "cache/sweep.hpp"
+#include "cache/store_inside.hpp"
 
 namespace enginehost::cache {
 namespace {
@@ -43,19 +41,16 @@ Measured measure(const fs::path& root) {
   // Trees first, because a file that a view shares with its tree counts as the tree's.
   for (const char* folder : {"trees", "views", "lists", "partial", "stage", "rejected"}) {
     std::error_code error;
-    for (auto it = fs::directory_iterator(root / folder, error); !error && it != fs::end(it);
-         it.increment(error)) {
-      std::string name = path_text(it->path().filename());
+    for (const fs::path& entry : entries_of(root / folder, error)) {
+      std::string name = path_text(entry.filename());
       // The note of an archive's tree is removed with that tree.
       if (name.starts_with("of-") && std::string_view(folder) == "lists")
-        name = std::string(trim(read_file(it->path(), 4096).value_or(name)));
+        name = std::string(trim(read_file(entry, 4096).value_or(name)));
       std::uint64_t& sum = measured.parts[std::string(folder) + "/" + name];
-      count(it->path(), sum);
+      count(entry, sum);
       std::error_code inner;
-      if (fs::is_directory(it->symlink_status(inner)))
-        for (auto at = fs::recursive_directory_iterator(it->path(), inner); !inner && at != fs::end(at);
-             at.increment(inner))
-          count(at->path(), sum);
+      if (fs::is_directory(fs::symlink_status(entry, inner)))
+        for (const fs::path& file : entries_below(entry, inner)) count(file, sum);
     }
   }
   return measured;

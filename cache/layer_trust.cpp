@@ -9,7 +9,7 @@
 #include "base/json.hpp"
 #include "base/ownership.hpp"
 #include "base/paths.hpp"
-#include "cache/store_paths.hpp"
+#include "cache/store_inside.hpp"
 
 namespace enginehost::cache {
 

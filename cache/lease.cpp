@@ -8,8 +8,7 @@
 #include "base/files.hpp"
 #include "cache/sharing.hpp"
 #include "cache/store.hpp"
-#include "cache/store_paths.hpp"
-#include "cache/system_locks.hpp"
+#include "cache/store_inside.hpp"
 
 namespace enginehost::cache {
 
@@ -149,26 +148,6 @@ Result<Lease> Store::lease(const Installed& installed) const {
     return fail(std::move(stamp.error().with("build", installed.build)));
   }
   return lease;
-}
-
-Result<Store::Leased> Store::find_leased(std::string_view build, std::string_view digest) const {
-  using namespace inside;
-  Leased leased;
-  // Facts read under the lock are not read again. With several layers it is unknown which one's lock this
-  // would be.
-  if (layers_.empty())
-    if (auto lock = FileLock::shared_existing(lease_file(root_, digest), briefly()))
-      leased.lease.lock_ = std::move(*lock);
-  TRY_ASSIGN(auto found, find(build));
-  if (!found || found->digest != digest) return fail(diagnose("EH-F01").with("build", build));
-  leased.installed = std::move(*found);
-  if (leased.lease.holds() && locks_are_kept(root_)) {
-    leased.lease.lock_.note_use();
-    leased.lease.may_write_markers_ = true;
-    return leased;
-  }
-  TRY_ASSIGN(leased.lease, lease(leased.installed));
-  return leased;
 }
 
 Result<Lease> Store::lease_as_recorded(Installed& record) const {

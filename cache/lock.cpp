@@ -12,7 +12,7 @@
 #include "base/paths.hpp"
 #include "base/record.hpp"
 #include "base/text.hpp"
-#include "cache/system_locks.hpp"
+#include "cache/sharing.hpp"
 
 namespace enginehost::cache {
 namespace {

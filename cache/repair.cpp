@@ -1,5 +1,5 @@
 // Repair: one file at a time, from the nearest source.
-#include "cache/repair.hpp"
+#include "cache/store.hpp"
 
 #include <cerrno>
 
@@ -7,25 +7,12 @@
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "cache/layer_trust.hpp"
-#include "cache/store_parts.hpp"
-#include "cache/store_paths.hpp"
+#include "cache/store_inside.hpp"
 
 namespace enginehost::cache {
 namespace {
 
 using namespace inside;
-
-// Returns everything below a tree's or view's folder that is neither a folder nor listed.
-std::vector<std::string> unlisted_in(const fs::path& folder, const std::set<std::string>& known) {
-  std::vector<std::string> unlisted;
-  std::error_code error;
-  for (auto it = fs::recursive_directory_iterator(folder, error); !error && it != fs::end(it);
-       it.increment(error)) {
-    const std::string path = generic_text(it->path().lexically_relative(folder));
-    if (!fs::is_directory(it->symlink_status(error)) && !known.contains(path)) unlisted.push_back(path);
-  }
-  return unlisted;
-}
 
 class Repair {
  public:
@@ -158,9 +145,8 @@ Result<bool> Repair::from_here(const fs::path& folder, const std::string& tree, 
   }
   // The same bytes may be in another tree, under another name.
   std::error_code error;
-  for (auto it = fs::directory_iterator(root_ / "lists", error); !error && it != fs::end(it);
-       it.increment(error)) {
-    const std::string other = path_text(it->path().filename());
+  for (const fs::path& listed : entries_of(root_ / "lists", error)) {
+    const std::string other = path_text(listed.filename());
     if (other == tree || other.starts_with("of-")) continue;
     const auto list = load_list(root_, other);
     if (!list) continue;
@@ -234,13 +220,10 @@ Result<void> Repair::tree_of(const std::string& tree) {
 }
 
 Result<void> Repair::drop_unlisted(const fs::path& folder, const std::set<std::string>& known) {
-  for (const std::string& unlisted_file : unlisted_in(folder, known)) {
-    note({Problem::Kind::unexpected, unlisted_file,
-          diagnose("EH-F08")
-              .with("file", path_text(folder / path_of(unlisted_file)))
-              .with("problem", "nobody installed it")},
-         "removed");
-    TRY(discard(root_, folder / path_of(unlisted_file)));
+  const auto is_known = [&](const std::string& path) { return known.contains(path); };
+  for (const fs::path& file : unlisted_files(folder, is_known)) {
+    note(unlisted_file(folder, file), "removed");
+    TRY(discard(root_, file));
   }
   return {};
 }

@@ -12,7 +12,7 @@
 #include "base/paths.hpp"
 #include "base/process.hpp"
 #include "base/text.hpp"
-#include "cache/store_paths.hpp"
+#include "cache/store_inside.hpp"
 
 namespace enginehost::cache::inside {
 namespace {
@@ -121,14 +121,13 @@ bool in_use(const fs::path& root, std::string_view digest) {
   bool found = false;
   std::error_code error;
   const std::string start = std::string(digest) + ".";
-  for (auto it = fs::directory_iterator(root / "leases", error); !error && it != fs::end(it);
-       it.increment(error)) {
-    const std::string name = path_text(it->path().filename());
+  for (const fs::path& file : entries_of(root / "leases", error)) {
+    const std::string name = path_text(file.filename());
     if (!name.starts_with(start) || !name.ends_with(".alive")) continue;
-    if (is_alive(it->path()))
+    if (is_alive(file))
       found = true;
     else
-      calls::unlink(it->path().c_str());
+      calls::unlink(file.c_str());
   }
   return found;
 }

@@ -15,8 +15,7 @@
 #include "base/text.hpp"
 #include "cache/layer_trust.hpp"
 #include "cache/sharing.hpp"
-#include "cache/store_parts.hpp"
-#include "cache/store_paths.hpp"
+#include "cache/store_inside.hpp"
 
 namespace enginehost::cache {
 namespace {
@@ -214,21 +213,8 @@ Result<bool> is_there(const fs::path& file) {
 }
 
 std::string file_name_for(std::string_view text) {
-  static constexpr char digits[] = "0123456789ABCDEF";
-  std::string name;
-  for (const char character : text) {
-    const auto byte = static_cast<unsigned char>(character);
-    const bool plain = (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') ||
-                       (byte >= 'A' && byte <= 'Z') || byte == '-' || byte == '_' || byte == '+' ||
-                       (byte == '.' && !name.empty());
-    if (plain) {
-      name += character;
-    } else {
-      name += '%';
-      name += digits[byte >> 4];
-      name += digits[byte & 15];
-    }
-  }
+  std::string name = percent_encoded(text, "-_+.");
+  if (name.starts_with('.')) name.replace(0, 1, "%2E");
   return name.size() <= 200 && !name.empty() ? name : sha256_hex(text);
 }
 

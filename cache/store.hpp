@@ -17,6 +17,8 @@
 //
 // Everything is written, synced and renamed into place; readers see nothing or the whole.
 #pragma once
+#include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -24,16 +26,123 @@
 #include <string_view>
 #include <vector>
 
-#include "cache/collect.hpp"
 #include "cache/installed.hpp"
 #include "cache/lease.hpp"
 #include "cache/lock.hpp"
-#include "cache/problem.hpp"
-#include "cache/repair.hpp"
-#include "cache/stage.hpp"
 #include "cache/tree_list.hpp"
 
 namespace enginehost::cache {
+
+// A problem of one installed file.
+struct Problem {
+  enum class Kind {
+    missing,
+    empty,
+    truncated,
+    wrong_size,
+    wrong_bytes,
+    wrong_kind,
+    wrong_mode,
+    unexpected,
+    unreadable
+  };
+  Kind kind = Kind::missing;
+  std::string path;     // in the view
+  Diagnosis diagnosis;  // EH-F01, F02, F04, F08, F11: "build", "file", "needed_size", "size", …
+};
+const char* name_of(Problem::Kind kind);
+
+// Fetches files of a tree into `into`/<path> and returns their source. It may omit files. The caller hashes
+// every fetched file before use.
+using FetchFiles = std::function<Result<std::string>(
+    const std::string& tree, const std::vector<TreeEntry>& wanted, const std::filesystem::path& into)>;
+
+struct RepairedFile {
+  Problem problem;  // before the repair
+  // "the view", "the tree", "its list", "layer /…", "mode", "removed", or the source that FetchFiles
+  // returned.
+  std::string from;
+};
+
+struct Repaired {
+  std::vector<RepairedFile> files;
+  std::vector<Problem> left;           // could not be repaired
+  std::vector<Diagnosis> not_fetched;  // the reasons why FetchFiles did not fetch them
+};
+
+// Options and result of a collection (Store::collect).
+struct CollectOptions {
+  // Limit in bytes on disk. Above it, quarantined trees and abandoned downloads are removed first, then the
+  // longest unused builds until nine tenths of the limit are left. No build is removed if all removable ones
+  // together would not suffice. 0 removes everything that may be removed.
+  std::optional<std::uint64_t> max_bytes;
+  std::optional<std::chrono::seconds> max_age;  // removes builds unused for longer
+  bool orphaned = false;                        // also remove trees that lost their records
+  bool dry_run = false;                         // only reports what would be removed
+};
+
+struct Collected {
+  struct Build {
+    std::string build;
+    std::uint64_t size = 0;      // of all its files
+    std::int64_t last_used = 0;  // seconds since 1970
+    std::string
+        why;  // "not used for …", "to stay below …"; for a kept build: "in use", "pinned", "being made"
+    std::optional<LockHolder> holder;  // of a kept build that is in use or being made
+  };
+  std::vector<Build> removed;  // with dry_run: would be removed
+  std::vector<Build> kept;     // would have been removed, but for the reason in `why`
+  // Trees without a record since the folder of records was lost. They stay unless `orphaned` is set, because
+  // their builds can be installed again without a download.
+  struct Tree {
+    std::string tree;
+    std::uint64_t size = 0;  // on disk
+  };
+  std::vector<Tree> orphaned;
+  // `logical`: the size of all builds of this layer as if nothing were shared. `physical`: the size on disk.
+  // Files that the file system itself shares (reflinks) count in full.
+  std::uint64_t logical_before = 0, logical_after = 0, physical_before = 0, physical_after = 0;
+  // More than `max_bytes` is left, and nothing more may be removed.
+  bool bound_missed = false;
+  // The reason for each thing that could not be removed. A record that cannot be read keeps all builds and
+  // their files.
+  std::vector<Diagnosis> stayed;
+  // Another process is making something; it frees unreferenced files when it is done.
+  bool left_to_maker = false;
+  std::optional<LockHolder> maker;  // that process
+  // The clock is more than a year ahead of everything in the cache and is not trusted, so nothing was removed
+  // for its age.
+  bool clock_in_doubt = false;
+  // Locks do not work in this layer, so files are removed two weeks after their last use.
+  bool waits_for_rest = false;
+};
+
+// The size of a layer in bytes.
+struct Usage {
+  std::uint64_t logical = 0, physical = 0;
+};
+
+// Holds the lock of a key and an empty folder stage/<key>/<nonce>; the destructor releases both. While any
+// stage lives, nothing that was published but is not yet referred to is swept. Thread safety: one thread at a
+// time.
+class Stage {
+ public:
+  Stage(Stage&& other) noexcept;
+  Stage& operator=(Stage&& other) noexcept;
+  ~Stage();
+
+  const std::filesystem::path& folder() const { return folder_; }
+  void report_progress(std::uint64_t done, std::uint64_t total) { lock_.report_progress(done, total); }
+
+ private:
+  friend class Store;
+  Stage(FileLock lock, FileLock publishing, std::filesystem::path folder)
+      : lock_(std::move(lock)), publishing_(std::move(publishing)), folder_(std::move(folder)) {}
+  void remove();
+
+  FileLock lock_, publishing_;
+  std::filesystem::path folder_;
+};
 
 // A handle: cheap to copy, without state other than paths. Thread safety: any thread and any number of
 // processes.
@@ -99,16 +208,8 @@ class Store {
   // "problem") if the build was removed meanwhile; the caller then looks it up again.
   Result<Lease> lease(const Installed& installed) const;
 
-  // Does find() and lease() in fewer system calls, for a build that was leased before. Errors: EH-F01
-  // ("build") if it is not installed, or under another digest.
-  struct Leased {
-    Installed installed;
-    Lease lease;
-  };
-  Result<Leased> find_leased(std::string_view build, std::string_view digest) const;
-
-  // The same for a caller that has the record and knows that it has not been rewritten since. Only for a
-  // build in the writable layer, and where keeps_locks(). Checks only the lock and the files, and fills in
+  // Leases a build for a caller that has its record and knows that it has not been rewritten since. Only for
+  // a build in the writable layer, and where keeps_locks(). Checks only the lock and the files, and fills in
   // the folder. Errors: EH-F01 ("build") on any problem; the caller then looks the build up.
   Result<Lease> lease_as_recorded(Installed& record) const;
   // Returns whether locks work on the cache's file system; constant for one file system.

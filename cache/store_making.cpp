@@ -4,16 +4,15 @@
 #include <cerrno>
 #include <ctime>
 #include <map>
+#include <utility>
 
 #include "base/file_calls.hpp"
 #include "base/file_system.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
-#include "base/remove_tree.hpp"
 #include "base/sha256.hpp"
 #include "cache/sharing.hpp"
-#include "cache/store_parts.hpp"
-#include "cache/store_paths.hpp"
+#include "cache/store_inside.hpp"
 
 namespace enginehost::cache {
 namespace {
@@ -52,6 +51,30 @@ Result<void> make_lease_file(const fs::path& root, std::string_view digest) {
 }
 
 }  // namespace
+
+Stage::Stage(Stage&& other) noexcept
+    : lock_(std::move(other.lock_)),
+      publishing_(std::move(other.publishing_)),
+      folder_(std::exchange(other.folder_, {})) {}
+
+Stage& Stage::operator=(Stage&& other) noexcept {
+  if (this != &other) {
+    remove();
+    lock_ = std::move(other.lock_);
+    publishing_ = std::move(other.publishing_);
+    folder_ = std::exchange(other.folder_, {});
+  }
+  return *this;
+}
+
+Stage::~Stage() { remove(); }
+
+// Leftovers are removed by the next owner of the key.
+void Stage::remove() {
+  std::error_code ignored;
+  if (!folder_.empty()) remove_tree(folder_, ignored);
+  folder_.clear();
+}
 
 // Without locks, several processes may use one key at once, each in its own folder; they publish the same. A
 // dead owner's folder is removed by age.

@@ -1,5 +1,5 @@
 // Removal: builds by name, and everything unreferenced.
-#include "cache/sweep.hpp"
+#include "cache/store_inside.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -9,10 +9,7 @@
 #include "base/file_calls.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
-#include "base/remove_tree.hpp"
 #include "cache/sharing.hpp"
-#include "cache/store_parts.hpp"
-#include "cache/store_paths.hpp"
 
 namespace enginehost::cache {
 namespace inside {
@@ -23,17 +20,10 @@ constexpr std::int64_t keep_seconds = 7 * one_day;    // interrupted downloads a
 constexpr std::int64_t rest_seconds = 14 * one_day;   // of anything, where locks are not kept
 constexpr std::int64_t leap_seconds = 365 * one_day;  // a clock further ahead is not trusted
 
-std::vector<fs::path> children_of(const fs::path& folder, std::error_code& error) {
-  std::vector<fs::path> children;
-  for (auto it = fs::directory_iterator(folder, error); !error && it != fs::end(it); it.increment(error))
-    children.push_back(it->path());
-  return children;
-}
-
 // Returns the children as far as they can be read.
 std::vector<fs::path> children_of(const fs::path& folder) {
   std::error_code error;
-  return children_of(folder, error);
+  return entries_of(folder, error);
 }
 
 std::int64_t changed_at(const fs::path& path) {
@@ -87,17 +77,16 @@ void sweep_temporary(const Sweep& sweep) {
     for (const fs::path& file : children_of(sweep.root / folder)) sweep_one(file);
   // Folders of other modules, which use write_file. An inaccessible folder (another user's) does not keep the
   // others from being swept.
-  std::vector<fs::path> folders{sweep.root / "state"};
-  while (!folders.empty()) {
-    const std::vector<fs::path> children = children_of(std::exchange(folders.back(), {}));
-    folders.pop_back();
-    for (const fs::path& child : children) {
-      std::error_code gone;
-      if (fs::is_directory(fs::symlink_status(child, gone)))
-        folders.push_back(child);
-      else
-        sweep_one(child);
+  std::vector<fs::path> entries = children_of(sweep.root / "state");
+  while (!entries.empty()) {
+    const fs::path entry = std::move(entries.back());
+    entries.pop_back();
+    std::error_code gone;
+    if (!fs::is_directory(fs::symlink_status(entry, gone))) {
+      sweep_one(entry);
+      continue;
     }
+    for (fs::path& child : children_of(entry)) entries.push_back(std::move(child));
   }
 }
 
@@ -171,7 +160,7 @@ std::int64_t believable_time(const fs::path& root) {
 Result<std::set<std::string>> referred(const fs::path& root) {
   std::set<std::string> names;
   std::error_code error;
-  const std::vector<fs::path> files = children_of(root / "refs", error);
+  const std::vector<fs::path> files = entries_of(root / "refs", error);
   // Unreadable records still exist.
   if (error && error != std::errc::no_such_file_or_directory && error != std::errc::not_a_directory)
     return fail(diagnose_errno("EH-F23", error.value()).with("folder", path_text(root / "refs")));
@@ -249,9 +238,7 @@ Result<std::uint64_t> discard(const fs::path& root, const fs::path& what) {
   };
   count(what);
   if (fs::is_directory(fs::symlink_status(what, error)))
-    for (auto it = fs::recursive_directory_iterator(what, error); !error && it != fs::end(it);
-         it.increment(error))
-      count(it->path());
+    for (const fs::path& entry : entries_below(what, error)) count(entry);
   // Moved away in one step: if the process dies while removing, the next sweep finds the rest in stage/.
   // Where a folder cannot be moved (overlayfs, for a folder of a container's image), it is removed in place,
   // because moving its files one by one would copy each first. If the process dies then, the rest counts as

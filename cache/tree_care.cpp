@@ -1,6 +1,4 @@
-// Trees that several builds share: published, checked before reuse, quarantined when damaged.
-#include "cache/store_parts.hpp"
-
+// Trees that several builds share: published, checked before reuse, quarantined when damaged, listed again.
 #include <algorithm>
 #include <cerrno>
 
@@ -10,10 +8,78 @@
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "cache/sharing.hpp"
-#include "cache/store_paths.hpp"
+#include "cache/store_inside.hpp"
 
 namespace enginehost::cache {
 namespace inside {
+namespace {
+
+int move_entries(const fs::path& from, const fs::path& to) {
+  if (calls::mkdir(to.c_str(), 0755) != 0) return errno;
+  std::error_code error;
+  const std::vector<fs::path> entries = entries_of(from, error);
+  if (error) return error.value();
+  for (const fs::path& entry : entries)
+    if (const int why = move_away(entry, to / entry.filename()); why != 0) return why;
+  return calls::rmdir(from.c_str()) == 0 ? 0 : errno;
+}
+
+std::optional<TreeEntry> entry_of(const fs::path& file, std::string path) {
+  TreeEntry entry;
+  entry.path = std::move(path);
+  calls::Status status{};
+  if (!path_problem(entry.path).empty() || calls::lstat(file.c_str(), &status) != 0) return {};
+  if (S_ISLNK(status.st_mode)) {
+    std::error_code error;
+    entry.kind = TreeEntry::Kind::link;
+    entry.identity = generic_text(fs::read_symlink(file, error));
+    entry.size = entry.identity.size();
+    if (error || !link_problem(entry.path, entry.identity).empty()) return {};
+    return entry;
+  }
+  if (!S_ISREG(status.st_mode)) return {};
+  if ((status.st_mode & 0111) != 0) entry.kind = TreeEntry::Kind::executable;
+  entry.size = static_cast<std::uint64_t>(status.st_size);
+  auto digest = sha256_of_file(file);
+  if (!digest) return {};
+  entry.identity = std::move(*digest);
+  return entry;
+}
+
+std::optional<TreeList> list_of_files(const fs::path& root, std::string_view tree_id) {
+  const fs::path folder = root / "trees" / tree_id;
+  std::error_code error;
+  if (!is_sha256_hex(tree_id) || !fs::is_directory(fs::symlink_status(folder, error))) return {};
+  TreeList list;
+  const std::vector<fs::path> files = entries_below(folder, error);
+  if (error) return {};
+  for (const fs::path& file : files) {
+    if (fs::is_directory(fs::symlink_status(file, error))) continue;
+    auto entry = entry_of(file, generic_text(file.lexically_relative(folder)));
+    if (!entry) return {};
+    list.entries.push_back(std::move(*entry));
+  }
+  if (error || list.id() != tree_id) return {};
+  return list;
+}
+
+}  // namespace
+
+int move_away(const fs::path& from, const fs::path& to) {
+  if (calls::rename(from.c_str(), to.c_str()) == 0) return 0;
+  const int why = errno;
+  std::error_code error;
+  return why == EXDEV && fs::is_directory(fs::symlink_status(from, error)) ? move_entries(from, to) : why;
+}
+
+std::optional<TreeList> rebuild_list(const fs::path& root, std::string_view tree_id) {
+  auto list = list_of_files(root, tree_id);
+  if (!list) return {};
+  const fs::path place = root / "lists" / tree_id;
+  const auto written = clear_for_file(root, place).and_then([&] { return write_file(place, list->text()); });
+  if (!written) return {};
+  return list;
+}
 
 Result<FileLock> lock_tree(const fs::path& root, std::string_view tree, std::string_view program) {
   const fs::path file = lock_file(root, "tree-" + std::string(tree));
@@ -68,11 +134,8 @@ Result<void> put_aside(const fs::path& root, std::string_view tree) {
   const fs::path folder = root / "trees" / tree;
   const std::string start = std::string(tree) + ".";
   std::error_code error;
-  std::vector<fs::path> earlier;
-  for (auto it = fs::directory_iterator(root / "rejected", error); !error && it != fs::end(it);
-       it.increment(error))
-    if (path_text(it->path().filename()).starts_with(start)) earlier.push_back(it->path());
-  for (const fs::path& old : earlier) static_cast<void>(discard(root, old));
+  for (const fs::path& old : entries_of(root / "rejected", error))
+    if (path_text(old.filename()).starts_with(start)) static_cast<void>(discard(root, old));
   const fs::path aside = root / "rejected" / path_of(start + random_hex(4));
   if (const int why = move_away(folder, aside); why != 0 && why != ENOENT)
     return fail(disk_failure(why, folder, root));

@@ -185,7 +185,6 @@ Result<void> TreeWriter::set_executable(std::string_view path, bool executable) 
   return {};
 }
 
-std::uint64_t TreeWriter::bytes_written() const { return state_->bytes; }
 std::size_t TreeWriter::entries() const { return state_->entries.size(); }
 
 // A link must end at an entry of the tree, through at most a few other links and through no linked folder.

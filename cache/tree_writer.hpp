@@ -47,7 +47,6 @@ class TreeWriter {
   Result<void> make_link_of(std::string_view path);
   Result<void> set_executable(std::string_view path, bool executable);
 
-  std::uint64_t bytes_written() const;
   std::size_t entries() const;
 
   // Checks links against the written entries, makes everything durable and returns the list. The writer

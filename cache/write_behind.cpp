@@ -139,14 +139,9 @@ int WriteBehind::process(Piece& piece) {
     digest_ = Sha256();
     size_ = kicked_ = 0;
   }
-  std::string_view bytes(piece.bytes.get(), piece.size);
+  const std::string_view bytes(piece.bytes.get(), piece.size);
   digest_.update(bytes);
-  while (!bytes.empty()) {
-    const ssize_t written = calls::write(file_.get(), bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return errno;
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
+  if (const int why = write_whole(file_.get(), bytes); why != 0) return why;
   size_ += piece.size;
   kick(piece.closes ? 1 : kick_every);
   return piece.closes ? finish_file() : 0;

@@ -6,14 +6,19 @@
 #include <spawn.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
+#ifdef __APPLE__
+#include <sys/event.h>
+#else
+#include <sys/syscall.h>
+#endif
 
 #include <cerrno>
 #include <thread>
 
+#include "base/environment.hpp"
 #include "base/file_calls.hpp"
 #include "base/files.hpp"
-#include "base/posix/child_calls.hpp"
-#include "base/posix/environment.hpp"
 
 namespace enginehost {
 namespace {
@@ -24,6 +29,77 @@ constexpr std::chrono::milliseconds kill_grace{2000};
 constexpr std::chrono::milliseconds poll_step{50};
 constexpr std::chrono::milliseconds last_words{200};
 
+// Calls that POSIX does not define.
+//
+// inherit_only: lets the child inherit only the descriptors below `first` that the actions so far give it.
+// take_pending: takes one pending signal of the set, which this thread blocks; does not wait for one.
+// watch_for_end: returns a descriptor that polls as readable when the child has ended. The wait then ends at
+// once, even if grandchildren keep the pipes open. Returns none if the kernel or a sandbox refuses; the next
+// poll then notices the end.
+#ifdef __APPLE__
+
+// macOS has no pipe2: between the two calls another thread may start a program that inherits the pipe.
+// Children of EngineHost do not inherit it, because of POSIX_SPAWN_CLOEXEC_DEFAULT.
+bool open_closing_pipe(int (&ends)[2]) {
+  if (::pipe(ends) != 0) return false;
+  for (const int end : ends) ::fcntl(end, F_SETFD, FD_CLOEXEC);
+  return true;
+}
+
+// posix_spawnattr_setflags(2): this flag closes every descriptor that no file action created.
+void inherit_only(int, posix_spawn_file_actions_t&, posix_spawnattr_t& attributes) {
+  short flags = 0;
+  posix_spawnattr_getflags(&attributes, &flags);
+  posix_spawnattr_setflags(&attributes, static_cast<short>(flags | POSIX_SPAWN_CLOEXEC_DEFAULT));
+}
+
+void take_pending(const sigset_t& signals) {
+  sigset_t pending;
+  sigpending(&pending);
+  for (int signal = 1; signal < NSIG; ++signal)
+    if (sigismember(&signals, signal) == 1 && sigismember(&pending, signal) == 1) {
+      int taken = 0;
+      sigwait(&signals, &taken);
+      return;
+    }
+}
+
+// A kqueue(2) is a descriptor that can be polled.
+FileDescriptor watch_for_end(pid_t child) {
+  FileDescriptor queue(::kqueue());
+  struct kevent end {};
+  end.ident = static_cast<uintptr_t>(child);
+  end.filter = EVFILT_PROC;
+  end.flags = EV_ADD | EV_ENABLE;
+  end.fflags = NOTE_EXIT;
+  if (!queue.valid() || ::kevent(queue.get(), &end, 1, nullptr, 0, nullptr) != 0) return {};
+  return queue;
+}
+
+#else
+
+bool open_closing_pipe(int (&ends)[2]) { return ::pipe2(ends, O_CLOEXEC) == 0; }
+
+void inherit_only(int first, posix_spawn_file_actions_t& actions, posix_spawnattr_t&) {
+  posix_spawn_file_actions_addclosefrom_np(&actions, first);
+}
+
+void take_pending(const sigset_t& signals) {
+  const timespec at_once{};
+  sigtimedwait(&signals, nullptr, &at_once);
+}
+
+// Linux 5.3, pidfd_open(2).
+FileDescriptor watch_for_end([[maybe_unused]] pid_t child) {
+#ifdef SYS_pidfd_open
+  return FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
+#else
+  return {};
+#endif
+}
+
+#endif
+
 struct Pipe {
   FileDescriptor read_end, write_end;
 };
@@ -31,7 +107,7 @@ struct Pipe {
 // Returns 0 or an errno.
 int open_pipe(Pipe& pipe) {
   int ends[2];
-  if (!child::open_pipe(ends)) return errno;
+  if (!open_closing_pipe(ends)) return errno;
   pipe.read_end = FileDescriptor(ends[0]);
   pipe.write_end = FileDescriptor(ends[1]);
   return 0;
@@ -119,7 +195,7 @@ void feed(FileDescriptor& to, std::string_view& input) {
   sigpending(&pending);
   const ssize_t written = calls::write(to.get(), input.data(), input.size());
   const bool broken = written < 0 && errno == EPIPE;
-  if (broken && sigismember(&pending, SIGPIPE) == 0) child::take_pending(pipe_signal);
+  if (broken && sigismember(&pending, SIGPIPE) == 0) take_pending(pipe_signal);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (written > 0) input.remove_prefix(static_cast<std::size_t>(written));
   if (broken || input.empty()) to.close();
@@ -170,7 +246,7 @@ Result<ChildOutcome> run_child(const ChildRequest& request) {
   if (!request.folder.empty()) posix_spawn_file_actions_addchdir_np(&setup.actions, request.folder.c_str());
   if (request.discard_output) posix_spawn_file_actions_addopen(&setup.actions, 1, "/dev/null", O_WRONLY, 0);
   // A host may have opened files without O_CLOEXEC; a child that cannot be killed must not keep them open.
-  child::inherit_only(request.private_channel ? 4 : 3, setup.actions, setup.attributes);
+  inherit_only(request.private_channel ? 4 : 3, setup.actions, setup.attributes);
 
   // Input that fits into the pipe is available to the child at once.
   std::string_view unwritten = request.input;
@@ -197,7 +273,7 @@ Result<ChildOutcome> run_child(const ChildRequest& request) {
 
   // When the child has ended, its grandchildren may still hold the pipes or fill them forever. Available
   // bytes are read for a short time.
-  const FileDescriptor watch = child::watch_for_end(child);
+  const FileDescriptor watch = watch_for_end(child);
   auto give_up_at = begin + request.deadline;
   bool aborted = false, killed = false, ended = false;
   for (;;) {
@@ -249,6 +325,21 @@ Result<ChildOutcome> run_child(const ChildRequest& request) {
   }
   outcome.duration = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begin);
   return outcome;
+}
+
+std::string signal_name(int signal) {
+#ifdef __APPLE__
+  // The system's table has the names in lower case and without "SIG".
+  if (signal > 0 && signal < NSIG && sys_signame[signal] != nullptr) {
+    std::string name = "SIG";
+    for (const char* at = sys_signame[signal]; *at != '\0'; ++at)
+      name += *at >= 'a' && *at <= 'z' ? static_cast<char>(*at - 'a' + 'A') : *at;
+    return name;
+  }
+#else
+  if (const char* name = ::sigabbrev_np(signal)) return "SIG" + std::string(name);
+#endif
+  return "signal " + std::to_string(signal);
 }
 
 }  // namespace enginehost

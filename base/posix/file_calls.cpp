@@ -1,5 +1,7 @@
 #include "base/posix/file_calls.hpp"
 
+#include "base/files.hpp"
+
 namespace enginehost::calls {
 
 // An open file description lock (Linux 3.15). Unlike a POSIX lock it survives the closing of other
@@ -12,3 +14,11 @@ bool lock_open_file(int file) {
 }
 
 }  // namespace enginehost::calls
+
+namespace enginehost {
+
+void remove_tree(const std::filesystem::path& folder, std::error_code& error) {
+  std::filesystem::remove_all(folder, error);
+}
+
+}  // namespace enginehost

@@ -14,12 +14,25 @@
 #include <string>
 
 #ifdef __APPLE__
-#include "base/darwin/file_details.hpp"
-#else
-#include "base/posix/file_details.hpp"
+// Used here only to open a folder that names are relative to.
+#define O_PATH O_SEARCH
 #endif
 
 namespace enginehost::calls {
+
+#ifdef __APPLE__
+// On macOS fsync(2) leaves the bytes in the drive's cache; F_FULLFSYNC does not. Shared file systems do not
+// support F_FULLFSYNC and get fsync(2).
+inline int fsync(int file) { return ::fcntl(file, F_FULLFSYNC) == 0 ? 0 : ::fsync(file); }
+inline int fdatasync(int file) { return fsync(file); }
+inline const timespec& modified_time(const struct ::stat& status) { return status.st_mtimespec; }
+inline const timespec& changed_time(const struct ::stat& status) { return status.st_ctimespec; }
+#else
+inline int fsync(int file) { return ::fsync(file); }
+inline int fdatasync(int file) { return ::fdatasync(file); }
+inline const timespec& modified_time(const struct ::stat& status) { return status.st_mtim; }
+inline const timespec& changed_time(const struct ::stat& status) { return status.st_ctim; }
+#endif
 
 // A file name as the calls take it; made from path or text without a copy.
 class Name {
@@ -55,13 +68,26 @@ inline int openat(int folder, Name file, int flags, mode_t mode = 0) {
   return by_name([&] { return ::openat(folder, file.get(), flags, mode); });
 }
 inline int close(int file) { return ::close(file); }
-inline ssize_t read(int file, void* into, std::size_t size) { return ::read(file, into, size); }
-inline ssize_t write(int file, const void* from, std::size_t size) { return ::write(file, from, size); }
+
+// Makes a call again when a signal interrupted it.
+template <class Call>
+ssize_t uninterrupted(Call call) {
+  ssize_t result = call();
+  while (result < 0 && errno == EINTR) result = call();
+  return result;
+}
+
+inline ssize_t read(int file, void* into, std::size_t size) {
+  return uninterrupted([&] { return ::read(file, into, size); });
+}
+inline ssize_t write(int file, const void* from, std::size_t size) {
+  return uninterrupted([&] { return ::write(file, from, size); });
+}
 inline ssize_t pread(int file, void* into, std::size_t size, off_t at) {
-  return ::pread(file, into, size, at);
+  return uninterrupted([&] { return ::pread(file, into, size, at); });
 }
 inline ssize_t pwrite(int file, const void* from, std::size_t size, off_t at) {
-  return ::pwrite(file, from, size, at);
+  return uninterrupted([&] { return ::pwrite(file, from, size, at); });
 }
 inline off_t lseek(int file, off_t by, int from) { return ::lseek(file, by, from); }
 inline int ftruncate(int file, off_t size) { return ::ftruncate(file, size); }

@@ -1,19 +1,74 @@
 #include "base/file_system.hpp"
 
 #include <fcntl.h>
-#include <linux/fs.h>
-#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
-#include <sys/vfs.h>
 #include <unistd.h>
+#ifdef __APPLE__
+#include <sys/mount.h>
+#else
+#include <linux/fs.h>
+#include <sys/ioctl.h>
+#include <sys/vfs.h>
+#endif
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstdio>
+#include <string_view>
 
 namespace enginehost {
+
+#ifdef __APPLE__
+
+namespace {
+
+// The kind of the file system; empty if it is not known.
+std::string kind_of(const std::filesystem::path& folder) {
+  struct statfs status {};
+  return ::statfs(folder.c_str(), &status) == 0 ? status.f_fstypename : "";
+}
+
+std::uint32_t flags_of(const std::filesystem::path& folder) {
+  struct statfs status {};
+  return ::statfs(folder.c_str(), &status) == 0 ? status.f_flags : std::uint32_t{MNT_LOCAL};
+}
+
+}  // namespace
+
+// Not statvfs(3), whose numbers of blocks have 32 bits here.
+std::optional<Space> space_below(const std::filesystem::path& folder) {
+  struct statfs status {};
+  if (::statfs(folder.c_str(), &status) != 0) return std::nullopt;
+  return Space{static_cast<std::uint64_t>(status.f_bavail) * status.f_bsize,
+               static_cast<std::uint64_t>(status.f_blocks) * status.f_bsize,
+               status.f_files != 0 && status.f_ffree == 0};
+}
+
+// FUSE volumes may claim to be local, and often are shared folders.
+bool is_shared_file_system(const std::filesystem::path& folder) {
+  return (flags_of(folder) & MNT_LOCAL) == 0 || kind_of(folder).find("fuse") != std::string::npos;
+}
+
+bool times_reflect_names(const std::filesystem::path& folder) {
+  const std::string kind = kind_of(folder);
+  return kind == "apfs" || kind == "hfs";
+}
+
+bool keeps_modes(const std::filesystem::path& folder) {
+  const std::string kind = kind_of(folder);
+  return kind != "msdos" && kind != "exfat" && kind != "ntfs";
+}
+
+bool forbids_execution(const std::filesystem::path& folder) { return (flags_of(folder) & MNT_NOEXEC) != 0; }
+
+// APFS clones only to a name that does not exist yet (clonefile(2)), never into an open file.
+bool clone_content(int, int) { return false; }
+
+// macOS has no call that starts writing without waiting.
+void begin_writing_out(int, std::uint64_t, std::uint64_t) {}
+
+#else
+
 namespace {
 
 // From linux/magic.h, and statfs(2) for file systems outside the kernel's tree.
@@ -80,11 +135,19 @@ bool forbids_execution(const std::filesystem::path& folder) {
   return ::statvfs(folder.c_str(), &mounted) == 0 && (mounted.f_flag & ST_NOEXEC) != 0;
 }
 
+bool clone_content(int to, int from) { return ::ioctl(to, FICLONE, from) == 0; }
+
+void begin_writing_out(int file, std::uint64_t from, std::uint64_t size) {
+  ::sync_file_range(file, static_cast<off_t>(from), static_cast<off_t>(size), SYNC_FILE_RANGE_WRITE);
+}
+
+#endif
+
 std::string mount_flags(const std::filesystem::path& folder) {
   struct statvfs mounted {};
   if (::statvfs(folder.c_str(), &mounted) != 0) return {};
   std::string flags = (mounted.f_flag & ST_RDONLY) != 0 ? "ro" : "rw";
-  if ((mounted.f_flag & ST_NOEXEC) != 0) flags += " noexec";
+  if (forbids_execution(folder)) flags += " noexec";
   if ((mounted.f_flag & ST_NOSUID) != 0) flags += " nosuid";
   return flags;
 }
@@ -95,33 +158,12 @@ std::uint64_t file_size_limit() {
   return limit.rlim_cur;
 }
 
-bool clone_content(int to, int from) { return ::ioctl(to, FICLONE, from) == 0; }
-
-void begin_writing_out(int file, std::uint64_t from, std::uint64_t size) {
-  ::sync_file_range(file, static_cast<off_t>(from), static_cast<off_t>(size), SYNC_FILE_RANGE_WRITE);
-}
-
 void allow_holes(int) {}
 
 std::optional<std::uint64_t> first_hole(int file, std::uint64_t from) {
   const off_t hole = ::lseek(file, static_cast<off_t>(from), SEEK_HOLE);
   if (hole < 0) return std::nullopt;
   return static_cast<std::uint64_t>(hole);
-}
-
-// Syncs the whole file system, which is faster than syncing file by file.
-bool write_out_below(const std::filesystem::path& folder) {
-  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return false;
-  const int result = ::syncfs(descriptor);
-  const int why = errno;
-  ::close(descriptor);
-  errno = why;
-  return result == 0;
-}
-
-bool exchange_names(const std::filesystem::path& one, const std::filesystem::path& other) {
-  return ::renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE) == 0;
 }
 
 }  // namespace enginehost

@@ -5,6 +5,7 @@
 #include <openssl/sha.h>
 
 #include "base/sha256.hpp"
+#include "base/text.hpp"
 
 namespace enginehost {
 
@@ -23,13 +24,7 @@ void Sha256::update(std::string_view bytes) { SHA256_Update(&state_->context, by
 std::string Sha256::hex() {
   unsigned char digest[SHA256_DIGEST_LENGTH];
   SHA256_Final(digest, &state_->context);
-  static constexpr char digits[] = "0123456789abcdef";
-  std::string text;
-  for (const unsigned char byte : digest) {
-    text += digits[byte >> 4];
-    text += digits[byte & 15];
-  }
-  return text;
+  return hex_of({reinterpret_cast<const char*>(digest), sizeof digest});
 }
 
 }  // namespace enginehost

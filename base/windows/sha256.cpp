@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "base/windows/system.hpp"
 // After <windows.h>, which it needs.
 #include <bcrypt.h>
@@ -48,13 +49,7 @@ std::string Sha256::hex() {
   unsigned char digest[32]{};
   // Without a provider, returns a text that equals no digest.
   if (::BCryptFinishHash(state_->hash, digest, sizeof digest, 0) < 0) return {};
-  static constexpr char digits[] = "0123456789abcdef";
-  std::string text;
-  for (const unsigned char byte : digest) {
-    text += digits[byte >> 4];
-    text += digits[byte & 15];
-  }
-  return text;
+  return hex_of({reinterpret_cast<const char*>(digest), sizeof digest});
 }
 
 }  // namespace enginehost

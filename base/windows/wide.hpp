@@ -1,5 +1,5 @@
 // Conversion between the UTF-8 of EngineHost and the UTF-16 of Windows calls, and from Windows error numbers
-// to errno. Only Windows files of modules include this header.
+// to errno; the path of an open file. Only Windows files of modules include this header.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -20,5 +20,16 @@ std::uint32_t windows_error_in(int error_number);
 
 // Returns Windows' text for an error number, in English, without the trailing line break.
 std::string error_text(std::uint32_t error);
+
+// The path of an open file, in the file system's spelling and with links resolved.
+
+// Returns the path in the form that allows any length: "\\?\C:\folder", "\\?\UNC\server\share". Empty, with
+// GetLastError kept, if there is no such path: the volume has neither a letter nor a mount point, or the path
+// has more than 260 characters under Wine 8.
+std::wstring extended_final_path(void* handle);
+
+// Returns the path as people and programs write it: "C:\folder", "\\server\share".
+std::string final_path(void* handle);
+std::string without_prefix(const std::string& path);  // converts the first form to the second
 
 }  // namespace enginehost::windows

@@ -12,7 +12,7 @@
 #include "base/file_calls.hpp"
 #include "base/files.hpp"
 #include "base/text.hpp"
-#include "cache/system_locks.hpp"
+#include "cache/sharing.hpp"
 
 namespace enginehost::cache::inside {
 

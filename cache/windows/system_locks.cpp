@@ -1,4 +1,4 @@
-#include "cache/system_locks.hpp"
+#include "cache/sharing.hpp"
 
 namespace enginehost::cache::inside {
 

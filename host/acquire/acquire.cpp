@@ -9,8 +9,6 @@
 #include "host/acquire/component.hpp"
 #include "host/acquire/description.hpp"
 #include "host/acquire/selected_ranges.hpp"
-#include "host/acquire/sources.hpp"
-#include "host/transfer/package_index.hpp"
 #include "host/transfer/transfer.hpp"
 
 namespace enginehost::acquire {
@@ -22,27 +20,19 @@ using Clock = std::chrono::steady_clock;
 std::optional<std::uint64_t> asked_size(const manifest::Artifact& artifact, const manifest::Build& build,
                                         const AcquireOptions& options,
                                         const std::optional<CancelToken>& cancel) {
-  for (const manifest::Source& source : artifact.sources) {
-    std::string where = source.location;
-    transfer::TransferOptions transfer = options.transfer;
-    if (source.kind == manifest::Source::Kind::file) where = resolve_file_source(source, build);
-    if (source.kind == manifest::Source::Kind::package_index) {
-      if (options.transfer.offline) continue;
-      const auto found =
-          transfer::locate_package(source.project, source.file, artifact.sha256, options.transfer, cancel);
-      if (found && found->size) return found->size;
-      where = found ? found->url : std::string();
-      if (found) transfer = found->options;
-    }
-    if (source.kind == manifest::Source::Kind::oci) {
-      if (const auto size = size_in_registry(source, artifact, build, options, cancel)) return size;
-      continue;
-    }
+  const transfer::TransferOptions& usual = options.transfer;
+  for (const manifest::Source& source : with_registry_mirrors(artifact.sources, usual)) {
+    if (cancel && cancel->canceled()) return {};
+    const auto place = locate(source, artifact, build, usual, cancel);
+    if (!place) continue;
+    if (place->size) return place->size;
     std::error_code error;
-    if (!transfer::is_url(where) && std::filesystem::is_regular_file(path_of(where), error))
-      return std::filesystem::file_size(path_of(where), error);
-    if (!transfer::is_url(where) || options.transfer.offline) continue;
-    if (const auto size = transfer::ask_size(where, transfer, cancel); size && *size) return *size;
+    if (place->url.empty() && std::filesystem::is_regular_file(place->path, error))
+      return std::filesystem::file_size(place->path, error);
+    if (place->url.empty() || source.kind == manifest::Source::Kind::oci) continue;
+    if (const auto size = transfer::ask_size(place->url, place->options ? *place->options : usual, cancel);
+        size && *size)
+      return *size;
   }
   return {};
 }

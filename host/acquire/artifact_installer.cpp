@@ -5,15 +5,23 @@
 
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
+#include "host/acquire/component.hpp"
 #include "host/acquire/description.hpp"
-#include "host/acquire/sources.hpp"
-#include "host/transfer/package_index.hpp"
 #include "host/transfer/transfer.hpp"
 
 namespace enginehost::acquire {
 
 namespace fs = std::filesystem;
 using Phase = transfer::Progress::Phase;
+
+namespace {
+
+// Returns true if a package index or a registry is asked where the file is.
+bool is_asked_for(const manifest::Source& source) {
+  return source.kind == manifest::Source::Kind::package_index || source.kind == manifest::Source::Kind::oci;
+}
+
+}  // namespace
 
 void ArtifactInstaller::report(Phase phase, std::uint64_t done, double rate, const std::string& source) {
   const std::uint64_t all = work_.before + done;
@@ -23,23 +31,11 @@ void ArtifactInstaller::report(Phase phase, std::uint64_t done, double rate, con
   work_.progress({phase, all, work_.total, rate, source});
 }
 
-ArtifactInstaller::Delivery ArtifactInstaller::delivered(const transfer::TransferReport& report) {
-  work_.acquired.downloaded += report.received;
-  return {report.url, {}};
-}
-
-std::string ArtifactInstaller::url_of(const manifest::Source& source) const {
-  return source.kind == manifest::Source::Kind::file ? resolve_file_source(source, work_.build)
-                                                     : source.location;
-}
-
 // Returns true if parts of the file can be asked for, and so from several sources at once: the size is known,
 // and the source is no file of this machine.
 bool ArtifactInstaller::has_parts(const manifest::Source& source) const {
   if (artifact_.size.value_or(0) == 0) return false;
-  const bool by_url =
-      source.kind == manifest::Source::Kind::url || source.kind == manifest::Source::Kind::file;
-  return !by_url || transfer::is_url(url_of(source));
+  return is_asked_for(source) || !mirror_of(source).locate;
 }
 
 // A registry's mirror that the configuration names is asked alone, because it is there to spare the registry.
@@ -58,68 +54,13 @@ std::vector<ArtifactInstaller::Group> ArtifactInstaller::groups() const {
   return result;
 }
 
-Result<ArtifactInstaller::Delivery> ArtifactInstaller::fetch_from(const std::string& where,
-                                                                  const transfer::TransferOptions& options,
-                                                                  GrowingFile& file) {
-  if (!transfer::is_url(where))
-    return transfer::fetch_file(path_of(where), artifact_.size, file, progress_, work_.cancel)
-        .map([this](const auto& report) { return delivered(report); });
-  transfer::UrlRequest request;
-  request.url = where;
-  request.expected_size = artifact_.size;
-  request.limit = work_.options.download_limit;
-  return transfer::fetch_url(request, file, options, progress_, work_.cancel).map([this](const auto& report) {
-    return delivered(report);
-  });
-}
-
-Result<ArtifactInstaller::Delivery> ArtifactInstaller::fetch_alone(const manifest::Source& source,
-                                                                   GrowingFile& file) {
-  switch (source.kind) {
-    case manifest::Source::Kind::url:
-    case manifest::Source::Kind::file:
-      if (auto outside = outside_of_repository(source, work_.build)) return fail(std::move(*outside));
-      return fetch_from(url_of(source), work_.options.transfer, file);
-    case manifest::Source::Kind::package_index: {
-      report(Phase::asking, 0, 0, source.text());
-      TRY_ASSIGN(const transfer::PackageFile found,
-                 transfer::locate_package(source.project, source.file, artifact_.sha256,
-                                          work_.options.transfer, work_.cancel));
-      return fetch_from(found.url.empty() ? path_text(found.path) : found.url, found.options, file);
-    }
-    case manifest::Source::Kind::oci:
-      report(Phase::asking, 0, 0, source.text());
-      return oci::fetch(source.location, wanted_of(artifact_, work_.build, work_.options), file,
-                        work_.options.transfer, progress_, work_.cancel)
-          .map([this](const auto& report) { return delivered(report); });
-  }
-  return fail(diagnose("EH-N16").with("source", source.text()).with("kind", "unknown"));
-}
-
 transfer::Mirror ArtifactInstaller::mirror_of(const manifest::Source& source) const {
-  using Options = transfer::TransferOptions;
-  switch (source.kind) {
-    case manifest::Source::Kind::url:
-    case manifest::Source::Kind::file:
-      break;
-    case manifest::Source::Kind::package_index:
-      return {source.text(), [&](const Options& options, const CancelToken& cancel) {
-                return transfer::locate_package(source.project, source.file, artifact_.sha256, options,
-                                                cancel)
-                    .map([](const transfer::PackageFile& found) {
-                      return transfer::Place{found.url, found.path, {}, found.options};
-                    });
-              }};
-    case manifest::Source::Kind::oci:
-      return {source.text(), [&](const Options& options, const CancelToken& cancel) {
-                return oci::locate(source.location, wanted_of(artifact_, work_.build, work_.options), options,
-                                   cancel)
-                    .map([](const oci::Located& located) {
-                      return transfer::Place{located.url, {}, located.authorization, {}};
-                    });
-              }};
-  }
-  return {url_of(source), {}};
+  const bool is_file = source.kind == manifest::Source::Kind::file;
+  const std::string where = is_file ? resolve_file_source(source, work_.build) : source.location;
+  if (!is_asked_for(source) && transfer::is_url(where)) return {where, {}};
+  return {source.text(), [&](const transfer::TransferOptions& options, const CancelToken& cancel) {
+            return locate(source, artifact_, work_.build, options, cancel);
+          }};
 }
 
 // Fetches what the sink lacks from sources with parts.
@@ -128,16 +69,22 @@ Result<transfer::DownloadReport> ArtifactInstaller::download(const Group& group,
                                                              const transfer::ProgressCallback& progress) {
   transfer::DownloadRequest request{{}, *artifact_.size};
   for (const manifest::Source* source : group) request.mirrors.push_back(mirror_of(*source));
-  if (request.mirrors.front().locate) report(Phase::asking, 0, 0, request.mirrors.front().name);
+  if (is_asked_for(*group.front())) report(Phase::asking, 0, 0, request.mirrors.front().name);
   return transfer::download(request, sink, work_.options.transfer, left, progress, work_.cancel);
 }
 
 Result<ArtifactInstaller::Delivery> ArtifactInstaller::fetch(const Group& group, GrowingFile& file,
                                                              std::vector<transfer::MirrorFailure>& left) {
   if (!has_parts(*group.front())) {
-    TRY_ASSIGN(Delivery delivery, fetch_alone(*group.front(), file));
-    delivery.from = group;
-    return delivery;
+    const transfer::Mirror mirror = mirror_of(*group.front());
+    if (is_asked_for(*group.front())) report(Phase::asking, 0, 0, mirror.name);
+    transfer::UrlRequest request;
+    request.expected_size = artifact_.size;
+    request.limit = work_.options.download_limit;
+    TRY_ASSIGN(transfer::TransferReport report,
+               transfer::fetch_from(mirror, request, file, work_.options.transfer, progress_, work_.cancel));
+    work_.acquired.downloaded += report.received;
+    return Delivery{std::move(report.url), group};
   }
   TRY_ASSIGN(transfer::DownloadReport report, download(group, file, left, progress_));
   work_.acquired.downloaded += report.received;

@@ -9,8 +9,7 @@
 #include "host/acquire/component.hpp"
 #include "host/acquire/growing_file.hpp"
 #include "host/acquire/selected_ranges.hpp"
-#include "host/acquire/sources.hpp"
-#include "host/acquire/unpacking.hpp"
+#include "host/acquire/unpack.hpp"
 #include "host/transfer/download.hpp"
 
 namespace enginehost::acquire {
@@ -49,11 +48,6 @@ class ArtifactInstaller {
   bool has_parts(const manifest::Source& source) const;
   Result<std::string> from_group(Group group, std::vector<Failure>& failures);
   Result<Delivery> fetch(const Group& group, GrowingFile& file, std::vector<transfer::MirrorFailure>& left);
-  Result<Delivery> fetch_alone(const manifest::Source& source, GrowingFile& file);
-  Result<Delivery> fetch_from(const std::string& where, const transfer::TransferOptions& options,
-                              GrowingFile& file);
-  Delivery delivered(const transfer::TransferReport& report);
-  std::string url_of(const manifest::Source& source) const;
   Result<UnpackedTree> finish_unpacking(Unpacking& unpacking, GrowingFile& file);
   Result<std::string> publish(UnpackedTree tree, GrowingFile& file);
   Result<std::string> publish_selected(UnpackedTree tree);

@@ -6,6 +6,7 @@
 
 #include "base/json.hpp"
 #include "base/result.hpp"
+#include "cache/installed.hpp"
 #include "cache/tree_list.hpp"
 #include "host/manifest/catalog.hpp"
 
@@ -30,5 +31,14 @@ std::string resolve_file_source(const manifest::Source& source, const manifest::
 // "..", by a link or by an absolute path: a manifest names files of its own repository only. An absolute path
 // counts in a folder of this user or of root, who may read the file anyway.
 std::optional<Diagnosis> outside_of_repository(const manifest::Source& source, const manifest::Build& build);
+
+// The origin and the signers of an installed build, for people and documents.
+
+// Returns "from https://engines.example/r, signed by 67F243FC3C79E031", "from a bundle, unsigned", "origin
+// unknown". `own_repository`: of EngineHost, which is trusted by its place; or empty.
+std::string describe_origin(const cache::Installed& installed, const std::string& own_repository);
+
+// Returns the same as members: "repository", "signed_by", "files_by", "only_for"; null for what is unknown.
+Json origin_of(const cache::Installed& installed);
 
 }  // namespace enginehost::acquire

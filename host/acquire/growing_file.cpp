@@ -7,7 +7,7 @@
 #include "base/file_calls.hpp"
 #include "base/file_system.hpp"
 #include "base/paths.hpp"
-#include "host/acquire/received_ranges.hpp"
+#include "base/record.hpp"
 
 namespace enginehost::acquire {
 namespace {
@@ -15,7 +15,44 @@ namespace {
 // At most this much is fetched again after the process was killed.
 constexpr std::uint64_t bytes_between_notes = 4u << 20;
 
+constexpr std::string_view first_words = "enginehost-received 1 ";
+constexpr std::size_t digest_size = 64;
+
 }  // namespace
+
+std::uint64_t place_of_received_note(std::uint64_t size) {
+  return (size + received_note_bytes - 1) / received_note_bytes * received_note_bytes;
+}
+
+std::string received_note(const std::vector<transfer::Range>& received, std::uint64_t size) {
+  std::string note(first_words);
+  note += std::to_string(size) + "\n";
+  for (const transfer::Range& range : received) {
+    const std::string line = std::to_string(range.begin) + " " + std::to_string(range.end) + "\n";
+    if (note.size() + line.size() + digest_size > received_note_bytes) break;
+    note += line;
+  }
+  note.resize(received_note_bytes - digest_size, '\n');
+  return note + sha256_hex(note);
+}
+
+std::optional<std::vector<transfer::Range>> read_received_note(std::string_view text, std::uint64_t size) {
+  if (text.size() != received_note_bytes || !text.starts_with(first_words)) return {};
+  std::string_view rest = text.substr(0, text.size() - digest_size);
+  if (sha256_hex(rest) != text.substr(text.size() - digest_size)) return {};
+  rest.remove_prefix(first_words.size());
+  std::uint64_t noted = 0;
+  if (!take_number(rest, noted, '\n') || noted != size) return {};
+  std::vector<transfer::Range> received;
+  while (!rest.empty() && rest.front() != '\n') {
+    transfer::Range range;
+    if (!take_number(rest, range.begin) || !take_number(rest, range.end, '\n')) return {};
+    if (range.begin >= range.end || range.end > size) return {};
+    if (!received.empty() && range.begin <= received.back().end) return {};
+    received.push_back(range);
+  }
+  return received;
+}
 
 Diagnosis GrowingFile::failure(int error_number) const {
   return std::move(diagnose_errno(code_of_write_error(error_number), error_number)
@@ -126,7 +163,6 @@ Result<std::string> GrowingFile::digest_of(transfer::Range range) const {
     const ssize_t got = calls::pread(file_.get(), buffer.data(),
                                      std::min<std::uint64_t>(buffer.size(), range.end - range.begin),
                                      static_cast<calls::Offset>(range.begin));
-    if (got < 0 && errno == EINTR) continue;
     if (got < 0) return fail(unreadable(errno));
     if (got == 0) break;  // truncated meanwhile: no digest matches
     hash.update(std::string_view(buffer.data(), static_cast<std::size_t>(got)));
@@ -216,14 +252,7 @@ Result<void> GrowingFile::write_at(std::uint64_t offset, std::string_view bytes)
 }
 
 Result<void> GrowingFile::put(std::uint64_t offset, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written =
-        calls::pwrite(file_.get(), bytes.data(), bytes.size(), static_cast<calls::Offset>(offset));
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return fail(failure(errno));
-    offset += static_cast<std::uint64_t>(written);
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
+  if (const int why = write_whole_at(file_.get(), bytes, offset); why != 0) return fail(failure(why));
   const std::lock_guard lock(mutex_);
   if (stop_) return fail(*stop_);
   return {};
@@ -273,7 +302,6 @@ Result<void> GrowingFile::advance(std::uint64_t offset, std::string_view bytes) 
       const ssize_t got =
           calls::pread(file_.get(), buffer.data(), std::min<std::uint64_t>(buffer.size(), end - at),
                        static_cast<calls::Offset>(at));
-      if (got < 0 && errno == EINTR) continue;
       if (got <= 0) return fail(unreadable(got < 0 ? errno : EIO));
       next = std::string_view(buffer.data(), static_cast<std::size_t>(got));
     }
@@ -313,23 +341,14 @@ std::int64_t GrowingFile::read(std::uint64_t at, char* buffer, std::size_t size,
     available = size_ > at ? size_ - at : 0;
   }
   if (available == 0) return 0;
-  for (;;) {
-    const ssize_t got = calls::pread(file_.get(), buffer, std::min<std::uint64_t>(size, available),
-                                     static_cast<calls::Offset>(at));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) {
-      Diagnosis why = unreadable(errno);
-      const std::lock_guard lock(mutex_);
-      unreadable_ = std::move(why);
-      return -1;
-    }
-    // A truncated file was started again; the next call returns -1.
-    if (got == 0) {
-      const std::lock_guard lock(mutex_);
-      return generation_ != generation ? -1 : 0;
-    }
-    return got;
-  }
+  const ssize_t got = calls::pread(file_.get(), buffer, std::min<std::uint64_t>(size, available),
+                                   static_cast<calls::Offset>(at));
+  if (got > 0) return got;
+  const int why = errno;
+  const std::lock_guard lock(mutex_);
+  if (got < 0) unreadable_ = unreadable(why);
+  // A truncated file was started again; the next call returns -1.
+  return got < 0 || generation_ != generation ? -1 : 0;
 }
 
 std::uint64_t GrowingFile::generation() const {

@@ -2,9 +2,14 @@
 #pragma once
 #include <atomic>
 #include <condition_variable>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/files.hpp"
 #include "base/sha256.hpp"
@@ -13,6 +18,20 @@
 #include "host/transfer/transfer.hpp"
 
 namespace enginehost::acquire {
+
+// A partial file's note of the ranges that have arrived. Used while several connections write it.
+// It is in the partial file itself, behind the end of the complete file. It disappears when the file is
+// removed or started again, so that no two files must be kept consistent. It is one page at a page boundary.
+// The system copies it whole, or, if the process is killed, not at all.
+inline constexpr std::size_t received_note_bytes = 4096;
+std::uint64_t place_of_received_note(std::uint64_t size);
+
+// Returns a note of received_note_bytes. Ranges that do not fit are left out and are fetched again.
+std::string received_note(const std::vector<transfer::Range>& received, std::uint64_t size);
+
+// Returns the ranges, sorted and disjoint, within the size. Returns nothing unless the text is a whole note
+// of a file of this size.
+std::optional<std::vector<transfer::Range>> read_received_note(std::string_view text, std::uint64_t size);
 
 // Keeps the bytes of an archive in a file while they arrive. Receiving threads never wait for the reader,
 // memory stays small, and received bytes survive the process. Bytes may arrive in any order. The reader gets
@@ -24,7 +43,7 @@ class GrowingFile : public transfer::Sink, public transfer::PartSink {
  public:
   // Opens or creates the file. Bytes that it holds count as received and are hashed again. With chunks these
   // are the chunks whose digests match. Without chunks they are the ranges in the file's own note
-  // (received_ranges.hpp), else everything before its first hole. `chunks` must outlive the file and describe
+  // (received_note()), else everything before its first hole. `chunks` must outlive the file and describe
   // `size` bytes. EH-F15, EH-F16, EH-F17 with "file", "folder"; EH-F23 with "file" if it cannot be read.
   static Result<std::unique_ptr<GrowingFile>> open(const std::filesystem::path& file,
                                                    const std::filesystem::path& cache_folder,

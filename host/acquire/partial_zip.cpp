@@ -50,8 +50,12 @@ class Stretch : public transfer::Sink {
 // Reads parts of the source and counts their bytes.
 class Parts {
  public:
-  Parts(const PartSource& source, const AcquireOptions& options, const std::optional<CancelToken>& cancel)
-      : source_(source), options_(options), cancel_(cancel) {}
+  Parts(const transfer::Place& source, const AcquireOptions& options,
+        const std::optional<CancelToken>& cancel)
+      : source_(source),
+        transfer_(source.options ? *source.options : options.transfer),
+        limit_(options.download_limit),
+        cancel_(cancel) {}
 
   Result<std::uint64_t> size();
   Result<void> read(std::uint64_t from, std::uint64_t to, const TakeBytes& take);
@@ -60,31 +64,32 @@ class Parts {
  private:
   Result<void> read_file_part(std::uint64_t from, std::uint64_t to, const TakeBytes& take);
 
-  const PartSource& source_;
-  const AcquireOptions& options_;
+  const transfer::Place& source_;
+  const transfer::TransferOptions& transfer_;
+  const std::uint64_t limit_;
   const std::optional<CancelToken>& cancel_;
   std::uint64_t received_ = 0;
 };
 
 Result<std::uint64_t> Parts::size() {
   if (source_.size) return *source_.size;
-  if (!transfer::is_url(source_.where))
-    return stamp_of(path_of(source_.where), "EH-N14").map([](const FileStamp& s) { return s.size; });
-  TRY_ASSIGN(const auto reported, transfer::ask_size(source_.where, source_.transfer, cancel_));
+  if (source_.url.empty())
+    return stamp_of(source_.path, "EH-N14").map([](const FileStamp& s) { return s.size; });
+  TRY_ASSIGN(const auto reported, transfer::ask_size(source_.url, transfer_, cancel_));
   if (!reported) return fail(diagnose("EH-N02").with("problem", "the server does not report the size"));
   return *reported;
 }
 
 Result<void> Parts::read_file_part(std::uint64_t from, std::uint64_t to, const TakeBytes& take) {
-  TRY_ASSIGN(const FileDescriptor file, open_to_read(path_of(source_.where), "EH-N14"));
+  TRY_ASSIGN(const FileDescriptor file, open_to_read(source_.path, "EH-N14"));
   std::array<char, 1 << 16> buffer{};
   while (from < to) {
     const ssize_t got =
         calls::pread(file.get(), buffer.data(), std::min<std::uint64_t>(buffer.size(), to - from),
                      static_cast<calls::Offset>(from));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return fail(diagnose_errno("EH-N14", errno).with("file", source_.where));
-    if (got == 0) return fail(diagnose("EH-N07").with("file", source_.where).with("problem", "cut off"));
+    if (got < 0) return fail(diagnose_errno("EH-N14", errno).with("file", path_text(source_.path)));
+    if (got == 0)
+      return fail(diagnose("EH-N07").with("file", path_text(source_.path)).with("problem", "cut off"));
     TRY(take({buffer.data(), static_cast<std::size_t>(got)}));
     from += static_cast<std::uint64_t>(got);
   }
@@ -94,38 +99,21 @@ Result<void> Parts::read_file_part(std::uint64_t from, std::uint64_t to, const T
 Result<void> Parts::read(std::uint64_t from, std::uint64_t to, const TakeBytes& take) {
   if (from >= to) return {};
   received_ += to - from;
-  if (!transfer::is_url(source_.where)) return read_file_part(from, to, take);
+  if (source_.url.empty()) return read_file_part(from, to, take);
   Stretch stretch(from, to, take);
   transfer::UrlRequest request;
-  request.url = source_.where;
+  request.url = source_.url;
   request.expected_size = source_.size;
-  request.limit = options_.download_limit;
-  auto report = transfer::fetch_url(request, stretch, source_.transfer, {}, cancel_);
+  request.limit = limit_;
+  auto report = transfer::fetch_url(request, stretch, transfer_, {}, cancel_);
   if (stretch.complete()) return {};
   if (!report) return fail(std::move(report).error());
-  return fail(diagnose("EH-N07")
-                  .with("url", transfer::without_credentials(source_.where))
-                  .with("problem", "cut off"));
+  return fail(
+      diagnose("EH-N07").with("url", transfer::without_credentials(source_.url)).with("problem", "cut off"));
 }
 
-Result<void> write_all(int file, std::string_view bytes, std::uint64_t at, const fs::path& path) {
-  while (!bytes.empty()) {
-    const ssize_t written = calls::pwrite(file, bytes.data(), bytes.size(), static_cast<calls::Offset>(at));
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0)
-      return fail(diagnose_errno(code_of_write_error(errno), errno).with("file", path_text(path)));
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-    at += static_cast<std::uint64_t>(written);
-  }
-  return {};
-}
-
-// A sparse file of the archive's length that holds only its end, and so its directory.
-struct Directory {
-  std::vector<ZipEntry> entries;
-  std::uint64_t at = 0;
-};
-Result<Directory> read_directory(Parts& parts, const fs::path& scratch) {
+// Through a sparse file of the archive's length that holds only its end, and so its directory.
+Result<ZipDirectory> read_directory(Parts& parts, const fs::path& scratch) {
   TRY_ASSIGN(const std::uint64_t size, parts.size());
   const FileDescriptor file(calls::open(scratch, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   // SIGXFSZ would end the process.
@@ -135,7 +123,8 @@ Result<Directory> read_directory(Parts& parts, const fs::path& scratch) {
   std::uint64_t at = size - std::min(size, tail_size);
   const std::uint64_t tail_at = at;
   const TakeBytes keep = [&](std::string_view bytes) -> Result<void> {
-    TRY(write_all(file.get(), bytes, at, scratch));
+    if (const int why = write_whole_at(file.get(), bytes, at); why != 0)
+      return fail(diagnose_errno(code_of_write_error(why), why).with("file", path_text(scratch)));
     at += bytes.size();
     return {};
   };
@@ -144,12 +133,13 @@ Result<Directory> read_directory(Parts& parts, const fs::path& scratch) {
   at = span.first;
   if (span.first < tail_at) TRY(parts.read(span.first, tail_at, keep));
   TRY_ASSIGN(auto entries, read_zip_directory(file.get(), size));
-  return Directory{std::move(entries), span.first};
+  return ZipDirectory{std::move(entries), span.first};
 }
 
-// Returns the ranges of the archive that hold the wanted entries with their headers; adjacent ones are
-// merged.
-Result<std::vector<transfer::Range>> ranges_of(const Directory& directory, const manifest::Artifact& artifact,
+}  // namespace
+
+Result<std::vector<transfer::Range>> ranges_of(const ZipDirectory& directory,
+                                               const manifest::Artifact& artifact,
                                                const std::vector<cache::TreeEntry>& wanted) {
   std::set<std::string> paths;
   for (const cache::TreeEntry& entry : wanted) paths.insert(entry.path);
@@ -179,46 +169,12 @@ Result<std::vector<transfer::Range>> ranges_of(const Directory& directory, const
   return ranges;
 }
 
-// Entries between two ranges are fetched with them, because a request costs more than they do. They add at
-// most a thirty-second part to the selected bytes.
-std::vector<transfer::Range> joined(const std::vector<transfer::Range>& ranges) {
-  constexpr std::uint64_t widest_gap = 1u << 20;
-  std::uint64_t left = size_of(ranges) / 32;
-  std::vector<transfer::Range> result;
-  for (const transfer::Range& range : ranges) {
-    const std::uint64_t gap = result.empty() ? UINT64_MAX : range.begin - result.back().end;
-    if (gap <= std::min(left, widest_gap)) {
-      left -= gap;
-      result.back().end = range.end;
-    } else {
-      result.push_back(range);
-    }
-  }
-  return result;
-}
-
-}  // namespace
-
-Result<std::vector<transfer::Range>> ranges_to_fetch(const fs::path& archive,
-                                                     const manifest::Artifact& artifact,
-                                                     const std::vector<cache::TreeEntry>& files) {
-  constexpr std::uint64_t worth_a_request = 1u << 20;
-  TRY_ASSIGN(const FileDescriptor file, open_to_read(archive, "EH-F01"));
-  const std::uint64_t size = artifact.size.value_or(0);
-  TRY_ASSIGN(const auto span, zip_directory_span(file.get(), size));
-  TRY_ASSIGN(auto entries, read_zip_directory(file.get(), size));
-  TRY_ASSIGN(const auto exact, ranges_of({std::move(entries), span.first}, artifact, files));
-  std::vector<transfer::Range> ranges = joined(exact);
-  if (size_of(ranges) + ranges.size() * worth_a_request > size) ranges.clear();
-  return ranges;
-}
-
-Result<std::string> unpack_parts(const PartSource& source, const manifest::Artifact& artifact,
+Result<std::string> unpack_parts(const transfer::Place& source, const manifest::Artifact& artifact,
                                  const std::vector<cache::TreeEntry>& wanted, const fs::path& into,
                                  const AcquireOptions& options, const std::optional<CancelToken>& cancel) {
   Parts parts(source, options, cancel);
   TRY_ASSIGN(const fs::path scratch, make_private_folder(into.parent_path(), "parts"));
-  TRY_ASSIGN(const Directory directory, read_directory(parts, scratch / "directory"));
+  TRY_ASSIGN(const ZipDirectory directory, read_directory(parts, scratch / "directory"));
   TRY_ASSIGN(const std::vector<transfer::Range> ranges, ranges_of(directory, artifact, wanted));
   // Builds an archive of these entries only: in the original order, with an empty directory at the end.
   TRY_ASSIGN(const std::unique_ptr<GrowingFile> file, GrowingFile::open(scratch / "entries", into));
@@ -230,7 +186,8 @@ Result<std::string> unpack_parts(const PartSource& source, const manifest::Artif
   cache::TreeWriter writer(into, {options.unpacked_limit, 200'000});
   TRY(unpack(artifact, *file, Way::streaming, writer, cancel, {}).map([](const Unpacked&) {}));
   TRY(writer.settle());
-  return transfer::without_credentials(source.where) + " (" + format_bytes(parts.received()) + ")";
+  const std::string where = source.url.empty() ? path_text(source.path) : source.url;
+  return transfer::without_credentials(where) + " (" + format_bytes(parts.received()) + ")";
 }
 
 }  // namespace enginehost::acquire

@@ -9,14 +9,10 @@
 #include "base/cancel.hpp"
 #include "cache/tree_list.hpp"
 #include "host/acquire/acquire.hpp"
+#include "host/acquire/zip_directory.hpp"
+#include "host/transfer/download.hpp"
 
 namespace enginehost::acquire {
-
-struct PartSource {
-  std::string where;                   // a URL or an absolute path
-  transfer::TransferOptions transfer;  // for this source
-  std::optional<std::uint64_t> size;
-};
 
 // Reads the archive's directory and the entries of the `wanted` files, and unpacks these below `into`.
 // Returns the source and how many bytes came from it. The caller must compare digests, because nothing is
@@ -24,16 +20,19 @@ struct PartSource {
 //
 // Errors: EH-N02 ("problem") if the server sends only whole files. EH-F21 if the entries cannot be found or
 // decoded one by one. Disk failures as cache::TreeWriter.
-Result<std::string> unpack_parts(const PartSource& source, const manifest::Artifact& artifact,
+Result<std::string> unpack_parts(const transfer::Place& source, const manifest::Artifact& artifact,
                                  const std::vector<cache::TreeEntry>& wanted,
                                  const std::filesystem::path& into, const AcquireOptions& options,
                                  const std::optional<CancelToken>& cancel);
 
-// Returns the parts of a local archive, of artifact.size bytes, that hold these files: manifest::Artifact's
-// `ranges`. Files that lie near each other share a range. Returns nothing if the whole archive is better:
-// each request must save a MiB. Errors: EH-F21 if the archive's directory does not say where the files are.
-Result<std::vector<transfer::Range>> ranges_to_fetch(const std::filesystem::path& archive,
-                                                     const manifest::Artifact& artifact,
-                                                     const std::vector<cache::TreeEntry>& files);
+// Returns the ranges of an archive that hold the wanted entries with their headers; adjacent ones are merged.
+// Errors: EH-F21 if the directory does not say where the files are.
+struct ZipDirectory {
+  std::vector<ZipEntry> entries;
+  std::uint64_t at = 0;  // its own offset
+};
+Result<std::vector<transfer::Range>> ranges_of(const ZipDirectory& directory,
+                                               const manifest::Artifact& artifact,
+                                               const std::vector<cache::TreeEntry>& wanted);
 
 }  // namespace enginehost::acquire

@@ -1,40 +1,23 @@
 #include "host/acquire/portable_names.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <optional>
 
+#include "base/printable.hpp"
 #include "base/text.hpp"
-#include "host/acquire/entry_names.hpp"
 
 namespace enginehost::acquire {
 namespace {
 
-// Returns the code points of UTF-8 text (RFC 3629: no surrogates, no overlong forms); nothing if it is not
-// UTF-8.
+// Returns the code points of UTF-8 text; nothing if it is not UTF-8.
 std::optional<std::u32string> decoded(std::string_view text) {
   std::u32string result;
-  for (std::size_t at = 0; at < text.size();) {
-    const auto first = static_cast<unsigned char>(text[at++]);
-    const int more = first < 0x80   ? 0
-                     : first < 0xc2 ? -1
-                     : first < 0xe0 ? 1
-                     : first < 0xf0 ? 2
-                     : first < 0xf5 ? 3
-                                    : -1;
-    if (more < 0 || text.size() - at < static_cast<std::size_t>(more)) return {};
-    std::uint32_t point = more == 0 ? first : first & (0x3fu >> more);
-    for (int i = 0; i < more; ++i) {
-      const auto next = static_cast<unsigned char>(text[at++]);
-      if ((next & 0xc0) != 0x80) return {};
-      point = point << 6 | (next & 0x3f);
-    }
-    constexpr std::array<std::uint32_t, 4> least{0, 0x80, 0x800, 0x10000};
-    if (point < least[static_cast<std::size_t>(more)] || point > 0x10ffff ||
-        (point >= 0xd800 && point < 0xe000))
-      return {};
-    result += static_cast<char32_t>(point);
+  while (!text.empty()) {
+    const Utf8Character character = first_character(text);
+    if (character.bytes == 0) return {};
+    result += static_cast<char32_t>(character.point);
+    text.remove_prefix(character.bytes);
   }
   return result;
 }

@@ -1,14 +1,29 @@
-// Names in archives that mean the same on every file system.
+// Names in archives.
 #pragma once
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "base/result.hpp"
 
+struct archive_entry;
+
 namespace enginehost::acquire {
+
+// Names read and written as UTF-8 in the form that libarchive uses on each system, and the case of names.
+
+// Returns the name in the archive; nothing when it cannot be read.
+std::optional<std::string> name_of(archive_entry* entry);
+// Returns the target of a symbolic link; empty when it cannot be read.
+std::string link_target_of(archive_entry* entry);
+
+// Returns the same letter for all letters that differ only in case.
+char32_t without_case(char32_t point);
+
+// Names that mean the same on every file system.
 
 // Returns an empty text if the path means the same on Linux, Windows and macOS, else the problem. Refused
 // are: text that is not UTF-8, combining marks (a file system that composes names would change them), a colon

@@ -7,10 +7,12 @@
 #include <array>
 #include <memory>
 
+#include "base/files.hpp"
 #include "base/names_in_utf8.hpp"
+#include "base/paths.hpp"
 #include "base/text.hpp"
-#include "host/acquire/entry_names.hpp"
 #include "host/acquire/portable_names.hpp"
+#include "host/acquire/zip_directory.hpp"
 #include "host/acquire/zip_stream.hpp"
 
 namespace enginehost::acquire {
@@ -144,10 +146,9 @@ Result<void> count_entry(const manifest::Artifact& artifact, const std::string& 
 // Checks an entry that is written: its name is short enough, portable, and differs from others in more than
 // case.
 Result<void> accept_name(const std::string& name, const std::string& path, ArchiveInput& reader) {
-  if (const auto problem = cache::path_problem(path); !problem.empty())
-    return fail(diagnose("EH-F19").with("entry", name).with("problem", problem));
-  if (const auto problem = name_problem(path); !problem.empty())
-    return fail(diagnose("EH-F19").with("entry", name).with("problem", problem));
+  std::string_view problem = cache::path_problem(path);
+  if (problem.empty()) problem = name_problem(path);
+  if (!problem.empty()) return fail(diagnose("EH-F19").with("entry", name).with("problem", problem));
   if (const std::string other = reader.spellings.clash(path); !other.empty())
     return fail(
         diagnose("EH-F19").with("entry", name).with("problem", "differs in case only").with("other", other));
@@ -222,6 +223,17 @@ Result<Unpacked> read_streamed_zip(const manifest::Artifact& artifact, ArchiveIn
   return unpacked;
 }
 
+bool is_disk_failure(const Diagnosis& diagnosis) {
+  return diagnosis.code == "EH-F15" || diagnosis.code == "EH-F16" || diagnosis.code == "EH-F17" ||
+         diagnosis.code == "EH-F23" || diagnosis.code == "EH-F24";
+}
+
+// Adds the file's name, because the archive readers know only a descriptor.
+Diagnosis in_file(Diagnosis diagnosis, const GrowingFile& file) {
+  if (diagnosis.code == "EH-F23") diagnosis.with("file", path_text(file.path()));
+  return diagnosis;
+}
+
 }  // namespace
 
 bool is_known_archive(std::string_view name) {
@@ -277,6 +289,80 @@ Result<Unpacked> unpack(const manifest::Artifact& artifact, GrowingFile& file, W
     if (result != ARCHIVE_OK && !(result == ARCHIVE_WARN && is_about_encoding(reading.get())))
       return fail(broken(artifact, reading.get(), reader));
     TRY(take_entry(artifact, reading.get(), entry, reader, writer, unpacked));
+  }
+}
+
+Result<UnpackedTree> unpack_into(const manifest::Artifact& artifact, GrowingFile& file, bool seekable,
+                                 const std::filesystem::path& folder, cache::TreeLimits limits,
+                                 const std::optional<CancelToken>& cancel,
+                                 const std::function<void(std::uint64_t)>& on_read) {
+  const auto attempt = [&](Way way) -> Result<UnpackedTree> {
+    std::error_code ignored;
+    remove_tree(folder, ignored);
+    TRY(make_folders(folder));
+    cache::TreeWriter writer(folder, limits);
+    auto unpacked = unpack(artifact, file, way, writer, cancel, on_read);
+    // A disk failure must not be reported as a broken archive.
+    if (auto why = file.why_unreadable(); !unpacked && why) return fail(std::move(*why));
+    if (!unpacked) return fail(std::move(unpacked).error());
+    TRY(writer.settle());
+    return UnpackedTree{std::move(*unpacked), std::move(writer)};
+  };
+  if (seekable) return attempt(Way::seeking);
+  if (artifact.archive == "zip" && has_zip_stream()) {
+    auto tree = attempt(Way::fast);
+    if (tree || tree.error().code != "EH-F21") return tree;
+  }
+  return attempt(Way::streaming);
+}
+
+Result<void> check_unpacked(const manifest::Artifact& artifact, UnpackedTree& tree, const GrowingFile& file,
+                            const std::filesystem::path& folder) {
+  if (artifact.archive == "zip") {
+    const auto directory = read_zip_directory(file.descriptor(), file.held());
+    if (!directory) return fail(in_file(directory.error(), file));
+    if (auto right = check_zip(file.descriptor(), file.held(), *directory, tree.unpacked); !right)
+      return fail(in_file(std::move(right).error(), file));
+    TRY(check_late_checksums(*directory, tree.unpacked, folder));
+    TRY(apply_modes(*directory, tree.unpacked, tree.writer));
+  }
+  if (tree.writer.entries() == 0)
+    return fail(diagnose("EH-F21")
+                    .with("archive", artifact.archive)
+                    .with("problem", "it holds nothing that is selected")
+                    .with("select", join(artifact.select, " "))
+                    .with("strip", std::to_string(artifact.strip)));
+  return {};
+}
+
+Unpacking::Unpacking(const manifest::Artifact& artifact, GrowingFile& file, std::filesystem::path folder,
+                     cache::TreeLimits limits, std::optional<CancelToken> cancel)
+    : file_(file),
+      outcome_(std::async(std::launch::async,
+                          [this, &artifact, folder = std::move(folder), limits, cancel = std::move(cancel)] {
+                            return work(artifact, folder, limits, cancel);
+                          })) {}
+
+Unpacking::~Unpacking() {
+  if (outcome_.valid()) {
+    file_.abandon();
+    outcome_.wait();
+  }
+}
+
+Result<UnpackedTree> Unpacking::work(const manifest::Artifact& artifact, const std::filesystem::path& folder,
+                                     cache::TreeLimits limits, const std::optional<CancelToken>& cancel) {
+  for (;;) {
+    const std::uint64_t generation = file_.generation();
+    auto result = unpack_into(artifact, file_, false, folder, limits, cancel,
+                              [this](std::uint64_t position) { position_ = position; });
+    if (!result && is_disk_failure(result.error())) {
+      file_.stop_receiving(result.error());
+      return result;
+    }
+    // An archive may end, or turn out broken, before its last byte arrived. The bytes may still be dropped.
+    if (file_.wait_until_settled(generation)) return result;
+    if (file_.abandoned()) return result;
   }
 }
 

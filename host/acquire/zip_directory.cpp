@@ -44,7 +44,6 @@ Result<std::string> bytes_at(int file, std::uint64_t at, std::uint64_t size) {
   while (got < size) {
     const ssize_t more =
         calls::pread(file, bytes.data() + got, size - got, static_cast<calls::Offset>(at + got));
-    if (more < 0 && errno == EINTR) continue;
     if (more < 0) return fail(diagnose_errno("EH-F23", errno));
     if (more == 0) return fail(broken("cut off"));
     got += static_cast<std::size_t>(more);
@@ -229,15 +228,12 @@ Result<std::uint32_t> crc_of_file(const std::filesystem::path& file) {
     return made;
   }();
   const FileDescriptor opened(calls::open(file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-  std::vector<unsigned char> buffer(1u << 18);
   std::uint32_t crc = ~0u;
-  for (;;) {
-    const ssize_t got = opened.valid() ? calls::read(opened.get(), buffer.data(), buffer.size()) : -1;
-    if (got < 0) return fail(diagnose_errno("EH-F01", errno).with("file", path_text(file)));
-    if (got == 0) return ~crc;
-    for (ssize_t i = 0; i < got; ++i)
-      crc = table[(crc ^ buffer[static_cast<std::size_t>(i)]) & 255] ^ (crc >> 8);
-  }
+  TRY(read_pieces(opened.get(), file, "EH-F01", [&](std::string_view bytes) -> Result<void> {
+    for (const char byte : bytes) crc = table[(crc ^ static_cast<unsigned char>(byte)) & 255] ^ (crc >> 8);
+    return {};
+  }));
+  return ~crc;
 }
 
 Result<void> check_late_checksums(const std::vector<ZipEntry>& directory, const Unpacked& unpacked,

@@ -88,9 +88,11 @@ class Attempt {
       opened->installed = std::move(decision.installed);
       TRY_ASSIGN(opened->lease, context_.store().lease_as_recorded(opened->installed));
     } else {
-      TRY_ASSIGN(cache::Store::Leased found, context_.store().find_leased(decision.build, decision.digest));
-      opened->installed = std::move(found.installed);
-      opened->lease = std::move(found.lease);
+      TRY_ASSIGN(auto found, context_.store().find(decision.build));
+      if (!found || found->digest != decision.digest)
+        return fail(diagnose("EH-F01").with("build", decision.build));
+      opened->installed = std::move(*found);
+      TRY_ASSIGN(opened->lease, context_.store().lease(opened->installed));
     }
     TRY_ASSIGN(const OpenLock lock, engines_.load_lock(context_.cancel()));
     // The cached decision does not hold the build's library names. The full path has them.

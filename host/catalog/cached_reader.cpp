@@ -1,11 +1,12 @@
 #include "host/catalog/cached_reader.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/files.hpp"
 #include "base/paths.hpp"
-#include "base/pluralize.hpp"
 #include "base/sha256.hpp"
+#include "base/text.hpp"
 #include "host/transfer/transfer.hpp"
 
 namespace enginehost::catalog {
@@ -69,7 +70,7 @@ Result<std::string> CachedReader::read(const std::string& location, std::uint64_
     return fresh;
   }
   auto bytes = read_file(kept, limit);
-  if (!bytes && fresh.error().code == "EH-N03" && warnings.empty())
+  if (!bytes && fresh.error().code == "EH-N03" && !std::exchange(reported_late_, true))
     warnings.push_back(location +
                        " was not sent in time (EH-N03): only installed and known builds are considered");
   if (!bytes) return fresh;
@@ -86,6 +87,7 @@ bool CachedReader::refetch() {
   fresh_.clear();
   arrived_.clear();
   warnings.clear();
+  reported_late_ = false;
   refetch_ = true;
   spare_unreached_ = false;
   return !transfer_.offline;

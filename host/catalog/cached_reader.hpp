@@ -61,6 +61,7 @@ class CachedReader : public manifest::DocumentReader, public manifest::DocumentM
   Milliseconds spent_{0};
   int came_ = 0;
   bool refetch_ = false;
+  bool reported_late_ = false;    // a warning says that a document did not come in time
   std::int64_t oldest_kept_ = 0;  // age in seconds of the oldest kept copy that was used
   std::filesystem::path folder_;
   const transfer::TransferOptions& transfer_;

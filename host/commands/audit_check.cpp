@@ -3,7 +3,7 @@
 #include <cstdio>
 
 #include "base/paths.hpp"
-#include "base/pluralize.hpp"
+#include "base/text.hpp"
 #include "host/commands/say.hpp"
 #include "host/settings/audit.hpp"
 

@@ -6,7 +6,6 @@
 #include <ctime>
 
 #include "base/paths.hpp"
-#include "base/pluralize.hpp"
 #include "base/text.hpp"
 #include "host/attempt/install.hpp"
 #include "host/commands/build_names.hpp"

@@ -8,7 +8,7 @@
 #include "base/paths.hpp"
 #include "cache/check.hpp"
 #include "cache/layer_trust.hpp"
-#include "host/acquire/repair.hpp"
+#include "host/acquire/acquire.hpp"
 #include "host/attempt/install.hpp"
 #include "host/commands/audit_check.hpp"
 #include "host/commands/build_names.hpp"

@@ -20,7 +20,7 @@
 #include "host/commands/stdout_writer.hpp"
 #include "host/explain/explain.hpp"
 #include "host/open/document.hpp"
-#include "host/transfer/terminal.hpp"
+#include "host/transfer/progress_bar.hpp"
 
 namespace enginehost::commands {
 namespace {

@@ -7,11 +7,10 @@
 
 #include "base/ownership.hpp"
 #include "base/paths.hpp"
-#include "base/pluralize.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
 #include "cache/layer_trust.hpp"
-#include "host/acquire/origin.hpp"
+#include "host/acquire/description.hpp"
 #include "host/attempt/install.hpp"
 #include "host/commands/build_names.hpp"
 #include "host/commands/cache_gc.hpp"

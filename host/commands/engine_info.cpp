@@ -5,7 +5,6 @@
 #include <cstdio>
 
 #include "base/paths.hpp"
-#include "base/pluralize.hpp"
 #include "base/printable.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"

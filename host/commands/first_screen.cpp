@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/pluralize.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
 #include "host/context/request.hpp"

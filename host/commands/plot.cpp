@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/child_process.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
-#include "base/system_program.hpp"
 
 namespace enginehost::commands {
 namespace {

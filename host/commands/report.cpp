@@ -8,11 +8,10 @@
 #include <set>
 
 #include "base/paths.hpp"
-#include "base/pluralize.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
-#include "host/acquire/origin.hpp"
+#include "host/acquire/description.hpp"
 #include "host/commands/location_flags.hpp"
 #include "host/explain/explain.hpp"
 #include "host/open/document.hpp"

@@ -6,7 +6,7 @@
 #include "base/environment.hpp"
 #include "base/text.hpp"
 #include "host/commands/stdout_writer.hpp"
-#include "host/transfer/terminal.hpp"
+#include "host/transfer/progress_bar.hpp"
 
 namespace enginehost::commands {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "base/files.hpp"
 #include "base/sha256.hpp"
-#include "host/acquire/repair.hpp"
+#include "host/acquire/acquire.hpp"
 #include "host/transfer/transfer.hpp"
 
 namespace enginehost::consent {

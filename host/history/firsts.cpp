@@ -7,7 +7,6 @@
 #include "base/file_calls.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
-#include "base/remove_tree.hpp"
 
 namespace enginehost::history {
 namespace {

@@ -7,8 +7,8 @@
 #include <system_error>
 
 #include "base/file_calls.hpp"
+#include "base/files.hpp"
 #include "base/paths.hpp"
-#include "base/remove_tree.hpp"
 #include "base/system_errors.hpp"
 #include "host/history/memory.hpp"
 

@@ -12,7 +12,6 @@ namespace enginehost::oci {
 namespace {
 
 constexpr std::size_t most_manifests = 32;  // the most entries examined, and named in a message, per index
-constexpr int most_tokens = 5;              // per blob, without progress in between
 
 Diagnosis not_there(const Reference& reference, const RegistryAnswer& answer) {
   Diagnosis diagnosis = diagnose(answer.status == 404 ? "EH-N31" : "EH-N04");
@@ -100,67 +99,25 @@ Result<void> find_in_documents(Registry& registry, const Reference& reference, c
                                                     : "no manifest of its index lists that digest")));
 }
 
-// Signs in and requests the blob's length.
-Result<Located> look_at_blob(Registry& registry, const Reference& reference, const Wanted& wanted) {
+}  // namespace
+
+Result<transfer::Place> locate(std::string_view text, const Wanted& wanted,
+                               const transfer::TransferOptions& options,
+                               const std::optional<CancelToken>& cancel) {
+  TRY_ASSIGN(const Reference reference, read_reference(text));
+  if (options.offline) return fail(diagnose("EH-N10").with("url", reference.text()));
+  Registry registry(reference.host, reference.repository, "pull", options, cancel);
+  const bool names_the_blob =
+      reference.digest == wanted.sha256 || (reference.digest.empty() && reference.tag.empty());
+  if (!names_the_blob) TRY(find_in_documents(registry, reference, wanted));
   RegistryRequest request;
   request.method = "HEAD";
   request.path = "blobs/sha256:" + wanted.sha256;
   TRY_ASSIGN(const RegistryAnswer answer, registry.ask(request));
   if (answer.status < 200 || answer.status > 399) return fail(not_there(reference, answer));
-  Located located{registry.url_of(request.path), registry.authorization(), {}};
-  if (answer.status == 200) located.size = answer.length;  // a redirect's length is that of its page
-  return located;
-}
-
-Result<Reference> usable_reference(std::string_view text, const transfer::TransferOptions& options) {
-  TRY_ASSIGN(Reference reference, read_reference(text));
-  if (options.offline) return fail(diagnose("EH-N10").with("url", reference.text()));
-  return reference;
-}
-
-bool names_the_blob(const Reference& reference, const Wanted& wanted) {
-  return reference.digest == wanted.sha256 || (reference.digest.empty() && reference.tag.empty());
-}
-
-}  // namespace
-
-Result<Located> locate(std::string_view text, const Wanted& wanted, const transfer::TransferOptions& options,
-                       const std::optional<CancelToken>& cancel) {
-  TRY_ASSIGN(const Reference reference, usable_reference(text, options));
-  Registry registry(reference.host, reference.repository, "pull", options, cancel);
-  if (!names_the_blob(reference, wanted)) TRY(find_in_documents(registry, reference, wanted));
-  return look_at_blob(registry, reference, wanted);
-}
-
-Result<transfer::TransferReport> fetch(std::string_view text, const Wanted& wanted, transfer::Sink& sink,
-                                       const transfer::TransferOptions& options,
-                                       const transfer::ProgressCallback& progress,
-                                       const std::optional<CancelToken>& cancel) {
-  TRY_ASSIGN(const Reference reference, usable_reference(text, options));
-  Registry registry(reference.host, reference.repository, "pull", options, cancel);
-  if (!names_the_blob(reference, wanted)) TRY(find_in_documents(registry, reference, wanted));
-  std::uint64_t received = 0, best = sink.held();
-  for (int tokens = 0;; ++tokens) {
-    TRY_ASSIGN(const Located located, look_at_blob(registry, reference, wanted));
-    transfer::UrlRequest request;
-    request.url = located.url;
-    request.expected_size = wanted.size;
-    request.limit = wanted.limit;
-    request.authorization = located.authorization;
-    const std::uint64_t before = sink.held();
-    auto report = transfer::fetch_url(request, sink, options, progress, cancel);
-    if (report) {
-      report->received += received;
-      return report;
-    }
-    // A token is valid for minutes, but a blob may take an hour: resumes with a new token.
-    const bool expired = report.error().value("status") == "401";
-    if (sink.held() > best) tokens = 0;
-    best = std::max(best, sink.held());
-    if (!expired || tokens >= most_tokens) return report;
-    received += sink.held() > before ? sink.held() - before : 0;
-    registry.forget_token();
-  }
+  transfer::Place place{registry.url_of(request.path), {}, registry.authorization(), {}, {}};
+  if (answer.status == 200) place.size = answer.length;  // a redirect's length is that of its page
+  return place;
 }
 
 std::vector<std::string> with_mirrors(std::string_view text, const transfer::TransferOptions& options) {

@@ -1,4 +1,4 @@
-// Fetches an artifact's bytes from a registry.
+// Finds an artifact's bytes in a registry.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -16,33 +16,18 @@ namespace enginehost::oci {
 // first.
 struct Wanted {
   std::string sha256;  // 64 hexadecimal digits
-  std::optional<std::uint64_t> size;
-  std::uint64_t limit = std::uint64_t{16} << 30;
   std::string os, arch, flavor;
 };
 
-// The place of a blob, with the authorization for reading it there.
-struct Located {
-  std::string url;
-  transfer::Authorization authorization;  // good for minutes
-  std::optional<std::uint64_t> size;      // from the registry
-};
-
-// Finds the blob that fetch() would fetch, without fetching it. Errors as fetch().
-Result<Located> locate(std::string_view reference, const Wanted& wanted,
-                       const transfer::TransferOptions& options,
-                       const std::optional<CancelToken>& cancel = {});
-
-// Fetches the blob `wanted.sha256`. The reference may name the blob itself (HOST/NAME@sha256:<that digest>,
-// or HOST/NAME alone), or a manifest or index that lists it, by digest or tag. A document fetched by digest
-// is checked against it (EH-N33). The blob's digest is for the caller to check, as with fetch_url(), which
-// has the same rules for resuming, progress and canceling. Redirects of blobs carry no credentials. Errors:
-// EH-N31 not there, EH-N32 not a manifest, EH-N34 the reference lists no such blob, EH-N35 not a reference;
-// those of Registry::ask() and of fetch_url().
-Result<transfer::TransferReport> fetch(std::string_view reference, const Wanted& wanted, transfer::Sink& sink,
-                                       const transfer::TransferOptions& options,
-                                       const transfer::ProgressCallback& progress = {},
-                                       const std::optional<CancelToken>& cancel = {});
+// Finds the blob `wanted.sha256`, signs in, and returns its place with the authorization for reading it
+// there, which is good for minutes, and the length that the registry reports. The reference may name the blob
+// itself (HOST/NAME@sha256:<that digest>, or HOST/NAME alone), or a manifest or index that lists it, by
+// digest or tag. A document fetched by digest is checked against it (EH-N33). The blob's digest is for the
+// caller to check. Redirects of blobs carry no credentials. Errors: EH-N31 not there, EH-N32 not a manifest,
+// EH-N34 the reference lists no such blob, EH-N35 not a reference; those of Registry::ask().
+Result<transfer::Place> locate(std::string_view reference, const Wanted& wanted,
+                               const transfer::TransferOptions& options,
+                               const std::optional<CancelToken>& cancel = {});
 
 // Returns the same reference in the mirrors that the options name for its registry, in their order, then the
 // reference itself. A text that is no reference is returned unchanged.

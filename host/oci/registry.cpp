@@ -8,7 +8,7 @@
 #include "base/text.hpp"
 #include "host/oci/authorization.hpp"
 #include "host/oci/reference.hpp"
-#include "host/transfer/document_time.hpp"
+#include "host/transfer/http_exchange.hpp"
 #include "host/transfer/transfer.hpp"
 
 namespace enginehost::oci {
@@ -34,22 +34,6 @@ std::string host_of(std::string_view url) {
 
 std::string_view name_of(std::string_view host) {
   return host.starts_with('[') ? host.substr(0, host.find(']') + 1) : host.substr(0, host.find(':'));
-}
-
-std::string escaped(std::string_view text) {
-  constexpr std::string_view digits = "0123456789ABCDEF";
-  std::string result;
-  for (const char character : text) {
-    const auto byte = static_cast<unsigned char>(character);
-    const bool plain = (byte >= '0' && byte <= '9') || (byte >= 'A' && byte <= 'Z') ||
-                       (byte >= 'a' && byte <= 'z') ||
-                       std::string_view("-._~").find(character) != std::string_view::npos;
-    if (plain)
-      result += character;
-    else
-      (result += '%') += {digits[byte >> 4], digits[byte & 15]};
-  }
-  return result;
 }
 
 bool may_go_plain(const std::string& host, const std::vector<std::string>& allowed) {
@@ -119,21 +103,26 @@ transfer::HttpOutcome Registry::exchange(const RegistryRequest& request, std::st
     http.authorization = authorization_;
   else
     http.authorization.anonymous = true;
+  const Diagnosis too_long = diagnose("EH-N32")
+                                 .with("reference", transfer::without_credentials(http.url))
+                                 .with("problem", "it is longer than " + format_bytes(request.limit));
+  return read_whole(http, body, request.limit, too_long, !request.body);
+}
+
+// `timed`: the answer is a document, whose time is limited.
+transfer::HttpOutcome Registry::read_whole(const transfer::HttpRequest& request, std::string& body,
+                                           std::uint64_t limit, const Diagnosis& too_long, bool timed) {
   body.clear();
   const transfer::DocumentTime time(options_.document_limit);
-  const bool document = !request.body;
   transfer::HttpOutcome outcome = client_.exchange(
-      http, [](const transfer::HttpAnswer&) { return Result<void>(); },
+      request, [](const transfer::HttpAnswer&) { return Result<void>(); },
       [&](std::string_view bytes) -> Result<void> {
-        if (bytes.size() > request.limit - body.size())
-          return fail(diagnose("EH-N32")
-                          .with("reference", transfer::without_credentials(http.url))
-                          .with("problem", "it is longer than " + format_bytes(request.limit)));
+        if (bytes.size() > limit - body.size()) return fail(too_long);
         body += bytes;
         return {};
       },
-      [&] { return document ? time.check(http.url, body.size()) : Result<void>(); });
-  if (document && time.left(body.size()).count() <= 0) outcome.transient = false;  // its time is used up
+      [&] { return timed ? time.check(request.url, body.size()) : Result<void>(); });
+  if (timed && time.left(body.size()).count() <= 0) outcome.transient = false;  // its time is used up
   return outcome;
 }
 
@@ -202,22 +191,6 @@ Diagnosis Registry::refusal(const transfer::HttpOutcome& refused) const {
   return diagnosis;
 }
 
-transfer::HttpOutcome Registry::ask_for_token(const transfer::HttpRequest& request, std::string& body) {
-  body.clear();
-  const transfer::DocumentTime time(options_.document_limit);
-  transfer::HttpOutcome outcome = client_.exchange(
-      request, [](const transfer::HttpAnswer&) { return Result<void>(); },
-      [&](std::string_view bytes) -> Result<void> {
-        if (bytes.size() > largest_token_answer - body.size())
-          return fail(diagnose("EH-N30").with("problem", "too long"));
-        body += bytes;
-        return {};
-      },
-      [&] { return time.check(request.url, body.size()); });
-  if (time.left(body.size()).count() <= 0) outcome.transient = false;  // its time is used up
-  return outcome;
-}
-
 Result<void> Registry::fetch_token(const Challenge& challenge) {
   const std::string& realm = challenge["realm"];
   const std::string realm_host = host_of(realm);
@@ -236,10 +209,11 @@ Result<void> Registry::fetch_token(const Challenge& challenge) {
   transfer::HttpRequest request;
   request.url = realm;
   request.url += realm.find('?') == std::string::npos ? '?' : '&';
-  if (!challenge["service"].empty()) request.url += "service=" + escaped(challenge["service"]) + "&";
+  if (!challenge["service"].empty())
+    request.url += "service=" + percent_encoded(challenge["service"], "-._~") + "&";
   // Never the challenge's scope: the token goes to the registry, which could ask for rights to other
   // repositories.
-  request.url += "scope=" + escaped("repository:" + repository_ + ":" + actions_);
+  request.url += "scope=" + percent_encoded("repository:" + repository_ + ":" + actions_, "-._~");
   request.follow = true;
   if (auto who = credentials_for(host_))
     request.authorization = std::move(*who);
@@ -248,7 +222,8 @@ Result<void> Registry::fetch_token(const Challenge& challenge) {
     // service and receive its token.
     request.authorization.anonymous = name_of(realm_host) != name_of(host_);
   std::string body;
-  const auto once = [&] { return ask_for_token(request, body); };
+  const Diagnosis too_long = diagnose("EH-N30").with("problem", "too long");
+  const auto once = [&] { return read_whole(request, body, largest_token_answer, too_long, true); };
   TRY_ASSIGN(const transfer::HttpOutcome outcome, with_patience(once, once()));
   const bool refused = outcome.answer.status >= 400 && outcome.answer.status < 500;
   if (outcome.diagnosis && refused && !outcome.transient) {

@@ -55,8 +55,6 @@ class Registry {
   // For transfers of blobs. Valid after a successful request.
   std::string url_of(std::string_view path) const;
   const transfer::Authorization& authorization() const { return authorization_; }
-  // Discards an expired token; the next request gets another one.
-  void forget_token() { authorization_ = {}; }
 
   const std::string& host() const { return host_; }
   const std::string& repository() const { return repository_; }
@@ -70,7 +68,8 @@ class Registry {
   Result<transfer::HttpOutcome> first_exchange(const RegistryRequest& request, std::string& body);
   Result<void> sign_in(const std::vector<Challenge>& challenges, const transfer::HttpOutcome& refused);
   Result<void> fetch_token(const Challenge& challenge);
-  transfer::HttpOutcome ask_for_token(const transfer::HttpRequest& request, std::string& body);
+  transfer::HttpOutcome read_whole(const transfer::HttpRequest& request, std::string& body,
+                                   std::uint64_t limit, const Diagnosis& too_long, bool timed);
   Diagnosis refusal(const transfer::HttpOutcome& refused) const;
 
   std::string host_, repository_, actions_;

@@ -85,10 +85,7 @@ la_ssize_t BundleReader::State::more() {
       opened = std::move(*next);
       digest = Sha256();
     }
-    ssize_t got = -1;
-    do {
-      got = calls::read(opened.get(), buffer.data(), buffer.size());
-    } while (got < 0 && errno == EINTR);
+    const ssize_t got = calls::read(opened.get(), buffer.data(), buffer.size());
     if (got < 0) {
       failure = std::move(diagnose_errno("EH-P47", errno).with("file", path_text(part.file)));
       return -1;

@@ -25,10 +25,8 @@ class Importing {
   Result<Imported> run() {
     TRY(read_list());
     TRY(read_documents());
-    auto verified =
-        verify_provenance({list_, documents_, [this](const std::string& index) { return kept_at(index); },
-                           request_.unsigned_allowed, request_.own_manifests, request_.trust, request_.origin,
-                           request_.now, request_.refuse_unsigned});
+    auto verified = verify_provenance(
+        {request_, list_, documents_, [this](const std::string& index) { return kept_at(index); }});
     if (!verified) return fail(std::move(verified.error().with("file", path_text(request_.file))));
     provenance_ = std::move(*verified);
     imported_.warnings = provenance_.warnings;

@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -16,15 +15,9 @@
 
 namespace enginehost::offline {
 
-struct ImportRequest {
+struct ImportRequest : ProvenanceRules {
   std::filesystem::path file;  // as for BundleReader::open
-  // See ProvenanceRequest.
-  bool unsigned_allowed = true;
-  const manifest::Trust* trust = nullptr;
-  std::set<std::string> own_manifests;
   std::string own_repository;  // the location of EngineHost's own repository; or empty
-  ProvenanceRequest::Origin origin;
-  ProvenanceRequest::Unsigned refuse_unsigned;
   // Returns EH-M14 for a build that must not be installed. `by_bundle`: the blocks in the bundle's own
   // indexes. Unset: blocks are not looked at.
   std::function<std::optional<Diagnosis>(const VerifiedBuild& build,
@@ -39,7 +32,6 @@ struct ImportRequest {
   std::vector<cache::Store> also_here;
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;  // bytes after decompression
   std::optional<CancelToken> cancel;
-  std::int64_t now = 0;  // seconds since 1970
 };
 
 struct ImportedBuild {

@@ -74,22 +74,23 @@ class ProvenanceCheck {
     const std::string root = path_text(request_.kept_at(index));
     DocumentsReader reader(root, repository, request_.documents);
     std::optional<manifest::Trust> trust;
-    if (request_.trust != nullptr) {
-      trust.emplace(*request_.trust);
+    if (request_.rules.trust != nullptr) {
+      trust.emplace(*request_.rules.trust);
       // A copy without signatures is refused later, naming the build that comes from it (EH-M40), unless the
       // repository was seen signed.
       const bool has_root =
           std::any_of(repository.documents.begin(), repository.documents.end(),
                       [](const RepositoryDocument& document) { return document.path == "root.json"; });
-      trust->required = !request_.unsigned_allowed && has_root;
+      trust->required = !request_.rules.unsigned_allowed && has_root;
       // A bundle's documents are older than a server's, and a person chose to import them, whatever their
       // date.
       trust->offline = true;
       trust->max_staleness_seconds.reset();
       trust->known_as = repository.name;
     }
-    TRY_ASSIGN(const manifest::RepositoryContent content,
-               manifest::load_repository(root, reader, request_.now, nullptr, trust ? &*trust : nullptr));
+    TRY_ASSIGN(
+        const manifest::RepositoryContent content,
+        manifest::load_repository(root, reader, request_.rules.now, nullptr, trust ? &*trust : nullptr));
     result_.warnings.insert(result_.warnings.end(), content.warnings.begin(), content.warnings.end());
     for (const manifest::Blocked& one : content.index.blocked)
       result_.blocked.push_back({one.sha256, one.reason, repository.name});
@@ -120,12 +121,13 @@ class ProvenanceCheck {
       if (build->id == bundled.id) verified.build = {manifest, build.get()};
     if (!verified.build) return contradiction(bundled, "its manifest does not list it");
     TRY(match_trees(bundled, verified));
-    verified.own = request_.own_manifests.contains(bundled.manifest);
-    if (request_.origin) TRY(request_.origin(bundled.id, verified.repository, doubt(verified)));
-    if (request_.unsigned_allowed || (verified.own && verified.files_named_by_manifest)) return verified;
+    verified.own = request_.rules.own_manifests.contains(bundled.manifest);
+    if (request_.rules.origin) TRY(request_.rules.origin(bundled.id, verified.repository, doubt(verified)));
+    if (request_.rules.unsigned_allowed || (verified.own && verified.files_named_by_manifest))
+      return verified;
     if (!verified.from_repository)
       return fail(unsigned_build(bundled.id, "", "the bundle has no repository's manifest of it"));
-    if (request_.trust != nullptr && verified.signed_by.empty())
+    if (request_.rules.trust != nullptr && verified.signed_by.empty())
       return fail(unsigned_build(bundled.id, offered_.at(bundled.manifest).repository,
                                  "the manifest of it is not signed"));
     if (!verified.files_named_by_manifest)
@@ -135,8 +137,8 @@ class ProvenanceCheck {
 
   Diagnosis only_the_bundles_word(const std::string& build, std::string_view problem) const {
     Diagnosis refused = std::move(diagnose("EH-M40").with("build", build).with("problem", problem));
-    if (request_.refuse_unsigned) {
-      Diagnosis demand = request_.refuse_unsigned(build, "", problem);
+    if (request_.rules.refuse_unsigned) {
+      Diagnosis demand = request_.rules.refuse_unsigned(build, "", problem);
       if (demand.code == refused.code) return demand;
       refused.with("policy", demand.value("policy")).with("policy_file", demand.value("file"));
     }
@@ -145,8 +147,9 @@ class ProvenanceCheck {
 
   Diagnosis unsigned_build(const std::string& build, const std::string& repository,
                            std::string_view problem) const {
-    Diagnosis refused = request_.refuse_unsigned ? request_.refuse_unsigned(build, repository, problem)
-                                                 : only_the_bundles_word(build, problem);
+    Diagnosis refused = request_.rules.refuse_unsigned
+                            ? request_.rules.refuse_unsigned(build, repository, problem)
+                            : only_the_bundles_word(build, problem);
     if (!repository.empty()) refused.with("repository", repository);
     return refused;
   }

@@ -32,12 +32,8 @@ struct VerifiedBuild {
   bool files_named_by_manifest = false;
 };
 
-struct ProvenanceRequest {
-  const BundleList& list;
-  const std::map<std::string, std::string>& documents;  // digest -> bytes, all of list.documents
-  // Returns where the documents of the repository with that index digest will be kept, because its relative
-  // file sources start there.
-  std::function<std::filesystem::path(const std::string& index_digest)> kept_at;
+// The rules for proofs on this machine.
+struct ProvenanceRules {
   // False: policy requires that a signed repository's manifest names every file.
   bool unsigned_allowed = true;
   std::set<std::string> own_manifests;  // digests of the manifests of EngineHost's own repository here
@@ -47,16 +43,24 @@ struct ProvenanceRequest {
   // Called for every build, with the repository that it comes from (empty: the bundle has no repository's
   // manifest for it) and the reason why that origin is unproven (empty: it is proven). Unset: builds may come
   // from anywhere.
-  using Origin = std::function<Result<void>(const std::string& build, const std::string& repository,
-                                            const std::string& doubt)>;
-  Origin origin;
-  std::int64_t now = 0;
+  std::function<Result<void>(const std::string& build, const std::string& repository,
+                             const std::string& doubt)>
+      origin;
+  std::int64_t now = 0;  // seconds since 1970
   // Makes the failure for unsigned builds: EH-P01 with "file" and the rule as "policy", or EH-M40. EH-M40
   // also names that rule for signed builds whose files are not named. Unset: the failure is EH-M40 without a
   // rule.
-  using Unsigned = std::function<Diagnosis(const std::string& build, const std::string& repository,
-                                           std::string_view problem)>;
-  Unsigned refuse_unsigned;
+  std::function<Diagnosis(const std::string& build, const std::string& repository, std::string_view problem)>
+      refuse_unsigned;
+};
+
+struct ProvenanceRequest {
+  const ProvenanceRules& rules;
+  const BundleList& list;
+  const std::map<std::string, std::string>& documents;  // digest -> bytes, all of list.documents
+  // Returns where the documents of the repository with that index digest will be kept, because its relative
+  // file sources start there.
+  std::function<std::filesystem::path(const std::string& index_digest)> kept_at;
 };
 
 struct Provenance {

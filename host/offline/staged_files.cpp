@@ -12,17 +12,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Result<void> read_pieces(const fs::path& file, const std::function<Result<void>(std::string_view)>& each) {
-  const FileDescriptor opened(calls::open(file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-  if (!opened.valid()) return fail(diagnose_errno("EH-F01", errno).with("file", path_text(file)));
-  std::vector<char> buffer(1u << 18);
-  for (;;) {
-    const ssize_t got = calls::read(opened.get(), buffer.data(), buffer.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return fail(diagnose_errno("EH-F01", errno).with("file", path_text(file)));
-    if (got == 0) return {};
-    TRY(each({buffer.data(), static_cast<std::size_t>(got)}));
-  }
+Result<void> each_piece(const fs::path& file, const std::function<Result<void>(std::string_view)>& take) {
+  return read_pieces(FileDescriptor(calls::open(file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)).get(), file,
+                     "EH-F01", take);
 }
 
 }  // namespace
@@ -47,12 +39,7 @@ Result<void> StagedFiles::begin(const std::string& sha256) {
 
 Result<void> StagedFiles::write(std::string_view bytes) {
   if (!file_.valid()) return {};
-  while (!bytes.empty()) {
-    const ssize_t written = calls::write(file_.get(), bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return fail(failure(errno, place_of(name_)));
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
+  if (const int why = write_whole(file_.get(), bytes); why != 0) return fail(failure(why, place_of(name_)));
   return {};
 }
 
@@ -103,7 +90,7 @@ Result<void> StagedFiles::take_from_cache(const Blob& blob) {
   const fs::path& from = found_.at(blob.sha256);
   Sha256 digest;
   TRY(begin(blob.sha256));
-  TRY(read_pieces(from, [&](std::string_view bytes) {
+  TRY(each_piece(from, [&](std::string_view bytes) {
     digest.update(bytes);
     return write(bytes);
   }));
@@ -130,7 +117,7 @@ Result<void> StagedFiles::fill(cache::TreeWriter& writer, const cache::TreeList&
       TRY(writer.adopt_file(entry.path, executable, place_of(entry.identity), entry.size, entry.identity));
     } else {
       TRY(writer.begin_file(entry.path, executable));
-      TRY(read_pieces(place_of(entry.identity), [&](std::string_view bytes) { return writer.write(bytes); }));
+      TRY(each_piece(place_of(entry.identity), [&](std::string_view bytes) { return writer.write(bytes); }));
       TRY(writer.end_file());
     }
   }

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/paths.hpp"
-#include "host/acquire/origin.hpp"
+#include "host/acquire/description.hpp"
 #include "host/explain/explain.hpp"
 #include "host/load/wire.hpp"
 #include "host/resolve/describe.hpp"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "base/pluralize.hpp"
 #include "base/text.hpp"
 #include "host/platform/platform.hpp"
 

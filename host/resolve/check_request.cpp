@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "base/pluralize.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "host/manifest/repository.hpp"

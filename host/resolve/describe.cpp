@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/pluralize.hpp"
 #include "base/printable.hpp"
+#include "base/text.hpp"
 
 namespace enginehost::resolve {
 namespace {

@@ -1,12 +1,8 @@
 #include "host/transfer/chunk_list.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <optional>
 
-#include "base/file_calls.hpp"
-#include "base/files.hpp"
-#include "base/paths.hpp"
 #include "base/record.hpp"
 #include "base/sha256.hpp"
 
@@ -61,29 +57,6 @@ Result<ChunkList> read_chunk_list(std::string_view text, std::string_view name) 
   // The rest is a line without an end.
   if (!text.empty()) return refuse("sha256", "not one digest for each chunk");
   return list;
-}
-
-Result<ChunkList> chunk_list_of(const std::filesystem::path& file, std::uint64_t chunk) {
-  TRY_ASSIGN(const FileDescriptor opened, open_to_read(file, "EH-N14"));
-  ChunkList list{0, chunk, {}};
-  std::vector<char> buffer(1u << 20);
-  Sha256 hash;
-  std::uint64_t in_chunk = 0;
-  for (;;) {
-    const std::size_t room = std::min<std::uint64_t>(buffer.size(), chunk - in_chunk);
-    const ssize_t got = calls::read(opened.get(), buffer.data(), room);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return fail(diagnose_errno("EH-N14", errno).with("file", path_text(file)));
-    hash.update(std::string_view(buffer.data(), static_cast<std::size_t>(got)));
-    in_chunk += static_cast<std::uint64_t>(got);
-    list.size += static_cast<std::uint64_t>(got);
-    if (in_chunk == chunk || (got == 0 && in_chunk > 0)) {
-      list.sha256.push_back(hash.hex());
-      hash = Sha256();
-      in_chunk = 0;
-    }
-    if (got == 0) return list;
-  }
 }
 
 }  // namespace enginehost::transfer

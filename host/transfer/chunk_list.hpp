@@ -1,7 +1,6 @@
 // The digests of a file's chunks. They let each chunk be verified alone, whatever source it came from.
 #pragma once
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,8 +8,6 @@
 #include "base/result.hpp"
 
 namespace enginehost::transfer {
-
-constexpr std::uint64_t usual_chunk = std::uint64_t{8} << 20;
 
 // The text has the lines "enginehost-chunks 1", "size BYTES" and "chunk BYTES", then the sha256 of each chunk
 // in order, one a line. Every line ends with a line feed. The last chunk may be shorter.
@@ -26,8 +23,5 @@ struct ChunkList {
 
 // Fails with EH-M02 ("document" = name, "member", "problem") unless the text is exactly such a list.
 Result<ChunkList> read_chunk_list(std::string_view text, std::string_view name);
-
-// Reads the file once. EH-N14 with "file" if it cannot be read.
-Result<ChunkList> chunk_list_of(const std::filesystem::path& file, std::uint64_t chunk = usual_chunk);
 
 }  // namespace enginehost::transfer

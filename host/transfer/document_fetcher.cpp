@@ -9,7 +9,7 @@
 #include <thread>
 #include <utility>
 
-#include "host/transfer/fetch_text_over.hpp"
+#include "host/transfer/http_exchange.hpp"
 
 namespace enginehost::transfer {
 

@@ -11,8 +11,7 @@
 
 #include "base/cancel.hpp"
 #include "base/result.hpp"
-#include "host/transfer/options.hpp"
-#include "host/transfer/progress.hpp"
+#include "host/transfer/transfer.hpp"
 
 namespace enginehost::transfer {
 
@@ -37,14 +36,6 @@ class PartSink {
   virtual std::uint64_t alignment() const { return 1; }
 };
 
-// Where a mirror has the file.
-struct Place {
-  std::string url;
-  std::filesystem::path path;  // a file of this machine, if there is no url
-  Authorization authorization;
-  std::optional<TransferOptions> options;  // in place of the download's
-};
-
 struct Mirror {
   // Its URL, or what a package index or registry is asked for.
   std::string name;
@@ -58,6 +49,13 @@ struct DownloadRequest {
   std::vector<Mirror> mirrors;  // best first; all have the same bytes
   std::uint64_t size = 0;
 };
+
+// Fetches the file of one mirror into a sink; of `request`, url and authorization are those of the place. A
+// place that answers 401 is asked for again: a download may take longer than a token is valid. Three tokens
+// in a row that brought nothing end it. Errors: those of fetch_url, of fetch_file and of locate.
+Result<TransferReport> fetch_from(const Mirror& mirror, const UrlRequest& request, Sink& sink,
+                                  const TransferOptions& options, const ProgressCallback& progress = {},
+                                  const std::optional<CancelToken>& cancel = {});
 
 // A mirror that was given up, or left for another one.
 struct MirrorFailure {

@@ -11,13 +11,39 @@ Result<std::shared_ptr<const Place>> LocatedMirror::place(const TransferOptions&
                                                           const std::shared_ptr<const Place>& useless) {
   const std::lock_guard lock(mutex_);
   if (!place_ || place_ == useless) {
-    Place found{mirror_.name, {}, {}, {}};
+    Place found;
+    found.url = mirror_.name;
     if (mirror_.locate) {
       TRY_ASSIGN(found, mirror_.locate(options, cancel));
     }
     place_ = std::make_shared<const Place>(std::move(found));
   }
   return place_;
+}
+
+Result<TransferReport> LocatedMirror::fetch(UrlRequest request, Sink& sink, const TransferOptions& options,
+                                            const ProgressCallback& progress, const CancelToken& cancel) {
+  std::shared_ptr<const Place> there;
+  std::uint64_t received = 0;
+  for (int useless_tokens = 0;;) {
+    TRY_ASSIGN(there, place(options, cancel, there));
+    if (there->url.empty()) return fetch_file(there->path, request.expected_size, sink, progress, cancel);
+    request.url = there->url;
+    request.authorization = there->authorization;
+    const std::uint64_t before = sink.held();
+    auto outcome = fetch_url(request, sink, there->options ? *there->options : options, progress, cancel);
+    if (outcome) outcome->received += received;
+    if (outcome || !mirror_.locate || outcome.error().value("status") != "401") return outcome;
+    useless_tokens = sink.held() > before ? 0 : useless_tokens + 1;
+    if (useless_tokens == 3) return outcome;
+    received += sink.held() - std::min(before, sink.held());
+  }
+}
+
+Result<TransferReport> fetch_from(const Mirror& mirror, const UrlRequest& request, Sink& sink,
+                                  const TransferOptions& options, const ProgressCallback& progress,
+                                  const std::optional<CancelToken>& cancel) {
+  return LocatedMirror(mirror).fetch(request, sink, options, progress, cancel.value_or(CancelToken()));
 }
 
 Connection::Connection(Order order, PartSink& sink, MayRestart may_restart, std::function<void()> on_end)
@@ -31,7 +57,10 @@ Connection::Connection(Order order, PartSink& sink, MayRestart may_restart, std:
   thread_ = std::thread([this, on_end = std::move(on_end)] {
     // Exceptions must not leave the thread.
     try {
-      outcome_ = fetch();
+      UrlRequest request;
+      request.expected_size = order_.size;
+      request.etag = order_.etag;
+      outcome_ = order_.from->fetch(std::move(request), *this, order_.options, {}, stop_);
     } catch (const std::bad_alloc&) {
       outcome_ = fail(diagnose("EH-P51"));
     } catch (const std::exception& thrown) {
@@ -45,30 +74,6 @@ Connection::Connection(Order order, PartSink& sink, MayRestart may_restart, std:
 Connection::~Connection() {
   stop_.cancel();
   thread_.join();
-}
-
-Result<TransferReport> Connection::fetch_from(const Place& place) {
-  if (place.url.empty()) return fetch_file(place.path, order_.size, *this, {}, stop_);
-  UrlRequest request;
-  request.url = place.url;
-  request.authorization = place.authorization;
-  request.expected_size = order_.size;
-  request.etag = order_.etag;
-  return fetch_url(request, *this, place.options ? *place.options : order_.options, {}, stop_);
-}
-
-// A download may take longer than a token is valid: goes on with a new one. Three tokens in a row that
-// brought nothing end it.
-Result<TransferReport> Connection::fetch() {
-  std::shared_ptr<const Place> place;
-  for (int useless_tokens = 0;;) {
-    TRY_ASSIGN(place, order_.from->place(order_.options, stop_, place));
-    const std::uint64_t before = received_;
-    auto outcome = fetch_from(*place);
-    if (outcome || !order_.from->may_move() || outcome.error().value("status") != "401") return outcome;
-    useless_tokens = received_ > before ? 0 : useless_tokens + 1;
-    if (useless_tokens == 3) return outcome;
-  }
 }
 
 Result<void> Connection::start(std::uint64_t offset) {

@@ -17,13 +17,16 @@ class LocatedMirror {
  public:
   explicit LocatedMirror(const Mirror& mirror) : mirror_(mirror) {}
   const std::string& name() const { return mirror_.name; }
-  bool may_move() const { return mirror_.locate != nullptr; }
+  // See fetch_from().
+  Result<TransferReport> fetch(UrlRequest request, Sink& sink, const TransferOptions& options,
+                               const ProgressCallback& progress, const CancelToken& cancel);
+
+ private:
   // `useless`: the place that this function returned before and that answered 401. It is asked for again
   // unless another connection did.
   Result<std::shared_ptr<const Place>> place(const TransferOptions& options, const CancelToken& cancel,
-                                             const std::shared_ptr<const Place>& useless = {});
+                                             const std::shared_ptr<const Place>& useless);
 
- private:
   const Mirror& mirror_;
   std::mutex mutex_;
   std::shared_ptr<const Place> place_;
@@ -80,9 +83,6 @@ class Connection : public Sink {
   std::uint64_t wanted_until() const override { return end_ >= order_.size ? UINT64_MAX : end_.load(); }
 
  private:
-  Result<TransferReport> fetch();
-  Result<TransferReport> fetch_from(const Place& place);
-
   const Order order_;
   PartSink& sink_;
   const MayRestart may_restart_;

@@ -1,11 +1,16 @@
-// Retries, resumes and evaluates single HTTP exchanges.
+// Retries, resumes and evaluates single HTTP exchanges; reads local files.
 #include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
 #include <random>
 #include <thread>
+#include <vector>
 
+#include "base/file_calls.hpp"
+#include "base/files.hpp"
+#include "base/paths.hpp"
 #include "base/text.hpp"
-#include "host/transfer/document_time.hpp"
-#include "host/transfer/fetch_text_over.hpp"
 #include "host/transfer/http_exchange.hpp"
 #include "host/transfer/progress.hpp"
 #include "host/transfer/transfer.hpp"
@@ -16,6 +21,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 constexpr std::size_t head_bytes = 4096;
+constexpr std::uint64_t slow_rate = 16u << 10;  // bytes a second, of a small document
 constexpr milliseconds longest_wait{60'000};
 // How long to wait for the end of an answer after all expected bytes arrived. A server that sends too much
 // does so within this time.
@@ -303,6 +309,38 @@ Result<void> check_request(const UrlRequest& request, const TransferOptions& opt
 
 }  // namespace
 
+std::optional<std::uint64_t> leading_number(std::string_view text) {
+  std::uint64_t value = 0;
+  const auto [after, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || after == text.data()) return {};
+  return value;
+}
+
+ContentRange read_content_range(std::string_view value) {
+  ContentRange range;
+  if (!value.starts_with("bytes ")) return range;
+  value.remove_prefix(6);
+  range.start = leading_number(value);
+  if (const std::size_t slash = value.find('/'); slash != std::string_view::npos)
+    range.total = leading_number(value.substr(slash + 1));
+  return range;
+}
+
+milliseconds DocumentTime::left(std::uint64_t received) const {
+  const milliseconds earned(received * 1000 / slow_rate);
+  return std::min(limit_ + earned, longest_) -
+         std::chrono::duration_cast<milliseconds>(Clock::now() - began_);
+}
+
+Result<void> DocumentTime::check(std::string_view url, std::uint64_t received) const {
+  if (left(received).count() > 0) return {};
+  const auto passed = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - began_);
+  return fail(diagnose("EH-N03")
+                  .with("url", without_credentials(url))
+                  .with("document_seconds", std::to_string(passed.count()))
+                  .with("received", std::to_string(received)));
+}
+
 Result<TransferReport> fetch_url(const UrlRequest& request, Sink& sink, const TransferOptions& options,
                                  const ProgressCallback& progress, const std::optional<CancelToken>& cancel) {
   TRY(check_request(request, options));
@@ -348,6 +386,59 @@ Result<std::string> fetch_text_over(HttpClient& client, std::string_view url, co
   TRY(check_request(request, options));
   TRY(Fetch(client, request, sink, options, {}, cancel).run().map([](const TransferReport&) {}));
   return std::move(sink.text);
+}
+
+Result<TransferReport> fetch_file(const std::filesystem::path& file,
+                                  std::optional<std::uint64_t> expected_size, Sink& sink,
+                                  const ProgressCallback& progress,
+                                  const std::optional<CancelToken>& cancel) {
+  const auto began = std::chrono::steady_clock::now();
+  TRY_ASSIGN(const FileDescriptor opened, open_to_read(file, "EH-N14"));
+  calls::Status status{};
+  if (calls::fstat(opened.get(), &status) != 0)
+    return fail(diagnose_errno("EH-N14", errno).with("file", path_text(file)));
+  if (!S_ISREG(status.st_mode))
+    return fail(diagnose("EH-N14").with("file", path_text(file)).with("problem", "not a regular file"));
+  const auto size = static_cast<std::uint64_t>(status.st_size);
+  const auto wrong_length = [&](std::uint64_t actual) {
+    return fail(diagnose("EH-N07")
+                    .with("file", path_text(file))
+                    .with("expected", std::to_string(*expected_size))
+                    .with("actual", std::to_string(actual)));
+  };
+  if (expected_size && size != *expected_size) return wrong_length(size);
+  std::uint64_t position = sink.held() <= size ? sink.held() : 0;
+  TRY(sink.start(position));
+  TransferReport report;
+  report.url = path_text(file);
+  report.attempts = 1;
+  report.resumed_at = position;
+  Meter meter(progress, Progress::Phase::downloading, path_text(file));
+  meter.expect(size);
+  std::vector<char> buffer(1u << 20);
+  while (position < sink.wanted_until()) {
+    if (cancel && cancel->canceled()) return fail(diagnose("EH-P10").with("file", path_text(file)));
+    const ssize_t got =
+        calls::pread(opened.get(), buffer.data(), buffer.size(), static_cast<calls::Offset>(position));
+    if (got < 0) return fail(diagnose_errno("EH-N14", errno).with("file", path_text(file)));
+    if (got == 0) break;
+    std::string_view bytes(buffer.data(), static_cast<std::size_t>(got));
+    // The file grows while it is read, or has no real size.
+    if (expected_size && bytes.size() > *expected_size - position)
+      return wrong_length(position + bytes.size());
+    bytes = bytes.substr(0, sink.wanted_until() - position);
+    if (position < head_bytes) report.head.append(bytes.substr(0, head_bytes - position));
+    TRY(sink.write(bytes));
+    position += bytes.size();
+    report.received += bytes.size();
+    meter.at(position);
+  }
+  if (expected_size && position < std::min(*expected_size, sink.wanted_until()))
+    return wrong_length(position);
+  report.size = size;
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  meter.at(position, true);
+  return report;
 }
 
 }  // namespace enginehost::transfer

@@ -12,10 +12,40 @@
 
 #include "base/cancel.hpp"
 #include "base/result.hpp"
-#include "host/transfer/content_range.hpp"
 #include "host/transfer/options.hpp"
 
 namespace enginehost::transfer {
+
+// The Content-Range header: the part of a file that an answer holds (RFC 9110, section 14.4).
+struct ContentRange {
+  std::optional<std::uint64_t> start;  // of "bytes 100-199/200": 100; nothing for "bytes */200"
+  std::optional<std::uint64_t> total;  // 200; nothing for "bytes 0-9/*"
+};
+
+// Returns the parts that can be read.
+ContentRange read_content_range(std::string_view value);
+
+// Returns the decimal digits at the start of the text; nothing if there are none or they do not fit.
+std::optional<std::uint64_t> leading_number(std::string_view text);
+
+// The time limit of a small document, also if its bytes arrive slowly.
+class DocumentTime {
+ public:
+  // Begins now. Every 16 KiB received add a second to `limit`, up to `longest`.
+  explicit DocumentTime(std::chrono::milliseconds limit,
+                        std::chrono::milliseconds longest = std::chrono::hours{24})
+      : limit_(limit), longest_(longest) {}
+
+  // Returns the time left; 0 or less: it is over.
+  std::chrono::milliseconds left(std::uint64_t received) const;
+
+  // Fails with EH-N03 ("url", "document_seconds", "received") if the time is over.
+  Result<void> check(std::string_view url, std::uint64_t received) const;
+
+ private:
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+  std::chrono::milliseconds limit_, longest_;
+};
 
 // The body of a request. `read` fills at most `room` bytes and returns how many. Returning 0 before `size`
 // bytes ends the exchange. Called from the thread of the exchange.
@@ -86,5 +116,12 @@ class HttpClient {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+// As fetch_text() in transfer.hpp, over a client of the caller, so that the next document uses the same
+// connection. `client` must have been made with the same options and token.
+Result<std::string> fetch_text_over(HttpClient& client, std::string_view url, const TransferOptions& options,
+                                    std::uint64_t limit, std::string_view accept,
+                                    const std::optional<CancelToken>& cancel,
+                                    std::optional<std::chrono::milliseconds> longest_time);
 
 }  // namespace enginehost::transfer

@@ -79,19 +79,18 @@ class PackageSearch {
   }
 
   // Each returns the file, or nothing; an error (EH-P10) ends the search.
-  Result<std::optional<PackageFile>> in_links(const std::string& link);
-  Result<std::optional<PackageFile>> in_index(const Location& index);
+  Result<std::optional<Place>> in_links(const std::string& link);
+  Result<std::optional<Place>> in_index(const Location& index);
 
   Diagnosis failure();
 
  private:
-  Result<std::optional<PackageFile>> on_page(const std::string& url, const Location& index);
-  Result<std::optional<PackageFile>> on_local_page(const fs::path& page, const Location& index);
-  std::optional<PackageFile> listed_on(const std::string& page, const std::string& url,
-                                       const Location& index);
-  std::optional<PackageFile> local(const fs::path& path) const;
-  std::optional<PackageFile> remote(std::string url, std::optional<std::uint64_t> size = {}) const {
-    return PackageFile{std::move(url), {}, options_, size};
+  Result<std::optional<Place>> on_page(const std::string& url, const Location& index);
+  Result<std::optional<Place>> on_local_page(const fs::path& page, const Location& index);
+  std::optional<Place> listed_on(const std::string& page, const std::string& url, const Location& index);
+  std::optional<Place> local(const fs::path& path) const;
+  std::optional<Place> remote(std::string url, std::optional<std::uint64_t> size = {}) const {
+    return Place{std::move(url), {}, {}, options_, size};
   }
   void cannot_be_reached(const Diagnosis& why, const Location& index);
   void cannot_be_read(Diagnosis why, const Location& index);
@@ -104,10 +103,10 @@ class PackageSearch {
   std::optional<Diagnosis> unreachable_, forbidden_, portal_, unreadable_;
 };
 
-std::optional<PackageFile> PackageSearch::local(const fs::path& path) const {
+std::optional<Place> PackageSearch::local(const fs::path& path) const {
   std::error_code error;
   if (!fs::is_regular_file(path, error)) return {};
-  return PackageFile{{}, path, options_, fs::file_size(path, error)};
+  return Place{{}, path, {}, options_, fs::file_size(path, error)};
 }
 
 void PackageSearch::cannot_be_reached(const Diagnosis& why, const Location& index) {
@@ -128,8 +127,8 @@ void PackageSearch::cannot_be_read(Diagnosis why, const Location& index) {
   unreadable_ = std::move(why);
 }
 
-std::optional<PackageFile> PackageSearch::listed_on(const std::string& page, const std::string& url,
-                                                    const Location& index) {
+std::optional<Place> PackageSearch::listed_on(const std::string& page, const std::string& url,
+                                              const Location& index) {
   const auto found = find_in_page(page, file_);
   if (!found) {
     cannot_be_read(found.error(), index);
@@ -156,7 +155,7 @@ std::optional<PackageFile> PackageSearch::listed_on(const std::string& page, con
   return path ? local(*path) : std::nullopt;
 }
 
-Result<std::optional<PackageFile>> PackageSearch::on_page(const std::string& url, const Location& index) {
+Result<std::optional<Place>> PackageSearch::on_page(const std::string& url, const Location& index) {
   const auto page = fetch_text(url, options_, largest_page, json_or_html, cancel_);
   if (page) return listed_on(*page, url, index);
   const Diagnosis& why = page.error();
@@ -175,30 +174,30 @@ Result<std::optional<PackageFile>> PackageSearch::on_page(const std::string& url
   } else if (why.value("status") != "404") {
     cannot_be_reached(why, index);
   }
-  return std::optional<PackageFile>();
+  return std::optional<Place>();
 }
 
-Result<std::optional<PackageFile>> PackageSearch::on_local_page(const fs::path& page, const Location& index) {
+Result<std::optional<Place>> PackageSearch::on_local_page(const fs::path& page, const Location& index) {
   std::error_code error;
-  if (!fs::is_regular_file(page, error)) return std::optional<PackageFile>();
+  if (!fs::is_regular_file(page, error)) return std::optional<Place>();
   const auto text = read_file(page, largest_page, "EH-N13");
   if (text) return listed_on(*text, file_url_of(page), index);
   Diagnosis why = text.error();
   cannot_be_read(std::move(why.with("problem", "its page " + path_text(page) + " cannot be read")), index);
-  return std::optional<PackageFile>();
+  return std::optional<Place>();
 }
 
 // pip's find-links: a folder with files and pages, a file, a page, or the URL of one.
-Result<std::optional<PackageFile>> PackageSearch::in_links(const std::string& link) {
+Result<std::optional<Place>> PackageSearch::in_links(const std::string& link) {
   const Location location{with_home(link), "find-links"};
   const auto is_page = [](std::string_view name) {
     return name.ends_with(".html") || name.ends_with(".htm");
   };
   if (is_url(location.text))
-    return file_name_of(location.text) == file_ ? Result<std::optional<PackageFile>>(remote(location.text))
+    return file_name_of(location.text) == file_ ? Result<std::optional<Place>>(remote(location.text))
                                                 : on_page(location.text, location);
   const auto path = local_path(location.text);
-  if (!path) return std::optional<PackageFile>();
+  if (!path) return std::optional<Place>();
   if (path_text(path->filename()) == file_) return local(*path);
   if (is_page(path_text(*path))) return on_local_page(*path, location);
   if (auto found = local(*path / path_of(file_))) return found;
@@ -208,16 +207,16 @@ Result<std::optional<PackageFile>> PackageSearch::in_links(const std::string& li
     TRY_ASSIGN(auto found, on_local_page(entry->path(), location));
     if (found) return found;
   }
-  return std::optional<PackageFile>();
+  return std::optional<Place>();
 }
 
-Result<std::optional<PackageFile>> PackageSearch::in_index(const Location& index) {
+Result<std::optional<Place>> PackageSearch::in_index(const Location& index) {
   missing_.with("index", without_credentials(index.text), index.set_by);
   if (is_url(index.text))
     return on_page(index.text + (index.text.ends_with('/') ? "" : "/") + normalized(project_) + "/", index);
   const auto path = local_path(index.text);
   return path ? on_local_page(*path / path_of(normalized(project_)) / "index.html", index)
-              : Result<std::optional<PackageFile>>(std::nullopt);
+              : Result<std::optional<Place>>(std::nullopt);
 }
 
 Diagnosis PackageSearch::failure() {
@@ -240,8 +239,8 @@ Result<PipSettings> pip_settings(const TransferOptions& options, const std::opti
 
 }  // namespace
 
-Result<PackageFile> locate_package(std::string_view project, std::string_view file, std::string_view sha256,
-                                   const TransferOptions& options, const std::optional<CancelToken>& cancel) {
+Result<Place> locate_package(std::string_view project, std::string_view file, std::string_view sha256,
+                             const TransferOptions& options, const std::optional<CancelToken>& cancel) {
   if (options.offline)
     return fail(
         diagnose("EH-N10").with("url", "package index: " + std::string(project) + ", " + std::string(file)));
@@ -250,7 +249,7 @@ Result<PackageFile> locate_package(std::string_view project, std::string_view fi
   PackageSearch search(project, file, sha256, pip, with_pip_settings(options, pip), cancel);
   if (!options.package_index.empty()) {
     TRY_ASSIGN(auto found, search.in_index({options.package_index, options.package_index_set_by}));
-    return found ? Result<PackageFile>(std::move(*found)) : fail(search.failure());
+    return found ? Result<Place>(std::move(*found)) : fail(search.failure());
   }
   for (const std::string& link : pip.find_links) {
     TRY_ASSIGN(auto found, search.in_links(link));

@@ -10,22 +10,15 @@
 
 namespace enginehost::transfer {
 
-struct PackageFile {
-  std::string url;             // or:
-  std::filesystem::path path;  // a local file
-  TransferOptions options;     // for the request: pip's certificates, proxy and trusted hosts
-  std::optional<std::uint64_t> size;
-};
-
-// Returns the location of exactly that file. options.package_index is the only index if it is set; otherwise
+// Returns the place of exactly that file, with pip's certificates, proxy and trusted hosts for requests to
+// it, and its size if the index says it. options.package_index is the only index if it is set; otherwise
 // pip's find-links, index-url and extra-index-url are searched, in this order.
 //
 // Errors: EH-N13 ("project", "file", "index") if no index has it, lists it with another sha256 (`sha256` may
 // be empty), or has a page that cannot be read ("problem"; "size" and "limit" of a page that is too long).
 // EH-N12 if an index cannot be reached, or none is known. EH-N17 if pip's configuration cannot be used.
 // EH-N10 offline. Any thread.
-Result<PackageFile> locate_package(std::string_view project, std::string_view file, std::string_view sha256,
-                                   const TransferOptions& options,
-                                   const std::optional<CancelToken>& cancel = {});
+Result<Place> locate_package(std::string_view project, std::string_view file, std::string_view sha256,
+                             const TransferOptions& options, const std::optional<CancelToken>& cancel = {});
 
 }  // namespace enginehost::transfer

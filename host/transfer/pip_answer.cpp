@@ -8,12 +8,12 @@
 #include <utility>
 #include <vector>
 
+#include "base/child_process.hpp"
 #include "base/environment.hpp"
 #include "base/files.hpp"
 #include "base/json.hpp"
 #include "base/ownership.hpp"
 #include "base/paths.hpp"
-#include "base/system_program.hpp"
 #include "base/text.hpp"
 #include "host/transfer/transfer.hpp"
 

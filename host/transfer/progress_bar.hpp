@@ -2,6 +2,7 @@
 #pragma once
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdio>
 #include <memory>
 #include <set>
@@ -58,5 +59,12 @@ class ProgressBar {
 // Returns one line of at most `columns` characters:
 // "fetching  torch_cpu    [====>     ]   71 /  115 MiB   24 MiB/s   2 s left".
 std::string progress_line(const Progress& progress, std::size_t columns);
+
+// Returns true if the stream is a terminal that supports ANSI control sequences. On Windows this also enables
+// them.
+bool is_terminal(std::FILE* stream);
+
+// Returns the width in columns; 80 if it is unknown.
+std::size_t columns_of(std::FILE* stream);
 
 }  // namespace enginehost::transfer

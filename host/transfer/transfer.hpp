@@ -29,6 +29,15 @@ class Sink {
   virtual std::uint64_t wanted_until() const { return UINT64_MAX; }
 };
 
+// Where a file is.
+struct Place {
+  std::string url;
+  std::filesystem::path path;  // a file of this machine, if there is no url
+  Authorization authorization;
+  std::optional<TransferOptions> options;  // for requests to it, in place of the caller's
+  std::optional<std::uint64_t> size = {};  // as far as it is known
+};
+
 struct UrlRequest {
   std::string url;
   std::optional<std::uint64_t> expected_size;     // another length is EH-N07 (or EH-N06)

@@ -79,19 +79,7 @@ std::string percent_decoded(std::string_view text) {
 }
 
 std::string file_url_of(const std::filesystem::path& path) {
-  constexpr std::string_view hex = "0123456789ABCDEF", plain = "/-._~:";
-  std::string url = path.has_root_name() ? "file:///" : "file://";
-  for (const char character : generic_text(path)) {
-    const bool is_plain = (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z') ||
-                          (character >= '0' && character <= '9') ||
-                          plain.find(character) != std::string_view::npos;
-    const auto byte = static_cast<unsigned char>(character);
-    if (is_plain)
-      url += character;
-    else
-      url.append(1, '%').append(1, hex[byte >> 4]).append(1, hex[byte & 15]);
-  }
-  return url;
+  return (path.has_root_name() ? "file:///" : "file://") + percent_encoded(generic_text(path), "/-._~:");
 }
 
 std::string file_name_of(std::string_view url) {

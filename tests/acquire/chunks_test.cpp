@@ -4,6 +4,7 @@
 #include "host/acquire/growing_file.hpp"
 #include "tests/acquire/acquire_fixture.hpp"
 #include "tests/support/holes.hpp"
+#include "tools/publish/partial_downloads.hpp"
 
 namespace enginehost::acquire {
 namespace {
@@ -19,7 +20,7 @@ class ChunkTest : public AcquireTest {
     options.transfer.patience = 300ms;
     offer(test::make_archive("tar", {{"lib/libruntime.so.1", test::noise(6'000'000)}}), "tar");
     test::write_text(folder / "runtime.whole", bytes);
-    list = transfer::chunk_list_of(folder / "runtime.whole", chunk).value();
+    list = publish::chunk_list_of(folder / "runtime.whole", chunk).value();
     test::write_text(server.root() / "runtime.chunks", list.text());
     artifact().chunks_sha256 = sha256_hex(list.text());
     artifact().chunks_sources = {SampleBuild::url(server.url("runtime.chunks"))};

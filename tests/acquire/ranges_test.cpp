@@ -1,13 +1,14 @@
 // Zip archives of which only the selected files are fetched.
 #include <sstream>
 
+#include "host/acquire/acquire.hpp"
 #include "host/acquire/component.hpp"
 #include "host/acquire/description.hpp"
 #include "host/acquire/partial_zip.hpp"
 #include "host/acquire/pending.hpp"
-#include "host/acquire/repair.hpp"
 #include "host/acquire/selected_ranges.hpp"
 #include "tests/acquire/acquire_fixture.hpp"
+#include "tools/publish/partial_downloads.hpp"
 
 namespace enginehost::acquire {
 namespace {
@@ -365,8 +366,8 @@ TEST_F(RangesTest, RangesMustSaveAMebibyteForEachRequest) {
                                      {"lib/b.so", test::noise(MiB, 3)}}));
     artifact().select = {"lib/*"};
     test::write_text(folder / "archive.zip", bytes);
-    const auto ranges = ranges_to_fetch(folder / "archive.zip", artifact(),
-                                        {{{}, MiB, "lib/a.so", ""}, {{}, MiB, "lib/b.so", ""}});
+    const auto ranges = publish::ranges_to_fetch(folder / "archive.zip", artifact(),
+                                                 {{{}, MiB, "lib/a.so", ""}, {{}, MiB, "lib/b.so", ""}});
     EXPECT_TRUE(ranges);
     return ranges ? *ranges : std::vector<transfer::Range>();
   };
@@ -378,7 +379,7 @@ TEST_F(RangesTest, RangesMustSaveAMebibyteForEachRequest) {
 TEST_F(RangesTest, AnArchiveWithoutADirectoryHasNoRanges) {
   test::write_text(folder / "archive.zip", bytes.substr(0, bytes.size() - 10));
   artifact().size = bytes.size() - 10;
-  const auto ranges = ranges_to_fetch(folder / "archive.zip", artifact(), artifact().files);
+  const auto ranges = publish::ranges_to_fetch(folder / "archive.zip", artifact(), artifact().files);
   ASSERT_FALSE(ranges);
   EXPECT_EQ(ranges.error().code, "EH-F21");
 }

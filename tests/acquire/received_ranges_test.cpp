@@ -1,5 +1,5 @@
 // The note behind a partial file: which ranges it has.
-#include "host/acquire/received_ranges.hpp"
+#include "host/acquire/growing_file.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // A damaged build is repaired by fetching only the damaged files from its sources.
-#include "host/acquire/repair.hpp"
+#include "host/acquire/acquire.hpp"
 
 #include "base/file_calls.hpp"
 #include "cache/check.hpp"

@@ -13,6 +13,7 @@
 #include "host/acquire/partial_zip.hpp"
 #include "tests/support/archives.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tools/publish/partial_downloads.hpp"
 
 namespace enginehost::test {
 
@@ -99,7 +100,7 @@ inline void name_files(manifest::Artifact& artifact, const std::vector<ArchiveEn
   artifact.select = std::move(select);
   artifact.tree = list.id();
   artifact.files = std::move(list.entries);
-  auto ranges = acquire::ranges_to_fetch(file, artifact, artifact.files);
+  auto ranges = publish::ranges_to_fetch(file, artifact, artifact.files);
   EXPECT_TRUE(ranges);
   if (ranges) artifact.ranges = std::move(*ranges);
 }

@@ -20,7 +20,6 @@
 #include <string_view>
 
 #include "base/child_process.hpp"
-#include "base/copy_file.hpp"
 #include "base/environment.hpp"
 #include "base/files.hpp"
 

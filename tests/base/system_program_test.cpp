@@ -1,5 +1,5 @@
 // Programs found by name: nobody else's program, and no code of the current folder.
-#include "base/system_program.hpp"
+#include "base/child_process.hpp"
 
 #include <gmock/gmock.h>
 #include <sys/stat.h>

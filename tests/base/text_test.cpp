@@ -5,8 +5,6 @@
 #include <limits>
 #include <random>
 
-#include "base/pluralize.hpp"
-
 namespace enginehost {
 namespace {
 

@@ -16,9 +16,7 @@
 #include "cache/check.hpp"
 #include "cache/lock.hpp"
 #include "cache/store.hpp"
-#include "cache/store_parts.hpp"
-#include "cache/store_paths.hpp"
-#include "cache/sweep.hpp"
+#include "cache/store_inside.hpp"
 #include "tests/cache/small_build.hpp"
 #include "tests/support/temporary_folder.hpp"
 

@@ -11,7 +11,7 @@
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "cache/store.hpp"
-#include "cache/store_paths.hpp"
+#include "cache/store_inside.hpp"
 #include "tests/cache/small_build.hpp"
 #include "tests/support/temporary_folder.hpp"
 

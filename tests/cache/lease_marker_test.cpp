@@ -17,9 +17,9 @@ class LeaseMarker : public testing::Test {
     installed = *made;
   }
   Lease take() const {
-    auto leased = store.find_leased("one", installed.digest);
-    EXPECT_TRUE(leased);
-    return leased ? std::move(leased->lease) : Lease();
+    auto lease = store.lease(installed);
+    EXPECT_TRUE(lease);
+    return lease ? std::move(*lease) : Lease();
   }
   // Counts the markers of living and dead processes.
   std::size_t words() const {
@@ -140,9 +140,11 @@ TEST_F(LeaseMarker, IsRefusedIfTooLongOrWithAZeroByte) {
 TEST_F(LeaseMarker, IsNotWrittenInAReadOnlyLayer) {
   const Store reader = Store::open(folder / "own", {folder / "cache"});
   ASSERT_TRUE(reader.prepare());
-  auto leased = reader.find_leased("one", installed.digest);
-  ASSERT_TRUE(leased);
-  EXPECT_FALSE(leased->lease.write_marker("something"));
+  const auto found = reader.find("one");
+  ASSERT_TRUE(found && *found);
+  auto lease = reader.lease(**found);
+  ASSERT_TRUE(lease);
+  EXPECT_FALSE(lease->write_marker("something"));
   EXPECT_EQ(words(), 0u);
 }
 

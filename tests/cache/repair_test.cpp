@@ -1,5 +1,5 @@
 // Row 10 of the fault plan: every kind of damage at every place of a build is found, reported and repaired.
-#include "cache/repair.hpp"
+#include "cache/store.hpp"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -11,7 +11,6 @@
 
 #include "base/files.hpp"
 #include "cache/check.hpp"
-#include "cache/store.hpp"
 #include "tests/cache/small_build.hpp"
 #include "tests/support/temporary_folder.hpp"
 

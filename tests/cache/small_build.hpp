@@ -1,9 +1,13 @@
 // A build of two trees, installed in the way that acquire does it.
 #pragma once
+#include <map>
 #include <string>
+#include <system_error>
 
 #include "base/file_calls.hpp"
 #include "base/files.hpp"
+#include "base/paths.hpp"
+#include "base/sha256.hpp"
 #include "cache/store.hpp"
 #include "cache/tree_writer.hpp"
 
@@ -80,3 +84,30 @@ inline Result<std::string> bring_small_files(const std::string&, const std::vect
 }
 
 }  // namespace enginehost::test
+
+namespace enginehost::cache {
+
+// Returns a digest of everything below a folder: names, kinds, modes, sizes, times of change and contents.
+inline std::string fingerprint_of(const std::filesystem::path& folder) {
+  namespace fs = std::filesystem;
+  std::map<std::string, std::string> lines;
+  std::error_code error;
+  const auto add = [&](const fs::path& path) {
+    calls::Status status{};
+    if (calls::lstat(path.c_str(), &status) != 0) return;
+    std::string line = std::to_string(status.st_mode) + " " + std::to_string(status.st_size) + " " +
+                       std::to_string(calls::modified_ns(status)) + " ";
+    if (S_ISREG(status.st_mode)) line += sha256_of_file(path).value_or("unreadable");
+    if (S_ISLNK(status.st_mode)) line += path_text(fs::read_symlink(path, error));
+    lines.emplace(generic_text(path.lexically_relative(folder)), std::move(line));
+  };
+  add(folder);
+  for (auto it = fs::recursive_directory_iterator(folder, error); !error && it != fs::end(it);
+       it.increment(error))
+    add(it->path());
+  std::string text;
+  for (const auto& [path, line] : lines) text += line + " " + path + "\n";
+  return sha256_hex(text);
+}
+
+}  // namespace enginehost::cache

@@ -231,31 +231,6 @@ TEST_F(StoreTest, DoesNotRemoveABuildInUse) {
   EXPECT_FALSE(store.lease(installed)) << "it is gone";
 }
 
-TEST_F(StoreTest, FindsAndLeasesAtOnce) {
-  const Installed installed = install();
-  for (int i = 0; i < 2; ++i) {  // without a lock file, then with one
-    const auto leased = store.find_leased("one", installed.digest);
-    ASSERT_TRUE(leased);
-    EXPECT_TRUE(leased->lease.holds());
-    EXPECT_EQ(leased->installed.folder, installed.folder);
-    EXPECT_EQ(store.remove("one").error().code, "EH-F18");
-  }
-  EXPECT_EQ(store.find_leased("one", "another").error().code, "EH-F01");
-  EXPECT_FALSE(fs::exists(folder / "cache/leases/another.lk"))
-      << "nothing is left behind by who finds nothing";
-  ASSERT_TRUE(store.remove("one"));
-  EXPECT_EQ(store.find_leased("one", installed.digest).error().code, "EH-F01");
-}
-
-TEST_F(StoreTest, FindsAndLeasesInAReadOnlyLayer) {
-  const Installed installed = install();
-  const Store layered = Store::open(folder / "user", {folder / "cache"});
-  const auto leased = layered.find_leased("one", installed.digest);
-  ASSERT_TRUE(leased);
-  EXPECT_TRUE(leased->installed.read_only);
-  EXPECT_EQ(leased->installed.layer, folder / "cache");
-}
-
 TEST_F(StoreTest, LooksIntoReadOnlyLayersFirst) {
   install("one");
   const Store layered = Store::open(folder / "user", {folder / "cache"});

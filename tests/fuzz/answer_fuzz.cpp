@@ -1,5 +1,5 @@
 // A server's answer before and instead of the file: Content-Range, and the page of a portal.
-#include "host/transfer/content_range.hpp"
+#include "host/transfer/http_exchange.hpp"
 #include "host/transfer/transfer.hpp"
 #include "tests/fuzz/input_file.hpp"
 

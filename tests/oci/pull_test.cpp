@@ -74,9 +74,19 @@ class PullTest : public testing::Test {
   }
   std::string host() const { return "127.0.0.1:" + std::to_string(server.port()); }
   std::string reference(const std::string& rest = {}) const { return host() + "/engines/torch" + rest; }
+  Result<transfer::TransferReport> fetch(const std::string& from,
+                                         const std::optional<CancelToken>& cancel = {}) {
+    const transfer::Mirror mirror{from,
+                                  [&](const transfer::TransferOptions& given, const CancelToken& canceled) {
+                                    return locate(from, wanted, given, canceled);
+                                  }};
+    transfer::UrlRequest request;
+    request.expected_size = size;
+    return transfer::fetch_from(mirror, request, sink, options, {}, cancel);
+  }
   Result<transfer::TransferReport> get(const std::string& rest = {}) {
     sink.bytes.clear();
-    return fetch(reference(rest), wanted, sink, options);
+    return fetch(reference(rest));
   }
   std::string code(const std::string& rest = {}) {
     const auto report = get(rest);
@@ -104,6 +114,7 @@ class PullTest : public testing::Test {
   }};
   transfer::TransferOptions options;
   Wanted wanted;
+  std::optional<std::uint64_t> size;
   Memory sink;
 };
 
@@ -365,13 +376,13 @@ TEST_F(PullTest, AnExpiredTokenIsReplacedAndTheBlobContinues) {
 TEST_F(PullTest, CancelingEndsIt) {
   const CancelToken cancel;
   cancel.cancel();
-  const auto report = fetch(reference(), wanted, sink, options, {}, cancel);
+  const auto report = fetch(reference(), cancel);
   ASSERT_FALSE(report);
   EXPECT_EQ(report.error().code, "EH-P10");
 }
 
 TEST_F(PullTest, AnUnreachableRegistryIsReported) {
-  const auto report = fetch("127.0.0.1:1/engines/torch", wanted, sink, options);
+  const auto report = fetch("127.0.0.1:1/engines/torch");
   ASSERT_FALSE(report);
   EXPECT_EQ(report.error().code, "EH-N02");
 }

@@ -23,8 +23,8 @@ class CrashMarkerTest : public LoadOrder {
       marker = history::crash_marker_of(
           history::crash_while_loading(installed_.build, installed_.digest, installed_.artifacts_digest));
     test::in_dying_child([&] {
-      auto leased = store.find_leased(installed_.build, installed_.digest);
-      if (leased && leased->lease.write_marker(marker)) test::die();
+      auto lease = store.lease(installed_);
+      if (lease && lease->write_marker(marker)) test::die();
     });
   }
   cache::Installed installed_;

@@ -36,7 +36,7 @@ class FileSink : public transfer::Sink {
 Result<void> fetch(const manifest::Artifact& artifact, const shipped::fs::path& file) {
   const manifest::Source& source = *shipped::in_the_index(artifact);
   transfer::TransferOptions options;
-  TRY_ASSIGN(const transfer::PackageFile found,
+  TRY_ASSIGN(const transfer::Place found,
              transfer::locate_package(source.project, source.file, artifact.sha256, options));
   FileSink sink(file);
   if (found.url.empty()) {
@@ -45,7 +45,7 @@ Result<void> fetch(const manifest::Artifact& artifact, const shipped::fs::path& 
     transfer::UrlRequest request;
     request.url = found.url;
     request.expected_size = artifact.size;
-    TRY(transfer::fetch_url(request, sink, found.options).map([](const auto&) {}));
+    TRY(transfer::fetch_url(request, sink, *found.options).map([](const auto&) {}));
   }
   sink.close();
   return {};

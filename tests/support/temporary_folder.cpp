@@ -6,7 +6,6 @@
 #include <stdexcept>
 
 #include "base/files.hpp"
-#include "base/remove_tree.hpp"
 
 namespace enginehost::test {
 

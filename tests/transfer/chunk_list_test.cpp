@@ -3,8 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "base/sha256.hpp"
-#include "host/transfer/content_range.hpp"
+#include "host/transfer/http_exchange.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tools/publish/partial_downloads.hpp"
 
 namespace enginehost::transfer {
 namespace {
@@ -18,7 +19,7 @@ TEST(ChunkList, IsReadAsItWasWritten) {
   test::TemporaryFolder folder;
   const std::string bytes = test::noise(200'000);
   test::write_text(folder / "file", bytes);
-  const auto list = chunk_list_of(folder / "file", 65536);
+  const auto list = publish::chunk_list_of(folder / "file", 65536);
   ASSERT_TRUE(list);
   EXPECT_EQ(list->size, 200'000u);
   ASSERT_EQ(list->sha256.size(), 4u);
@@ -33,8 +34,8 @@ TEST(ChunkList, IsReadAsItWasWritten) {
 TEST(ChunkList, AFileThatEndsWithAChunkHasNoEmptyOne) {
   test::TemporaryFolder folder;
   test::write_text(folder / "file", test::noise(131072));
-  EXPECT_EQ(chunk_list_of(folder / "file", 65536)->sha256.size(), 2u);
-  EXPECT_EQ(chunk_list_of(folder / "none", 65536).error().code, "EH-N14");
+  EXPECT_EQ(publish::chunk_list_of(folder / "file", 65536)->sha256.size(), 2u);
+  EXPECT_EQ(publish::chunk_list_of(folder / "none", 65536).error().code, "EH-N14");
 }
 
 TEST(ChunkList, RefusesEverythingElse) {

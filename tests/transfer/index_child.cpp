@@ -25,7 +25,7 @@ int main(int count, char** arguments) {
   if (found) {
     std::printf("%s\n", found->url.empty() ? found->path.c_str() : found->url.c_str());
     for (const std::string& fact :
-         {found->options.ca_bundle, found->options.client_certificate, found->options.proxy})
+         {found->options->ca_bundle, found->options->client_certificate, found->options->proxy})
       std::printf("%s\n", fact.c_str());
   } else {
     std::printf("%s\n", found.error().code.c_str());

@@ -9,7 +9,6 @@
 
 #include "base/files.hpp"
 #include "base/paths.hpp"
-#include "base/pluralize.hpp"
 #include "base/text.hpp"
 #include "host/commands/build_names.hpp"
 #include "host/commands/request_args.hpp"

@@ -9,7 +9,6 @@
 
 #include "base/files.hpp"
 #include "base/paths.hpp"
-#include "base/pluralize.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
 #include "host/commands/common.hpp"

@@ -8,7 +8,6 @@
 #include "base/files.hpp"
 #include "base/json.hpp"
 #include "base/paths.hpp"
-#include "base/remove_tree.hpp"
 
 namespace enginehost::oci {
 namespace {

@@ -12,7 +12,7 @@
 #include "base/names_in_utf8.hpp"
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
-#include "host/acquire/entry_names.hpp"
+#include "tools/oci/archive_names.hpp"
 
 namespace enginehost::oci {
 namespace {
@@ -70,7 +70,7 @@ class Packing {
   Result<void> add(const cache::TreeEntry& entry) {
     const std::unique_ptr<archive_entry, void (*)(archive_entry*)> header(::archive_entry_new(),
                                                                           &::archive_entry_free);
-    acquire::set_name(header.get(), entry.path);
+    set_name(header.get(), entry.path);
     const bool link = entry.kind == cache::TreeEntry::Kind::link;
     ::archive_entry_set_filetype(header.get(), link ? AE_IFLNK : AE_IFREG);
     ::archive_entry_set_perm(header.get(), link                                         ? 0777
@@ -78,7 +78,7 @@ class Packing {
                                                                                         : 0755);
     ::archive_entry_set_mtime(header.get(), 0, 0);
     ::archive_entry_set_size(header.get(), link ? 0 : static_cast<la_int64_t>(entry.size));
-    if (link) acquire::set_link_target(header.get(), entry.identity);
+    if (link) set_link_target(header.get(), entry.identity);
     if (::archive_write_header(writer_.get(), header.get()) != ARCHIVE_OK) return fail(failure());
     return link ? Result<void>() : add_content(entry);
   }

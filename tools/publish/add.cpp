@@ -7,7 +7,6 @@
 
 #include "base/files.hpp"
 #include "base/paths.hpp"
-#include "base/pluralize.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "cache/tree_list.hpp"
@@ -19,6 +18,7 @@
 #include "tools/publish/listing.hpp"
 #include "tools/publish/names.hpp"
 #include "tools/publish/pack.hpp"
+#include "tools/publish/partial_downloads.hpp"
 #include "tools/publish/requirements.hpp"
 
 namespace enginehost::publish {
@@ -103,7 +103,7 @@ Result<Part> take(const fs::path& given, const AddRequest& request, bool is_main
   TRY_ASSIGN(part.facts, std::move(facts));
   // An archive with an unusual directory is fetched whole.
   if (part.artifact.archive == "zip")
-    if (auto ranges = acquire::ranges_to_fetch(part.file, part.artifact, part.facts.entries))
+    if (auto ranges = ranges_to_fetch(part.file, part.artifact, part.facts.entries))
       part.ranges = std::move(*ranges);
   return part;
 }
@@ -117,7 +117,7 @@ void name_copy(Part& part) {
 
 Result<void> list_chunks(const Workspace& workspace, Part& part, std::uint64_t from) {
   if (*part.artifact.size < from) return {};
-  TRY_ASSIGN(const transfer::ChunkList list, transfer::chunk_list_of(part.file));
+  TRY_ASSIGN(const transfer::ChunkList list, chunk_list_of(part.file));
   part.chunk_list = list.text();
   part.chunks_sha256 = sha256_hex(part.chunk_list);
   part.chunks = workspace.chunk_list_name(part.chunk_list);

@@ -3,16 +3,14 @@
 #include <algorithm>
 #include <system_error>
 
-#include "base/copy_file.hpp"
 #include "base/files.hpp"
 #include "base/location.hpp"
 #include "base/paths.hpp"
-#include "base/remove_tree.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "host/acquire/component.hpp"
 #include "host/acquire/growing_file.hpp"
-#include "host/acquire/unpacking.hpp"
+#include "host/acquire/unpack.hpp"
 #include "host/binary/binary.hpp"
 #include "tools/publish/listing.hpp"
 

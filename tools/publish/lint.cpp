@@ -8,7 +8,6 @@
 
 #include "base/files.hpp"
 #include "base/paths.hpp"
-#include "base/pluralize.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"

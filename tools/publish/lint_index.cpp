@@ -1,8 +1,8 @@
 #include "tools/publish/lint.hpp"
 
 #include "base/paths.hpp"
-#include "base/pluralize.hpp"
 #include "base/sha256.hpp"
+#include "base/text.hpp"
 
 namespace enginehost::publish {
 

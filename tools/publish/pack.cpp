@@ -15,8 +15,7 @@
 #include "base/files.hpp"
 #include "base/names_in_utf8.hpp"
 #include "base/paths.hpp"
-#include "base/remove_tree.hpp"
-#include "host/acquire/entry_names.hpp"
+#include "tools/oci/archive_names.hpp"
 #include "tools/publish/listing.hpp"
 
 namespace enginehost::publish {
@@ -65,11 +64,11 @@ Result<void> add_file(archive* handle, const fs::path& archive_file, const fs::p
   calls::Status status{};
   if (calls::lstat(file, &status) != 0) return unreadable(errno);
   const std::unique_ptr<archive_entry, FreeEntry> entry(archive_entry_new());
-  acquire::set_name(entry.get(), name);
+  oci::set_name(entry.get(), name);
   std::error_code error;
   if (S_ISLNK(status.st_mode)) {
     archive_entry_set_filetype(entry.get(), AE_IFLNK);
-    acquire::set_link_target(entry.get(), generic_text(fs::read_symlink(file, error)));
+    oci::set_link_target(entry.get(), generic_text(fs::read_symlink(file, error)));
     archive_entry_set_perm(entry.get(), 0777);
     if (archive_write_header(handle, entry.get()) != ARCHIVE_OK)
       return fail(not_written(handle, archive_file, file));

@@ -8,18 +8,16 @@
 #include <set>
 #include <system_error>
 
-#include "base/copy_file.hpp"
 #include "base/file_calls.hpp"
-#include "base/file_system.hpp"
 #include "base/files.hpp"
 #include "base/location.hpp"
 #include "base/paths.hpp"
-#include "base/remove_tree.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "cache/lock.hpp"
 #include "tools/publish/lint.hpp"
 #include "tools/publish/listing.hpp"
+#include "tools/publish/replace_folder.hpp"
 #include "tools/publish/signing.hpp"
 
 namespace enginehost::publish {

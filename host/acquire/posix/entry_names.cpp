@@ -1,4 +1,4 @@
-#include "host/acquire/entry_names.hpp"
+#include "host/acquire/portable_names.hpp"
 
 #include <archive_entry.h>
 
@@ -17,14 +17,6 @@ std::string link_target_of(archive_entry* entry) {
   const char* target = ::archive_entry_symlink_utf8(entry);
   if (target == nullptr) target = ::archive_entry_symlink(entry);
   return target == nullptr ? "" : target;
-}
-
-void set_name(archive_entry* entry, const std::string& name) {
-  ::archive_entry_set_pathname_utf8(entry, name.c_str());
-}
-
-void set_link_target(archive_entry* entry, const std::string& target) {
-  ::archive_entry_set_symlink_utf8(entry, target.c_str());
 }
 
 // Upper case first, because some letters have several lower-case forms.

@@ -1,4 +1,4 @@
-#include "host/acquire/entry_names.hpp"
+#include "host/acquire/portable_names.hpp"
 
 #include <archive_entry.h>
 
@@ -21,14 +21,6 @@ std::string link_target_of(archive_entry* entry) {
   if (const wchar_t* target = ::archive_entry_symlink_w(entry)) return windows::utf8(target);
   const char* target = ::archive_entry_symlink_utf8(entry);
   return target == nullptr ? "" : target;
-}
-
-void set_name(archive_entry* entry, const std::string& name) {
-  ::archive_entry_copy_pathname_w(entry, windows::wide(name).c_str());
-}
-
-void set_link_target(archive_entry* entry, const std::string& target) {
-  ::archive_entry_copy_symlink_w(entry, windows::wide(target).c_str());
 }
 
 // Folds single UTF-16 units, as Windows file systems do; letters outside them keep their case.

@@ -3,8 +3,8 @@
 #include <fcntl.h>
 #include <io.h>
 
-#include "base/windows/final_path.hpp"
 #include "base/windows/system.hpp"
+#include "base/windows/wide.hpp"
 
 namespace enginehost::commands {
 namespace {

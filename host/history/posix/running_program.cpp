@@ -1,7 +1,6 @@
 #include <link.h>
 
 #include "base/files.hpp"
-#include "base/posix/mapped_build_id.hpp"
 #include "base/process.hpp"
 #include "host/history/program.hpp"
 

@@ -14,8 +14,7 @@
 #include <iterator>
 
 #include "base/environment.hpp"
-#include "base/posix/environment.hpp"
-#include "base/posix/mapped_build_id.hpp"
+#include "base/process.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "host/linker/machine.hpp"

@@ -3,7 +3,6 @@
 #include <string_view>
 
 #include "base/environment.hpp"
-#include "base/posix/environment.hpp"
 #include "base/posix/local_accounts.hpp"
 #include "host/platform/anonymous.hpp"
 #include "host/platform/parts.hpp"

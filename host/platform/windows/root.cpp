@@ -5,8 +5,8 @@
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/windows/file_calls.hpp"
-#include "base/windows/final_path.hpp"
 #include "base/windows/system.hpp"
+#include "base/windows/wide.hpp"
 
 namespace enginehost::platform {
 namespace {

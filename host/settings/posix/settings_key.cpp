@@ -6,9 +6,9 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/environment.hpp"
 #include "base/file_calls.hpp"
 #include "base/files.hpp"
-#include "base/posix/environment.hpp"
 #include "base/process.hpp"
 
 namespace enginehost::settings {

@@ -10,7 +10,6 @@
 #include "base/file_calls.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
-#include "base/posix/environment.hpp"
 #include "base/posix/local_accounts.hpp"
 #include "base/process.hpp"
 #include "base/system_errors.hpp"

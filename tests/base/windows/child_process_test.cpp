@@ -6,7 +6,6 @@
 #include <thread>
 
 #include "base/paths.hpp"
-#include "base/windows/command_line.hpp"
 #include "base/windows/system.hpp"
 #include "tests/base/temporary_folder.hpp"
 

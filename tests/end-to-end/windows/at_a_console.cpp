@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "base/windows/command_line.hpp"
 #include "base/windows/system.hpp"
 #include "base/windows/wide.hpp"
 

@@ -3,7 +3,6 @@
 #include <stdexcept>
 #include <string>
 
-#include "base/windows/command_line.hpp"
 #include "base/windows/system.hpp"
 #include "base/windows/wide.hpp"
 

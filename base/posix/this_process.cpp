@@ -1,0 +1,160 @@
+// Facts about this process that Linux and macOS have in common.
+#include <dlfcn.h>
+#include <pthread.h>
+#ifndef __APPLE__
+#include <elf.h>
+#include <link.h>
+#endif
+
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <string_view>
+
+#include "base/environment.hpp"
+#include "base/files.hpp"
+#include "base/per_process.hpp"
+#include "base/process.hpp"
+#include "base/text.hpp"
+
+extern char** environ;
+
+namespace enginehost {
+namespace {
+
+std::atomic<unsigned> forks{0};
+
+void in_child() { forks.fetch_add(1, std::memory_order_relaxed); }
+
+// Registered when this code is loaded, before any fork that could be missed.
+[[maybe_unused]] const int registered = ::pthread_atfork(nullptr, nullptr, &in_child);
+
+std::mutex* held = nullptr;
+
+void lock_held() { held->lock(); }
+void unlock_held() { held->unlock(); }
+
+namespace fs = std::filesystem;
+
+// Returns the folder of an absolute path. Plain text calls, because the first use of std::filesystem costs
+// more than these, and every open runs them.
+fs::path folder_of(std::string_view file) {
+  const std::size_t slash = file.find_last_of('/');
+  if (slash == std::string_view::npos) return {};
+  return slash == 0 ? fs::path("/") : fs::path(file.substr(0, slash));
+}
+
+// Returns whether the address is in the program. The loader's name of the program is its start name, which
+// may be found elsewhere ("tool", from PATH).
+#ifdef __APPLE__
+bool is_of_the_program(const void*) { return false; }  // dyld has the program's path
+#else
+bool is_of_the_program(const void* code) {
+  const auto address = reinterpret_cast<ElfW(Addr)>(code);
+  return ::dl_iterate_phdr(
+             [](dl_phdr_info* program, std::size_t, void* wanted) {
+               // The first object is the program: 1 if the address is in it, 2 if not.
+               const ElfW(Addr) at = *static_cast<const ElfW(Addr)*>(wanted) - program->dlpi_addr;
+               for (int i = 0; i < program->dlpi_phnum; ++i)
+                 if (const auto& segment = program->dlpi_phdr[i]; segment.p_type == PT_LOAD &&
+                                                                  at >= segment.p_vaddr &&
+                                                                  at - segment.p_vaddr < segment.p_memsz)
+                   return 1;
+               return 2;
+             },
+             const_cast<ElfW(Addr)*>(&address)) == 1;
+}
+#endif
+
+#ifndef __APPLE__
+
+constexpr std::size_t longest_id = 64;
+
+// A note is a header of three words, its owner's name and its content, the latter two padded to 4 bytes.
+std::string build_id_in(const char* notes, std::size_t size) {
+  const auto padded = [](std::size_t length) { return (length + 3) & ~std::size_t{3}; };
+  for (std::size_t at = 0; at + sizeof(ElfW(Nhdr)) <= size;) {
+    ElfW(Nhdr) header;
+    std::memcpy(&header, notes + at, sizeof header);
+    const std::size_t name = at + sizeof header, content = name + padded(header.n_namesz);
+    if (content + header.n_descsz > size) return {};
+    if (header.n_type == NT_GNU_BUILD_ID && header.n_namesz == 4 &&
+        std::memcmp(notes + name, "GNU", 4) == 0 && header.n_descsz <= longest_id)
+      return hex_of({notes + content, header.n_descsz});
+    at = content + padded(header.n_descsz);
+  }
+  return {};
+}
+
+#endif
+
+}  // namespace
+
+char** environment_entries() {
+  static char* none[] = {nullptr};
+  return environ != nullptr && !has_more_rights_than_its_caller() ? environ : none;
+}
+
+std::optional<std::string> environment_variable(const char* name) {
+  const char* text = has_more_rights_than_its_caller() ? nullptr : std::getenv(name);
+  return text != nullptr ? std::optional<std::string>(text) : std::nullopt;
+}
+
+std::uint64_t environment_digest() {
+  std::uint64_t sum = 0x9E3779B97F4A7C15u;
+  for (char** entry = environment_entries(); *entry != nullptr; ++entry) {
+    std::size_t left = std::strlen(*entry) + 1;
+    for (const char* at = *entry; left > 0;) {
+      std::uint64_t word = 0;
+      const std::size_t length = left < sizeof word ? left : sizeof word;
+      std::memcpy(&word, at, length);
+      sum = (sum ^ word) * 0xBF58476D1CE4E5B9u;
+      sum ^= sum >> 29;
+      at += length;
+      left -= length;
+    }
+  }
+  return sum;
+}
+
+void hold_over_forks(std::mutex& mutex) {
+  held = &mutex;
+  ::pthread_atfork(&lock_held, &unlock_held, &unlock_held);
+}
+
+unsigned generation_of_process() { return forks.load(std::memory_order_relaxed); }
+
+std::string library_name() {
+  const auto* const code = reinterpret_cast<const void*>(&library_name);
+  Dl_info info{};
+  if (is_of_the_program(code) || ::dladdr(code, &info) == 0 || info.dli_fname == nullptr) return {};
+  return info.dli_fname;
+}
+
+fs::path executable_folder() { return folder_of(executable_path()); }
+
+fs::path library_folder() {
+  char real[PATH_MAX];
+  const std::string name = library_name();
+  if (name.empty()) return executable_folder();
+  if (::realpath(name.c_str(), real) != nullptr) return folder_of(real);
+  // Without readable links, use the loader's name.
+  return name.front() == '/' ? folder_of(name) : executable_folder();
+}
+
+#ifndef __APPLE__
+
+std::string mapped_build_id(const dl_phdr_info& object) {
+  std::string id;
+  for (int i = 0; i < object.dlpi_phnum && id.empty(); ++i) {
+    const auto& header = object.dlpi_phdr[i];
+    if (header.p_type == PT_NOTE)
+      id = build_id_in(reinterpret_cast<const char*>(object.dlpi_addr + header.p_vaddr), header.p_memsz);
+  }
+  return id;
+}
+
+#endif
+
+}  // namespace enginehost
