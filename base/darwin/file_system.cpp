@@ -36,13 +36,6 @@ bool is_shared_file_system(const std::filesystem::path& folder) {
   return known && ((status.f_flags & MNT_LOCAL) == 0 || kind.find("fuse") != std::string_view::npos);
 }
 
-bool times_reflect_names(const std::filesystem::path& folder) {
-  bool known = false;
-  const struct statfs status = status_of(folder, known);
-  const std::string_view kind = status.f_fstypename;
-  return known && (kind == "apfs" || kind == "hfs");
-}
-
 bool keeps_modes(const std::filesystem::path& folder) {
   bool known = false;
   const struct statfs status = status_of(folder, known);

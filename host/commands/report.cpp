@@ -17,7 +17,7 @@
 #include "host/explain/explain.hpp"
 #include "host/open/document.hpp"
 #include "host/open/fetch.hpp"
-#include "host/platform/describe.hpp"
+#include "host/platform/platform.hpp"
 #include "host/resolve/describe.hpp"
 #include "host/resolve/passed_over.hpp"
 #include "host/settings/policy.hpp"

@@ -13,7 +13,6 @@
 #include "host/explain/explain.hpp"
 #include "host/load/probe.hpp"
 #include "host/platform/machine_key.hpp"
-#include "host/platform/remembered.hpp"
 #include "host/settings/audit.hpp"
 #include "host/settings/policy.hpp"
 

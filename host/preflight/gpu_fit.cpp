@@ -5,7 +5,7 @@
 
 #include "base/paths.hpp"
 #include "base/text.hpp"
-#include "host/platform/compute_capability.hpp"
+#include "host/platform/platform.hpp"
 
 namespace enginehost::preflight {
 namespace {

@@ -1,9 +1,55 @@
+#include "host/platform/platform.hpp"
+
 #include <concepts>
 #include <limits>
 
-#include "host/platform/platform.hpp"
-
 namespace enginehost::platform {
+namespace {
+
+Json json_of(const std::string& value) { return value; }
+Json json_of(bool value) { return value; }
+Json json_of(int value) { return value; }
+Json json_of(std::uint64_t value) { return value; }
+Json json_of(const Variables& value) {
+  Json object = Json::object();
+  for (const auto& [name, text] : value) object.set(name, text);
+  return object;
+}
+template <class Value>
+Json json_of(const Fact<Value>& fact);
+template <class Element>
+Json json_of(const std::vector<Element>& list);
+
+template <class Value>
+Json json_of(const Value& value) {
+  Json object = Json::object();
+  for_each_member(value, [&](const char* name, const auto& member) {
+    // An anonymous report has no UUIDs.
+    if (Json json = json_of(member); name != std::string_view("uuid") || !json.as_string().empty())
+      object.set(name, std::move(json));
+  });
+  return object;
+}
+template <class Element>
+Json json_of(const std::vector<Element>& list) {
+  Json array = Json::array();
+  for (const Element& element : list) array.push(json_of(element));
+  return array;
+}
+template <class Value>
+Json json_of(const Fact<Value>& fact) {
+  if (fact.is_known()) return Json::object().set("value", json_of(fact.value())).set("source", fact.source());
+  if (fact.is_absent()) return Json::object().set("absent", true).set("source", fact.source());
+  return Json::object().set("unknown", true).set("why", fact.why());
+}
+
+}  // namespace
+
+Json to_json(const Platform& platform, bool for_others) {
+  const Json document = json_of(platform);
+  return for_others ? anonymous(document, this_user()) : document;
+}
+
 namespace {
 
 // Reads values and remembers the first mistake. `at`: the place of the value, "platform.cpu.value".
@@ -55,7 +101,7 @@ class PlatformReader {
   template <class Value>
   void read(const Json& json, const std::string& at, Value& value) {
     if (!expect(json.is_object(), "an object", json, at)) return;
-    Value::for_each_member(value, [&](const char* name, auto& member) {
+    for_each_member(value, [&](const char* name, auto& member) {
       if (const Json* found = json.find(name)) read(*found, at + "." + name, member);
     });
   }
@@ -87,8 +133,7 @@ class PlatformReader {
   // Facts that are missing or null become unknown.
   template <class Facts>
   void read_facts(const Json& json, const std::string& at, Facts& facts) {
-    Facts::for_each_member(facts,
-                           [&](const char* name, auto& fact) { read(json[name], at + "." + name, fact); });
+    for_each_member(facts, [&](const char* name, auto& fact) { read(json[name], at + "." + name, fact); });
   }
 
  private:
