@@ -12,7 +12,7 @@
 #include "host/attempt/process_engines.hpp"
 #include "host/attempt/remember.hpp"
 #include "host/attempt/stopwatch.hpp"
-#include "host/context/crash.hpp"
+#include "host/context/open_context.hpp"
 #include "host/decision_cache/decision_cache.hpp"
 #include "host/explain/explain.hpp"
 #include "host/history/sentinel.hpp"

@@ -19,8 +19,8 @@
 #include "host/consent/consent.hpp"
 #include "host/consent/license_text.hpp"
 #include "host/explain/explain.hpp"
-#include "host/settings/person.hpp"
 #include "host/settings/policy.hpp"
+#include "host/settings/records.hpp"
 
 namespace enginehost::commands {
 namespace {

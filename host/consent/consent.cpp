@@ -4,8 +4,8 @@
 
 #include "base/text.hpp"
 #include "host/settings/audit.hpp"
-#include "host/settings/person.hpp"
 #include "host/settings/policy.hpp"
+#include "host/settings/records.hpp"
 
 namespace enginehost::consent {
 namespace {

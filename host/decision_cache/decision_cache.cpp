@@ -13,7 +13,6 @@
 #include "base/text.hpp"
 #include "cache/layer_trust.hpp"
 #include "host/explain/explain.hpp"
-#include "host/history/firsts.hpp"
 #include "host/history/program.hpp"
 #include "host/settings/settings_key.hpp"
 

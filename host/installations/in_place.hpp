@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "host/installations/installation.hpp"
-#include "host/installations/places.hpp"
+#include "host/installations/parts.hpp"
 
 namespace enginehost::installations {
 

@@ -1,4 +1,4 @@
-#include "host/installations/places.hpp"
+#include "host/installations/parts.hpp"
 
 #include <algorithm>
 #include <system_error>

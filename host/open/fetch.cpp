@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "host/attempt/install.hpp"
-#include "host/catalog/failures.hpp"
+#include "host/catalog/repositories.hpp"
 #include "host/catalog/unreached.hpp"
 #include "host/explain/explain.hpp"
 #include "host/open/open.hpp"

@@ -76,7 +76,4 @@ Outcome open_cached(OpenContext& context, const OpenRequest& request, DecisionCa
 // they are now.
 void weigh(OpenContext& context, Outcome& outcome);
 
-// Returns the devices that the request names: "cuda:0,cpu" is {"cuda:0","cpu"}.
-std::vector<std::string> requested_devices(const resolve::Request& request);
-
 }  // namespace enginehost::open

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "host/settings/person.hpp"
-#include "host/settings/record_lines.hpp"
+#include "host/settings/records.hpp"
 
 #ifndef ENGINEHOST_VERSION
 #error "the build passes the version of the project"

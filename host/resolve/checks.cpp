@@ -1,8 +1,9 @@
+#include "host/resolve/checks.hpp"
+
 #include <algorithm>
 
 #include "base/text.hpp"
 #include "base/version.hpp"
-#include "host/resolve/checks.hpp"
 #include "host/resolve/nvidia_rules.hpp"
 
 namespace enginehost::resolve {

@@ -1,11 +1,13 @@
-#include "host/history/program.hpp"
-
 #include <cstdio>
 
-#include "base/process.hpp"
 #include "base/windows/system.hpp"
+#include "host/history/program.hpp"
+#include "host/history/store.hpp"
 
 namespace enginehost::history {
+
+// A program's stack size is in its header, and the caller cannot raise a job's limits.
+Fingerprint process_limits() { return {}; }
 
 // Reads the linker's time stamp (or digest) and the size of the image, by which symbol servers distinguish
 // two releases of a program. Read from memory, because the file may have been replaced since.
@@ -18,7 +20,5 @@ std::string program_build_id() {
                 headers->OptionalHeader.SizeOfImage);
   return id;
 }
-
-std::string read_program_id() { return executable_path() + " " + program_build_id(); }
 
 }  // namespace enginehost::history

@@ -1,5 +1,8 @@
+#include <link.h>
 #include <sys/resource.h>
 
+#include "base/posix/mapped_build_id.hpp"
+#include "host/history/program.hpp"
 #include "host/history/store.hpp"
 
 namespace enginehost::history {
@@ -17,6 +20,17 @@ Fingerprint process_limits() {
   add(address_space_part, RLIMIT_AS);
   add(data_part, RLIMIT_DATA);
   return limits;
+}
+
+std::string program_build_id() {
+  std::string id;
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* program, std::size_t, void* into) {
+        *static_cast<std::string*>(into) = mapped_build_id(*program);
+        return 1;  // the first object is the program
+      },
+      &id);
+  return id;
 }
 
 }  // namespace enginehost::history

@@ -1,5 +1,6 @@
-// An append-only file of records, one JSON object per line.
+// Records that state who acted and when, and the append-only files that hold them: one JSON object per line.
 #pragma once
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -8,6 +9,24 @@
 #include "base/result.hpp"
 
 namespace enginehost::settings {
+
+// The user of this process.
+struct User {
+  std::uint64_t uid = 0;    // on Windows a number made of the SID
+  std::string user;         // its name, or empty; the number is what counts
+  std::string host;         // this machine's name
+  std::string application;  // the file name of the running executable
+  std::int64_t process = 0;
+
+  // The user's name comes from /etc/passwd, else $LOGNAME.
+  static User of_this_process();
+};
+
+// Returns the current time: "2026-11-21T09:30:00Z".
+std::string utc_now();
+
+// Returns "2026-11-21 09:30:00 UTC" for a time in seconds since 1970.
+std::string utc_text(std::int64_t seconds);
 
 // Checks that lines can be read from it and added to it: the path is free, a file, or a link to one. Error:
 // EH-F16 with "kind" for a folder, a dangling link, a pipe or a device, which would block or swallow lines;

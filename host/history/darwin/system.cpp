@@ -1,15 +1,29 @@
-#include "host/history/program.hpp"
-
 #include <mach-o/dyld.h>
 #include <mach-o/loader.h>
+#include <sys/resource.h>
 
 #include <cstdint>
 #include <cstring>
 
-#include "base/files.hpp"
-#include "base/process.hpp"
+#include "host/history/program.hpp"
+#include "host/history/store.hpp"
 
 namespace enginehost::history {
+
+Fingerprint process_limits() {
+  Fingerprint limits;
+  const auto add = [&](std::string_view name, auto resource) {
+    rlimit limit{};
+    if (::getrlimit(resource, &limit) != 0) return;
+    limits.emplace_back(name, limit.rlim_cur == RLIM_INFINITY
+                                  ? std::string("unlimited")
+                                  : std::to_string(limit.rlim_cur / 1024) + " KiB");
+  };
+  add(stack_part, RLIMIT_STACK);
+  add(address_space_part, RLIMIT_AS);
+  add(data_part, RLIMIT_DATA);
+  return limits;
+}
 
 // Reads the linker's number for this build of the program (LC_UUID) from memory, because the file may have
 // been replaced since.
@@ -34,14 +48,6 @@ std::string program_build_id() {
     at += command.cmdsize;
   }
   return {};
-}
-
-std::string read_program_id() {
-  const std::string path = executable_path();
-  if (const std::string id = program_build_id(); !id.empty()) return path + " " + id;
-  const auto stamp = stamp_of(path);
-  if (!stamp) return path;
-  return path + " " + std::to_string(stamp->size) + "." + std::to_string(stamp->modified_ns);
 }
 
 }  // namespace enginehost::history
