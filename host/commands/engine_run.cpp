@@ -20,7 +20,7 @@
 #include "host/explain/explain.hpp"
 #include "host/load/in_process/model.hpp"
 #include "host/load/in_process/reported_text.hpp"
-#include "host/open/document.hpp"
+#include "host/open/open.hpp"
 
 namespace enginehost::commands {
 namespace {

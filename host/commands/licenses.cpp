@@ -17,7 +17,6 @@
 #include "host/commands/pager.hpp"
 #include "host/commands/say.hpp"
 #include "host/consent/consent.hpp"
-#include "host/consent/license_text.hpp"
 #include "host/explain/explain.hpp"
 #include "host/settings/policy.hpp"
 #include "host/settings/records.hpp"

@@ -5,7 +5,6 @@
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/installations/in_place.hpp"
-#include "host/installations/installation.hpp"
 #include "host/installations/parts.hpp"
 
 namespace enginehost::installations {

@@ -11,7 +11,7 @@
 
 #include "base/result.hpp"
 #include "host/binary/binary.hpp"
-#include "host/installations/installation.hpp"
+#include "host/installations/in_place.hpp"
 #include "host/manifest/catalog.hpp"
 
 namespace enginehost::installations {

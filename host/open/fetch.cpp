@@ -1,4 +1,4 @@
-#include "host/open/fetch.hpp"
+#include "host/open/open.hpp"
 
 #include <algorithm>
 
@@ -6,7 +6,6 @@
 #include "host/catalog/repositories.hpp"
 #include "host/catalog/unreached.hpp"
 #include "host/explain/explain.hpp"
-#include "host/open/open.hpp"
 
 namespace enginehost::open {
 

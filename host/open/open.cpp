@@ -12,7 +12,6 @@
 #include "host/context/request.hpp"
 #include "host/decision_cache/decision_cache.hpp"
 #include "host/explain/explain.hpp"
-#include "host/open/fetch.hpp"
 #include "host/resolve/passed_over.hpp"
 
 namespace enginehost::open {
@@ -284,16 +283,10 @@ Outcome decide_and_open(OpenContext& context, const OpenRequest& open) {
 
 }  // namespace
 
+// The names are in the order of State.
 const char* name_of(State state) {
-  switch (state) {
-    case State::opened:
-      return "opened";
-    case State::planned:
-      return "planned";
-    case State::failed:
-      return "failed";
-  }
-  return "failed";
+  static constexpr const char* names[] = {"opened", "planned", "failed"};
+  return names[static_cast<std::size_t>(state)];
 }
 
 bool ends_the_search(const Diagnosis& failure) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <iterator>
+#include <utility>
 
 #include "base/environment.hpp"
 #include "base/files.hpp"
@@ -19,33 +20,22 @@ constexpr std::int64_t stub_library = 34, no_device = 100, invalid_device = 101;
 
 // The driver's texts (cuda.h, CUresult), for libraries that are too old or too broken to return them.
 std::string error_text(const Json& init) {
+  static constexpr std::pair<std::int64_t, const char*> texts[] = {
+      {3, "initialization error"},
+      {stub_library, "CUDA driver is a stub library"},
+      {35, "CUDA driver version is insufficient for CUDA runtime version"},
+      {46, "CUDA-capable device(s) is/are busy or unavailable"},
+      {no_device, "no CUDA-capable device is detected"},
+      {invalid_device, "invalid device ordinal"},
+      {304, "OS call failed or operation not supported on this OS"},
+      {802, "system not yet initialized"},
+      {803, "system has unsupported display driver / cuda driver combination"},
+      {804, "forward compatibility was attempted on non supported HW"},
+      {999, "unknown error"}};
   if (const std::string& text = init["text"].as_string(); !text.empty()) return text;
-  switch (init["code"].as_integer()) {
-    case 3:
-      return "initialization error";
-    case stub_library:
-      return "CUDA driver is a stub library";
-    case 35:
-      return "CUDA driver version is insufficient for CUDA runtime version";
-    case 46:
-      return "CUDA-capable device(s) is/are busy or unavailable";
-    case no_device:
-      return "no CUDA-capable device is detected";
-    case invalid_device:
-      return "invalid device ordinal";
-    case 304:
-      return "OS call failed or operation not supported on this OS";
-    case 802:
-      return "system not yet initialized";
-    case 803:
-      return "system has unsupported display driver / cuda driver combination";
-    case 804:
-      return "forward compatibility was attempted on non supported HW";
-    case 999:
-      return "unknown error";
-    default:
-      return init["name"].as_string().empty() ? "no text for it" : init["name"].as_string();
-  }
+  for (const auto& [code, text] : texts)
+    if (code == init["code"].as_integer()) return text;
+  return init["name"].as_string().empty() ? "no text for it" : init["name"].as_string();
 }
 
 std::string init_sentence(const Json& init) {

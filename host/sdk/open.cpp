@@ -15,7 +15,6 @@
 #include "base/text.hpp"
 #include "host/consent/consent.hpp"
 #include "host/explain/explain.hpp"
-#include "host/open/document.hpp"
 #include "host/resolve/version_specifier.hpp"
 #include "host/sdk/handles.hpp"
 #include "host/settings/settings.hpp"

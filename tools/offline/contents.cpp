@@ -9,7 +9,7 @@
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "host/catalog/repositories.hpp"
-#include "host/consent/license_text.hpp"
+#include "host/consent/consent.hpp"
 #include "host/manifest/trust/signed_repository.hpp"
 
 namespace enginehost::offline {
