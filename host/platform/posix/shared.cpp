@@ -1,16 +1,12 @@
-#include <dirent.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <memory>
 #include <string_view>
 
 #include "base/environment.hpp"
-#include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/posix/environment.hpp"
 #include "base/posix/local_accounts.hpp"
