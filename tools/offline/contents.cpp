@@ -71,12 +71,14 @@ std::string public_name(const settings::Repository& repository, const manifest::
   return path_text(path_of(repository.location).filename());
 }
 
+using DocumentObserver = std::function<void(const std::string& location, const std::string& bytes)>;
+
 // Passes every document that another reader reads to an observer. The location is empty for a document that
 // was kept by digest.
 class ObservedReader : public manifest::DocumentReader, public manifest::DocumentMemory {
  public:
   ObservedReader(manifest::DocumentReader& reader, manifest::DocumentMemory* memory,
-                 const std::function<void(const std::string& location, const std::string& bytes)>& observer)
+                 const DocumentObserver& observer)
       : reader_(reader), memory_(memory), observer_(observer) {}
 
   void expect(const std::vector<manifest::Expected>& documents) override { reader_.expect(documents); }
@@ -97,7 +99,7 @@ class ObservedReader : public manifest::DocumentReader, public manifest::Documen
  private:
   manifest::DocumentReader& reader_;
   manifest::DocumentMemory* memory_;
-  const std::function<void(const std::string& location, const std::string& bytes)>& observer_;
+  const DocumentObserver& observer_;
 };
 
 constexpr std::int64_t most_roots = 100;  // the same limit as when roots are followed
@@ -155,7 +157,7 @@ std::vector<RepositoryCopy> copy_repositories(const open::OpenContext& context) 
     RepositoryCopy copy;
     std::map<std::string, std::string> by_digest;
     const transfer::TransferOptions transfer = context.transfer_options();
-    const auto observe = [&](const std::string& location, const std::string& bytes) {
+    const DocumentObserver observe = [&](const std::string& location, const std::string& bytes) {
       if (const std::string path = path_below(location, repository.location); !path.empty())
         copy.documents.insert_or_assign(path, bytes);
       by_digest.insert_or_assign(sha256_hex(bytes), bytes);
