@@ -17,11 +17,6 @@ std::optional<Space> space_below(const std::filesystem::path& folder);
 // Returns true for a file system that other machines may use at the same time. Locks may or may not work there.
 bool is_shared_file_system(const std::filesystem::path& folder);
 
-// Returns true if a folder's times (mtime, ctime) are known to change whenever a name is added, removed or given to
-// another file. Unchanged times then prove unchanged names. Returns false if that is not known, as for network file
-// systems and FUSE.
-bool times_reflect_names(const std::filesystem::path& folder);
-
 // Returns false if all files show one mode (FAT; Windows, which has access lists instead of modes).
 bool keeps_modes(const std::filesystem::path& folder);
 

@@ -127,7 +127,7 @@ std::string random_hex(std::size_t bytes);
 // Returns true if child == parent or child lies below it. Both are compared lexically after normalization.
 bool is_below(const std::filesystem::path& child, const std::filesystem::path& parent);
 
-// Returns the library that holds this code, as the loader found it; empty if it is the program. Not on Windows.
+// Returns the library that holds this code, as the loader found it. If it is the program: empty, on Windows its file.
 std::string library_name();
 
 // Returns the folder of the running executable, or of the library (or executable) that holds this code.

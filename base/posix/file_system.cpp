@@ -49,11 +49,6 @@ bool is_shared_file_system(const std::filesystem::path& folder) {
   return (flags_of(folder) & MNT_LOCAL) == 0 || kind_of(folder).find("fuse") != std::string::npos;
 }
 
-bool times_reflect_names(const std::filesystem::path& folder) {
-  const std::string kind = kind_of(folder);
-  return kind == "apfs" || kind == "hfs";
-}
-
 bool keeps_modes(const std::filesystem::path& folder) {
   const std::string kind = kind_of(folder);
   return kind != "msdos" && kind != "exfat" && kind != "ntfs";
@@ -89,17 +84,6 @@ constexpr std::array<std::uint32_t, 15> shared_file_systems{
     0x01161970,  // GFS2
     0x786F4256,  // VirtualBox's shared folders
 };
-// Local file systems that are known to update a folder's mtime and ctime at open(O_CREAT), rename() and
-// unlink(), as POSIX requires. /dev counts as tmpfs.
-constexpr std::array<std::uint32_t, 7> time_reflects_names{
-    0xEF53,      // ext2, ext3, ext4
-    0x58465342,  // XFS
-    0x9123683E,  // btrfs
-    0xF2F52010,  // F2FS
-    0x2FC12FC1,  // ZFS
-    0x01021994,  // tmpfs
-    0x794C7630,  // overlayfs
-};
 // FAT, exFAT and NTFS (both drivers) show one mode for all files.
 constexpr std::array<std::uint32_t, 4> without_modes{0x4D44, 0x2011BAB0, 0x5346544E, 0x7366746E};
 
@@ -122,10 +106,6 @@ std::optional<Space> space_below(const std::filesystem::path& folder) {
 
 bool is_shared_file_system(const std::filesystem::path& folder) {
   return is_one_of(folder, shared_file_systems);
-}
-
-bool times_reflect_names(const std::filesystem::path& folder) {
-  return is_one_of(folder, time_reflects_names);
 }
 
 bool keeps_modes(const std::filesystem::path& folder) { return !is_one_of(folder, without_modes); }

@@ -24,9 +24,6 @@ bool is_shared_file_system(const std::filesystem::path& folder) {
   return ::GetVolumePathNameW(folder.c_str(), root, MAX_PATH) != 0 && ::GetDriveTypeW(root) == DRIVE_REMOTE;
 }
 
-// NTFS updates the times of folders lazily.
-bool times_reflect_names(const std::filesystem::path&) { return false; }
-
 bool keeps_modes(const std::filesystem::path&) { return false; }
 
 bool forbids_execution(const std::filesystem::path&) { return false; }

@@ -90,11 +90,11 @@ std::string executable_path() { return path_text(file_of_module(nullptr)); }
 
 std::filesystem::path executable_folder() { return file_of_module(nullptr).parent_path(); }
 
-std::filesystem::path library_folder() {
+std::string library_name() {
   HMODULE module = nullptr;
   ::GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT,
                        reinterpret_cast<LPCWSTR>(&library_folder), &module);
-  return file_of_module(module).parent_path();
+  return path_text(file_of_module(module));
 }
 
 std::optional<std::string> environment_variable(const char* name) {
@@ -131,5 +131,7 @@ std::uint64_t environment_digest() {
 void hold_over_forks(std::mutex&) {}
 
 unsigned generation_of_process() { return 0; }
+
+std::filesystem::path library_folder() { return path_of(library_name()).parent_path(); }
 
 }  // namespace enginehost

@@ -10,7 +10,7 @@
 #include "host/attempt/load_check.hpp"
 #include "host/attempt/loading.hpp"
 #include "host/attempt/process_engines.hpp"
-#include "host/context/crash.hpp"
+#include "host/context/open_context.hpp"
 #include "host/decision_cache/decision_cache.hpp"
 #include "host/explain/explain.hpp"
 #include "host/history/sentinel.hpp"

@@ -2,7 +2,6 @@
 
 #include <ctime>
 
-#include "host/history/firsts.hpp"
 #include "host/history/program.hpp"
 #include "host/history/store.hpp"
 

@@ -6,9 +6,9 @@
 #include "base/file_calls.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
-#include "host/context/this_machine.hpp"
+#include "host/context/open_context.hpp"
 #include "host/explain/explain.hpp"
-#include "host/history/firsts.hpp"
+#include "host/history/program.hpp"
 #include "host/preflight/judgments.hpp"
 #include "host/resolve/nvidia_rules.hpp"
 

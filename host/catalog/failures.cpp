@@ -1,4 +1,4 @@
-#include "host/catalog/failures.hpp"
+#include "host/catalog/repositories.hpp"
 
 #include <algorithm>
 #include <set>

@@ -1,4 +1,4 @@
-#include "host/catalog/mirrors.hpp"
+#include "host/catalog/repositories.hpp"
 
 #include <algorithm>
 

@@ -12,13 +12,9 @@
 #include "base/text.hpp"
 #include "cache/layer_trust.hpp"
 #include "host/catalog/cached_reader.hpp"
-#include "host/catalog/mirrors.hpp"
-#include "host/catalog/observed_reader.hpp"
 #include "host/explain/explain.hpp"
 #include "host/installations/in_place.hpp"
-#include "host/manifest/location.hpp"
 #include "host/manifest/repository.hpp"
-#include "host/manifest/trust/all_signatures.hpp"
 #include "host/manifest/trust/root.hpp"
 #include "host/settings/policy.hpp"
 #include "host/transfer/transfer.hpp"
@@ -260,16 +256,6 @@ Result<manifest::RepositoryContent> load(const CatalogRequest& request,
   return content;
 }
 
-// Reads also the parts that only machines with older knowledge of the repository need.
-Result<manifest::RepositoryContent> read_whole(const CatalogRequest& request,
-                                               const settings::Repository& repository, ObservedReader& reader,
-                                               const manifest::Trust* proof) {
-  TRY_ASSIGN(manifest::RepositoryContent content, load(request, repository, reader, &reader, proof));
-  manifest::RepositoryFiles files(repository.location, reader);
-  manifest::read_all_signatures(files);
-  return content;
-}
-
 // Adds the blocks that any repository ever said. They hold while it cannot be read, because an attacker could
 // otherwise unblock a build by making it unreachable; and while the request does not name it.
 void add_known_blocks(manifest::Catalog& catalog, const settings::Settings& settings,
@@ -315,10 +301,6 @@ void block_and_expire(manifest::Catalog& catalog, const settings::Settings& sett
     return as;
   });
 }
-
-}  // namespace
-
-namespace {
 
 // Asks the signed repositories that installed builds came from and that the request does not name, because
 // one of those builds may have been withdrawn. Only with a request that uses the network anyway; each at most
@@ -447,22 +429,20 @@ manifest::Catalog load_catalog(const CatalogRequest& request, CatalogOrigin& ori
   return catalog;
 }
 
-Result<manifest::RepositoryContent> read_repository(const CatalogRequest& request,
-                                                    const settings::Repository& repository,
-                                                    const DocumentObserver& observer) {
+Result<manifest::RepositoryContent> with_reader(const CatalogRequest& request,
+                                                const settings::Repository& repository,
+                                                const RepositoryUse& use) {
   CatalogOrigin origin;
   const manifest::TrustStore store_of_trust = trust_store(request.settings);
   manifest::Trust trust = trust_in(store_of_trust, request.settings, request.transfer.offline);
   const manifest::Trust* proof = proof_of(repository, request.settings.policy, trust);
   if (settings::is_url(repository.location)) {
     SilentServers silent;
-    CachedReader kept(request, repository.location, silent, origin);
-    ObservedReader reader(kept, &kept, observer);
-    return read_whole(request, repository, reader, proof);
+    CachedReader reader(request, repository.location, silent, origin);
+    return use(reader, &reader, proof);
   }
-  NotingReader folder(origin);
-  ObservedReader reader(folder, nullptr, observer);
-  return read_whole(request, repository, reader, proof);
+  NotingReader reader(origin);
+  return use(reader, nullptr, proof);
 }
 
 }  // namespace enginehost::catalog

@@ -15,6 +15,7 @@
 #include "host/manifest/catalog.hpp"
 #include "host/manifest/repository.hpp"
 #include "host/manifest/trust/trust_store.hpp"
+#include "host/resolve/plan.hpp"
 #include "host/settings/settings.hpp"
 #include "host/transfer/options.hpp"
 
@@ -79,11 +80,34 @@ std::optional<Diagnosis> block_of(const settings::Settings& settings, const mani
 // transfer.offline. Fills in `origin`.
 manifest::Catalog load_catalog(const CatalogRequest& request, CatalogOrigin& origin);
 
-// Reads one repository as load_catalog does, and passes every document to the observer with its location. The
-// location is empty for a document that was kept by digest.
-using DocumentObserver = std::function<void(const std::string& location, const std::string& bytes)>;
-Result<manifest::RepositoryContent> read_repository(const CatalogRequest& request,
-                                                    const settings::Repository& repository,
-                                                    const DocumentObserver& observer);
+// Calls `use` with the reader of one repository, its memory (null for a folder) and the signatures that
+// settings require of it (null: none). Returns its result.
+using RepositoryUse = std::function<Result<manifest::RepositoryContent>(
+    manifest::DocumentReader&, manifest::DocumentMemory*, const manifest::Trust*)>;
+Result<manifest::RepositoryContent> with_reader(const CatalogRequest& request,
+                                                const settings::Repository& repository,
+                                                const RepositoryUse& use);
+
+// Returns the manifest with mirror sources: before each source whose URL begins with a mirror's `of`, the
+// same file below its `use`. The original stays as the next source. Returns the same manifest if no mirror
+// applies. Digests stay the manifest's, so that a mirror need not be trusted.
+std::shared_ptr<const manifest::Manifest> with_mirrors(std::shared_ptr<const manifest::Manifest> manifest,
+                                                       const std::vector<settings::Mirror>& mirrors);
+
+// The failures of the repositories of a catalog, explained to a request.
+
+// Returns the plan's diagnosis, or the reason why builds are unknown. "Unknown engine" and "no build fits"
+// are not the cause while a repository cannot be reached or is not as published. Further failures are in
+// "also".
+std::optional<Diagnosis> why_nothing_is_known(const manifest::Catalog& catalog, const resolve::Plan& plan);
+
+// Returns EH-P01 for a repository that the command line or the request names and policy forbids. It is the
+// answer whatever other repositories offer. A forbidden repository of a configuration file is left out, with
+// a warning.
+std::optional<Diagnosis> forbidden_by_name(const manifest::Catalog& catalog);
+
+// Returns each repository and manifest that could not be read, once, as warnings for a request that succeeds
+// anyway. Omits repositories that were not asked because the request is offline.
+std::vector<Diagnosis> catalog_warnings(const manifest::Catalog& catalog, bool offline);
 
 }  // namespace enginehost::catalog

@@ -19,7 +19,7 @@
 #include "host/commands/say.hpp"
 #include "host/commands/stdout_writer.hpp"
 #include "host/explain/explain.hpp"
-#include "host/open/document.hpp"
+#include "host/open/open.hpp"
 #include "host/transfer/progress_bar.hpp"
 
 namespace enginehost::commands {

@@ -12,7 +12,6 @@
 #include "host/commands/pager.hpp"
 #include "host/commands/say.hpp"
 #include "host/consent/consent.hpp"
-#include "host/consent/license_text.hpp"
 #include "host/explain/explain.hpp"
 
 namespace enginehost::commands {

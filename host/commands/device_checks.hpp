@@ -6,7 +6,7 @@
 
 #include "base/cancel.hpp"
 #include "base/json.hpp"
-#include "host/open/device_check.hpp"
+#include "host/open/shared.hpp"
 
 namespace enginehost::commands {
 

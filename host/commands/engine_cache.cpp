@@ -28,12 +28,11 @@
 #include "host/commands/system_layer_umask.hpp"
 #include "host/context/request.hpp"
 #include "host/explain/explain.hpp"
-#include "host/open/document.hpp"
-#include "host/open/fetch.hpp"
-#include "host/resolve/accelerator.hpp"
+#include "host/open/open.hpp"
 #include "host/resolve/describe.hpp"
-#include "host/settings/person.hpp"
+#include "host/resolve/passed_over.hpp"
 #include "host/settings/policy.hpp"
+#include "host/settings/records.hpp"
 
 namespace enginehost::commands {
 namespace {

@@ -28,7 +28,7 @@
 #include "host/explain/describe_code.hpp"
 #include "host/explain/explain.hpp"
 #include "host/manifest/repository.hpp"
-#include "host/open/document.hpp"
+#include "host/open/open.hpp"
 #include "host/preflight/preflight.hpp"
 
 namespace enginehost::commands {

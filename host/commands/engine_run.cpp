@@ -20,7 +20,7 @@
 #include "host/explain/explain.hpp"
 #include "host/load/in_process/model.hpp"
 #include "host/load/in_process/reported_text.hpp"
-#include "host/open/document.hpp"
+#include "host/open/open.hpp"
 
 namespace enginehost::commands {
 namespace {
@@ -151,7 +151,7 @@ Result<std::vector<Diagnosis>> run_in(open::Opened& opened, const resolve::Reque
   load::ModelRequest request;
   std::error_code error;
   request.file = std::filesystem::absolute(path_of(flags.model), error);
-  const std::vector<std::string> requested = open::requested_devices(opened_for);
+  const std::vector<std::string> requested = resolve::devices_of(opened_for.device);
   const load::Device* const device = requested.empty()
                                          ? load::usual_device(opened.devices)
                                          : load::first_meant(opened.devices, join(requested, ","));

@@ -7,7 +7,7 @@
 #include "base/text.hpp"
 #include "host/context/request.hpp"
 #include "host/explain/explain.hpp"
-#include "host/open/fetch.hpp"
+#include "host/open/open.hpp"
 #include "host/resolve/passed_over.hpp"
 #include "host/settings/policy.hpp"
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "host/context/open_context.hpp"
-#include "host/installations/installation.hpp"
+#include "host/installations/in_place.hpp"
 
 namespace enginehost::commands {
 

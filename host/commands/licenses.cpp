@@ -16,10 +16,9 @@
 #include "host/commands/pager.hpp"
 #include "host/commands/say.hpp"
 #include "host/consent/consent.hpp"
-#include "host/consent/license_text.hpp"
 #include "host/explain/explain.hpp"
-#include "host/settings/person.hpp"
 #include "host/settings/policy.hpp"
+#include "host/settings/records.hpp"
 
 namespace enginehost::commands {
 namespace {

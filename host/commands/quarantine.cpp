@@ -12,7 +12,6 @@
 #include "host/commands/request_args.hpp"
 #include "host/commands/say.hpp"
 #include "host/context/open_context.hpp"
-#include "host/context/this_machine.hpp"
 
 namespace enginehost::commands {
 namespace {
@@ -30,8 +29,8 @@ Result<std::string> build_meant(open::OpenContext& context, const QuarantineFlag
   std::set<std::string> recorded;
   for (const auto& [build, record] : context.history().records)
     if (history::is_on_record_against(record)) recorded.insert(build);
-  for (const history::Stale& stale : context.stale_records()) recorded.insert(stale.record.build);
-  recorded.insert(context.unreadable_records().begin(), context.unreadable_records().end());
+  for (const history::Stale& stale : context.records().stale) recorded.insert(stale.record.build);
+  recorded.insert(context.records().unreadable.begin(), context.records().unreadable.end());
   if (flags.action != "disable")
     std::erase_if(known, [&](const KnownBuild& one) { return !recorded.contains(one.id); });
   for (const std::string& build : recorded)
@@ -58,7 +57,7 @@ std::string line_elsewhere(const history::Stale& stale) {
 
 // Returns the record of the build that no longer holds, or that holds for another program; else nullptr.
 const history::Stale* ended(open::OpenContext& context, const std::string& build) {
-  for (const history::Stale& stale : context.stale_records())
+  for (const history::Stale& stale : context.records().stale)
     if (stale.record.build == build) return &stale;
   return nullptr;
 }
@@ -92,7 +91,7 @@ int list(open::OpenContext& context, bool json) {
     records.push(history::to_json(record));
     text += line_of(record) + "\n";
   }
-  for (const history::Stale& stale : context.stale_records()) {
+  for (const history::Stale& stale : context.records().stale) {
     if (!history::is_on_record_against(stale.record) || context.history().find(stale.record.build) != nullptr)
       continue;
     if (!stale.program.empty()) {
@@ -105,7 +104,7 @@ int list(open::OpenContext& context, bool json) {
             ", is tried again: " + stale.why + "\n";
   }
   // An unreadable record no longer counts, so a disabled build would be used again.
-  const std::vector<std::string>& unreadable = context.record_warnings();
+  const std::vector<std::string>& unreadable = context.records().warnings;
   if (json)
     print(Json::object()
               .set("format", 1)
@@ -149,10 +148,10 @@ int clear(open::OpenContext& context, const QuarantineFlags& flags, bool json) {
     if (flags.all ? cleared_by_all : record.build == flags.build) builds.push_back(record.build);
   };
   for (const auto& [build, record] : context.history().records) add(record);
-  for (const history::Stale& stale : context.stale_records())
+  for (const history::Stale& stale : context.records().stale)
     if (!stale.program.empty()) add(stale.record);
   // An unreadable record may be a disable.
-  const std::vector<std::string>& unreadable = context.unreadable_records();
+  const std::vector<std::string>& unreadable = context.records().unreadable;
   if (!flags.all && builds.empty() &&
       std::find(unreadable.begin(), unreadable.end(), flags.build) != unreadable.end())
     builds.push_back(flags.build);
@@ -162,8 +161,8 @@ int clear(open::OpenContext& context, const QuarantineFlags& flags, bool json) {
   if (builds.empty() && !flags.all) {
     // An unreadable record may be the one that was named.
     Diagnosis diagnosis = unknown(flags.build);
-    for (const std::string& warning : context.record_warnings()) diagnosis.with("warning", warning);
-    print_warnings(context.record_warnings(), {}, json);
+    for (const std::string& warning : context.records().warnings) diagnosis.with("warning", warning);
+    print_warnings(context.records().warnings, {}, json);
     return end_with(std::move(diagnosis), json);
   }
   std::vector<std::string> enabled;

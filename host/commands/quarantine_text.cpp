@@ -6,7 +6,7 @@
 #include "base/text.hpp"
 #include "host/commands/location_flags.hpp"
 #include "host/explain/explain.hpp"
-#include "host/settings/person.hpp"
+#include "host/settings/records.hpp"
 
 namespace enginehost::commands {
 namespace {

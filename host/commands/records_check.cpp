@@ -9,7 +9,7 @@
 #include "host/commands/say.hpp"
 #include "host/context/open_context.hpp"
 #include "host/history/store.hpp"
-#include "host/settings/record_lines.hpp"
+#include "host/settings/records.hpp"
 
 namespace enginehost::commands {
 namespace {

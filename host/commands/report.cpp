@@ -14,9 +14,8 @@
 #include "host/acquire/description.hpp"
 #include "host/commands/location_flags.hpp"
 #include "host/explain/explain.hpp"
-#include "host/open/document.hpp"
-#include "host/open/fetch.hpp"
-#include "host/platform/describe.hpp"
+#include "host/open/open.hpp"
+#include "host/platform/platform.hpp"
 #include "host/resolve/describe.hpp"
 #include "host/resolve/passed_over.hpp"
 #include "host/settings/policy.hpp"
@@ -195,7 +194,7 @@ std::string download_note(const acquire::Pending& pending) {
 std::string not_opened(const open::Outcome& outcome, const manifest::Build& build) {
   std::string text = not_taken(outcome.plan, build.flavor, "--plan --explain");
   const resolve::Request& request = outcome.plan.request;
-  const std::vector<std::string> requested = open::requested_devices(request);
+  const std::vector<std::string> requested = resolve::devices_of(request.device);
   if (outcome.opened && !requested.empty() &&
       load::first_meant(outcome.opened->devices, requested.front()) == nullptr)
     text += "  the device " + requested.front() + ", which was requested first (reason: --plan --explain)\n";

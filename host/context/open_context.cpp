@@ -4,20 +4,73 @@
 #include <cerrno>
 #include <ctime>
 #include <filesystem>
+#include <iterator>
 #include <system_error>
 
 #include "base/file_calls.hpp"
+#include "base/file_system.hpp"
+#include "base/files.hpp"
 #include "base/paths.hpp"
-#include "host/context/crash.hpp"
-#include "host/context/this_machine.hpp"
+#include "host/binary/binary.hpp"
 #include "host/explain/explain.hpp"
+#include "host/history/program.hpp"
 #include "host/load/probe.hpp"
 #include "host/platform/machine_key.hpp"
-#include "host/platform/remembered.hpp"
 #include "host/settings/audit.hpp"
 #include "host/settings/policy.hpp"
+#include "host/settings/records.hpp"
 
 namespace enginehost::open {
+namespace {
+
+// Returns the file behind the links and its build id, which differs between drivers of the same version
+// number.
+std::string identity_of_library(const std::filesystem::path& library) {
+  std::error_code error;
+  const std::filesystem::path real = std::filesystem::canonical(library, error);
+  if (error) return path_text(library) + " (cannot be read)";
+  const auto info = binary::read_binary(real);
+  return path_text(real) + " " +
+         (info && !info->build_id.empty() ? info->build_id : std::string("without build id"));
+}
+
+constexpr std::string_view mount_of_cache = "mount of the cache folder",
+                           mount_of_layer = "mount of the layer ";
+
+// Returns the flags of the folder, or of its nearest existing parent.
+std::string mount_flags_of(std::filesystem::path folder) {
+  std::string flags = mount_flags(folder);
+  while (flags.empty() && folder.has_relative_path()) {
+    folder = folder.parent_path();
+    flags = mount_flags(folder);
+  }
+  return flags;
+}
+
+// Returns the crash as a failure of the build: EH-R02 with "stage", "program", "process", "began" and
+// "build".
+history::Failure failure_of(const history::Crash& crash) {
+  constexpr const char* source = "the sentinel that the process left";
+  Diagnosis diagnosis = diagnose("EH-R02");
+  // Without the build id, which people do not need.
+  diagnosis.with("stage", crash.phase, source)
+      .with("program", crash.program.substr(0, crash.program.rfind(' ')), source)
+      .with("process", std::to_string(crash.pid), source)
+      .with("began", settings::utc_text(crash.started), source)
+      .with("build", crash.build, source);
+  history::Failure failure;
+  failure.build = crash.build;
+  failure.digest = crash.digest;
+  failure.artifacts_digest = crash.artifacts_digest;
+  failure.category = history::Category::crash;
+  failure.in_host = true;
+  failure.program = crash.program;
+  failure.boot = crash.boot;
+  failure.diagnosis = explain::to_json(diagnosis);
+  return failure;
+}
+
+}  // namespace
 
 std::string builds_folder(const std::filesystem::path& cache_folder) {
   return text_below(cache_folder, {"refs"});
@@ -171,11 +224,27 @@ const catalog::CatalogOrigin& OpenContext::catalog_origin() {
 }
 
 const history::Fingerprint& OpenContext::fingerprint() {
-  if (!fingerprint_)
-    fingerprint_ = fingerprint_of_this_machine(
-        platform(), settings().helper, settings().cache_folder, store_.layers(),
-        std::max(probe_deadline_, std::chrono::seconds(settings().probe_deadline_seconds)),
-        settings().probe_memory_bytes.value_or(load::default_memory_limit()));
+  if (fingerprint_) return *fingerprint_;
+  history::Fingerprint parts = history::host_fingerprint(platform());
+  const auto add = [&](std::string_view name, std::string value) {
+    if (!value.empty()) parts.emplace_back(name, std::move(value));
+  };
+  add(history::boot_part, history::boot_id());
+  add(history::program_part, history::program_id());
+  if (platform().cuda.library.is_known())
+    add("file of the driver library", identity_of_library(path_of(platform().cuda.library.value().path)));
+  add(mount_of_cache, mount_flags_of(settings().cache_folder));
+  for (const std::filesystem::path& layer : store_.layers())
+    add(std::string(mount_of_layer) + path_text(layer), mount_flags(layer));
+  if (const auto stamp = stamp_of(settings().helper))
+    add(history::helper_part,
+        std::to_string(stamp->size) + " bytes of " + std::to_string(stamp->modified_ns));
+  add(history::deadline_part, history::deadline_text(std::max(
+                                  probe_deadline_, std::chrono::seconds(settings().probe_deadline_seconds))));
+  add(history::probe_memory_part,
+      history::probe_memory_text(settings().probe_memory_bytes.value_or(load::default_memory_limit())));
+  for (auto& [name, value] : history::process_limits()) add(name, std::move(value));
+  fingerprint_ = std::move(parts);
   return *fingerprint_;
 }
 
@@ -202,24 +271,9 @@ Result<void> OpenContext::check_records() {
   return {};
 }
 
-const history::History& OpenContext::history() {
+const history::ReadResult& OpenContext::records() {
   read_history();
-  return history_->history;
-}
-
-const std::vector<history::Stale>& OpenContext::stale_records() {
-  read_history();
-  return history_->stale;
-}
-
-const std::vector<std::string>& OpenContext::unreadable_records() {
-  read_history();
-  return history_->unreadable;
-}
-
-const std::vector<std::string>& OpenContext::record_warnings() {
-  read_history();
-  return history_->warnings;
+  return *history_;
 }
 
 const history::Record* OpenContext::before(const std::string& build) {
@@ -306,6 +360,27 @@ std::vector<std::string> OpenContext::warnings() const {
   if (history_) all.insert(all.end(), history_->warnings.begin(), history_->warnings.end());
   all.insert(all.end(), warnings_.begin(), warnings_.end());
   return all;
+}
+
+history::Fingerprint parts_for(history::Fingerprint parts, const std::filesystem::path& layer) {
+  const std::string own = std::string(mount_of_layer) + path_text(layer);
+  std::erase_if(parts, [&](const auto& part) {
+    const std::string& name = part.first;
+    if (name.starts_with(mount_of_layer)) return layer.empty() || name != own;
+    return !layer.empty() && name == mount_of_cache;
+  });
+  return parts;
+}
+
+void note_crash(OpenContext& context, const history::Crash& crash) {
+  const history::Record* before = context.before(crash.build);
+  history::Fingerprint machine = parts_for(context.fingerprint(), {});
+  // The build died under the loading settings of its proof.
+  if (before != nullptr)
+    std::ranges::copy_if(before->host, std::back_inserter(machine),
+                         [](const auto& part) { return part.first == history::loading_part; });
+  if (auto record = history::after_failure(failure_of(crash), before, machine, OpenContext::now()))
+    static_cast<void>(context.remember(std::move(*record)));  // a warning says so
 }
 
 }  // namespace enginehost::open

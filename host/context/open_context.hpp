@@ -15,6 +15,7 @@
 #include "base/json.hpp"
 #include "cache/store.hpp"
 #include "host/catalog/repositories.hpp"
+#include "host/history/sentinel.hpp"
 #include "host/history/store.hpp"
 #include "host/linker/machine.hpp"
 #include "host/manifest/catalog.hpp"
@@ -85,16 +86,17 @@ class OpenContext {
   // Sets the request's probe deadline. It may be longer than the settings' one; a build that timed out with
   // less is then tried again. Call it before fingerprint() and history().
   void allow_probe(std::chrono::seconds deadline) { probe_deadline_ = deadline; }
-  const history::Fingerprint& fingerprint();  // a record uses parts_for() the layer of its build
+  // Returns history::host_fingerprint() and further parts: the program, the boot, the driver library's real
+  // file and build id, the mount flags of the cache folder and of each layer, the probe program, its deadline
+  // and its limit of memory, and the process limits. A record uses parts_for() the layer of its build.
+  const history::Fingerprint& fingerprint();
   // Fails with EH-F23 or EH-F24 if records cannot be read for a transient reason. Nothing may be decided
   // then, because a quarantined build would be used.
   Result<void> check_records();
   // Returns the valid records on disk, and those kept in memory because the state folder cannot be written.
-  const history::History& history();
-  const std::vector<history::Stale>& stale_records();
-  // Builds whose records cannot be read, and warnings about them.
-  const std::vector<std::string>& unreadable_records();
-  const std::vector<std::string>& record_warnings();
+  const history::History& history() { return records().history; }
+  // Returns also those that no longer hold, and the builds whose records cannot be read.
+  const history::ReadResult& records();
   // Returns the last record of a build, even if it has expired, or nullptr. A repeated quarantine lasts
   // longer.
   const history::Record* before(const std::string& build);
@@ -144,5 +146,13 @@ class OpenContext {
   std::set<std::string> only_read_;  // builds that have a record in read_state_folder_
   std::vector<std::string> warnings_, known_passed_over_;
 };
+
+// Returns the parts that apply to the record of a build in that layer: among the mounts, only the layer's
+// own. An empty layer is the cache folder.
+history::Fingerprint parts_for(history::Fingerprint parts, const std::filesystem::path& layer);
+
+// Records a crash inside an application as a failure of the build. The crash is known from the sentinel or
+// the crash marker that the process left.
+void note_crash(OpenContext& context, const history::Crash& crash);
 
 }  // namespace enginehost::open

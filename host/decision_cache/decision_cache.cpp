@@ -13,7 +13,6 @@
 #include "base/text.hpp"
 #include "cache/layer_trust.hpp"
 #include "host/explain/explain.hpp"
-#include "host/history/firsts.hpp"
 #include "host/history/program.hpp"
 #include "host/settings/settings_key.hpp"
 
@@ -255,7 +254,7 @@ std::optional<CachedDecision> DecisionCache::find() const {
 
 void DecisionCache::begin(const OpenContext& context) {
   if (first_lines_.empty() || context.is_recorded()) return;
-  dependencies_.emplace(began_ns_);
+  dependencies_.emplace(began_ns_, platform::files_in_machine_key_text(machine_));
   for (const platform::MachineInput& input :
        platform::machine_inputs(context.detect_request(), platform::Reach::decisive))
     dependencies_->add(input);
@@ -299,7 +298,6 @@ void DecisionCache::keep(OpenContext& context, const resolve::Plan& plan, const 
   dependencies_.reset();
   add_settings(dependencies, settings.inputs);
   add_decision(dependencies, context, plan);
-  dependencies.leave_out(platform::files_in_machine_key_text(machine_));
   // The key identifies this program.
   const std::string survived = history::file_of_first(context.state_folder(), decision.digest,
                                                       history::First::opening, decision.program);

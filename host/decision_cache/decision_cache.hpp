@@ -23,7 +23,7 @@
 #include "cache/installed.hpp"
 #include "host/context/open_context.hpp"
 #include "host/context/request.hpp"
-#include "host/decision_cache/dependency_set.hpp"
+#include "host/decision_cache/dependency.hpp"
 #include "host/settings/settings.hpp"
 
 namespace enginehost::open {

@@ -21,6 +21,7 @@ namespace enginehost::open {
 namespace {
 
 using Kind = Dependency::Kind;
+using What = platform::MachineInput::What;
 
 // A change within one tick of a file system's clock keeps the time. Decisions wait until that is impossible.
 constexpr std::int64_t rest_ns = 500'000'000;
@@ -34,11 +35,9 @@ struct KindOfLine {
   std::size_t numbers;
 };
 // In the order of Kind.
-constexpr KindOfLine kinds[] = {
-    {"stamp", 4},  {"rights", 5}, {"identity", 2}, {"content", 2}, {"names", 2},    {"there", 0},
-    {"absent", 0}, {"empty", 0},  {"still", 3},    {"folder", 3},  {"writable", 0}, {"runnable", 0},
-    {"noexec", 0}, {"limits", 2}, {"until", 1},    {"made", 1},    {"boot", 1}};
-constexpr std::string_view covered_mark = "if-";
+constexpr KindOfLine kinds[] = {{"stamp", 4},  {"rights", 5}, {"content", 2},  {"names", 2},    {"there", 0},
+                                {"absent", 0}, {"empty", 0},  {"writable", 0}, {"runnable", 0}, {"noexec", 0},
+                                {"limits", 2}, {"until", 1},  {"made", 1},     {"boot", 1}};
 
 bool is_there(const std::string& path) {
   calls::Status status{};
@@ -83,20 +82,25 @@ bool look(Kind kind, const std::string& path, Dependency::Stamp& stamp) {
   }
   calls::Status status{};
   if (calls::stat(path, &status) != 0) return false;
-  const auto device = static_cast<std::uint64_t>(status.st_dev),
-             inode = static_cast<std::uint64_t>(status.st_ino),
-             size = static_cast<std::uint64_t>(status.st_size),
-             modified = static_cast<std::uint64_t>(calls::modified_ns(status)),
-             changed = static_cast<std::uint64_t>(calls::changed_ns(status));
-  if (kind == Kind::stamp) stamp = {device, inode, size, modified};
-  if (kind == Kind::rights) stamp = {device, inode, size, modified, changed};
-  if (kind == Kind::identity) stamp = {device, inode};
-  if (kind == Kind::folder || kind == Kind::still) stamp = {device, inode, changed};
+  stamp = {static_cast<std::uint64_t>(status.st_dev), static_cast<std::uint64_t>(status.st_ino),
+           static_cast<std::uint64_t>(status.st_size), static_cast<std::uint64_t>(calls::modified_ns(status)),
+           kind == Kind::rights ? static_cast<std::uint64_t>(calls::changed_ns(status)) : 0};
   return true;
 }
 
-}  // namespace
+bool is_settled(std::int64_t time_ns, std::int64_t moment_ns) {
+  return time_ns + (time_ns % 1'000'000'000 == 0 ? coarse_rest_ns : rest_ns) < moment_ns;
+}
 
+// Returns true if nothing happened to the file shortly before the moment or since. Checks mtime and ctime;
+// only ctime shows a rename.
+bool is_at_rest(const std::string& path, std::int64_t moment_ns) {
+  calls::Status status{};
+  return calls::stat(path, &status) != 0 || (is_settled(calls::modified_ns(status), moment_ns) &&
+                                             is_settled(calls::changed_ns(status), moment_ns));
+}
+
+// Returns the dependency on the path as it is now.
 Dependency dependency_on(Kind kind, const std::string& path) {
   Dependency dependency{kind, {}, path};
   // Rights, mounts and sentinels are checked when the decision is used, whatever they are now.
@@ -106,6 +110,8 @@ Dependency dependency_on(Kind kind, const std::string& path) {
   if ((is_read && !is_there(path)) || !look(kind, path, dependency.stamp)) dependency.kind = Kind::absent;
   return dependency;
 }
+
+}  // namespace
 
 bool Dependency::holds(std::int64_t now) const {
   const auto seconds = static_cast<std::int64_t>(stamp[0]);
@@ -131,23 +137,20 @@ bool Dependency::holds(std::int64_t now) const {
       return std::abs(boot_moment_ns() - static_cast<std::int64_t>(stamp[0])) <= between_two_clocks_ns;
     default:
       Stamp current{};
-      return (look(kind, path, current) && current == stamp) ||
-             (kind == Kind::still && is_empty_folder(path));
+      return look(kind, path, current) && current == stamp;
   }
 }
 
-void Dependency::put(std::string& text) const {
-  const KindOfLine& line = kinds[static_cast<std::size_t>(kind)];
-  text.append(covered ? covered_mark : "").append(line.name).append(" ");
-  for (std::size_t i = 0; i < line.numbers; ++i) text.append(std::to_string(stamp[i])).append(" ");
-  text.append(path).append("\n");
+std::string Dependency::line() const {
+  const KindOfLine& of_kind = kinds[static_cast<std::size_t>(kind)];
+  std::string line(of_kind.name);
+  for (std::size_t i = 0; i < of_kind.numbers; ++i) line.append(" ").append(std::to_string(stamp[i]));
+  return line.append(" ").append(path).append("\n");
 }
 
 bool Dependency::take(std::string_view& text) {
   auto line = take_line(text);
   if (!line) return false;
-  covered = line->starts_with(covered_mark);
-  if (covered) line->remove_prefix(covered_mark.size());
   const std::string_view name = line->substr(0, line->find(' '));
   const auto* const found = std::find_if(std::begin(kinds), std::end(kinds),
                                          [&](const KindOfLine& one) { return one.name == name; });
@@ -161,14 +164,45 @@ bool Dependency::take(std::string_view& text) {
   return true;
 }
 
-bool is_settled(std::int64_t time_ns, std::int64_t moment_ns) {
-  return time_ns + (time_ns % 1'000'000'000 == 0 ? coarse_rest_ns : rest_ns) < moment_ns;
+void DependencySet::add(const Dependency& dependency) {
+  usable_ = usable_ && dependency.path.find('\n') == std::string::npos;
+  lines_.insert(dependency.line());
 }
 
-bool is_at_rest(const std::string& path, std::int64_t moment_ns) {
-  calls::Status status{};
-  return calls::stat(path, &status) != 0 || (is_settled(calls::modified_ns(status), moment_ns) &&
-                                             is_settled(calls::changed_ns(status), moment_ns));
+void DependencySet::add(Kind kind, const std::string& path) {
+  if (kind == Kind::stamp && std::ranges::count(identified_, path) != 0) return;
+  if (kind == Kind::stamp || kind == Kind::rights) usable_ = usable_ && is_at_rest(path, began_ns_);
+  add(dependency_on(kind, path));
+}
+
+void DependencySet::add(const platform::MachineInput& input) {
+  switch (input.what) {
+    case What::stamp:
+      return add(Kind::stamp, input.path);
+    case What::presence:
+      return add(Kind::there, input.path);
+    case What::boot:
+      // The kernel's file with the boot time takes as long to read as five others.
+      return boot_moment_ns() != 0 ? add(Kind::boot, "") : add(Kind::content, input.path);
+    case What::content:
+      return add(Kind::content, input.path);
+    case What::names:
+      return add(Kind::names, input.path);
+    case What::noexec:
+      // If execution is forbidden later, loading fails and the full path explains it.
+      if (forbids_execution(path_of(input.path))) add(Kind::noexec, input.path);
+  }
+}
+
+std::optional<std::string> DependencySet::text() const {
+  return usable_ ? std::optional(join({lines_.begin(), lines_.end()}, "")) : std::nullopt;
+}
+
+bool DependencySet::holds(std::string_view text, std::int64_t now) {
+  Dependency one;
+  while (!text.empty())
+    if (!one.take(text) || !one.holds(now)) return false;
+  return true;
 }
 
 bool is_empty_folder(const std::string& folder) {

@@ -14,7 +14,7 @@
 
 #include "base/json.hpp"
 #include "base/result.hpp"
-#include "host/history/category.hpp"
+#include "host/history/history.hpp"
 
 namespace enginehost::explain {
 

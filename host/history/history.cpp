@@ -24,22 +24,10 @@ bool is_quarantined(const Record& record, std::int64_t now) {
 
 bool is_on_record_against(const Record& record) { return record.state != State::proven; }
 
+// The names are in the order of State.
 const char* name_of(State state) {
-  switch (state) {
-    case State::proven:
-      return "proven";
-    case State::unfit:
-      return "unfit";
-    case State::blocked:
-      return "blocked";
-    case State::suspect:
-      return "suspect";
-    case State::quarantined:
-      return "quarantined";
-    case State::disabled:
-      return "disabled";
-  }
-  return "unknown";
+  static constexpr const char* names[] = {"proven", "unfit", "blocked", "suspect", "quarantined", "disabled"};
+  return names[static_cast<std::size_t>(state)];
 }
 
 }  // namespace enginehost::history

@@ -1,6 +1,5 @@
 // Records of what was proven or failed on this machine, as plain values; host/history/store.hpp reads and
 // writes the files.
-// files.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -12,6 +11,16 @@
 #include "base/json.hpp"
 
 namespace enginehost::history {
+
+// The category of a failure decides how the build is treated afterwards.
+enum class Category {
+  content,    // the bytes are wrong: they are discarded and fetched again
+  host,       // the machine lacks something: unfit until that changes, no strikes
+  policy,     // forbidden here (noexec, permission, security module): blocked, checked again after 10 minutes
+  transient,  // out of descriptors, memory, device busy: tried again, not recorded
+  crash,      // it crashed, hung or misreported: quarantined after a second attempt
+  request     // not the build's fault: a wrong argument, no network, canceled; not recorded
+};
 
 // A file that a record depends on. When it changes, the record is stale and the build is tried again.
 struct DependencyStamp {

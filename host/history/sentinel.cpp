@@ -20,13 +20,13 @@
 namespace enginehost::history {
 namespace {
 
-constexpr std::string_view ending = ".json", unfinished = ".new";
+constexpr std::string_view sentinel_ending = ".json", unfinished = ".new";
 constexpr std::size_t largest = 8192;
 constexpr std::string_view first_of_word = "enginehost-load 1\n", last_of_word = "end\n";
 // The wall clock may have been adjusted a little meanwhile; two starts of a machine lie further apart.
 constexpr std::int64_t between_two_looks_ns = 2'000'000'000;
 
-std::filesystem::path folder_of(const std::filesystem::path& state_folder) {
+std::filesystem::path sentinels_of(const std::filesystem::path& state_folder) {
   return state_folder / "running";
 }
 
@@ -169,7 +169,7 @@ Result<Sentinel> Sentinel::raise(const std::filesystem::path& state_folder, std:
                                  std::string_view digest, std::string_view phase,
                                  std::string_view artifacts_digest) {
   static std::atomic<unsigned> number{0};
-  const std::filesystem::path folder = folder_of(state_folder);
+  const std::filesystem::path folder = sentinels_of(state_folder);
   TRY(make_folders(folder));
   Crash crash = crash_while_loading(build, digest, artifacts_digest);
   crash.phase = phase;
@@ -179,7 +179,7 @@ Result<Sentinel> Sentinel::raise(const std::filesystem::path& state_folder, std:
   for (int attempt = 1;; ++attempt) {
     const std::string name =
         std::string(digest) + "." + std::to_string(crash.pid) + "." + std::to_string(++number);
-    const std::filesystem::path file = folder / (path_of(name + std::string(ending)));
+    const std::filesystem::path file = folder / (path_of(name + std::string(sentinel_ending)));
     const std::filesystem::path draft = folder / (path_of(name + std::string(unfinished)));
     Sentinel sentinel(
         file, FileDescriptor(calls::open(draft.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)));
@@ -320,11 +320,11 @@ std::vector<Crash> collect_crashes(const std::filesystem::path& state_folder) {
   std::vector<Crash> crashes;
   const std::string& boot = boot_id();
   std::error_code error;
-  for (std::filesystem::directory_iterator at(folder_of(state_folder), error), end; !error && at != end;
+  for (std::filesystem::directory_iterator at(sentinels_of(state_folder), error), end; !error && at != end;
        at.increment(error)) {
     const std::filesystem::path file = at->path();
     const bool is_draft = file.extension() == unfinished;
-    if (file.extension() != ending && !is_draft) continue;
+    if (file.extension() != sentinel_ending && !is_draft) continue;
     const FileDescriptor open(calls::open(file.c_str(), O_RDWR | O_CLOEXEC));
     if (!open.valid() || !calls::lock_open_file(open.get())) continue;  // its process lives
     // Another collector may have taken it between our open and our lock.

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "host/history/category.hpp"
 #include "host/history/history.hpp"
 #include "host/platform/platform.hpp"
 

@@ -1,4 +1,4 @@
-#include "host/installations/closure.hpp"
+#include "host/installations/parts.hpp"
 
 #include <algorithm>
 #include <set>

@@ -7,8 +7,7 @@
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
-#include "host/installations/closure.hpp"
-#include "host/installations/cuda_version.hpp"
+#include "host/installations/parts.hpp"
 
 namespace enginehost::installations {
 namespace {

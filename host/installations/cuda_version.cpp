@@ -1,11 +1,10 @@
-#include "host/installations/cuda_version.hpp"
+#include "host/installations/parts.hpp"
 
 #include <algorithm>
 #include <fstream>
 
 #include "base/paths.hpp"
 #include "base/text.hpp"
-#include "host/installations/packages.hpp"
 
 namespace enginehost::installations {
 namespace {

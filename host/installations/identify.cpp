@@ -4,19 +4,21 @@
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
-#include "host/installations/closure.hpp"
-#include "host/installations/cuda_version.hpp"
 #include "host/installations/in_place.hpp"
-#include "host/installations/installation.hpp"
-#include "host/installations/known_engines.hpp"
-#include "host/installations/packages.hpp"
-#include "host/installations/places.hpp"
-#include "host/installations/this_system.hpp"
+#include "host/installations/parts.hpp"
 
 namespace enginehost::installations {
 namespace {
 
 namespace fs = std::filesystem;
+
+// The running program, which can be read even if it was replaced or removed. Null where installations are not
+// recognized.
+#ifdef __linux__
+constexpr const char* own_program = "/proc/self/exe";
+#else
+constexpr const char* own_program = nullptr;
+#endif
 
 // A folder that may hold an engine's libraries, and the folder that corresponds to the published package's.
 struct Nook {
@@ -124,7 +126,7 @@ std::vector<fs::path> own_libraries(const KnownEngine& engine, const Nook& nook,
 
 // A file that cannot be read has no known processor; it is reported as one for this machine.
 std::string arch_of_this_program() {
-  const auto info = binary::read_binary(own_program());
+  const auto info = binary::read_binary(own_program);
   return info ? info->machine : "unknown";
 }
 
@@ -226,8 +228,10 @@ void add_runtimes(const Places& places, Installation& installation) {
 
 Result<Installation> identify(const fs::path& path) {
   TRY_ASSIGN(const Places places, places_of(path));
-  if (const std::string_view problem = why_none_is_recognized(); !problem.empty())
-    return fail(diagnose("EH-S30").with("path", path_text(path)).with("problem", problem));
+  if (own_program == nullptr)
+    return fail(diagnose("EH-S30")
+                    .with("path", path_text(path))
+                    .with("problem", "only installations on Linux are recognized"));
   Installation installation;
   installation.path = path;
   installation.layout = places.layout;
@@ -244,6 +248,33 @@ Result<Installation> identify(const fs::path& path) {
   for (const KnownEngine& engine : known_engines()) nothing.with("looked_for", engine.main_libraries.front());
   for (const std::string& folder : installation.dependency_stamps) nothing.with("searched", folder);
   return fail(std::move(nothing));
+}
+
+Json to_json(const Installation& installation) {
+  Json engines = Json::array(), cuda = Json::array();
+  for (const Runtime& runtime : installation.runtimes) {
+    Json found = Json::array();
+    for (const Evidence& one : runtime.found)
+      found.push(Json::object().set("what", one.what).set("value", one.value).set("source", one.source));
+    Json engine = Json::object();
+    engine.set("engine", runtime.engine)
+        .set("version", runtime.version)
+        .set("flavor", runtime.flavor)
+        .set("os", runtime.os)
+        .set("arch", runtime.arch)
+        .set("cxx11_abi", runtime.cxx11_abi)
+        .set("libraries", Json::strings(runtime.libraries))
+        .set("found", std::move(found));
+    if (runtime.problem) engine.set("code", runtime.problem->code);
+    engines.push(std::move(engine));
+  }
+  for (const CudaLibrary& library : installation.cuda)
+    cuda.push(Json::object().set("soname", library.soname).set("path", library.path));
+  return std::move(Json::object()
+                       .set("path", path_text(installation.path))
+                       .set("layout", name_of(installation.layout))
+                       .set("engines", std::move(engines))
+                       .set("cuda", std::move(cuda)));
 }
 
 }  // namespace enginehost::installations

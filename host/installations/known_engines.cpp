@@ -1,4 +1,4 @@
-#include "host/installations/known_engines.hpp"
+#include "host/installations/parts.hpp"
 
 namespace enginehost::installations {
 

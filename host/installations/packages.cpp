@@ -1,4 +1,4 @@
-#include "host/installations/packages.hpp"
+#include "host/installations/parts.hpp"
 
 #include <algorithm>
 
@@ -6,7 +6,6 @@
 #include "base/json.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
-#include "host/installations/places.hpp"
 
 namespace enginehost::installations {
 namespace {

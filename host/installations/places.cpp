@@ -1,4 +1,4 @@
-#include "host/installations/places.hpp"
+#include "host/installations/parts.hpp"
 
 #include <algorithm>
 #include <system_error>
@@ -40,16 +40,10 @@ bool is_library(const std::string& name) {
 
 }  // namespace
 
+// The names are in the order of Layout.
 const char* name_of(Layout layout) {
-  switch (layout) {
-    case Layout::conda:
-      return "conda environment";
-    case Layout::python_packages:
-      return "Python packages";
-    case Layout::libraries:
-      return "folder of libraries";
-  }
-  return "folder of libraries";
+  static constexpr const char* names[] = {"conda environment", "Python packages", "folder of libraries"};
+  return names[static_cast<std::size_t>(layout)];
 }
 
 std::vector<std::string> names_in(const fs::path& folder) {

@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <string_view>
 
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
-#include "host/manifest/document.hpp"
 #include "host/manifest/fields.hpp"
-#include "host/manifest/location.hpp"
 #include "host/manifest/trust/signed_repository.hpp"
 
 namespace enginehost::manifest {
@@ -289,6 +288,23 @@ Result<RepositoryContent> read_with_retries(const std::string& location, Documen
 }
 
 }  // namespace
+
+std::string below(const std::string& location, const std::string& path) {
+  if (!is_url(location)) return path_text(path_of(location) / path_of(path));
+  std::string result = location;
+  if (!result.ends_with('/')) result += '/';
+  constexpr std::string_view digits = "0123456789ABCDEF";
+  for (const char c : path) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       std::string_view("/-._~+").find(c) != std::string_view::npos;
+    if (plain)
+      result += c;
+    else
+      result.append({'%', digits[byte >> 4], digits[byte & 15]});
+  }
+  return result;
+}
 
 std::string path_of_manifest(const std::string& engine, const std::string& sha256) {
   return std::string(folder_of_manifests) + engine + "-" + sha256 + ".json";

@@ -9,10 +9,17 @@
 #include <vector>
 
 #include "base/files.hpp"
+#include "base/location.hpp"
 #include "host/manifest/catalog.hpp"
 #include "host/manifest/trust/trust_store.hpp"
 
 namespace enginehost::manifest {
+
+using enginehost::is_url;
+
+// Returns the location of `path` below a repository (a folder or a URL). In a URL, characters that are not
+// plain become %XX.
+std::string below(const std::string& location, const std::string& path);
 
 // Limits of one repository. A repository beyond the last two is refused, and so is a manifest beyond the
 // first: EH-M07, or the reader's error. EngineHost's own repository has 6 manifests of 0.3 MB.

@@ -5,7 +5,7 @@
 
 #include "base/json.hpp"
 #include "base/sha256.hpp"
-#include "host/manifest/document.hpp"
+#include "host/manifest/fields.hpp"
 #include "host/manifest/shapes.hpp"
 
 namespace enginehost::offline {

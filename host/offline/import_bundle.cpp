@@ -7,7 +7,7 @@
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
-#include "host/consent/license_text.hpp"
+#include "host/consent/consent.hpp"
 #include "host/offline/bundle_reader.hpp"
 #include "host/offline/provenance.hpp"
 #include "host/offline/staged_files.hpp"

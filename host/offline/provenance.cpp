@@ -4,7 +4,6 @@
 
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
-#include "host/manifest/location.hpp"
 #include "host/manifest/repository.hpp"
 
 namespace enginehost::offline {

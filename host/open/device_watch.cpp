@@ -11,7 +11,7 @@
 #include "base/cancel.hpp"
 #include "base/text.hpp"
 #include "host/load/in_process/call.hpp"
-#include "host/platform/device_signs.hpp"
+#include "host/platform/detect.hpp"
 
 namespace enginehost::open {
 namespace {

@@ -1,4 +1,4 @@
-#include "host/open/document.hpp"
+#include "host/open/open.hpp"
 
 #include <enginehost/engine_plugin.h>
 

@@ -1,12 +1,11 @@
-#include "host/open/fetch.hpp"
+#include "host/open/open.hpp"
 
 #include <algorithm>
 
 #include "host/attempt/install.hpp"
-#include "host/catalog/failures.hpp"
+#include "host/catalog/repositories.hpp"
 #include "host/catalog/unreached.hpp"
 #include "host/explain/explain.hpp"
-#include "host/open/open.hpp"
 
 namespace enginehost::open {
 

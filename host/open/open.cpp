@@ -7,13 +7,12 @@
 
 #include "base/sha256.hpp"
 #include "base/text.hpp"
-#include "host/catalog/failures.hpp"
+#include "host/catalog/repositories.hpp"
 #include "host/catalog/unreached.hpp"
 #include "host/context/request.hpp"
 #include "host/decision_cache/decision_cache.hpp"
 #include "host/explain/explain.hpp"
-#include "host/open/fetch.hpp"
-#include "host/resolve/accelerator.hpp"
+#include "host/resolve/passed_over.hpp"
 
 namespace enginehost::open {
 namespace {
@@ -24,13 +23,13 @@ using resolve::Verdict;
 // Returns the device that must be there, if the request names one. With alternatives nothing is required,
 // because the plan has chosen.
 std::vector<std::string> demanded_devices(const resolve::Request& request) {
-  const auto requested = requested_devices(request);
+  const auto requested = resolve::devices_of(request.device);
   return requested.size() == 1 ? requested : std::vector<std::string>{};
 }
 
 bool constraint_met(const resolve::Request& request, const Opened& opened) {
   if (!request.flavor.empty() && request.flavor != opened.installed.flavor) return false;
-  const auto requested = requested_devices(request);
+  const auto requested = resolve::devices_of(request.device);
   return requested.empty() ||
          std::any_of(opened.devices.begin(), opened.devices.end(),
                      [&](const load::Device& device) { return device.is_meant_by(requested.front()); });
@@ -284,23 +283,10 @@ Outcome decide_and_open(OpenContext& context, const OpenRequest& open) {
 
 }  // namespace
 
+// The names are in the order of State.
 const char* name_of(State state) {
-  switch (state) {
-    case State::opened:
-      return "opened";
-    case State::planned:
-      return "planned";
-    case State::failed:
-      return "failed";
-  }
-  return "failed";
-}
-
-std::vector<std::string> requested_devices(const resolve::Request& request) {
-  std::vector<std::string> requested;
-  for (const std::string& device : split(request.device, ','))
-    if (!trim(device).empty()) requested.emplace_back(trim(device));
-  return requested;
+  static constexpr const char* names[] = {"opened", "planned", "failed"};
+  return names[static_cast<std::size_t>(state)];
 }
 
 bool ends_the_search(const Diagnosis& failure) {

@@ -5,6 +5,7 @@
 #pragma once
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +13,8 @@
 #include <vector>
 
 #include "base/json.hpp"
+#include "host/acquire/acquire.hpp"
+#include "host/acquire/pending.hpp"
 #include "host/attempt/attempt.hpp"
 #include "host/context/open_context.hpp"
 #include "host/decision_cache/decision_cache.hpp"
@@ -76,7 +79,43 @@ Outcome open_cached(OpenContext& context, const OpenRequest& request, DecisionCa
 // they are now.
 void weigh(OpenContext& context, Outcome& outcome);
 
-// Returns the devices that the request names: "cuda:0,cpu" is {"cuda:0","cpu"}.
-std::vector<std::string> requested_devices(const resolve::Request& request);
+// Installs a build without opening it.
+struct FetchOptions {
+  std::function<Result<void>(const acquire::Question&)> consent;
+  transfer::ProgressCallback progress;
+  // Ids of builds to skip, because the machine they are fetched for cannot use them.
+  std::vector<std::string> passed_over;
+};
+
+// Returns the parts of the build that an open would fetch; for a recorded machine, all of them.
+acquire::Pending pending_download(OpenContext& context, const manifest::Build& build);
+
+// A build that would have been taken, and why it was not.
+struct TurnedDown {
+  std::string build;
+  resolve::Verdict verdict;  // failed or quarantined
+  std::optional<Diagnosis> why;
+};
+
+// Returns the candidates of a tried plan that failed or that history quarantines.
+std::vector<TurnedDown> turned_down(const resolve::Plan& plan);
+
+// Returns true if a tried plan led to less than the best build of the request.
+bool is_fallback(const resolve::Plan& plan);
+
+// Installs the best build of the plan that can be fetched. If a source is down, the next candidate is tried.
+// Sets the verdicts of the candidates. Fails with the failure of the first candidate, or with the reason why
+// there is none. Cancellation is always reported as EH-P10, whatever failed before.
+Result<acquire::Acquired> fetch_best(OpenContext& context, resolve::Plan& plan, const FetchOptions& options);
+
+// The JSON document of an outcome, and the platform's and the settings' part of it.
+Json tool_document();                                      // {"name","version","plugin_abi"}
+Json config_document(const settings::Settings& settings);  // [{"key","value","source"}]
+Json warnings_document(const OpenContext& context, const std::vector<Diagnosis>& warnings);
+// Returns the builds that were not taken: "build", "verdict" and "diagnosis" of each.
+Json turned_down_document(const std::vector<TurnedDown>& builds);
+// Returns the whole document of `engine-info ENGINE --json`. Evaluates the candidates first if the outcome
+// came from a cached decision.
+Json document(OpenContext& context, Outcome& outcome);
 
 }  // namespace enginehost::open

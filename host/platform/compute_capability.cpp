@@ -1,4 +1,4 @@
-#include "host/platform/compute_capability.hpp"
+#include "host/platform/platform.hpp"
 
 #include "base/text.hpp"
 

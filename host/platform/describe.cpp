@@ -1,10 +1,9 @@
-#include "host/platform/describe.hpp"
+#include "host/platform/platform.hpp"
 
 #include <algorithm>
 #include <type_traits>
 
 #include "base/text.hpp"
-#include "host/platform/platform.hpp"
 
 namespace enginehost::platform {
 namespace {
@@ -116,9 +115,9 @@ void show_all(TableRow& row) {
 std::string describe(const Platform& platform) {
   const Wording wording;
   std::vector<TableRow> rows;
-  Platform::for_each_member(platform, [&](const char* name, const auto& part) {
+  for_each_member(platform, [&](const char* name, const auto& part) {
     if constexpr (std::is_same_v<decltype(part), const Cuda&>)
-      Cuda::for_each_member(part, [&](const char* member, const auto& fact) {
+      for_each_member(part, [&](const char* member, const auto& fact) {
         add_rows(wording, std::string(name) + "." + member, fact, rows);
         if (static_cast<const void*>(&fact) == &part.visible_devices && fact.is_absent())
           show_all(rows.back());

@@ -3,9 +3,11 @@
 #include <chrono>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "host/platform/platform.hpp"
+#include "host/platform/root.hpp"
 
 namespace enginehost::platform {
 
@@ -31,5 +33,19 @@ Platform detect(const DetectRequest& request);
 // platform at a time.
 void look_for_libraries(Platform& platform, std::vector<std::string> names,
                         const std::filesystem::path& root = "/");
+
+// Signs in files that accelerators were added or removed, read in microseconds and without calling into a
+// driver: path and content, sorted by path. The content is "" for a device file, because only its presence
+// counts.
+using DeviceSigns = std::vector<std::pair<std::string, std::string>>;
+
+// Returns device files (/dev/nvidia*, /dev/kfd, /dev/dri/renderD*, WSL's /dev/dxg), the devices that NVIDIA's
+// kernel module serves, and the module's version. A changed sign proves nothing, because a process may keep
+// using a device whose file was removed. It only says when to query the driver again.
+DeviceSigns device_signs(const Root& root);
+
+// "/dev/nvidia0 is gone", "/dev/nvidia0 is there now", "/sys/module/nvidia/version was 535.104.05 and is
+// 580.65.06".
+std::vector<std::string> sign_changes(const DeviceSigns& before, const DeviceSigns& after);
 
 }  // namespace enginehost::platform

@@ -1,6 +1,8 @@
 // A digest of everything that the facts about this machine depend on. It takes some tens of microseconds to
 // make. While it is unchanged, detect() would find the same facts again.
 #pragma once
+#include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <utility>
@@ -8,6 +10,7 @@
 
 #include "base/files.hpp"
 #include "host/platform/detect.hpp"
+#include "host/platform/platform.hpp"
 
 namespace enginehost::platform {
 
@@ -23,14 +26,10 @@ enum class Reach {
 // see file_dependencies(). Any thread, as long as no thread changes the environment.
 std::string machine_key(const DetectRequest& request, Reach reach);
 
-// Returns the text that machine_key() digests, for callers that compare it themselves.
-std::string machine_text(const DetectRequest& request, Reach reach);
-
 // A file of this machine that the text depends on.
 struct MachineInput {
   enum class What {
     presence,  // whether it is there
-    identity,  // device and inode
     stamp,     // device, inode, size and time
     content,   // the first 4096 bytes; for kernel files, whose times say nothing
     names,     // the names in the folder
@@ -42,10 +41,10 @@ struct MachineInput {
   bool operator==(const MachineInput&) const = default;
 };
 
-// The same in two parts, for callers that compare each file by itself (cached decisions in host/open): the
-// text that needs no look at a file, and the files that supply the rest. machine_text() is unchanged while
-// the text is equal, every file gives the same answer and the request is the same. On macOS and Windows
-// nearly everything is in the text, because these systems are not asked through files. For this machine only:
+// The inputs of machine_key() in two parts, for callers that compare each file by itself (cached decisions):
+// the text that needs no look at a file, and the files that supply the rest. The key is unchanged while the
+// text is equal, every file gives the same answer and the request is the same. On macOS and Windows nearly
+// everything is in the text, because these systems are not asked through files. For this machine only:
 // `request.root` is "/". Any thread.
 std::string machine_key_text(Reach reach);
 std::vector<MachineInput> machine_inputs(const DetectRequest& request, Reach reach);
@@ -63,5 +62,17 @@ std::vector<FileDependency> file_dependencies(const Platform& platform, Reach re
 // Returns for how many seconds the facts stay valid while their key and files are unchanged: a day, or ten
 // minutes when a driver gave only part of its answers, because that may be temporary.
 std::int64_t lifetime_seconds(const Platform& platform);
+
+// The facts of the last detection are kept for the next process, because querying a GPU's driver takes longer
+// than everything else. Returns the remembered facts, with current values for memory and disk. Returns
+// nothing when none are stored, when they are older than lifetime_seconds(), when `key` (machine_key(request,
+// everything)) differs, or when the files they were read from changed. Any thread.
+std::optional<Platform> recall(const DetectRequest& request, const std::string& key,
+                               const std::filesystem::path& file, std::int64_t now);
+
+// Stores the facts by rename and without syncing; a failure to write is ignored. `key` must have been
+// computed before the detection.
+void remember(const Platform& platform, const std::string& key, const std::filesystem::path& file,
+              std::int64_t now);
 
 }  // namespace enginehost::platform

@@ -2,17 +2,52 @@
 // fact that could not be determined says why. system.cpp of each system (posix is Linux's) holds those that
 // ask it.
 #pragma once
+#include <chrono>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/child_process.hpp"
 #include "base/cpuid.hpp"
 #include "host/platform/detect.hpp"
-#include "host/platform/library_search.hpp"
+#include "host/platform/machine_key.hpp"
 #include "host/platform/platform.hpp"
 #include "host/platform/root.hpp"
 
 namespace enginehost::platform {
+
+// The file that the dynamic loader of this process would take for a name.
+struct FoundLibrary {
+  std::string path;       // as the loader would open it
+  std::string real_path;  // links followed; shows versions ("libcuda.so.535.104.05") and stubs
+  std::string source;  // "LD_LIBRARY_PATH", "/etc/ld.so.cache", "default folder /usr/lib", "in this process"
+};
+
+// The search order of one machine, read once. Refers to the Root, which must outlive it. Thread safety: const
+// functions may be called from any thread.
+class LibrarySearch {
+ public:
+  explicit LibrarySearch(const Root& root);
+  ~LibrarySearch();
+  LibrarySearch(const LibrarySearch&) = delete;
+  LibrarySearch& operator=(const LibrarySearch&) = delete;
+
+  // For a library that this process has loaded, returns that one, because its SONAME satisfies every later
+  // need. Skips files of another architecture, as the loader does.
+  std::optional<FoundLibrary> find(const std::string& soname) const;
+  // Returns whether any file has that name in the folders of find(), even one that find() skips because the
+  // loader would reject it.
+  bool is_named(const std::string& soname) const;
+  // The folders that find() searches, for facts that say "absent".
+  std::string places() const;
+
+ private:
+  struct Order;
+  const Root& root_;
+  std::unique_ptr<Order> order_;
+};
 
 Fact<std::string> detect_os();
 Fact<std::string> detect_arch();
@@ -44,18 +79,124 @@ bool is_loader_variable(std::string_view name);
 // upper case. Any thread, as long as no thread changes the environment.
 Variables process_variables();
 
+// The text of the machine key: one line per value (machine_key.hpp).
+class KeyText {
+ public:
+  void add(std::string_view name, std::string_view value) {
+    text_.append(name).append("=").append(value).push_back('\n');
+  }
+  void add(std::string_view name, std::uint64_t value) { add(name, std::to_string(value)); }
+  // Adds device, inode, size and time of the file.
+  void stamp(std::string_view name, const std::filesystem::path& file);
+  std::string take() { return std::move(text_); }
+
+ private:
+  std::string text_;
+};
+// The parts of the key that depend on the system.
+void add_system(KeyText& text, const Root& root, Reach reach);
+std::vector<MachineInput> system_inputs(const Root& root, Reach reach);
+
 // Returns feature names and the x86-64-v level from the answers of CPUID and XGETBV. Features whose registers
 // the system does not save are left out even if CPUID lists them, because using them raises SIGILL.
 Cpu x86_cpu(const Cpuid& answers);
 
-// toolkits.cpp, cudnn.cpp
 Fact<std::vector<Installed>> detect_toolkits(const Root& root, const LibrarySearch& libraries);
 Fact<std::vector<Installed>> detect_cudnn(const Root& root, const LibrarySearch& libraries,
                                           const std::vector<Installed>& toolkits);
 
-// cuda.cpp: first the facts about hardware and driver that files hold, then the driver's answers if anything
+// First the facts about hardware and driver that files hold, then the driver's answers if anything
 // of NVIDIA is present.
 Cuda detect_cuda(const Root& root, const LibrarySearch& libraries, const Fact<std::string>& wsl,
                  const DetectRequest& request);
+
+// Facts about NVIDIA's hardware and driver that are read from files, without calling into the driver.
+
+// "libcuda.so.1", on Windows "nvcuda.dll".
+std::string driver_library_name();
+
+// Returns the graphics and compute devices of vendor 10de on the PCI bus ("10de:2684", "10de:20b2 x 2"), or a
+// Tegra chip with its release of Linux for Tegra ("tegra234, L4T 36.4.3"). Unknown in WSL, where GPUs do not
+// appear on a bus. On Windows: the present devices as SetupAPI lists them, including those without a driver.
+Fact<std::string> nvidia_hardware(const Root& root, const Fact<std::string>& wsl);
+
+// Returns the version of the loaded kernel module. Unknown in WSL, where Windows has the driver. On Windows:
+// the version of the driver that is registered for a present device.
+Fact<std::string> kernel_driver(const Root& root, const Fact<std::string>& wsl);
+
+// Returns libcuda.so.1 as the loader would find it, or WSL's copy outside the loader's folders. When absent,
+// the source lists the folders searched and says whether device files hint at a driver.
+Fact<Installed> driver_library(const Root& root, const LibrarySearch& libraries,
+                               const Fact<std::string>& driver);
+
+// The same for libnvidia-ml.so.1 (nvml.dll).
+std::optional<std::string> find_nvml(const Root& root, const LibrarySearch& libraries);
+
+// The lines that `enginehost-probe drivers` printed, as one document. Lines without the nonce are ignored
+// because other code printed them.
+struct DriverAnswer {
+  Json document;          // null: no line carried the nonce
+  bool complete = false;  // the driver query reached its end
+};
+DriverAnswer read_driver_answer(const std::string& lines, const std::string& nonce);
+
+// Fills driver_cuda, devices and init from the document, and completes driver and library. `cuda` must
+// already hold the facts found in files (driver, hardware, library, visible_devices). `why_incomplete` says
+// why the driver query did not reach its end; empty: it did. An incomplete query's answers stand, and
+// everything it did not reach becomes unknown for that reason. Pure.
+void apply_driver_answer(const Json& answer, const std::string& why_incomplete, Cuda& cuda);
+
+// The same for a driver query that gave no answer: its facts become unknown with this reason.
+void apply_no_answer(const std::string& why, Cuda& cuda);
+
+// Describes how a driver query ended without a usable answer: "the driver did not answer in 15 s", "the
+// driver's library crashed the probe (SIGSEGV)", ...
+std::string why_no_answer(const ChildOutcome& outcome, std::chrono::milliseconds deadline);
+
+// "12.2" for 12020.
+std::string cuda_version_text(std::int64_t number);
+
+// The folders of CUDA toolkits and cuDNN on this system, and the names of their libraries.
+struct ToolkitPlace {
+  std::string folder;
+  std::string source;
+  bool named =
+      false;  // named by a variable, a compiler in PATH or an installer's entry: worth a note if it is empty
+};
+
+// Returns folders that may hold a toolkit, the explicitly named ones first. Some may not exist and some may
+// occur twice.
+std::vector<ToolkitPlace> toolkit_places(const Root& root);
+// Describes where toolkit_places() looks, for the fact that says "absent".
+std::string toolkit_places_text();
+// The folder of a toolkit's libraries, below the toolkit: "/lib64".
+const char* toolkit_library_folder();
+
+// Returns the absolute folders that CUDA_HOME, CUDA_PATH and similar variables name.
+std::vector<ToolkitPlace> toolkits_of_variables(const Variables& variables);
+
+struct RuntimeName {
+  std::string version, file;  // "11.0", "libcudart.so.11.0"
+};
+// Returns the CUDA runtimes that a loader may find without a toolkit, newest first.
+std::vector<RuntimeName> runtime_names();
+// "libcudart.so.* the loader would find"
+std::string runtimes_text();
+
+// "libcudnn.so.9" for "9".
+std::string cudnn_file(const std::string& major);
+// The folders of a toolkit that may hold that file.
+std::vector<std::string> cudnn_folders();
+// Returns the version in the name of a cuDNN library: "8.9.7" or "9".
+std::string version_in_cudnn_name(const std::string& path);
+// The folder of the header of a cuDNN that lies outside of toolkits.
+std::string cudnn_header_folder(const std::string& library);
+
+// Graphics and compute devices on the PCI bus of Linux.
+inline constexpr const char* pci_folder = "/sys/bus/pci/devices";
+
+// Returns the vendor's devices, sorted: "10de:2684", "10de:20b2 x 2". `vendor`: four hexadecimal digits.
+// Empty also if there is no such folder.
+std::vector<std::string> graphics_devices(const Root& root, std::string_view vendor);
 
 }  // namespace enginehost::platform

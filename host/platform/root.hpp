@@ -16,7 +16,6 @@ class Root {
   bool is_this_machine() const { return prefix_.empty(); }
 
   std::filesystem::path on_disk(const std::string& path) const;
-  std::string text_on_disk(const std::string& path) const;  // for calls that need no path object
   bool exists(const std::string& path) const;
   bool is_folder(const std::string& path) const;
   // Empty when the file is missing, unreadable or longer than 1 MiB. The trailing newline is cut.
@@ -29,6 +28,9 @@ class Root {
   std::optional<std::string> resolve(const std::string& path) const;
 
  private:
+  // The file on disk, with links followed inside the root; nothing if a link leads nowhere.
+  std::optional<std::filesystem::path> file_of(const std::string& path) const;
+
   std::string prefix_;  // without trailing "/"; empty for this machine
 };
 

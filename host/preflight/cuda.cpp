@@ -11,7 +11,7 @@
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
-#include "host/platform/compute_capability.hpp"
+#include "host/platform/platform.hpp"
 
 namespace enginehost::preflight {
 namespace {

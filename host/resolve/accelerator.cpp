@@ -1,4 +1,4 @@
-#include "host/resolve/accelerator.hpp"
+#include "host/resolve/passed_over.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -3,7 +3,7 @@
 
 #include "base/text.hpp"
 #include "base/version.hpp"
-#include "host/platform/compute_capability.hpp"
+#include "host/platform/platform.hpp"
 #include "host/resolve/checks.hpp"
 #include "host/resolve/nvidia_rules.hpp"
 

@@ -2,14 +2,82 @@
 #pragma once
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "host/resolve/findings.hpp"
 #include "host/resolve/nvidia_rules.hpp"
 #include "host/resolve/plan.hpp"
 #include "host/resolve/version_specifier.hpp"
 
 namespace enginehost::resolve {
+
+// Collects the results of checks. A decision needs the answers for hundreds of builds, but the texts of only
+// a few, and creating texts takes most of the time. Each rule therefore gives its answer immediately and its
+// text as a function, which is called only if texts are wanted. One rule serves both, so that they cannot
+// disagree.
+class CheckFindings {
+ public:
+  enum class Detail { answers, texts };
+  explicit CheckFindings(Detail detail) : detail_(detail) {}
+
+  // Records one requirement. `code` is a literal, the failure class of a "no". `report` returns the Check;
+  // its result and code are filled in here.
+  template <class Report>
+  Answer note(Answer answer, std::string_view code, Report&& report) {
+    last_ = answer;
+    if (answer == Answer::no && overrides_)
+      overridden_ = true;
+    else if (answer == Answer::no && !refused())
+      refusal_ = code;
+    if (answer == Answer::unknown) has_unknown_ = true;
+    if (detail_ == Detail::texts) {
+      checks_.push_back(std::forward<Report>(report)());
+      checks_.back().result = answer;
+      checks_.back().code = answer == Answer::no ? code : std::string_view();
+      checks_.back().overridden = answer == Answer::no && overrides_;
+    }
+    return answer;
+  }
+  template <class Report>
+  Answer note(bool holds, std::string_view code, Report&& report) {
+    return note(holds ? Answer::yes : Answer::no, code, std::forward<Report>(report));
+  }
+  template <class Report>
+  void note_unknown(Report&& report) {
+    note(Answer::unknown, {}, std::forward<Report>(report));
+  }
+
+  // Records a requirement that preflight checks in any case. It is reported, but does not make the build
+  // doubtful.
+  template <class Report>
+  void note_left_to_preflight(Report&& report) {
+    const bool doubtful = has_unknown_;
+    note_unknown(std::forward<Report>(report));
+    has_unknown_ = doubtful;
+    leaves_to_preflight_ = true;
+    if (detail_ == Detail::texts) checks_.back().left_to_preflight = true;
+  }
+
+  // While set, a "no" is recorded without refusing the build.
+  void set_override(bool overrides) { overrides_ = overrides; }
+  bool has_overridden() const { return overridden_; }
+
+  // Returns true if further checks can only add unknowns.
+  bool is_settled() const { return refused() && detail_ == Detail::answers; }
+  bool refused() const { return !refusal_.empty(); }
+  std::string_view refusal() const { return refusal_; }  // the code of the first "no"
+  Answer last() const { return last_; }
+  bool has_unknown() const { return has_unknown_; }
+  bool leaves_to_preflight() const { return leaves_to_preflight_; }
+  std::vector<Check> take_checks() { return std::move(checks_); }  // empty if only answers were wanted
+
+ private:
+  Detail detail_;
+  std::string_view refusal_;
+  Answer last_ = Answer::yes;
+  bool has_unknown_ = false, leaves_to_preflight_ = false, overrides_ = false, overridden_ = false;
+  std::vector<Check> checks_;
+};
 
 // The machine as the checks need it. Values that all builds need are computed once.
 struct Machine {
@@ -51,6 +119,9 @@ void check_system(const manifest::Build& build, const platform::Platform& machin
 // Checks driver, device code, visible devices and device memory. Devices that the request names by number are
 // the only ones that count.
 CudaChecked check_cuda(const manifest::Build& build, const Question& question, CheckFindings& findings);
+// Checks whether a CUDA build for arm64 Linux was compiled for this kind of machine. EH-S21.
+void check_cuda_target(const manifest::Build& build, const platform::Platform& machine,
+                       CheckFindings& findings);
 // Checks the requested device against the build's devices and the machine's. Never unknown.
 void check_device(const manifest::Build& build, const Question& question, CheckFindings& findings);
 
@@ -64,11 +135,12 @@ Held hold(const manifest::Build& build, const Question& question, CheckFindings&
 // Returns the device kind that the build mainly computes on, by its flavor: "cuda", "rocm", "mps", "cpu", or
 // an execution provider of ONNX Runtime ("webgpu").
 std::string_view main_device(const manifest::Build& build);
-// Returns the devices that a request names, in order: "cuda:0,cpu" is {"cuda:0","cpu"}.
-std::vector<std::string> devices_of(const std::string& request);
 // Returns the GPUs that a build must have code for: those that the request names as "cuda:N", else all
 // visible ones. A number that no visible device has is left to check_device().
 std::vector<const platform::CudaDevice*> wanted_gpus(const Question& question);
+
+Rank rank_of(const manifest::Build& build, const Question& question, const CheckFindings& findings,
+             const CudaChecked& cuda, bool proven);
 
 // Forms of checks that several families share.
 Check reported(std::string requirement, std::string observed, std::string source);

@@ -1,11 +1,12 @@
 #include <algorithm>
+#include <map>
 #include <tuple>
 
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "host/manifest/repository.hpp"
+#include "host/resolve/checks.hpp"
 #include "host/resolve/describe.hpp"
-#include "host/resolve/ranking.hpp"
 
 namespace enginehost::resolve {
 namespace {
@@ -21,7 +22,6 @@ enum class Stage { tried, set_aside, unavailable, unfit, not_offered, beyond_rea
 struct Weighed {
   Candidate candidate;
   Rank rank;
-  RankKey key;  // set when all ranks are complete
   Stage stage = Stage::tried;
   std::string_view refusal;  // the code of its first "no"; a literal or the catalog's
 };
@@ -108,6 +108,34 @@ Weighed weigh(const std::shared_ptr<const Build>& build, const std::shared_ptr<c
     weighed.stage = Stage::set_aside;
   }
   return weighed;
+}
+
+// Fills in Rank::version_place, newest first. Builds of one version are adjacent in most manifests.
+void order_versions(std::vector<Weighed>& weighed) {
+  const auto is_newer = [](std::string_view left, std::string_view right) {
+    return compare_versions(left, right) > 0;
+  };
+  std::map<std::string_view, int, decltype(is_newer)> places(is_newer);
+  std::string_view last;
+  for (const Weighed& one : weighed)
+    if (const std::string& version = one.candidate.build->version; version != last)
+      places.emplace(last = version, 0);
+  int place = 0;
+  for (auto& [version, at] : places) at = place++;
+  last = {};
+  for (Weighed& one : weighed) {
+    if (const std::string& version = one.candidate.build->version; last.data() == nullptr || version != last)
+      place = places.at(last = version);
+    one.rank.version_place = place;
+  }
+}
+
+// Returns the rank that the build would have if it fitted: without proofs, doubts and force.
+Rank merit_of(Rank rank) {
+  rank.not_forced = 1;
+  rank.has_unknown = rank.unserved = rank.by_minor_version = rank.library_not_looked_for = rank.not_proven =
+      0;
+  return rank;
 }
 
 Diagnosis unknown_engine(const manifest::Catalog& catalog, const std::string& engine) {
@@ -204,7 +232,7 @@ bool is_fallback(const std::vector<Weighed*>& sorted, const Request& request) {
   if (first.rank.flavor_not_requested != 0) return true;
   if (!request.device.empty() && first.rank.device_place != 0) return true;
   return std::any_of(sorted.begin(), sorted.end(), [&](const Weighed* one) {
-    return one->stage == Stage::set_aside && one->key < first.key;
+    return one->stage == Stage::set_aside && one->rank < first.rank;
   });
 }
 
@@ -233,6 +261,28 @@ std::optional<Diagnosis> forced_in_vain(const manifest::Catalog& catalog, const 
 
 }  // namespace
 
+std::vector<Check> Candidate::checks() const {
+  if (!question_) return {};
+  CheckFindings findings(CheckFindings::Detail::texts);
+  hold(*build, *question_, findings);
+  return findings.take_checks();
+}
+
+std::optional<Diagnosis> Candidate::diagnosis() const {
+  if (turned_down_) return *turned_down_;
+  if (!question_ || (verdict != Verdict::rejected && verdict != Verdict::unavailable)) return std::nullopt;
+  CheckFindings findings(CheckFindings::Detail::texts);
+  if (!hold(*build, *question_, findings).asked_for) return std::nullopt;
+  const std::vector<Check> checks = findings.take_checks();
+  const Check* refusal = decisive_check(checks);
+  return refusal != nullptr ? std::optional(diagnosis_of(*build, *refusal)) : std::nullopt;
+}
+
+void Candidate::turn_down(Verdict how, Diagnosis why) {
+  verdict = how;
+  turned_down_ = std::make_shared<const Diagnosis>(std::move(why));
+}
+
 Plan decide(const platform::Platform& platform, const manifest::Catalog& catalog,
             const history::History& history, const Request& request, std::int64_t now) {
   Plan plan;
@@ -246,22 +296,17 @@ Plan decide(const platform::Platform& platform, const manifest::Catalog& catalog
     plan.diagnosis = unknown_engine(catalog, request.engine);
     return plan;
   }
-  std::vector<std::pair<const std::string*, Rank*>> versions;
+  order_versions(weighed);
   std::vector<Weighed*> sorted;
-  versions.reserve(weighed.size());
   sorted.reserve(weighed.size());
-  for (Weighed& one : weighed) versions.emplace_back(&one.candidate.build->version, &one.rank);
-  order_versions(versions);
   for (Weighed& one : weighed) {
-    one.key = key_of(one.rank);
-    const RankKey merit = merit_of(one.rank);
-    one.candidate.merit = {merit.first, merit.second};
+    one.candidate.merit = merit_of(one.rank);
     one.candidate.uncertain = one.rank.has_unknown != 0;
     sorted.push_back(&one);
   }
   // They are in the order of the catalog, so comparing addresses keeps that order for equal ranks.
   std::sort(sorted.begin(), sorted.end(), [](const Weighed* left, const Weighed* right) {
-    return std::tie(left->stage, left->key, left) < std::tie(right->stage, right->key, right);
+    return std::tie(left->stage, left->rank, left) < std::tie(right->stage, right->rank, right);
   });
   plan.fallback = is_fallback(sorted, request);
   plan.candidates.reserve(weighed.size());

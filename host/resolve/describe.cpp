@@ -69,24 +69,11 @@ void describe_checks(const std::vector<Check>& checks, std::string& text) {
 
 }  // namespace
 
+// The names are in the order of Verdict.
 const char* name_of(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::chosen:
-      return "chosen";
-    case Verdict::fits:
-      return "fits";
-    case Verdict::rejected:
-      return "rejected";
-    case Verdict::quarantined:
-      return "quarantined";
-    case Verdict::disabled:
-      return "disabled";
-    case Verdict::failed:
-      return "failed";
-    case Verdict::unavailable:
-      return "unavailable";
-  }
-  return "rejected";
+  static constexpr const char* names[] = {"chosen",   "fits",   "rejected",   "quarantined",
+                                          "disabled", "failed", "unavailable"};
+  return names[static_cast<std::size_t>(verdict)];
 }
 
 const Check* decisive_check(const std::vector<Check>& checks) {

@@ -6,9 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "host/manifest/catalog.hpp"
 #include "host/platform/platform.hpp"
-#include "host/resolve/findings.hpp"
 
 namespace enginehost::resolve {
 
@@ -36,10 +34,6 @@ struct Jetson {
 };
 // Returns nothing for a machine that is no Jetson, and if the hardware is unknown.
 std::optional<Jetson> jetson_of(const platform::Platform& machine);
-
-// Checks whether a CUDA build for arm64 Linux was compiled for this kind of machine. EH-S21.
-void check_cuda_target(const manifest::Build& build, const platform::Platform& machine,
-                       CheckFindings& findings);
 
 // The NVIDIA devices that a process may use, by the rules of CUDA_VISIBLE_DEVICES (CUDA programming guide,
 // "CUDA environment variables").

@@ -1,5 +1,6 @@
 // The decision: (platform, catalog, history, request) -> plan. Pure: it reads and writes nothing else.
 #pragma once
+#include <compare>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -48,6 +49,29 @@ enum class Verdict { chosen, fits, rejected, quarantined, disabled, failed, unav
 const char* name_of(Verdict verdict);
 const char* name_of(Answer answer);
 
+// Returns the devices that a request names, in order: "cuda:0,cpu" is {"cuda:0","cpu"}.
+std::vector<std::string> devices_of(const std::string& request);
+
+// The criteria of ranking, most important first; see the contract's "Ranking". The smaller is tried
+// first; equal ones keep the order of the catalog.
+struct Rank {
+  int not_forced = 1;
+  int unnamed_prerelease = 0;    // tried if nothing else fits, or if the request names one
+  int flavor_not_requested = 0;  // a flavor was requested and this is another one
+  int device_place = 0;          // position of the build's main device in the request's list
+  int has_unknown = 0;
+  int is_cpu = 0;
+  int unserved = 0;          // visible GPUs that it has no code for
+  int version_place = 0;     // among the available versions, newest first: of all builds
+  int by_minor_version = 0;  // CUDA only by minor-version compatibility
+  int library_not_looked_for = 0;
+  int priority = 0;       // negative, because the greater goes first
+  int toolkit = 0;        // 100 * major + minor of CUDA or ROCm, negative
+  int not_completed = 1;  // no part of it is taken from an installation of this machine
+  int not_proven = 1;
+  auto operator<=>(const Rank&) const = default;
+};
+
 struct Question;  // the inputs that the builds were checked against
 
 // A build with its evaluation. Its texts are created on demand from the machine and the request, because only
@@ -67,8 +91,7 @@ class Candidate {
   bool uncertain = false;  // a requirement is unknown; those that preflight checks do not count
   // The build is tried only because the request forces it: checks() has refusals that are overridden.
   bool forced = false;
-  // The order in which the builds would be tried if all of them fitted; smaller is better.
-  std::pair<std::uint64_t, std::uint64_t> merit;
+  Rank merit;  // that it would have if all builds fitted, without proofs, doubts and force
 
   // Returns every requirement with its observation, in the order of the checks.
   std::vector<Check> checks() const;

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <string>
 
-#include "host/sdk/chosen_device.hpp"
 #include "host/sdk/handles.hpp"
 
 namespace sdk = enginehost::sdk;

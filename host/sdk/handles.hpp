@@ -1,5 +1,6 @@
 // The types behind the C API's handles.
 #pragma once
+#include <enginehost/engine_plugin.h>
 #include <enginehost/enginehost.h>
 
 #include <cstddef>
@@ -14,6 +15,7 @@
 #include "base/cancel.hpp"
 #include "base/result.hpp"
 #include "host/load/in_process/model.hpp"
+#include "host/load/in_process/tensors.hpp"
 #include "host/open/device_watch.hpp"
 #include "host/open/shared.hpp"
 #include "host/sdk/call_queue.hpp"
@@ -118,5 +120,15 @@ enginehost_status guarded(enginehost_error** error, Body&& body) noexcept {
 inline Diagnosis wrong_argument(const char* argument, std::string_view problem) {
   return std::move(diagnose("EH-P45").with("argument", argument).with("problem", problem));
 }
+
+// The choice of a device is the same for every function of the API that takes one.
+// Returns the index of the chosen device among the engine's. enginehost.h describes the rule at
+// enginehost_engine_choose_device(). `wanted` may be NULL. EH-S09 ("device", "offered", "other_build",
+// "cuda_visible_devices") if none matches.
+Result<std::size_t> chosen_device(const enginehost_engine& engine, const char* wanted);
+
+// Returns an output as an owned tensor. Copies nothing: a plugin's owned tensor is passed on, and other
+// memory is held by the tensor. Throws std::bad_alloc.
+engine_owned_tensor* own_tensor(std::unique_ptr<load::Output> output);
 
 }  // namespace enginehost::sdk

@@ -7,9 +7,7 @@
 #include <utility>
 
 #include "base/paths.hpp"
-#include "host/sdk/chosen_device.hpp"
 #include "host/sdk/handles.hpp"
-#include "host/sdk/owned_tensor.hpp"
 
 namespace sdk = enginehost::sdk;
 using enginehost::Result;

@@ -2,9 +2,11 @@
 
 #include <enginehost/enginehost.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <string>
 
@@ -13,7 +15,6 @@
 #include "base/text.hpp"
 #include "host/consent/consent.hpp"
 #include "host/explain/explain.hpp"
-#include "host/open/document.hpp"
 #include "host/resolve/version_specifier.hpp"
 #include "host/sdk/handles.hpp"
 #include "host/settings/settings.hpp"
@@ -21,10 +22,6 @@
 namespace {
 
 using namespace enginehost;  // NOLINT: the functions below are the C API's and stand outside the namespace
-
-// True when the caller's struct is long enough to hold the field.
-#define HAS(request, field) \
-  ((request)->size >= offsetof(enginehost_request, field) + sizeof((request)->field))
 
 constexpr std::uint32_t longest_probe = 3600;  // same limit as in a configuration file
 
@@ -49,66 +46,60 @@ std::string name_of_level(std::int32_t level) {
                                            : "";
 }
 
-bool listens(const enginehost_request& request) { return HAS(&request, on_log) && request.on_log != nullptr; }
-std::int32_t level_of(const enginehost_request& request) {
-  return HAS(&request, log_level) ? request.log_level : 0;
-}
-
-Result<void> check_request(const enginehost_request* request) {
-  if (request == nullptr) return fail(sdk::wrong_argument("request", "it is NULL"));
-  if (!HAS(request, engine))
-    return fail(sdk::wrong_argument("request.size", "it is not set (ENGINEHOST_REQUEST_INIT sets it)"));
-  if (request->engine == nullptr || *request->engine == '\0')
+Result<void> check_request(const enginehost_request& request) {
+  if (request.engine == nullptr || *request.engine == '\0')
     return fail(sdk::wrong_argument("request.engine", "no engine is named"));
-  if (HAS(request, repository_count))
-    TRY(check_list("request.repositories", request->repositories, request->repository_count));
-  if (HAS(request, accepted_license_count))
-    TRY(check_list("request.accepted_licenses", request->accepted_licenses, request->accepted_license_count));
-  if (HAS(request, installation_count))
-    TRY(check_list("request.installations", request->installations, request->installation_count));
+  TRY(check_list("request.repositories", request.repositories, request.repository_count));
+  TRY(check_list("request.accepted_licenses", request.accepted_licenses, request.accepted_license_count));
+  TRY(check_list("request.installations", request.installations, request.installation_count));
   // Checked here, because an engine that is open already is shared without reading settings.
-  if (HAS(request, device))
-    if (const std::string wrong = settings::not_a_device(text_or_empty(request->device)); !wrong.empty())
-      return fail(
-          sdk::wrong_argument("request.device", "\"" + text_or_empty(request->device) + "\": " + wrong));
-  if (HAS(request, package_index) && request->package_index != nullptr)
-    if (const std::string wrong = not_an_index(request->package_index); !wrong.empty())
+  const std::string device = text_or_empty(request.device), version = text_or_empty(request.version);
+  if (const std::string wrong = settings::not_a_device(device); !wrong.empty())
+    return fail(sdk::wrong_argument("request.device", "\"" + device + "\": " + wrong));
+  if (request.package_index != nullptr)
+    if (const std::string wrong = not_an_index(request.package_index); !wrong.empty())
       return fail(sdk::wrong_argument("request.package_index", wrong));
-  if (HAS(request, version))
-    if (const std::string wrong = resolve::VersionSpecifier(text_or_empty(request->version)).problem();
-        !wrong.empty())
-      return fail(sdk::wrong_argument("request.version", "\"" + text_or_empty(request->version) +
-                                                             "\": " + wrong + "; accepted are " +
-                                                             std::string(resolve::version_forms)));
-  if (HAS(request, require) && request->require != 0 && text_or_empty(request->flavor).empty())
+  if (const std::string wrong = resolve::VersionSpecifier(version).problem(); !wrong.empty())
+    return fail(sdk::wrong_argument("request.version", "\"" + version + "\": " + wrong + "; accepted are " +
+                                                           std::string(resolve::version_forms)));
+  if (request.require != 0 && text_or_empty(request.flavor).empty())
     return fail(sdk::wrong_argument("request.require", "it needs request.flavor"));
-  if (HAS(request, probe_seconds) && request->probe_seconds > longest_probe)
+  if (request.probe_seconds > longest_probe)
     return fail(sdk::wrong_argument("request.probe_seconds",
-                                    "it is " + std::to_string(request->probe_seconds) + "; at most " +
+                                    "it is " + std::to_string(request.probe_seconds) + "; at most " +
                                         std::to_string(longest_probe) + " are allowed"));
-  if (HAS(request, log_level) && request->log_level != 0 && name_of_level(request->log_level).empty())
-    return fail(sdk::wrong_argument("request.log_level", "it is " + std::to_string(request->log_level) +
+  if (request.log_level != 0 && name_of_level(request.log_level).empty())
+    return fail(sdk::wrong_argument("request.log_level", "it is " + std::to_string(request.log_level) +
                                                              "; 0 and ENGINEHOST_LOG_... are accepted"));
   return {};
+}
+
+// Returns a checked copy of the caller's struct. Fields that the caller's header does not have are zero.
+Result<enginehost_request> request_of(const enginehost_request* given) {
+  if (given == nullptr) return fail(sdk::wrong_argument("request", "it is NULL"));
+  enginehost_request request{};
+  // The struct of any header ends at a multiple of its alignment; a part of a field is not copied.
+  const std::size_t size = given->size - given->size % alignof(enginehost_request);
+  if (size < offsetof(enginehost_request, engine) + sizeof request.engine)
+    return fail(sdk::wrong_argument("request.size", "it is not set (ENGINEHOST_REQUEST_INIT sets it)"));
+  std::memcpy(&request, given, std::min(size, sizeof request));
+  TRY(check_request(request));
+  return request;
 }
 
 settings::FlagValues flags_of(const enginehost_request& request) {
   settings::FlagValues flags;
   flags.by_application = true;
-  if (HAS(&request, offline) && request.offline != 0) flags.offline = true;
-  flags.allow_unsigned = HAS(&request, allow_unsigned) && request.allow_unsigned != 0;
-  if (HAS(&request, cache) && request.cache != nullptr) flags.cache = request.cache;
-  if (HAS(&request, helper) && request.helper != nullptr) flags.helper = request.helper;
-  if (HAS(&request, package_index) && request.package_index != nullptr)
-    flags.package_index = request.package_index;
-  if (level_of(request) != 0) flags.log = name_of_level(level_of(request));
-  if (HAS(&request, repository_count))
-    flags.repositories.assign(request.repositories, request.repositories + request.repository_count);
-  if (HAS(&request, installation_count))
-    flags.installations.assign(request.installations, request.installations + request.installation_count);
-  if (HAS(&request, accepted_license_count))
-    flags.accept_licenses.assign(request.accepted_licenses,
-                                 request.accepted_licenses + request.accepted_license_count);
+  if (request.offline != 0) flags.offline = true;
+  flags.allow_unsigned = request.allow_unsigned != 0;
+  if (request.cache != nullptr) flags.cache = request.cache;
+  if (request.helper != nullptr) flags.helper = request.helper;
+  if (request.package_index != nullptr) flags.package_index = request.package_index;
+  if (request.log_level != 0) flags.log = name_of_level(request.log_level);
+  flags.repositories.assign(request.repositories, request.repositories + request.repository_count);
+  flags.installations.assign(request.installations, request.installations + request.installation_count);
+  flags.accept_licenses.assign(request.accepted_licenses,
+                               request.accepted_licenses + request.accepted_license_count);
   return flags;
 }
 
@@ -122,37 +113,35 @@ std::string key_of(const enginehost_request& request) {
     key += '\0';
   };
   add(request.engine);
-  add(HAS(&request, version) ? request.version : nullptr);
-  add(HAS(&request, flavor) ? request.flavor : nullptr);
-  add(HAS(&request, device) ? request.device : nullptr);
-  key += HAS(&request, require) && request.require != 0 ? 'r' : '-';
-  key += HAS(&request, offline) && request.offline != 0 ? 'o' : '-';
-  key += HAS(&request, no_probe) && request.no_probe != 0 ? 'n' : '-';
-  key += HAS(&request, allow_unsigned) && request.allow_unsigned != 0 ? 'u' : '-';
-  add(HAS(&request, cache) ? request.cache : nullptr);
-  add(HAS(&request, helper) ? request.helper : nullptr);
-  add(HAS(&request, package_index) ? request.package_index : nullptr);
+  add(request.version);
+  add(request.flavor);
+  add(request.device);
+  key += request.require != 0 ? 'r' : '-';
+  key += request.offline != 0 ? 'o' : '-';
+  key += request.no_probe != 0 ? 'n' : '-';
+  key += request.allow_unsigned != 0 ? 'u' : '-';
+  add(request.cache);
+  add(request.helper);
+  add(request.package_index);
   const auto is_relative = [](const char* folder) { return folder != nullptr && *folder != '/'; };
-  bool relative = (HAS(&request, cache) && is_relative(request.cache)) ||
-                  (HAS(&request, helper) && is_relative(request.helper));
-  if (HAS(&request, repository_count))
-    for (std::size_t i = 0; i < request.repository_count; ++i) {
-      add(request.repositories[i]);
-      relative = relative || is_relative(request.repositories[i]);
-    }
-  if (HAS(&request, installation_count) && request.installation_count > 0) {
+  bool relative = is_relative(request.cache) || is_relative(request.helper);
+  for (std::size_t i = 0; i < request.repository_count; ++i) {
+    add(request.repositories[i]);
+    relative = relative || is_relative(request.repositories[i]);
+  }
+  if (request.installation_count > 0) {
     key += 'i';
     for (std::size_t i = 0; i < request.installation_count; ++i) {
       add(request.installations[i]);
       relative = relative || is_relative(request.installations[i]);
     }
   }
-  if (HAS(&request, force) && request.force != nullptr) {
+  if (request.force != nullptr) {
     key += 'f';
     add(request.force);
   }
   // An engine logs from one level on.
-  if (listens(request)) key += "l" + std::to_string(level_of(request)) + '\0';
+  if (request.on_log != nullptr) key += "l" + std::to_string(request.log_level) + '\0';
   // A relative folder depends on the current folder.
   std::error_code ignored;
   if (relative) add(path_text(std::filesystem::current_path(ignored)).c_str());
@@ -169,7 +158,7 @@ Result<void> consent(const enginehost_request& request, const settings::Settings
     urls.push_back(license.license.url.c_str());
     digests.push_back(license.license.sha256.c_str());
   }
-  const bool callback = HAS(&request, on_consent) && request.on_consent != nullptr;
+  const bool callback = request.on_consent != nullptr;
   if (callback) {
     enginehost_question question{};
     question.size = sizeof question;
@@ -202,17 +191,16 @@ Result<void> consent(const enginehost_request& request, const settings::Settings
 open::OpenRequest open_request(const enginehost_request& request, open::AskedSettings settings) {
   open::OpenRequest open;
   open.request.engine = request.engine;
-  if (HAS(&request, version)) open.request.version = text_or_empty(request.version);
-  if (HAS(&request, flavor)) open.request.flavor = text_or_empty(request.flavor);
+  open.request.version = text_or_empty(request.version);
+  open.request.flavor = text_or_empty(request.flavor);
   if (!open.request.flavor.empty()) open.request.flavor_source = "request.flavor";
-  if (HAS(&request, device)) open.request.device = text_or_empty(request.device);
+  open.request.device = text_or_empty(request.device);
   if (!open.request.device.empty()) open.request.device_source = "request.device";
-  open.request.require = HAS(&request, require) && request.require != 0;
-  if (HAS(&request, force)) open.request.force = text_or_empty(request.force);
-  open.attempt.probe = !(HAS(&request, no_probe) && request.no_probe != 0);
-  if (HAS(&request, probe_seconds) && request.probe_seconds != 0)
-    open.attempt.probe_deadline = std::chrono::seconds(request.probe_seconds);
-  if (HAS(&request, on_progress) && request.on_progress != nullptr)
+  open.request.require = request.require != 0;
+  open.request.force = text_or_empty(request.force);
+  open.attempt.probe = request.no_probe == 0;
+  if (request.probe_seconds != 0) open.attempt.probe_deadline = std::chrono::seconds(request.probe_seconds);
+  if (request.on_progress != nullptr)
     open.attempt.progress = [&request](const transfer::Progress& now) {
       enginehost_progress progress{};
       progress.size = sizeof progress;
@@ -234,12 +222,12 @@ open::OpenRequest open_request(const enginehost_request& request, open::AskedSet
 
 std::unique_ptr<open::OpenContext> world_for(const enginehost_request& request, settings::Settings settings) {
   std::optional<CancelToken> cancel;
-  if (HAS(&request, cancel) && request.cancel != nullptr) cancel = request.cancel->token;
+  if (request.cancel != nullptr) cancel = request.cancel->token;
   return std::make_unique<open::OpenContext>(std::move(settings), std::nullopt, std::move(cancel));
 }
 
 void listen(enginehost_engine& engine, const enginehost_request& request) {
-  if (!HAS(&request, on_device) || request.on_device == nullptr) return;
+  if (request.on_device == nullptr) return;
   engine.health = engine.shared->health();
   engine.listener = engine.health->add_listener(
       [callback = request.on_device, user_data = request.user_data](const load::DeviceEvent& happened) {
@@ -267,51 +255,51 @@ Diagnosis why_nothing(const open::Outcome& outcome) {
 
 }  // namespace
 
-enginehost_status enginehost_open(const enginehost_request* request, enginehost_engine** out,
+enginehost_status enginehost_open(const enginehost_request* given, enginehost_engine** out,
                                   enginehost_error** error) noexcept {
   if (out != nullptr) *out = nullptr;
   return sdk::guarded(error, [&]() -> Result<void> {
-    TRY(check_request(request));
+    TRY_ASSIGN(const enginehost_request request, request_of(given));
     if (out == nullptr) return fail(sdk::wrong_argument("out", "it is NULL"));
     open::SharedRequest wanted;
-    wanted.key = key_of(*request);
-    wanted.flags = [request] { return flags_of(*request); };
+    wanted.key = key_of(request);
+    wanted.flags = [&request] { return flags_of(request); };
     auto engine = std::make_unique<enginehost_engine>();
-    if (listens(*request)) {
+    if (request.on_log != nullptr) {
       engine->log = std::make_shared<load::EngineLog>();
-      engine->log_listener = add_to(*engine->log, *request);
+      engine->log_listener = add_to(*engine->log, request);
     }
-    wanted.request = [request, &engine](open::AskedSettings settings) {
-      open::OpenRequest open = open_request(*request, std::move(settings));
+    wanted.request = [&request, &engine](open::AskedSettings settings) {
+      open::OpenRequest open = open_request(request, std::move(settings));
       open.attempt.log = engine->log;
-      open.attempt.log_level = level_of(*request);
+      open.attempt.log_level = request.log_level;
       return open;
     };
-    if (HAS(request, cancel) && request->cancel != nullptr) wanted.cancel = request->cancel->token;
-    if (HAS(request, device)) engine->requested_device = text_or_empty(request->device);
+    if (request.cancel != nullptr) wanted.cancel = request.cancel->token;
+    engine->requested_device = text_or_empty(request.device);
     TRY_ASSIGN(engine->shared, open::open_shared(wanted));
-    listen(*engine, *request);
+    listen(*engine, request);
     // The engine was open already: listen to its log.
     if (const auto& log = engine->shared->opened().log; engine->log && log && engine->log != log) {
       engine->log = log;
-      engine->log_listener = add_to(*log, *request);
+      engine->log_listener = add_to(*log, request);
     }
     *out = engine.release();
     return {};
   });
 }
 
-enginehost_status enginehost_plan(const enginehost_request* request, char** json,
+enginehost_status enginehost_plan(const enginehost_request* given, char** json,
                                   enginehost_error** error) noexcept {
   if (json != nullptr) *json = nullptr;
   return sdk::guarded(error, [&]() -> Result<void> {
-    TRY(check_request(request));
+    TRY_ASSIGN(const enginehost_request request, request_of(given));
     if (json == nullptr) return fail(sdk::wrong_argument("json", "it is NULL"));
     TRY_ASSIGN(settings::Settings settings,
-               settings::load_settings(flags_of(*request), settings::Environment::of_this_process()));
-    const auto context = world_for(*request, std::move(settings));
+               settings::load_settings(flags_of(request), settings::Environment::of_this_process()));
+    const auto context = world_for(request, std::move(settings));
     open::OpenRequest open =
-        open_request(*request, [&]() -> const settings::Settings& { return context->settings(); });
+        open_request(request, [&]() -> const settings::Settings& { return context->settings(); });
     open.plan_only = true;
     open::Outcome outcome = open::open_engine(*context, open);
     *json = sdk::copy_text(enginehost::without_passwords(open::document(*context, outcome).dump(2)));

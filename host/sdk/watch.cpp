@@ -5,7 +5,6 @@
 #include <cstddef>
 
 #include "host/explain/explain.hpp"
-#include "host/sdk/chosen_device.hpp"
 #include "host/sdk/handles.hpp"
 
 namespace sdk = enginehost::sdk;

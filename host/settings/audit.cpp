@@ -9,8 +9,7 @@
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "cache/lock.hpp"
-#include "host/settings/person.hpp"
-#include "host/settings/record_lines.hpp"
+#include "host/settings/records.hpp"
 
 #ifndef ENGINEHOST_VERSION
 #error "the build passes the version of the project"

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "host/settings/person.hpp"
-#include "host/settings/record_lines.hpp"
+#include "host/settings/records.hpp"
 
 #ifndef ENGINEHOST_VERSION
 #error "the build passes the version of the project"
@@ -41,20 +40,10 @@ bool same_text(const LicenseTerms& asked, const LicenseTerms& given) {
 
 }  // namespace
 
+// The names are in the order of ConsentWay.
 std::string_view name_of(ConsentWay way) {
-  switch (way) {
-    case ConsentWay::terminal:
-      return "terminal";
-    case ConsentWay::flag:
-      return "flag";
-    case ConsentWay::policy:
-      return "policy";
-    case ConsentWay::api:
-      return "api";
-    case ConsentWay::command:
-      return "command";
-  }
-  return "unknown";
+  static constexpr std::string_view names[] = {"terminal", "flag", "policy", "api", "command"};
+  return names[static_cast<std::size_t>(way)];
 }
 
 Consent Consent::now(LicenseTerms terms, ConsentWay way) {

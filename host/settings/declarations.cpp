@@ -4,7 +4,7 @@
 
 #include "base/location.hpp"
 #include "base/text.hpp"
-#include "host/settings/system_places.hpp"
+#include "host/settings/places.hpp"
 
 namespace enginehost::settings {
 namespace {

@@ -6,9 +6,8 @@
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/settings/layer.hpp"
-#include "host/settings/person.hpp"
 #include "host/settings/places.hpp"
-#include "host/settings/system_places.hpp"
+#include "host/settings/records.hpp"
 
 namespace enginehost::settings {
 namespace {

@@ -7,7 +7,6 @@
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "base/system_errors.hpp"
-#include "host/settings/system_places.hpp"
 
 namespace enginehost::settings {
 namespace {

@@ -11,7 +11,6 @@
 #include "host/settings/layer.hpp"
 #include "host/settings/places.hpp"
 #include "host/settings/policy.hpp"
-#include "host/settings/system_places.hpp"
 
 namespace enginehost::settings {
 namespace {

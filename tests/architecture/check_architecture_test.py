@@ -115,8 +115,8 @@ class Rules(unittest.TestCase):
                            '"b.hpp" is no file of the tree')
 
     def test_the_plugin_folder_can_be_taken_away(self):
-        self.assert_kept({"plugin-api/tool/a.c": '#include "b.h"\n#include "layout/c.h"\n', "plugin-api/tool/b.h": "",
-                          "plugin-api/layout/c.h": ""})
+        self.assert_kept({"plugin-api/tool/a.c": '#include "b.h"\n#include "example/c.h"\n', "plugin-api/tool/b.h": "",
+                          "plugin-api/example/c.h": ""})
 
     def test_every_source_stands_in_a_room(self):
         self.assert_broken({"host/stray.cpp": ""}, "stands in no module")

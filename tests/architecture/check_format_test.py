@@ -12,7 +12,7 @@ class Format(unittest.TestCase):
     def violations(self, files):
         with tempfile.TemporaryDirectory() as folder:
             root = pathlib.Path(folder)
-            kept = {"base/kept.hpp": "", "host/load/audit/audit.c": "", "plugin-api/frozen/kept.h": ""}
+            kept = {"base/kept.hpp": "", "host/load/audit/audit.c": "", "tests/abi/frozen/kept.h": ""}
             for name, text in {**kept, **files}.items():
                 (root / name).parent.mkdir(parents=True, exist_ok=True)
                 (root / name).write_text(text)
@@ -30,7 +30,7 @@ class Format(unittest.TestCase):
         self.assertEqual(len(self.violations({"host/a.h": off.replace("off */ /*", "off:")})), 1)
 
     def test_what_is_left_out_is_not_read(self):
-        self.assertEqual(self.violations({"base/x.hpp": "int  a;\n", "plugin-api/frozen/x.h": "int  a;\n"}), [])
+        self.assertEqual(self.violations({"base/x.hpp": "int  a;\n", "tests/abi/frozen/x.h": "int  a;\n"}), [])
         self.assertEqual(len(self.violations({"base/x.cpp": "int  a;\n"})), 1)
 
 

@@ -31,7 +31,6 @@
 #include "host/open/shared.hpp"
 #include "host/platform/detect.hpp"
 #include "host/platform/machine_key.hpp"
-#include "host/platform/remembered.hpp"
 
 using namespace enginehost;
 

@@ -1,6 +1,5 @@
-// The dependencies of a cached decision in few lines, each of which still notices every change of its
-// subject.
-#include "host/decision_cache/dependency_set.hpp"
+// The lines of a cached decision's dependencies, each of which notices every change of its subject.
+#include "host/decision_cache/dependency.hpp"
 
 #include <gmock/gmock.h>
 #include <sys/stat.h>
@@ -24,9 +23,6 @@ using Kind = Dependency::Kind;
 class DependencySetTest : public testing::Test {
  protected:
   void SetUp() override {
-    if (!times_reflect_names(folder_.path()))
-      GTEST_SKIP() << "the folder times of the file system of " << folder_.path()
-                   << " may not reflect its names";
     fs::create_directories(folder_ / "here/deep");
     test::write_text(folder_ / "here/file", "text");
   }
@@ -44,121 +40,69 @@ class DependencySetTest : public testing::Test {
   }
 
   test::TemporaryFolder folder_;
-  DependencySet dependencies_{later()};
+  DependencySet dependencies_{later(), {}};
 };
 
-TEST_F(DependencySetTest, AFolderCoversAbsentEntries) {
-  dependencies_.add({What::presence, at("here/one")});
-  dependencies_.add({What::presence, at("here/two/deep/inside")});
+TEST_F(DependencySetTest, NamesAreLookedForWhetherTheyExistOrNot) {
+  fs::create_symlink(folder_ / "elsewhere", folder_ / "here/leads-nowhere");
+  for (const char* name : {"here/file", "here/one", "here/two/deep/inside", "here/leads-nowhere"})
+    dependencies_.add({What::presence, at(name)});
   const std::string text = lines();
-  EXPECT_THAT(text, HasSubstr("folder "));
-  EXPECT_THAT(text, HasSubstr("\nif-absent " + at("here/one") + "\n"));
-  EXPECT_THAT(text, HasSubstr("\nif-absent " + at("here/two/deep/inside") + "\n"));
+  EXPECT_THAT(text, HasSubstr("there " + at("here/file") + "\n"));
+  EXPECT_THAT(text, HasSubstr("absent " + at("here/one") + "\n"));
   EXPECT_TRUE(holds(text));
   put("here/other");
-  make_it_later(folder_ / "here");
-  EXPECT_TRUE(holds(text)) << "then each is looked for";
+  EXPECT_TRUE(holds(text));
+  put("elsewhere");
+  EXPECT_FALSE(holds(text)) << "the folder of the link did not change";
+  fs::remove(folder_ / "elsewhere");
   fs::create_directories(folder_ / "here/two/deep/inside");
   EXPECT_FALSE(holds(text));
-}
-
-TEST_F(DependencySetTest, AFolderCoversExistingEntries) {
-  dependencies_.add({What::presence, at("here/file")});
-  dependencies_.add({What::presence, at("here/none")});
-  const std::string text = lines();
-  EXPECT_THAT(text, HasSubstr("\nif-there " + at("here/file") + "\n"));
+  fs::remove_all(folder_ / "here/two");
   EXPECT_TRUE(holds(text));
   fs::remove(folder_ / "here/file");
   EXPECT_FALSE(holds(text));
 }
 
-TEST_F(DependencySetTest, AStampedFolderCoversWithoutALineOfItsOwn) {
-  dependencies_.add({What::stamp, at("here")});
-  dependencies_.add({What::stamp, at("here/glibc-hwcaps")});
+TEST_F(DependencySetTest, EachCheckOfAFileIsMadeOnce) {
+  for (int i = 0; i < 2; ++i) {
+    dependencies_.add(Kind::rights, at("here/file"));
+    dependencies_.add({What::stamp, at("here/file")});
+  }
   const std::string text = lines();
-  EXPECT_THAT(text, Not(HasSubstr("folder ")));
-  EXPECT_THAT(text, HasSubstr("\nif-absent " + at("here/glibc-hwcaps") + "\n"));
-  EXPECT_TRUE(holds(text));
-  put("here/other");
-  make_it_later(folder_ / "here");
-  EXPECT_FALSE(holds(text)) << "the stamp is asked for";
-}
-
-TEST_F(DependencySetTest, NoFolderCoversASingleEntry) {
-  dependencies_.add({What::presence, at("here/one")});
-  EXPECT_EQ(lines(), "absent " + at("here/one") + "\n");
-}
-
-TEST_F(DependencySetTest, NoFolderCoversALink) {
-  fs::create_symlink(folder_ / "elsewhere", folder_ / "here/leads-nowhere");
-  fs::create_symlink(folder_ / "here/file", folder_ / "here/leads-to-file");
-  for (const char* name : {"here/leads-nowhere", "here/leads-to-file", "here/leads-nowhere/below"})
-    dependencies_.add({What::presence, at(name)});
-  dependencies_.add({What::presence, at("here/one")});
-  const std::string text = lines();
-  EXPECT_THAT(text, Not(HasSubstr("if-")));
-  EXPECT_TRUE(holds(text));
-  put("elsewhere");
-  EXPECT_FALSE(holds(text)) << "its folder did not change";
-}
-
-TEST_F(DependencySetTest, NoFolderOfTheKernelCovers) {
-  EXPECT_FALSE(times_reflect_names("/proc"));
-  dependencies_.add({What::presence, "/proc/no-such-file"});
-  dependencies_.add({What::presence, "/proc/none-either"});
-  EXPECT_EQ(lines(), "absent /proc/no-such-file\nabsent /proc/none-either\n");
-}
-
-TEST_F(DependencySetTest, NoFolderThatJustChangedCovers) {
-  DependencySet now(wall_clock_ns());
-  put("here/just-made");
-  now.add({What::presence, at("here/one")});
-  now.add({What::presence, at("here/two")});
-  EXPECT_EQ(now.text(), "absent " + at("here/one") + "\nabsent " + at("here/two") + "\n");
-}
-
-TEST_F(DependencySetTest, OneLineHoldsTheStrictestCheckOfAFile) {
-  dependencies_.add(Kind::rights, at("here/file"));
-  dependencies_.add(Kind::runnable, at("here/file"));
-  dependencies_.add({What::stamp, at("here/file")});
-  dependencies_.add({What::identity, at("here/file")});
-  dependencies_.add({What::presence, at("here/file")});
-  const std::string text = lines();
-  EXPECT_THAT(text, testing::StartsWith("rights "));
-  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 2);
   EXPECT_TRUE(holds(text));
   ASSERT_EQ(::chmod(at("here/file").c_str(), 0600), 0);
   EXPECT_FALSE(holds(text));
 }
 
 TEST_F(DependencySetTest, LeavesOutAFileThatIsRecordedElsewhere) {
-  DependencySet dependencies(later());
+  DependencySet dependencies(later(), {at("here/file")});
   for (const char* name : {"here/file", "here/deep"}) dependencies.add(Kind::stamp, at(name));
-  dependencies.leave_out({at("here/file")});
   const auto text = dependencies.text();
   ASSERT_TRUE(text);
   EXPECT_THAT(*text, Not(HasSubstr("here/file")));
   EXPECT_THAT(*text, HasSubstr("here/deep"));
 }
 
-TEST_F(DependencySetTest, TwoStampsOfOneFileGiveNoText) {
+TEST_F(DependencySetTest, TwoStampsOfOneFileNeverHold) {
   dependencies_.add({What::stamp, at("here/file")});
-  EXPECT_NE(lines(), "nothing");
+  EXPECT_TRUE(holds(lines()));
   make_it_later(folder_ / "here/file");
-  dependencies_.add(Kind::rights, at("here/file"));
-  EXPECT_EQ(lines(), "nothing");
+  dependencies_.add({What::stamp, at("here/file")});
+  EXPECT_FALSE(holds(lines()));
 }
 
 TEST_F(DependencySetTest, AFileThatJustChangedGivesNoText) {
-  DependencySet now(wall_clock_ns());
+  DependencySet now(wall_clock_ns(), {});
   now.add(Kind::rights, at("here/file"));
   EXPECT_EQ(now.text(), std::nullopt);
 }
 
-TEST_F(DependencySetTest, AnEmptyFolderIsCheckedByTimeOrElseByNames) {
+TEST_F(DependencySetTest, AnEmptyFolderIsCheckedByItsNames) {
   dependencies_.add(Kind::empty, at("here/deep"));
   const std::string text = lines();
-  EXPECT_THAT(text, testing::StartsWith("still "));
+  EXPECT_THAT(text, testing::StartsWith("empty "));
   EXPECT_TRUE(holds(text));
   put("here/deep/sentinel");
   EXPECT_FALSE(holds(text));
@@ -201,7 +145,7 @@ TEST_F(DependencySetTest, TheBootIsIdentifiedByItsClocks) {
 TEST_F(DependencySetTest, APathWithALineBreakGivesNoText) {
   dependencies_.add(Kind::writable, at("here") + "\nstamp");
   EXPECT_EQ(lines(), "nothing");
-  DependencySet other(later());
+  DependencySet other(later(), {});
   other.add(Kind::rights, at("here") + "\nabsent /nothing");
   EXPECT_EQ(other.text(), std::nullopt);
 }
@@ -224,7 +168,7 @@ TEST_F(DependencySetTest, ATimeThatIsSetBackHidesNoName) {
 
 TEST_F(DependencySetTest, MalformedLinesNeverHold) {
   for (const char* line : {"stamp 1 2 3\n", "stamp x 2 3 4 /\n", "noexec maybe /\n", "content /\n",
-                           "anything /\n", "still 1 2 /\n", "until never\n", "absent\n", "\n",
+                           "anything /\n", "rights 1 2 /\n", "until never\n", "absent\n", "\n",
                            "absent /no/line/end", "stamp 1 2 3 4", "stamp 99999999999999999999999 2 3 4 /\n"})
     EXPECT_FALSE(holds(line)) << line;
 }

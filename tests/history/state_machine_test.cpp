@@ -4,7 +4,7 @@
 #include <optional>
 #include <ostream>
 
-#include "host/history/firsts.hpp"
+#include "host/history/program.hpp"
 #include "host/history/store.hpp"
 #include "tests/history/folder.hpp"
 

@@ -18,7 +18,7 @@ Failure failure_of(Category category, bool in_host = false) {
 
 TEST(Transitions, WrongBytesAndTransientFailuresAreNotRemembered) {
   for (const Category category : {Category::content, Category::transient, Category::request})
-    EXPECT_FALSE(after_failure(failure_of(category), nullptr, {}, now)) << name_of(category);
+    EXPECT_FALSE(after_failure(failure_of(category), nullptr, {}, now)) << static_cast<int>(category);
 }
 
 TEST(Transitions, AMissingHostLibraryHasNoTimeLimit) {

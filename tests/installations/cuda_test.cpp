@@ -1,8 +1,8 @@
 // CUDA and cuDNN of a conda environment or of NVIDIA's wheels, without LD_LIBRARY_PATH.
 #include <gmock/gmock.h>
 
-#include "host/installations/cuda_version.hpp"
 #include "host/installations/in_place.hpp"
+#include "host/installations/parts.hpp"
 #include "host/resolve/plan.hpp"
 #include "tests/installations/environments.hpp"
 #include "tests/resolve/shipped.hpp"

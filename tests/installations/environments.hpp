@@ -7,7 +7,6 @@
 #include "base/files.hpp"
 #include "base/json.hpp"
 #include "host/installations/in_place.hpp"
-#include "host/installations/installation.hpp"
 #include "tests/support/workshop.hpp"
 
 namespace enginehost::test {

@@ -1,4 +1,4 @@
-#include "host/installations/packages.hpp"
+#include "host/installations/parts.hpp"
 
 #include <gmock/gmock.h>
 

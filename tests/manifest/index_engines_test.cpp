@@ -4,7 +4,6 @@
 #include <map>
 
 #include "base/sha256.hpp"
-#include "host/manifest/location.hpp"
 #include "host/manifest/repository.hpp"
 #include "tests/manifest/trust_fixture.hpp"
 

@@ -1,10 +1,8 @@
 // The cryptography of signatures, with the test vectors of its own documents, because Windows uses another
 // library.
-#include "host/manifest/trust/primitives.hpp"
+#include "host/manifest/trust/minisign.hpp"
 
 #include <gtest/gtest.h>
-
-#include "host/manifest/trust/minisign.hpp"
 
 namespace enginehost::manifest {
 namespace {

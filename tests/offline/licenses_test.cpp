@@ -1,4 +1,4 @@
-#include "host/consent/license_text.hpp"
+#include "host/consent/consent.hpp"
 #include "tests/offline/site.hpp"
 
 namespace enginehost::offline {

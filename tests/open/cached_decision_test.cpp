@@ -9,7 +9,7 @@
 #include "base/process.hpp"
 #include "host/explain/explain.hpp"
 #include "host/history/sentinel.hpp"
-#include "host/open/document.hpp"
+#include "host/open/open.hpp"
 #include "tests/open/fixture.hpp"
 #ifndef _WIN32
 #include "tests/support/posix/limit.hpp"

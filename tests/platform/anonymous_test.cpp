@@ -1,4 +1,4 @@
-#include "host/platform/anonymous.hpp"
+#include "host/platform/platform.hpp"
 
 #include <gmock/gmock.h>
 

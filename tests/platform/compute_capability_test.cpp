@@ -1,5 +1,5 @@
 // Which code runs on which GPU.
-#include "host/platform/compute_capability.hpp"
+#include "host/platform/platform.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "host/platform/describe.hpp"
+#include "host/platform/platform.hpp"
 
 #include <gmock/gmock.h>
 

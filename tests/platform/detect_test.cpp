@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include "host/platform/describe.hpp"
+#include "host/platform/platform.hpp"
 #include "tests/platform/fixtures.hpp"
 #include "tests/support/this_architecture.hpp"
 

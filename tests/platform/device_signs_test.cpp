@@ -1,5 +1,5 @@
 // The signs of accelerators that appear or disappear.
-#include "host/platform/device_signs.hpp"
+#include "host/platform/detect.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,5 +1,5 @@
 // The meaning of the driver query's lines and of its end, on every system.
-#include "host/platform/driver_answer.hpp"
+#include "host/platform/parts.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // The file that the loader of this process would take for a name, compared with dlopen in a restarted
 // program.
-#include "host/platform/library_search.hpp"
+#include "host/platform/parts.hpp"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>

@@ -1,9 +1,8 @@
 // Facts about NVIDIA's hardware and driver that are read from files.
-#include "host/platform/nvidia_files.hpp"
+#include "host/platform/parts.hpp"
 
 #include <gmock/gmock.h>
 
-#include "host/platform/parts.hpp"
 #include "tests/platform/fixtures.hpp"
 #include "tests/support/this_architecture.hpp"
 

@@ -7,7 +7,6 @@
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
-#include "host/platform/describe.hpp"
 #include "host/platform/platform.hpp"
 #include "tests/support/paths.hpp"
 

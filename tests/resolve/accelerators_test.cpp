@@ -1,8 +1,8 @@
 // Builds for accelerators: requested as such, dependent on libraries of the system, and left out.
 #include <gmock/gmock.h>
 
-#include "host/resolve/accelerator.hpp"
 #include "host/resolve/describe.hpp"
+#include "host/resolve/passed_over.hpp"
 #include "tests/resolve/machines.hpp"
 
 namespace enginehost::resolve {

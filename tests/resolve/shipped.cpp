@@ -8,7 +8,6 @@
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "host/manifest/repository.hpp"
-#include "host/resolve/accelerator.hpp"
 #include "host/resolve/passed_over.hpp"
 #include "host/resolve/plan.hpp"
 #include "tests/support/paths.hpp"

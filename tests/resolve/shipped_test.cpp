@@ -7,7 +7,6 @@
 
 #include "base/files.hpp"
 #include "host/manifest/repository.hpp"
-#include "host/resolve/accelerator.hpp"
 #include "host/resolve/describe.hpp"
 #include "host/resolve/nvidia_rules.hpp"
 #include "host/resolve/passed_over.hpp"

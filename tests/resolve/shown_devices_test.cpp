@@ -1,7 +1,7 @@
 // From the driver's results under CUDA_VISIBLE_DEVICES to the devices of a plan.
 #include <gmock/gmock.h>
 
-#include "host/platform/driver_answer.hpp"
+#include "host/platform/parts.hpp"
 #include "host/resolve/nvidia_rules.hpp"
 #include "tests/resolve/machines.hpp"
 

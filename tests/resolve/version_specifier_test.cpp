@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 
 #include "base/text.hpp"
-#include "host/resolve/accelerator.hpp"
 #include "host/resolve/describe.hpp"
+#include "host/resolve/passed_over.hpp"
 #include "tests/resolve/machines.hpp"
 
 namespace enginehost::resolve {

@@ -7,8 +7,7 @@
 #include "base/file_calls.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
-#include "host/settings/person.hpp"
-#include "host/settings/record_lines.hpp"
+#include "host/settings/records.hpp"
 #include "tests/settings/fixture.hpp"
 
 namespace enginehost::settings {

@@ -4,8 +4,7 @@
 #include <sys/stat.h>
 
 #include "base/paths.hpp"
-#include "host/settings/person.hpp"
-#include "host/settings/record_lines.hpp"
+#include "host/settings/records.hpp"
 #include "tests/settings/fixture.hpp"
 
 namespace enginehost::settings {

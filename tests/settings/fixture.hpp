@@ -7,8 +7,8 @@
 
 #include "base/files.hpp"
 #include "base/paths.hpp"
+#include "host/settings/places.hpp"
 #include "host/settings/settings.hpp"
-#include "host/settings/system_places.hpp"
 
 namespace enginehost::settings {
 

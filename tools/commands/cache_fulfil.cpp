@@ -9,7 +9,7 @@
 #include "host/commands/request_args.hpp"
 #include "host/commands/say.hpp"
 #include "host/explain/explain.hpp"
-#include "host/open/document.hpp"
+#include "host/open/open.hpp"
 #include "tools/commands/engine_cache.hpp"
 #include "tools/offline/answer.hpp"
 

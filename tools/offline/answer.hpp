@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "host/offline/request.hpp"
-#include "host/open/fetch.hpp"
+#include "host/open/open.hpp"
 #include "tools/offline/export_bundle.hpp"
 
 namespace enginehost::offline {

@@ -1,11 +1,16 @@
 #include "tools/offline/contents.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <optional>
+#include <set>
 
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
-#include "host/consent/license_text.hpp"
+#include "host/catalog/repositories.hpp"
+#include "host/consent/consent.hpp"
+#include "host/manifest/trust/signed_repository.hpp"
 
 namespace enginehost::offline {
 namespace {
@@ -66,6 +71,85 @@ std::string public_name(const settings::Repository& repository, const manifest::
   return path_text(path_of(repository.location).filename());
 }
 
+using DocumentObserver = std::function<void(const std::string& location, const std::string& bytes)>;
+
+// Passes every document that another reader reads to an observer. The location is empty for a document that
+// was kept by digest.
+class ObservedReader : public manifest::DocumentReader, public manifest::DocumentMemory {
+ public:
+  ObservedReader(manifest::DocumentReader& reader, manifest::DocumentMemory* memory,
+                 const DocumentObserver& observer)
+      : reader_(reader), memory_(memory), observer_(observer) {}
+
+  void expect(const std::vector<manifest::Expected>& documents) override { reader_.expect(documents); }
+  Result<std::string> read(const std::string& location, std::uint64_t limit) override {
+    auto bytes = reader_.read(location, limit);
+    if (bytes) observer_(location, *bytes);
+    return bytes;
+  }
+  std::optional<std::string> find(const std::string& sha256) override {
+    auto bytes = memory_ != nullptr ? memory_->find(sha256) : std::nullopt;
+    if (bytes) observer_({}, *bytes);
+    return bytes;
+  }
+  void keep(const std::string& sha256, const std::string& bytes) override {
+    if (memory_ != nullptr) memory_->keep(sha256, bytes);
+  }
+
+ private:
+  manifest::DocumentReader& reader_;
+  manifest::DocumentMemory* memory_;
+  const DocumentObserver& observer_;
+};
+
+constexpr std::int64_t most_roots = 100;  // the same limit as when roots are followed
+
+std::optional<manifest::Root> root_at(manifest::RepositoryFiles& files, const std::string& path) {
+  const auto bytes = files.find(path);
+  if (!bytes || !*bytes) return std::nullopt;
+  const auto document = parse_json(**bytes, files.name_of(path));
+  if (!document) return std::nullopt;
+  auto root = manifest::read_root(*document, files.name_of(path));
+  return root ? std::optional(std::move(*root)) : std::nullopt;
+}
+
+void read_signatures(manifest::RepositoryFiles& files, const std::string& path,
+                     const std::set<std::string>& key_ids) {
+  for (const std::string& id : key_ids) static_cast<void>(files.find(path + "." + id + ".minisig"));
+}
+
+void add_keys(const manifest::Root& root, manifest::Role role, std::set<std::string>& key_ids) {
+  for (const manifest::PublicKey& key : root.keys_for(role)) key_ids.insert(key.id);
+}
+
+// Reads the signatures and roots that a copy of a signed repository needs.
+//
+// A machine that knows the repository skips some files: signatures of a root it accepted long ago, index
+// signatures beyond the threshold, and earlier roots. A machine that receives a copy may trust another key or
+// an older root. This function therefore reads all of them, so that the reader of `files` sees them. It skips
+// missing files and checks nothing.
+void read_all_signatures(manifest::RepositoryFiles& files) {
+  std::optional<manifest::Root> root = root_at(files, "root.json");
+  if (!root) return;
+  std::set<std::string> of_index;
+  add_keys(*root, manifest::Role::index, of_index);
+  read_signatures(files, "index.json", of_index);
+  // A root is signed by its own keys and by those of the previous root.
+  for (std::int64_t steps = 0; root && steps < most_roots; ++steps) {
+    const std::string path = "roots/" + std::to_string(root->version) + ".json";
+    std::optional<manifest::Root> before =
+        root_at(files, "roots/" + std::to_string(root->version - 1) + ".json");
+    std::set<std::string> of_root;
+    add_keys(*root, manifest::Role::root, of_root);
+    if (before) add_keys(*before, manifest::Role::root, of_root);
+    if (steps == 0) read_signatures(files, "root.json", of_root);
+    static_cast<void>(files.find(path));
+    read_signatures(files, path, of_root);
+    if (before && before->version >= root->version) return;
+    root = std::move(before);
+  }
+}
+
 // Skips repositories that cannot be read, because installed builds have their own records.
 std::vector<RepositoryCopy> copy_repositories(const open::OpenContext& context) {
   std::vector<RepositoryCopy> copies;
@@ -73,17 +157,27 @@ std::vector<RepositoryCopy> copy_repositories(const open::OpenContext& context) 
     RepositoryCopy copy;
     std::map<std::string, std::string> by_digest;
     const transfer::TransferOptions transfer = context.transfer_options();
-    auto content = catalog::read_repository(
-        {.settings = context.settings(),
-         .store = context.store(),
-         .transfer = transfer,
-         .now = open::OpenContext::now(),
-         .cancel = context.cancel()},
-        repository, [&](const std::string& location, const std::string& bytes) {
-          if (const std::string path = path_below(location, repository.location); !path.empty())
-            copy.documents.insert_or_assign(path, bytes);
-          by_digest.insert_or_assign(sha256_hex(bytes), bytes);
-        });
+    const DocumentObserver observe = [&](const std::string& location, const std::string& bytes) {
+      if (const std::string path = path_below(location, repository.location); !path.empty())
+        copy.documents.insert_or_assign(path, bytes);
+      by_digest.insert_or_assign(sha256_hex(bytes), bytes);
+    };
+    const auto read_whole = [&](manifest::DocumentReader& reader, manifest::DocumentMemory* memory,
+                                const manifest::Trust* proof) -> Result<manifest::RepositoryContent> {
+      ObservedReader observed(reader, memory, observe);
+      TRY_ASSIGN(manifest::RepositoryContent whole,
+                 manifest::load_repository(repository.location, observed, open::OpenContext::now(), &observed,
+                                           proof));
+      manifest::RepositoryFiles files(repository.location, observed);
+      read_all_signatures(files);
+      return whole;
+    };
+    auto content = catalog::with_reader({.settings = context.settings(),
+                                         .store = context.store(),
+                                         .transfer = transfer,
+                                         .now = open::OpenContext::now(),
+                                         .cancel = context.cancel()},
+                                        repository, read_whole);
     if (!content) continue;
     // Documents found by digest were not read under their path, and a URL's path is written differently.
     for (const manifest::IndexEntry& entry : content->index.manifests)

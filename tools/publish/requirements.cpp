@@ -9,7 +9,7 @@
 
 #include "base/text.hpp"
 #include "base/version.hpp"
-#include "host/platform/compute_capability.hpp"
+#include "host/platform/platform.hpp"
 
 namespace enginehost::publish {
 namespace {

@@ -5,17 +5,15 @@
 #include <vector>
 
 #include "base/text.hpp"
-#include "host/manifest/trust/primitives.hpp"
 
 namespace enginehost::manifest {
 namespace {
 
 constexpr std::size_t longest_text = 64u << 10;  // of a key or signature file
+// RFC 4648, section 4, with padding and without line ends: equal bytes always have the same text.
+constexpr std::string_view digits_of_base64 =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 constexpr std::string_view trusted_prefix = "trusted comment: ", untrusted_prefix = "untrusted comment:";
-
-bool is_signed_by(const PublicKey& key, std::string_view bytes, const SignatureBytes& signature) {
-  return ed25519_verifies(key.bytes, bytes, signature);
-}
 
 // Returns the lines without their ends, and without the empty line after a final line end.
 std::vector<std::string> lines_of(std::string_view text) {
@@ -122,11 +120,45 @@ std::string write_signature(const Signature& signature, std::string_view untrust
 
 std::string problem_of(const Signature& signature, const PublicKey& key, std::string_view bytes) {
   if (signature.key_id != key.id) return "it is made with the key " + signature.key_id;
-  if (!is_signed_by(key, blake2b_512(bytes), signature.bytes)) return "the document is not what was signed";
+  if (!ed25519_verifies(key.bytes, blake2b_512(bytes), signature.bytes))
+    return "the document is not what was signed";
   std::string commented(view_of(signature.bytes));
   commented += signature.trusted_comment;
-  if (!is_signed_by(key, commented, signature.global)) return "its trusted comment was changed";
+  if (!ed25519_verifies(key.bytes, commented, signature.global)) return "its trusted comment was changed";
   return {};
+}
+
+std::string base64_text(std::string_view bytes) {
+  std::string text;
+  text.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t at = 0; at < bytes.size(); at += 3) {
+    const std::size_t count = bytes.size() - at < 3 ? bytes.size() - at : 3;
+    std::uint32_t group = 0;
+    for (std::size_t i = 0; i < 3; ++i)
+      group = group << 8 | (i < count ? static_cast<unsigned char>(bytes[at + i]) : 0u);
+    for (std::size_t i = 0; i < 4; ++i)
+      text += i <= count ? digits_of_base64[group >> (18 - 6 * i) & 63] : '=';
+  }
+  return text;
+}
+
+std::string bytes_of_base64(std::string_view text) {
+  if (text.empty() || text.size() % 4 != 0 || text.size() > longest_text) return {};
+  const std::size_t padding = text.ends_with("==") ? 2 : text.ends_with('=') ? 1 : 0;
+  std::string bytes;
+  std::uint32_t group = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool padded = i >= text.size() - padding;
+    const std::size_t value = padded ? 0 : digits_of_base64.find(text[i]);
+    if (value == std::string_view::npos) return {};
+    group = group << 6 | static_cast<std::uint32_t>(value);
+    if (i % 4 != 3) continue;
+    for (const unsigned shift : {16u, 8u, 0u}) bytes += static_cast<char>(group >> shift & 255);
+    group = 0;
+  }
+  bytes.resize(bytes.size() - padding);
+  // Rejects extra bits in the last digit, because they would give the bytes a second text.
+  return base64_text(bytes) == text ? bytes : std::string();
 }
 
 }  // namespace enginehost::manifest

@@ -1,4 +1,4 @@
-// Keys and detached signatures in minisign's formats, checked with OpenSSL. Keepers of a repository can make
+// Keys and detached signatures in minisign's formats. Keepers of a repository can make
 // and check them with the ordinary minisign tool.
 //
 // Formats: https://jedisct1.github.io/minisign/ ("Signature format", "Public key format"). A signature is
@@ -59,6 +59,12 @@ std::string full_key_id(std::string_view text);
 // RFC 4648 with padding, strict: accepts only what base64_text() would have written. Empty for other text.
 std::string base64_text(std::string_view bytes);
 std::string bytes_of_base64(std::string_view text);
+
+// The cryptography of the format: OpenSSL's, on Windows libgcrypt's, because CNG has neither Ed25519 nor
+// BLAKE2b.
+
+// RFC 8032. Returns false for a wrong signature and when the library fails. Any thread.
+bool ed25519_verifies(const KeyBytes& public_key, std::string_view bytes, const SignatureBytes& signature);
 
 // Returns the BLAKE2b-512 of the bytes, which is what signatures cover.
 std::string blake2b_512(std::string_view bytes);

@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "base/text.hpp"
-#include "host/manifest/document.hpp"
 #include "host/manifest/fields.hpp"
 
 namespace enginehost::manifest {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/sha256.hpp"
-#include "host/manifest/location.hpp"
+#include "host/manifest/repository.hpp"
 
 namespace enginehost::manifest {
 namespace {

@@ -5,26 +5,34 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
+#include <optional>
+#include <string>
 
 #include "base/file_calls.hpp"
 #include "base/file_system.hpp"
 #include "base/paths.hpp"
+#include "base/process.hpp"
 #include "base/system_errors.hpp"
 #include "base/text.hpp"
-#include "host/platform/darwin/kernel_values.hpp"
+#include "host/linker/dyld.hpp"
 #include "host/platform/parts.hpp"
 
 namespace enginehost::platform {
 
+// Reads values of the macOS kernel by name: sysctlbyname(3).
 namespace kernel {
+namespace {
 
+// Returns "Apple M2" for "machdep.cpu.brand_string"; empty when the kernel has no such name.
 std::string text(const char* name) {
   char value[256] = {};
   std::size_t size = sizeof value - 1;
   return ::sysctlbyname(name, value, &size, nullptr, 0) == 0 ? value : std::string();
 }
 
+// Reads a number of 32 or 64 bits.
 std::optional<std::uint64_t> number(const char* name) {
   unsigned char bytes[8] = {};
   std::size_t size = sizeof bytes;
@@ -35,6 +43,7 @@ std::optional<std::uint64_t> number(const char* name) {
   return value;
 }
 
+}  // namespace
 }  // namespace kernel
 
 namespace {
@@ -181,5 +190,78 @@ void detect_own_facts(Platform& platform, const Root&, const LibrarySearch&) {
   platform.metal = detect_metal();
   platform.other_gpus = Fact<std::string>::absent("macOS reports its GPU as a Metal device");
 }
+
+struct LibrarySearch::Order {
+  linker::AppleMachine machine;
+};
+
+LibrarySearch::LibrarySearch(const Root& root) : root_(root), order_(std::make_unique<Order>()) {
+  order_->machine = linker::describe_this_mac();
+  if (!root.is_this_machine()) order_->machine.loaded.clear();
+}
+
+LibrarySearch::~LibrarySearch() = default;
+
+// dlopen(3) searches a name without a folder in DYLD_LIBRARY_PATH and, since macOS 12, in the system's
+// folders only. Libraries in the shared cache have no file and are not found.
+std::optional<FoundLibrary> LibrarySearch::find(const std::string& soname) const {
+  for (const linker::LoadedLibrary& library : order_->machine.loaded)
+    if (path_text(library.path.filename()) == soname) {
+      const std::string path = path_text(library.path);
+      return FoundLibrary{path, root_.resolve(path).value_or(path), "loaded in this process"};
+    }
+  for (const std::string& folder : order_->machine.library_path.value_or(std::vector<std::string>{})) {
+    const std::string path = folder + "/" + soname;
+    if (const auto real = root_.resolve(path)) return FoundLibrary{path, *real, "DYLD_LIBRARY_PATH"};
+  }
+  return std::nullopt;
+}
+
+bool LibrarySearch::is_named(const std::string& soname) const { return find(soname).has_value(); }
+
+std::string LibrarySearch::places() const { return "this process, DYLD_LIBRARY_PATH"; }
+
+namespace {
+
+// Change this when detect() reads something else, so that facts remembered by an older version are not used.
+constexpr std::string_view version = "3";
+
+}  // namespace
+
+// The system's libraries and drivers are sealed and change only with its version.
+void add_system(KeyText& text, const Root&, Reach reach) {
+  text.add("machine key of macOS", version);
+  text.add("boot", boot_id());
+  text.add("system", kernel::text("kern.osversion"));
+  text.add("processor", kernel::text("machdep.cpu.brand_string"));
+  text.add("translated", kernel::number("sysctl.proc_translated").value_or(0));
+  if (reach == Reach::everything) text.add("processors", kernel::number("hw.activecpu").value_or(0));
+}
+
+std::vector<MachineInput> system_inputs(const Root&, Reach) { return {}; }
+
+std::vector<std::string> files_in_machine_key_text(const std::string&) { return {}; }
+
+namespace {
+
+constexpr const char* never = "not on macOS: NVIDIA's last driver was for 10.13";
+
+}  // namespace
+
+std::string driver_library_name() { return "libcuda.dylib"; }
+
+Fact<std::string> nvidia_hardware(const Root&, const Fact<std::string>&) {
+  return Fact<std::string>::absent(never);
+}
+
+Fact<std::string> kernel_driver(const Root&, const Fact<std::string>&) {
+  return Fact<std::string>::absent(never);
+}
+
+Fact<Installed> driver_library(const Root&, const LibrarySearch&, const Fact<std::string>&) {
+  return Fact<Installed>::absent(never);
+}
+
+std::optional<std::string> find_nvml(const Root&, const LibrarySearch&) { return std::nullopt; }
 
 }  // namespace enginehost::platform

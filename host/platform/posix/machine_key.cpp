@@ -2,16 +2,10 @@
 
 #include <link.h>
 #include <sched.h>
-#include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdlib>
 #include <cstring>
-#include <iterator>
 
 #include "base/environment.hpp"
 #include "base/process.hpp"
@@ -20,7 +14,6 @@
 #include "host/linker/machine.hpp"
 #include "host/linker/this_linux.hpp"
 #include "host/platform/parts.hpp"
-#include "host/platform/root.hpp"
 
 namespace enginehost::platform {
 namespace {
@@ -29,42 +22,7 @@ using What = MachineInput::What;
 using namespace std::string_view_literals;
 
 // Change this when detect() reads something else, so that facts remembered by an older version are not used.
-constexpr std::string_view version = "machine key 4";
-
-// Avoids std::filesystem because this runs at every open.
-class KeyText {
- public:
-  KeyText() { text_.reserve(1024); }
-  void add(std::string_view value) { text_.append(value).push_back('\n'); }
-  void add(std::string_view name, std::string_view value) {
-    text_.append(name).push_back('=');
-    add(value);
-  }
-  void add(std::string_view name, std::uint64_t value) { add(name, std::to_string(value)); }
-  void add(std::string_view name, std::initializer_list<std::uint64_t> values) {
-    text_.append(name).push_back('=');
-    for (const std::uint64_t value : values) text_.append(std::to_string(value)).push_back(' ');
-    text_.push_back('\n');
-  }
-  std::string take() { return std::move(text_); }
-
- private:
-  std::string text_;
-};
-
-void add_environment(KeyText& key_text, Reach reach) {
-  // Variables that parts of detect() read, besides those of the loader and the runtimes.
-  static constexpr std::string_view reported[] = {"PATH", "CONDA_DEFAULT_ENV", "KUBERNETES_SERVICE_HOST",
-                                                  "APPTAINER_CONTAINER", "SINGULARITY_CONTAINER"};
-  for (char** entry = environment_entries(); *entry != nullptr; ++entry) {
-    const std::string_view text = *entry;
-    const std::string_view name = text.substr(0, text.find('='));
-    bool counts = is_loader_variable(name);
-    if (reach == Reach::everything)
-      for (const std::string_view one : reported) counts = counts || name == one;
-    if (counts) key_text.add(text);
-  }
-}
+constexpr std::string_view version = "5";
 
 // Returns whether builds are chosen or verified by this library. A loaded library satisfies every need of its
 // name, wherever files of that name lie. `name`: the file's name after "lib", or the whole name.
@@ -174,15 +132,33 @@ class MachineInputs {
   std::vector<MachineInput> all_;
 };
 
-std::vector<MachineInput> inputs_below(const Root& root, const DetectRequest& request, Reach reach) {
+}  // namespace
+
+void add_system(KeyText& text, const Root&, Reach reach) {
+  text.add("machine key of Linux", version);
+  utsname names{};
+  if (::uname(&names) == 0)
+    for (const char* name : {names.release, names.version, names.machine}) text.add("system", name);
+  for_each_loaded_library([&](const dl_phdr_info& library, const char* path) {
+    text.add("loaded", path);
+    text.add("as", mapped_build_id(library));
+  });
+  text.add("the loader's folders", linker::loader_folders_at_start());
+  if (reach == Reach::everything) {
+    cpu_set_t usable;
+    CPU_ZERO(&usable);
+    if (::sched_getaffinity(0, sizeof usable, &usable) == 0)
+      text.add("processors", static_cast<std::uint64_t>(CPU_COUNT(&usable)));
+  }
+}
+
+std::vector<MachineInput> system_inputs(const Root& root, Reach reach) {
   MachineInputs inputs(root);
   inputs.at(What::boot, "/proc/sys/kernel/random/boot_id");
   // Another root file system has another file here.
   static constexpr const char* system = "/etc/os-release";
   inputs.at(What::stamp, system);
-  if (!root.exists(system)) inputs.at(What::identity, "/");
-  if (!request.helper.empty()) inputs.at(What::stamp, request.helper.native());
-  if (!request.cache_folder.empty()) inputs.at(What::noexec, request.cache_folder.native());
+  if (!root.exists(system)) inputs.at(What::stamp, "/");
   for_each_loaded_library([&](const dl_phdr_info& library, const char* path) {
     if (mapped_build_id(library).empty()) inputs.at(What::stamp, path);
   });
@@ -190,71 +166,6 @@ std::vector<MachineInput> inputs_below(const Root& root, const DetectRequest& re
   inputs.at_devices();
   if (reach == Reach::everything) inputs.at_reported();
   return inputs.take();
-}
-
-void add_stamp(KeyText& text, const std::string& name, const std::string& path, What what) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) return text.add(name, errno == EACCES ? "closed" : "absent");
-  if (what == What::identity) return text.add(name, {status.st_dev, status.st_ino});
-  text.add(name, {status.st_dev, status.st_ino, static_cast<std::uint64_t>(status.st_size),
-                  static_cast<std::uint64_t>(status.st_mtim.tv_sec),
-                  static_cast<std::uint64_t>(status.st_mtim.tv_nsec)});
-}
-
-void add_answer(KeyText& text, const Root& root, const DetectRequest& request, const MachineInput& input) {
-  switch (input.what) {
-    case What::presence:
-      return text.add(input.path, root.exists(input.path) ? "there" : "absent");
-    case What::identity:
-    case What::stamp:
-      // The probe belongs to this machine even when another root is examined.
-      return add_stamp(text, input.path,
-                       input.path == request.helper.native() ? input.path : root.text_on_disk(input.path),
-                       input.what);
-    case What::content:
-    case What::boot:
-      return text.add(input.path, root.read_start(input.path, 4096));
-    case What::names:
-      return text.add(input.path, join(root.list(input.path), " "));
-    case What::noexec: {
-      struct statvfs disk {};
-      const bool noexec = ::statvfs(input.path.c_str(), &disk) == 0 && (disk.f_flag & ST_NOEXEC) != 0;
-      return text.add("noexec", noexec ? "yes" : "no");
-    }
-  }
-}
-
-}  // namespace
-
-std::string machine_key_text(Reach reach) {
-  KeyText key_text;
-  key_text.add(version);
-  key_text.add(reach == Reach::everything ? "everything" : "decisive");
-  utsname names{};
-  if (::uname(&names) == 0) {
-    key_text.add(names.release);
-    key_text.add(names.version);
-    key_text.add(names.machine);
-  }
-  key_text.add("pointer", sizeof(void*));  // a 32-bit program on the same system
-  key_text.add("user", ::geteuid());       // who may open a device
-  add_environment(key_text, reach);
-  for_each_loaded_library([&](const dl_phdr_info& library, const char* path) {
-    key_text.add("loaded", path);
-    key_text.add("as", mapped_build_id(library));
-  });
-  key_text.add("the loader's folders", linker::loader_folders_at_start());
-  if (reach == Reach::everything) {
-    cpu_set_t usable;
-    CPU_ZERO(&usable);
-    if (::sched_getaffinity(0, sizeof usable, &usable) == 0)
-      key_text.add("processors", static_cast<std::uint64_t>(CPU_COUNT(&usable)));
-  }
-  return key_text.take();
-}
-
-std::vector<MachineInput> machine_inputs(const DetectRequest& request, Reach reach) {
-  return inputs_below(Root(), request, reach);
 }
 
 std::vector<std::string> files_in_machine_key_text(const std::string& key_text) {
@@ -266,20 +177,6 @@ std::vector<std::string> files_in_machine_key_text(const std::string& key_text) 
       files.emplace_back(path);
   });
   return files;
-}
-
-std::string machine_text(const DetectRequest& request, Reach reach) {
-  const Root root(request.root);
-  KeyText rest;
-  rest.add("helper", request.helper.native());
-  for (const std::string& word : request.helper_launcher) rest.add("launcher", word);
-  rest.add("cache", request.cache_folder.native());
-  for (const MachineInput& input : inputs_below(root, request, reach)) add_answer(rest, root, request, input);
-  return machine_key_text(reach) + rest.take();
-}
-
-std::string machine_key(const DetectRequest& request, Reach reach) {
-  return sha256_hex(machine_text(request, reach));
 }
 
 }  // namespace enginehost::platform

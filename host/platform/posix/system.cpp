@@ -21,7 +21,6 @@
 #include "base/version.hpp"
 #include "host/binary/binary.hpp"
 #include "host/platform/parts.hpp"
-#include "host/platform/posix/pci_devices.hpp"
 
 namespace enginehost::platform {
 

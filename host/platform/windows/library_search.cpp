@@ -1,4 +1,4 @@
-#include "host/platform/library_search.hpp"
+#include "host/platform/parts.hpp"
 
 #include <algorithm>
 #include <cstring>

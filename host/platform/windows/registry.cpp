@@ -1,4 +1,4 @@
-#include "host/platform/windows/registry.hpp"
+#include "host/platform/windows/system.hpp"
 
 #include <algorithm>
 

@@ -1,8 +1,5 @@
 #include "host/platform/root.hpp"
 
-#include <algorithm>
-
-#include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/windows/file_calls.hpp"
 #include "base/windows/system.hpp"
@@ -10,8 +7,6 @@
 
 namespace enginehost::platform {
 namespace {
-
-constexpr std::uint64_t longest_file = 1u << 20;
 
 // Returns the path in the file system's spelling, links followed; empty when it cannot be opened.
 std::string final_path(const std::filesystem::path& file) {
@@ -40,37 +35,9 @@ std::filesystem::path Root::on_disk(const std::string& path) const {
   return path_of(prefix_ + "\\" + path[0] + path.substr(2));
 }
 
-std::string Root::text_on_disk(const std::string& path) const { return path_text(on_disk(path)); }
+std::optional<std::filesystem::path> Root::file_of(const std::string& path) const { return on_disk(path); }
 
 bool Root::exists(const std::string& path) const { return calls::access(on_disk(path), F_OK) == 0; }
-
-bool Root::is_folder(const std::string& path) const {
-  calls::Status status;
-  return calls::stat(on_disk(path), &status) == 0 && S_ISDIR(status.st_mode);
-}
-
-std::optional<std::string> Root::read(const std::string& path) const {
-  auto bytes = read_file(on_disk(path), longest_file);
-  if (!bytes) return std::nullopt;
-  while (!bytes->empty() && (bytes->back() == '\n' || bytes->back() == '\r')) bytes->pop_back();
-  return std::move(*bytes);
-}
-
-std::string Root::read_start(const std::string& path, std::size_t bytes) const {
-  const FileDescriptor opened(calls::open(on_disk(path), O_RDONLY | O_CLOEXEC));
-  if (!opened.valid()) return {};
-  std::string text(bytes, '\0');
-  const ssize_t got = calls::pread(opened.get(), text.data(), text.size(), 0);
-  text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
-  return text;
-}
-
-std::vector<std::string> Root::list(const std::string& folder) const {
-  std::vector<std::string> names = calls::names_in(on_disk(folder));
-  std::erase_if(names, [](const std::string& name) { return name == "." || name == ".."; });
-  std::sort(names.begin(), names.end());
-  return names;
-}
 
 std::optional<std::string> Root::resolve(const std::string& path) const {
   if (!exists(path)) return std::nullopt;

@@ -14,8 +14,8 @@
 #include "base/process.hpp"
 #include "base/system_errors.hpp"
 #include "base/text.hpp"
-#include "host/settings/person.hpp"
-#include "host/settings/system_places.hpp"
+#include "host/settings/places.hpp"
+#include "host/settings/records.hpp"
 
 namespace enginehost::settings {
 

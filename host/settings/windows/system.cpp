@@ -11,8 +11,8 @@
 #include "base/sha256.hpp"
 #include "base/windows/system.hpp"
 #include "base/windows/wide.hpp"
-#include "host/settings/person.hpp"
-#include "host/settings/system_places.hpp"
+#include "host/settings/places.hpp"
+#include "host/settings/records.hpp"
 // Must follow <windows.h>.
 #include <knownfolders.h>
 #include <shlobj.h>

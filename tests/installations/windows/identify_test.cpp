@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "base/paths.hpp"
-#include "host/installations/installation.hpp"
+#include "host/installations/in_place.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace enginehost::installations {

@@ -6,7 +6,6 @@
 
 #include <functional>
 
-#include "host/platform/remembered.hpp"
 #include "tests/platform/variable.hpp"
 #include "tests/platform/windows/fake_windows.hpp"
 #include "tests/platform/windows/own_registry.hpp"

@@ -1,11 +1,10 @@
 // NVIDIA's devices and driver on Windows, read from the registry and files without a call into the driver.
-#include "host/platform/nvidia_files.hpp"
+#include "host/platform/parts.hpp"
 
 #include <gmock/gmock.h>
 
 #include "host/platform/detect.hpp"
-#include "host/platform/device_signs.hpp"
-#include "host/platform/windows/display_devices.hpp"
+#include "host/platform/windows/system.hpp"
 #include "tests/platform/variable.hpp"
 #include "tests/platform/windows/fake_windows.hpp"
 #include "tests/platform/windows/own_registry.hpp"

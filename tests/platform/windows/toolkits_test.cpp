@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 
 #include "host/platform/parts.hpp"
-#include "host/platform/toolkit_places.hpp"
 #include "tests/platform/variable.hpp"
 #include "tests/platform/windows/fake_windows.hpp"
 #include "tests/platform/windows/own_registry.hpp"

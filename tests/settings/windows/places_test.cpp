@@ -8,8 +8,7 @@
 #include "base/windows/system.hpp"
 #include "host/explain/explain.hpp"
 #include "host/settings/layer.hpp"
-#include "host/settings/person.hpp"
-#include "host/settings/record_lines.hpp"
+#include "host/settings/records.hpp"
 #include "host/settings/settings.hpp"
 // After <windows.h>, which it needs.
 #include <sddl.h>

@@ -1,10 +1,8 @@
-#include "host/manifest/trust/primitives.hpp"
+#include "host/manifest/trust/minisign.hpp"
 
 #include <openssl/evp.h>
 
 #include <memory>
-
-#include "host/manifest/trust/minisign.hpp"
 
 namespace enginehost::manifest {
 namespace {
@@ -18,8 +16,7 @@ struct FreeContext {
 
 }  // namespace
 
-bool ed25519_verifies(const std::array<unsigned char, 32>& key, std::string_view bytes,
-                      const std::array<unsigned char, 64>& signature) {
+bool ed25519_verifies(const KeyBytes& key, std::string_view bytes, const SignatureBytes& signature) {
   const std::unique_ptr<EVP_PKEY, FreeKey> public_key(
       EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nullptr, key.data(), key.size()));
   const std::unique_ptr<EVP_MD_CTX, FreeContext> context(EVP_MD_CTX_new());

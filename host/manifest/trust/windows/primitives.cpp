@@ -1,10 +1,8 @@
-#include "host/manifest/trust/primitives.hpp"
+#include "host/manifest/trust/minisign.hpp"
 
 #include <gcrypt.h>
 
 #include <memory>
-
-#include "host/manifest/trust/minisign.hpp"
 
 namespace enginehost::manifest {
 namespace {
@@ -35,8 +33,7 @@ Expression build(const char* format, Arguments... arguments) {
 
 }  // namespace
 
-bool ed25519_verifies(const std::array<unsigned char, 32>& key, std::string_view bytes,
-                      const std::array<unsigned char, 64>& signature) {
+bool ed25519_verifies(const KeyBytes& key, std::string_view bytes, const SignatureBytes& signature) {
   if (!is_ready()) return false;
   const Expression public_key = build("(public-key (ecc (curve Ed25519) (flags eddsa) (q %b)))",
                                       static_cast<int>(key.size()), key.data());

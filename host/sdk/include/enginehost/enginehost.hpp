@@ -51,10 +51,14 @@ class Error : public std::exception {
 };
 
 namespace detail {
-// By reference, because the call that sets `error` is the other argument and may be evaluated later.
-inline void check(enginehost_status status, enginehost_error* const& error) {
+// Makes a call of the C API and throws its failure.
+template <class Function>
+void call(Function&& function) {
+  enginehost_error* error = nullptr;
+  const enginehost_status status = function(&error);
   if (status != ENGINEHOST_OK) throw Error(status, error);
 }
+inline const char* text(const std::string& value) { return value.empty() ? nullptr : value.c_str(); }
 }  // namespace detail
 
 // A cancel token. Copies refer to the same token.
@@ -142,13 +146,12 @@ class Model {
   }
   Outputs run(const std::vector<Input>& inputs, const Cancel& cancel = {}) {
     std::vector<enginehost_input> borrowed;
-    for (const Input& input : inputs)
-      borrowed.push_back({input.name.empty() ? nullptr : input.name.c_str(), input.tensor});
+    for (const Input& input : inputs) borrowed.push_back({detail::text(input.name), input.tensor});
     enginehost_outputs* outputs = nullptr;
-    enginehost_error* error = nullptr;
-    detail::check(
-        enginehost_model_run(model_.get(), borrowed.data(), borrowed.size(), cancel.get(), &outputs, &error),
-        error);
+    detail::call([&](enginehost_error** error) {
+      return enginehost_model_run(model_.get(), borrowed.data(), borrowed.size(), cancel.get(), &outputs,
+                                  error);
+    });
     return Outputs(outputs);
   }
 
@@ -159,8 +162,7 @@ class Model {
     for (std::size_t i = 0; i < count; ++i) {
       enginehost_port port{};
       port.size = sizeof port;
-      enginehost_error* error = nullptr;
-      detail::check(ask(model_.get(), i, &port, &error), error);
+      detail::call([&](enginehost_error** error) { return ask(model_.get(), i, &port, error); });
       Port one{port.name, port.type, port.optional != 0, {}};
       if (port.ndim > 0) one.shape.assign(port.shape, port.shape + port.ndim);
       all.push_back(std::move(one));
@@ -217,8 +219,9 @@ class Engine {
     for (std::size_t i = 0; i < enginehost_engine_device_count(engine_.get()); ++i) {
       enginehost_device device{};
       device.size = sizeof device;
-      enginehost_error* error = nullptr;
-      detail::check(enginehost_engine_device(engine_.get(), i, &device, &error), error);
+      detail::call([&](enginehost_error** error) {
+        return enginehost_engine_device(engine_.get(), i, &device, error);
+      });
       all.push_back({device.name, device.description, device.architecture, device.type, device.index,
                      device.memory_total, device.memory_free});
     }
@@ -229,10 +232,9 @@ class Engine {
   Device device(const std::string& wanted = {}) const {
     enginehost_device device{};
     device.size = sizeof device;
-    enginehost_error* error = nullptr;
-    detail::check(enginehost_engine_choose_device(engine_.get(), wanted.empty() ? nullptr : wanted.c_str(),
-                                                  &device, &error),
-                  error);
+    detail::call([&](enginehost_error** error) {
+      return enginehost_engine_choose_device(engine_.get(), detail::text(wanted), &device, error);
+    });
     return {device.name,  device.description,  device.architecture, device.type,
             device.index, device.memory_total, device.memory_free};
   }
@@ -245,18 +247,17 @@ class Engine {
     return chosen;
   }
   void set_default_device(const std::string& device) {
-    enginehost_error* error = nullptr;
-    detail::check(enginehost_engine_set_default_device(engine_.get(),
-                                                       device.empty() ? nullptr : device.c_str(), &error),
-                  error);
+    detail::call([&](enginehost_error** error) {
+      return enginehost_engine_set_default_device(engine_.get(), detail::text(device), error);
+    });
   }
   // Returns true if the device works now; by default an accelerator. `reason`, if given, gets one line about
   // the failure.
   bool functional(const std::string& device = "gpu", std::string* reason = nullptr,
                   const Cancel& cancel = {}) {
     enginehost_error* error = nullptr;
-    const enginehost_status status = enginehost_engine_functional(
-        engine_.get(), device.empty() ? nullptr : device.c_str(), cancel.get(), &error);
+    const enginehost_status status =
+        enginehost_engine_functional(engine_.get(), detail::text(device), cancel.get(), &error);
     const detail::Handle<enginehost_error> owned(error);
     if (reason != nullptr) *reason = status == ENGINEHOST_OK ? "" : enginehost_error_cause(error);
     return status == ENGINEHOST_OK;
@@ -265,25 +266,22 @@ class Engine {
   // before the engine is destroyed.
   DLManagedTensorVersioned* copy(const void* tensor, const std::string& device, const Cancel& cancel = {}) {
     DLManagedTensorVersioned* out = nullptr;
-    enginehost_error* error = nullptr;
-    detail::check(enginehost_tensor_copy(engine_.get(), tensor, device.empty() ? nullptr : device.c_str(),
-                                         cancel.get(), &out, &error),
-                  error);
+    detail::call([&](enginehost_error** error) {
+      return enginehost_tensor_copy(engine_.get(), tensor, detail::text(device), cancel.get(), &out, error);
+    });
     return out;
   }
   void self_test(int level = 2, const std::string& device = {}) {
-    enginehost_error* error = nullptr;
-    detail::check(
-        enginehost_engine_self_test(engine_.get(), level, device.empty() ? nullptr : device.c_str(), &error),
-        error);
+    detail::call([&](enginehost_error** error) {
+      return enginehost_engine_self_test(engine_.get(), level, detail::text(device), error);
+    });
   }
   Check check(const std::string& device = {}, const Cancel& cancel = {}) {
     enginehost_check found{};
     found.size = sizeof found;
-    enginehost_error* error = nullptr;
-    detail::check(enginehost_engine_check(engine_.get(), device.empty() ? nullptr : device.c_str(),
-                                          cancel.get(), &found, &error),
-                  error);
+    detail::call([&](enginehost_error** error) {
+      return enginehost_engine_check(engine_.get(), detail::text(device), cancel.get(), &found, error);
+    });
     return {found.device,       found.computed_on, found.milliseconds, found.cpu_milliseconds,
             found.memory_total, found.memory_free, found.reopened != 0};
   }
@@ -295,7 +293,7 @@ class Engine {
     auto callback = on_device ? std::make_shared<const Watcher>(std::move(on_device)) : nullptr;
     enginehost_watch asked{};
     asked.size = sizeof asked;
-    asked.device = device.empty() ? nullptr : device.c_str();
+    asked.device = detail::text(device);
     asked.interval_ms = interval_ms;
     asked.user_data = const_cast<Watcher*>(callback.get());
     asked.on_device = [](const enginehost_device_event* event, void* data) noexcept {
@@ -310,15 +308,14 @@ class Engine {
         enginehost_engine_watch(engine_.get(), callback ? &asked : nullptr, &error);
     if (status == ENGINEHOST_OK) return;
     watcher_ = previous;
-    detail::check(status, error);
+    throw Error(status, error);
   }
   Model load(const std::string& path, const std::string& device = {}, const Cancel& cancel = {}) {
     enginehost_model* model = nullptr;
-    enginehost_error* error = nullptr;
-    detail::check(
-        enginehost_model_load(engine_.get(), path.c_str(), nullptr, device.empty() ? nullptr : device.c_str(),
-                              cancel.get(), &model, &error),
-        error);
+    detail::call([&](enginehost_error** error) {
+      return enginehost_model_load(engine_.get(), path.c_str(), nullptr, detail::text(device), cancel.get(),
+                                   &model, error);
+    });
     return Model(model);
   }
 
@@ -362,25 +359,24 @@ class Engine {
   struct Borrowed {
     explicit Borrowed(Asked& asked) {
       const Request& request = asked.request;
-      const auto text = [](const std::string& value) { return value.empty() ? nullptr : value.c_str(); };
       for (const std::string& repository : request.repositories) repositories.push_back(repository.c_str());
       for (const std::string& id : request.accepted_licenses) licenses.push_back(id.c_str());
       for (const std::string& folder : request.installations) installations.push_back(folder.c_str());
       c.size = sizeof c;
       c.engine = request.engine.c_str();
-      c.version = text(request.version);
-      c.flavor = text(request.flavor);
-      c.device = text(request.device);
-      c.force = text(request.force);
+      c.version = detail::text(request.version);
+      c.flavor = detail::text(request.flavor);
+      c.device = detail::text(request.device);
+      c.force = detail::text(request.force);
       c.require = request.require;
       c.offline = request.offline;
       c.no_probe = !request.probe;
       c.probe_seconds = request.probe_seconds;
-      c.cache = text(request.cache);
-      c.helper = text(request.helper);
+      c.cache = detail::text(request.cache);
+      c.helper = detail::text(request.helper);
       c.repositories = repositories.data();
       c.repository_count = repositories.size();
-      c.package_index = text(request.package_index);
+      c.package_index = detail::text(request.package_index);
       c.installations = installations.data();
       c.installation_count = installations.size();
       c.accepted_licenses = licenses.data();
