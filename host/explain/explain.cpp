@@ -162,7 +162,7 @@ ExitStatus exit_status(const Diagnosis& diagnosis) {
   // bytes.
   if ((diagnosis.code == "EH-M01" || diagnosis.code == "EH-M02") && !diagnosis.value("sent_by").empty())
     return ExitStatus::wrong_bytes;
-  return is_of_argument(diagnosis) && says_unreadable(*entry) ? ExitStatus::usage : entry->exit_status;
+  return is_of_argument(diagnosis) && says_unreadable(*entry) ? ExitStatus::usage : *entry->exit_status;
 }
 
 history::Category category(const Diagnosis& diagnosis) {
@@ -180,7 +180,7 @@ history::Category category(const Diagnosis& diagnosis) {
   // The request set a shorter limit than allowed.
   if (diagnosis.code == "EH-R05" && !diagnosis.value("allowed").empty()) return history::Category::request;
   const Entry* entry = find(diagnosis.code);
-  return entry != nullptr ? entry->category : history::Category::request;
+  return entry != nullptr ? *entry->category : history::Category::request;
 }
 
 Json to_json(const Diagnosis& diagnosis) {

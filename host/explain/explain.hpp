@@ -6,6 +6,7 @@
 #include <exception>
 #include <filesystem>
 #include <iterator>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -79,8 +80,9 @@ struct Entry {
   std::string_view after{};       // how it is detected afterwards; empty if always before
   Lines causes{};                 // the first usable template is the cause
   Lines remedies{};               // every usable template; the first is the best remedy
-  ExitStatus exit_status = ExitStatus::not_loaded;
-  history::Category category = history::Category::host;
+  // Always there in all(); a table of the catalog names them only where they differ from most of its classes.
+  std::optional<ExitStatus> exit_status{};
+  std::optional<history::Category> category{};
 };
 
 // Returns the class of a code ("EH-L01", "L01" and "l01" are the same), or nullptr. The data is static.

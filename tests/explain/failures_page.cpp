@@ -112,7 +112,7 @@ std::string section(const Entry& entry, const TestsOfClasses& tests) {
            entry.before.empty() ? "it cannot be detected" : std::string(entry.before));
   add_item(text, "known afterwards", std::string(entry.after));
   for (const std::string_view remedy : entry.remedies) add_item(text, "to do", readable(remedy));
-  add_item(text, "the build", std::string(consequence(entry.category)));
+  add_item(text, "the build", std::string(consequence(*entry.category)));
   std::string mark(name_of(entry.proof));
   if (!entry.unproduced.empty()) mark += ": " + std::string(entry.unproduced);
   add_item(text, "proven", mark);

@@ -44,6 +44,6 @@ constexpr Entry entries[] = {
 
 }  // namespace
 
-std::span<const Entry> engines_entries() { return entries; }
+Table engines_entries() { return {entries, S::not_loaded, Category::host}; }
 
 }  // namespace enginehost::explain

@@ -4,9 +4,6 @@
 namespace enginehost::explain {
 namespace {
 
-using history::Category;
-using S = ExitStatus;
-
 constexpr std::string_view blame =
     "{?fetched_again}the file was fetched again {fetched_again|time|times} and was wrong each time: check "
     "the disk and programs that write into the cache, then the mirror or a proxy on the way";
@@ -53,16 +50,14 @@ constexpr Entry entries[] = {
                   "of the build contains it",
                   not_ours, layer_repair, unrepaired, repair, "{!limit}check the path {file}{!as_published}",
                   "{?limit}ask the publisher of {file} to split it into smaller files"},
-     .category = Category::content},
+     .exit_status = S::not_loaded},
     {.code = "EH-F02",
      .title = "a file is empty",
      .meaning = "The file has no bytes: a download or a copy was interrupted, or the disk was full.",
      .before = "file size",
      .after = "the loader reports \"file too short\"",
      .causes = {"{file} is empty (0 bytes)", "the file is empty (0 bytes)"},
-     .remedies = {blame, published, not_ours, layer_repair, unrepaired, repair, named_again},
-     .exit_status = S::wrong_bytes,
-     .category = Category::content},
+     .remedies = {blame, published, not_ours, layer_repair, unrepaired, repair, named_again}},
     {.code = "EH-F03",
      .title = "a file is too short to be a library",
      .meaning = "The file is shorter than the header of its format.",
@@ -71,9 +66,7 @@ constexpr Entry entries[] = {
      .causes = {"{file} has only {size|byte|bytes}, fewer than the header of a library ({format})",
                 "{file} has only {size|byte|bytes}, fewer than the header of a library",
                 "the file is shorter than the header of a library"},
-     .remedies = {blame, published, not_ours, layer_repair, unrepaired, repair, named_again},
-     .exit_status = S::wrong_bytes,
-     .category = Category::content},
+     .remedies = {blame, published, not_ours, layer_repair, unrepaired, repair, named_again}},
     {.code = "EH-F04",
      .title = "a file is truncated",
      .meaning =
@@ -82,9 +75,7 @@ constexpr Entry entries[] = {
      .after = "SIGBUS inside the loader",
      .causes = {"{file} is truncated: it has {size} of {needed_size} bytes", "{file} is truncated",
                 "the file ends before what its own header promises"},
-     .remedies = {blame, published, not_ours, layer_repair, unrepaired, repair, named_again},
-     .exit_status = S::wrong_bytes,
-     .category = Category::content},
+     .remedies = {blame, published, not_ours, layer_repair, unrepaired, repair, named_again}},
     {.code = "EH-F05",
      .title = "a web page or text instead of a library",
      .meaning =
@@ -97,9 +88,7 @@ constexpr Entry entries[] = {
      .remedies = {published, not_ours,
                   "{!place}{!as_published}{!outside}sign in to the network, or set https_proxy if the "
                   "network needs a proxy",
-                  layer_repair, unrepaired, repair, "{place=argument}name a library instead of {file}"},
-     .exit_status = S::wrong_bytes,
-     .category = Category::content},
+                  layer_repair, unrepaired, repair, "{place=argument}name a library instead of {file}"}},
     {.code = "EH-F06",
      .title = "a file is still compressed",
      .meaning =
@@ -112,9 +101,7 @@ constexpr Entry entries[] = {
                   "manifest: it does not say how the file is packed",
                   "{?as_published}use another version: engine-info ENGINE --plan --explain lists them",
                   not_ours, layer_repair, unrepaired, repair,
-                  "{place=argument}unpack {file} and name the library in it"},
-     .exit_status = S::wrong_bytes,
-     .category = Category::content},
+                  "{place=argument}unpack {file} and name the library in it"}},
     {.code = "EH-F07",
      .title = "Git LFS pointer instead of a library",
      .meaning = "The file is the small text that Git LFS keeps in a repository in place of a large file.",
@@ -125,9 +112,7 @@ constexpr Entry entries[] = {
                 "the file is a Git LFS pointer, not the library itself"},
      .remedies = {published,
                   "publisher: fetch the real file (git lfs pull in the source repository) and publish it",
-                  not_ours, repair},
-     .exit_status = S::wrong_bytes,
-     .category = Category::content},
+                  not_ours, repair}},
     {.code = "EH-F08",
      .title = "a file is damaged",
      .meaning =
@@ -142,9 +127,7 @@ constexpr Entry entries[] = {
      .remedies =
          {blame, published, not_ours, layer_repair, unrepaired, deep_repair,
           "{!place}{!as_published}{!outside}if it happens again, check the mirror, the proxy and the disk",
-          named_again},
-     .exit_status = S::wrong_bytes,
-     .category = Category::content},
+          named_again}},
     {.code = "EH-F09",
      .title = "library for another operating system",
      .meaning = "A Windows or macOS library where this system's kind is needed.",
@@ -155,7 +138,9 @@ constexpr Entry entries[] = {
                 "the file is a library for another operating system"},
      .remedies = {"use the build for this operating system; engine-info ENGINE --plan --explain lists them",
                   "{place=argument}engine-info --inspect with --platform FILE checks it for a machine of its "
-                  "own system; engine-info --platform-json writes FILE on that machine"}},
+                  "own system; engine-info --platform-json writes FILE on that machine"},
+     .exit_status = S::not_loaded,
+     .category = Category::host},
     {.code = "EH-F10",
      .title = "not a shared library",
      .meaning = "An executable, an object file or a static archive, which cannot be loaded.",
@@ -166,7 +151,9 @@ constexpr Entry entries[] = {
                 "{file} is a {format}, which cannot be loaded as a library", "{file} is not a shared library",
                 "the file is an executable, an object file or a static archive"},
      .remedies = {"{!place}{!outside}ask the publisher to correct the manifest: it names the wrong file",
-                  not_ours, "{place=argument}name a library instead of {file}"}},
+                  not_ours, "{place=argument}name a library instead of {file}"},
+     .exit_status = S::not_loaded,
+     .category = Category::host},
     {.code = "EH-F11",
      .title = "path does not lead to a file",
      .meaning = "A folder, a broken or circular link, a device or a socket stands where a library should.",
@@ -180,7 +167,7 @@ constexpr Entry entries[] = {
                 "a folder, or a link that leads nowhere, stands where a library should be"},
      .remedies = {published, not_ours, "correct or remove the link {link}{!as_published}", layer_repair,
                   unrepaired, repair, "check the path {file}{!as_published}"},
-     .category = Category::content},
+     .exit_status = S::not_loaded},
     {.code = "EH-F12",
      .title = "library cannot be mapped",
      .meaning = "The file has no segments to load, no dynamic section, or segments this machine's page size "
@@ -192,14 +179,18 @@ constexpr Entry entries[] = {
                 "{file} cannot be mapped: {problem}", "{file} cannot be mapped",
                 "the segments of the file cannot be mapped on this machine"},
      .remedies = {"use another build (engine-info ENGINE --plan --explain lists them), and report this one "
-                  "to its publisher: it is broken, or made for another page size"}},
+                  "to its publisher: it is broken, or made for another page size"},
+     .exit_status = S::not_loaded,
+     .category = Category::host},
     {.code = "EH-F13",
      .title = "library forbids being loaded at run time",
      .meaning = "The file is linked with -z nodlopen.",
      .before = "DF_1_NOOPEN",
      .after = "\"shared object cannot be dlopen()ed\"",
      .causes = {"{file} was linked with -z nodlopen", "the file was linked with -z nodlopen"},
-     .remedies = {"ask the publisher to link the library without -z nodlopen"}},
+     .remedies = {"ask the publisher to link the library without -z nodlopen"},
+     .exit_status = S::not_loaded,
+     .category = Category::host},
     {.code = "EH-F14",
      .title = "a file changed while it was in use",
      .meaning = "Another program rewrote an installed file in place; the next call into it may crash.",
@@ -207,8 +198,7 @@ constexpr Entry entries[] = {
      .causes = {"{file} was changed after it was loaded",
                 "an installed file was changed after it was loaded"},
      .remedies = {"find and stop the program that writes into the cache", deep_repair},
-     .exit_status = S::cache,
-     .category = Category::content},
+     .exit_status = S::cache},
     {.code = "EH-F15",
      .title = "disk full",
      .meaning = "No space, no inodes or no quota left where files are to be written.",
@@ -303,7 +293,6 @@ constexpr Entry entries[] = {
      .remedies =
          {"{!place}use another version, and report this one to its publisher; nothing of it was installed",
           "{place=argument}leave the entry out with --select, or name another archive"},
-     .exit_status = S::wrong_bytes,
      .category = Category::request},
     {.code = "EH-F20",
      .title = "components collide",
@@ -314,7 +303,6 @@ constexpr Entry entries[] = {
                 "two components of the build hold different bytes under the same path"},
      .remedies =
          {"ask the publisher of the manifest to correct it: components of one build must not overlap"},
-     .exit_status = S::wrong_bytes,
      .category = Category::request},
     {.code = "EH-F21",
      .title = "archive cannot be unpacked",
@@ -331,9 +319,8 @@ constexpr Entry entries[] = {
          {"{!place}use another version, and ask the publisher to correct the archive or the manifest: they "
           "do not agree",
           "{place=argument}{!strip}check that the archive is complete, and copy it again if it is not",
-          "{place=argument}{?strip}correct --strip ({strip}) or --select: they leave nothing of the archive"},
-     .exit_status = S::wrong_bytes,
-     .category = Category::content},
+          "{place=argument}{?strip}correct --strip ({strip}) or --select: they leave nothing of the "
+          "archive"}},
     {.code = "EH-F22",
      .title = "a folder of the cache is not trusted",
      .meaning =
@@ -386,7 +373,6 @@ constexpr Entry entries[] = {
      .remedies = {"copy {file} again from where it was exported, and compare the two with sha256sum",
                   "{!file}copy the bundle again from where it was exported",
                   "or export it again on the machine that has the builds: engine-cache export"},
-     .exit_status = S::wrong_bytes,
      .category = Category::request},
     {.code = "EH-F42",
      .title = "part of a bundle missing",
@@ -413,7 +399,6 @@ constexpr Entry entries[] = {
      .causes = {"{part}: {problem} ({size} bytes of {expected_size})", "{part}: {problem}",
                 "a part of the bundle is wrong"},
      .remedies = {"copy {part} again from where it was exported", "{!part}copy the parts again"},
-     .exit_status = S::wrong_bytes,
      .category = Category::request},
     {.code = "EH-F44",
      .title = "bundle needs an earlier one",
@@ -437,6 +422,6 @@ constexpr Entry entries[] = {
 
 }  // namespace
 
-std::span<const Entry> files_entries() { return entries; }
+Table files_entries() { return {entries, S::wrong_bytes, Category::content}; }
 
 }  // namespace enginehost::explain

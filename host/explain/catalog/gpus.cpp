@@ -4,8 +4,6 @@
 namespace enginehost::explain {
 namespace {
 
-using history::Category;
-
 constexpr Entry entries[] = {
     {.code = "EH-G01",
      .title = "NVIDIA driver library not found",
@@ -190,6 +188,6 @@ constexpr Entry entries[] = {
 
 }  // namespace
 
-std::span<const Entry> gpus_entries() { return entries; }
+Table gpus_entries() { return {entries, S::not_loaded, Category::host}; }
 
 }  // namespace enginehost::explain

@@ -4,8 +4,6 @@
 namespace enginehost::explain {
 namespace {
 
-using history::Category;
-
 constexpr std::string_view newer_system =
     "use a build for older systems (engine-info ENGINE --plan --explain lists them) or a newer operating "
     "system; never copy another system's C library here";
@@ -475,6 +473,6 @@ constexpr Entry entries[] = {
 
 }  // namespace
 
-std::span<const Entry> linking_entries() { return entries; }
+Table linking_entries() { return {entries, S::not_loaded, Category::host}; }
 
 }  // namespace enginehost::explain

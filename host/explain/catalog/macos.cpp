@@ -4,8 +4,6 @@
 namespace enginehost::explain {
 namespace {
 
-using history::Category;
-
 constexpr std::string_view repair = "engine-cache verify --repair fetches the damaged files again";
 
 constexpr Entry entries[] = {
@@ -46,7 +44,7 @@ constexpr Entry entries[] = {
      .causes = {"{file} is not a Mach-O file: {problem}", "{file} is not a Mach-O file",
                 "the file is not a Mach-O file"},
      .remedies = {repair},
-     .exit_status = ExitStatus::wrong_bytes,
+     .exit_status = S::wrong_bytes,
      .category = Category::content},
     {.code = "EH-X04",
      .title = "code signature refused",
@@ -113,6 +111,6 @@ constexpr Entry entries[] = {
 
 }  // namespace
 
-std::span<const Entry> macos_entries() { return entries; }
+Table macos_entries() { return {entries, S::not_loaded, Category::host}; }
 
 }  // namespace enginehost::explain

@@ -4,10 +4,6 @@
 namespace enginehost::explain {
 namespace {
 
-using history::Category;
-using S = ExitStatus;
-constexpr Category request = Category::request;
-
 // For documents other than manifests, the evidence says how they were named ("place", "named_by").
 constexpr std::string_view manifest_page =
     "{!place}docs/manifests.md and manifests/schema say what a manifest needs";
@@ -24,27 +20,21 @@ constexpr Entry entries[] = {
      .before = "strict parsing",
      .causes = {"{document} is not valid JSON at byte {position}: {problem}",
                 "{document} is not valid JSON: {problem}", "a document is not valid JSON"},
-     .remedies = {sent_by, "{!sent_by}correct {document}", manifest_page, settings_page, platform_file},
-     .exit_status = S::usage,
-     .category = request},
+     .remedies = {sent_by, "{!sent_by}correct {document}", manifest_page, settings_page, platform_file}},
     {.code = "EH-M02",
      .title = "field missing or wrong",
      .meaning = "A document lacks a field that is required, or a field has the wrong type or value.",
      .before = "the format's schema",
      .causes = {"{document}: {member}: {problem}", "{document}: {problem}",
                 "a document does not have the required form"},
-     .remedies = {sent_by, "{!sent_by}correct {member} in {document}", manifest_page, platform_file},
-     .exit_status = S::usage,
-     .category = request},
+     .remedies = {sent_by, "{!sent_by}correct {member} in {document}", manifest_page, platform_file}},
     {.code = "EH-M03",
      .title = "unknown critical field",
      .meaning = "The document names a field as critical that this version does not know.",
      .before = "the member \"critical\"",
      .causes = {"{document} marks {member} as critical; this version does not know it",
                 "{document} uses a critical field that this version does not know"},
-     .remedies = {"update EngineHost"},
-     .exit_status = S::usage,
-     .category = request},
+     .remedies = {"update EngineHost"}},
     {.code = "EH-M04",
      .title = "format too new",
      .meaning = "The document is written in a newer format than this version reads.",
@@ -52,9 +42,7 @@ constexpr Entry entries[] = {
      .causes = {"{document} has format {found}; this version reads format {supported}",
                 "{document} has a newer format than this version reads: {problem}",
                 "{document} has a newer format than this version reads"},
-     .remedies = {"update EngineHost"},
-     .exit_status = S::usage,
-     .category = request},
+     .remedies = {"update EngineHost"}},
     {.code = "EH-M05",
      .title = "manifest differs from its index",
      .meaning = "The manifest's digest or size is not the one its repository's index states.",
@@ -63,16 +51,13 @@ constexpr Entry entries[] = {
                 "{document} is not the manifest that the index names"},
      .remedies = {"{remedy}", "{!remedy}fetch again: the repository may have been changed meanwhile",
                   "{!remedy}the repository's publisher: write index.json again after a change to a manifest"},
-     .exit_status = S::wrong_bytes,
-     .category = request},
+     .exit_status = S::wrong_bytes},
     {.code = "EH-M06",
      .title = "manifest path leaves the repository",
      .meaning = "An index names a manifest by a path that is absolute or climbs out of the repository.",
      .before = "the path in index.json",
      .causes = {"{member} of {document} is {path}, which leaves the repository"},
-     .remedies = {"ask the publisher of the repository to correct the path; other repositories still work"},
-     .exit_status = S::usage,
-     .category = Category::request},
+     .remedies = {"ask the publisher of the repository to correct the path; other repositories still work"}},
     {.code = "EH-M07",
      .title = "repository cannot be used",
      .meaning = "The index of a repository is missing, cannot be reached or is wrong.",
@@ -82,8 +67,7 @@ constexpr Entry entries[] = {
                 "a repository cannot be used: {problem}"},
      .remedies = {"check the address {repository}: its index.json must exist and be readable",
                   "without a network, name a folder with --repository or use what is installed (--offline)"},
-     .exit_status = S::not_fetched,
-     .category = Category::request},
+     .exit_status = S::not_fetched},
     {.code = "EH-M08",
      .title = "too few signatures",
      .meaning = "A document of a repository that must be signed is not signed, or not by as many keys as its "
@@ -100,8 +84,7 @@ constexpr Entry entries[] = {
                   "{!remedy}{!file}to accept this repository unsigned: add \"unsigned\": true beside its "
                   "\"location\" {repository} in the configuration",
                   "{!remedy}until then, installed builds still open"},
-     .exit_status = S::wrong_bytes,
-     .category = Category::request},
+     .exit_status = S::wrong_bytes},
     {.code = "EH-M09",
      .title = "signature is wrong",
      .meaning = "A signature does not match: the document or the signature was changed, or belongs to "
@@ -115,8 +98,7 @@ constexpr Entry entries[] = {
                   "{!remedy}if it happens again, report it to the operator of {repository}, and use another "
                   "mirror until then",
                   "{!remedy}until then, installed builds still open"},
-     .exit_status = S::wrong_bytes,
-     .category = Category::request},
+     .exit_status = S::wrong_bytes},
     {.code = "EH-M10",
      .title = "key not trusted",
      .meaning = "A repository must be signed by a key that this machine trusts, and it is not.",
@@ -135,8 +117,7 @@ constexpr Entry entries[] = {
           "\"location\" "
           "{repository} in the configuration",
           "{!remedy}until then, installed builds still open"},
-     .exit_status = S::wrong_bytes,
-     .category = Category::request},
+     .exit_status = S::wrong_bytes},
     {.code = "EH-M11",
      .title = "older than a version seen before",
      .meaning = "A signed document is older than one seen before from the same repository: a mirror is out "
@@ -152,8 +133,7 @@ constexpr Entry entries[] = {
                   "{!remedy}if the publisher confirms that a key was stolen: engine-cache trust forget "
                   "{repository|word}",
                   "{!remedy}until then, installed builds still open"},
-     .exit_status = S::wrong_bytes,
-     .category = Category::request},
+     .exit_status = S::wrong_bytes},
     {.code = "EH-M12",
      .title = "signed index has expired",
      .meaning = "The date until which the index is valid has passed. Nothing new is installed from it; "
@@ -164,8 +144,7 @@ constexpr Entry entries[] = {
      .remedies = {"check the clock of this machine",
                   "the repository's publisher: engine-manifest sign, then publish",
                   "without a network: --offline accepts it within policy.max_staleness_days"},
-     .exit_status = S::not_fetched,
-     .category = Category::request},
+     .exit_status = S::not_fetched},
     {.code = "EH-M13",
      .title = "signed with a revoked key",
      .meaning = "The repository's root has withdrawn the key that made the signature.",
@@ -175,8 +154,7 @@ constexpr Entry entries[] = {
                   "{!remedy}get the publisher's new key from a place you trust: engine-cache trust remove "
                   "{key_id}, then engine-cache trust add KEY --repository {repository|word}",
                   "{!remedy}the repository's publisher: sign with a key that is not revoked"},
-     .exit_status = S::wrong_bytes,
-     .category = Category::request},
+     .exit_status = S::wrong_bytes},
     {.code = "EH-M14",
      .title = "build is blocked",
      .meaning = "The digest of the build, or of a part of it, is on a list of blocked digests, in a "
@@ -185,8 +163,7 @@ constexpr Entry entries[] = {
      .causes = {"{build} is blocked: {reason}", "a build is blocked: {reason}"},
      .remedies = {"{?file}make a bundle of other builds: engine-cache export FILE BUILD",
                   "{!file}use another version; engine-cache remove {build} frees its space"},
-     .exit_status = S::forbidden,
-     .category = Category::request},
+     .exit_status = S::forbidden},
     {.code = "EH-M15",
      .title = "key file cannot be used",
      .meaning = "A file or text given as a key is no minisign key, or its passphrase is wrong.",
@@ -196,25 +173,19 @@ constexpr Entry entries[] = {
      .remedies = {"{remedy}",
                   "{!os_said}{!remedy}use minisign.pub, or the line in it that begins with RW; for signing, "
                   "minisign.key",
-                  "{?os_said}name a file that exists and that this user can read"},
-     .exit_status = S::usage,
-     .category = Category::request},
+                  "{?os_said}name a file that exists and that this user can read"}},
     {.code = "EH-M16",
      .title = "manifest would fail for its users",
      .meaning = "engine-manifest found something that would fail on the machines that use the manifest.",
      .before = "engine-manifest lint",
      .causes = {"{document}: {member}: {problem}", "{document}: {problem}"},
-     .remedies = {"{remedy}", "correct {document}, then engine-manifest lint"},
-     .exit_status = S::usage,
-     .category = Category::request},
+     .remedies = {"{remedy}", "correct {document}, then engine-manifest lint"}},
     {.code = "EH-M17",
      .title = "the repository cannot be changed that way",
      .meaning = "The files to add, sign or publish with engine-manifest do not fit the repository.",
      .before = "the folder, and the files given",
      .causes = {"{file}: {problem}", "{folder}: {problem}"},
-     .remedies = {"{remedy}", "see docs/publishing.md for all steps"},
-     .exit_status = S::usage,
-     .category = Category::request},
+     .remedies = {"{remedy}", "see docs/publishing.md for all steps"}},
     {.code = "EH-M40",
      .title = "no signed manifest lists the bundle's files",
      .meaning =
@@ -240,12 +211,11 @@ constexpr Entry entries[] = {
           "manifest there names the trees "
           "(\"tree\" of each artifact, or \"digest\" of the build)",
           "{!installed_from}docs/manifests.md says how a manifest names them"},
-     .exit_status = S::wrong_bytes,
-     .category = Category::request},
+     .exit_status = S::wrong_bytes},
 };
 
 }  // namespace
 
-std::span<const Entry> manifests_entries() { return entries; }
+Table manifests_entries() { return {entries, S::usage, Category::request}; }
 
 }  // namespace enginehost::explain

@@ -4,8 +4,6 @@
 namespace enginehost::explain {
 namespace {
 
-using history::Category;
-
 constexpr std::string_view quarantined_build =
     "the build is quarantined; engine-cache quarantine show {build} shows why and until when";
 
@@ -21,8 +19,7 @@ constexpr Entry entries[] = {
                 "the build ran an instruction that this processor does not have, at stage {stage}",
                 "the build ran an instruction that this processor does not have"},
      .remedies = {"use a build for this processor: engine-info ENGINE --plan --explain lists them",
-                  quarantined_build},
-     .category = Category::crash},
+                  quarantined_build}},
     {.code = "EH-R02",
      .title = "the build crashed",
      .meaning = "Code of the build accessed memory that does not exist, or divided by zero.",
@@ -34,8 +31,7 @@ constexpr Entry entries[] = {
                 "the build crashed"},
      .remedies = {"use another version of the engine, and report the crash to its publisher",
                   "if you ended {program} yourself: engine-cache quarantine clear {build}",
-                  quarantined_build},
-     .category = Category::crash},
+                  quarantined_build}},
     {.code = "EH-R03",
      .title = "the engine ended the process",
      .meaning = "Code of the build called abort(), or threw an exception that nothing caught.",
@@ -48,8 +44,7 @@ constexpr Entry entries[] = {
      .remedies = {"install {missing_library}: {provided_by...}",
                   "see the last line that the engine printed: {last_words}",
                   "use another version of the engine, and report the crash to its publisher",
-                  quarantined_build},
-     .category = Category::crash},
+                  quarantined_build}},
     {.code = "EH-R04",
      .title = "the engine ended the process quietly",
      .meaning = "Code of the build called exit(), so the probe or the command that opened it ended before it "
@@ -59,8 +54,7 @@ constexpr Entry entries[] = {
                 "the build ended the process at stage {stage}", "the build ended the process"},
      .remedies = {"use another version, and report it to the publisher: a library must not end the process "
                   "that loads it",
-                  quarantined_build},
-     .category = Category::crash},
+                  quarantined_build}},
     {.code = "EH-R05",
      .title = "the engine does not start in time",
      .meaning =
@@ -74,8 +68,7 @@ constexpr Entry entries[] = {
                   "at most), if the machine is slow or busy",
                   "restart the machine: the process could not be killed, because it is stuck in a "
                   "driver{?survived_kill}",
-                  quarantined_build},
-     .category = Category::crash},
+                  quarantined_build}},
     {.code = "EH-R06",
      .title = "stack overflow",
      .meaning = "Code of the build needed more stack than the thread has.",
@@ -83,8 +76,7 @@ constexpr Entry entries[] = {
      .causes = {"{in_library|name} used up the stack at stage {stage}",
                 "the build used up the stack at stage {stage}", "the build used up the stack"},
      .remedies = {"raise the limit (ulimit -s unlimited), or use a thread with a larger stack",
-                  quarantined_build},
-     .category = Category::crash},
+                  quarantined_build}},
     {.code = "EH-R07",
      .title = "the engine writes to standard output",
      .meaning = "A plugin must not print, because that corrupts the output of programs that write data to "
@@ -125,8 +117,7 @@ constexpr Entry entries[] = {
      .causes = {"a function of the plugin threw {exception} at stage {stage}: {what}",
                 "a function of the plugin threw {exception} at stage {stage}",
                 "a function of the plugin threw {exception}", "a function of the plugin threw an exception"},
-     .remedies = {"use another version, and report it to the publisher of the plugin"},
-     .category = Category::crash},
+     .remedies = {"use another version, and report it to the publisher of the plugin"}},
     {.code = "EH-R11",
      .title = "not an engine plugin",
      .meaning =
@@ -138,7 +129,8 @@ constexpr Entry entries[] = {
                 "the file does not export engine_plugin_v1, or not a plugin's descriptor"},
      .remedies =
          {"use the file that the manifest names as plugin; engine libraries themselves are not plugins",
-          "plugin authors: see the page for engine authors; in C++ write constexpr const engine_plugin"}},
+          "plugin authors: see the page for engine authors; in C++ write constexpr const engine_plugin"},
+     .category = Category::host},
     {.code = "EH-R12",
      .title = "plugin and host, or plugin and manifest, do not match",
      .meaning = "The plugin needs a newer host, or another major version of the plugin ABI; or its manifest "
@@ -156,7 +148,8 @@ constexpr Entry entries[] = {
                   "ask the publisher to correct the manifest or the plugin: they name different "
                   "engines{?plugin_engine}",
                   "{!plugin_abi}{!missing_table}{!plugin_engine}update EngineHost, or use another version of "
-                  "the plugin"}},
+                  "the plugin"},
+     .category = Category::host},
     {.code = "EH-R13",
      .title = "crash while unloading",
      .meaning = "The build works, but crashes when it is unloaded or the process ends.",
@@ -199,7 +192,8 @@ constexpr Entry entries[] = {
                   "{!in_manifest}{!library}put the library that the message names into a folder that the "
                   "loader searches",
                   "{?in_manifest}engine-cache verify --repair restores files of the build; if none of its "
-                  "components contains {library...}, report it to the publisher"}},
+                  "components contains {library...}, report it to the publisher"},
+     .category = Category::host},
     {.code = "EH-R16",
      .title = "parts of cuDNN of different versions",
      .meaning = "All parts of cuDNN must be of one version and come from one folder.",
@@ -208,7 +202,8 @@ constexpr Entry entries[] = {
      .causes = {"{library...} would come from {path...}, the other parts of cuDNN from {others...}",
                 "{library} is from {path}, and the other parts of cuDNN are not",
                 "the parts of cuDNN do not belong together"},
-     .remedies = {"take other copies of cuDNN out of LD_LIBRARY_PATH"}},
+     .remedies = {"take other copies of cuDNN out of LD_LIBRARY_PATH"},
+     .category = Category::host},
     {.code = "EH-R17",
      .title = "the device computes wrongly, or elsewhere than the engine says",
      .meaning = "A small computation on the device gave a wrong result, or its result is on another device.",
@@ -246,11 +241,12 @@ constexpr Entry entries[] = {
           "take in the probe",
           "the build needed more memory than it may take in the probe"},
      .remedies = {"raise probe_memory_bytes in the configuration (0: no limit), if the engine needs so much",
-                  "otherwise use another version of the engine, and report it to its publisher"}},
+                  "otherwise use another version of the engine, and report it to its publisher"},
+     .category = Category::host},
 };
 
 }  // namespace
 
-std::span<const Entry> running_entries() { return entries; }
+Table running_entries() { return {entries, S::not_loaded, Category::crash}; }
 
 }  // namespace enginehost::explain

@@ -5,8 +5,6 @@
 namespace enginehost::explain {
 namespace {
 
-using history::Category;
-
 constexpr std::string_view repair = "engine-cache verify --repair fetches the damaged files again";
 constexpr std::string_view inspect =
     "engine-info --inspect {file|word} lists every DLL that it needs, and those that are not found";
@@ -153,6 +151,6 @@ constexpr Entry entries[] = {
 
 }  // namespace
 
-std::span<const Entry> windows_entries() { return entries; }
+Table windows_entries() { return {entries, S::not_loaded, Category::host}; }
 
 }  // namespace enginehost::explain
