@@ -80,7 +80,7 @@ std::string_view consequence(history::Category category) {
 
 std::string exit_status_text(const Entry& entry) {
   std::string text = std::to_string(static_cast<int>(*entry.exit_status));
-  if (entry.code != reported_by_plugin) return text;
+  if (entry.name.code != reported_by_plugin) return text;
   text += " while a build is opened; afterwards";
   const char* before = " ";
   for (const auto& [said, exit] : statuses_of_plugins()) {
@@ -91,7 +91,7 @@ std::string exit_status_text(const Entry& entry) {
 }
 
 std::string describe_code(const Entry& entry) {
-  std::string text = std::string(entry.code) + "  " + std::string(entry.title);
+  std::string text = std::string(entry.name.code) + "  " + std::string(entry.name.title);
   add_line(text, "means", entry.meaning);
   add_line(text, "known before", entry.before.empty() ? "it cannot be detected" : entry.before);
   add_line(text, "known after", entry.after);
@@ -108,8 +108,8 @@ std::string describe_code(const Entry& entry) {
 
 Json code_document(const Entry& entry) {
   Json document = Json::object()
-                      .set("code", entry.code)
-                      .set("title", entry.title)
+                      .set("code", entry.name.code)
+                      .set("title", entry.name.title)
                       .set("meaning", entry.meaning)
                       .set("detected_before", entry.before)
                       .set("detected_after", entry.after)
@@ -117,7 +117,7 @@ Json code_document(const Entry& entry) {
                       .set("remedies", readable_lines(entry.remedies))
                       .set("exit_status", static_cast<int>(*entry.exit_status))
                       .set("consequence", consequence(*entry.category));
-  if (entry.code == reported_by_plugin) {
+  if (entry.name.code == reported_by_plugin) {
     Json statuses = Json::object();
     for (const auto& [said, exit] : statuses_of_plugins()) statuses.set(said, static_cast<int>(exit));
     document.set("exit_statuses", std::move(statuses));

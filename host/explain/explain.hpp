@@ -71,8 +71,11 @@ struct Lines {
 // A template is used only if all its keys are there and its conditions hold. The value of "engine" replaces
 // ENGINE in "engine-info ENGINE".
 struct Entry {
-  std::string_view code{};   // "EH-L01"
-  std::string_view title{};  // a phrase without evidence
+  struct Name {
+    std::string_view code{};   // "EH-L01"
+    std::string_view title{};  // a phrase without evidence
+  };
+  Name name{};
   Proof proof = Proof::produced;
   std::string_view unproduced{};  // why no test produces it; empty for "produced"
   std::string_view meaning{};     // what the code means
@@ -118,6 +121,11 @@ Result<Value> mark_as_argument(Result<Value> result, const std::filesystem::path
 
 // Marks EH-F16 as a change to the files of this cache ("place" = "cache"): another cache would not help.
 Diagnosis of_this_cache(Diagnosis diagnosis);
+template <class Value>
+Result<Value> of_this_cache(Result<Value> result) {
+  if (!result) result.error() = of_this_cache(std::move(result.error()));
+  return result;
+}
 
 // Returns the exit status of a command that ends with this diagnosis; ExitStatus::bug for an unknown code.
 ExitStatus exit_status(const Diagnosis& diagnosis);

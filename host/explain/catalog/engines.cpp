@@ -5,8 +5,7 @@ namespace enginehost::explain {
 namespace {
 
 constexpr Entry entries[] = {
-    {.code = "EH-E01",
-     .title = "the engine reports an error",
+    {.name = {"EH-E01", "the engine reports an error"},
      .meaning = "The plugin itself reported the error; its message and facts are in the evidence.",
      .after = "the plugin's report (status, origin, native code, message)",
      .causes = {"{overcome} succeeded but reported a problem: {message} ({origin} {native})",

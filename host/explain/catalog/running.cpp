@@ -8,8 +8,7 @@ constexpr std::string_view quarantined_build =
     "the build is quarantined; engine-cache quarantine show {build} shows why and until when";
 
 constexpr Entry entries[] = {
-    {.code = "EH-R01",
-     .title = "illegal instruction",
+    {.name = {"EH-R01", "illegal instruction"},
      .meaning = "The build ran an instruction that this processor does not have, or a trap instruction.",
      .before = "the manifest's cpu features and the ISA marker, when they are there",
      .after = "SIGILL in the probe",
@@ -20,8 +19,7 @@ constexpr Entry entries[] = {
                 "the build ran an instruction that this processor does not have"},
      .remedies = {"use a build for this processor: engine-info ENGINE --plan --explain lists them",
                   quarantined_build}},
-    {.code = "EH-R02",
-     .title = "the build crashed",
+    {.name = {"EH-R02", "the build crashed"},
      .meaning = "Code of the build accessed memory that does not exist, or divided by zero.",
      .after = "SIGSEGV, SIGBUS or SIGFPE in the probe",
      .causes = {"{in_library|name} crashed with {signal} at stage {stage} (address {address})",
@@ -32,8 +30,7 @@ constexpr Entry entries[] = {
      .remedies = {"use another version of the engine, and report the crash to its publisher",
                   "if you ended {program} yourself: engine-cache quarantine clear {build}",
                   quarantined_build}},
-    {.code = "EH-R03",
-     .title = "the engine ended the process",
+    {.name = {"EH-R03", "the engine ended the process"},
      .meaning = "Code of the build called abort(), or threw an exception that nothing caught.",
      .after = "SIGABRT in the probe; the last lines of its standard error",
      .causes =
@@ -45,8 +42,7 @@ constexpr Entry entries[] = {
                   "see the last line that the engine printed: {last_words}",
                   "use another version of the engine, and report the crash to its publisher",
                   quarantined_build}},
-    {.code = "EH-R04",
-     .title = "the engine ended the process quietly",
+    {.name = {"EH-R04", "the engine ended the process quietly"},
      .meaning = "Code of the build called exit(), so the probe or the command that opened it ended before it "
                 "could report success.",
      .after = "the probe ended without its token; a command's own exit handler, before its end",
@@ -55,8 +51,7 @@ constexpr Entry entries[] = {
      .remedies = {"use another version, and report it to the publisher: a library must not end the process "
                   "that loads it",
                   quarantined_build}},
-    {.code = "EH-R05",
-     .title = "the engine does not start in time",
+    {.name = {"EH-R05", "the engine does not start in time"},
      .meaning =
          "Loading or the self-test hung: a deadlock in a constructor, or a driver that does not answer.",
      .after = "the probe's deadline",
@@ -69,16 +64,14 @@ constexpr Entry entries[] = {
                   "restart the machine: the process could not be killed, because it is stuck in a "
                   "driver{?survived_kill}",
                   quarantined_build}},
-    {.code = "EH-R06",
-     .title = "stack overflow",
+    {.name = {"EH-R06", "stack overflow"},
      .meaning = "Code of the build needed more stack than the thread has.",
      .after = "SIGSEGV at an address near the stack pointer",
      .causes = {"{in_library|name} used up the stack at stage {stage}",
                 "the build used up the stack at stage {stage}", "the build used up the stack"},
      .remedies = {"raise the limit (ulimit -s unlimited), or use a thread with a larger stack",
                   quarantined_build}},
-    {.code = "EH-R07",
-     .title = "the engine writes to standard output",
+    {.name = {"EH-R07", "the engine writes to standard output"},
      .meaning = "A plugin must not print, because that corrupts the output of programs that write data to "
                 "standard output.",
      .after = "the text on the probe's standard output; recorded with the proof, and reported at every open",
@@ -87,8 +80,7 @@ constexpr Entry entries[] = {
                   "redirect 1 to 2 before the engine is opened",
                   "ask the publisher to remove the output"},
      .category = Category::request},
-    {.code = "EH-R08",
-     .title = "the engine changes the floating-point mode",
+    {.name = {"EH-R08", "the engine changes the floating-point mode"},
      .meaning =
          "Loading the build changed how this thread rounds or handles tiny numbers (as -ffast-math does).",
      .after = "MXCSR before and after",
@@ -97,8 +89,7 @@ constexpr Entry entries[] = {
      .remedies = {"nothing to do: EngineHost restores it after loading",
                   "publisher: do not link with -ffast-math"},
      .category = Category::request},
-    {.code = "EH-R09",
-     .title = "the engine changes process-wide state",
+    {.name = {"EH-R09", "the engine changes process-wide state"},
      .meaning = "Loading the build changed something that the whole process shares: signal handlers, locale, "
                 "folder, umask, standard output, files opened by others; or the signals that the calling "
                 "thread blocks.",
@@ -110,16 +101,14 @@ constexpr Entry entries[] = {
                   "connections, or in a worker process: it closes those that are open",
                   "set it again after the build is opened, and report it to the publisher"},
      .category = Category::request},
-    {.code = "EH-R10",
-     .title = "exception across the plugin ABI",
+    {.name = {"EH-R10", "exception across the plugin ABI"},
      .meaning = "A function of the plugin threw an exception, which is not allowed across a C ABI.",
      .after = "\"terminate called after throwing\" in the probe",
      .causes = {"a function of the plugin threw {exception} at stage {stage}: {what}",
                 "a function of the plugin threw {exception} at stage {stage}",
                 "a function of the plugin threw {exception}", "a function of the plugin threw an exception"},
      .remedies = {"use another version, and report it to the publisher of the plugin"}},
-    {.code = "EH-R11",
-     .title = "not an engine plugin",
+    {.name = {"EH-R11", "not an engine plugin"},
      .meaning =
          "The file does not export engine_plugin_v1, or the object of that name is not a plugin descriptor.",
      .before = "the export table and the first bytes of the object",
@@ -131,8 +120,7 @@ constexpr Entry entries[] = {
          {"use the file that the manifest names as plugin; engine libraries themselves are not plugins",
           "plugin authors: see the page for engine authors; in C++ write constexpr const engine_plugin"},
      .category = Category::host},
-    {.code = "EH-R12",
-     .title = "plugin and host, or plugin and manifest, do not match",
+    {.name = {"EH-R12", "plugin and host, or plugin and manifest, do not match"},
      .meaning = "The plugin needs a newer host, or another major version of the plugin ABI; or its manifest "
                 "names another engine than the plugin does.",
      .before = "the first 24 bytes of the plugin's descriptor",
@@ -150,8 +138,7 @@ constexpr Entry entries[] = {
                   "{!plugin_abi}{!missing_table}{!plugin_engine}update EngineHost, or use another version of "
                   "the plugin"},
      .category = Category::host},
-    {.code = "EH-R13",
-     .title = "crash while unloading",
+    {.name = {"EH-R13", "crash while unloading"},
      .meaning = "The build works, but crashes when it is unloaded or the process ends.",
      .after = "a signal in the probe's stages unload and exit; recorded with the proof, and reported at "
               "every open",
@@ -165,8 +152,7 @@ constexpr Entry entries[] = {
                   "or open the build in a worker process",
                   "use another version of the engine, and report the crash to its publisher"},
      .category = Category::request},
-    {.code = "EH-R14",
-     .title = "the probe was killed, from outside or for lack of memory",
+    {.name = {"EH-R14", "the probe was killed, from outside or for lack of memory"},
      .meaning = "The probe got SIGKILL: the system was out of memory, or someone killed it. SIGTERM, SIGINT "
                 "and SIGHUP always come from outside, for example when a service is stopped.",
      .after = "SIGKILL that was not ours, or a signal that ends programs from outside",
@@ -176,8 +162,7 @@ constexpr Entry entries[] = {
      .remedies = {"{signal=SIGKILL}free memory, or raise the container's limit",
                   "try again: the build is not quarantined for this"},
      .category = Category::transient},
-    {.code = "EH-R15",
-     .title = "library opened at run time is missing",
+    {.name = {"EH-R15", "library opened at run time is missing"},
      .meaning = "The engine opens some libraries by name only when it needs them, such as the parts of "
                 "cuDNN. One was not found.",
      .before = "the manifest's \"lazy\" files",
@@ -194,8 +179,7 @@ constexpr Entry entries[] = {
                   "{?in_manifest}engine-cache verify --repair restores files of the build; if none of its "
                   "components contains {library...}, report it to the publisher"},
      .category = Category::host},
-    {.code = "EH-R16",
-     .title = "parts of cuDNN of different versions",
+    {.name = {"EH-R16", "parts of cuDNN of different versions"},
      .meaning = "All parts of cuDNN must be of one version and come from one folder.",
      .before = "versions and folders of its parts",
      .after = "cuDNN status 1002 or 1008",
@@ -204,8 +188,7 @@ constexpr Entry entries[] = {
                 "the parts of cuDNN do not belong together"},
      .remedies = {"take other copies of cuDNN out of LD_LIBRARY_PATH"},
      .category = Category::host},
-    {.code = "EH-R17",
-     .title = "the device computes wrongly, or elsewhere than the engine says",
+    {.name = {"EH-R17", "the device computes wrongly, or elsewhere than the engine says"},
      .meaning = "A small computation on the device gave a wrong result, or its result is on another device.",
      .after = "a product of two matrices with a known result, and the device of the resulting tensor",
      .causes = {"the result of a product on {device} is on {computed_on}: the engine computes elsewhere than "
@@ -215,8 +198,7 @@ constexpr Entry entries[] = {
      .remedies = {"use another build of the engine, and report it to its publisher",
                   "check the device's memory, temperature and driver{?given}"},
      .category = Category::request},
-    {.code = "EH-R18",
-     .title = "device lost",
+    {.name = {"EH-R18", "device lost"},
      .meaning = "A device of an open engine was lost while the program runs: it fell off the bus, its driver "
                 "was reset or replaced, it was removed from the container, or its context broke.",
      .after = "the reports of the engine's calls; while it is watched, its self-test, run at intervals and "
@@ -230,8 +212,7 @@ constexpr Entry entries[] = {
           "check the kernel's log for the reason (NVIDIA: lines with Xid)",
           "use a cpu build meanwhile: --flavor cpu"},
      .category = Category::request},
-    {.code = "EH-R19",
-     .title = "the build needs more memory than the probe gives",
+    {.name = {"EH-R19", "the build needs more memory than the probe gives"},
      .meaning = "Loading or testing the build took memory until a limit was reached. The limit of the probe "
                 "keeps a build that never stops from taking the memory of the machine.",
      .after =

@@ -7,7 +7,7 @@
 #include "base/paths.hpp"
 #include "base/windows/system.hpp"
 #include "base/windows/wide.hpp"
-#include "host/explain/error_numbers.hpp"
+#include "host/explain/loader_text.hpp"
 #include "host/linker/this_windows.hpp"
 
 namespace enginehost::load {
