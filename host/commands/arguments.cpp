@@ -2,10 +2,17 @@
 
 #include <CLI/CLI.hpp>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 #include <vector>
 
+#include "base/files.hpp"
+#include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/commands/help.hpp"
+#include "host/explain/explain.hpp"
+#include "host/resolve/version_specifier.hpp"
+#include "host/settings/settings.hpp"
 
 namespace enginehost::commands {
 namespace {
@@ -125,6 +132,101 @@ Words words_of(const CLI::App& app, int argc, char** argv) {
   words.app = at;
   words.command = path_of_command(*at);
   return words;
+}
+
+namespace {
+
+std::string forms() { return std::string(resolve::version_forms); }
+
+}  // namespace
+
+Diagnosis wrong_usage(const std::string& program, const std::string& problem) {
+  return diagnose("EH-P40").with("program", program).with("problem", problem);
+}
+
+void add_choice(CLI::App& app, EngineConstraints& choice, const char* group, const std::string& device) {
+  app.add_option("--flavor", choice.flavor, "prefer a flavor: cpu, cu118, mps, ... [env: ENGINEHOST_FLAVOR]")
+      ->type_name("FLAVOR")
+      ->group(group);
+  app.add_option("--require", choice.require, "this flavor or an error: no fallback")
+      ->type_name("FLAVOR")
+      ->group(group);
+  app.add_option("--device", choice.device, device + " [env: ENGINEHOST_DEVICE]")
+      ->type_name("DEVICE")
+      ->group(group);
+  app.add_option("--force", choice.force,
+                 "try this build first, even if it is quarantined or does not fit this machine [env: "
+                 "ENGINEHOST_FORCE]")
+      ->type_name("BUILD")
+      ->group(group);
+}
+
+Result<resolve::Request> request_of(const std::string& program, const EngineConstraints& constraint) {
+  resolve::Request request;
+  // "pytorch>=2" is accepted without "@".
+  const std::size_t at = constraint.engine.find_first_of("@<>=!~");
+  request.engine = trim(std::string_view(constraint.engine).substr(0, at));
+  if (at != std::string::npos)
+    request.version = constraint.engine.substr(at + (constraint.engine[at] == '@' ? 1 : 0));
+  if (request.engine.empty() && !constraint.engine.empty())
+    return fail(wrong_usage(program, "\"" + constraint.engine + "\" names " +
+                                         (at != std::string::npos ? "a version and " : "") +
+                                         "no engine: ENGINE@VERSION"));
+  if (at != std::string::npos && request.version.empty())
+    return fail(wrong_usage(program, "\"" + constraint.engine +
+                                         "\" ends without a version: give ENGINE@VERSION, or ENGINE alone "
+                                         "for the newest one"));
+  if (request.engine.find_first_of("[]()") != std::string::npos)
+    return fail(wrong_usage(program, "\"" + constraint.engine +
+                                         "\" is no engine's name; a version stands behind it as " +
+                                         "ENGINE@VERSION, and VERSION is one of: " + forms()));
+  if (const std::string wrong = resolve::VersionSpecifier(request.version).problem(); !wrong.empty())
+    return fail(wrong_usage(program, "\"" + constraint.engine + "\": " + wrong +
+                                         "; give ENGINE@VERSION, and VERSION as " + "one of: " + forms()));
+  if (!constraint.require.empty() && !constraint.flavor.empty() && constraint.require != constraint.flavor)
+    return fail(wrong_usage(program, "--require " + constraint.require + " and --flavor " +
+                                         constraint.flavor +
+                                         " contradict each other: --require allows no other flavor, so "
+                                         "leave one of them out"));
+  request.flavor = constraint.require.empty() ? constraint.flavor : constraint.require;
+  request.require = !constraint.require.empty();
+  if (!request.flavor.empty()) request.flavor_source = request.require ? constraint.require_flag : "--flavor";
+  request.force = constraint.force;
+  request.device = constraint.device;
+  if (!request.device.empty()) request.device_source = "--device";
+  if (const std::string wrong = settings::not_a_device(constraint.device); !wrong.empty())
+    return fail(wrong_usage(program, "--device \"" + constraint.device + "\": " + wrong));
+  return request;
+}
+
+namespace {
+
+constexpr std::uint64_t largest_file = 8u << 20;
+
+Result<platform::Platform> read(const std::string& file) {
+  TRY_ASSIGN(const std::string text, read_file(path_of(file), largest_file, "EH-P47"));
+  TRY_ASSIGN(const Json document, parse_json(text, file));
+  return platform::platform_from_json(document, file);
+}
+
+}  // namespace
+
+Result<platform::Platform> recorded_platform(const std::string& file) {
+  auto platform = explain::mark_as_argument(read(file));
+  if (!platform) platform.error().with("named_by", "--platform");
+  return platform;
+}
+
+Result<manifest::PublicKey> given_public_key(const std::string& text) {
+  std::error_code error;
+  if (!std::filesystem::exists(path_of(text), error)) {
+    auto key = manifest::read_public_key(text, text);
+    // A text that does not begin like a key was meant as a file.
+    if (!key && !text.starts_with("RW")) TRY(stamp_of(path_of(text), "EH-P47").map([](const FileStamp&) {}));
+    return key;
+  }
+  TRY_ASSIGN(const std::string bytes, read_file(path_of(text), 64u << 10, "EH-M15"));
+  return manifest::read_public_key(bytes, text);
 }
 
 }  // namespace enginehost::commands

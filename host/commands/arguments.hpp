@@ -1,12 +1,37 @@
-// The words of a command line, for messages that are clearer than the parser's.
+// Arguments of the command lines.
 #pragma once
 #include <optional>
 #include <string>
 
 #include "base/result.hpp"
-#include "host/commands/cli.hpp"
+#include "host/manifest/trust/minisign.hpp"
+#include "host/platform/platform.hpp"
+#include "host/resolve/plan.hpp"
+
+namespace CLI {
+class App;
+}  // namespace CLI
 
 namespace enginehost::commands {
+
+// Returns EH-P40 with the program and the problem.
+Diagnosis wrong_usage(const std::string& program, const std::string& problem);
+
+// The arguments as they were typed: ENGINE[@VERSION] or ENGINE>=VERSION, --flavor, --require, --device,
+// --force.
+struct EngineConstraints {
+  std::string engine, flavor, require, device;
+  std::string require_flag = "--require";  // the flag that set `require`
+  std::string force = {};
+};
+
+// Adds --flavor, --require, --device and --force, which engine-info and engine-run share.
+void add_choice(CLI::App& app, EngineConstraints& choice, const char* group, const std::string& device);
+
+// Returns the request. Errors: EH-P40 for "@1", for "ENGINE@", for a version that cannot be read, for two
+// flavors that contradict each other, and for a device list that cannot be read. Without an engine only the
+// other arguments are checked.
+Result<resolve::Request> request_of(const std::string& program, const EngineConstraints& constraint);
 
 // The words of argv, read along the command and its subcommands as the parser reads them.
 struct Words {
@@ -17,5 +42,13 @@ struct Words {
   std::optional<std::string> unknown;    // the first unknown flag or subcommand, with the nearest known one
 };
 Words words_of(const CLI::App& app, int argc, char** argv);
+
+// Reads the machine of --platform FILE, as engine-info --platform-json writes it. Errors: EH-P47, EH-M01,
+// EH-M02, marked as being about an argument.
+Result<platform::Platform> recorded_platform(const std::string& file);
+
+// Reads a file that holds the key, or the key itself. EH-P47: there is no such file. EH-M15: the text is no
+// key.
+Result<manifest::PublicKey> given_public_key(const std::string& text);
 
 }  // namespace enginehost::commands

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "base/text.hpp"
-#include "host/commands/request_args.hpp"
+#include "host/commands/arguments.hpp"
 #include "host/resolve/version_specifier.hpp"
 
 namespace enginehost::commands {
@@ -60,16 +60,6 @@ Result<std::string> installed_build(const cache::Store& store, const std::string
     if (id != given) return id;
   }
   return given;
-}
-
-Result<std::vector<std::string>> installed_builds(const cache::Store& store,
-                                                  const std::vector<std::string>& given) {
-  std::vector<std::string> ids;
-  for (const std::string& one : given) {
-    TRY_ASSIGN(std::string id, installed_build(store, one));
-    if (std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(std::move(id));
-  }
-  return ids;
 }
 
 Result<std::string> id_beginning_with(const std::string& given, const std::vector<std::string>& ids,

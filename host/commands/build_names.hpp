@@ -29,10 +29,6 @@ Result<std::string> build_named(const std::string& given, const std::vector<Know
 // writable layer go before those of read-only layers.
 Result<std::string> installed_build(const cache::Store& store, const std::string& given);
 
-// Does the same for several, in the given order. A build that is named twice is returned once.
-Result<std::vector<std::string>> installed_builds(const cache::Store& store,
-                                                  const std::vector<std::string>& given);
-
 // Returns the one of `ids` that is equal to `given` or begins with it; `given` if there is none. `kind` is
 // what they are, for the message: "licenses".
 Result<std::string> id_beginning_with(const std::string& given, const std::vector<std::string>& ids,

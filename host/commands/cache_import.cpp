@@ -8,10 +8,9 @@
 #include "cache/layer_trust.hpp"
 #include "host/attempt/install.hpp"
 #include "host/catalog/repositories.hpp"
-#include "host/commands/common.hpp"
 #include "host/commands/engine_cache.hpp"
 #include "host/commands/say.hpp"
-#include "host/commands/system_layer_umask.hpp"
+#include "host/commands/system.hpp"
 #include "host/explain/explain.hpp"
 #include "host/offline/import_bundle.hpp"
 #include "host/settings/policy.hpp"
@@ -25,8 +24,7 @@ struct ImportFlags {
 };
 
 cache::Store target_of(const CacheRun& run, const ImportFlags& flags) {
-  if (flags.layer != "system")
-    return cache::Store::open(run.settings.cache_folder, run.settings.system_layers, "engine-cache");
+  if (flags.layer != "system") return run.store();
   // The first layer that is searched; if there is none yet, the default place of one.
   const auto& layers = run.settings.system_layers;
   return cache::Store::open(
@@ -78,6 +76,7 @@ Json reported(const offline::ImportedBuild& build, bool as_text) {
 }
 
 Result<Json> import_into_store(const CacheRun& run, const ImportFlags& flags) {
+  TRY(become_owner(run));
   const cache::Store store = target_of(run, flags);
   open::OpenContext context(run.settings, {}, run.cancel);
   offline::ImportRequest request;
@@ -121,7 +120,7 @@ Result<Json> import_into_store(const CacheRun& run, const ImportFlags& flags) {
   request.unpacked_limit = run.settings.downloads.max_unpacked_bytes;
   request.cancel = run.cancel;
   request.now = open::OpenContext::now();
-  transfer::ProgressBar bar(stderr, run.common.quiet, !run.common.json);
+  transfer::ProgressBar bar(stderr, run.common.quiet, run.prints_text());
   request.consent = consent_for(context, &bar);
   request.progress = bar_for(bar, path_text(request.file));
   if (request.readable_by_all || is_system_layer(store, run.settings)) set_system_layer_umask();
@@ -145,10 +144,9 @@ Result<Json> import_into_store(const CacheRun& run, const ImportFlags& flags) {
                                .set("digest", build.installed.digest)
                                .set("layer", path_text(store.root())));
   Json builds = Json::array();
-  for (const offline::ImportedBuild& build : imported.builds) builds.push(reported(build, !run.common.json));
-  const bool quiet = run.common.quiet || run.common.json;
-  print_warnings(context.warnings(), {}, quiet);
-  print_warnings(imported.warnings, {}, quiet);
+  for (const offline::ImportedBuild& build : imported.builds) builds.push(reported(build, run.prints_text()));
+  run.warn(context.warnings());
+  run.warn(imported.warnings);
   return Json::object()
       .set("format", 1)
       .set("layer", path_text(store.root()))
@@ -158,7 +156,7 @@ Result<Json> import_into_store(const CacheRun& run, const ImportFlags& flags) {
 
 }  // namespace
 
-CacheSubcommand add_import(CLI::App& app) {
+std::vector<CacheSubcommand> add_import(CLI::App& app) {
   const auto flags = std::make_shared<ImportFlags>();
   CLI::App* importing = app.add_subcommand("import", "install the builds of a bundle");
   importing->add_option("FILE", flags->file, "a bundle, or the beginning of the names of its parts")
@@ -170,7 +168,7 @@ CacheSubcommand add_import(CLI::App& app) {
       ->type_name("LAYER");
   importing->add_flag("--unsigned", flags->unsigned_allowed,
                       "with --layer system: also builds that nobody signed, for every user of this machine");
-  return {importing, [flags](const CacheRun& run) { return import_into_store(run, *flags); }};
+  return {{importing, [flags](const CacheRun& run) { return import_into_store(run, *flags); }}};
 }
 
 }  // namespace enginehost::commands

@@ -9,8 +9,8 @@
 #include "base/paths.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
+#include "host/commands/arguments.hpp"
 #include "host/commands/engine_cache.hpp"
-#include "host/commands/request_args.hpp"
 #include "host/commands/say.hpp"
 #include "host/explain/explain.hpp"
 #include "host/offline/request.hpp"
@@ -50,9 +50,7 @@ Result<Json> write_request(const CacheRun& run, const RequestFlags& flags) {
   open::OpenContext context(run.settings, {}, run.cancel);
   TRY_ASSIGN(auto constraints, constraints_of(flags, context.store()));
   if (constraints.empty())
-    return fail(diagnose("EH-P40")
-                    .with("program", "engine-cache")
-                    .with("problem", "nothing is installed, so an ENGINE has to be named"));
+    return fail(wrong_usage("engine-cache", "nothing is installed, so an ENGINE has to be named"));
   TRY(context.check_records());  // the request lists what is quarantined here
   const offline::SiteRequest request = offline::request_of_this_machine(context, std::move(constraints));
   TRY_ASSIGN(const std::filesystem::path file, offline::place_for_file(given_path(flags.file)));
@@ -60,7 +58,7 @@ Result<Json> write_request(const CacheRun& run, const RequestFlags& flags) {
   std::vector<std::string> wanted;
   for (const offline::EngineConstraint& constraint : request.constraints)
     wanted.push_back(constraint.engine + (constraint.version.empty() ? "" : "@" + constraint.version));
-  if (!run.common.json)
+  if (run.prints_text())
     say("%s asks for %s; answer it where there is a network: engine-cache fulfil %s\n",
         path_text(file).c_str(), join(wanted, ", ").c_str(), shell_word(path_text(file.filename())).c_str());
   return Json::object()
@@ -73,7 +71,7 @@ Result<Json> write_request(const CacheRun& run, const RequestFlags& flags) {
 
 }  // namespace
 
-CacheSubcommand add_request(CLI::App& app) {
+std::vector<CacheSubcommand> add_request(CLI::App& app) {
   const auto flags = std::make_shared<RequestFlags>();
   CLI::App* requesting = app.add_subcommand("request", "write down what this machine needs from another one");
   requesting->add_option("FILE", flags->file, "the request to write")->required();
@@ -82,7 +80,7 @@ CacheSubcommand add_request(CLI::App& app) {
   requesting->add_option("--flavor", flags->flavor, "prefer a flavor")->type_name("FLAVOR");
   requesting->add_option("--require", flags->require, "this flavor or none")->type_name("FLAVOR");
   requesting->add_option("--device", flags->device, "the device that must be opened")->type_name("DEVICE");
-  return {requesting, [flags](const CacheRun& run) { return write_request(run, *flags); }};
+  return {{requesting, [flags](const CacheRun& run) { return write_request(run, *flags); }}};
 }
 
 }  // namespace enginehost::commands

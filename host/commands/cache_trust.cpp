@@ -1,9 +1,9 @@
-#include "host/commands/cache_trust.hpp"
-
+// engine-cache trust: the keys whose signatures of repositories count.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <memory>
 #include <system_error>
 
 #include "base/location.hpp"
@@ -11,9 +11,9 @@
 #include "base/printable.hpp"
 #include "base/text.hpp"
 #include "host/catalog/repositories.hpp"
+#include "host/commands/arguments.hpp"
 #include "host/commands/build_names.hpp"
-#include "host/commands/common.hpp"
-#include "host/commands/given_key.hpp"
+#include "host/commands/engine_cache.hpp"
 #include "host/commands/say.hpp"
 #include "host/context/open_context.hpp"
 #include "host/manifest/repository.hpp"
@@ -24,6 +24,13 @@ namespace enginehost::commands {
 namespace {
 
 namespace fs = std::filesystem;
+
+struct TrustFlags {
+  std::string key;         // a file, the key itself, or for remove a key id
+  std::string repository;  // for forget
+  std::vector<std::string> engines;
+  std::int64_t threshold = 1;
+};
 
 // Returns a warning for each missing folder. It may be on a disk that is not mounted, or a URL without
 // https://.
@@ -54,94 +61,83 @@ std::string limits_of(const std::vector<std::string>& engines, std::int64_t thre
 }
 
 // Notes an event in the audit log, or warns that this failed.
-void note(const settings::Settings& settings, std::string_view event, const Json& facts, bool json) {
-  open::OpenContext context(settings);
+void note(const CacheRun& run, std::string_view event, const Json& facts) {
+  open::OpenContext context(run.settings);
   context.note(event, facts);
-  print_warnings(context.warnings(), {}, json);
+  run.warn(context.warnings());
 }
 
-int add(const settings::Settings& settings, const TrustFlags& flags, bool json) {
+Result<Json> add_key(const CacheRun& run, const TrustFlags& flags) {
+  const settings::Settings& settings = run.settings;
   const manifest::TrustStore store = catalog::trust_store(settings);
-  const auto key = given_public_key(flags.key);
-  if (!key) return end_with(key.error(), json);
+  TRY_ASSIGN(const manifest::PublicKey key, given_public_key(flags.key));
   std::vector<std::string> repositories;
   for (const settings::Repository& repository : settings.repositories)
     if (repository.by_caller) repositories.push_back(repository.location);
   const std::vector<std::string> warnings = folders_that_are_not_there(repositories);
   const bool for_all = repositories.empty();
   if (for_all && flags.threshold > 1)
-    return end_with(diagnose("EH-P40")
-                        .with("program", "engine-cache trust add")
-                        .with("problem", "--threshold " + std::to_string(flags.threshold) +
-                                             " counts the keys of one repository: add --repository LOCATION"),
-                    json);
+    return fail(wrong_usage("engine-cache trust add",
+                            "--threshold " + std::to_string(flags.threshold) +
+                                " counts the keys of one repository: add --repository LOCATION"));
   if (for_all) repositories.emplace_back();
   for (const std::string& repository : repositories) {
     manifest::TrustedKey trusted;
-    trusted.key = *key;
+    trusted.key = key;
     trusted.repository = repository;
     trusted.added = manifest::text_of_time(open::OpenContext::now());
     trusted.engines = flags.engines;
     trusted.threshold = flags.threshold;
-    if (const auto added = settings::mark_as_state(store.add(trusted), settings); !added)
-      return end_with(added.error(), json);
+    TRY(settings::mark_as_state(store.add(trusted), settings));
   }
-  note(settings, "trust_add",
+  note(run, "trust_add",
        Json::object()
-           .set("key_id", key->id)
+           .set("key_id", key.id)
            .set("repositories", Json::strings(for_all ? std::vector<std::string>{"*"} : repositories))
            .set("engines", Json::strings(flags.engines))
-           .set("threshold", flags.threshold),
-       json);
-  print_warnings(warnings, {}, json);
-  if (json)
-    print(Json::object()
-              .set("format", 1)
-              .set("added", key->id)
-              .set("repositories", Json::strings(for_all ? std::vector<std::string>{} : repositories))
-              .set("engines", Json::strings(flags.engines))
-              .set("threshold", flags.threshold)
-              .set("warnings", Json::strings(warnings)));
-  else
-    say("%s is trusted for %s%s\n", key->id.c_str(),
+           .set("threshold", flags.threshold));
+  run.warn(warnings);
+  if (run.prints_text())
+    say("%s is trusted for %s%s\n", key.id.c_str(),
         for_all ? "every repository" : join(repositories, ", ").c_str(),
         limits_of(flags.engines, flags.threshold).c_str());
-  return 0;
+  return Json::object()
+      .set("format", 1)
+      .set("added", key.id)
+      .set("repositories", Json::strings(for_all ? std::vector<std::string>{} : repositories))
+      .set("engines", Json::strings(flags.engines))
+      .set("threshold", flags.threshold)
+      .set("warnings", Json::strings(warnings));
 }
 
-int list(const settings::Settings& settings, bool json) {
-  const manifest::TrustStore store = catalog::trust_store(settings);
-  const auto keys = store.keys();
-  if (!keys) return end_with(keys.error(), json);
+Result<Json> list_keys(const CacheRun& run) {
+  const manifest::TrustStore store = catalog::trust_store(run.settings);
+  TRY_ASSIGN(const std::vector<manifest::TrustedKey> keys, store.keys());
   Json listed = Json::array(), repositories = Json::array();
   std::string text;
-  for (const manifest::TrustedKey& key : *keys) {
+  for (const manifest::TrustedKey& key : keys) {
     listed.push(to_json(key));
     text += key.key.id + "  " + (key.repository.empty() ? "every repository" : key.repository) +
             limits_of(key.engines, key.threshold) + (key.own ? "" : "  (" + path_text(key.file) + ")") + "\n";
   }
-  for (const settings::Repository& repository : settings.repositories) {
-    const auto seen = store.seen(repository.location);
-    if (!seen) return end_with(seen.error(), json);
-    if (seen->root.empty()) continue;
+  for (const settings::Repository& repository : run.settings.repositories) {
+    TRY_ASSIGN(const auto seen, store.seen(repository.location));
+    if (seen.root.empty()) continue;
     repositories.push(Json::object()
                           .set("repository", repository.location)
-                          .set("root", seen->root_version)
-                          .set("index", seen->index_version));
-    text += repository.location + "  signed: root " + std::to_string(seen->root_version) + ", index " +
-            std::to_string(seen->index_version) + "\n";
+                          .set("root", seen.root_version)
+                          .set("index", seen.index_version));
+    text += repository.location + "  signed: root " + std::to_string(seen.root_version) + ", index " +
+            std::to_string(seen.index_version) + "\n";
   }
   const std::vector<std::string> warnings = store.unreadable();
-  print_warnings(warnings, {}, json);
-  if (json)
-    print(Json::object()
-              .set("format", 1)
-              .set("keys", std::move(listed))
-              .set("repositories", std::move(repositories))
-              .set("warnings", Json::strings(warnings)));
-  else
-    say_text(text.empty() ? "no key is trusted\n" : text);
-  return 0;
+  run.warn(warnings);
+  if (run.prints_text()) say_text(text.empty() ? "no key is trusted\n" : text);
+  return Json::object()
+      .set("format", 1)
+      .set("keys", std::move(listed))
+      .set("repositories", std::move(repositories))
+      .set("warnings", Json::strings(warnings));
 }
 
 std::string to_upper(std::string text) {
@@ -162,88 +158,72 @@ Result<std::string> key_named(const settings::Settings& settings, const std::str
   return id == given ? whole : id;
 }
 
-int remove(const settings::Settings& settings, const TrustFlags& flags, bool json) {
-  const auto refuse = [&](std::string_view problem) {
-    return end_with(diagnose("EH-M15")
-                        .with("file", flags.key)
-                        .with("problem", problem)
-                        .with("remedy", "give one of the ids that engine-cache trust list shows"),
-                    json);
+Result<Json> remove_key(const CacheRun& run, const TrustFlags& flags) {
+  const auto refused = [&](std::string_view problem) {
+    return fail(diagnose("EH-M15")
+                    .with("file", flags.key)
+                    .with("problem", problem)
+                    .with("remedy", "give one of the ids that engine-cache trust list shows"));
   };
-  const auto named = key_named(settings, to_upper(flags.key));
-  if (!named) return end_with(named.error(), json);
-  const std::string& id = *named;
-  if (id.empty()) return refuse("a key id is 16 hexadecimal digits");
-  const auto removed = settings::mark_as_state(catalog::trust_store(settings).remove(id), settings);
-  if (!removed) return end_with(removed.error(), json);
-  if (!*removed) return refuse("no key with this id was added here");
-  note(settings, "trust_remove", Json::object().set("key_id", id), json);
-  if (json)
-    print(Json::object().set("format", 1).set("removed", id));
-  else
-    say("%s is no longer trusted\n", id.c_str());
-  return 0;
+  TRY_ASSIGN(const std::string id, key_named(run.settings, to_upper(flags.key)));
+  if (id.empty()) return refused("a key id is 16 hexadecimal digits");
+  TRY_ASSIGN(const bool removed,
+             settings::mark_as_state(catalog::trust_store(run.settings).remove(id), run.settings));
+  if (!removed) return refused("no key with this id was added here");
+  note(run, "trust_remove", Json::object().set("key_id", id));
+  if (run.prints_text()) say("%s is no longer trusted\n", id.c_str());
+  return Json::object().set("format", 1).set("removed", id);
 }
 
-int forget(const settings::Settings& settings, const TrustFlags& flags, bool json) {
+Result<Json> forget_repository(const CacheRun& run, const TrustFlags& flags) {
   std::error_code error;
   const std::string repository =
       plain_location(is_url(flags.repository) ? flags.repository
                                               : path_text(fs::absolute(path_of(flags.repository), error)));
-  const auto forgotten = settings::mark_as_state(catalog::trust_store(settings).forget(repository), settings);
-  if (!forgotten) return end_with(forgotten.error(), json);
+  TRY_ASSIGN(const bool forgotten,
+             settings::mark_as_state(catalog::trust_store(run.settings).forget(repository), run.settings));
   const std::string shown = without_passwords(repository);
-  if (*forgotten) note(settings, "trust_forget", Json::object().set("repository", shown), json);
-  if (json)
-    print(Json::object().set("format", 1).set("repository", shown).set("forgotten", *forgotten));
-  else
+  if (forgotten) note(run, "trust_forget", Json::object().set("repository", shown));
+  if (run.prints_text())
     say("%s %s\n", printable_line(shown).c_str(),
-        *forgotten
-            ? "is new to this machine now: its versions and blocks are forgotten, its keys stay trusted"
-            : "was not known: nothing is stored about it");
-  return 0;
+        forgotten ? "is new to this machine now: its versions and blocks are forgotten, its keys stay trusted"
+                  : "was not known: nothing is stored about it");
+  return Json::object().set("format", 1).set("repository", shown).set("forgotten", forgotten);
 }
 
 }  // namespace
 
-CLI::App* add_trust(CLI::App& app, TrustFlags& flags) {
+std::vector<CacheSubcommand> add_trust(CLI::App& app) {
+  const auto flags = std::make_shared<TrustFlags>();
   CLI::App* trust = app.add_subcommand("trust", "show and choose whose signatures of repositories count");
   trust->require_subcommand(1);
-  trust->fallthrough();
-  flags.add =
+  CLI::App* adding =
       trust->add_subcommand("add", "trust a publisher's key; with --repository only for that repository");
-  flags.add->fallthrough();
-  flags.add->add_option("FILE|KEY", flags.key, "a file with a minisign public key, or the key itself")
+  adding->add_option("FILE|KEY", flags->key, "a file with a minisign public key, or the key itself")
       ->required();
-  flags.add
-      ->add_option("--engines", flags.engines,
+  adding
+      ->add_option("--engines", flags->engines,
                    "let its repositories offer only these engines, separated by commas")
       ->delimiter(',')
       ->type_name("NAME");
-  flags.add
+  adding
       ->add_option(
-          "--threshold", flags.threshold,
+          "--threshold", flags->threshold,
           "with --repository: how many of its keys that are trusted here must have signed its first root")
       ->check(CLI::Range(1, static_cast<int>(manifest::most_root_keys)))
       ->type_name("N");
-  flags.list = trust->add_subcommand("list", "list the trusted keys and the state of signed repositories");
-  flags.list->fallthrough();
-  flags.remove = trust->add_subcommand("remove", "stop trusting a key");
-  flags.remove->fallthrough();
-  flags.remove->add_option("KEYID", flags.key, "a key id of trust list, or a unique beginning of it")
+  CLI::App* listing =
+      trust->add_subcommand("list", "list the trusted keys and the state of signed repositories");
+  CLI::App* removing = trust->add_subcommand("remove", "stop trusting a key");
+  removing->add_option("KEYID", flags->key, "a key id of trust list, or a unique beginning of it")
       ->required();
-  flags.forget = trust->add_subcommand(
+  CLI::App* forgetting = trust->add_subcommand(
       "forget", "forget the versions of a repository, for instance after its publisher lost a key");
-  flags.forget->fallthrough();
-  flags.forget->add_option("LOCATION", flags.repository, "the URL or folder of the repository")->required();
-  return trust;
-}
-
-int run_trust(const settings::Settings& settings, const TrustFlags& flags, bool json) {
-  if (flags.add->parsed()) return add(settings, flags, json);
-  if (flags.remove->parsed()) return remove(settings, flags, json);
-  if (flags.forget->parsed()) return forget(settings, flags, json);
-  return list(settings, json);
+  forgetting->add_option("LOCATION", flags->repository, "the URL or folder of the repository")->required();
+  return {{adding, [flags](const CacheRun& run) { return add_key(run, *flags); }, true},
+          {listing, list_keys, true},
+          {removing, [flags](const CacheRun& run) { return remove_key(run, *flags); }, true},
+          {forgetting, [flags](const CacheRun& run) { return forget_repository(run, *flags); }, true}};
 }
 
 }  // namespace enginehost::commands

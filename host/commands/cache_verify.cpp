@@ -1,30 +1,43 @@
-#include "host/commands/cache_verify.hpp"
-
+// engine-cache verify: finds problems of the cache, the records and the audit log, and repairs them.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <map>
+#include <memory>
 #include <set>
 
+#include "base/file_calls.hpp"
+#include "base/files.hpp"
 #include "base/paths.hpp"
+#include "base/text.hpp"
 #include "cache/check.hpp"
 #include "cache/layer_trust.hpp"
 #include "host/acquire/acquire.hpp"
 #include "host/attempt/install.hpp"
-#include "host/commands/audit_check.hpp"
 #include "host/commands/build_names.hpp"
-#include "host/commands/common.hpp"
-#include "host/commands/records_check.hpp"
+#include "host/commands/engine_cache.hpp"
+#include "host/commands/location_flags.hpp"
 #include "host/commands/say.hpp"
 #include "host/context/open_context.hpp"
 #include "host/explain/explain.hpp"
+#include "host/history/store.hpp"
+#include "host/settings/audit.hpp"
+#include "host/settings/records.hpp"
 
 namespace enginehost::commands {
 namespace {
 
+namespace fs = std::filesystem;
+
+struct VerifyFlags {
+  std::string build;
+  bool deep = false, repair = false;
+};
+
 // The result for one build.
 struct Verified {
   std::vector<cache::Problem> problems;
-  std::filesystem::path layer;  // the read-only layer of the first problem; nothing is repaired there
+  fs::path layer;  // the read-only layer of the first problem; nothing is repaired there
   std::vector<cache::RepairedFile> repaired;
   std::vector<Diagnosis> not_fetched;
   bool refetched = false, fully_repaired = false;
@@ -77,7 +90,7 @@ bool reported_already(const std::vector<cache::Problem>& problems, const cache::
 
 // Adds a record that could not be read, as a problem of its build.
 Result<void> Verification::note_unread(Diagnosis why) {
-  const std::filesystem::path file = path_of(why.value("file")), layer = path_of(why.value("layer"));
+  const fs::path file = path_of(why.value("file")), layer = path_of(why.value("layer"));
   // Without a file the whole folder of records is unreadable.
   if (file.empty()) return fail(std::move(why));
   const std::string build = path_text(file.stem());
@@ -246,7 +259,7 @@ void Verification::report_the_rest(Json& document) {
     if (!json_) say("the cache  %s  %s\n", cache::name_of(problem.kind), problem.path.c_str());
   }
   std::vector<Diagnosis> found = cache::place_problems(store_.root());
-  for (const std::filesystem::path& layer : store_.layers())
+  for (const fs::path& layer : store_.layers())
     for (Diagnosis& diagnosis : cache::place_problems(layer)) found.push_back(std::move(diagnosis));
   for (const Diagnosis& diagnosis : found) {
     // Nothing can be installed or removed any more, so this is a failure and not a warning.
@@ -267,7 +280,7 @@ void Verification::report_the_rest(Json& document) {
 Result<Json> Verification::places() {
   Json moved = Json::array();
   for (Diagnosis& odd : store_.unexpected_entries()) {
-    const std::filesystem::path place = path_of(odd.value("folder"));
+    const fs::path place = path_of(odd.value("folder"));
     if (!flags_.repair) {
       beside_.push_back({cache::Problem::Kind::wrong_kind, path_text(place.filename()), std::move(odd)});
       continue;
@@ -322,36 +335,119 @@ Result<Json> Verification::run() {
   return document;
 }
 
-}  // namespace
-
-CLI::App* add_verify(CLI::App& app, VerifyFlags& flags) {
-  CLI::App* verifying = app.add_subcommand("verify", "check installed builds for damage");
-  verifying->add_flag("--deep", flags.deep, "read and hash every file");
-  verifying->add_flag("--repair", flags.repair,
-                      "repair what is damaged, file by file if a source has single files");
-  verifying->add_option("ID", flags.build, std::string(build_id_meaning) + "; without it all builds");
-  return verifying;
+Result<fs::path> move_aside(const fs::path& file) {
+  fs::path to = file;
+  to += ".aside-" + random_hex(4);
+  if (calls::rename(file.c_str(), to.c_str()) == 0) return to;
+  return fail(diagnose_errno("EH-F16", errno).with("place", "state").with("file", path_text(file)));
 }
 
-int run_verify(const settings::Settings& settings, const VerifyFlags& given, bool json, bool quiet,
-               const CancelToken& cancel) {
-  open::OpenContext context(settings, {}, cancel);
-  auto named = installed_build(context.store(), given.build);
-  if (!named) return end_with(named.error(), json);
-  VerifyFlags flags = given;
-  flags.build = std::move(*named);
-  Verification verification(context, flags, json, quiet);
-  auto document = verification.run();
-  if (!document) return end_with(explain::of_this_cache(document.error()), json);
-  if (flags.build.empty()) {
-    document->set("records", check_records(settings, flags.repair, !json, verification.worst));
-    document->set("audit", check_audit_log(settings, !json, verification.worst));
+// Returns {"ok","unreadable":[texts],"set_aside":[{"file","to"}]}. Another object in the place of a file of
+// records loses every later record: it becomes `worst`, or is moved aside with `repair`. An unreadable record
+// of a build is reported, because a disabled build is used again without it.
+Json check_records(const settings::Settings& settings, bool repair, bool print_text,
+                   std::optional<Diagnosis>& worst) {
+  Json unreadable = Json::array(), moved = Json::array();
+  bool ok = true;
+  const auto report = [&](const std::string& text) {
+    unreadable.push(text);
+    ok = false;
+    if (print_text) say("records  %s\n", with_given_flags(text).c_str());
+  };
+  for (const fs::path& folder : {settings.state_folder, settings.read_state_folder}) {
+    if (folder.empty()) continue;
+    const bool may_write = folder == settings.state_folder;
+    for (const std::string& warning :
+         history::read(folder, open::OpenContext::now(), nullptr, may_write).warnings)
+      report(warning);
   }
-  if (verification.worst) document->set("diagnosis", explain::to_json(verification.to_report()));
-  if (json) print(*document);
-  if (!verification.worst) return 0;
-  if (!json) say_failure(verification.to_report());
-  return static_cast<int>(explain::exit_status(*verification.worst));
+  for (const char* name : {"consents/consents.jsonl", "audit/audit.jsonl"}) {
+    if (settings.state_folder.empty()) break;
+    const fs::path file = settings.state_folder / path_of(name);
+    auto usable = settings::check_record_file(file);
+    if (!usable && repair) {
+      if (const auto to = move_aside(file)) {
+        moved.push(Json::object().set("file", path_text(file)).set("to", path_text(*to)));
+        if (print_text)
+          say("records  moved %s aside, to %s\n", path_text(file).c_str(), path_text(*to).c_str());
+        continue;
+      } else {
+        usable = fail(to.error());
+      }
+    }
+    if (usable) continue;
+    report(path_text(file) + " is " + std::string(usable.error().value("kind")) + ", not a file of records");
+    if (!worst) worst = std::move(usable).error();
+  }
+  return Json::object()
+      .set("ok", ok)
+      .set("unreadable", std::move(unreadable))
+      .set("set_aside", std::move(moved));
+}
+
+// Returns {"folder","files","events","last","ok","problems":[{"file","line","problem"}]}. A changed log is
+// EH-P04 in `worst`, unless that is set.
+Json check_audit_log(const settings::Settings& settings, bool print_text, std::optional<Diagnosis>& worst) {
+  const auto folder = settings.state_folder / "audit";
+  Json document = Json::object().set("folder", path_text(folder));
+  const auto report = settings::check_audit(settings.state_folder);
+  if (!report) {
+    if (!worst) worst = report.error();
+    return document.set("ok", false);
+  }
+  Json problems = Json::array();
+  for (const settings::AuditProblem& problem : report->problems) {
+    problems.push(
+        Json::object().set("file", problem.file).set("line", problem.line).set("problem", problem.problem));
+    if (print_text)
+      say("audit log  %s line %lld  %s\n", problem.file.c_str(), static_cast<long long>(problem.line),
+          problem.problem.c_str());
+  }
+  if (!report->problems.empty() && !worst) {
+    const settings::AuditProblem& first = report->problems.front();
+    worst = std::move(diagnose("EH-P04")
+                          .with("file", first.file)
+                          .with("line", std::to_string(first.line))
+                          .with("problem", first.problem)
+                          .with("count", std::to_string(report->problems.size())));
+  }
+  if (print_text && report->events > 0)
+    say("audit log  %s, %s\n",
+        pluralize(static_cast<std::uint64_t>(report->events), "event", "events").c_str(),
+        report->problems.empty() ? "each follows the one before it" : "not as it was written");
+  return document.set("files", report->files)
+      .set("events", report->events)
+      .set("last", report->last)
+      .set("ok", report->problems.empty())
+      .set("problems", std::move(problems));
+}
+
+Result<CacheAnswer> verify(const CacheRun& run, VerifyFlags flags) {
+  if (flags.repair) TRY(prepare_to_write(run));
+  open::OpenContext context(run.settings, {}, run.cancel);
+  TRY_ASSIGN(flags.build, installed_build(context.store(), flags.build));
+  Verification verification(context, flags, run.common.json, run.common.quiet);
+  TRY_ASSIGN(Json document, explain::of_this_cache(verification.run()));
+  if (flags.build.empty()) {
+    document.set("records", check_records(run.settings, flags.repair, run.prints_text(), verification.worst));
+    document.set("audit", check_audit_log(run.settings, run.prints_text(), verification.worst));
+  }
+  if (!verification.worst) return document;
+  document.set("diagnosis", explain::to_json(verification.to_report()));
+  if (run.prints_text()) say_failure(verification.to_report());
+  return CacheAnswer(std::move(document), static_cast<int>(explain::exit_status(*verification.worst)));
+}
+
+}  // namespace
+
+std::vector<CacheSubcommand> add_verify(CLI::App& app) {
+  const auto flags = std::make_shared<VerifyFlags>();
+  CLI::App* verifying = app.add_subcommand("verify", "check installed builds for damage");
+  verifying->add_flag("--deep", flags->deep, "read and hash every file");
+  verifying->add_flag("--repair", flags->repair,
+                      "repair what is damaged, file by file if a source has single files");
+  verifying->add_option("ID", flags->build, std::string(build_id_meaning) + "; without it all builds");
+  return {{verifying, [flags](const CacheRun& run) { return verify(run, *flags); }}};
 }
 
 }  // namespace enginehost::commands

@@ -6,7 +6,6 @@
 #include <cstring>
 #include <exception>
 
-#include "base/environment.hpp"
 #include "base/location.hpp"
 #include "base/paths.hpp"
 #include "base/printable.hpp"
@@ -14,10 +13,9 @@
 #include "host/commands/arguments.hpp"
 #include "host/commands/help.hpp"
 #include "host/commands/location_flags.hpp"
-#include "host/commands/output.hpp"
-#include "host/commands/request_args.hpp"
 #include "host/commands/say.hpp"
-#include "host/commands/stdout_writer.hpp"
+#include "host/commands/screen.hpp"
+#include "host/commands/system.hpp"
 #include "host/explain/explain.hpp"
 #include "host/open/open.hpp"
 #include "host/transfer/progress_bar.hpp"
@@ -116,14 +114,6 @@ bool json_asked_for(int argc, char** argv) {
       asked = settings::parse_switch(std::string(argument.substr(7))).value_or(true);
   }
   return asked;
-}
-
-void add_force(CLI::App& app, std::string& force, const char* group) {
-  app.add_option("--force", force,
-                 "try this build first, even if it is quarantined or does not fit this machine [env: "
-                 "ENGINEHOST_FORCE]")
-      ->type_name("BUILD")
-      ->group(group);
 }
 
 CLI::Option* repeatable(CLI::Option* option) {
@@ -238,12 +228,8 @@ int end_with(const Diagnosis& diagnosis, bool json) {
 }
 
 explain::Style style_of(std::FILE* stream) {
-  explain::Style style;
-  if (!transfer::is_terminal(stream)) return style;
-  style.width = std::min(transfer::columns_of(stream), widest_text);
-  style.color =
-      environment_variable("NO_COLOR").value_or("").empty() && environment_variable("TERM") != "dumb";
-  return style;
+  const Screen screen = screen_of(stream);
+  return {.width = screen.terminal ? std::min(screen.width, widest_text) : 0, .color = screen.colored};
 }
 
 void say_failure(const Diagnosis& diagnosis, std::FILE* stream, bool beside_plan) {
@@ -278,9 +264,10 @@ void print_warnings(const std::vector<std::string>& warnings, const std::vector<
     if (verbose || !is_detail(warning)) say_aside("warning: %s\n", explain::one_line(warning).c_str());
 }
 
-int guarded(int argc, char** argv, const std::function<int()>& body) {
+int guarded(int argc, char** argv, const std::function<Result<int>(int argc, char** argv)>& program) {
   try {
-    return finish_stdout(body());
+    const Result<int> status = program(argc, argv);
+    return finish_stdout(status ? *status : end_with(status.error(), json_asked_for(argc, argv)));
   } catch (const std::exception& thrown) {
     return end_with(explain::of_exception(thrown), json_asked_for(argc, argv));
   }

@@ -12,12 +12,16 @@
 #include "base/json.hpp"
 #include "base/result.hpp"
 #include "host/acquire/acquire.hpp"
-#include "host/commands/cli.hpp"
-#include "host/commands/terminal.hpp"
+#include "host/commands/system.hpp"
 #include "host/explain/explain.hpp"
 #include "host/open/open.hpp"
 #include "host/settings/settings.hpp"
 #include "host/transfer/progress_bar.hpp"
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
 
 namespace enginehost::commands {
 
@@ -34,8 +38,6 @@ void add_version_flag(CLI::App& app);
 
 // Makes an option repeatable. It takes one value each time, so that the next word is an argument.
 CLI::Option* repeatable(CLI::Option* option);
-// Adds --force, which engine-info and engine-run share.
-void add_force(CLI::App& app, std::string& force, const char* group);
 
 // Returns the absolute path of a file or folder named on the command line, without "." and "..". Behind a
 // link ".." leads where it leads the file system.
@@ -98,8 +100,8 @@ void print_warnings(const std::vector<std::string>& warnings, const std::vector<
 // Returns whether --json was given, whatever else the arguments say.
 bool json_asked_for(int argc, char** argv);
 
-// Runs a command's body. An exception of a library ends as EH-P99, status 1. If standard output could not be
-// written and all else went well, the command ends with EH-P50.
-int guarded(int argc, char** argv, const std::function<int()>& body);
+// Runs a program and returns its exit status. A failure is printed, as is an exception of a library (EH-P99,
+// status 1). If standard output could not be written and all else went well, the command ends with EH-P50.
+int guarded(int argc, char** argv, const std::function<Result<int>(int argc, char** argv)>& program);
 
 }  // namespace enginehost::commands

@@ -9,8 +9,8 @@
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "host/commands/common.hpp"
-#include "host/commands/pager.hpp"
 #include "host/commands/say.hpp"
+#include "host/commands/system.hpp"
 #include "host/consent/consent.hpp"
 #include "host/explain/explain.hpp"
 

@@ -1,4 +1,4 @@
-// The results of a small computation on each device of an open engine.
+// Tests of the devices of an open engine: a small computation on each, and the engine's own self-test.
 #pragma once
 #include <optional>
 #include <string>
@@ -6,6 +6,7 @@
 
 #include "base/cancel.hpp"
 #include "base/json.hpp"
+#include "host/attempt/attempt.hpp"
 #include "host/open/shared.hpp"
 
 namespace enginehost::commands {
@@ -26,5 +27,21 @@ std::string describe(const std::vector<CheckedDevice>& devices);
 Json to_json(const CheckedDevice& device);
 // Returns the document with outcome.devices[].checked.
 Json with_checks(const Json& document, const std::vector<CheckedDevice>& devices);
+
+struct SelfTestReport {
+  struct Line {
+    std::string device;
+    int level = 0;
+    double milliseconds = 0;
+    std::optional<Diagnosis> failure;
+  };
+  bool passed = true;
+  std::vector<Line> lines;
+};
+
+// Runs levels 0 to 2 on every device. After a level that fails, the device's further levels are skipped.
+SelfTestReport run_self_test(open::Opened& opened, const std::optional<CancelToken>& cancel);
+std::string describe(const SelfTestReport& report);
+Json to_json(const SelfTestReport& report);
 
 }  // namespace enginehost::commands

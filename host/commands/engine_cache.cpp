@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <memory>
 #include <optional>
 
 #include "base/ownership.hpp"
@@ -12,20 +13,12 @@
 #include "cache/layer_trust.hpp"
 #include "host/acquire/description.hpp"
 #include "host/attempt/install.hpp"
+#include "host/commands/arguments.hpp"
 #include "host/commands/build_names.hpp"
-#include "host/commands/cache_gc.hpp"
-#include "host/commands/cache_trust.hpp"
-#include "host/commands/cache_verify.hpp"
-#include "host/commands/common.hpp"
-#include "host/commands/licenses.hpp"
 #include "host/commands/location_flags.hpp"
-#include "host/commands/quarantine.hpp"
-#include "host/commands/recorded_platform.hpp"
 #include "host/commands/report.hpp"
-#include "host/commands/request_args.hpp"
 #include "host/commands/say.hpp"
-#include "host/commands/stdout_writer.hpp"
-#include "host/commands/system_layer_umask.hpp"
+#include "host/commands/system.hpp"
 #include "host/context/request.hpp"
 #include "host/explain/explain.hpp"
 #include "host/open/open.hpp"
@@ -37,23 +30,17 @@
 namespace enginehost::commands {
 namespace {
 
-struct Flags {
-  CommonFlags common;
-  std::string engine, flavor, build;
+struct FetchFlags {
+  std::string engine, flavor;
   std::vector<std::string> platforms;
   bool keep = false;
 };
 
-int report(const Result<Json>& result, bool json) {
-  if (!result) return end_with(result.error(), json);
-  if (json) print(*result);
-  return 0;
-}
-
-Result<Json> fetch_for(const settings::Settings& settings, std::optional<platform::Platform> platform,
-                       const std::string& label, const Flags& flags, const CancelToken& cancel) {
+Result<Json> fetch_for(const CacheRun& run, const settings::Settings& settings,
+                       std::optional<platform::Platform> platform, const std::string& label,
+                       const FetchFlags& flags) {
   const bool here = !platform;
-  open::OpenContext context(settings, std::move(platform), cancel);
+  open::OpenContext context(settings, std::move(platform), run.cancel);
   TRY_ASSIGN(resolve::Request request,
              request_of("engine-cache", {flags.engine, "", flags.flavor, "", "--flavor"}));
   // The request is that of the next open. The settings of this machine do not apply to another one.
@@ -62,9 +49,9 @@ Result<Json> fetch_for(const settings::Settings& settings, std::optional<platfor
   if (here) request = open::completed(std::move(request), open::defaults_of(settings));
   request.offline = settings.offline;
   TRY_ASSIGN(resolve::Plan plan, open::decide(context, std::move(request)));
-  transfer::ProgressBar bar(stderr, flags.common.quiet, !flags.common.json);
+  transfer::ProgressBar bar(stderr, run.common.quiet, run.prints_text());
   auto acquired =
-      open::fetch_best(context, plan, {consent_for(context, &bar, flags.common.yes), bar.callback(), {}});
+      open::fetch_best(context, plan, {consent_for(context, &bar, run.common.yes), bar.callback(), {}});
   bar.clear();
   if (acquired && acquired->downloaded > 0) bar.ready(title_of(acquired->installed));
   if (!acquired) {
@@ -72,13 +59,13 @@ Result<Json> fetch_for(const settings::Settings& settings, std::optional<platfor
     if (!here && acquired.error().code == "EH-S13") acquired.error().with("recorded", label, "--platform");
     return fail(std::move(acquired.error().within("for " + label)));
   }
-  if (!flags.common.json)
+  if (run.prints_text())
     say("%s  %s  %s  (for %s)\n", acquired->installed.build.c_str(),
         acquired->downloaded > 0 ? ("fetched " + format_bytes(acquired->downloaded)).c_str()
                                  : "was installed already",
         path_text(acquired->installed.folder).c_str(), label.c_str());
   const bool fallback = open::is_fallback(plan);
-  if (fallback && !flags.common.json)
+  if (fallback && run.prints_text())
     if (const std::string others = not_taken(plan, acquired->installed.flavor,
                                              "engine-info " + shell_word(flags.engine) + " --plan --explain");
         !others.empty())
@@ -88,7 +75,7 @@ Result<Json> fetch_for(const settings::Settings& settings, std::optional<platfor
     if (candidate.build->id == acquired->installed.build)
       if (auto idle = resolve::idle_accelerator(plan, context.platform(), *candidate.build))
         acquired->warnings.push_back(std::move(*idle));
-  print_warnings(context.warnings(), acquired->warnings, flags.common.quiet || flags.common.json);
+  run.warn(context.warnings(), acquired->warnings);
   return Json::object()
       .set("for", label)
       .set("build", acquired->installed.build)
@@ -102,16 +89,21 @@ Result<Json> fetch_for(const settings::Settings& settings, std::optional<platfor
       .set("warnings", open::warnings_document(context, acquired->warnings));
 }
 
-Result<Json> fetch(const settings::Settings& settings, const Flags& flags, const CancelToken& cancel) {
+Result<Json> fetch(const CacheRun& run, const FetchFlags& flags) {
+  TRY(run.store().check_place());  // before any question, and before anything is written
+  TRY(prepare_to_write(run));
+  settings::Settings settings = run.settings;
+  if (flags.keep)
+    for (settings::Repository& repository : settings.repositories) repository.keep = true;
   Json builds = Json::array();
   if (flags.platforms.empty()) {
-    TRY_ASSIGN(Json build, fetch_for(settings, {}, "this machine", flags, cancel));
+    TRY_ASSIGN(Json build, fetch_for(run, settings, {}, "this machine", flags));
     builds.push(std::move(build));
   }
   for (const std::string& file : flags.platforms) {
     decides_for(file);
     TRY_ASSIGN(platform::Platform platform, recorded_platform(file));
-    TRY_ASSIGN(Json build, fetch_for(settings, std::move(platform), file, flags, cancel));
+    TRY_ASSIGN(Json build, fetch_for(run, settings, std::move(platform), file, flags));
     builds.push(std::move(build));
   }
   return Json::object().set("format", 1).set("fetched", std::move(builds));
@@ -123,7 +115,8 @@ std::string use_of(const cache::Store& store, const cache::Installed& build) {
   return (build.read_only ? "installed " : "used ") + settings::utc_text(time).substr(0, 10);
 }
 
-Result<Json> list(const cache::Store& store, const settings::Settings& settings, const Flags& flags) {
+Result<Json> list_builds(const CacheRun& run) {
+  const cache::Store store = run.store();
   TRY(store.check_readable());
   Json builds = Json::array();
   std::uint64_t total = 0;
@@ -146,10 +139,10 @@ Result<Json> list(const cache::Store& store, const settings::Settings& settings,
                     .set("read_only", build.read_only)
                     .set("origin", acquire::origin_of(build))
                     .set("pinned", pinned ? Json(*pinned) : Json()));
-    if (!flags.common.json)
+    if (run.prints_text())
       say("%-48s %10s  %s  %s%s%s\n", build.build.c_str(), format_bytes(build.size).c_str(),
           use_of(store, build).c_str(),
-          printable_line(acquire::describe_origin(build, settings::own_repository(settings))).c_str(),
+          printable_line(acquire::describe_origin(build, settings::own_repository(run.settings))).c_str(),
           build.read_only ? "  (read-only layer)" : "",
           !pinned   ? "  (its pin cannot be read)"
           : *pinned ? "  (pinned)"
@@ -157,7 +150,7 @@ Result<Json> list(const cache::Store& store, const settings::Settings& settings,
   }
   // An incomplete list is a failure.
   if (!unread.empty()) return fail(std::move(unread.front()));
-  if (!flags.common.json) {
+  if (run.prints_text()) {
     if (builds.as_array().empty())
       say("nothing is installed in %s\n", path_text(store.root()).c_str());
     else
@@ -167,7 +160,7 @@ Result<Json> list(const cache::Store& store, const settings::Settings& settings,
   // Builds of such a layer exist, but are neither listed nor opened.
   std::vector<Diagnosis> reported = cache::layers_passed_over(store.layers());
   if (pins_unread) reported.push_back(std::move(*pins_unread));
-  print_warnings({}, reported, flags.common.quiet || flags.common.json);
+  run.warn({}, reported);
   Json warnings = Json::array();
   for (const Diagnosis& warning : reported) warnings.push(explain::to_json(warning));
   return Json::object()
@@ -177,119 +170,123 @@ Result<Json> list(const cache::Store& store, const settings::Settings& settings,
       .set("warnings", std::move(warnings));
 }
 
-Result<Json> remove(const settings::Settings& settings, const Flags& flags) {
-  open::OpenContext context(settings);
+Result<Json> remove_build(const CacheRun& run, const std::string& given) {
+  open::OpenContext context(run.settings);
   TRY(context.store().check_readable());
   TRY(open::repair_places(context));
-  TRY_ASSIGN(const std::string build, installed_build(context.store(), flags.build));
+  TRY_ASSIGN(const std::string build, installed_build(context.store(), given));
   const bool pinned = context.store().is_pinned(build).value_or(false);
   std::vector<Diagnosis> stayed;
-  const auto freed = context.store().remove(build, &stayed);
-  if (!freed) return fail(explain::of_this_cache(freed.error()));
-  context.note("remove", Json::object().set("build", build).set("freed", *freed));
-  if (!flags.common.json)
+  TRY_ASSIGN(const std::uint64_t freed, explain::of_this_cache(context.store().remove(build, &stayed)));
+  context.note("remove", Json::object().set("build", build).set("freed", freed));
+  if (run.prints_text())
     say("%s removed%s, %s freed\n", build.c_str(), pinned ? " with its pin" : "",
-        format_bytes(*freed).c_str());
+        format_bytes(freed).c_str());
   // The build is removed, but parts of it still take disk space. Most of them have the same reason.
-  const bool quiet = flags.common.quiet || flags.common.json;
   for (Diagnosis& why : stayed) why = explain::of_this_cache(std::move(why));
-  print_warnings(context.warnings(), stayed, quiet);
-  if (!stayed.empty() && !quiet) say_failure(stayed.front());
+  run.warn(context.warnings(), stayed);
+  if (!stayed.empty() && run.prints_text() && !run.common.quiet) say_failure(stayed.front());
   Json left = Json::array();
   for (const Diagnosis& why : stayed) left.push(explain::to_json(why));
   return Json::object()
       .set("format", 1)
       .set("removed", build)
-      .set("freed", *freed)
+      .set("freed", freed)
       .set("stayed", std::move(left));
 }
 
-int run(int argc, char** argv, const std::vector<AddSubcommand>& added) {
+Result<Json> print_path(const CacheRun& run) {
+  const cache::Store store = run.store();
+  TRY(store.check_place());
+  if (run.prints_text()) write_out(stdout, path_text(store.root()) + "\n");
+  return Json::object().set("format", 1).set("cache", path_text(store.root()));
+}
+
+std::vector<CacheSubcommand> add_fetch_and_list(CLI::App& app) {
+  const auto flags = std::make_shared<FetchFlags>();
+  CLI::App* fetching = app.add_subcommand("fetch", "install a build for this machine or a recorded one");
+  fetching
+      ->add_option("ENGINE[@VERSION]", flags->engine, "the engine; without a version the newest that fits")
+      ->required();
+  fetching->add_option("--flavor", flags->flavor, "exactly this flavor [env: ENGINEHOST_FLAVOR]")
+      ->type_name("FLAVOR");
+  repeatable(
+      fetching->add_option("--platform", flags->platforms,
+                           "a recorded machine (engine-info --platform-json) to fetch for; repeatable"))
+      ->type_name("FILE");
+  fetching->add_flag("--keep", flags->keep,
+                     "let the build serve every request, also if it comes from an unsigned --repository");
+  return {{fetching, [flags](const CacheRun& run) { return fetch(run, *flags); }},
+          {app.add_subcommand("list", "list the installed builds"), list_builds},
+          {app.add_subcommand("path", "print the folder of the cache"), print_path}};
+}
+
+std::vector<CacheSubcommand> add_remove(CLI::App& app) {
+  const auto build = std::make_shared<std::string>();
+  CLI::App* removing = app.add_subcommand("remove", "remove an installed build and its pin");
+  removing->add_option("ID", *build, build_id_meaning)->required();
+  return {{removing, [build](const CacheRun& run) { return remove_build(run, *build); }, true}};
+}
+
+Result<int> run(int argc, char** argv, const std::vector<AddSubcommands>& added) {
   CLI::App app{"fetch, list, check, repair and remove engine builds"};
   app.name("engine-cache");
   app.require_subcommand(1);
-  // Flags may stand before or after the subcommand.
+  // Flags may stand before or after the subcommand, and those of the program also behind a subcommand's own.
   app.fallthrough();
-  Flags flags;
-  QuarantineFlags quarantine_flags;
-  VerifyFlags verify_flags;
-  GcFlags gc_flags;
-  TrustFlags trust_flags;
-  flags.common.add_to(app);
-  CLI::App* fetching = app.add_subcommand("fetch", "install a build for this machine or a recorded one");
-  fetching->add_option("ENGINE[@VERSION]", flags.engine, "the engine; without a version the newest that fits")
-      ->required();
-  fetching->add_option("--flavor", flags.flavor, "exactly this flavor [env: ENGINEHOST_FLAVOR]")
-      ->type_name("FLAVOR");
-  repeatable(
-      fetching->add_option("--platform", flags.platforms,
-                           "a recorded machine (engine-info --platform-json) to fetch for; repeatable"))
-      ->type_name("FILE");
-  fetching->add_flag("--keep", flags.keep,
-                     "let the build serve every request, also if it comes from an unsigned --repository");
-  CLI::App* listing = app.add_subcommand("list", "list the installed builds");
-  CLI::App* path = app.add_subcommand("path", "print the folder of the cache");
-  CLI::App* verifying = add_verify(app, verify_flags);
-  CLI::App* removing = app.add_subcommand("remove", "remove an installed build and its pin");
-  removing->add_option("ID", flags.build, build_id_meaning)->required();
-  add_gc(app, gc_flags);
-  CLI::App* quarantining = add_quarantine(app, quarantine_flags);
-  LicenseFlags license_flags;
-  CLI::App* licensing = add_licenses(app, license_flags);
-  CLI::App* trusting = add_trust(app, trust_flags);
-  std::vector<CacheSubcommand> others{add_import(app), add_request(app)};
-  for (const AddSubcommand add : added) others.push_back(add(app));
+  CommonFlags common;
+  common.add_to(app);
+  std::vector<AddSubcommands> all{add_fetch_and_list, add_verify, add_remove, add_gc,     add_quarantine,
+                                  add_licenses,       add_trust,  add_import, add_request};
+  all.insert(all.end(), added.begin(), added.end());
+  std::vector<CacheSubcommand> subcommands;
+  for (const AddSubcommands add : all)
+    for (CacheSubcommand& one : add(app)) subcommands.push_back(std::move(one));
   if (const auto status = parse(app, argc, argv)) return *status;
-
-  auto settings = settings_of(flags.common);
-  if (!settings) return end_with(settings.error(), flags.common.json);
-  if (flags.keep)
-    for (settings::Repository& repository : settings->repositories) repository.keep = true;
+  TRY_ASSIGN(const settings::Settings settings, settings_of(common));
   const CancelToken cancel = cancel_on_signal();
-  const cache::Store store =
-      cache::Store::open(settings->cache_folder, settings->system_layers, "engine-cache");
-  // Checked before any question, and before anything is written.
-  if (fetching->parsed())
-    if (const auto placed = store.check_place(); !placed) return end_with(placed.error(), flags.common.json);
-  const bool only_reads =
-      listing->parsed() || path->parsed() || (verifying->parsed() && !verify_flags.repair);
-  // Only commands that write inside the cache change the umask.
-  const bool writes_here = fetching->parsed() || removing->parsed() || verifying->parsed() ||
-                           gc_flags.parsed() || trusting->parsed() || licensing->parsed() ||
-                           quarantining->parsed();
-  if ((writes_here && !only_reads) || app.got_subcommand("import")) {
-    const auto became = become_owner_of(store.root());
-    if (!became) return end_with(became.error(), flags.common.json);
-    if (*became)
-      print_warnings(
-          {path_text(store.root()) + " belongs to user " + **became + ": this command goes on as that user"},
-          {}, flags.common.quiet || flags.common.json);
-  }
-  if (writes_here && is_system_layer(store, *settings)) set_system_layer_umask();
-  if (fetching->parsed()) return report(fetch(*settings, flags, cancel), flags.common.json);
-  if (listing->parsed()) return report(list(store, *settings, flags), flags.common.json);
-  if (removing->parsed()) return report(remove(*settings, flags), flags.common.json);
-  if (licensing->parsed()) return run_licenses(*settings, license_flags, flags.common, cancel);
-  if (verifying->parsed())
-    return run_verify(*settings, verify_flags, flags.common.json, flags.common.quiet, cancel);
-  if (gc_flags.parsed()) return run_gc(*settings, store, gc_flags, flags.common.json);
-  if (trusting->parsed()) return run_trust(*settings, trust_flags, flags.common.json);
-  for (const CacheSubcommand& other : others)
-    if (other.parser->parsed())
-      return report(other.run({*settings, flags.common, cancel}), flags.common.json);
-  if (quarantining->parsed()) return run_quarantine(*settings, quarantine_flags, flags.common.json);
-  if (const auto placed = store.check_place(); !placed) return end_with(placed.error(), flags.common.json);
-  if (path->parsed() && flags.common.json)
-    print(Json::object().set("format", 1).set("cache", path_text(store.root())));
-  else
-    write_out(stdout, path_text(store.root()) + "\n");
-  return 0;
+  const auto called =
+      std::ranges::find_if(subcommands, [](const CacheSubcommand& one) { return one.parser->parsed(); });
+  const CacheRun run{settings, common, cancel};
+  if (called->writes) TRY(prepare_to_write(run));
+  TRY_ASSIGN(const CacheAnswer answer, called->run(run));
+  if (common.json) print(answer.document);
+  return answer.status;
 }
 
 }  // namespace
 
-int run_engine_cache(int argc, char** argv, const std::vector<AddSubcommand>& added) {
-  return guarded(argc, argv, [&] { return run(argc, argv, added); });
+cache::Store CacheRun::store() const {
+  return cache::Store::open(settings.cache_folder, settings.system_layers, "engine-cache");
+}
+
+void CacheRun::warn(const std::vector<std::string>& warnings, const std::vector<Diagnosis>& diagnoses) const {
+  print_warnings(warnings, diagnoses, common.quiet || common.json);
+}
+
+bool is_system_layer(const cache::Store& store, const settings::Settings& settings) {
+  if (store.layers().size() < settings.system_layers.size()) return true;  // the store counts itself as none
+  const std::filesystem::path& usual = settings::Environment::of_this_process().system_layer;
+  return settings.find("system_layers") == nullptr && !usual.empty() &&
+         store.root().lexically_normal() == usual.lexically_normal();
+}
+
+Result<void> become_owner(const CacheRun& run) {
+  const std::filesystem::path root = run.store().root();
+  TRY_ASSIGN(const auto became, become_owner_of(root));
+  if (became)
+    run.warn({path_text(root) + " belongs to user " + *became + ": this command goes on as that user"});
+  return {};
+}
+
+Result<void> prepare_to_write(const CacheRun& run) {
+  TRY(become_owner(run));
+  if (is_system_layer(run.store(), run.settings)) set_system_layer_umask();
+  return {};
+}
+
+int run_engine_cache(int argc, char** argv, const std::vector<AddSubcommands>& added) {
+  return guarded(argc, argv, [&](int, char**) { return run(argc, argv, added); });
 }
 
 }  // namespace enginehost::commands

@@ -1,11 +1,12 @@
 // engine-cache, and how a program adds subcommands to it: tools/commands adds those of publishers.
 #pragma once
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "base/json.hpp"
 #include "base/result.hpp"
-#include "host/commands/cli.hpp"
+#include "cache/store.hpp"
 #include "host/commands/common.hpp"
 
 namespace enginehost::commands {
@@ -14,19 +15,46 @@ struct CacheRun {
   const settings::Settings& settings;
   const CommonFlags& common;
   const CancelToken& cancel;
+
+  bool prints_text() const { return !common.json; }
+  cache::Store store() const;
+  // Prints warnings, unless --quiet or --json was given.
+  void warn(const std::vector<std::string>& warnings, const std::vector<Diagnosis>& diagnoses = {}) const;
 };
 
-// `run` holds the flags of the subcommand. It prints the text and returns the document that --json prints.
+// The document that --json prints, and the exit status.
+struct CacheAnswer {
+  Json document;
+  int status = 0;
+  CacheAnswer(Json printed = {}, int ended = 0) : document(std::move(printed)), status(ended) {}
+};
+
+// A subcommand, or the last one of several. `run` holds its flags. It prints the text.
 struct CacheSubcommand {
   CLI::App* parser = nullptr;
-  std::function<Result<Json>(const CacheRun& run)> run;
+  std::function<Result<CacheAnswer>(const CacheRun& run)> run;
+  bool writes = false;  // it always writes in the cache, and nowhere else: prepare_to_write() comes before it
 };
-using AddSubcommand = CacheSubcommand (*)(CLI::App& app);
+using AddSubcommands = std::vector<CacheSubcommand> (*)(CLI::App& app);
 
-CacheSubcommand add_import(CLI::App& app);
-CacheSubcommand add_request(CLI::App& app);
+std::vector<CacheSubcommand> add_verify(CLI::App& app);
+std::vector<CacheSubcommand> add_gc(CLI::App& app);  // and pin and unpin
+std::vector<CacheSubcommand> add_quarantine(CLI::App& app);
+std::vector<CacheSubcommand> add_licenses(CLI::App& app);
+std::vector<CacheSubcommand> add_trust(CLI::App& app);
+std::vector<CacheSubcommand> add_import(CLI::App& app);
+std::vector<CacheSubcommand> add_request(CLI::App& app);
+
+// Makes root the user whose cache this is, with a warning. Call it before anything is written.
+Result<void> become_owner(const CacheRun& run);
+// The same for subcommands that write nothing outside the cache: in a cache that all users read, new files
+// are readable for them.
+Result<void> prepare_to_write(const CacheRun& run);
+// Returns whether the cache is one of the configured layers, or the default layer if none is configured. The
+// layer need not exist yet.
+bool is_system_layer(const cache::Store& store, const settings::Settings& settings);
 
 // Runs the program and returns its status. Its own subcommands stand before the added ones.
-int run_engine_cache(int argc, char** argv, const std::vector<AddSubcommand>& added);
+int run_engine_cache(int argc, char** argv, const std::vector<AddSubcommands>& added);
 
 }  // namespace enginehost::commands

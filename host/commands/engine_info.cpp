@@ -8,23 +8,15 @@
 #include "base/printable.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
+#include "host/commands/arguments.hpp"
 #include "host/commands/bench.hpp"
 #include "host/commands/common.hpp"
 #include "host/commands/device_checks.hpp"
-#include "host/commands/engine_log.hpp"
-#include "host/commands/first_screen.hpp"
-#include "host/commands/info_flags.hpp"
-#include "host/commands/installations.hpp"
 #include "host/commands/location_flags.hpp"
-#include "host/commands/open_flags.hpp"
-#include "host/commands/plot.hpp"
 #include "host/commands/program.hpp"
-#include "host/commands/recorded_platform.hpp"
 #include "host/commands/report.hpp"
 #include "host/commands/say.hpp"
 #include "host/commands/screen.hpp"
-#include "host/commands/self_test.hpp"
-#include "host/commands/stdout_writer.hpp"
 #include "host/explain/describe_code.hpp"
 #include "host/explain/explain.hpp"
 #include "host/manifest/repository.hpp"
@@ -33,6 +25,141 @@
 
 namespace enginehost::commands {
 namespace {
+
+struct InfoFlags {
+  CommonFlags common;
+  EngineConstraints asked;
+  std::string platform_file, plugin, inspect, plot;
+  std::vector<std::string> codes;
+  bool plan = false, explain = false, self_test = false, bench = false, no_probe = false,
+       platform_json = false, symbols = false, installations = false;
+};
+
+constexpr const char* program = "engine-info";
+
+struct GivenFlags {
+  const char* flag;
+  bool given;
+};
+
+// Returns "A and B" for the first two given flags of a list whose members exclude each other.
+std::string both_of(std::initializer_list<GivenFlags> all) {
+  std::string first;
+  for (const GivenFlags& one : all) {
+    if (!one.given) continue;
+    if (!first.empty()) return first + " and " + one.flag;
+    first = one.flag;
+  }
+  return {};
+}
+
+std::string first_of(std::initializer_list<GivenFlags> all) {
+  for (const GivenFlags& one : all)
+    if (one.given) return one.flag;
+  return {};
+}
+
+std::string problem_of(const InfoFlags& flags) {
+  const bool engine = !flags.asked.engine.empty(), plugin = !flags.plugin.empty();
+  const bool recorded = !flags.platform_file.empty(), inspect = !flags.inspect.empty();
+  const bool codes = !flags.codes.empty();
+  if (const std::string both = both_of({{"ENGINE", engine},
+                                        {"--plugin", plugin},
+                                        {"--platform-json", flags.platform_json},
+                                        {"--installations", flags.installations},
+                                        {"--inspect", inspect},
+                                        {"--code", codes}});
+      !both.empty())
+    return both + " ask for different answers: give one of them";
+  if (const std::string flag = first_of({{"--flavor", !flags.asked.flavor.empty()},
+                                         {"--require", !flags.asked.require.empty()},
+                                         {"--force", !flags.asked.force.empty()},
+                                         {"--plan", flags.plan},
+                                         {"--explain", flags.explain}});
+      !flag.empty() && plugin)
+    return flag + " chooses among builds, and --plugin names the file to open: leave one of them out";
+  if (const std::string flag = first_of({{"--flavor", !flags.asked.flavor.empty()},
+                                         {"--require", !flags.asked.require.empty()},
+                                         {"--device", !flags.asked.device.empty()},
+                                         {"--force", !flags.asked.force.empty()},
+                                         {"--plan", flags.plan},
+                                         {"--explain", flags.explain},
+                                         {"--self-test", flags.self_test},
+                                         {"--bench", flags.bench},
+                                         {"--no-probe", flags.no_probe}});
+      !flag.empty() && !engine && !plugin)
+    return flag + " is about an engine, and none is named: engine-info ENGINE " + flag;
+  if (flags.symbols && !inspect) return "--symbols is about the file of --inspect, which is not given";
+  if (const std::string mode = first_of({{"--plugin opens a file on", plugin},
+                                         {"--installations are those of", flags.installations},
+                                         {"--code says the same for", codes}});
+      !mode.empty() && recorded)
+    return mode + " this machine, and --platform names another one: leave one of them out";
+  if (const std::string flag = first_of(
+          {{"--self-test", flags.self_test}, {"--bench", flags.bench}, {"--no-probe", flags.no_probe}});
+      !flag.empty() && (flags.plan || recorded))
+    return flag + " needs an open engine, and " + (flags.plan ? "--plan" : "--platform") +
+           " only decides: leave one of them out";
+  return {};
+}
+
+void add_flags(CLI::App& app, InfoFlags& flags) {
+  app.name("engine-info");
+  app.add_option("ENGINE[@VERSION]", flags.asked.engine,
+                 "the engine to open, as an application would; @2.0 is the newest 2.0.x");
+  const char* group = "Choosing";
+  add_choice(
+      app, flags.asked, group,
+      "the device that must be opened: cuda:0, mps, gpu (any), ...; \"cuda:0,cpu\" allows cpu instead");
+  app.add_flag("--plan", flags.plan, "decide only: download nothing, load nothing")->group(group);
+  app.add_flag("--explain", flags.explain,
+               "show every candidate with every requirement, what was observed, and where")
+      ->group(group);
+  app.add_option("--platform", flags.platform_file,
+                 "decide for a recorded machine (implies --plan); with --inspect: check for that machine")
+      ->type_name("FILE")
+      ->group(group);
+  group = "Trying it";
+  app.add_flag("--self-test", flags.self_test, "run the engine's self-test on each device")->group(group);
+  CLI::Option* const bench =
+      app.add_flag("--bench", flags.bench, "time an add and a matmul on each device against cpu")
+          ->group(group);
+  app.add_option("--plot", flags.plot,
+                 "with --bench: draw the figures into FILE.png or FILE.svg (needs gnuplot)")
+      ->type_name("FILE")
+      ->group(group)
+      ->needs(bench);
+  app.add_option("--plugin", flags.plugin, "open a plugin file without a manifest, for engine authors")
+      ->type_name("FILE")
+      ->group(group);
+  app.add_flag("--no-probe", flags.no_probe, "load in this process at once, without a child process first")
+      ->group(group);
+  group = "Other questions";
+  app.add_option("--inspect", flags.inspect, "check any shared library without loading it")
+      ->type_name("FILE")
+      ->group(group);
+  app.add_flag("--symbols", flags.symbols,
+               "with --inspect: list each undefined symbol and count it as a failure")
+      ->group(group);
+  app.add_option("--code", flags.codes, "what failure codes mean and how they are repaired: EH-L01, l01")
+      ->delimiter(',')
+      ->type_name("CODE")
+      ->group(group);
+  app.add_flag("--installations", flags.installations,
+               "engines that other software installed here, and which can be opened in place")
+      ->group(group);
+  app.add_flag("--platform-json", flags.platform_json, "print this machine as a file for --platform")
+      ->group(group);
+  flags.common.add_to(app);
+}
+
+// Returns the request that ENGINE and the flags make. Errors: EH-P40 for flags that do not go together,
+// because one of them would be ignored.
+Result<resolve::Request> checked(const InfoFlags& flags) {
+  if (const std::string problem = problem_of(flags); !problem.empty())
+    return fail(wrong_usage(program, problem));
+  return request_of(program, flags.asked);
+}
 
 // Returns where the pages are installed, if the text names one. Remedies name pages by their path in the
 // source tree.
@@ -45,16 +172,16 @@ std::string place_of_pages(const std::string& text) {
 }
 
 // Prints the text of every requested code. Errors: EH-P41 if one of them does not exist.
-int explain_codes(const InfoFlags& flags) {
+Result<int> explain_codes(const InfoFlags& flags) {
   std::vector<const explain::Entry*> entries;
   for (const std::string& code : flags.codes) {
     entries.push_back(explain::find(code));
     if (entries.back() != nullptr) continue;
     std::vector<std::string> known;
-    for (const explain::Entry& entry : explain::all()) known.emplace_back(entry.code);
+    for (const explain::Entry& entry : explain::all()) known.emplace_back(entry.name.code);
     Diagnosis unknown = diagnose("EH-P41").with("code", code);
     if (const auto near = nearest(explain::normalised_code(code), known, 2)) unknown.with("nearest", *near);
-    return end_with(unknown, flags.common.json);
+    return fail(std::move(unknown));
   }
   if (!flags.common.json) {
     std::string text;
@@ -225,18 +352,13 @@ int installed_by_others(const InfoFlags& flags, open::OpenContext& context) {
   return 0;
 }
 
-open::OpenRequest open_request(const InfoFlags& flags, resolve::Request request, open::OpenContext& context,
-                               transfer::ProgressBar& bar) {
+open::OpenRequest open_request(const InfoFlags& flags, resolve::Request request) {
   open::OpenRequest open;
   open.request = std::move(request);
   open.plan_only = flags.plan;
   std::error_code error;
   if (!flags.plugin.empty()) open.plugin = std::filesystem::absolute(path_of(flags.plugin), error);
   open.attempt.probe = !flags.no_probe;
-  open.attempt.consent = consent_for(context, &bar, flags.common.yes);
-  open.attempt.progress = bar.callback();
-  open.attempt.before_probe = [&bar] { bar.step("checking", "loads in a child process"); };
-  log_to_standard_error(open.attempt, bar, flags.common.quiet);
   open.bypass_cache = true;  // the report lists every candidate
   return open;
 }
@@ -248,19 +370,12 @@ std::string command_instead_of(const std::string& engine) {
   return {};
 }
 
-int engine(const InfoFlags& flags, resolve::Request asked_for, open::OpenContext& context) {
-  if (!flags.plot.empty())
-    if (const auto possible = can_plot(path_of(flags.plot)); !possible)
-      return end_with(possible.error(), flags.common.json);
-  // Never destroyed: an engine logs to the very end.
-  auto& bar = *new transfer::ProgressBar(stderr, flags.common.quiet, !flags.common.json);
-  open::Outcome& outcome =
-      open_in_command(context, open_request(flags, std::move(asked_for), context, bar), flags.common.json);
-  bar.clear();
-  if (outcome.opened) bar.ready(title_of(outcome.opened->installed));
+Result<int> engine(const InfoFlags& flags, resolve::Request asked_for, open::OpenContext& context) {
+  if (!flags.plot.empty()) TRY(can_plot(path_of(flags.plot)));
+  open::Outcome& outcome = open_in_command(context, open_request(flags, std::move(asked_for)), flags.common);
   if (!flags.platform_file.empty() && outcome.diagnosis && outcome.diagnosis->code == "EH-S13")
     outcome.diagnosis->with("recorded", flags.platform_file, "--platform");
-  if (const std::string instead = command_instead_of(flags.engine);
+  if (const std::string instead = command_instead_of(flags.asked.engine);
       !instead.empty() && outcome.diagnosis && outcome.diagnosis->code == "EH-S02")
     outcome.diagnosis->with("command_instead", instead, "the command line");
 
@@ -271,7 +386,7 @@ int engine(const InfoFlags& flags, resolve::Request asked_for, open::OpenContext
   if (outcome.opened && flags.self_test) tests = run_self_test(*outcome.opened, context.cancel());
   if (outcome.opened && flags.bench) bench = run_bench(*outcome.opened, context.cancel());
   // A canceled measurement is not shown.
-  if (outcome.opened && context.cancel()->canceled()) return end_with(diagnose("EH-P10"), flags.common.json);
+  if (outcome.opened && context.cancel()->canceled()) return fail(diagnose("EH-P10"));
   Result<void> drawn;
   if (bench && !flags.plot.empty())
     drawn = plot(*bench, plot_title(context, *outcome.opened), path_of(flags.plot));
@@ -305,24 +420,23 @@ int engine(const InfoFlags& flags, resolve::Request asked_for, open::OpenContext
   return status;
 }
 
-int run(int argc, char** argv) {
+Result<int> run(int argc, char** argv) {
   CLI::App app{"show what an engine would be on this machine, and open it"};
   InfoFlags flags;
   add_flags(app, flags);
   if (const auto status = parse(app, argc, argv)) return *status;
-  const auto asked_for = checked(flags);
-  if (!asked_for) return end_with(asked_for.error(), flags.common.json);
+  TRY_ASSIGN(resolve::Request asked_for, checked(flags));
   if (!flags.codes.empty()) return explain_codes(flags);
   if (!flags.inspect.empty()) return inspect(flags);
 
   auto settings = settings_of(flags.common);
-  const bool machine_only = flags.engine.empty() && flags.plugin.empty();
+  const bool machine_only = flags.asked.engine.empty() && flags.plugin.empty();
   std::optional<Diagnosis> broken;
   if (!settings && machine_only) {
     broken = settings.error();
     settings = settings_without_configuration(flags.common);
   }
-  if (!settings) return end_with(settings.error(), flags.common.json);
+  if (!settings) return fail(std::move(settings).error());
   std::optional<platform::Platform> recorded;
   if (!flags.platform_file.empty()) {
     auto platform = recorded_platform(flags.platform_file);
@@ -338,13 +452,11 @@ int run(int argc, char** argv) {
   context.refresh();  // people run this command when they doubt something
   if (flags.installations) return installed_by_others(flags, context);
   if (machine_only) return machine(flags, context, broken);
-  return engine(flags, *asked_for, context);
+  return engine(flags, std::move(asked_for), context);
 }
 
 }  // namespace
 
-int run_program(int argc, char** argv) {
-  return guarded(argc, argv, [&] { return run(argc, argv); });
-}
+int run_program(int argc, char** argv) { return guarded(argc, argv, run); }
 
 }  // namespace enginehost::commands

@@ -8,14 +8,12 @@
 #include "base/paths.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
+#include "host/commands/arguments.hpp"
 #include "host/commands/common.hpp"
 #include "host/commands/device_checks.hpp"
-#include "host/commands/engine_log.hpp"
 #include "host/commands/npy.hpp"
-#include "host/commands/open_flags.hpp"
 #include "host/commands/output_files.hpp"
 #include "host/commands/program.hpp"
-#include "host/commands/request_args.hpp"
 #include "host/commands/say.hpp"
 #include "host/explain/explain.hpp"
 #include "host/load/in_process/model.hpp"
@@ -27,14 +25,15 @@ namespace {
 
 struct Flags {
   CommonFlags common;
-  std::string engine, model, output, device, flavor, require, force, plugin;
+  EngineConstraints asked;
+  std::string model, output;
   std::vector<std::string> inputs;
   int repeat = 1;
 };
 
 void add_flags(CLI::App& app, Flags& flags) {
   app.name("engine-run");
-  app.add_option("ENGINE[@VERSION]", flags.engine, "the engine to run the model with")->required();
+  app.add_option("ENGINE[@VERSION]", flags.asked.engine, "the engine to run the model with")->required();
   app.add_option("MODEL", flags.model, "the model: a file or a folder")->required();
   const char* group = "Running";
   repeatable(app.add_option("--input", flags.inputs,
@@ -48,18 +47,7 @@ void add_flags(CLI::App& app, Flags& flags) {
       ->check(CLI::Range(1, 1'000'000))
       ->type_name("N")
       ->group(group);
-  group = "Choosing";
-  app.add_option("--flavor", flags.flavor, "prefer a flavor: cpu, cu118, mps, ... [env: ENGINEHOST_FLAVOR]")
-      ->type_name("FLAVOR")
-      ->group(group);
-  app.add_option("--require", flags.require, "this flavor or an error: no fallback")
-      ->type_name("FLAVOR")
-      ->group(group);
-  app.add_option("--device", flags.device,
-                 "the device to run on: cpu, cuda:0, gpu (any), ... [env: ENGINEHOST_DEVICE]")
-      ->type_name("DEVICE")
-      ->group(group);
-  add_force(app, flags.force, group);
+  add_choice(app, flags.asked, "Choosing", "the device to run on: cpu, cuda:0, gpu (any), ...");
   flags.common.add_to(app);
 }
 
@@ -194,37 +182,22 @@ Result<std::vector<Diagnosis>> run_in(open::Opened& opened, const resolve::Reque
   return std::move(outputs.failures);
 }
 
-int run(int argc, char** argv) {
+Result<int> run(int argc, char** argv) {
   CLI::App app{"run one model once with an engine that fits this machine"};
   Flags flags;
   add_flags(app, flags);
   if (const auto status = parse(app, argc, argv)) return *status;
-  const auto asked_for = request_of(
-      "engine-run", {flags.engine, flags.flavor, flags.require, flags.device, "--require", flags.force});
-  if (!asked_for) return end_with(asked_for.error(), flags.common.json);
-  // Wrong inputs are reported before anything is fetched or loaded.
-  const auto inputs = read_inputs(flags.inputs);
-  if (!inputs) return end_with(inputs.error(), flags.common.json);
-  if (!flags.output.empty())
-    if (const auto made = explain::mark_as_argument(make_folders(path_of(flags.output))); !made)
-      return end_with(made.error(), flags.common.json);
   open::OpenRequest request;
+  TRY_ASSIGN(request.request, request_of("engine-run", flags.asked));
+  // Wrong inputs are reported before anything is fetched or loaded.
+  TRY_ASSIGN(const std::vector<NamedArray> inputs, read_inputs(flags.inputs));
+  if (!flags.output.empty()) TRY(explain::mark_as_argument(make_folders(path_of(flags.output))));
   request.bypass_cache = flags.common.values.refresh;  // the new answers of repositories decide
-  request.request = *asked_for;
   open::DecisionCache decisions = open::decisions_for(values_of(flags.common), request);
-  auto settings = settings_of(flags.common);
-  if (!settings) return end_with(settings.error(), flags.common.json);
+  TRY_ASSIGN(settings::Settings settings, settings_of(flags.common));
   const CancelToken cancel = cancel_on_signal();
-  open::OpenContext context(std::move(*settings), {}, cancel);
-  // Never destroyed: an engine logs to the very end.
-  auto& bar = *new transfer::ProgressBar(stderr, flags.common.quiet, !flags.common.json);
-  request.attempt.consent = consent_for(context, &bar, flags.common.yes);
-  request.attempt.progress = bar.callback();
-  request.attempt.before_probe = [&bar] { bar.step("checking", "loads in a child process"); };
-  log_to_standard_error(request.attempt, bar, flags.common.quiet);
-  open::Outcome& outcome = open_in_command(context, request, flags.common.json, std::move(decisions));
-  bar.clear();
-  if (outcome.opened) bar.ready(title_of(outcome.opened->installed));
+  open::OpenContext context(std::move(settings), {}, cancel);
+  open::Outcome& outcome = open_in_command(context, std::move(request), flags.common, std::move(decisions));
   Json document = flags.common.json ? open::document(context, outcome) : Json::object();
   print_warnings(context.warnings(), outcome.warnings, flags.common.quiet || flags.common.json,
                  flags.common.verbose);
@@ -237,7 +210,7 @@ int run(int argc, char** argv) {
   }
   std::string text =
       outcome.opened->installed.build + (outcome.fallback ? "  (not what was asked for first)" : "") + "\n";
-  const auto done = run_in(*outcome.opened, outcome.plan.request, *inputs, flags, cancel, document, text);
+  const auto done = run_in(*outcome.opened, outcome.plan.request, inputs, flags, cancel, document, text);
   const std::vector<Diagnosis> failures = done ? *done : std::vector{done.error()};
   if (flags.common.json) {
     document.set("diagnosis", failures.empty() ? Json() : explain::to_json(failures.front()));
@@ -251,8 +224,6 @@ int run(int argc, char** argv) {
 
 }  // namespace
 
-int run_program(int argc, char** argv) {
-  return guarded(argc, argv, [&] { return run(argc, argv); });
-}
+int run_program(int argc, char** argv) { return guarded(argc, argv, run); }
 
 }  // namespace enginehost::commands

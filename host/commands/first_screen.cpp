@@ -1,4 +1,4 @@
-#include "host/commands/first_screen.hpp"
+#include "host/commands/report.hpp"
 
 #include <algorithm>
 #include <optional>

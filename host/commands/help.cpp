@@ -12,6 +12,125 @@
 namespace enginehost::commands {
 namespace {
 
+std::vector<HelpText>& texts() {
+  static auto& all = *new std::vector<HelpText>{
+      {"engine-info",
+       {{"engine-info", "what opens here"},
+        {"engine-info pytorch", "open it and show what you got"},
+        {"engine-info pytorch@2.0 --plan", "decide only; nothing is downloaded"},
+        {"engine-info --inspect libfoo.so", "would this library load, and if not, why"}},
+       "settings.md"},
+      {"engine-run",
+       {{"engine-run onnxruntime model.onnx", "list the inputs and outputs of the model"},
+        {"engine-run onnxruntime model.onnx --input x=x.npy --output results",
+         "run it, and write one .npy file per output"}},
+       "settings.md"},
+      {"engine-cache",
+       {{"engine-cache list", "what is installed"},
+        {"engine-cache fetch onnxruntime@1.24", "install a build without opening it"}},
+       "storage.md"},
+      {"engine-cache fetch",
+       {{"engine-cache fetch onnxruntime@1.24 --flavor cpu", "install this flavor for this machine"},
+        {"engine-cache fetch onnxruntime --platform board.json", "install what another machine needs"}},
+       "admin.md"},
+      {"engine-cache list",
+       {{"engine-cache list", "the builds of your cache and of the layers"},
+        {"engine-cache list --json", "the same for a program"}},
+       "storage.md"},
+      {"engine-cache path",
+       {{"engine-cache path", "print the folder"},
+        {"du -sh \"$(engine-cache path)\"", "how much disk it takes"}},
+       "storage.md"},
+      {"engine-cache verify",
+       {{"engine-cache verify --deep", "read every byte of every build"},
+        {"engine-cache verify --deep --repair onnxruntime", "repair one build"}},
+       "storage.md"},
+      {"engine-cache remove",
+       {{"engine-cache remove mxnet", "the only installed build of an engine"},
+        {"engine-cache remove onnxruntime@1.24", "one version of it"}},
+       "storage.md"},
+      {"engine-cache gc",
+       {{"engine-cache gc --max-size 20G", "remove the longest unused builds"},
+        {"engine-cache gc --max-age 30d --dry-run", "show what would be removed"}},
+       "storage.md"},
+      {"engine-cache pin",
+       {{"engine-cache pin onnxruntime@1.24", "keep this version"},
+        {"engine-cache pin mxnet", "keep the only installed build of an engine"}},
+       "storage.md"},
+      {"engine-cache unpin",
+       {{"engine-cache unpin onnxruntime@1.24", "let gc remove it again"},
+        {"engine-cache unpin mxnet", "by the name of the engine"}},
+       "storage.md"},
+      {"engine-cache quarantine",
+       {{"engine-cache quarantine list", "which builds are not used here, and why"},
+        {"engine-cache quarantine clear pytorch", "try a build again"}},
+       "quarantine.md"},
+      {"engine-cache quarantine list",
+       {{"engine-cache quarantine list", "one line for each build"},
+        {"engine-cache quarantine list --json", "with the evidence"}},
+       "quarantine.md"},
+      {"engine-cache quarantine show",
+       {{"engine-cache quarantine show pytorch", "when it failed, how, and what ends the quarantine"},
+        {"engine-cache quarantine show pytorch --json", "the same for a program"}},
+       "quarantine.md"},
+      {"engine-cache quarantine clear",
+       {{"engine-cache quarantine clear pytorch", "try this build again"},
+        {"engine-cache quarantine clear --all", "try all again, except disabled ones"}},
+       "quarantine.md"},
+      {"engine-cache quarantine disable",
+       {{"engine-cache quarantine disable pytorch@2.0", "never use this version here"},
+        {"engine-cache quarantine disable mxnet", "by the name of the engine"}},
+       "quarantine.md"},
+      {"engine-cache quarantine enable",
+       {{"engine-cache quarantine enable pytorch@2.0", "use it again"},
+        {"engine-cache quarantine enable mxnet", "by the name of the engine"}},
+       "quarantine.md"},
+      {"engine-cache licenses",
+       {{"engine-cache licenses list", "what covers the engines, and who accepted it"},
+        {"engine-cache licenses accept LicenseRef-vendor", "read a text and accept it"}},
+       "policy.md"},
+      {"engine-cache licenses list",
+       {{"engine-cache licenses list", "every license that a known build names"},
+        {"engine-cache licenses list --json", "with the records of acceptance"}},
+       "policy.md"},
+      {"engine-cache licenses accept",
+       {{"engine-cache licenses accept LicenseRef-vendor", "show the text and record your acceptance"},
+        {"engine-cache licenses accept LicenseRef-vendor --text eula.txt", "with a text from a file"}},
+       "policy.md"},
+      {"engine-cache trust",
+       {{"engine-cache trust list", "which keys count here"},
+        {"engine-cache trust add safe.pub --repository https://engines.example/engines",
+         "trust a publisher for one repository"}},
+       "publishing.md"},
+      {"engine-cache trust add",
+       {{"engine-cache trust add safe.pub --repository https://engines.example/engines",
+         "for one repository"},
+        {"engine-cache trust add safe.pub --engines toy", "for every repository, and builds of one engine"}},
+       "publishing.md"},
+      {"engine-cache trust list",
+       {{"engine-cache trust list", "keys, and the state of signed repositories"},
+        {"engine-cache trust list --json", "the same for a program"}},
+       "publishing.md"},
+      {"engine-cache trust remove",
+       {{"engine-cache trust remove 7E15A53C6D9C2A10", "by the id that trust list shows"},
+        {"engine-cache trust remove 7E15", "by a unique beginning of it"}},
+       "publishing.md"},
+      {"engine-cache trust forget",
+       {{"engine-cache trust forget https://engines.example/engines",
+         "its versions and blocks, not its keys"},
+        {"engine-cache trust forget /srv/engines --json", "the same for a program"}},
+       "publishing.md"},
+      {"engine-cache import",
+       {{"engine-cache import engines.bundle", "into your cache"},
+        {"engine-cache import engines.bundle --layer system", "for all users of this machine"}},
+       "admin.md"},
+      {"engine-cache request",
+       {{"engine-cache request lab.request onnxruntime@1.27", "ask for one engine"},
+        {"engine-cache request lab.request", "ask for newer builds of all installed engines"}},
+       "admin.md"}};
+  return all;
+}
+
 constexpr std::size_t least_columns = 40;
 constexpr std::size_t widest_names = 24;  // longer names have their description on the next line
 
@@ -156,6 +275,17 @@ std::string place_of_page(std::string_view page) {
 }
 
 }  // namespace
+
+void add_help_texts(const std::vector<HelpText>& more) {
+  texts().insert(texts().end(), more.begin(), more.end());
+}
+
+const HelpText* help_text_of(std::string_view command) {
+  const auto& all = texts();
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const HelpText& one) { return one.command == command; });
+  return found == all.end() ? nullptr : &*found;
+}
 
 std::string path_of_command(const CLI::App& command) {
   std::string path = command.get_name();

@@ -6,7 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "host/commands/cli.hpp"
+namespace CLI {
+class App;
+}  // namespace CLI
 
 namespace enginehost::commands {
 

@@ -1,4 +1,4 @@
-#include "host/commands/installations.hpp"
+#include "host/commands/report.hpp"
 
 #include <algorithm>
 #include <system_error>

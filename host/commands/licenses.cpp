@@ -1,10 +1,10 @@
-#include "host/commands/licenses.hpp"
-
+// engine-cache licenses: the licenses that cover the engines, and who accepted them.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <map>
+#include <memory>
 #include <set>
 
 #include "base/files.hpp"
@@ -13,8 +13,9 @@
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "host/commands/build_names.hpp"
-#include "host/commands/pager.hpp"
+#include "host/commands/engine_cache.hpp"
 #include "host/commands/say.hpp"
+#include "host/commands/system.hpp"
 #include "host/consent/consent.hpp"
 #include "host/explain/explain.hpp"
 #include "host/settings/policy.hpp"
@@ -22,6 +23,10 @@
 
 namespace enginehost::commands {
 namespace {
+
+struct LicenseFlags {
+  std::string id, text;
+};
 
 // One text and all manifests that name it.
 struct Listed {
@@ -83,7 +88,7 @@ std::string covered(const std::map<std::string, std::uint64_t>& engines) {
   return join(texts, ", ");
 }
 
-Result<Json> list(open::OpenContext& context, bool json) {
+Result<Json> list_licenses(open::OpenContext& context, const CacheRun& run) {
   TRY_ASSIGN(const settings::Consents consents,
              settings::Consents::read(context.settings().state_folder, context.settings().read_state_folder));
   std::set<std::string> installed;
@@ -119,7 +124,7 @@ Result<Json> list(open::OpenContext& context, bool json) {
                       .set("consent", anyone != nullptr ? settings::to_json(*anyone) : Json())
                       .set("builds", Json::strings({listed.builds.begin(), listed.builds.end()}))
                       .set("installed", Json::strings(used)));
-    if (json) continue;
+    if (!run.prints_text()) continue;
     say("%s  %s\n", printable_line(license.id).c_str(),
         sentence(context.settings(), state, mine, anyone).c_str());
     if (kept || !license.url.empty())
@@ -127,7 +132,7 @@ Result<Json> list(open::OpenContext& context, bool json) {
     say("  covers     %s\n", covered(listed.engines).c_str());
     if (!used.empty()) say("  installed  %s\n", join(used, " ").c_str());
   }
-  if (!json && licenses.as_array().empty()) say("no known engine build names a license\n");
+  if (run.prints_text() && licenses.as_array().empty()) say("no known engine build names a license\n");
   for (const settings::Consent& consent : consents.all()) records.push(settings::to_json(consent));
   return Json::object()
       .set("format", 1)
@@ -183,7 +188,7 @@ Listed of_text(const std::string& id, const std::string& sha256) {
   return listed;
 }
 
-Result<Json> accept(open::OpenContext& context, LicenseFlags flags, const CommonFlags& common) {
+Result<Json> accept_text(open::OpenContext& context, const CacheRun& run, LicenseFlags flags) {
   const settings::Settings& settings = context.settings();
   const std::vector<Listed> known = licenses_of(context.catalog());
   TRY_ASSIGN(flags.id, id_beginning_with(flags.id, ids_of(known), "licenses"));
@@ -216,48 +221,52 @@ Result<Json> accept(open::OpenContext& context, LicenseFlags flags, const Common
     if (!text && text.error().code == "EH-N08") return fail(std::move(text).error());
     if (text) {
       TRY_ASSIGN(license.sha256, consent::keep_text(context.store(), *text));
-      if (!common.json && !common.quiet && !show_in_pager(*text, true)) say_text(*text + "\n\n");
-    } else if (!common.quiet) {
+      if (run.prints_text() && !run.common.quiet && !show_in_pager(*text, true)) say_text(*text + "\n\n");
+    } else if (!run.common.quiet) {
       say_aside("warning: the text of %s was not shown: %s\n", printable_line(license.id).c_str(),
                 explain::one_line(text.error()).c_str());
     }
     const settings::LicenseTerms terms = consent::terms_of(license);
     TRY(consent::accept_license(settings, terms, settings::ConsentWay::command));
     accepted.push(settings::to_json(settings::Consent::now(terms, settings::ConsentWay::command)));
-    if (!common.json)
+    if (run.prints_text())
       say("%s is accepted%s%s\n", printable_line(license.id).c_str(),
           license.sha256.empty() ? "" : ": the text with sha256 ", license.sha256.c_str());
   }
   return Json::object().set("format", 1).set("accepted", std::move(accepted));
 }
 
-}  // namespace
-
-CLI::App* add_licenses(CLI::App& app, LicenseFlags& flags) {
-  CLI::App* licenses = app.add_subcommand("licenses", "list and accept the licenses of the engines");
-  licenses->require_subcommand(1);
-  licenses->fallthrough();
-  licenses->add_subcommand("list", "list every known license and who accepted it")->callback([&flags] {
-    flags.action = "list";
-  });
-  CLI::App* accepting =
-      licenses->add_subcommand("accept", "show the text of a license and record that you accept it");
-  accepting->callback([&flags] { flags.action = "accept"; });
-  accepting->add_option("ID", flags.id, "a license id, its key in the manifest, or a unique beginning of one")
-      ->required();
-  accepting->add_option("--text", flags.text, "a file with the text, if it cannot be fetched")
-      ->type_name("FILE");
-  return licenses;
+// Calls the action with a context, and prints what the context warns of.
+CacheSubcommand subcommand(CLI::App* parser,
+                           std::function<Result<Json>(open::OpenContext&, const CacheRun&)> action) {
+  return {parser,
+          [action = std::move(action)](const CacheRun& run) {
+            open::OpenContext context(run.settings, {}, run.cancel);
+            auto document = action(context, run);
+            if (document) run.warn(context.warnings());
+            return document;
+          },
+          true};
 }
 
-int run_licenses(const settings::Settings& settings, const LicenseFlags& flags, const CommonFlags& common,
-                 const CancelToken& cancel) {
-  open::OpenContext context(settings, {}, cancel);
-  auto document = flags.action == "list" ? list(context, common.json) : accept(context, flags, common);
-  if (!document) return end_with(document.error(), common.json);
-  if (common.json) print(*document);
-  print_warnings(context.warnings(), {}, common.quiet || common.json);
-  return 0;
+}  // namespace
+
+std::vector<CacheSubcommand> add_licenses(CLI::App& app) {
+  CLI::App* licenses = app.add_subcommand("licenses", "list and accept the licenses of the engines");
+  licenses->require_subcommand(1);
+  CLI::App* listing = licenses->add_subcommand("list", "list every known license and who accepted it");
+  CLI::App* accepting =
+      licenses->add_subcommand("accept", "show the text of a license and record that you accept it");
+  const auto flags = std::make_shared<LicenseFlags>();
+  accepting
+      ->add_option("ID", flags->id, "a license id, its key in the manifest, or a unique beginning of one")
+      ->required();
+  accepting->add_option("--text", flags->text, "a file with the text, if it cannot be fetched")
+      ->type_name("FILE");
+  return {subcommand(listing, list_licenses),
+          subcommand(accepting, [flags](open::OpenContext& context, const CacheRun& run) {
+            return accept_text(context, run, *flags);
+          })};
 }
 
 }  // namespace enginehost::commands

@@ -6,8 +6,11 @@
 
 #include "base/diagnosis.hpp"
 #include "base/json.hpp"
-#include "host/commands/cli.hpp"
 #include "host/explain/explain.hpp"
+
+namespace CLI {
+class App;
+}  // namespace CLI
 
 namespace enginehost::commands {
 

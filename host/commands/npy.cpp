@@ -40,53 +40,33 @@ std::string conversion(std::string_view type) {
   return "save it again as numbers: numpy.save(file, array.astype('float32')), or 'int64'";
 }
 
-// Returns true for the types that are read and written. Most other types of engines (int4, float8, several
-// lanes) have no name in .npy, or a name that means something else.
-bool is_supported(engine_dtype type) {
-  const auto one_of = [&](std::initializer_list<int> allowed) {
-    return std::find(allowed.begin(), allowed.end(), static_cast<int>(type.bits)) != allowed.end();
-  };
-  if (type.lanes != 1) return false;
-  switch (type.code) {
-    case ENGINE_FLOAT:
-      return one_of({16, 32, 64});
-    case ENGINE_INT:
-    case ENGINE_UINT:
-      return one_of({8, 16, 32, 64});
-    case ENGINE_COMPLEX:
-      return one_of({64, 128});
-    case ENGINE_BOOL:
-      return one_of({8});
-    default:
-      return false;
-  }
-}
-
-struct Letter {
-  char letter;
-  std::uint8_t code;
+struct NamedType {
+  std::string_view name;
+  std::uint8_t code, bits;
 };
-constexpr Letter letters[] = {
-    {'f', ENGINE_FLOAT}, {'i', ENGINE_INT}, {'u', ENGINE_UINT}, {'c', ENGINE_COMPLEX}, {'b', ENGINE_BOOL}};
+// The types that are read and written. Most other types of engines (int4, float8, several lanes) have no name
+// in .npy, or a name that means something else.
+constexpr NamedType types[] = {
+    {"f2", ENGINE_FLOAT, 16},     {"f4", ENGINE_FLOAT, 32}, {"f8", ENGINE_FLOAT, 64},
+    {"i1", ENGINE_INT, 8},        {"i2", ENGINE_INT, 16},   {"i4", ENGINE_INT, 32},
+    {"i8", ENGINE_INT, 64},       {"u1", ENGINE_UINT, 8},   {"u2", ENGINE_UINT, 16},
+    {"u4", ENGINE_UINT, 32},      {"u8", ENGINE_UINT, 64},  {"c8", ENGINE_COMPLEX, 64},
+    {"c16", ENGINE_COMPLEX, 128}, {"b1", ENGINE_BOOL, 8}};
 
 // Reads "<f4" and the like. The first character is the byte order: '<' little, '>' big, '|' not applicable,
 // '=' native.
 std::optional<engine_dtype> type_of(std::string_view description) {
-  constexpr std::string_view orders = "<>|=";
-  if (description.size() < 3 || orders.find(description[0]) == orders.npos) return {};
-  const auto bytes = parse_integer(description.substr(2));
-  if (!bytes || *bytes < 1 || *bytes > 16) return {};
-  for (const Letter& known : letters) {
-    const engine_dtype type{known.code, static_cast<std::uint8_t>(*bytes * 8), 1};
-    if (known.letter == description[1] && is_supported(type)) return type;
-  }
+  if (description.empty() || std::string_view("<>|=").find(description[0]) == std::string_view::npos)
+    return {};
+  for (const NamedType& known : types)
+    if (known.name == description.substr(1)) return engine_dtype{known.code, known.bits, 1};
   return {};
 }
 
 std::optional<std::string> description_of(engine_dtype type) {
-  for (const Letter& known : letters)
-    if (known.code == type.code && is_supported(type))
-      return (type.bits == 8 ? "|" : "<") + (known.letter + std::to_string(type.bits / 8));
+  for (const NamedType& known : types)
+    if (known.code == type.code && known.bits == type.bits && type.lanes == 1)
+      return (type.bits == 8 ? "|" : "<") + std::string(known.name);
   return {};
 }
 

@@ -1,16 +1,48 @@
 #include "host/commands/output_files.hpp"
 
+#include <cctype>
 #include <cstdint>
+#include <set>
 
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/printable.hpp"
+#include "base/text.hpp"
 #include "host/commands/npy.hpp"
-#include "host/commands/output_names.hpp"
 #include "host/explain/explain.hpp"
 #include "host/load/in_process/model.hpp"
 
 namespace enginehost::commands {
+namespace {
+
+// File systems allow 255 bytes; a number and the extension are added.
+constexpr std::size_t longest = 200;
+
+std::string plain(std::string name) {
+  if (name.size() > longest) name.resize(longest);
+  for (char& c : name)
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '.' && c != '-' && c != '_') c = '_';
+  return name.empty() || name.front() == '.' ? "_" + name : name;
+}
+
+}  // namespace
+
+std::vector<std::string> file_names_of(const std::vector<std::string>& outputs) {
+  std::vector<std::string> names(outputs.size());
+  std::set<std::string> taken;
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    if (const std::string name = plain(outputs[i]); name == outputs[i] && taken.insert(to_lower(name)).second)
+      names[i] = name;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (!names[i].empty()) continue;
+    const std::string wanted = plain(outputs[i]);
+    names[i] = wanted;
+    for (int number = 2; !taken.insert(to_lower(names[i])).second; ++number)
+      names[i] = wanted + "_" + std::to_string(number);
+  }
+  return names;
+}
+
 namespace {
 
 Result<void> write(const engine_tensor& tensor, const std::filesystem::path& file) {

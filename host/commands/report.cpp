@@ -13,6 +13,7 @@
 #include "base/version.hpp"
 #include "host/acquire/description.hpp"
 #include "host/commands/location_flags.hpp"
+#include "host/commands/screen.hpp"
 #include "host/explain/explain.hpp"
 #include "host/open/open.hpp"
 #include "host/platform/platform.hpp"
@@ -22,12 +23,6 @@
 
 namespace enginehost::commands {
 namespace {
-
-std::string line(std::string_view label, const std::string& text) {
-  std::string out = "  " + std::string(label);
-  out.append(out.size() < 16 ? 16 - out.size() : 1, ' ');
-  return out + printable_line(text) + "\n";
-}
 
 std::string milliseconds(double value) {
   char text[32];
@@ -75,7 +70,7 @@ class PathShortener {
     return with_short_ids(text);
   }
   // Returns the line that says where CACHE is; empty if no path begins with it.
-  std::string legend() const { return used_ ? line("cache", cache_) : ""; }
+  std::string legend() const { return used_ ? labeled("cache", cache_) : ""; }
 
  private:
   static bool replace_all(std::string& text, const std::string& from, const std::string& to) {
@@ -111,17 +106,17 @@ class PathShortener {
 std::string opened_report(const open::Outcome& outcome, PathShortener& shorten, bool verbose) {
   const open::Opened& opened = *outcome.opened;
   std::string text;
-  text += line("library", shorten(path_text(opened.plugin->file().lexically_normal())));
-  if (!opened.installed.in_place.empty()) text += line("in place", opened.installed.in_place);
+  text += labeled("library", shorten(path_text(opened.plugin->file().lexically_normal())));
+  if (!opened.installed.in_place.empty()) text += labeled("in place", opened.installed.in_place);
   for (const load::Device& device : opened.devices)
-    text += line("device", device.text() + (device.name.empty() ? "" : "  " + device.name) +
-                               (device.architecture.empty() ? "" : "  (" + device.architecture + ")") +
-                               (device.memory_total == 0 ? "" : "  " + format_bytes(device.memory_total)));
-  if (opened.devices.empty()) text += line("device", "none");
-  text += line("capabilities", join(opened.engine->capabilities(), " "));
+    text += labeled("device", device.text() + (device.name.empty() ? "" : "  " + device.name) +
+                                  (device.architecture.empty() ? "" : "  (" + device.architecture + ")") +
+                                  (device.memory_total == 0 ? "" : "  " + format_bytes(device.memory_total)));
+  if (opened.devices.empty()) text += labeled("device", "none");
+  text += labeled("capabilities", join(opened.engine->capabilities(), " "));
   // An adapter's "library" fact is its runtime, because "library" above is the plugin.
   for (const auto& [key, value] : opened.engine->facts())
-    text += line(key == "library" ? "runtime" : key, shorten(value));
+    text += labeled(key == "library" ? "runtime" : key, shorten(value));
   std::map<std::string, int> origins;
   for (const load::Library& library : opened.libraries) ++origins[library.origin];
   std::vector<std::string> counts;
@@ -131,21 +126,21 @@ std::string opened_report(const open::Outcome& outcome, PathShortener& shorten, 
     counts.push_back(std::to_string(count) + " from " +
                      (own_folder && origin == "cache" ? "its own folder" : "the " + origin));
   const std::size_t count = opened.libraries.size();
-  text += line("loaded", pluralize(count, "library", "libraries") + ": " + join(counts, ", "));
+  text += labeled("loaded", pluralize(count, "library", "libraries") + ": " + join(counts, ", "));
   if (verbose)
     for (const load::Library& library : opened.libraries)
-      text += line("", library.soname + "  " + library.path + "  (" + library.origin + ")");
-  text += line("proven", outcome.proven_before ? "on this machine, on record"
-                         : outcome.probed      ? "now, by a probe in a child process"
-                                               : "no: it was not probed in a child process");
+      text += labeled("", library.soname + "  " + library.path + "  (" + library.origin + ")");
+  text += labeled("proven", outcome.proven_before ? "on this machine, on record"
+                            : outcome.probed      ? "now, by a probe in a child process"
+                                                  : "no: it was not probed in a child process");
   if (outcome.downloaded > 0) {
     char seconds[32];
     std::snprintf(seconds, sizeof seconds, "%.1f s", outcome.download_seconds);
-    text += line("fetched", format_bytes(outcome.downloaded) + " in " + seconds);
+    text += labeled("fetched", format_bytes(outcome.downloaded) + " in " + seconds);
   }
   std::vector<std::string> times;
   for (const auto& [what, value] : outcome.timings_ms) times.push_back(what + " " + milliseconds(value));
-  return text + line("time", join(times, ", "));
+  return text + labeled("time", join(times, ", "));
 }
 
 // Returns a line for each newer version that was passed over, with the reason.
@@ -155,11 +150,11 @@ std::string newer_versions(const open::Outcome& outcome) {
   std::string text;
   for (std::size_t i = 0; i < std::min(newer.size(), most); ++i) {
     const manifest::Build& build = *newer[i].candidate->build;
-    text += line(i == 0 ? "newer, but" : "", build.version + " " + build.flavor + ": " + newer[i].reason);
+    text += labeled(i == 0 ? "newer, but" : "", build.version + " " + build.flavor + ": " + newer[i].reason);
   }
   if (newer.size() > most)
-    text += line("", "and " + pluralize(newer.size() - most, "other version", "other versions") +
-                         " (--plan --explain)");
+    text += labeled("", "and " + pluralize(newer.size() - most, "other version", "other versions") +
+                            " (--plan --explain)");
   return text;
 }
 
@@ -168,7 +163,7 @@ std::string forced_line(const resolve::Candidate& candidate) {
   std::vector<std::string> unmet;
   for (const resolve::Check& check : candidate.checks())
     if (check.overridden) unmet.push_back("needs " + check.requirement + ", found " + check.observed);
-  return unmet.empty() ? "" : line("forced", "although it " + join(unmet, "; "));
+  return unmet.empty() ? "" : labeled("forced", "although it " + join(unmet, "; "));
 }
 
 // Returns "18 MiB to download (package index, folder), license MIT".
@@ -223,8 +218,8 @@ std::string machine_report(open::OpenContext& context) {
   std::string text = "machine\n" + platform::describe(context.platform());
   text += "\nengines\n";
   for (const auto& [name, engine] : engines_of(context.catalog()))
-    text += line(name, join(engine.versions, " ") + "  (" + pluralize(engine.builds, "build", "builds") +
-                           ": " + join({engine.flavors.begin(), engine.flavors.end()}, " ") + ")");
+    text += labeled(name, join(engine.versions, " ") + "  (" + pluralize(engine.builds, "build", "builds") +
+                              ": " + join({engine.flavors.begin(), engine.flavors.end()}, " ") + ")");
   if (context.catalog().builds.empty())
     text += "  none: no repository is configured (--repository, ENGINEHOST_REPOSITORIES or config.json)\n";
   for (const Diagnosis& failure : context.catalog().failures)
@@ -254,7 +249,8 @@ std::string machine_report(open::OpenContext& context) {
 
   text += "\nconfiguration\n";
   for (const settings::Setting& setting : context.settings().effective)
-    text += line(setting.key, setting.value + "  (" + setting.source + (setting.locked ? ", locked)" : ")"));
+    text +=
+        labeled(setting.key, setting.value + "  (" + setting.source + (setting.locked ? ", locked)" : ")"));
   return text;
 }
 
@@ -317,9 +313,9 @@ std::string outcome_report(open::OpenContext& context, const open::Outcome& outc
     text += build != nullptr ? build->engine + " " + build->version + " " + build->flavor + " is open\n"
                              : "the plugin " + outcome.opened->installed.plugin + " is open\n";
     if (build != nullptr)
-      text += line("build", build->id) +
-              line("origin", acquire::describe_origin(outcome.opened->installed,
-                                                      settings::own_repository(context.settings())));
+      text += labeled("build", build->id) +
+              labeled("origin", acquire::describe_origin(outcome.opened->installed,
+                                                         settings::own_repository(context.settings())));
     PathShortener shorten(path_text(context.settings().cache_folder.lexically_normal()), verbose);
     text += opened_report(outcome, shorten, verbose);
     if (build != nullptr) text += forced_line(*outcome.chosen) + newer_versions(outcome);
@@ -328,7 +324,7 @@ std::string outcome_report(open::OpenContext& context, const open::Outcome& outc
     text +=
         build->engine + " " + build->version + " " + build->flavor + " would be opened: " + build->id + "\n";
     if (!context.is_recorded())
-      text += line("installed", outcome.plan.request.installed.contains(build->id) ? "yes" : "no");
+      text += labeled("installed", outcome.plan.request.installed.contains(build->id) ? "yes" : "no");
     text += forced_line(*outcome.chosen) + newer_versions(outcome);
   } else {
     const std::string& engine = outcome.plan.request.engine;

@@ -4,8 +4,9 @@
 #include <utility>
 
 #include "base/environment.hpp"
+#include "base/printable.hpp"
 #include "base/text.hpp"
-#include "host/commands/stdout_writer.hpp"
+#include "host/commands/say.hpp"
 #include "host/transfer/progress_bar.hpp"
 
 namespace enginehost::commands {
@@ -53,6 +54,12 @@ std::string inked(const Screen& screen, Ink ink, std::string_view text) {
 std::size_t width_of(std::string_view text) {
   return static_cast<std::size_t>(
       std::ranges::count_if(text, [](char c) { return !continues_character(c); }));
+}
+
+std::string labeled(std::string_view label, const std::string& text) {
+  std::string out = "  " + std::string(label);
+  out.append(out.size() < 16 ? 16 - out.size() : 1, ' ');
+  return out + printable_line(text) + "\n";
 }
 
 std::string padded(std::string text, std::size_t width) {

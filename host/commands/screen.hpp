@@ -28,6 +28,9 @@ std::string inked(const Screen& screen, Ink ink, std::string_view text);
 
 // Returns the columns that the text takes; continuation bytes of UTF-8 take none.
 std::size_t width_of(std::string_view text);
+// Returns one line of a report: "  label         text\n", made printable.
+std::string labeled(std::string_view label, const std::string& text);
+
 // Returns the text with spaces behind it up to that width.
 std::string padded(std::string text, std::size_t width);
 // Returns the text, or its beginning with "…" so that it fits.

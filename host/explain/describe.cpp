@@ -17,6 +17,22 @@ constexpr std::size_t most_needs = 6;
 constexpr std::size_t narrowest = 40;         // columns
 constexpr std::size_t least_label_width = 9;  // of "needed by"
 
+template <class... Keys>
+bool is_one_of(std::string_view key, Keys... keys) {
+  return ((key == keys) || ...);
+}
+
+// Returns true for evidence that has rows of its own, is a part of remedies, or only chooses a cause or a
+// remedy.
+bool is_left_out(std::string_view key) {
+  return is_one_of(key, "library", "needed_by", "chain", "searched", "os_said", "errno", "provided_by",
+                   "build", "mended", "from_environment", "last_words", "stage", "place", "named_by",
+                   "remedy", "engine", "option_set_by", "closed", "as_published", "outside",
+                   "command_instead", "nul", "skipped", "installed_from", "no_gpu", "first_code",
+                   "of_other_versions", "of_other_flavors", "demanded_by", "for_other_devices",
+                   "device_set_by", "to_be_named");
+}
+
 struct Row {
   std::string label, value;
 };
@@ -106,43 +122,10 @@ void add_searched(const Diagnosis& diagnosis, std::vector<Row>& rows) {
 }
 
 void add_other_facts(const Diagnosis& diagnosis, const Style& style, std::vector<Row>& rows) {
-  // Rows of their own, parts of remedies, and marks that only choose a cause or a remedy.
-  static const auto& left_out = *new std::set<std::string_view>{"library",
-                                                                "needed_by",
-                                                                "chain",
-                                                                "searched",
-                                                                "os_said",
-                                                                "errno",
-                                                                "provided_by",
-                                                                "build",
-                                                                "mended",
-                                                                "from_environment",
-                                                                "last_words",
-                                                                "stage",
-                                                                "place",
-                                                                "named_by",
-                                                                "remedy",
-                                                                "engine",
-                                                                "option_set_by",
-                                                                "closed",
-                                                                "as_published",
-                                                                "outside",
-                                                                "command_instead",
-                                                                "nul",
-                                                                "skipped",
-                                                                "installed_from",
-                                                                "no_gpu",
-                                                                "first_code",
-                                                                "of_other_versions",
-                                                                "of_other_flavors",
-                                                                "demanded_by",
-                                                                "for_other_devices",
-                                                                "device_set_by",
-                                                                "to_be_named"};
   std::size_t count = 0;
   std::set<std::string_view> values;
   for (const Evidence& fact : diagnosis.evidence) {
-    if (left_out.count(fact.what) != 0 || fact.value.empty() || count == most_facts) continue;
+    if (is_left_out(fact.what) || fact.value.empty() || count == most_facts) continue;
     if (fact.what == "candidate" &&
         (style.beside_plan || fact.value.starts_with(std::string(diagnosis.value("build")) + ": ")))
       continue;

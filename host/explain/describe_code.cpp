@@ -79,8 +79,8 @@ std::string_view consequence(history::Category category) {
 }
 
 std::string exit_status_text(const Entry& entry) {
-  std::string text = std::to_string(static_cast<int>(entry.exit_status));
-  if (entry.code != reported_by_plugin) return text;
+  std::string text = std::to_string(static_cast<int>(*entry.exit_status));
+  if (entry.name.code != reported_by_plugin) return text;
   text += " while a build is opened; afterwards";
   const char* before = " ";
   for (const auto& [said, exit] : statuses_of_plugins()) {
@@ -91,12 +91,12 @@ std::string exit_status_text(const Entry& entry) {
 }
 
 std::string describe_code(const Entry& entry) {
-  std::string text = std::string(entry.code) + "  " + std::string(entry.title);
+  std::string text = std::string(entry.name.code) + "  " + std::string(entry.name.title);
   add_line(text, "means", entry.meaning);
   add_line(text, "known before", entry.before.empty() ? "it cannot be detected" : entry.before);
   add_line(text, "known after", entry.after);
   for (const std::string_view remedy : entry.remedies) add_line(text, "to do", readable(remedy));
-  add_line(text, "the build", consequence(entry.category));
+  add_line(text, "the build", consequence(*entry.category));
   if (entry.proof != Proof::none)
     add_line(text, "proven",
              entry.unproduced.empty()
@@ -108,16 +108,16 @@ std::string describe_code(const Entry& entry) {
 
 Json code_document(const Entry& entry) {
   Json document = Json::object()
-                      .set("code", entry.code)
-                      .set("title", entry.title)
+                      .set("code", entry.name.code)
+                      .set("title", entry.name.title)
                       .set("meaning", entry.meaning)
                       .set("detected_before", entry.before)
                       .set("detected_after", entry.after)
                       .set("causes", readable_lines(entry.causes))
                       .set("remedies", readable_lines(entry.remedies))
-                      .set("exit_status", static_cast<int>(entry.exit_status))
-                      .set("consequence", consequence(entry.category));
-  if (entry.code == reported_by_plugin) {
+                      .set("exit_status", static_cast<int>(*entry.exit_status))
+                      .set("consequence", consequence(*entry.category));
+  if (entry.name.code == reported_by_plugin) {
     Json statuses = Json::object();
     for (const auto& [said, exit] : statuses_of_plugins()) statuses.set(said, static_cast<int>(exit));
     document.set("exit_statuses", std::move(statuses));

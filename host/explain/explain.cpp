@@ -66,7 +66,7 @@ bool is_of_argument(const Diagnosis& diagnosis) { return diagnosis.value("place"
 // Returns true for classes of a named file that is missing, not readable or of another kind.
 bool says_unreadable(const Entry& entry) {
   return entry.category == history::Category::content || entry.exit_status == ExitStatus::wrong_bytes ||
-         entry.code == "EH-L25" || entry.code == "EH-L26" || entry.code == "EH-L33";
+         entry.name.code == "EH-L25" || entry.name.code == "EH-L26" || entry.name.code == "EH-L33";
 }
 
 // A missing or old driver can often be installed. The remedy for it then comes before remedies that change
@@ -131,14 +131,14 @@ void complete(Diagnosis& diagnosis) {
   }
   add_providers(diagnosis);
   add_derived(diagnosis);
-  if (diagnosis.title.empty()) diagnosis.title = entry->title;
+  if (diagnosis.title.empty()) diagnosis.title = entry->name.title;
   if (diagnosis.cause.empty())
     for (const std::string_view cause : entry->causes)
       if (auto sentence = fill(cause, diagnosis)) {
         diagnosis.cause = std::move(*sentence);
         break;
       }
-  if (diagnosis.cause.empty()) diagnosis.cause = entry->title;
+  if (diagnosis.cause.empty()) diagnosis.cause = entry->name.title;
   if (diagnosis.remedy.empty()) {
     for (const std::string_view remedy : entry->remedies)
       if (auto sentence = fill(remedy, diagnosis)) diagnosis.remedy.push_back(std::move(*sentence));
@@ -162,7 +162,7 @@ ExitStatus exit_status(const Diagnosis& diagnosis) {
   // bytes.
   if ((diagnosis.code == "EH-M01" || diagnosis.code == "EH-M02") && !diagnosis.value("sent_by").empty())
     return ExitStatus::wrong_bytes;
-  return is_of_argument(diagnosis) && says_unreadable(*entry) ? ExitStatus::usage : entry->exit_status;
+  return is_of_argument(diagnosis) && says_unreadable(*entry) ? ExitStatus::usage : *entry->exit_status;
 }
 
 history::Category category(const Diagnosis& diagnosis) {
@@ -180,7 +180,7 @@ history::Category category(const Diagnosis& diagnosis) {
   // The request set a shorter limit than allowed.
   if (diagnosis.code == "EH-R05" && !diagnosis.value("allowed").empty()) return history::Category::request;
   const Entry* entry = find(diagnosis.code);
-  return entry != nullptr ? entry->category : history::Category::request;
+  return entry != nullptr ? *entry->category : history::Category::request;
 }
 
 Json to_json(const Diagnosis& diagnosis) {

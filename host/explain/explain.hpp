@@ -6,6 +6,7 @@
 #include <exception>
 #include <filesystem>
 #include <iterator>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -70,8 +71,11 @@ struct Lines {
 // A template is used only if all its keys are there and its conditions hold. The value of "engine" replaces
 // ENGINE in "engine-info ENGINE".
 struct Entry {
-  std::string_view code{};   // "EH-L01"
-  std::string_view title{};  // a phrase without evidence
+  struct Name {
+    std::string_view code{};   // "EH-L01"
+    std::string_view title{};  // a phrase without evidence
+  };
+  Name name{};
   Proof proof = Proof::produced;
   std::string_view unproduced{};  // why no test produces it; empty for "produced"
   std::string_view meaning{};     // what the code means
@@ -79,8 +83,9 @@ struct Entry {
   std::string_view after{};       // how it is detected afterwards; empty if always before
   Lines causes{};                 // the first usable template is the cause
   Lines remedies{};               // every usable template; the first is the best remedy
-  ExitStatus exit_status = ExitStatus::not_loaded;
-  history::Category category = history::Category::host;
+  // Always there in all(); a table of the catalog names them only where they differ from most of its classes.
+  std::optional<ExitStatus> exit_status{};
+  std::optional<history::Category> category{};
 };
 
 // Returns the class of a code ("EH-L01", "L01" and "l01" are the same), or nullptr. The data is static.
@@ -116,6 +121,11 @@ Result<Value> mark_as_argument(Result<Value> result, const std::filesystem::path
 
 // Marks EH-F16 as a change to the files of this cache ("place" = "cache"): another cache would not help.
 Diagnosis of_this_cache(Diagnosis diagnosis);
+template <class Value>
+Result<Value> of_this_cache(Result<Value> result) {
+  if (!result) result.error() = of_this_cache(std::move(result.error()));
+  return result;
+}
 
 // Returns the exit status of a command that ends with this diagnosis; ExitStatus::bug for an unknown code.
 ExitStatus exit_status(const Diagnosis& diagnosis);

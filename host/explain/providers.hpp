@@ -12,21 +12,17 @@ namespace enginehost::explain {
 struct Provider {
   std::string_view file{};           // a whole SONAME or DLL name, or its beginning up to ".so"
   std::string_view what{};           // "CUDA runtime 12", "NVIDIA driver"
-  std::string_view debian{};         // Debian and Ubuntu
   std::string_view conda{};          // channels conda-forge and nvidia; from their documents, not verified
   std::string_view package_index{};  // the usual Python package index
   std::string_view nvidia{};         // NVIDIA's own repositories, for apt and dnf alike
+  std::string_view debian{};         // Debian and Ubuntu
   std::string_view other{};  // a source outside package managers: a driver, the Visual C++ Redistributable
   // In the repositories of Fedora and RHEL, where the library's name selects the package; not verified.
   bool fedora = false;
-  bool comes_with_driver =
-      false;  // installed with the NVIDIA driver; a package of libraries must not contain it
 };
 
-// All known libraries: NVIDIA's, then the others. A longer name comes before a name that is its beginning.
+// All known libraries.
 std::span<const Provider> all_providers();
-std::span<const Provider> nvidia_libraries();
-std::span<const Provider> other_libraries();
 
 // Returns the entry for a SONAME, DLL or file name: "libcudart.so.12", "/x/libgomp.so.1", "MSVCP140.dll",
 // "@rpath/libomp.dylib". nullptr for an unknown name.

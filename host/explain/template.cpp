@@ -1,7 +1,12 @@
 #include "host/explain/template.hpp"
 
+#include <cxxabi.h>
+
 #include <algorithm>
+#include <bit>
 #include <cstdint>
+#include <cstdlib>
+#include <memory>
 #include <vector>
 
 #include "base/printable.hpp"
@@ -41,17 +46,15 @@ std::string list_of(std::vector<std::string> values) {
 
 // Returns the text for one pair of braces; nothing if its condition fails.
 std::optional<std::string> slot(std::string_view inner, const Diagnosis& diagnosis) {
-  if (inner.starts_with('?'))
-    return has(diagnosis, inner.substr(1)) ? std::optional<std::string>("") : std::nullopt;
-  if (inner.starts_with('!'))
-    return diagnosis.value(inner.substr(1)).empty() ? std::optional<std::string>("") : std::nullopt;
-  if (inner.starts_with('+'))
-    return diagnosis.values(inner.substr(1)).size() > 1 ? std::optional<std::string>("") : std::nullopt;
+  const auto printed_as_nothing_if = [](bool condition) {
+    return condition ? std::optional<std::string>("") : std::nullopt;
+  };
+  if (inner.starts_with('?')) return printed_as_nothing_if(has(diagnosis, inner.substr(1)));
+  if (inner.starts_with('!')) return printed_as_nothing_if(diagnosis.value(inner.substr(1)).empty());
+  if (inner.starts_with('+')) return printed_as_nothing_if(diagnosis.values(inner.substr(1)).size() > 1);
   if (const std::size_t equals = inner.find('='); equals != std::string_view::npos) {
     const std::string_view key = inner.substr(0, equals);
-    return has(diagnosis, key) && diagnosis.value(key) == inner.substr(equals + 1)
-               ? std::optional<std::string>("")
-               : std::nullopt;
+    return printed_as_nothing_if(has(diagnosis, key) && diagnosis.value(key) == inner.substr(equals + 1));
   }
   // "{count|build|builds}"
   std::string_view one, several;
@@ -60,23 +63,13 @@ std::optional<std::string> slot(std::string_view inner, const Diagnosis& diagnos
     one = inner.substr(first + 1, last - first - 1);
     inner = inner.substr(0, first);
   }
-  bool name_only = false, bytes = false, word = false, list = false;
-  if (inner.ends_with("|name")) {
-    name_only = true;
-    inner.remove_suffix(5);
-  }
-  if (inner.ends_with("|bytes")) {
-    bytes = true;
-    inner.remove_suffix(6);
-  }
-  if (inner.ends_with("|word")) {
-    word = true;
-    inner.remove_suffix(5);
-  }
-  if (inner.ends_with("...")) {
-    list = true;
-    inner.remove_suffix(3);
-  }
+  const auto without = [&inner](std::string_view ending) {
+    if (!inner.ends_with(ending)) return false;
+    inner.remove_suffix(ending.size());
+    return true;
+  };
+  const bool name_only = without("|name"), bytes = without("|bytes"), word = without("|word"),
+             list = without("...");
   std::vector<std::string> values = diagnosis.values(inner);
   if (values.empty()) return std::nullopt;
   if (!list) values.resize(1);
@@ -101,7 +94,68 @@ std::string with_engine(std::string_view literal, const Diagnosis& diagnosis) {
   return text;
 }
 
+// The name of a C++ template may fill pages, and a list of symbols hundreds of lines.
+constexpr std::size_t longest_name = 300, most_names = 16;
+
+struct Free {
+  void operator()(char* text) const { std::free(text); }
+};
+
+// Returns nothing for a symbol that is no C++ name. Mach-O adds an underscore, glibc's texts add "@version".
+std::string demangled(std::string symbol) {
+  if (symbol.starts_with("__Z")) symbol.erase(0, 1);
+  if (!symbol.starts_with("_Z")) return {};
+  symbol.resize(std::min(symbol.find('@'), symbol.size()));
+  int status = 0;
+  const std::unique_ptr<char, Free> name(abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status));
+  if (status != 0 || name == nullptr) return {};
+  std::string text = name.get();
+  if (text.size() > longest_name) text.replace(longest_name, std::string::npos, "…");
+  return text;
+}
+
+void add_demangled(Diagnosis& diagnosis) {
+  if (!diagnosis.value("demangled").empty()) return;
+  const std::vector<std::string> symbols = diagnosis.values("symbol");
+  for (std::size_t i = 0; i < symbols.size() && i < most_names; ++i)
+    if (const std::string name = demangled(symbols[i]); !name.empty())
+      diagnosis.with("demangled", name, symbols[i]);
+}
+
+// A quarter more than the build's libraries need, for alignment and for the system libraries that come with
+// them, rounded up. If it should have fitted, other libraries already used the reserve: reserve that much
+// more.
+void add_reserve(Diagnosis& diagnosis) {
+  if (diagnosis.code != "EH-L19" || !diagnosis.value("optional_static_tls").empty()) return;
+  constexpr std::int64_t most = std::int64_t{1} << 40, least = 64 << 10;
+  const auto number = [&](const char* what) {
+    const auto value = parse_integer(diagnosis.value(what));
+    return value && *value > 0 && *value <= most ? static_cast<std::uint64_t>(*value) : 0;
+  };
+  const std::uint64_t wanted = number("static_tls"), reserve = number("reserve");
+  if (!diagnosis.value("alignment").empty() || wanted + reserve == 0) return;
+  const std::uint64_t bytes = wanted == 0         ? reserve + std::max<std::uint64_t>(reserve, least)
+                              : wanted <= reserve ? wanted + reserve
+                                                  : wanted;
+  diagnosis.with("optional_static_tls", std::to_string(std::bit_ceil(bytes + bytes / 4 + 4096)),
+                 wanted == 0 ? "reserve, rounded up" : "static_tls, rounded up");
+}
+
+// The remedy removes the stub's folder from the search path.
+void add_folder_of_stub(Diagnosis& diagnosis) {
+  const std::string path(diagnosis.value("path"));
+  const std::size_t slash = path.rfind('/');
+  if (diagnosis.code != "EH-G02" || !diagnosis.value("folder").empty() || slash == std::string::npos) return;
+  diagnosis.with("folder", path.substr(0, slash), "path");
+}
+
 }  // namespace
+
+void add_derived(Diagnosis& diagnosis) {
+  add_demangled(diagnosis);
+  add_folder_of_stub(diagnosis);
+  add_reserve(diagnosis);
+}
 
 std::string file_name(const std::string& path) {
   const std::size_t slash = path.find_last_of("/\\");

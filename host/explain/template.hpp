@@ -8,14 +8,10 @@
 
 namespace enginehost::explain {
 
-// Evidence that follows from other evidence, for the templates of the catalog.
-
-// Adds "demangled" for each "symbol" that is a C++ name, as written in the source; for EH-L19
-// "optional_static_tls", the bytes that the loader should reserve; for EH-G02 the "folder" of "path".
-// Idempotent.
+// Adds evidence that follows from other evidence: "demangled" for each "symbol" that is a C++ name, as
+// written in the source; for EH-L19 "optional_static_tls", the bytes that the loader should reserve; for
+// EH-G02 the "folder" of "path". Idempotent.
 void add_derived(Diagnosis& diagnosis);
-
-// Fills the templates of the catalog. Entry in explain.hpp describes their syntax.
 
 // Returns the sentence, or nothing if a key of the template is not in the evidence or a condition fails.
 std::optional<std::string> fill(std::string_view text, const Diagnosis& diagnosis);

@@ -7,7 +7,6 @@
 
 #include "base/paths.hpp"
 #include "base/text.hpp"
-#include "host/explain/error_numbers.hpp"
 #include "host/explain/explain.hpp"
 #include "host/explain/loader_text.hpp"
 #include "host/load/wire.hpp"

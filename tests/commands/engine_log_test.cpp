@@ -1,5 +1,5 @@
 // An engine's log messages are untrusted text on their way to a terminal.
-#include "host/commands/engine_log.hpp"
+#include "host/commands/program.hpp"
 
 #include <enginehost/engine_plugin.h>
 #include <gtest/gtest.h>

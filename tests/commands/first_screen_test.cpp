@@ -1,5 +1,5 @@
 // The machine in three lines, and one row per engine.
-#include "host/commands/first_screen.hpp"
+#include "host/commands/report.hpp"
 
 #include <gmock/gmock.h>
 

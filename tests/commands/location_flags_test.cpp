@@ -8,7 +8,7 @@
 #include <filesystem>
 
 #include "base/text.hpp"
-#include "host/commands/info_flags.hpp"
+#include "host/commands/common.hpp"
 #include "host/explain/explain.hpp"
 
 namespace enginehost::commands {
@@ -19,8 +19,11 @@ class LocationFlagsTest : public testing::Test {
   ~LocationFlagsTest() override { give({}); }
   static void give(std::vector<std::string> arguments) {
     CLI::App app{"a test"};
-    InfoFlags flags;
-    add_flags(app, flags);
+    std::string engine, platform;
+    app.add_option("ENGINE", engine);
+    app.add_option("--platform", platform);
+    CommonFlags flags;
+    flags.add_to(app);
     std::reverse(arguments.begin(), arguments.end());
     app.parse(std::move(arguments));
     note_given_flags(app);
@@ -125,7 +128,7 @@ TEST_F(LocationFlagsTest, AreKnownToEveryCommandThatARemedyNames) {
           const std::string command = command_at(std::string(remedy.substr(at)));
           ++commands;
           if (command != elsewhere) {
-            EXPECT_NE(with_given_flags(command), command) << entry.code << ": " << remedy;
+            EXPECT_NE(with_given_flags(command), command) << entry.name.code << ": " << remedy;
           }
         }
   EXPECT_GT(commands, 30);

@@ -1,5 +1,5 @@
 // ENGINE[@VERSION], --flavor, --require and --device, before anything is decided.
-#include "host/commands/request_args.hpp"
+#include "host/commands/arguments.hpp"
 
 #include <gtest/gtest.h>
 

@@ -25,11 +25,11 @@ using ::testing::Not;
 TEST(Catalog, EveryClassHasTitleMeaningAndRemedyAndIsThereOnce) {
   std::set<std::string_view> seen;
   for (const Entry& entry : all()) {
-    EXPECT_TRUE(seen.insert(entry.code).second) << entry.code << " is there twice";
-    EXPECT_FALSE(entry.title.empty()) << entry.code;
-    EXPECT_FALSE(entry.meaning.empty()) << entry.code;
-    EXPECT_NE(entry.causes.begin(), entry.causes.end()) << entry.code;
-    EXPECT_NE(entry.remedies.begin(), entry.remedies.end()) << entry.code;
+    EXPECT_TRUE(seen.insert(entry.name.code).second) << entry.name.code << " is there twice";
+    EXPECT_FALSE(entry.name.title.empty()) << entry.name.code;
+    EXPECT_FALSE(entry.meaning.empty()) << entry.name.code;
+    EXPECT_NE(entry.causes.begin(), entry.causes.end()) << entry.name.code;
+    EXPECT_NE(entry.remedies.begin(), entry.remedies.end()) << entry.name.code;
   }
 }
 
@@ -63,7 +63,7 @@ TEST(Catalog, EveryKeyOfATemplateIsSetSomewhere) {
         for (auto at = std::sregex_iterator(text.begin(), text.end(), slot); at != std::sregex_iterator();
              ++at)
           EXPECT_TRUE(words.contains((*at)[1]))
-              << entry.code << ": nothing sets {" << (*at)[1] << "}: " << line;
+              << entry.name.code << ": nothing sets {" << (*at)[1] << "}: " << line;
       }
 }
 
@@ -101,20 +101,20 @@ TEST(Catalog, TemplatesAreWellFormed) {
         int depth = 0;
         for (const char c : line) {
           depth += c == '{' ? 1 : c == '}' ? -1 : 0;
-          ASSERT_TRUE(depth == 0 || depth == 1) << entry.code << ": " << line;
+          ASSERT_TRUE(depth == 0 || depth == 1) << entry.name.code << ": " << line;
         }
-        EXPECT_EQ(depth, 0) << entry.code << ": " << line;
+        EXPECT_EQ(depth, 0) << entry.name.code << ": " << line;
       }
 }
 
 TEST(Catalog, ALoadFailureWithoutEvidenceHasACauseAndARemedy) {
   for (const Entry& entry : all()) {
-    if (std::string_view("FLRGWX").find(entry.code[3]) == std::string_view::npos) continue;
-    Diagnosis bare = diagnose(entry.code);
+    if (std::string_view("FLRGWX").find(entry.name.code[3]) == std::string_view::npos) continue;
+    Diagnosis bare = diagnose(entry.name.code);
     complete(bare);
     EXPECT_TRUE(std::find(entry.causes.begin(), entry.causes.end(), bare.cause) != entry.causes.end())
-        << entry.code << " has no cause that needs no evidence";
-    EXPECT_FALSE(bare.remedy.empty()) << entry.code << " has no remedy that needs no evidence";
+        << entry.name.code << " has no cause that needs no evidence";
+    EXPECT_FALSE(bare.remedy.empty()) << entry.name.code << " has no remedy that needs no evidence";
   }
 }
 
@@ -136,11 +136,11 @@ TEST(Catalog, RemediesNameCommandsThatExistAndAreSafe) {
         const std::string named = at->str();
         const std::string first = named.substr(0, named.find(' '));
         EXPECT_TRUE(known.count(named) != 0 || (first != "engine-cache" && known.count(first) != 0))
-            << entry.code << ": " << named;
+            << entry.name.code << ": " << named;
       }
       for (const char* harmful : {"sudo ", "rm -", "setenforce", "curl ", "dll-files", "chmod 777",
                                   "LD_PRELOAD=", "disable the scanner"})
-        EXPECT_EQ(text.find(harmful), std::string::npos) << entry.code << ": " << text;
+        EXPECT_EQ(text.find(harmful), std::string::npos) << entry.name.code << ": " << text;
     }
 }
 
@@ -150,7 +150,7 @@ TEST(Catalog, ACommandThatListsBuildsOpensNone) {
     for (const Lines* lines : {&entry.causes, &entry.remedies})
       for (const std::string_view line : *lines)
         for (std::size_t at = 0; (at = line.find(" --explain", at)) != std::string_view::npos; ++at)
-          EXPECT_TRUE(line.substr(0, at).ends_with(" --plan")) << entry.code << ": " << line;
+          EXPECT_TRUE(line.substr(0, at).ends_with(" --plan")) << entry.name.code << ": " << line;
 }
 
 TEST(Catalog, ASentenceIsLeftOutWhenAKeyIsMissing) {

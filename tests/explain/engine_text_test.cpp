@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/explain/error_numbers.hpp"
 #include "host/explain/explain.hpp"
 #include "host/explain/loader_text.hpp"
 

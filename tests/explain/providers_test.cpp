@@ -29,7 +29,7 @@ TEST(Providers, DriverLibrariesAreNotOfferedAsPackages) {
   for (const char* library : {"libcuda.so.1", "libnvidia-ml.so.1", "nvcuda.dll"}) {
     const Provider* provider = provider_of(library);
     ASSERT_NE(provider, nullptr) << library;
-    EXPECT_TRUE(provider->comes_with_driver) << library;
+    EXPECT_THAT(std::string(provider->other), HasSubstr("driver")) << library;
     EXPECT_TRUE(provider->package_index.empty()) << library;
     EXPECT_TRUE(provider->conda.empty()) << library;
     EXPECT_TRUE(provider->nvidia.empty()) << library;

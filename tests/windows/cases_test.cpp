@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 
 #include "base/text.hpp"
-#include "host/explain/error_numbers.hpp"
 #include "host/explain/explain.hpp"
+#include "host/explain/loader_text.hpp"
 #include "tests/windows/wine.hpp"
 
 namespace enginehost::test {

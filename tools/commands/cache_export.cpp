@@ -1,5 +1,6 @@
 // engine-cache export: writes installed builds into one file, or its parts, or as an OCI image layout.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cctype>
 #include <cerrno>
 #include <cstdio>
@@ -10,8 +11,8 @@
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
+#include "host/commands/arguments.hpp"
 #include "host/commands/build_names.hpp"
-#include "host/commands/request_args.hpp"
 #include "host/commands/say.hpp"
 #include "host/explain/explain.hpp"
 #include "tools/commands/engine_cache.hpp"
@@ -62,20 +63,19 @@ Result<Json> export_bundle(const CacheRun& run, const ExportFlags& flags) {
                                                   " would replace: write the new one under another name"));
     TRY(offline::leave_out(request.selection, base));
   }
-  transfer::ProgressBar bar(stderr, run.common.quiet, !run.common.json);
+  transfer::ProgressBar bar(stderr, run.common.quiet, run.prints_text());
   request.progress = bar_for(bar, path_text(request.file));
   TRY_ASSIGN(const offline::Exported exported,
              explain::mark_as_argument(offline::export_bundle(context, request), request.file));
   bar.clear();
   note_export(context, exported, request.file);
-  print_warnings(context.warnings(), {}, run.common.quiet || run.common.json);
-  Json document = reported(exported, request.file, !run.common.json);
+  run.warn(context.warnings());
+  Json document = reported(exported, request.file, run.prints_text());
   return std::move(document.set("format", 1));
 }
 
 Result<Json> export_oci(const CacheRun& run, const ExportFlags& flags) {
-  const cache::Store store =
-      cache::Store::open(run.settings.cache_folder, run.settings.system_layers, "engine-cache");
+  const cache::Store store = run.store();
   TRY(store.check_readable());
   const std::filesystem::path folder = given_path(flags.file);
   TRY_ASSIGN(const std::vector<std::string> ids, installed_builds(store, flags.builds));
@@ -104,7 +104,7 @@ Result<Json> export_oci(const CacheRun& run, const ExportFlags& flags) {
                              .set("builds", Json::strings(ids))
                              .set("folder", path_text(folder))
                              .set("redistribute", Json::strings(flags.writing.redistribute)));
-  print_warnings(context.warnings(), {}, run.common.quiet || run.common.json);
+  run.warn(context.warnings());
   Json builds = Json::array();
   for (const oci::Artifact& artifact : artifacts) {
     std::uint64_t size = 0;
@@ -113,7 +113,7 @@ Result<Json> export_oci(const CacheRun& run, const ExportFlags& flags) {
                       digest = "sha256:" + artifact.manifest.descriptor.digest;
     builds.push(
         Json::object().set("build", artifact.build).set("tag", tag).set("digest", digest).set("size", size));
-    if (!run.common.json)
+    if (run.prints_text())
       say("%s  oci:%s:%s  %s  %s\n", artifact.build.c_str(), path_text(folder).c_str(), tag.c_str(),
           format_bytes(size).c_str(), digest.c_str());
   }
@@ -166,6 +166,16 @@ void note_export(open::OpenContext& context, const offline::Exported& exported,
   context.note("export", facts);
 }
 
+Result<std::vector<std::string>> installed_builds(const cache::Store& store,
+                                                  const std::vector<std::string>& given) {
+  std::vector<std::string> ids;
+  for (const std::string& one : given) {
+    TRY_ASSIGN(std::string id, installed_build(store, one));
+    if (std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(std::move(id));
+  }
+  return ids;
+}
+
 Result<std::uint64_t> given_size(const std::string& option, const std::string& text) {
   if (text.empty()) return 0;
   const char unit = static_cast<char>(std::toupper(static_cast<unsigned char>(text.back())));
@@ -174,15 +184,11 @@ Result<std::uint64_t> given_size(const std::string& option, const std::string& t
   if (number && *number > 0 && *number < (std::int64_t{1} << 40) >> shift) {
     const std::uint64_t size = static_cast<std::uint64_t>(*number) << shift;
     if (size >= smallest_part) return size;
-    return fail(diagnose("EH-P40")
-                    .with("program", "engine-cache")
-                    .with("problem", option + " " + text +
-                                         " is too small: parts have at least 1M, because each is "
-                                         "a file that somebody carries"));
+    return fail(wrong_usage("engine-cache", option + " " + text +
+                                                " is too small: parts have at least 1M, because each is "
+                                                "a file that somebody carries"));
   }
-  return fail(diagnose("EH-P40")
-                  .with("program", "engine-cache")
-                  .with("problem", option + " " + text + " is no size like 650M or 4G"));
+  return fail(wrong_usage("engine-cache", option + " " + text + " is no size like 650M or 4G"));
 }
 
 CLI::Option* add_writing_flags(CLI::App& app, WritingFlags& flags) {
@@ -196,7 +202,7 @@ CLI::Option* add_writing_flags(CLI::App& app, WritingFlags& flags) {
   return part;
 }
 
-CacheSubcommand add_export(CLI::App& app) {
+std::vector<CacheSubcommand> add_export(CLI::App& app) {
   const auto flags = std::make_shared<ExportFlags>();
   CLI::App* exporting = app.add_subcommand("export", "write installed builds into one file");
   exporting->add_option("FILE", flags->file, "the bundle to write; with --oci a folder")->required();
@@ -208,9 +214,9 @@ CacheSubcommand add_export(CLI::App& app) {
       exporting->add_flag("--oci", flags->oci, "write an OCI image layout, for tools of registries");
   oci->excludes(base);
   oci->excludes(add_writing_flags(*exporting, flags->writing));
-  return {exporting, [flags](const CacheRun& run) {
-            return flags->oci ? export_oci(run, *flags) : export_bundle(run, *flags);
-          }};
+  return {{exporting, [flags](const CacheRun& run) {
+             return flags->oci ? export_oci(run, *flags) : export_bundle(run, *flags);
+           }}};
 }
 
 }  // namespace enginehost::commands

@@ -6,7 +6,7 @@
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
-#include "host/commands/request_args.hpp"
+#include "host/commands/arguments.hpp"
 #include "host/commands/say.hpp"
 #include "host/explain/explain.hpp"
 #include "host/open/open.hpp"
@@ -48,7 +48,7 @@ Result<Json> answer_request(const CacheRun& run, const FulfilFlags& flags) {
   TRY_ASSIGN(const offline::SiteRequest request,
              explain::mark_as_argument(offline::read_request(text, path_text(file))));
   TRY_ASSIGN(const std::filesystem::path answer, answer_of(file, flags.output));
-  transfer::ProgressBar bar(stderr, run.common.quiet, !run.common.json);
+  transfer::ProgressBar bar(stderr, run.common.quiet, run.prints_text());
   // The decision is for the platform of the request, not for this machine.
   open::OpenContext context(run.settings, request.platform, run.cancel);
   TRY_ASSIGN(const auto answers,
@@ -65,15 +65,15 @@ Result<Json> answer_request(const CacheRun& run, const FulfilFlags& flags) {
                       .set("passed_over", Json::strings(given.passed_over))
                       .set("turned_down", open::turned_down_document(given.turned_down))
                       .set("warnings", open::warnings_document(context, given.warnings)));
-    if (!run.common.json && !given.passed_over.empty())
+    if (run.prints_text() && !given.passed_over.empty())
       say("%s  is quarantined on the machine that asks (it failed there, or was disabled): %s instead\n",
           join(given.passed_over, ", ").c_str(), given.build.c_str());
     for (const open::TurnedDown& one : given.turned_down)
-      if (!run.common.json)
+      if (run.prints_text())
         say("%s  %s: %s instead\n", one.build.c_str(), one.why ? explain::one_line(*one.why).c_str() : "",
             given.build.c_str());
-    print_warnings({}, given.warnings, run.common.quiet || run.common.json);
-    if (!run.common.json && given.was_there) say("%s  is there already\n", given.build.c_str());
+    run.warn({}, given.warnings);
+    if (run.prints_text() && given.was_there) say("%s  is there already\n", given.build.c_str());
   }
   Json document = Json::object();
   offline::ExportRequest writing;
@@ -88,14 +88,14 @@ Result<Json> answer_request(const CacheRun& run, const FulfilFlags& flags) {
                explain::mark_as_argument(offline::export_bundle(context, writing), writing.file));
     bar.clear();
     note_export(context, exported, writing.file);
-    document = reported(exported, writing.file, !run.common.json);
+    document = reported(exported, writing.file, run.prints_text());
   }
   return std::move(document.set("format", 1).set("answers", std::move(answered)));
 }
 
 }  // namespace
 
-CacheSubcommand add_fulfil(CLI::App& app) {
+std::vector<CacheSubcommand> add_fulfil(CLI::App& app) {
   const auto flags = std::make_shared<FulfilFlags>();
   CLI::App* fulfilling = app.add_subcommand("fulfil", "answer another machine's request with a bundle");
   fulfilling->add_option("FILE", flags->file, "the request")->required();
@@ -103,7 +103,7 @@ CacheSubcommand add_fulfil(CLI::App& app) {
       ->add_option("--output", flags->output, "the bundle to write; without it NAME.bundle for NAME.request")
       ->type_name("FILE");
   add_writing_flags(*fulfilling, flags->writing);
-  return {fulfilling, [flags](const CacheRun& run) { return answer_request(run, *flags); }};
+  return {{fulfilling, [flags](const CacheRun& run) { return answer_request(run, *flags); }}};
 }
 
 }  // namespace enginehost::commands

@@ -9,8 +9,8 @@
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "host/acquire/acquire.hpp"
+#include "host/commands/arguments.hpp"
 #include "host/commands/build_names.hpp"
-#include "host/commands/common.hpp"
 #include "host/commands/say.hpp"
 #include "host/context/open_context.hpp"
 #include "host/explain/explain.hpp"
@@ -34,11 +34,9 @@ Result<Json> manifest_of(const std::vector<oci::Artifact>& artifacts, const oci:
   std::int64_t serial = 0;
   for (std::size_t i = 0; i < artifacts.size(); ++i) {
     if (artifacts[i].engine != artifacts.front().engine)
-      return fail(
-          diagnose("EH-P40")
-              .with("program", "engine-cache")
-              .with("problem", "--manifest: a manifest describes one engine, and these builds are of " +
-                                   artifacts.front().engine + " and " + artifacts[i].engine));
+      return fail(wrong_usage("engine-cache",
+                              "--manifest: a manifest describes one engine, and these builds are of " +
+                                  artifacts.front().engine + " and " + artifacts[i].engine));
     const Json description = artifacts[i].description_with(pushed.references[i]);
     serial = std::max(serial, description["serial"].as_integer());
     for (const auto& [id, component] : description["components"].as_object()) components.set(id, component);
@@ -56,8 +54,7 @@ Result<Json> manifest_of(const std::vector<oci::Artifact>& artifacts, const oci:
 
 Result<Json> push(const CacheRun& run, const PushFlags& flags) {
   const settings::Settings& settings = run.settings;
-  const bool json = run.common.json, quiet = run.common.quiet;
-  TRY(cache::Store::open(settings.cache_folder, settings.system_layers, "engine-cache").check_place());
+  TRY(run.store().check_place());
   TRY_ASSIGN(const oci::Reference target, oci::read_reference(flags.what.back()));
   open::OpenContext context(settings, {}, run.cancel);
   TRY(context.store().check_readable());
@@ -67,7 +64,7 @@ Result<Json> push(const CacheRun& run, const PushFlags& flags) {
   options.transfer = context.transfer_options();
   options.cancel = run.cancel;
   if (settings.offline) return fail(diagnose("EH-N10").with("url", target.text()));
-  std::optional<transfer::ProgressBar> bar(std::in_place, stderr, quiet, !json);
+  std::optional<transfer::ProgressBar> bar(std::in_place, stderr, run.common.quiet, run.prints_text());
   options.progress = bar->callback();
   // The stage has a key of its own, so that an installation of these builds, or a push to another registry,
   // need not wait.
@@ -93,7 +90,7 @@ Result<Json> push(const CacheRun& run, const PushFlags& flags) {
                            .set("builds", Json::strings(ids))
                            .set("reference", pushed.reference)
                            .set("redistribute", Json::strings(flags.redistribute)));
-  print_warnings(context.warnings(), {}, quiet || json);
+  run.warn(context.warnings());
   if (!flags.manifest.empty()) {
     TRY_ASSIGN(const Json manifest, manifest_of(artifacts, pushed));
     TRY(explain::mark_as_argument(
@@ -102,9 +99,9 @@ Result<Json> push(const CacheRun& run, const PushFlags& flags) {
   Json builds = Json::array();
   for (std::size_t i = 0; i < artifacts.size(); ++i) {
     builds.push(Json::object().set("build", artifacts[i].build).set("reference", pushed.references[i]));
-    if (!json) say("%s  %s\n", artifacts[i].build.c_str(), pushed.references[i].c_str());
+    if (run.prints_text()) say("%s  %s\n", artifacts[i].build.c_str(), pushed.references[i].c_str());
   }
-  if (!json)
+  if (run.prints_text())
     say("%s: %s sent, %d of %s there already\n", pushed.reference.c_str(), format_bytes(pushed.sent).c_str(),
         pushed.blobs_present,
         pluralize(static_cast<std::uint64_t>(pushed.blobs_present + pushed.blobs_sent), "blob was",
@@ -121,7 +118,7 @@ Result<Json> push(const CacheRun& run, const PushFlags& flags) {
 
 }  // namespace
 
-CacheSubcommand add_push(CLI::App& app) {
+std::vector<CacheSubcommand> add_push(CLI::App& app) {
   const auto flags = std::make_shared<PushFlags>();
   CLI::App* pushing = app.add_subcommand("push", "send installed builds to an OCI registry");
   pushing->add_option("ID... HOST/NAME[:TAG]", flags->what, "installed builds, and the registry")
@@ -132,7 +129,7 @@ CacheSubcommand add_push(CLI::App& app) {
       ->type_name("ID");
   pushing->add_option("--manifest", flags->manifest, "write a manifest whose builds come from that registry")
       ->type_name("FILE");
-  return {pushing, [flags](const CacheRun& run) { return push(run, *flags); }};
+  return {{pushing, [flags](const CacheRun& run) { return push(run, *flags); }}};
 }
 
 }  // namespace enginehost::commands

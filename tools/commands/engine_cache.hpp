@@ -9,9 +9,14 @@
 
 namespace enginehost::commands {
 
-CacheSubcommand add_push(CLI::App& app);
-CacheSubcommand add_export(CLI::App& app);
-CacheSubcommand add_fulfil(CLI::App& app);
+std::vector<CacheSubcommand> add_push(CLI::App& app);
+std::vector<CacheSubcommand> add_export(CLI::App& app);
+std::vector<CacheSubcommand> add_fulfil(CLI::App& app);
+
+// Returns the ids of the installed builds, in the given order: installed_build() of each. A build that is
+// named twice is returned once.
+Result<std::vector<std::string>> installed_builds(const cache::Store& store,
+                                                  const std::vector<std::string>& given);
 
 // The flags of the subcommands that write a bundle.
 struct WritingFlags {

@@ -11,16 +11,16 @@
 #include "base/paths.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
+#include "host/commands/arguments.hpp"
 #include "host/commands/common.hpp"
-#include "host/commands/given_key.hpp"
 #include "host/commands/help.hpp"
 #include "host/commands/location_flags.hpp"
 #include "host/commands/program.hpp"
-#include "host/commands/request_args.hpp"
 #include "host/commands/say.hpp"
 #include "host/context/open_context.hpp"
 #include "host/explain/explain.hpp"
 #include "host/manifest/shapes.hpp"
+#include "tools/commands/passphrase.hpp"
 #include "tools/publish/add.hpp"
 #include "tools/publish/lint.hpp"
 #include "tools/publish/publish.hpp"
@@ -179,9 +179,9 @@ void say_finding(const char* kind, Diagnosis finding) {
     say("  fix: %s\n", printable_line(with_given_flags(finding.remedy.front())).c_str());
 }
 
-int lint(const ManifestFlags& flags) {
+Result<int> lint(const ManifestFlags& flags) {
   const auto workspace = publish::Workspace::open_to_look(given_path(flags.folder));
-  if (!workspace) return end_with(of_arguments(workspace.error()), flags.json);
+  if (!workspace) return fail(of_arguments(workspace.error()));
   publish::LintFindings findings = publish::lint(*workspace, open::OpenContext::now());
   for (Diagnosis& one : findings.errors) one = of_arguments(std::move(one));
   Json errors = Json::array(), warnings = Json::array();
@@ -394,13 +394,13 @@ void sign_options(CLI::App& signing, ManifestFlags& flags) {
       ->group(group);
 }
 
-int report(const Result<Json>& result, bool json) {
-  if (!result) return end_with(of_arguments(result.error()), json);
+Result<int> report(Result<Json> result, bool json) {
+  if (!result) return fail(of_arguments(std::move(result).error()));
   if (json) print(*result);
   return 0;
 }
 
-int run(int argc, char** argv) {
+Result<int> run(int argc, char** argv) {
   CLI::App app{"make, check, sign and publish repositories of engine builds"};
   app.name("engine-manifest");
   app.require_subcommand(1);
@@ -467,7 +467,7 @@ int run_program(int argc, char** argv) {
         {{"engine-manifest publish repository served", "write the folder for a web server"},
          {"engine-manifest publish repository served --json", "the same for a program"}},
         "publishing.md"}});
-  return guarded(argc, argv, [&] { return run(argc, argv); });
+  return guarded(argc, argv, run);
 }
 
 }  // namespace enginehost::commands

@@ -10,13 +10,16 @@ std::span<const Entry> all() {
   // Never destroyed, because threads may still report failures while the process ends.
   static const auto& sorted = *new std::vector<Entry>([] {
     std::vector<Entry> entries;
-    for (const auto letter : {engines_entries(), files_entries(), gpus_entries(), linking_entries(),
-                              manifests_entries(), network_entries(), process_entries(), running_entries(),
-                              selection_entries(), windows_entries(), macos_entries()})
-      entries.insert(entries.end(), letter.begin(), letter.end());
     constexpr std::string_view of_failed_loads = "FGLRWX";
-    for (Entry& entry : entries)
-      if (of_failed_loads.find(entry.code[3]) == std::string_view::npos) entry.proof = Proof::none;
+    for (const Table& letter : {engines_entries(), files_entries(), gpus_entries(), linking_entries(),
+                                manifests_entries(), network_entries(), process_entries(), running_entries(),
+                                selection_entries(), windows_entries(), macos_entries()})
+      for (Entry entry : letter.entries) {
+        if (!entry.exit_status) entry.exit_status = letter.exit_status;
+        if (!entry.category) entry.category = letter.category;
+        if (of_failed_loads.find(entry.name.code[3]) == std::string_view::npos) entry.proof = Proof::none;
+        entries.push_back(entry);
+      }
     return entries;
   }());
   return sorted;
@@ -43,10 +46,10 @@ const Entry* find(std::string_view code) {
   for (const char c : code) full += (c >= 'a' && c <= 'z') ? static_cast<char>(c - 'a' + 'A') : c;
   if (!full.starts_with("EH-")) full.insert(0, "EH-");
   const auto entries = all();
-  const auto found =
-      std::lower_bound(entries.begin(), entries.end(), full,
-                       [](const Entry& entry, const std::string& wanted) { return entry.code < wanted; });
-  return found != entries.end() && found->code == full ? &*found : nullptr;
+  const auto found = std::lower_bound(
+      entries.begin(), entries.end(), full,
+      [](const Entry& entry, const std::string& wanted) { return entry.name.code < wanted; });
+  return found != entries.end() && found->name.code == full ? &*found : nullptr;
 }
 
 }  // namespace enginehost::explain

@@ -5,8 +5,7 @@ namespace enginehost::explain {
 namespace {
 
 constexpr Entry entries[] = {
-    {.code = "EH-E01",
-     .title = "the engine reports an error",
+    {.name = {"EH-E01", "the engine reports an error"},
      .meaning = "The plugin itself reported the error; its message and facts are in the evidence.",
      .after = "the plugin's report (status, origin, native code, message)",
      .causes = {"{overcome} succeeded but reported a problem: {message} ({origin} {native})",
@@ -44,6 +43,6 @@ constexpr Entry entries[] = {
 
 }  // namespace
 
-std::span<const Entry> engines_entries() { return entries; }
+Table engines_entries() { return {entries, S::not_loaded, Category::host}; }
 
 }  // namespace enginehost::explain

@@ -4,11 +4,8 @@
 namespace enginehost::explain {
 namespace {
 
-using history::Category;
-
 constexpr Entry entries[] = {
-    {.code = "EH-G01",
-     .title = "NVIDIA driver library not found",
+    {.name = {"EH-G01", "NVIDIA driver library not found"},
      .meaning = "libcuda.so.1, the driver's user-mode part, is not where the loader looks. Only the driver "
                 "installs it.",
      .before = "resolving libcuda.so.1; /proc/driver/nvidia/version; the PCI bus",
@@ -29,8 +26,7 @@ constexpr Entry entries[] = {
           "{!no_gpu}{!container}install the NVIDIA driver (Debian: the package nvidia-driver), then start "
           "the program again",
           "{!no_gpu}use a cpu build: --flavor cpu"}},
-    {.code = "EH-G02",
-     .title = "stub of the NVIDIA driver found instead of the driver",
+    {.name = {"EH-G02", "stub of the NVIDIA driver found instead of the driver"},
      .meaning = "The loader would take the link stub that a CUDA toolkit contains for compiling. The stub "
                 "contains no driver.",
      .before = "the resolved path of libcuda.so.1 (…/stubs/), its SONAME and size",
@@ -40,8 +36,7 @@ constexpr Entry entries[] = {
                 "the link stub of a CUDA toolkit was found, not the NVIDIA driver"},
      .remedies = {"take {folder} out of LD_LIBRARY_PATH, or out of /etc/ld.so.conf.d",
                   "install the NVIDIA driver if it is missing"}},
-    {.code = "EH-G03",
-     .title = "NVIDIA driver too old",
+    {.name = {"EH-G03", "NVIDIA driver too old"},
      .meaning = "The driver supports an older CUDA than the build needs.",
      .before =
          "CUDA version of the driver against the build's toolkit (11.x: driver 450, 12.x: 525, 13.x: 580)",
@@ -56,16 +51,14 @@ constexpr Entry entries[] = {
      .remedies =
          {"install NVIDIA driver {minimum_driver} or newer", "{!minimum_driver}install a newer NVIDIA driver",
           "use a build for an older CUDA: engine-info ENGINE --plan --explain lists the builds that fit"}},
-    {.code = "EH-G04",
-     .title = "NVIDIA driver lacks a function",
+    {.name = {"EH-G04", "NVIDIA driver lacks a function"},
      .meaning = "A library calls a function that the installed driver does not have yet.",
      .before = "cu… imports against the exports of libcuda.so.1",
      .after = "\"undefined symbol: cu…\"",
      .causes = {"{required_by|name} calls {symbol}, which the installed NVIDIA driver does not have",
                 "the build calls a function that the installed NVIDIA driver does not have"},
      .remedies = {"install a newer NVIDIA driver", "use a build for an older CUDA"}},
-    {.code = "EH-G05",
-     .title = "no code for this GPU in the build",
+    {.name = {"EH-G05", "no code for this GPU in the build"},
      .meaning = "None of the machine code (SASS) or portable code (PTX) in the build suits the GPU's compute "
                 "capability.",
      .before = "compute capability of the devices against the manifest, and .nv_fatbin of the libraries",
@@ -75,8 +68,7 @@ constexpr Entry entries[] = {
                 "the build has no code for this GPU"},
      .remedies = {"use a build made for this GPU: engine-info ENGINE --plan --explain lists them",
                   "use a cpu build: --flavor cpu"}},
-    {.code = "EH-G06",
-     .title = "portable GPU code too new for the driver",
+    {.name = {"EH-G06", "portable GPU code too new for the driver"},
      .meaning = "Only PTX suits the GPU, and the driver's compiler is older than the one that wrote it, or "
                 "is disabled.",
      .before = "PTX only, and driver CUDA older than the build's; CUDA_DISABLE_PTX_JIT",
@@ -84,8 +76,7 @@ constexpr Entry entries[] = {
      .causes = {"the build's PTX needs a driver for CUDA {required}; this one supports {driver_cuda}",
                 "the driver cannot compile the build's PTX for this GPU"},
      .remedies = {"install a newer NVIDIA driver", "unset CUDA_DISABLE_PTX_JIT if it is set"}},
-    {.code = "EH-G07",
-     .title = "no GPU visible",
+    {.name = {"EH-G07", "no GPU visible"},
      .meaning = "The driver works but offers no device: the environment hides it, or there is none.",
      .before = "CUDA_VISIBLE_DEVICES, NVIDIA_VISIBLE_DEVICES, the driver's device list",
      .after = "CUDA error 100, \"no CUDA-capable device is detected\"",
@@ -99,8 +90,7 @@ constexpr Entry entries[] = {
                   "set CUDA_VISIBLE_DEVICES to the numbers of the GPUs to use, or unset it{?visible_devices}",
                   "set CUDA_VISIBLE_DEVICES to the numbers of the GPUs to use, or unset it{?limited_to}",
                   "check with nvidia-smi that the driver sees the GPU"}},
-    {.code = "EH-G08",
-     .title = "GPU device files missing or not accessible",
+    {.name = {"EH-G08", "GPU device files missing or not accessible"},
      .meaning = "The files /dev/nvidia* do not exist or cannot be opened: a container, a cgroup, a missing "
                 "udev rule.",
      .before = "opening /dev/nvidiactl, /dev/nvidia0, /dev/nvidia-uvm",
@@ -108,8 +98,7 @@ constexpr Entry entries[] = {
      .causes = {"{path} cannot be opened: {os_said}", "the GPU's device files cannot be opened"},
      .remedies = {"in a container: start it with access to the GPU (--gpus all)",
                   "outside a container: nvidia-modprobe -u -c=0"}},
-    {.code = "EH-G09",
-     .title = "NVIDIA driver and its library differ in version",
+    {.name = {"EH-G09", "NVIDIA driver and its library differ in version"},
      .meaning =
          "The kernel driver in memory and libcuda.so on disk are of different versions, as after an update.",
      .before = "/proc/driver/nvidia/version against the version in the name of libcuda.so",
@@ -117,55 +106,47 @@ constexpr Entry entries[] = {
      .causes = {"the kernel driver is {driver}; its library is {library_version}",
                 "the kernel driver and the driver library have different versions"},
      .remedies = {"restart the machine, or unload and load the nvidia module"}},
-    {.code = "EH-G10",
-     .title = "forward compatibility is not supported on this GPU",
+    {.name = {"EH-G10", "forward compatibility is not supported on this GPU"},
      .meaning = "A cuda-compat library is found first, and it works only on data-center GPUs.",
      .after = "CUDA error 804",
      .causes = {"{path} is a forward-compatibility library, which this GPU does not support",
                 "a forward-compatibility library is used on a GPU that does not support it"},
      .remedies = {"take the cuda-compat folder out of LD_LIBRARY_PATH, or remove the package"}},
-    {.code = "EH-G11",
-     .title = "GPU fabric not initialized",
+    {.name = {"EH-G11", "GPU fabric not initialized"},
      .meaning = "A machine with NVSwitch needs its fabric manager before CUDA works.",
      .after = "CUDA error 802, \"system not yet initialized\"",
      .causes = {"the NVSwitch fabric is not initialized"},
      .remedies = {"start the service nvidia-fabricmanager"},
      .category = Category::transient},
-    {.code = "EH-G12",
-     .title = "GPU busy or out of memory",
+    {.name = {"EH-G12", "GPU busy or out of memory"},
      .meaning = "Another process holds the GPU, or its memory is used up.",
      .after = "CUDA errors 2, 46, 214, 807, 809",
      .causes = {"the GPU could not be used now: {message}", "the GPU is busy or its memory is full"},
      .remedies = {"nvidia-smi lists the processes that use the GPU; try again when they have finished"},
      .category = Category::transient},
-    {.code = "EH-G13",
-     .title = "CUDA reports an unknown error",
+    {.name = {"EH-G13", "CUDA reports an unknown error"},
      .meaning = "The driver is in a state it cannot explain, as after suspend and resume.",
      .after = "CUDA errors 999, 304",
      .causes = {"CUDA reports: {message}", "CUDA reports an unknown error"},
      .remedies = {"reload the module nvidia_uvm, or restart the machine",
                   "look for \"Xid\" in the kernel's log"}},
-    {.code = "EH-G14",
-     .title = "CUDA used after fork",
+    {.name = {"EH-G14", "CUDA used after fork"},
      .meaning = "The process was forked after CUDA had been initialized. CUDA cannot be used in the child.",
      .after = "CUDA error 3, \"initialization error\"",
      .causes = {"this process was forked from one that uses CUDA"},
      .remedies = {"start workers with spawn instead of fork"}},
-    {.code = "EH-G15",
-     .title = "driver library of WSL not on the search path",
+    {.name = {"EH-G15", "driver library of WSL not on the search path"},
      .meaning = "/usr/lib/wsl/lib/libcuda.so.1 exists, but the loader does not look there.",
      .before = "the file, and the loader's cache",
      .causes = {"{path} exists, but the loader does not look there",
                 "the driver library of WSL was not found"},
      .remedies = {"add /usr/lib/wsl/lib to /etc/ld.so.conf.d and run ldconfig"}},
-    {.code = "EH-G16",
-     .title = "engine loads but offers no GPU",
+    {.name = {"EH-G16", "engine loads but offers no GPU"},
      .meaning = "The build came up, but its list of devices has no GPU in it.",
      .after = "device count of the engine",
      .causes = {"the engine offers {devices}, but {device} was asked for", "the engine offers no GPU"},
      .remedies = {"engine-info shows the driver, the devices and which of them are visible"}},
-    {.code = "EH-G17",
-     .title = "CUDA libraries from two places",
+    {.name = {"EH-G17", "CUDA libraries from two places"},
      .meaning = "Libraries of the CUDA toolkit must be of one release and come from one place. Here some "
                 "would come from the build and some from the system, or from two toolkits.",
      .before = "the folders of CUDA's libraries in the closure",
@@ -174,8 +155,7 @@ constexpr Entry entries[] = {
      .remedies = {"take other CUDA toolkits out of LD_LIBRARY_PATH",
                   "publisher: include all libraries of CUDA, or none"},
      .category = Category::request},
-    {.code = "EH-G18",
-     .title = "two CUDA major versions in one process",
+    {.name = {"EH-G18", "two CUDA major versions in one process"},
      .meaning = "The libraries of two CUDA major versions have different names and work side by side. The "
                 "driver must support the newer one, and each of them reserves its own memory on the device.",
      .before = "the CUDA runtime of the closure and the one in the process",
@@ -190,6 +170,6 @@ constexpr Entry entries[] = {
 
 }  // namespace
 
-std::span<const Entry> gpus_entries() { return entries; }
+Table gpus_entries() { return {entries, S::not_loaded, Category::host}; }
 
 }  // namespace enginehost::explain

@@ -4,8 +4,6 @@
 namespace enginehost::explain {
 namespace {
 
-using history::Category;
-
 constexpr std::string_view newer_system =
     "use a build for older systems (engine-info ENGINE --plan --explain lists them) or a newer operating "
     "system; never copy another system's C library here";
@@ -20,9 +18,14 @@ constexpr std::string_view needed_by_name =
 constexpr std::string_view without_layer =
     "{!library}{?read_only_layer}remove {read_only_layer} from \"system_layers\" of the configuration";
 
+constexpr Lines provide_library = {
+    {"{!tried}install {provided_by...}",
+     "{!tried}put {library...} into a folder that the loader searches, or use a build that includes it",
+     needed_by_name, "{?tried}{!current_folder}put {tried|name} there, or use a build that includes it",
+     "{!library}engine-info --inspect FILE lists every missing library and the file that needs it"}};
+
 constexpr Entry entries[] = {
-    {.code = "EH-L01",
-     .title = "library missing",
+    {.name = {"EH-L01", "library missing"},
      .meaning = "A library that a file needs is in none of the folders that the loader searches.",
      .before = "the closure of the file, searched as the loader would",
      .after = "\"cannot open shared object file\", held against the files",
@@ -33,13 +36,8 @@ constexpr Entry entries[] = {
           "{library...} is needed, and no folder that the loader searches has it",
           "a needed library was not found: {os_said}",
           "a library is needed, and no folder that the loader searches has it"},
-     .remedies =
-         {"{!tried}install {provided_by...}",
-          "{!tried}put {library...} into a folder that the loader searches, or use a build that includes it",
-          needed_by_name, "{?tried}{!current_folder}put {tried|name} there, or use a build that includes it",
-          "{!library}engine-info --inspect FILE lists every missing library and the file that needs it"}},
-    {.code = "EH-L02",
-     .title = "library missing that another library needs",
+     .remedies = provide_library},
+    {.name = {"EH-L02", "library missing that another library needs"},
      .meaning =
          "A library that is needed only indirectly is in none of the folders that the loader searches.",
      .before = "the closure of the file, searched as the loader would",
@@ -49,13 +47,8 @@ constexpr Entry entries[] = {
           "{+library}{needed_by|name} needs {library...}, and no folder that the loader searches has them",
           "{needed_by|name} needs {library...}, and no folder that the loader searches has it",
           "a library is needed indirectly, and no folder that the loader searches has it"},
-     .remedies =
-         {"{!tried}install {provided_by...}",
-          "{!tried}put {library...} into a folder that the loader searches, or use a build that includes it",
-          needed_by_name, "{?tried}{!current_folder}put {tried|name} there, or use a build that includes it",
-          "{!library}engine-info --inspect FILE lists every missing library and the file that needs it"}},
-    {.code = "EH-L03",
-     .title = "library present but not where the loader looks",
+     .remedies = provide_library},
+    {.name = {"EH-L03", "library present but not where the loader looks"},
      .meaning = "The file is in the build, but the library that needs it has no RUNPATH to it (a RUNPATH is "
                 "not inherited). EngineHost opens such libraries first, by absolute path.",
      .before = "the closure with and without opening the build's own libraries first",
@@ -67,8 +60,7 @@ constexpr Entry entries[] = {
      .remedies = {needed_by_name, "nothing to do: EngineHost opens it by its absolute path{?mended}",
                   "{!tried}publisher: link {needed_by|name} with -Wl,-rpath,'$ORIGIN'",
                   "{!mended}{!needed_by}open the library by its absolute path first"}},
-    {.code = "EH-L04",
-     .title = "library for another processor",
+    {.name = {"EH-L04", "library for another processor"},
      .meaning =
          "The file is built for another processor. The loader reports \"No such file or directory\" for it.",
      .before = "e_machine of the file against this machine",
@@ -78,8 +70,7 @@ constexpr Entry entries[] = {
      .remedies =
          {"use the build for {machine}; engine-info ENGINE --plan --explain lists them",
           "{!machine}use the build for this processor; engine-info ENGINE --plan --explain lists them"}},
-    {.code = "EH-L05",
-     .title = "a needed library is for another processor",
+    {.name = {"EH-L05", "a needed library is for another processor"},
      .meaning = "The only file of that name in the loader's folders is built for another processor. The "
                 "loader skips it and reports \"No such file or directory\".",
      .before = "every candidate of the search, also those not taken",
@@ -94,8 +85,7 @@ constexpr Entry entries[] = {
           "install {library} for {machine}, or remove the folder with the other one from the search path",
           "{!library}use the build for this processor, and remove folders of other processors from the "
           "search path"}},
-    {.code = "EH-L06",
-     .title = "library of another word size (32 or 64 bits)",
+    {.name = {"EH-L06", "library of another word size (32 or 64 bits)"},
      .meaning = "A 32-bit file where 64 bits are needed, or the reverse. The loader skips such a file in the "
                 "folders that it searches, and fails if it finds no other. It refuses such a file opened by "
                 "its path.",
@@ -114,16 +104,14 @@ constexpr Entry entries[] = {
                   "install the {machine_bits}-bit {library} where the loader looks",
                   "{!library}use the {machine_bits}-bit build",
                   "{!library}{!machine_bits}use the build of this process's word size"}},
-    {.code = "EH-L07",
-     .title = "library for another ELF system",
+    {.name = {"EH-L07", "library for another ELF system"},
      .meaning = "The file's OS ABI, byte order or ELF version is not this system's.",
      .before = "e_ident",
      .after = "\"ELF file OS ABI invalid\", \"ELF file data encoding not little-endian\"",
      .causes = {"{file} is made for {os_abi}, not for this system", "{file}: {problem}",
                 "the file is made for another system"},
      .remedies = {"use the build for this operating system"}},
-    {.code = "EH-L08",
-     .title = "C library too old",
+    {.name = {"EH-L08", "C library too old"},
      .meaning = "A library was built on a newer system and needs newer functions of the C library than this "
                 "system has.",
      .before = "DT_VERNEED against the versions the C library defines",
@@ -134,8 +122,7 @@ constexpr Entry entries[] = {
           "{required_by|name} needs {version} of {library}, and this system's {library} does not have it",
           "the C library of this system is older than the build needs"},
      .remedies = {newer_system}},
-    {.code = "EH-L09",
-     .title = "C++ runtime too old",
+    {.name = {"EH-L09", "C++ runtime too old"},
      .meaning = "A library was built with a newer compiler than the C++ runtime (libstdc++) that the loader "
                 "would find.",
      .before = "DT_VERNEED against the versions of the libstdc++ that would be found",
@@ -147,8 +134,7 @@ constexpr Entry entries[] = {
           "the C++ runtime is older than the build needs"},
      .remedies = {"start without LD_LIBRARY_PATH: {path} hides the system's newer one{?from_environment}",
                   "install a newer libstdc++6, or use a build for older systems"}},
-    {.code = "EH-L10",
-     .title = "packed relocations on an old C library",
+    {.name = {"EH-L10", "packed relocations on an old C library"},
      .meaning = "The file uses DT_RELR, which glibc knows since 2.36.",
      .before = "DT_RELR; DT_VERNEED: GLIBC_ABI_DT_RELR",
      .after = "\"version `GLIBC_ABI_DT_RELR' not found\", \"DT_RELR without GLIBC_ABI_DT_RELR dependency\"",
@@ -157,8 +143,7 @@ constexpr Entry entries[] = {
                 "{required_by|name} uses packed relocations, which an older C library than {needs} ignores",
                 "a library uses packed relocations, which need glibc 2.36"},
      .remedies = {newer_system, "publisher: link with -z nopack-relative-relocs"}},
-    {.code = "EH-L11",
-     .title = "library taken from another folder",
+    {.name = {"EH-L11", "library taken from another folder"},
      .meaning = "The environment (LD_LIBRARY_PATH, conda) or the process has a library with the same name as "
                 "one of the build or the system, and the loader would take it first.",
      .before = "the closure with and without the environment",
@@ -174,8 +159,7 @@ constexpr Entry entries[] = {
      .remedies = {"nothing to do: the build's own file is opened first{?mended}",
                   "{by=LD_PRELOAD}start the program without LD_PRELOAD",
                   "start the program without LD_LIBRARY_PATH (outside the conda environment)"}},
-    {.code = "EH-L12",
-     .title = "symbol missing",
+    {.name = {"EH-L12", "symbol missing"},
      .meaning = "A library needs a function or variable that none of its libraries offers: it was built "
                 "against another version of one of them.",
      .before = "the symbol pass over the closure",
@@ -194,8 +178,7 @@ constexpr Entry entries[] = {
                   "if {library} comes from LD_LIBRARY_PATH, start the program without it; if it comes from "
                   "the system, use a build that includes its own",
                   "engine-cache verify checks the files against those published"}},
-    {.code = "EH-L13",
-     .title = "symbol missing at the first call",
+    {.name = {"EH-L13", "symbol missing at the first call"},
      .meaning =
          "A function bound lazily was not there when it was called; the process ended with status 127.",
      .before = "the symbol pass over the closure",
@@ -204,8 +187,7 @@ constexpr Entry entries[] = {
                 "{file|name} called {symbol}, which none of its libraries offers", "{os_said}",
                 "none of the libraries offers a function that was called"},
      .remedies = {"use another version of the build: the libraries of this one do not fit together"}},
-    {.code = "EH-L14",
-     .title = "variable missing",
+    {.name = {"EH-L14", "variable missing"},
      .meaning = "A library needs a variable that none of its libraries offers.",
      .before = "the symbol pass over the closure",
      .after = "\"undefined symbol\"",
@@ -214,8 +196,7 @@ constexpr Entry entries[] = {
           "{required_by|name} needs the variable {symbol}, which none of its libraries offers",
           "none of the libraries offers a needed variable"},
      .remedies = {"use another version of the build: the libraries of this one do not fit together"}},
-    {.code = "EH-L15",
-     .title = "library lacks a needed symbol version",
+    {.name = {"EH-L15", "library lacks a needed symbol version"},
      .meaning = "A library of the right name was found, but it does not have the needed symbol version.",
      .before = "DT_VERNEED against DT_VERDEF; the symbol pass",
      .after = "\"version … not found\", \"undefined symbol …, version …\"",
@@ -236,8 +217,7 @@ constexpr Entry entries[] = {
                   "{!library}remove folders with other libraries from LD_LIBRARY_PATH, so that the build's "
                   "own are found, or install newer ones",
                   "see which file the loader takes: engine-info --inspect {required_by|word}"}},
-    {.code = "EH-L16",
-     .title = "symbol of the host program missing",
+    {.name = {"EH-L16", "symbol of the host program missing"},
      .meaning = "The library expects functions of the program that loads it (a Node, Python or R extension).",
      .before = "undefined symbols that no library of the closure offers",
      .after = "\"undefined symbol\"",
@@ -247,8 +227,7 @@ constexpr Entry entries[] = {
           "program",
           "the library expects functions from the program itself: it is an extension of another program"},
      .remedies = {"use the build's plugin: this file is not an engine plugin"}},
-    {.code = "EH-L17",
-     .title = "another file of the same library is already loaded",
+    {.name = {"EH-L17", "another file of the same library is already loaded"},
      .meaning = "The process has already loaded a library with that SONAME from another file. The loader "
                 "uses it for every later need.",
      .before = "the closure's SONAMEs against those in the process",
@@ -268,14 +247,12 @@ constexpr Entry entries[] = {
                   "own{!left_by}{!held_by}"},
      // Concerns this process only, so nothing is recorded about the build.
      .category = Category::request},
-    {.code = "EH-L18",
-     .title = "no link namespace left",
+    {.name = {"EH-L18", "no link namespace left"},
      .meaning = "The loader's namespaces (dlmopen) are used up.",
      .after = "\"no more namespaces available for dlmopen()\"",
      .causes = {"the process has used all link namespaces of the loader"},
      .remedies = {"open engines in processes of their own"}},
-    {.code = "EH-L19",
-     .title = "no static thread-local storage left",
+    {.name = {"EH-L19", "no static thread-local storage left"},
      .meaning = "A library needs static thread-local storage, which the loader reserves at program start, "
                 "and the reserve is used up.",
      .before = "DF_STATIC_TLS, and size and alignment of PT_TLS over the closure",
@@ -294,8 +271,7 @@ constexpr Entry entries[] = {
           "{?alignment}ask the publisher to compile variables with such an alignment without "
           "-ftls-model=initial-exec",
           "{?alignment}link the program with {library}, so that it is loaded at the start"}},
-    {.code = "EH-L20",
-     .title = "library needs an executable stack",
+    {.name = {"EH-L20", "library needs an executable stack"},
      .meaning = "The file is marked as needing an executable stack. glibc from 2.41 on and hardened systems "
                 "refuse it; older ones make the stack executable.",
      .before = "PT_GNU_STACK, and the version of glibc",
@@ -309,8 +285,7 @@ constexpr Entry entries[] = {
                   "start the program with GLIBC_TUNABLES=glibc.rtld.execstack=2, which makes all its stacks "
                   "executable (from glibc 2.42 on, and in 2.41 if the distribution added it; this is {have})",
                   "publisher: link with -Wl,-z,noexecstack, or patchelf --clear-execstack"}},
-    {.code = "EH-L21",
-     .title = "library changes its own code",
+    {.name = {"EH-L21", "library changes its own code"},
      .meaning = "The file has text relocations; hardened systems refuse to make code writable.",
      .before = "DT_TEXTREL, or DF_TEXTREL in DT_FLAGS",
      .after = "\"cannot make segment writable for relocation\"",
@@ -318,8 +293,7 @@ constexpr Entry entries[] = {
                 "a library has text relocations"},
      .remedies = {"publisher: compile with -fPIC"},
      .category = Category::policy},
-    {.code = "EH-L22",
-     .title = "folder is mounted noexec",
+    {.name = {"EH-L22", "folder is mounted noexec"},
      .meaning = "The cache, or a library that the build finds outside it, is on a file system mounted "
                 "noexec. No library can be loaded from there.",
      .before = "mount flags, and a trial mapping of one page",
@@ -334,8 +308,7 @@ constexpr Entry entries[] = {
                   "{?needed_by}put {library} on a file system that is not mounted noexec",
                   "as root: mount -o remount,exec {mount_point|word}", without_layer},
      .category = Category::policy},
-    {.code = "EH-L23",
-     .title = "not enough memory or address space for the library",
+    {.name = {"EH-L23", "not enough memory or address space for the library"},
      .meaning = "The libraries need more memory than the process may have, or the system had none left.",
      .before = "sum of the segments against RLIMIT_AS",
      .after = "\"Cannot allocate memory\", or \"failed to map segment from shared object\" and a trial "
@@ -355,8 +328,7 @@ constexpr Entry entries[] = {
           "one: memory of the container or job, vm.max_map_count, vm.overcommit_memory",
           "{?memory}free memory, or raise the limit of the container",
           "{?zero_filled}report it to the publisher, if the library is not meant to need so much memory"}},
-    {.code = "EH-L24",
-     .title = "security policy forbids loading the library",
+    {.name = {"EH-L24", "security policy forbids loading the library"},
      .meaning = "SELinux, fapolicyd, a seccomp filter or the like refuses to map the file as code.",
      .before = "a trial mapping of one page",
      .after = "\"failed to map segment from shared object\", \"Operation not permitted\"",
@@ -367,8 +339,7 @@ constexpr Entry entries[] = {
           "{!library}{!read_only_layer}set ENGINEHOST_CACHE to a folder from which code may run",
           without_layer},
      .category = Category::policy},
-    {.code = "EH-L25",
-     .title = "no permission to read a library",
+    {.name = {"EH-L25", "no permission to read a library"},
      .meaning = "This user has no permission to read the file, or a folder on the way to it.",
      .before = "access to each part of the path",
      .after = "\"Permission denied\"",
@@ -378,15 +349,13 @@ constexpr Entry entries[] = {
      .remedies = {"as its owner: chmod a+rX {blocked_by|word}",
                   "{!read_only_layer}set ENGINEHOST_CACHE to a folder of this user", without_layer},
      .category = Category::policy},
-    {.code = "EH-L26",
-     .title = "out of file descriptors, or an input error",
+    {.name = {"EH-L26", "out of file descriptors, or an input error"},
      .meaning = "The process has too many files open, or the disk failed to read.",
      .after = "\"Too many open files\", \"Input/output error\"",
      .causes = {"{file} could not be read now: {os_said}", "the file could not be read now"},
      .remedies = {"raise the limit (ulimit -n 65536), or check the disk", "try again"},
      .category = Category::transient},
-    {.code = "EH-L27",
-     .title = "processor too old",
+    {.name = {"EH-L27", "processor too old"},
      .meaning = "The build uses instructions this processor does not have.",
      .before = "the manifest's cpu features and the file's ISA marker against the processor",
      .after = "\"CPU ISA level is lower than required\", SIGILL",
@@ -394,16 +363,14 @@ constexpr Entry entries[] = {
                 "the build needs {required}; this processor has {found}",
                 "the build needs a newer processor"},
      .remedies = {"use a build for this processor: engine-info ENGINE --plan --explain lists them"}},
-    {.code = "EH-L28",
-     .title = "built for musl",
+    {.name = {"EH-L28", "built for musl"},
      .meaning = "The library belongs to a system with the musl C library (Alpine); this one has glibc.",
      .before = "DT_NEEDED libc.musl-… or libc.so",
      .after = "\"libc.so: invalid ELF header\"",
      .causes = {"{needed_by|name} needs {library}: it is built for musl (Alpine), and this system has glibc",
                 "the build is for musl (Alpine), and this system has glibc"},
      .remedies = {"use the build for glibc"}},
-    {.code = "EH-L29",
-     .title = "built for glibc",
+    {.name = {"EH-L29", "built for glibc"},
      .proof = Proof::from_file,
      .unproduced = "the texts come from musl's own loader, and the machine is a described one",
      .meaning = "The library belongs to a system with the GNU C library; this one has musl.",
@@ -412,8 +379,7 @@ constexpr Entry entries[] = {
      .causes = {"{needed_by|name} needs {library}: it is built for glibc, and this system has musl",
                 "{file|name}: {problem}", "the build is for glibc, and this system has musl"},
      .remedies = {"use the build for musl", "install the package gcompat, which runs some builds for glibc"}},
-    {.code = "EH-L30",
-     .title = "LD_LIBRARY_PATH is ignored",
+    {.name = {"EH-L30", "LD_LIBRARY_PATH is ignored"},
      .meaning = "The program is set-uid or has file capabilities: the loader ignores its environment.",
      .before = "AT_SECURE",
      .causes = {"{library} is at {present_at}, but the program runs with raised privileges, so the loader "
@@ -421,15 +387,13 @@ constexpr Entry entries[] = {
                 "the program runs with raised privileges, so the loader ignores LD_LIBRARY_PATH"},
      .remedies = {"remove the capabilities or the set-uid bit of the program, or install the library in a "
                   "system folder"}},
-    {.code = "EH-L31",
-     .title = "LD_LIBRARY_PATH changed too late",
+    {.name = {"EH-L31", "LD_LIBRARY_PATH changed too late"},
      .meaning = "The loader reads the variable at program start; changing it later has no effect.",
      .causes = {"{library...} is at {present_at}, in a folder of LD_LIBRARY_PATH, which was changed after "
                 "the program started",
                 "LD_LIBRARY_PATH was changed after the program started"},
      .remedies = {"set it before the program starts, or not at all"}},
-    {.code = "EH-L32",
-     .title = "the library found depends on the current folder",
+    {.name = {"EH-L32", "the library found depends on the current folder"},
      .meaning = "An empty element of RUNPATH or LD_LIBRARY_PATH means the current folder, and a path in "
                 "DT_NEEDED or RUNPATH without a leading slash begins there. The libraries loaded depend on "
                 "where the program was started.",
@@ -443,24 +407,21 @@ constexpr Entry entries[] = {
                   "publisher: need it by its name alone, and set a RUNPATH from $ORIGIN: patchelf "
                   "--replace-needed {library|word} {library|name} {file|name}"},
      .category = Category::request},
-    {.code = "EH-L33",
-     .title = "path that the loader cannot use",
+    {.name = {"EH-L33", "path that the loader cannot use"},
      .meaning =
          "The path is too long, or contains a colon or semicolon, with which the loader separates folders.",
      .after = "\"File name too long\"",
      .causes = {"{library} is at {present_at}, but {problem}", "the loader cannot open {file}: {problem}",
                 "the path is too long for the loader"},
      .remedies = {"set ENGINEHOST_CACHE to a shorter, plain path"}},
-    {.code = "EH-L34",
-     .title = "LD_PRELOAD names a file that cannot be loaded",
+    {.name = {"EH-L34", "LD_PRELOAD names a file that cannot be loaded"},
      .meaning = "The loader reports it at every program start and continues.",
      .after = "\"cannot be preloaded … ignored\"",
      .causes = {"LD_PRELOAD names {library}, which cannot be loaded",
                 "LD_PRELOAD names a file that cannot be loaded"},
      .remedies = {"unset LD_PRELOAD"},
      .category = Category::request},
-    {.code = "EH-L35",
-     .title = "two OpenMP runtimes in one process",
+    {.name = {"EH-L35", "two OpenMP runtimes in one process"},
      .meaning = "Each starts its own threads. The process gets slow, hangs, or one of them ends it (\"OMP: "
                 "Error #15\").",
      .before = "the closure, and the libraries that the process has already loaded",
@@ -475,6 +436,6 @@ constexpr Entry entries[] = {
 
 }  // namespace
 
-std::span<const Entry> linking_entries() { return entries; }
+Table linking_entries() { return {entries, S::not_loaded, Category::host}; }
 
 }  // namespace enginehost::explain

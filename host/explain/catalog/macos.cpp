@@ -4,13 +4,10 @@
 namespace enginehost::explain {
 namespace {
 
-using history::Category;
-
 constexpr std::string_view repair = "engine-cache verify --repair fetches the damaged files again";
 
 constexpr Entry entries[] = {
-    {.code = "EH-X01",
-     .title = "library missing",
+    {.name = {"EH-X01", "library missing"},
      .proof = Proof::from_file,
      .unproduced = "real Mach-O files in a described macOS; dyld's text is read",
      .meaning = "A library or its @rpath was not found.",
@@ -23,8 +20,7 @@ constexpr Entry entries[] = {
                   "install {provided_by...}",
                   "use a build that includes it; publishers: LC_RPATH @loader_path for libraries in the same "
                   "folder"}},
-    {.code = "EH-X02",
-     .title = "library for another processor",
+    {.name = {"EH-X02", "library for another processor"},
      .proof = Proof::from_file,
      .unproduced = "real Mach-O files in a described macOS; dyld's text is read",
      .meaning = "The file has no slice for this process, which may run under Rosetta.",
@@ -36,8 +32,7 @@ constexpr Entry entries[] = {
      .remedies =
          {"use the build for {machine}, or start the program without Rosetta",
           "use the build for this processor; engine-info ENGINE --plan --explain lists them{!machine}"}},
-    {.code = "EH-X03",
-     .title = "not a Mach-O file",
+    {.name = {"EH-X03", "not a Mach-O file"},
      .proof = Proof::from_file,
      .unproduced = "real Mach-O files in a described macOS; dyld's text is read",
      .meaning = "The file is damaged or something else.",
@@ -46,10 +41,9 @@ constexpr Entry entries[] = {
      .causes = {"{file} is not a Mach-O file: {problem}", "{file} is not a Mach-O file",
                 "the file is not a Mach-O file"},
      .remedies = {repair},
-     .exit_status = ExitStatus::wrong_bytes,
+     .exit_status = S::wrong_bytes,
      .category = Category::content},
-    {.code = "EH-X04",
-     .title = "code signature refused",
+    {.name = {"EH-X04", "code signature refused"},
      .proof = Proof::from_file,
      .unproduced = "real Mach-O files in a described macOS; dyld's text is read",
      .meaning = "The signature is missing, broken, or of another team than the program's.",
@@ -61,8 +55,7 @@ constexpr Entry entries[] = {
                   "publisher: sign it again after every change (codesign -f -s -); a hardened program needs "
                   "the entitlement disable-library-validation"},
      .category = Category::policy},
-    {.code = "EH-X05",
-     .title = "quarantined by macOS",
+    {.name = {"EH-X05", "quarantined by macOS"},
      .proof = Proof::from_file,
      .unproduced = "the mark is read as Linux stores it (user.com.apple.quarantine), and dyld's text is "
                    "read; the mark on "
@@ -77,8 +70,7 @@ constexpr Entry entries[] = {
          {"run engine-cache verify --deep; if it finds no damage: xattr -d com.apple.quarantine {file|word}",
           "use a signed and notarized build{!file}"},
      .category = Category::policy},
-    {.code = "EH-X06",
-     .title = "blocked by the sandbox",
+    {.name = {"EH-X06", "blocked by the sandbox"},
      .proof = Proof::parsed,
      .unproduced =
          "needs macOS: the sandbox belongs to the program and is in no library; dyld's text is read",
@@ -88,8 +80,7 @@ constexpr Entry entries[] = {
      .causes = {"the sandbox does not allow {file}", "the sandbox does not allow the library"},
      .remedies = {"set ENGINEHOST_CACHE to a folder in the program's container"},
      .category = Category::policy},
-    {.code = "EH-X07",
-     .title = "macOS too old",
+    {.name = {"EH-X07", "macOS too old"},
      .proof = Proof::from_file,
      .unproduced = "real Mach-O files in a described macOS; dyld's text is read",
      .meaning = "The library is built for a newer macOS.",
@@ -99,8 +90,7 @@ constexpr Entry entries[] = {
                 "{required_by|name} is built for macOS {required}", "the library is built for a newer macOS"},
      .remedies =
          {"update macOS, or use a build for older systems (engine-info ENGINE --plan --explain lists them)"}},
-    {.code = "EH-X08",
-     .title = "not a library for this platform",
+    {.name = {"EH-X08", "not a library for this platform"},
      .proof = Proof::from_file,
      .unproduced = "real Mach-O files in a described macOS; dyld's text is read",
      .meaning = "An executable, or a file for another Apple platform.",
@@ -113,6 +103,6 @@ constexpr Entry entries[] = {
 
 }  // namespace
 
-std::span<const Entry> macos_entries() { return entries; }
+Table macos_entries() { return {entries, S::not_loaded, Category::host}; }
 
 }  // namespace enginehost::explain

@@ -4,14 +4,11 @@
 namespace enginehost::explain {
 namespace {
 
-using history::Category;
-
 constexpr std::string_view quarantined_build =
     "the build is quarantined; engine-cache quarantine show {build} shows why and until when";
 
 constexpr Entry entries[] = {
-    {.code = "EH-R01",
-     .title = "illegal instruction",
+    {.name = {"EH-R01", "illegal instruction"},
      .meaning = "The build ran an instruction that this processor does not have, or a trap instruction.",
      .before = "the manifest's cpu features and the ISA marker, when they are there",
      .after = "SIGILL in the probe",
@@ -21,10 +18,8 @@ constexpr Entry entries[] = {
                 "the build ran an instruction that this processor does not have, at stage {stage}",
                 "the build ran an instruction that this processor does not have"},
      .remedies = {"use a build for this processor: engine-info ENGINE --plan --explain lists them",
-                  quarantined_build},
-     .category = Category::crash},
-    {.code = "EH-R02",
-     .title = "the build crashed",
+                  quarantined_build}},
+    {.name = {"EH-R02", "the build crashed"},
      .meaning = "Code of the build accessed memory that does not exist, or divided by zero.",
      .after = "SIGSEGV, SIGBUS or SIGFPE in the probe",
      .causes = {"{in_library|name} crashed with {signal} at stage {stage} (address {address})",
@@ -34,10 +29,8 @@ constexpr Entry entries[] = {
                 "the build crashed"},
      .remedies = {"use another version of the engine, and report the crash to its publisher",
                   "if you ended {program} yourself: engine-cache quarantine clear {build}",
-                  quarantined_build},
-     .category = Category::crash},
-    {.code = "EH-R03",
-     .title = "the engine ended the process",
+                  quarantined_build}},
+    {.name = {"EH-R03", "the engine ended the process"},
      .meaning = "Code of the build called abort(), or threw an exception that nothing caught.",
      .after = "SIGABRT in the probe; the last lines of its standard error",
      .causes =
@@ -48,10 +41,8 @@ constexpr Entry entries[] = {
      .remedies = {"install {missing_library}: {provided_by...}",
                   "see the last line that the engine printed: {last_words}",
                   "use another version of the engine, and report the crash to its publisher",
-                  quarantined_build},
-     .category = Category::crash},
-    {.code = "EH-R04",
-     .title = "the engine ended the process quietly",
+                  quarantined_build}},
+    {.name = {"EH-R04", "the engine ended the process quietly"},
      .meaning = "Code of the build called exit(), so the probe or the command that opened it ended before it "
                 "could report success.",
      .after = "the probe ended without its token; a command's own exit handler, before its end",
@@ -59,10 +50,8 @@ constexpr Entry entries[] = {
                 "the build ended the process at stage {stage}", "the build ended the process"},
      .remedies = {"use another version, and report it to the publisher: a library must not end the process "
                   "that loads it",
-                  quarantined_build},
-     .category = Category::crash},
-    {.code = "EH-R05",
-     .title = "the engine does not start in time",
+                  quarantined_build}},
+    {.name = {"EH-R05", "the engine does not start in time"},
      .meaning =
          "Loading or the self-test hung: a deadlock in a constructor, or a driver that does not answer.",
      .after = "the probe's deadline",
@@ -74,19 +63,15 @@ constexpr Entry entries[] = {
                   "at most), if the machine is slow or busy",
                   "restart the machine: the process could not be killed, because it is stuck in a "
                   "driver{?survived_kill}",
-                  quarantined_build},
-     .category = Category::crash},
-    {.code = "EH-R06",
-     .title = "stack overflow",
+                  quarantined_build}},
+    {.name = {"EH-R06", "stack overflow"},
      .meaning = "Code of the build needed more stack than the thread has.",
      .after = "SIGSEGV at an address near the stack pointer",
      .causes = {"{in_library|name} used up the stack at stage {stage}",
                 "the build used up the stack at stage {stage}", "the build used up the stack"},
      .remedies = {"raise the limit (ulimit -s unlimited), or use a thread with a larger stack",
-                  quarantined_build},
-     .category = Category::crash},
-    {.code = "EH-R07",
-     .title = "the engine writes to standard output",
+                  quarantined_build}},
+    {.name = {"EH-R07", "the engine writes to standard output"},
      .meaning = "A plugin must not print, because that corrupts the output of programs that write data to "
                 "standard output.",
      .after = "the text on the probe's standard output; recorded with the proof, and reported at every open",
@@ -95,8 +80,7 @@ constexpr Entry entries[] = {
                   "redirect 1 to 2 before the engine is opened",
                   "ask the publisher to remove the output"},
      .category = Category::request},
-    {.code = "EH-R08",
-     .title = "the engine changes the floating-point mode",
+    {.name = {"EH-R08", "the engine changes the floating-point mode"},
      .meaning =
          "Loading the build changed how this thread rounds or handles tiny numbers (as -ffast-math does).",
      .after = "MXCSR before and after",
@@ -105,8 +89,7 @@ constexpr Entry entries[] = {
      .remedies = {"nothing to do: EngineHost restores it after loading",
                   "publisher: do not link with -ffast-math"},
      .category = Category::request},
-    {.code = "EH-R09",
-     .title = "the engine changes process-wide state",
+    {.name = {"EH-R09", "the engine changes process-wide state"},
      .meaning = "Loading the build changed something that the whole process shares: signal handlers, locale, "
                 "folder, umask, standard output, files opened by others; or the signals that the calling "
                 "thread blocks.",
@@ -118,17 +101,14 @@ constexpr Entry entries[] = {
                   "connections, or in a worker process: it closes those that are open",
                   "set it again after the build is opened, and report it to the publisher"},
      .category = Category::request},
-    {.code = "EH-R10",
-     .title = "exception across the plugin ABI",
+    {.name = {"EH-R10", "exception across the plugin ABI"},
      .meaning = "A function of the plugin threw an exception, which is not allowed across a C ABI.",
      .after = "\"terminate called after throwing\" in the probe",
      .causes = {"a function of the plugin threw {exception} at stage {stage}: {what}",
                 "a function of the plugin threw {exception} at stage {stage}",
                 "a function of the plugin threw {exception}", "a function of the plugin threw an exception"},
-     .remedies = {"use another version, and report it to the publisher of the plugin"},
-     .category = Category::crash},
-    {.code = "EH-R11",
-     .title = "not an engine plugin",
+     .remedies = {"use another version, and report it to the publisher of the plugin"}},
+    {.name = {"EH-R11", "not an engine plugin"},
      .meaning =
          "The file does not export engine_plugin_v1, or the object of that name is not a plugin descriptor.",
      .before = "the export table and the first bytes of the object",
@@ -138,9 +118,9 @@ constexpr Entry entries[] = {
                 "the file does not export engine_plugin_v1, or not a plugin's descriptor"},
      .remedies =
          {"use the file that the manifest names as plugin; engine libraries themselves are not plugins",
-          "plugin authors: see the page for engine authors; in C++ write constexpr const engine_plugin"}},
-    {.code = "EH-R12",
-     .title = "plugin and host, or plugin and manifest, do not match",
+          "plugin authors: see the page for engine authors; in C++ write constexpr const engine_plugin"},
+     .category = Category::host},
+    {.name = {"EH-R12", "plugin and host, or plugin and manifest, do not match"},
      .meaning = "The plugin needs a newer host, or another major version of the plugin ABI; or its manifest "
                 "names another engine than the plugin does.",
      .before = "the first 24 bytes of the plugin's descriptor",
@@ -156,9 +136,9 @@ constexpr Entry entries[] = {
                   "ask the publisher to correct the manifest or the plugin: they name different "
                   "engines{?plugin_engine}",
                   "{!plugin_abi}{!missing_table}{!plugin_engine}update EngineHost, or use another version of "
-                  "the plugin"}},
-    {.code = "EH-R13",
-     .title = "crash while unloading",
+                  "the plugin"},
+     .category = Category::host},
+    {.name = {"EH-R13", "crash while unloading"},
      .meaning = "The build works, but crashes when it is unloaded or the process ends.",
      .after = "a signal in the probe's stages unload and exit; recorded with the proof, and reported at "
               "every open",
@@ -172,8 +152,7 @@ constexpr Entry entries[] = {
                   "or open the build in a worker process",
                   "use another version of the engine, and report the crash to its publisher"},
      .category = Category::request},
-    {.code = "EH-R14",
-     .title = "the probe was killed, from outside or for lack of memory",
+    {.name = {"EH-R14", "the probe was killed, from outside or for lack of memory"},
      .meaning = "The probe got SIGKILL: the system was out of memory, or someone killed it. SIGTERM, SIGINT "
                 "and SIGHUP always come from outside, for example when a service is stopped.",
      .after = "SIGKILL that was not ours, or a signal that ends programs from outside",
@@ -183,8 +162,7 @@ constexpr Entry entries[] = {
      .remedies = {"{signal=SIGKILL}free memory, or raise the container's limit",
                   "try again: the build is not quarantined for this"},
      .category = Category::transient},
-    {.code = "EH-R15",
-     .title = "library opened at run time is missing",
+    {.name = {"EH-R15", "library opened at run time is missing"},
      .meaning = "The engine opens some libraries by name only when it needs them, such as the parts of "
                 "cuDNN. One was not found.",
      .before = "the manifest's \"lazy\" files",
@@ -199,18 +177,18 @@ constexpr Entry entries[] = {
                   "{!in_manifest}{!library}put the library that the message names into a folder that the "
                   "loader searches",
                   "{?in_manifest}engine-cache verify --repair restores files of the build; if none of its "
-                  "components contains {library...}, report it to the publisher"}},
-    {.code = "EH-R16",
-     .title = "parts of cuDNN of different versions",
+                  "components contains {library...}, report it to the publisher"},
+     .category = Category::host},
+    {.name = {"EH-R16", "parts of cuDNN of different versions"},
      .meaning = "All parts of cuDNN must be of one version and come from one folder.",
      .before = "versions and folders of its parts",
      .after = "cuDNN status 1002 or 1008",
      .causes = {"{library...} would come from {path...}, the other parts of cuDNN from {others...}",
                 "{library} is from {path}, and the other parts of cuDNN are not",
                 "the parts of cuDNN do not belong together"},
-     .remedies = {"take other copies of cuDNN out of LD_LIBRARY_PATH"}},
-    {.code = "EH-R17",
-     .title = "the device computes wrongly, or elsewhere than the engine says",
+     .remedies = {"take other copies of cuDNN out of LD_LIBRARY_PATH"},
+     .category = Category::host},
+    {.name = {"EH-R17", "the device computes wrongly, or elsewhere than the engine says"},
      .meaning = "A small computation on the device gave a wrong result, or its result is on another device.",
      .after = "a product of two matrices with a known result, and the device of the resulting tensor",
      .causes = {"the result of a product on {device} is on {computed_on}: the engine computes elsewhere than "
@@ -220,8 +198,7 @@ constexpr Entry entries[] = {
      .remedies = {"use another build of the engine, and report it to its publisher",
                   "check the device's memory, temperature and driver{?given}"},
      .category = Category::request},
-    {.code = "EH-R18",
-     .title = "device lost",
+    {.name = {"EH-R18", "device lost"},
      .meaning = "A device of an open engine was lost while the program runs: it fell off the bus, its driver "
                 "was reset or replaced, it was removed from the container, or its context broke.",
      .after = "the reports of the engine's calls; while it is watched, its self-test, run at intervals and "
@@ -235,8 +212,7 @@ constexpr Entry entries[] = {
           "check the kernel's log for the reason (NVIDIA: lines with Xid)",
           "use a cpu build meanwhile: --flavor cpu"},
      .category = Category::request},
-    {.code = "EH-R19",
-     .title = "the build needs more memory than the probe gives",
+    {.name = {"EH-R19", "the build needs more memory than the probe gives"},
      .meaning = "Loading or testing the build took memory until a limit was reached. The limit of the probe "
                 "keeps a build that never stops from taking the memory of the machine.",
      .after =
@@ -246,11 +222,12 @@ constexpr Entry entries[] = {
           "take in the probe",
           "the build needed more memory than it may take in the probe"},
      .remedies = {"raise probe_memory_bytes in the configuration (0: no limit), if the engine needs so much",
-                  "otherwise use another version of the engine, and report it to its publisher"}},
+                  "otherwise use another version of the engine, and report it to its publisher"},
+     .category = Category::host},
 };
 
 }  // namespace
 
-std::span<const Entry> running_entries() { return entries; }
+Table running_entries() { return {entries, S::not_loaded, Category::crash}; }
 
 }  // namespace enginehost::explain

@@ -6,16 +6,26 @@
 
 namespace enginehost::explain {
 
-std::span<const Entry> engines_entries();    // E
-std::span<const Entry> files_entries();      // F
-std::span<const Entry> gpus_entries();       // G
-std::span<const Entry> linking_entries();    // L
-std::span<const Entry> manifests_entries();  // M
-std::span<const Entry> network_entries();    // N
-std::span<const Entry> process_entries();    // P
-std::span<const Entry> running_entries();    // R
-std::span<const Entry> selection_entries();  // S
-std::span<const Entry> windows_entries();    // W
-std::span<const Entry> macos_entries();      // X
+using history::Category;
+using S = ExitStatus;
+
+struct Table {
+  std::span<const Entry> entries;
+  // Those of each entry that names none.
+  ExitStatus exit_status;
+  Category category;
+};
+
+Table engines_entries();    // E
+Table files_entries();      // F
+Table gpus_entries();       // G
+Table linking_entries();    // L
+Table manifests_entries();  // M
+Table network_entries();    // N
+Table process_entries();    // P
+Table running_entries();    // R
+Table selection_entries();  // S
+Table windows_entries();    // W
+Table macos_entries();      // X
 
 }  // namespace enginehost::explain

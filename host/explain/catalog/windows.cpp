@@ -5,15 +5,12 @@
 namespace enginehost::explain {
 namespace {
 
-using history::Category;
-
 constexpr std::string_view repair = "engine-cache verify --repair fetches the damaged files again";
 constexpr std::string_view inspect =
     "engine-info --inspect {file|word} lists every DLL that it needs, and those that are not found";
 
 constexpr Entry entries[] = {
-    {.code = "EH-W01",
-     .title = "DLL missing",
+    {.name = {"EH-W01", "DLL missing"},
      .meaning = "A DLL, or one that it needs, was not found. Windows reports the same for both.",
      .before = "imports of the file and of all that it imports, in the loader's search order",
      .after = "error 126; \"Can't find dependent libraries\"",
@@ -23,8 +20,7 @@ constexpr Entry entries[] = {
      .remedies =
          {"install {provided_by...}", inspect,
           "most often the Visual C++ Redistributable for Visual Studio 2015-2022 is missing{!provided_by}"}},
-    {.code = "EH-W02",
-     .title = "DLL present but not where the loader looks",
+    {.name = {"EH-W02", "DLL present but not where the loader looks"},
      .meaning =
          "The DLL is in the folder of the one that needs it, but the search flags leave that folder out.",
      .before = "the imports, searched with and without the folder of the DLL itself",
@@ -33,8 +29,7 @@ constexpr Entry entries[] = {
                 "a DLL is in the folder of the one that needs it, where the loader does not look"},
      .remedies = {"load with LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR and LOAD_LIBRARY_SEARCH_DEFAULT_DIRS, as "
                   "EngineHost does"}},
-    {.code = "EH-W03",
-     .title = "function missing in a DLL",
+    {.name = {"EH-W03", "function missing in a DLL"},
      .proof = Proof::from_file,
      .unproduced =
          "needs the loader of Windows: Wine loads a DLL that lacks an import, and never reports error 127",
@@ -46,8 +41,7 @@ constexpr Entry entries[] = {
                 "a DLL lacks a function that another needs"},
      .remedies = {"remove the old copy {path}, or take its folder off PATH",
                   "look for older copies of the DLLs it needs in C:\\Windows\\System32 and on PATH{!path}"}},
-    {.code = "EH-W04",
-     .title = "not a DLL for this machine",
+    {.name = {"EH-W04", "not a DLL for this machine"},
      .meaning = "Another processor, an empty or cut file, or no DLL at all. Windows reports the same for all "
                 "of them.",
      .before = "the file's header and size",
@@ -55,8 +49,7 @@ constexpr Entry entries[] = {
      .causes = {"{file} is not a DLL for this machine: {problem}", "{file} is not a DLL for this machine",
                 "the file is not a DLL for this machine"},
      .remedies = {"use the build for this machine; engine-info ENGINE --plan --explain lists them", repair}},
-    {.code = "EH-W05",
-     .title = "DLL failed to start",
+    {.name = {"EH-W05", "DLL failed to start"},
      .meaning = "The start code of the DLL, or of one that it needs, failed (1114) or crashed (998).",
      .after = "errors 1114, 998",
      .causes = {"{file|name}, or a DLL that it needs, failed in its start code (error {error_number})",
@@ -66,8 +59,7 @@ constexpr Entry entries[] = {
                   "GPU driver",
                   "use a build for an older processor, or a cpu build: --flavor cpu"},
      .category = Category::crash},
-    {.code = "EH-W06",
-     .title = "old Visual C++ runtime found first",
+    {.name = {"EH-W06", "old Visual C++ runtime found first"},
      .proof = Proof::from_file,
      .unproduced = "needs Microsoft's Visual C++ runtime, old and new: Wine's own works under any version",
      .meaning =
@@ -79,16 +71,14 @@ constexpr Entry entries[] = {
                 "an older Visual C++ runtime is found before the system's"},
      .remedies = {"install the Visual C++ Redistributable for Visual Studio 2015-2022, and use a program "
                   "folder without a copy of its own (a newer Java runtime)"}},
-    {.code = "EH-W07",
-     .title = "DLL taken from PATH",
+    {.name = {"EH-W07", "DLL taken from PATH"},
      .meaning = "Another program's DLL of the same name is found first.",
      .before = "each name along PATH",
      .after = "where each DLL was really loaded from",
      .causes = {"{library} would come from {path} instead of {wanted}",
                 "{library} comes from {path}, which is on PATH", "a DLL of another program is found first"},
      .remedies = {"take the folder of {path} off PATH", "start the program with a shorter PATH{!path}"}},
-    {.code = "EH-W08",
-     .title = "DLL for later use missing",
+    {.name = {"EH-W08", "DLL for later use missing"},
      .meaning = "A delay-loaded DLL, or a function of it, was not found at its first use.",
      .before = "delay imports of the file in the loader's search order",
      .after = "exceptions 0xC06D007E and 0xC06D007F",
@@ -97,8 +87,7 @@ constexpr Entry entries[] = {
                 "a DLL that is opened at its first use was not found"},
      .remedies = {"install {provided_by...}", inspect,
                   "use a build that does not need it: engine-info ENGINE --plan --explain lists them"}},
-    {.code = "EH-W09",
-     .title = "file locked or refused by a scanner",
+    {.name = {"EH-W09", "file locked or refused by a scanner"},
      .meaning = "Another program, often a virus scanner, holds the file open or removed it.",
      .after = "errors 5, 32, 33, 225",
      .causes = {"{error_number=5}{file} may not be read: Windows denies access (error 5)",
@@ -109,8 +98,7 @@ constexpr Entry entries[] = {
                   "for the cache folder",
                   "{error_number=5}give this user permission to read {file}"},
      .category = Category::transient},
-    {.code = "EH-W10",
-     .title = "blocked by application control",
+    {.name = {"EH-W10", "blocked by application control"},
      .proof = Proof::parsed,
      .unproduced =
          "needs Windows: Wine has no application control, and no file shows what a policy allows; the error "
@@ -127,15 +115,13 @@ constexpr Entry entries[] = {
                   "the event log names the rule: Applications and Services Logs, Microsoft, Windows, then "
                   "AppLocker or CodeIntegrity"},
      .category = Category::policy},
-    {.code = "EH-W11",
-     .title = "page file too small",
+    {.name = {"EH-W11", "page file too small"},
      .meaning = "Not enough memory can be committed for the libraries, which are large with CUDA.",
      .after = "errors 1455, 14, 8",
      .causes = {"there is not enough page file for {file}", "there is not enough page file"},
      .remedies = {"enlarge the page file (System, Advanced, Performance), or close other programs"},
      .category = Category::transient},
-    {.code = "EH-W12",
-     .title = "path or side-by-side configuration wrong",
+    {.name = {"EH-W12", "path or side-by-side configuration wrong"},
      .proof = Proof::from_file,
      .unproduced = "needs Windows: Wine loads from long paths, and without the assembly that a manifest "
                    "names; the error "
@@ -153,6 +139,6 @@ constexpr Entry entries[] = {
 
 }  // namespace
 
-std::span<const Entry> windows_entries() { return entries; }
+Table windows_entries() { return {entries, S::not_loaded, Category::host}; }
 
 }  // namespace enginehost::explain

@@ -2,7 +2,6 @@
 // driver_types.h and cuda.h; a cudaError_t and a CUresult of one meaning share their number.
 #include <charconv>
 
-#include "host/explain/error_numbers.hpp"
 #include "host/explain/texts/reading.hpp"
 
 namespace enginehost::explain {

@@ -42,10 +42,7 @@ std::vector<LoaderHint::TriedPath> read_found(std::string_view list) {
   return tried;
 }
 
-struct Reason {
-  std::string_view text, code;
-};
-constexpr Reason reasons[] = {
+constexpr Phrase reasons[] = {
     {"incompatible architecture", "EH-X02"},
     {"wrong architecture", "EH-X02"},  // dyld 3 and before
     {"not a mach-o file", "EH-X03"},
@@ -70,9 +67,8 @@ constexpr Reason reasons[] = {
 };
 
 std::string_view class_of(std::string_view reason) {
-  for (const Reason& one : reasons)
-    if (contains(reason, one.text)) return one.code;
-  return {};
+  const Phrase* const known = find_phrase(reason, reasons);
+  return known != nullptr ? known->code : std::string_view();
 }
 
 // <8E2D…-…> /path/of/file(…): removes the identifier, and dyld's addition in parentheses.

@@ -50,12 +50,8 @@ std::optional<LoaderHint> read_cudnn(std::string_view text) {
 
 namespace {
 
-struct Sentence {
-  std::string_view text, code;
-};
-
 // These sentences name no file.
-constexpr Sentence sentences[] = {
+constexpr Phrase sentences[] = {
     // PyTorch
     {"Found no NVIDIA driver on your system", "EH-G01"},
     {"The NVIDIA driver on your system is too old", "EH-G03"},
@@ -96,18 +92,16 @@ std::optional<LoaderHint> read_engine(std::string_view text) {
     hint.symbol = "ggml_backend_init";
     return hint;
   }
-  for (const Sentence& one : sentences)
-    if (contains(text, one.text)) {
-      hint.code = one.code;
-      if (one.code == "EH-G03") hint.found = between(text, "(found version ", ")");
-      if (one.code == "EH-L27") hint.required = between(text, "compiled to use ", " instructions");
-      if (contains(text, "does not match DSO version")) {
-        hint.found = between(text, "kernel version ", " does not match");
-        hint.required = until(until(after(text, "does not match DSO version "), " "), "\n");
-      }
-      return hint;
-    }
-  return std::nullopt;
+  const Phrase* const known = find_phrase(text, sentences);
+  if (known == nullptr) return std::nullopt;
+  hint.code = known->code;
+  if (known->code == "EH-G03") hint.found = between(text, "(found version ", ")");
+  if (known->code == "EH-L27") hint.required = between(text, "compiled to use ", " instructions");
+  if (contains(text, "does not match DSO version")) {
+    hint.found = between(text, "kernel version ", " does not match");
+    hint.required = until(until(after(text, "does not match DSO version "), " "), "\n");
+  }
+  return hint;
 }
 
 }  // namespace enginehost::explain::texts

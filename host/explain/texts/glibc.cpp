@@ -4,11 +4,7 @@
 namespace enginehost::explain::texts {
 namespace {
 
-// A text and the class that it most often means. A file's path or name comes before it.
-struct Phrase {
-  std::string_view text, code;
-};
-
+// A file's path or name comes before each.
 constexpr Phrase phrases[] = {
     {": wrong ELF class: ELFCLASS32", "EH-L06"},
     {": wrong ELF class: ELFCLASS64", "EH-L06"},
@@ -77,16 +73,13 @@ std::optional<LoaderHint> cannot_open(std::string_view text) {
   const std::string reason = after(text, phrase);
   // A path is the file that was to be opened; a name is one that a file needs (or that was opened by name).
   hint.code = hint.subject.find('/') != std::string::npos ? "EH-F01" : "EH-L01";
-  struct Reason {
-    std::string_view text, code;
-  };
-  constexpr Reason reasons[] = {
+  constexpr Phrase reasons[] = {
       {": Permission denied", "EH-L25"},      {": Operation not permitted", "EH-L24"},
       {": Too many open files", "EH-L26"},    {": Input/output error", "EH-L26"},
       {": Cannot allocate memory", "EH-L23"}, {": Too many levels of symbolic links", "EH-F11"},
       {": File name too long", "EH-L33"},
   };
-  for (const Reason& one : reasons)
+  for (const Phrase& one : reasons)
     if (reason.starts_with(one.text)) hint.code = one.code;
   return hint;
 }
@@ -190,14 +183,12 @@ std::optional<LoaderHint> read_glibc(std::string_view text) {
   if (auto hint = version_missing(text)) return hint;
   if (auto hint = symbol_missing(text)) return hint;
   if (auto hint = out_of_memory(text)) return hint;
-  for (const Phrase& phrase : phrases)
-    if (const std::size_t at = text.find(phrase.text); at != std::string_view::npos) {
-      LoaderHint hint;
-      hint.code = phrase.code;
-      take_subject(text.substr(0, at), hint);
-      return hint;
-    }
-  return std::nullopt;
+  const Phrase* const known = find_phrase(text, phrases);
+  if (known == nullptr) return std::nullopt;
+  LoaderHint hint;
+  hint.code = known->code;
+  take_subject(text.substr(0, text.find(known->text)), hint);
+  return hint;
 }
 
 }  // namespace enginehost::explain::texts

@@ -13,20 +13,19 @@ std::optional<LoaderHint> cannot_load(std::string_view text) {
   LoaderHint hint;
   hint.subject = until(rest, ": ");
   hint.required_by = between(rest, "(needed by ", ")");
-  const bool itself = hint.subject.starts_with('/');
-  // musl's text for a page of text, an empty and a cut file and one of another word size.
-  if (contains(rest, "Exec format error"))
-    hint.code = "EH-F08";
-  else if (contains(rest, "Permission denied"))
-    hint.code = "EH-L25";
-  else if (contains(rest, "No file descriptors available"))
-    hint.code = "EH-L26";
-  else if (contains(rest, "Out of memory"))
-    hint.code = "EH-L23";
+  constexpr Phrase reasons[] = {
+      // musl's text for a page of text, an empty and a cut file and one of another word size.
+      {"Exec format error", "EH-F08"},
+      {"Permission denied", "EH-L25"},
+      {"No file descriptors available", "EH-L26"},
+      {"Out of memory", "EH-L23"},
+  };
+  if (const Phrase* const known = find_phrase(rest, reasons))
+    hint.code = known->code;
   else if (hint.subject.starts_with("ld-linux-") || hint.subject == "libc.so.6")
     hint.code = "EH-L29";
   else
-    hint.code = itself ? "EH-F01" : "EH-L01";
+    hint.code = hint.subject.starts_with('/') ? "EH-F01" : "EH-L01";
   return hint;
 }
 

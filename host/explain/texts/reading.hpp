@@ -1,6 +1,7 @@
 // Helper functions of the text readers. Each reader handles one kind of text and returns nothing for others.
 #pragma once
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -32,6 +33,17 @@ inline std::string number_after(std::string_view text, std::string_view begin) {
 inline std::string_view last_line(std::string_view text) {
   const std::size_t at = text.find_last_of('\n');
   return at == std::string_view::npos ? text : text.substr(at + 1);
+}
+
+// A text and the class that it most often means.
+struct Phrase {
+  std::string_view text, code;
+};
+// Returns the first phrase that the text contains, else nullptr.
+inline const Phrase* find_phrase(std::string_view text, std::span<const Phrase> phrases) {
+  for (const Phrase& one : phrases)
+    if (contains(text, one.text)) return &one;
+  return nullptr;
 }
 
 std::optional<LoaderHint> read_glibc(std::string_view text);

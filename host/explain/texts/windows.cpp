@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 
-#include "host/explain/error_numbers.hpp"
 #include "host/explain/texts/reading.hpp"
 
 namespace enginehost::explain {
@@ -106,10 +105,7 @@ std::optional<LoaderHint> read_windows(std::string_view text) {
     return hint;
   }
   // English sentences of programs that drop the number: a JVM, PyTorch, cuDNN 8, Node.
-  struct Sentence {
-    std::string_view text, code;
-  };
-  constexpr Sentence sentences[] = {
+  constexpr Phrase sentences[] = {
       {"Can't find dependent libraries", "EH-W01"},
       {"The specified module could not be found", "EH-W01"},
       {"or one of its dependencies", "EH-W01"},
@@ -126,12 +122,10 @@ std::optional<LoaderHint> read_windows(std::string_view text) {
       {"Could not locate zlibwapi.dll", "EH-R15"},
       {"failed to open nvrtc-builtins64", "EH-R15"},
   };
-  for (const Sentence& one : sentences)
-    if (contains(text, one.text)) {
-      hint.code = one.code;
-      return hint;
-    }
-  return std::nullopt;
+  const Phrase* const known = find_phrase(text, sentences);
+  if (known == nullptr) return std::nullopt;
+  hint.code = known->code;
+  return hint;
 }
 
 }  // namespace texts

@@ -12,7 +12,7 @@
 #include "base/windows/file_calls.hpp"
 #include "base/windows/system.hpp"
 #include "base/windows/wide.hpp"
-#include "host/explain/error_numbers.hpp"
+#include "host/explain/loader_text.hpp"
 #include "host/linker/windows.hpp"
 #include "host/load/in_process/process_state_guard.hpp"
 

@@ -1,4 +1,4 @@
-#include "host/commands/terminal.hpp"
+#include "tools/commands/passphrase.hpp"
 
 #include <io.h>
 
@@ -6,26 +6,10 @@
 
 #include "base/windows/system.hpp"
 #include "base/windows/wide.hpp"
-#include "host/history/sentinel.hpp"
+#include "host/commands/system.hpp"
 
 namespace enginehost::commands {
 namespace {
-
-const CancelToken* token_of_signals = nullptr;
-constexpr UINT interrupted = 130;
-
-// Runs on a thread that Windows starts.
-BOOL WINAPI on_event(DWORD event) {
-  if (token_of_signals == nullptr || token_of_signals->canceled()) {
-    history::disown_what_stands();
-    ::TerminateProcess(::GetCurrentProcess(), interrupted);
-  }
-  token_of_signals->cancel();
-  // Windows ends the process when this returns, or after some seconds. Waiting leaves time for an orderly
-  // end.
-  if (event != CTRL_C_EVENT && event != CTRL_BREAK_EVENT) ::Sleep(INFINITE);
-  return TRUE;
-}
 
 // Reads UTF-16, because ReadFile would return text in the console's code page.
 std::string read_console_line(HANDLE console) {
@@ -38,12 +22,6 @@ std::string read_console_line(HANDLE console) {
 }
 
 }  // namespace
-
-// Does not use _isatty(), which is true for every device, including NUL.
-bool is_terminal(int descriptor) {
-  DWORD mode = 0;
-  return ::GetConsoleMode(reinterpret_cast<HANDLE>(::_get_osfhandle(descriptor)), &mode) != 0;
-}
 
 std::optional<std::string> read_line(int descriptor) {
   if (is_terminal(descriptor))
@@ -66,13 +44,6 @@ std::string read_line_unseen() {
   std::string line = read_console_line(console);
   ::SetConsoleMode(console, before);
   return line;
-}
-
-CancelToken cancel_on_signal() {
-  static const CancelToken token;
-  token_of_signals = &token;
-  ::SetConsoleCtrlHandler(&on_event, TRUE);
-  return token;
 }
 
 }  // namespace enginehost::commands
