@@ -135,7 +135,7 @@ int look(const char* cache) {
     while (const auto line = take_line(text))
       if (*line == "dependencies") break;
     for (open::Dependency dependency; dependency.take(text);)
-      if (!dependency.covered && !dependency.path.empty()) files.push_back(dependency.path);
+      if (!dependency.path.empty()) files.push_back(dependency.path);
     break;
   }
   if (files.empty()) return fail_with("the cache has no decision");
