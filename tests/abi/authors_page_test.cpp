@@ -60,8 +60,8 @@ TEST(AuthorsPage, ItsCommandsPrintWhatItShows) {
   std::string pattern = (fs::temp_directory_path() / "authors_page_XXXXXX").string();
   ASSERT_NE(mkdtemp(pattern.data()), nullptr);
   const fs::path folder = pattern;
-  fs::create_directory_symlink(fs::path(enginehost::test::source_path()) / "plugin-api",
-                               folder / "plugin-api");
+  for (const char* part : {"examples", "plugin-api"})
+    fs::create_directory_symlink(fs::path(enginehost::test::source_path()) / part, folder / part);
   for (const Step& step : steps) EXPECT_EQ(run_in(folder, step.command), step.printed) << step.command;
   fs::remove_all(folder);
 }
