@@ -12,7 +12,7 @@ CATALOG = "host/explain/catalog"
 RELEASED = "tests/end-to-end/released_codes.txt"
 CODE = re.compile(r'"(EH-[A-Z][0-9]+)"')
 FORM = re.compile(r"^EH-[FLRGWXNMPSE][0-9]{2}$")
-DECLARED = re.compile(r'\.code\s*=\s*"(EH-[A-Z][0-9]+)"')
+DECLARED = re.compile(r'\.name\s*=\s*\{"(EH-[A-Z][0-9]+)"')
 SKIPPED = re.compile(r"^(build.*|out|tests|\.git|\.cache)$")
 
 
