@@ -1,4 +1,5 @@
-
+// The closure of an ELF file, as glibc and musl make it (dyld_close.cpp and windows_close.cpp have the
+// others).
 #include <algorithm>
 #include <cstdint>
 #include <deque>
