@@ -283,7 +283,6 @@ void ask_driver(const Root& root, const LibrarySearch& libraries, const DetectRe
 
 // Sets the driver's facts without a query, because no file shows anything of NVIDIA.
 void conclude_without_driver(const std::string& searched, Cuda& cuda) {
-  using Devices = std::vector<CudaDevice>;
   cuda.driver_cuda = Fact<std::string>::absent(driver_library_name() + ": " + searched);
   cuda.init = Fact<std::string>::unknown("there is no " + driver_library_name() + " to ask");
   if (cuda.hardware.is_absent() && !cuda.driver.is_known())

@@ -52,7 +52,7 @@ IniEntry* find(std::vector<IniEntry>& entries, std::string_view name) {
 constexpr std::uint64_t largest_file = 1u << 20;
 constexpr std::string_view environment = ":env:";
 // The sections in pip's order; a later one wins.
-constexpr std::string_view sections[] = {"global", "download", "install", environment};
+constexpr std::string_view pip_sections[] = {"global", "download", "install", environment};
 // "pypi-url" is pip's other name for "index-url".
 constexpr std::string_view keys[] = {
     "pypi-url",     "index-url", "extra-index-url", "no-index", "find-links",
@@ -173,7 +173,7 @@ Result<void> PipSettingsReader::apply(const Setting& setting) {
 }
 
 Result<void> PipSettingsReader::apply() {
-  for (const std::string_view section : sections)
+  for (const std::string_view section : pip_sections)
     for (const Setting& setting : all_)
       if (setting.section == section && !setting.value.empty()) TRY(apply(setting));
   return {};
@@ -244,7 +244,6 @@ Result<std::vector<IniEntry>> read_ini(std::string_view text) {
 }
 
 std::vector<std::string> words_of(std::string_view text) {
-  constexpr std::string_view white = " \t\r\n\v\f";
   std::vector<std::string> words;
   for (std::size_t begin = 0; (begin = text.find_first_not_of(white, begin)) != std::string_view::npos;) {
     const std::size_t end = std::min(text.find_first_of(white, begin), text.size());
