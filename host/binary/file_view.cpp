@@ -194,17 +194,16 @@ const FileView::Block* FileView::read_block(std::uint64_t start, std::size_t len
   }
   Block& block = blocks_[last_];
   block.start = start;
-  block.bytes.resize(length);
-  if (read_directly(start, block.bytes.data(), length)) return &block;
-  block.bytes.clear();
-  return nullptr;
+  block.bytes = std::make_unique_for_overwrite<std::uint8_t[]>(length);
+  block.size = read_directly(start, block.bytes.get(), length) ? length : 0;
+  return block.size == length ? &block : nullptr;
 }
 
 const std::uint8_t* FileView::part(std::uint64_t offset, std::size_t count) {
   if (offset > size_ || size_ - offset < count || count > longest_part) return nullptr;
   if (const std::uint8_t* known = window(offset, count)) return known;
   const Block* block = read_block(offset, count);
-  return block == nullptr ? nullptr : block->bytes.data();
+  return block == nullptr ? nullptr : block->bytes.get();
 }
 
 bool FileView::read(std::uint64_t offset, void* to, std::size_t count) {
@@ -218,8 +217,7 @@ bool FileView::read(std::uint64_t offset, void* to, std::size_t count) {
   while (count > 0) {
     const Block* block = block_with(offset);
     if (block == nullptr) return false;
-    const std::size_t part =
-        std::min(count, block->bytes.size() - static_cast<std::size_t>(offset - block->start));
+    const std::size_t part = std::min(count, block->size - static_cast<std::size_t>(offset - block->start));
     std::memcpy(target, block->at(offset), part);
     target += part;
     offset += part;
@@ -246,7 +244,7 @@ std::optional<std::string> FileView::text(std::uint64_t offset, std::uint64_t li
   while (offset < size_ && found.size() < limit) {
     const Block* block = block_with(offset);
     if (block == nullptr) return std::nullopt;
-    const auto left = block->bytes.size() - static_cast<std::size_t>(offset - block->start);
+    const auto left = block->size - static_cast<std::size_t>(offset - block->start);
     const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(left, limit - found.size()));
     const std::string_view bytes(reinterpret_cast<const char*>(block->at(offset)), part);
     found.append(bytes.substr(0, bytes.find('\0')));

@@ -93,11 +93,12 @@ class FileView {
   static constexpr std::size_t block_limit = 64;
   struct Block {
     std::uint64_t start = 0;
-    std::vector<std::uint8_t> bytes;
+    std::size_t size = 0;
+    std::unique_ptr<std::uint8_t[]> bytes;  // no vector, which would write zeros before the read
     bool holds(std::uint64_t offset, std::size_t count) const {
-      return offset >= start && offset - start < bytes.size() && count <= bytes.size() - (offset - start);
+      return offset >= start && offset - start < size && count <= size - (offset - start);
     }
-    const std::uint8_t* at(std::uint64_t offset) const { return bytes.data() + (offset - start); }
+    const std::uint8_t* at(std::uint64_t offset) const { return bytes.get() + (offset - start); }
   };
   static Result<FileView> take(int descriptor, std::string path);
   // Returns a pointer to these bytes if they are in the block used last or in the first one; else null.
