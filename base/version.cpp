@@ -217,17 +217,6 @@ bool has_version_prefix(std::string_view version, std::string_view prefix) {
   return is_longer && wanted.release.empty() && local_label(prefix).empty();
 }
 
-bool is_version_requirement(std::string_view requirement) {
-  std::string_view part;
-  for (Parts parts(requirement, ','); parts.next(part);) {
-    const auto [comparison, version] = condition_of(part);
-    constexpr std::string_view known[] = {"", ">=", ">", "<=", "<", "=="};
-    if (version.empty() || !is_digit(version[0])) return false;
-    if (std::find(std::begin(known), std::end(known), comparison) == std::end(known)) return false;
-  }
-  return true;
-}
-
 bool satisfies(std::string_view version, std::string_view requirement) {
   std::string_view part;
   for (Parts parts(requirement, ','); parts.next(part);) {

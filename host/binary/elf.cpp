@@ -2,6 +2,7 @@
 #include <array>
 #include <limits>
 
+#include "base/text.hpp"
 #include "host/binary/elf_file.hpp"
 
 namespace enginehost::binary {
@@ -265,14 +266,8 @@ constexpr std::uint64_t note_limit = 65536;
 std::uint64_t rounded_up(std::uint64_t value, std::uint64_t step) { return (value + step - 1) / step * step; }
 
 void read_build_id(const ElfFile& elf, std::uint64_t at, std::uint32_t size, BinaryInfo& info) {
-  constexpr char digits[] = "0123456789abcdef";
-  std::uint8_t bytes[64];
-  if (size > sizeof bytes || !elf.file->read(at, bytes, size)) return;
-  info.build_id.resize(std::size_t{size} * 2);
-  for (std::uint32_t i = 0; i < size; ++i) {
-    info.build_id[std::size_t{i} * 2] = digits[bytes[i] >> 4];
-    info.build_id[std::size_t{i} * 2 + 1] = digits[bytes[i] & 15];
-  }
+  char bytes[64];
+  if (size <= sizeof bytes && elf.file->read(at, bytes, size)) info.build_id = hex_of({bytes, size});
 }
 
 void read_properties(const ElfFile& elf, std::uint64_t at, std::uint32_t size, BinaryInfo& info) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.hpp"
 #include "host/binary/formats.hpp"
 #include "host/binary/macho_file.hpp"
 
@@ -214,12 +215,9 @@ class Command {
   }
 
   void uuid() {
-    constexpr std::string_view digits = "0123456789abcdef";
-    info_.build_id.clear();
-    for (std::size_t i = 8; i < 24; ++i) {
-      info_.build_id += digits[fields_.u8(i) >> 4];
-      info_.build_id += digits[fields_.u8(i) & 15];
-    }
+    std::string bytes;
+    for (std::size_t i = 8; i < 24; ++i) bytes += static_cast<char>(fields_.u8(i));
+    info_.build_id = hex_of(bytes);
   }
 
   // A file may be built for two platforms at once (macOS and Catalyst); macOS is the relevant one here.

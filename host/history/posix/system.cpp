@@ -1,7 +1,17 @@
-#include <link.h>
 #include <sys/resource.h>
+#ifdef __APPLE__
+#include <mach-o/dyld.h>
+#include <mach-o/loader.h>
+#else
+#include <link.h>
+#endif
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
 
 #include "base/process.hpp"
+#include "base/text.hpp"
 #include "host/history/program.hpp"
 #include "host/history/store.hpp"
 
@@ -22,6 +32,26 @@ Fingerprint process_limits() {
   return limits;
 }
 
+#ifdef __APPLE__
+
+// Reads the linker's number for this build of the program (LC_UUID) from memory, because the file may have
+// been replaced since.
+std::string program_build_id() {
+  const mach_header* program = ::_dyld_get_image_header(0);
+  if (program == nullptr || program->magic != MH_MAGIC_64) return {};
+  const auto* at = reinterpret_cast<const char*>(program) + sizeof(mach_header_64);
+  for (std::uint32_t i = 0; i < program->ncmds; ++i) {
+    load_command command{};
+    std::memcpy(&command, at, sizeof command);
+    if (command.cmd == LC_UUID)
+      return hex_of({at + offsetof(uuid_command, uuid), sizeof(uuid_command::uuid)});
+    at += command.cmdsize;
+  }
+  return {};
+}
+
+#else
+
 std::string program_build_id() {
   std::string id;
   ::dl_iterate_phdr(
@@ -32,5 +62,7 @@ std::string program_build_id() {
       &id);
   return id;
 }
+
+#endif
 
 }  // namespace enginehost::history
