@@ -51,6 +51,11 @@ Diagnosis driver_missing(const Spec& spec, const linker::Missing& missing) {
   return diagnosis;
 }
 
+// NVIDIA's container runtime mounts these over empty files that it creates in the image.
+bool comes_with_driver(std::string_view name) {
+  return name == driver_library || name == "libnvcuvid.so.1" || name.starts_with("libnvidia-");
+}
+
 bool is_stub(const Spec& spec, const linker::Object& object) {
   std::error_code error;
   const std::filesystem::path real = std::filesystem::canonical(path_of(object.path), error);
@@ -74,6 +79,11 @@ void add_driver_facts(const platform::Platform& platform, Diagnosis& diagnosis) 
 }
 
 void judge_driver(const Spec& spec, const linker::Closure& closure, std::vector<Diagnosis>& diagnoses) {
+  for (Diagnosis& diagnosis : diagnoses) {
+    if (diagnosis.code != "EH-F02" || !comes_with_driver(diagnosis.value("library"))) continue;
+    diagnosis.code = "EH-G19";
+    if (spec.platform != nullptr) add_driver_facts(*spec.platform, diagnosis);
+  }
   for (const linker::Missing& missing : closure.missing) {
     if (missing.name != driver_library) continue;
     take_out(diagnoses);

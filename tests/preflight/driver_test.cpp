@@ -83,5 +83,55 @@ TEST_F(Driver, AToolkitsStubIsG02AndItsFolderIsNamed) {
               HasSubstr("take " + stub.parent_path().native() + " out of LD_LIBRARY_PATH"));
 }
 
+// The library is an empty file, as the container runtime of NVIDIA leaves it in a saved image.
+struct Emptied {
+  const char* library;
+  const char* container;  // nullptr: outside a container
+  const char* remedy;
+};
+
+class EmptyDriver : public Driver, public ::testing::WithParamInterface<Emptied> {};
+
+TEST_P(EmptyDriver, IsG19AndTheContainerIsStartedAgain) {
+  const auto& [name, container, remedy] = GetParam();
+  const auto library = workshop_.library(std::string("d/") + name, "int cuInit(unsigned f){return 0;}",
+                                         std::string("-Wl,-soname,") + name);
+  const auto engine =
+      workshop_.library("e/libengine.so", "int cuInit(unsigned);int e(void){return cuInit(0);}",
+                        "-L" + faults::quoted(library.parent_path()) + " -l:" + name);
+  std::filesystem::resize_file(library, 0);
+  platform::Platform platform;
+  if (container != nullptr)
+    platform.container = platform::Fact<std::string>::known(container, "/proc/1/cgroup");
+  Spec spec = alone(engine);
+  spec.platform = &platform;
+  spec.machine.library_path = {library.parent_path().native()};
+  const Report report = check(spec);
+  EXPECT_EQ(report.verdict, Verdict::fails);
+  ASSERT_EQ(first_code(report), "EH-G19");
+  const std::string text = explain::describe(report.diagnoses.front());
+  EXPECT_THAT(text, HasSubstr(library.native() + " is empty"));
+  EXPECT_THAT(text, HasSubstr(remedy));
+}
+
+INSTANTIATE_TEST_SUITE_P(Libraries, EmptyDriver,
+                         ::testing::Values(Emptied{"libcuda.so.1", "docker", "--gpus all"},
+                                           Emptied{"libcuda.so.1", "podman", "nvidia.com/gpu=all"},
+                                           Emptied{"libnvidia-ml.so.1", "kubernetes",
+                                                   "access to the host's GPU"},
+                                           Emptied{"libcuda.so.1", nullptr, "remove "}));
+
+TEST_F(Driver, AnEmptyLibraryOfAnotherProductStaysF02) {
+  const auto library =
+      workshop_.library("d/libother.so.1", "int cuInit(unsigned f){return 0;}", "-Wl,-soname,libother.so.1");
+  const auto engine =
+      workshop_.library("e/libengine.so", "int cuInit(unsigned);int e(void){return cuInit(0);}",
+                        "-L" + faults::quoted(library.parent_path()) + " -l:libother.so.1");
+  std::filesystem::resize_file(library, 0);
+  Spec spec = alone(engine);
+  spec.machine.library_path = {library.parent_path().native()};
+  EXPECT_EQ(first_code(check(spec)), "EH-F02");
+}
+
 }  // namespace
 }  // namespace enginehost::preflight

@@ -166,6 +166,20 @@ constexpr Entry entries[] = {
                   "driver supports",
                   "open engines of one CUDA version, or this one in a process of its own"},
      .category = Category::request},
+    {.name = {"EH-G19", "empty file in place of a library of the NVIDIA driver"},
+     .meaning = "An image that was saved from a container with a GPU keeps the files over which the driver's "
+                "libraries were mounted. They have no bytes until a container is started with a GPU again.",
+     .before = "the size of libcuda.so.1 and of the driver's other libraries",
+     .after = "the loader reports \"file too short\"",
+     .causes = {"{file} is empty (0 bytes): this container ({container}) has no access to the NVIDIA driver",
+                "{file} is empty (0 bytes), as in an image saved from a container with a GPU",
+                "a library of the NVIDIA driver is empty"},
+     .remedies =
+         {"{container=docker}start the container with --gpus all",
+          "{container=podman}start the container with --device nvidia.com/gpu=all",
+          "{?container}start the container with access to the host's GPU and driver",
+          "{!container}remove {file}, and install the NVIDIA driver if this machine has an NVIDIA GPU",
+          "use a cpu build: --flavor cpu"}},
 };
 
 }  // namespace
