@@ -152,7 +152,7 @@ bool read_macho_slice(FileView& file, const MachoPlace& place, MachoFile& macho,
   const FileType type = file_types[head.u32(12) < std::size(file_types) ? head.u32(12) : 0];
   info.type = type.type;
   info.macho.file_type = type.name;
-  info.macho.two_level_namespace = (macho.flags & 0x80) != 0;  // MH_TWOLEVEL
+  info.macho.two_level_namespace = macho.two_level_namespace();
   info.macho.thread_locals = (macho.flags & 0x800000) != 0;    // MH_HAS_TLV_DESCRIPTORS
   const bool followed = read_commands(macho, head.u32(16), head.u32(20), info);
   if (info.needed_size > file.size() && (info.problems.empty() || info.problems.front().code != "EH-F04"))
@@ -160,6 +160,13 @@ bool read_macho_slice(FileView& file, const MachoPlace& place, MachoFile& macho,
   add_type_problem(file, info, info.macho.file_type, "filetype");
   info.macho.dylibs = macho.dylibs;
   return followed;
+}
+
+bool read_macho_slice(FileView& file, std::string_view machine, MachoFile& macho, BinaryInfo& info) {
+  const std::vector<MachoPlace> places = macho_places(file);
+  if (!places.empty()) return read_macho_slice(file, chosen_place(places, machine), macho, info);
+  info.problems.push_back(damaged(file, "the universal header cannot be read"));
+  return false;
 }
 
 namespace {

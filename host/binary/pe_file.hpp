@@ -74,9 +74,6 @@ bool read_pe_header(FileView& file, PeFile& pe, BinaryInfo& info);
 bool read_imported_libraries(const PeFile& pe, std::vector<PeImportedLibrary>& libraries);
 
 // Implements read_symbols for a PE file.
-Result<SymbolTable> read_pe_symbols(FileView& file);
-// Returns the address of the export of this name. Adds up to 16 other names to `others`.
-std::optional<std::uint64_t> find_pe_export(const PeFile& pe, std::string_view name,
-                                            std::vector<std::string>& others);
+Result<SymbolTable> read_pe_symbols(const PeFile& pe);
 
 }  // namespace enginehost::binary

@@ -2,6 +2,7 @@
 // 16) and the manifest (type 24).
 #include <algorithm>
 
+#include "host/binary/formats.hpp"
 #include "host/binary/pe_file.hpp"
 
 namespace enginehost::binary {
@@ -103,8 +104,7 @@ std::vector<std::string> assemblies_of(std::string_view manifest) {
 
 PeResources resources_of(FileView& file) {
   PeResources resources;
-  Fields magic;
-  if (!file.read_fields(0, 2, true, magic) || magic.u16(0) != 0x4d5a) return resources;
+  if (format_of(file) != Kind::pe) return resources;
   PeFile pe;
   BinaryInfo info;
   if (!read_pe_header(file, pe, info) || pe.directory(PeDirectory::resources).address == 0) return resources;

@@ -85,7 +85,7 @@ class Exports {
     Symbol symbol;
     symbol.name = std::move(name);
     symbol.ordinal = directory_.ordinal_base + index;
-    symbol.defined = true;
+    symbol.address = address;
     if (address >= directory_.begin && address - directory_.begin < directory_.size) {
       // An address inside the export directory is the text of a forwarder.
       std::optional<std::string> target = pe_.text_at(address);
@@ -138,33 +138,7 @@ bool read_lookup_table(const PeFile& pe, const PeImportedLibrary& library, Symbo
 
 }  // namespace
 
-std::optional<std::uint64_t> find_pe_export(const PeFile& pe, std::string_view name,
-                                            std::vector<std::string>& others) {
-  const std::optional<ExportDirectory> directory = export_directory(pe);
-  if (!directory) return std::nullopt;
-  constexpr std::size_t examples = 16;
-  const std::uint64_t count = std::min<std::uint64_t>(directory->name_count, symbol_limit);
-  for (std::uint64_t i = 0; i < count; ++i) {
-    Fields entry;
-    if (!pe.fields_at(directory->names + i * 4, 4, entry)) return std::nullopt;
-    std::optional<std::string> found = pe.text_at(entry.u32(0));
-    if (!found) continue;
-    if (*found != name) {
-      if (others.size() < examples && !found->empty()) others.push_back(std::move(*found));
-      continue;
-    }
-    if (!pe.fields_at(directory->ordinals + i * 2, 2, entry) ||
-        !pe.fields_at(directory->addresses + std::uint64_t{entry.u16(0)} * 4, 4, entry))
-      return std::nullopt;
-    return entry.u32(0);
-  }
-  return std::nullopt;
-}
-
-Result<SymbolTable> read_pe_symbols(FileView& file) {
-  PeFile pe;
-  BinaryInfo info;
-  if (!read_pe_header(file, pe, info)) return fail(info.problems.front());
+Result<SymbolTable> read_pe_symbols(const PeFile& pe) {
   SymbolTable table;
   NameBudget budget;
   if (const std::optional<ExportDirectory> directory = export_directory(pe))
@@ -176,7 +150,7 @@ Result<SymbolTable> read_pe_symbols(FileView& file) {
   for (const PeImportedLibrary& library : libraries)
     if (!read_lookup_table(pe, library, table, budget)) table.complete = false;
   if (!table.complete && table.exports.empty() && table.imports.empty())
-    return fail(damaged(file, "the symbol table cannot be read to its end"));
+    return fail(damaged(*pe.file, "the symbol table cannot be read to its end"));
   return table;
 }
 
