@@ -153,7 +153,7 @@ bool read_macho_slice(FileView& file, const MachoPlace& place, MachoFile& macho,
   info.type = type.type;
   info.macho.file_type = type.name;
   info.macho.two_level_namespace = macho.two_level_namespace();
-  info.macho.thread_locals = (macho.flags & 0x800000) != 0;    // MH_HAS_TLV_DESCRIPTORS
+  info.macho.thread_locals = (macho.flags & 0x800000) != 0;  // MH_HAS_TLV_DESCRIPTORS
   const bool followed = read_commands(macho, head.u32(16), head.u32(20), info);
   if (info.needed_size > file.size() && (info.problems.empty() || info.problems.front().code != "EH-F04"))
     add_truncated(file, info, info.needed_size, "segments");

@@ -169,8 +169,8 @@ bool read_chained_imports(const MachoFile& macho, SymbolTable& table, NameBudget
   return true;
 }
 
-// Reads the symbol table: its imports, and its exports if the file has no trie (older files). Returns false if
-// it cannot be read to its end.
+// Reads the symbol table: its imports, and its exports if the file has no trie (older files). Returns false
+// if it cannot be read to its end.
 bool read_symbol_table(const MachoFile& macho, SymbolTable& table, NameBudget& budget) {
   constexpr unsigned N_STAB = 0xe0, N_PEXT = 0x10, N_TYPE = 0x0e, N_EXT = 0x01;
   constexpr unsigned N_UNDF = 0x0, N_ABS = 0x2, N_INDR = 0xa, N_PBUD = 0xc, N_SECT = 0xe;

@@ -18,7 +18,8 @@ Result<PluginHeader> header_of(FileView& file, const std::string& symbol, std::s
   PeFile pe;
   MachoFile macho;
   Result<SymbolTable> table(tl::in_place);
-  std::function<std::optional<std::uint64_t>(std::uint64_t)> offset_of;  // the place of an address in the file
+  std::function<std::optional<std::uint64_t>(std::uint64_t)>
+      offset_of;  // the place of an address in the file
   const Kind kind = format_of(file);
   if (kind == Kind::elf) {
     read_elf(file, elf, info);

@@ -43,8 +43,7 @@ class Tries {
  public:
   Tries(const AppleMachine& machine, const std::string& name) : machine_(machine), name_(name) {}
 
-  // `chain`: the image that needs the name, then those that brought it in, the caller of dlopen, and the
-  // program.
+  // `chain`: the image that needs the name, then those that brought it in, and the program.
   std::vector<DyldTry> run(const std::vector<Image>& chain) {
     const std::string part = framework_part(name_);
     if (!machine_.hardened) {
@@ -188,9 +187,9 @@ class DyldClosureWalk {
     std::vector<Image> chain;
     for (auto at = stack.rbegin(); at != stack.rend(); ++at)
       chain.emplace_back(object(*at).path, object(*at).info);
-    for (const std::string& opener : {request_.caller, machine_.program})
-      if (!opener.empty())
-        if (const auto& info = reader_.read(on_disk(opener))) chain.emplace_back(opener, &*info);
+    if (!machine_.program.empty())
+      if (const auto& info = reader_.read(on_disk(machine_.program)))
+        chain.emplace_back(machine_.program, &*info);
     std::vector<int> loaded;
     const binary::BinaryInfo& info = *object(index).info;
     for (const std::string& name : info.needed) bring(name, index, chain, false, loaded);
@@ -315,11 +314,7 @@ class DyldClosureWalk {
 
   void miss(const std::string& name, int parent, const std::vector<Image>& chain,
             const std::vector<DyldTry>& tries) {
-    const auto& harmless = request_.may_be_missing;
-    const std::string leaf = name.substr(name.rfind('/') + 1);
-    if (std::any_of(harmless.begin(), harmless.end(),
-                    [&](const std::string& one) { return one == name || one == leaf; }))
-      return;
+    const std::string leaf = leaf_of(name);
     Missing missing;
     missing.name = name;
     missing.needed_by = object(parent).path;

@@ -54,7 +54,6 @@ struct WindowsRequest {
   std::string file;                    // a path as in WindowsMachine
   std::vector<std::string> preloaded;  // opened before it, in this order, by the same flags
   std::uint32_t flags = load_flags;
-  std::vector<std::string> may_be_missing;  // names, in either case
 };
 
 // How a name is served without a file.

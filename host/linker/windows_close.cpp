@@ -175,10 +175,6 @@ class WindowsClosureWalk {
 
   void miss(const std::string& name, int parent, const std::vector<WindowsPlace>& places,
             std::vector<Missing>& into) {
-    const auto& harmless = request_.may_be_missing;
-    if (std::any_of(harmless.begin(), harmless.end(),
-                    [&](const std::string& one) { return module_name(one) == module_name(name); }))
-      return;
     Missing missing;
     missing.name = name;
     missing.needed_by = object(parent).path;
