@@ -8,7 +8,7 @@
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
-#include "host/linker/loader_rules.hpp"
+#include "host/linker/refusals.hpp"
 
 namespace enginehost::linker {
 namespace {
@@ -164,9 +164,8 @@ class DyldClosureWalk {
   void open(const std::string& path, const char* found_by) {
     if (names_.count(path) != 0) return;
     const auto& read = reader_.read(on_disk(path));
-    if (std::optional<Rejected> refusal = refusal_of(path, read, true)) {
-      refusal->name = path;
-      closure_.rejected.push_back(std::move(*refusal));
+    if (std::optional<Refusal> refusal = refusal_of(path, read, true)) {
+      reject(closure_, path, path, -1, std::move(*refusal));
       return;
     }
     if (serve_by_identity(path, *read)) return;
@@ -224,12 +223,9 @@ class DyldClosureWalk {
       return add({name, one.path, one.path, object(parent).path, "shared cache", parent});
     const auto& read = reader_.read(on_disk(one.path));
     if (!read && binary::no_such_file(read.error())) return -1;
-    if (std::optional<Rejected> refusal = refusal_of(one.path, read, false)) {
-      refusal->name = name;
-      refusal->needed_by = object(parent).path;
+    if (std::optional<Refusal> refusal = refusal_of(one.path, read, false)) {
       refusal->fatal = false;
-      refusal->diagnosis.with("library", name).with("needed_by", refusal->needed_by);
-      closure_.rejected.push_back(std::move(*refusal));
+      reject(closure_, name, one.path, parent, std::move(*refusal));
       return -1;
     }
     if (const std::optional<int> same = serve_by_identity(one.path, *read)) return *same;
@@ -238,50 +234,36 @@ class DyldClosureWalk {
     return index;
   }
 
-  std::optional<Rejected> refusal_of(const std::string& path, const Result<binary::BinaryInfo>& read,
-                                     bool direct) const {
-    Rejected rejected{"", path, "", "", true, {}};
-    if (!read) {
-      rejected.why = short_reason(read.error());
-      rejected.diagnosis = read.error();
-      return rejected;
-    }
+  std::optional<Refusal> refusal_of(const std::string& path, const Result<binary::BinaryInfo>& read,
+                                    bool direct) const {
+    if (!read) return Refusal{short_reason(read.error()), true, read.error()};
+    const auto refused = [&](const std::string& why, std::string_view code, std::string_view what,
+                             std::string_view value, std::string_view source = {}) {
+      return Refusal{why, true, Diagnosis(diagnose(code).with("file", path).with(what, value, source))};
+    };
     const binary::BinaryInfo& info = *read;
-    const std::string& type = info.macho.file_type;
-    if (info.kind != binary::Kind::macho && info.kind != binary::Kind::unknown) {
-      rejected.why = info.sniffed;
-      rejected.diagnosis = diagnose("EH-X03");
-      rejected.diagnosis.with("file", path).with("format", info.sniffed);
-    } else if (!machine_fits(machine_.architecture, info.machine) && !info.machine.empty()) {
-      rejected.why = info.machine;
-      rejected.diagnosis = diagnose("EH-X02");
-      rejected.diagnosis.with("file", path)
-          .with("built_for", info.machine)
-          .with("machine", machine_.architecture);
-      if (machine_.rosetta) rejected.diagnosis.with("rosetta", "yes");
-    } else if (!info.problems.empty()) {
-      rejected.why = info.kind == binary::Kind::macho ? "damaged" : info.sniffed;
-      rejected.diagnosis = info.problems.front();
-    } else if (!info.macho.platform.empty() && info.macho.platform != "macos" &&
-               info.macho.platform != "maccatalyst") {
-      rejected.why = "for " + info.macho.platform;
-      rejected.diagnosis = diagnose("EH-X08");
-      rejected.diagnosis.with("file", path).with("built_for", info.macho.platform, "LC_BUILD_VERSION");
-    } else if (type != "dylib" && !(direct && type == "bundle")) {
-      // A bundle is for dlopen; nothing can be linked against it.
-      rejected.why = type;
-      rejected.diagnosis = diagnose("EH-X08");
-      rejected.diagnosis.with("file", path).with("built_for", "use as " + type, "file type");
-    } else if (machine_.architecture != "x86_64" && !info.code_signed) {
-      // Apple, "Signing your apps for Gatekeeper" and macOS 11 release notes: native arm64 code without at
-      // least an ad-hoc signature is not mapped.
-      rejected.why = "not signed";
-      rejected.diagnosis = diagnose("EH-X04");
-      rejected.diagnosis.with("file", path).with("problem", "it has no signature", "LC_CODE_SIGNATURE");
-    } else {
-      return std::nullopt;
+    const std::string &type = info.macho.file_type, &platform = info.macho.platform;
+    if (info.kind != binary::Kind::macho && info.kind != binary::Kind::unknown)
+      return refused(info.sniffed, "EH-X03", "format", info.sniffed);
+    if (!machine_fits(machine_.architecture, info.machine) && !info.machine.empty()) {
+      Refusal refusal = refused(info.machine, "EH-X02", "built_for", info.machine);
+      refusal.diagnosis.with("machine", machine_.architecture);
+      if (machine_.rosetta) refusal.diagnosis.with("rosetta", "yes");
+      return refusal;
     }
-    return rejected;
+    if (!info.problems.empty())
+      return Refusal{info.kind == binary::Kind::macho ? "damaged" : info.sniffed, true,
+                     info.problems.front()};
+    if (!platform.empty() && platform != "macos" && platform != "maccatalyst")
+      return refused("for " + platform, "EH-X08", "built_for", platform, "LC_BUILD_VERSION");
+    // A bundle is for dlopen; nothing can be linked against it.
+    if (type != "dylib" && !(direct && type == "bundle"))
+      return refused(type, "EH-X08", "built_for", "use as " + type, "file type");
+    // Apple, "Signing your apps for Gatekeeper" and macOS 11 release notes: native arm64 code without at
+    // least an ad-hoc signature is not mapped.
+    if (machine_.architecture != "x86_64" && !info.code_signed)
+      return refused("not signed", "EH-X04", "problem", "it has no signature", "LC_CODE_SIGNATURE");
+    return std::nullopt;
   }
 
   std::optional<int> serve_by_identity(const std::string& name, const binary::BinaryInfo& info) {

@@ -4,7 +4,7 @@
 
 #include "base/version.hpp"
 #include "host/linker/linker.hpp"
-#include "host/linker/loader_rules.hpp"
+#include "host/linker/refusals.hpp"
 
 namespace enginehost::linker {
 namespace {
@@ -74,6 +74,15 @@ void add_versions(const Closure& closure, std::vector<Diagnosis>& found) {
 
 std::string short_reason(const Diagnosis& why) {
   return std::string(why.value(why.value("problem").empty() ? "errno" : "problem"));
+}
+
+bool reject(Closure& closure, const std::string& name, const std::string& path, int parent, Refusal refusal) {
+  const std::string needed_by =
+      parent < 0 ? std::string() : closure.objects[static_cast<std::size_t>(parent)].path;
+  if (parent >= 0) refusal.diagnosis.with("library", name).with("needed_by", needed_by);
+  closure.rejected.push_back(
+      {name, path, needed_by, std::move(refusal.why), refusal.fatal, std::move(refusal.diagnosis)});
+  return refusal.fatal;
 }
 
 std::vector<std::string> chain_to(const Closure& closure, int index) {

@@ -1,4 +1,4 @@
-#include "host/linker/loader_rules.hpp"
+#include "host/linker/refusals.hpp"
 
 #include <algorithm>
 #include <map>

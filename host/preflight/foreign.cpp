@@ -12,7 +12,7 @@
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/linker/dyld.hpp"
-#include "host/linker/windows_names.hpp"
+#include "host/linker/windows.hpp"
 #include "host/preflight/judgments.hpp"
 
 namespace enginehost::preflight {

@@ -8,7 +8,7 @@
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
-#include "host/linker/loader_rules.hpp"
+#include "host/linker/refusals.hpp"
 #include "host/linker/search.hpp"
 
 namespace enginehost::preflight {
