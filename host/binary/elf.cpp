@@ -272,8 +272,7 @@ void read_properties(const ElfFile& elf, std::uint64_t at, std::uint32_t size, B
   }
 }
 
-}  // namespace
-
+// Reads build id and processor level from PT_NOTE and PT_GNU_PROPERTY.
 void read_elf_notes(const ElfFile& elf, BinaryInfo& info) {
   std::uint64_t notes_read = 0;
   for (const ElfSegment& segment : elf.segments) {
@@ -295,8 +294,6 @@ void read_elf_notes(const ElfFile& elf, BinaryInfo& info) {
     }
   }
 }
-
-namespace {
 
 // Returns the largest page size that divides p_vaddr - p_offset.
 std::uint64_t lowest_bit(std::uint64_t bits) { return bits & (~bits + 1); }

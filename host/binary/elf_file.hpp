@@ -85,8 +85,6 @@ bool read_elf_header(FileView& file, ElfFile& elf, BinaryInfo& info);
 bool read_elf_dynamic(ElfFile& elf, BinaryInfo& info);
 // Call it after read_elf_dynamic; always false on machines other than arm64.
 bool has_static_tls_relocation(const ElfFile& elf);
-// Reads build id and processor level from PT_NOTE and PT_GNU_PROPERTY.
-void read_elf_notes(const ElfFile& elf, BinaryInfo& info);
 // Implements read_binary for an ELF file. `elf` stays filled for further readers.
 void read_elf(FileView& file, ElfFile& elf, BinaryInfo& info);
 

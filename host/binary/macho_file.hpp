@@ -68,9 +68,6 @@ bool is_universal(FileView& file);
 // in info.problems, if the slice cannot be read further.
 bool read_macho_slice(FileView& file, std::string_view machine, MachoFile& macho, BinaryInfo& info);
 bool read_macho_slice(FileView& file, const MachoPlace& place, MachoFile& macho, BinaryInfo& info);
-// Reads one load command; `command` holds its first 64 bytes, `at` is its offset in the slice.
-void take_load_command(MachoFile& macho, std::uint64_t at, std::uint32_t size, const Fields& command,
-                       BinaryInfo& info);
 
 // Implements read_symbols for a Mach-O file.
 Result<SymbolTable> read_macho_symbols(const MachoFile& macho);

@@ -39,85 +39,62 @@ std::string framework_part(std::string_view path) {
   return leaf_of(path).starts_with(name) ? std::string(path.substr(start + 1)) : std::string();
 }
 
-class Tries {
- public:
-  Tries(const AppleMachine& machine, const std::string& name) : machine_(machine), name_(name) {}
+// Returns the folder for @loader_path or @executable_path, with the rest of the text. Nothing if the program
+// is unknown.
+std::optional<std::string> expanded(const AppleMachine& machine, std::string_view text,
+                                    const std::string& loader) {
+  constexpr std::string_view at_loader = "@loader_path", at_program = "@executable_path";
+  if (text.starts_with(at_loader)) return folder_of(loader) + std::string(text.substr(at_loader.size()));
+  if (!text.starts_with(at_program)) return std::string(text);
+  if (machine.program.empty()) return std::nullopt;
+  return folder_of(machine.program) + std::string(text.substr(at_program.size()));
+}
 
-  // `chain`: the image that needs the name, then those that brought it in, and the program.
-  std::vector<DyldTry> run(const std::vector<Image>& chain) {
-    const std::string part = framework_part(name_);
-    if (!machine_.hardened) {
-      if (!part.empty()) add_variable(machine_.framework_path, part, "DYLD_FRAMEWORK_PATH", false);
-      add_variable(machine_.library_path, leaf_of(name_), "DYLD_LIBRARY_PATH", false);
-    }
-    add_itself(chain);
-    const std::vector<std::string> library_defaults{"/usr/local/lib", "/usr/lib"};
-    const std::vector<std::string> framework_defaults{"/Library/Frameworks", "/System/Library/Frameworks"};
-    if (!part.empty())
-      add_variable(chosen(machine_.fallback_framework_path, framework_defaults), part,
-                   "DYLD_FALLBACK_FRAMEWORK_PATH", true);
-    add_variable(chosen(machine_.fallback_library_path, library_defaults), leaf_of(name_),
-                 "DYLD_FALLBACK_LIBRARY_PATH", true);
-    return std::move(tries_);
-  }
-
- private:
-  std::optional<std::vector<std::string>> chosen(const std::optional<std::vector<std::string>>& variable,
-                                                 const std::vector<std::string>& usual) const {
-    return variable && !machine_.hardened ? *variable : usual;
-  }
-
-  void add(std::string path, std::string why, std::string found_by, bool fallback) {
+// `chain`: the image that needs the name, then those that brought it in, and the program.
+std::vector<DyldTry> tries_for(const AppleMachine& machine, const std::string& name,
+                               const std::vector<Image>& chain) {
+  std::vector<DyldTry> tries;
+  const auto add = [&](std::string path, const std::string& why, const std::string& found_by, bool fallback) {
     if (!path.starts_with('/')) {
-      if (machine_.hardened) return;  // "relative path not allowed in hardened program"
-      path = machine_.current_directory + "/" + path;
+      if (machine.hardened) return;  // "relative path not allowed in hardened program"
+      path = machine.current_directory + "/" + path;
     }
     path = path_text(path_of(path).lexically_normal());
-    const bool known =
-        std::any_of(tries_.begin(), tries_.end(), [&](const DyldTry& other) { return other.path == path; });
-    if (!known) tries_.push_back({std::move(path), std::move(why), std::move(found_by), fallback});
-  }
-
-  void add_variable(const std::optional<std::vector<std::string>>& folders, const std::string& name,
-                    const char* variable, bool fallback) {
-    if (!folders) return;
-    for (const std::string& folder : *folders)
-      if (!folder.empty()) add(folder + "/" + name, variable, variable, fallback);
-  }
-
-  // Returns the folder for @loader_path or @executable_path, with the rest of the text. Nothing if the
-  // program is unknown.
-  std::optional<std::string> expanded(std::string_view text, const std::string& loader) const {
-    constexpr std::string_view at_loader = "@loader_path", at_program = "@executable_path";
-    if (text.starts_with(at_loader)) return folder_of(loader) + std::string(text.substr(at_loader.size()));
-    if (!text.starts_with(at_program)) return std::string(text);
-    if (machine_.program.empty()) return std::nullopt;
-    return folder_of(machine_.program) + std::string(text.substr(at_program.size()));
-  }
-
-  void add_itself(const std::vector<Image>& chain) {
-    constexpr std::string_view at_rpath = "@rpath/";
-    if (!name_.starts_with(at_rpath)) {
-      if (auto path = expanded(name_, chain.empty() ? std::string("/") : chain.front().first))
-        add(std::move(*path), "path", "path", false);
-      return;
-    }
-    const std::string rest = name_.substr(at_rpath.size());
+    if (std::ranges::none_of(tries, [&](const DyldTry& other) { return other.path == path; }))
+      tries.push_back({std::move(path), why, found_by, fallback});
+  };
+  using Folders = std::vector<std::string>;
+  // A hardened program ignores the variables, but not the folders that they replace.
+  const auto add_variable = [&](const std::optional<Folders>& folders, const std::string& part,
+                                const char* variable, const Folders& usual) {
+    for (const std::string& folder : folders && !machine.hardened ? *folders : usual)
+      if (!folder.empty() && !part.empty()) add(folder + "/" + part, variable, variable, !usual.empty());
+  };
+  const std::string framework = framework_part(name), leaf = leaf_of(name);
+  add_variable(machine.framework_path, framework, "DYLD_FRAMEWORK_PATH", {});
+  add_variable(machine.library_path, leaf, "DYLD_LIBRARY_PATH", {});
+  constexpr std::string_view at_rpath = "@rpath/";
+  if (!name.starts_with(at_rpath)) {
+    if (auto path = expanded(machine, name, chain.empty() ? std::string("/") : chain.front().first))
+      add(std::move(*path), "path", "path", false);
+  } else {
     for (const auto& [image, info] : chain) {
       if (info == nullptr) continue;
       for (const std::string& element : info->rpath) {
         // @rpath inside LC_RPATH has no meaning and is skipped.
         if (element.empty() || element.starts_with("@rpath")) continue;
-        if (auto folder = expanded(element, image))
-          add(*folder + "/" + rest, "LC_RPATH of " + leaf_of(image), "LC_RPATH of " + image, false);
+        if (auto folder = expanded(machine, element, image))
+          add(*folder + "/" + name.substr(at_rpath.size()), "LC_RPATH of " + leaf_of(image),
+              "LC_RPATH of " + image, false);
       }
     }
   }
-
-  const AppleMachine& machine_;
-  const std::string& name_;
-  std::vector<DyldTry> tries_;
-};
+  add_variable(machine.fallback_framework_path, framework, "DYLD_FALLBACK_FRAMEWORK_PATH",
+               {"/Library/Frameworks", "/System/Library/Frameworks"});
+  add_variable(machine.fallback_library_path, leaf, "DYLD_FALLBACK_LIBRARY_PATH",
+               {"/usr/local/lib", "/usr/lib"});
+  return tries;
+}
 
 }  // namespace
 
@@ -203,7 +180,7 @@ class DyldClosureWalk {
       loaded.push_back(known->second);
       return;
     }
-    const std::vector<DyldTry> tries = Tries(machine_, name).run(chain);
+    const std::vector<DyldTry> tries = tries_for(machine_, name, chain);
     for (const DyldTry& one : tries) {
       const int index = try_path(one, name, parent);
       if (index < 0) continue;

@@ -19,7 +19,7 @@ struct Definition {
 };
 
 // Returns whether the definition serves a reference: glibc elf/dl-lookup.c, check_match; musl ldso/dynlink.c,
-// gnu_lookup. versions.cpp has already reported a library without versions from which one is needed.
+// gnu_lookup. findings.cpp has already reported a library without versions from which one is needed.
 bool serves(Libc libc, const Definition& definition, std::string_view wanted) {
   if (libc == Libc::musl) return !definition.hidden;
   if (definition.version.empty()) return true;

@@ -289,15 +289,8 @@ void note_undefined_symbols(Spec spec, Report& report) {
 }  // namespace
 
 const char* name_of(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::loads:
-      return "loads";
-    case Verdict::fails:
-      return "fails";
-    case Verdict::unsure:
-      return "unsure";
-  }
-  return "unsure";
+  constexpr const char* names[] = {"loads", "fails", "unsure"};  // in the order of the enumerators
+  return names[static_cast<std::size_t>(verdict)];
 }
 
 void judge_plugin_header(const std::filesystem::path& plugin, const std::filesystem::path& on_disk,
