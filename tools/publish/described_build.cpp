@@ -128,7 +128,7 @@ DescribedMissing check_described(const DescribedBuild& build) {
   spec.machine.libc = build.musl ? linker::Libc::musl : linker::Libc::glibc;
   spec.machine.architecture = info->machine;
   if (info->kind == binary::Kind::elf) return check_described_elf(spec, build.files);
-  preflight::Report report = check_foreign({spec, nullptr, nullptr, &build.files});
+  preflight::Report report = preflight::check_foreign({spec, nullptr, nullptr, &build.files});
   return {std::move(report.missing), std::move(report.missing_later)};
 }
 
