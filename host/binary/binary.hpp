@@ -204,8 +204,9 @@ struct Symbol {
   // PE export: "NTDLL.RtlAllocateHeap"; re-exported Mach-O symbol: its name there.
   std::string forwarder;
   std::uint32_t ordinal = 0;  // PE: of an export, or of an import by ordinal
+  std::uint64_t address = 0;  // of an export: in memory, before it is moved; for PE: after the image base
+  std::uint64_t size = 0;     // ELF
   bool delayed = false;       // PE: imported at first use
-  bool defined = false;       // exported; otherwise imported
   bool weak = false;
   bool hidden_version = false;  // f@V1 rather than f@@V1: found only with its version
   bool function = false;        // STT_FUNC or STT_GNU_IFUNC; a PE export in a code section

@@ -38,13 +38,6 @@ Diagnosis foreign(const FileView& file, std::string_view problem, std::string_vi
       diagnose("EH-L07").with("file", file.path()).with("problem", problem).with(what, value, "e_ident"));
 }
 
-Diagnosis truncated(const BinaryInfo& info, const FileView& file, std::string_view source) {
-  return std::move(diagnose("EH-F04")
-                       .with("file", file.path())
-                       .with("size", std::to_string(info.file_size))
-                       .with("needed_size", std::to_string(info.needed_size), source));
-}
-
 // Makes the checks of ld.so's open_verify (glibc elf/dl-load.c) on e_ident and e_version, beyond magic and
 // class.
 void check_identification(const Fields& head, const FileView& file, BinaryInfo& info) {
@@ -79,8 +72,7 @@ bool read_segments(FileView& file, ElfFile& elf, BinaryInfo& info, std::uint64_t
   if (table > std::numeric_limits<std::uint64_t>::max() - length)
     return damage("the offset of the program headers is impossible");
   if (table + length > file.size()) {
-    info.needed_size = table + length;
-    info.problems.push_back(truncated(info, file, "program header table"));
+    add_truncated(file, info, table + length, "program header table");
     return false;
   }
   elf.segments.reserve(count);
@@ -201,8 +193,7 @@ bool read_elf_header(FileView& file, ElfFile& elf, BinaryInfo& info) {
   check_identification(head, file, info);
   if (!read_segments(file, elf, info, table, entry_size, count)) return false;
   take_segments(elf, file, info);
-  if (info.needed_size > info.file_size)
-    info.problems.insert(info.problems.begin(), truncated(info, file, "p_offset + p_filesz"));
+  if (info.needed_size > file.size()) add_truncated(file, info, info.needed_size, "p_offset + p_filesz");
   add_type_problem(file, info, name_of(info.type), "e_type");
   return true;
 }
@@ -281,8 +272,7 @@ void read_properties(const ElfFile& elf, std::uint64_t at, std::uint32_t size, B
   }
 }
 
-}  // namespace
-
+// Reads build id and processor level from PT_NOTE and PT_GNU_PROPERTY.
 void read_elf_notes(const ElfFile& elf, BinaryInfo& info) {
   std::uint64_t notes_read = 0;
   for (const ElfSegment& segment : elf.segments) {
@@ -304,8 +294,6 @@ void read_elf_notes(const ElfFile& elf, BinaryInfo& info) {
     }
   }
 }
-
-namespace {
 
 // Returns the largest page size that divides p_vaddr - p_offset.
 std::uint64_t lowest_bit(std::uint64_t bits) { return bits & (~bits + 1); }

@@ -85,8 +85,6 @@ bool read_elf_header(FileView& file, ElfFile& elf, BinaryInfo& info);
 bool read_elf_dynamic(ElfFile& elf, BinaryInfo& info);
 // Call it after read_elf_dynamic; always false on machines other than arm64.
 bool has_static_tls_relocation(const ElfFile& elf);
-// Reads build id and processor level from PT_NOTE and PT_GNU_PROPERTY.
-void read_elf_notes(const ElfFile& elf, BinaryInfo& info);
 // Implements read_binary for an ELF file. `elf` stays filled for further readers.
 void read_elf(FileView& file, ElfFile& elf, BinaryInfo& info);
 
@@ -101,34 +99,9 @@ struct ElfVersion {
 bool for_each_needed_version(const ElfFile& elf, const std::function<bool(const ElfVersion&)>& visit);
 bool for_each_defined_version(const ElfFile& elf, const std::function<bool(const ElfVersion&)>& visit);
 
-// Implements read_symbols for an ELF file.
-Result<SymbolTable> read_elf_symbols(FileView& file);
-
-// Iteration over the dynamic symbol table.
-
-struct RawSymbol {
-  std::uint32_t name = 0;  // offset in the string table
-  std::uint8_t info = 0;   // binding and type
-  std::uint8_t other = 0;  // visibility
-  std::uint16_t section = 0;
-  std::uint64_t address = 0;
-  std::uint64_t size = 0;
-  std::uint64_t index = 0;
-
-  bool defined() const { return section != 0; }
-  unsigned binding() const { return info >> 4; }
-  unsigned type() const { return info & 15u; }
-  bool exported() const {
-    constexpr unsigned STB_GLOBAL = 1, STB_WEAK = 2, STB_GNU_UNIQUE = 10;
-    const unsigned visibility = other & 3u;  // 0 default, 3 protected
-    return defined() && (binding() == STB_GLOBAL || binding() == STB_WEAK || binding() == STB_GNU_UNIQUE) &&
-           (visibility == 0 || visibility == 3);
-  }
-};
-
-// Calls `visit` for symbol 1, 2, ... until it returns false. Returns false if the table cannot be read to its
-// end. The number of symbols comes from the hash tables or the section headers.
-bool for_each_symbol(const ElfFile& elf, const std::function<bool(const RawSymbol&)>& visit);
+// Implements read_symbols for an ELF file whose dynamic section has been read. The number of symbols comes
+// from the hash tables or the section headers.
+Result<SymbolTable> read_elf_symbols(const ElfFile& elf);
 
 // Returns the number of symbols, if a hash table or a section of its own states it exactly.
 std::optional<std::uint64_t> symbol_count(const ElfFile& elf);

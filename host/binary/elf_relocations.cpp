@@ -99,7 +99,6 @@ class Bindings {
 Result<void> check(FileView& file) {
   BinaryInfo info;
   ElfFile elf;
-  info.file_size = file.size();
   if (!read_elf_header(file, elf, info) || !read_elf_dynamic(elf, info)) return {};
   // Other processors have other tables (DT_REL, the index of MIPS).
   const bool known = elf.wide && !elf.big_endian && (elf.machine == EM_X86_64 || elf.machine == EM_AARCH64);
@@ -166,7 +165,6 @@ std::optional<bool> takes_own_static_tls(const std::filesystem::path& path) {
   if (!file) return std::nullopt;
   BinaryInfo info;
   ElfFile elf;
-  info.file_size = file->size();
   if (!read_elf_header(*file, elf, info) || !read_elf_dynamic(elf, info)) return std::nullopt;
   if ((elf.machine != EM_X86_64 && elf.machine != EM_AARCH64) || !elf.wide || elf.big_endian)
     return std::nullopt;

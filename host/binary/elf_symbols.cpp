@@ -1,7 +1,6 @@
 #include "host/binary/elf_file.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <unordered_map>
 
 namespace enginehost::binary {
@@ -87,93 +86,66 @@ std::optional<std::uint64_t> symbol_count(const ElfFile& elf) {
   return count;
 }
 
-bool for_each_symbol(const ElfFile& elf, const std::function<bool(const RawSymbol&)>& visit) {
-  if (elf.dynamic.symbol_table == 0) return true;
-  std::optional<std::uint64_t> table = elf.offset_of(elf.dynamic.symbol_table);
-  if (!table) return false;
+Result<SymbolTable> read_elf_symbols(const ElfFile& elf) {
+  FileView& file = *elf.file;
+  const ElfDynamic& dynamic = elf.dynamic;
+  // Names are scattered over the string table, so it is read whole.
+  const auto strings_at = elf.offset_of(dynamic.string_table);
+  const auto strings =
+      strings_at ? file.bulk(*strings_at, dynamic.string_size, string_table_limit) : std::nullopt;
+  if (!strings) return fail(damaged(file, "the string table lies outside the file"));
+  const auto versions = version_names(elf);
+  std::optional<std::uint64_t> symbols_at, version_symbols;
+  if (dynamic.symbol_table != 0) symbols_at = elf.offset_of(dynamic.symbol_table);
+  if (dynamic.version_symbols != 0) version_symbols = elf.offset_of(dynamic.version_symbols);
   const std::uint64_t entry_size = elf.wide ? 24 : 16;
   std::optional<std::uint64_t> count = symbol_count(elf);
   if (!count) count = count_by_order(elf, entry_size);
-  if (!count) return false;
-  const std::uint64_t end = std::min(*count, symbol_limit);
-  for (std::uint64_t i = 1; i < end; ++i) {
-    Fields entry;
-    if (!elf.fields(*table + i * entry_size, entry_size, entry)) return false;
-    RawSymbol symbol;
-    symbol.index = i;
-    symbol.name = entry.u32(0);
-    symbol.info = entry.u8(elf.wide ? 4 : 12);
-    symbol.other = entry.u8(elf.wide ? 5 : 13);
-    symbol.section = entry.u16(elf.wide ? 6 : 14);
-    symbol.address = entry.word(elf.wide ? 8 : 4, elf.wide);
-    symbol.size = entry.word(elf.wide ? 16 : 8, elf.wide);
-    if (!visit(symbol)) return true;
-  }
-  return *count <= symbol_limit;
-}
-
-Result<SymbolTable> read_elf_symbols(FileView& file) {
-  BinaryInfo info;
-  ElfFile elf;
-  info.file_size = file.size();
-  if (!read_elf_header(file, elf, info) || !read_elf_dynamic(elf, info)) {
-    if (!info.problems.empty()) return fail(info.problems.front());
-    return fail(damaged(file, "it has no dynamic section"));
-  }
-  // Names are scattered over the string table, so it is read whole.
-  std::optional<std::uint64_t> strings_at = elf.offset_of(elf.dynamic.string_table);
-  if (!strings_at) return fail(damaged(file, "the string table lies outside the file"));
-  auto strings = file.bulk(*strings_at, elf.dynamic.string_size, string_table_limit);
-  if (!strings) return fail(damaged(file, "the string table lies outside the file"));
-  auto name_at = [&](std::uint32_t index) -> std::optional<std::string> {
-    if (index >= strings->size()) return std::nullopt;
-    const std::uint8_t* from = strings->data() + index;
-    const void* end = std::memchr(from, 0, strings->size() - index);
-    if (end == nullptr) return std::nullopt;
-    return std::string(from, static_cast<const std::uint8_t*>(end));
-  };
-  const auto versions = version_names(elf);
-  std::optional<std::uint64_t> version_symbols;
-  if (elf.dynamic.version_symbols != 0) version_symbols = elf.offset_of(elf.dynamic.version_symbols);
 
   SymbolTable table;
-  bool names_fit = true;
   NameBudget budget;
-  bool followed = for_each_symbol(elf, [&](const RawSymbol& raw) {
-    constexpr unsigned STB_LOCAL = 0, STB_WEAK = 2, STT_OBJECT = 1, STT_FUNC = 2, STT_COMMON = 5, STT_TLS = 6,
-                       STT_GNU_IFUNC = 10;
-    if (raw.binding() == STB_LOCAL) return true;
-    std::optional<std::string> name = name_at(raw.name);
-    if (!name) {
-      names_fit = false;
-      return true;
+  bool followed = dynamic.symbol_table == 0 || (symbols_at && count && *count <= symbol_limit);
+  const std::uint64_t end = symbols_at && count ? std::min(*count, symbol_limit) : 0;
+  for (std::uint64_t i = 1; i < end && !budget.spent(); ++i) {
+    constexpr unsigned STB_LOCAL = 0, STB_GLOBAL = 1, STB_WEAK = 2, STB_GNU_UNIQUE = 10;
+    constexpr unsigned STT_OBJECT = 1, STT_FUNC = 2, STT_COMMON = 5, STT_TLS = 6, STT_GNU_IFUNC = 10;
+    Fields entry, word;
+    if (!elf.fields(*symbols_at + i * entry_size, entry_size, entry)) {
+      followed = false;
+      break;
     }
-    if (name->empty() || (raw.defined() && !raw.exported())) return true;
+    const unsigned info = entry.u8(elf.wide ? 4 : 12), binding = info >> 4, type = info & 15;
+    const unsigned visibility = entry.u8(elf.wide ? 5 : 13) & 3u;  // 0 default, 3 protected
+    const bool defined = entry.u16(elf.wide ? 6 : 14) != 0;
+    if (binding == STB_LOCAL) continue;
+    std::optional<std::string> name = text_in(*strings, entry.u32(0));
+    if (!name) table.complete = false;
+    const bool exported = (binding == STB_GLOBAL || binding == STB_WEAK || binding == STB_GNU_UNIQUE) &&
+                          (visibility == 0 || visibility == 3);
+    if (!name || name->empty() || (defined && !exported)) continue;
     Symbol symbol;
     symbol.name = std::move(*name);
-    symbol.defined = raw.defined();
-    symbol.weak = raw.binding() == STB_WEAK;
-    symbol.function = raw.type() == STT_FUNC || raw.type() == STT_GNU_IFUNC;
-    symbol.thread_local_storage = raw.type() == STT_TLS;
-    symbol.variable = raw.type() == STT_OBJECT || raw.type() == STT_COMMON || raw.type() == STT_TLS;
-    Fields word;
-    if (version_symbols && elf.fields(*version_symbols + raw.index * 2, 2, word)) {
+    symbol.weak = binding == STB_WEAK;
+    symbol.function = type == STT_FUNC || type == STT_GNU_IFUNC;
+    symbol.thread_local_storage = type == STT_TLS;
+    symbol.variable = type == STT_OBJECT || type == STT_COMMON || type == STT_TLS;
+    symbol.address = entry.word(elf.wide ? 8 : 4, elf.wide);
+    symbol.size = entry.word(elf.wide ? 16 : 8, elf.wide);
+    if (version_symbols && elf.fields(*version_symbols + i * 2, 2, word)) {
       const std::uint16_t index = word.u16(0) & 0x7fff;
       symbol.hidden_version = (word.u16(0) & 0x8000) != 0;
-      if (raw.defined() && index == 0) return true;  // VER_NDX_LOCAL
-      auto known = index >= 2 ? versions.find(index) : versions.end();
-      if (known != versions.end()) {
+      if (defined && index == 0) continue;  // VER_NDX_LOCAL
+      if (const auto known = versions.find(index); index >= 2 && known != versions.end()) {
         symbol.version = known->second.version;
         symbol.library = known->second.library;
       }
     }
-    if (!budget.take(symbol.name.size() + symbol.version.size() + symbol.library.size())) return false;
-    (raw.defined() ? table.exports : table.imports).push_back(std::move(symbol));
-    return true;
-  });
+    if (budget.take(symbol.name.size() + symbol.version.size() + symbol.library.size()))
+      (defined ? table.exports : table.imports).push_back(std::move(symbol));
+  }
   if (!followed && table.exports.empty() && table.imports.empty())
     return fail(damaged(file, "the symbol table cannot be read to its end"));
-  table.complete = followed && names_fit && !budget.spent();
+  table.complete = table.complete && followed && !budget.spent();
   return table;
 }
 

@@ -2,9 +2,11 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "host/binary/binary.hpp"
 #include "host/binary/file_view.hpp"
@@ -19,6 +21,9 @@ struct NumberName {
 // Returns the number's name, or "`otherwise` 12".
 std::string name_in(std::span<const NumberName> table, std::uint32_t number, std::string_view otherwise);
 
+// Returns the zero-terminated text at this place of a table of texts, if it ends within the table.
+std::optional<std::string> text_in(const std::vector<std::uint8_t>& table, std::uint64_t at);
+
 // Returns EH-F08 with a sentence about the problem.
 Diagnosis damaged(const FileView& file, std::string_view problem);
 // Adds EH-F04 before all other problems and raises info.needed_size to `needed`. `source` is the part of the
@@ -27,6 +32,8 @@ void add_truncated(const FileView& file, BinaryInfo& info, std::uint64_t needed,
 // Adds EH-F10 unless info.type is a shared library; `source` is the field that holds the type.
 void add_type_problem(const FileView& file, BinaryInfo& info, std::string_view type, std::string_view source);
 
+// Returns the format that the file's first bytes state.
+Kind format_of(FileView& file);
 bool is_macho(FileView& file);
 // Reads a Mach-O file (see is_macho()) into `info`, with its problems. `machine` chooses a slice; "" =
 // describe all.

@@ -107,7 +107,6 @@ struct Part {
 bool parts_of_elf(FileView& file, std::vector<Part>& parts) {
   BinaryInfo info;
   ElfFile elf;
-  info.file_size = file.size();
   if (!read_elf_header(file, elf, info)) return false;
   for (const ElfSection& section : elf.sections())
     if (section.name == ".nv_fatbin" || section.name == "__nv_relfatbin")
@@ -127,12 +126,11 @@ bool parts_of_pe(FileView& file, std::vector<Part>& parts) {
 }
 
 GpuCode look_through(FileView& file) {
-  Fields magic;
-  file.read_fields(0, 4, true, magic);
+  const Kind kind = format_of(file);
   std::vector<Part> parts;
   bool followed = true;
-  if (magic.u32(0) == 0x7f454c46) followed = parts_of_elf(file, parts);
-  if (magic.u16(0) == 0x4d5a) followed = parts_of_pe(file, parts);
+  if (kind == Kind::elf) followed = parts_of_elf(file, parts);
+  if (kind == Kind::pe) followed = parts_of_pe(file, parts);
   Scan scan(file);
   if (!followed) scan.report("the file's metadata is damaged");
   for (const Part& part : parts) {
@@ -181,11 +179,8 @@ std::string name_at(std::string_view text) {
 std::vector<std::string> names_in(FileView& file, std::string_view prefix) {
   std::set<std::string> names;
   BinaryInfo info;
-  info.file_size = file.size();
   ElfFile elf;
-  Fields magic;
-  const bool is_elf = file.read_fields(0, 4, true, magic) && magic.u32(0) == 0x7f454c46;
-  if (prefix.empty() || !is_elf || !read_elf_header(file, elf, info)) return {};
+  if (prefix.empty() || format_of(file) != Kind::elf || !read_elf_header(file, elf, info)) return {};
   for (const ElfSection& section : elf.sections()) {
     if (!section.name.starts_with(".rodata")) continue;
     const auto bytes = file.bulk(section.offset, section.size, text_section_limit);

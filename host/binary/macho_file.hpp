@@ -1,7 +1,6 @@
 // The frame of a Mach-O file: slices, load commands, and conversion of addresses to file offsets.
 #pragma once
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -42,6 +41,8 @@ struct MachoFile {
   std::vector<DylibNeed> dylibs;
   MachoTable symbols, strings, export_trie, chained_fixups;
 
+  bool two_level_namespace() const { return (flags & 0x80) != 0; }  // MH_TWOLEVEL
+
   // Offsets are relative to the slice, like all offsets in its load commands.
   bool fields(std::uint64_t offset, std::size_t count, Fields& to) const {
     return offset <= file->size() && file->read_fields(place.offset + offset, count, big_endian, to);
@@ -63,53 +64,12 @@ const MachoPlace& chosen_place(const std::vector<MachoPlace>& places, std::strin
 std::string macho_machine(std::uint32_t cpu, std::uint32_t subtype);
 bool is_universal(FileView& file);
 
-// Reads header and load commands of one slice. Returns false, with the reason in info.problems, if the slice
-// cannot be read further.
+// Reads header and load commands of one slice, or of the slice for a machine. Returns false, with the reason
+// in info.problems, if the slice cannot be read further.
+bool read_macho_slice(FileView& file, std::string_view machine, MachoFile& macho, BinaryInfo& info);
 bool read_macho_slice(FileView& file, const MachoPlace& place, MachoFile& macho, BinaryInfo& info);
-// Reads one load command; `command` holds its first 64 bytes, `at` is its offset in the slice.
-void take_load_command(MachoFile& macho, std::uint64_t at, std::uint32_t size, const Fields& command,
-                       BinaryInfo& info);
-
-// An entry of the symbol table that may concern a loader.
-struct MachoSymbol {
-  std::string name;
-  std::uint8_t type = 0;
-  std::uint16_t description = 0;
-  std::uint64_t value = 0;
-
-  // N_EXT without N_STAB and N_PEXT. Exported: N_TYPE absolute, in a section, or indirect. Imported:
-  // undefined.
-  bool exported() const {
-    const unsigned kind = type & 0x0eu;
-    return external() && (kind == 0x2 || kind == 0xe || kind == 0xa);
-  }
-  bool imported() const {
-    const unsigned kind = type & 0x0eu;
-    return external() && (kind == 0x0 || kind == 0xc) && value == 0;
-  }
-  bool external() const { return (type & 0xe0u) == 0 && (type & 0x10u) == 0 && (type & 0x01u) != 0; }
-};
-// Calls `visit` for each exported and imported symbol until it returns false. Returns false if the table
-// cannot be read to its end.
-bool for_each_macho_symbol(const MachoFile& macho, const std::function<bool(const MachoSymbol&)>& visit);
-
-struct MachoExport {
-  std::string name;
-  std::uint64_t address = 0;  // relative to base_address()
-  bool weak = false;
-  bool thread_local_storage = false;
-  bool reexported = false;
-  std::uint64_t ordinal = 0;  // for a re-exported symbol: its library
-  std::string forwarder;      // for a re-exported symbol: its name there
-};
-// Calls `visit` for each symbol of an export trie until it returns false. Returns false if the trie cannot be
-// read to its end.
-bool for_each_trie_export(const std::vector<std::uint8_t>& trie,
-                          const std::function<bool(MachoExport)>& visit);
-// The same for the table that the file has: the trie, or the symbol table of older files.
-bool for_each_macho_export(const MachoFile& macho, const std::function<bool(MachoExport)>& visit);
 
 // Implements read_symbols for a Mach-O file.
-Result<SymbolTable> read_macho_symbols(FileView& file, std::string_view machine);
+Result<SymbolTable> read_macho_symbols(const MachoFile& macho);
 
 }  // namespace enginehost::binary

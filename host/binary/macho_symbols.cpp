@@ -2,7 +2,6 @@
 // is one) and edges, each with the text that it adds and the offset of the next node. Described in
 // <mach-o/loader.h> under dyld_info_command; numbers are ULEB128.
 #include <algorithm>
-#include <cstring>
 #include <optional>
 
 #include "host/binary/formats.hpp"
@@ -50,14 +49,22 @@ class Cursor {
   std::uint64_t at_;
 };
 
+// Ordinals of libraries count from 1; the others mean the file itself, the program, or any library.
+std::string library_of(const MachoFile& macho, std::uint64_t ordinal) {
+  return ordinal >= 1 && ordinal <= macho.dylibs.size()
+             ? macho.dylibs[static_cast<std::size_t>(ordinal - 1)].name
+             : std::string();
+}
+
 class ExportTrieWalk {
  public:
-  ExportTrieWalk(const std::vector<std::uint8_t>& trie, const std::function<bool(MachoExport)>& visit)
-      : trie_(trie), visit_(visit) {}
+  ExportTrieWalk(const MachoFile& macho, const std::vector<std::uint8_t>& trie, SymbolTable& table,
+                 NameBudget& budget)
+      : macho_(macho), trie_(trie), table_(table), budget_(budget) {}
 
+  // Returns false if the trie cannot be read to its end.
   bool run() {
-    if (trie_.empty()) return true;
-    if (!enter(0)) return stopped_;
+    if (!enter(0)) return false;
     while (!open_.empty()) {
       Node& node = open_.back();
       if (node.edges_left == 0) {
@@ -70,7 +77,7 @@ class ExportTrieWalk {
       std::uint64_t child = 0;
       if (!cursor.text(name_) || !cursor.number(child)) return false;
       node.next_edge = cursor.at();
-      if (!enter(child)) return stopped_;
+      if (!enter(child)) return false;
     }
     return true;
   }
@@ -89,14 +96,7 @@ class ExportTrieWalk {
     std::uint64_t size = 0;
     if (at >= trie_.size() || !cursor.number(size) || size > trie_.size() - cursor.at()) return false;
     const std::uint64_t edges = cursor.at() + size;
-    if (size > 0) {
-      std::optional<MachoExport> found = read_export(cursor);
-      if (!found) return false;
-      if (!visit_(std::move(*found))) {
-        stopped_ = true;
-        return false;
-      }
-    }
+    if (size > 0 && !read_export(cursor)) return false;
     Cursor children(trie_, edges);
     std::uint8_t count = 0;
     if (!children.byte(count)) return false;
@@ -104,72 +104,39 @@ class ExportTrieWalk {
     return true;
   }
 
-  std::optional<MachoExport> read_export(Cursor cursor) const {
+  bool read_export(Cursor cursor) {
     constexpr std::uint64_t kind_mask = 3, thread_local_kind = 1, weak_definition = 4, reexport = 8;
-    MachoExport found;
-    std::uint64_t flags = 0;
-    if (!cursor.number(flags)) return std::nullopt;
-    found.name = name_;
-    found.weak = (flags & weak_definition) != 0;
-    found.thread_local_storage = (flags & kind_mask) == thread_local_kind;
-    found.reexported = (flags & reexport) != 0;
-    if (!found.reexported)
-      return cursor.number(found.address) ? std::optional(std::move(found)) : std::nullopt;
-    if (!cursor.number(found.ordinal) || !cursor.text(found.forwarder)) return std::nullopt;
-    if (found.forwarder.empty()) found.forwarder = found.name;
-    return found;
+    std::uint64_t flags = 0, ordinal = 0;
+    if (!cursor.number(flags)) return false;
+    Symbol symbol;
+    symbol.name = name_;
+    symbol.weak = (flags & weak_definition) != 0;
+    symbol.thread_local_storage = (flags & kind_mask) == thread_local_kind;
+    if ((flags & reexport) != 0) {
+      if (!cursor.number(ordinal) || !cursor.text(symbol.forwarder)) return false;
+      symbol.library = library_of(macho_, ordinal);
+      if (symbol.forwarder.empty()) symbol.forwarder = symbol.name;
+    } else if (!cursor.number(symbol.address)) {
+      return false;
+    }
+    symbol.address += macho_.base_address();
+    if (!budget_.take(symbol.name.size() + symbol.forwarder.size() + symbol.library.size())) return false;
+    table_.exports.push_back(std::move(symbol));
+    return true;
   }
 
+  const MachoFile& macho_;
   const std::vector<std::uint8_t>& trie_;
-  const std::function<bool(MachoExport)>& visit_;
+  SymbolTable& table_;
+  NameBudget& budget_;
   std::vector<Node> open_;
   std::string name_;
   std::uint64_t visited_ = 0;
-  bool stopped_ = false;
 };
-
-}  // namespace
-
-bool for_each_trie_export(const std::vector<std::uint8_t>& trie,
-                          const std::function<bool(MachoExport)>& visit) {
-  return ExportTrieWalk(trie, visit).run();
-}
-
-bool for_each_macho_export(const MachoFile& macho, const std::function<bool(MachoExport)>& visit) {
-  if (macho.export_trie.size > 0) {
-    const auto trie = macho.bulk(macho.export_trie, trie_limit);
-    return trie && for_each_trie_export(*trie, visit);
-  }
-  return for_each_macho_symbol(macho, [&](const MachoSymbol& symbol) {
-    if (!symbol.exported()) return true;
-    MachoExport found;
-    found.name = symbol.name;
-    found.address = symbol.value - macho.base_address();
-    found.weak = (symbol.description & 0x80) != 0;  // N_WEAK_DEF
-    return visit(std::move(found));
-  });
-}
 
 // <mach-o/nlist.h>; chained imports: <mach-o/fixup-chains.h>.
 
-namespace {
-
 constexpr std::uint64_t macho_strings_limit = std::uint64_t{1} << 30;
-
-std::optional<std::string> text_in(const std::vector<std::uint8_t>& bytes, std::uint64_t at) {
-  if (at >= bytes.size()) return std::nullopt;
-  const std::uint8_t* from = bytes.data() + at;
-  const void* end = std::memchr(from, 0, bytes.size() - static_cast<std::size_t>(at));
-  if (end == nullptr) return std::nullopt;
-  return std::string(from, static_cast<const std::uint8_t*>(end));
-}
-
-// Ordinals of libraries count from 1; the others mean the file itself, the program, or any library.
-std::string library_of(const MachoFile& macho, std::uint64_t ordinal) {
-  return ordinal >= 1 && ordinal <= macho.dylibs.size()
-             ? macho.dylibs[static_cast<std::size_t>(ordinal - 1)].name
-             : std::string();
-}
 
 // Reads LC_DYLD_CHAINED_FIXUPS, which dyld binds by if the file has no symbol table. Returns false if it
 // cannot be read.
@@ -202,69 +169,55 @@ bool read_chained_imports(const MachoFile& macho, SymbolTable& table, NameBudget
   return true;
 }
 
-}  // namespace
-
-bool for_each_macho_symbol(const MachoFile& macho, const std::function<bool(const MachoSymbol&)>& visit) {
+// Reads the symbol table: its imports, and its exports if the file has no trie (older files). Returns false
+// if it cannot be read to its end.
+bool read_symbol_table(const MachoFile& macho, SymbolTable& table, NameBudget& budget) {
+  constexpr unsigned N_STAB = 0xe0, N_PEXT = 0x10, N_TYPE = 0x0e, N_EXT = 0x01;
+  constexpr unsigned N_UNDF = 0x0, N_ABS = 0x2, N_INDR = 0xa, N_PBUD = 0xc, N_SECT = 0xe;
+  constexpr unsigned N_WEAK_REF = 0x40, N_WEAK_DEF = 0x80;
   const std::uint64_t entry_size = macho.wide ? 16 : 12;
   const std::uint64_t count = std::min(macho.symbols.size, symbol_limit);
   if (count == 0) return true;
   const auto strings = macho.bulk(macho.strings, macho_strings_limit);
   if (!strings) return false;
-  bool names_fit = true;
+  bool whole = count == macho.symbols.size;
   for (std::uint64_t i = 0; i < count; ++i) {
     Fields entry;
     if (!macho.fields(macho.symbols.offset + i * entry_size, static_cast<std::size_t>(entry_size), entry))
       return false;
-    MachoSymbol symbol{{}, entry.u8(4), entry.u16(6), entry.word(8, macho.wide)};
-    if (!symbol.exported() && !symbol.imported()) continue;
+    const unsigned type = entry.u8(4), kind = type & N_TYPE, description = entry.u16(6);
+    if ((type & (N_STAB | N_PEXT)) != 0 || (type & N_EXT) == 0) continue;
+    Symbol symbol;
+    symbol.address = entry.word(8, macho.wide);
+    const bool exported = kind == N_ABS || kind == N_SECT || kind == N_INDR;
+    const bool imported = (kind == N_UNDF || kind == N_PBUD) && symbol.address == 0;
+    if (exported ? macho.export_trie.size > 0 : !imported) continue;
     std::optional<std::string> name = text_in(*strings, entry.u32(0));
-    if (!name) {
-      names_fit = false;
-      continue;
-    }
+    whole = whole && name;
+    if (!name) continue;
     symbol.name = std::move(*name);
-    if (!visit(symbol)) return true;
+    symbol.weak = (description & (exported ? N_WEAK_DEF : N_WEAK_REF)) != 0;
+    if (imported && macho.two_level_namespace()) symbol.library = library_of(macho, description >> 8);
+    if (!budget.take(symbol.name.size() + symbol.library.size())) return false;
+    (exported ? table.exports : table.imports).push_back(std::move(symbol));
   }
-  return names_fit && count == macho.symbols.size;
+  return whole;
 }
 
-Result<SymbolTable> read_macho_symbols(FileView& file, std::string_view machine) {
-  const std::vector<MachoPlace> places = macho_places(file);
-  BinaryInfo info;
-  MachoFile macho;
-  if (places.empty()) return fail(damaged(file, "the universal header cannot be read"));
-  if (!read_macho_slice(file, chosen_place(places, machine), macho, info)) return fail(info.problems.front());
+}  // namespace
 
+Result<SymbolTable> read_macho_symbols(const MachoFile& macho) {
   SymbolTable table;
   NameBudget budget;
-  table.complete = for_each_macho_export(macho, [&](MachoExport found) {
-    Symbol symbol;
-    symbol.name = std::move(found.name);
-    symbol.defined = true;
-    symbol.weak = found.weak;
-    symbol.thread_local_storage = found.thread_local_storage;
-    symbol.forwarder = std::move(found.forwarder);
-    if (found.reexported) symbol.library = library_of(macho, found.ordinal);
-    const bool affordable = budget.take(symbol.name.size() + symbol.forwarder.size() + symbol.library.size());
-    if (affordable) table.exports.push_back(std::move(symbol));
-    return affordable;
-  });
-  const bool imports = for_each_macho_symbol(macho, [&](const MachoSymbol& found) {
-    if (!found.imported()) return true;
-    Symbol symbol;
-    symbol.name = found.name;
-    symbol.weak = (found.description & 0x40) != 0;  // N_WEAK_REF
-    if (info.macho.two_level_namespace) symbol.library = library_of(macho, found.description >> 8);
-    const bool affordable = budget.take(symbol.name.size() + symbol.library.size());
-    if (affordable) table.imports.push_back(std::move(symbol));
-    return affordable;
-  });
-  table.complete = table.complete && imports;
+  if (macho.export_trie.size > 0) {
+    const auto trie = macho.bulk(macho.export_trie, trie_limit);
+    table.complete = trie && ExportTrieWalk(macho, *trie, table, budget).run();
+  }
+  if (!read_symbol_table(macho, table, budget)) table.complete = false;
   if (macho.symbols.size == 0 && macho.chained_fixups.size > 0 && !read_chained_imports(macho, table, budget))
     table.complete = false;
-  if (budget.spent()) table.complete = false;
   if (!table.complete && table.exports.empty() && table.imports.empty())
-    return fail(damaged(file, "the symbol table cannot be read to its end"));
+    return fail(damaged(*macho.file, "the symbol table cannot be read to its end"));
   return table;
 }
 

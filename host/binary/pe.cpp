@@ -112,6 +112,14 @@ bool read_sections(std::uint64_t at, std::size_t count, std::uint64_t strings, P
   return true;
 }
 
+// An imported library and its table of imports.
+struct PeImportedLibrary {
+  std::string name;
+  std::uint64_t lookup_table = 0;  // relative to the image base
+  bool delayed = false;
+  bool absolute = false;  // a delay-import table of compilers before 2003: absolute addresses
+};
+
 bool read_ordinary_imports(const PeFile& pe, NameBudget& budget, std::vector<PeImportedLibrary>& libraries) {
   const std::uint64_t table = pe.directory(PeDirectory::imports).address;
   if (table == 0) return true;
@@ -217,13 +225,15 @@ bool read_pe_header(FileView& file, PeFile& pe, BinaryInfo& info) {
   return true;
 }
 
+namespace {
+
+// Reads the libraries of the import and delay-import tables, in file order. Returns false if a table cannot
+// be read to its end; the list then has the libraries before that point.
 bool read_imported_libraries(const PeFile& pe, std::vector<PeImportedLibrary>& libraries) {
   NameBudget budget(file_name_limit);
   const bool ordinary = read_ordinary_imports(pe, budget, libraries);
   return read_delayed_imports(pe, budget, libraries) && ordinary;
 }
-
-namespace {
 
 // IMAGE_TLS_DIRECTORY: first and last address of the template, ..., the zeroes after it.
 void read_thread_locals(const PeFile& pe, BinaryInfo& info) {
@@ -271,6 +281,143 @@ void read_pe(FileView& file, BinaryInfo& info) {
   info.pe.bound_imports = pe.directory(PeDirectory::bound_imports).address != 0;
   info.pe.managed = pe.directory(PeDirectory::managed_code).address != 0;
   info.pe.has_resources = pe.directory(PeDirectory::resources).address != 0;
+}
+
+// The tables ".edata" and ".idata".
+
+namespace {
+
+constexpr std::uint32_t ordinal_limit = 65536;  // an ordinal has 16 bits
+constexpr std::uint64_t table_limit = 4 * symbol_limit;
+
+struct ExportDirectory {
+  std::uint32_t begin = 0, size = 0;
+  std::uint32_t ordinal_base = 0;
+  std::uint32_t address_count = 0, name_count = 0;
+  std::uint32_t addresses = 0, names = 0, ordinals = 0;
+};
+
+std::optional<ExportDirectory> export_directory(const PeFile& pe) {
+  const PeDirectory directory = pe.directory(PeDirectory::exports);
+  Fields entry;
+  if (directory.address == 0 || !pe.fields_at(directory.address, 40, entry)) return std::nullopt;
+  return ExportDirectory{directory.address, directory.size, entry.u32(16), entry.u32(20),
+                         entry.u32(24),     entry.u32(28),  entry.u32(32), entry.u32(36)};
+}
+
+// The numbers of a table that is contiguous in the file.
+class Table {
+ public:
+  Table(const PeFile& pe, std::uint64_t address, std::uint64_t count, unsigned width) : width_(width) {
+    const std::optional<std::uint64_t> at = pe.offset_of(address);
+    if (!at) return;
+    // A table beyond the end of the file is read up to the end.
+    const std::uint64_t room = *at < pe.file->size() ? (pe.file->size() - *at) / width : 0;
+    whole_ = count <= room;
+    if (auto bytes = pe.file->bulk(*at, std::min(count, room) * width, table_limit))
+      bytes_ = std::move(*bytes);
+  }
+  bool whole() const { return whole_; }
+  std::uint64_t size() const { return bytes_.size() / width_; }
+  std::uint32_t operator[](std::uint64_t index) const {
+    std::uint32_t value = 0;
+    for (unsigned i = width_; i-- > 0;)
+      value = (value << 8) | bytes_[static_cast<std::size_t>(index) * width_ + i];
+    return value;
+  }
+
+ private:
+  unsigned width_;
+  bool whole_ = false;
+  std::vector<std::uint8_t> bytes_;
+};
+
+void read_exports(const PeFile& pe, const ExportDirectory& directory, SymbolTable& table,
+                  NameBudget& budget) {
+  const std::uint32_t count = std::min(directory.address_count, ordinal_limit);
+  const Table addresses(pe, directory.addresses, count, 4);
+  const Table names(pe, directory.names, std::min<std::uint64_t>(directory.name_count, symbol_limit), 4);
+  const Table ordinals(pe, directory.ordinals, names.size(), 2);
+  if (count != directory.address_count || (count > 0 && !addresses.whole()) ||
+      (directory.name_count > 0 && (!names.whole() || !ordinals.whole())))
+    table.complete = false;
+  const auto add = [&](std::string name, std::uint32_t index) {
+    Symbol symbol;
+    symbol.name = std::move(name);
+    symbol.ordinal = directory.ordinal_base + index;
+    symbol.address = addresses[index];
+    if (symbol.address >= directory.begin && symbol.address - directory.begin < directory.size) {
+      // An address inside the export directory is the text of a forwarder.
+      std::optional<std::string> target = pe.text_at(symbol.address);
+      table.complete = table.complete && target;
+      symbol.forwarder = target.value_or("");
+    } else if (const PeSection* section = pe.section_of(symbol.address)) {
+      constexpr std::uint32_t IMAGE_SCN_MEM_EXECUTE = 0x20000000;
+      symbol.function = (section->flags & IMAGE_SCN_MEM_EXECUTE) != 0;
+    }
+    if (budget.take(symbol.name.size() + symbol.forwarder.size()))
+      table.exports.push_back(std::move(symbol));
+    else
+      table.complete = false;
+  };
+  std::vector<bool> named(static_cast<std::size_t>(addresses.size()));
+  for (std::uint64_t i = 0; i < std::min(names.size(), ordinals.size()) && !budget.spent(); ++i) {
+    std::optional<std::string> name = pe.text_at(names[i]);
+    const std::uint32_t index = ordinals[i];
+    if (!name || index >= addresses.size()) {
+      table.complete = false;
+      continue;
+    }
+    named[index] = true;
+    add(std::move(*name), index);
+  }
+  for (std::uint32_t index = 0; index < addresses.size() && !budget.spent(); ++index)
+    if (!named[index] && addresses[index] != 0) add({}, index);
+}
+
+// Reads the imports from one library. Returns false if the table cannot be read to its end.
+bool read_lookup_table(const PeFile& pe, const PeImportedLibrary& library, SymbolTable& table,
+                       NameBudget& budget) {
+  const std::uint64_t width = pe.wide ? 8 : 4;
+  const std::uint64_t by_ordinal = std::uint64_t{1} << (pe.wide ? 63 : 31);
+  for (std::uint64_t i = 0; i < symbol_limit; ++i) {
+    Fields entry;
+    if (!pe.fields_at(library.lookup_table + i * width, static_cast<std::size_t>(width), entry)) return false;
+    std::uint64_t value = entry.word(0, pe.wide);
+    if (value == 0) return true;
+    Symbol symbol;
+    symbol.library = library.name;
+    symbol.delayed = library.delayed;
+    if ((value & by_ordinal) != 0) {
+      symbol.ordinal = static_cast<std::uint32_t>(value & 0xffff);
+    } else {
+      if (library.absolute) value -= pe.base;
+      std::optional<std::string> name = pe.text_at(value + 2);  // after the hint
+      if (!name) return false;
+      symbol.name = std::move(*name);
+    }
+    if (!budget.take(symbol.name.size() + symbol.library.size())) return false;
+    table.imports.push_back(std::move(symbol));
+  }
+  return false;
+}
+
+}  // namespace
+
+Result<SymbolTable> read_pe_symbols(const PeFile& pe) {
+  SymbolTable table;
+  NameBudget budget;
+  if (const std::optional<ExportDirectory> directory = export_directory(pe))
+    read_exports(pe, *directory, table, budget);
+  else if (pe.directory(PeDirectory::exports).address != 0)
+    table.complete = false;
+  std::vector<PeImportedLibrary> libraries;
+  if (!read_imported_libraries(pe, libraries)) table.complete = false;
+  for (const PeImportedLibrary& library : libraries)
+    if (!read_lookup_table(pe, library, table, budget)) table.complete = false;
+  if (!table.complete && table.exports.empty() && table.imports.empty())
+    return fail(damaged(*pe.file, "the symbol table cannot be read to its end"));
+  return table;
 }
 
 }  // namespace enginehost::binary

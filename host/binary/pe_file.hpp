@@ -36,14 +36,6 @@ struct PeDirectory {
   std::uint32_t size = 0;
 };
 
-// An imported library and its table of imports.
-struct PeImportedLibrary {
-  std::string name;
-  std::uint64_t lookup_table = 0;  // relative to the image base
-  bool delayed = false;
-  bool absolute = false;  // a delay-import table of compilers before 2003: absolute addresses
-};
-
 struct PeFile {
   FileView* file = nullptr;
   bool wide = true;  // PE32+
@@ -69,14 +61,7 @@ struct PeFile {
 // Reads headers and sections into `pe` and `info`. Returns false, with the reason in info.problems, if the
 // file cannot be read further.
 bool read_pe_header(FileView& file, PeFile& pe, BinaryInfo& info);
-// Reads the libraries of the import and delay-import tables, in file order. Returns false if a table cannot
-// be read to its end; the list then has the libraries before that point.
-bool read_imported_libraries(const PeFile& pe, std::vector<PeImportedLibrary>& libraries);
-
 // Implements read_symbols for a PE file.
-Result<SymbolTable> read_pe_symbols(FileView& file);
-// Returns the address of the export of this name. Adds up to 16 other names to `others`.
-std::optional<std::uint64_t> find_pe_export(const PeFile& pe, std::string_view name,
-                                            std::vector<std::string>& others);
+Result<SymbolTable> read_pe_symbols(const PeFile& pe);
 
 }  // namespace enginehost::binary

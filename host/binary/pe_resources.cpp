@@ -2,6 +2,7 @@
 // 16) and the manifest (type 24).
 #include <algorithm>
 
+#include "host/binary/formats.hpp"
 #include "host/binary/pe_file.hpp"
 
 namespace enginehost::binary {
@@ -15,38 +16,33 @@ struct Leaf {
   std::uint64_t address = 0, size = 0;
 };
 
-class Tree {
- public:
-  explicit Tree(const PeFile& pe) : pe_(pe), root_(pe.directory(PeDirectory::resources).address) {}
+constexpr std::uint32_t below = 0x80000000;  // of an entry: refers to another table
 
-  std::optional<Leaf> first_of_type(std::uint32_t type) const {
-    std::optional<std::uint32_t> at = entry_of(0, type);
-    for (unsigned level = 0; level < 2 && at && (*at & below) != 0; ++level)
-      at = entry_of(*at & ~below, std::nullopt);
-    Fields leaf;
-    if (!at || (*at & below) != 0 || !pe_.fields_at(root_ + *at, 16, leaf)) return std::nullopt;
-    return Leaf{leaf.u32(0), leaf.u32(4)};
+// Returns the target of the entry with this number in a table of the tree, or of the first entry.
+std::optional<std::uint32_t> entry_of(const PeFile& pe, std::uint64_t table,
+                                      std::optional<std::uint32_t> number) {
+  const std::uint64_t root = pe.directory(PeDirectory::resources).address;
+  Fields head;
+  if (!pe.fields_at(root + table, 16, head)) return std::nullopt;
+  const std::uint32_t count = std::min(std::uint32_t{head.u16(12)} + head.u16(14), resource_entry_limit);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    Fields entry;
+    if (!pe.fields_at(root + table + 16 + std::uint64_t{i} * 8, 8, entry)) return std::nullopt;
+    if (!number || entry.u32(0) == *number) return entry.u32(4);
   }
+  return std::nullopt;
+}
 
- private:
-  static constexpr std::uint32_t below = 0x80000000;  // of an entry: refers to another table
-
-  // Returns the target of the entry with this number, or of the first entry.
-  std::optional<std::uint32_t> entry_of(std::uint64_t table, std::optional<std::uint32_t> number) const {
-    Fields head;
-    if (!pe_.fields_at(root_ + table, 16, head)) return std::nullopt;
-    const std::uint32_t count = std::min(std::uint32_t{head.u16(12)} + head.u16(14), resource_entry_limit);
-    for (std::uint32_t i = 0; i < count; ++i) {
-      Fields entry;
-      if (!pe_.fields_at(root_ + table + 16 + std::uint64_t{i} * 8, 8, entry)) return std::nullopt;
-      if (!number || entry.u32(0) == *number) return entry.u32(4);
-    }
+std::optional<Leaf> first_of_type(const PeFile& pe, std::uint32_t type) {
+  std::optional<std::uint32_t> at = entry_of(pe, 0, type);
+  for (unsigned level = 0; level < 2 && at && (*at & below) != 0; ++level)
+    at = entry_of(pe, *at & ~below, std::nullopt);
+  Fields leaf;
+  if (!at || (*at & below) != 0 ||
+      !pe.fields_at(pe.directory(PeDirectory::resources).address + *at, 16, leaf))
     return std::nullopt;
-  }
-
-  const PeFile& pe_;
-  std::uint64_t root_;
-};
+  return Leaf{leaf.u32(0), leaf.u32(4)};
+}
 
 std::string four_parts(std::uint32_t high, std::uint32_t low) {
   return std::to_string(high >> 16) + "." + std::to_string(high & 0xffff) + "." + std::to_string(low >> 16) +
@@ -103,15 +99,13 @@ std::vector<std::string> assemblies_of(std::string_view manifest) {
 
 PeResources resources_of(FileView& file) {
   PeResources resources;
-  Fields magic;
-  if (!file.read_fields(0, 2, true, magic) || magic.u16(0) != 0x4d5a) return resources;
+  if (format_of(file) != Kind::pe) return resources;
   PeFile pe;
   BinaryInfo info;
   if (!read_pe_header(file, pe, info) || pe.directory(PeDirectory::resources).address == 0) return resources;
-  const Tree tree(pe);
-  if (const std::optional<Leaf> version = tree.first_of_type(RT_VERSION))
+  if (const std::optional<Leaf> version = first_of_type(pe, RT_VERSION))
     read_version(pe, *version, resources);
-  if (const std::optional<Leaf> manifest = tree.first_of_type(RT_MANIFEST)) {
+  if (const std::optional<Leaf> manifest = first_of_type(pe, RT_MANIFEST)) {
     resources.has_manifest = true;
     if (const std::optional<std::uint64_t> at = pe.offset_of(manifest->address))
       if (const auto bytes = file.bulk(*at, manifest->size, leaf_limit))

@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <array>
+#include <cstring>
 #include <span>
 #include <string_view>
 
@@ -34,6 +34,14 @@ std::string name_in(std::span<const NumberName> table, std::uint32_t number, std
   return std::string(otherwise) + " " + std::to_string(number);
 }
 
+std::optional<std::string> text_in(const std::vector<std::uint8_t>& table, std::uint64_t at) {
+  if (at >= table.size()) return std::nullopt;
+  const std::uint8_t* from = table.data() + at;
+  const void* end = std::memchr(from, 0, table.size() - static_cast<std::size_t>(at));
+  if (end == nullptr) return std::nullopt;
+  return std::string(from, static_cast<const std::uint8_t*>(end));
+}
+
 Diagnosis damaged(const FileView& file, std::string_view problem) {
   return std::move(diagnose("EH-F08").with("file", file.path()).with("problem", problem));
 }
@@ -53,13 +61,38 @@ void add_type_problem(const FileView& file, BinaryInfo& info, std::string_view t
   info.problems.push_back(std::move(diagnose("EH-F10").with("file", file.path()).with("type", type, source)));
 }
 
+Kind format_of(FileView& file) {
+  Fields magic;
+  file.read_fields(0, static_cast<std::size_t>(std::min<std::uint64_t>(file.size(), 4)), true, magic);
+  if (magic.u32(0) == 0x7f454c46) return Kind::elf;
+  if (magic.u16(0) == 0x4d5a) return Kind::pe;  // "MZ"
+  return is_macho(file) ? Kind::macho : Kind::unknown;
+}
+
+namespace {
+
+Result<SymbolTable> symbols_of(FileView& file, std::string_view machine) {
+  BinaryInfo info;
+  ElfFile elf;
+  PeFile pe;
+  MachoFile macho;
+  const Kind kind = format_of(file);
+  if (kind == Kind::pe) {
+    if (read_pe_header(file, pe, info)) return read_pe_symbols(pe);
+  } else if (kind == Kind::macho) {
+    if (read_macho_slice(file, machine, macho, info)) return read_macho_symbols(macho);
+  } else if (read_elf_header(file, elf, info) && read_elf_dynamic(elf, info)) {
+    return read_elf_symbols(elf);
+  }
+  if (!info.problems.empty()) return fail(info.problems.front());
+  return fail(damaged(file, "it has no dynamic section"));
+}
+
+}  // namespace
+
 Result<SymbolTable> read_symbols(const std::filesystem::path& path, std::string_view machine) {
   TRY_ASSIGN(FileView file, FileView::open(path));
-  Fields magic;
-  file.read_fields(0, 4, true, magic);
-  if (magic.u16(0) == 0x4d5a) return unless_failed(file, read_pe_symbols(file));  // "MZ"
-  if (is_macho(file)) return unless_failed(file, read_macho_symbols(file, machine));
-  return unless_failed(file, read_elf_symbols(file));
+  return unless_failed(file, symbols_of(file, machine));
 }
 
 namespace {
@@ -68,20 +101,16 @@ void look_into(FileView& file, std::string_view machine, BinaryInfo& info) {
   info.file_size = file.size();
   info.device = file.device();
   info.inode = file.inode();
-  std::array<char, 4> head{};
-  const std::size_t length = file.read(0, head.data(), 4) ? 4 : (file.read(0, head.data(), 2) ? 2 : 0);
-  const std::string_view magic(head.data(), length);
-  if (magic ==
-      "\x7f"
-      "ELF") {
-    ElfFile elf;
-    read_elf(file, elf, info);
-  } else if (magic.substr(0, 2) == "MZ") {
-    read_pe(file, info);
-  } else if (is_macho(file)) {
-    read_macho(file, machine, info);
-  } else {
-    sniff(file, info);
+  ElfFile elf;
+  switch (format_of(file)) {
+    case Kind::elf:
+      return read_elf(file, elf, info);
+    case Kind::pe:
+      return read_pe(file, info);
+    case Kind::macho:
+      return read_macho(file, machine, info);
+    case Kind::unknown:
+      return sniff(file, info);
   }
 }
 

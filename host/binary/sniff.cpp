@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstdint>
 #include <cstring>
 #include <string>
 #include <string_view>
+
+#include "base/text.hpp"
 
 namespace enginehost::binary {
 namespace {
@@ -36,27 +37,15 @@ constexpr std::array magics{
     Magic{"#!"sv, "script (#!)", "EH-F10"},
 };
 
-bool starts_with_ignoring_case(std::string_view text, std::string_view lower) {
-  if (text.size() < lower.size()) return false;
-  for (std::size_t i = 0; i < lower.size(); ++i)
-    if (std::tolower(static_cast<unsigned char>(text[i])) != lower[i]) return false;
-  return true;
-}
-
-std::size_t find_ignoring_case(std::string_view text, std::string_view lower, std::size_t from) {
-  for (std::size_t i = from; i + lower.size() <= text.size(); ++i)
-    if (starts_with_ignoring_case(text.substr(i), lower)) return i;
-  return std::string_view::npos;
-}
-
 // Returns the title on one line, short enough for a message. Control characters are dropped, because the text
 // is untrusted.
 std::string title_of(std::string_view page) {
-  std::size_t tag = find_ignoring_case(page, "<title", 0);
-  if (tag == std::string_view::npos) return {};
-  std::size_t start = page.find('>', tag);
+  const std::string lower = to_lower(page);
+  const std::size_t tag = lower.find("<title");
+  if (tag == std::string::npos) return {};
+  const std::size_t start = page.find('>', tag);
   if (start == std::string_view::npos) return {};
-  std::size_t end = find_ignoring_case(page, "</title", start + 1);
+  const std::size_t end = lower.find("</title", start + 1);
   if (end == std::string_view::npos) return {};
   std::string title;
   for (char c : page.substr(start + 1, std::min<std::size_t>(end - start - 1, 200))) {
@@ -185,13 +174,14 @@ void sniff(FileView& file, BinaryInfo& info) {
   std::string_view text = head;
   if (text.substr(0, 3) == "\xef\xbb\xbf") text.remove_prefix(3);
   text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+  const std::string lower = to_lower(text);
   bool html = false;
   for (std::string_view tag :
        {"<!doctype html", "<html", "<head", "<body", "<!--", "<script", "<title", "<h1"})
-    html = html || starts_with_ignoring_case(text, tag);
+    html = html || lower.starts_with(tag);
   // XHTML starts like XML.
-  bool xml = !html && starts_with_ignoring_case(text, "<?xml");
-  if (xml && find_ignoring_case(text, "<html", 0) != std::string_view::npos) html = true;
+  const bool xml = !html && lower.starts_with("<?xml");
+  if (xml && lower.find("<html") != std::string::npos) html = true;
   if (html || xml) {
     info.sniffed = html ? "HTML page" : "XML text";
     info.page_title = title_of(head);

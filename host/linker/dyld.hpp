@@ -37,8 +37,6 @@ struct AppleMachine {
 struct AppleRequest {
   std::string file;                    // absolute
   std::vector<std::string> preloaded;  // opened before it, in this order
-  std::string caller;                  // the library that calls dlopen: its LC_RPATH counts too; may be empty
-  std::vector<std::string> may_be_missing;
 };
 
 bool in_shared_cache(const AppleMachine& machine, std::string_view path);

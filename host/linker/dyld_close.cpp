@@ -8,7 +8,7 @@
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
-#include "host/linker/loader_rules.hpp"
+#include "host/linker/refusals.hpp"
 
 namespace enginehost::linker {
 namespace {
@@ -39,86 +39,62 @@ std::string framework_part(std::string_view path) {
   return leaf_of(path).starts_with(name) ? std::string(path.substr(start + 1)) : std::string();
 }
 
-class Tries {
- public:
-  Tries(const AppleMachine& machine, const std::string& name) : machine_(machine), name_(name) {}
+// Returns the folder for @loader_path or @executable_path, with the rest of the text. Nothing if the program
+// is unknown.
+std::optional<std::string> expanded(const AppleMachine& machine, std::string_view text,
+                                    const std::string& loader) {
+  constexpr std::string_view at_loader = "@loader_path", at_program = "@executable_path";
+  if (text.starts_with(at_loader)) return folder_of(loader) + std::string(text.substr(at_loader.size()));
+  if (!text.starts_with(at_program)) return std::string(text);
+  if (machine.program.empty()) return std::nullopt;
+  return folder_of(machine.program) + std::string(text.substr(at_program.size()));
+}
 
-  // `chain`: the image that needs the name, then those that brought it in, the caller of dlopen, and the
-  // program.
-  std::vector<DyldTry> run(const std::vector<Image>& chain) {
-    const std::string part = framework_part(name_);
-    if (!machine_.hardened) {
-      if (!part.empty()) add_variable(machine_.framework_path, part, "DYLD_FRAMEWORK_PATH", false);
-      add_variable(machine_.library_path, leaf_of(name_), "DYLD_LIBRARY_PATH", false);
-    }
-    add_itself(chain);
-    const std::vector<std::string> library_defaults{"/usr/local/lib", "/usr/lib"};
-    const std::vector<std::string> framework_defaults{"/Library/Frameworks", "/System/Library/Frameworks"};
-    if (!part.empty())
-      add_variable(chosen(machine_.fallback_framework_path, framework_defaults), part,
-                   "DYLD_FALLBACK_FRAMEWORK_PATH", true);
-    add_variable(chosen(machine_.fallback_library_path, library_defaults), leaf_of(name_),
-                 "DYLD_FALLBACK_LIBRARY_PATH", true);
-    return std::move(tries_);
-  }
-
- private:
-  std::optional<std::vector<std::string>> chosen(const std::optional<std::vector<std::string>>& variable,
-                                                 const std::vector<std::string>& usual) const {
-    return variable && !machine_.hardened ? *variable : usual;
-  }
-
-  void add(std::string path, std::string why, std::string found_by, bool fallback) {
+// `chain`: the image that needs the name, then those that brought it in, and the program.
+std::vector<DyldTry> tries_for(const AppleMachine& machine, const std::string& name,
+                               const std::vector<Image>& chain) {
+  std::vector<DyldTry> tries;
+  const auto add = [&](std::string path, const std::string& why, const std::string& found_by, bool fallback) {
     if (!path.starts_with('/')) {
-      if (machine_.hardened) return;  // "relative path not allowed in hardened program"
-      path = machine_.current_directory + "/" + path;
+      if (machine.hardened) return;  // "relative path not allowed in hardened program"
+      path = machine.current_directory + "/" + path;
     }
     path = path_text(path_of(path).lexically_normal());
-    const bool known =
-        std::any_of(tries_.begin(), tries_.end(), [&](const DyldTry& other) { return other.path == path; });
-    if (!known) tries_.push_back({std::move(path), std::move(why), std::move(found_by), fallback});
-  }
-
-  void add_variable(const std::optional<std::vector<std::string>>& folders, const std::string& name,
-                    const char* variable, bool fallback) {
-    if (!folders) return;
-    for (const std::string& folder : *folders)
-      if (!folder.empty()) add(folder + "/" + name, variable, variable, fallback);
-  }
-
-  // Returns the folder for @loader_path or @executable_path, with the rest of the text. Nothing if the
-  // program is unknown.
-  std::optional<std::string> expanded(std::string_view text, const std::string& loader) const {
-    constexpr std::string_view at_loader = "@loader_path", at_program = "@executable_path";
-    if (text.starts_with(at_loader)) return folder_of(loader) + std::string(text.substr(at_loader.size()));
-    if (!text.starts_with(at_program)) return std::string(text);
-    if (machine_.program.empty()) return std::nullopt;
-    return folder_of(machine_.program) + std::string(text.substr(at_program.size()));
-  }
-
-  void add_itself(const std::vector<Image>& chain) {
-    constexpr std::string_view at_rpath = "@rpath/";
-    if (!name_.starts_with(at_rpath)) {
-      if (auto path = expanded(name_, chain.empty() ? std::string("/") : chain.front().first))
-        add(std::move(*path), "path", "path", false);
-      return;
-    }
-    const std::string rest = name_.substr(at_rpath.size());
+    if (std::ranges::none_of(tries, [&](const DyldTry& other) { return other.path == path; }))
+      tries.push_back({std::move(path), why, found_by, fallback});
+  };
+  using Folders = std::vector<std::string>;
+  // A hardened program ignores the variables, but not the folders that they replace.
+  const auto add_variable = [&](const std::optional<Folders>& folders, const std::string& part,
+                                const char* variable, const Folders& usual) {
+    for (const std::string& folder : folders && !machine.hardened ? *folders : usual)
+      if (!folder.empty() && !part.empty()) add(folder + "/" + part, variable, variable, !usual.empty());
+  };
+  const std::string framework = framework_part(name), leaf = leaf_of(name);
+  add_variable(machine.framework_path, framework, "DYLD_FRAMEWORK_PATH", {});
+  add_variable(machine.library_path, leaf, "DYLD_LIBRARY_PATH", {});
+  constexpr std::string_view at_rpath = "@rpath/";
+  if (!name.starts_with(at_rpath)) {
+    if (auto path = expanded(machine, name, chain.empty() ? std::string("/") : chain.front().first))
+      add(std::move(*path), "path", "path", false);
+  } else {
     for (const auto& [image, info] : chain) {
       if (info == nullptr) continue;
       for (const std::string& element : info->rpath) {
         // @rpath inside LC_RPATH has no meaning and is skipped.
         if (element.empty() || element.starts_with("@rpath")) continue;
-        if (auto folder = expanded(element, image))
-          add(*folder + "/" + rest, "LC_RPATH of " + leaf_of(image), "LC_RPATH of " + image, false);
+        if (auto folder = expanded(machine, element, image))
+          add(*folder + "/" + name.substr(at_rpath.size()), "LC_RPATH of " + leaf_of(image),
+              "LC_RPATH of " + image, false);
       }
     }
   }
-
-  const AppleMachine& machine_;
-  const std::string& name_;
-  std::vector<DyldTry> tries_;
-};
+  add_variable(machine.fallback_framework_path, framework, "DYLD_FALLBACK_FRAMEWORK_PATH",
+               {"/Library/Frameworks", "/System/Library/Frameworks"});
+  add_variable(machine.fallback_library_path, leaf, "DYLD_FALLBACK_LIBRARY_PATH",
+               {"/usr/local/lib", "/usr/lib"});
+  return tries;
+}
 
 }  // namespace
 
@@ -165,9 +141,8 @@ class DyldClosureWalk {
   void open(const std::string& path, const char* found_by) {
     if (names_.count(path) != 0) return;
     const auto& read = reader_.read(on_disk(path));
-    if (std::optional<Rejected> refusal = refusal_of(path, read, true)) {
-      refusal->name = path;
-      closure_.rejected.push_back(std::move(*refusal));
+    if (std::optional<Refusal> refusal = refusal_of(path, read, true)) {
+      reject(closure_, path, path, -1, std::move(*refusal));
       return;
     }
     if (serve_by_identity(path, *read)) return;
@@ -188,9 +163,9 @@ class DyldClosureWalk {
     std::vector<Image> chain;
     for (auto at = stack.rbegin(); at != stack.rend(); ++at)
       chain.emplace_back(object(*at).path, object(*at).info);
-    for (const std::string& opener : {request_.caller, machine_.program})
-      if (!opener.empty())
-        if (const auto& info = reader_.read(on_disk(opener))) chain.emplace_back(opener, &*info);
+    if (!machine_.program.empty())
+      if (const auto& info = reader_.read(on_disk(machine_.program)))
+        chain.emplace_back(machine_.program, &*info);
     std::vector<int> loaded;
     const binary::BinaryInfo& info = *object(index).info;
     for (const std::string& name : info.needed) bring(name, index, chain, false, loaded);
@@ -205,7 +180,7 @@ class DyldClosureWalk {
       loaded.push_back(known->second);
       return;
     }
-    const std::vector<DyldTry> tries = Tries(machine_, name).run(chain);
+    const std::vector<DyldTry> tries = tries_for(machine_, name, chain);
     for (const DyldTry& one : tries) {
       const int index = try_path(one, name, parent);
       if (index < 0) continue;
@@ -225,12 +200,9 @@ class DyldClosureWalk {
       return add({name, one.path, one.path, object(parent).path, "shared cache", parent});
     const auto& read = reader_.read(on_disk(one.path));
     if (!read && binary::no_such_file(read.error())) return -1;
-    if (std::optional<Rejected> refusal = refusal_of(one.path, read, false)) {
-      refusal->name = name;
-      refusal->needed_by = object(parent).path;
+    if (std::optional<Refusal> refusal = refusal_of(one.path, read, false)) {
       refusal->fatal = false;
-      refusal->diagnosis.with("library", name).with("needed_by", refusal->needed_by);
-      closure_.rejected.push_back(std::move(*refusal));
+      reject(closure_, name, one.path, parent, std::move(*refusal));
       return -1;
     }
     if (const std::optional<int> same = serve_by_identity(one.path, *read)) return *same;
@@ -239,50 +211,36 @@ class DyldClosureWalk {
     return index;
   }
 
-  std::optional<Rejected> refusal_of(const std::string& path, const Result<binary::BinaryInfo>& read,
-                                     bool direct) const {
-    Rejected rejected{"", path, "", "", true, {}};
-    if (!read) {
-      rejected.why = short_reason(read.error());
-      rejected.diagnosis = read.error();
-      return rejected;
-    }
+  std::optional<Refusal> refusal_of(const std::string& path, const Result<binary::BinaryInfo>& read,
+                                    bool direct) const {
+    if (!read) return Refusal{short_reason(read.error()), true, read.error()};
+    const auto refused = [&](const std::string& why, std::string_view code, std::string_view what,
+                             std::string_view value, std::string_view source = {}) {
+      return Refusal{why, true, Diagnosis(diagnose(code).with("file", path).with(what, value, source))};
+    };
     const binary::BinaryInfo& info = *read;
-    const std::string& type = info.macho.file_type;
-    if (info.kind != binary::Kind::macho && info.kind != binary::Kind::unknown) {
-      rejected.why = info.sniffed;
-      rejected.diagnosis = diagnose("EH-X03");
-      rejected.diagnosis.with("file", path).with("format", info.sniffed);
-    } else if (!machine_fits(machine_.architecture, info.machine) && !info.machine.empty()) {
-      rejected.why = info.machine;
-      rejected.diagnosis = diagnose("EH-X02");
-      rejected.diagnosis.with("file", path)
-          .with("built_for", info.machine)
-          .with("machine", machine_.architecture);
-      if (machine_.rosetta) rejected.diagnosis.with("rosetta", "yes");
-    } else if (!info.problems.empty()) {
-      rejected.why = info.kind == binary::Kind::macho ? "damaged" : info.sniffed;
-      rejected.diagnosis = info.problems.front();
-    } else if (!info.macho.platform.empty() && info.macho.platform != "macos" &&
-               info.macho.platform != "maccatalyst") {
-      rejected.why = "for " + info.macho.platform;
-      rejected.diagnosis = diagnose("EH-X08");
-      rejected.diagnosis.with("file", path).with("built_for", info.macho.platform, "LC_BUILD_VERSION");
-    } else if (type != "dylib" && !(direct && type == "bundle")) {
-      // A bundle is for dlopen; nothing can be linked against it.
-      rejected.why = type;
-      rejected.diagnosis = diagnose("EH-X08");
-      rejected.diagnosis.with("file", path).with("built_for", "use as " + type, "file type");
-    } else if (machine_.architecture != "x86_64" && !info.code_signed) {
-      // Apple, "Signing your apps for Gatekeeper" and macOS 11 release notes: native arm64 code without at
-      // least an ad-hoc signature is not mapped.
-      rejected.why = "not signed";
-      rejected.diagnosis = diagnose("EH-X04");
-      rejected.diagnosis.with("file", path).with("problem", "it has no signature", "LC_CODE_SIGNATURE");
-    } else {
-      return std::nullopt;
+    const std::string &type = info.macho.file_type, &platform = info.macho.platform;
+    if (info.kind != binary::Kind::macho && info.kind != binary::Kind::unknown)
+      return refused(info.sniffed, "EH-X03", "format", info.sniffed);
+    if (!machine_fits(machine_.architecture, info.machine) && !info.machine.empty()) {
+      Refusal refusal = refused(info.machine, "EH-X02", "built_for", info.machine);
+      refusal.diagnosis.with("machine", machine_.architecture);
+      if (machine_.rosetta) refusal.diagnosis.with("rosetta", "yes");
+      return refusal;
     }
-    return rejected;
+    if (!info.problems.empty())
+      return Refusal{info.kind == binary::Kind::macho ? "damaged" : info.sniffed, true,
+                     info.problems.front()};
+    if (!platform.empty() && platform != "macos" && platform != "maccatalyst")
+      return refused("for " + platform, "EH-X08", "built_for", platform, "LC_BUILD_VERSION");
+    // A bundle is for dlopen; nothing can be linked against it.
+    if (type != "dylib" && !(direct && type == "bundle"))
+      return refused(type, "EH-X08", "built_for", "use as " + type, "file type");
+    // Apple, "Signing your apps for Gatekeeper" and macOS 11 release notes: native arm64 code without at
+    // least an ad-hoc signature is not mapped.
+    if (machine_.architecture != "x86_64" && !info.code_signed)
+      return refused("not signed", "EH-X04", "problem", "it has no signature", "LC_CODE_SIGNATURE");
+    return std::nullopt;
   }
 
   std::optional<int> serve_by_identity(const std::string& name, const binary::BinaryInfo& info) {
@@ -315,11 +273,7 @@ class DyldClosureWalk {
 
   void miss(const std::string& name, int parent, const std::vector<Image>& chain,
             const std::vector<DyldTry>& tries) {
-    const auto& harmless = request_.may_be_missing;
-    const std::string leaf = name.substr(name.rfind('/') + 1);
-    if (std::any_of(harmless.begin(), harmless.end(),
-                    [&](const std::string& one) { return one == name || one == leaf; }))
-      return;
+    const std::string leaf = leaf_of(name);
     Missing missing;
     missing.name = name;
     missing.needed_by = object(parent).path;

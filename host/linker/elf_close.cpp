@@ -9,7 +9,7 @@
 #include "base/file_calls.hpp"
 #include "base/paths.hpp"
 #include "host/linker/linker.hpp"
-#include "host/linker/loader_rules.hpp"
+#include "host/linker/refusals.hpp"
 #include "host/linker/search.hpp"
 
 namespace enginehost::linker {
@@ -81,7 +81,7 @@ class ClosureWalk {
     const Result<binary::BinaryInfo>& read = reader_.read(path);
     if (!read) {
       const Diagnosis& why = read.error();
-      reject(path, path, -1, {binary::no_such_file(why) ? "missing" : shortly(why), true, why});
+      reject_once(path, path, -1, {binary::no_such_file(why) ? "missing" : shortly(why), true, why});
       return;
     }
     if (serve_by_identity(path, *read) >= 0) return;
@@ -90,7 +90,7 @@ class ClosureWalk {
       // The needs of another machine's library would be searched in the wrong places.
       const std::string_view code = refusal->diagnosis.code;
       const bool other_machine = code == "EH-L04" || code == "EH-L06" || read->kind != binary::Kind::elf;
-      reject(path, path, -1, std::move(*refusal));
+      reject_once(path, path, -1, std::move(*refusal));
       if (other_machine) return;
     }
     add({path, path, read->soname, {}, found_by, -1, &*read});
@@ -263,7 +263,7 @@ class ClosureWalk {
       const Diagnosis& why = read.error();
       if (binary::no_such_file(why)) return Search::goes_on;
       const Search search = after_closed_file(why);
-      reject(name, path, parent, {shortly(why), search == Search::is_over, why});
+      reject_once(name, path, parent, {shortly(why), search == Search::is_over, why});
       return search;
     }
     if (serve_by_identity(name, *read) >= 0) return Search::is_over;
@@ -273,7 +273,7 @@ class ClosureWalk {
       if (refusal->diagnosis.code == "EH-L06")
         refusal->diagnosis.with("path", path, place.found_by())
             .with("found_by", place.rule, place.found_by());
-      reject(name, path, parent, std::move(*refusal));
+      reject_once(name, path, parent, std::move(*refusal));
       if (!fatal) return Search::goes_on;
       if (read->kind != binary::Kind::elf) return Search::is_over;
     }
@@ -322,11 +322,8 @@ class ClosureWalk {
     return index < 0 ? std::string_view() : closure_.objects[static_cast<std::size_t>(index)].path;
   }
 
-  void reject(const std::string& name, const std::string& path, int parent, Refusal refusal) {
-    if (!rejected_.insert({path, name}).second) return;
-    if (parent >= 0) refusal.diagnosis.with("library", name).with("needed_by", path_at(parent));
-    closure_.rejected.push_back({name, path, std::string(path_at(parent)), std::move(refusal.why),
-                                 refusal.fatal, std::move(refusal.diagnosis)});
+  void reject_once(const std::string& name, const std::string& path, int parent, Refusal refusal) {
+    if (rejected_.insert({path, name}).second) reject(closure_, name, path, parent, std::move(refusal));
   }
 
   void miss(const std::string& name, int parent, const std::vector<const SearchPlace*>& places,
@@ -361,7 +358,7 @@ class ClosureWalk {
     if (!machine_.root.empty() || calls::lstat(path.c_str(), &status) != 0 || !S_ISLNK(status.st_mode))
       return;
     if (const auto& read = reader_.read(path); !read && read.error().code == "EH-F11")
-      reject(name, path, parent, {std::string(read.error().value("problem")), false, read.error()});
+      reject_once(name, path, parent, {std::string(read.error().value("problem")), false, read.error()});
   }
 
   // The result depends on the program's current folder.

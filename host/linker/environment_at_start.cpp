@@ -3,7 +3,7 @@
 #include "base/environment.hpp"
 #include "base/files.hpp"
 #include "base/process.hpp"
-#include "host/linker/loader_rules.hpp"
+#include "host/linker/refusals.hpp"
 #include "host/linker/this_linux.hpp"
 
 namespace enginehost::linker {

@@ -6,7 +6,7 @@
 
 #include "base/paths.hpp"
 #include "host/linker/dyld.hpp"
-#include "host/linker/windows_names.hpp"
+#include "host/linker/windows.hpp"
 
 namespace enginehost::linker {
 namespace {

@@ -1,10 +1,9 @@
-// Libraries known by their metadata instead of a disk. The same code then checks builds whose archives are
-// elsewhere and builds on disk.
+// The closure of a shared library on a described Linux machine (glibc and musl): where the loader would
+// search, and what it would find. Nothing is loaded or run. Windows and macOS have other rules: windows.hpp,
+// dyld.hpp.
 #pragma once
 #include <filesystem>
-#include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -17,34 +16,17 @@
 
 namespace enginehost::linker {
 
-// Paths are absolute and written with "/". Thread safety: a plain value; const use from several threads is
-// safe.
+// Libraries known by their metadata instead of a disk, so that builds whose archives are elsewhere are
+// checked by the same code. Paths are absolute and written with "/".
 class DescribedFiles {
  public:
-  // Adds a separate file: `info` gets an identity.
-  void add(const std::string& path, binary::BinaryInfo info);
-  // Adds a link to a file or folder; `target` is relative to the link's folder, as in links.
-  void add_link(const std::string& path, const std::string& target);
-
+  virtual ~DescribedFiles() = default;
   // Returns the library that a path leads to; null if there is none.
-  const binary::BinaryInfo* find(std::string_view path) const;
-  bool is_folder(std::string_view path) const;
+  virtual const binary::BinaryInfo* find(std::string_view path) const = 0;
+  virtual bool is_folder(std::string_view path) const = 0;
   // Returns the names directly in the folder, sorted.
-  std::vector<std::string> names_in(std::string_view folder) const;
-
- private:
-  void note_folders(const std::string& path);
-  // Returns the path without links, "." and ".."; empty for a loop of links.
-  std::string resolved(std::string_view path) const;
-
-  std::map<std::string, binary::BinaryInfo> files_;
-  std::map<std::string, std::string> links_;
-  std::set<std::string> folders_ = {""};  // "" is the root
+  virtual std::vector<std::string> names_in(std::string_view folder) const = 0;
 };
-
-// The closure of a shared library on a described Linux machine (glibc and musl): where the loader would
-// search, and what it would find. Nothing is loaded or run. Windows and macOS have other rules: windows.hpp,
-// dyld.hpp.
 
 // Reads each file once and remembers which folders do not exist. May serve many closures over the same
 // machine while the files do not change. Keeps up to 32 folders open. Thread safety: one thread.

@@ -193,13 +193,6 @@ std::vector<SearchPlace> glibc_shared_places(const Machine& machine) {
 
 namespace {
 
-void add_folder(std::string folder, const Machine& machine, std::string_view rule, std::string_view owner,
-                bool compiled_in, std::vector<SearchPlace>& places) {
-  if (folder.front() != '/') folder = path_text(machine.current_directory / path_of(folder));
-  places.push_back(
-      {SearchPlace::Kind::folder, std::move(folder), std::string(rule), std::string(owner), compiled_in});
-}
-
 // fixup_rpath: $ORIGIN is the folder of the name that the library was opened by. A path with any other token
 // is ignored, including its other elements.
 std::optional<std::string> expand_origin(std::string_view text, std::string_view origin) {
@@ -246,10 +239,14 @@ std::vector<SearchPlace> musl_places(const Machine& machine, const std::vector<N
     if (owner.is_program && machine.secure && written.find('$') != std::string::npos) continue;
     if (const std::optional<std::string> path = expand_origin(written, origin))
       for (std::string& folder : split_musl_path(*path))
-        add_folder(std::move(folder), machine, runpath ? "RUNPATH" : "RPATH", owner.path, false, places);
+        places.push_back({SearchPlace::Kind::folder, std::move(folder), runpath ? "RUNPATH" : "RPATH",
+                          std::string(owner.path), false});
   }
   for (const std::string& folder : machine.default_directories)
-    add_folder(folder, machine, "default", {}, true, places);
+    places.push_back({SearchPlace::Kind::folder, folder, "default", {}, true});
+  for (SearchPlace& place : places)
+    if (place.directory.front() != '/')
+      place.directory = path_text(machine.current_directory / path_of(place.directory));
   return places;
 }
 

@@ -8,13 +8,6 @@
 #include "base/paths.hpp"
 
 namespace enginehost::linker {
-
-const Result<binary::SymbolTable>& SymbolTables::read(const std::filesystem::path& file) {
-  auto known = tables_.find(path_text(file));
-  if (known == tables_.end()) known = tables_.emplace(path_text(file), binary::read_symbols(file)).first;
-  return known->second;
-}
-
 namespace {
 
 // One library's definition of a name.
@@ -26,7 +19,7 @@ struct Definition {
 };
 
 // Returns whether the definition serves a reference: glibc elf/dl-lookup.c, check_match; musl ldso/dynlink.c,
-// gnu_lookup. versions.cpp has already reported a library without versions from which one is needed.
+// gnu_lookup. findings.cpp has already reported a library without versions from which one is needed.
 bool serves(Libc libc, const Definition& definition, std::string_view wanted) {
   if (libc == Libc::musl) return !definition.hidden;
   if (definition.version.empty()) return true;
@@ -45,28 +38,19 @@ struct Scope {
 
 class SymbolPass {
  public:
-  SymbolPass(const Closure& closure, Reader& reader, SymbolTables& tables,
-             const std::filesystem::path& only_below, const std::vector<std::string>& exported_by_host)
-      : closure_(closure), reader_(reader), tables_(tables), only_below_(only_below) {
-    host_.insert(exported_by_host.begin(), exported_by_host.end());
+  SymbolPass(const Closure& closure, Reader& reader, const std::filesystem::path& only_below)
+      : closure_(closure), only_below_(only_below) {
+    for (const Object& object : closure.objects)
+      tables_.push_back(binary::read_symbols(reader.on_disk(object.path)));
   }
 
   SymbolFindings run() {
-    read_tables();
     for (const Scope& scope : scopes()) check(scope);
     return std::move(findings_);
   }
 
  private:
   using Definitions = std::unordered_map<std::string_view, std::vector<Definition>>;
-
-  void read_tables() {
-    for (const Object& object : closure_.objects) {
-      const auto& table = tables_.read(reader_.on_disk(object.path));
-      if (!table || !table->complete) findings_.unread.push_back(object.path);
-      of_object_.push_back(table ? &*table : nullptr);
-    }
-  }
 
   bool wanted(const Object& object) const {
     return object.found_by != "already loaded" &&
@@ -102,7 +86,7 @@ class SymbolPass {
     const std::unordered_set<std::string_view> lacking = lacking_a_library();
     for (Scope& scope : all)
       scope.whole = std::none_of(scope.members.begin(), scope.members.end(), [&](std::size_t member) {
-        return of_object_[member] == nullptr || !of_object_[member]->complete ||
+        return !tables_[member] || !tables_[member]->complete ||
                lacking.contains(closure_.objects[member].path);
       });
     return all;
@@ -137,28 +121,27 @@ class SymbolPass {
     // Only needed exports are stored, because an engine exports a hundred thousand names.
     Definitions definitions;
     for (const std::size_t importer : scope.importers)
-      if (of_object_[importer] != nullptr)
-        for (const binary::Symbol& symbol : of_object_[importer]->imports)
+      if (tables_[importer])
+        for (const binary::Symbol& symbol : tables_[importer]->imports)
           if (!symbol.weak) definitions.try_emplace(symbol.name);
     for (const auto* libraries : {&scope.members, &scope.lenders})
       for (const std::size_t library : *libraries) add_definitions(library, definitions);
     for (const std::size_t importer : scope.importers) {
-      if (of_object_[importer] == nullptr) continue;
-      for (const binary::Symbol& symbol : of_object_[importer]->imports) {
+      if (!tables_[importer]) continue;
+      for (const binary::Symbol& symbol : tables_[importer]->imports) {
         ++findings_.checked;
-        if (symbol.weak || host_.count(symbol.name) != 0) continue;
-        judge(symbol, closure_.objects[importer].path, definitions[symbol.name], scope);
+        if (!symbol.weak) judge(symbol, closure_.objects[importer].path, definitions[symbol.name], scope);
       }
     }
   }
 
   void add_definitions(std::size_t library, Definitions& definitions) const {
-    if (of_object_[library] == nullptr) return;
+    if (!tables_[library]) return;
     const binary::BinaryInfo* info = closure_.objects[library].info;
     const std::string_view first = info != nullptr && !info->version_definitions.empty()
                                        ? std::string_view(info->version_definitions.front())
                                        : std::string_view();
-    for (const binary::Symbol& symbol : of_object_[library]->exports)
+    for (const binary::Symbol& symbol : tables_[library]->exports)
       if (const auto asked = definitions.find(symbol.name); asked != definitions.end())
         asked->second.push_back({library, symbol.version, symbol.hidden_version, symbol.version == first});
   }
@@ -185,11 +168,8 @@ class SymbolPass {
   }
 
   const Closure& closure_;
-  Reader& reader_;
-  SymbolTables& tables_;
   const std::filesystem::path& only_below_;
-  std::unordered_set<std::string_view> host_;
-  std::vector<const binary::SymbolTable*> of_object_;
+  std::vector<Result<binary::SymbolTable>> tables_;  // of the closure's objects
   SymbolFindings findings_;
 };
 
@@ -222,10 +202,8 @@ const char* code_of(const UndefinedSymbol& symbol) {
 }  // namespace
 
 SymbolFindings undefined_symbols(const Closure& closure, Reader& reader,
-                                 const std::filesystem::path& only_below,
-                                 const std::vector<std::string>& exported_by_host, SymbolTables* tables) {
-  SymbolTables own;
-  return SymbolPass(closure, reader, tables != nullptr ? *tables : own, only_below, exported_by_host).run();
+                                 const std::filesystem::path& only_below) {
+  return SymbolPass(closure, reader, only_below).run();
 }
 
 std::vector<Diagnosis> diagnose_symbols(const std::vector<UndefinedSymbol>& symbols) {

@@ -1,7 +1,6 @@
 // The symbol pass: symbols that would stay undefined once the whole closure is loaded (L12, L14, L15, L16).
 #pragma once
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "base/result.hpp"
@@ -19,16 +18,6 @@ struct UndefinedSymbol {
   std::string lent_by;         // doubtful: path of the library of this process that exports it
 };
 
-// Symbol tables, each read once for all closures. Thread safety: one thread.
-class SymbolTables {
- public:
-  // The reference lives as long as the object.
-  const Result<binary::SymbolTable>& read(const std::filesystem::path& file);
-
- private:
-  std::unordered_map<std::string, Result<binary::SymbolTable>> tables_;
-};
-
 struct SymbolFindings {
   // In load order. Weak symbols are not listed, nor symbols that a missing, refused or unreadable library may
   // export.
@@ -37,8 +26,7 @@ struct SymbolFindings {
   // was linked with it or opened it with RTLD_GLOBAL, and undefined if it was opened with RTLD_LOCAL, as
   // Python opens its modules. Neither dlinfo nor the link map shows which.
   std::vector<UndefinedSymbol> doubtful;
-  std::vector<std::string> unread;  // libraries whose symbol table could not be read
-  std::size_t checked = 0;          // imports looked up
+  std::size_t checked = 0;  // imports looked up
 };
 
 // Looks up every import as the loader would: first among the exports of the opened library and its
@@ -47,12 +35,9 @@ struct SymbolFindings {
 // (musl 1.2 ldso/dynlink.c, find_sym).
 //
 // Only objects under `only_below` (a folder; empty = all) have their imports checked, because the system's
-// own libraries are assumed to be complete. `exported_by_host` are symbols of the program. `tables` caches
-// tables between calls. Takes some 10 ms for a large engine.
+// own libraries are assumed to be complete. Takes some 10 ms for a large engine.
 SymbolFindings undefined_symbols(const Closure& closure, Reader& reader,
-                                 const std::filesystem::path& only_below = {},
-                                 const std::vector<std::string>& exported_by_host = {},
-                                 SymbolTables* tables = nullptr);
+                                 const std::filesystem::path& only_below = {});
 
 // Returns diagnoses for `undefined` or `doubtful` (then with lent_by), one per library and code: EH-L12
 // (symbol..., required_by); EH-L14 for variables; EH-L15 (symbol..., version, library, required_by) for

@@ -3,6 +3,7 @@
 // library search order" and "LoadLibraryExW function", and of Wine's loader where those are silent.
 // tests/windows compares this code with Wine; it was not compared with Windows.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -10,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text.hpp"
 #include "host/linker/linker.hpp"
 
 namespace enginehost::linker {
@@ -54,7 +56,6 @@ struct WindowsRequest {
   std::string file;                    // a path as in WindowsMachine
   std::vector<std::string> preloaded;  // opened before it, in this order, by the same flags
   std::uint32_t flags = load_flags;
-  std::vector<std::string> may_be_missing;  // names, in either case
 };
 
 // How a name is served without a file.
@@ -109,6 +110,24 @@ std::vector<Diagnosis> missing_functions(const WindowsMachine& machine, const Wi
 //   EH-W08  delay-loaded and missing                 library..., needed_by, searched...
 //   EH-W12  a manifest that names an assembly        file, assembly
 std::vector<Diagnosis> diagnose_windows(const WindowsClosure& closure);
+
+// Windows paths and module names as text.
+
+inline std::string folder_of(const std::string& path) {
+  const std::size_t at = path.find_last_of("\\/");
+  return at == std::string::npos ? std::string() : path.substr(0, std::max<std::size_t>(at, 1));
+}
+inline std::string base_name(const std::string& path) { return path.substr(path.find_last_of("\\/") + 1); }
+inline std::string joined(const std::string& folder, const std::string& name) {
+  const char separator = folder.starts_with('/') ? '/' : '\\';
+  return folder.back() == separator ? folder + name : folder + separator + name;
+}
+
+// Adds ".dll" to a name without an extension ("LoadLibraryExW function").
+inline std::string module_name(const std::string& written) {
+  const std::string name = to_lower(base_name(written));
+  return name.find('.') == std::string::npos ? name + ".dll" : name;
+}
 
 // The Windows machine that this process runs on, as a value. Only in programs for Windows.
 

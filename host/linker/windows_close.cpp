@@ -1,11 +1,13 @@
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <unordered_map>
 
 #include "base/paths.hpp"
 #include "base/text.hpp"
-#include "host/linker/loader_rules.hpp"
-#include "host/linker/windows_names.hpp"
+#include "base/version.hpp"
+#include "host/linker/refusals.hpp"
+#include "host/linker/windows.hpp"
 
 namespace enginehost::linker {
 namespace {
@@ -33,6 +35,70 @@ bool same_path(std::string left, std::string right) {
   return to_lower(left) == to_lower(right);
 }
 
+// Warns of a file that a search with the program's default order would find instead (Ollama, cuDNN's
+// zlibwapi.dll).
+void warn_of_other_copies(const WindowsMachine& machine, const Object& one, Closure& closure,
+                          Reader& reader) {
+  if (one.found_by == "already loaded" || one.parent < 0) return;
+  const std::string name = module_name(one.path);
+  for (const WindowsPlace& place : windows_places(machine, 0, one.path)) {
+    const std::string path = joined(place.directory, name);
+    const std::string file = on_disk(machine, path, reader);
+    if (file.empty()) continue;
+    if (file == on_disk(machine, one.path, reader)) return;
+    // Copies in a driver's store are for the driver only.
+    if (to_lower(path).find("\\driverstore\\") != std::string::npos) continue;
+    closure.warnings.push_back(std::move(
+        diagnose("EH-W07").with("library", one.name).with("path", path, place.why).with("wanted", one.path)));
+    return;
+  }
+}
+
+// A runtime must not be older than the toolset: "C++ binary compatibility between Visual Studio versions".
+void warn_of_old_runtime(const Object& one, const binary::PeResources& resources, Closure& closure) {
+  if (system_name(module_name(one.path)) != SystemName::redistributable) return;
+  if (resources.file_version.empty()) return;
+  for (const Object& user : closure.objects) {
+    if (user.info == nullptr || !user.info->pe.linker_version.starts_with("14.")) continue;
+    const auto& needed = user.info->needed;
+    const bool uses = std::any_of(needed.begin(), needed.end(), [&](const std::string& name) {
+      return module_name(name) == module_name(one.path);
+    });
+    if (!uses || compare_versions(resources.file_version, user.info->pe.linker_version) >= 0) continue;
+    closure.warnings.push_back(std::move(diagnose("EH-W06")
+                                             .with("library", one.name)
+                                             .with("path", one.path, one.found_by)
+                                             .with("found", resources.file_version, "VS_FIXEDFILEINFO")
+                                             .with("required", user.info->pe.linker_version, "linker version")
+                                             .with("required_by", user.path)));
+    return;
+  }
+}
+
+// Adds the warnings EH-W06, W07, W08 and W12 to the closure's list.
+void warn(const WindowsMachine& machine, const std::vector<Missing>& delayed, Closure& closure,
+          Reader& reader) {
+  for (const Missing& missing : delayed) {
+    Diagnosis warning = diagnose("EH-W08");
+    warning.with("file", closure.file).with("library", missing.name, "delay imports of " + missing.needed_by);
+    warning.with("needed_by", missing.needed_by);
+    for (const Searched& place : missing.searched) warning.with("searched", place.directory, place.why);
+    for (const std::string& path : missing.present_at) warning.with("present_at", path);
+    closure.warnings.push_back(std::move(warning));
+  }
+  for (const Object& one : closure.objects) {
+    if (one.info == nullptr) continue;
+    warn_of_other_copies(machine, one, closure, reader);
+    if (!one.info->pe.has_resources) continue;
+    const auto resources = binary::pe_resources(on_disk(machine, one.path, reader));
+    if (!resources) continue;
+    warn_of_old_runtime(one, *resources, closure);
+    for (const std::string& assembly : resources->assemblies)
+      closure.warnings.push_back(std::move(
+          diagnose("EH-W12").with("file", one.path).with("assembly", assembly, "manifest resource")));
+  }
+}
+
 class WindowsClosureWalk {
  public:
   WindowsClosureWalk(const WindowsMachine& machine, const WindowsRequest& request, Reader& reader)
@@ -46,7 +112,7 @@ class WindowsClosureWalk {
     for (const std::string& file : request_.preloaded) open(file, "preloaded");
     open(request_.file, "request");
     for (std::size_t i = 0; i < closure().objects.size(); ++i) look_up_delayed(static_cast<int>(i));
-    warn(machine_, result_, reader_);
+    warn(machine_, result_.delayed, closure(), reader_);
     return std::move(result_);
   }
 
@@ -67,13 +133,14 @@ class WindowsClosureWalk {
     const std::size_t first = closure().objects.size();
     const std::string file = on_disk(machine_, path, reader_);
     if (file.empty()) {
-      Rejected missing{path, path, "", "missing", true, diagnose("EH-F01")};
-      missing.diagnosis.with("file", path);
-      closure().rejected.push_back(std::move(missing));
+      reject(closure(), path, path, -1, {"missing", true, Diagnosis(diagnose("EH-F01").with("file", path))});
       return;
     }
     const auto& read = reader_.read(file);
-    if (refuse(path, path, -1, read, true)) return;
+    if (std::optional<Refusal> refusal = refusal_of(path, read, true)) {
+      reject(closure(), path, path, -1, std::move(*refusal));
+      return;
+    }
     add({path, path, read->soname, {}, found_by, -1, &*read});
     for (std::size_t i = first; i < closure().objects.size() && i < object_limit; ++i)
       bring_needs(static_cast<int>(i), path);
@@ -110,8 +177,8 @@ class WindowsClosureWalk {
       if (file.empty()) continue;
       const auto& read = reader_.read(file);
       const std::string path = joined(place.directory, base_name(file));
-      if (refuse(written, path, parent, read, false)) {
-        if (closure().rejected.back().fatal) return true;
+      if (std::optional<Refusal> refusal = refusal_of(path, read, false)) {
+        if (reject(closure(), written, path, parent, std::move(*refusal))) return true;
         continue;
       }
       add({written, path, read->soname, object(parent).path, place.why, parent, &*read});
@@ -137,34 +204,21 @@ class WindowsClosureWalk {
     return true;
   }
 
-  // Returns whether the file is refused, and records it as rejected.
-  bool refuse(const std::string& name, const std::string& path, int parent,
-              const Result<binary::BinaryInfo>& read, bool direct) {
-    Rejected rejected{name, path, parent >= 0 ? object(parent).path : std::string(), "", true, {}};
-    if (!read) {
-      rejected.diagnosis = read.error();
-      rejected.why = short_reason(read.error());
-    } else if (!read->problems.empty()) {
-      rejected.diagnosis = read->problems.front();
-      rejected.why = read->kind == binary::Kind::pe ? "damaged" : read->sniffed;
-    } else if (read->kind != binary::Kind::pe) {
-      rejected.why = read->sniffed;
-      rejected.diagnosis = diagnose("EH-W04");
-      rejected.diagnosis.with("file", path).with("problem", "it is " + read->sniffed);
-    } else if (!machine_fits(machine_.architecture, read->machine)) {
-      rejected.why = read->machine;
-      rejected.fatal = direct || !machine_is_passed_over(machine_.architecture, read->machine);
-      rejected.diagnosis = diagnose("EH-W04");
-      rejected.diagnosis.with("file", path)
-          .with("problem", "it is built for " + read->machine)
-          .with("built_for", read->machine, "COFF header")
-          .with("machine", machine_.architecture);
-    } else {
-      return false;
-    }
-    if (parent >= 0) rejected.diagnosis.with("library", name).with("needed_by", object(parent).path);
-    closure().rejected.push_back(std::move(rejected));
-    return true;
+  // Returns why the file is refused; nothing if it is accepted.
+  std::optional<Refusal> refusal_of(const std::string& path, const Result<binary::BinaryInfo>& read,
+                                    bool direct) const {
+    if (!read) return Refusal{short_reason(read.error()), true, read.error()};
+    const bool is_pe = read->kind == binary::Kind::pe;
+    if (!read->problems.empty())
+      return Refusal{is_pe ? "damaged" : read->sniffed, true, read->problems.front()};
+    if (is_pe && machine_fits(machine_.architecture, read->machine)) return std::nullopt;
+    Refusal refusal{is_pe ? read->machine : read->sniffed, true, diagnose("EH-W04")};
+    refusal.diagnosis.with("file", path)
+        .with("problem", is_pe ? "it is built for " + read->machine : "it is " + read->sniffed);
+    if (!is_pe) return refusal;
+    refusal.fatal = direct || !machine_is_passed_over(machine_.architecture, read->machine);
+    refusal.diagnosis.with("built_for", read->machine, "COFF header").with("machine", machine_.architecture);
+    return refusal;
   }
 
   void add(Object object) {
@@ -175,10 +229,6 @@ class WindowsClosureWalk {
 
   void miss(const std::string& name, int parent, const std::vector<WindowsPlace>& places,
             std::vector<Missing>& into) {
-    const auto& harmless = request_.may_be_missing;
-    if (std::any_of(harmless.begin(), harmless.end(),
-                    [&](const std::string& one) { return module_name(one) == module_name(name); }))
-      return;
     Missing missing;
     missing.name = name;
     missing.needed_by = object(parent).path;
@@ -234,6 +284,20 @@ class WindowsClosureWalk {
 
 WindowsClosure close_windows(const WindowsMachine& machine, const WindowsRequest& request, Reader& reader) {
   return WindowsClosureWalk(machine, request, reader).run();
+}
+
+std::vector<Diagnosis> diagnose_windows(const WindowsClosure& all) {
+  const MissingRules rules{
+      "import directory",
+      [](const Missing& missing) { return missing.present_at.empty() ? "EH-W01" : "EH-W02"; },
+      [](const Rejected& file, const Missing& missing) {
+        return module_name(file.name) == module_name(missing.name);
+      },
+      "imports of "};
+  std::vector<Diagnosis> found;
+  for (const bool fatal : {true, false}) add_rejected(all.closure, rules, fatal, found);
+  add_missing(all.closure, rules, found);
+  return found;
 }
 
 }  // namespace enginehost::linker

@@ -1,7 +1,5 @@
 // Names that are served without a file of the build: API sets, parts of Windows, Microsoft's C++ runtime,
 // drivers.
-#include "host/linker/windows_names.hpp"
-
 #include <algorithm>
 #include <cctype>
 #include <iterator>

@@ -8,7 +8,7 @@
 #include "base/text.hpp"
 #include "host/binary/binary.hpp"
 #include "host/explain/loader_text.hpp"
-#include "host/linker/loader_rules.hpp"
+#include "host/linker/refusals.hpp"
 #include "host/preflight/judgments.hpp"
 
 namespace enginehost::load {

@@ -16,15 +16,6 @@ using linker::Closure;
 constexpr std::string_view variable = "LD_LIBRARY_PATH";
 constexpr std::string_view repaired = "opened first, by absolute path";
 
-Closure closure_of(const Inquiry& inquiry, const linker::Machine& machine,
-                   const std::vector<std::string>& preloaded) {
-  linker::Request request;
-  request.file = inquiry.spec.plugin;
-  for (const std::string& file : preloaded) request.preloaded.push_back(path_of(file));
-  request.check_versions = false;
-  return linker::close(machine, request, inquiry.reader);
-}
-
 const linker::Object* by_name(const Closure& closure, const std::string& name) {
   for (const linker::Object& object : closure.objects)
     if (object.name == name) return &object;
@@ -38,7 +29,7 @@ bool same_file(const std::string& a, const std::string& b) {
 
 // A file that two builds share is one file on the disk, and the loader treats it as loaded under either name.
 bool is_of_build(const Inquiry& inquiry, const linker::Object& object) {
-  if (inquiry.index.in_view(object.path) || same_file(object.path, path_text(inquiry.spec.plugin)))
+  if (inquiry.index.in_view(object.path) || same_file(object.path, path_text(inquiry.index.spec.plugin)))
     return true;
   const std::string ours = object.soname.empty() ? std::string() : inquiry.index.find(object.soname);
   return !ours.empty() && same_file(object.path, ours);
@@ -57,7 +48,7 @@ std::vector<std::string> askers(const Inquiry& inquiry, const Closure& closure, 
     if (object.info != nullptr && is_of_build(inquiry, object))
       add_if_it_asks(object.path, object.info->needed);
   for (const std::string& path : inquiry.later)
-    if (const auto& info = inquiry.reader.read(path)) add_if_it_asks(path, info->needed);
+    if (const auto& info = inquiry.index.reader.read(path)) add_if_it_asks(path, info->needed);
   return files;
 }
 
@@ -79,7 +70,8 @@ void warn_of_loaded(const Inquiry& inquiry, const Closure& closure, std::vector<
 // that loads the same files directly will get that.
 void warn_of_search(const Inquiry& inquiry, std::vector<Diagnosis>& warnings) {
   if (inquiry.order.empty()) return;
-  const Closure plain = closure_of(inquiry, inquiry.spec.machine, {});
+  const Spec& spec = inquiry.index.spec;
+  const Closure plain = close_after(spec.machine, inquiry.index.reader, path_text(spec.plugin), {}, false);
   const auto refused = [&](const std::string& path) {
     return std::any_of(plain.rejected.begin(), plain.rejected.end(),
                        [&](const auto& rejected) { return rejected.path == path; });
@@ -108,10 +100,11 @@ void warn_of_search(const Inquiry& inquiry, std::vector<Diagnosis>& warnings) {
 // one of the system. If nothing else would be found, the variable is what makes the build load, and there is
 // no warning.
 void warn_of_hidden(const Inquiry& inquiry, const Closure& closure, std::vector<Diagnosis>& warnings) {
-  if (inquiry.spec.machine.library_path.empty()) return;
-  linker::Machine bare = inquiry.spec.machine;
+  if (inquiry.index.spec.machine.library_path.empty()) return;
+  linker::Machine bare = inquiry.index.spec.machine;
   bare.library_path.clear();
-  const Closure without = closure_of(inquiry, bare, inquiry.order);
+  const Closure without =
+      close_after(bare, inquiry.index.reader, path_text(inquiry.index.spec.plugin), inquiry.order, false);
   for (const linker::Object& object : closure.objects) {
     if (object.found_by != variable) continue;
     const linker::Object* hidden = by_name(without, object.name);
@@ -131,7 +124,7 @@ void name_the_variable(const Inquiry& inquiry, const Closure& closure, std::vect
     if (diagnosis.code != "EH-L08" && diagnosis.code != "EH-L09" && diagnosis.code != "EH-L15") continue;
     const linker::Object* object = closure.find(diagnosis.value("path"));
     if (object != nullptr && object->found_by == variable)
-      diagnosis.with("from_environment", variable, inquiry.spec.machine.library_path_text.value_or(""));
+      diagnosis.with("from_environment", variable, inquiry.index.spec.machine.library_path_text.value_or(""));
   }
 }
 
@@ -144,8 +137,8 @@ std::string path_now(const Spec& spec) {
 }
 
 void report_ignored_path(const Inquiry& inquiry, std::vector<Diagnosis>& diagnoses) {
-  const linker::Machine& machine = inquiry.spec.machine;
-  const std::string at_start = machine.library_path_text.value_or(""), now = path_now(inquiry.spec);
+  const linker::Machine& machine = inquiry.index.spec.machine;
+  const std::string at_start = machine.library_path_text.value_or(""), now = path_now(inquiry.index.spec);
   const char* code = nullptr;
   std::string ignored;
   if (machine.secure && !at_start.empty()) {
@@ -162,7 +155,7 @@ void report_ignored_path(const Inquiry& inquiry, std::vector<Diagnosis>& diagnos
     for (const std::string& folder : linker::library_path_folders(machine, ignored)) {
       if (std::find(searched.begin(), searched.end(), folder) != searched.end()) continue;
       for (const std::string& library : diagnosis.values("library"))
-        if (const std::string path = folder + "/" + library; inquiry.reader.file_exists(path)) {
+        if (const std::string path = folder + "/" + library; inquiry.index.reader.file_exists(path)) {
           diagnosis.code = code;
           diagnosis.with("present_at", path, variable);
         }
@@ -171,7 +164,7 @@ void report_ignored_path(const Inquiry& inquiry, std::vector<Diagnosis>& diagnos
 }
 
 void warn_of_preload(const Inquiry& inquiry, std::vector<Diagnosis>& warnings) {
-  const Spec& spec = inquiry.spec;
+  const Spec& spec = inquiry.index.spec;
   if (spec.platform == nullptr || !spec.platform->loader_environment.is_known()) return;
   for (const auto& [name, value] : spec.platform->loader_environment.value()) {
     if (name != "LD_PRELOAD") continue;
@@ -181,7 +174,7 @@ void warn_of_preload(const Inquiry& inquiry, std::vector<Diagnosis>& warnings) {
     std::replace(text.begin(), text.end(), ' ', ':');
     for (const std::string& file : split(text, ':'))
       if (file.find('/') != std::string::npos && file.find('$') == std::string::npos &&
-          !inquiry.reader.file_exists(file))
+          !inquiry.index.reader.file_exists(file))
         warnings.push_back(std::move(diagnose("EH-L34").with("library", file, "LD_PRELOAD")));
   }
 }
@@ -232,7 +225,7 @@ void judge_substitution(const Inquiry& inquiry, const linker::Closure& closure,
       }
       if (lacking.empty()) continue;
       Diagnosis diagnosis = diagnose("EH-L17");
-      diagnosis.with("file", path_text(inquiry.spec.plugin))
+      diagnosis.with("file", path_text(inquiry.index.spec.plugin))
           .with("library", held.soname)
           .with("path", held.path, "libraries of this process")
           .with("wanted", wanted)

@@ -17,47 +17,71 @@
 
 namespace enginehost::preflight {
 
+// How a system's loader compares the names of libraries.
+struct NameRules {
+  // Returns what a file's name, or a requested one, is compared by.
+  std::function<std::string(const std::string&)> key;
+  std::function<bool(const std::string&)> is_library;  // by the file's name
+  bool elf = false;  // a library is also known by its SONAME; the plugin's folder counts only in a view
+};
+NameRules elf_names();
+
 // Index of the libraries in a build, by the names under which they are requested. The spec and the reader
 // must outlive it.
 class ViewIndex {
  public:
-  ViewIndex(const Spec& spec, linker::Reader& reader);
+  ViewIndex(const Spec& spec, linker::Reader& reader, NameRules rules = elf_names());
 
   // All libraries in the search folders, sorted, without the plugin.
   const std::vector<std::string>& libraries() const { return libraries_; }
   // Returns the library with that file name or SONAME, or an empty text.
   std::string find(const std::string& name) const;
   bool in_view(const std::string& path) const;
+  // True when the manifest lists the library as optional.
+  bool is_optional(const std::string& path) const;
+  // True when the manifest lists the library as opened while the build runs.
+  bool is_lazy(const std::string& path) const;
 
   // Appends the view's libraries that `file` needs to `order`, leaves first, without `file` itself and
   // without those already there.
   void add_needs(const std::string& file, std::vector<std::string>& order) const;
 
+  const Spec& spec;
+  linker::Reader& reader;
+
  private:
-  void visit(const std::string& file, std::set<std::string>& visited, std::vector<std::string>& order,
-             int depth) const;
-  const Spec& spec_;
-  linker::Reader& reader_;
+  const NameRules rules_;
   std::vector<std::string> libraries_;
   std::map<std::string, std::string> by_name_;
 };
 
 std::vector<std::filesystem::path> as_paths(const std::vector<std::string>& files);
 
-// Returns the closure of a library of the build that is opened after those others.
-linker::Closure close_after(const Spec& spec, linker::Reader& reader, const std::string& file,
-                            const std::vector<std::string>& opened_before);
+// Returns the closure of a library that is opened after those others.
+linker::Closure close_after(const linker::Machine& machine, linker::Reader& reader, const std::string& file,
+                            const std::vector<std::string>& opened_before, bool check_versions = true);
 
 struct LoadOrder {
   std::vector<std::string> before;  // opened before the plugin, by path and in this order
   std::vector<std::string> later;   // not needed by the plugin by name, but it may open them while it runs
 };
-LoadOrder load_order_of(const Spec& spec, const ViewIndex& index, linker::Reader& reader);
+LoadOrder load_order_of(const ViewIndex& index);
 
-// True when the manifest lists the library as optional.
-bool is_optional(const Spec& spec, const std::string& path);
-// True when the manifest lists the library as opened while the build runs.
-bool is_lazy(const Spec& spec, const std::string& path);
+// A loader's verdict on a library.
+struct Outcome {
+  linker::Closure closure;
+  std::vector<Diagnosis> diagnoses;  // why it fails, worst first
+  std::vector<Diagnosis> doubts;     // why it may fail
+};
+// Copies what the report lists of the plugin's closure.
+void take_closure(const linker::Closure& closure, Report& report);
+// Adds the outcome of a library of the build that the plugin may open while it runs, or (`certain`) will.
+void add_later(const ViewIndex& index, const std::string& library, bool certain, Outcome outcome,
+               Report& report, std::vector<Diagnosis>& doubts);
+// EH-R15 for libraries that the manifest lists as opened while the build runs and that the build lacks.
+void judge_missing_lazy(const ViewIndex& index, std::vector<Diagnosis>& diagnoses);
+// Sets the verdict, and adds the doubts after the certain findings.
+void settle(Report& report, std::vector<Diagnosis> doubts);
 
 // Returns the paths in the folder whose appearance would satisfy the need: the file itself, and the file in
 // each subfolder for newer processors that the loader tries first (glibc-hwcaps/x86-64-v3, tls). For a
@@ -70,22 +94,20 @@ std::vector<std::string> places_of(const linker::Machine& machine, const std::st
 // Returns the libraries that glibc finds through the program's own DT_RPATH for `files` (opened after
 // `order`) and their needs, whether or not the process has loaded them already. Needed libraries come before
 // their users. Empty for most programs; the cost is then reading the program's headers.
-std::vector<std::filesystem::path> found_via_program_rpath(const Spec& spec, linker::Reader& reader,
+std::vector<std::filesystem::path> found_via_program_rpath(const ViewIndex& index,
                                                            const std::vector<std::string>& order,
                                                            const std::vector<std::string>& files);
 
 // EH-R15 for each of `files` (and of their closure) that is known to open its parts by name (cuDNN, NVRTC)
 // and whose parts are neither in the build nor in the loader's search: library..., needed_by, searched... .
 // The file shows the name but not how it is used, so this is a likely failure, never a certain one.
-std::vector<Diagnosis> missing_parts(const Spec& spec, const ViewIndex& index, linker::Reader& reader,
-                                     const std::vector<std::string>& files);
+std::vector<Diagnosis> missing_parts(const ViewIndex& index, const std::vector<std::string>& files);
 
 // Returns libraries of the build that one of `files` opens by name and that its own RUNPATH does not reach.
 // Without help the machine decides which file the loader finds for them; once the build's own is open, its
 // SONAME matches. cuDNN 9 for CUDA 11 searches NVRTC in "nvrtc/lib", where no wheel has it, and NVRTC 13 has
 // no RUNPATH at all to find its builtins.
-std::vector<std::string> parts_out_of_reach(const Spec& spec, const ViewIndex& index, linker::Reader& reader,
-                                            const std::vector<std::string>& files);
+std::vector<std::string> parts_out_of_reach(const ViewIndex& index, const std::vector<std::string>& files);
 
 // Adds EH-R11 or EH-R12 to the diagnoses, or to the doubts when the descriptor is filled in at start and
 // cannot be read. `on_disk` is the location of the plugin's file on this machine. Adds nothing when the file
@@ -147,9 +169,7 @@ MemoryNeed memory_needed_by(const linker::Closure& closure);
 void judge_memory(const Spec& spec, const linker::Closure& closure, Report& report);
 
 struct Inquiry {
-  const Spec& spec;
   const ViewIndex& index;
-  linker::Reader& reader;
   const std::vector<std::string>& order;  // files that EngineHost opens first
   const std::vector<std::string>& later;  // files that the plugin opens at run time
 };

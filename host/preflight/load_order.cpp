@@ -1,12 +1,14 @@
 #include "host/preflight/judgments.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <set>
+#include <utility>
 
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
-#include "host/linker/loader_rules.hpp"
+#include "host/linker/refusals.hpp"
 #include "host/linker/search.hpp"
 
 namespace enginehost::preflight {
@@ -23,63 +25,74 @@ bool looks_like_library(const std::string& name) {
 // Deeper chains than this only come from damaged or malicious files.
 constexpr int deepest = 256;
 
+template <class Item>
+void append(const std::vector<Item>& more, std::vector<Item>& to) {
+  to.insert(to.end(), more.begin(), more.end());
+}
+
 }  // namespace
 
-ViewIndex::ViewIndex(const Spec& spec, linker::Reader& reader) : spec_(spec), reader_(reader) {
+NameRules elf_names() {
+  return {[](const std::string& name) { return name; }, looks_like_library, true};
+}
+
+ViewIndex::ViewIndex(const Spec& spec, linker::Reader& reader, NameRules rules)
+    : spec(spec), reader(reader), rules_(std::move(rules)) {
+  const auto add = [&](const std::filesystem::path& file) {
+    // The first folder in the search order wins.
+    if (file != spec.plugin &&
+        by_name_.emplace(rules_.key(path_text(file.filename())), path_text(file)).second)
+      libraries_.push_back(path_text(file));
+  };
   std::vector<std::filesystem::path> folders = spec.search;
-  if (!spec.view.empty()) folders.push_back(spec.plugin.parent_path());
+  if (!spec.view.empty() || !rules_.elf) folders.push_back(spec.plugin.parent_path());
   for (const std::filesystem::path& folder : folders) {
     if (reader.is_file(path_text(folder))) {
-      if (by_name_.emplace(path_text(folder.filename()), path_text(folder)).second)
-        libraries_.push_back(path_text(folder));
+      add(folder);
       continue;
     }
-    for (const std::string& name : reader.names_in(path_text(folder))) {
-      if (!looks_like_library(name)) continue;
-      const std::string path = path_text(folder / path_of(name));
-      if (path == path_text(spec.plugin)) continue;
-      if (!by_name_.emplace(name, path).second) continue;  // the first folder in the search order wins
-      libraries_.push_back(path);
-    }
+    for (const std::string& name : reader.names_in(path_text(folder)))
+      if (rules_.is_library(name)) add(folder / path_of(name));
   }
   // An unpacked archive may have lost the links whose names are the SONAMEs.
-  for (const std::string& path : libraries_)
-    if (const auto& info = reader.read(path); info && !info->soname.empty())
-      by_name_.emplace(info->soname, path);
+  if (rules_.elf)
+    for (const std::string& path : libraries_)
+      if (const auto& info = reader.read(path); info && !info->soname.empty())
+        by_name_.emplace(info->soname, path);
 }
 
 std::string ViewIndex::find(const std::string& name) const {
-  const auto found = by_name_.find(name);
+  const auto found = by_name_.find(rules_.key(name));
   return found != by_name_.end() ? found->second : std::string();
 }
 
 bool ViewIndex::in_view(const std::string& path) const {
-  return !spec_.view.empty() && is_below(path_of(path), spec_.view);
+  return !spec.view.empty() && is_below(path_of(path), spec.view);
 }
 
-bool is_optional(const Spec& spec, const std::string& path) {
-  if (spec.view.empty() || !is_below(path_of(path), spec.view)) return false;
+bool ViewIndex::is_optional(const std::string& path) const {
+  if (!in_view(path)) return false;
   const std::string inside = generic_text(path_of(path).lexically_relative(spec.view));
-  return std::any_of(spec.optional.begin(), spec.optional.end(),
-                     [&](const std::string& pattern) { return matches_pattern(inside, pattern); });
+  return std::ranges::any_of(spec.optional,
+                             [&](const std::string& pattern) { return matches_pattern(inside, pattern); });
+}
+
+bool ViewIndex::is_lazy(const std::string& path) const {
+  const std::string key = rules_.key(path_text(path_of(path).filename()));
+  return std::ranges::any_of(spec.lazy, [&](const std::string& name) { return rules_.key(name) == key; });
 }
 
 void ViewIndex::add_needs(const std::string& file, std::vector<std::string>& order) const {
   std::set<std::string> visited(order.begin(), order.end());
-  visited.insert(file);
-  const auto& info = reader_.read(file);
-  if (!info) return;
-  for (const std::string& name : info->needed)
-    if (const std::string path = find(name); !path.empty()) visit(path, visited, order, 0);
-}
-
-void ViewIndex::visit(const std::string& file, std::set<std::string>& visited,
-                      std::vector<std::string>& order, int depth) const {
-  if (depth == deepest || !visited.insert(file).second) return;
-  if (const auto& info = reader_.read(file))
-    for (const std::string& name : info->needed)
-      if (const std::string path = find(name); !path.empty()) visit(path, visited, order, depth + 1);
-  order.push_back(file);
+  const std::function<void(const std::string&, int)> visit = [&](const std::string& at, int depth) {
+    const auto& info = reader.read(at);
+    if (depth == deepest || !visited.insert(at).second) return;
+    if (info)
+      for (const std::string& name : info->needed)
+        if (const std::string path = find(name); !path.empty()) visit(path, depth + 1);
+    if (at != file) order.push_back(at);
+  };
+  visit(file, 0);
 }
 
 std::vector<std::filesystem::path> as_paths(const std::vector<std::string>& files) {
@@ -88,36 +101,73 @@ std::vector<std::filesystem::path> as_paths(const std::vector<std::string>& file
   return paths;
 }
 
-linker::Closure close_after(const Spec& spec, linker::Reader& reader, const std::string& file,
-                            const std::vector<std::string>& opened_before) {
+linker::Closure close_after(const linker::Machine& machine, linker::Reader& reader, const std::string& file,
+                            const std::vector<std::string>& opened_before, bool check_versions) {
   linker::Request request;
   request.file = path_of(file);
   request.preloaded = as_paths(opened_before);
-  if (spec.machine.root.empty()) request.tunables = linker::loader_tunables_at_start();
-  return linker::close(spec.machine, request, reader);
+  request.check_versions = check_versions;
+  if (machine.root.empty()) request.tunables = linker::loader_tunables_at_start();
+  return linker::close(machine, request, reader);
 }
 
-LoadOrder load_order_of(const Spec& spec, const ViewIndex& index, linker::Reader& reader) {
+LoadOrder load_order_of(const ViewIndex& index) {
   LoadOrder opening;
-  index.add_needs(path_text(spec.plugin), opening.before);
+  index.add_needs(path_text(index.spec.plugin), opening.before);
   for (const std::string& library : index.libraries())
-    if (std::find(opening.before.begin(), opening.before.end(), library) == opening.before.end())
-      opening.later.push_back(library);
+    if (std::ranges::find(opening.before, library) == opening.before.end()) opening.later.push_back(library);
   // A library that the plugin opens later finds libraries beside it only if they are on its own path or open
   // already.
   for (const std::string& library : opening.later) {
-    if (is_optional(spec, library)) continue;
-    bool neighbor_missing = false;
-    for (const linker::Missing& missing : close_after(spec, reader, library, opening.before).missing)
-      neighbor_missing |= !index.find(missing.name).empty();
-    if (neighbor_missing) index.add_needs(library, opening.before);
+    if (index.is_optional(library)) continue;
+    const linker::Closure closure = close_after(index.spec.machine, index.reader, library, opening.before);
+    if (std::ranges::any_of(closure.missing, [&](const auto& one) { return !index.find(one.name).empty(); }))
+      index.add_needs(library, opening.before);
   }
   return opening;
 }
 
-bool is_lazy(const Spec& spec, const std::string& path) {
-  const std::string name = path_text(path_of(path).filename());
-  return std::find(spec.lazy.begin(), spec.lazy.end(), name) != spec.lazy.end();
+void take_closure(const linker::Closure& closure, Report& report) {
+  report.missing = closure.missing;
+  report.rejected = closure.rejected;
+  report.versions = closure.versions;
+  report.highest = closure.highest;
+  for (const linker::Object& object : closure.objects)
+    if (object.found_by != "already loaded")
+      report.closure.push_back({object.name, object.path, object.needed_by});
+  append(closure.warnings, report.warnings);
+}
+
+void add_later(const ViewIndex& index, const std::string& library, bool certain, Outcome outcome,
+               Report& report, std::vector<Diagnosis>& doubts) {
+  if (outcome.diagnoses.empty()) return append(outcome.doubts, doubts);
+  if (index.is_optional(library)) {
+    report.left_out.push_back(path_of(library));
+    report.warnings.push_back(
+        std::move(outcome.diagnoses.front().with("left_out", library, "optional in the manifest")));
+    return;
+  }
+  append(outcome.diagnoses, certain ? report.diagnoses : doubts);
+  append(outcome.closure.missing, certain ? report.missing : report.missing_later);
+  if (certain) append(outcome.closure.rejected, report.rejected);
+}
+
+void judge_missing_lazy(const ViewIndex& index, std::vector<Diagnosis>& diagnoses) {
+  Diagnosis diagnosis = diagnose("EH-R15");
+  for (const std::string& name : index.spec.lazy)
+    if (index.find(name).empty()) diagnosis.with("library", name, "the manifest's \"lazy\"");
+  if (diagnosis.evidence.empty()) return;
+  diagnosis.with("file", path_text(index.spec.plugin)).with("in_manifest", "lazy");
+  for (const std::filesystem::path& folder : index.spec.search) diagnosis.with("searched", path_text(folder));
+  diagnoses.push_back(std::move(diagnosis));
+}
+
+void settle(Report& report, std::vector<Diagnosis> doubts) {
+  if (!report.diagnoses.empty())
+    report.verdict = Verdict::fails;
+  else if (!doubts.empty())
+    report.verdict = Verdict::unsure;
+  append(doubts, report.diagnoses);
 }
 
 namespace {
@@ -149,53 +199,31 @@ std::vector<std::string> places_of(const linker::Machine& machine, const std::st
   return places;
 }
 
-namespace {
-
-// Visits depth first, so that a library comes after those that it needs.
-class LeavesFirst {
- public:
-  LeavesFirst(const linker::Closure& closure, std::string rule) : closure_(closure), rule_(std::move(rule)) {}
-
-  void collect(std::vector<std::filesystem::path>& into) {
-    for (const linker::Object& object : closure_.objects) visit(object, into);
-  }
-
- private:
-  void visit(const linker::Object& object, std::vector<std::filesystem::path>& into) {
-    if (object.info == nullptr || !seen_.insert(object.path).second) return;
-    for (const std::string& name : object.info->needed)
-      if (const linker::Object* needed = closure_.find(name)) visit(*needed, into);
-    const std::filesystem::path path = path_of(object.path);
-    if (object.found_by == rule_ && std::find(into.begin(), into.end(), path) == into.end())
-      into.push_back(path);
-  }
-
-  const linker::Closure& closure_;
-  const std::string rule_;
-  std::set<std::string> seen_;
-};
-
-}  // namespace
-
-std::vector<std::filesystem::path> found_via_program_rpath(const Spec& spec, linker::Reader& reader,
+std::vector<std::filesystem::path> found_via_program_rpath(const ViewIndex& index,
                                                            const std::vector<std::string>& order,
                                                            const std::vector<std::string>& files) {
   std::vector<std::filesystem::path> found;
-  const std::string program = path_text(spec.machine.program);
-  if (program.empty() || spec.machine.libc != linker::Libc::glibc) return found;
-  const auto& info = reader.read(program);
+  linker::Machine machine = index.spec.machine;
+  const std::string program = path_text(machine.program);
+  if (program.empty() || machine.libc != linker::Libc::glibc) return found;
+  const auto& info = index.reader.read(program);
   if (!info || !info->has_rpath || info->has_runpath) return found;
   // Libraries of this process may have been found through the program's RPATH too; another process does not
   // have them.
-  linker::Machine machine = spec.machine;
   machine.loaded.clear();
-  linker::Request request;
-  for (const std::string& file : order) request.preloaded.push_back(path_of(file));
-  request.check_versions = false;
   for (const std::string& file : files) {
-    request.file = path_of(file);
-    const linker::Closure closure = linker::close(machine, request, reader);
-    LeavesFirst(closure, "RPATH of " + program).collect(found);
+    const linker::Closure closure = close_after(machine, index.reader, file, order, false);
+    std::set<std::string> seen;
+    // Depth first, so that a library comes after those that it needs.
+    const std::function<void(const linker::Object&)> visit = [&](const linker::Object& object) {
+      if (object.info == nullptr || !seen.insert(object.path).second) return;
+      for (const std::string& name : object.info->needed)
+        if (const linker::Object* needed = closure.find(name)) visit(*needed);
+      const std::filesystem::path path = path_of(object.path);
+      if (object.found_by == "RPATH of " + program && std::ranges::find(found, path) == found.end())
+        found.push_back(path);
+    };
+    for (const linker::Object& object : closure.objects) visit(object);
   }
   return found;
 }
@@ -225,13 +253,14 @@ std::vector<std::string> spellings(const std::string& part, const std::string& s
   return all;
 }
 
-bool is_there(const Spec& spec, const ViewIndex& index, linker::Reader& reader, const std::string& file,
-              const std::string& name, const std::vector<std::string>& folders) {
+bool is_there(const ViewIndex& index, const std::string& file, const std::string& name,
+              const std::vector<std::string>& folders) {
   if (!index.find(name).empty() || file_name(file) == name) return true;
-  const linker::Machine& machine = spec.machine;
+  const linker::Machine& machine = index.spec.machine;
   if (machine.cache.find(name, machine.cache_flags, machine.hwcaps, machine.legacy_hwcap_bits)) return true;
-  return std::any_of(folders.begin(), folders.end(),
-                     [&](const std::string& folder) { return reader.file_exists(folder + "/" + name); });
+  return std::any_of(folders.begin(), folders.end(), [&](const std::string& folder) {
+    return index.reader.file_exists(folder + "/" + name);
+  });
 }
 
 std::string soname_of(linker::Reader& reader, const std::string& file) {
@@ -240,30 +269,31 @@ std::string soname_of(linker::Reader& reader, const std::string& file) {
 }
 
 // True when the file's own RUNPATH or RPATH leads to a library of that name.
-bool finds_by_itself(const Spec& spec, linker::Reader& reader, const std::string& file,
-                     const std::string& name) {
-  const auto& info = reader.read(file);
+bool finds_by_itself(const ViewIndex& index, const std::string& file, const std::string& name) {
+  const auto& info = index.reader.read(file);
   if (!info) return false;
-  for (const linker::SearchPlace& place : linker::glibc_own_places(spec.machine, {{file, &*info}}))
-    if (place.rule != spec.machine.library_path_source && reader.file_exists(place.directory + "/" + name))
+  const linker::Machine& machine = index.spec.machine;
+  for (const linker::SearchPlace& place : linker::glibc_own_places(machine, {{file, &*info}}))
+    if (place.rule != machine.library_path_source && index.reader.file_exists(place.directory + "/" + name))
       return true;
   return false;
 }
 
 // Returns the file's own folder, where its parts usually lie, and the folders that dlopen of a name searches
 // when the file calls it: the file's own path, the program's, the variable, and the loader's own.
-std::vector<std::string> folders_searched(const Spec& spec, linker::Reader& reader, const std::string& file,
+std::vector<std::string> folders_searched(const ViewIndex& index, const std::string& file,
                                           const binary::BinaryInfo& info) {
+  const linker::Machine& machine = index.spec.machine;
   std::vector<std::string> folders = {folder_of(file)};
   const auto add = [&](const std::string& folder) {
     if (std::find(folders.begin(), folders.end(), folder) == folders.end()) folders.push_back(folder);
   };
   std::vector<linker::Needer> chain = {{file, &info}};
-  const std::string program = path_text(spec.machine.program);
+  const std::string program = path_text(machine.program);
   if (!program.empty())
-    if (const auto& read = reader.read(program)) chain.push_back({program, &*read, true});
-  for (const linker::SearchPlace& place : linker::glibc_own_places(spec.machine, chain)) add(place.directory);
-  for (const std::string& folder : spec.machine.default_directories) add(folder);
+    if (const auto& read = index.reader.read(program)) chain.push_back({program, &*read, true});
+  for (const linker::SearchPlace& place : linker::glibc_own_places(machine, chain)) add(place.directory);
+  for (const std::string& folder : machine.default_directories) add(folder);
   return folders;
 }
 
@@ -278,15 +308,15 @@ bool asks_for(linker::Reader& reader, const std::string& file, std::string_view 
 
 }  // namespace
 
-std::vector<std::string> parts_out_of_reach(const Spec& spec, const ViewIndex& index, linker::Reader& reader,
-                                            const std::vector<std::string>& files) {
+std::vector<std::string> parts_out_of_reach(const ViewIndex& index, const std::vector<std::string>& files) {
   std::vector<std::string> found;
+  linker::Reader& reader = index.reader;
   for (const std::string& part : index.libraries()) {
     const std::string name = soname_of(reader, part);
     const auto opens_it = [&](const std::string& file, const Family& family) {
       return file != part && name.starts_with(family.part) &&
-             soname_of(reader, file).starts_with(family.library) &&
-             !finds_by_itself(spec, reader, file, name) && asks_for(reader, file, family.part, name);
+             soname_of(reader, file).starts_with(family.library) && !finds_by_itself(index, file, name) &&
+             asks_for(reader, file, family.part, name);
     };
     const bool out_of_reach = std::any_of(files.begin(), files.end(), [&](const std::string& file) {
       return std::any_of(std::begin(families), std::end(families),
@@ -297,31 +327,29 @@ std::vector<std::string> parts_out_of_reach(const Spec& spec, const ViewIndex& i
   return found;
 }
 
-std::vector<Diagnosis> missing_parts(const Spec& spec, const ViewIndex& index, linker::Reader& reader,
-                                     const std::vector<std::string>& files) {
+std::vector<Diagnosis> missing_parts(const ViewIndex& index, const std::vector<std::string>& files) {
   std::vector<Diagnosis> found;
   for (const std::string& file : files) {
-    const auto& info = reader.read(file);
+    const auto& info = index.reader.read(file);
     if (!info) continue;
-    const std::string name = info->soname.empty() ? file_name(file) : info->soname;
+    const std::string name = soname_of(index.reader, file);
     const auto family = std::find_if(std::begin(families), std::end(families), [&](const Family& known) {
       return known.needed && name.starts_with(known.library);
     });
     if (family == std::end(families)) continue;
-    const auto parts = binary::library_names(reader.on_disk(file), family->part);
+    const auto parts = binary::library_names(index.reader.on_disk(file), family->part);
     if (!parts) continue;
-    const std::vector<std::string> folders = folders_searched(spec, reader, file, *info);
+    const std::vector<std::string> folders = folders_searched(index, file, *info);
     Diagnosis diagnosis = diagnose("EH-R15");
     for (const std::string& part : *parts) {
       const std::vector<std::string> names = spellings(part, name);
-      if (std::any_of(names.begin(), names.end(), [&](const std::string& one) {
-            return is_there(spec, index, reader, file, one, folders);
-          }))
+      if (std::any_of(names.begin(), names.end(),
+                      [&](const std::string& one) { return is_there(index, file, one, folders); }))
         continue;
       diagnosis.with("library", names.front(), "text in " + file);
     }
     if (diagnosis.evidence.empty()) continue;
-    diagnosis.with("file", path_text(spec.plugin)).with("needed_by", file);
+    diagnosis.with("file", path_text(index.spec.plugin)).with("needed_by", file);
     for (const std::string& folder : folders) diagnosis.with("searched", folder);
     found.push_back(std::move(diagnosis));
   }

@@ -5,10 +5,11 @@
 
 #include "base/files.hpp"
 #include "base/paths.hpp"
-#include "host/linker/loader_rules.hpp"
+#include "host/linker/refusals.hpp"
 #include "host/linker/symbols.hpp"
 #include "host/preflight/foreign.hpp"
 #include "host/preflight/judgments.hpp"
+#include "host/preflight/plugin_floors.hpp"
 
 namespace enginehost::preflight {
 namespace {
@@ -29,7 +30,7 @@ class Check {
 
   Report run() {
     if (const auto& info = reader_.read(path_text(spec_.plugin))) report_.kind = info->kind;
-    auto [before, later] = load_order_of(spec_, index_, reader_);
+    auto [before, later] = load_order_of(index_);
     order_ = std::move(before);
     add_parts_out_of_reach();
 
@@ -37,14 +38,15 @@ class Check {
     report_.diagnoses = linker::diagnose_closure(spec_.machine, closure);
     judge_driver(spec_, closure, report_.diagnoses);
     drop_duplicates();
-    take(closure);
-    const Inquiry inquiry{spec_, index_, reader_, order_, later};
+    take_closure(closure, report_);
+    doubts_ = closure.doubts;
+    const Inquiry inquiry{index_, order_, later};
     judge_environment(inquiry, closure, report_);
     judge_substitution(inquiry, closure, report_.diagnoses);
     judge_mixed_sources(spec_, closure, report_.warnings);
     judge_device_files(spec_, closure, reader_, report_.warnings);
     for (const std::string& library : later) check_later(library, closure);
-    check_missing_lazy();
+    judge_missing_lazy(index_, report_.diagnoses);
     check_tables();
     check_header();
     check_later_names(later);
@@ -55,22 +57,24 @@ class Check {
     }
     if (spec_.symbols) check_symbols(closure);
 
-    if (!report_.diagnoses.empty())
-      report_.verdict = Verdict::fails;
-    else if (!doubts_.empty())
+    const std::string setting = unsupported_loader_setting();
+    settle(report_, std::move(doubts_));
+    if (!setting.empty()) {
       report_.verdict = Verdict::unsure;
-    judge_loader_settings();
-    report_.diagnoses.insert(report_.diagnoses.end(), doubts_.begin(), doubts_.end());
+      report_.notes.push_back(setting +
+                              " changes the loader's search, which this check does not support: only "
+                              "loading shows what is found");
+    }
     report_.load_order = as_paths(order_);
     later.insert(later.begin(), path_text(spec_.plugin));
-    report_.via_program_rpath = found_via_program_rpath(spec_, reader_, order_, later);
+    report_.via_program_rpath = found_via_program_rpath(index_, order_, later);
     collect_dependency_stamps(closure);
     return std::move(report_);
   }
 
  private:
   Closure close(const std::string& file, const std::vector<std::string>& preloaded) {
-    return close_after(spec_, reader_, file, preloaded);
+    return close_after(spec_.machine, reader_, file, preloaded);
   }
 
   // True when the problem lies in the plugin file itself, whatever else the loader finds.
@@ -81,24 +85,19 @@ class Check {
     return true;
   }
 
-  // Unsupported settings make the loader's search unknown. A problem of the plugin file itself remains
-  // certain.
-  void judge_loader_settings() {
-    if (!spec_.machine.root.empty()) return;
-    const std::string by = linker::unsupported_setting(spec_.machine, linker::loader_settings_at_start());
-    const bool certain = std::any_of(report_.diagnoses.begin(), report_.diagnoses.end(),
-                                     [&](const Diagnosis& one) { return is_of_plugin_alone(one); });
-    if (by.empty() || certain) return;
-    report_.verdict = Verdict::unsure;
-    report_.notes.push_back(by +
-                            " changes the loader's search, which this check does not support: only loading "
-                            "shows what is found");
+  // Returns the setting that makes the loader's search unknown; "" = none, or a problem of the plugin file
+  // itself is certain.
+  std::string unsupported_loader_setting() const {
+    if (!spec_.machine.root.empty() ||
+        std::ranges::any_of(report_.diagnoses, [&](const auto& one) { return is_of_plugin_alone(one); }))
+      return {};
+    return linker::unsupported_setting(spec_.machine, linker::loader_settings_at_start());
   }
 
   // Adds only parts whose own needs are met, so that the plugin does not fail for a part that may never be
   // opened.
   void add_parts_out_of_reach() {
-    for (const std::string& part : parts_out_of_reach(spec_, index_, reader_, own_files())) {
+    for (const std::string& part : parts_out_of_reach(index_, own_files())) {
       if (std::find(order_.begin(), order_.end(), part) != order_.end()) continue;
       std::vector<std::string> order = order_;
       index_.add_needs(part, order);
@@ -128,45 +127,18 @@ class Check {
       std::erase_if(found, [](const Diagnosis& one) { return one.code == "EH-L19"; });
   }
 
-  void take(const Closure& closure) {
-    report_.missing = closure.missing;
-    report_.rejected = closure.rejected;
-    report_.versions = closure.versions;
-    report_.highest = closure.highest;
-    for (const linker::Object& object : closure.objects)
-      if (object.found_by != "already loaded")
-        report_.closure.push_back({object.name, object.path, object.needed_by});
-    report_.warnings.insert(report_.warnings.end(), closure.warnings.begin(), closure.warnings.end());
-    doubts_.insert(doubts_.end(), closure.doubts.begin(), closure.doubts.end());
-  }
-
   void check_later(const std::string& library, const Closure& plugin_closure) {
     if (plugin_closure.find(library) != nullptr) return;
-    const Closure closure = close(library, order_);
-    std::vector<Diagnosis> found = linker::diagnose_closure(spec_.machine, closure);
-    judge_driver(spec_, closure, found);
-    drop_reported_of_plugin(found);
-    if (found.empty()) {
-      std::vector<Diagnosis> doubts = closure.doubts;
-      drop_reported_of_plugin(doubts);
-      doubts_.insert(doubts_.end(), doubts.begin(), doubts.end());
-      return;
-    }
-    if (is_optional(spec_, library)) {
-      report_.left_out.push_back(path_of(library));
-      report_.warnings.push_back(
-          std::move(found.front().with("left_out", library, "optional in the manifest")));
-      return;
-    }
-    const bool certain = is_lazy(spec_, library) ||
-                         (is_content_problem(found.front()) && found.front().value("file") == library);
-    auto& into = certain ? report_.diagnoses : doubts_;
-    into.insert(into.end(), found.begin(), found.end());
-    auto& missing = certain ? report_.missing : report_.missing_later;
-    missing.insert(missing.end(), closure.missing.begin(), closure.missing.end());
-    if (certain) {
-      report_.rejected.insert(report_.rejected.end(), closure.rejected.begin(), closure.rejected.end());
-    }
+    Outcome outcome{close(library, order_), {}, {}};
+    outcome.diagnoses = linker::diagnose_closure(spec_.machine, outcome.closure);
+    judge_driver(spec_, outcome.closure, outcome.diagnoses);
+    outcome.doubts = outcome.closure.doubts;
+    drop_reported_of_plugin(outcome.diagnoses);
+    drop_reported_of_plugin(outcome.doubts);
+    const bool certain = index_.is_lazy(library) ||
+                         (!outcome.diagnoses.empty() && is_content_problem(outcome.diagnoses.front()) &&
+                          outcome.diagnoses.front().value("file") == library);
+    add_later(index_, library, certain, std::move(outcome), report_, doubts_);
   }
 
   // The build's own files, which its publisher is responsible for.
@@ -203,8 +175,8 @@ class Check {
     std::vector<std::string> files = order_;
     files.push_back(path_text(spec_.plugin));
     files.insert(files.end(), later.begin(), later.end());
-    for (Diagnosis& missing : missing_parts(spec_, index_, reader_, files)) {
-      if (is_optional(spec_, std::string(missing.value("needed_by"))))
+    for (Diagnosis& missing : missing_parts(index_, files)) {
+      if (index_.is_optional(std::string(missing.value("needed_by"))))
         report_.warnings.push_back(std::move(missing.with("left_out", missing.value("needed_by"))));
       else
         doubts_.push_back(std::move(missing));
@@ -215,23 +187,13 @@ class Check {
   void check_tables() {
     for (const std::string& file : own_files()) {
       const auto reported = [&](const Diagnosis& diagnosis) { return diagnosis.value("file") == file; };
-      if (is_optional(spec_, file) ||
+      if (index_.is_optional(file) ||
           std::any_of(report_.diagnoses.begin(), report_.diagnoses.end(), reported))
         continue;
       auto bindings = binary::check_bindings(reader_.on_disk(file));
       if (!bindings && is_content_problem(bindings.error()) && !binary::no_such_file(bindings.error()))
         report_.diagnoses.push_back(std::move(bindings).error());
     }
-  }
-
-  void check_missing_lazy() {
-    Diagnosis diagnosis = diagnose("EH-R15");
-    for (const std::string& name : spec_.lazy)
-      if (index_.find(name).empty()) diagnosis.with("library", name, "the manifest's \"lazy\"");
-    if (diagnosis.evidence.empty()) return;
-    diagnosis.with("file", path_text(spec_.plugin)).with("in_manifest", "lazy");
-    for (const std::filesystem::path& folder : spec_.search) diagnosis.with("searched", path_text(folder));
-    report_.diagnoses.push_back(std::move(diagnosis));
   }
 
   void check_header() {
@@ -327,15 +289,55 @@ void note_undefined_symbols(Spec spec, Report& report) {
 }  // namespace
 
 const char* name_of(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::loads:
-      return "loads";
-    case Verdict::fails:
-      return "fails";
-    case Verdict::unsure:
-      return "unsure";
+  constexpr const char* names[] = {"loads", "fails", "unsure"};  // in the order of the enumerators
+  return names[static_cast<std::size_t>(verdict)];
+}
+
+void judge_plugin_header(const std::filesystem::path& plugin, const std::filesystem::path& on_disk,
+                         std::vector<Diagnosis>& diagnoses, std::vector<Diagnosis>& doubts) {
+  const auto header = binary::read_plugin_header(on_disk);
+  if (!header) {
+    // Other problems of the file are reported by the code that searched its libraries.
+    const Diagnosis& why = header.error();
+    const auto reported = [&](const Diagnosis& one) {
+      return one.code == why.code && one.value("file") == why.value("file");
+    };
+    if (why.code == "EH-F01" && !binary::no_such_file(why) &&
+        std::none_of(diagnoses.begin(), diagnoses.end(), reported))
+      diagnoses.push_back(why);
+    return;
   }
-  return "unsure";
+  // A library of another system: a diagnosis already states that it cannot be loaded here, whatever it
+  // exports.
+  for (const Diagnosis& diagnosis : diagnoses)
+    if (diagnosis.code == "EH-F09") return;
+  using State = binary::PluginHeader::State;
+  if (header->state == State::symbol_absent) {
+    Diagnosis diagnosis = diagnose("EH-R11");
+    diagnosis.with("file", path_text(plugin))
+        .with("symbol", "engine_plugin_v1", "dynamic symbols of the file");
+    for (const std::string& name : header->exports) diagnosis.with("exports", name);
+    diagnoses.push_back(std::move(diagnosis));
+  } else if (header->state == State::no_object) {
+    diagnoses.push_back(std::move(diagnose("EH-R11")
+                                      .with("file", path_text(plugin))
+                                      .with("problem",
+                                            "its engine_plugin_v1 is a function, or thread-local; a "
+                                            "plugin's is a constant object")));
+  } else if (auto room = check_object_size(header->object_size, plugin); !room) {
+    diagnoses.push_back(std::move(room).error());
+  } else if (header->state == State::no_bytes) {
+    doubts.push_back(std::move(
+        diagnose("EH-R11")
+            .with("file", path_text(plugin))
+            .with("problem",
+                  "its engine_plugin_v1 is filled in by code at start and cannot be read from the file")));
+  } else if (auto fits = check_floors(
+                 {header->magic, header->size, header->abi_major, header->abi_minor, header->host_minor},
+                 plugin);
+             !fits) {
+    diagnoses.push_back(std::move(fits).error());
+  }
 }
 
 Report check_elf(const Spec& spec) { return Check(spec).run(); }

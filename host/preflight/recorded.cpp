@@ -1,10 +1,11 @@
 #include "host/preflight/judgments.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/paths.hpp"
 #include "base/version.hpp"
-#include "host/linker/loader_rules.hpp"
+#include "host/linker/refusals.hpp"
 
 namespace enginehost::preflight {
 namespace {
@@ -55,122 +56,91 @@ linker::Machine machine_of(const platform::Platform& platform, linker::Machine h
   return here;
 }
 
-class Judged {
- public:
-  Judged(Spec spec, const binary::BinaryInfo& info)
-      : spec_(std::move(spec)),
-        info_(info),
-        recorded_(machine_of(*spec_.platform, spec_.machine)),
-        libc_(libc_of(info, reported_by_)) {}
+// Returns the problem that the file alone shows on the recorded machine.
+std::optional<Diagnosis> problem_of(const Spec& spec, const binary::BinaryInfo& info,
+                                    const linker::Machine& recorded) {
+  const platform::Platform& platform = *spec.platform;
+  const std::string file = path_text(spec.plugin);
+  if (platform.os.is_known() && platform.os.value() != "linux")
+    return diagnose("EH-F09")
+        .with("file", file)
+        .with("format", info.sniffed + " for " + info.machine + ", and the recorded machine runs " +
+                            platform.os.value())
+        .with("built_for", info.machine);
+  if (auto refusal = linker::refusal_of(recorded, info, file, true)) return std::move(refusal->diagnosis);
+  if (!platform.libc.is_known()) return std::nullopt;
+  const platform::Libc& libc = platform.libc.value();
+  std::string reported_by;
+  const std::string needed_libc = libc_of(info, reported_by);
+  if (!needed_libc.empty() && libc.name != needed_libc)
+    return diagnose(needed_libc == "musl" ? "EH-L28" : "EH-L29")
+        .with("needed_by", file)
+        .with("library", reported_by)
+        .with("found", libc.name + " " + libc.version, record);
+  if (needed_libc != "glibc") return std::nullopt;
+  const std::string needs = newest_glibc(info);
+  if (!needs.empty() && compare_versions(needs, libc.version) > 0)
+    return diagnose("EH-L08")
+        .with("file", file)
+        .with("required_by", file)
+        .with("needs", "GLIBC_" + needs, "DT_VERNEED")
+        .with("path", record)
+        .with("have", libc.name + " " + libc.version, record);
+  if (std::ranges::any_of(info.version_needs,
+                          [](const auto& need) { return need.version == "GLIBC_ABI_DT_RELR"; }) &&
+      compare_versions(libc.version, "2.36") < 0)
+    return diagnose("EH-L10")
+        .with("file", file)
+        .with("required_by", file, "DT_VERNEED")
+        .with("needs", "glibc 2.36")
+        .with("have", libc.version, record);
+  return std::nullopt;
+}
 
-  Report run() {
-    judge();
-    const std::string other = why_not_here();
-    Report report;
-    if (!found_.empty() || !other.empty()) {
-      report.file = spec_.plugin;
-      report.kind = info_.kind;
-      report.verdict = found_.empty() ? Verdict::unsure : Verdict::fails;
-      report.notes.push_back(
-          found_.empty() ? "judged for the recorded machine from the file alone; the libraries that it needs "
-                           "were not searched, because " +
-                               other
-                         : "judged for the recorded machine; the libraries that it needs were not searched");
-      report.diagnoses = std::move(found_);
-      return report;
-    }
-    // Its other libraries come from this machine and suit this machine's C library.
-    spec_.machine.isa = recorded_.isa;
-    report = check(spec_);
-    without_this_libc(report);
-    report.notes.push_back(
-        "system, processor and C library are those of the recorded machine; folders and libraries are those "
-        "of this machine, because a record has none");
-    return report;
-  }
-
- private:
-  void judge() {
-    const platform::Platform& platform = *spec_.platform;
-    const std::string file = path_text(spec_.plugin);
-    if (platform.os.is_known() && platform.os.value() != "linux") {
-      found_.push_back(
-          std::move(diagnose("EH-F09")
-                        .with("file", file)
-                        .with("format", info_.sniffed + " for " + info_.machine +
-                                            ", and the recorded machine runs " + platform.os.value())
-                        .with("built_for", info_.machine)));
-      return;
-    }
-    if (auto refusal = linker::refusal_of(recorded_, info_, file, true)) {
-      found_.push_back(std::move(refusal->diagnosis));
-      return;
-    }
-    if (!platform.libc.is_known()) return;
-    const platform::Libc& libc = platform.libc.value();
-    if (!libc_.empty() && libc.name != libc_) {
-      found_.push_back(std::move(diagnose(libc_ == "musl" ? "EH-L28" : "EH-L29")
-                                     .with("needed_by", file)
-                                     .with("library", reported_by_)
-                                     .with("found", libc.name + " " + libc.version, record)));
-    } else if (libc_ == "glibc") {
-      judge_glibc(libc, file);
-    }
-  }
-
-  void judge_glibc(const platform::Libc& libc, const std::string& file) {
-    const std::string needs = newest_glibc(info_);
-    const bool packed = std::any_of(info_.version_needs.begin(), info_.version_needs.end(),
-                                    [](const auto& need) { return need.version == "GLIBC_ABI_DT_RELR"; });
-    if (!needs.empty() && compare_versions(needs, libc.version) > 0)
-      found_.push_back(std::move(diagnose("EH-L08")
-                                     .with("file", file)
-                                     .with("required_by", file)
-                                     .with("needs", "GLIBC_" + needs, "DT_VERNEED")
-                                     .with("path", record)
-                                     .with("have", libc.name + " " + libc.version, record)));
-    else if (packed && compare_versions(libc.version, "2.36") < 0)
-      found_.push_back(std::move(diagnose("EH-L10")
-                                     .with("file", file)
-                                     .with("required_by", file, "DT_VERNEED")
-                                     .with("needs", "glibc 2.36")
-                                     .with("have", libc.version, record)));
-  }
-
-  // Returns why this machine's libraries cannot stand for the recorded machine's; empty: they can.
-  std::string why_not_here() const {
-    const linker::Machine& here = spec_.machine;
-    if (!is_native(binary::Kind::elf)) return "this machine runs another system";
-    if (!here.architecture.empty() && here.architecture != info_.machine)
-      return "this machine is " + here.architecture;
-    if (here.libc != recorded_.libc)
-      return std::string("this machine's C library is ") +
-             (here.libc == linker::Libc::musl ? "musl" : "glibc");
-    return {};
-  }
-
-  // The file's C library version was compared with the record's, so findings about this machine's are
-  // dropped.
-  void without_this_libc(Report& report) const {
-    const std::string file = path_text(spec_.plugin);
-    std::erase_if(report.diagnoses, [&](const Diagnosis& one) {
-      return (one.code == "EH-L08" || one.code == "EH-L10") && one.value("required_by") == file &&
-             spec_.platform->libc.is_known();
-    });
-    if (report.diagnoses.empty()) report.verdict = Verdict::loads;
-  }
-
-  Spec spec_;
-  const binary::BinaryInfo& info_;
-  linker::Machine recorded_;
-  std::string reported_by_, libc_;
-  std::vector<Diagnosis> found_;
-};
+// Returns why this machine's libraries cannot stand for the recorded machine's; empty: they can.
+std::string why_not_here(const linker::Machine& here, const linker::Machine& recorded,
+                         const binary::BinaryInfo& info) {
+  if (!is_native(binary::Kind::elf)) return "this machine runs another system";
+  if (!here.architecture.empty() && here.architecture != info.machine)
+    return "this machine is " + here.architecture;
+  if (here.libc != recorded.libc)
+    return std::string("this machine's C library is ") + (here.libc == linker::Libc::musl ? "musl" : "glibc");
+  return {};
+}
 
 }  // namespace
 
 Report check_for_record(Spec spec, const binary::BinaryInfo& info) {
-  return Judged(std::move(spec), info).run();
+  const linker::Machine recorded = machine_of(*spec.platform, spec.machine);
+  const std::optional<Diagnosis> problem = problem_of(spec, info, recorded);
+  const std::string other = why_not_here(spec.machine, recorded, info);
+  Report report;
+  if (problem || !other.empty()) {
+    report.file = spec.plugin;
+    report.kind = info.kind;
+    report.verdict = problem ? Verdict::fails : Verdict::unsure;
+    report.notes.push_back(
+        problem ? "judged for the recorded machine; the libraries that it needs were not searched"
+                : "judged for the recorded machine from the file alone; the libraries that it needs were not "
+                  "searched, because " +
+                      other);
+    if (problem) report.diagnoses.push_back(*problem);
+    return report;
+  }
+  // Its other libraries come from this machine and suit this machine's C library.
+  spec.machine.isa = recorded.isa;
+  report = check(spec);
+  // The file's C library version was compared with the record's, so findings about this machine's are
+  // dropped.
+  std::erase_if(report.diagnoses, [&](const Diagnosis& one) {
+    return (one.code == "EH-L08" || one.code == "EH-L10") &&
+           one.value("required_by") == path_text(spec.plugin) && spec.platform->libc.is_known();
+  });
+  if (report.diagnoses.empty()) report.verdict = Verdict::loads;
+  report.notes.push_back(
+      "system, processor and C library are those of the recorded machine; folders and libraries are those "
+      "of this machine, because a record has none");
+  return report;
 }
 
 }  // namespace enginehost::preflight

@@ -1,7 +1,9 @@
-#include "host/preflight/preflight.hpp"
+#include <algorithm>
+#include <iterator>
 
 #include "base/paths.hpp"
 #include "base/text.hpp"
+#include "host/preflight/preflight.hpp"
 
 namespace enginehost::preflight {
 namespace {
@@ -44,87 +46,74 @@ std::string isa_level(std::uint32_t bits) {
   return (bits & 1u) != 0 ? "x86-64 baseline" : "";
 }
 
-// A JSON object that leaves out members without a value.
-class Members {
- public:
-  Members& text(std::string_view name, const std::string& value) {
-    if (!value.empty()) object_.set(name, value);
-    return *this;
+// Returns an object without the members that have no value ("", 0 or an empty list), except these.
+Json with_values(const Json::Object& members) {
+  constexpr std::string_view always[] = {"size", "needed_size", "needed", "flags", "dylibs"};
+  Json object = Json::object();
+  for (const auto& [name, value] : members) {
+    const bool empty = value == Json("") || value == Json(0) || value == Json::array();
+    if (!empty || std::ranges::find(always, name) != std::end(always)) object.set(name, value);
   }
-  Members& list(std::string_view name, const std::vector<std::string>& values) {
-    if (!values.empty()) object_.set(name, Json::strings(values));
-    return *this;
-  }
-  Members& number(std::string_view name, std::uint64_t value) {
-    if (value != 0) object_.set(name, value);
-    return *this;
-  }
-  Members& always(std::string_view name, Json value) {
-    object_.set(name, std::move(value));
-    return *this;
-  }
-  Json take() { return std::move(object_); }
+  return object;
+}
 
- private:
-  Json object_ = Json::object();
-};
+template <class Items, class Make>
+Json list_of(const Items& items, Make make) {
+  Json list = Json::array();
+  for (const auto& one : items) list.push(make(one));
+  return list;
+}
 
 Json of_pe(const binary::PeFacts& pe, const binary::PeResources& resources) {
-  return Members()
-      .text("linker_version", pe.linker_version)
-      .text("subsystem", pe.subsystem)
-      .text("system_version", pe.system_version)
-      .number("image_base", pe.image_base)
-      .number("dependent_load_flags", pe.dependent_load_flags)
-      .text("file_version", resources.file_version)
-      .text("product_version", resources.product_version)
-      .always("has_manifest", resources.has_manifest)
-      .list("assemblies", resources.assemblies)
-      .take();
+  return with_values({{"linker_version", pe.linker_version},
+                      {"subsystem", pe.subsystem},
+                      {"system_version", pe.system_version},
+                      {"image_base", pe.image_base},
+                      {"dependent_load_flags", pe.dependent_load_flags},
+                      {"file_version", resources.file_version},
+                      {"product_version", resources.product_version},
+                      {"has_manifest", resources.has_manifest},
+                      {"assemblies", Json::strings(resources.assemblies)}});
 }
 
 Json of_macho(const binary::MachoFacts& macho) {
-  Json dylibs = Json::array();
-  for (const binary::DylibNeed& need : macho.dylibs)
-    dylibs.push(Json::object()
-                    .set("name", need.name)
-                    .set("how", binary::name_of(need.how))
-                    .set("current_version", need.current_version)
-                    .set("compatibility_version", need.compatibility_version));
-  return Members()
-      .text("file_type", macho.file_type)
-      .text("platform", macho.platform)
-      .text("sdk", macho.sdk)
-      .text("current_version", macho.current_version)
-      .text("compatibility_version", macho.compatibility_version)
-      .always("dylibs", std::move(dylibs))
-      .take();
+  return with_values({{"file_type", macho.file_type},
+                      {"platform", macho.platform},
+                      {"sdk", macho.sdk},
+                      {"current_version", macho.current_version},
+                      {"compatibility_version", macho.compatibility_version},
+                      {"dylibs", list_of(macho.dylibs, [](const binary::DylibNeed& need) {
+                         return Json::object()
+                             .set("name", need.name)
+                             .set("how", binary::name_of(need.how))
+                             .set("current_version", need.current_version)
+                             .set("compatibility_version", need.compatibility_version);
+                       })}});
 }
 
-Members of_file(const BinaryInfo& info) {
-  Members members;
-  members.text("machine", info.machine)
-      .number("bits", static_cast<std::uint64_t>(info.bits))
-      .always("type", binary::name_of(info.type))
-      .text("os_abi", info.os_abi)
-      .always("size", info.file_size)
-      .always("needed_size", info.needed_size)
-      .number("memory_size", info.memory_size)
-      .number("tls_size", info.tls_size)
-      .text("soname", info.soname)
-      .always("needed", Json::strings(info.needed))
-      .list("delayed", info.delayed)
-      .list("optional", info.optional)
-      .list("reexported", info.reexported)
-      .list("rpath", info.rpath)
-      .list("runpath", info.runpath)
-      .text("interpreter", info.interpreter)
-      .list("version_definitions", info.version_definitions)
-      .text("isa_needed", isa_level(info.isa_needed))
-      .text("minimum_os", info.minimum_os)
-      .text("build_id", info.build_id)
-      .always("flags", Json::strings(flags_of(info)));
-  if (info.kind == Kind::pe || info.kind == Kind::macho) members.always("code_signed", info.code_signed);
+Json of_file(const BinaryInfo& info) {
+  Json members = with_values({{"machine", info.machine},
+                              {"bits", info.bits},
+                              {"type", binary::name_of(info.type)},
+                              {"os_abi", info.os_abi},
+                              {"size", info.file_size},
+                              {"needed_size", info.needed_size},
+                              {"memory_size", info.memory_size},
+                              {"tls_size", info.tls_size},
+                              {"soname", info.soname},
+                              {"needed", Json::strings(info.needed)},
+                              {"delayed", Json::strings(info.delayed)},
+                              {"optional", Json::strings(info.optional)},
+                              {"reexported", Json::strings(info.reexported)},
+                              {"rpath", Json::strings(info.rpath)},
+                              {"runpath", Json::strings(info.runpath)},
+                              {"interpreter", info.interpreter},
+                              {"version_definitions", Json::strings(info.version_definitions)},
+                              {"isa_needed", isa_level(info.isa_needed)},
+                              {"minimum_os", info.minimum_os},
+                              {"build_id", info.build_id},
+                              {"flags", Json::strings(flags_of(info))}});
+  if (info.kind == Kind::pe || info.kind == Kind::macho) members.set("code_signed", info.code_signed);
   return members;
 }
 
@@ -200,21 +189,18 @@ BinaryFacts gather_facts(const std::filesystem::path& file, BinaryInfo info) {
 }
 
 Json to_json(const BinaryFacts& facts) {
-  Members members = of_file(facts.info);
-  if (facts.info.kind == Kind::pe) members.always("pe", of_pe(facts.info.pe, facts.resources));
-  if (facts.info.kind == Kind::macho) members.always("macho", of_macho(facts.info.macho));
-  if (!facts.slices.empty()) {
-    Json slices = Json::array();
-    for (std::size_t i = 0; i < facts.slices.size(); ++i) {
-      Members slice = of_file(facts.slices[i]);
-      slice.always("offset", facts.info.slices[i].offset).always("slice_size", facts.info.slices[i].size);
-      slice.always("macho", of_macho(facts.slices[i].macho));
-      slices.push(slice.take());
-    }
-    members.always("slices", std::move(slices));
-  }
-  members.text("gpu_code_note", facts.gpu_code_note);
-  return members.take();
+  Json members = of_file(facts.info);
+  if (facts.info.kind == Kind::pe) members.set("pe", of_pe(facts.info.pe, facts.resources));
+  if (facts.info.kind == Kind::macho) members.set("macho", of_macho(facts.info.macho));
+  Json slices = Json::array();
+  for (std::size_t i = 0; i < facts.slices.size(); ++i)
+    slices.push(of_file(facts.slices[i])
+                    .set("offset", facts.info.slices[i].offset)
+                    .set("slice_size", facts.info.slices[i].size)
+                    .set("macho", of_macho(facts.slices[i].macho)));
+  if (!facts.slices.empty()) members.set("slices", std::move(slices));
+  if (!facts.gpu_code_note.empty()) members.set("gpu_code_note", facts.gpu_code_note);
+  return members;
 }
 
 std::vector<std::string> to_lines(const BinaryFacts& facts, bool with_needs) {
@@ -235,29 +221,13 @@ std::vector<std::string> to_lines(const BinaryFacts& facts, bool with_needs) {
 }
 
 Json to_json(const Report& report, Json (*describe)(const Diagnosis&)) {
-  Json missing = Json::array();
-  for (const linker::Missing& one : report.missing) {
-    Json searched = Json::array();
-    for (const linker::Searched& place : one.searched) searched.push(place.directory);
-    missing.push(Json::object()
-                     .set("name", one.name)
-                     .set("needed_by", one.needed_by)
-                     .set("chain", Json::strings(one.chain))
-                     .set("searched", std::move(searched)));
-  }
-  Json rejected = Json::array();
-  for (const linker::Rejected& one : report.rejected)
-    rejected.push(Json::object().set("path", one.path).set("why", one.why).set("needed_by", one.needed_by));
-  Json closure = Json::array();
-  for (const Report::Item& one : report.closure)
-    closure.push(Json::object().set("name", one.name).set("path", one.path).set("needed_by", one.needed_by));
-  Json versions = Json::array();
-  for (const linker::HighestVersion& one : report.highest)
-    versions.push(Json::object()
-                      .set("version", one.family + "_" + one.version)
-                      .set("library", one.library)
-                      .set("required_by", one.required_by)
-                      .set("found", true));
+  Json versions = list_of(report.highest, [](const linker::HighestVersion& one) {
+    return Json::object()
+        .set("version", one.family + "_" + one.version)
+        .set("library", one.library)
+        .set("required_by", one.required_by)
+        .set("found", true);
+  });
   for (const linker::VersionProblem& one : report.versions)
     versions.push(Json::object()
                       .set("version", one.version)
@@ -266,27 +236,47 @@ Json to_json(const Report& report, Json (*describe)(const Diagnosis&)) {
                       .set("found", false)
                       .set("path", one.path)
                       .set("newest", one.newest));
-  Json gpu_code = Json::array();
-  for (const auto& one : report.gpu_code)
-    gpu_code.push(Json::object().set("kind", one.kind).set("arch", one.arch).set("count", one.count));
-  Json warnings = Json::array(), diagnoses = Json::array();
-  for (const Diagnosis& one : report.warnings) warnings.push(describe(one));
-  for (const Diagnosis& one : report.diagnoses) diagnoses.push(describe(one));
   Json document = Json::object();
   document.set("format", 1)
       .set("file", path_text(report.file))
       .set("kind", binary::name_of(report.kind))
       .set("verdict", name_of(report.verdict))
       .set("binary", to_json(report.facts))
-      .set("missing", std::move(missing))
-      .set("rejected", std::move(rejected))
-      .set("closure", std::move(closure))
+      .set("missing", list_of(report.missing,
+                              [](const linker::Missing& one) {
+                                return Json::object()
+                                    .set("name", one.name)
+                                    .set("needed_by", one.needed_by)
+                                    .set("chain", Json::strings(one.chain))
+                                    .set("searched", list_of(one.searched, [](const linker::Searched& place) {
+                                           return Json(place.directory);
+                                         }));
+                              }))
+      .set("rejected", list_of(report.rejected,
+                               [](const linker::Rejected& one) {
+                                 return Json::object()
+                                     .set("path", one.path)
+                                     .set("why", one.why)
+                                     .set("needed_by", one.needed_by);
+                               }))
+      .set("closure", list_of(report.closure,
+                              [](const Report::Item& one) {
+                                return Json::object()
+                                    .set("name", one.name)
+                                    .set("path", one.path)
+                                    .set("needed_by", one.needed_by);
+                              }))
       .set("versions", std::move(versions))
-      .set("gpu_code", std::move(gpu_code))
-      .set("warnings", std::move(warnings))
-      .set("notes", Json::strings(report.notes));
-  document.set("diagnosis", report.diagnoses.empty() ? Json() : diagnoses.as_array().front());
-  document.set("diagnoses", std::move(diagnoses));
+      .set(
+          "gpu_code",
+          list_of(report.gpu_code,
+                  [](const binary::GpuCode::Entry& one) {
+                    return Json::object().set("kind", one.kind).set("arch", one.arch).set("count", one.count);
+                  }))
+      .set("warnings", list_of(report.warnings, describe))
+      .set("notes", Json::strings(report.notes))
+      .set("diagnosis", report.diagnoses.empty() ? Json() : describe(report.diagnoses.front()))
+      .set("diagnoses", list_of(report.diagnoses, describe));
   return document;
 }
 

@@ -36,7 +36,7 @@ class DyldSymbols : public test::Workshop {
   std::vector<Diagnosis> missing(const std::string& name) {
     machine_.architecture = architecture_ == "arm64" ? "aarch64" : architecture_;
     Reader reader({}, machine_.architecture);
-    const Closure closure = close_macos(machine_, {"/engine/" + name, {}, {}, {}}, reader);
+    const Closure closure = close_macos(machine_, {"/engine/" + name, {}}, reader);
     EXPECT_TRUE(closure.loads());
     return missing_macos_symbols(machine_, closure);
   }

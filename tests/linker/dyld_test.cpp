@@ -90,7 +90,7 @@ class Dyld : public test::Workshop {
   }
   Closure close_over(const std::string& file, std::vector<std::string> preloaded = {}) {
     reader_ = Reader({}, machine_.architecture);
-    return close_macos(machine_, {file, std::move(preloaded), {}, {}}, reader_);
+    return close_macos(machine_, {file, std::move(preloaded)}, reader_);
   }
   Diagnosis only(const Closure& closure) const {
     std::vector<Diagnosis> all = diagnose_macos(closure);

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "base/version.hpp"
-#include "host/linker/loader_rules.hpp"
+#include "host/linker/refusals.hpp"
 #include "host/linker/symbols.hpp"
 #include "tests/faults/real_dlopen.hpp"
 #include "tests/linker/made_cache.hpp"

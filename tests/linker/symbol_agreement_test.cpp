@@ -62,7 +62,6 @@ TEST(RealLoader, AgreesOnTheUndefinedSymbolsOfSharedObjects) {
                                "tests/linker/known_differences.txt");
   const std::size_t step = environment_variable("ENGINEHOST_EXHAUSTIVE") ? 1 : 8;
   Reader reader;
-  SymbolTables tables;
   std::size_t compared = 0, checked = 0, undefined = 0;
   const std::vector<std::string> files = test::machine_libraries();
   for (std::size_t i = 0; i < files.size(); i += step) {
@@ -80,7 +79,7 @@ TEST(RealLoader, AgreesOnTheUndefinedSymbolsOfSharedObjects) {
           return file.fatal && !file.why.ends_with("executable") && file.why != "refuses dlopen";
         });
     if (refused) continue;
-    const SymbolFindings findings = undefined_symbols(closure, reader, {}, {}, &tables);
+    const SymbolFindings findings = undefined_symbols(closure, reader);
     std::set<std::string> found;
     for (const UndefinedSymbol& symbol : findings.undefined)
       found.insert(symbol.name + " in " + test::real_path(symbol.required_by));

@@ -69,7 +69,7 @@ class Windows : public test::Workshop {
   WindowsClosure close_over(const std::string& file, std::uint32_t flags = load_flags,
                             std::vector<std::string> preloaded = {}) {
     reader_ = Reader();
-    return close_windows(machine_, {file, std::move(preloaded), flags, {}}, reader_);
+    return close_windows(machine_, {file, std::move(preloaded), flags}, reader_);
   }
   static Diagnosis only(const WindowsClosure& closure) {
     std::vector<Diagnosis> all = diagnose_windows(closure);

@@ -205,7 +205,7 @@ WineAnswer Wine::load(const std::string& file, std::uint32_t flags, const std::v
 linker::WindowsClosure Wine::close_over(const std::string& file, std::uint32_t flags,
                                         const std::vector<std::string>& preloaded) {
   reader_ = linker::Reader();
-  return linker::close_windows(machine_, {windows_path(file), preloaded, flags, {}}, reader_);
+  return linker::close_windows(machine_, {windows_path(file), preloaded, flags}, reader_);
 }
 
 }  // namespace enginehost::test

@@ -7,7 +7,7 @@
 #include "base/json.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
-#include "host/preflight/foreign.hpp"
+#include "tools/publish/described_build.hpp"
 
 namespace enginehost::publish {
 namespace {
@@ -66,12 +66,12 @@ class Reach {
   }
 
   std::vector<OutOfReach> run() {
-    const preflight::Report report = preflight::check_described(described_build());
+    const DescribedMissing all = check_described(described_build());
     paths_are_reported_ =
         kind_ == "pe" || std::all_of(parts_.begin(), parts_.end(),
                                      [](const ArtifactFacts& part) { return part.reports_paths; });
-    for (const linker::Missing& missing : report.missing) take(missing, true);
-    for (const linker::Missing& missing : report.missing_later) take(missing, false);
+    for (const linker::Missing& missing : all.at_load) take(missing, true);
+    for (const linker::Missing& missing : all.later) take(missing, false);
     return std::move(found_);
   }
 
@@ -79,14 +79,13 @@ class Reach {
   // Returns the name in the form that the build's system compares.
   std::string key(const std::string& name) const { return build_.os == "windows" ? to_lower(name) : name; }
 
-  preflight::DescribedBuild described_build() const {
-    preflight::DescribedBuild described_build;
+  DescribedBuild described_build() const {
+    DescribedBuild described_build;
     for (const ArtifactFacts& part : parts_) {
       for (const LibraryFacts& library : part.libraries)
-        described_build.files.add(preflight::in_described_view(library.path),
-                                  described(library, build_.arch));
+        described_build.files.add(in_described_view(library.path), described(library, build_.arch));
       for (const auto& [link, target] : part.links)
-        described_build.files.add_link(preflight::in_described_view(link), target);
+        described_build.files.add_link(in_described_view(link), target);
     }
     described_build.plugin = build_.plugin_path;
     described_build.search = build_.search;
@@ -105,7 +104,7 @@ class Reach {
     if (place == places_.end() || declared_.contains(name) ||
         is_of_system(kind_, missing.name, build_.flavor) || !reported_.insert(name).second)
       return;
-    report(preflight::view_path_of(missing.needed_by), missing.name, place->second, certain);
+    report(view_path_of(missing.needed_by), missing.name, place->second, certain);
   }
 
   void report(const std::string& needed_by, const std::string& name, const std::string& lies_at,

@@ -52,7 +52,7 @@ struct OutOfReach {
 
 // Returns one entry per name, by the rules with which users' machines predict whether the build loads
 // (host/preflight). Skips libraries that the system provides, by itself or as `requires.libraries`. Empty
-// when the plugin is not among the parts, and on Windows (preflight::check_described). Any thread.
+// when the plugin is not among the parts, and on Windows (check_described). Any thread.
 std::vector<OutOfReach> out_of_reach(const manifest::Build& build, const std::vector<ArtifactFacts>& parts);
 
 }  // namespace enginehost::publish

@@ -134,34 +134,33 @@ bool drop_back(Folders& folders, const Folders& back) {
   return true;
 }
 
-// Calls action(folder) for each folder, in the loader's order.
-template <class Action>
-void for_each_searched([[maybe_unused]] Action action) {
+// Returns the folders that the loader searches, in its order.
+Folders searched_folders() {
+  Folders folders;
 #ifdef __GLIBC__
   const std::unique_ptr<void, int (*)(void*)> program(::dlopen(nullptr, RTLD_LAZY), &::dlclose);
   // dlinfo(3): first the size, then a buffer of that size for everything. glibc sets no flags that
   // distinguish the folders.
   Dl_serinfo size{};
-  if (program == nullptr || ::dlinfo(program.get(), RTLD_DI_SERINFOSIZE, &size) != 0) return;
+  if (program == nullptr || ::dlinfo(program.get(), RTLD_DI_SERINFOSIZE, &size) != 0) return folders;
   const std::unique_ptr<std::byte[]> room(new std::byte[size.dls_size]);
   auto* const all = reinterpret_cast<Dl_serinfo*>(room.get());
   *all = size;
-  if (::dlinfo(program.get(), RTLD_DI_SERINFO, all) != 0) return;
-  for (unsigned i = 0; i < all->dls_cnt; ++i) action(all->dls_serpath[i].dls_name);
+  if (::dlinfo(program.get(), RTLD_DI_SERINFO, all) != 0) return folders;
+  for (unsigned i = 0; i < all->dls_cnt; ++i) folders.emplace_back(all->dls_serpath[i].dls_name);
 #endif
+  return folders;
 }
 
 }  // namespace
 
 std::string loader_folders_at_start() {
-  std::string folders;  // one text, because every open needs it
-  for_each_searched([&](const char* folder) { folders.append(folder).push_back(':'); });
-  return folders.empty() ? library_path_at_start().value_or("") : folders;
+  const Folders folders = searched_folders();
+  return folders.empty() ? library_path_at_start().value_or("") : join(folders, ":") + ":";
 }
 
 ListedFolders listed_folders([[maybe_unused]] const Machine& machine) {
-  ListedFolders folders;
-  for_each_searched([&](const char* folder) { folders.all.emplace_back(folder); });
+  ListedFolders folders{searched_folders(), {}, {}};
 #ifdef __GLIBC__
   folders.runpath = folders_of_tag(machine, DT_RUNPATH);
   if (folders.runpath.empty()) folders.rpath = folders_of_tag(machine, DT_RPATH);

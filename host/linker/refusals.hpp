@@ -1,4 +1,4 @@
-// Rules of glibc's and musl's loaders that a closure is judged by.
+// Why a loader refuses a file or a closure, and how that is reported.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -27,6 +27,9 @@ std::optional<Refusal> refusal_of(const Machine& machine, const binary::BinaryIn
 
 // Returns why a file was not taken, in a word or two.
 std::string short_reason(const Diagnosis& why);
+// Adds a refused file to the closure and returns whether it ends the search. `parent` is the index of the
+// library that needs it; -1 = none.
+bool reject(Closure& closure, const std::string& name, const std::string& path, int parent, Refusal refusal);
 // Returns the paths from the requested file to the object with this index.
 std::vector<std::string> chain_to(const Closure& closure, int index);
 

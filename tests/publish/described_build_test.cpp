@@ -1,10 +1,10 @@
 // Libraries without a disk: paths lead where they would in a file system.
-#include "host/linker/linker.hpp"
+#include "tools/publish/described_build.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace enginehost::linker {
+namespace enginehost::publish {
 namespace {
 
 using ::testing::ElementsAre;
@@ -29,7 +29,7 @@ class DescribedFilesTest : public ::testing::Test {
     const binary::BinaryInfo* info = files.find(path);
     return info == nullptr ? "" : info->soname;
   }
-  DescribedFiles files;
+  LibraryList files;
 };
 
 TEST_F(DescribedFilesTest, FollowsLinksAndParentsAsAFileSystemDoes) {
@@ -57,8 +57,8 @@ TEST_F(DescribedFilesTest, FoldersAreThoseWithEntries) {
 }
 
 TEST_F(DescribedFilesTest, ReadersDoNotAccessTheDisk) {
-  Reader reader({}, {}, &files);
-  Reader foreign({}, {}, &files);
+  linker::Reader reader({}, {}, &files);
+  linker::Reader foreign({}, {}, &files);
   EXPECT_TRUE(reader.read("/view/lib/libb.so"));
   EXPECT_EQ(reader.read("/view/lib/libb.so")->inode, reader.read("/view/far/away/libb.so")->inode)
       << "one file";
@@ -81,4 +81,4 @@ TEST_F(DescribedFilesTest, ReadersDoNotAccessTheDisk) {
 }
 
 }  // namespace
-}  // namespace enginehost::linker
+}  // namespace enginehost::publish
