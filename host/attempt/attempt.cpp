@@ -8,12 +8,12 @@
 #include "host/attempt/crash_guard.hpp"
 #include "host/attempt/install.hpp"
 #include "host/attempt/load_check.hpp"
-#include "host/attempt/loading.hpp"
 #include "host/attempt/process_engines.hpp"
 #include "host/context/open_context.hpp"
 #include "host/decision_cache/decision_cache.hpp"
 #include "host/explain/explain.hpp"
 #include "host/history/sentinel.hpp"
+#include "host/load/in_process/loaded.hpp"
 #include "host/load/in_process/reported_text.hpp"
 
 namespace enginehost::open {
@@ -55,10 +55,7 @@ class Attempt {
         return opened;
       }
       Diagnosis failure = std::move(brought_up).error();
-      // The steps below may take long. Other threads may load meanwhile, and must know the libraries in their
-      // way.
-      engines_.note_failed_load(opened->installed, loading_.take_left(), false);
-      lock.end();
+      lock.end();  // the steps below may take long
       if (move_damage_aside(opened->installed, failure) && repairs < most_repairs) {
         ++repairs;
         continue;
@@ -106,10 +103,7 @@ class Attempt {
     auto crash_guard = std::make_shared<CrashGuard>(
         GuardedBuild{context_.state_folder(), decision.build, decision.digest, decision.artifacts, true,
                      decision.opened_before, decision.program, &opened->lease});
-    if (auto up = loading_.load(*opened, *crash_guard); !up) {
-      engines_.note_failed_load(opened->installed, loading_.take_left(), false);
-      return fail(std::move(up).error());
-    }
+    TRY(load(*opened, *crash_guard));
     crash_guard->opening_ended(true);
     opened->engine->health()->observe_work(std::move(crash_guard));
     note_open(*opened);
@@ -122,7 +116,7 @@ class Attempt {
     opened->installed.plugin = path_text(plugin.filename());
     TRY_ASSIGN(const OpenLock lock, try_out(opened->installed));
     CrashGuard crash_guard({});
-    TRY(loading_.load(*opened, crash_guard));
+    TRY(load(*opened, crash_guard));
     if (!log_.probed) note_unproven(opened->installed);
     note_open(*opened);
     return opened;
@@ -196,6 +190,80 @@ class Attempt {
     return lock;
   }
 
+  // Loads the build and creates its engine. Fills in all of `opened` except the lease and the record; reads the
+  // record.
+  Result<void> load(Opened& opened, CrashGuard& crash_guard) {
+    const Stopwatch watch(log_, "load");
+    const std::vector<load::Library> before = load::mapped_libraries();
+    auto up = load_watched(opened, crash_guard);
+    // Libraries of every try are noted, because those of an earlier try were there before the last. Other
+    // threads that load next must know them.
+    if (!up && !opened.installed.digest.empty())
+      engines_.note_failed_load(opened.installed, load::mapped_since(before), false);
+    return up;
+  }
+
+  Result<void> load_watched(Opened& opened, CrashGuard& crash_guard) {
+    crash_guard.enter("dlopen");
+    load::LoadRequest request = load_check_.load_request(opened.installed);
+    request.on_stage = [&](std::string_view stage) {
+      if (stage == "entry") crash_guard.enter("entry");
+    };
+    auto loaded = load::load_plugin(request);
+    if (!loaded) return fail(load_check_.explained(std::move(loaded).error(), opened.installed));
+    opened.plugin = std::move(*loaded);
+    crash_guard.enter("create");
+    opened.engine_options.options = opened.installed.options;
+    opened.log = options_.log;
+    if (opened.log) {
+      opened.engine_options.log_level = log_level(parts_);
+      opened.engine_options.log = [log = opened.log](std::int32_t level, std::string_view topic,
+                                                     std::string_view message) {
+        log->report({level, topic, message, false});
+      };
+    }
+    load::EngineOptions engine_options = opened.engine_options;
+    engine_options.call.cancel = context_.cancel();
+    auto engine = load::Engine::create(opened.plugin, std::move(engine_options));
+    if (!engine) return fail(load_check_.explained(std::move(engine).error(), opened.installed));
+    opened.engine = std::move(*engine);
+    TRY_ASSIGN(opened.devices, opened.engine->devices());
+    opened.libraries = opened.plugin->libraries();
+    for (const Diagnosis& warning : opened.plugin->warnings()) log_.warn(warning);
+    for (const Diagnosis& warning : opened.engine->warnings()) log_.warn(warning);
+    warn_of_hijacks(opened);
+    for (const std::string& wanted : parts_.devices) TRY(load::find_device(opened.devices, wanted));
+    return {};
+  }
+
+  void warn_of_hijacks(const Opened& opened) {
+    const std::vector<load::Library>& own = load_check_.own_libraries();
+    // Most builds bring every library that was loaded. Nothing can replace them.
+    if (own.empty() && std::ranges::all_of(opened.libraries, [](const load::Library& library) {
+          return library.origin == "cache";
+        }))
+      return;
+    std::vector<fs::path> folders;
+    for (const std::string& folder : own_folders(opened)) folders.push_back(path_of(folder));
+    for (Diagnosis& hijack : load::hijacked(own, folders, opened.libraries, opened.plugin->before())) {
+      // The static check or the loader may have reported the library already.
+      const bool reported = std::ranges::any_of(log_.warnings, [&](const Diagnosis& known) {
+        return (known.code == "EH-L11" || known.code == "EH-L17") &&
+               known.value("library") == hijack.value("library") &&
+               known.value("path") == hijack.value("path");
+      });
+      if (!reported) log_.warnings.push_back(std::move(hijack));
+    }
+  }
+
+  // Returns the plugin's folder, and the folders of the build that are searched for libraries.
+  static std::vector<std::string> own_folders(const Opened& opened) {
+    std::vector<std::string> folders = {path_text(opened.plugin->file().parent_path())};
+    for (const std::string& folder : opened.installed.search)
+      folders.push_back(text_below(opened.installed.folder, {folder}));
+    return folders;
+  }
+
   // Loads an installed build. Leaves the load lock in load_lock_ for the caller, who records the result.
   Result<void> bring_up(Opened& opened, const manifest::Build& build) {
     const bool proven = load_check_.by_record(opened.installed, build);
@@ -209,7 +277,7 @@ class Attempt {
     auto crash_guard = std::make_shared<CrashGuard>(
         GuardedBuild{context_.state_folder(), opened.installed.build, opened.installed.digest,
                      build.artifacts_digest(), proven, false, "", &opened.lease});
-    TRY(loading_.load(opened, *crash_guard));
+    TRY(load(opened, *crash_guard));
     if (!proven) warn_of_another_engine(opened, build.engine);
     const bool crashed_once = load_check_.crashed_once().has_value();
     if (!proven && log_.probed)
@@ -291,7 +359,6 @@ class Attempt {
   const AttemptParts parts_;
   ProcessEngines& engines_ = ProcessEngines::here();
   LoadCheck load_check_{parts_};
-  Loading loading_{parts_, load_check_};
   OpenLock load_lock_;                       // for loading
   std::chrono::seconds hinted_deadline_{0};  // from the manifest
 };

@@ -17,14 +17,6 @@
 namespace enginehost::open {
 namespace {
 
-Result<load::Device> find_device(const std::vector<load::Device>& offered, const std::string& wanted) {
-  for (const load::Device& device : offered)
-    if (wanted.empty() || device.is_meant_by(wanted)) return device;
-  Diagnosis failure = diagnose("EH-S09").with("device", wanted.empty() ? "any" : wanted, "request");
-  for (const load::Device& device : offered) failure.with("offered", device.text(), "the engine");
-  return fail(std::move(failure));
-}
-
 // Creates a new engine of the same plugin and checks the device in it.
 Result<load::DeviceCheck> open_again(Opened& opened, const load::Device& device,
                                      const load::CallOptions& options, std::mutex* readers) {
@@ -33,7 +25,7 @@ Result<load::DeviceCheck> open_again(Opened& opened, const load::Device& device,
   again.call = options;
   TRY_ASSIGN(std::unique_ptr<load::Engine> engine, load::Engine::create(opened.plugin, std::move(again)));
   TRY_ASSIGN(const std::vector<load::Device> devices, engine->devices());
-  TRY_ASSIGN(const load::Device same, find_device(devices, device.text()));
+  TRY_ASSIGN(const load::Device same, load::find_device(devices, device.text()));
   TRY_ASSIGN(load::DeviceCheck check, load::check_device(*engine, same, options));
   check.reopened = true;
   std::unique_lock<std::mutex> alone;
@@ -48,7 +40,7 @@ Result<load::DeviceCheck> open_again(Opened& opened, const load::Device& device,
 
 Result<load::DeviceCheck> check_device(Opened& opened, const std::string& device,
                                        const load::CallOptions& options, std::mutex* readers) {
-  TRY_ASSIGN(const load::Device wanted, find_device(opened.devices, device));
+  TRY_ASSIGN(const load::Device wanted, load::find_device(opened.devices, device));
   load::Health& health = *opened.engine->health();
   auto check = load::check_device(*opened.engine, wanted, options);
   if (!check && health.is_lost(wanted.text())) {

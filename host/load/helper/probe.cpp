@@ -82,6 +82,7 @@ class Probe {
     auto loaded = load_plugin(load);
     if (!loaded) return failed(std::move(loaded).error());
     plugin_ = std::move(*loaded);
+    libraries_ = plugin_->libraries();
     warnings_ = plugin_->warnings();
     const helper::ProcessState loaded_state = helper::look_at_process();
     for (Diagnosis& difference : differences(before, loaded_state, true))
@@ -91,9 +92,7 @@ class Probe {
     enter("create");
     EngineOptions options;
     options.host_name = "enginehost-probe";
-    for (const Json& option : request_["options"].as_array())
-      if (option.as_array().size() == 2)
-        options.options.emplace_back(option.as_array()[0].as_string(), option.as_array()[1].as_string());
+    options.options = pairs_from_wire(request_["options"]);
     const auto log_level = static_cast<std::int32_t>(request_["log_level"].as_integer(0));
     if (log_level != 0) options.log_level = log_level;
     // A plugin's log goes to standard error, whose end the parent keeps, and to the listeners.
@@ -174,7 +173,7 @@ class Probe {
     answer.set("ok", request_["nonce"].as_string())
         .set("facts", pairs_to_wire(engine_->facts()))
         .set("devices", devices_to_wire(devices_))
-        .set("libraries", libraries_to_wire(plugin_->libraries()))
+        .set("libraries", libraries_to_wire(libraries_))
         .set("warnings", warnings());
     report(answer);
   }
@@ -223,24 +222,19 @@ class Probe {
   }
 
   bool promises_accelerator() const {
-    const char* const* capability = plugin_->plugin().capabilities;
-    for (; capability != nullptr && *capability != nullptr; ++capability) {
-      const std::string_view text = *capability;
-      if (text.starts_with("device.") && text != "device.cpu") return true;
-    }
-    return false;
+    return std::ranges::any_of(engine_->capabilities(), [](const std::string& capability) {
+      return capability.starts_with("device.") && capability != "device.cpu";
+    });
   }
 
   // An engine without devices knows the reason best: a self-test of the device that its capabilities promise
   // has to fail, and returns the message of the layer below.
   Diagnosis no_device(std::int32_t level, Diagnosis otherwise) {
-    const char* const* capability = plugin_->plugin().capabilities;
-    for (; devices_.empty() && capability != nullptr && *capability != nullptr; ++capability) {
+    if (!devices_.empty()) return otherwise;
+    for (const std::string& capability : engine_->capabilities()) {
       constexpr std::string_view prefix = "device.";
-      const std::string_view text = *capability;
       engine_device promised{};
-      if (!text.starts_with(prefix) ||
-          !parse_device(std::string(text.substr(prefix.size())) + ":0", promised))
+      if (!capability.starts_with(prefix) || !parse_device(capability.substr(prefix.size()) + ":0", promised))
         continue;
       auto tested = engine_->self_test(level, promised);
       if (!tested && !tested.error().value("origin").empty()) return std::move(tested).error();
@@ -270,7 +264,7 @@ class Probe {
     // Devices of this kind exist, but not with this number: the request is wrong, and the build is not at
     // fault.
     if ((!is_device && text != "gpu") || same_kind || (wanted.type == ENGINE_CPU && !devices_.empty()))
-      return fail(no_such_device(text));
+      return fail(no_such_device(devices_, text));
     return fail(no_device(level, diagnose("EH-G16").with("device", text).with("devices", offered())));
   }
 
@@ -280,12 +274,6 @@ class Probe {
     return list.empty() ? "no device" : list;
   }
 
-  Diagnosis no_such_device(const std::string& text) const {
-    Diagnosis diagnosis = std::move(diagnose("EH-S09").with("device", text, "request"));
-    for (const Device& device : devices_) diagnosis.with("offered", device.text(), "the engine");
-    return diagnosis;
-  }
-
   const Json& request_;
   const std::string& nonce_;  // lives until the very end
   helper::AnswerChannel& channel_;
@@ -293,6 +281,7 @@ class Probe {
   std::atomic<std::int64_t> log_left_{std::int64_t{1} << 20};  // bytes; the channel also carries the answer
   std::shared_ptr<LoadedPlugin> plugin_;
   std::unique_ptr<Engine> engine_;
+  std::vector<Library> libraries_;
   std::vector<Device> devices_;
   std::vector<Diagnosis> warnings_;
 };

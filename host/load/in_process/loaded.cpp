@@ -32,35 +32,11 @@ std::filesystem::path real(const std::filesystem::path& path) {
 
 }  // namespace
 
-bool MappedPaths::has(std::string_view path) const {
-  return any_of([&](std::string_view one) { return one == path; });
-}
-
-bool MappedPaths::may_lie_below(std::string_view folder) const {
-  // Every path below the folder contains the folder's own name, however the path is written. One text search,
-  // because this runs at every open.
-  const std::string_view name = folder.substr(folder.find_last_of("/\\") + 1);
-  return name.empty() || name == "." || name == ".." || text().find(name) != std::string_view::npos;
-}
-
-#ifndef __linux__
-// These systems can only list what is mapped; Linux's loader can report less than all (posix/mapped.cpp).
-MappedPaths MappedPaths::now() {
-  MappedPaths paths;
-  for (const Library& library : mapped_libraries()) paths.add(library.path);
-  return paths;
-}
-
-std::vector<Library> mapped_since(const MappedPaths& before) {
+std::vector<Library> mapped_since(const std::vector<Library>& before) {
+  std::set<std::string_view> known;
+  for (const Library& library : before) known.insert(library.path);
   std::vector<Library> libraries = mapped_libraries();
-  std::erase_if(libraries, [&](const Library& library) { return before.has(library.path); });
-  return libraries;
-}
-#endif
-
-std::vector<Library> mapped_then(const MappedPaths& before) {
-  std::vector<Library> libraries = mapped_libraries();
-  std::erase_if(libraries, [&](const Library& library) { return !before.has(library.path); });
+  std::erase_if(libraries, [&](const Library& library) { return known.contains(library.path); });
   return libraries;
 }
 
