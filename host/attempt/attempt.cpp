@@ -51,7 +51,7 @@ class Attempt {
       auto brought_up = bring_up(*opened, build);
       OpenLock lock = std::move(load_lock_);
       if (brought_up) {
-        engines_.forget_failed_load(opened->installed);
+        forget_failed_load(opened->installed);
         return opened;
       }
       Diagnosis failure = std::move(brought_up).error();
@@ -72,9 +72,8 @@ class Attempt {
       // Another cache folder is no remedy then, because layers are searched first.
       if (opened->installed.read_only && explain::category(failure) == history::Category::policy)
         failure.with("read_only_layer", path_text(opened->installed.layer));
-      const bool remembered =
-          remember_failure(context_, load_check_.basis(opened->installed, build), failure);
-      engines_.note_failed_load(opened->installed, {}, remembered);
+      if (remember_failure(context_, load_check_.basis(opened->installed, build), failure))
+        note_remembered_failure(opened->installed.build);
       return fail(std::move(failure));
     }
   }
@@ -91,9 +90,9 @@ class Attempt {
       opened->installed = std::move(*found);
       TRY_ASSIGN(opened->lease, context_.store().lease(opened->installed));
     }
-    TRY_ASSIGN(const OpenLock lock, engines_.load_lock(context_.cancel()));
+    TRY_ASSIGN(const OpenLock lock, load_lock(context_.cancel()));
     // The cached decision does not hold the build's library names. The full path has them.
-    if (engines_.any_failed_load() || engines_.engine_beside(decision.digest))
+    if (any_failed_load() || engine_beside(decision.digest))
       return fail(diagnose("EH-L17").with("build", decision.build));
     // The markers stay in the lease for the full path.
     if (!context_.state_folder().empty() && !crashes_of(opened->lease.stale_markers()).empty())
@@ -174,24 +173,20 @@ class Attempt {
 
   Result<void> beside_what_is_loaded(const cache::Installed& installed) {
     TRY(load_check_.beside_failed_load_libraries(installed));
-    if (engines_.engine_beside(identity_of(installed))) TRY(load_check_.beside_others(installed));
+    if (engine_beside(identity_of(installed))) TRY(load_check_.beside_others(installed));
     return {};
   }
 
   // Probes run without the load lock. Libraries that were loaded meanwhile are checked afterwards.
   Result<OpenLock> try_out(const cache::Installed& installed) {
-    const std::uint64_t noted = engines_.engines_noted();
     TRY(load_check_.check_and_probe(installed, !options_.probe, hinted_deadline_));
-    TRY_ASSIGN(OpenLock lock, engines_.load_lock(context_.cancel()));
-    TRY(load_check_.beside_failed_load_libraries(installed));
-    if ((lock.waited() || noted != engines_.engines_noted()) &&
-        engines_.engine_beside(identity_of(installed)))
-      TRY(load_check_.beside_others(installed));
+    TRY_ASSIGN(OpenLock lock, load_lock(context_.cancel()));
+    TRY(beside_what_is_loaded(installed));
     return lock;
   }
 
-  // Loads the build and creates its engine. Fills in all of `opened` except the lease and the record; reads the
-  // record.
+  // Loads the build and creates its engine. Fills in all of `opened` except the lease and the record; reads
+  // the record.
   Result<void> load(Opened& opened, CrashGuard& crash_guard) {
     const Stopwatch watch(log_, "load");
     const std::vector<load::Library> before = load::mapped_libraries();
@@ -199,7 +194,7 @@ class Attempt {
     // Libraries of every try are noted, because those of an earlier try were there before the last. Other
     // threads that load next must know them.
     if (!up && !opened.installed.digest.empty())
-      engines_.note_failed_load(opened.installed, load::mapped_since(before), false);
+      note_failed_load(opened.installed, load::mapped_since(before));
     return up;
   }
 
@@ -269,7 +264,7 @@ class Attempt {
     const bool proven = load_check_.by_record(opened.installed, build);
     log_.proven_before = proven;
     if (proven) {
-      TRY_ASSIGN(load_lock_, engines_.load_lock(context_.cancel()));
+      TRY_ASSIGN(load_lock_, load_lock(context_.cancel()));
       TRY(beside_what_is_loaded(opened.installed));
     } else {
       TRY_ASSIGN(load_lock_, try_out(opened.installed));
@@ -312,7 +307,7 @@ class Attempt {
   void note_open(const Opened& opened) {
     std::vector<std::string> folders = own_folders(opened);
     if (!opened.installed.digest.empty()) folders.push_back(path_text(opened.installed.folder));
-    engines_.note_engine(opened.installed.build, identity_of(opened.installed), std::move(folders));
+    note_engine(opened.installed, std::move(folders));
   }
 
   // Explains that the file with wrong content is as published, or is no file of the build. Fetching it again
@@ -357,7 +352,6 @@ class Attempt {
   const AttemptOptions& options_;
   AttemptLog& log_;
   const AttemptParts parts_;
-  ProcessEngines& engines_ = ProcessEngines::here();
   LoadCheck load_check_{parts_};
   OpenLock load_lock_;                       // for loading
   std::chrono::seconds hinted_deadline_{0};  // from the manifest

@@ -80,7 +80,7 @@ Result<void> LoadCheck::check_and_probe(const cache::Installed& installed, bool 
     if (warning.code == "EH-L17")
       own_.push_back({std::string(warning.value("library")), std::string(warning.value("wanted")), "cache"});
   TRY(beside_failed_load_libraries(installed));
-  if (auto conflict = ProcessEngines::here().conflict_with_engines(identity_of(installed), report.warnings))
+  if (auto conflict = conflict_with_engines(installed, report.warnings))
     return fail(of_the_static_check(std::move(*conflict)));
   for (Diagnosis& warning : report.warnings) log.warnings.push_back(std::move(warning));
   if (report.verdict == preflight::Verdict::fails) {
@@ -107,15 +107,14 @@ Result<void> LoadCheck::beside_others(const cache::Installed& installed) {
   const Stopwatch watch(parts_.log, "preflight");
   spec_ = spec_of(installed);
   preflight::Report report = preflight::check(*spec_);
-  if (auto conflict = ProcessEngines::here().conflict_with_engines(identity_of(installed), report.warnings))
+  if (auto conflict = conflict_with_engines(installed, report.warnings))
     return fail(of_the_static_check(std::move(*conflict)));
   for (Diagnosis& warning : report.warnings) parts_.log.warn(std::move(warning));
   return {};
 }
 
 Result<void> LoadCheck::beside_failed_load_libraries(const cache::Installed& installed) const {
-  if (auto conflict = ProcessEngines::here().conflict_with_failed_load(installed, own_))
-    return fail(std::move(*conflict));
+  if (auto conflict = conflict_with_failed_load(installed, own_)) return fail(std::move(*conflict));
   return {};
 }
 

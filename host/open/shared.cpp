@@ -56,7 +56,6 @@ Result<load::DeviceCheck> check_device(Opened& opened, const std::string& device
 
 namespace {
 
-using Clock = ProcessEngines::Clock;
 constexpr std::chrono::milliseconds wait_step{2};
 
 bool leads_to(const CachedDecision& decision, const SharedEngine& engine) {
@@ -100,10 +99,7 @@ SharedEngine::SharedEngine(std::unique_ptr<OpenContext> context, Outcome outcome
   });
 }
 
-SharedEngine::~SharedEngine() {
-  health_->remove_listener(listener_);
-  ProcessEngines::here().drop_closed();
-}
+SharedEngine::~SharedEngine() { health_->remove_listener(listener_); }
 
 const std::string& SharedEngine::report() {
   const std::lock_guard<std::mutex> hold(reporting_);
@@ -137,19 +133,18 @@ Result<load::DeviceCheck> SharedEngine::check(const std::string& device, const l
 }
 
 Result<std::shared_ptr<SharedEngine>> open_shared(const SharedRequest& request) {
-  ProcessEngines& engines = ProcessEngines::here();
   const Clock::time_point began = Clock::now();
   const bool canceled = request.cancel && request.cancel->canceled();
   std::shared_ptr<SharedEngine> open_already;
   bool must_look = false;
   const auto look = [&] {
-    std::tie(open_already, must_look) = engines.shared(request.key, began);
+    std::tie(open_already, must_look) = shared_engine(request.key, began);
     if (open_already && open_already->is_spoiled()) open_already.reset();
     return open_already && !must_look && !canceled;
   };
   if (look()) return open_already;
 
-  TRY_ASSIGN(const OpenLock lock, engines.open_lock(request.key, request.cancel));
+  TRY_ASSIGN(const OpenLock lock, open_lock(request.key, request.cancel));
   // Another thread may have opened it since, even if the lock was free again.
   if (look()) return open_already;
   const Clock::time_point looked_at = Clock::now();
@@ -163,7 +158,7 @@ Result<std::shared_ptr<SharedEngine>> open_shared(const SharedRequest& request) 
   const auto share = [&](Outcome outcome, std::string preferred_device, std::string basis, Watch watch) {
     auto engine = std::make_shared<SharedEngine>(std::move(context), std::move(outcome),
                                                  std::move(preferred_device), std::move(basis));
-    engines.share(request.key, engine, std::move(watch), looked_at);
+    share_engine(request.key, engine, std::move(watch), looked_at);
     return engine;
   };
   DecisionCache decisions = decisions_for(flags, open);
@@ -172,7 +167,7 @@ Result<std::shared_ptr<SharedEngine>> open_shared(const SharedRequest& request) 
     // Before the load, which may take long.
     Watch watch(*context);
     if (open_already && leads_to(*decision, *open_already)) {
-      engines.share(request.key, open_already, std::move(watch), looked_at);
+      share_engine(request.key, open_already, std::move(watch), looked_at);
       return open_already;
     }
     std::string preferred_device = decision->defaults.device;
@@ -182,7 +177,7 @@ Result<std::shared_ptr<SharedEngine>> open_shared(const SharedRequest& request) 
   TRY_ASSIGN(settings::Settings settings, read_settings());
   context = std::make_unique<OpenContext>(std::move(settings), std::nullopt, request.cancel);
   if (open_already && !canceled && is_still_right(*context, open, *open_already)) {
-    engines.share(request.key, open_already, Watch(*context), looked_at);
+    share_engine(request.key, open_already, Watch(*context), looked_at);
     return open_already;
   }
   Outcome outcome = open_engine(*context, open, decisions);
