@@ -36,36 +36,27 @@ std::string read_standard_input() {
   }
 }
 
-// Returns EH-R09 for each difference ("changed", "before", "after"). `own` also compares threads and
-// descriptors, which a living engine may rightly keep.
+// Returns EH-R09 for each difference ("changed", "before", "after"). `own` also compares numbers.
 std::vector<Diagnosis> differences(const helper::ProcessState& before, const helper::ProcessState& after,
                                    bool own) {
   std::vector<Diagnosis> found;
-  const auto compare = [&](const char* what, const std::string& was, const std::string& is) {
-    // Unknown when no descriptor was left to read it.
-    if (was != is && !was.empty() && !is.empty())
-      found.push_back(
-          std::move(diagnose("EH-R09").with("changed", what).with("before", was).with("after", is)));
+  const auto add = [&](std::string_view what, std::string_view was, std::string_view is) {
+    found.push_back(
+        std::move(diagnose("EH-R09").with("changed", what).with("before", was).with("after", is)));
+  };
+  const auto compare = [&](const helper::ProcessState::Texts& all, const helper::ProcessState::Texts& now) {
+    for (const auto& [what, was] : all)
+      for (const auto& [same, is] : now)
+        if (std::string_view(what) == same && was != is && !was.empty() && !is.empty()) add(what, was, is);
   };
   std::string handlers;
   for (std::size_t number = 1; number < before.handlers.size(); ++number)
     if (before.handlers[number] != after.handlers[number])
       handlers += (handlers.empty() ? "" : ", ") + signal_name(static_cast<int>(number));
   if (!handlers.empty())
-    found.push_back(std::move(diagnose("EH-R09")
-                                  .with("changed", "the signal handlers of " + handlers)
-                                  .with("before", "those of the program")
-                                  .with("after", "those of the engine")));
-  compare("the locale", before.locale, after.locale);
-  compare("the current folder", before.folder, after.folder);
-  compare("the umask", before.umask, after.umask);
-  for (std::size_t i = 0; i < before.others.size() && i < after.others.size(); ++i)
-    compare(before.others[i].first, before.others[i].second, after.others[i].second);
-  if (!own) return found;
-  compare("the number of open descriptors", std::to_string(before.descriptors),
-          std::to_string(after.descriptors));
-  if (after.threads != 0)
-    compare("the number of threads", std::to_string(before.threads), std::to_string(after.threads));
+    add("the signal handlers of " + handlers, "those of the program", "those of the engine");
+  compare(before.shared, after.shared);
+  if (own) compare(before.numbers, after.numbers);
   return found;
 }
 

@@ -68,8 +68,6 @@ Ending ending_of(int signal) {
     case SIGINT:
     case SIGHUP:
       return Ending::killed;
-    case SIGBUS:
-      return Ending::bus_error;
     case SIGALRM:
       return Ending::alarm;
     default:
