@@ -99,9 +99,9 @@ class Attempt {
       return fail(diagnose("EH-R02").with("build", decision.build));
     load_check_.by_cached_decision(decision);
     log_.proven_before = true;
-    auto crash_guard = std::make_shared<CrashGuard>(
-        GuardedBuild{context_.state_folder(), decision.build, decision.digest, decision.artifacts, true,
-                     decision.opened_before, decision.program, &opened->lease});
+    auto crash_guard = std::make_shared<CrashGuard>(GuardedBuild{context_.state_folder(), decision.build,
+                                                                 decision.digest, decision.artifacts, true,
+                                                                 decision.opened_before, &opened->lease});
     TRY(load(*opened, *crash_guard));
     crash_guard->opening_ended(true);
     opened->engine->health()->observe_work(std::move(crash_guard));
@@ -271,7 +271,7 @@ class Attempt {
     }
     auto crash_guard = std::make_shared<CrashGuard>(
         GuardedBuild{context_.state_folder(), opened.installed.build, opened.installed.digest,
-                     build.artifacts_digest(), proven, false, "", &opened.lease});
+                     build.artifacts_digest(), proven, false, &opened.lease});
     TRY(load(opened, *crash_guard));
     if (!proven) warn_of_another_engine(opened, build.engine);
     const bool crashed_once = load_check_.crashed_once().has_value();
