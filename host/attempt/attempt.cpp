@@ -26,9 +26,7 @@ constexpr int most_repairs = 2, most_retries = 3;
 // One attempt with everything that its stages share.
 class Attempt {
  public:
-  Attempt(OpenContext& context, const std::vector<std::string>& devices, const AttemptOptions& options,
-          AttemptLog& log)
-      : context_(context), options_(options), log_(log), parts_{context, devices, options, log} {}
+  explicit Attempt(const AttemptParts& parts) : parts_(parts) {}
 
   Result<std::shared_ptr<Opened>> build(const manifest::Build& build) {
     warn_of_suspicion(build);
@@ -348,10 +346,10 @@ class Attempt {
     return stage && context_.store().reject_damaged(installed.build, *stage).has_value();
   }
 
-  OpenContext& context_;
-  const AttemptOptions& options_;
-  AttemptLog& log_;
   const AttemptParts parts_;
+  OpenContext& context_ = parts_.context;
+  const AttemptOptions& options_ = parts_.options;
+  AttemptLog& log_ = parts_.log;
   LoadCheck load_check_{parts_};
   OpenLock load_lock_;                       // for loading
   std::chrono::seconds hinted_deadline_{0};  // from the manifest
@@ -369,7 +367,7 @@ void AttemptLog::warn(Diagnosis warning) {
 Result<std::shared_ptr<Opened>> attempt(OpenContext& context, const manifest::Build& build,
                                         const std::vector<std::string>& devices,
                                         const AttemptOptions& options, AttemptLog& log) {
-  auto opened = Attempt(context, devices, options, log).build(build);
+  auto opened = Attempt({context, devices, options, log}).build(build);
   if (!opened) opened.error().within("while opening " + build.id);
   return opened;
 }
@@ -377,13 +375,13 @@ Result<std::shared_ptr<Opened>> attempt(OpenContext& context, const manifest::Bu
 Result<std::shared_ptr<Opened>> attempt_cached(OpenContext& context, CachedDecision& decision,
                                                const std::vector<std::string>& devices,
                                                const AttemptOptions& options, AttemptLog& log) {
-  return Attempt(context, devices, options, log).cached(decision);
+  return Attempt({context, devices, options, log}).cached(decision);
 }
 
 Result<std::shared_ptr<Opened>> attempt_file(OpenContext& context, const std::filesystem::path& plugin,
                                              const std::vector<std::string>& devices,
                                              const AttemptOptions& options, AttemptLog& log) {
-  auto opened = Attempt(context, devices, options, log).file(plugin);
+  auto opened = Attempt({context, devices, options, log}).file(plugin);
   if (!opened) opened.error().within("while opening the plugin " + path_text(plugin));
   return opened;
 }

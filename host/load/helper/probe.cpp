@@ -108,16 +108,11 @@ class Probe {
     }
     warn_of_changes(path_text(load.plugin), loaded_state, mode);
     succeeded();
-    if (request_["unload"].as_bool()) {
-      enter("unload");
-      engine_.reset();
-      plugin_.reset();
-      channel_.write(Json::object().set("unloaded", true));
-      end_as_programs_do();
-    }
-    // Threads and destructors of the build must not run after the answer.
-    std::fflush(stdout);
-    helper::leave_at_once(0);
+    enter("unload");
+    engine_.reset();
+    plugin_.reset();
+    channel_.write(Json::object().set("unloaded", true));
+    end_as_programs_do();
   }
 
  private:
@@ -279,7 +274,7 @@ class Probe {
 
 }  // namespace
 
-int run_probe(int, char**) {
+int run_probe() {
   helper::supervise();
   helper::prepare_process();
   const auto request = parse_json(read_standard_input(), "standard input");

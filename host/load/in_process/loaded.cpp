@@ -17,13 +17,6 @@
 namespace enginehost::load {
 namespace {
 
-// Compares text only, without allocation: both are the loader's own absolute paths.
-bool begins_in(std::string_view path, std::string_view folder) {
-  return !folder.empty() && path.starts_with(folder) && path.size() > folder.size() &&
-         path[folder.size()] == static_cast<char>(std::filesystem::path::preferred_separator) &&
-         path.find("..", folder.size()) == std::string_view::npos;
-}
-
 std::filesystem::path real(const std::filesystem::path& path) {
   std::error_code error;
   auto resolved = std::filesystem::canonical(path, error);
@@ -57,7 +50,7 @@ void find_sources(std::vector<Library>& libraries, const std::filesystem::path& 
   // Most come from the view by its own path and need no file access.
   bool all_below = true;
   for (Library& library : libraries)
-    if (begins_in(library.path, path_text(view)))
+    if (is_below(path_of(library.path), view))
       library.origin = "cache";
     else
       all_below = false;
@@ -74,8 +67,7 @@ void find_sources(std::vector<Library>& libraries, const std::filesystem::path& 
       if (path.parent_path() == folder || real(path_of(library.path).parent_path()) == folder)
         library.origin = "environment";
     if (is_preloaded_by_environment(path_of(library.path))) library.origin = "environment";
-    if (!view.empty() && (is_below(path_of(library.path), view) || is_below(path, real_view)))
-      library.origin = "cache";
+    if (!view.empty() && is_below(path, real_view)) library.origin = "cache";
   }
 }
 
