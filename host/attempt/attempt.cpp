@@ -8,12 +8,12 @@
 #include "host/attempt/crash_guard.hpp"
 #include "host/attempt/install.hpp"
 #include "host/attempt/load_check.hpp"
-#include "host/attempt/loading.hpp"
 #include "host/attempt/process_engines.hpp"
 #include "host/context/open_context.hpp"
 #include "host/decision_cache/decision_cache.hpp"
 #include "host/explain/explain.hpp"
 #include "host/history/sentinel.hpp"
+#include "host/load/in_process/loaded.hpp"
 #include "host/load/in_process/reported_text.hpp"
 
 namespace enginehost::open {
@@ -26,9 +26,7 @@ constexpr int most_repairs = 2, most_retries = 3;
 // One attempt with everything that its stages share.
 class Attempt {
  public:
-  Attempt(OpenContext& context, const std::vector<std::string>& devices, const AttemptOptions& options,
-          AttemptLog& log)
-      : context_(context), options_(options), log_(log), parts_{context, devices, options, log} {}
+  explicit Attempt(const AttemptParts& parts) : parts_(parts) {}
 
   Result<std::shared_ptr<Opened>> build(const manifest::Build& build) {
     warn_of_suspicion(build);
@@ -51,14 +49,11 @@ class Attempt {
       auto brought_up = bring_up(*opened, build);
       OpenLock lock = std::move(load_lock_);
       if (brought_up) {
-        engines_.forget_failed_load(opened->installed);
+        forget_failed_load(opened->installed);
         return opened;
       }
       Diagnosis failure = std::move(brought_up).error();
-      // The steps below may take long. Other threads may load meanwhile, and must know the libraries in their
-      // way.
-      engines_.note_failed_load(opened->installed, loading_.take_left(), false);
-      lock.end();
+      lock.end();  // the steps below may take long
       if (move_damage_aside(opened->installed, failure) && repairs < most_repairs) {
         ++repairs;
         continue;
@@ -75,9 +70,8 @@ class Attempt {
       // Another cache folder is no remedy then, because layers are searched first.
       if (opened->installed.read_only && explain::category(failure) == history::Category::policy)
         failure.with("read_only_layer", path_text(opened->installed.layer));
-      const bool remembered =
-          remember_failure(context_, load_check_.basis(opened->installed, build), failure);
-      engines_.note_failed_load(opened->installed, {}, remembered);
+      if (remember_failure(context_, load_check_.basis(opened->installed, build), failure))
+        note_remembered_failure(opened->installed.build);
       return fail(std::move(failure));
     }
   }
@@ -94,22 +88,19 @@ class Attempt {
       opened->installed = std::move(*found);
       TRY_ASSIGN(opened->lease, context_.store().lease(opened->installed));
     }
-    TRY_ASSIGN(const OpenLock lock, engines_.load_lock(context_.cancel()));
+    TRY_ASSIGN(const OpenLock lock, load_lock(context_.cancel()));
     // The cached decision does not hold the build's library names. The full path has them.
-    if (engines_.any_failed_load() || engines_.engine_beside(decision.digest))
+    if (any_failed_load() || engine_beside(decision.digest))
       return fail(diagnose("EH-L17").with("build", decision.build));
     // The markers stay in the lease for the full path.
     if (!context_.state_folder().empty() && !crashes_of(opened->lease.stale_markers()).empty())
       return fail(diagnose("EH-R02").with("build", decision.build));
     load_check_.by_cached_decision(decision);
     log_.proven_before = true;
-    auto crash_guard = std::make_shared<CrashGuard>(
-        GuardedBuild{context_.state_folder(), decision.build, decision.digest, decision.artifacts, true,
-                     decision.opened_before, decision.program, &opened->lease});
-    if (auto up = loading_.load(*opened, *crash_guard); !up) {
-      engines_.note_failed_load(opened->installed, loading_.take_left(), false);
-      return fail(std::move(up).error());
-    }
+    auto crash_guard = std::make_shared<CrashGuard>(GuardedBuild{context_.state_folder(), decision.build,
+                                                                 decision.digest, decision.artifacts, true,
+                                                                 decision.opened_before, &opened->lease});
+    TRY(load(*opened, *crash_guard));
     crash_guard->opening_ended(true);
     opened->engine->health()->observe_work(std::move(crash_guard));
     note_open(*opened);
@@ -122,7 +113,7 @@ class Attempt {
     opened->installed.plugin = path_text(plugin.filename());
     TRY_ASSIGN(const OpenLock lock, try_out(opened->installed));
     CrashGuard crash_guard({});
-    TRY(loading_.load(*opened, crash_guard));
+    TRY(load(*opened, crash_guard));
     if (!log_.probed) note_unproven(opened->installed);
     note_open(*opened);
     return opened;
@@ -180,20 +171,90 @@ class Attempt {
 
   Result<void> beside_what_is_loaded(const cache::Installed& installed) {
     TRY(load_check_.beside_failed_load_libraries(installed));
-    if (engines_.engine_beside(identity_of(installed))) TRY(load_check_.beside_others(installed));
+    if (engine_beside(identity_of(installed))) TRY(load_check_.beside_others(installed));
     return {};
   }
 
   // Probes run without the load lock. Libraries that were loaded meanwhile are checked afterwards.
   Result<OpenLock> try_out(const cache::Installed& installed) {
-    const std::uint64_t noted = engines_.engines_noted();
     TRY(load_check_.check_and_probe(installed, !options_.probe, hinted_deadline_));
-    TRY_ASSIGN(OpenLock lock, engines_.load_lock(context_.cancel()));
-    TRY(load_check_.beside_failed_load_libraries(installed));
-    if ((lock.waited() || noted != engines_.engines_noted()) &&
-        engines_.engine_beside(identity_of(installed)))
-      TRY(load_check_.beside_others(installed));
+    TRY_ASSIGN(OpenLock lock, load_lock(context_.cancel()));
+    TRY(beside_what_is_loaded(installed));
     return lock;
+  }
+
+  // Loads the build and creates its engine. Fills in all of `opened` except the lease and the record; reads
+  // the record.
+  Result<void> load(Opened& opened, CrashGuard& crash_guard) {
+    const Stopwatch watch(log_, "load");
+    const std::vector<load::Library> before = load::mapped_libraries();
+    auto up = load_watched(opened, crash_guard);
+    // Libraries of every try are noted, because those of an earlier try were there before the last. Other
+    // threads that load next must know them.
+    if (!up && !opened.installed.digest.empty())
+      note_failed_load(opened.installed, load::mapped_since(before));
+    return up;
+  }
+
+  Result<void> load_watched(Opened& opened, CrashGuard& crash_guard) {
+    crash_guard.enter("dlopen");
+    load::LoadRequest request = load_check_.load_request(opened.installed);
+    request.on_stage = [&](std::string_view stage) {
+      if (stage == "entry") crash_guard.enter("entry");
+    };
+    auto loaded = load::load_plugin(request);
+    if (!loaded) return fail(load_check_.explained(std::move(loaded).error(), opened.installed));
+    opened.plugin = std::move(*loaded);
+    crash_guard.enter("create");
+    opened.engine_options.options = opened.installed.options;
+    opened.log = options_.log;
+    if (opened.log) {
+      opened.engine_options.log_level = log_level(parts_);
+      opened.engine_options.log = [log = opened.log](std::int32_t level, std::string_view topic,
+                                                     std::string_view message) {
+        log->report({level, topic, message, false});
+      };
+    }
+    load::EngineOptions engine_options = opened.engine_options;
+    engine_options.call.cancel = context_.cancel();
+    auto engine = load::Engine::create(opened.plugin, std::move(engine_options));
+    if (!engine) return fail(load_check_.explained(std::move(engine).error(), opened.installed));
+    opened.engine = std::move(*engine);
+    TRY_ASSIGN(opened.devices, opened.engine->devices());
+    opened.libraries = opened.plugin->libraries();
+    for (const Diagnosis& warning : opened.plugin->warnings()) log_.warn(warning);
+    for (const Diagnosis& warning : opened.engine->warnings()) log_.warn(warning);
+    warn_of_hijacks(opened);
+    for (const std::string& wanted : parts_.devices) TRY(load::find_device(opened.devices, wanted));
+    return {};
+  }
+
+  void warn_of_hijacks(const Opened& opened) {
+    const std::vector<load::Library>& own = load_check_.own_libraries();
+    // Most builds bring every library that was loaded. Nothing can replace them.
+    if (own.empty() && std::ranges::all_of(opened.libraries, [](const load::Library& library) {
+          return library.origin == "cache";
+        }))
+      return;
+    std::vector<fs::path> folders;
+    for (const std::string& folder : own_folders(opened)) folders.push_back(path_of(folder));
+    for (Diagnosis& hijack : load::hijacked(own, folders, opened.libraries, opened.plugin->before())) {
+      // The static check or the loader may have reported the library already.
+      const bool reported = std::ranges::any_of(log_.warnings, [&](const Diagnosis& known) {
+        return (known.code == "EH-L11" || known.code == "EH-L17") &&
+               known.value("library") == hijack.value("library") &&
+               known.value("path") == hijack.value("path");
+      });
+      if (!reported) log_.warnings.push_back(std::move(hijack));
+    }
+  }
+
+  // Returns the plugin's folder, and the folders of the build that are searched for libraries.
+  static std::vector<std::string> own_folders(const Opened& opened) {
+    std::vector<std::string> folders = {path_text(opened.plugin->file().parent_path())};
+    for (const std::string& folder : opened.installed.search)
+      folders.push_back(text_below(opened.installed.folder, {folder}));
+    return folders;
   }
 
   // Loads an installed build. Leaves the load lock in load_lock_ for the caller, who records the result.
@@ -201,15 +262,15 @@ class Attempt {
     const bool proven = load_check_.by_record(opened.installed, build);
     log_.proven_before = proven;
     if (proven) {
-      TRY_ASSIGN(load_lock_, engines_.load_lock(context_.cancel()));
+      TRY_ASSIGN(load_lock_, load_lock(context_.cancel()));
       TRY(beside_what_is_loaded(opened.installed));
     } else {
       TRY_ASSIGN(load_lock_, try_out(opened.installed));
     }
     auto crash_guard = std::make_shared<CrashGuard>(
         GuardedBuild{context_.state_folder(), opened.installed.build, opened.installed.digest,
-                     build.artifacts_digest(), proven, false, "", &opened.lease});
-    TRY(loading_.load(opened, *crash_guard));
+                     build.artifacts_digest(), proven, false, &opened.lease});
+    TRY(load(opened, *crash_guard));
     if (!proven) warn_of_another_engine(opened, build.engine);
     const bool crashed_once = load_check_.crashed_once().has_value();
     if (!proven && log_.probed)
@@ -244,7 +305,7 @@ class Attempt {
   void note_open(const Opened& opened) {
     std::vector<std::string> folders = own_folders(opened);
     if (!opened.installed.digest.empty()) folders.push_back(path_text(opened.installed.folder));
-    engines_.note_engine(opened.installed.build, identity_of(opened.installed), std::move(folders));
+    note_engine(opened.installed, std::move(folders));
   }
 
   // Explains that the file with wrong content is as published, or is no file of the build. Fetching it again
@@ -285,13 +346,11 @@ class Attempt {
     return stage && context_.store().reject_damaged(installed.build, *stage).has_value();
   }
 
-  OpenContext& context_;
-  const AttemptOptions& options_;
-  AttemptLog& log_;
   const AttemptParts parts_;
-  ProcessEngines& engines_ = ProcessEngines::here();
+  OpenContext& context_ = parts_.context;
+  const AttemptOptions& options_ = parts_.options;
+  AttemptLog& log_ = parts_.log;
   LoadCheck load_check_{parts_};
-  Loading loading_{parts_, load_check_};
   OpenLock load_lock_;                       // for loading
   std::chrono::seconds hinted_deadline_{0};  // from the manifest
 };
@@ -308,7 +367,7 @@ void AttemptLog::warn(Diagnosis warning) {
 Result<std::shared_ptr<Opened>> attempt(OpenContext& context, const manifest::Build& build,
                                         const std::vector<std::string>& devices,
                                         const AttemptOptions& options, AttemptLog& log) {
-  auto opened = Attempt(context, devices, options, log).build(build);
+  auto opened = Attempt({context, devices, options, log}).build(build);
   if (!opened) opened.error().within("while opening " + build.id);
   return opened;
 }
@@ -316,13 +375,13 @@ Result<std::shared_ptr<Opened>> attempt(OpenContext& context, const manifest::Bu
 Result<std::shared_ptr<Opened>> attempt_cached(OpenContext& context, CachedDecision& decision,
                                                const std::vector<std::string>& devices,
                                                const AttemptOptions& options, AttemptLog& log) {
-  return Attempt(context, devices, options, log).cached(decision);
+  return Attempt({context, devices, options, log}).cached(decision);
 }
 
 Result<std::shared_ptr<Opened>> attempt_file(OpenContext& context, const std::filesystem::path& plugin,
                                              const std::vector<std::string>& devices,
                                              const AttemptOptions& options, AttemptLog& log) {
-  auto opened = Attempt(context, devices, options, log).file(plugin);
+  auto opened = Attempt({context, devices, options, log}).file(plugin);
   if (!opened) opened.error().within("while opening the plugin " + path_text(plugin));
   return opened;
 }

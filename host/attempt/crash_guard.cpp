@@ -39,9 +39,7 @@ void CrashGuard::enter(std::string_view phase) {
 // Even a survived build can crash: a driver, or a library beside the build, may have changed.
 void CrashGuard::leave_pending_marker() {
   if (pending_marker_) return;
-  history::Crash crash =
-      history::crash_while_loading(build_.build, build_.digest, build_.artifacts_digest,
-                                   build_.program.empty() ? history::program_id() : build_.program);
+  history::Crash crash = history::crash_while_loading(build_.build, build_.digest, build_.artifacts_digest);
   if (!build_.lease->write_marker(history::crash_marker_of(crash))) return;
   pending_marker_.emplace(
       std::move(crash), [lease = build_.lease] { lease->erase_marker(); }, build_.lease->descriptor());

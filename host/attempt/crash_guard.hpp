@@ -28,7 +28,6 @@ struct GuardedBuild {
   std::string build, digest, artifacts_digest;
   bool proven = false;            // on record; only then a survived opening counts
   bool opened_before = false;     // by this program; false: the constructor looks it up
-  std::string program;            // history::program_id() if the caller knows it, else empty
   cache::Lease* lease = nullptr;  // of the build; not used after opening_ended()
 };
 

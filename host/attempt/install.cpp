@@ -46,10 +46,6 @@ Result<void> check_size(const OpenContext& context, const manifest::Build& build
   return {};
 }
 
-}  // namespace
-
-namespace {
-
 // See cache::Installed::only_for. A manifest that was read from the record names no repository.
 std::optional<std::string> only_for(const settings::Settings& settings, const manifest::Build& build) {
   const auto owner = build.manifest.lock();

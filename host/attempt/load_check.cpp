@@ -7,6 +7,7 @@
 #include "host/attempt/process_engines.hpp"
 #include "host/decision_cache/decision_cache.hpp"
 #include "host/explain/explain.hpp"
+#include "host/load/probe.hpp"
 #include "host/load/probe_outcome.hpp"
 #include "host/load/wire.hpp"
 
@@ -23,6 +24,32 @@ Json strings_of(const std::vector<fs::path>& paths) {
 
 Diagnosis of_the_static_check(Diagnosis failure) {
   return std::move(failure.with("stage", "preflight", "nothing was executed"));
+}
+
+std::string set_by(const settings::Settings& settings, std::string_view key, const char* otherwise) {
+  const settings::Setting* set = settings.find(std::string(key));
+  return std::string(key) + ", " + (set != nullptr ? set->source : otherwise);
+}
+
+// Names the setting that was set: the launcher or the probe program.
+void add_who_chose_probe(const settings::Settings& settings, Diagnosis& diagnosis) {
+  for (const char* key : {"probe_launcher", "helper"})
+    if (const settings::Setting* set = settings.find(key);
+        set != nullptr && set->source != "default" && !set->value.empty()) {
+      diagnosis.with("setting", key, "settings").with("set_by", set->source, "settings");
+      return;
+    }
+}
+
+// create() gets the manifest's options. The caller of an open cannot set one.
+void add_whose_option(const cache::Installed& installed, Diagnosis& failure) {
+  if (failure.code != "EH-E01") return;
+  const std::string_view option = failure.value("option");
+  for (const auto& [key, value] : installed.options)
+    if (key == option)
+      failure.with("option_value", value, "options of the build")
+          .with("option_set_by", "manifest", "options of the build")
+          .with("build", installed.build, "manifest");
 }
 
 }  // namespace
@@ -80,7 +107,7 @@ Result<void> LoadCheck::check_and_probe(const cache::Installed& installed, bool 
     if (warning.code == "EH-L17")
       own_.push_back({std::string(warning.value("library")), std::string(warning.value("wanted")), "cache"});
   TRY(beside_failed_load_libraries(installed));
-  if (auto conflict = ProcessEngines::here().conflict_with_engines(identity_of(installed), report.warnings))
+  if (auto conflict = conflict_with_engines(installed, report.warnings))
     return fail(of_the_static_check(std::move(*conflict)));
   for (Diagnosis& warning : report.warnings) log.warnings.push_back(std::move(warning));
   if (report.verdict == preflight::Verdict::fails) {
@@ -107,15 +134,14 @@ Result<void> LoadCheck::beside_others(const cache::Installed& installed) {
   const Stopwatch watch(parts_.log, "preflight");
   spec_ = spec_of(installed);
   preflight::Report report = preflight::check(*spec_);
-  if (auto conflict = ProcessEngines::here().conflict_with_engines(identity_of(installed), report.warnings))
+  if (auto conflict = conflict_with_engines(installed, report.warnings))
     return fail(of_the_static_check(std::move(*conflict)));
   for (Diagnosis& warning : report.warnings) parts_.log.warn(std::move(warning));
   return {};
 }
 
 Result<void> LoadCheck::beside_failed_load_libraries(const cache::Installed& installed) const {
-  if (auto conflict = ProcessEngines::here().conflict_with_failed_load(installed, own_))
-    return fail(std::move(*conflict));
+  if (auto conflict = conflict_with_failed_load(installed, own_)) return fail(std::move(*conflict));
   return {};
 }
 
@@ -183,17 +209,6 @@ std::vector<load::Library> LoadCheck::libraries_in(const Json& facts) const {
   return libraries;
 }
 
-// create() gets the manifest's options. The caller of an open cannot set one.
-void LoadCheck::add_whose_option(const cache::Installed& installed, Diagnosis& failure) {
-  if (failure.code != "EH-E01") return;
-  const std::string_view option = failure.value("option");
-  for (const auto& [key, value] : installed.options)
-    if (key == option)
-      failure.with("option_value", value, "options of the build")
-          .with("option_set_by", "manifest", "options of the build")
-          .with("build", installed.build, "manifest");
-}
-
 Result<void> LoadCheck::probe(const cache::Installed& installed, std::chrono::seconds hinted) {
   AttemptLog& log = parts_.log;
   const Stopwatch watch(log, "probe");
@@ -207,8 +222,17 @@ Result<void> LoadCheck::probe(const cache::Installed& installed, std::chrono::se
                               via_program_rpath_.end());
   request.options = installed.options;
   request.devices = parts_.devices;
-  set_deadline(request, hinted);
-  set_memory(request);
+  // The longer of the settings' and the manifest's deadline. The deadline of the request has priority.
+  const settings::Settings& settings = parts_.context.settings();
+  const auto configured = std::chrono::seconds(settings.probe_deadline_seconds);
+  const auto allowed = std::max(configured, hinted);
+  const std::string allowed_by = hinted > configured ? "probe_seconds of the manifest"
+                                                     : set_by(settings, "probe_deadline_seconds", "default");
+  const auto& requested = parts_.options.probe_deadline;
+  request.deadline = requested.value_or(allowed);
+  request.deadline_source = requested ? "the request" : allowed_by;
+  request.memory_bytes = settings.probe_memory_bytes.value_or(load::default_memory_limit());
+  request.memory_source = set_by(settings, "probe_memory_bytes", "default: the memory of the machine");
   request.cancel = parts_.context.cancel();
   const auto& listening = parts_.options.log;
   if (listening) request.log_level = log_level(parts_);
@@ -223,47 +247,10 @@ Result<void> LoadCheck::probe(const cache::Installed& installed, std::chrono::se
   crashed_once_ = std::move(result.crashed_once);
   if (result.passed) return {};
   // A request with a shorter deadline than allowed learned nothing about the build.
-  const auto [allowed, allowed_by] = allowed_deadline(hinted);
   if (result.diagnosis->code == "EH-R05" && request.deadline < allowed)
     result.diagnosis->with("allowed", std::to_string(allowed.count()) + " s", allowed_by);
-  if (result.diagnosis->code == "EH-P20") add_who_chose_probe(*result.diagnosis);
+  if (result.diagnosis->code == "EH-P20") add_who_chose_probe(settings, *result.diagnosis);
   return fail(explained(std::move(*result.diagnosis), installed));
-}
-
-// Names the setting that was set: the launcher or the probe program.
-void LoadCheck::add_who_chose_probe(Diagnosis& diagnosis) const {
-  const settings::Settings& settings = parts_.context.settings();
-  for (const char* key : {"probe_launcher", "helper"})
-    if (const settings::Setting* set = settings.find(key);
-        set != nullptr && set->source != "default" && !set->value.empty()) {
-      diagnosis.with("setting", key, "settings").with("set_by", set->source, "settings");
-      return;
-    }
-}
-
-// Returns the longer of the settings' and the manifest's deadline, and its source.
-std::pair<std::chrono::seconds, std::string> LoadCheck::allowed_deadline(std::chrono::seconds hinted) const {
-  const settings::Settings& settings = parts_.context.settings();
-  const auto configured = std::chrono::seconds(settings.probe_deadline_seconds);
-  if (hinted > configured) return {hinted, "probe_seconds of the manifest"};
-  const settings::Setting* set = settings.find("probe_deadline_seconds");
-  return {configured, "probe_deadline_seconds, " + (set != nullptr ? set->source : "default")};
-}
-
-// The deadline of the request has priority.
-void LoadCheck::set_deadline(load::ProbeRequest& request, std::chrono::seconds hinted) const {
-  std::tie(request.deadline, request.deadline_source) = allowed_deadline(hinted);
-  if (!parts_.options.probe_deadline) return;
-  request.deadline = *parts_.options.probe_deadline;
-  request.deadline_source = "the request";
-}
-
-void LoadCheck::set_memory(load::ProbeRequest& request) const {
-  const settings::Settings& settings = parts_.context.settings();
-  request.memory_bytes = settings.probe_memory_bytes.value_or(load::default_memory_limit());
-  const settings::Setting* set = settings.find("probe_memory_bytes");
-  request.memory_source =
-      "probe_memory_bytes, " + (set != nullptr ? set->source : "default: the memory of the machine");
 }
 
 }  // namespace enginehost::open

@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/diagnosis.hpp"
@@ -14,7 +13,6 @@
 #include "host/attempt/attempt.hpp"
 #include "host/context/open_context.hpp"
 #include "host/load/in_process/load.hpp"
-#include "host/load/probe.hpp"
 #include "host/platform/platform.hpp"
 #include "host/preflight/preflight.hpp"
 
@@ -82,11 +80,6 @@ class LoadCheck {
   std::vector<load::Library> opened_first() const;
   std::vector<load::Library> libraries_in(const Json& facts) const;
   Result<void> probe(const cache::Installed& installed, std::chrono::seconds hinted);
-  void add_who_chose_probe(Diagnosis& diagnosis) const;
-  static void add_whose_option(const cache::Installed& installed, Diagnosis& failure);
-  std::pair<std::chrono::seconds, std::string> allowed_deadline(std::chrono::seconds hinted) const;
-  void set_deadline(load::ProbeRequest& request, std::chrono::seconds hinted) const;
-  void set_memory(load::ProbeRequest& request) const;
 
   const AttemptParts& parts_;
   std::optional<preflight::Spec> spec_;  // large, and rarely needed
@@ -96,8 +89,6 @@ class LoadCheck {
   Json probe_facts_ = Json::object();
   std::optional<Diagnosis> crashed_once_;
 };
-
-// Measures how long the stages of an attempt take.
 
 // Adds the time of its scope to the log.
 class Stopwatch {

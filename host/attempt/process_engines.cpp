@@ -1,12 +1,15 @@
 #include "host/attempt/process_engines.hpp"
 
 #include <algorithm>
+#include <condition_variable>
 #include <filesystem>
+#include <mutex>
 #include <system_error>
+#include <thread>
 
 #include "base/environment.hpp"
-#include "base/file_calls.hpp"
 #include "base/paths.hpp"
+#include "base/per_process.hpp"
 #include "host/load/in_process/loaded.hpp"
 #include "host/settings/settings.hpp"
 
@@ -14,6 +17,52 @@ namespace enginehost::open {
 namespace {
 
 constexpr std::chrono::seconds look_again_after{1};
+
+struct Held {
+  std::string name;
+  std::thread::id thread;
+  int times;
+};
+struct Shared {
+  std::string key;
+  std::weak_ptr<SharedEngine> engine;
+  Watch watch;
+  Clock::time_point looked_at, put_at;
+};
+// Everything that a forked child must not inherit.
+struct Threads {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<Held> held;
+  std::vector<Shared> shared;
+};
+PerProcess<Threads> threads_of_process;
+
+struct NotedEngine {
+  std::string build, identity;
+  std::vector<std::string> folders;
+  bool brought(const std::string& library) const {
+    return std::ranges::any_of(
+        folders, [&](const std::string& folder) { return is_below(path_of(library), path_of(folder)); });
+  }
+};
+struct FailedLoad {
+  std::string build, digest;
+  std::vector<load::Library> libraries;
+  bool remembered = false;
+};
+struct Libraries {
+  std::mutex mutex;  // held over a fork, so that a child finds it free
+  std::vector<NotedEngine> engines;
+  std::vector<FailedLoad> failed;
+};
+
+// Never destroyed, because engines may be freed while the process ends.
+Libraries& libraries_of_process() {
+  static Libraries& all = *new Libraries;
+  [[maybe_unused]] static const bool kept = (hold_over_forks(all.mutex), true);
+  return all;
+}
 
 bool same_file(const std::string& a, const std::string& b) {
   std::error_code error;
@@ -31,67 +80,20 @@ bool is_llvms_openmp(std::string_view library) {
   return library.starts_with("libomp") || library.starts_with("libiomp5");
 }
 
-}  // namespace
-
-OpenLock& OpenLock::operator=(OpenLock&& other) noexcept {
-  if (this == &other) return *this;
-  end();
-  name_ = std::exchange(other.name_, {});
-  process_ = other.process_;
-  waited_ = other.waited_;
-  return *this;
-}
-
-void OpenLock::end() {
-  if (const std::string name = std::exchange(name_, {}); !name.empty())
-    ProcessEngines::here().leave(name, process_);
-}
-
-Watch::Folder::Folder(std::string at)
-    : path(std::move(at)),
-      descriptor(path.empty() ? -1 : calls::open(path, O_PATH | O_DIRECTORY | O_CLOEXEC)) {}
-
-FileStamp Watch::Folder::now() const {
-  calls::Status status{};
-  if (descriptor.valid() ? calls::fstat(descriptor.get(), &status) != 0
-                         : path.empty() || calls::stat(path, &status) != 0)
-    return {};
-  if (status.st_nlink == 0) return {};
-  return {static_cast<std::uint64_t>(status.st_dev), status.st_ino, 0, calls::modified_ns(status)};
-}
-
-Watch::Watch(const OpenContext& context)
-    : builds_(builds_folder(context.store().root())),
-      records_(context.state_folder().empty() ? std::string() : records_folder(context.state_folder())),
-      seen_(now()) {}
-
-Watch::State Watch::now() const { return {environment_digest(), builds_.now(), records_.now()}; }
-
-bool ProcessEngines::OpenEngine::brought(const std::string& library) const {
-  return std::ranges::any_of(
-      folders, [&](const std::string& folder) { return is_below(path_of(library), path_of(folder)); });
-}
-
-ProcessEngines& ProcessEngines::here() {
-  static ProcessEngines& one = *new ProcessEngines;
-  [[maybe_unused]] static const bool kept = (hold_over_forks(one.libraries_), true);
-  return one;
-}
-
-Result<OpenLock> ProcessEngines::take(const std::string& name, bool unless_held_here,
-                                      const std::optional<CancelToken>& cancel) {
+Result<OpenLock> take(const std::string& name, bool unless_held_here,
+                      const std::optional<CancelToken>& cancel) {
   constexpr std::chrono::milliseconds look{10};
   const auto me = std::this_thread::get_id();
-  Threads& threads = threads_.here();
+  Threads& threads = threads_of_process.here();
   std::unique_lock lock(threads.mutex);
-  for (bool waited = false;; waited = true) {
+  for (;;) {
     const auto held = std::ranges::find(threads.held, name, &Held::name);
     if (held == threads.held.end() || held->thread == me) {
       if (held == threads.held.end())
         threads.held.push_back({name, me, 1});
       else
         ++held->times;
-      return OpenLock(name, generation_of_process(), waited);
+      return OpenLock(name, generation_of_process());
     }
     if (unless_held_here && std::ranges::count(threads.held, me, &Held::thread) != 0) return OpenLock();
     // With a cancel token, poll: a sleeping waiter would not notice the cancellation.
@@ -104,10 +106,53 @@ Result<OpenLock> ProcessEngines::take(const std::string& name, bool unless_held_
   }
 }
 
-void ProcessEngines::leave(const std::string& name, unsigned process) {
+// Returns the build whose engine brought that library, if it is another build.
+std::string bringer(const std::string& library, std::string_view identity) {
+  Libraries& known = libraries_of_process();
+  const std::lock_guard lock(known.mutex);
+  for (const NotedEngine& engine : known.engines)
+    if (engine.identity != identity && engine.brought(library)) return engine.build;
+  return {};
+}
+
+// Returns the build that brought the library by whose file another one would be served; empty for none.
+std::string server_of(const Diagnosis& warning, std::string_view identity) {
+  const std::string path(warning.value("path"));
+  if (warning.value("needed_by").empty()) return {};
+  std::string holder = bringer(path, identity);
+  if (!holder.empty() && load::same_content(path_of(path), path_of(warning.value("wanted")))) return {};
+  return holder;
+}
+
+// Returns the build that brought the other OpenMP runtime; empty for none.
+std::string bringer_of_openmp(const Diagnosis& warning, std::string_view identity) {
+  const std::vector<std::string> libraries = warning.values("library"), paths = warning.values("path");
+  if (std::ranges::count_if(libraries, is_llvms_openmp) < 2 || duplicates_are_allowed()) return {};
+  for (std::size_t i = 0; i < std::min(libraries.size(), paths.size()); ++i)
+    if (is_llvms_openmp(libraries[i]))
+      if (std::string holder = bringer(paths[i], identity); !holder.empty()) return holder;
+  return {};
+}
+
+FileStamp stamp_or_zeros(const std::string& folder) {
+  return folder.empty() ? FileStamp{} : stamp_of(path_of(folder)).value_or(FileStamp{});
+}
+
+}  // namespace
+
+OpenLock& OpenLock::operator=(OpenLock&& other) noexcept {
+  if (this == &other) return *this;
+  end();
+  name_ = std::exchange(other.name_, {});
+  process_ = other.process_;
+  return *this;
+}
+
+void OpenLock::end() {
+  const std::string name = std::exchange(name_, {});
   // In a child that was forked from a callback, the lock belongs to the parent.
-  if (process != generation_of_process()) return;
-  Threads& threads = threads_.here();
+  if (name.empty() || process_ != generation_of_process()) return;
+  Threads& threads = threads_of_process.here();
   const std::lock_guard lock(threads.mutex);
   const auto held = std::ranges::find(threads.held, name, &Held::name);
   if (held == threads.held.end() || --held->times > 0) return;
@@ -115,111 +160,86 @@ void ProcessEngines::leave(const std::string& name, unsigned process) {
   threads.changed.notify_all();
 }
 
-Result<OpenLock> ProcessEngines::open_lock(const std::string& key, const std::optional<CancelToken>& cancel) {
+Result<OpenLock> open_lock(const std::string& key, const std::optional<CancelToken>& cancel) {
   return take("key " + key, true, cancel);
 }
 
-Result<OpenLock> ProcessEngines::load_lock(const std::optional<CancelToken>& cancel) {
+Result<OpenLock> load_lock(const std::optional<CancelToken>& cancel) {
   return take("loading", false, cancel);
 }
 
-void ProcessEngines::note_engine(const std::string& build, const std::string& identity,
-                                 std::vector<std::string> folders) {
-  const std::lock_guard lock(libraries_);
-  if (const auto known = std::ranges::find(engines_, identity, &OpenEngine::identity);
-      known != engines_.end()) {
-    known->folders = std::move(folders);
-    return;
-  }
-  engines_.push_back({build, identity, std::move(folders)});
-  ++noted_;
+std::string identity_of(const cache::Installed& installed) {
+  return installed.digest.empty() ? path_text(installed.folder / path_of(installed.plugin))
+                                  : installed.digest;
 }
 
-std::uint64_t ProcessEngines::engines_noted() {
-  const std::lock_guard lock(libraries_);
-  return noted_;
+void note_engine(const cache::Installed& installed, std::vector<std::string> folders) {
+  const std::string identity = identity_of(installed);
+  Libraries& known = libraries_of_process();
+  const std::lock_guard lock(known.mutex);
+  if (const auto before = std::ranges::find(known.engines, identity, &NotedEngine::identity);
+      before != known.engines.end())
+    before->folders = std::move(folders);
+  else
+    known.engines.push_back({installed.build, identity, std::move(folders)});
 }
 
-bool ProcessEngines::engine_beside(std::string_view identity) {
-  const std::lock_guard lock(libraries_);
-  const auto is_another = [&](const OpenEngine& engine) { return engine.identity != identity; };
-  if (std::ranges::none_of(engines_, is_another)) return false;
+bool engine_beside(std::string_view identity) {
+  Libraries& known = libraries_of_process();
+  const std::lock_guard lock(known.mutex);
+  const auto is_another = [&](const NotedEngine& engine) { return engine.identity != identity; };
+  if (std::ranges::none_of(known.engines, is_another)) return false;
   const std::vector<load::Library> mapped = load::mapped_libraries();
-  std::erase_if(engines_, [&](const OpenEngine& engine) {
+  std::erase_if(known.engines, [&](const NotedEngine& engine) {
     return std::ranges::none_of(mapped,
                                 [&](const load::Library& library) { return engine.brought(library.path); });
   });
-  return std::ranges::any_of(engines_, is_another);
+  return std::ranges::any_of(known.engines, is_another);
 }
 
-std::string ProcessEngines::bringer(const std::string& library, std::string_view identity) {
-  const std::lock_guard lock(libraries_);
-  for (const OpenEngine& engine : engines_)
-    if (engine.identity != identity && engine.brought(library)) return engine.build;
-  return {};
-}
-
-std::optional<Diagnosis> ProcessEngines::served_by_another(const Diagnosis& warning,
-                                                           const std::string& identity) {
-  const std::string path(warning.value("path"));
-  if (warning.value("needed_by").empty()) return std::nullopt;
-  const std::string holder = bringer(path, identity);
-  if (holder.empty() || load::same_content(path_of(path), path_of(warning.value("wanted"))))
-    return std::nullopt;
-  Diagnosis refused = warning;
-  refused.with("held_by", holder, "engines open in this process");
-  return refused;
-}
-
-std::optional<Diagnosis> ProcessEngines::second_openmp(const Diagnosis& warning,
-                                                       const std::string& identity) {
-  const std::vector<std::string> libraries = warning.values("library"), paths = warning.values("path");
-  if (std::ranges::count_if(libraries, is_llvms_openmp) < 2 || duplicates_are_allowed()) return std::nullopt;
-  for (std::size_t i = 0; i < std::min(libraries.size(), paths.size()); ++i) {
-    const std::string holder = is_llvms_openmp(libraries[i]) ? bringer(paths[i], identity) : std::string();
+std::optional<Diagnosis> conflict_with_engines(const cache::Installed& installed,
+                                               const std::vector<Diagnosis>& warnings) {
+  const std::string identity = identity_of(installed);
+  for (const Diagnosis& warning : warnings) {
+    const std::string holder = warning.code == "EH-L17"   ? server_of(warning, identity)
+                               : warning.code == "EH-L35" ? bringer_of_openmp(warning, identity)
+                                                          : std::string();
     if (holder.empty()) continue;
     Diagnosis refused = warning;
-    refused.with("held_by", holder, "engines open in this process");
-    return refused;
+    return std::move(refused.with("held_by", holder, "engines open in this process"));
   }
   return std::nullopt;
 }
 
-std::optional<Diagnosis> ProcessEngines::conflict_with_engines(const std::string& identity,
-                                                               const std::vector<Diagnosis>& warnings) {
-  for (const Diagnosis& warning : warnings) {
-    std::optional<Diagnosis> refused;
-    if (warning.code == "EH-L17") refused = served_by_another(warning, identity);
-    if (warning.code == "EH-L35") refused = second_openmp(warning, identity);
-    if (refused) return refused;
-  }
-  return std::nullopt;
-}
-
-void ProcessEngines::note_failed_load(const cache::Installed& installed, std::vector<load::Library> libraries,
-                                      bool remembered) {
+void note_failed_load(const cache::Installed& installed, std::vector<load::Library> libraries) {
   std::erase_if(libraries, [](const load::Library& library) { return library.soname.empty(); });
-  const std::lock_guard lock(libraries_);
-  for (FailedLoad& known : failed_)
-    known.remembered = known.remembered || (remembered && known.build == installed.build);
   if (libraries.empty()) return;
-  failed_.push_back({installed.build, installed.digest, std::move(libraries), remembered});
+  const std::lock_guard lock(libraries_of_process().mutex);
+  libraries_of_process().failed.push_back({installed.build, installed.digest, std::move(libraries)});
 }
 
-void ProcessEngines::forget_failed_load(const cache::Installed& installed) {
-  const std::lock_guard lock(libraries_);
-  std::erase_if(failed_, [&](const FailedLoad& known) { return known.digest == installed.digest; });
+void note_remembered_failure(const std::string& build) {
+  const std::lock_guard lock(libraries_of_process().mutex);
+  for (FailedLoad& known : libraries_of_process().failed)
+    known.remembered = known.remembered || known.build == build;
 }
 
-bool ProcessEngines::any_failed_load() {
-  const std::lock_guard lock(libraries_);
-  return !failed_.empty();
+void forget_failed_load(const cache::Installed& installed) {
+  const std::lock_guard lock(libraries_of_process().mutex);
+  std::erase_if(libraries_of_process().failed,
+                [&](const FailedLoad& known) { return known.digest == installed.digest; });
 }
 
-std::optional<Diagnosis> ProcessEngines::conflict_with_failed_load(const cache::Installed& installed,
-                                                                   const std::vector<load::Library>& needs) {
-  const std::lock_guard lock(libraries_);
-  for (const FailedLoad& left : failed_) {
+bool any_failed_load() {
+  const std::lock_guard lock(libraries_of_process().mutex);
+  return !libraries_of_process().failed.empty();
+}
+
+std::optional<Diagnosis> conflict_with_failed_load(const cache::Installed& installed,
+                                                   const std::vector<load::Library>& needs) {
+  Libraries& known = libraries_of_process();
+  const std::lock_guard lock(known.mutex);
+  for (const FailedLoad& left : known.failed) {
     if (left.digest == installed.digest) continue;
     for (const load::Library& there : left.libraries)
       for (const load::Library& need : needs) {
@@ -237,10 +257,22 @@ std::optional<Diagnosis> ProcessEngines::conflict_with_failed_load(const cache::
   return std::nullopt;
 }
 
-std::pair<std::shared_ptr<SharedEngine>, bool> ProcessEngines::shared(const std::string& key,
-                                                                      Clock::time_point began) {
+Watch::Watch(const OpenContext& context)
+    : builds(builds_folder(context.store().root())),
+      records(context.state_folder().empty() ? std::string() : records_folder(context.state_folder())),
+      environment(environment_digest()),
+      builds_stamp(stamp_or_zeros(builds)),
+      records_stamp(stamp_or_zeros(records)) {}
+
+bool Watch::is_unchanged() const {
+  return environment_digest() == environment && stamp_or_zeros(builds) == builds_stamp &&
+         stamp_or_zeros(records) == records_stamp;
+}
+
+std::pair<std::shared_ptr<SharedEngine>, bool> shared_engine(const std::string& key,
+                                                             Clock::time_point began) {
   std::shared_ptr<SharedEngine> engine;  // may be the last reference; it is released after the mutex
-  Threads& threads = threads_.here();
+  Threads& threads = threads_of_process.here();
   const std::lock_guard lock(threads.mutex);
   const auto found = std::ranges::find(threads.shared, key, &Shared::key);
   if (found == threads.shared.end()) return {};
@@ -250,23 +282,12 @@ std::pair<std::shared_ptr<SharedEngine>, bool> ProcessEngines::shared(const std:
   return {std::move(engine), !looked || !found->watch.is_unchanged()};
 }
 
-void ProcessEngines::share(const std::string& key, const std::shared_ptr<SharedEngine>& engine, Watch watch,
-                           Clock::time_point looked_at) {
-  Threads& threads = threads_.here();
+void share_engine(const std::string& key, const std::shared_ptr<SharedEngine>& engine, Watch watch,
+                  Clock::time_point looked_at) {
+  Threads& threads = threads_of_process.here();
   const std::lock_guard lock(threads.mutex);
-  std::erase_if(threads.shared, [&](const Shared& one) { return one.key == key; });
+  std::erase_if(threads.shared, [&](const Shared& one) { return one.key == key || one.engine.expired(); });
   threads.shared.push_back({key, engine, std::move(watch), looked_at, Clock::now()});
-}
-
-void ProcessEngines::drop_closed() {
-  Threads& threads = threads_.here();
-  const std::lock_guard lock(threads.mutex);
-  std::erase_if(threads.shared, [](const Shared& one) { return one.engine.expired(); });
-}
-
-std::string identity_of(const cache::Installed& installed) {
-  return installed.digest.empty() ? path_text(installed.folder / path_of(installed.plugin))
-                                  : installed.digest;
 }
 
 }  // namespace enginehost::open

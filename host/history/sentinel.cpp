@@ -5,8 +5,10 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
+#include <map>
 #include <mutex>
 #include <system_error>
+#include <utility>
 
 #include "base/file_calls.hpp"
 #include "base/file_system.hpp"
@@ -53,68 +55,59 @@ void exchange_file(int from, int to) {
     if (int expected = from; file.compare_exchange_strong(expected, to)) return;
 }
 
-// The sentinels and markers of this process, removed when it ends by exit(): an application that never frees
-// its engine has not crashed. Never destroyed, because threads may add one while the process ends.
-class Standing {
- public:
-  // One sentinel or marker: how it is removed, and the crash that it records.
-  struct One {
-    std::function<void()> lower;
-    std::function<std::optional<Crash>()> crash;
-    int file = -1;
-    const void* owner = nullptr;  // the code that it guards
-  };
-  static Standing& here() {
-    static Standing& standing = *new Standing;
-    return standing;
-  }
-  void add(const std::string& name, One one) {
-    const std::lock_guard lock(mutex_);
-    const std::int64_t here = calls::getpid();
-    if (process_ != here) {  // a forked child starts without its parent's
-      all_.clear();
-      for (std::atomic<int>& file : files_that_stand) file = -1;
-    }
-    process_ = here;
-    one.owner = owner_here;
-    exchange_file(-1, one.file);
-    all_.emplace_back(name, std::move(one));
-  }
-  // Nothing unless it belongs to this process.
-  std::optional<One> remove(const std::string& name) {
-    const std::lock_guard lock(mutex_);
-    const auto found =
-        std::find_if(all_.begin(), all_.end(), [&](const auto& entry) { return entry.first == name; });
-    if (process_ != calls::getpid() || found == all_.end()) return std::nullopt;
-    std::optional<One> one = std::move(found->second);
-    all_.erase(found);
-    exchange_file(one->file, -1);
-    return one;
-  }
-  void lower_all() {
-    const std::lock_guard lock(mutex_);
-    if (process_ != calls::getpid()) return;
-    for (const auto& [name, one] : all_)
-      if (one.owner == nullptr || one.owner != owner_here) one.lower();
-    all_.clear();
-  }
-  // Prefers one for the code that the calling thread runs.
-  std::optional<Crash> one() {
-    const std::lock_guard lock(mutex_);
-    if (process_ != calls::getpid() || all_.empty()) return std::nullopt;
-    for (const auto& [name, one] : all_)
-      if (one.owner != nullptr && one.owner == owner_here) return one.crash();
-    return all_.begin()->second.crash();
-  }
-
- private:
-  std::mutex mutex_;
-  std::vector<std::pair<std::string, One>> all_;  // few, by unique names
-  std::int64_t process_ = 0;
+// One sentinel or marker.
+struct Standing {
+  std::function<void()> remove;  // removes the file or erases the marker
+  Crash crash;                   // that it records
+  int file = -1;
+  const void* owner = nullptr;  // the code that it guards
 };
 
+// The sentinels and markers of this process by number, removed when it ends by exit(): an application that
+// never frees its engine has not crashed. Never destroyed, because threads may add one while the process
+// ends.
+struct Registry {
+  std::mutex mutex;
+  std::map<unsigned, Standing> all;
+  unsigned last = 0;
+  std::int64_t process = 0;
+};
+Registry& registry = *new Registry;
+
+// Locks the registry. A forked child starts without its parent's.
+std::unique_lock<std::mutex> lock_registry() {
+  std::unique_lock lock(registry.mutex);
+  if (std::exchange(registry.process, calls::getpid()) != calls::getpid()) {
+    registry.all.clear();
+    for (std::atomic<int>& file : files_that_stand) file = -1;
+  }
+  return lock;
+}
+
+unsigned stand(Standing one) {
+  const auto lock = lock_registry();
+  one.owner = owner_here;
+  exchange_file(-1, one.file);
+  registry.all.emplace(++registry.last, std::move(one));
+  return registry.last;
+}
+
+// Does nothing if it does not belong to this process.
+void end(unsigned number) {
+  const auto lock = lock_registry();
+  const auto ended = registry.all.extract(number);
+  if (ended.empty()) return;
+  exchange_file(ended.mapped().file, -1);
+  ended.mapped().remove();
+}
+
 struct AtExit {
-  ~AtExit() { Standing::here().lower_all(); }
+  ~AtExit() {
+    const auto lock = lock_registry();
+    for (const auto& [number, one] : registry.all)
+      if (one.owner == nullptr || one.owner != owner_here) one.remove();
+    registry.all.clear();
+  }
 };
 const AtExit at_exit;
 
@@ -189,14 +182,9 @@ Result<Sentinel> Sentinel::raise(const std::filesystem::path& state_folder, std:
         calls::unlink(draft.c_str());
         return fail(std::move(written).error());
       }
-      sentinel.crash_ = crash;
       if (calls::rename(draft.c_str(), file.c_str()) == 0) {
-        Standing::here().add(path_text(file), {[file] { calls::unlink(file.c_str()); },
-                                               [file]() -> std::optional<Crash> {
-                                                 const auto text = read_file(file, largest);
-                                                 return text ? read_standing(*text, file) : std::nullopt;
-                                               },
-                                               sentinel.open_.get()});
+        sentinel.number_ =
+            stand({[file] { calls::unlink(file.c_str()); }, std::move(crash), sentinel.open_.get()});
         return sentinel;
       }
     }
@@ -219,7 +207,7 @@ Sentinel& Sentinel::operator=(Sentinel&& other) noexcept {
     lower();
     file_ = std::move(other.file_);
     open_ = std::move(other.open_);
-    crash_ = std::move(other.crash_);
+    number_ = other.number_;
   }
   return *this;
 }
@@ -228,35 +216,32 @@ Sentinel::~Sentinel() { lower(); }
 
 Result<void> Sentinel::enter(std::string_view phase) {
   if (!open_.valid()) return {};
-  crash_.phase = phase;
-  return put(open_.get(), text_of(crash_), file_);
+  const auto lock = lock_registry();
+  const auto known = registry.all.find(number_);
+  if (known == registry.all.end()) return {};
+  known->second.crash.phase = phase;
+  return put(open_.get(), text_of(known->second.crash), file_);
 }
 
 void Sentinel::lower() {
   if (!open_.valid()) return;
-  if (const auto one = Standing::here().remove(path_text(file_))) one->lower();
+  end(number_);
   open_.close();
 }
 
-PendingMarker::PendingMarker(Crash crash, std::function<void()> withdraw, int file) {
-  static std::atomic<unsigned> number{0};
-  name_ = "word " + std::to_string(++number);
-  Standing::here().add(
-      name_, {std::move(withdraw), [crash = std::move(crash)] { return std::optional(crash); }, file});
-}
+PendingMarker::PendingMarker(Crash crash, std::function<void()> withdraw, int file)
+    : number_(stand({std::move(withdraw), std::move(crash), file})) {}
 
-PendingMarker::~PendingMarker() {
-  if (const auto one = Standing::here().remove(name_)) one->lower();
-}
+PendingMarker::~PendingMarker() { end(number_); }
 
-Crash crash_while_loading(std::string_view build, std::string_view digest, std::string_view artifacts_digest,
-                          std::string_view program) {
+Crash crash_while_loading(std::string_view build, std::string_view digest,
+                          std::string_view artifacts_digest) {
   Crash crash;
   crash.build = build;
   crash.digest = digest;
   crash.artifacts_digest = artifacts_digest;
   crash.phase = "load";
-  crash.program = program;
+  crash.program = program_id();
   crash.pid = static_cast<int>(calls::getpid());
   crash.started = seconds_now();
   return crash;
@@ -314,7 +299,12 @@ void disown_what_stands() {
     if (const int open = file.load(); open >= 0) static_cast<void>(calls::ftruncate(open, 0));
 }
 
-std::optional<Crash> standing_here() { return Standing::here().one(); }
+std::optional<Crash> standing_here() {
+  const auto lock = lock_registry();
+  for (const auto& [number, one] : registry.all)
+    if (one.owner != nullptr && one.owner == owner_here) return one.crash;
+  return registry.all.empty() ? std::nullopt : std::optional(registry.all.begin()->second.crash);
+}
 
 std::vector<Crash> collect_crashes(const std::filesystem::path& state_folder) {
   std::vector<Crash> crashes;

@@ -46,7 +46,7 @@ class Sentinel {
   Sentinel(std::filesystem::path file, FileDescriptor descriptor);
   std::filesystem::path file_;
   FileDescriptor open_;
-  Crash crash_;  // the crash to report if the process dies
+  unsigned number_ = 0;  // among the sentinels and markers of this process
 };
 
 // Marks the calling thread as running the code that its sentinels guard (nullptr: no longer). If this thread
@@ -68,13 +68,12 @@ class PendingMarker {
   ~PendingMarker();
 
  private:
-  std::string name_;
+  unsigned number_;
 };
 
 // Return this process's crash while it loads that build, without `boot` (which would read a file), and the
 // crash marker that records it. The marker is empty if the crash cannot be written as one.
-Crash crash_while_loading(std::string_view build, std::string_view digest, std::string_view artifacts_digest,
-                          std::string_view program = program_id());
+Crash crash_while_loading(std::string_view build, std::string_view digest, std::string_view artifacts_digest);
 std::string crash_marker_of(const Crash& crash);
 // Reads the marker of a process that died. Nothing if the text is no marker, or comes from another start of
 // the machine, whose end is not the build's fault.

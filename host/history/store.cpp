@@ -158,6 +158,12 @@ ReadResult read(const std::filesystem::path& state_folder, std::int64_t now, con
     result.warnings.push_back(path_text(folder_of(state_folder)) +
                               " cannot be read: the quarantines in it have no effect (" + error.message() +
                               ")");
+  const auto sort_in = [&](Record&& record) {
+    if (std::string why = why_stale(record, now, machine); !why.empty())
+      result.stale.push_back(stale(std::move(record), std::move(why), now, machine));
+    else
+      result.history.records.insert_or_assign(record.build, record);
+  };
   std::sort(files.begin(), files.end());
   for (const std::filesystem::path& file : files) {
     auto record = read_record(file);
@@ -172,18 +178,10 @@ ReadResult read(const std::filesystem::path& state_folder, std::int64_t now, con
       result.warnings.push_back(unreadable_warning(file, result.unreadable.back(), may_write));
       continue;
     }
-    if (std::string why = why_stale(*record, now, machine); !why.empty())
-      result.stale.push_back(stale(std::move(*record), std::move(why), now, machine));
-    else
-      result.history.records.emplace(record->build, std::move(*record));
+    sort_in(std::move(*record));
   }
   // A record that could not be written is newer than the one on disk.
-  for (auto& [build, record] : kept_in_memory(state_folder)) {
-    if (std::string why = why_stale(record, now, machine); !why.empty())
-      result.stale.push_back(stale(std::move(record), std::move(why), now, machine));
-    else
-      result.history.records.insert_or_assign(build, std::move(record));
-  }
+  for (auto& [build, record] : kept_in_memory(state_folder)) sort_in(std::move(record));
   return result;
 }
 

@@ -63,16 +63,13 @@ Json to_json(const Record& record);
 // EH-M02 when a member is missing or of the wrong type.
 Result<Record> record_from_json(const Json& document, std::string_view name);
 
-// A failure, as input of after_failure().
-struct Failure {
-  std::string build, digest, artifacts_digest;
+// A failure, as input of after_failure(): the build, the diagnosis, the dependency stamps and, for a crash in
+// the application, its program and boot. after_failure() fills in the rest of the record.
+struct Failure : Record {
   Category category = Category::host;
-  bool in_host = false;       // crashed in the application rather than in the probe
-  bool only_here = false;     // it failed in this program without a crash, after it had passed in the probe
-  bool repeated = true;       // for a crash in the probe: false when the second attempt passed
-  std::string program, boot;  // for a crash in the application: its id, and the start of the machine
-  Json diagnosis;
-  std::vector<DependencyStamp> dependency_stamps;
+  bool in_host = false;    // crashed in the application rather than in the probe
+  bool only_here = false;  // it failed in this program without a crash, after it had passed in the probe
+  bool repeated = true;    // for a crash in the probe: false when the second attempt passed
 };
 
 // Returns the new record, or nothing if the failure is not recorded (wrong bytes are fetched again, transient

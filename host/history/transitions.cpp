@@ -104,19 +104,14 @@ std::optional<Record> after_failure(const Failure& failure, const Record* before
                                     std::int64_t now) {
   if (before != nullptr && before->state == State::disabled) return *before;
   if (before != nullptr && !same_build(*before, failure.digest, failure.artifacts_digest)) before = nullptr;
-  Record record;
-  record.build = failure.build;
-  record.digest = failure.digest;
-  record.artifacts_digest = failure.artifacts_digest;
-  record.diagnosis = failure.diagnosis;
+  Record record = failure;
   record.host = machine;
   if (!ends_with_a_restart(failure.diagnosis)) leave_out(record.host, boot_part);
   if (!failure.only_here) leave_out(record.host, program_part);
   keep_the_limit_of(record.host, failure.diagnosis);
-  record.dependency_stamps = failure.dependency_stamps;
   record.first_seen = record.last_seen = now;
   record.count = 1;
-  if (before != nullptr) {
+  if (before != nullptr && !failure.in_host) {
     record.strikes = before->strikes;
     record.program = before->program;
     record.boot = before->boot;
@@ -134,11 +129,7 @@ std::optional<Record> after_failure(const Failure& failure, const Record* before
       record.retry_after = now + blocked_for;
       break;
     case Category::crash:
-      if (failure.in_host) {
-        record.strikes = earlier_strikes(before, failure, machine) + 1;
-        record.program = failure.program;
-        record.boot = failure.boot;
-      }
+      if (failure.in_host) record.strikes = earlier_strikes(before, failure, machine) + 1;
       record.state = state_after_crash(failure, before, record.strikes);
       break;
   }

@@ -22,7 +22,6 @@ Json request_document(const ProbeRequest& request, const std::string& nonce) {
       .set("log_level", request.log_level)
       .set("devices", Json::strings(request.devices))
       .set("self_test", request.self_test)
-      .set("unload", request.unload)
       .set("memory", request.memory_bytes);
   return document;
 }

@@ -27,7 +27,6 @@ struct ProbeRequest {
   // one is a warning as long as another opens.
   std::vector<std::string> devices;
   int self_test = ENGINE_SELFTEST_GRAPH;  // level; -1: stop after create
-  bool unload = true;  // run the stages "unload" and "exit" separately: a crash there is a warning
   std::chrono::milliseconds deadline{30'000};
   std::string deadline_source;  // origin of the deadline; for the evidence
   // Bytes that loading and testing may take; 0: no limit. Linux and Windows only.

@@ -164,8 +164,7 @@ Diagnosis out_of_memory(const ProbeReport& report, const ProbeRequest& request, 
 std::optional<Diagnosis> unclean_end(const ChildOutcome& outcome, const ProbeReport& report,
                                      const ProbeRequest& request) {
   const int number = signal_of(outcome, request);
-  if (!request.unload || (report.unloaded && number == 0 && !report.overdue && !outcome.timed_out))
-    return std::nullopt;
+  if (report.unloaded && number == 0 && !report.overdue && !outcome.timed_out) return std::nullopt;
   Diagnosis warning = diagnose("EH-R13");
   warning.with("file", path_text(request.load.plugin)).with("stage", report.stages.back());
   if (report.overdue || ending_of(number) == Ending::alarm || outcome.timed_out)

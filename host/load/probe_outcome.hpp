@@ -41,7 +41,7 @@ void ask_loader(const ProbeRequest& request, Diagnosis& diagnosis);
 std::optional<std::int64_t> count_oom_kills();
 
 // The way a signal ended the probe.
-enum class Ending { crash, bus_error, killed, alarm };
+enum class Ending { crash, killed, alarm };
 Ending ending_of(int signal);
 
 // True for the exit status with which a launcher (an emulator, a shell) reports a signal of its child: 128 +

@@ -17,14 +17,6 @@
 namespace enginehost::open {
 namespace {
 
-Result<load::Device> find_device(const std::vector<load::Device>& offered, const std::string& wanted) {
-  for (const load::Device& device : offered)
-    if (wanted.empty() || device.is_meant_by(wanted)) return device;
-  Diagnosis failure = diagnose("EH-S09").with("device", wanted.empty() ? "any" : wanted, "request");
-  for (const load::Device& device : offered) failure.with("offered", device.text(), "the engine");
-  return fail(std::move(failure));
-}
-
 // Creates a new engine of the same plugin and checks the device in it.
 Result<load::DeviceCheck> open_again(Opened& opened, const load::Device& device,
                                      const load::CallOptions& options, std::mutex* readers) {
@@ -33,7 +25,7 @@ Result<load::DeviceCheck> open_again(Opened& opened, const load::Device& device,
   again.call = options;
   TRY_ASSIGN(std::unique_ptr<load::Engine> engine, load::Engine::create(opened.plugin, std::move(again)));
   TRY_ASSIGN(const std::vector<load::Device> devices, engine->devices());
-  TRY_ASSIGN(const load::Device same, find_device(devices, device.text()));
+  TRY_ASSIGN(const load::Device same, load::find_device(devices, device.text()));
   TRY_ASSIGN(load::DeviceCheck check, load::check_device(*engine, same, options));
   check.reopened = true;
   std::unique_lock<std::mutex> alone;
@@ -48,7 +40,7 @@ Result<load::DeviceCheck> open_again(Opened& opened, const load::Device& device,
 
 Result<load::DeviceCheck> check_device(Opened& opened, const std::string& device,
                                        const load::CallOptions& options, std::mutex* readers) {
-  TRY_ASSIGN(const load::Device wanted, find_device(opened.devices, device));
+  TRY_ASSIGN(const load::Device wanted, load::find_device(opened.devices, device));
   load::Health& health = *opened.engine->health();
   auto check = load::check_device(*opened.engine, wanted, options);
   if (!check && health.is_lost(wanted.text())) {
@@ -64,7 +56,6 @@ Result<load::DeviceCheck> check_device(Opened& opened, const std::string& device
 
 namespace {
 
-using Clock = ProcessEngines::Clock;
 constexpr std::chrono::milliseconds wait_step{2};
 
 bool leads_to(const CachedDecision& decision, const SharedEngine& engine) {
@@ -108,10 +99,7 @@ SharedEngine::SharedEngine(std::unique_ptr<OpenContext> context, Outcome outcome
   });
 }
 
-SharedEngine::~SharedEngine() {
-  health_->remove_listener(listener_);
-  ProcessEngines::here().drop_closed();
-}
+SharedEngine::~SharedEngine() { health_->remove_listener(listener_); }
 
 const std::string& SharedEngine::report() {
   const std::lock_guard<std::mutex> hold(reporting_);
@@ -145,19 +133,18 @@ Result<load::DeviceCheck> SharedEngine::check(const std::string& device, const l
 }
 
 Result<std::shared_ptr<SharedEngine>> open_shared(const SharedRequest& request) {
-  ProcessEngines& engines = ProcessEngines::here();
   const Clock::time_point began = Clock::now();
   const bool canceled = request.cancel && request.cancel->canceled();
   std::shared_ptr<SharedEngine> open_already;
   bool must_look = false;
   const auto look = [&] {
-    std::tie(open_already, must_look) = engines.shared(request.key, began);
+    std::tie(open_already, must_look) = shared_engine(request.key, began);
     if (open_already && open_already->is_spoiled()) open_already.reset();
     return open_already && !must_look && !canceled;
   };
   if (look()) return open_already;
 
-  TRY_ASSIGN(const OpenLock lock, engines.open_lock(request.key, request.cancel));
+  TRY_ASSIGN(const OpenLock lock, open_lock(request.key, request.cancel));
   // Another thread may have opened it since, even if the lock was free again.
   if (look()) return open_already;
   const Clock::time_point looked_at = Clock::now();
@@ -171,7 +158,7 @@ Result<std::shared_ptr<SharedEngine>> open_shared(const SharedRequest& request) 
   const auto share = [&](Outcome outcome, std::string preferred_device, std::string basis, Watch watch) {
     auto engine = std::make_shared<SharedEngine>(std::move(context), std::move(outcome),
                                                  std::move(preferred_device), std::move(basis));
-    engines.share(request.key, engine, std::move(watch), looked_at);
+    share_engine(request.key, engine, std::move(watch), looked_at);
     return engine;
   };
   DecisionCache decisions = decisions_for(flags, open);
@@ -180,7 +167,7 @@ Result<std::shared_ptr<SharedEngine>> open_shared(const SharedRequest& request) 
     // Before the load, which may take long.
     Watch watch(*context);
     if (open_already && leads_to(*decision, *open_already)) {
-      engines.share(request.key, open_already, std::move(watch), looked_at);
+      share_engine(request.key, open_already, std::move(watch), looked_at);
       return open_already;
     }
     std::string preferred_device = decision->defaults.device;
@@ -190,7 +177,7 @@ Result<std::shared_ptr<SharedEngine>> open_shared(const SharedRequest& request) 
   TRY_ASSIGN(settings::Settings settings, read_settings());
   context = std::make_unique<OpenContext>(std::move(settings), std::nullopt, request.cancel);
   if (open_already && !canceled && is_still_right(*context, open, *open_already)) {
-    engines.share(request.key, open_already, Watch(*context), looked_at);
+    share_engine(request.key, open_already, Watch(*context), looked_at);
     return open_already;
   }
   Outcome outcome = open_engine(*context, open, decisions);

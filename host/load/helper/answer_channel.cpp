@@ -39,11 +39,9 @@ bool AnswerChannel::Way::write(const std::string& text) const {
 
 AnswerChannel::AnswerChannel(std::string nonce)
     : nonce_(std::move(nonce)),
-      channel_(take_private_channel()),
-      to_channel_(channel_.get()),
-      to_output_(standard_output) {}
-
-int AnswerChannel::descriptor() const { return private_channel() ? to_channel_.number : to_output_.number; }
+      to_channel_(take_private_channel()),
+      to_output_(standard_output),
+      lost_(to_channel_.number < 0) {}
 
 bool AnswerChannel::write(const Json& answer) {
   Json document = Json::object();
@@ -51,11 +49,10 @@ bool AnswerChannel::write(const Json& answer) {
   for (const auto& [name, value] : answer.as_object()) document.set(name, value);
   const std::string text = document.dump() + "\n";
   const std::lock_guard lock(writing_);
-  if (!channel_.valid()) return to_output_.write(text);
   if (!lost_ && to_channel_.write(text)) return true;
   lost_ = true;
   // On a line of its own, because libraries may print to the same stream.
-  return to_output_.write("\n" + text);
+  return to_output_.write(to_channel_.number < 0 ? text : "\n" + text);
 }
 
 }  // namespace enginehost::helper

@@ -5,7 +5,6 @@
 #include <string>
 
 #include "base/file_calls.hpp"
-#include "base/files.hpp"
 #include "base/json.hpp"
 
 namespace enginehost::helper {
@@ -16,11 +15,9 @@ class AnswerChannel {
  public:
   // `nonce` is repeated in the answer as the member "nonce".
   explicit AnswerChannel(std::string nonce);
-  // False when the parent opened no descriptor 3 (the probe was started by hand), or when a library closed
-  // the channel. The answer then goes to stdout, as long as stdout is still the same file.
-  bool private_channel() const { return channel_.valid() && !lost_; }
-  // The descriptor that it writes to, for a signal handler that can only use write(2).
-  int descriptor() const;
+  // The descriptor that it writes to, for a signal handler that can only use write(2). It is stdout when the
+  // parent opened no descriptor 3 (the probe was started by hand), or when a library closed the channel.
+  int descriptor() const { return lost_ ? to_output_.number : to_channel_.number; }
   // Writes {"format":1,"nonce":…} and the members of `answer`. True when all of it reached the parent.
   bool write(const Json& answer);
 
@@ -37,9 +34,8 @@ class AnswerChannel {
 
   std::string nonce_;
   std::mutex writing_;  // a plugin's threads log while stages are reported
-  FileDescriptor channel_;
   Way to_channel_, to_output_;
-  bool lost_ = false;
+  bool lost_;  // no channel, or no longer one
 };
 
 }  // namespace enginehost::helper

@@ -60,32 +60,35 @@ Json library_answer(const SharedLibrary& library) {
                            : Json::object().set("error", library.error());
 }
 
+constexpr int not_offered = -1;  // no code of these libraries
+
+// Calls the function with exactly these types and returns its code; not_offered if the library lacks it.
+template <class... Arguments>
+int call(const SharedLibrary& library, const char* function, Arguments... arguments) {
+  auto* const called = library.function<int(Arguments...)>(function);
+  return called != nullptr ? called(arguments...) : not_offered;
+}
+
 Json cuda_device(const SharedLibrary& cuda, int index) {
-  Json answer = Json::object();
-  answer.set("index", index);
+  Json answer = Json::object().set("index", index);
   int device = 0;
-  const auto get = cuda.function<int(int*, int)>("cuDeviceGet");
-  if (get == nullptr || get(&device, index) != 0) return answer;
+  if (call(cuda, "cuDeviceGet", &device, index) != 0) return answer;
   char name[256] = "";
-  if (const auto get_name = cuda.function<int(char*, int, int)>("cuDeviceGetName");
-      get_name != nullptr && get_name(name, sizeof name, device) == 0)
+  if (call(cuda, "cuDeviceGetName", &name[0], static_cast<int>(sizeof name), device) == 0)
     answer.set("name", name);
   // _v2 returns a MIG instance's own UUID, the older function its GPU's.
-  auto get_uuid = cuda.function<int(unsigned char*, int)>("cuDeviceGetUuid_v2");
-  if (get_uuid == nullptr) get_uuid = cuda.function<int(unsigned char*, int)>("cuDeviceGetUuid");
   std::array<unsigned char, 16> uuid{};
-  if (get_uuid != nullptr && get_uuid(uuid.data(), device) == 0) answer.set("uuid", uuid_text(uuid));
-  if (const auto attribute = cuda.function<int(int*, int, int)>("cuDeviceGetAttribute");
-      attribute != nullptr) {
-    int major = 0, minor = 0, integrated = 0;
-    if (attribute(&major, attribute_compute_capability_major, device) == 0 &&
-        attribute(&minor, attribute_compute_capability_minor, device) == 0)
-      answer.set("compute_capability", capability_text(major, minor));
-    if (attribute(&integrated, attribute_integrated, device) == 0) answer.set("integrated", integrated != 0);
-  }
+  int code = call(cuda, "cuDeviceGetUuid_v2", uuid.data(), device);
+  if (code == not_offered) code = call(cuda, "cuDeviceGetUuid", uuid.data(), device);
+  if (code == 0) answer.set("uuid", uuid_text(uuid));
+  int major = 0, minor = 0, integrated = 0;
+  if (call(cuda, "cuDeviceGetAttribute", &major, attribute_compute_capability_major, device) == 0 &&
+      call(cuda, "cuDeviceGetAttribute", &minor, attribute_compute_capability_minor, device) == 0)
+    answer.set("compute_capability", capability_text(major, minor));
+  if (call(cuda, "cuDeviceGetAttribute", &integrated, attribute_integrated, device) == 0)
+    answer.set("integrated", integrated != 0);
   std::size_t memory = 0;
-  if (const auto total = cuda.function<int(std::size_t*, int)>("cuDeviceTotalMem_v2");
-      total != nullptr && total(&memory, device) == 0)
+  if (call(cuda, "cuDeviceTotalMem_v2", &memory, device) == 0)
     answer.set("memory", static_cast<std::uint64_t>(memory));
   return answer;
 }
@@ -93,59 +96,42 @@ Json cuda_device(const SharedLibrary& cuda, int index) {
 // Queries first what needs no device, so that it is known when the device hangs.
 void ask_cuda_version(const SharedLibrary& cuda, AnswerWriter& writer) {
   writer.report("library", library_answer(cuda));
-  const auto get_version = cuda.function<int(int*)>("cuDriverGetVersion");
-  if (get_version == nullptr) return;
   int version = 0;
-  const int code = get_version(&version);
-  writer.report("driver_version", Json::object().set("code", code).set("value", version));
+  if (const int code = call(cuda, "cuDriverGetVersion", &version); code != not_offered)
+    writer.report("driver_version", Json::object().set("code", code).set("value", version));
 }
 
 void ask_cuda(const SharedLibrary& cuda, AnswerWriter& writer) {
-  const auto initialise = cuda.function<int(unsigned)>("cuInit");
-  if (initialise == nullptr) return;
-  const int code = initialise(0);
-  Json init = Json::object();
-  init.set("code", code);
+  const int code = call(cuda, "cuInit", 0U);
+  if (code == not_offered) return;
+  Json init = Json::object().set("code", code);
   const char* text = nullptr;
-  if (const auto get_name = cuda.function<int(int, const char**)>("cuGetErrorName");
-      get_name != nullptr && get_name(code, &text) == 0 && text != nullptr)
-    init.set("name", text);
+  if (call(cuda, "cuGetErrorName", code, &text) == 0 && text != nullptr) init.set("name", text);
   text = nullptr;
-  if (const auto get_text = cuda.function<int(int, const char**)>("cuGetErrorString");
-      get_text != nullptr && get_text(code, &text) == 0 && text != nullptr)
-    init.set("text", text);
+  if (call(cuda, "cuGetErrorString", code, &text) == 0 && text != nullptr) init.set("text", text);
   writer.report("init", std::move(init));
   if (code != 0) return;
 
   int count = 0;
-  const auto get_count = cuda.function<int(int*)>("cuDeviceGetCount");
-  const int count_code = get_count != nullptr ? get_count(&count) : -1;
+  const int count_code = call(cuda, "cuDeviceGetCount", &count);
   writer.report("count", Json::object().set("code", count_code));
   for (int index = 0; count_code == 0 && index < count; ++index)
     writer.report("devices", Json::array().push(cuda_device(cuda, index)));
 }
 
 Json nvml_device(const SharedLibrary& nvml, unsigned index) {
-  Json answer = Json::object();
-  answer.set("index", index);
+  Json answer = Json::object().set("index", index);
   NvmlDevice device = nullptr;
-  const auto get = nvml.function<int(unsigned, NvmlDevice*)>("nvmlDeviceGetHandleByIndex_v2");
-  if (get == nullptr || get(index, &device) != 0) return answer;
+  if (call(nvml, "nvmlDeviceGetHandleByIndex_v2", index, &device) != 0) return answer;
   char text[256] = "";
-  if (const auto get_name = nvml.function<int(NvmlDevice, char*, unsigned)>("nvmlDeviceGetName");
-      get_name != nullptr && get_name(device, text, sizeof text) == 0)
-    answer.set("name", text);
-  if (const auto get_uuid = nvml.function<int(NvmlDevice, char*, unsigned)>("nvmlDeviceGetUUID");
-      get_uuid != nullptr && get_uuid(device, text, sizeof text) == 0)
-    answer.set("uuid", text);
+  constexpr unsigned room = sizeof text;
+  if (call(nvml, "nvmlDeviceGetName", device, &text[0], room) == 0) answer.set("name", text);
+  if (call(nvml, "nvmlDeviceGetUUID", device, &text[0], room) == 0) answer.set("uuid", text);
   int major = 0, minor = 0;
-  if (const auto capability =
-          nvml.function<int(NvmlDevice, int*, int*)>("nvmlDeviceGetCudaComputeCapability");
-      capability != nullptr && capability(device, &major, &minor) == 0)
+  if (call(nvml, "nvmlDeviceGetCudaComputeCapability", device, &major, &minor) == 0)
     answer.set("compute_capability", capability_text(major, minor));
   NvmlMemory memory{};
-  if (const auto get_memory = nvml.function<int(NvmlDevice, NvmlMemory*)>("nvmlDeviceGetMemoryInfo");
-      get_memory != nullptr && get_memory(device, &memory) == 0)
+  if (call(nvml, "nvmlDeviceGetMemoryInfo", device, &memory) == 0)
     answer.set("memory", static_cast<std::uint64_t>(memory.total));
   return answer;
 }
@@ -153,27 +139,21 @@ Json nvml_device(const SharedLibrary& nvml, unsigned index) {
 void ask_nvml(const std::string& name_or_path, AnswerWriter& writer) {
   const SharedLibrary nvml(name_or_path);
   writer.report("library", library_answer(nvml));
-  const auto initialise = nvml.function<int()>("nvmlInit_v2");
-  if (initialise == nullptr) return;
-  const int code = initialise();
-  Json init = Json::object();
-  init.set("code", code);
+  const int code = call(nvml, "nvmlInit_v2");
+  if (code == not_offered) return;
+  Json init = Json::object().set("code", code);
   if (const auto get_text = nvml.function<const char*(int)>("nvmlErrorString"); get_text != nullptr)
     if (const char* text = get_text(code); text != nullptr) init.set("text", text);
   writer.report("init", std::move(init));
   if (code != 0) return;
 
   char driver[96] = "";
-  if (const auto get_driver = nvml.function<int(char*, unsigned)>("nvmlSystemGetDriverVersion");
-      get_driver != nullptr && get_driver(driver, sizeof driver) == 0)
+  if (call(nvml, "nvmlSystemGetDriverVersion", &driver[0], static_cast<unsigned>(sizeof driver)) == 0)
     writer.report("driver_version", driver);
   int version = 0;
-  if (const auto get_version = nvml.function<int(int*)>("nvmlSystemGetCudaDriverVersion_v2");
-      get_version != nullptr && get_version(&version) == 0)
-    writer.report("cuda_version", version);
+  if (call(nvml, "nvmlSystemGetCudaDriverVersion_v2", &version) == 0) writer.report("cuda_version", version);
   unsigned count = 0;
-  if (const auto get_count = nvml.function<int(unsigned*)>("nvmlDeviceGetCount_v2");
-      get_count != nullptr && get_count(&count) == 0)
+  if (call(nvml, "nvmlDeviceGetCount_v2", &count) == 0)
     for (unsigned index = 0; index < count; ++index)
       writer.report("devices", Json::array().push(nvml_device(nvml, index)));
 }

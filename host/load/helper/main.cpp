@@ -4,27 +4,10 @@
 
 #include "host/load/helper/subcommands.hpp"
 
-namespace {
-
-struct Subcommand {
-  std::string_view name;
-  int (*run)(int argc, char** argv);  // argv[0] is the subcommand
-};
-
-constexpr Subcommand subcommands[] = {
-    {"drivers", &enginehost::helper::ask_nvidia},
-    {"probe", &enginehost::load::run_probe},
-};
-
-}  // namespace
-
 int main(int argc, char** argv) {
-  if (argc > 1)
-    for (const Subcommand& subcommand : subcommands)
-      if (subcommand.name == argv[1]) return subcommand.run(argc - 1, argv + 1);
-  std::fprintf(stderr, "enginehost-probe is started by EngineHost; its subcommands are:");
-  for (const Subcommand& subcommand : subcommands)
-    std::fprintf(stderr, " %.*s", static_cast<int>(subcommand.name.size()), subcommand.name.data());
-  std::fputc('\n', stderr);
+  const std::string_view subcommand = argc > 1 ? argv[1] : "";
+  if (subcommand == "drivers") return enginehost::helper::ask_nvidia(argc - 1, argv + 1);
+  if (subcommand == "probe") return enginehost::load::run_probe();
+  std::fprintf(stderr, "enginehost-probe is started by EngineHost; its subcommands are: drivers probe\n");
   return 2;
 }

@@ -36,36 +36,27 @@ std::string read_standard_input() {
   }
 }
 
-// Returns EH-R09 for each difference ("changed", "before", "after"). `own` also compares threads and
-// descriptors, which a living engine may rightly keep.
+// Returns EH-R09 for each difference ("changed", "before", "after"). `own` also compares numbers.
 std::vector<Diagnosis> differences(const helper::ProcessState& before, const helper::ProcessState& after,
                                    bool own) {
   std::vector<Diagnosis> found;
-  const auto compare = [&](const char* what, const std::string& was, const std::string& is) {
-    // Unknown when no descriptor was left to read it.
-    if (was != is && !was.empty() && !is.empty())
-      found.push_back(
-          std::move(diagnose("EH-R09").with("changed", what).with("before", was).with("after", is)));
+  const auto add = [&](std::string_view what, std::string_view was, std::string_view is) {
+    found.push_back(
+        std::move(diagnose("EH-R09").with("changed", what).with("before", was).with("after", is)));
+  };
+  const auto compare = [&](const helper::ProcessState::Texts& all, const helper::ProcessState::Texts& now) {
+    for (const auto& [what, was] : all)
+      for (const auto& [same, is] : now)
+        if (std::string_view(what) == same && was != is && !was.empty() && !is.empty()) add(what, was, is);
   };
   std::string handlers;
   for (std::size_t number = 1; number < before.handlers.size(); ++number)
     if (before.handlers[number] != after.handlers[number])
       handlers += (handlers.empty() ? "" : ", ") + signal_name(static_cast<int>(number));
   if (!handlers.empty())
-    found.push_back(std::move(diagnose("EH-R09")
-                                  .with("changed", "the signal handlers of " + handlers)
-                                  .with("before", "those of the program")
-                                  .with("after", "those of the engine")));
-  compare("the locale", before.locale, after.locale);
-  compare("the current folder", before.folder, after.folder);
-  compare("the umask", before.umask, after.umask);
-  for (std::size_t i = 0; i < before.others.size() && i < after.others.size(); ++i)
-    compare(before.others[i].first, before.others[i].second, after.others[i].second);
-  if (!own) return found;
-  compare("the number of open descriptors", std::to_string(before.descriptors),
-          std::to_string(after.descriptors));
-  if (after.threads != 0)
-    compare("the number of threads", std::to_string(before.threads), std::to_string(after.threads));
+    add("the signal handlers of " + handlers, "those of the program", "those of the engine");
+  compare(before.shared, after.shared);
+  if (own) compare(before.numbers, after.numbers);
   return found;
 }
 
@@ -82,6 +73,7 @@ class Probe {
     auto loaded = load_plugin(load);
     if (!loaded) return failed(std::move(loaded).error());
     plugin_ = std::move(*loaded);
+    libraries_ = plugin_->libraries();
     warnings_ = plugin_->warnings();
     const helper::ProcessState loaded_state = helper::look_at_process();
     for (Diagnosis& difference : differences(before, loaded_state, true))
@@ -91,9 +83,7 @@ class Probe {
     enter("create");
     EngineOptions options;
     options.host_name = "enginehost-probe";
-    for (const Json& option : request_["options"].as_array())
-      if (option.as_array().size() == 2)
-        options.options.emplace_back(option.as_array()[0].as_string(), option.as_array()[1].as_string());
+    options.options = pairs_from_wire(request_["options"]);
     const auto log_level = static_cast<std::int32_t>(request_["log_level"].as_integer(0));
     if (log_level != 0) options.log_level = log_level;
     // A plugin's log goes to standard error, whose end the parent keeps, and to the listeners.
@@ -118,16 +108,11 @@ class Probe {
     }
     warn_of_changes(path_text(load.plugin), loaded_state, mode);
     succeeded();
-    if (request_["unload"].as_bool()) {
-      enter("unload");
-      engine_.reset();
-      plugin_.reset();
-      channel_.write(Json::object().set("unloaded", true));
-      end_as_programs_do();
-    }
-    // Threads and destructors of the build must not run after the answer.
-    std::fflush(stdout);
-    helper::leave_at_once(0);
+    enter("unload");
+    engine_.reset();
+    plugin_.reset();
+    channel_.write(Json::object().set("unloaded", true));
+    end_as_programs_do();
   }
 
  private:
@@ -174,7 +159,7 @@ class Probe {
     answer.set("ok", request_["nonce"].as_string())
         .set("facts", pairs_to_wire(engine_->facts()))
         .set("devices", devices_to_wire(devices_))
-        .set("libraries", libraries_to_wire(plugin_->libraries()))
+        .set("libraries", libraries_to_wire(libraries_))
         .set("warnings", warnings());
     report(answer);
   }
@@ -223,24 +208,19 @@ class Probe {
   }
 
   bool promises_accelerator() const {
-    const char* const* capability = plugin_->plugin().capabilities;
-    for (; capability != nullptr && *capability != nullptr; ++capability) {
-      const std::string_view text = *capability;
-      if (text.starts_with("device.") && text != "device.cpu") return true;
-    }
-    return false;
+    return std::ranges::any_of(engine_->capabilities(), [](const std::string& capability) {
+      return capability.starts_with("device.") && capability != "device.cpu";
+    });
   }
 
   // An engine without devices knows the reason best: a self-test of the device that its capabilities promise
   // has to fail, and returns the message of the layer below.
   Diagnosis no_device(std::int32_t level, Diagnosis otherwise) {
-    const char* const* capability = plugin_->plugin().capabilities;
-    for (; devices_.empty() && capability != nullptr && *capability != nullptr; ++capability) {
+    if (!devices_.empty()) return otherwise;
+    for (const std::string& capability : engine_->capabilities()) {
       constexpr std::string_view prefix = "device.";
-      const std::string_view text = *capability;
       engine_device promised{};
-      if (!text.starts_with(prefix) ||
-          !parse_device(std::string(text.substr(prefix.size())) + ":0", promised))
+      if (!capability.starts_with(prefix) || !parse_device(capability.substr(prefix.size()) + ":0", promised))
         continue;
       auto tested = engine_->self_test(level, promised);
       if (!tested && !tested.error().value("origin").empty()) return std::move(tested).error();
@@ -270,7 +250,7 @@ class Probe {
     // Devices of this kind exist, but not with this number: the request is wrong, and the build is not at
     // fault.
     if ((!is_device && text != "gpu") || same_kind || (wanted.type == ENGINE_CPU && !devices_.empty()))
-      return fail(no_such_device(text));
+      return fail(no_such_device(devices_, text));
     return fail(no_device(level, diagnose("EH-G16").with("device", text).with("devices", offered())));
   }
 
@@ -280,12 +260,6 @@ class Probe {
     return list.empty() ? "no device" : list;
   }
 
-  Diagnosis no_such_device(const std::string& text) const {
-    Diagnosis diagnosis = std::move(diagnose("EH-S09").with("device", text, "request"));
-    for (const Device& device : devices_) diagnosis.with("offered", device.text(), "the engine");
-    return diagnosis;
-  }
-
   const Json& request_;
   const std::string& nonce_;  // lives until the very end
   helper::AnswerChannel& channel_;
@@ -293,13 +267,14 @@ class Probe {
   std::atomic<std::int64_t> log_left_{std::int64_t{1} << 20};  // bytes; the channel also carries the answer
   std::shared_ptr<LoadedPlugin> plugin_;
   std::unique_ptr<Engine> engine_;
+  std::vector<Library> libraries_;
   std::vector<Device> devices_;
   std::vector<Diagnosis> warnings_;
 };
 
 }  // namespace
 
-int run_probe(int, char**) {
+int run_probe() {
   helper::supervise();
   helper::prepare_process();
   const auto request = parse_json(read_standard_input(), "standard input");

@@ -36,6 +36,6 @@ namespace enginehost::load {
 // cryptography, no resolver. It reads the request, one JSON document, from standard input. Writes
 // one JSON line for each stage to file descriptor 3. Success is only the request's nonce. Returns the exit
 // status.
-int run_probe(int argc, char** argv);
+int run_probe();
 
 }  // namespace enginehost::load

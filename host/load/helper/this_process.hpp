@@ -64,10 +64,10 @@ void report_crashes(int descriptor, const char* nonce);
 
 struct ProcessState {
   std::array<const void*, 65> handlers{};  // by signal number
-  std::string locale, folder, umask;
-  std::size_t descriptors = 0, threads = 0;
-  // Further state of this system, each with the words for it.
-  std::vector<std::pair<const char*, std::string>> others;
+  // Each with the words for it. An empty text is unknown, as when no descriptor was left to read it.
+  using Texts = std::vector<std::pair<const char*, std::string>>;
+  Texts shared;
+  Texts numbers;  // of threads and descriptors, which a living engine may rightly keep
 };
 
 // Reads the current state. Changes nothing.

@@ -42,103 +42,84 @@ std::vector<float> right_matrix() {
   return values;
 }
 
-// One computation on one device; its inputs are on the device already.
-class Product {
- public:
-  Product(Engine& engine, const Device& device, const CallOptions& options)
-      : engine_(engine), device_(device), options_(options), left_(left_matrix()), right_(right_matrix()) {}
+Diagnosis wrong(const Device& device, const std::string& given, const std::string& wanted) {
+  return std::move(diagnose("EH-R17")
+                       .with("device", device.text(), "request")
+                       .with("given", given, "the engine's result")
+                       .with("wanted", wanted, "arithmetic"));
+}
 
-  Result<void> prepare() {
-    inputs_[0] = view_of(left_.data(), {ENGINE_CPU, 0});
-    inputs_[1] = view_of(right_.data(), {ENGINE_CPU, 0});
-    if (device_.id.type == ENGINE_CPU) return {};
-    for (engine_tensor& input : inputs_) {
-      const engine_tensor like = view_of(nullptr, device_.id);
-      TRY_ASSIGN(OwnedTensor made, create_tensor(engine_, like, options_));
-      TRY(copy_tensor(engine_, input, made->tensor, options_));
-      input = made->tensor;
-      on_device_.push_back(std::move(made));
+Diagnosis wrong_form(const Device& device) {
+  return wrong(device, "a tensor of another type or shape", "float32[128, 128]");
+}
+
+Result<void> compare(Engine& engine, const Device& device, const CallOptions& options,
+                     const std::vector<float>& left, const engine_tensor& result) {
+  const bool fits = result.ndim == 2 && result.shape != nullptr && result.shape[0] == extent &&
+                    result.shape[1] == extent && result.dtype.code == ENGINE_FLOAT &&
+                    result.dtype.bits == 32 && result.data != nullptr;
+  if (!fits) return fail(wrong_form(device));
+  std::vector<float> values(elements);
+  if (result.device.type == ENGINE_CPU) {
+    const auto* data =
+        reinterpret_cast<const float*>(static_cast<const char*>(result.data) + result.byte_offset);
+    std::copy(data, data + elements, values.begin());
+  } else {
+    TRY(copy_tensor(engine, result, view_of(values.data(), {ENGINE_CPU, 0}), options));
+  }
+  for (std::size_t row = 0; row < extent; ++row)
+    for (std::size_t column = 0; column < extent; ++column) {
+      const float is = values[row * extent + column_after(column)], right = 2 * left[row * extent + column];
+      if (is != right) return fail(wrong(device, std::to_string(is), std::to_string(right)));
     }
-    return {};
+  return {};
+}
+
+// Returns the time of the fastest run, with the inputs on the device already; checks the last result.
+Result<double> multiply(Engine& engine, const Device& device, const CallOptions& options,
+                        std::string& computed_on) {
+  std::vector<float> left = left_matrix(), right = right_matrix();
+  engine_tensor inputs[] = {view_of(left.data(), {ENGINE_CPU, 0}), view_of(right.data(), {ENGINE_CPU, 0})};
+  std::vector<OwnedTensor> on_device;
+  for (engine_tensor& input : inputs) {
+    if (device.id.type == ENGINE_CPU) break;
+    TRY_ASSIGN(OwnedTensor made, create_tensor(engine, view_of(nullptr, device.id), options));
+    TRY(copy_tensor(engine, input, made->tensor, options));
+    input = made->tensor;
+    on_device.push_back(std::move(made));
   }
-
-  // Returns the time of the fastest run; checks the last result.
-  Result<double> run(std::string& computed_on) {
-    const engine_tensor* inputs[] = {&inputs_[0], &inputs_[1]};
-    double fastest = std::numeric_limits<double>::max();
-    std::optional<Results> given;  // without memory of the host: the plugin's own tensor states its device
-    for (int i = 0; i < runs; ++i) {
-      given.emplace(false);
-      Call call(options_);
-      const auto begin = std::chrono::steady_clock::now();
-      TRY(engine_.named(call.finish(engine_.op_table()->run(engine_.instance(), "MatMul", inputs, 2, nullptr,
-                                                            0, given->get(), call.get()))));
-      const std::chrono::duration<double, std::milli> passed = std::chrono::steady_clock::now() - begin;
-      fastest = std::min(fastest, passed.count());
-    }
-    if (!given->problem().empty()) return fail(wrong_form());
-    if (given->outputs().empty()) return fail(wrong("nothing", "a tensor"));
-    const engine_tensor* result = &given->outputs().back()->tensor();
-    computed_on = engine_.name_of(result->device);
-    const bool same = result->device.type == device_.id.type && result->device.index == device_.id.index;
-    if (!same)
-      return fail(diagnose("EH-R17")
-                      .with("device", device_.text(), "request")
-                      .with("computed_on", computed_on, "the device that the engine's result lies on"));
-    TRY(compare(*result));
-    return fastest;
+  const engine_tensor* const passed_in[] = {&inputs[0], &inputs[1]};
+  double fastest = std::numeric_limits<double>::max();
+  std::optional<Results> given;  // without memory of the host: the plugin's own tensor states its device
+  for (int i = 0; i < runs; ++i) {
+    given.emplace(false);
+    Call call(options);
+    const auto begin = std::chrono::steady_clock::now();
+    TRY(engine.named(call.finish(engine.op_table()->run(engine.instance(), "MatMul", passed_in, 2, nullptr, 0,
+                                                        given->get(), call.get()))));
+    const std::chrono::duration<double, std::milli> passed = std::chrono::steady_clock::now() - begin;
+    fastest = std::min(fastest, passed.count());
   }
+  if (!given->problem().empty()) return fail(wrong_form(device));
+  if (given->outputs().empty()) return fail(wrong(device, "nothing", "a tensor"));
+  const engine_tensor& result = given->outputs().back()->tensor();
+  computed_on = engine.name_of(result.device);
+  if (result.device.type != device.id.type || result.device.index != device.id.index)
+    return fail(diagnose("EH-R17")
+                    .with("device", device.text(), "request")
+                    .with("computed_on", computed_on, "the device that the engine's result lies on"));
+  TRY(compare(engine, device, options, left, result));
+  return fastest;
+}
 
- private:
-  Diagnosis wrong(const std::string& given, const std::string& wanted) const {
-    return std::move(diagnose("EH-R17")
-                         .with("device", device_.text(), "request")
-                         .with("given", given, "the engine's result")
-                         .with("wanted", wanted, "arithmetic"));
-  }
-
-  Diagnosis wrong_form() const { return wrong("a tensor of another type or shape", "float32[128, 128]"); }
-
-  Result<void> compare(const engine_tensor& result) {
-    const bool fits = result.ndim == 2 && result.shape != nullptr && result.shape[0] == extent &&
-                      result.shape[1] == extent && result.dtype.code == ENGINE_FLOAT &&
-                      result.dtype.bits == 32 && result.data != nullptr;
-    if (!fits) return fail(wrong_form());
-    std::vector<float> values(elements);
-    if (result.device.type == ENGINE_CPU) {
-      const auto* data =
-          reinterpret_cast<const float*>(static_cast<const char*>(result.data) + result.byte_offset);
-      std::copy(data, data + elements, values.begin());
-    } else {
-      TRY(copy_tensor(engine_, result, view_of(values.data(), {ENGINE_CPU, 0}), options_));
-    }
-    for (std::size_t row = 0; row < extent; ++row)
-      for (std::size_t column = 0; column < extent; ++column) {
-        const float is = values[row * extent + column_after(column)],
-                    right = 2 * left_[row * extent + column];
-        if (is != right) return fail(wrong(std::to_string(is), std::to_string(right)));
-      }
-    return {};
-  }
-
-  Engine& engine_;
-  const Device& device_;
-  const CallOptions& options_;
-  std::vector<float> left_, right_;
-  engine_tensor inputs_[2]{};
-  std::vector<OwnedTensor> on_device_;
-};
+Result<double> multiply_as_work(Engine& engine, const Device& device, const CallOptions& options,
+                                std::string& computed_on) {
+  Work work = engine.work_on(device.text());
+  return work.ended(multiply(engine, device, options, computed_on));
+}
 
 bool computes(const Engine& engine, const Device& device) {
   return engine.op_table() != nullptr && (engine.tensor_table() != nullptr || device.id.type == ENGINE_CPU);
-}
-
-Result<double> multiply(Engine& engine, const Device& device, const CallOptions& options,
-                        std::string& computed_on) {
-  Work work = engine.work_on(device.text());
-  Product product(engine, device, options);
-  auto done = product.prepare().and_then([&] { return product.run(computed_on); });
-  return work.ended(std::move(done));
 }
 
 void ask_memory(const Engine& engine, DeviceCheck& check) {
@@ -162,7 +143,7 @@ Result<DeviceCheck> check_device(Engine& engine, const Device& device, const Cal
   check.device = device.text();
   bool done = false;
   if (computes(engine, device)) {
-    auto time = multiply(engine, device, options, check.computed_on);
+    auto time = multiply_as_work(engine, device, options, check.computed_on);
     // An engine without this operation runs its own self-test.
     if (!time && time.error().value("status") != "ENGINE_UNSUPPORTED") return fail(std::move(time).error());
     if (time) check.milliseconds = *time;
@@ -173,7 +154,7 @@ Result<DeviceCheck> check_device(Engine& engine, const Device& device, const Cal
     TRY_ASSIGN(const std::vector<Device> devices, engine.devices());
     for (const Device& other : devices)
       if (std::string ignored; other.id.type == ENGINE_CPU && check.cpu_milliseconds == 0)
-        check.cpu_milliseconds = multiply(engine, other, options, ignored).value_or(0);
+        check.cpu_milliseconds = multiply_as_work(engine, other, options, ignored).value_or(0);
   }
   if (!done) {
     check.method = DeviceCheck::Method::self_test;

@@ -93,6 +93,18 @@ const Device* first_meant(const std::vector<Device>& devices, std::string_view l
   return nullptr;
 }
 
+Result<Device> find_device(const std::vector<Device>& devices, const std::string& wanted) {
+  for (const Device& device : devices)
+    if (wanted.empty() || device.is_meant_by(wanted)) return device;
+  return fail(no_such_device(devices, wanted));
+}
+
+Diagnosis no_such_device(const std::vector<Device>& devices, const std::string& wanted) {
+  Diagnosis failure = diagnose("EH-S09").with("device", wanted.empty() ? "any" : wanted, "request");
+  for (const Device& device : devices) failure.with("offered", device.text(), "the engine");
+  return failure;
+}
+
 const Device* usual_device(const std::vector<Device>& devices) {
   const auto accelerator = std::ranges::find_if(devices, &Device::is_accelerator);
   return accelerator != devices.end() ? &*accelerator : devices.empty() ? nullptr : devices.data();
@@ -133,7 +145,7 @@ Result<std::unique_ptr<Engine>> Engine::create(std::shared_ptr<LoadedPlugin> plu
   for (const auto& [key, value] : options.options) entries.push_back({key.c_str(), value.c_str()});
   const engine_plugin& table = engine->plugin_->plugin();
   Call call(std::move(options.call));
-  ProcessStateGuard kept(options.streams);
+  ProcessStateGuard kept;
   const engine_status status = table.create(&host.table, entries.empty() ? nullptr : entries.data(),
                                             entries.size(), &engine->instance_, call.get());
   for (Diagnosis& change : kept.restore())
@@ -189,7 +201,6 @@ std::vector<std::string> Engine::capabilities() const {
 }
 
 Result<std::vector<Device>> Engine::devices() const {
-  static constexpr char digits[] = "0123456789abcdef";
   const std::uint32_t count = std::min(devices_->count(instance_), most_devices);
   std::vector<Device> devices;
   for (std::uint32_t i = 0; i < count; ++i) {
@@ -205,10 +216,7 @@ Result<std::vector<Device>> Engine::devices() const {
     device.architecture = reported_text(info.architecture);
     device.driver = reported_text(info.driver);
     if (std::any_of(std::begin(info.uuid), std::end(info.uuid), [](std::uint8_t byte) { return byte != 0; }))
-      for (const std::uint8_t byte : info.uuid) {
-        device.uuid += digits[byte >> 4];
-        device.uuid += digits[byte & 15];
-      }
+      device.uuid = hex_of({reinterpret_cast<const char*>(info.uuid), sizeof info.uuid});
     device.memory_total = info.memory_total;
     device.memory_free = info.memory_free;
     devices.push_back(std::move(device));

@@ -22,9 +22,8 @@ struct EngineOptions {
   // Called on the plugin's threads, possibly concurrently; must not throw.
   std::function<void(std::int32_t level, std::string_view topic, std::string_view message)> log;
   std::string host_name = "enginehost", host_version;
-  CallOptions call;                 // for create()
-  std::shared_ptr<Health> health;   // of an engine that this one replaces; not set: a new one
-  Streams streams = Streams::kept;  // as in LoadRequest
+  CallOptions call;                // for create()
+  std::shared_ptr<Health> health;  // of an engine that this one replaces; not set: a new one
 };
 
 struct Device {
@@ -41,6 +40,9 @@ struct Device {
 // Returns the first device that the list "cuda:1,cpu" means; an earlier entry wins over a later one. Null
 // when no entry matches.
 const Device* first_meant(const std::vector<Device>& devices, std::string_view list);
+// Returns the device that `wanted` means, or the first one if it is empty. EH-S09: no_such_device().
+Result<Device> find_device(const std::vector<Device>& devices, const std::string& wanted);
+Diagnosis no_such_device(const std::vector<Device>& devices, const std::string& wanted);
 // Returns the default device: an accelerator before the processor. Null when there are no devices.
 const Device* usual_device(const std::vector<Device>& devices);
 

@@ -22,14 +22,11 @@ bool reports_a_lost_device(const Diagnosis& failure) {
 void Health::observe_work(std::shared_ptr<WorkObserver> first) {
   const std::lock_guard lock(mutex_);
   first_ = std::move(first);
-  untried_ = first_ != nullptr;
 }
 
 bool Health::is_lost(const std::string& device) const {
-  if (!any_lost_) return false;
   const std::lock_guard lock(mutex_);
-  const auto known = lost_.find(device);
-  return known != lost_.end() && known->second;
+  return lost_.contains(device);
 }
 
 std::uint64_t Health::add_engine() {
@@ -48,24 +45,20 @@ void Health::lost(const std::string& device, const Diagnosis& why, std::uint64_t
   {
     const std::lock_guard lock(mutex_);
     if (engine != of_any && engine != engine_) return;
-    any_lost_ = true;
-    if (std::exchange(lost_[device], true)) return;
+    if (!lost_.insert(device).second) return;
   }
   listeners_.report({device, true, why});
 }
 
 void Health::back(const std::string& device) {
-  if (!any_lost_) return;
   {
     const std::lock_guard lock(mutex_);
-    const auto known = lost_.find(device);
-    if (known == lost_.end() || !std::exchange(known->second, false)) return;
+    if (lost_.erase(device) == 0) return;
   }
   listeners_.report({device, false, {}});
 }
 
 std::shared_ptr<WorkObserver> Health::work_begins() {
-  if (!untried_) return nullptr;
   std::shared_ptr<WorkObserver> first;
   {
     const std::lock_guard lock(mutex_);

@@ -1,11 +1,10 @@
 // Health of an engine: whether its work succeeds, and which of its devices are lost.
 #pragma once
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 
 #include "base/result.hpp"
@@ -71,9 +70,8 @@ class Health {
  private:
   Listeners<DeviceEvent> listeners_;
   mutable std::mutex mutex_;
-  std::map<std::string, bool> lost_;
+  std::set<std::string> lost_;
   std::uint64_t last_engine_ = 0, engine_ = 0;  // the highest number given; the active engine
-  std::atomic<bool> any_lost_{false}, untried_{false};
   std::shared_ptr<WorkObserver> first_;
 };
 

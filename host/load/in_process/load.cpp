@@ -1,9 +1,9 @@
 #include "host/load/in_process/load.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <iterator>
 #include <string_view>
-#include <system_error>
 
 #include "base/file_calls.hpp"
 #include "base/files.hpp"
@@ -67,73 +67,51 @@ LoadedPlugin::~LoadedPlugin() {
   // After a failure too: a library whose constructors ran cannot be unloaded safely.
   library_.stay();
   for (OpenLibrary& library : preloads_) library.stay();
-  if (plugin_ != nullptr) searched_.stay();
+  if (plugin_ != nullptr) static_cast<void>(searched_.release());  // kept until the process ends
 }
 
-std::vector<Library> LoadedPlugin::libraries_since() const {
-  std::vector<Library> later;
-  if (loaded_so_far() == loaded_so_far_) return later;
-  for (Library& library : mapped_libraries())
-    if (!before_->has(library.path) && !came_->has(library.path)) later.push_back(std::move(library));
-  find_sources(later, view_);
-  return later;
+std::vector<Library> LoadedPlugin::libraries() const {
+  std::vector<Library> libraries;
+  for (const Library& library : before_)
+    if (is_below(path_of(library.path), view_)) libraries.push_back(library);
+  std::ranges::move(mapped_since(before_), std::back_inserter(libraries));
+  find_sources(libraries, view_);
+  return libraries;
 }
 
-Result<void> LoadedPlugin::load(const LoadRequest& request) {
-  const auto enter = [&](const char* stage) {
+Result<std::unique_ptr<LoadedPlugin>> load_plugin(const LoadRequest& request) {
+  std::unique_ptr<LoadedPlugin> plugin(new LoadedPlugin);
+  const std::filesystem::path& file = plugin->file_ = request.plugin;
+  plugin->view_ = request.view.empty() ? file.parent_path() : request.view;
+  plugin->root_ = request.root;
+  plugin->before_ = mapped_libraries();
+  std::string_view stage;
+  const auto enter = [&](std::string_view entered) {
+    stage = entered;
     if (request.on_stage) request.on_stage(stage);
   };
-  const auto failed = [](Diagnosis& why, const char* stage) {
-    return fail(std::move(why.with("stage", stage)));
-  };
-  ProcessStateGuard kept(request.streams);
-  searched_ = SearchFolders(file_, request.preload);
+  const auto failed = [&](Diagnosis& why) { return fail(std::move(why.with("stage", stage))); };
+  ProcessStateGuard kept;
+  plugin->searched_ = search_folders(file, request.preload);
   if (!request.preload.empty()) enter("preload");
   for (const std::filesystem::path& library : request.preload) {
     auto opened = OpenLibrary::open(library);
-    if (!opened) return failed(opened.error(), "preload");
-    preloads_.push_back(std::move(*opened));
+    if (!opened) return failed(opened.error());
+    plugin->preloads_.push_back(std::move(*opened));
   }
   enter("load");
-  auto opened = OpenLibrary::open(file_);
-  if (!opened) return failed(opened.error(), "load");
-  library_ = std::move(*opened);
+  auto opened = OpenLibrary::open(file);
+  if (!opened) return failed(opened.error());
+  plugin->library_ = std::move(*opened);
   for (Diagnosis& change : kept.restore())
-    warnings_.push_back(std::move(change.with("file", path_text(file_))));
+    plugin->warnings_.push_back(std::move(change.with("file", path_text(file))));
   enter("entry");
-  auto descriptor = descriptor_of(file_, library_);
-  if (!descriptor) return failed(descriptor.error(), "entry");
-  plugin_ = *descriptor;
-  return {};
-}
-
-void LoadedPlugin::list_libraries(const LoadRequest& request) {
-  loaded_so_far_ = loaded_so_far();
-  std::vector<Library> came = mapped_since(*before_);
-  if (!request.preload.empty()) {
-    std::vector<Library> all = mapped_then(*before_);
-    all.insert(all.end(), came.begin(), came.end());
-    for (Diagnosis& warning : substituted(all, request.preload)) warnings_.push_back(std::move(warning));
-  }
-  // Files of the view that were mapped before count as if this load had added them.
-  if (before_->may_lie_below(path_text(view_)))
-    for (Library& library : mapped_then(*before_))
-      if (is_below(path_of(library.path), view_)) libraries_.push_back(std::move(library));
-  came_ = std::make_shared<MappedPaths>();
-  for (const Library& library : came) came_->add(library.path);
-  std::move(came.begin(), came.end(), std::back_inserter(libraries_));
-  find_sources(libraries_, view_);
-}
-
-Result<std::unique_ptr<LoadedPlugin>> load_plugin(LoadRequest request) {
-  std::unique_ptr<LoadedPlugin> plugin(new LoadedPlugin);
-  plugin->file_ = request.plugin;
-  plugin->view_ = request.view.empty() ? request.plugin.parent_path() : request.view;
-  plugin->root_ = request.root;
-  plugin->before_ = std::move(request.before);
-  if (!plugin->before_) plugin->before_ = std::make_shared<const MappedPaths>(MappedPaths::now());
-  TRY(plugin->load(request));
-  plugin->list_libraries(request);
+  auto descriptor = descriptor_of(file, plugin->library_);
+  if (!descriptor) return failed(descriptor.error());
+  plugin->plugin_ = *descriptor;
+  if (!request.preload.empty())
+    std::ranges::move(substituted(mapped_libraries(), request.preload),
+                      std::back_inserter(plugin->warnings_));
   return plugin;
 }
 

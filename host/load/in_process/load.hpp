@@ -2,7 +2,6 @@
 #pragma once
 #include <enginehost/engine_plugin.h>
 
-#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -22,19 +21,13 @@ struct Library {
       origin;  // "cache" (below the view), "environment" (below a folder of LD_LIBRARY_PATH), "system"
 };
 
-class MappedPaths;  // loaded.hpp
-
 struct LoadRequest {
   std::filesystem::path plugin;                // absolute
   std::filesystem::path view;                  // absolute; empty: the plugin's folder
   std::vector<std::filesystem::path> preload;  // preflight::Report::load_order
   // Called with "preload", "load", "entry" as each begins; may be empty
   std::function<void(std::string_view stage)> on_stage;
-  // Libraries of the process, if the caller has just listed them; nullptr: load_plugin() lists them.
-  std::shared_ptr<const MappedPaths> before = {};
   std::filesystem::path root = {};  // absolute; passed to the plugin as host->root; empty: the view
-  // Not saved when a probe has shown that this build leaves the streams alone.
-  Streams streams = Streams::kept;
 };
 
 // A plugin in this process. Its libraries stay loaded until the process ends. Those of a plugin that declares
@@ -50,27 +43,23 @@ class LoadedPlugin {
   const std::filesystem::path& view() const { return view_; }
   // Passed to the plugin as host->root.
   const std::filesystem::path& root() const { return root_.empty() ? view_ : root_; }
-  // Libraries that this load brought into the process, in load order, with the files they really came from.
-  const std::vector<Library>& libraries() const { return libraries_; }
-  // Libraries that came after the load; an adapter opens its runtime when its engine is created. Listed again
-  // at each call.
-  std::vector<Library> libraries_since() const;
+  // Lists the libraries that came into the process since this load began, in load order, with the files they
+  // really came from. An adapter opens its runtime when its engine is created. Files of the view that were
+  // mapped before count too.
+  std::vector<Library> libraries() const;
+  // The libraries of the process before this load; without origins.
+  const std::vector<Library>& before() const { return before_; }
   // EH-L11 for each library of the build that another file replaced ("library", "path", "wanted"). EH-R08 and
   // EH-R09 for state that loading changed and ProcessStateGuard restored.
   const std::vector<Diagnosis>& warnings() const { return warnings_; }
 
  private:
-  friend Result<std::unique_ptr<LoadedPlugin>> load_plugin(LoadRequest request);
+  friend Result<std::unique_ptr<LoadedPlugin>> load_plugin(const LoadRequest& request);
   LoadedPlugin() = default;
-  Result<void> load(const LoadRequest& request);
-  void list_libraries(const LoadRequest& request);
 
   std::filesystem::path file_, view_, root_;
   const engine_plugin* plugin_ = nullptr;  // null: loading failed
-  std::vector<Library> libraries_;
-  std::shared_ptr<const MappedPaths> before_;
-  std::shared_ptr<MappedPaths> came_;  // added by loading
-  std::uint64_t loaded_so_far_ = 0;    // after that
+  std::vector<Library> before_;
   std::vector<Diagnosis> warnings_;
   std::vector<OpenLibrary> preloads_;  // opened first and closed last
   OpenLibrary library_;
@@ -86,6 +75,6 @@ class LoadedPlugin {
 // ("plugin_abi", "host_abi").
 //
 // Thread safety: any thread; the system's loader serializes the calls.
-Result<std::unique_ptr<LoadedPlugin>> load_plugin(LoadRequest request);
+Result<std::unique_ptr<LoadedPlugin>> load_plugin(const LoadRequest& request);
 
 }  // namespace enginehost::load

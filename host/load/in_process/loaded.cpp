@@ -17,13 +17,6 @@
 namespace enginehost::load {
 namespace {
 
-// Compares text only, without allocation: both are the loader's own absolute paths.
-bool begins_in(std::string_view path, std::string_view folder) {
-  return !folder.empty() && path.starts_with(folder) && path.size() > folder.size() &&
-         path[folder.size()] == static_cast<char>(std::filesystem::path::preferred_separator) &&
-         path.find("..", folder.size()) == std::string_view::npos;
-}
-
 std::filesystem::path real(const std::filesystem::path& path) {
   std::error_code error;
   auto resolved = std::filesystem::canonical(path, error);
@@ -32,35 +25,11 @@ std::filesystem::path real(const std::filesystem::path& path) {
 
 }  // namespace
 
-bool MappedPaths::has(std::string_view path) const {
-  return any_of([&](std::string_view one) { return one == path; });
-}
-
-bool MappedPaths::may_lie_below(std::string_view folder) const {
-  // Every path below the folder contains the folder's own name, however the path is written. One text search,
-  // because this runs at every open.
-  const std::string_view name = folder.substr(folder.find_last_of("/\\") + 1);
-  return name.empty() || name == "." || name == ".." || text().find(name) != std::string_view::npos;
-}
-
-#ifndef __linux__
-// These systems can only list what is mapped; Linux's loader can report less than all (posix/mapped.cpp).
-MappedPaths MappedPaths::now() {
-  MappedPaths paths;
-  for (const Library& library : mapped_libraries()) paths.add(library.path);
-  return paths;
-}
-
-std::vector<Library> mapped_since(const MappedPaths& before) {
+std::vector<Library> mapped_since(const std::vector<Library>& before) {
+  std::set<std::string_view> known;
+  for (const Library& library : before) known.insert(library.path);
   std::vector<Library> libraries = mapped_libraries();
-  std::erase_if(libraries, [&](const Library& library) { return before.has(library.path); });
-  return libraries;
-}
-#endif
-
-std::vector<Library> mapped_then(const MappedPaths& before) {
-  std::vector<Library> libraries = mapped_libraries();
-  std::erase_if(libraries, [&](const Library& library) { return !before.has(library.path); });
+  std::erase_if(libraries, [&](const Library& library) { return known.contains(library.path); });
   return libraries;
 }
 
@@ -81,7 +50,7 @@ void find_sources(std::vector<Library>& libraries, const std::filesystem::path& 
   // Most come from the view by its own path and need no file access.
   bool all_below = true;
   for (Library& library : libraries)
-    if (begins_in(library.path, path_text(view)))
+    if (is_below(path_of(library.path), view))
       library.origin = "cache";
     else
       all_below = false;
@@ -98,8 +67,7 @@ void find_sources(std::vector<Library>& libraries, const std::filesystem::path& 
       if (path.parent_path() == folder || real(path_of(library.path).parent_path()) == folder)
         library.origin = "environment";
     if (is_preloaded_by_environment(path_of(library.path))) library.origin = "environment";
-    if (!view.empty() && (is_below(path_of(library.path), view) || is_below(path, real_view)))
-      library.origin = "cache";
+    if (!view.empty() && is_below(path, real_view)) library.origin = "cache";
   }
 }
 

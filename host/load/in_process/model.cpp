@@ -86,15 +86,6 @@ Result<std::string> format_for(const Engine& engine, const ModelRequest& request
                   .with("file", path_text(request.file)));
 }
 
-Result<Device> device_for(const Engine& engine, const std::string& wanted) {
-  TRY_ASSIGN(const std::vector<Device> devices, engine.devices());
-  for (const Device& device : devices)
-    if (wanted.empty() || device.is_meant_by(wanted)) return device;
-  Diagnosis failure = diagnose("EH-S09").with("device", wanted.empty() ? "any" : wanted, "request");
-  for (const Device& device : devices) failure.with("offered", device.text(), "the engine");
-  return fail(std::move(failure));
-}
-
 bool same_type(engine_dtype a, engine_dtype b) {
   return a.code == b.code && a.bits == b.bits && a.lanes == b.lanes;
 }
@@ -202,7 +193,8 @@ Result<std::unique_ptr<Model>> Model::load_in(Engine& engine, const ModelRequest
                                               CallOptions options) {
   if (engine.model_table() == nullptr) return fail(diagnose("EH-S18").with("table", "engine.model/1"));
   TRY_ASSIGN(const std::string format, format_for(engine, request));
-  TRY_ASSIGN(const Device device, device_for(engine, request.device));
+  TRY_ASSIGN(const std::vector<Device> devices, engine.devices());
+  TRY_ASSIGN(const Device device, find_device(devices, request.device));
 
   std::vector<engine_entry> entries;
   for (const auto& [key, value] : request.options) entries.push_back({key.c_str(), value.c_str()});

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,18 +47,13 @@ std::string file_of_address(const void* address);
 // Adds the folders of a plugin and of its preloads to the loader's search while the object lives, where the
 // system supports it (AddDllDirectory). The folders also serve later needs, such as a library that is opened
 // at its first use. Any thread.
-class SearchFolders {
- public:
-  SearchFolders() = default;
-  SearchFolders(const std::filesystem::path& plugin, const std::vector<std::filesystem::path>& preload);
-  SearchFolders(SearchFolders&&) noexcept;
-  SearchFolders& operator=(SearchFolders&&) noexcept;
-  ~SearchFolders();
-  void stay();  // keeps them until the process ends
-
- private:
-  std::vector<void*> cookies_;
+struct AddedFolders;
+struct RemoveFolders {
+  void operator()(AddedFolders* added) const;
 };
+using SearchFolders = std::unique_ptr<AddedFolders, RemoveFolders>;
+SearchFolders search_folders(const std::filesystem::path& plugin,
+                             const std::vector<std::filesystem::path>& preload);
 
 // Only on Windows. Explains why `file` was not opened. The loader's number only shows that something is
 // missing, too long or forbidden; the files show which, searched as this process does with `added_folders`

@@ -73,15 +73,12 @@ class FloatingPointMode {
   ~FloatingPointMode() { restore(); }
 };
 
-// The program's standard streams: saving them takes a dozen system calls.
-enum class Streams { kept, not_looked_at };
-
 // Saves and restores state around such a call: the floating-point mode of this thread, its blocked signals,
 // and the files of descriptors 0 to 2. Create and destroy it on the calling thread. If the call forked and
 // the child returns, the child exits here, because it would continue as a second program.
 class ProcessStateGuard {
  public:
-  explicit ProcessStateGuard(Streams streams);
+  ProcessStateGuard();
   ProcessStateGuard(const ProcessStateGuard&) = delete;
   ProcessStateGuard& operator=(const ProcessStateGuard&) = delete;
   ~ProcessStateGuard();

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 #include <new>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -15,40 +16,29 @@
 namespace enginehost::load {
 namespace {
 
-struct ResultsAccess {
-  static Results* self(engine_results* results) { return static_cast<Results*>(results->host_data); }
-};
+// Returns nullptr when there is no such memory.
+AlignedMemory aligned_memory(std::size_t bytes) {
+  return AlignedMemory(::operator new (bytes, std::align_val_t{host_alignment}, std::nothrow));
+}
 
-}  // namespace
-
-bool tensor_bytes(const engine_tensor& tensor, std::uint64_t& bytes) {
+// Computes the bytes that a tensor takes. Nothing when its shape or type is invalid or the size overflows.
+std::optional<std::uint64_t> tensor_bytes(const engine_tensor& tensor) {
   if (tensor.ndim < 0 || tensor.ndim > highest_rank || (tensor.ndim > 0 && tensor.shape == nullptr))
-    return false;
+    return std::nullopt;
   const std::uint64_t element = static_cast<std::uint64_t>(tensor.dtype.bits) * tensor.dtype.lanes;
   if (std::any_of(tensor.shape, tensor.shape + tensor.ndim, [](std::int64_t size) { return size < 0; }))
-    return false;
+    return std::nullopt;
   // If one extent is 0, the product of the others does not matter.
   const bool empty = std::find(tensor.shape, tensor.shape + tensor.ndim, 0) != tensor.shape + tensor.ndim;
   std::uint64_t bits = empty ? 0 : element;
   for (std::int32_t i = 0; i < tensor.ndim && !empty; ++i)
-    if (__builtin_mul_overflow(bits, static_cast<std::uint64_t>(tensor.shape[i]), &bits)) return false;
-  if (element == 0 || bits > std::numeric_limits<std::uint64_t>::max() - 7) return false;
-  bytes = (bits + 7) / 8;
-  return true;
+    if (__builtin_mul_overflow(bits, static_cast<std::uint64_t>(tensor.shape[i]), &bits)) return std::nullopt;
+  if (element == 0 || bits > std::numeric_limits<std::uint64_t>::max() - 7) return std::nullopt;
+  return (bits + 7) / 8;
 }
 
-bool is_host_memory(engine_device device) {
-  switch (device.type) {
-    case ENGINE_CPU:
-    case ENGINE_CUDA_HOST:
-    case ENGINE_CUDA_MANAGED:
-    case ENGINE_ROCM_HOST:
-      return true;
-    default:
-      return false;
-  }
-}
-
+// True for row-major data without gaps. Strides may be missing; if present they must equal the default.
+// Strides of an axis of length 1 and of a tensor without elements are ignored. ndim and shape must be valid.
 bool is_compact(const engine_tensor& tensor) {
   if (tensor.strides == nullptr) return true;
   for (std::int32_t i = 0; i < tensor.ndim; ++i)
@@ -59,6 +49,13 @@ bool is_compact(const engine_tensor& tensor) {
     if (__builtin_mul_overflow(step, tensor.shape[i], &step)) return false;
   }
   return true;
+}
+
+}  // namespace
+
+bool is_host_memory(engine_device device) {
+  return device.type == ENGINE_CPU || device.type == ENGINE_CUDA_HOST || device.type == ENGINE_CUDA_MANAGED ||
+         device.type == ENGINE_ROCM_HOST;
 }
 
 std::string problem_of(engine_owned_tensor* given) {
@@ -72,17 +69,10 @@ std::string problem_of(engine_owned_tensor* given) {
   for (std::int32_t i = 0; i < tensor.ndim; ++i)
     if (tensor.shape[i] < 0) return "a tensor with an extent of " + std::to_string(tensor.shape[i]);
   if (!is_compact(tensor)) return "a tensor with gaps between its elements, or not in row-major order";
-  std::uint64_t bytes = 0;
-  if (is_host_memory(tensor.device) && tensor.data == nullptr && tensor_bytes(tensor, bytes) && bytes > 0)
+  if (is_host_memory(tensor.device) && tensor.data == nullptr && tensor_bytes(tensor).value_or(0) > 0)
     return "a tensor whose data is NULL";
   return {};
 }
-
-void Output::Free::operator()(void* memory) const {
-  ::operator delete (memory, std::align_val_t{host_alignment});
-}
-
-engine_owned_tensor* Output::take() { return given_.release(); }
 
 Results::Results(bool offer) : offer_(offer) {
   results_.size = sizeof results_;
@@ -90,7 +80,8 @@ Results::Results(bool offer) : offer_(offer) {
   results_.place = [](engine_results* results, std::uint32_t number, const char* name,
                       const engine_tensor* like) noexcept -> const engine_tensor* {
     try {
-      return like != nullptr ? ResultsAccess::self(results)->place(number, name, *like) : nullptr;
+      return like != nullptr ? static_cast<Results*>(results->host_data)->place(number, name, *like)
+                             : nullptr;
     } catch (...) {  // no memory: the plugin gives its own tensor instead
       return nullptr;
     }
@@ -98,7 +89,7 @@ Results::Results(bool offer) : offer_(offer) {
   results_.give = [](engine_results* results, std::uint32_t number, const char* name,
                      engine_owned_tensor* tensor) noexcept {
     try {
-      ResultsAccess::self(results)->give(number, name, tensor);
+      static_cast<Results*>(results->host_data)->give(number, name, tensor);
     } catch (...) {
       if (tensor != nullptr) ReleaseOwned()(tensor);
     }
@@ -106,18 +97,17 @@ Results::Results(bool offer) : offer_(offer) {
 }
 
 const engine_tensor* Results::place(std::uint32_t number, const char* name, const engine_tensor& like) {
-  std::uint64_t bytes = 0;
-  if (!offer_ || like.device.type != ENGINE_CPU || like.dtype.code == ENGINE_STRING ||
-      !tensor_bytes(like, bytes))
+  const auto bytes = tensor_bytes(like);
+  if (!offer_ || like.device.type != ENGINE_CPU || like.dtype.code == ENGINE_STRING || !bytes ||
+      *bytes > std::numeric_limits<std::size_t>::max() - host_alignment)
     return nullptr;
-  if (bytes > std::numeric_limits<std::size_t>::max() - host_alignment) return nullptr;
   auto output = std::make_unique<Output>();
   output->number = number;
   output->name = name != nullptr ? name : "";
   output->shape_.assign(like.shape, like.shape + like.ndim);
   const std::size_t rounded =
-      (static_cast<std::size_t>(bytes) + host_alignment) / host_alignment * host_alignment;
-  output->memory_.reset(::operator new (rounded, std::align_val_t{host_alignment}, std::nothrow));
+      (static_cast<std::size_t>(*bytes) + host_alignment) / host_alignment * host_alignment;
+  output->memory_ = aligned_memory(rounded);
   if (output->memory_ == nullptr) return nullptr;
   output->tensor_ = like;
   output->tensor_.data = output->memory_.get();
@@ -168,11 +158,11 @@ Result<std::uint64_t> bytes_of(std::string_view input, const engine_tensor& tens
   if (tensor.dtype.code == ENGINE_STRING && tensor.dtype.bits != string_bits)
     return fail(unsuitable(input, "strings of " + std::to_string(tensor.dtype.bits) + " bits",
                            "strings of 128 bits (enginehost_string)"));
-  std::uint64_t bytes = 0;
-  if (!tensor_bytes(tensor, bytes))
+  const auto bytes = tensor_bytes(tensor);
+  if (!bytes)
     return fail(unsuitable(input, describe_tensor(tensor),
                            "a tensor whose extents are 0 or more and whose bytes can be counted"));
-  return bytes;
+  return *bytes;
 }
 
 bool in_host_memory(engine_device device) {
@@ -192,10 +182,6 @@ bool is_aligned(const engine_tensor& tensor) {
 
 }  // namespace
 
-void PassedTensor::Free::operator()(std::byte* memory) const {
-  ::operator delete (memory, std::align_val_t{host_alignment});
-}
-
 Result<PassedTensor> PassedTensor::take(std::string_view input, const engine_tensor& passed) {
   TRY_ASSIGN(const std::uint64_t bytes, bytes_of(input, passed));
   if (!is_compact(passed))
@@ -210,9 +196,7 @@ Result<PassedTensor> PassedTensor::take(std::string_view input, const engine_ten
   if (!in_host_memory(passed.device))
     return fail(unsuitable(input, "one that begins between two elements of the device's memory",
                            "a tensor that begins at a multiple of its element's size"));
-  if (bytes <= most_bytes)
-    taken.copy_.reset(static_cast<std::byte*>(
-        ::operator new (static_cast<std::size_t>(bytes), std::align_val_t{host_alignment}, std::nothrow)));
+  if (bytes <= most_bytes) taken.copy_ = aligned_memory(static_cast<std::size_t>(bytes));
   if (taken.copy_ == nullptr)
     return fail(std::move(diagnose("EH-E01")
                               .with("status", name_of_status(ENGINE_NO_MEMORY))

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,12 @@ using OwnedTensor = std::unique_ptr<engine_owned_tensor, ReleaseOwned>;
 // because its owner always calls it.
 std::string problem_of(engine_owned_tensor* given);
 
+// Memory of the host with that alignment.
+struct FreeAligned {
+  void operator()(void* memory) const { ::operator delete (memory, std::align_val_t{host_alignment}); }
+};
+using AlignedMemory = std::unique_ptr<void, FreeAligned>;
+
 // One output. The tensor is valid as long as the object lives. A tensor of the plugin must be released before
 // its engine is destroyed. Movable; one thread at a time.
 class Output {
@@ -45,16 +52,13 @@ class Output {
   bool placed() const { return memory_ != nullptr; }  // in memory of the host
   // Passes the plugin's tensor to the caller, who calls its release(). nullptr if the output was placed in
   // host memory.
-  engine_owned_tensor* take();
+  engine_owned_tensor* take() { return given_.release(); }
 
  private:
   friend class Results;
-  struct Free {
-    void operator()(void* memory) const;
-  };
   engine_tensor tensor_{};
   std::vector<std::int64_t> shape_;
-  std::unique_ptr<void, Free> memory_;
+  AlignedMemory memory_;
   OwnedTensor given_;
 };
 
@@ -82,15 +86,8 @@ class Results {
   std::vector<std::unique_ptr<Output>> outputs_;
 };
 
-// Computes the bytes that a tensor takes. False when its shape or type is invalid or the size overflows.
-bool tensor_bytes(const engine_tensor& tensor, std::uint64_t& bytes);
-
 // True for memory that the processor can read by its address.
 bool is_host_memory(engine_device device);
-
-// True for row-major data without gaps. Strides may be missing; if present they must equal the default.
-// Strides of an axis of length 1 and of a tensor without elements are ignored. ndim and shape must be valid.
-bool is_compact(const engine_tensor& tensor);
 
 // A tensor that an application passed, converted to what engine_plugin.h promises plugins: no strides, a
 // valid shape and type, and data that begins at a multiple of its element's size.
@@ -107,11 +104,8 @@ class PassedTensor {
   const engine_tensor& tensor() const { return tensor_; }
 
  private:
-  struct Free {
-    void operator()(std::byte* memory) const;
-  };
   engine_tensor tensor_{};
-  std::unique_ptr<std::byte, Free> copy_;
+  AlignedMemory copy_;
 };
 
 // Tensors in an engine's own memory, through its engine.tensor/1 table.

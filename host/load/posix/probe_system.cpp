@@ -68,8 +68,6 @@ Ending ending_of(int signal) {
     case SIGINT:
     case SIGHUP:
       return Ending::killed;
-    case SIGBUS:
-      return Ending::bus_error;
     case SIGALRM:
       return Ending::alarm;
     default:
@@ -95,15 +93,9 @@ std::string folder_of(const std::string& path) {
   return path.substr(0, std::max<std::size_t>(path.rfind('/'), 1));
 }
 
-// Returns the folder for which this one may have been tried: without "glibc-hwcaps/LEVEL", or without one
-// legacy folder of glibc before 2.37 (elf/dl-hwcaps.c: "tls", the platform, "x86_64", "avx512_1").
-std::string parent_of(const std::string& folder) { return folder_of(folder); }
+bool is_hwcaps_level(const std::string& folder) { return folder_of(folder).ends_with("/glibc-hwcaps"); }
 
-bool is_hwcaps_level(const std::string& folder) {
-  const std::string above = parent_of(folder);
-  return above.ends_with("/glibc-hwcaps");
-}
-
+// Folders of glibc before 2.37 (elf/dl-hwcaps.c).
 bool is_legacy_name(std::string_view name) {
   for (const std::string_view legacy : {"tls", "x86_64", "haswell", "xeon_phi", "avx512_1", "aarch64",
                                         "atomics", "i686", "sse2", "power9", "z15"})
@@ -121,9 +113,9 @@ void leave_out_subfolders(std::vector<LoaderSearch::Folder>& folders) {
     });
   };
   std::erase_if(folders, [&](const LoaderSearch::Folder& folder) {
-    if (is_hwcaps_level(folder.path)) return tried(parent_of(parent_of(folder.path)), folder.rule);
+    if (is_hwcaps_level(folder.path)) return tried(folder_of(folder_of(folder.path)), folder.rule);
     for (std::string at = folder.path; is_legacy_name(at.substr(at.rfind('/') + 1));) {
-      at = parent_of(at);
+      at = folder_of(at);
       if (tried(at, folder.rule)) return true;
     }
     return false;

@@ -68,33 +68,29 @@ ProcessState look_at_process() {
         (action.sa_flags & SA_SIGINFO) != 0 ? reinterpret_cast<const void*>(action.sa_sigaction)
                                             : reinterpret_cast<const void*>(action.sa_handler);
   }
-  if (const char* locale = std::setlocale(LC_ALL, nullptr)) state.locale = locale;
+  const char* const locale = std::setlocale(LC_ALL, nullptr);
   char folder[PATH_MAX];
-  if (::getcwd(folder, sizeof folder) != nullptr) state.folder = folder;
+  const char* const here = ::getcwd(folder, sizeof folder);
+  state.shared = {{"the locale", locale != nullptr ? locale : ""},
+                  {"the current folder", here != nullptr ? here : ""}};
   const int listed = ::proc_pidinfo(::getpid(), PROC_PIDLISTFDS, 0, nullptr, 0);
   if (listed > 0) {
     // The reported size is an upper bound; the list itself is exact.
     std::vector<proc_fdinfo> open(static_cast<std::size_t>(listed) / sizeof(proc_fdinfo) + 16);
     const int filled = ::proc_pidinfo(::getpid(), PROC_PIDLISTFDS, 0, open.data(),
                                       static_cast<int>(open.size() * sizeof(proc_fdinfo)));
-    if (filled > 0) state.descriptors = static_cast<std::size_t>(filled) / sizeof(proc_fdinfo);
+    if (filled > 0)
+      state.numbers.emplace_back("the number of open descriptors",
+                                 std::to_string(static_cast<std::size_t>(filled) / sizeof(proc_fdinfo)));
   }
-  proc_taskinfo info{};
-  if (::proc_pidinfo(::getpid(), PROC_PIDTASKINFO, 0, &info, sizeof info) == static_cast<int>(sizeof info))
-    state.threads = static_cast<std::size_t>(info.pti_threadnum);
+  if (const int threads = count_threads(); threads != 0)
+    state.numbers.emplace_back("the number of threads", std::to_string(threads));
   return state;
 }
 
 // macOS has had no NVIDIA driver since 10.13: the libraries are not found, and the answer reports that.
 const char* const cuda_driver_library = "libcuda.dylib";
 const char* const nvml_library = "libnvidia-ml.dylib";
-
-SharedLibrary::SharedLibrary(const std::string& name_or_path) {
-  handle_ = ::dlopen(name_or_path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle_ != nullptr) return;
-  const char* text = ::dlerror();
-  error_ = text != nullptr ? text : "dlopen gave no reason";
-}
 
 // dyld gives one handle for each image: the image whose name opens with this handle is the library.
 std::string SharedLibrary::path() const {
@@ -110,10 +106,6 @@ std::string SharedLibrary::path() const {
     return error ? std::string(name) : real.native();
   }
   return {};
-}
-
-void* SharedLibrary::symbol(const char* name) const {
-  return handle_ != nullptr ? ::dlsym(handle_, name) : nullptr;
 }
 
 std::uintptr_t instruction_pointer(const ucontext_t* context) {

@@ -149,17 +149,16 @@ void look_at_handlers(std::string_view status, ProcessState& state) {
   }
 }
 
-std::size_t open_descriptors() {
+std::string open_descriptors() {
   struct stat folder {};
   // Since Linux 6.2 the size of this folder is the number of its entries.
-  if (::stat("/proc/self/fd", &folder) == 0 && folder.st_size > 0)
-    return static_cast<std::size_t>(folder.st_size);
+  if (::stat("/proc/self/fd", &folder) == 0 && folder.st_size > 0) return std::to_string(folder.st_size);
   DIR* entries = ::opendir("/proc/self/fd");
-  if (entries == nullptr) return 0;
+  if (entries == nullptr) return {};
   std::size_t count = 0;
   while (const dirent* entry = ::readdir(entries)) count += entry->d_name[0] != '.' ? 1 : 0;
   ::closedir(entries);
-  return count - 1;  // without the descriptor of this listing
+  return std::to_string(count - 1);  // without the descriptor of this listing
 }
 
 }  // namespace
@@ -171,24 +170,21 @@ ProcessState look_at_process() {
   char buffer[4096];
   const std::string_view status = read_proc("/proc/self/status", buffer);
   look_at_handlers(status, state);
-  if (const char* locale = std::setlocale(LC_ALL, nullptr)) state.locale = locale;
+  const char* const locale = std::setlocale(LC_ALL, nullptr);
   char folder[PATH_MAX];
-  if (::getcwd(folder, sizeof folder) != nullptr) state.folder = folder;
-  state.umask = value_in(status, "\nUmask:");  // umask(2) would have to change it to read it
-  state.descriptors = open_descriptors();
-  state.threads = static_cast<std::size_t>(parse_integer(value_in(status, "\nThreads:")).value_or(0));
+  const char* const here = ::getcwd(folder, sizeof folder);
+  state.shared = {
+      {"the locale", locale != nullptr ? locale : ""},
+      {"the current folder", here != nullptr ? here : ""},
+      {"the umask", std::string(value_in(status, "\nUmask:"))},  // umask(2) would change it to read it
+  };
+  state.numbers = {{"the number of open descriptors", open_descriptors()},
+                   {"the number of threads", std::string(value_in(status, "\nThreads:"))}};
   return state;
 }
 
 const char* const cuda_driver_library = "libcuda.so.1";
 const char* const nvml_library = "libnvidia-ml.so.1";
-
-SharedLibrary::SharedLibrary(const std::string& name_or_path) {
-  handle_ = ::dlopen(name_or_path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle_ != nullptr) return;
-  const char* text = ::dlerror();
-  error_ = text != nullptr ? text : "dlopen gave no reason";
-}
 
 std::string SharedLibrary::path() const {
   link_map* map = nullptr;
@@ -196,10 +192,6 @@ std::string SharedLibrary::path() const {
   std::error_code error;
   const std::filesystem::path real = std::filesystem::canonical(map->l_name, error);
   return error ? std::string(map->l_name) : real.native();
-}
-
-void* SharedLibrary::symbol(const char* name) const {
-  return handle_ != nullptr ? ::dlsym(handle_, name) : nullptr;
 }
 
 namespace {

@@ -166,4 +166,15 @@ int take_private_channel() {
   return taken;
 }
 
+SharedLibrary::SharedLibrary(const std::string& name_or_path) {
+  handle_ = ::dlopen(name_or_path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle_ != nullptr) return;
+  const char* text = ::dlerror();
+  error_ = text != nullptr ? text : "dlopen gave no reason";
+}
+
+void* SharedLibrary::symbol(const char* name) const {
+  return handle_ != nullptr ? ::dlsym(handle_, name) : nullptr;
+}
+
 }  // namespace enginehost::helper

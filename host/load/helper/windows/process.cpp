@@ -272,9 +272,11 @@ std::string exception_filter() {
 // of their own. Signal handlers belong to each C runtime here.
 ProcessState look_at_process() {
   ProcessState state;
-  if (const char* locale = std::setlocale(LC_ALL, nullptr)) state.locale = locale;
-  state.folder = text_of([](wchar_t* text, DWORD size) { return ::GetCurrentDirectoryW(size, text); });
-  state.others = {
+  const char* const locale = std::setlocale(LC_ALL, nullptr);
+  state.shared = {
+      {"the locale", locale != nullptr ? locale : ""},
+      {"the current folder",
+       text_of([](wchar_t* text, DWORD size) { return ::GetCurrentDirectoryW(size, text); })},
       {"the handler of unhandled exceptions", exception_filter()},
       {"the folder of SetDllDirectory",
        text_of([](wchar_t* text, DWORD size) { return ::GetDllDirectoryW(size, text); })},

@@ -54,11 +54,10 @@ std::string file_of_address(const void* address) {
 }
 
 // These loaders read their search folders once, when the process starts.
-SearchFolders::SearchFolders(const std::filesystem::path&, const std::vector<std::filesystem::path>&) {}
-SearchFolders::SearchFolders(SearchFolders&&) noexcept = default;
-SearchFolders& SearchFolders::operator=(SearchFolders&&) noexcept = default;
-SearchFolders::~SearchFolders() = default;
-void SearchFolders::stay() {}
+SearchFolders search_folders(const std::filesystem::path&, const std::vector<std::filesystem::path>&) {
+  return nullptr;
+}
+void RemoveFolders::operator()(AddedFolders*) const {}
 
 namespace {
 
@@ -93,9 +92,8 @@ struct ProcessStateGuard::OfSystem {
   struct stat files[streams] {};  // files that the descriptors lead to
 };
 
-ProcessStateGuard::ProcessStateGuard(Streams look) : of_system_(std::make_unique<OfSystem>()) {
+ProcessStateGuard::ProcessStateGuard() : of_system_(std::make_unique<OfSystem>()) {
   ::pthread_sigmask(SIG_SETMASK, nullptr, &of_system_->blocked);
-  if (look == Streams::not_looked_at) return;
   // The copies get numbers above the streams. A stream that the program has closed has no copy.
   for (int stream = 0; stream < streams; ++stream) {
     FileDescriptor& copy = of_system_->copies[stream];

@@ -1,6 +1,7 @@
 #include "host/load/in_process/open_library.hpp"
 
 #include <cstdio>
+#include <map>
 #include <mutex>
 #include <set>
 #include <string_view>
@@ -112,19 +113,15 @@ namespace {
 constexpr DWORD flags = LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR | LOAD_LIBRARY_SEARCH_DEFAULT_DIRS;
 static_assert(flags == linker::load_flags);
 
-// Folders that were added: Windows cannot list them.
-struct Added {
-  void* cookie;
-  std::string folder;
-};
-// Never destroyed: threads may open engines while the process ends.
+// Folders that were added, with their cookies: Windows cannot list them. Never destroyed: threads may open
+// engines while the process ends.
 std::mutex& added_mutex = *new std::mutex;
-std::vector<Added>& added = *new std::vector<Added>;
+std::map<DLL_DIRECTORY_COOKIE, std::string>& added = *new std::map<DLL_DIRECTORY_COOKIE, std::string>;
 
 std::vector<std::string> added_folders() {
   const std::lock_guard lock(added_mutex);
   std::vector<std::string> folders;
-  for (const Added& one : added) folders.push_back(one.folder);
+  for (const auto& [cookie, folder] : added) folders.push_back(folder);
   return folders;
 }
 
@@ -179,36 +176,38 @@ std::string file_of_address(const void* address) {
   return path_text(linker::file_of_module(module));
 }
 
-SearchFolders::SearchFolders(const std::filesystem::path& plugin,
+struct AddedFolders {
+  std::vector<DLL_DIRECTORY_COOKIE> cookies;
+};
+
+SearchFolders search_folders(const std::filesystem::path& plugin,
                              const std::vector<std::filesystem::path>& preload) {
   std::set<std::filesystem::path> folders{plugin.parent_path()};
   for (const std::filesystem::path& file : preload) folders.insert(file.parent_path());
+  SearchFolders searched(new AddedFolders);
   const std::lock_guard lock(added_mutex);
   for (const std::filesystem::path& folder : folders)
     if (const DLL_DIRECTORY_COOKIE cookie = ::AddDllDirectory(calls::Name(folder).for_call().c_str());
         cookie != nullptr) {
-      cookies_.push_back(cookie);
-      added.push_back({cookie, path_text(folder)});
+      searched->cookies.push_back(cookie);
+      added.emplace(cookie, path_text(folder));
     }
+  return searched;
 }
-SearchFolders::SearchFolders(SearchFolders&& other) noexcept : cookies_(std::exchange(other.cookies_, {})) {}
-SearchFolders& SearchFolders::operator=(SearchFolders&& other) noexcept {
-  std::swap(cookies_, other.cookies_);
-  return *this;
-}
-SearchFolders::~SearchFolders() {
+
+void RemoveFolders::operator()(AddedFolders* folders) const {
+  const std::unique_ptr<AddedFolders> removed(folders);
   const std::lock_guard lock(added_mutex);
-  for (void* cookie : cookies_) {
+  for (const DLL_DIRECTORY_COOKIE cookie : removed->cookies) {
     ::RemoveDllDirectory(cookie);
-    std::erase_if(added, [&](const Added& one) { return one.cookie == cookie; });
+    added.erase(cookie);
   }
 }
-void SearchFolders::stay() { cookies_.clear(); }
 
 // Windows has no signal masks and no fork, and each C runtime has descriptors of its own.
 struct ProcessStateGuard::OfSystem {};
 
-ProcessStateGuard::ProcessStateGuard(Streams) {}
+ProcessStateGuard::ProcessStateGuard() = default;
 ProcessStateGuard::~ProcessStateGuard() = default;
 void ProcessStateGuard::restore_system(std::vector<Diagnosis>&) {}
 
