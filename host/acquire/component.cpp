@@ -104,9 +104,8 @@ class ArtifactInstaller {
     std::vector<Group> result;
     bool shares_before = false;
     for (const manifest::Source& source : sources_) {
-      const bool of_manifest =
-          std::ranges::find(artifact_.sources, source.location, &manifest::Source::location) !=
-          artifact_.sources.end();
+      const bool of_manifest = std::ranges::find(artifact_.sources, source.location,
+                                                 &manifest::Source::location) != artifact_.sources.end();
       const bool shares = of_manifest && has_parts(source);
       if (!shares || !shares_before) result.emplace_back();
       result.back().push_back(&source);
@@ -138,9 +137,9 @@ class ArtifactInstaller {
       transfer::UrlRequest request;
       request.expected_size = artifact_.size;
       request.limit = work_.options.download_limit;
-      TRY_ASSIGN(transfer::TransferReport report,
-                 transfer::fetch_from(mirrors.front(), request, file, work_.options.transfer, show,
-                                      work_.cancel));
+      TRY_ASSIGN(
+          transfer::TransferReport report,
+          transfer::fetch_from(mirrors.front(), request, file, work_.options.transfer, show, work_.cancel));
       work_.acquired.downloaded += report.received;
       return Delivery{std::move(report.url), group};
     }

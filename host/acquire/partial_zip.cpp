@@ -70,9 +70,8 @@ Result<std::string> unpack_parts(const transfer::Place& source, const manifest::
   const std::string where =
       transfer::without_credentials(source.url.empty() ? path_text(source.path) : source.url);
   std::uint64_t received = 0;
-  const auto fetch =
-      [&](const char* name,
-          const std::vector<transfer::Range>& ranges) -> Result<std::unique_ptr<GrowingFile>> {
+  const auto fetch = [&](const char* name,
+                         const std::vector<transfer::Range>& ranges) -> Result<std::unique_ptr<GrowingFile>> {
     TRY_ASSIGN(auto file, GrowingFile::open(scratch / name, into, SelectedRanges::size_of_file(ranges)));
     SelectedRanges parts(*file, ranges);
     std::vector<transfer::MirrorFailure> failures;

@@ -27,7 +27,8 @@ struct ZipDirectory {
 // `from`; the last 66 KiB are enough.
 Result<std::uint64_t> zip_directory_at(int file, std::uint64_t size, std::uint64_t from);
 
-// Reads the directory. EH-F21 with "problem" if it is broken, encrypted or split; EH-F23 if it cannot be read.
+// Reads the directory. EH-F21 with "problem" if it is broken, encrypted or split; EH-F23 if it cannot be
+// read.
 Result<ZipDirectory> read_zip_directory(int file, std::uint64_t size, std::uint64_t from = 0);
 
 // Refuses an archive whose local headers and directory disagree (EH-F21 with "entry"), because stream readers
