@@ -41,7 +41,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (const auto document = parse_json(bytes, "input")) {
     if (const auto root = manifest::read_root(*document, "input")) {
       promise(root->keys_for(manifest::Role::root).size() >= static_cast<std::size_t>(root->root_threshold));
-      const auto again = manifest::read_root(manifest::to_json(*root), "again");
+      const auto again = manifest::read_root(publish::to_json(*root), "again");
       promise(!root->created.empty() ? again.has_value() : true);
     }
     static_cast<void>(manifest::read_index(*document, "input"));
