@@ -39,8 +39,4 @@ void begin_writing_out(int file, std::uint64_t from, std::uint64_t size);
 // Makes skipped ranges of the file holes from now on, where the file system supports them.
 void allow_holes(int file);
 
-// Returns where the first hole after `from` begins; the file's end if there is none. Returns nothing if the file system
-// does not report holes.
-std::optional<std::uint64_t> first_hole(int file, std::uint64_t from);
-
 }  // namespace enginehost

@@ -140,10 +140,4 @@ std::uint64_t file_size_limit() {
 
 void allow_holes(int) {}
 
-std::optional<std::uint64_t> first_hole(int file, std::uint64_t from) {
-  const off_t hole = ::lseek(file, static_cast<off_t>(from), SEEK_HOLE);
-  if (hole < 0) return std::nullopt;
-  return static_cast<std::uint64_t>(hole);
-}
-
 }  // namespace enginehost

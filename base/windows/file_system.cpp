@@ -51,22 +51,4 @@ void allow_holes(int file) {
   ::DeviceIoControl(handle_of(file), FSCTL_SET_SPARSE, nullptr, 0, nullptr, 0, &none, nullptr);
 }
 
-std::optional<std::uint64_t> first_hole(int file, std::uint64_t from) {
-  LARGE_INTEGER size{};
-  if (::GetFileSizeEx(handle_of(file), &size) == 0) return std::nullopt;
-  const auto end = static_cast<std::uint64_t>(size.QuadPart);
-  while (from < end) {
-    FILE_ALLOCATED_RANGE_BUFFER asked{}, first{};
-    asked.FileOffset.QuadPart = static_cast<LONGLONG>(from);
-    asked.Length.QuadPart = static_cast<LONGLONG>(end - from);
-    DWORD reported = 0;
-    const bool all = ::DeviceIoControl(handle_of(file), FSCTL_QUERY_ALLOCATED_RANGES, &asked, sizeof asked,
-                                       &first, sizeof first, &reported, nullptr) != 0;
-    if (!all && ::GetLastError() != ERROR_MORE_DATA) return std::nullopt;
-    if (reported < sizeof first || static_cast<std::uint64_t>(first.FileOffset.QuadPart) > from) return from;
-    from = static_cast<std::uint64_t>(first.FileOffset.QuadPart + first.Length.QuadPart);
-  }
-  return end;
-}
-
 }  // namespace enginehost

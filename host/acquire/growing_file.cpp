@@ -93,67 +93,52 @@ GrowingFile::~GrowingFile() {
 
 // A note lists only bytes that were written before it, so a killed process never claims missing bytes. After
 // a power cut it may; the file's digest then fails.
-bool GrowingFile::take_what_is_noted(std::uint64_t file_size) {
-  if (chunks_ != nullptr || !expected_ || file_size <= *expected_) return false;
-  noted_ = true;
-  std::string text(received_note_bytes, '\0');
-  const ssize_t got = calls::pread(file_.get(), text.data(), text.size(),
-                                   static_cast<calls::Offset>(place_of_received_note(*expected_)));
-  if (got != static_cast<ssize_t>(text.size())) return false;
-  const auto received = read_received_note(text, *expected_);
-  if (!received) return false;
-  for (const transfer::Range& range : *received) add(range);
-  return true;
+Result<void> GrowingFile::take_what_is_there() {
+  calls::Status status{};
+  if (calls::fstat(file_.get(), &status) != 0) return fail(failure(errno));
+  const auto size = static_cast<std::uint64_t>(status.st_size);
+  if (chunks_ != nullptr) {
+    for (std::size_t i = 0; i < chunks_->sha256.size() && chunks_->end_of(i) <= size; ++i) {
+      const transfer::Range range{chunks_->begin_of(i), chunks_->end_of(i)};
+      TRY_ASSIGN(const std::string digest, digest_of(range));
+      if (digest == chunks_->sha256[i]) add(range);
+    }
+  } else if (expected_ && size > *expected_) {
+    std::string text(received_note_bytes, '\0');
+    const ssize_t got = calls::pread(file_.get(), text.data(), text.size(),
+                                     static_cast<calls::Offset>(place_of_received_note(*expected_)));
+    const bool whole = got == static_cast<ssize_t>(text.size());
+    const auto received = whole ? read_received_note(text, *expected_) : std::nullopt;
+    if (!received) return restart();
+    noted_ = true;
+    have_ = *received;
+  } else if (size > 0) {
+    have_ = {{0, size}};
+  }
+  return advance(0, {});
 }
 
-// If all bytes came in order, the length of the file is enough.
-void GrowingFile::note_what_came(std::uint64_t bytes) {
+// If all bytes came in order, the length of the file is enough. Others are preceded by a note. Without one
+// (its place is beyond the limit of this process) they count as whole the next time, and the digest fails.
+void GrowingFile::note_before(std::uint64_t offset) {
   const std::lock_guard lock(noting_);
-  not_yet_noted_ += bytes;
-  if (not_yet_noted_ >= bytes_between_notes) write_note();
+  if (noted_ || !expected_ || chunks_ != nullptr || offset <= size_) return;
+  noted_ = place_of_received_note(*expected_) + received_note_bytes <= file_limit_;
+  write_note();
 }
 
 // A note that cannot be written only means that more is fetched again.
 void GrowingFile::write_note() {
   not_yet_noted_ = 0;
+  if (!noted_ || complete_) return;
   std::vector<transfer::Range> received;
   {
     const std::lock_guard lock(mutex_);
     received = have_;
   }
-  const bool in_order = received.empty() || (received.size() == 1 && received.front().begin == 0);
-  if (!expected_ || chunks_ != nullptr || complete_ || (in_order && !noted_)) return;
-  const std::uint64_t place = place_of_received_note(*expected_);
-  if (place + received_note_bytes > file_limit_) return;
   const std::string note = received_note(received, *expected_);
-  noted_ = true;
-  static_cast<void>(calls::pwrite(file_.get(), note.data(), note.size(), static_cast<calls::Offset>(place)));
-}
-
-// Parts that arrived out of order leave holes. A file system without holes reports none; the digest then
-// shows that zeros were taken for bytes.
-Result<void> GrowingFile::take_what_is_there() {
-  calls::Status status{};
-  if (calls::fstat(file_.get(), &status) != 0) return fail(failure(errno));
-  auto size = static_cast<std::uint64_t>(status.st_size);
-  if (chunks_ != nullptr) {
-    for (std::size_t i = 0; i < chunks_->sha256.size() && chunks_->end_of(i) <= size; ++i) {
-      const transfer::Range range{chunks_->begin_of(i), chunks_->end_of(i)};
-      if (const auto hole = first_hole(file_.get(), range.begin); hole && *hole < range.end) continue;
-      TRY_ASSIGN(const std::string digest, digest_of(range));
-      if (digest == chunks_->sha256[i]) add(range);
-    }
-    return advance(0, {});
-  }
-  if (take_what_is_noted(size)) return advance(0, {});
-  if (const auto hole = first_hole(file_.get(), 0); hole && *hole < size) {
-    // The last block before the hole may be partly filled.
-    constexpr std::uint64_t block = 64u << 10;
-    size = *hole == 0 ? 0 : (*hole - 1) / block * block;
-    if (calls::ftruncate(file_.get(), static_cast<calls::Offset>(size)) != 0) return fail(failure(errno));
-  }
-  if (size > 0) add({0, size});
-  return advance(0, {});
+  static_cast<void>(calls::pwrite(file_.get(), note.data(), note.size(),
+                                  static_cast<calls::Offset>(place_of_received_note(*expected_))));
 }
 
 Result<std::string> GrowingFile::digest_of(transfer::Range range) const {
@@ -245,9 +230,14 @@ Result<void> GrowingFile::write_at(std::uint64_t offset, std::string_view bytes)
   if (offset + bytes.size() > file_limit_)  // SIGXFSZ would end the process
     return fail(failure(EFBIG));
   if (chunks_ != nullptr) return put_in_chunks(offset, bytes);
+  note_before(offset);
   TRY(put(offset, bytes));
   add({offset, offset + bytes.size()});
-  note_what_came(bytes.size());
+  {
+    const std::lock_guard lock(noting_);
+    not_yet_noted_ += bytes.size();
+    if (not_yet_noted_ >= bytes_between_notes) write_note();
+  }
   return advance(offset, bytes);
 }
 

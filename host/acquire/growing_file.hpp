@@ -43,8 +43,8 @@ class GrowingFile : public transfer::Sink, public transfer::PartSink {
  public:
   // Opens or creates the file. Bytes that it holds count as received and are hashed again. With chunks these
   // are the chunks whose digests match. Without chunks they are the ranges in the file's own note
-  // (received_note()), else everything before its first hole. `chunks` must outlive the file and describe
-  // `size` bytes. EH-F15, EH-F16, EH-F17 with "file", "folder"; EH-F23 with "file" if it cannot be read.
+  // (received_note()), else all. `chunks` must outlive the file and describe `size` bytes. EH-F15, EH-F16,
+  // EH-F17 with "file", "folder"; EH-F23 with "file" if it cannot be read.
   static Result<std::unique_ptr<GrowingFile>> open(const std::filesystem::path& file,
                                                    const std::filesystem::path& cache_folder,
                                                    std::optional<std::uint64_t> size = {},
@@ -100,8 +100,7 @@ class GrowingFile : public transfer::Sink, public transfer::PartSink {
   Result<void> put_in_chunks(std::uint64_t offset, std::string_view bytes);
   Result<std::string> digest_of(transfer::Range range) const;
   Result<void> take_what_is_there();
-  bool take_what_is_noted(std::uint64_t file_size);
-  void note_what_came(std::uint64_t bytes);
+  void note_before(std::uint64_t offset);
   void write_note();
   Result<void> advance(std::uint64_t offset, std::string_view bytes);
   void add(transfer::Range range);

@@ -27,10 +27,6 @@ Result<std::string> unpack_parts(const transfer::Place& source, const manifest::
 
 // Returns the ranges of an archive that hold the wanted entries with their headers; adjacent ones are merged.
 // Errors: EH-F21 if the directory does not say where the files are.
-struct ZipDirectory {
-  std::vector<ZipEntry> entries;
-  std::uint64_t at = 0;  // its own offset
-};
 Result<std::vector<transfer::Range>> ranges_of(const ZipDirectory& directory,
                                                const manifest::Artifact& artifact,
                                                const std::vector<cache::TreeEntry>& wanted);

@@ -321,10 +321,10 @@ Result<void> check_unpacked(const manifest::Artifact& artifact, UnpackedTree& tr
   if (artifact.archive == "zip") {
     const auto directory = read_zip_directory(file.descriptor(), file.held());
     if (!directory) return fail(in_file(directory.error(), file));
-    if (auto right = check_zip(file.descriptor(), file.held(), *directory, tree.unpacked); !right)
+    if (auto right = check_zip(file.descriptor(), file.held(), directory->entries, tree.unpacked); !right)
       return fail(in_file(std::move(right).error(), file));
-    TRY(check_late_checksums(*directory, tree.unpacked, folder));
-    TRY(apply_modes(*directory, tree.unpacked, tree.writer));
+    TRY(check_late_checksums(directory->entries, tree.unpacked, folder));
+    TRY(apply_modes(directory->entries, tree.unpacked, tree.writer));
   }
   if (tree.writer.entries() == 0)
     return fail(diagnose("EH-F21")

@@ -38,12 +38,14 @@ std::uint16_t u16(std::string_view bytes, std::size_t at) { return number_at<std
 std::uint32_t u32(std::string_view bytes, std::size_t at) { return number_at<std::uint32_t>(bytes, at); }
 std::uint64_t u64(std::string_view bytes, std::size_t at) { return number_at<std::uint64_t>(bytes, at); }
 
-Result<std::string> bytes_at(int file, std::uint64_t at, std::uint64_t size) {
+// The file begins with the archive's byte `from`.
+Result<std::string> bytes_at(int file, std::uint64_t from, std::uint64_t at, std::uint64_t size) {
+  if (at < from) return fail(broken("cut off"));
   std::string bytes(size, '\0');
   std::size_t got = 0;
   while (got < size) {
     const ssize_t more =
-        calls::pread(file, bytes.data() + got, size - got, static_cast<calls::Offset>(at + got));
+        calls::pread(file, bytes.data() + got, size - got, static_cast<calls::Offset>(at - from + got));
     if (more < 0) return fail(diagnose_errno("EH-F23", errno));
     if (more == 0) return fail(broken("cut off"));
     got += static_cast<std::size_t>(more);
@@ -79,9 +81,14 @@ struct End {
   std::uint64_t entries = 0, size = 0, at = 0;
 };
 
-Result<End> find_end(int file, std::uint64_t size) {
-  const std::uint64_t tail_size = std::min<std::uint64_t>(size, 22 + 65535);
-  TRY_ASSIGN(const std::string tail, bytes_at(file, size - tail_size, tail_size));
+Result<End> within_limit(const End& end) {
+  if (end.size > largest_directory) return fail(broken("the directory is too long"));
+  return end;
+}
+
+Result<End> find_end(int file, std::uint64_t size, std::uint64_t from) {
+  const std::uint64_t tail_size = std::min<std::uint64_t>(size - from, 22 + 65535);
+  TRY_ASSIGN(const std::string tail, bytes_at(file, from, size - tail_size, tail_size));
   for (std::size_t at = tail.size() < 22 ? 0 : tail.size() - 22 + 1; at-- > 0;) {
     if (u32(tail, at) != end_mark || at + 22 + u16(tail, at + 20) != tail.size()) continue;
     if (u16(tail, at + 4) != 0 || u16(tail, at + 6) != 0) return fail(broken("split over several disks"));
@@ -89,19 +96,19 @@ Result<End> find_end(int file, std::uint64_t size) {
     const std::uint64_t end_at = size - tail_size + at;
     if (end.entries != 0xffff && end.size != UINT32_MAX && end.at != UINT32_MAX) {
       if (end.at + end.size != end_at) return fail(broken("the directory is not where it should end"));
-      return end;
+      return within_limit(end);
     }
     if (end_at < 20 + 56) return fail(broken("zip64 end is missing"));
-    TRY_ASSIGN(const std::string locator, bytes_at(file, end_at - 20, 20));
+    TRY_ASSIGN(const std::string locator, bytes_at(file, from, end_at - 20, 20));
     if (u32(locator, 0) != locator64_mark) return fail(broken("zip64 locator is missing"));
     const std::uint64_t end64_at = u64(locator, 8);
     if (end64_at > end_at - 20 - 56) return fail(broken("zip64 end is missing"));
-    TRY_ASSIGN(const std::string end64, bytes_at(file, end64_at, 56));
+    TRY_ASSIGN(const std::string end64, bytes_at(file, from, end64_at, 56));
     if (u32(end64, 0) != end64_mark) return fail(broken("zip64 end is missing"));
     end = End{u64(end64, 32), u64(end64, 40), u64(end64, 48)};
     if (end.at > end64_at || end.size != end64_at - end.at)
       return fail(broken("the directory is not where it should end"));
-    return end;
+    return within_limit(end);
   }
   return fail(broken("there is no directory at the end"));
 }
@@ -109,11 +116,11 @@ Result<End> find_end(int file, std::uint64_t size) {
 // Compares the local header of an entry with the directory.
 Result<std::uint64_t> check_header(int file, std::uint64_t size, const ZipEntry& entry) {
   if (entry.header_at + 30 > size) return fail(broken("the directory points behind the file", entry.name));
-  TRY_ASSIGN(const std::string fixed, bytes_at(file, entry.header_at, 30));
+  TRY_ASSIGN(const std::string fixed, bytes_at(file, 0, entry.header_at, 30));
   if (u32(fixed, 0) != header_mark) return fail(broken("the directory points at no header", entry.name));
   const std::uint64_t name_size = u16(fixed, 26), extra_size = u16(fixed, 28);
   if (entry.header_at + 30 + name_size + extra_size > size) return fail(broken("cut off", entry.name));
-  TRY_ASSIGN(const std::string rest, bytes_at(file, entry.header_at + 30, name_size + extra_size));
+  TRY_ASSIGN(const std::string rest, bytes_at(file, 0, entry.header_at + 30, name_size + extra_size));
   ZipEntry header;
   header.name = rest.substr(0, name_size);
   header.flags = u16(fixed, 6);
@@ -136,20 +143,37 @@ Result<std::uint64_t> check_header(int file, std::uint64_t size, const ZipEntry&
   return entry.header_at + 30 + name_size + extra_size + entry.packed;
 }
 
-}  // namespace
-
-Result<std::pair<std::uint64_t, std::uint64_t>> zip_directory_span(int file, std::uint64_t size) {
-  TRY_ASSIGN(const End end, find_end(file, size));
-  if (end.size > largest_directory) return fail(broken("the directory is too long"));
-  return std::pair(end.at, end.size);
+// The CRC-32 of ISO 3309, the checksum of zip.
+Result<std::uint32_t> crc_of_file(const std::filesystem::path& file) {
+  static const std::array<std::uint32_t, 256> table = [] {
+    std::array<std::uint32_t, 256> made{};
+    for (std::uint32_t i = 0; i < 256; ++i) {
+      std::uint32_t value = i;
+      for (int bit = 0; bit < 8; ++bit) value = (value >> 1) ^ ((value & 1) != 0 ? 0xedb88320u : 0u);
+      made[i] = value;
+    }
+    return made;
+  }();
+  const FileDescriptor opened(calls::open(file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  std::uint32_t crc = ~0u;
+  TRY(read_pieces(opened.get(), file, "EH-F01", [&](std::string_view bytes) -> Result<void> {
+    for (const char byte : bytes) crc = table[(crc ^ static_cast<unsigned char>(byte)) & 255] ^ (crc >> 8);
+    return {};
+  }));
+  return ~crc;
 }
 
-Result<std::vector<ZipEntry>> read_zip_directory(int file, std::uint64_t size) {
-  TRY_ASSIGN(const End end, find_end(file, size));
-  if (end.size > largest_directory) return fail(broken("the directory is too long"));
-  TRY_ASSIGN(const std::string text, bytes_at(file, end.at, end.size));
+}  // namespace
+
+Result<std::uint64_t> zip_directory_at(int file, std::uint64_t size, std::uint64_t from) {
+  return find_end(file, size, from).map([](const End& end) { return end.at; });
+}
+
+Result<ZipDirectory> read_zip_directory(int file, std::uint64_t size, std::uint64_t from) {
+  TRY_ASSIGN(const End end, find_end(file, size, from));
+  TRY_ASSIGN(const std::string text, bytes_at(file, from, end.at, end.size));
   std::string_view rest = text;
-  std::vector<ZipEntry> entries;
+  ZipDirectory directory{{}, end.at};
   while (!rest.empty()) {
     if (rest.size() < 46 || u32(rest, 0) != directory_mark) return fail(broken("malformed directory"));
     const std::size_t name = u16(rest, 28), extra = u16(rest, 30), comment = u16(rest, 32);
@@ -166,12 +190,12 @@ Result<std::vector<ZipEntry>> read_zip_directory(int file, std::uint64_t size) {
     if (made_on == 3 || made_on == 19) entry.unix_mode = u32(rest, 38) >> 16;  // Unix, macOS
     TRY(widen(rest.substr(46 + name, extra), entry, true));
     if ((entry.flags & encrypted) != 0) return fail(broken("encrypted", entry.name));
-    entries.push_back(std::move(entry));
+    directory.entries.push_back(std::move(entry));
     rest.remove_prefix(46 + name + extra + comment);
   }
-  if (entries.size() != end.entries)
+  if (directory.entries.size() != end.entries)
     return fail(broken("the directory does not hold as many entries as it says"));
-  return entries;
+  return directory;
 }
 
 Result<void> check_zip(int file, std::uint64_t size, const std::vector<ZipEntry>& directory,
@@ -215,25 +239,6 @@ Result<void> apply_modes(const std::vector<ZipEntry>& directory, const Unpacked&
     }
   }
   return {};
-}
-
-Result<std::uint32_t> crc_of_file(const std::filesystem::path& file) {
-  static const std::array<std::uint32_t, 256> table = [] {
-    std::array<std::uint32_t, 256> made{};
-    for (std::uint32_t i = 0; i < 256; ++i) {
-      std::uint32_t value = i;
-      for (int bit = 0; bit < 8; ++bit) value = (value >> 1) ^ ((value & 1) != 0 ? 0xedb88320u : 0u);
-      made[i] = value;
-    }
-    return made;
-  }();
-  const FileDescriptor opened(calls::open(file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-  std::uint32_t crc = ~0u;
-  TRY(read_pieces(opened.get(), file, "EH-F01", [&](std::string_view bytes) -> Result<void> {
-    for (const char byte : bytes) crc = table[(crc ^ static_cast<unsigned char>(byte)) & 255] ^ (crc >> 8);
-    return {};
-  }));
-  return ~crc;
 }
 
 Result<void> check_late_checksums(const std::vector<ZipEntry>& directory, const Unpacked& unpacked,

@@ -2,7 +2,6 @@
 #pragma once
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/result.hpp"
@@ -19,13 +18,18 @@ struct ZipEntry {
   std::uint32_t unix_mode = 0;  // 0: created on a system without modes
 };
 
-// Returns the offset and length of the directory. Reads only the last 66 KiB of the file, so the rest may be
-// missing.
-Result<std::pair<std::uint64_t, std::uint64_t>> zip_directory_span(int file, std::uint64_t size);
+struct ZipDirectory {
+  std::vector<ZipEntry> entries;
+  std::uint64_t at = 0;  // its own offset
+};
 
-// Reads the directory of a complete file. EH-F21 with "problem" if it is broken, encrypted or split; EH-F23
-// if it cannot be read.
-Result<std::vector<ZipEntry>> read_zip_directory(int file, std::uint64_t size);
+// Returns the offset of the directory of an archive of `size` bytes. The file begins with the archive's byte
+// `from`; the last 66 KiB are enough.
+Result<std::uint64_t> zip_directory_at(int file, std::uint64_t size, std::uint64_t from);
+
+// Reads the directory. EH-F21 with "problem" if it is broken, encrypted or split; EH-F23 if it cannot be
+// read.
+Result<ZipDirectory> read_zip_directory(int file, std::uint64_t size, std::uint64_t from = 0);
 
 // Refuses an archive whose local headers and directory disagree (EH-F21 with "entry"), because stream readers
 // use the headers and other programs the directory. Names, sizes, checksums and methods must agree, no name
@@ -36,9 +40,6 @@ Result<void> check_zip(int file, std::uint64_t size, const std::vector<ZipEntry>
 // Applies the facts that only the directory has: links and executable files.
 Result<void> apply_modes(const std::vector<ZipEntry>& directory, const Unpacked& unpacked,
                          cache::TreeWriter& writer);
-
-// Returns the CRC-32 (ISO 3309) of a file, the checksum of zip.
-Result<std::uint32_t> crc_of_file(const std::filesystem::path& file);
 
 // Compares files whose header had no checksum (it followed the data) with the directory, by their written
 // bytes.

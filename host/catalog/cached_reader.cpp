@@ -102,7 +102,7 @@ void CachedReader::accept() {
   fresh_.clear();
 }
 
-std::optional<std::string> CachedReader::find(const std::string& sha256) {
+std::optional<std::string> CachedReader::kept(const std::string& sha256) {
   if (folder_.empty()) return std::nullopt;
   if (auto bytes = read_file(folder_ / sha256)) return std::move(*bytes);
   return std::nullopt;

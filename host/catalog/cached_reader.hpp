@@ -24,7 +24,7 @@ std::filesystem::path folder_of_copies(const cache::Store& store, const std::str
 
 // A copy serves for an hour. Without a network it serves however old it is, with a warning. Only verified
 // documents are kept. One thread at a time.
-class CachedReader : public manifest::DocumentReader, public manifest::DocumentMemory {
+class CachedReader : public manifest::DocumentReader {
  public:
   CachedReader(const CatalogRequest& request, const std::string& location, SilentServers& silent_servers,
                CatalogOrigin& origin, bool spare_unreached = false);
@@ -40,7 +40,7 @@ class CachedReader : public manifest::DocumentReader, public manifest::DocumentM
   bool refetch() override;
   bool refetch_older_than(std::int64_t seconds) override { return oldest_kept_ > seconds && refetch(); }
   void accept() override;
-  std::optional<std::string> find(const std::string& sha256) override;
+  std::optional<std::string> kept(const std::string& sha256) override;
   void keep(const std::string& sha256, const std::string& bytes) override;
 
   std::vector<std::string> warnings;

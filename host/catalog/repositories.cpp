@@ -245,11 +245,10 @@ Diagnosis by_policy(Diagnosis failure, const settings::Repository& repository, c
 // Loads any repository with its reader and its trust.
 Result<manifest::RepositoryContent> load(const CatalogRequest& request,
                                          const settings::Repository& repository,
-                                         manifest::DocumentReader& reader, manifest::DocumentMemory* memory,
-                                         const manifest::Trust* proof) {
+                                         manifest::DocumentReader& reader, const manifest::Trust* proof) {
   // The last seen version of a signed repository is kept in the state folder.
   auto content = settings::mark_as_state(
-      manifest::load_repository(repository.location, reader, request.now, memory, proof, request.engines),
+      manifest::load_repository(repository.location, reader, request.now, proof, request.engines),
       request.settings);
   if (!content)
     return fail(by_policy(std::move(content).error(), repository, request.settings.policy, reader));
@@ -385,7 +384,7 @@ manifest::Catalog load_catalog(const CatalogRequest& request, CatalogOrigin& ori
         loaded.origin.documents.push_back(path_text(file));
     if (!settings::is_url(repository.location)) {
       NotingReader reader(loaded.origin);
-      loaded.content = load(request, repository, reader, nullptr, proof);
+      loaded.content = load(request, repository, reader, proof);
       return loaded;
     }
     CachedReader reader(request, repository.location, silent, loaded.origin,
@@ -393,7 +392,7 @@ manifest::Catalog load_catalog(const CatalogRequest& request, CatalogOrigin& ori
     // A repository on the command line is asked for its present answer. An application names it at every
     // open.
     if (settings.refresh || (repository.by_caller && !settings.by_application)) reader.ask_again();
-    loaded.content = load(request, repository, reader, &reader, proof);
+    loaded.content = load(request, repository, reader, proof);
     loaded.warnings = std::move(reader.warnings);
     loaded.has_asked = reader.has_asked();
     return loaded;
@@ -439,10 +438,10 @@ Result<manifest::RepositoryContent> with_reader(const CatalogRequest& request,
   if (settings::is_url(repository.location)) {
     SilentServers silent;
     CachedReader reader(request, repository.location, silent, origin);
-    return use(reader, &reader, proof);
+    return use(reader, proof);
   }
   NotingReader reader(origin);
-  return use(reader, nullptr, proof);
+  return use(reader, proof);
 }
 
 }  // namespace enginehost::catalog

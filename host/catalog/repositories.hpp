@@ -80,10 +80,10 @@ std::optional<Diagnosis> block_of(const settings::Settings& settings, const mani
 // transfer.offline. Fills in `origin`.
 manifest::Catalog load_catalog(const CatalogRequest& request, CatalogOrigin& origin);
 
-// Calls `use` with the reader of one repository, its memory (null for a folder) and the signatures that
-// settings require of it (null: none). Returns its result.
-using RepositoryUse = std::function<Result<manifest::RepositoryContent>(
-    manifest::DocumentReader&, manifest::DocumentMemory*, const manifest::Trust*)>;
+// Calls `use` with the reader of one repository and the signatures that settings require of it (null: none).
+// Returns its result.
+using RepositoryUse =
+    std::function<Result<manifest::RepositoryContent>(manifest::DocumentReader&, const manifest::Trust*)>;
 Result<manifest::RepositoryContent> with_reader(const CatalogRequest& request,
                                                 const settings::Repository& repository,
                                                 const RepositoryUse& use);

@@ -1,6 +1,7 @@
 #include "host/manifest/fields.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "base/text.hpp"
 
@@ -125,6 +126,49 @@ std::vector<std::string> Fields::warn_of_unknown() {
     reading_.warnings.push_back(std::move(warning));
   }
   return names;
+}
+
+Result<void> check_version(const Json& document, const std::string& name) {
+  if (const Json& format = document["format"]; format.is_integer() && format.as_integer() != 1)
+    return fail(
+        diagnose("EH-M04").with("document", name).with("found", format.dump()).with("supported", "1"));
+  // Every field of manifests and indexes; "requires.cuda" counts by its last part.
+  static const auto& known = *new std::set<std::string_view>{
+      "$schema",    "accept",        "arch",     "archive",    "artifacts",     "blocked",
+      "builds",     "capabilities",  "chunks",   "component",  "components",    "cpu",
+      "created",    "critical",      "cuda",     "cxxabi",     "device_memory", "digest",
+      "driver",     "engine",        "expires",  "file",       "flavor",        "format",
+      "gfx",        "glibc",         "glibcxx",  "id",         "lazy",          "libc",
+      "libraries",  "license",       "licenses", "manifests",  "memory",        "metal",
+      "name",       "not_built",     "oci",      "optional",   "options",       "os",
+      "os_version", "package_index", "path",     "plugin",     "priority",      "probe_seconds",
+      "project",    "ptx",           "public",   "reason",     "redistribute",  "requires",
+      "revoked",    "roles",         "keys",     "thresholds", "root",          "index",
+      "rocm",       "sass",          "search",   "select",     "serial",        "sha256",
+      "size",       "sources",       "strip",    "text",       "toolkit",       "tree",
+      "url",        "vcruntime",     "version",  "yanked"};
+  for (const Json& field : document["critical"].as_array()) {
+    const std::string_view text = field.as_string();
+    if (!known.contains(text.substr(text.rfind('.') + 1)))
+      return fail(diagnose("EH-M03").with("document", name).with("member", text));
+  }
+  return {};
+}
+
+Result<std::vector<std::string>> read_document(const Json& document, const std::string& name,
+                                               const std::function<void(Reading&, Fields&)>& read) {
+  TRY(check_version(document, name));
+  Reading reading{name, {}, {}};
+  Fields fields(reading, document, "");
+  fields.find("$schema", Need::optional);
+  std::int64_t format = 0;
+  fields.number("format", Need::required, 1, 1, format);
+  std::vector<std::string> critical;
+  fields.texts("critical", Need::optional, is_text, critical);
+  read(reading, fields);
+  fields.warn_of_unknown();
+  if (reading.mistake) return fail(std::move(*reading.mistake));
+  return std::move(reading.warnings);
 }
 
 }  // namespace enginehost::manifest

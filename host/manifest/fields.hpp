@@ -2,6 +2,7 @@
 // place in the document ("builds[3].requires.glibc").
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,16 +10,10 @@
 
 #include "base/diagnosis.hpp"
 #include "base/json.hpp"
+#include "base/result.hpp"
 #include "host/manifest/shapes.hpp"
 
 namespace enginehost::manifest {
-
-// Checks that manifests and indexes share.
-// Error: EH-M04 ("found", "supported") when the document's format is newer than this reader.
-std::optional<Diagnosis> check_format(const Json& document, const std::string& name);
-
-// Error: EH-M03 ("member") when the document marks a field as critical that this reader does not know.
-std::optional<Diagnosis> check_critical(const Json& document, const std::string& name);
 
 // The state of reading one document: its first mistake and its warnings.
 struct Reading {
@@ -61,5 +56,14 @@ class Fields {
   std::vector<std::string_view> known_;  // points to string literals
   bool usable_ = true;
 };
+
+// Errors: EH-M04 ("found", "supported") when the document's format is newer than this reader; EH-M03
+// ("member") when it marks a field as critical that this reader does not know.
+Result<void> check_version(const Json& document, const std::string& name);
+
+// Reads a manifest, an index or another document that repositories publish. `read` takes the members that
+// only this kind has. Returns the warnings. Errors: those of check_version(), and the first mistake.
+Result<std::vector<std::string>> read_document(const Json& document, const std::string& name,
+                                               const std::function<void(Reading&, Fields&)>& read);
 
 }  // namespace enginehost::manifest

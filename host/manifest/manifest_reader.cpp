@@ -296,58 +296,11 @@ std::shared_ptr<const Build> read_build(Reading& reading, const Json& object, co
   return build;
 }
 
-}  // namespace
-
-std::optional<Diagnosis> check_format(const Json& document, const std::string& name) {
-  const Json& format = document["format"];
-  if (!format.is_integer() || format.as_integer() == 1) return std::nullopt;
-  return diagnose("EH-M04").with("document", name).with("found", format.dump()).with("supported", "1");
-}
-
-std::optional<Diagnosis> check_critical(const Json& document, const std::string& name) {
-  // Every field of manifests and indexes; "requires.cuda" counts by its last part.
-  static const auto& known = *new std::set<std::string_view>{
-      "$schema",    "accept",        "arch",     "archive",    "artifacts",     "blocked",
-      "builds",     "capabilities",  "chunks",   "component",  "components",    "cpu",
-      "created",    "critical",      "cuda",     "cxxabi",     "device_memory", "digest",
-      "driver",     "engine",        "expires",  "file",       "flavor",        "format",
-      "gfx",        "glibc",         "glibcxx",  "id",         "lazy",          "libc",
-      "libraries",  "license",       "licenses", "manifests",  "memory",        "metal",
-      "name",       "not_built",     "oci",      "optional",   "options",       "os",
-      "os_version", "package_index", "path",     "plugin",     "priority",      "probe_seconds",
-      "project",    "ptx",           "public",   "reason",     "redistribute",  "requires",
-      "revoked",    "roles",         "keys",     "thresholds", "root",          "index",
-      "rocm",       "sass",          "search",   "select",     "serial",        "sha256",
-      "size",       "sources",       "strip",    "text",       "toolkit",       "tree",
-      "url",        "vcruntime",     "version",  "yanked"};
-  for (const Json& field : document["critical"].as_array()) {
-    const std::string_view text = field.as_string();
-    if (!known.contains(text.substr(text.rfind('.') + 1)))
-      return diagnose("EH-M03").with("document", name).with("member", text);
-  }
-  return std::nullopt;
-}
-
-Result<std::shared_ptr<const Manifest>> read_manifest(const Json& document, std::string repository,
-                                                      std::string name, std::vector<std::string> signed_by) {
-  if (auto too_new = check_format(document, name)) return fail(std::move(*too_new));
-  if (auto unknown = check_critical(document, name)) return fail(std::move(*unknown));
-  Reading reading{name, {}, {}};
-  auto manifest = std::make_shared<Manifest>();
-  manifest->repository = std::move(repository);
-  manifest->name = std::move(name);
-  manifest->signed_by = std::move(signed_by);
-
-  Fields fields(reading, document, "");
-  fields.find("$schema", Need::optional);
-  std::int64_t format = 0;
-  fields.number("format", Need::required, 1, 1, format);
+void read_members(Reading& reading, Fields& fields, const std::shared_ptr<Manifest>& manifest) {
   fields.text("engine", Need::required, is_lower_id, manifest->engine);
   fields.number("serial", Need::required, 0, std::numeric_limits<std::int64_t>::max(), manifest->serial);
   fields.text("created", Need::optional, is_time, manifest->created);
   fields.text("expires", Need::optional, is_time, manifest->expires);
-  std::vector<std::string> critical;
-  fields.texts("critical", Need::optional, is_text, critical);
   if (const Json* licenses = fields.object("licenses", Need::optional))
     for (const auto& [key, value] : licenses->as_object()) {
       if (!is_id(key)) reading.refuse("licenses." + key, "the name is not " + std::string(describe(is_id)));
@@ -371,9 +324,20 @@ Result<std::shared_ptr<const Manifest>> read_manifest(const Json& document, std:
       manifest->builds.push_back(std::move(build));
     }
   }
-  fields.warn_of_unknown();
-  if (reading.mistake) return fail(std::move(*reading.mistake));
-  manifest->warnings = std::move(reading.warnings);
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Manifest>> read_manifest(const Json& document, std::string repository,
+                                                      std::string name, std::vector<std::string> signed_by) {
+  auto manifest = std::make_shared<Manifest>();
+  manifest->repository = std::move(repository);
+  manifest->name = std::move(name);
+  manifest->signed_by = std::move(signed_by);
+  TRY_ASSIGN(manifest->warnings,
+             read_document(document, manifest->name, [&](Reading& reading, Fields& fields) {
+               read_members(reading, fields, manifest);
+             }));
   return manifest;
 }
 

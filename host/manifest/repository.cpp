@@ -63,13 +63,13 @@ void warn_when_expired(const std::string& what, const std::string& expires, std:
     warnings.push_back(what + " expired at " + expires + ": newer builds may be missing");
 }
 
-std::optional<std::string> kept_copy(const IndexEntry& entry, DocumentMemory* memory) {
-  auto kept = memory != nullptr ? memory->find(entry.sha256) : std::nullopt;
+std::optional<std::string> kept_copy(const IndexEntry& entry, DocumentReader& reader) {
+  auto kept = reader.kept(entry.sha256);
   return kept && sha256_hex(*kept) == entry.sha256 ? std::move(kept) : std::nullopt;
 }
 
 Result<std::string> read_verified(const std::string& location, const IndexEntry& entry,
-                                  DocumentReader& reader, DocumentMemory* memory) {
+                                  DocumentReader& reader) {
   const std::string document = below(location, entry.path);
   Diagnosis differs = diagnose("EH-M05").with("document", document).with("repository", location);
   auto read = reader.read_listed(document, largest_document);
@@ -84,7 +84,7 @@ Result<std::string> read_verified(const std::string& location, const IndexEntry&
   const std::string digest = sha256_hex(bytes);
   if (digest != entry.sha256)
     return fail(differs.with("expected", entry.sha256, "index.json").with("found", digest, "document"));
-  if (memory != nullptr) memory->keep(entry.sha256, bytes);
+  reader.keep(entry.sha256, bytes);
   return bytes;
 }
 
@@ -104,10 +104,10 @@ Result<Index> index_of(const std::string& bytes, const std::string& name, const 
 Result<std::shared_ptr<const Manifest>> load_manifest(const RepositoryContent& content,
                                                       const IndexEntry& entry,
                                                       std::optional<std::string> kept, DocumentReader& reader,
-                                                      DocumentMemory* memory, std::uint64_t& bytes_left) {
+                                                      std::uint64_t& bytes_left) {
   const std::string& location = content.location;
   TRY_ASSIGN(const std::string bytes,
-             kept ? Result<std::string>(std::move(*kept)) : read_verified(location, entry, reader, memory));
+             kept ? Result<std::string>(std::move(*kept)) : read_verified(location, entry, reader));
   if (bytes.size() > bytes_left)
     return fail(diagnose("EH-M07")
                     .with("repository", location)
@@ -155,7 +155,7 @@ std::vector<const IndexEntry*> needed_entries(RepositoryContent& content,
 // Reads manifests in groups. The documents of a group are fetched together and held until they are parsed, so
 // their sizes are limited.
 void load_manifests(RepositoryContent& content, const std::vector<const IndexEntry*>& entries,
-                    DocumentReader& reader, DocumentMemory* memory, std::int64_t now) {
+                    DocumentReader& reader, std::int64_t now) {
   std::uint64_t bytes_left = most_manifest_bytes;
   for (std::size_t begin = 0, end = 0; begin < entries.size(); begin = end) {
     std::vector<std::optional<std::string>> kept;
@@ -164,13 +164,12 @@ void load_manifests(RepositoryContent& content, const std::vector<const IndexEnt
       const IndexEntry& entry = *entries[end];
       const std::uint64_t most = entry.size != 0 ? std::min(entry.size, largest_document) : largest_document;
       held += most;
-      kept.push_back(kept_copy(entry, memory));
+      kept.push_back(kept_copy(entry, reader));
       if (!kept.back()) expected.push_back({below(content.location, entry.path), most});
     }
     reader.expect(expected);
     for (std::size_t i = begin; i < end; ++i) {
-      auto manifest =
-          load_manifest(content, *entries[i], std::move(kept[i - begin]), reader, memory, bytes_left);
+      auto manifest = load_manifest(content, *entries[i], std::move(kept[i - begin]), reader, bytes_left);
       if (!manifest) {
         Diagnosis failure = std::move(manifest).error().within("reading repository " + content.location);
         if (!entries[i]->engine.empty()) failure.with("manifest_of", entries[i]->engine, "index.json");
@@ -244,7 +243,7 @@ Result<void> read_unsigned_index(RepositoryContent& content, RepositoryFiles& fi
 }
 
 Result<RepositoryContent> read_repository(const std::string& location, DocumentReader& reader,
-                                          std::int64_t now, DocumentMemory* memory, const Trust* trust,
+                                          std::int64_t now, const Trust* trust,
                                           const std::set<std::string>& engines, bool with_manifests) {
   RepositoryContent content;
   content.location = location;
@@ -261,15 +260,15 @@ Result<RepositoryContent> read_repository(const std::string& location, DocumentR
                     .with("problem", "its index lists " + std::to_string(content.index.manifests.size()) +
                                          " manifests, and at most " + std::to_string(most_manifests) +
                                          " are read"));
-  load_manifests(content, needed_entries(content, engines), reader, memory, now);
+  load_manifests(content, needed_entries(content, engines), reader, now);
   return content;
 }
 
 Result<RepositoryContent> read_with_retries(const std::string& location, DocumentReader& reader,
-                                            std::int64_t now, DocumentMemory* memory, const Trust* trust,
+                                            std::int64_t now, const Trust* trust,
                                             const std::set<std::string>& engines, bool with_manifests) {
   for (int attempt = 1;; ++attempt) {
-    auto content = read_repository(location, reader, now, memory, trust, engines, with_manifests);
+    auto content = read_repository(location, reader, now, trust, engines, with_manifests);
     if (content && content->timestamp_expired && attempt == 1 &&
         reader.refetch_older_than(expired_copy_seconds))
       continue;
@@ -291,19 +290,7 @@ Result<RepositoryContent> read_with_retries(const std::string& location, Documen
 
 std::string below(const std::string& location, const std::string& path) {
   if (!is_url(location)) return path_text(path_of(location) / path_of(path));
-  std::string result = location;
-  if (!result.ends_with('/')) result += '/';
-  constexpr std::string_view digits = "0123456789ABCDEF";
-  for (const char c : path) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       std::string_view("/-._~+").find(c) != std::string_view::npos;
-    if (plain)
-      result += c;
-    else
-      result.append({'%', digits[byte >> 4], digits[byte & 15]});
-  }
-  return result;
+  return location + (location.ends_with('/') ? "" : "/") + percent_encoded(path, "/-._~+");
 }
 
 std::string path_of_manifest(const std::string& engine, const std::string& sha256) {
@@ -358,54 +345,45 @@ std::vector<Blocked> read_blocked(Reading& reading, Fields& fields) {
 }
 
 Result<Index> read_index(const Json& document, const std::string& name) {
-  if (auto too_new = check_format(document, name)) return fail(std::move(*too_new));
-  if (auto unknown = check_critical(document, name)) return fail(std::move(*unknown));
-  Reading reading{name, {}, {}};
   Index index;
-  Fields fields(reading, document, "");
-  fields.find("$schema", Need::optional);
-  std::int64_t format = 0;
-  fields.number("format", Need::required, 1, 1, format);
-  fields.text("name", Need::optional, is_text, index.name);
-  fields.number("serial", Need::optional, 0, INT64_MAX, index.serial);
-  fields.text("created", Need::optional, is_time, index.created);
-  fields.text("expires", Need::optional, is_time, index.expires);
-  std::vector<std::string> critical;
-  fields.texts("critical", Need::optional, is_text, critical);
-  if (const Json* manifests = fields.array("manifests", Need::required))
-    for (const Json& object : manifests->as_array()) {
-      IndexEntry entry;
-      Fields members(reading, object, "manifests[" + std::to_string(index.manifests.size()) + "]");
-      members.text("path", Need::required, is_text, entry.path);
-      if (!entry.path.empty() && !is_view_path(entry.path))
-        return fail(diagnose("EH-M06")
-                        .with("document", name)
-                        .with("member", members.place_of("path"))
-                        .with("path", entry.path));
-      members.text("sha256", Need::required, is_digest, entry.sha256);
-      std::optional<std::uint64_t> size;
-      members.size("size", Need::nullable, size);
-      entry.size = size.value_or(0);
-      entry.engine = engine_named_by(entry);
-      members.warn_of_unknown();
-      index.manifests.push_back(std::move(entry));
-    }
-  index.blocked = read_blocked(reading, fields);
-  fields.warn_of_unknown();
-  if (reading.mistake) return fail(std::move(*reading.mistake));
-  index.warnings = std::move(reading.warnings);
+  TRY_ASSIGN(index.warnings, read_document(document, name, [&](Reading& reading, Fields& fields) {
+               fields.text("name", Need::optional, is_text, index.name);
+               fields.number("serial", Need::optional, 0, INT64_MAX, index.serial);
+               fields.text("created", Need::optional, is_time, index.created);
+               fields.text("expires", Need::optional, is_time, index.expires);
+               if (const Json* manifests = fields.array("manifests", Need::required))
+                 for (const Json& object : manifests->as_array()) {
+                   IndexEntry entry;
+                   Fields members(reading, object,
+                                  "manifests[" + std::to_string(index.manifests.size()) + "]");
+                   members.text("path", Need::required, is_text, entry.path);
+                   if (!entry.path.empty() && !is_view_path(entry.path))
+                     reading.mistake = diagnose("EH-M06")
+                                           .with("document", name)
+                                           .with("member", members.place_of("path"))
+                                           .with("path", entry.path);
+                   members.text("sha256", Need::required, is_digest, entry.sha256);
+                   std::optional<std::uint64_t> size;
+                   members.size("size", Need::nullable, size);
+                   entry.size = size.value_or(0);
+                   entry.engine = engine_named_by(entry);
+                   members.warn_of_unknown();
+                   index.manifests.push_back(std::move(entry));
+                 }
+               index.blocked = read_blocked(reading, fields);
+             }));
   return index;
 }
 
 Result<RepositoryContent> load_repository(const std::string& location, DocumentReader& reader,
-                                          std::int64_t now, DocumentMemory* memory, const Trust* trust,
+                                          std::int64_t now, const Trust* trust,
                                           const std::set<std::string>& engines) {
-  return read_with_retries(location, reader, now, memory, trust, engines, true);
+  return read_with_retries(location, reader, now, trust, engines, true);
 }
 
 Result<RepositoryContent> load_index(const std::string& location, DocumentReader& reader, std::int64_t now,
                                      const Trust& trust) {
-  return read_with_retries(location, reader, now, nullptr, &trust, {}, false);
+  return read_with_retries(location, reader, now, &trust, {}, false);
 }
 
 void merge(Catalog& catalog, const RepositoryContent& repository) {

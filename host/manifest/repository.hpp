@@ -54,6 +54,9 @@ class DocumentReader {
   virtual bool refetch_older_than(std::int64_t) { return false; }
   // Everything read so far proved valid: copies may be kept.
   virtual void accept() {}
+  // A reader may keep manifests by digest, so that an unchanged one is not fetched twice.
+  virtual std::optional<std::string> kept(const std::string&) { return {}; }
+  virtual void keep(const std::string& /*sha256*/, const std::string& /*bytes*/) {}
 };
 
 // Reads files. Error: EH-F01 ("place" = "repository") when a file is missing, unreadable or too long ("size",
@@ -61,14 +64,6 @@ class DocumentReader {
 class FolderReader : public DocumentReader {
  public:
   Result<std::string> read(const std::string& location, std::uint64_t limit) override;
-};
-
-// Stores documents by digest, so that an unchanged manifest is not fetched twice. Optional.
-class DocumentMemory {
- public:
-  virtual ~DocumentMemory() = default;
-  virtual std::optional<std::string> find(const std::string& sha256) = 0;
-  virtual void keep(const std::string& sha256, const std::string& bytes) = 0;
 };
 
 struct IndexEntry {
@@ -131,8 +126,7 @@ struct RepositoryContent {
 // not checked. With `engines`, manifests that the index names for other engines are not read. A manifest of
 // another engine than the index names is not used: EH-M02.
 Result<RepositoryContent> load_repository(const std::string& location, DocumentReader& reader,
-                                          std::int64_t now, DocumentMemory* memory = nullptr,
-                                          const Trust* trust = nullptr,
+                                          std::int64_t now, const Trust* trust = nullptr,
                                           const std::set<std::string>& engines = {});
 
 // Reads only the index, verified, and stores what was seen (versions, blocks). For a repository whose builds

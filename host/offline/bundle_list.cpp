@@ -206,8 +206,7 @@ Result<BundleList> read_bundle_list(std::string_view text, std::string_view name
     return fail(std::move(*reading.mistake));
   }
   const std::string where = std::string(name) + ": " + std::string(list_entry);
-  if (auto too_new = manifest::check_format(*document, where)) return fail(std::move(*too_new));
-  if (auto unknown = manifest::check_critical(*document, where)) return fail(std::move(*unknown));
+  TRY(manifest::check_version(*document, where));
   BundleList list;
   list.builds = read_builds(reading, *document);
   list.repositories = read_repositories(reading, *document);

@@ -87,9 +87,8 @@ class ProvenanceCheck {
       trust->max_staleness_seconds.reset();
       trust->known_as = repository.name;
     }
-    TRY_ASSIGN(
-        const manifest::RepositoryContent content,
-        manifest::load_repository(root, reader, request_.rules.now, nullptr, trust ? &*trust : nullptr));
+    TRY_ASSIGN(const manifest::RepositoryContent content,
+               manifest::load_repository(root, reader, request_.rules.now, trust ? &*trust : nullptr));
     result_.warnings.insert(result_.warnings.end(), content.warnings.begin(), content.warnings.end());
     for (const manifest::Blocked& one : content.index.blocked)
       result_.blocked.push_back({one.sha256, one.reason, repository.name});

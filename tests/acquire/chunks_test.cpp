@@ -144,8 +144,8 @@ TEST_F(ChunkTest, SeveralCappedConnectionsFetchEveryChunkOnce) {
   EXPECT_GE(capped.requests("GET /runtime"), 2);
 }
 
-// A download without a list of chunks.
-TEST_F(AcquireTest, ResumesAPartialFileUpToItsFirstHole) {
+// Without a list of chunks and without a note: the digest shows that the bytes are not those.
+TEST_F(AcquireTest, RefetchesAPartialFileWithUnrecordedHoles) {
   offer(test::make_archive("tar", {{"lib/libruntime.so.1", test::noise(3'000'000)}}), "tar");
   const fs::path partial = folder / "cache/partial" / sha256_hex(bytes);
   fs::create_directories(partial.parent_path());
@@ -154,7 +154,7 @@ TEST_F(AcquireTest, ResumesAPartialFileUpToItsFirstHole) {
   const auto result = get();
   ASSERT_TRUE(result) << result.error().code;
   EXPECT_EQ(installed_text("lib/libruntime.so.1"), test::noise(3'000'000));
-  EXPECT_LT(result->downloaded, bytes.size() - 900'000) << "the first MiB was not sent again";
+  EXPECT_GE(result->downloaded, bytes.size());
 }
 
 TEST_F(AcquireTest, ResumesAPartialFileFromTheBytesItRecorded) {

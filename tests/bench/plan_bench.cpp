@@ -138,7 +138,7 @@ Comparison folder_of(int count) {
     return timed([=] {
       manifest::FolderReader reader;
       const auto content =
-          manifest::load_repository(folder.native(), reader, 1'795'000'000, nullptr, nullptr, engines);
+          manifest::load_repository(folder.native(), reader, 1'795'000'000, nullptr, engines);
       return content && content->manifests.size() == expected;
     });
   };

@@ -9,6 +9,7 @@
 #include "host/manifest/repository.hpp"
 #include "host/manifest/trust/minisign.hpp"
 #include "host/manifest/trust/root.hpp"
+#include "tools/publish/signed_documents.hpp"
 
 using namespace enginehost;
 
@@ -25,7 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (const auto signature = manifest::read_signature(bytes, "input")) {
     // A signature that was read is the same when it is written and read again, and no invented key has signed
     // anything.
-    const auto again = manifest::read_signature(manifest::write_signature(*signature, "again"), "again");
+    const auto again = manifest::read_signature(publish::write_signature(*signature, "again"), "again");
     promise(again && again->bytes == signature->bytes && again->global == signature->global &&
             again->key_id == signature->key_id && again->trusted_comment == signature->trusted_comment);
     manifest::PublicKey key;
@@ -40,7 +41,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (const auto document = parse_json(bytes, "input")) {
     if (const auto root = manifest::read_root(*document, "input")) {
       promise(root->keys_for(manifest::Role::root).size() >= static_cast<std::size_t>(root->root_threshold));
-      const auto again = manifest::read_root(manifest::to_json(*root), "again");
+      const auto again = manifest::read_root(publish::to_json(*root), "again");
       promise(!root->created.empty() ? again.has_value() : true);
     }
     static_cast<void>(manifest::read_index(*document, "input"));

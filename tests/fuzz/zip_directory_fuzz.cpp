@@ -12,11 +12,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto directory = enginehost::acquire::read_zip_directory(file, size);
   if (directory) {
     enginehost::acquire::Unpacked met;
-    for (const auto& entry : *directory) met.entries.push_back({entry.name, entry.name});
-    const auto checked = enginehost::acquire::check_zip(file, size, *directory, met);
+    for (const auto& entry : directory->entries) met.entries.push_back({entry.name, entry.name});
+    const auto checked = enginehost::acquire::check_zip(file, size, directory->entries, met);
     // A consistent archive holds its data, each byte once.
     std::uint64_t packed = 0;
-    for (const auto& entry : *directory) packed += entry.packed;
+    for (const auto& entry : directory->entries) packed += entry.packed;
     enginehost::fuzz::require(!checked || packed <= size);
   }
   ::close(file);

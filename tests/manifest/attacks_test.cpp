@@ -127,8 +127,7 @@ const std::vector<std::pair<const char*, std::pair<std::function<void(Open&)>, c
               for (const char* path : {"root.json", "root.json.00000000000000A1.minisig", "index.json",
                                        "index.json.00000000000000A1.minisig", "manifests/pytorch.json"})
                 now.files[std::string("https://engines.example/repository/") + path] = t.file(path);
-              ASSERT_TRUE(
-                  load_repository("https://engines.example/repository", now, in_2026, nullptr, &trust));
+              ASSERT_TRUE(load_repository("https://engines.example/repository", now, in_2026, &trust));
               t.put_root(t.root_of(1, {1}), {1});
             },
             "EH-M11"}},

@@ -37,7 +37,15 @@ class ListingReader : public DocumentReader {
           diagnose("EH-N07").with("url", location).with("actual", std::to_string(found->second.size())));
     return found->second;
   }
-  std::map<std::string, std::string> files;
+  std::optional<std::string> kept(const std::string& sha256) override {
+    const auto found = memory.find(sha256);
+    return found != memory.end() ? std::optional(found->second) : std::nullopt;
+  }
+  void keep(const std::string& sha256, const std::string& bytes) override {
+    if (keeps) memory[sha256] = bytes;
+  }
+  std::map<std::string, std::string> files, memory;
+  bool keeps = false;
   std::vector<std::string> read_paths;
   std::vector<std::vector<Expected>> groups;
 };
@@ -56,7 +64,7 @@ class IndexEngines : public testing::Test {
     entries_.push(Json::object().set("path", path).set("sha256", digest).set("size", bytes.size()));
     return path;
   }
-  RepositoryContent load(const std::set<std::string>& engines = {}, DocumentMemory* memory = nullptr) {
+  RepositoryContent load(const std::set<std::string>& engines = {}) {
     reader_.read_paths.clear();
     reader_.groups.clear();
     reader_.files[below(root, "index.json")] = Json::object()
@@ -65,7 +73,7 @@ class IndexEngines : public testing::Test {
                                                    .set("serial", 1)
                                                    .set("manifests", entries_)
                                                    .dump();
-    auto content = load_repository(root, reader_, in_2026, memory, nullptr, engines);
+    auto content = load_repository(root, reader_, in_2026, nullptr, engines);
     EXPECT_TRUE(content);
     return content ? std::move(*content) : RepositoryContent();
   }
@@ -171,24 +179,16 @@ TEST_F(IndexEngines, ALongerManifestThanStatedDiffersFromTheIndex) {
 }
 
 TEST_F(IndexEngines, KeptManifestsAreNotAnnounced) {
-  class Memory : public DocumentMemory {
-   public:
-    std::optional<std::string> find(const std::string& sha256) override {
-      const auto found = kept.find(sha256);
-      return found != kept.end() ? std::optional(found->second) : std::nullopt;
-    }
-    void keep(const std::string& sha256, const std::string& bytes) override { kept[sha256] = bytes; }
-    std::map<std::string, std::string> kept;
-  } memory;
+  reader_.keeps = true;
   add("alpha");
   const std::string beta = add("beta");
-  load({"alpha"}, &memory);
-  EXPECT_THAT(engines_of(load({}, &memory)), ElementsAre("alpha", "beta"));
+  load({"alpha"});
+  EXPECT_THAT(engines_of(load()), ElementsAre("alpha", "beta"));
   ASSERT_THAT(reader_.groups, ElementsAre(SizeIs(1)));
   EXPECT_EQ(reader_.groups[0][0].location, below(root, beta));
   // A changed copy is fetched again.
-  for (auto& [digest, bytes] : memory.kept) bytes[0] = '[';
-  EXPECT_THAT(engines_of(load({}, &memory)), ElementsAre("alpha", "beta"));
+  for (auto& [digest, bytes] : reader_.memory) bytes[0] = '[';
+  EXPECT_THAT(engines_of(load()), ElementsAre("alpha", "beta"));
   EXPECT_THAT(reader_.groups, ElementsAre(SizeIs(2)));
 }
 
@@ -250,7 +250,7 @@ TEST_F(SignedIndexEngines, WhatAKeyMayNotSignIsNeitherReadNorListed) {
   EXPECT_EQ(content->manifests[0]->engine, "pytorch");
   EXPECT_EQ(reader_.asked, 5) << "root, index, a signature of each, one manifest";
   Trust trust{store_, true, false, {}};
-  const auto wanted = load_repository(location, reader_, in_2026, nullptr, &trust, {"unknown"});
+  const auto wanted = load_repository(location, reader_, in_2026, &trust, {"unknown"});
   ASSERT_TRUE(wanted);
   EXPECT_THAT(wanted->unread_engines, ElementsAre("pytorch"));
 }
@@ -283,7 +283,7 @@ TEST_F(SignedIndexEngines, DocumentsAreAnnouncedAsSoonAsTheirKeysAreKnown) {
   for (const bool again : {false, true}) {
     SCOPED_TRACE(again);
     AnnouncedReader announced(reader_);
-    const auto content = load_repository(location, announced, in_2026, nullptr, &trust, {"other"});
+    const auto content = load_repository(location, announced, in_2026, &trust, {"other"});
     ASSERT_TRUE(content) << content.error().code;
     EXPECT_THAT(content->manifests, SizeIs(1));
     const auto at = [](const std::string& path) { return below(location, path); };

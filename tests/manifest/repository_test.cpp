@@ -198,19 +198,20 @@ class MapReader : public DocumentReader {
   std::vector<std::string> asked;
 };
 
-class MapMemory : public DocumentMemory {
+// The same, which keeps manifests.
+class KeepingReader : public MapReader {
  public:
-  std::optional<std::string> find(const std::string& sha256) override {
-    const auto found = kept.find(sha256);
-    return found != kept.end() ? std::optional(found->second) : std::nullopt;
+  std::optional<std::string> kept(const std::string& sha256) override {
+    const auto found = memory.find(sha256);
+    return found != memory.end() ? std::optional(found->second) : std::nullopt;
   }
-  void keep(const std::string& sha256, const std::string& bytes) override { kept[sha256] = bytes; }
-  std::map<std::string, std::string> kept;
+  void keep(const std::string& sha256, const std::string& bytes) override { memory[sha256] = bytes; }
+  std::map<std::string, std::string> memory;
 };
 
 TEST(RemoteRepositoryTest, FetchesUnchangedManifestsOnlyOnce) {
   const std::string bytes = documents()["manifest"].dump();
-  MapReader reader;
+  KeepingReader reader;
   Json index = Json::object();
   index.set("format", 1)
       .set("manifests",
@@ -218,16 +219,15 @@ TEST(RemoteRepositoryTest, FetchesUnchangedManifestsOnlyOnce) {
                Json::object().set("path", "a b/py#torch.json").set("sha256", sha256_hex(bytes))));
   reader.documents["https://r.example/x/index.json"] = index.dump();
   reader.documents["https://r.example/x/a%20b/py%23torch.json"] = bytes;
-  MapMemory memory;
   for (int round = 0; round < 2; ++round) {
-    const auto content = load_repository("https://r.example/x", reader, in_2026, &memory);
+    const auto content = load_repository("https://r.example/x", reader, in_2026);
     ASSERT_TRUE(content);
     EXPECT_EQ(content->manifests.size(), 1u);
   }
   EXPECT_EQ(reader.asked.size(), 3u) << "index, manifest, index";
   // A changed copy in the memory is not used.
-  memory.kept.begin()->second[0] = '[';
-  EXPECT_EQ(load_repository("https://r.example/x", reader, in_2026, &memory)->manifests.size(), 1u);
+  reader.memory.begin()->second[0] = '[';
+  EXPECT_EQ(load_repository("https://r.example/x", reader, in_2026)->manifests.size(), 1u);
 }
 
 // A web page in the place of the documents is no mistake of the user who named the repository.

@@ -28,7 +28,7 @@ class Spellings : public TrustTest {
   std::string code_as(const std::string& written, bool required = false) {
     Trust trust{store_, required, false, {}};
     trust.known_as = written;
-    const auto content = load_repository(location, reader_, in_2026, nullptr, &trust);
+    const auto content = load_repository(location, reader_, in_2026, &trust);
     return content ? "" : content.error().code;
   }
   void strip() {
@@ -39,7 +39,9 @@ class Spellings : public TrustTest {
   // State from before all spellings were one repository.
   void seen_as(const std::string& written, std::int64_t index) {
     Json document = Json::object().set("format", 1).set("repository", written);
-    document.set("root", to_json(root_of(1, {1})).dump(1)).set("root_version", 1).set("index_version", index);
+    document.set("root", publish::to_json(root_of(1, {1})).dump(1))
+        .set("root_version", 1)
+        .set("index_version", index);
     document.set("time", in_2026 - 100).set("blocked", Json::array());
     std::filesystem::create_directories(folder_ / "trust");
     ASSERT_TRUE(

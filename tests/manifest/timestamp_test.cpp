@@ -35,7 +35,7 @@ class Timestamps : public TrustTest {
     timestamp.index_serial = serial > 0 ? serial : (*index)["serial"].as_integer();
     timestamp.index_sha256 = sha256_hex(file("index.json"));
     drop_signatures("timestamp.json");
-    file("timestamp.json") = to_json(timestamp).dump(1);
+    file("timestamp.json") = publish::to_json(timestamp).dump(1);
     sign("timestamp.json", key, Role::timestamp, version);
   }
 };
@@ -119,11 +119,11 @@ TEST_F(Timestamps, AStolenKeyThatIsRemovedLeavesNoFloor) {
 
 TEST(TimestampDocument, IsReadAsItIsWritten) {
   Timestamp timestamp{"engines", "2026-11-27T00:00:00Z", "2026-11-29T00:00:00Z", 5, 12, std::string(64, 'a')};
-  const auto read = read_timestamp(to_json(timestamp), "timestamp.json");
+  const auto read = read_timestamp(publish::to_json(timestamp), "timestamp.json");
   ASSERT_TRUE(read);
-  EXPECT_EQ(to_json(*read).dump(), to_json(timestamp).dump());
+  EXPECT_EQ(publish::to_json(*read).dump(), publish::to_json(timestamp).dump());
   for (const char* member : {"name", "version", "expires", "index"}) {
-    Json damaged = to_json(timestamp);
+    Json damaged = publish::to_json(timestamp);
     damaged.set(member, nullptr);
     EXPECT_FALSE(read_timestamp(damaged, "timestamp.json")) << member;
   }

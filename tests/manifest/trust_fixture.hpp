@@ -15,6 +15,7 @@
 #include "host/manifest/trust/signed_repository.hpp"
 #include "tests/manifest/documents.hpp"
 #include "tools/publish/secret_key.hpp"
+#include "tools/publish/signed_documents.hpp"
 
 namespace enginehost::manifest {
 
@@ -54,7 +55,7 @@ class TrustTest : public testing::Test {
   void sign_as(const std::string& path, int key, const std::string& comment) {
     const publish::SecretKey secret = test_key(key);
     file(path + "." + secret.public_key().id + ".minisig") =
-        write_signature(*secret.sign(file(path), comment), "made for a test");
+        publish::write_signature(*secret.sign(file(path), comment), "made for a test");
   }
   void sign(const std::string& path, int key, Role role, std::int64_t version,
             std::int64_t time = in_2026 - 100) {
@@ -82,7 +83,7 @@ class TrustTest : public testing::Test {
     for (const std::string& path :
          {std::string("root.json"), "roots/" + std::to_string(root.version) + ".json"}) {
       drop_signatures(path);
-      file(path) = to_json(root).dump(1);
+      file(path) = publish::to_json(root).dump(1);
       for (const int key : signers) sign(path, key, Role::root, root.version);
     }
   }
@@ -119,7 +120,7 @@ class TrustTest : public testing::Test {
 
   Result<RepositoryContent> load(std::int64_t now = in_2026, bool required = true, bool offline = false) {
     Trust trust{store_, required, offline, max_staleness_};
-    return load_repository(location, reader_, now, nullptr, &trust);
+    return load_repository(location, reader_, now, &trust);
   }
   // The code of the diagnosis, or "" when it was accepted.
   std::string code(std::int64_t now = in_2026) {

@@ -330,13 +330,13 @@ TEST_F(TrustTest, TheSystemLayerIsAFloorAndItsKeysAreTrusted) {
   ASSERT_TRUE(prepared.add(key));
   put_all(20);
   Trust trust{prepared, true, false, {}};
-  ASSERT_TRUE(load_repository(location, reader_, in_2026, nullptr, &trust));
+  ASSERT_TRUE(load_repository(location, reader_, in_2026, &trust));
 
   const TrustStore user(folder_ / "user", {layer});
   Trust over{user, true, false, {}};
-  EXPECT_TRUE(load_repository(location, reader_, in_2026, nullptr, &over));
+  EXPECT_TRUE(load_repository(location, reader_, in_2026, &over));
   put_index(index_of(19), {1});
-  const auto old = load_repository(location, reader_, in_2026, nullptr, &over);
+  const auto old = load_repository(location, reader_, in_2026, &over);
   ASSERT_FALSE(old);
   EXPECT_EQ(old.error().code, "EH-M11");
   EXPECT_FALSE((*user.keys())[0].own);
@@ -353,7 +353,7 @@ TEST_F(TrustTest, AnUntrustedLayerGivesNothing) {
   ASSERT_TRUE(prepared.add(key));
   put_all(20);
   Trust trust{prepared, true, false, {}};
-  ASSERT_TRUE(load_repository(location, reader_, in_2026, nullptr, &trust));
+  ASSERT_TRUE(load_repository(location, reader_, in_2026, &trust));
   const TrustStore user(folder_ / "user", {layer});
   const fs::path seen = prepared.files(location).back();
   for (const fs::path& path :
@@ -377,7 +377,7 @@ TEST_F(TrustTest, AReadOnlyStateFolderIsTrustedAndAFloorToo) {
   ASSERT_TRUE(before.add(key));
   put_all(20);
   Trust trust{before, true, false, {}};
-  ASSERT_TRUE(load_repository(location, reader_, in_2026, nullptr, &trust));
+  ASSERT_TRUE(load_repository(location, reader_, in_2026, &trust));
 
   for (const std::filesystem::path& own : {folder_ / "user", std::filesystem::path()}) {
     const TrustStore now(own, {}, state);
@@ -385,9 +385,9 @@ TEST_F(TrustTest, AReadOnlyStateFolderIsTrustedAndAFloorToo) {
     EXPECT_FALSE((*now.keys())[0].own);
     Trust over{now, true, false, {}};
     put_index(index_of(20), {1});
-    EXPECT_TRUE(load_repository(location, reader_, in_2026, nullptr, &over));
+    EXPECT_TRUE(load_repository(location, reader_, in_2026, &over));
     put_index(index_of(19), {1});
-    const auto old = load_repository(location, reader_, in_2026, nullptr, &over);
+    const auto old = load_repository(location, reader_, in_2026, &over);
     ASSERT_FALSE(old);
     EXPECT_EQ(old.error().code, "EH-M11");
     const auto removed = now.remove(key.key.id);
@@ -431,7 +431,7 @@ TEST_F(TrustTest, AnIndexReplacedDuringTheReadIsFetchedAgain) {
     MemoryReader& real_;
   } between(reader_);
   Trust trust{store_, true, false, {}};
-  EXPECT_TRUE(load_repository(location, between, in_2026, nullptr, &trust));
+  EXPECT_TRUE(load_repository(location, between, in_2026, &trust));
   EXPECT_FALSE(between.first_);
 }
 

@@ -64,7 +64,7 @@ TEST_F(PublisherTest, TheManifestListsTheInstalledFiles) {
   const auto install = [&](const std::string& build) {
     const cache::Store store = cache::Store::open(folder() / ("cache-" + build));
     manifest::FolderReader files;
-    const auto content = manifest::load_repository(repository().native(), files, in_2026, nullptr, nullptr);
+    const auto content = manifest::load_repository(repository().native(), files, in_2026, nullptr);
     for (const auto& manifest : content->manifests)
       for (const auto& one : manifest->builds) {
         if (one->id != build) continue;

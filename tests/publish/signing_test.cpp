@@ -1,4 +1,5 @@
 #include "tests/publish/fixture.hpp"
+#include "tools/publish/signed_documents.hpp"
 
 namespace enginehost::publish {
 namespace {
@@ -21,7 +22,7 @@ class Signing : public PublisherTest {
     EXPECT_TRUE(store.add(trusted));
     const manifest::Trust trust{store, true, false, {}};
     manifest::FolderReader reader;
-    const auto content = manifest::load_repository(path_text(repository()), reader, now, nullptr, &trust);
+    const auto content = manifest::load_repository(path_text(repository()), reader, now, &trust);
     return content ? "" : content.error().code;
   }
   // An edit of root.json by hand.

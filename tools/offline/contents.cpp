@@ -75,11 +75,10 @@ using DocumentObserver = std::function<void(const std::string& location, const s
 
 // Passes every document that another reader reads to an observer. The location is empty for a document that
 // was kept by digest.
-class ObservedReader : public manifest::DocumentReader, public manifest::DocumentMemory {
+class ObservedReader : public manifest::DocumentReader {
  public:
-  ObservedReader(manifest::DocumentReader& reader, manifest::DocumentMemory* memory,
-                 const DocumentObserver& observer)
-      : reader_(reader), memory_(memory), observer_(observer) {}
+  ObservedReader(manifest::DocumentReader& reader, const DocumentObserver& observer)
+      : reader_(reader), observer_(observer) {}
 
   void expect(const std::vector<manifest::Expected>& documents) override { reader_.expect(documents); }
   Result<std::string> read(const std::string& location, std::uint64_t limit) override {
@@ -87,18 +86,15 @@ class ObservedReader : public manifest::DocumentReader, public manifest::Documen
     if (bytes) observer_(location, *bytes);
     return bytes;
   }
-  std::optional<std::string> find(const std::string& sha256) override {
-    auto bytes = memory_ != nullptr ? memory_->find(sha256) : std::nullopt;
+  std::optional<std::string> kept(const std::string& sha256) override {
+    auto bytes = reader_.kept(sha256);
     if (bytes) observer_({}, *bytes);
     return bytes;
   }
-  void keep(const std::string& sha256, const std::string& bytes) override {
-    if (memory_ != nullptr) memory_->keep(sha256, bytes);
-  }
+  void keep(const std::string& sha256, const std::string& bytes) override { reader_.keep(sha256, bytes); }
 
  private:
   manifest::DocumentReader& reader_;
-  manifest::DocumentMemory* memory_;
   const DocumentObserver& observer_;
 };
 
@@ -162,12 +158,11 @@ std::vector<RepositoryCopy> copy_repositories(const open::OpenContext& context) 
         copy.documents.insert_or_assign(path, bytes);
       by_digest.insert_or_assign(sha256_hex(bytes), bytes);
     };
-    const auto read_whole = [&](manifest::DocumentReader& reader, manifest::DocumentMemory* memory,
+    const auto read_whole = [&](manifest::DocumentReader& reader,
                                 const manifest::Trust* proof) -> Result<manifest::RepositoryContent> {
-      ObservedReader observed(reader, memory, observe);
+      ObservedReader observed(reader, observe);
       TRY_ASSIGN(manifest::RepositoryContent whole,
-                 manifest::load_repository(repository.location, observed, open::OpenContext::now(), &observed,
-                                           proof));
+                 manifest::load_repository(repository.location, observed, open::OpenContext::now(), proof));
       manifest::RepositoryFiles files(repository.location, observed);
       read_all_signatures(files);
       return whole;

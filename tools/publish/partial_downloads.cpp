@@ -41,9 +41,8 @@ Result<std::vector<transfer::Range>> ranges_to_fetch(const fs::path& archive,
   constexpr std::uint64_t worth_a_request = 1u << 20;
   TRY_ASSIGN(const FileDescriptor file, open_to_read(archive, "EH-F01"));
   const std::uint64_t size = artifact.size.value_or(0);
-  TRY_ASSIGN(const auto span, acquire::zip_directory_span(file.get(), size));
-  TRY_ASSIGN(auto entries, acquire::read_zip_directory(file.get(), size));
-  TRY_ASSIGN(const auto exact, acquire::ranges_of({std::move(entries), span.first}, artifact, files));
+  TRY_ASSIGN(const auto directory, acquire::read_zip_directory(file.get(), size));
+  TRY_ASSIGN(const auto exact, acquire::ranges_of(directory, artifact, files));
   std::vector<transfer::Range> ranges = joined(exact);
   if (acquire::size_of(ranges) + ranges.size() * worth_a_request > size) ranges.clear();
   return ranges;

@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "host/manifest/trust/signed_repository.hpp"
 #include "tools/publish/listing.hpp"
+#include "tools/publish/signed_documents.hpp"
 
 namespace enginehost::publish {
 namespace {

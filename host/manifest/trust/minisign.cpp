@@ -107,17 +107,6 @@ Result<Signature> read_signature(std::string_view text, std::string_view name) {
   return signature;
 }
 
-std::string write_signature(const Signature& signature, std::string_view untrusted_comment) {
-  const auto number = number_of_key_id(signature.key_id);
-  std::string bytes = "ED";
-  bytes.append(number.begin(), number.end());
-  bytes.append(view_of(signature.bytes));
-  std::string text(untrusted_prefix);
-  text.append(" ").append(untrusted_comment).append("\n").append(base64_text(bytes)).append("\n");
-  text.append(trusted_prefix).append(signature.trusted_comment).append("\n");
-  return text.append(base64_text(view_of(signature.global))).append("\n");
-}
-
 std::string problem_of(const Signature& signature, const PublicKey& key, std::string_view bytes) {
   if (signature.key_id != key.id) return "it is made with the key " + signature.key_id;
   if (!ed25519_verifies(key.bytes, blake2b_512(bytes), signature.bytes))

@@ -41,9 +41,6 @@ Result<PublicKey> read_public_key(std::string_view text, std::string_view name);
 // Reads a .minisig file. Error: EH-M09 with "signature" = name and "problem".
 Result<Signature> read_signature(std::string_view text, std::string_view name);
 
-// Returns the text of a .minisig file.
-std::string write_signature(const Signature& signature, std::string_view untrusted_comment);
-
 // Returns what is wrong with the signature of `bytes` by that key. Empty when both the bytes and the trusted
 // comment are as signed.
 std::string problem_of(const Signature& signature, const PublicKey& key, std::string_view bytes);

@@ -10,6 +10,8 @@
 namespace enginehost::manifest {
 namespace {
 
+constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+
 void read_roles(Reading& reading, Fields& fields, RootKey& key) {
   std::vector<std::string> roles;
   fields.texts("roles", Need::optional, is_text, roles);
@@ -124,89 +126,38 @@ std::vector<PublicKey> Root::keys_for(Role role) const {
 }
 
 Result<Root> read_root(const Json& document, const std::string& name) {
-  if (auto too_new = check_format(document, name)) return fail(std::move(*too_new));
-  if (auto unknown = check_critical(document, name)) return fail(std::move(*unknown));
-  Reading reading{name, {}, {}};
   Root root;
-  Fields fields(reading, document, "");
-  fields.find("$schema", Need::optional);
-  std::int64_t format = 0;
-  fields.number("format", Need::required, 1, 1, format);
-  fields.text("name", Need::required, is_text, root.name);
-  fields.number("version", Need::required, 1, std::numeric_limits<std::int64_t>::max(), root.version);
-  fields.text("created", Need::optional, is_time, root.created);
-  fields.text("expires", Need::required, is_time, root.expires);
-  std::vector<std::string> critical;
-  fields.texts("critical", Need::optional, is_text, critical);
-  fields.texts("revoked", Need::optional, is_key_id, root.revoked);
-  if (const Json* keys = fields.array("keys", Need::required)) {
-    if (keys->as_array().size() > most_root_keys) reading.refuse("keys", "there are more than 64");
-    for (std::size_t i = 0; i < keys->as_array().size() && !reading.mistake; ++i)
-      read_key(reading, keys->as_array()[i], root);
-  }
-  if (!reading.mistake) read_thresholds(reading, fields, root);
-  if (!reading.mistake) read_timestamp_keys(reading, fields, root);
-  fields.warn_of_unknown();
-  if (reading.mistake) return fail(std::move(*reading.mistake));
-  return root;
-}
-
-Json to_json(const Root& root) {
-  Json keys = Json::array();
-  for (const RootKey& key : root.keys) {
-    std::vector<std::string> roles;
-    if (key.root) roles.emplace_back(name_of(Role::root));
-    if (key.index) roles.emplace_back(name_of(Role::index));
-    keys.push(Json::object().set("public", key.key.text()).set("roles", Json::strings(roles)));
-  }
-  Json document = Json::object();
-  document.set("format", 1)
-      .set("name", root.name)
-      .set("version", root.version)
-      .set("created", root.created)
-      .set("expires", root.expires)
-      .set("keys", std::move(keys))
-      .set("thresholds", Json::object().set("root", root.root_threshold).set("index", root.index_threshold))
-      .set("revoked", Json::strings(root.revoked));
-  if (root.timestamp_keys.empty()) return document;
-  Json timestamps = Json::array();
-  for (const PublicKey& key : root.timestamp_keys) timestamps.push(key.text());
-  return document.set(
-      "timestamp",
-      Json::object().set("keys", std::move(timestamps)).set("threshold", root.timestamp_threshold));
+  const auto read = [&](Reading& reading, Fields& fields) {
+    fields.text("name", Need::required, is_text, root.name);
+    fields.number("version", Need::required, 1, most, root.version);
+    fields.text("created", Need::optional, is_time, root.created);
+    fields.text("expires", Need::required, is_time, root.expires);
+    fields.texts("revoked", Need::optional, is_key_id, root.revoked);
+    if (const Json* keys = fields.array("keys", Need::required)) {
+      if (keys->as_array().size() > most_root_keys) reading.refuse("keys", "there are more than 64");
+      for (std::size_t i = 0; i < keys->as_array().size() && !reading.mistake; ++i)
+        read_key(reading, keys->as_array()[i], root);
+    }
+    if (!reading.mistake) read_thresholds(reading, fields, root);
+    if (!reading.mistake) read_timestamp_keys(reading, fields, root);
+  };
+  return read_document(document, name, read).map([&](const auto&) { return std::move(root); });
 }
 
 Result<Timestamp> read_timestamp(const Json& document, const std::string& name) {
-  if (auto too_new = check_format(document, name)) return fail(std::move(*too_new));
-  if (auto unknown = check_critical(document, name)) return fail(std::move(*unknown));
-  Reading reading{name, {}, {}};
   Timestamp timestamp;
-  Fields fields(reading, document, "");
-  std::int64_t format = 0;
-  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
-  fields.number("format", Need::required, 1, 1, format);
-  fields.text("name", Need::required, is_text, timestamp.name);
-  fields.number("version", Need::required, 1, most, timestamp.version);
-  fields.text("created", Need::optional, is_time, timestamp.created);
-  fields.text("expires", Need::required, is_time, timestamp.expires);
-  if (const Json* index = fields.object("index", Need::required)) {
-    Fields members(reading, *index, "index");
-    members.number("serial", Need::required, 0, most, timestamp.index_serial);
-    members.text("sha256", Need::required, is_digest, timestamp.index_sha256);
-  }
-  if (reading.mistake) return fail(std::move(*reading.mistake));
-  return timestamp;
-}
-
-Json to_json(const Timestamp& timestamp) {
-  return Json::object()
-      .set("format", 1)
-      .set("name", timestamp.name)
-      .set("version", timestamp.version)
-      .set("created", timestamp.created)
-      .set("expires", timestamp.expires)
-      .set("index",
-           Json::object().set("serial", timestamp.index_serial).set("sha256", timestamp.index_sha256));
+  const auto read = [&](Reading& reading, Fields& fields) {
+    fields.text("name", Need::required, is_text, timestamp.name);
+    fields.number("version", Need::required, 1, most, timestamp.version);
+    fields.text("created", Need::optional, is_time, timestamp.created);
+    fields.text("expires", Need::required, is_time, timestamp.expires);
+    if (const Json* index = fields.object("index", Need::required)) {
+      Fields members(reading, *index, "index");
+      members.number("serial", Need::required, 0, most, timestamp.index_serial);
+      members.text("sha256", Need::required, is_digest, timestamp.index_sha256);
+    }
+  };
+  return read_document(document, name, read).map([&](const auto&) { return std::move(timestamp); });
 }
 
 }  // namespace enginehost::manifest

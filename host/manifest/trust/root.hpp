@@ -41,7 +41,6 @@ struct Timestamp {
   std::string index_sha256;
 };
 Result<Timestamp> read_timestamp(const Json& document, const std::string& name);
-Json to_json(const Timestamp& timestamp);
 
 inline constexpr std::size_t most_root_keys = 64;
 
@@ -67,7 +66,5 @@ struct Root {
 // Reads root.json. Errors: EH-M02, EH-M03 and EH-M04 as read_manifest(), also for keys that occur twice and
 // for a threshold that the keys cannot reach.
 Result<Root> read_root(const Json& document, const std::string& name);
-
-Json to_json(const Root& root);
 
 }  // namespace enginehost::manifest

@@ -133,16 +133,23 @@ fs::path file_for(const fs::path& folder, const std::string& repository) {
   return folder / path_of(name_for(identity_of_location(repository)));
 }
 
+// Returns the files that hold the state of some repository.
+std::vector<fs::path> state_files(const fs::path& folder) {
+  std::error_code ignored;
+  std::vector<fs::path> files = entries_of(folder, ignored);
+  std::erase_if(files, [](const fs::path& file) {
+    return file.extension() != ".json" || file.filename() == "keys.json";
+  });
+  return files;
+}
+
 // Returns the files that may hold a repository's state, existing or not. All but the last are from versions
 // that treated every spelling of a location as a separate repository; their versions are still a floor.
 std::vector<fs::path> files_for(const fs::path& folder, const std::string& repository) {
   const std::string place = identity_of_location(repository);
   const fs::path newest = file_for(folder, repository);
   std::vector<fs::path> files = {folder / path_of(name_for(place + "/"))};
-  std::error_code error;
-  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-    const fs::path& file = at->path();
-    if (file.extension() != ".json" || file.filename() == "keys.json") continue;
+  for (const fs::path& file : state_files(folder)) {
     if (file == newest || file == files.front()) continue;
     // An unreadable file may as well belong to another repository.
     const auto document = document_of(file);
@@ -204,61 +211,59 @@ TrustStore::TrustStore(fs::path state, std::vector<fs::path> layers, fs::path re
       read_folder_(read_state.empty() ? fs::path() : std::move(read_state) / "trust"),
       layers_(std::move(layers)) {}
 
-std::vector<fs::path> TrustStore::read_folders() const {
+std::vector<fs::path> TrustStore::folders_of_layers(std::vector<std::string>& unreadable) const {
   std::vector<fs::path> folders;
+  const auto refused = [&](const fs::path& folder, const std::optional<Diagnosis>& problem) {
+    if (problem)
+      unreadable.push_back("the trusted keys in " + path_text(folder) +
+                           " do not count: " + std::string(problem->value("folder")) + ": " +
+                           std::string(problem->value("problem")));
+    return problem.has_value();
+  };
+  const auto report = [&](const fs::path& folder, const std::error_code& error) {
+    if (!error || error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory)
+      return;
+    unreadable.push_back("the trusted keys in " + path_text(folder) +
+                         " do not count because the folder cannot be read (" + error.message() +
+                         "); its owner can open it with chmod -R a+rX");
+  };
   for (const fs::path& layer : layers_) {
-    if (cache::layer_problem(layer) || ownership_problem(layer / "state")) continue;
     std::error_code error;
+    const auto layer_problem = cache::layer_problem(layer);
+    if (refused(layer / "state", layer_problem ? layer_problem : ownership_problem(layer / "state")))
+      continue;
     for (fs::directory_iterator at(layer / "state", error), end; !error && at != end; at.increment(error)) {
-      std::error_code ignored;
+      if (refused(at->path(), problem_of(at->path()))) continue;
+      std::error_code closed, ignored;
       const fs::path folder = at->path() / "trust";
-      if (fs::is_directory(folder, ignored) && !problem_of(at->path())) folders.push_back(folder);
+      static_cast<void>(fs::directory_iterator(folder, closed));
+      report(at->path(), closed);
+      if (fs::is_directory(folder, ignored)) folders.push_back(folder);
     }
+    report(layer / "state", error);
   }
   std::sort(folders.begin(), folders.end());
-  if (!read_folder_.empty()) folders.insert(folders.begin(), read_folder_);
+  return folders;
+}
+
+std::vector<fs::path> TrustStore::all_folders() const {
+  std::vector<std::string> unreadable;
+  std::vector<fs::path> folders = folders_of_layers(unreadable);
+  for (const fs::path* first : {&read_folder_, &folder_})
+    if (!first->empty()) folders.insert(folders.begin(), *first);
   return folders;
 }
 
 std::vector<std::string> TrustStore::unreadable() const {
   std::vector<std::string> sentences;
-  const auto report = [&](const fs::path& folder, const std::error_code& error) {
-    if (!error || error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory)
-      return;
-    sentences.push_back("the trusted keys in " + path_text(folder) +
-                        " do not count because the folder cannot be read (" + error.message() +
-                        "); its owner can open it with chmod -R a+rX");
-  };
-  const auto report_owner = [&](const fs::path& folder, const std::optional<Diagnosis>& problem) {
-    if (problem)
-      sentences.push_back("the trusted keys in " + path_text(folder) +
-                          " do not count: " + std::string(problem->value("folder")) + ": " +
-                          std::string(problem->value("problem")));
-    return problem.has_value();
-  };
-  for (const fs::path& layer : layers_) {
-    std::error_code error;
-    const auto layer_problem = cache::layer_problem(layer);
-    if (report_owner(layer / "state", layer_problem ? layer_problem : ownership_problem(layer / "state")))
-      continue;
-    for (fs::directory_iterator at(layer / "state", error), end; !error && at != end; at.increment(error)) {
-      if (report_owner(at->path(), problem_of(at->path()))) continue;
-      std::error_code closed;
-      static_cast<void>(fs::directory_iterator(at->path() / "trust", closed));
-      report(at->path(), closed);
-    }
-    report(layer / "state", error);
-  }
+  static_cast<void>(folders_of_layers(sentences));
   return sentences;
 }
 
 Result<std::vector<TrustedKey>> TrustStore::keys() const {
   std::vector<TrustedKey> all;
-  if (!folder_.empty()) {
-    TRY_ASSIGN(all, keys_of(folder_ / "keys.json", true));
-  }
-  for (const fs::path& folder : read_folders()) {
-    TRY_ASSIGN(const std::vector<TrustedKey> more, keys_of(folder / "keys.json", false));
+  for (const fs::path& folder : all_folders()) {
+    TRY_ASSIGN(const std::vector<TrustedKey> more, keys_of(folder / "keys.json", folder == folder_));
     all.insert(all.end(), more.begin(), more.end());
   }
   return all;
@@ -309,10 +314,7 @@ Result<bool> TrustStore::remove(std::string_view key_id) const {
   });
   if (gone.empty()) return false;
   TRY(write_keys(folder_, all));
-  std::error_code error;
-  for (fs::directory_iterator at(folder_, error), end; !error && at != end; at.increment(error)) {
-    const fs::path& file = at->path();
-    if (file.extension() != ".json" || file.filename() == "keys.json") continue;
+  for (const fs::path& file : state_files(folder_)) {
     TRY_ASSIGN(const std::optional<Json> document, document_of(file));
     const std::string repository = document ? (*document)["repository"].as_string() : "";
     TRY_ASSIGN(Seen seen, seen_of(file, repository));
@@ -328,9 +330,7 @@ Result<bool> TrustStore::remove(std::string_view key_id) const {
 
 Result<Seen> TrustStore::seen(const std::string& repository) const {
   Seen seen;
-  std::vector<fs::path> folders = read_folders();
-  if (!folder_.empty()) folders.insert(folders.begin(), folder_);
-  for (const fs::path& folder : folders)
+  for (const fs::path& folder : all_folders())
     for (const fs::path& file : files_for(folder, repository)) {
       TRY_ASSIGN(Seen other, seen_of(file, repository));
       take_newer(seen, std::move(other));
@@ -340,13 +340,8 @@ Result<Seen> TrustStore::seen(const std::string& repository) const {
 
 Result<std::vector<std::pair<std::string, Seen>>> TrustStore::all_seen() const {
   std::vector<std::pair<std::string, Seen>> all;
-  std::vector<fs::path> folders = read_folders();
-  if (!folder_.empty()) folders.insert(folders.begin(), folder_);
-  for (const fs::path& folder : folders) {
-    std::error_code error;
-    for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-      const fs::path& file = at->path();
-      if (file.extension() != ".json" || file.filename() == "keys.json") continue;
+  for (const fs::path& folder : all_folders())
+    for (const fs::path& file : state_files(folder)) {
       TRY_ASSIGN(const std::optional<Json> document, document_of(file));
       if (!document) continue;
       const std::string repository = (*document)["repository"].as_string();
@@ -359,7 +354,6 @@ Result<std::vector<std::pair<std::string, Seen>>> TrustStore::all_seen() const {
       else
         take_newer(known->second, std::move(seen));
     }
-  }
   return all;
 }
 
@@ -388,9 +382,7 @@ Result<bool> TrustStore::forget(const std::string& repository) const {
 
 std::vector<fs::path> TrustStore::files(const std::string& repository) const {
   std::vector<fs::path> all;
-  std::vector<fs::path> folders = read_folders();
-  if (!folder_.empty()) folders.push_back(folder_);
-  for (const fs::path& folder : folders) {
+  for (const fs::path& folder : all_folders()) {
     all.push_back(folder / "keys.json");
     const std::vector<fs::path> remembered = files_for(folder, repository);
     all.insert(all.end(), remembered.begin(), remembered.end());

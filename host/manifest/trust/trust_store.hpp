@@ -97,7 +97,10 @@ class TrustStore {
   std::vector<std::filesystem::path> files(const std::string& repository) const;
 
  private:
-  std::vector<std::filesystem::path> read_folders() const;
+  // Adds a sentence for each folder that does not count to `unreadable`.
+  std::vector<std::filesystem::path> folders_of_layers(std::vector<std::string>& unreadable) const;
+  // Our own folder first, then those that are only read.
+  std::vector<std::filesystem::path> all_folders() const;
 
   std::filesystem::path folder_, read_folder_;
   std::vector<std::filesystem::path> layers_;

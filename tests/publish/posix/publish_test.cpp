@@ -28,8 +28,7 @@ TEST_F(Publish, AReaderSeesTheOldOrTheNewRepositoryOnly) {
     const manifest::Trust trust{store, true, false, {}};
     manifest::FolderReader folder_reader;
     while (!ending) {
-      const auto content =
-          manifest::load_repository(path_text(out()), folder_reader, in_2026, nullptr, &trust);
+      const auto content = manifest::load_repository(path_text(out()), folder_reader, in_2026, &trust);
       refused += content && content->failures.empty() ? 0 : 1;
       ++reads;
     }
